@@ -41,7 +41,7 @@ func TestManifestWithSizesThatNoModelHas(t *testing.T) {
 		"encoder.heads is 0":                                func(s *model.Spec) { s.Encoder.Heads = 0 },
 		"source_vocab is -1":                                func(s *model.Spec) { s.SourceVocab = -1 },
 		`activation is "tanh"`:                              func(s *model.Spec) { s.Activation = "tanh" },
-		`positions is "rotary"`:                            func(s *model.Spec) { s.Positions = "rotary" },
+		`positions is "rotary"`:                             func(s *model.Spec) { s.Positions = "rotary" },
 		"d_model is 8, which 2 and 3 heads do not divide":   func(s *model.Spec) { s.Decoder.Heads = 3 },
 		"eos is 100, 0 to 99 are supported":                 func(s *model.Spec) { s.EOS = 100 },
 	} {

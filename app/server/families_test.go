@@ -144,10 +144,10 @@ func tensorNames(t *testing.T, path string) []string {
 	return names
 }
 
-// TestServiceTranslatesWithOpusMT serves models that translate one way, of random weights. Which languages they have
+// TestServiceTranslatesOneWay serves Opus-MT and mBART-50, of random weights. Which languages they have
 // tells the folder's name, or the user.
-func TestServiceTranslatesWithOpusMT(t *testing.T) {
-	opus := func(kind, name string) string {
+func TestServiceTranslatesOneWay(t *testing.T) {
+	named := func(kind, name string) string {
 		dir := filepath.Join(t.TempDir(), name)
 		require.NoError(t, os.CopyFS(dir, os.DirFS("../../model/testdata/families/"+kind)))
 		return dir
@@ -158,9 +158,10 @@ func TestServiceTranslatesWithOpusMT(t *testing.T) {
 		languages []string
 		to        string
 	}{
-		"one pair":         {opus("marian", "opus-mt-en-fr"), nil, []string{"en", "fr"}, "fr"},
-		"several targets":  {opus("marian-many", "opus-mt-en-mul"), nil, []string{"de", "en", "fr", "zh-Hant"}, "zh-Hant"},
-		"as the user says": {opus("marian-many", "x"), []string{"MODEL_LANGUAGES=en,nl:de,fr"}, []string{"de", "en", "fr", "nl"}, "de"},
+		"one pair":         {named("marian", "opus-mt-en-fr"), nil, []string{"en", "fr"}, "fr"},
+		"several targets":  {named("marian-many", "opus-mt-en-mul"), nil, []string{"de", "en", "fr", "zh-Hant"}, "zh-Hant"},
+		"as the user says": {named("marian-many", "x"), []string{"MODEL_LANGUAGES=en,nl:de,fr"}, []string{"de", "en", "fr", "nl"}, "de"},
+		"mBART-50":         {named("mbart", "x"), []string{"MODEL_LANGUAGES=en,fr:de,uk"}, []string{"de", "en", "fr", "uk"}, "uk"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			r := service(t, append(test.environ, "MODEL_WEIGHTS="+test.folder, "SAVE_WEIGHTS="+t.TempDir())...)

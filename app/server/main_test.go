@@ -89,7 +89,7 @@ func TestUsageErrors(t *testing.T) {
 		{[]string{"serve"}, []string{"DEVICE=tpu"}, `configuration: DEVICE="tpu": use auto, cpu or cuda`},
 		{[]string{"pull", "a/b", "c/d"}, nil, `pull takes one model, got ["a/b" "c/d"]`},
 		{[]string{"pull", "--precision", "int4"}, nil, `configuration: PRECISION="int4": use auto, int8, fp32 or fp16`},
-		{[]string{"pull"}, []string{"MODEL_FAMILY=opus"}, `configuration: MODEL_FAMILY="opus": use auto, m2m100, small100, nllb, marian`},
+		{[]string{"pull"}, []string{"MODEL_FAMILY=opus"}, `configuration: MODEL_FAMILY="opus": use auto, m2m100, small100, nllb, marian, mbart`},
 		{[]string{"pull", "--revision", "main"}, nil, `configuration: MODEL_REVISION="main": the bundled model has no revisions, set MODEL_WEIGHTS too`},
 		{[]string{"pull", "--repository", "/models"}, nil, `pull --repository needs the model's name there: add --name NAME`},
 		{[]string{"pull", "--name", "m"}, nil, `pull --name needs a repository: add --repository DIR, or set MODEL_REPOSITORY`},

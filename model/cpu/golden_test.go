@@ -29,8 +29,8 @@ func TestGoldensOfFamilies(t *testing.T) {
 }
 
 // In 8 bits the first token is that of single precision, but where the network is too small for them.
-func TestInt8OfMarian(t *testing.T) {
-	for _, name := range []string{"marian", "marian-two-vocabularies", "marian-untied"} {
+func TestInt8OfOtherNetworks(t *testing.T) {
+	for _, name := range []string{"marian", "marian-two-vocabularies", "marian-untied", "mbart", "mbart-bin", "mbart-untied"} {
 		g, same := modeltest.Odd(t)[name], 0
 		m := cputest.Open(t, g.Dir, model.INT8)
 		for i, r := range decode(t, m, search.DefaultOptions(g.Settings["greedy"]), g.Cases) {

@@ -66,7 +66,7 @@ func checkGoldens(t *testing.T, g *modeltest.Goldens, cases []modeltest.Case, op
 // TestHalfPrecision compares greedy translations in half precision with Hugging Face's
 // in single precision.
 func TestHalfPrecision(t *testing.T) {
-	for _, name := range []string{"marian", "marian-two-vocabularies", "marian-untied"} {
+	for _, name := range []string{"marian", "marian-two-vocabularies", "marian-untied", "mbart", "mbart-bin", "mbart-untied"} {
 		g := modeltest.Odd(t)[name]
 		checkHalf(t, g, g.Cases, 0.7)
 	}

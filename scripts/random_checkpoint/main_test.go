@@ -121,6 +121,19 @@ func TestOpus(t *testing.T) {
 	}
 }
 
+func TestMBart(t *testing.T) {
+	c, err := checkpoint.Open(write(t, "--shape", "mbart-tiny"))
+	require.NoError(t, err)
+	defer func() { assert.NoError(t, c.Close()) }()
+	assert.True(t, c.Spec().EmbeddingNorm && c.Spec().ForcedEnd)
+	norm, err := c.Tensor("model.encoder.layernorm_embedding.weight")
+	require.NoError(t, err)
+	values := make([]float32, norm.Len())
+	require.NoError(t, norm.ReadFloat32(values, 0))
+	mean, _ := moments(values)
+	assert.InDelta(t, 1, mean, 0.1)
+}
+
 func TestClearRow(t *testing.T) {
 	for offset, want := range map[int][]float32{
 		0: {1, 1, 1, 0, 0, 0, 1, 1}, 4: {0, 0, 1, 1, 1, 1, 1, 1}, 6: {1, 1, 1, 1, 1, 1, 1, 1}, 2: {1, 0, 0, 0, 1, 1, 1, 1},
@@ -159,7 +172,7 @@ func TestRefuses(t *testing.T) {
 		want string
 	}{
 		"no folder":     {nil, "--out is missing"},
-		"shape":         {[]string{"--out", out, "--shape", "9T"}, `--shape is "9T": use 1.2B, 418M, nllb-1.3B, nllb-600M, opus-base, opus-tc-big, opus-tiny, small100, tiny, or --config`},
+		"shape":         {[]string{"--out", out, "--shape", "9T"}, `--shape is "9T": use 1.2B, 418M, mbart-50, mbart-tiny, nllb-1.3B, nllb-600M, opus-base, opus-tc-big, opus-tiny, small100, tiny, or --config`},
 		"type":          {[]string{"--out", out, "--dtype", "int8"}, `--dtype is "int8": use f32 or f16`},
 		"argument":      {[]string{"--out", out, "more"}, `unexpected argument "more"`},
 		"seed":          {[]string{"--out", out, "--seed", "-1"}, "invalid value"},

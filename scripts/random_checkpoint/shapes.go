@@ -37,6 +37,11 @@ func shapes() map[string]shape {
 		"max_position_embeddings": 1024, "scale_embedding": true,
 		"bos_token_id": 0, "pad_token_id": 1, "eos_token_id": 2, "decoder_start_token_id": 2,
 	}, generationConfig}
+	mbart := network{map[string]any{
+		"architectures": []string{"MBartForConditionalGeneration"}, "model_type": "mbart", "activation_function": "relu",
+		"max_position_embeddings": 1024, "scale_embedding": true,
+		"bos_token_id": 0, "pad_token_id": 1, "eos_token_id": 2, "decoder_start_token_id": 2,
+	}, mbartGenerationConfig}
 	return map[string]shape{
 		"tiny": {1200, 64, 2, 4, 256, 2, 4, 256, m2m100},
 		"418M": {128112, 1024, 12, 16, 4096, 12, 16, 4096, m2m100},
@@ -49,6 +54,9 @@ func shapes() map[string]shape {
 		"opus-tiny":   {1201, 64, 2, 4, 256, 2, 4, 256, marian(1201, "swish")},
 		"opus-base":   {58101, 512, 6, 8, 2048, 6, 8, 2048, marian(58101, "swish")},
 		"opus-tc-big": {57830, 1024, 6, 16, 4096, 6, 16, 4096, marian(57830, "relu")},
+
+		"mbart-tiny": {1254, 64, 2, 4, 256, 2, 4, 256, mbart},
+		"mbart-50":   {250054, 1024, 12, 16, 4096, 12, 16, 4096, mbart},
 	}
 }
 
@@ -73,6 +81,19 @@ const marianGenerationConfig = `{
   "num_beams": 4,
   "pad_token_id": %[1]d,
   "renormalize_logits": true
+}
+`
+
+// mbartGenerationConfig is that of facebook/mbart-large-50-many-to-many-mmt.
+const mbartGenerationConfig = `{
+  "bos_token_id": 0,
+  "decoder_start_token_id": 2,
+  "early_stopping": true,
+  "eos_token_id": 2,
+  "forced_eos_token_id": 2,
+  "max_length": 200,
+  "num_beams": 5,
+  "pad_token_id": 1
 }
 `
 

@@ -61,7 +61,7 @@ func initialize(name string, spec model.Spec) distribution {
 		return distribution{0, float32(1 / math.Sqrt(float64(spec.DModel)))}
 	case name == lastNorm(spec):
 		return distribution{0, 1}
-	case strings.HasSuffix(name, "layer_norm.weight"):
+	case strings.HasSuffix(name, "layer_norm.weight"), strings.HasSuffix(name, "layernorm_embedding.weight"):
 		return distribution{1, initStd}
 	}
 	return distribution{0, initStd}
