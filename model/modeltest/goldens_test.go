@@ -79,7 +79,7 @@ func checkGoldens(t *testing.T, g *Goldens) {
 	for _, name := range []string{"greedy", "beam5", "defaults"} {
 		require.Contains(t, g.Settings, name)
 	}
-	size := vocabSize(t, g)
+	size, end := vocabSizeAndEnd(t, g)
 	for i, c := range g.Cases {
 		require.Contains(t, []int{1, 2}, len(c.Prefix))
 		checkIDs(t, c.Source, size)
@@ -92,7 +92,7 @@ func checkGoldens(t *testing.T, g *Goldens) {
 	}
 	require.NotEmpty(t, g.Traces)
 	for _, trace := range g.Traces {
-		checkTrace(t, g, trace)
+		checkTrace(t, g, trace, end)
 	}
 }
 
@@ -116,7 +116,7 @@ func checkOutput(t *testing.T, c Case, o Output, settings model.Generation, size
 }
 
 // checkTrace checks a greedy trace against the output that it led to.
-func checkTrace(t *testing.T, g *Goldens, trace Trace) {
+func checkTrace(t *testing.T, g *Goldens, trace Trace, end int64) {
 	t.Helper()
 	require.Equal(t, "greedy", trace.Setting)
 	c := g.Cases[trace.Case]
@@ -127,7 +127,7 @@ func checkTrace(t *testing.T, g *Goldens, trace Trace) {
 		require.Len(t, step.IDs, 10)
 		require.Len(t, step.LogProbs, 10)
 		assert.True(t, slices.IsSortedFunc(step.LogProbs, func(a, b float64) int { return int(math.Copysign(1, b-a)) }))
-		forced := i < len(c.Prefix)-1 || o.Truncated && len(c.Prefix) == 1 && i == len(trace.Steps)-1
+		forced := i < len(c.Prefix)-1 || o.Truncated && o.IDs[len(o.IDs)-1] == end && i == len(trace.Steps)-1
 		if best := 0; !forced { // the language token, or the end
 			if len(c.Prefix) == 1 && step.IDs[0] == c.Prefix[0] { // padding, which is never generated
 				best = 1
@@ -181,16 +181,17 @@ func checkIDs(t *testing.T, ids []int64, size int64) {
 	assert.Less(t, slices.Max(ids), size)
 }
 
-func vocabSize(t *testing.T, g *Goldens) int64 {
+func vocabSizeAndEnd(t *testing.T, g *Goldens) (size, end int64) {
 	t.Helper()
 	raw, err := os.ReadFile(filepath.Join(g.Dir, "config.json"))
 	require.NoError(t, err)
 	var config struct {
 		VocabSize int64 `json:"vocab_size"`
+		End       int64 `json:"eos_token_id"`
 	}
 	require.NoError(t, json.Unmarshal(raw, &config))
 	require.Positive(t, config.VocabSize)
-	return config.VocabSize
+	return config.VocabSize, config.End
 }
 
 func TestNearTie(t *testing.T) {
