@@ -130,16 +130,7 @@ func marianDirections(files Files, s settings, name string, set Directions) (Dir
 		}
 	}
 	base, _, _ := strings.Cut(path.Base(name), "@")
-	for _, told := range []Directions{
-		{languagesOf(s.SourceLanguage), languagesOf(s.TargetLanguage)}, card, pairOf(base),
-	} {
-		if len(d.Sources) == 0 {
-			d.Sources = told.Sources
-		}
-		if len(d.Targets) == 0 {
-			d.Targets = told.Targets
-		}
-	}
+	d = d.or(Directions{languagesOf(s.SourceLanguage), languagesOf(s.TargetLanguage)}, card, pairOf(base))
 	if len(d.Sources) == 0 || len(d.Targets) == 0 {
 		return d, errors.New("the model's files and name do not tell which languages it translates between: " +
 			"set MODEL_LANGUAGES, such as en:fr, or fr,es,it:en where there are several")
@@ -247,6 +238,19 @@ func (d Directions) All() []string {
 	all := slices.Concat(d.Sources, d.Targets)
 	slices.Sort(all)
 	return slices.Compact(all)
+}
+
+// or takes each side that is not known from the first that knows it.
+func (d Directions) or(told ...Directions) Directions {
+	for _, other := range told {
+		if len(d.Sources) == 0 {
+			d.Sources = other.Sources
+		}
+		if len(d.Targets) == 0 {
+			d.Targets = other.Targets
+		}
+	}
+	return d
 }
 
 // ParseDirections reads MODEL_LANGUAGES: codes before and behind a colon, en:fr or fr,es:en, either

@@ -104,16 +104,7 @@ func mbartDirections(files Files, s settings, name string, set Directions) (Dire
 	if err != nil {
 		return d, err
 	}
-	for _, told := range []Directions{
-		{nil, forced}, mbartSides(path.Base(name), all), mbartSides(s.Origin, all), {mbartCode(s.SrcLang), mbartCode(s.TgtLang)},
-	} {
-		if len(d.Sources) == 0 {
-			d.Sources = told.Sources
-		}
-		if len(d.Targets) == 0 {
-			d.Targets = told.Targets
-		}
-	}
+	d = d.or(Directions{nil, forced}, mbartSides(path.Base(name), all), mbartSides(s.Origin, all), Directions{mbartCode(s.SrcLang), mbartCode(s.TgtLang)})
 	if len(d.Sources) == 0 || len(d.Targets) == 0 {
 		return d, errors.New("the model's files and name do not tell which languages it translates between: set MODEL_LANGUAGES, such " +
 			"as en:fr, or give it a name with many-to-many, one-to-many or many-to-one, as the published ones have")
