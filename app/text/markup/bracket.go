@@ -25,13 +25,8 @@ func (e *expressions) bracket(start, end int) int {
 	}
 	inner := e.text[open+1 : open+closing-1]
 	end = open + closing
-	for _, span := range e.spans[max(0, e.next-1):] { // no tag, and nothing is cut
-		if span.Start >= end {
-			break
-		}
-		if span.Start >= start && (e.isApart(span) || span.End > end) {
-			return 0
-		}
+	if !e.isFree(start, end) {
+		return 0
 	}
 	for end < len(e.text) && char.OneOf(e.text[end], "[(") && closing > 0 { // m[i][j]
 		closing = closingBracket(e.text[end:min(len(e.text), end+longestBracket)])

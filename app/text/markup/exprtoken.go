@@ -94,17 +94,25 @@ func (e *expressions) closed(start, end int) (from, to int) {
 	case open < start && longWord.MatchString(e.text[end:open+n]), inner[0] == '<' && !typesForm.MatchString(inner):
 		return start, end
 	}
-	for _, span := range e.spans[max(0, e.next-1):] { // no tag, and nothing is cut
-		if span.Start >= open+n {
-			break
-		}
-		if span.End > open && (e.isApart(span) || span.End > open+n) {
-			return start, end
-		}
+	if !e.isFree(open, open+n) {
+		return start, end
 	}
 	start, end = min(start, open), open+n
 	_, to = coreOf(e.text[start:char.Skip(e.text, end, func(r rune) bool { return !isBetweenTokens(r) })])
 	return start, max(end, start+to)
+}
+
+// isFree says whether there is no tag in the text from start to end, and no span that goes on behind it.
+func (e *expressions) isFree(start, end int) bool {
+	for _, span := range e.spans[max(0, e.next-1):] {
+		if span.Start >= end {
+			break
+		}
+		if span.End > start && (e.isApart(span) || span.End > end) {
+			return false
+		}
+	}
+	return true
 }
 
 // unclosed returns where the first bracket is behind a letter or digit that is not closed, or is at the start of a text;
@@ -262,9 +270,9 @@ func (e *expressions) isOpenCode(start, end int, spans []Span) bool {
 		return true
 	}
 	before, behind := e.text[start:max(start, a.Start)], e.text[min(b.End, end):end]
-	isThing := func(s Span) bool { return isThing(s.Kind) || char.IsWord(char.First(e.text[s.Start:])) }
-	return isThing(a) && (strings.ContainsFunc(before, isCodeSign) || closers[char.First(before)] != "") ||
-		isThing(b) && (strings.ContainsFunc(behind, isCodeSign) || openers[char.Last(behind)] != "")
+	isName := func(s Span) bool { return isThing(s.Kind) || char.IsWord(char.First(e.text[s.Start:])) }
+	return isName(a) && (strings.ContainsFunc(before, isCodeSign) || closers[char.First(before)] != "") ||
+		isName(b) && (strings.ContainsFunc(behind, isCodeSign) || openers[char.Last(behind)] != "")
 }
 
 // isThing says whether a span names something.
