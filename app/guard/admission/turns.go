@@ -123,7 +123,7 @@ func (t *Turns) spend(ctx context.Context, caller string, expected time.Duration
 	if err := w.wait(ctx, false); err != nil {
 		return err
 	}
-	w.leaveAfter(expected)
+	w.end(expected, 1+t.rest) // the work goes on meanwhile
 	return nil
 }
 
@@ -163,23 +163,15 @@ func (w *turn) wait(ctx context.Context, goesOn bool) error {
 
 // leave ends the turn, after which there is a rest.
 func (w *turn) leave() {
-	if w.state == away {
-		return
+	if w.state != away {
+		w.end(time.Since(w.begun), w.of.rest)
 	}
-	took := time.Since(w.begun)
-	w.of.charge(w.caller, took, w.state == isAside)
-	w.end(time.Duration(w.of.rest * float64(took)))
 }
 
-// leaveAfter ends the turn when some time has passed, and a rest, in which the work goes on.
-func (w *turn) leaveAfter(took time.Duration) {
+// end charges a turn for the time that it took, and lets the next one have its turn after so many times that time.
+func (w *turn) end(took time.Duration, times float64) {
 	w.of.charge(w.caller, took, w.state == isAside)
-	w.end(time.Duration((1 + w.of.rest) * float64(took)))
-}
-
-// end lets the next one have its turn after a rest.
-func (w *turn) end(rest time.Duration) {
-	switch {
+	switch rest := time.Duration(times * float64(took)); {
 	case w.state != hasTurn:
 	case rest > 0:
 		time.AfterFunc(rest, w.of.next)
