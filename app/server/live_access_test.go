@@ -91,7 +91,7 @@ func TestMessagesCountAsRequests(t *testing.T) {
 	for hear(t, conn).Ended == "" {
 	}
 	say(t, conn, `{"s":2,"n":2,"edits":[]}`)
-	assert.Equal(t, "edit_gap", hear(t, conn).Error.Code, "which costs nothing")
+	assert.Equal(t, "edit_gap", hearError(t, conn).Error.Code, "which costs nothing")
 	for n := 1; n <= 3; n++ { // 4, 5, 6
 		say(t, conn, `{"s":2,"n":%d,"edits":[{"from":0,"to":0,"text":"No. "}],"settle":true}`, n)
 		for a := (liveAnswer{}); a.Taken < int64(n); a = hear(t, conn) {
@@ -101,10 +101,7 @@ func TestMessagesCountAsRequests(t *testing.T) {
 	say(t, conn, `{"s":2,"n":3}`) // it was taken
 	for _, message := range []string{`{"s":2,"n":4,"edits":[{"from":0,"to":1}]}`, `{"s":2,"n":4,"settle":true}`, fmt.Sprintf(open, 4), fmt.Sprintf(`{"s":5,"resume":%q}`, id)} {
 		say(t, conn, "%s", message)
-		a := hear(t, conn)
-		for a.Error == nil {
-			a = hear(t, conn)
-		}
+		a := hearError(t, conn)
 		assert.Equal(t, "rate_limited", a.Error.Code, message)
 		assert.Equal(t, strings.Contains(message, `"n":4`), a.N == 4, message)
 		assert.Greater(t, a.RetryAfter, 3600, message)

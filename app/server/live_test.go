@@ -110,6 +110,16 @@ func hear(t *testing.T, conn *websocket.Conn) (a liveAnswer) {
 	return a
 }
 
+// hearError reads messages to the next error: what other sessions of the connection say comes between.
+func hearError(t *testing.T, conn *websocket.Conn) liveAnswer {
+	t.Helper()
+	for {
+		if a := hear(t, conn); a.Error != nil {
+			return a
+		}
+	}
+}
+
 const page = "Where is the station? It is not far from here.\n\n- The first train leaves at 7:30.\n- **It is late.** See https://example.com/a.b for more. And the last"
 
 // What is typed into a session is translated as the whole text is, over connections that break.
