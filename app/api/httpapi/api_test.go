@@ -115,6 +115,8 @@ func refuse(ctx context.Context, i int, text string) error {
 	case "long", "endless", "many":
 		code := map[string]translate.Code{"long": translate.CodeTextTooLong, "endless": translate.CodeUnfinished, "many": translate.CodeTooManyRecords}[text]
 		return &translate.Error{Code: code, Field: fmt.Sprintf("records[%d].text", i), Message: "no"}
+	case "late":
+		return context.DeadlineExceeded
 	case "wait":
 		<-ctx.Done()
 		return ctx.Err()
@@ -127,7 +129,7 @@ const maxBody = 2000
 // newAPI makes an API that is ready, and the buffer that its log goes to.
 func newAPI(settings ...func(*Config)) (*API, *bytes.Buffer) {
 	var log bytes.Buffer
-	cfg := Config{Version: "v1.2", MaxBodyBytes: maxBody, RequestTimeout: 50 * time.Millisecond,
+	cfg := Config{Version: "v1.2", MaxBodyBytes: maxBody, RequestTimeout: time.Minute,
 		Log: slog.New(slog.NewTextHandler(&log, nil))}
 	for _, set := range settings {
 		set(&cfg)

@@ -37,7 +37,7 @@ func TestFailuresOfDropInRoutes(t *testing.T) {
 		{"shutting down", "/translate", libre("closed"), nil, 503, "error", "shutting_down"},
 		{"a fault", "/v2/translate", deepl("fail"), nil, 500, "message", "internal"},
 		{"a panic", "/v2/translate", deepl("panic"), nil, 500, "message", "internal"},
-		{"too slow", "/translate", libre("wait"), nil, 504, "error", "timeout"},
+		{"too slow", "/translate", libre("late"), nil, 504, "error", "timeout"},
 		{"a code of the use case", "/translate", libre("endless"), nil, 400, "error", "unfinished"},
 		{"too many", "/v2/translate", deepl("many"), nil, 413, "message", "too_many_records"},
 		{"not a request", "/translate", `{"q":"text"}`, nil, 400, "error", "invalid_value"},

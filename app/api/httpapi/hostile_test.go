@@ -188,7 +188,7 @@ func TestRefusals(t *testing.T) {
 		{"stream that is busy", post, path + "/stream", text("busy"), []string{"Accept", "text/event-stream"}, 503, "busy", ""},
 		{"stream that fails", post, path + "/stream", text("fail"), nil, 500, "internal", ""},
 		{"stream that panics", post, path + "/stream", text("panic"), nil, 500, "internal", ""},
-		{"stream that takes too long", post, path + "/stream", text("wait"), nil, 504, "timeout", ""},
+		{"stream that takes too long", post, path + "/stream", text("late"), nil, 504, "timeout", ""},
 
 		// What the use case refuses.
 		{"unknown language", post, path, strings.Replace(one, `"fr"`, `"xx"`, 1), nil, 400, "unknown_language", "payload.toLang"},
@@ -197,7 +197,7 @@ func TestRefusals(t *testing.T) {
 		{"no end", post, path, text("endless"), nil, 422, "unfinished", "payload.records[0].text"},
 		{"busy", post, path, text("busy"), nil, 503, "busy", ""},
 		{"shutting down", post, path, text("closed"), nil, 503, "shutting_down", ""},
-		{"takes too long", post, path, text("wait"), nil, 504, "timeout", ""},
+		{"takes too long", post, path, text("late"), nil, 504, "timeout", ""},
 		{"fails", post, path, text("fail"), nil, 500, "internal", ""},
 		{"panics", post, path, text("panic"), nil, 500, "internal", ""},
 	} {

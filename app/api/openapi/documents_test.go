@@ -4,13 +4,11 @@ import (
 	"encoding/json"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"dragoman/app/api/dropin/compattest"
-	"dragoman/app/api/httpapi"
 )
 
 // What documents are answered is what the document says.
@@ -69,9 +67,7 @@ func TestAnswersOfDocuments(t *testing.T) {
 
 // The other APIs answer for documents as the document says, too.
 func TestAnswersOfCompatibleDocuments(t *testing.T) {
-	api := newAPIWithin(t, nil, time.Minute) // a file is answered when its job is done
-	api.Ready(capitals{}, func() []httpapi.Model { return nil })
-	c, h := newContract(t), api.Handler()
+	c, h := newContract(t), newAPI(t, true).Handler()
 	contentType, body := compattest.Form("a.txt", "one\n", "source", "en", "target", "fr", "target_lang", "FR")
 	w := call(t, c, h, "POST", "/translate_file", body, "Content-Type", contentType)
 	require.Equal(t, 200, w.Code, w.Body)

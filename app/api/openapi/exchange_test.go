@@ -168,7 +168,7 @@ func TestAnswers(t *testing.T) {
 		{"model that loads", post, path, text("loading"), nil, 503},
 		{"model that is broken", post, path, text("broken"), nil, 503},
 		{"model that is too large", post, path, text("large"), nil, 507},
-		{"takes too long", post, path, text("wait"), nil, 504},
+		{"takes too long", post, path, text("late"), nil, 504},
 		{"fails", post, path, text("fail"), nil, 500},
 		{"panics", post, path, text("panic"), nil, 500},
 

@@ -143,6 +143,8 @@ func fail(ctx context.Context, i int, text string) error {
 		return &catalog.MemoryError{Model: "m", Needs: 2, Limit: 1}
 	case "endless":
 		return &translate.Error{Code: translate.CodeUnfinished, Field: fmt.Sprintf("records[%d].text", i), Message: "no end"}
+	case "late":
+		return context.DeadlineExceeded
 	case "wait":
 		<-ctx.Done()
 		return ctx.Err()
@@ -164,16 +166,10 @@ func newAPI(t *testing.T, ready bool) *httpapi.API {
 // newAPIWith makes a service that asks for keys, where there is a gate.
 func newAPIWith(t *testing.T, gate *access.Gate) *httpapi.API {
 	t.Helper()
-	return newAPIWithin(t, gate, 20*time.Millisecond)
-}
-
-// newAPIWithin makes one where requests have so much time.
-func newAPIWithin(t *testing.T, gate *access.Gate, timeout time.Duration) *httpapi.API {
-	t.Helper()
 	site, err := webpage.New()
 	require.NoError(t, err)
 	return httpapi.New(httpapi.Config{
-		Version: config().Version, MaxBodyBytes: config().MaxBodyBytes, RequestTimeout: timeout,
+		Version: config().Version, MaxBodyBytes: config().MaxBodyBytes, RequestTimeout: time.Minute,
 		Log: slog.New(slog.DiscardHandler), Gate: gate, Site: site,
 		Jobs: &httpapi.JobsConfig{Service: newJobs(t), MaxBodyBytes: config().MaxJobBodyBytes, MaxRecords: config().MaxJobRecords,
 			MaxDocumentBytes: config().MaxDocumentBytes, MaxChars: config().MaxJobChars},
