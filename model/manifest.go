@@ -12,6 +12,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 
 	"dragoman/model/mapping"
@@ -75,8 +76,10 @@ type Manifest struct {
 	// between, sorted.
 	Languages []string `json:"languages"`
 	// Sources and Targets are those that it translates from and into, sorted; none: all.
-	Sources []string        `json:"sources,omitempty"`
-	Targets []string        `json:"targets,omitempty"`
+	Sources []string `json:"sources,omitempty"`
+	Targets []string `json:"targets,omitempty"`
+	// License is what the checkpoint's model card says of its license; "": nothing.
+	License string          `json:"license,omitempty"`
 	Files   map[string]File `json:"files"` // by name, the manifest itself left out
 }
 
@@ -91,6 +94,12 @@ func (m *Manifest) Directions() (from, to []string) {
 	}
 	return from, to
 }
+
+// nonCommercial is what a name such as cc-by-nc-4.0 has.
+var nonCommercial = regexp.MustCompile(`(?i)(^|[^a-z])nc([^a-z]|$)|non[ _-]?commercial`)
+
+// IsNonCommercial says that a license forbids commercial use, by its name.
+func IsNonCommercial(license string) bool { return nonCommercial.MatchString(license) }
 
 // File is the size and checksum of one exported file.
 type File struct {

@@ -93,6 +93,7 @@ type listedVersion struct {
 	Family    string          `json:"family,omitempty"`
 	Precision model.Precision `json:"precision,omitempty"`
 	Languages []string        `json:"languages,omitempty"`
+	License   string          `json:"license,omitempty"`
 	Bytes     int64           `json:"bytes,omitempty"`
 	Source    string          `json:"source,omitempty"`
 	Revision  string          `json:"revision,omitempty"`
@@ -145,7 +146,7 @@ func listVersion(v repository.Version, config error) listedVersion {
 	listed := listedVersion{Version: v.Number, State: state(v.Served, err), Error: errorLine(err), Bytes: v.Bytes, Identity: v.Identity}
 	if m := v.Manifest; m != nil {
 		listed.Precision, listed.Languages, listed.Source, listed.Revision = m.Precision, m.Languages, m.Source, m.Revision
-		listed.Family = m.Family
+		listed.Family, listed.License = m.Family, m.License
 		if f, err := family.Named(m.Family); err == nil {
 			listed.Family = f.Name // an old export does not say
 		}
@@ -173,15 +174,15 @@ func errorLine(err error) string {
 // print prints tables.
 func (l modelList) print(to io.Writer) error {
 	w := tabwriter.NewWriter(to, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(w, "NAME\tVERSION\tFAMILY\tPRECISION\tLANGUAGES\tSIZE\tALIASES\tSTATE")
+	fmt.Fprintln(w, "NAME\tVERSION\tFAMILY\tPRECISION\tLANGUAGES\tLICENSE\tSIZE\tALIASES\tSTATE")
 	for _, m := range l.Models {
 		aliases := strings.Join(m.Aliases, " ")
 		for _, v := range m.Versions {
-			fmt.Fprintf(w, "%s\t%d\t%s\t%s\t%d\t%s\t%s\t%s\n", m.Name, v.Version, v.Family, v.Precision, len(v.Languages),
+			fmt.Fprintf(w, "%s\t%d\t%s\t%s\t%d\t%s\t%s\t%s\t%s\n", m.Name, v.Version, v.Family, v.Precision, len(v.Languages), v.License,
 				humanize.Bytes(uint64(v.Bytes)), aliases, described(v.State, v.Error))
 		}
 		if len(m.Versions) == 0 {
-			fmt.Fprintf(w, "%s\t\t\t\t\t\t%s\t%s\n", m.Name, aliases, described("no version", m.Error))
+			fmt.Fprintf(w, "%s\t\t\t\t\t\t\t%s\t%s\n", m.Name, aliases, described("no version", m.Error))
 		}
 	}
 	if len(l.Pipelines) > 0 {

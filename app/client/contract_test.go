@@ -114,7 +114,7 @@ func contract(t *testing.T, cfg Config, gate access.Config) (*Client, *httpapi.A
 	require.NoError(t, err)
 	api := httpapi.New(httpapi.Config{Version: "v1.2", MaxBodyBytes: 2000, RequestTimeout: time.Minute, Log: log, Gate: g, Glossaries: newGlossaries(t)})
 	api.Ready(shouting{}, func() []httpapi.Model {
-		return []httpapi.Model{{Name: "m", Version: "1", Source: "owner/name", Revision: "abc", Precision: "int8"}}
+		return []httpapi.Model{{Name: "m", Version: "1", Source: "owner/name", Revision: "abc", Precision: "int8", License: "mit"}}
 	})
 	server := httptest.NewServer(api.Handler())
 	t.Cleanup(server.Close)
@@ -239,7 +239,7 @@ func TestContractOfOtherRoutes(t *testing.T) {
 
 	info, err := c.Info(t.Context())
 	require.NoError(t, err)
-	assert.Equal(t, Info{Name: "dragoman", Version: "v1.2", Model: &Model{"m", "1", "owner/name", "abc", "int8"}}, info)
+	assert.Equal(t, Info{Name: "dragoman", Version: "v1.2", Model: &Model{"m", "1", "owner/name", "abc", "int8", "mit"}}, info)
 
 	assert.NoError(t, c.WaitReady(t.Context()))
 	api.Drain()

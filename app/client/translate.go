@@ -67,6 +67,7 @@ type Model struct {
 	Source    string `json:"source"` // such as facebook/m2m100_418M; "" of pipelines
 	Revision  string `json:"revision"`
 	Precision string `json:"precision"` // such as int8
+	License   string `json:"license"`   // what the model card says, such as apache-2.0; "": nothing
 }
 
 // Info returns what serves. It makes several tries, as Translate does.

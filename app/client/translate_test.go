@@ -249,7 +249,7 @@ func TestLanguagesAndInfo(t *testing.T) {
 		assert.Equal(t, []Language{{"ja", "Japanese", "日本語", []string{"en"}}}, languages)
 		info, err := c.Info(t.Context())
 		require.NoError(t, err)
-		assert.Equal(t, Info{"dragoman", "v1", &Model{"", "", "s", "r", "int8"}, nil}, info)
+		assert.Equal(t, Info{"dragoman", "v1", &Model{"", "", "s", "r", "int8", ""}, nil}, info)
 		assert.Equal(t, 404, requireError(t, c.Ready(t.Context())).Status)
 	})
 	var requests atomic.Int32

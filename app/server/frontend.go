@@ -23,6 +23,7 @@ import (
 	"dragoman/app/telemetry"
 	"dragoman/app/translate"
 	"dragoman/app/translate/cache"
+	"dragoman/model"
 	"dragoman/model/bundled"
 )
 
@@ -198,7 +199,10 @@ func (f *frontend) refresh(t *translation) error {
 	note, served := "", make(map[httpapi.Model]bool)
 	for _, m := range modelsOf(t.catalog) {
 		if !f.served[m] {
-			f.log.Info("serving", "model", m.Name, "version", m.Version, "source", m.Source, "revision", m.Revision, "precision", m.Precision)
+			f.log.Info("serving", "model", m.Name, "version", m.Version, "source", m.Source, "revision", m.Revision, "precision", m.Precision, "license", m.License)
+			if model.IsNonCommercial(m.License) {
+				f.log.Warn("the license of this model forbids commercial use", "model", m.Name, "version", m.Version, "license", m.License)
+			}
 			if m.Note != "" && note == "" {
 				f.log.Info(m.Note)
 			}
@@ -241,7 +245,7 @@ func modelsOf(c *catalog.Catalog) (list []httpapi.Model) {
 		if !s.Served {
 			continue
 		}
-		m := httpapi.Model{Name: s.Name, Version: s.Version, Source: s.Source, Revision: s.Revision, Precision: string(s.Precision)}
+		m := httpapi.Model{Name: s.Name, Version: s.Version, Source: s.Source, Revision: s.Revision, Precision: string(s.Precision), License: s.License}
 		if s.Source == bundled.Source {
 			m.Note = bundled.Note
 		}

@@ -60,13 +60,13 @@ func TestRepository(t *testing.T) {
 
 	r = execute(t, "", environ, "models", "--repository", dir)
 	assert.Equal(t, cli.ExitOK, r.code)
-	assert.Equal(t, fmt.Sprintf(`NAME    VERSION  FAMILY  PRECISION  LANGUAGES  SIZE   ALIASES  STATE
-copy    1        m2m100  fp32       5          57 MB           not served
-copy    2        m2m100  fp32       5          57 MB           served
-folder  1        m2m100  fp32       100        0 B             broken: the exported model is damaged: %[1]s/folder/1/decoder.onnx is not a file of %[2]d bytes: wait until it is copied, or delete %[1]s/folder/1 and export again
-small   1        m2m100  fp32       5          57 MB  tiny     served
-small   2        m2m100  int8       5          25 MB  tiny     served
-small   3        m2m100  fp32       5          57 MB  tiny     not served
+	assert.Equal(t, fmt.Sprintf(`NAME    VERSION  FAMILY  PRECISION  LANGUAGES  LICENSE    SIZE   ALIASES  STATE
+copy    1        m2m100  fp32       5          cc-by-2.0  57 MB           not served
+copy    2        m2m100  fp32       5          cc-by-2.0  57 MB           served
+folder  1        m2m100  fp32       100        cc-by-2.0  0 B             broken: the exported model is damaged: %[1]s/folder/1/decoder.onnx is not a file of %[2]d bytes: wait until it is copied, or delete %[1]s/folder/1 and export again
+small   1        m2m100  fp32       5          cc-by-2.0  57 MB  tiny     served
+small   2        m2m100  int8       5          cc-by-2.0  25 MB  tiny     served
+small   3        m2m100  fp32       5          cc-by-2.0  57 MB  tiny     not served
 
 PIPELINE  VERSION  STEPS                        STATE
 pivot     1        detect, small:2 to en, copy  served

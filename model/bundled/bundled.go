@@ -15,7 +15,7 @@ const Source = "bundled"
 const Note = "This is a small demonstration model for everyday sentences. " +
 	"Set MODEL_WEIGHTS to serve a real model, such as facebook/m2m100_418M."
 
-//go:embed config.json generation_config.json model.safetensors sentencepiece.bpe.model tokenizer_config.json vocab.json
+//go:embed README.md config.json generation_config.json model.safetensors sentencepiece.bpe.model tokenizer_config.json vocab.json
 var files embed.FS
 
 // Languages are the codes of the languages that the checkpoint was trained on.
@@ -24,7 +24,7 @@ func Languages() []string { return []string{"de", "en", "fr", "ja", "zh"} }
 // Version tells one bundled checkpoint from another: the leading digits of a sha256 over the
 // names and contents of its files. It is written down here because reading all of the
 // checkpoint at each start would bring it into memory.
-const Version = "8da23ffc28c2"
+const Version = "43b3e61b4794"
 
 // WriteTo writes the checkpoint's files into dir, which must exist and have none of them.
 func WriteTo(dir string) error { return os.CopyFS(dir, files) }

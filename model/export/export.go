@@ -76,6 +76,10 @@ func Export(ctx context.Context, checkpointDir, outDir string, opts Options) (*m
 	}
 	defer os.RemoveAll(work)
 
+	license, err := family.License(family.Folder(checkpointDir))
+	if err != nil {
+		return nil, err
+	}
 	m := &model.Manifest{
 		Format:    model.ManifestFormat,
 		Source:    opts.Source,
@@ -86,6 +90,7 @@ func Export(ctx context.Context, checkpointDir, outDir string, opts Options) (*m
 		Languages: slices.Sorted(slices.Values(opts.Languages)),
 		Sources:   slices.Sorted(slices.Values(opts.Sources)),
 		Targets:   slices.Sorted(slices.Values(opts.Targets)),
+		License:   license,
 		Files:     map[string]model.File{},
 	}
 	if err := writeGraphs(ctx, ckpt, work, m); err != nil {

@@ -7,7 +7,6 @@
 package family
 
 import (
-	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -34,8 +33,6 @@ type Family struct {
 	// files are the tokenizer's files. The first set that a checkpoint has all of is
 	// used.
 	files [][]string
-	// described are files that tell of the model, where they are there.
-	described []string
 	// directions is [Family.Directions]; nil: the languages are all of the tokenizer's.
 	directions func(files Files, s settings, name string, set Directions) (Directions, error)
 	// config reads what the tokenizer is made of from a folder, where its pieces are
@@ -175,14 +172,15 @@ func (f *Family) TokenizerFiles(files Files) ([]string, error) {
 	return names, err
 }
 
-// PullFiles are TokenizerFiles and those that tell of the model.
+// PullFiles are TokenizerFiles and the model card, where it is there.
 func (f *Family) PullFiles(files Files) ([]string, error) {
 	names, err := f.TokenizerFiles(files)
-	for _, name := range f.described {
-		ok, missing := files.Has(name)
-		if err = cmp.Or(err, missing); err == nil && ok {
-			names = append(names, name)
-		}
+	if err != nil {
+		return nil, err
+	}
+	ok, err := files.Has(CardFile)
+	if ok {
+		names = append(names, CardFile)
 	}
 	return names, err
 }

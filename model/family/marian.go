@@ -31,13 +31,9 @@ var marian = &Family{
 		{model.SourcePiecesFile, model.TargetPiecesFile, model.VocabFile, model.TargetVocabFile},
 		{model.SourcePiecesFile, model.TargetPiecesFile, model.VocabFile},
 	},
-	described:  []string{cardFile},
 	directions: marianDirections,
 	config:     marianConfig,
 }
-
-// cardFile is the model card.
-const cardFile = "README.md"
 
 // marianConfig reads a tokenizer of Opus-MT.
 func marianConfig(dir string, s settings, files, languages []string) (c tokenizer.Config, err error) {
@@ -130,7 +126,7 @@ func marianDirections(files Files, s settings, name string, set Directions) (Dir
 		}
 	}
 	base, _, _ := strings.Cut(path.Base(name), "@")
-	d = d.or(Directions{languagesOf(s.SourceLanguage), languagesOf(s.TargetLanguage)}, card, pairOf(base))
+	d = d.or(Directions{languagesOf(s.SourceLanguage), languagesOf(s.TargetLanguage)}, cardDirections(card), pairOf(base))
 	if len(d.Sources) == 0 || len(d.Targets) == 0 {
 		return d, errors.New("the model's files and name do not tell which languages it translates between: " +
 			"set MODEL_LANGUAGES, such as en:fr, or fr,es,it:en where there are several")
@@ -145,26 +141,6 @@ func pairOf(name string) Directions {
 		return Directions{}
 	}
 	return Directions{languagesOf(parts[len(parts)-2]), languagesOf(parts[len(parts)-1])}
-}
-
-// cardLine is a line such as "* source languages: fr" or "* **Source language(s):** fra spa".
-var cardLine = regexp.MustCompile(`(?im)^[\s*-]*(source|target) languages?(?:\(s\))?:[\s*]*(.+)$`)
-
-// readCard reads the languages that the model card lists.
-func readCard(files Files) (d Directions, err error) {
-	ok, err := files.Has(cardFile)
-	if err != nil || !ok {
-		return d, err
-	}
-	raw, err := files.Read(cardFile)
-	for _, line := range cardLine.FindAllStringSubmatch(string(raw), -1) {
-		if strings.EqualFold(line[1], "source") {
-			d.Sources = languagesOf(line[2])
-		} else {
-			d.Targets = languagesOf(line[2])
-		}
-	}
-	return d, err
 }
 
 // languagesOf are the languages of a list, sorted; none where it has a group of languages: those

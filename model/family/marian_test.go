@@ -81,7 +81,7 @@ func TestMarianDirections(t *testing.T) {
 				files[model.TokenizerConfigFile] = test.settings
 			}
 			if test.card != "" {
-				files[cardFile] = test.card
+				files[CardFile] = test.card
 			}
 			set, err := ParseDirections(test.set)
 			require.NoError(t, err)
@@ -107,9 +107,9 @@ func TestRecognizeMarian(t *testing.T) {
 	assert.Equal(t, marian, f)
 	_, err = Recognize(memory{"config.json": `{`}, "")
 	assert.ErrorContains(t, err, "config.json")
-	names, err := marian.PullFiles(memory{model.SourcePiecesFile: "", model.TargetPiecesFile: "", model.VocabFile: "", cardFile: ""})
+	names, err := marian.PullFiles(memory{model.SourcePiecesFile: "", model.TargetPiecesFile: "", model.VocabFile: "", CardFile: ""})
 	require.NoError(t, err)
-	assert.Equal(t, []string{model.SourcePiecesFile, model.TargetPiecesFile, model.VocabFile, cardFile}, names)
+	assert.Equal(t, []string{model.SourcePiecesFile, model.TargetPiecesFile, model.VocabFile, CardFile}, names)
 	_, err = marian.PullFiles(memory{model.SourcePiecesFile: "", model.VocabFile: ""})
 	assert.ErrorIs(t, err, ErrIncomplete)
 	assert.ErrorContains(t, err, "target.spm is not there, which a model of the family marian needs")
@@ -213,8 +213,7 @@ func FuzzDirections(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, text string) {
 		said, _ := ParseDirections(text)
-		card, err := readCard(memory{cardFile: text})
-		require.NoError(t, err)
+		card := cardDirections([]byte(text))
 		for _, d := range []Directions{said, card, pairOf(text)} {
 			for _, code := range d.All() {
 				again, ok := codeOf(code)

@@ -27,7 +27,7 @@ var smallFiles = map[string]int64{
 	model.TargetPiecesFile:          64 << 20,
 	model.TargetVocabFile:           64 << 20,
 	model.TokenizerFile:             64 << 20,
-	"README.md":                     4 << 20,
+	family.CardFile:                 4 << 20,
 	checkpoint.SafetensorsIndexFile: 8 << 20,
 	checkpoint.TorchIndexFile:       8 << 20,
 }

@@ -43,7 +43,6 @@ func checkpoint(edits ...map[string][]byte) map[string][]byte {
 		"sentencepiece.bpe.model": noise(1, 20_000),
 		"tokenizer_config.json":   []byte(`{}`),
 		weight:                    noise(2, size),
-		"README.md":               []byte("# a model"),
 		"rust_model.ot":           noise(3, 10),
 	}
 	for _, edit := range edits {

@@ -39,6 +39,7 @@ func TestPullFetchesWhatACheckpointNeeds(t *testing.T) {
 		want  []string
 	}{
 		{"one file", checkpoint(), usual},
+		{"with a model card", checkpoint(map[string][]byte{"README.md": []byte("# a model")}), append(slices.Clone(usual), "README.md")},
 		{"safetensors before bin", checkpoint(map[string][]byte{"pytorch_model.bin": noise(4, 99)}), usual},
 		{"bin only", checkpoint(map[string][]byte{weight: nil, "pytorch_model.bin": noise(4, 99_999)}),
 			append(slices.Clone(usual[:5]), "pytorch_model.bin")},

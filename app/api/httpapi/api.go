@@ -57,7 +57,8 @@ type Model struct {
 	Source    string `json:"source,omitempty"` // where its checkpoint came from; missing for pipelines
 	Revision  string `json:"revision,omitempty"`
 	Precision string `json:"precision,omitempty"`
-	Note      string `json:"note,omitempty"` // what to know before judging its translations
+	License   string `json:"license,omitempty"` // what its model card says
+	Note      string `json:"note,omitempty"`    // what to know before judging its translations
 }
 
 // Config is what an [API] works with.

@@ -29,6 +29,7 @@ type Status struct {
 	Precision model.Precision
 	Source    string // where its checkpoint came from
 	Revision  string
+	License   string // what its model card says
 	Device    string // where it is loaded
 	Bytes     int64  // of memory, while it is loaded
 }
@@ -90,7 +91,8 @@ func (c *Catalog) status(v *version) Status {
 	m := v.source.Manifest
 	s := Status{
 		Name: v.source.Name, Version: v.source.Version, State: Unloaded, From: v.from, To: v.to,
-		Family: m.Family, Precision: m.Precision, Source: m.Source, Revision: m.Revision, Served: c.inventory.serves(v),
+		Family: m.Family, Precision: m.Precision, Source: m.Source, Revision: m.Revision, License: m.License,
+		Served: c.inventory.serves(v),
 	}
 	if e := c.inventory.models[s.Name]; e != nil {
 		s.Current = e.current.record == v.record

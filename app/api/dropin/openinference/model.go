@@ -158,7 +158,7 @@ func (a *api) config(c *gin.Context, models Models) (any, error) {
 func parametersOf(m catalog.Status) gin.H {
 	all := gin.H{}
 	for name, value := range map[string]string{
-		"family": m.Family, "precision": string(m.Precision), "source": m.Source, "revision": m.Revision,
+		"family": m.Family, "precision": string(m.Precision), "source": m.Source, "revision": m.Revision, "license": m.License,
 		"from": strings.Join(m.From, ","), "to": strings.Join(m.To, ","), "pipeline": strconv.FormatBool(m.Pipeline),
 	} {
 		if value != "" {

@@ -1,0 +1,58 @@
+package family
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"dragoman/model"
+)
+
+func TestLicense(t *testing.T) {
+	for card, want := range map[string]string{
+		"---\nlanguage: [en, fr]\nlicense: apache-2.0\n---\n# Model":                    "apache-2.0",
+		"---\r\nlicense: 'cc-by-nc-4.0'\r\n---\r\n":                                     "cc-by-nc-4.0",
+		"---\nlicense:\n- mit\n- cc-by-4.0\n---\n":                                      "mit, cc-by-4.0",
+		"---\nlicense: other\nlicense_name: my license 1.0\n---\n":                      "my license 1.0",
+		"---\nlicense: other\n---\n":                                                    "other",
+		"---\nlicense: mit\ntags: 3\nlicense_name: [x]\n---\n":                          "mit",
+		"---\nlicense:\n---\n":                                                          "",
+		"---\nlicense: {name: mit}\n---\n":                                              "",
+		"---\nlicense: [[mit], null, \"a\\nb\"]\n---\n":                                 "",
+		"---\nlicense: *nowhere\n---\n":                                                 "",
+		"---\nlicense: mit\n":                                                           "",
+		"# Model\nlicense: mit\n":                                                       "",
+		"---\nlicense: " + strings.Repeat("m", 81) + "\n---\n":                          "",
+		"---\n#" + strings.Repeat("-", frontMatterBytes) + "\n---\nlicense: mit\n---\n": "",
+	} {
+		license, err := License(memory{CardFile: card})
+		require.NoError(t, err)
+		assert.Equal(t, want, license, "%.99q", card)
+	}
+	license, err := License(memory{})
+	require.NoError(t, err)
+	assert.Empty(t, license, "no card")
+}
+
+func FuzzLicense(f *testing.F) {
+	f.Add("---\nlicense: [mit, other]\nlicense_name: x\n---\n")
+	f.Add("---\na: &a [*a]\nlicense: *a\n---\n")
+	f.Fuzz(func(t *testing.T, card string) {
+		license, err := License(memory{CardFile: card})
+		require.NoError(t, err)
+		for name := range strings.SplitSeq(license, ", ") {
+			assert.True(t, license == "" || licenseName.MatchString(name), license)
+		}
+	})
+}
+
+func TestIsNonCommercial(t *testing.T) {
+	for license, want := range map[string]bool{
+		"cc-by-nc-4.0": true, "CC BY-NC 4.0": true, "research-NonCommercial": true, "non commercial": true, "nc": true,
+		"cc-by-4.0": false, "apache-2.0": false, "ncsa": false, "": false,
+	} {
+		assert.Equal(t, want, model.IsNonCommercial(license), license)
+	}
+}
