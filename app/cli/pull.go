@@ -3,42 +3,48 @@ package cli
 import (
 	"context"
 	"fmt"
-	"strings"
+	"log/slog"
 
 	"github.com/spf13/cobra"
+
+	"dragoman/app/config"
+	"dragoman/model/hub"
+	"dragoman/model/repository"
 )
 
 // Repository is where a pulled model becomes a version of a name; the zero one is no repository.
 type Repository struct{ Dir, Name string }
 
-// pull makes the command that prepares the folder of a model.
+// pull makes the command that prepares the folders of models.
 func (p *Program) pull() *cobra.Command {
 	var revision, out, precision string
 	var into Repository
 	cmd := &cobra.Command{
-		Use: "pull [MODEL]", Short: "Fetch and export a model",
+		Use: "pull [MODEL...]", Short: "Fetch and export models",
 		Long: `Fetches a model and exports it, so that serve finds it ready. The model is a Hugging Face repository
 (owner/name), an http(s) URL or a folder; without one, MODEL_WEIGHTS names it. Prints the exported
 folder. Does nothing where that holds the model already.
 
-With --name the model becomes the next version of that name in a repository of models, and
-NAME:VERSION is printed before the folder. Does nothing where the newest version is the same
-model already: of the same revision and precision, and undamaged.`,
-		Args: func(_ *cobra.Command, args []string) error {
+With --repository or --name, or of several models, each becomes the next version of its name in a
+repository of models, and NAME:VERSION is printed before the folder. Without --name it is called as
+its source: opus-mt-en-fr for Helsinki-NLP/opus-mt-en-fr. Does nothing where the newest version is the
+same model already: of the same revision and precision, and undamaged. What cannot be pulled does not
+keep the others from it.`,
+		Args: func(_ *cobra.Command, models []string) error {
 			switch {
-			case len(args) > 1:
-				return usagef("pull takes one model, got %q", args)
-			case into.Dir != "" && into.Name == "":
-				return usagef("pull --repository needs the model's name there: add --name NAME")
-			case into.Name != "" && out != "":
+			case len(models) > 1 && (into.Name != "" || out != ""):
+				return usagef("pull takes --name and --out with one model, got %q", models)
+			case len(models) > 1 && revision != "":
+				return usagef("pull takes --revision with one model: write owner/name@revision for each of %q", models)
+			case out != "" && (into != Repository{}):
 				return usagef("pull takes --out, or --name and a repository, not both")
 			}
 			return nil
 		},
-		RunE: func(cmd *cobra.Command, args []string) error {
+		RunE: func(cmd *cobra.Command, models []string) error {
 			return p.runPull(cmd.Context(), map[string]string{
-				"MODEL_WEIGHTS": strings.Join(args, ""), "MODEL_REVISION": revision, "SAVE_WEIGHTS": out, "PRECISION": precision,
-			}, into)
+				"MODEL_REVISION": revision, "SAVE_WEIGHTS": out, "PRECISION": precision,
+			}, models, into)
 		},
 	}
 	flags := cmd.Flags()
@@ -50,21 +56,86 @@ model already: of the same revision and precision, and undamaged.`,
 	return cmd
 }
 
-func (p *Program) runPull(ctx context.Context, environ map[string]string, into Repository) error {
-	cfg, log, err := Configure(override(p.Environ, environ), p.Stderr)
+func (p *Program) runPull(ctx context.Context, environ map[string]string, models []string, into Repository) error {
+	pulls, err := p.planPulls(environ, models, into)
 	if err != nil {
 		return err
 	}
-	if into.Name != "" && into.Dir == "" && len(cfg.Repositories) > 0 {
+	failed := 0
+	for _, one := range pulls {
+		made, err := p.PullModel(ctx, one.cfg, one.log, one.into)
+		if err == nil {
+			_, err = fmt.Fprintln(p.Stdout, made)
+		}
+		if len(pulls) == 1 || ctx.Err() != nil && err != nil {
+			return err
+		}
+		if err != nil {
+			fmt.Fprintf(p.Stderr, "dragoman: %s: %s\n", one.cfg.Weights, OneLine(err))
+			failed++
+		}
+	}
+	if failed > 0 {
+		return fmt.Errorf("%d of %d models were not pulled: see above; what was downloaded is kept, pull them again", failed, len(pulls))
+	}
+	return nil
+}
+
+// onePull is the pull of one of several models.
+type onePull struct {
+	cfg  config.Config
+	log  *slog.Logger
+	into Repository
+}
+
+// planPulls finds out what each model is called before anything is downloaded.
+func (p *Program) planPulls(environ map[string]string, models []string, into Repository) (pulls []onePull, err error) {
+	toRepository := into != Repository{} || len(models) > 1
+	if len(models) == 0 {
+		models = []string{""} // MODEL_WEIGHTS
+	}
+	sources := map[string]string{} // by name
+	for _, m := range models {
+		environ["MODEL_WEIGHTS"] = m
+		cfg, log, err := Configure(override(p.Environ, environ), p.Stderr)
+		if err != nil {
+			return nil, err
+		}
+		one := onePull{cfg, log, into}
+		if toRepository {
+			if one.into, err = inRepository(into, cfg); err != nil {
+				return nil, err
+			}
+			if other, taken := sources[one.into.Name]; taken {
+				return nil, usagef("%q and %q would both be called %s: pull one of them with --name", other, m, one.into.Name)
+			}
+			sources[one.into.Name] = m
+		}
+		pulls = append(pulls, one)
+	}
+	return pulls, nil
+}
+
+// inRepository is where the model that cfg names goes.
+func inRepository(into Repository, cfg config.Config) (Repository, error) {
+	if into.Dir == "" && len(cfg.Repositories) > 0 {
 		into.Dir = cfg.Repositories[0]
 	}
-	if into.Name != "" && into.Dir == "" {
-		return usagef("pull --name needs a repository: add --repository DIR, or set MODEL_REPOSITORY")
+	if into.Dir == "" {
+		return into, usagef("pull of several models, or with --name, needs a repository: add --repository DIR, or set MODEL_REPOSITORY")
 	}
-	made, err := p.PullModel(ctx, cfg, log, into)
-	if err != nil {
-		return err
+	if into.Name != "" {
+		return into, nil
 	}
-	_, err = fmt.Fprintln(p.Stdout, made)
-	return err
+	if cfg.Weights != "" {
+		ref, err := hub.ParseRef(cfg.Weights, cfg.Revision)
+		if err != nil {
+			return into, &UsageError{err}
+		}
+		into.Name = repository.NameFor(ref.Name())
+	}
+	if into.Name == "" {
+		return into, usagef("pull --repository needs the model's name there: add --name NAME")
+	}
+	return into, nil
 }

@@ -16,6 +16,7 @@ import (
 	"dragoman/model"
 	"dragoman/model/cpu/cputest"
 	"dragoman/model/modeltest"
+	"dragoman/model/repository"
 )
 
 // TestRepository pulls models into a repository and lists them.
@@ -138,6 +139,27 @@ func TestPullVersionFails(t *testing.T) {
 			assert.Contains(t, r.errorLines()[0], test.want)
 			assert.Subset(t, []string{".dragoman.lock", "config.yaml", ".dragoman-download"}, names(t, filepath.Join(dir, "m")))
 		})
+	}
+}
+
+// TestPullSeveral: of several models each gets a name of its own, and what fails does not keep the others.
+func TestPullSeveral(t *testing.T) {
+	dir, parent := t.TempDir(), t.TempDir()
+	for _, name := range []string{"first", "second one"} {
+		require.NoError(t, os.Symlink(cputest.Bundled(), filepath.Join(parent, name)))
+	}
+	r := execute(t, "", environment(), "pull", "--repository", dir, filepath.Join(parent, "first"), parent, filepath.Join(parent, "second one"))
+	assert.Equal(t, cli.ExitError, r.code)
+	assert.Equal(t, fmt.Sprintf("first:1 %[1]s/first/1\nsecond-one:1 %[1]s/second-one/1\n", dir), r.stdout)
+	lines := r.errorLines()
+	require.Len(t, lines, 2)
+	assert.Contains(t, lines[0], "dragoman: "+parent+": ")
+	assert.Contains(t, lines[0], "config.json")
+	assert.Equal(t, "dragoman: 1 of 3 models were not pulled: see above; what was downloaded is kept, pull them again", lines[1])
+	for _, m := range repository.Scan([]string{dir}).Models {
+		if m.Name == "first" || m.Name == "second-one" {
+			assert.Len(t, m.Versions, 1)
+		}
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"net/url"
 	"os"
+	"path"
 	"path/filepath"
 	"regexp"
 	"strings"
@@ -141,6 +142,21 @@ func (r Ref) IsFolder() bool { return r.kind == kindFolder }
 
 // Revision is the branch, tag or commit asked for, "" where the source has none.
 func (r Ref) Revision() string { return r.revision }
+
+// Name is what a model from there is called: the last part of the repository's name, of the URL's
+// path or of the folder's.
+func (r Ref) Name() string {
+	name := r.String()
+	switch r.kind {
+	case kindURL:
+		name = r.base.Path
+	case kindFolder:
+		if whole, err := filepath.Abs(name); err == nil {
+			name = whole
+		}
+	}
+	return path.Base(filepath.ToSlash(name))
+}
 
 // String is the repository's name, the URL without its password and query, or
 // the folder's path: fit for logs and manifests.

@@ -7,6 +7,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strconv"
+	"strings"
 	"sync"
 	"syscall"
 	"testing"
@@ -165,4 +166,15 @@ func TestAddKilled(t *testing.T) {
 	require.NoError(t, err)
 	assert.Equal(t, 1, version)
 	assert.Equal(t, []string{"1"}, names(t, filepath.Join(dir, "m")))
+}
+
+func TestNameFor(t *testing.T) {
+	for source, want := range map[string]string{
+		"opus-mt-en-fr": "opus-mt-en-fr", "m2m100_418M": "m2m100_418M", "my model (new)": "my-model-new", "._x.y": "x.y",
+		"": "", "..": "", "日本": "", strings.Repeat("a", 80): strings.Repeat("a", 63),
+	} {
+		got := NameFor(source)
+		assert.Equal(t, want, got, source)
+		assert.True(t, got == "" || CheckName(got) == nil)
+	}
 }

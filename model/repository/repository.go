@@ -151,6 +151,15 @@ var (
 	versionPattern = regexp.MustCompile(`^[1-9][0-9]{0,8}$`)
 )
 
+// notInNames are runs of characters that a model's name cannot have, and what it cannot begin with.
+var notInNames = regexp.MustCompile(`^[^A-Za-z0-9]+|[^A-Za-z0-9._-]+`)
+
+// NameFor makes a model's name of what its source is called; "" where nothing of that can be in a name.
+func NameFor(source string) string {
+	name := strings.Trim(notInNames.ReplaceAllString(source, "-"), "-")
+	return name[:min(len(name), 63)]
+}
+
 // CheckName says why a model or pipeline cannot be called so.
 func CheckName(name string) error {
 	if !namePattern.MatchString(name) {
