@@ -223,6 +223,7 @@ type only struct{ *translate.Model }
 func (o only) Select(string) (translate.Selection, error) { return o, nil }
 func (o only) Languages() []string                        { return slices.Sorted(slices.Values(o.ModelConfig.Languages)) }
 func (o only) Targets(string) []string                    { return o.Languages() }
+func (only) Pivots(string) map[string]string              { return nil }
 func (only) Detector() translate.Detector                 { return nil }
 func (only) Detects() bool                                { return false }
 

@@ -32,6 +32,8 @@ type Selection interface {
 	// that one, which needs no model, and those that there is a route to. They are not to be
 	// changed.
 	Targets(from string) []string
+	// Pivots are those of them that texts go to by way of another language, and that one.
+	Pivots(from string) map[string]string
 }
 
 // Detector tells in which language a text is, which may be one that is not offered. ok is false for

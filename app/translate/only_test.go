@@ -22,7 +22,8 @@ func (o only) Languages() []string { return o.languages }
 func (o only) Detector() Detector  { return o.detector }
 func (o only) Detects() bool       { return false }
 
-func (o only) Targets(string) []string { return o.languages }
+func (o only) Targets(string) []string       { return o.languages }
+func (only) Pivots(string) map[string]string { return nil }
 
 func (o only) Route(from, to string) (Route, error) {
 	return Route{Model: o.Name, Version: o.Version, Steps: []Step{{Model: o.Model, From: from, To: to}}}, nil

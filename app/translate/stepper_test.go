@@ -120,6 +120,7 @@ func (c *chained) Languages() []string              { return []string{"de", "en"
 func (c *chained) Detector() Detector               { return c.detector }
 func (c *chained) Detects() bool                    { return false }
 func (c *chained) Targets(string) []string          { return c.Languages() }
+func (*chained) Pivots(string) map[string]string    { return nil }
 
 func (c *chained) Route(from, to string) (Route, error) {
 	steps := c.routes[pair{from, to}]

@@ -59,6 +59,7 @@ type listed map[string][]string
 
 func (l listed) Languages() []string                             { return slices.Sorted(maps.Keys(l)) }
 func (l listed) Targets(from string) []string                    { return l[from] }
+func (listed) Pivots(string) map[string]string                   { return nil }
 func (listed) Detector() translate.Detector                      { return nil }
 func (listed) Detects() bool                                     { return false }
 func (listed) Route(string, string) (r translate.Route, _ error) { return r, nil }

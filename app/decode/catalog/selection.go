@@ -1,6 +1,7 @@
 package catalog
 
 import (
+	"maps"
 	"slices"
 	"strconv"
 
@@ -95,16 +96,28 @@ func (s *selection) Targets(from string) []string {
 	if slices.Equal(direct, s.languages) {
 		return s.languages
 	}
-	lists := [][]string{{from}, direct}
-	for _, pivot := range s.pivots {
-		if slices.Contains(direct, pivot) {
-			lists = append(lists, s.reached(pivot))
-		}
-	}
-	return slices.DeleteFunc(sortedUnion(lists...), func(code string) bool {
+	through := slices.Sorted(maps.Keys(s.Pivots(from)))
+	return slices.DeleteFunc(sortedUnion([]string{from}, direct, through), func(code string) bool {
 		_, offered := slices.BinarySearch(s.languages, code)
 		return !offered
 	})
+}
+
+// Pivots implements [translate.Selection].
+func (s *selection) Pivots(from string) map[string]string {
+	direct := s.reached(from)
+	pivots := map[string]string{}
+	for _, pivot := range s.pivots {
+		if pivot == from || !slices.Contains(direct, pivot) {
+			continue
+		}
+		for _, to := range s.reached(pivot) {
+			if to != from && pivots[to] == "" && !slices.Contains(direct, to) {
+				pivots[to] = pivot
+			}
+		}
+	}
+	return pivots
 }
 
 // reached are the languages that a candidate translates into by itself.

@@ -3,11 +3,13 @@ package catalog
 import (
 	"log/slog"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"dragoman/app/translate"
 	"dragoman/model"
 	"dragoman/model/repository"
 )
@@ -20,7 +22,7 @@ func servedModel(name string, languages []string, pairs ...repository.Pair) repo
 	}
 }
 
-// Targets are what Route finds a way to, for all that a request may name.
+// Targets are what Route finds a way to, and Pivots those where two models do it, for all that a request may name.
 func TestTargetsAreWhatRouteFinds(t *testing.T) {
 	pair := func(from, to string) repository.Pair { return repository.Pair{From: from, To: to} }
 	by := func(name, to string) repository.Step {
@@ -55,11 +57,15 @@ func TestTargetsAreWhatRouteFinds(t *testing.T) {
 				found, err := c.Select(ref)
 				require.NoError(t, err, ref)
 				for _, from := range found.Languages() {
-					want := []string{}
+					want, pivots := []string{}, found.Pivots(from)
 					for _, to := range found.Languages() {
-						if _, err := found.Route(from, to); to == from || err == nil {
+						route, err := found.Route(from, to)
+						if to == from || err == nil {
 							want = append(want, to)
 						}
+						pivot, ok := pivots[to]
+						assert.Equal(t, to != from && strings.Contains(route.Model, "+"), ok, "%q from %s to %s", ref, from, to)
+						assert.True(t, !ok || slices.ContainsFunc(route.Steps[1:], func(s translate.Step) bool { return s.From == pivot }))
 					}
 					assert.Equal(t, want, found.Targets(from), "%q from %s", ref, from)
 				}

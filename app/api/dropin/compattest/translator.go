@@ -72,6 +72,9 @@ func (m Models) Targets(from string) []string {
 	return m.Codes
 }
 
+// Pivots implements [translate.Selection]. There are none.
+func (Models) Pivots(string) map[string]string { return nil }
+
 // NoModel is the error of a model's name that no model has.
 func NoModel(name string) error {
 	return &translate.Error{Code: translate.CodeUnknownModel, Field: "model", Message: fmt.Sprintf("there is no model %q: use default", excerpt.Of(name))}

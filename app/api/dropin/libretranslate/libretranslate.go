@@ -77,13 +77,16 @@ type language struct {
 	Name    string   `json:"name"`       // in English
 	Native  string   `json:"nativeName"` // in the language itself; LibreTranslate has none
 	Targets []string `json:"targets"`
+	// Pivots are the targets that are reached by way of another language, and that one; LibreTranslate
+	// has none.
+	Pivots map[string]string `json:"pivots,omitempty"`
 }
 
 // languages lists what can be translated into what.
 func languages(call *dialect.Call) (any, error) {
 	return dialect.Each(call.Languages, func(code string) language {
 		names := dialect.NameOf(code)
-		return language{Code: code, Name: names.English, Native: names.Own, Targets: call.Models.Targets(code)}
+		return language{Code: code, Name: names.English, Native: names.Own, Targets: call.Models.Targets(code), Pivots: call.Models.Pivots(code)}
 	}), nil
 }
 

@@ -30,12 +30,12 @@ export class Languages {
 
   constructor(entries) {
     const all = entries.map(({ code }) => code);
-    for (const { code, name, nativeName, targets = all } of entries) {
+    for (const { code, name, nativeName, targets = all, pivots = {} } of entries) {
       const english = name || nameIn('en', code) || code;
       const own = nativeName || nameIn(code, code) || english;
       const known = locale === 'en' ? english : nameIn(locale, code) || english; // to who reads the page
       const words = [own, english, known, nameIn(navigator.language, code), code].map(fold);
-      this.#byCode.set(code, { code, name: own, known, words, targets: new Set(targets) });
+      this.#byCode.set(code, { code, name: own, known, words, targets: new Set(targets), pivots });
     }
     this.list = [...this.#byCode.values()].sort((a, b) => a.known.localeCompare(b.known, locale));
   }

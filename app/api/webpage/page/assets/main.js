@@ -204,6 +204,8 @@ function showNotes() {
   }));
   if (flagged.length > MOST_NOTES) words.push(say('{count} more lines have such faults.', { count: flagged.length - MOST_NOTES }));
   if (choice && detected === choice.to) words.unshift(say('The text is in {language} already.', { language: languages.known(detected) }));
+  const pivot = choice && progress.done > 0 && languages.get(choice.from === AUTO ? detected : choice.from)?.pivots[choice.to];
+  if (pivot) words.push(say('Translated by way of {language}.', { language: languages.known(pivot) }));
   const notes = $('notes');
   notes.hidden = words.length === 0;
   if (notes.textContent === words.join('')) return;

@@ -24,10 +24,11 @@ export class Models {
     return this.#select.value;
   }
 
-  /** Offers models by their names: {name}, in any number of versions. What was chosen before is chosen again. */
+  /** Offers models by their names, with their licenses: {name, license}, in any number of versions. What was chosen before is chosen again. */
   offer(models) {
+    const labels = new Map(models.map(({ name, license }) => [name, license ? `${name} (${license})` : name]).reverse()); // the first version's
     const names = [...new Set(models.map(({ name }) => name))];
-    this.#select.replaceChildren(option('', say('Any model')), ...names.map((name) => option(name, name)));
+    this.#select.replaceChildren(option('', say('Any model')), ...names.map((name) => option(name, labels.get(name))));
     this.#box.hidden = names.length < 2;
     const before = lasting.get('model');
     if (!this.#box.hidden && names.includes(before)) this.#select.value = before;

@@ -66,6 +66,7 @@ const WORDS = [
   ['{subject} {faults}.', '{subject} {faults}.', '{subject} {faults}.', '{subject}{faults}。', '{subject}{faults}。'],
   ['This translation', 'Diese Übersetzung', 'Cette traduction', 'この翻訳は', '此译文'],
   ['Line {number}', 'Zeile {number}', 'La ligne {number}', '{number} 行目は', '第 {number} 行'],
+  ['Translated by way of {language}.', 'Übersetzt über {language}.', 'Traduit en passant par : {language}.', '{language}を介した翻訳です。', '经由{language}翻译。'],
   ['{count} more lines have such faults.', '{count} weitere Zeilen haben solche Fehler.', '{count} autres lignes ont de tels défauts.', 'ほかに {count} 行に同様の問題があります。', '另有 {count} 行存在此类问题。'],
   ['The text is in {language} already.', 'Der Text ist bereits auf {language}.', 'Le texte est déjà en {language}.', 'テキストはすでに{language}です。', '文本已是{language}。'],
   ['may be incomplete', 'ist vielleicht unvollständig', 'est peut-être incomplète', '不完全な可能性があります', '可能不完整'],
