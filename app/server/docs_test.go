@@ -87,8 +87,8 @@ func newExample(t *testing.T, r *running, text string) example {
 			link(t, exported, filepath.Join(e.dir, "models", version))
 		}
 	}
-	for _, name := range []string{"opus-mt-en-fr", "opus-mt-ROMANCE-en"} {
-		require.NoError(t, os.CopyFS(filepath.Join(e.dir, "checkpoints", name), os.DirFS("../../model/testdata/families/marian")))
+	for _, name := range []string{"checkpoints/opus-mt-en-fr", "checkpoints/opus-mt-fr-en", "checkpoints/opus-mt-ROMANCE-en", "my-model"} {
+		require.NoError(t, os.CopyFS(filepath.Join(e.dir, name), os.DirFS("../../model/testdata/families/marian")))
 	}
 	e.fakes()
 	if strings.Contains(text, "jobs wait ID") && !strings.Contains(text, "curl") { // one that was made before
