@@ -18,6 +18,7 @@ const (
 	LimitFFN       = 1 << 16
 	LimitLayers    = 128 // of the encoder, and of the decoder
 	LimitHeads     = 1 << 8
+	LimitInner     = 1 << 15 // of all heads together
 	LimitPositions = 1 << 13
 )
 
@@ -45,6 +46,14 @@ type Spec struct {
 	Activation    Activation `json:"activation,omitempty"`
 	Positions     Positions  `json:"positions,omitempty"`
 	LogitsBias    bool       `json:"logits_bias,omitempty"` // the LM head has a bias
+	// Of relative positions: how many distances are told apart, and from which one on none are.
+	Buckets     int  `json:"buckets,omitempty"`
+	MaxDistance int  `json:"max_distance,omitempty"`
+	RMSNorm     bool `json:"rms_norm,omitempty"`    // norms neither take the mean off nor have a bias
+	Unbiased    bool `json:"unbiased,omitempty"`    // linear layers have no bias
+	Unscaled    bool `json:"unscaled,omitempty"`    // queries are not divided by the root of the heads' width
+	Gated       bool `json:"gated,omitempty"`       // feed-forward blocks multiply their activation by a linear layer
+	ScaledHead  bool `json:"scaled_head,omitempty"` // what the LM head takes is divided by √DModel
 
 	BOS          int64 `json:"bos"`
 	Pad          int64 `json:"pad"`
@@ -66,6 +75,8 @@ const (
 	ReLU  Activation = ""
 	Swish Activation = "swish" // x · sigmoid(x), also called SiLU
 	GELU  Activation = "gelu"  // x · Φ(x), Φ being the normal distribution's
+	// GELUTanh is GELU by a formula with tanh, which differs from it by some 0.0005.
+	GELUTanh Activation = "gelu_tanh"
 )
 
 // Positions is how the positions of tokens are embedded.
@@ -80,6 +91,9 @@ const (
 	OriginalPositions Positions = "original"
 	// Learned ones are weights, of each stack's own.
 	LearnedPositions Positions = "learned"
+	// Relative ones are not embedded: the distance of two tokens has a weight for each head, of each
+	// stack, which is added to their score in self-attention.
+	RelativePositions Positions = "relative"
 )
 
 // LearnedOffset is the row of the first position in a table of learned ones.
@@ -93,6 +107,11 @@ func (s Spec) SourceRows() int {
 	return s.VocabSize
 }
 
+// CPUOnly says that the network has parts which only package model/cpu computes.
+func (s Spec) CPUOnly() bool {
+	return s.Positions == RelativePositions || s.RMSNorm || s.Unscaled || s.Gated || s.Activation == GELUTanh
+}
+
 // check names the first size or id that no model has.
 func (s Spec) check() error {
 	last := int64(s.VocabSize) - 1
@@ -104,9 +123,11 @@ func (s Spec) check() error {
 		{"d_model", int64(s.DModel), 4, LimitWidth},
 		{"encoder.layers", int64(s.Encoder.Layers), 1, LimitLayers},
 		{"encoder.heads", int64(s.Encoder.Heads), 1, LimitHeads},
+		{"encoder.head_width", int64(s.Encoder.HeadWidth), 0, LimitInner / int64(max(1, s.Encoder.Heads))},
 		{"encoder.ffn", int64(s.Encoder.FFN), 1, LimitFFN},
 		{"decoder.layers", int64(s.Decoder.Layers), 1, LimitLayers},
 		{"decoder.heads", int64(s.Decoder.Heads), 1, LimitHeads},
+		{"decoder.head_width", int64(s.Decoder.HeadWidth), 0, LimitInner / int64(max(1, s.Decoder.Heads))},
 		{"decoder.ffn", int64(s.Decoder.FFN), 1, LimitFFN},
 		{"source_vocab", int64(s.SourceVocab), 0, LimitVocab},
 		{"max_positions", int64(s.MaxPositions), 1, LimitPositions},
@@ -119,16 +140,24 @@ func (s Spec) check() error {
 			return fmt.Errorf("%s is %d, %d to %d are supported", field.name, field.value, field.least, field.most)
 		}
 	}
-	if s.DModel%s.Encoder.Heads != 0 || s.DModel%s.Decoder.Heads != 0 {
+	if s.Positions == RelativePositions && !CanBucket(s.Buckets, s.MaxDistance) {
+		return fmt.Errorf("buckets is %d and max_distance %d, which do not divide distances", s.Buckets, s.MaxDistance)
+	}
+	if s.Encoder.HeadWidth == 0 && s.DModel%s.Encoder.Heads != 0 || s.Decoder.HeadWidth == 0 && s.DModel%s.Decoder.Heads != 0 {
 		return fmt.Errorf("d_model is %d, which %d and %d heads do not divide", s.DModel, s.Encoder.Heads, s.Decoder.Heads)
 	}
-	if !slices.Contains([]Activation{ReLU, Swish, GELU}, s.Activation) {
+	if !slices.Contains([]Activation{ReLU, Swish, GELU, GELUTanh}, s.Activation) {
 		return fmt.Errorf("activation is %q, which this build does not know", s.Activation)
 	}
-	if !slices.Contains([]Positions{FairseqPositions, OriginalPositions, LearnedPositions}, s.Positions) {
+	if !slices.Contains([]Positions{FairseqPositions, OriginalPositions, LearnedPositions, RelativePositions}, s.Positions) {
 		return fmt.Errorf("positions is %q, which this build does not know", s.Positions)
 	}
 	return nil
+}
+
+// CanBucket says whether distances of up to most can be divided into so many buckets on either side.
+func CanBucket(buckets, most int) bool {
+	return buckets >= 4 && buckets/2 < most && most <= LimitPositions
 }
 
 // Stack holds the sizes of the encoder or of the decoder.
@@ -136,18 +165,34 @@ type Stack struct {
 	Layers int `json:"layers"`
 	Heads  int `json:"heads"`
 	FFN    int `json:"ffn"`
+	// HeadWidth is the width of a head where all heads together are not as wide as the model; else 0.
+	HeadWidth int `json:"head_width,omitempty"`
 }
 
 // HeadDim is the width of one attention head of a stack in a model of width dModel.
-func (s Stack) HeadDim(dModel int) int { return dModel / s.Heads }
+func (s Stack) HeadDim(dModel int) int {
+	if s.HeadWidth > 0 {
+		return s.HeadWidth
+	}
+	return dModel / s.Heads
+}
+
+// Inner is the width of all heads together.
+func (s Stack) Inner(dModel int) int {
+	if s.HeadWidth > 0 {
+		return s.Heads * s.HeadWidth
+	}
+	return dModel
+}
 
 // TokenBytes is how many bytes the keys and values of a token take in one layer, in half or in
 // single precision.
 func (s Spec) TokenBytes(half bool) int {
+	inner := s.Decoder.Inner(s.DModel)
 	if half {
-		return 2 * s.DModel * 2
+		return 2 * inner * 2
 	}
-	return 2 * s.DModel * 4
+	return 2 * inner * 4
 }
 
 // Generation holds a checkpoint's own defaults for decoding, as
@@ -165,11 +210,22 @@ type Generation struct {
 
 // Parameters is the number of the model's weights, shared ones counted once.
 func (s Spec) Parameters() int {
-	d := s.DModel
-	attention, norm := 4*(d*d+d), 2*d
-	encoderLayer := attention + 2*norm + d*s.Encoder.FFN*2 + s.Encoder.FFN + d
-	decoderLayer := 2*attention + 3*norm + d*s.Decoder.FFN*2 + s.Decoder.FFN + d
-	n := (s.VocabSize+s.SourceVocab)*d + s.Encoder.Layers*encoderLayer + s.Decoder.Layers*decoderLayer
+	d, norm, matrices, biased := s.DModel, 2*s.DModel, 2, 1
+	if s.RMSNorm {
+		norm = d
+	}
+	if s.Gated {
+		matrices = 3
+	}
+	if s.Unbiased {
+		biased = 0
+	}
+	layers := func(t Stack, attentions int) int {
+		inner := t.Inner(d)
+		attention := 4*d*inner + biased*(3*inner+d) + norm
+		return t.Layers * (attentions*attention + matrices*d*t.FFN + biased*((matrices-1)*t.FFN+d) + norm)
+	}
+	n := (s.VocabSize+s.SourceVocab)*d + layers(s.Encoder, 1) + layers(s.Decoder, 2)
 	if !s.PostNorm {
 		n += 2 * norm
 	}
@@ -178,6 +234,9 @@ func (s Spec) Parameters() int {
 	}
 	if s.Positions == LearnedPositions {
 		n += 2 * (s.MaxPositions + LearnedOffset) * d
+	}
+	if s.Positions == RelativePositions {
+		n += s.Buckets * (s.Encoder.Heads + s.Decoder.Heads)
 	}
 	if !s.TiedHead {
 		n += s.VocabSize * d

@@ -41,10 +41,10 @@ type costs struct {
 
 // costsOf counts multiply-adds.
 func costsOf(s model.Spec) costs {
-	d := float64(s.DModel)
-	row := float64(s.Decoder.Layers)*(6*d*d+2*d*float64(s.Decoder.FFN)) + float64(s.VocabSize)*d
+	d, inner := float64(s.DModel), float64(s.Decoder.Inner(s.DModel))
+	row := float64(s.Decoder.Layers)*(6*d*inner+2*d*float64(s.Decoder.FFN)) + float64(s.VocabSize)*d
 	return costs{
-		attended: max(1, row/max(1, 2*d*float64(s.Decoder.Layers))),
+		attended: max(1, row/max(1, 2*inner*float64(s.Decoder.Layers))),
 		quadrat:  max(1, 2*d+float64(s.Encoder.FFN)),
 	}
 }

@@ -19,6 +19,7 @@ var activations = []struct {
 	{"none", 0, func(x float64) float64 { return x }},
 	{"swish", 2, func(x float64) float64 { return x / (1 + math.Exp(-x)) }},
 	{"gelu", 3, func(x float64) float64 { return x * math.Erfc(-x/math.Sqrt2) / 2 }},
+	{"gelu_tanh", 4, func(x float64) float64 { return x * (1 + math.Tanh(math.Sqrt(2/math.Pi)*(x+0.044715*x*x*x))) / 2 }},
 }
 
 func TestProductActivation(t *testing.T) {
@@ -74,9 +75,37 @@ func TestActivationQuantize(t *testing.T) {
 			})
 		}
 	}
-	_, err := call{op: "ActivationQuantize", attrs: []onnx.Attr{onnx.Int("activation", 4)},
+	_, err := call{op: "ActivationQuantize", attrs: []onnx.Attr{onnx.Int("activation", 5)},
 		inputs: []arg{floats(nil, 0, 1), floats([]float32{1}, 1), floats(nil, 0)}, outputs: []onnx.DataType{onnx.Uint8, onnx.Float32}}.try(t)
-	require.ErrorContains(t, err, "activation 4")
+	require.ErrorContains(t, err, "activation 5")
+}
+
+// Gate multiplies the activation of one half by the other; GateQuantize is Gate, then Quantize.
+func TestGate(t *testing.T) {
+	for _, f := range activations {
+		for _, width := range widths {
+			t.Run(fmt.Sprintf("%s %d", f.name, width), func(t *testing.T) {
+				p := newProduct(width, 7, 2*width)
+				call := func(p product, op string, outputs ...onnx.DataType) call {
+					acc, bias, scales := p.args()
+					return call{op: op, attrs: []onnx.Attr{onnx.Int("activation", f.attribute)}, inputs: []arg{acc, bias, scales}, outputs: outputs}
+				}
+				y := call(p, "Gate", onnx.Float32).run(t)[0].([]float32)
+				for i, v := range y {
+					left, right := p.at(i/width, i%width), p.at(i/width, width+i%width)
+					requireNear(t, f.of(left)*right, v, 2e-6*(1+math.Abs(left))*(1+math.Abs(right)), "output", i)
+				}
+				q, scale := quantize(t, y, 7, width)
+				require.Equal(t, []any{q, scale}, call(p, "GateQuantize", onnx.Uint8, onnx.Float32).run(t))
+				require.Equal(t, y[3*width:4*width], call(p.row(3), "Gate", onnx.Float32).run(t)[0], "a row depends on the others")
+				p.acc[width/2] = nan
+				require.True(t, math.IsNaN(float64(call(p, "GateQuantize", onnx.Uint8, onnx.Float32).run(t)[1].([]float32)[0])))
+			})
+		}
+	}
+	_, err := call{op: "Gate", attrs: []onnx.Attr{onnx.Int("activation", 2)}, inputs: []arg{zeros(2, 3), zeros(3), {}},
+		outputs: []onnx.DataType{onnx.Float32}}.try(t)
+	require.ErrorContains(t, err, "3 columns are not two halves")
 }
 
 // NormSum is what AddNorm makes of the sum.

@@ -124,9 +124,14 @@ INLINE const char *ahead_of(Tokens a, int64_t w, int64_t t) {
   return token_of(a, w, t);
 }
 
+// bias_of is what is added to the scores of up to 16 heads, from head `from` on, at a distance.
+INLINE vf bias_of(Heads h, int64_t distance, int64_t from, int64_t heads) {
+  return load_some(h.bias + (distance < h.reach ? distance : h.reach) * h.heads + from, heads);
+}
+
 // attend_heads is attend for up to 16 heads, from head `from` on, with what the
 // compiler should know as constants. Scores are [query, token, lane].
-INLINE void attend_heads(Memory m, int64_t layer, const Query *queries, int64_t n, int64_t from, int64_t heads,
+INLINE void attend_heads(Memory m, int64_t layer, Heads h, const Query *queries, int64_t n, int64_t from, int64_t heads,
                          float *scores, int64_t dim, Format f) {
   const Tokens keys = {m, layer, 0, queries}, values = {m, layer, 1, queries};
   int64_t longest = 0, at = from * dim;
@@ -139,7 +144,9 @@ INLINE void attend_heads(Memory m, int64_t layer, const Query *queries, int64_t 
       if (t >= q->length) continue;
       const char *ahead = ahead_of(keys, w, t + AHEAD);
       if (t + AHEAD >= longest) ahead = ahead_of(values, w, t + AHEAD - longest);
-      store(scores + (w * longest + t) * LANES, score_token(q->q, token_of(keys, w, t), ahead, at, heads, dim, f));
+      vf score = score_token(q->q, token_of(keys, w, t), ahead, at, heads, dim, f);
+      if (h.bias) score += bias_of(h, q->length - 1 - t, from, heads);
+      store(scores + (w * longest + t) * LANES, score);
     }
   }
   for (int64_t w = 0; w < n; w++) {
@@ -167,9 +174,9 @@ INLINE void attend_format(Memory m, int64_t layer, Heads h, const Query *queries
   for (; from < to; from += LANES) {
     int64_t heads = to - from < LANES ? to - from : LANES;
     if (h.head_dim == 64 && heads == LANES)  // as M2M100's
-      attend_heads(m, layer, queries, n, from, LANES, scores, 64, f);
+      attend_heads(m, layer, h, queries, n, from, LANES, scores, 64, f);
     else
-      attend_heads(m, layer, queries, n, from, heads, scores, h.head_dim, f);
+      attend_heads(m, layer, h, queries, n, from, heads, scores, h.head_dim, f);
   }
 }
 
@@ -205,7 +212,18 @@ INLINE int64_t padded(int64_t n) { return (n + LANES - 1) / LANES * LANES; }
 enum { QUERIES = 6 };  // of self-attention that go through keys and values together
 
 int64_t self_attend_scratch(Heads h, int64_t length) {
-  return h.head_dim * padded(length) + length * padded(h.head_dim) + QUERIES * (padded(length) + padded(h.head_dim));
+  int64_t biases = h.bias ? length + padded(length) : 0;
+  return h.head_dim * padded(length) + length * padded(h.head_dim) + QUERIES * (padded(length) + padded(h.head_dim)) + biases;
+}
+
+// spread_bias writes what is added to the score of each pair of tokens of a sentence: out[i] at the
+// distance i - (length - 1), key minus query, and on until whole vectors can be read.
+INLINE void spread_bias(float *out, Heads h, int64_t head, int64_t length) {
+  const float *bias = h.bias + head * (2 * h.reach + 1) + h.reach;
+  for (int64_t i = 0; i < length + padded(length); i++) {
+    int64_t distance = i - (length - 1);
+    out[i] = bias[distance < -h.reach ? -h.reach : distance > h.reach ? h.reach : distance];
+  }
 }
 
 // self_attend_rows is self_attend for n tokens from t on, after keys and values are in
@@ -214,6 +232,7 @@ INLINE void self_attend_rows(Product p, Heads h, int64_t head, int64_t first, in
                              const float *values, float *scores, int64_t t, int64_t n) {
   int64_t dim = h.head_dim, width = h.heads * dim, columns = padded(length), wide = padded(dim);
   float *query = scores + QUERIES * columns;
+  const float *biases = query + QUERIES * wide;
   for (int64_t r = 0; r < n; r++) {
     int64_t row = first + t + r;
     linear(query + r * wide, p.acc + row * 3 * width + head * dim, p.scale ? p.scale[row] : 1, p.bias + head * dim, dim);
@@ -223,6 +242,7 @@ INLINE void self_attend_rows(Product p, Heads h, int64_t head, int64_t first, in
     vf s[QUERIES] = {};
     for (int64_t i = 0; i < dim; i++)
       for (int64_t r = 0; r < n; r++) s[r] += load(keys + i * columns + c) * query[r * wide + i];
+    for (int64_t r = 0; h.bias && r < n; r++) s[r] += load(biases + c - (t + r) + length - 1);
     for (int64_t r = 0; r < n; r++) store(scores + r * columns + c, s[r]);
   }
   for (int64_t r = 0; r < n; r++) softmax(scores + r * columns, length);
@@ -238,6 +258,7 @@ INLINE void self_attend_rows(Product p, Heads h, int64_t head, int64_t first, in
 KERNEL void self_attend(Product p, Heads h, int64_t head, int64_t first, int64_t length, float *out, float *scratch) {
   int64_t dim = h.head_dim, width = h.heads * dim, columns = padded(length), wide = padded(dim);
   float *keys = scratch, *values = keys + dim * columns, *scores = values + length * wide;
+  if (h.bias) spread_bias(scores + QUERIES * (columns + wide), h, head, length);
   memset(keys, 0, dim * columns * sizeof(float));
   memset(values, 0, length * wide * sizeof(float));
   for (int64_t t = 0; t < length; t++) {

@@ -32,6 +32,7 @@ type step struct {
 	positions []int64
 	history   []int32 // [rows, width]
 	width     int     // of the history
+	distances
 }
 
 // newStep makes up a step: every row of the groups has a row of the memory, and its
@@ -117,9 +118,9 @@ func (p product) slice(from, to int) product {
 
 func (s step) call(kv memory) call {
 	acc, bias, scale := s.p.args()
-	return call{op: "CachedAttention", attrs: s.h.attrs(s.layer), outputs: []onnx.DataType{onnx.Float32}, inputs: []arg{
+	return s.add(call{op: "CachedAttention", attrs: s.h.attrs(s.layer), outputs: []onnx.DataType{onnx.Float32}, inputs: []arg{
 		acc, bias, int32s(s.rows...), int64s(s.positions...), newArg(onnx.Int32, s.history, []int{len(s.rows), s.width}),
-		int32s(offsets(s.groups)...), kv.arg(), scale}}
+		int32s(offsets(s.groups)...), kv.arg(), scale}})
 }
 
 // run runs the step on a copy of the memory.
@@ -143,7 +144,7 @@ func (s step) require(t *testing.T) {
 		for token := range int(s.positions[r]) + 1 {
 			places = append(places, place{int(s.history[r*s.width+token]), token})
 		}
-		stored.requireAttended(t, got[r*width:(r+1)*width], s.h, s.layer, s.p, r, places)
+		stored.requireAttended(t, got[r*width:(r+1)*width], s.h, s.layer, s.p, r, places, s.distances)
 	}
 	at := offsets(s.groups)
 	for g := range s.groups {
@@ -233,7 +234,7 @@ func (s source) require(t *testing.T) {
 			places = append(places, place{int(slot), token})
 		}
 		for r := int(at[g]); r < int(at[g+1]); r++ {
-			s.cross.requireAttended(t, got[r*width:(r+1)*width], s.h, 2, s.p, r, places)
+			s.cross.requireAttended(t, got[r*width:(r+1)*width], s.h, 2, s.p, r, places, distances{})
 		}
 		alone := s.only(g).call().run(t)[0]
 		for r := int(at[g]); r < int(at[g+1]); r++ {

@@ -105,6 +105,8 @@ static inline OrtStatus *run(Call c, Task *t, int64_t elements) {
 
 OrtStatus *op_quantize(void *kernel, OrtKernelContext *context);
 OrtStatus *op_activation_quantize(void *kernel, OrtKernelContext *context);
+OrtStatus *op_gate(void *kernel, OrtKernelContext *context);
+OrtStatus *op_gate_quantize(void *kernel, OrtKernelContext *context);
 OrtStatus *op_add_norm(void *kernel, OrtKernelContext *context);
 OrtStatus *op_add_norm_quantize(void *kernel, OrtKernelContext *context);
 OrtStatus *op_norm_sum(void *kernel, OrtKernelContext *context);

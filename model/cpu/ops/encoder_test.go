@@ -19,16 +19,16 @@ func lengthsOf(tokens ...int) []group {
 	return groups
 }
 
-func selfAttention(t *testing.T, h heads, p product, sentences []group) []float32 {
+func selfAttention(t *testing.T, h heads, p product, sentences []group, d distances) []float32 {
 	t.Helper()
 	acc, bias, scale := p.args()
-	return call{op: "SelfAttention", attrs: h.attrs(), outputs: []onnx.DataType{onnx.Float32},
-		inputs: []arg{acc, bias, int32s(offsets(sentences)...), scale}}.run(t)[0].([]float32)
+	return d.add(call{op: "SelfAttention", attrs: h.attrs(), outputs: []onnx.DataType{onnx.Float32},
+		inputs: []arg{acc, bias, int32s(offsets(sentences)...), scale}}).run(t)[0].([]float32)
 }
 
-func requireSelfAttention(t *testing.T, h heads, p product, sentences []group) {
+func requireSelfAttention(t *testing.T, h heads, p product, sentences []group, d distances) {
 	t.Helper()
-	got, width := selfAttention(t, h, p, sentences), h.width()
+	got, width := selfAttention(t, h, p, sentences, d), h.width()
 	column := func(token, from int) []float64 {
 		x := make([]float64, h.dim)
 		for i := range x {
@@ -47,11 +47,11 @@ func requireSelfAttention(t *testing.T, h heads, p product, sentences []group) {
 			}
 			for token := first; token < end; token++ {
 				from := token*width + head*h.dim
-				requireAttention(t, got[from:from+h.dim], column(token, head*h.dim), keys, values)
+				requireAttention(t, got[from:from+h.dim], column(token, head*h.dim), keys, values, d.bias(head, token-first, end-first))
 			}
 		}
 		if first < end {
-			alone := selfAttention(t, h, p.slice(first, end), sentences[s:s+1])
+			alone := selfAttention(t, h, p.slice(first, end), sentences[s:s+1], d)
 			require.Equal(t, alone, got[first*width:end*width], "sentence %d depends on the others", s)
 		}
 	}
@@ -66,7 +66,7 @@ func TestSelfAttention(t *testing.T) {
 				if len(tokens) == 3 {
 					p.scale = nil
 				}
-				requireSelfAttention(t, h, p, sentences)
+				requireSelfAttention(t, h, p, sentences, distances{})
 			})
 		}
 	}
@@ -74,7 +74,7 @@ func TestSelfAttention(t *testing.T) {
 
 func TestSelfAttentionLengths(t *testing.T) {
 	for n := 1; n <= 200; n += 1 + n/16 {
-		requireSelfAttention(t, heads{1, 8}, newProduct(n, n, 24), lengthsOf(n))
+		requireSelfAttention(t, heads{1, 8}, newProduct(n, n, 24), lengthsOf(n), distances{})
 	}
 }
 

@@ -97,6 +97,8 @@ func TestRefused(t *testing.T) {
 		{"SelfAttention", 2, int32s(0, far, math.MinInt32, 5), "do not rise"},
 		{"SelfAttention", 2, int32s(), "do not rise"},
 		{"SelfAttention", 3, zeros(4), "input 3 is 4: 5 is wanted"},
+		{"SelfAttention", 4, zeros(2, 4), "4 distances are not as many on both sides"},
+		{"SelfAttention", 4, zeros(3, 5), "dimension 0 of input 4 is 3: 2 is wanted"},
 		{"StoreCross", 0, zeros(7, 48), "dimension 1 of input 0 is 48: 32 is wanted"},
 		{"StoreCross", 1, zeros(16), "input 1 is 16: 32 is wanted"},
 		{"StoreCross", 2, int32s(0, 7), "dimension 0 of input 2 is 2: 3 is wanted"},
@@ -130,6 +132,8 @@ func TestRefused(t *testing.T) {
 		{"CachedAttention", 6, memory(2, 5, 10, 32), "32 bytes per token"},
 		{"CachedAttention", 6, memory(0, 0, 0, 64), "0 layers"},
 		{"CachedAttention", 7, zeros(1), "input 7 is 1: 3 is wanted"},
+		{"CachedAttention", 8, zeros(0, 2), "there are no distances"},
+		{"CachedAttention", 8, zeros(4, 3), "dimension 1 of input 8 is 3: 2 is wanted"},
 		{"CrossAttention", 0, zeros(3, 48), "dimension 1 of input 0 is 48: 16 is wanted"},
 		{"CrossAttention", 1, zeros(17), "input 1 is 17"},
 		{"CrossAttention", 2, int32s(0, 3), "input 2 is 2: 3 is wanted"},
@@ -156,6 +160,7 @@ func TestRefused(t *testing.T) {
 		{"EmbedF32", 1, int64s(-1, 0), "no embedding of token -1"},
 		{"EmbedF32", 2, zeros(10, 15), "dimension 1 of input 2 is 15: 16 is wanted"},
 		{"EmbedF32", 3, int64s(0, 10), "at position 10: there are 40 tokens, 10 positions"},
+		{"EmbedF32", 2, arg{}, "positions and their table need each other"},
 		{"EmbedF16", 3, int64s(math.MinInt64, 0), "no embedding"},
 		{"BestCandidates", 0, zeros(20), "1 dimensions"},
 		{"BestCandidates", 1, int64s(0), "0 candidates are wanted of 20 tokens"},
@@ -173,6 +178,9 @@ func TestRefused(t *testing.T) {
 		t.Run(test.op+" "+test.want, func(t *testing.T) {
 			c := calls()[test.op]
 			c.run(t)
+			if test.input == len(c.inputs) { // an optional one, at the end
+				c.inputs = append(c.inputs, arg{})
+			}
 			c.inputs[test.input] = test.arg
 			_, err := c.try(t)
 			require.ErrorContains(t, err, test.want)

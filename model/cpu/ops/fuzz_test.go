@@ -59,9 +59,13 @@ func FuzzAttention(f *testing.F) {
 		h := heads{1 + int(count)%3, 1 + int(dim)%40}
 		position %= 64
 		first := group{1 + int(rows)%8, int(position), false}
-		newStep(seed, h, half, 64, first, group{1 + int(rows)%3, 0, true}, group{1, int(position) / 2, false}).require(t)
+		s := newStep(seed, h, half, 64, first, group{1 + int(rows)%3, 0, true}, group{1, int(position) / 2, false})
+		s.require(t)
+		s.distances = newDistances(h, int(count)%20, false)
+		s.require(t)
 		newSource(seed, h, half, 64, first.rows, 1+int(count)%5).require(t)
-		requireSelfAttention(t, h, newProduct(seed, first.rows+int(position), 3*h.width()), lengthsOf(first.rows, int(position)))
+		requireSelfAttention(t, h, newProduct(seed, first.rows+int(position), 3*h.width()), lengthsOf(first.rows, int(position)),
+			newDistances(h, int(count)%20, true))
 	})
 }
 

@@ -22,12 +22,12 @@ typedef struct {
 } Panels;
 
 // The activation functions, by the numbers that graphs have for them.
-typedef enum { NO_ACTIVATION, RELU, SWISH, GELU, ACTIVATIONS } Activation;
+typedef enum { NO_ACTIVATION, RELU, SWISH, GELU, GELU_TANH, ACTIVATIONS } Activation;
 
 // multiply_panel computes the columns of one panel of y = x·w [rows, width]; with a bias
 // [width], of activation(x·w + bias).
 void multiply_panel(float *y, const float *x, int64_t rows, Panels w, int64_t panel, const float *bias, Activation activation);
-// embed_row writes column id of w, times scale, plus position [depth].
+// embed_row writes column id of w, times scale, plus position [depth]; null: none.
 void embed_row(float *y, Panels w, int64_t id, float scale, const float *position);
 
 // Keys and values of attention in memory that outlives a step:
@@ -39,10 +39,15 @@ typedef struct {
   int half;
 } Memory;
 
-// Heads of attention. scale multiplies queries.
+// Heads of attention. scale multiplies queries. bias, which may be null, is added to scores by the
+// distance of key and query, those beyond reach counting as reach: of self_attend it is
+// [heads, 2·reach + 1] for the distances from -reach on, key minus query; of attend, whose last
+// token is where the query is, [reach + 1, heads].
 typedef struct {
   int64_t heads, head_dim;
   float scale;
+  const float *bias;
+  int64_t reach;
 } Heads;
 
 // quantize_row writes n floats in 8 bits, x ≈ (q - 128)·scale/127, or, where x is
@@ -53,10 +58,15 @@ void quantize_row(uint8_t *q, float *scale, const float *x, int64_t n);
 void relu_quantize_row(uint8_t *q, float *scale, Product p, int64_t r, float *scratch, int64_t n);
 // activation_quantize_row is quantize_row of activation(p), as relu_quantize_row.
 void activation_quantize_row(uint8_t *q, float *scale, Product p, int64_t r, Activation activation, float *scratch, int64_t n);
+// gate_row writes activation(left)·right [n] for row r of a product [rows, 2·n], left and right.
+void gate_row(float *y, Product p, int64_t r, Activation activation, int64_t n);
 // add_norm_row writes total = x + p (row r; p.acc null: x) and its layer norm y,
 // which may be in the place of total.
 void add_norm_row(float *total, float *y, const float *x, Product p, int64_t r, const float *gain, const float *beta,
                   float epsilon, int64_t n);
+// add_rms_norm_row is add_norm_row for a norm that divides by the root of the mean square, of which
+// nothing is taken off and to which nothing is added.
+void add_rms_norm_row(float *total, float *y, const float *x, Product p, int64_t r, const float *gain, float epsilon, int64_t n);
 
 // store_tokens writes keys and values as the tokens first to first+count-1 of a row
 // of the memory. They come from the rows of a product [rows, p_width] from p_row on:

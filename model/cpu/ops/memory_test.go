@@ -103,7 +103,7 @@ func (m memory) requireStored(t *testing.T, stored memory, layer, row, token int
 type place struct{ row, token int }
 
 // requireAttended checks what a row of queries attends to.
-func (m memory) requireAttended(t *testing.T, got []float32, h heads, layer int, p product, r int, places []place) {
+func (m memory) requireAttended(t *testing.T, got []float32, h heads, layer int, p product, r int, places []place, d distances) {
 	t.Helper()
 	for head := range h.count {
 		from, to := head*h.dim, (head+1)*h.dim
@@ -115,20 +115,28 @@ func (m memory) requireAttended(t *testing.T, got []float32, h heads, layer int,
 			keys[i] = m.read(layer, at.row, 0, at.token, from, to)
 			values[i] = m.read(layer, at.row, 1, at.token, from, to)
 		}
-		requireAttention(t, got[from:to], query, keys, values)
+		requireAttention(t, got[from:to], query, keys, values, d.bias(head, len(keys)-1, len(keys)))
 	}
 }
 
-// requireAttention checks attention of one head by its definition.
-func requireAttention(t *testing.T, got []float32, query []float64, keys, values [][]float64) {
+// requireAttention checks attention of one head by its definition. Without bias, queries are scaled.
+func requireAttention(t *testing.T, got []float32, query []float64, keys, values [][]float64, bias []float64) {
 	t.Helper()
+	scale := 1 / math.Sqrt(float64(len(query)))
+	if bias != nil {
+		scale = 1
+	}
 	scores, peak, size, largest := make([]float64, len(keys)), math.Inf(-1), 0.0, 0.0
 	for i, key := range keys {
 		magnitude := 0.0
 		for j, q := range query {
-			scores[i] += q * key[j] / math.Sqrt(float64(len(query)))
-			magnitude += math.Abs(q*key[j]) / math.Sqrt(float64(len(query)))
+			scores[i] += q * key[j] * scale
+			magnitude += math.Abs(q*key[j]) * scale
 			largest = max(largest, math.Abs(values[i][j]))
+		}
+		if bias != nil {
+			scores[i] += bias[i]
+			magnitude += math.Abs(bias[i])
 		}
 		peak, size = max(peak, scores[i]), max(size, magnitude)
 	}

@@ -94,6 +94,43 @@ func TestAddNorm(t *testing.T) {
 	}
 }
 
+// Without beta it is the RMS norm.
+func TestAddRMSNorm(t *testing.T) {
+	for _, width := range widths {
+		for _, rows := range rowCount {
+			t.Run(fmt.Sprintf("%dx%d", rows, width), func(t *testing.T) {
+				n := newNorm(width+rows, rows, width)
+				want, _ := n.run(t)
+				run := func(n norm, op string, outputs ...onnx.DataType) []any {
+					c := n.call(op, outputs...)
+					c.inputs[2] = arg{}
+					return c.run(t)
+				}
+				out := run(n, "AddNorm", onnx.Float32, onnx.Float32)
+				total, y := out[0].([]float32), out[1].([]float32)
+				require.Equal(t, want, total)
+				for r := range rows {
+					square := 0.0
+					for _, v := range total[r*width : (r+1)*width] {
+						square += float64(v) * float64(v) / float64(width)
+					}
+					for i, v := range total[r*width : (r+1)*width] {
+						want := float64(v) / math.Sqrt(square+1e-6) * float64(n.gain[i])
+						requireNear(t, want, y[r*width+i], 2e-6*math.Abs(want), "norm", i)
+					}
+					require.Equal(t, y[r*width:(r+1)*width], run(n.row(r), "AddNorm", onnx.Float32, onnx.Float32)[1], "row %d depends on the others", r)
+				}
+				q, scale := quantize(t, y, rows, width)
+				require.Equal(t, []any{total, q, scale}, run(n, "AddNormQuantize", onnx.Float32, onnx.Uint8, onnx.Float32))
+				n.p = product{}
+				require.Equal(t, n.x, run(n, "AddNorm", onnx.Float32, onnx.Float32)[0])
+				n.x[width/2] = nan
+				require.True(t, math.IsNaN(float64(run(n, "AddNormQuantize", onnx.Float32, onnx.Uint8, onnx.Float32)[2].([]float32)[0])))
+			})
+		}
+	}
+}
+
 func TestAddNormEdges(t *testing.T) {
 	for name, x := range map[string][]float32{
 		"zeros":             filled(33, 0),

@@ -1,8 +1,9 @@
 // Operators of attention.
 #include "call.h"
 
+// heads_of is what the attributes say; without a scale that is 1/√head_dim.
 static Heads heads_of(const Node *k) {
-  Heads h = {k->heads, k->head_dim, 1 / __builtin_sqrtf((float)k->head_dim)};
+  Heads h = {k->heads, k->head_dim, k->scale ? k->scale : 1 / __builtin_sqrtf((float)k->head_dim), NULL, 0};
   return h;
 }
 
@@ -24,7 +25,8 @@ static void self_attention_item(Task *t, int64_t i, void *scratch) {
 }
 
 // SelfAttention, of the encoder: acc [T, 3·d], bias [3·d], offsets int32 [B+1],
-// scale [T] → [T, d]; sentence b is the tokens offsets[b] to offsets[b+1]-1.
+// scale [T], distances [heads, 2·D+1], see Heads, which may be left out → [T, d];
+// sentence b is the tokens offsets[b] to offsets[b+1]-1.
 OrtStatus *op_self_attention(void *kernel, OrtKernelContext *context) {
   Node *k = kernel;
   Call c = {k->api, context, k};
@@ -34,6 +36,11 @@ OrtStatus *op_self_attention(void *kernel, OrtKernelContext *context) {
   TRY(vector(c, 1, &a.p.bias, d[1]));
   TRY(input(c, 2, &a.offsets, &sentences, 1));
   TRY(vector(c, 3, &a.p.scale, d[0]));
+  int64_t distances[2] = {k->heads, ANY};
+  TRY(input(c, 4, &a.h.bias, distances, 2));
+  a.h.reach = distances[1] / 2;
+  if (distances[1] % 2 == 0)
+    return refuse(c.api, "%lld distances are not as many on both sides", (long long)distances[1]);
   sentences--;
   TRY(partition(c, a.offsets, sentences, d[0]));
   for (int64_t s = 0; s < sentences; s++) {
@@ -141,7 +148,7 @@ static OrtStatus *check_row(Call c, const Attention *a, int64_t r) {
 
 // CachedAttention, of the decoder to what it has decoded: acc [R, 3·d], bias [3·d],
 // rows int32 [R], positions int64 [R], history int32 [R, C], groups int32 [S+1], kv
-// (memory), scale [R] → [R, d]. Row r writes its key and value as token
+// (memory), scale [R], distances [D+1, heads], see Heads, which may be left out → [R, d]. Row r writes its key and value as token
 // positions[r] of row rows[r] of the memory, in place, and attends to the tokens 0
 // to positions[r], of which token t lies in row history[r, t]. Rows groups[s] to
 // groups[s+1]-1 belong to one sentence: they may attend to one another's tokens.
@@ -160,6 +167,10 @@ OrtStatus *op_cached_attention(void *kernel, OrtKernelContext *context) {
   TRY(input(c, 5, &a.offsets, &a.groups, 1));
   TRY(memory(c, 6, k, &a.m));
   TRY(vector(c, 7, &a.p.scale, d[0]));
+  int64_t distances[2] = {ANY, k->heads};
+  TRY(input(c, 8, &a.h.bias, distances, 2));
+  a.h.reach = distances[0] - 1;
+  if (distances[0] == 0) return refuse(c.api, "there are no distances");
   a.capacity = h[1];
   a.groups--;
   TRY(partition(c, a.offsets, a.groups, d[0]));

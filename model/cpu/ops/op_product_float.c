@@ -61,7 +61,7 @@ static void embed_item(Task *t, int64_t r, void *scratch) {
   const Embed *a = t->arguments;
   int64_t d = a->table.depth;
   (void)scratch;
-  embed_row(a->y + r * d, a->table, a->ids[r], a->scale, a->positions + a->pos[r] * d);
+  embed_row(a->y + r * d, a->table, a->ids[r], a->scale, a->positions ? a->positions + a->pos[r] * d : NULL);
 }
 
 static OrtStatus *embed(const Node *k, OrtKernelContext *context, int half) {
@@ -73,10 +73,11 @@ static OrtStatus *embed(const Node *k, OrtKernelContext *context, int half) {
   TRY(input(c, 1, &a.ids, &rows, 1));
   TRY(input(c, 2, &a.positions, d, 2));
   TRY(vector(c, 3, &a.pos, rows));
+  if (rows > 0 && !a.positions != !a.pos) return refuse(c.api, "positions and their table need each other");
   for (int64_t r = 0; r < rows; r++)
-    if (a.ids[r] < 0 || a.ids[r] >= k->width || a.pos[r] < 0 || a.pos[r] >= d[0])
+    if (a.ids[r] < 0 || a.ids[r] >= k->width || (a.pos && (a.pos[r] < 0 || a.pos[r] >= d[0])))
       return refuse(c.api, "no embedding of token %lld at position %lld: there are %lld tokens, %lld positions",
-                    (long long)a.ids[r], (long long)a.pos[r], (long long)k->width, (long long)d[0]);
+                    (long long)a.ids[r], (long long)(a.pos ? a.pos[r] : 0), (long long)k->width, (long long)d[0]);
   d[0] = rows;
   TRY(output(c, 0, d, 2, &a.y));
   Task t = {.item = embed_item, .items = rows, .arguments = &a};
@@ -84,6 +85,7 @@ static OrtStatus *embed(const Node *k, OrtKernelContext *context, int half) {
 }
 
 // Embed: table [P, d, 32], ids int64 [R], positions [L, d], pos int64 [R] → y [R, d] =
-// table[ids]·scale + positions[pos], where the columns of the table are N tokens.
+// table[ids]·scale + positions[pos], where the columns of the table are N tokens. The last two may be
+// left out.
 OrtStatus *op_embed_f32(void *kernel, OrtKernelContext *context) { return embed(kernel, context, 0); }
 OrtStatus *op_embed_f16(void *kernel, OrtKernelContext *context) { return embed(kernel, context, 1); }

@@ -55,12 +55,43 @@ OrtStatus *op_activation_quantize(void *kernel, OrtKernelContext *context) {
   return run(c, &t, d[0] * d[1]);
 }
 
-static const float epsilon = 1e-5f;
+static void gate_item(Task *t, int64_t r, void *scratch) {
+  const Rows *a = t->arguments;
+  float *y = a->y ? a->y + r * a->width : scratch;
+  gate_row(y, a->p, r, a->activation, a->width);
+  if (a->q) quantize_row(a->q + r * a->width, a->scale + r, y, a->width);
+}
+
+static OrtStatus *gate(Node *k, OrtKernelContext *context, int quantized) {
+  Call c = {k->api, context, k};
+  Rows a = {.activation = k->activation};
+  int64_t d[2] = {ANY, ANY};
+  TRY(input(c, 0, &a.p.acc, d, 2));
+  TRY(vector(c, 1, &a.p.bias, d[1]));
+  TRY(vector(c, 2, &a.p.scale, d[0]));
+  if (d[1] % 2) return refuse(c.api, "%lld columns are not two halves", (long long)d[1]);
+  d[1] /= 2;
+  TRY(output(c, 0, d, 2, quantized ? (void *)&a.q : (void *)&a.y));
+  if (quantized) TRY(output(c, 1, d, 1, &a.scale));
+  a.width = d[1];
+  Task t = {.item = gate_item, .items = d[0], .scratch = quantized ? d[1] * sizeof(float) : 0, .arguments = &a};
+  return run(c, &t, d[0] * d[1]);
+}
+
+// Gate: acc [R, 2·N], bias [2·N], scale [R], which may be left out → y [R, N] =
+// activation(left)·right, the halves of acc·scale + bias; GateQuantize → y as q uint8 [R, N], scale [R].
+OrtStatus *op_gate(void *kernel, OrtKernelContext *context) { return gate(kernel, context, 0); }
+OrtStatus *op_gate_quantize(void *kernel, OrtKernelContext *context) { return gate(kernel, context, 1); }
+
+static const float epsilon = 1e-5f, rms_epsilon = 1e-6f;
 
 static void add_norm_item(Task *t, int64_t r, void *scratch) {
   const Rows *a = t->arguments;
   float *y = a->y ? a->y + r * a->width : scratch;
-  add_norm_row(a->total + r * a->width, y, a->x + r * a->width, a->p, r, a->gain, a->beta, epsilon, a->width);
+  if (a->beta)
+    add_norm_row(a->total + r * a->width, y, a->x + r * a->width, a->p, r, a->gain, a->beta, epsilon, a->width);
+  else
+    add_rms_norm_row(a->total + r * a->width, y, a->x + r * a->width, a->p, r, a->gain, rms_epsilon, a->width);
   if (a->q) quantize_row(a->q + r * a->width, a->scale + r, y, a->width);
 }
 
@@ -90,7 +121,8 @@ static OrtStatus *add_norm_any(Node *k, OrtKernelContext *context, int quantized
 }
 
 // AddNorm: x [R, N], gain, beta [N], and acc [R, N], bias [N], scale [R], which may
-// be left out → total [R, N] = x + acc·scale + bias, y [R, N], its layer norm.
+// be left out → total [R, N] = x + acc·scale + bias, y [R, N], its layer norm, or without
+// beta its RMS norm.
 OrtStatus *op_add_norm(void *kernel, OrtKernelContext *context) { return add_norm_any(kernel, context, 0, 1); }
 
 // AddNormQuantize: as AddNorm, with y as q uint8 [R, N], scale [R].

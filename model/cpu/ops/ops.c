@@ -3,6 +3,12 @@
 
 #include "call.h"
 
+// optional is the status of reading an attribute that may be left out.
+static OrtStatus *optional(const OrtApi *api, OrtStatus *status) {
+  if (status) api->ReleaseStatus(status);
+  return NULL;
+}
+
 // Op is an operator with a letter per attribute, see create.
 typedef struct {
   Operator operator;
@@ -34,6 +40,7 @@ static OrtStatusPtr create(const OrtCustomOp *op, const OrtApi *api, const OrtKe
       case 'w': status = api->KernelInfoGetAttribute_int64(info, "width", &k->width); break;
       case 'a': status = api->KernelInfoGetAttribute_int64(info, "activation", &k->activation); break;
       case 'f': status = api->KernelInfoGetAttribute_float(info, "scale", &k->scale); break;
+      case 'F': status = optional(api, api->KernelInfoGetAttribute_float(info, "scale", &k->scale)); break;
     }
   if (!status && (k->layer < 0 || k->heads < 1 || k->head_dim < 1 || k->spare < 0 || k->width < 1 || k->threads < 1 ||
                   k->activation < 0 || k->activation >= ACTIVATIONS))
@@ -55,22 +62,24 @@ static const Op ops[] = {
     OP("Quantize", "f", "bf", "", op_quantize),
     OP("ReluQuantize", "fff", "bf", "", op_activation_quantize),
     OP("ActivationQuantize", "fff", "bf", "a", op_activation_quantize),
-    OP("AddNorm", "fffFFF", "ff", "", op_add_norm),
-    OP("AddNormQuantize", "fffFFF", "fbf", "", op_add_norm_quantize),
-    OP("NormSum", "fffFFF", "f", "", op_norm_sum),
-    OP("NormSumQuantize", "fffFFF", "fbf", "", op_norm_sum_quantize),
-    OP("SelfAttention", "ffiF", "f", "hd", op_self_attention),
+    OP("Gate", "ffF", "f", "a", op_gate),
+    OP("GateQuantize", "ffF", "bf", "a", op_gate_quantize),
+    OP("AddNorm", "ffFFFF", "ff", "", op_add_norm),
+    OP("AddNormQuantize", "ffFFFF", "fbf", "", op_add_norm_quantize),
+    OP("NormSum", "ffFFFF", "f", "", op_norm_sum),
+    OP("NormSumQuantize", "ffFFFF", "fbf", "", op_norm_sum_quantize),
+    OP("SelfAttention", "ffiFF", "f", "hdF", op_self_attention),
     OP("StoreCross", "ffiibFI", "i", "lhd", op_store_cross),
-    OP("CachedAttention", "ffiliibF", "f", "lhd", op_cached_attention),
-    OP("CrossAttention", "ffiiibF", "f", "lhd", op_cross_attention),
+    OP("CachedAttention", "ffiliibFF", "f", "lhdF", op_cached_attention),
+    OP("CrossAttention", "ffiiibF", "f", "lhdF", op_cross_attention),
     OP("ProductF32", "ff", "f", "w", op_product_f32),
     OP("ProductF16", "fh", "f", "w", op_product_f16),
     OP("ProductReluF32", "fff", "f", "w", op_product_activation_f32),
     OP("ProductReluF16", "fhf", "f", "w", op_product_activation_f16),
     OP("ProductActivationF32", "fff", "f", "wa", op_product_activation_f32),
     OP("ProductActivationF16", "fhf", "f", "wa", op_product_activation_f16),
-    OP("EmbedF32", "flfl", "f", "wf", op_embed_f32),
-    OP("EmbedF16", "hlfl", "f", "wf", op_embed_f16),
+    OP("EmbedF32", "flFL", "f", "wf", op_embed_f32),
+    OP("EmbedF16", "hlFL", "f", "wf", op_embed_f16),
     OP("BestCandidates", "flFFH", "flf", "s", op_best_candidates),
     OP("ProductInt8", "bcif", "f", "p", op_product_int8),
     OP("BestCandidatesInt8", "bcifflFHF", "flf", "s", op_best_candidates_int8),

@@ -52,8 +52,7 @@ KERNEL static void finish(const Tile *t, int64_t i, const float *acc, int64_t n)
     int64_t some = n - j < LANES ? n - j : LANES;
     float v[LANES] = {0};
     for (int64_t i = 0; i < some; i++) v[i] = acc[j + i] + bias[j + i];
-    if (t->activation == SWISH) store(v, vswish(load(v)));
-    if (t->activation == GELU) store(v, vgelu(load(v)));
+    store(v, vactivate(load(v), t->activation));
     memcpy(y + j, v, some * sizeof *v);
   }
 }
@@ -131,6 +130,6 @@ void embed_row(float *y, Panels w, int64_t id, float scale, const float *positio
   int64_t at = id / PANEL_WIDTH * PANEL_WIDTH * w.depth + id % PANEL_WIDTH;
   for (int64_t k = 0; k < w.depth; k++, at += PANEL_WIDTH) {
     float v = w.half ? half_to_float(((const uint16_t *)w.data)[at]) : ((const float *)w.data)[at];
-    y[k] = v * scale + position[k];
+    y[k] = v * scale + (position ? position[k] : 0);
   }
 }

@@ -203,6 +203,12 @@ func TestEmbed(t *testing.T) {
 					want := float64(e.table.values[int(e.ids[r])*size[0]+k])*3 + position
 					requireNear(t, want, v, 4e-7*(math.Abs(want)+math.Abs(position)), "element", i)
 				}
+				plain := e.call()
+				plain.inputs[2], plain.inputs[3] = arg{}, arg{}
+				for i, v := range plain.run(t)[0].([]float32) {
+					want := float64(e.table.values[int(e.ids[i/size[0]])*size[0]+i%size[0]]) * 3
+					requireNear(t, want, v, 4e-7*math.Abs(want), "element without positions", i)
+				}
 			}
 		}
 	}

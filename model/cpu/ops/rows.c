@@ -71,13 +71,7 @@ KERNEL void relu_quantize_row(uint8_t *q, float *scale, Product p, int64_t r, fl
 
 // activate is an activation function of up to 16 numbers; those beyond n are 0.
 INLINE vf activate(const float *acc, float scale, const float *bias, Activation activation, int64_t n) {
-  vf v = {}, b = {};
-  if (n >= LANES)
-    v = load(acc), b = load(bias);
-  else
-    for (int64_t i = 0; i < n; i++) v[i] = acc[i], b[i] = bias[i];
-  v = v * scale + b;
-  return activation == SWISH ? vswish(v) : activation == GELU ? vgelu(v) : v;
+  return vactivate(load_some(acc, n) * scale + load_some(bias, n), activation);
 }
 
 KERNEL void activation_quantize_row(uint8_t *q, float *scale, Product p, int64_t r, Activation activation, float *scratch, int64_t n) {
@@ -87,6 +81,40 @@ KERNEL void activation_quantize_row(uint8_t *q, float *scale, Product p, int64_t
     store(scratch + i, activate(acc + i, s, p.bias + i, activation, n - i));
   *scale = scale_of_row(scratch, n);
   to_bytes(q, scratch, 127 / *scale, 128, n);
+}
+
+KERNEL void gate_row(float *y, Product p, int64_t r, Activation activation, int64_t n) {
+  const float *left = p.acc + r * 2 * n, *right = left + n;
+  float s = p.scale ? p.scale[r] : 1;
+  for (int64_t i = 0; i < n; i += LANES) {
+    int64_t some = n - i < LANES ? n - i : LANES;
+    vf v = activate(left + i, s, p.bias + i, activation, some) * activate(right + i, s, p.bias + n + i, NO_ACTIVATION, some);
+    if (some == LANES)
+      store(y + i, v);
+    else
+      memcpy(y + i, &v, some * sizeof *y);
+  }
+}
+
+KERNEL void add_rms_norm_row(float *total, float *y, const float *x, Product p, int64_t r, const float *gain, float epsilon,
+                             int64_t n) {
+  float s = p.scale ? p.scale[r] : 1, squares = 0;
+  const float *acc = p.acc ? p.acc + r * n : 0;
+  vf lanes = {};
+  int64_t i = 0;
+  for (; i + LANES <= n; i += LANES) {
+    vf v = load(x + i);
+    if (acc) v = v + (load(acc + i) * s + load(p.bias + i));
+    store(total + i, v);
+    lanes += v * v;
+  }
+  for (; i < n; i++) {
+    total[i] = acc ? x[i] + (acc[i] * s + p.bias[i]) : x[i];
+    squares += total[i] * total[i];
+  }
+  float inverse = 1 / sqrtf((squares + sum(lanes)) / n + epsilon);
+  for (i = 0; i + LANES <= n; i += LANES) store(y + i, load(total + i) * inverse * load(gain + i));
+  for (; i < n; i++) y[i] = total[i] * inverse * gain[i];
 }
 
 KERNEL void add_norm_row(float *total, float *y, const float *x, Product p, int64_t r, const float *gain,

@@ -8,6 +8,8 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "kernels.h"
+
 #define LANES 16
 
 typedef float vf __attribute__((vector_size(64), aligned(4), may_alias));
@@ -159,6 +161,31 @@ INLINE vf vgelu(vf x) {
   p = p * t + 0.254829592f;
   vf tail = p * t * vexp(z * -z) * 0.5f;  // of the normal distribution, beyond |x|
   return x * pick(x < 0, tail, 1 - tail);
+}
+
+// vgelu_tanh is x·(1 + tanh(√(2/π)·(x + 0.044715·x³)))/2, which is x/(1 + e^-2·…).
+INLINE vf vgelu_tanh(vf x) {
+  vf u = x * (x * x * 0.07135481627f + 1.595769122f);
+  return x / (1 + vexp(-vmax(u, splat(-88))));
+}
+
+// vactivate is an activation function.
+INLINE vf vactivate(vf x, Activation activation) {
+  switch (activation) {
+    case RELU: return pick(x < 0, (vf){}, x);  // what is not a number stays so
+    case SWISH: return vswish(x);
+    case GELU: return vgelu(x);
+    case GELU_TANH: return vgelu_tanh(x);
+    default: return x;
+  }
+}
+
+// load_some loads n numbers, at most 16; the other lanes are 0.
+INLINE vf load_some(const float *p, int64_t n) {
+  vf v = {};
+  if (n >= LANES) return load(p);
+  for (int64_t i = 0; i < n; i++) v[i] = p[i];
+  return v;
 }
 
 // dot_half is the inner product of n numbers.

@@ -54,6 +54,15 @@ static void rows(int64_t n) {
     print(&s, 1);
     print(scratch, n);
   }
+  float *both = numbers(2 * n);
+  for (Activation a = RELU; a < ACTIVATIONS; a++) {
+    gate_row(y, (Product){acc, scale, both}, 0, a, n);
+    print(y, n);
+  }
+  add_rms_norm_row(total, y, x, (Product){acc, scale, bias}, 1, gain, 1e-6f, n);
+  print(total, n);
+  print(y, n);
+  free(both);
   add_norm_row(y, y, x, (Product){acc, scale, bias}, 1, gain, beta, 1e-5f, n);
   print(y, n);
   quantize_row(q, &s, x, n);
@@ -63,7 +72,10 @@ static void rows(int64_t n) {
 }
 
 // attention decodes `length` tokens of two beams whose histories cross.
-static void attention(Heads h, int64_t length, int half) {
+static void attention(int64_t heads, int64_t head_dim, float factor, int64_t length, int half, int64_t reach) {
+  Heads h = {heads, head_dim, factor, NULL, reach};
+  float *after = NULL, *around = NULL;
+  if (reach >= 0) h.bias = after = numbers((reach + 1) * heads), around = numbers((2 * reach + 1) * heads);
   int64_t width = h.heads * h.head_dim, token = width * (half ? 4 : 8), layer = 1;
   Memory m = {malloc(2 * 2 * length * token), 2, length, token, half};
   float *acc = numbers(length * 3 * width), *bias = numbers(3 * width), *scale = numbers(length);
@@ -80,10 +92,11 @@ static void attention(Heads h, int64_t length, int half) {
   print(out, 2 * width);
 
   float *encoded = malloc(length * width * sizeof *encoded);
+  h.bias = around;
   float *scratch = malloc(self_attend_scratch(h, length) * sizeof *scratch);
   for (int64_t head = 0; head < h.heads; head++) self_attend(p, h, head, 0, length, encoded, scratch);
   print(encoded, length * width);
-  free(m.data), free(acc), free(bias), free(scale), free(history), free(q), free(out), free(scores), free(encoded), free(scratch);
+  free(after), free(around), free(m.data), free(acc), free(bias), free(scale), free(history), free(q), free(out), free(scores), free(encoded), free(scratch);
 }
 
 static void head(int64_t n, int64_t k, int64_t d) {
@@ -125,19 +138,23 @@ static void product(int64_t rows, int64_t depth, int64_t width, int half) {
   float *position = numbers(depth), *embedded = malloc(depth * sizeof *embedded);
   embed_row(embedded, p, width - 1, 2, position);
   print(embedded, depth);
+  embed_row(embedded, p, 0, 2, NULL);
+  print(embedded, depth);
   free(x), free(w), free(bias), free(y), free(halves), free(position), free(embedded);
 }
 
 static void all(void) {
   int64_t widths[] = {1, 3, 15, 16, 17, 33, 64, 257, 1000}, lengths[] = {1, 2, 15, 16, 17, 50};
-  Heads heads[] = {{1, 1, 1}, {2, 8, 0.5f}, {3, 11, 0.25f}, {2, 64, 0.125f}, {2, 80, 0.1f}};
+  struct { int64_t count, dim; float scale; } heads[] = {{1, 1, 1}, {2, 8, 0.5f}, {3, 11, 0.25f}, {2, 64, 0.125f}, {2, 80, 0.1f}};
   for (size_t i = 0; i < sizeof widths / sizeof *widths; i++) {
     rows(widths[i]);
     head(widths[i], widths[i] < 9 ? widths[i] : 9, widths[i]);
   }
   for (size_t i = 0; i < sizeof heads / sizeof *heads; i++)
     for (size_t j = 0; j < sizeof lengths / sizeof *lengths; j++)
-      for (int half = 0; half < 2; half++) attention(heads[i], lengths[j], half);
+      for (int half = 0; half < 2; half++)
+        for (int64_t reach = -1; reach < 60; reach = 4 * reach + 4)
+          attention(heads[i].count, heads[i].dim, heads[i].scale, lengths[j], half, reach);
   for (int64_t rows = 1; rows < 16; rows++)
     for (int half = 0; half < 2; half++) {
       product(rows, 1, 1, half);
