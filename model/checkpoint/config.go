@@ -71,26 +71,35 @@ func parseConfig(o *fields) (model.Spec, error) {
 	err := json.Unmarshal(o.get("model_type"), &modelType)
 	f, ok := forms[modelType]
 	if err != nil || !ok {
-		return model.Spec{}, fmt.Errorf("\"model_type\" is %s: supported are \"m2m_100\" (M2M100, NLLB-200, SMaLL-100), \"marian\" (Opus-MT) and \"mbart\" (mBART-50)", orMissing(o.get("model_type")))
+		return model.Spec{}, fmt.Errorf("\"model_type\" is %s: supported are \"m2m_100\" (M2M100, NLLB-200, SMaLL-100), \"marian\" (Opus-MT), \"mbart\" (mBART-50) and \"t5\" (MADLAD-400)", orMissing(o.get("model_type")))
 	}
 	for _, s := range f.fixed {
 		o.oneOf(s.name, s.literal)
 	}
 	spec := model.Spec{
-		VocabSize:    o.size("vocab_size", 4, model.LimitVocab),
-		DModel:       o.size("d_model", 4, model.LimitWidth),
-		Encoder:      parseStack(o, "encoder"),
-		Decoder:      parseStack(o, "decoder"),
-		MaxPositions: o.size("max_position_embeddings", 1, model.LimitPositions),
-		EmbedScale:   1,
-		TiedHead:     o.boolean("tie_word_embeddings", true),
+		VocabSize:  o.size("vocab_size", 4, model.LimitVocab),
+		DModel:     o.size("d_model", 4, model.LimitWidth),
+		EmbedScale: 1,
+		TiedHead:   o.boolean("tie_word_embeddings", true),
+	}
+	if f.sizes != nil {
+		f.sizes(o, &spec)
+	} else {
+		parseSizes(o, f.scaled, &spec)
 	}
 	f.parts(o, &spec)
-	if o.boolean("scale_embedding", f.scaled) {
+	return spec, o.err
+}
+
+// parseSizes reads the sizes of models of BART's family, whose embeddings are scaled where nothing else is
+// said, or not.
+func parseSizes(o *fields, scaled bool, spec *model.Spec) {
+	spec.Encoder, spec.Decoder = parseStack(o, "encoder"), parseStack(o, "decoder")
+	spec.MaxPositions = o.size("max_position_embeddings", 1, model.LimitPositions)
+	if o.boolean("scale_embedding", scaled) {
 		spec.EmbedScale = float32(math.Sqrt(float64(spec.DModel)))
 	}
-	checkWidth(o, spec)
-	return spec, o.err
+	checkWidth(o, *spec)
 }
 
 // parseStack reads the sizes of the encoder or of the decoder.

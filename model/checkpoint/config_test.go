@@ -50,7 +50,7 @@ func TestReadSpecRefuses(t *testing.T) {
 		want  string
 	}{
 		"no type":             {"model_type", nil, `"model_type" is missing: supported are "m2m_100"`},
-		"other type":          {"model_type", "bart", `"model_type" is "bart": supported are "m2m_100" (M2M100, NLLB-200, SMaLL-100), "marian" (Opus-MT) and "mbart" (mBART-50)`},
+		"other type":          {"model_type", "bart", `"model_type" is "bart": supported are "m2m_100" (M2M100, NLLB-200, SMaLL-100), "marian" (Opus-MT), "mbart" (mBART-50) and "t5" (MADLAD-400)`},
 		"type is a number":    {"model_type", 7, `"model_type" is 7`},
 		"no width":            {"d_model", nil, `"d_model" is missing: this is not the config.json of a model that is supported`},
 		"heads do not divide": {"decoder_attention_heads", 3, `"d_model" is 8: it must be a multiple of "decoder_attention_heads", 3`},

@@ -3,6 +3,7 @@ package checkpoint
 import (
 	"encoding/json"
 	"fmt"
+	"strings"
 
 	"dragoman/model"
 )
@@ -13,6 +14,8 @@ type form struct {
 	// exported graphs implement.
 	fixed  []setting
 	scaled bool // what scale_embedding is where it is absent
+	// sizes reads the sizes but for the vocabulary and the width; nil: see [parseSizes].
+	sizes func(o *fields, spec *model.Spec)
 	// parts reads the special ids and which parts the network has.
 	parts func(o *fields, spec *model.Spec)
 }
@@ -25,6 +28,7 @@ var forms = map[string]form{
 	"m2m_100": {fixed: m2m100Settings, scaled: true, parts: m2m100Parts},
 	"marian":  {fixed: marianSettings, parts: marianParts},
 	"mbart":   {fixed: mbartSettings, parts: mbartParts},
+	"t5":      {fixed: t5Settings, sizes: t5Sizes, parts: t5Parts},
 }
 
 // Most of these settings come from other models of the BART family, which share M2M100's
@@ -61,6 +65,11 @@ var (
 		{"normalize_embedding", "true"},
 		{"static_position_embeddings", "false"},
 		{"add_bias_logits", "false"},
+		{"quantization_config", "null"},
+	}
+	t5Settings = []setting{
+		{"is_encoder_decoder", "true"},
+		{"layer_norm_epsilon", "1e-06"},
 		{"quantization_config", "null"},
 	}
 )
@@ -100,6 +109,55 @@ func mbartParts(o *fields, spec *model.Spec) {
 	m2m100Parts(o, spec)
 	spec.EmbeddingNorm, spec.Positions, spec.LogitsBias = true, model.LearnedPositions, true
 	spec.Activation = parseActivation(o)
+}
+
+// t5Positions is the longest source or target, which nothing in the network bounds: what T5s were
+// trained with.
+const t5Positions = 512
+
+// t5Sizes reads what T5 has other names for.
+func t5Sizes(o *fields, spec *model.Spec) {
+	o.nullable = true
+	heads := o.size("num_heads", 1, model.LimitHeads)
+	spec.Encoder = model.Stack{Layers: o.size("num_layers", 1, model.LimitLayers), Heads: heads,
+		FFN: o.size("d_ff", 1, model.LimitFFN), HeadWidth: o.size("d_kv", 1, model.LimitInner/heads)}
+	spec.Decoder = spec.Encoder
+	spec.Decoder.Layers = o.integer("num_decoder_layers", 1, model.LimitLayers, spec.Encoder.Layers)
+	spec.MaxPositions = o.integer("n_positions", 1, model.LimitPositions, t5Positions)
+	spec.Buckets = o.integer("relative_attention_num_buckets", 4, model.LimitPositions, 32)
+	spec.MaxDistance = o.integer("relative_attention_max_distance", 1, model.LimitPositions, 128)
+	if !model.CanBucket(spec.Buckets, spec.MaxDistance) {
+		o.fail("relative_attention_max_distance", "more than half of \"relative_attention_num_buckets\", %d, is supported", spec.Buckets)
+	}
+}
+
+// t5Parts reads what T5ForConditionalGeneration has: RMS norms, relative positions, neither biases nor a scale
+// of queries. Where the head is tied, what it takes is scaled; since transformers 5 a field of its own says so.
+func t5Parts(o *fields, spec *model.Spec) {
+	spec.Positions, spec.RMSNorm, spec.Unbiased, spec.Unscaled = model.RelativePositions, true, true, true
+	spec.ScaledHead = o.boolean("scale_decoder_outputs", spec.TiedHead)
+	spec.TiedHead = spec.TiedHead && spec.ScaledHead
+	activations := map[string]model.Activation{"relu": model.ReLU, "gelu": model.GELU, "gelu_new": model.GELUTanh, "silu": model.Swish}
+	var kind string
+	if raw := o.get("feed_forward_proj"); raw != nil {
+		_ = json.Unmarshal(raw, &kind) // what is no string is none of those below
+	} else {
+		kind = "relu"
+	}
+	kind, spec.Gated = strings.CutPrefix(kind, "gated-")
+	if spec.Gated && kind == "gelu" {
+		kind = "gelu_new" // as in Hugging Face's T5Config
+	}
+	activation, ok := activations[kind]
+	if !ok {
+		o.fail("feed_forward_proj", "relu, gelu, gelu_new or silu, or one of these with gated- before it, is supported")
+	}
+	spec.Activation = activation
+	last := spec.VocabSize - 1
+	spec.Pad = int64(o.integer("pad_token_id", 0, last, 0))
+	spec.EOS = int64(o.integer("eos_token_id", 0, last, 1))
+	spec.BOS = int64(o.integer("bos_token_id", 0, last, int(spec.EOS)))
+	spec.DecoderStart = int64(o.integer("decoder_start_token_id", 0, last, int(spec.Pad)))
 }
 
 // parseActivation reads activation_function, by the names that Hugging Face has for them.

@@ -1,6 +1,7 @@
 package checkpoint
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -25,9 +26,14 @@ type Parameter struct {
 	Shape []int
 }
 
+// DistanceWeights is the name of the weights that relative positions have in a stack, [Buckets, heads].
+func DistanceWeights(stack string) string {
+	return "model." + stack + ".relative_attention_bias.weight"
+}
+
 // Layout lists the tensors of a model of these sizes, in the order in which
 // Hugging Face's M2M100ForConditionalGeneration, MarianMTModel and MBartForConditionalGeneration have them. Matrices are
-// [out, in]. Copies of embeddings are left out.
+// [out, in]. Copies of embeddings are left out. Files of T5 have other names, see [StoredName].
 func Layout(spec model.Spec) []Parameter {
 	rows := []int{spec.VocabSize, spec.DModel}
 	list := []Parameter{{SharedEmbedding, rows}}
@@ -59,10 +65,19 @@ func MaxBytes(spec model.Spec) int64 {
 func appendStack(list []Parameter, prefix string, spec model.Spec, stack model.Stack, attention ...string) []Parameter {
 	d := spec.DModel
 	linear := func(name string, out, in int) {
-		list = append(list, Parameter{name + ".weight", []int{out, in}}, Parameter{name + ".bias", []int{out}})
+		list = append(list, Parameter{name + ".weight", []int{out, in}})
+		if !spec.Unbiased {
+			list = append(list, Parameter{name + ".bias", []int{out}})
+		}
 	}
 	norm := func(name string) {
-		list = append(list, Parameter{name + ".weight", []int{d}}, Parameter{name + ".bias", []int{d}})
+		list = append(list, Parameter{name + ".weight", []int{d}})
+		if !spec.RMSNorm {
+			list = append(list, Parameter{name + ".bias", []int{d}})
+		}
+	}
+	if spec.Positions == model.RelativePositions {
+		list = append(list, Parameter{prefix + ".relative_attention_bias.weight", []int{spec.Buckets, stack.Heads}})
 	}
 	if spec.Positions == model.LearnedPositions {
 		list = append(list, Parameter{prefix + ".embed_positions.weight", []int{spec.MaxPositions + model.LearnedOffset, d}})
@@ -70,10 +85,14 @@ func appendStack(list []Parameter, prefix string, spec model.Spec, stack model.S
 	for i := range stack.Layers {
 		layer := fmt.Sprintf("%s.layers.%d.", prefix, i)
 		for _, block := range attention {
-			for _, p := range []string{"k_proj", "v_proj", "q_proj", "out_proj"} {
-				linear(layer+block+"."+p, d, d)
+			for _, p := range []string{"k_proj", "v_proj", "q_proj"} {
+				linear(layer+block+"."+p, stack.Inner(d), d)
 			}
+			linear(layer+block+".out_proj", d, stack.Inner(d))
 			norm(layer + block + "_layer_norm")
+		}
+		if spec.Gated {
+			linear(layer+"gate", stack.FFN, d)
 		}
 		linear(layer+"fc1", stack.FFN, d)
 		linear(layer+"fc2", d, stack.FFN)
@@ -97,6 +116,30 @@ var unused = []string{
 	"model.decoder.embed_positions.weight",
 	"model.encoder.version",
 	"model.decoder.version",
+	"model.decoder.block.0.layer.1.EncDecAttention.relative_attention_bias.weight", // older T5s'
+}
+
+// t5Names are the parts of names that T5 has others for, but for the number of the feed-forward block.
+var t5Names = strings.NewReplacer("model.", "", ".layers.", ".block.",
+	"self_attn.", "layer.0.SelfAttention.", "self_attn_layer_norm", "layer.0.layer_norm",
+	"encoder_attn.", "layer.1.EncDecAttention.", "encoder_attn_layer_norm", "layer.1.layer_norm",
+	"q_proj", "q", "k_proj", "k", "v_proj", "v", "out_proj", "o",
+	".gate.", ".layer.F.DenseReluDense.wi_0.", ".fc2.", ".layer.F.DenseReluDense.wo.", ".final_layer_norm", ".layer.F.layer_norm",
+	"coder.layer_norm", "coder.final_layer_norm", ".relative_", ".block.0.layer.0.SelfAttention.relative_")
+
+// StoredName is what a tensor of Layout is called in files: where positions are relative by T5's name, else by its own.
+func StoredName(name string, spec model.Spec) string {
+	if spec.Positions != model.RelativePositions {
+		return name
+	}
+	first, block := ".layer.F.DenseReluDense.wi.", "layer.1."
+	if spec.Gated {
+		first = ".layer.F.DenseReluDense.wi_1."
+	}
+	if strings.HasPrefix(name, "model.decoder.") {
+		block = "layer.2."
+	}
+	return strings.Replace(strings.Replace(t5Names.Replace(name), ".fc1.", first, 1), "layer.F.", block, 1)
 }
 
 // embeddingOf returns the name of the embedding that a tensor is, where the name is that of a
@@ -114,11 +157,11 @@ func embeddingOf(name string, spec model.Spec) string {
 // arrange fits the tensors of the weight files, by the names that those give
 // them, to the model: exactly the tensors of Layout, by their full names.
 func arrange(spec model.Spec, stored map[string]Tensor) (map[string]Tensor, error) {
-	tensors, err := fullNames(stored)
+	want := Layout(spec)
+	tensors, err := fullNames(spec, want, stored)
 	if err != nil {
 		return nil, err
 	}
-	want := Layout(spec)
 	for _, name := range unused {
 		if !slices.ContainsFunc(want, func(p Parameter) bool { return p.Name == name }) {
 			delete(tensors, name)
@@ -127,7 +170,7 @@ func arrange(spec model.Spec, stored map[string]Tensor) (map[string]Tensor, erro
 	if err := mergeCopies(tensors, spec); err != nil {
 		return nil, err
 	}
-	if err := checkLayout(want, tensors); err != nil {
+	if err := checkLayout(spec, want, tensors); err != nil {
 		return nil, err
 	}
 	if len(tensors) == len(want) {
@@ -142,14 +185,18 @@ func arrange(spec model.Spec, stored map[string]Tensor) (map[string]Tensor, erro
 		name, t.Shape, len(tensors), ConfigFile)
 }
 
-// fullNames adds the prefix "model." where the file is that of a bare
-// M2M100Model, without the LM head and its bias.
-func fullNames(stored map[string]Tensor) (map[string]Tensor, error) {
+// fullNames gives the tensors of the layout their names in it. It adds the prefix "model."
+// where the file is that of a bare M2M100Model, without the LM head and its bias.
+func fullNames(spec model.Spec, layout []Parameter, stored map[string]Tensor) (map[string]Tensor, error) {
+	known := make(map[string]string, len(layout))
+	for _, p := range layout {
+		known[StoredName(p.Name, spec)] = p.Name
+	}
 	tensors := make(map[string]Tensor, len(stored))
 	for _, name := range slices.Sorted(maps.Keys(stored)) {
-		full := name
-		if name != Head && name != LogitsBias && !strings.HasPrefix(name, "model.") {
-			full = "model." + name
+		full := cmp.Or(known[name], name)
+		if name != Head && name != LogitsBias && !strings.HasPrefix(full, "model.") {
+			full = "model." + full
 		}
 		if _, taken := tensors[full]; taken {
 			return nil, fmt.Errorf("ambiguous tensors %.100q and %.100q: only one of them can be there",
@@ -215,14 +262,14 @@ func sameValues(a, b Tensor) (bool, error) {
 
 // checkLayout checks that every wanted tensor is there, in the right shape and
 // in a type that can be read.
-func checkLayout(want []Parameter, tensors map[string]Tensor) error {
+func checkLayout(spec model.Spec, want []Parameter, tensors map[string]Tensor) error {
 	for _, p := range want {
 		t, ok := tensors[p.Name]
 		if !ok {
-			return fmt.Errorf("tensor %s of shape %v is missing: the sizes in %s demand it", p.Name, p.Shape, ConfigFile)
+			return fmt.Errorf("tensor %s of shape %v is missing: the sizes in %s demand it", StoredName(p.Name, spec), p.Shape, ConfigFile)
 		}
 		if !slices.Equal(t.Shape, p.Shape) {
-			return fmt.Errorf("tensor %s has shape %v, the sizes in %s demand %v", p.Name, t.Shape, ConfigFile, p.Shape)
+			return fmt.Errorf("tensor %s has shape %v, the sizes in %s demand %v", StoredName(p.Name, spec), t.Shape, ConfigFile, p.Shape)
 		}
 		if !t.DType.readable() {
 			return t.unreadable()

@@ -2,6 +2,7 @@ package export
 
 import (
 	"cmp"
+	"fmt"
 	"io"
 	"math"
 
@@ -46,21 +47,49 @@ func matricesOf(layers []string) (name string, tensors []string) {
 	return packedName(layers) + ".weight", suffixed(layers, ".weight")
 }
 
-// biases are the biases of one or more linear layers.
+// biases are the biases of one or more linear layers: zeros, where the model has none.
 func (b *builder) biases(layers ...string) string {
+	if b.spec.Unbiased {
+		_, rows, err := b.w.parts(suffixed(layers, ".weight"))
+		return b.use(b.w.add(fmt.Sprintf("zeros_%d", rows), onnx.Float32, []int{rows}, func(out io.Writer) error {
+			return cmp.Or(err, writeFloats(out, onnx.Float32, make([]float32, rows)))
+		}))
+	}
 	return b.use(b.w.vector(layers[0]+".biases", suffixed(layers, ".bias")...))
 }
 
 // normInputs are the inputs that layer norms of x begin with.
 func (b *builder) normInputs(x, norm string) []string {
-	return []string{x,
-		b.use(b.w.vector(norm+".weight", norm+".weight")),
-		b.use(b.w.vector(norm+".bias", norm+".bias"))}
+	gain := norm + ".weight"
+	if b.spec.ScaledHead && norm == "model.decoder.layer_norm" { // the last thing before the head
+		gain = b.scaled(gain, float32(1/math.Sqrt(float64(b.spec.DModel))))
+	} else {
+		gain = b.use(b.w.vector(gain, gain))
+	}
+	if b.spec.RMSNorm {
+		return []string{x, gain, ""}
+	}
+	return []string{x, gain, b.use(b.w.vector(norm+".bias", norm+".bias"))}
+}
+
+// scaled is a vector times a number.
+func (b *builder) scaled(name string, by float32) string {
+	values, err := b.w.read(name)
+	for i := range values {
+		values[i] *= by
+	}
+	return b.use(b.w.add(name, onnx.Float32, []int{len(values)}, func(out io.Writer) error {
+		return cmp.Or(err, writeFloats(out, onnx.Float32, values))
+	}))
 }
 
 // headAttrs are the attributes of attention in a stack.
 func (b *builder) headAttrs(stack model.Stack) []onnx.Attr {
-	return []onnx.Attr{onnx.Int("heads", stack.Heads), onnx.Int("head_dim", stack.HeadDim(b.spec.DModel))}
+	attrs := []onnx.Attr{onnx.Int("heads", stack.Heads), onnx.Int("head_dim", stack.HeadDim(b.spec.DModel))}
+	if b.spec.Unscaled {
+		attrs = append(attrs, onnx.Float("scale", 1))
+	}
+	return attrs
 }
 
 // noActivation is the number of no activation function; see [builder.activationAttr].
@@ -69,7 +98,7 @@ const noActivation = 0
 // activationAttr is the attribute that names the activation function of the model, as in the
 // operators' C code.
 func (b *builder) activationAttr() onnx.Attr {
-	numbers := map[model.Activation]int{model.ReLU: 1, model.Swish: 2, model.GELU: 3}
+	numbers := map[model.Activation]int{model.ReLU: 1, model.Swish: 2, model.GELU: 3, model.GELUTanh: 4}
 	return onnx.Int("activation", numbers[b.spec.Activation])
 }
 

@@ -59,14 +59,20 @@ func (b cpu) decoderInputs() {
 // in use are ever read, so it costs no time, and an 8-bit table alone would change one
 // translation in a hundred.
 func (b cpu) embed(stack string) string {
-	table := embeddings(stack)
+	table, relative := embeddings(stack), b.spec.Positions == model.RelativePositions
 	if !b.int8() {
 		panels, rows := b.panels(table, table)
-		return b.Node(onnx.Dragoman, b.stored("Embed"), []string{panels, "ids", b.positions(stack), "pos"}, 1,
-			onnx.Int("width", rows), onnx.Float("scale", b.spec.EmbedScale))[0]
+		inputs := []string{panels, "ids"}
+		if !relative {
+			inputs = append(inputs, b.positions(stack), "pos")
+		}
+		return b.Node(onnx.Dragoman, b.stored("Embed"), inputs, 1, onnx.Int("width", rows), onnx.Float("scale", b.spec.EmbedScale))[0]
 	}
 	rows := b.cast(b.Op("Gather", []string{b.use(b.w.half(table)), "ids"}), onnx.Float32)
 	scaled := b.Op("Mul", []string{rows, b.Floats("embed_scale", []float32{b.spec.EmbedScale})})
+	if relative {
+		return scaled
+	}
 	return b.Op("Add", []string{scaled, b.Op("Gather", []string{b.positions(stack), "pos"})})
 }
 
@@ -141,7 +147,11 @@ func (b cpu) multiplyFloats(op string, x activation, layers, more []string, attr
 	return b.Node(onnx.Dragoman, b.stored(op), inputs, 1, append([]onnx.Attr{onnx.Int("width", rows)}, attrs...)...)[0]
 }
 
-func (b cpu) activate(x activation, layer string) activation {
+func (b cpu) activate(x activation, layers ...string) activation {
+	if len(layers) > 1 {
+		return b.gate(x, layers)
+	}
+	layer := layers[0]
 	if b.spec.Activation == model.ReLU {
 		return b.relu(x, layer)
 	}
@@ -151,6 +161,17 @@ func (b cpu) activate(x activation, layer string) activation {
 	}
 	p := b.multiply(x, layer)
 	out := b.Node(onnx.Dragoman, "ActivationQuantize", []string{p.acc, bias, p.scale}, 2, kind)
+	return activation{value: out[0], scale: out[1]}
+}
+
+// gate takes the product of both layers, side by side.
+func (b cpu) gate(x activation, layers []string) activation {
+	p := b.multiply(x, layers...)
+	inputs := []string{p.acc, b.biases(layers...), p.scale}
+	if !b.int8() {
+		return activation{value: b.Node(onnx.Dragoman, "Gate", inputs, 1, b.activationAttr())[0]}
+	}
+	out := b.Node(onnx.Dragoman, "GateQuantize", inputs, 2, b.activationAttr())
 	return activation{value: out[0], scale: out[1]}
 }
 
@@ -165,16 +186,22 @@ func (b cpu) relu(x activation, layer string) activation {
 }
 
 func (b cpu) attention(op string, p product, layer int) activation {
-	attrs, inputs := b.layerAttrs(layer), []string{p.acc, p.bias}
+	attrs, inputs, relative := b.layerAttrs(layer), []string{p.acc, p.bias}, b.spec.Positions == model.RelativePositions
 	switch op {
 	case "SelfAttention":
-		attrs, inputs = b.headAttrs(b.spec.Encoder), append(inputs, "offsets")
+		attrs, inputs = b.headAttrs(b.spec.Encoder), append(inputs, "offsets", p.scale)
+		if relative {
+			inputs = append(inputs, b.distances("encoder"))
+		}
 	case "CachedAttention":
-		inputs = append(inputs, "rows", "pos", "history", "groups", "kv")
+		inputs = append(inputs, "rows", "pos", "history", "groups", "kv", p.scale)
+		if relative {
+			inputs = append(inputs, b.distances("decoder"))
+		}
 	case "CrossAttention":
-		inputs = append(inputs, "groups", "slots", "lengths", "cross")
+		inputs = append(inputs, "groups", "slots", "lengths", "cross", p.scale)
 	}
-	return b.quantize(b.Node(onnx.Dragoman, op, append(inputs, p.scale), 1, attrs...)[0])
+	return b.quantize(b.Node(onnx.Dragoman, op, inputs, 1, attrs...)[0])
 }
 
 func (b cpu) storeCross(p product, layer int, after, done string) {

@@ -114,8 +114,8 @@ func (b *cuda) matrix(name string, tensors ...string) string {
 	return b.matrices[panels]
 }
 
-func (b *cuda) activate(x activation, layer string) activation {
-	inputs := []string{b.multiply(x, layer).acc, b.biases(layer)}
+func (b *cuda) activate(x activation, layers ...string) activation {
+	inputs := []string{b.multiply(x, layers...).acc, b.biases(layers...)}
 	if b.spec.Activation == model.ReLU {
 		return activation{value: b.kernel("BiasRelu", inputs, 1)[0]}
 	}

@@ -111,7 +111,7 @@ func writeGraphs(ctx context.Context, ckpt *checkpoint.Checkpoint, dir string, m
 	}
 	defer data.Close()
 	w := &weights{ctx: ctx, ckpt: ckpt, data: data, precision: m.Precision}
-	for _, part := range graphsFor(m.Precision) {
+	for _, part := range graphsFor(m.Precision, m.Spec) {
 		graph, err := part.build(w, m.Spec)
 		if err != nil {
 			return err
@@ -137,12 +137,12 @@ type graphFile struct {
 }
 
 // graphsFor are the graphs of an export. Those for GPUs need no weights that the
-// others have not; an int8 export has no use for them.
-func graphsFor(precision model.Precision) []graphFile {
+// others have not; an int8 export has no use for them, and some networks run on CPUs only.
+func graphsFor(precision model.Precision, spec model.Spec) []graphFile {
 	onCPU := func(b *builder) operators { return cpu{b} }
 	onGPU := func(b *builder) operators { return &cuda{builder: b} }
 	graphs := []graphFile{{model.EncoderFile, onCPU, network.encoder}, {model.DecoderFile, onCPU, network.decoder}}
-	if precision != model.INT8 {
+	if precision != model.INT8 && !spec.CPUOnly() {
 		graphs = append(graphs,
 			graphFile{model.CUDAEncoderFile, onGPU, network.encoder}, graphFile{model.CUDADecoderFile, onGPU, network.decoder})
 	}

@@ -48,8 +48,8 @@ type operators interface {
 	// one product whose outputs lie side by side.
 	multiply(x activation, layers ...string) product
 	// activate is the activation function of y, ready for a linear layer, where y is what a
-	// linear layer makes of x.
-	activate(x activation, layer string) activation
+	// linear layer makes of x; of two layers, times what the second one makes of it.
+	activate(x activation, layers ...string) activation
 
 	// attention is an operator of attention in a layer. "SelfAttention" is the encoder's,
 	// over a product of queries, keys and values. "CachedAttention" is the decoder's, to
@@ -169,10 +169,14 @@ func (n network) decoderLayer(s stream, i int) stream {
 	return n.feedForward(s, layer)
 }
 
-// feedForward is fc2(activation(fc1(y))) of a layer.
+// feedForward is fc2(activation(fc1(y))) of a layer, or fc2(activation(gate(y)) · fc1(y)).
 func (n network) feedForward(s stream, layer string) stream {
+	first := []string{layer + ".fc1"}
+	if n.spec.Gated {
+		first = []string{layer + ".gate", layer + ".fc1"}
+	}
 	return n.block(s, layer+".final_layer_norm", func(y activation) product {
-		return n.linear(n.activate(y, layer+".fc1"), layer+".fc2")
+		return n.linear(n.activate(y, first...), layer+".fc2")
 	})
 }
 

@@ -27,14 +27,14 @@ def steps(raw, never=None):
 @torch.inference_mode()
 def encoder(model, source):
     """The encoder's last hidden state, after its LayerNorm: norm and first values by position."""
-    hidden = model.model.encoder(torch.tensor([source])).last_hidden_state[0]
+    hidden = model.get_encoder()(torch.tensor([source])).last_hidden_state[0]
     return {"norms": numbers(hidden.norm(dim=-1)), "heads": numbers(hidden[:, :HEAD])}
 
 
 def cross_attention(raw):
     """Keys and values of the first and last decoder layer: mean magnitude by
     head, and the first values by head and position."""
-    layers = raw.past_key_values.cross_attention_cache.layers
+    layers = [layer for layer in raw.past_key_values.cross_attention_cache.layers if layer.keys is not None]  # T5 has as many as the encoder
     return [{"layer": i, "keys": _heads(layers[i].keys[0]), "values": _heads(layers[i].values[0])}
             for i in sorted({0, len(layers) - 1})]
 

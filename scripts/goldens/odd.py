@@ -6,11 +6,11 @@ import shutil
 
 import torch
 from transformers import (GenerationConfig, M2M100Config, M2M100ForConditionalGeneration, MarianConfig,
-                          MarianMTModel, MBartConfig, MBartForConditionalGeneration)
+                          MarianMTModel, MBartConfig, MBartForConditionalGeneration, T5Config, T5ForConditionalGeneration)
 
 import inside
 import reference
-from shapes import BASE, GENERATION, MARIAN_BASE, MBART_BASE, SHAPES
+from shapes import BASE, GENERATION, MARIAN_BASE, MBART_BASE, SHAPES, T5_BASE
 
 LENGTHS = (1, 2, 3, 5, 8, 11, 13, 16, 21, 33, 47, 60)  # of the sources, in ids
 FIRST_ID = 8      # of random sources: above every special id
@@ -58,7 +58,7 @@ def make(name, folder):
     settings = EVERY_SETTING if shape.every_setting else FEW_SETTINGS
     settings = {n: reference.setting(**{"max_length": MAX_LENGTH, **s}) for n, s in settings.items()}
     settings["defaults"] = reference.default_setting(model)
-    language = None if shape.marian else model.config.vocab_size - 12
+    language = None if shape.marian or shape.t5 else model.config.vocab_size - 12
     sources = _sources(shape.seed, model.config)
     cases, traces = [], []
     for i, source in enumerate(sources):
@@ -84,6 +84,8 @@ def random_model(shape):
     2, whatever the width; the end token's are raised, so that some outputs end
     and some reach the limit."""
     torch.manual_seed(shape.seed)
+    if shape.t5:
+        return random_t5(shape)
     if shape.marian:
         config = MarianConfig(**MARIAN_BASE | shape.config)
         model = MarianMTModel(config)
@@ -126,9 +128,38 @@ def random_model(shape):
     return model.to(shape.dtype).eval()
 
 
+def random_t5(shape):
+    """random_model of T5, which has no biases: all embeddings have a vector in common instead, which the head's
+    row of the end token is like."""
+    config = T5Config(**T5_BASE | shape.config)
+    model, spread = T5ForConditionalGeneration(config), 1.5
+    if not config.scale_decoder_outputs:  # transformers 5 ties it whatever is asked for
+        model.lm_head.weight = torch.nn.Parameter(torch.empty(config.vocab_size, config.d_model))
+    for name, weight in model.named_parameters():
+        if name.endswith("layer_norm.weight"):
+            weight.data.normal_(1, 0.2)
+        elif "relative_attention_bias" in name:
+            weight.data.normal_(0, 1)
+        elif name in ("shared.weight", "lm_head.weight"):
+            weight.data.normal_(0, spread)
+        else:  # queries are not scaled
+            gain = 2 / config.d_kv ** 0.25 if name.endswith((".q.weight", ".k.weight")) else 1.2
+            weight.data.normal_(0, gain / weight.shape[1] ** 0.5)
+    common = torch.randn(config.d_model) * spread
+    table, head, last = model.shared.weight.data, model.lm_head.weight.data, model.decoder.final_layer_norm.weight.data
+    table += common
+    scale = config.d_model ** -0.5 if config.scale_decoder_outputs else 1  # of what the head takes
+    last *= 2 / (spread * config.d_model ** 0.5 * scale)
+    last[::2] *= -1
+    head[config.eos_token_id] += last * common * shape.ending / ((last * common).square().sum() * scale)
+    for rows in (table, head):
+        rows[config.pad_token_id] = 0
+    return model.to(shape.dtype).eval()
+
+
 def save(model, shape, folder):
     model.generation_config = GenerationConfig(
-        bos_token_id=model.config.bos_token_id, pad_token_id=model.config.pad_token_id,
+        bos_token_id=getattr(model.config, "bos_token_id", None), pad_token_id=model.config.pad_token_id,
         eos_token_id=model.config.eos_token_id, decoder_start_token_id=model.config.decoder_start_token_id,
         **GENERATION | published(shape, model.config) | shape.generation)
     os.makedirs(folder)
@@ -159,6 +190,7 @@ def _age_config(folder, defaults):
         config = json.load(f)
     config["torch_dtype"] = config.pop("dtype")
     config["transformers_version"] = "4.20.0"
+    config.pop("scale_decoder_outputs", None)
     with open(path, "w", encoding="utf8") as f:
         json.dump(config | defaults, f, indent=2, sort_keys=True)
         f.write("\n")

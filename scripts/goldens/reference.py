@@ -14,7 +14,7 @@ import numpy
 import sentencepiece
 import torch
 import transformers
-from transformers import AutoConfig, GenerationConfig, GenerationMixin, M2M100ForConditionalGeneration, MarianMTModel, MBartForConditionalGeneration
+from transformers import AutoConfig, GenerationConfig, GenerationMixin, M2M100ForConditionalGeneration, MarianMTModel, MBartForConditionalGeneration, T5ForConditionalGeneration
 
 # Scores below this are transformers' placeholders (-1e9 and -inf), not scores.
 PLACEHOLDER = -1e8
@@ -106,9 +106,13 @@ class MBart(Margins, MBartForConditionalGeneration):
     pass
 
 
+class T5(Margins, T5ForConditionalGeneration):
+    pass
+
+
 def load(folder):
     """The checkpoint in folder in float32, ready to generate."""
-    network = {"m2m_100": M2M100, "marian": Marian, "mbart": MBart}[AutoConfig.from_pretrained(folder).model_type]
+    network = {"m2m_100": M2M100, "marian": Marian, "mbart": MBart, "t5": T5}[AutoConfig.from_pretrained(folder).model_type]
     return network.from_pretrained(folder, dtype=torch.float32).eval()
 
 
@@ -146,7 +150,7 @@ def _generation_config(model, settings, language):
     config, own = model.config, model.generation_config
     return GenerationConfig(
         **named, do_sample=False, forced_bos_token_id=language, decoder_start_token_id=config.decoder_start_token_id,
-        bos_token_id=config.bos_token_id, pad_token_id=config.pad_token_id, eos_token_id=config.eos_token_id,
+        bos_token_id=getattr(config, "bos_token_id", None), pad_token_id=config.pad_token_id, eos_token_id=config.eos_token_id,
         bad_words_ids=own.bad_words_ids, forced_eos_token_id=own.forced_eos_token_id, renormalize_logits=own.renormalize_logits,
         output_scores=True, output_logits=True, return_dict_in_generate=True)
 
@@ -183,6 +187,8 @@ def _greedy_margin(scores, forced):
 
 def _output(model, ids, settings, margin, score):
     pad, eos = model.config.pad_token_id, model.config.eos_token_id
+    if eos in ids[1:]:
+        ids = ids[:ids.index(eos, 1) + 1]  # a beam search fills up with the end token where the padding token is 0
     while ids[-1] == pad:
         ids.pop()
     if pad in ids[1:]:

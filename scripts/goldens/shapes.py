@@ -22,6 +22,7 @@ class Shape:
     every_setting: bool = True
     marian: bool = False  # MarianMTModel, of MARIAN_BASE
     mbart: bool = False   # MBartForConditionalGeneration, of MBART_BASE
+    t5: bool = False      # T5ForConditionalGeneration, of T5_BASE
 
 
 BASE = dict(
@@ -40,6 +41,13 @@ MARIAN_BASE = dict(
 
 # As mBART-50's, but for the activation: those fine-tuned for translation have ReLU.
 MBART_BASE = BASE | dict(max_position_embeddings=64, activation_function="gelu")
+
+# As MADLAD-400's, but small.
+T5_BASE = dict(
+    vocab_size=120, d_model=32, d_kv=12, d_ff=56, num_layers=1, num_decoder_layers=1, num_heads=3, feed_forward_proj="gated-gelu",
+    relative_attention_num_buckets=32, relative_attention_max_distance=128, tie_word_embeddings=False, dropout_rate=0.0,
+    pad_token_id=1, eos_token_id=2, decoder_start_token_id=0,
+)
 
 GENERATION = dict(num_beams=5, max_length=30, early_stopping=True)
 
@@ -98,6 +106,15 @@ SHAPES = {
                                      activation_function="relu"), storage="bin", mbart=True, every_setting=False,
                        old_defaults=dict(num_beams=5, max_length=24, early_stopping=True)),
     # A head of its own, in half precision.
+    # MADLAD-400's network: heads that are wider together than the model, a head of its own; few distances are told apart.
+    "t5": Shape(18, 1.5, dict(num_layers=2, relative_attention_num_buckets=8, relative_attention_max_distance=20), t5=True),
+    # The first T5: ReLU, a tied head; an odd width, a file of torch, and padding begins the target.
+    "t5-tied": Shape(22, 9.0, dict(d_model=33, d_kv=7, num_heads=4, num_layers=2, num_decoder_layers=2, feed_forward_proj="relu", tie_word_embeddings=True,
+                                  pad_token_id=0, eos_token_id=1), storage="bin", t5=True, every_setting=False),
+    # Gated SiLU, in half precision and shards, with the config.json of transformers 4.
+    "t5-silu": Shape(22, 9.5, dict(d_kv=8, num_heads=2, feed_forward_proj="gated-silu", num_layers=2, num_decoder_layers=2, relative_attention_num_buckets=6,
+                                  relative_attention_max_distance=9), dtype=torch.float16, storage="shards", t5=True, every_setting=False,
+                     old_defaults=dict(num_beams=3, max_length=24, early_stopping=True, tie_word_embeddings=False)),
     "mbart-untied": Shape(4, 3.5, dict(tie_word_embeddings=False, scale_embedding=False), dtype=torch.float16, mbart=True,
                           every_setting=False),
 }

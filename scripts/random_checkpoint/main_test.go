@@ -166,7 +166,7 @@ func TestRefuses(t *testing.T) {
 	blocked := filepath.Join(out, "file")
 	require.NoError(t, os.WriteFile(blocked, nil, 0o644))
 	marian := filepath.Join(out, "marian.json")
-	require.NoError(t, os.WriteFile(marian, []byte(`{"model_type": "t5"}`), 0o644))
+	require.NoError(t, os.WriteFile(marian, []byte(`{"model_type": "bart"}`), 0o644))
 	tests := map[string]struct {
 		args []string
 		want string
@@ -177,7 +177,7 @@ func TestRefuses(t *testing.T) {
 		"argument":      {[]string{"--out", out, "more"}, `unexpected argument "more"`},
 		"seed":          {[]string{"--out", out, "--seed", "-1"}, "invalid value"},
 		"config":        {[]string{"--out", out, "--config", filepath.Join(out, "absent.json")}, "no such file"},
-		"other model":   {[]string{"--out", out, "--config", marian}, `"model_type" is "t5"`},
+		"other model":   {[]string{"--out", out, "--config", marian}, `"model_type" is "bart"`},
 		"out is a file": {[]string{"--out", blocked, "--shape", "tiny"}, "not a directory"},
 	}
 	for name, test := range tests {
