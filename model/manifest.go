@@ -31,6 +31,7 @@ const (
 	SourcePiecesFile = "source.spm"
 	TargetPiecesFile = "target.spm"
 	TargetVocabFile  = "target_vocab.json"
+	T5PiecesFile     = "spiece.model"
 	TokenizerFile    = "tokenizer.json" // all of a tokenizer, in the form of Hugging Face's library
 	// The graphs for package model/cuda. An int8 export has none.
 	CUDAEncoderFile = "encoder.device.onnx"
@@ -155,7 +156,7 @@ func ReadManifest(dir string) (*Manifest, error) {
 func (m *Manifest) TokenizerFiles() map[string]File {
 	files := make(map[string]File)
 	for _, name := range []string{
-		PieceModelFile, SourcePiecesFile, TargetPiecesFile, VocabFile, TargetVocabFile, TokenizerFile, TokenizerConfigFile,
+		PieceModelFile, SourcePiecesFile, TargetPiecesFile, T5PiecesFile, VocabFile, TargetVocabFile, TokenizerFile, TokenizerConfigFile,
 	} {
 		if file, ok := m.Files[name]; ok {
 			files[name] = file

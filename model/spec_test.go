@@ -21,6 +21,45 @@ func TestParameters(t *testing.T) {
 	assert.Equal(t, 483_905_536, large.Parameters()) // facebook/m2m100_418M
 	large.TiedHead = false
 	assert.Equal(t, 483_905_536+128112*1024, large.Parameters())
+
+	madlad := madlad3B()
+	assert.Equal(t, 2_940_374_016, madlad.Parameters()) // as transformers 5.23.0 counts those of this shape
+	assert.Equal(t, 2*2048*2, madlad.TokenBytes(true))
+	assert.Equal(t, 2*2048*4, madlad.TokenBytes(false))
+	assert.Equal(t, 128, madlad.Decoder.HeadDim(madlad.DModel))
+	assert.True(t, madlad.CPUOnly())
+	assert.False(t, large.CPUOnly())
+}
+
+// madlad3B has the sizes of google/madlad400-3b-mt.
+func madlad3B() model.Spec {
+	stack := model.Stack{Layers: 32, Heads: 16, FFN: 8192, HeadWidth: 128}
+	return model.Spec{VocabSize: 256_000, DModel: 1024, MaxPositions: 512, Encoder: stack, Decoder: stack, Buckets: 32, MaxDistance: 128,
+		Positions: model.RelativePositions, Activation: model.GELUTanh, RMSNorm: true, Unbiased: true, Unscaled: true, Gated: true, EOS: 2}
+}
+
+func TestManifestOfRelativePositions(t *testing.T) {
+	dir := t.TempDir()
+	good := model.Manifest{Format: model.ManifestFormat, Spec: madlad3B()}
+	require.NoError(t, good.Write(dir))
+	got, err := model.ReadManifest(dir)
+	require.NoError(t, err)
+	assert.Equal(t, good.Spec, got.Spec)
+	for want, change := range map[string]func(*model.Spec){
+		"encoder.head_width is 4096, 0 to 2048 are supported": func(s *model.Spec) { s.Encoder.HeadWidth = 4096 },
+		"decoder.head_width is -1":                            func(s *model.Spec) { s.Decoder.HeadWidth = -1 },
+		"buckets is 2 and max_distance 128":                   func(s *model.Spec) { s.Buckets = 2 },
+		"buckets is 256 and max_distance 128":                 func(s *model.Spec) { s.Buckets = 256 },
+		"buckets is 32 and max_distance 1048576":              func(s *model.Spec) { s.MaxDistance = 1 << 20 },
+		"encoder.heads is 0":                                  func(s *model.Spec) { s.Encoder.Heads = 0 },
+	} {
+		bad := good
+		change(&bad.Spec)
+		require.NoError(t, bad.Write(dir))
+		_, err := model.ReadManifest(dir)
+		assert.ErrorIs(t, err, model.ErrDamaged)
+		assert.ErrorContains(t, err, want)
+	}
 }
 
 // A manifest that was changed by hand or by a disk does not decide what is allocated.

@@ -99,6 +99,7 @@ const (
 	End    Part = iota // </s>
 	Source             // the source language
 	Target             // the target language
+	Space              // ▁
 )
 
 // Framing says which tokens stand around the pieces of a source, and which ones a
@@ -242,6 +243,8 @@ func (t *Tokenizer) append(ids []int64, parts []Part, from, to string) []int64 {
 			ids = append(ids, t.codes[from])
 		case Target:
 			ids = append(ids, t.codes[to])
+		case Space:
+			ids = append(ids, t.source.vocab.idOf([]byte("▁")))
 		default:
 			ids = append(ids, t.source.vocab.eos)
 		}

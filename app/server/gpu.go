@@ -86,7 +86,18 @@ func (g *gpuBackend) close() error               { return g.runtime.Close() }
 // needs is 0: what a model takes is the GPUs' memory, which bounds by itself what is placed there.
 func (g *gpuBackend) needs(config.Config, *model.Manifest) int64 { return 0 }
 
+// acceptsNetwork says why no GPU runs a model of these parts.
+func acceptsNetwork(spec model.Spec) error {
+	if spec.CPUOnly() {
+		return fmt.Errorf("%w: its network runs on CPUs only in this build: set DEVICE=cpu", errElsewhere)
+	}
+	return nil
+}
+
 func (g *gpuBackend) accepts(m *model.Manifest) error {
+	if err := acceptsNetwork(m.Spec); err != nil {
+		return err
+	}
 	if m.Precision == model.INT8 {
 		return fmt.Errorf("%w: it is an int8 model, which is for CPUs: export it with PRECISION=fp16 for GPUs", errElsewhere)
 	}

@@ -21,6 +21,7 @@ import (
 	"dragoman/app/translate"
 	"dragoman/app/translate/cache"
 	"dragoman/model"
+	"dragoman/model/checkpoint"
 	"dragoman/model/export"
 	"dragoman/model/hub"
 	"dragoman/model/repository"
@@ -203,6 +204,14 @@ func (l *loader) preparer(precision model.Precision, downloads string) (*weights
 	settings := hub.Config{
 		Endpoint: l.cfg.Endpoint, Token: l.cfg.Token, Offline: bool(l.cfg.Offline),
 		Family: l.cfg.Family, Accept: weights.AcceptConfig, Log: l.log,
+	}
+	if precision == model.FP16 { // which GPUs ask for
+		settings.Accept = func(config []byte) (int64, error) {
+			if spec, err := checkpoint.ParseConfig(config); err == nil && spec.CPUOnly() {
+				return 0, acceptsNetwork(spec)
+			}
+			return weights.AcceptConfig(config)
+		}
 	}
 	if terminal, ok := l.stderr.(*os.File); ok {
 		settings.Progress = hub.ProgressTo(terminal, l.log)

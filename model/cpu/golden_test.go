@@ -30,7 +30,7 @@ func TestGoldensOfFamilies(t *testing.T) {
 
 // In 8 bits the first token is that of single precision, but where the network is too small for them.
 func TestInt8OfOtherNetworks(t *testing.T) {
-	for _, name := range []string{"marian", "marian-two-vocabularies", "marian-untied", "mbart", "mbart-bin", "mbart-untied"} {
+	for _, name := range []string{"marian", "marian-two-vocabularies", "marian-untied", "mbart", "mbart-bin", "mbart-untied", "t5", "t5-tied", "t5-silu"} {
 		g, same := modeltest.Odd(t)[name], 0
 		m := cputest.Open(t, g.Dir, model.INT8)
 		for i, r := range decode(t, m, search.DefaultOptions(g.Settings["greedy"]), g.Cases) {

@@ -21,7 +21,7 @@ func TestBatchInvariance(t *testing.T) {
 		t.Run(string(precision), func(t *testing.T) {
 			m := cputest.Open(t, cputest.Bundled(), precision)
 			modeltest.CheckInvariance(t, m, modeltest.MixedJobs(m, modeltest.Sample(4, modeltest.Bundled(t).Cases), 60), 0, rounds)
-			for _, name := range []string{"marian", "mbart"} {
+			for _, name := range []string{"marian", "mbart", "t5", "t5-tied"} {
 				odd := modeltest.Odd(t)[name]
 				m := cputest.Open(t, odd.Dir, precision)
 				modeltest.CheckInvariance(t, m, modeltest.MixedJobs(m, odd.Cases, 30), 0, rounds)

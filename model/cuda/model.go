@@ -68,6 +68,9 @@ func checkFiles(ctx context.Context, dir string, manifest *model.Manifest, verif
 	if p := manifest.Precision; p != model.FP16 && p != model.FP32 {
 		return fmt.Errorf("%s holds an %s model, which is for CPUs: export it with PRECISION=fp16 for a GPU", dir, p)
 	}
+	if manifest.Spec.CPUOnly() {
+		return fmt.Errorf("%s holds a model whose network runs on CPUs only in this build", dir)
+	}
 	return manifest.Check(ctx, dir, verify, model.CUDAEncoderFile, model.CUDADecoderFile, model.WeightsFile)
 }
 

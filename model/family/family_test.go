@@ -33,7 +33,7 @@ func TestRecognize(t *testing.T) {
 		"saved without its class":     {`{"tokenizer_class": "TokenizersBackend"}`, "", nllb, ""},
 		"SMaLL-100":                   {`{"tokenizer_class": "SMALL100Tokenizer"}`, "", small100, ""},
 		"made of SMaLL-100":           {`{"tokenizer_class": "M2M100Tokenizer", "name_or_path": "alirezamsh/small100"}`, "", small100, ""},
-		"another class":               {`{"tokenizer_class": "T5Tokenizer"}`, "", nil, `"tokenizer_class" is "T5Tokenizer": MODEL_FAMILY says`},
+		"another class":               {`{"tokenizer_class": "BertTokenizer"}`, "", nil, `"tokenizer_class" is "BertTokenizer": MODEL_FAMILY says`},
 		"another class, but told":     {`{"tokenizer_class": "MyTokenizer"}`, "nllb", nllb, ""},
 		"not what it says":            {`{"tokenizer_class": "M2M100Tokenizer"}`, "small100", small100, ""},
 		"told what there is not":      {"", "opus", nil, `"opus": use one of m2m100, small100, nllb`},

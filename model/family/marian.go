@@ -61,39 +61,50 @@ func marianConfig(dir string, s settings, files, languages []string) (c tokenize
 	c.Sparse = true // pieces that look like numbers to YAML, such as 1_000, were lost when models were converted
 	c.Special = []string{"</s>", "<unk>"}
 	for token := range c.Vocabulary {
-		if token == "<pad>" || isTargetToken(token) {
+		if token == "<pad>" || marianTokens.has(token) {
 			c.Special = append(c.Special, token)
 		}
 	}
 	c.Framing = tokenizer.Framing{After: []tokenizer.Part{tokenizer.End}}
-	targets := targetTokens(c.Vocabulary)
+	targets := marianTokens.languages(c.Vocabulary)
 	if len(targets) > 0 {
 		c.Framing = targetFirst
 	}
-	for _, code := range languages {
-		id, ok := targets[code]
-		if !ok {
-			id = -1
-		}
-		c.Languages = append(c.Languages, tokenizer.Language{Code: code, ID: id})
-	}
+	c.Languages = withTokens(languages, targets)
 	return c, nil
 }
 
-func isTargetToken(token string) bool {
-	return strings.HasPrefix(token, ">>") && strings.HasSuffix(token, "<<")
+// withTokens are languages with the ids of their tokens, where they have one.
+func withTokens(codes []string, tokens map[string]int64) (list []tokenizer.Language) {
+	for _, code := range codes {
+		id, ok := tokens[code]
+		if !ok {
+			id = -1
+		}
+		list = append(list, tokenizer.Language{Code: code, ID: id})
+	}
+	return list
 }
 
-// targetTokens are the ids of the tokens of target languages. Of several for a language, such as
+// targetTokens are the tokens of target languages, by what stands around a language.
+type targetTokens struct{ open, close string }
+
+var marianTokens = targetTokens{">>", "<<"}
+
+func (t targetTokens) has(token string) bool {
+	return strings.HasPrefix(token, t.open) && strings.HasSuffix(token, t.close)
+}
+
+// languages are the ids of the tokens by their languages. Of several for a language, such as
 // >>cmn<< and >>cmn_Hans<<, the first one is taken: pieces are in the order of how often they were
 // met in training.
-func targetTokens(vocabulary map[string]int64) map[string]int64 {
+func (t targetTokens) languages(vocabulary map[string]int64) map[string]int64 {
 	tokens := map[string]int64{}
 	for token, id := range vocabulary {
-		if !isTargetToken(token) {
+		if !t.has(token) {
 			continue
 		}
-		if code, ok := codeOf(token[2 : len(token)-2]); ok {
+		if code, ok := codeOf(strings.TrimSuffix(token[len(t.open):], t.close)); ok {
 			if other, taken := tokens[code]; !taken || id < other {
 				tokens[code] = id
 			}
@@ -114,22 +125,32 @@ func marianDirections(files Files, s settings, name string, set Directions) (Dir
 	if err != nil {
 		return Directions{}, err
 	}
-	d, tokens := set, slices.Sorted(maps.Keys(targetTokens(vocabulary)))
-	if len(d.Targets) == 0 {
-		d.Targets = tokens
-	}
-	if len(tokens) > 0 {
-		for _, code := range d.Targets {
-			if !slices.Contains(tokens, code) {
-				return d, fmt.Errorf("MODEL_LANGUAGES has the target %q, for which %s has no token", code, model.VocabFile)
-			}
-		}
+	d, err := marianTokens.into(vocabulary, set, model.VocabFile)
+	if err != nil {
+		return d, err
 	}
 	base, _, _ := strings.Cut(path.Base(name), "@")
 	d = d.or(Directions{languagesOf(s.SourceLanguage), languagesOf(s.TargetLanguage)}, cardDirections(card), pairOf(base))
 	if len(d.Sources) == 0 || len(d.Targets) == 0 {
 		return d, errors.New("the model's files and name do not tell which languages it translates between: " +
 			"set MODEL_LANGUAGES, such as en:fr, or fr,es,it:en where there are several")
+	}
+	return d, nil
+}
+
+// into adds the targets that a vocabulary, of this file, has tokens for where none are set. Those that are set
+// need a token, if there are any.
+func (t targetTokens) into(vocabulary map[string]int64, d Directions, file string) (Directions, error) {
+	tokens := slices.Sorted(maps.Keys(t.languages(vocabulary)))
+	if len(d.Targets) == 0 {
+		d.Targets = tokens
+	}
+	if len(tokens) > 0 {
+		for _, code := range d.Targets {
+			if !slices.Contains(tokens, code) {
+				return d, fmt.Errorf("MODEL_LANGUAGES has the target %q, for which %s has no token", code, file)
+			}
+		}
 	}
 	return d, nil
 }

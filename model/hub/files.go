@@ -25,6 +25,7 @@ var smallFiles = map[string]int64{
 	model.PieceModelFile:            64 << 20,
 	model.SourcePiecesFile:          64 << 20,
 	model.TargetPiecesFile:          64 << 20,
+	model.T5PiecesFile:              64 << 20,
 	model.TargetVocabFile:           64 << 20,
 	model.TokenizerFile:             64 << 20,
 	family.CardFile:                 4 << 20,

@@ -91,7 +91,7 @@ def make(name, sentences, folder):
         "made_with": reference.versions(), "settings": SETTINGS, "cases": cases})
 
 
-def train(lines, languages, normalization, prefix, pieces=250):
+def train(lines, languages, normalization, prefix, pieces=250, **more):
     """Trains PREFIX.spm; returns its pieces."""
     text = [line["source"] for line in lines if line["from"] in languages and "\n" not in line["source"]]
     text += [line["reference"] for line in lines if line["to"] in languages and "\n" not in line.get("reference", "\n")]
@@ -100,7 +100,7 @@ def train(lines, languages, normalization, prefix, pieces=250):
         corpus.flush()
         sentencepiece.SentencePieceTrainer.train(
             input=corpus.name, model_prefix=prefix, model_type="unigram", vocab_size=pieces, num_threads=1, minloglevel=2,
-            character_coverage=0.999, hard_vocab_limit=False, normalization_rule_name=normalization)
+            character_coverage=0.999, hard_vocab_limit=False, normalization_rule_name=normalization, **more)
     os.remove(prefix + ".vocab")
     os.rename(prefix + ".model", prefix + ".spm")
     sp = sentencepiece.SentencePieceProcessor(model_file=prefix + ".spm")

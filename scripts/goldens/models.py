@@ -9,7 +9,7 @@ Writes, below model/testdata:
     bundled.json.gz           goldens of model/bundled for sentences.jsonl
     odd/NAME/                 a random checkpoint and its goldens.json.gz (see shapes.py)
     families/NAME/            a random checkpoint of another family, with a tokenizer of its
-                              own, and goldens of texts (see families.py, marian.py, mbart.py)
+                              own, and goldens of texts (see families.py, marian.py, mbart.py, t5.py)
 and, for `tokenizers`, model/family/testdata.
 
 Package model/modeltest reads them and documents each field. Run it again, and
@@ -26,6 +26,7 @@ import families
 import marian
 import mbart
 import odd
+import t5
 from shapes import SHAPES
 
 HERE = os.path.dirname(os.path.abspath(__file__))
@@ -34,7 +35,7 @@ TESTDATA = os.path.join(MODEL, "testdata")
 
 
 def main():
-    names = ["bundled", *(f"odd/{name}" for name in SHAPES), *(f"families/{name}" for name in [*families.FAMILIES, *marian.KINDS, *mbart.KINDS]),
+    names = ["bundled", *(f"odd/{name}" for name in SHAPES), *(f"families/{name}" for name in [*families.FAMILIES, *marian.KINDS, *mbart.KINDS, *t5.KINDS]),
              "tokenizers"]
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("name", nargs="*", metavar="NAME", help="what to make, of: " + " ".join(names))
@@ -49,7 +50,7 @@ def main():
                          os.path.join(TESTDATA, "bundled.json.gz"))
         elif name.startswith("families/"):
             kind = name.removeprefix("families/")
-            maker = next((m for m in (marian, mbart) if kind in m.KINDS), families)
+            maker = next((m for m in (marian, mbart, t5) if kind in m.KINDS), families)
             maker.make(kind, os.path.join(HERE, "sentences.jsonl"), os.path.join(TESTDATA, name))
         elif name == "tokenizers":
             families.make_tokenizers(os.path.join(TESTDATA, "families", "nllb"), os.path.join(HERE, "sentences.jsonl"),

@@ -220,7 +220,7 @@ def sha256(path):
 def file_hashes(folder):
     """The checksums of a checkpoint's files: goldens hold for these files only."""
     names = sorted(n for n in os.listdir(folder) if n.endswith((".safetensors", ".bin")) or n == "config.json"
-                   or n in ("generation_config.json", "model.safetensors.index.json", "sentencepiece.bpe.model", "source.spm", "target.spm",
+                   or n in ("generation_config.json", "model.safetensors.index.json", "sentencepiece.bpe.model", "spiece.model", "source.spm", "target.spm",
                             "vocab.json", "target_vocab.json",
                             "tokenizer_config.json"))
     return {name: sha256(os.path.join(folder, name)) for name in names}
