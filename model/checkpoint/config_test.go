@@ -198,6 +198,7 @@ func FuzzConfig(f *testing.F) {
 	generation, err := os.ReadFile("testdata/" + GenerationConfigFile)
 	require.NoError(f, err)
 	f.Add(config, generation)
+	f.Add(madlad(f, nil), []byte(`{}`))
 	f.Add(config, []byte(`{"num_beams": 5, "early_stopping": "never", "eos_token_id": [2], "length_penalty": 1e308}`))
 	f.Add(settings(f, map[string]any{"d_model": 1 << 40, "tie_word_embeddings": false}), []byte(`null`))
 	f.Fuzz(func(t *testing.T, config, generation []byte) {
