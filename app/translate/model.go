@@ -118,12 +118,16 @@ func (m *Model) prefixOf(from, to string) []int64 {
 	return append([]int64{m.Spec.DecoderStart}, m.Tokenizer.Forced(from, to)...)
 }
 
-// Probe is a short text's job, to see with that the model runs. Whether its translation is a good one, or
-// ends, does not matter.
+// Probe is a short text's job of a few steps, to see with that the model runs. Whether its translation is a good
+// one, or ends, does not matter.
 func (m *Model) Probe() (engine.Job, error) {
+	const steps = 4 // without a bound, a model that does not know the text may go on to its longest translation
 	from, to := m.anyPair()
 	ids, err := m.Tokenizer.Encode(from, to, "1")
-	return engine.Job{Source: ids, Prefix: m.prefixOf(from, to), Search: m.Search}, err
+	job := engine.Job{Source: ids, Prefix: m.prefixOf(from, to), Search: m.Search}
+	job.Search.MaxLength = min(job.Search.MaxLength, len(job.Prefix)+steps)
+	job.Search.MinLength = min(job.Search.MinLength, job.Search.MaxLength)
+	return job, err
 }
 
 // Healthy fails where translations do not go on.
