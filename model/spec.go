@@ -49,11 +49,14 @@ type Spec struct {
 	// Of relative positions: how many distances are told apart, and from which one on none are.
 	Buckets     int  `json:"buckets,omitempty"`
 	MaxDistance int  `json:"max_distance,omitempty"`
-	RMSNorm     bool `json:"rms_norm,omitempty"`    // norms neither take the mean off nor have a bias
-	Unbiased    bool `json:"unbiased,omitempty"`    // linear layers have no bias
-	Unscaled    bool `json:"unscaled,omitempty"`    // queries are not divided by the root of the heads' width
-	Gated       bool `json:"gated,omitempty"`       // feed-forward blocks multiply their activation by a linear layer
-	ScaledHead  bool `json:"scaled_head,omitempty"` // what the LM head takes is divided by √DModel
+	RMSNorm     bool `json:"rms_norm,omitempty"` // norms neither take the mean off nor have a bias
+	Unbiased    bool `json:"unbiased,omitempty"` // linear layers have no bias
+	Unscaled    bool `json:"unscaled,omitempty"` // queries are not divided by the root of the heads' width
+	Gated       bool `json:"gated,omitempty"`    // feed-forward blocks multiply their activation by a linear layer
+	// Epsilon is what layer norms add to the variance; 0: 1e-5, and RMS norms 1e-6.
+	Epsilon    float32 `json:"epsilon,omitempty"`
+	ScaledHead bool    `json:"scaled_head,omitempty"` // what the LM head takes is divided by √DModel
+	Recurrent  bool    `json:"recurrent,omitempty"`   // the decoder has simpler simple recurrent units in place of self-attention
 
 	BOS          int64 `json:"bos"`
 	Pad          int64 `json:"pad"`
@@ -89,6 +92,8 @@ const (
 	FairseqPositions Positions = ""
 	// Those of "Attention is all you need" are 10000^(-2i/d), from position 0.
 	OriginalPositions Positions = "original"
+	// Plain ones are Fairseq's, counted from 0: Marian's.
+	PlainPositions Positions = "plain"
 	// Learned ones are weights, of each stack's own.
 	LearnedPositions Positions = "learned"
 	// Relative ones are not embedded: the distance of two tokens has a weight for each head, of each
@@ -109,7 +114,7 @@ func (s Spec) SourceRows() int {
 
 // CPUOnly says that the network has parts which only package model/cpu computes.
 func (s Spec) CPUOnly() bool {
-	return s.Positions == RelativePositions || s.RMSNorm || s.Unscaled || s.Gated || s.Activation == GELUTanh
+	return s.Recurrent || s.Epsilon != 0 || s.Positions == RelativePositions || s.RMSNorm || s.Unscaled || s.Gated || s.Activation == GELUTanh
 }
 
 // check names the first size or id that no model has.
@@ -146,10 +151,16 @@ func (s Spec) check() error {
 	if s.Encoder.HeadWidth == 0 && s.DModel%s.Encoder.Heads != 0 || s.Decoder.HeadWidth == 0 && s.DModel%s.Decoder.Heads != 0 {
 		return fmt.Errorf("d_model is %d, which %d and %d heads do not divide", s.DModel, s.Encoder.Heads, s.Decoder.Heads)
 	}
+	if !(s.Epsilon >= 0 && s.Epsilon <= 1) {
+		return fmt.Errorf("epsilon is %v, 0 to 1 is supported", s.Epsilon)
+	}
+	if s.Recurrent && s.DModel%2 != 0 {
+		return fmt.Errorf("d_model is %d: a decoder of recurrent units needs an even one", s.DModel)
+	}
 	if !slices.Contains([]Activation{ReLU, Swish, GELU, GELUTanh}, s.Activation) {
 		return fmt.Errorf("activation is %q, which this build does not know", s.Activation)
 	}
-	if !slices.Contains([]Positions{FairseqPositions, OriginalPositions, LearnedPositions, RelativePositions}, s.Positions) {
+	if !slices.Contains([]Positions{FairseqPositions, OriginalPositions, PlainPositions, LearnedPositions, RelativePositions}, s.Positions) {
 		return fmt.Errorf("positions is %q, which this build does not know", s.Positions)
 	}
 	return nil
@@ -220,12 +231,15 @@ func (s Spec) Parameters() int {
 	if s.Unbiased {
 		biased = 0
 	}
-	layers := func(t Stack, attentions int) int {
-		inner := t.Inner(d)
-		attention := 4*d*inner + biased*(3*inner+d) + norm
-		return t.Layers * (attentions*attention + matrices*d*t.FFN + biased*((matrices-1)*t.FFN+d) + norm)
+	attention := func(t Stack) int { return 4*d*t.Inner(d) + biased*(3*t.Inner(d)+d) + norm }
+	layers := func(t Stack, others int) int {
+		return t.Layers * (others + attention(t) + matrices*d*t.FFN + biased*((matrices-1)*t.FFN+d) + norm)
 	}
-	n := (s.VocabSize+s.SourceVocab)*d + layers(s.Encoder, 1) + layers(s.Decoder, 2)
+	past := attention(s.Decoder)
+	if s.Recurrent {
+		past = 2*d*d + biased*2*d + norm
+	}
+	n := (s.VocabSize+s.SourceVocab)*d + layers(s.Encoder, 0) + layers(s.Decoder, past)
 	if !s.PostNorm {
 		n += 2 * norm
 	}

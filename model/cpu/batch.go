@@ -56,8 +56,11 @@ func Footprint(m *model.Manifest) model.Footprint {
 
 // tokenSize is the number of bytes of a token's keys and values in one layer. An
 // int8 model keeps them in half precision: that halves what attention reads from
-// memory, and rounds a hundred times finer than its matrix products do.
-func tokenSize(m *model.Manifest) int { return m.Spec.TokenBytes(m.Precision == model.INT8) }
+// memory, and rounds a hundred times finer than its matrix products do. States of recurrent units, which are small
+// and sum up over a sentence, and what goes with them are in single precision.
+func tokenSize(m *model.Manifest) int {
+	return m.Spec.TokenBytes(m.Precision == model.INT8 && !m.Spec.Recurrent)
+}
 
 func (b *backend) Encode(sources [][]int64, slots []int32, tokens int) error {
 	b.enter()

@@ -51,11 +51,19 @@ func matricesOf(layers []string) (name string, tensors []string) {
 func (b *builder) biases(layers ...string) string {
 	if b.spec.Unbiased {
 		_, rows, err := b.w.parts(suffixed(layers, ".weight"))
-		return b.use(b.w.add(fmt.Sprintf("zeros_%d", rows), onnx.Float32, []int{rows}, func(out io.Writer) error {
-			return cmp.Or(err, writeFloats(out, onnx.Float32, make([]float32, rows)))
-		}))
+		if b.err = cmp.Or(b.err, err); err != nil {
+			return ""
+		}
+		return b.zeros(rows)
 	}
 	return b.use(b.w.vector(layers[0]+".biases", suffixed(layers, ".bias")...))
+}
+
+// zeros is a vector of n zeros.
+func (b *builder) zeros(n int) string {
+	return b.use(b.w.add(fmt.Sprintf("zeros_%d", n), onnx.Float32, []int{n}, func(out io.Writer) error {
+		return writeFloats(out, onnx.Float32, make([]float32, n))
+	}))
 }
 
 // normInputs are the inputs that layer norms of x begin with.
@@ -120,8 +128,11 @@ func (b *builder) positions(stack string) string {
 	}
 	const block = 64 // rows that are in memory at a time
 	n, d, first, table := b.spec.MaxPositions, b.spec.DModel, int(b.spec.Pad)+1, sinusoids
-	if b.spec.Positions == model.OriginalPositions {
+	switch b.spec.Positions {
+	case model.OriginalPositions:
 		first, table = 0, originalSinusoids
+	case model.PlainPositions:
+		first = 0
 	}
 	return b.use(b.w.add("positions", onnx.Float32, []int{n, d}, func(out io.Writer) error {
 		for row := 0; row < n; row += block {

@@ -1,7 +1,11 @@
 package export
 
 import (
+	"cmp"
+	"strings"
+
 	"dragoman/model"
+	"dragoman/model/checkpoint"
 	"dragoman/model/onnx"
 )
 
@@ -68,12 +72,56 @@ func (b cpu) embed(stack string) string {
 		}
 		return b.Node(onnx.Dragoman, b.stored("Embed"), inputs, 1, onnx.Int("width", rows), onnx.Float("scale", b.spec.EmbedScale))[0]
 	}
+	if inputs, ok := b.int8Table(table); ok {
+		inputs = append(inputs, "ids")
+		if !relative {
+			inputs = append(inputs, b.positions(stack), "pos")
+		}
+		return b.Node(onnx.Dragoman, "EmbedInt8", inputs, 1, onnx.Int("width", b.spec.DModel), onnx.Float("scale", b.spec.EmbedScale))[0]
+	}
 	rows := b.cast(b.Op("Gather", []string{b.use(b.w.half(table)), "ids"}), onnx.Float32)
 	scaled := b.Op("Mul", []string{rows, b.Floats("embed_scale", []float32{b.spec.EmbedScale})})
 	if relative {
 		return scaled
 	}
 	return b.Op("Add", []string{scaled, b.Op("Gather", []string{b.positions(stack), "pos"})})
+}
+
+// int8Table are the panels and scales of a table that the checkpoint has in 8 bits, which costs nothing. One that is the
+// head as well is stored once.
+func (b cpu) int8Table(table string) (inputs []string, ok bool) {
+	t, err := b.w.ckpt.Tensor(table)
+	if err != nil || t.DType != checkpoint.I8 {
+		return nil, false
+	}
+	name := strings.TrimSuffix(t.Name, ".weight")
+	if head, err := b.w.ckpt.Tensor("lm_head.weight"); err == nil && head.Name == t.Name {
+		name = "lm_head"
+	}
+	q := b.quantized(name)
+	return []string{q[0], q[2]}, true
+}
+
+// static is the attribute of what quantizes by an alpha, where the checkpoint has those of its layers, and the alpha.
+func (b cpu) static() (attrs []onnx.Attr, alpha *float32) {
+	if head, err := b.w.ckpt.Tensor("lm_head.weight"); err != nil || head.Alpha == 0 {
+		return nil, nil
+	}
+	alpha = new(float32)
+	return []onnx.Attr{onnx.FloatVar("alpha", alpha)}, alpha
+}
+
+// fix sets the alpha of x to that of the layers, the one that cuts off least where they differ.
+func (b cpu) fix(x activation, layers []string) {
+	if x.alpha == nil {
+		return
+	}
+	for _, name := range layers {
+		t, err := b.w.ckpt.Tensor(name + ".weight")
+		if b.err = cmp.Or(b.err, err); err == nil && (*x.alpha == 0 || t.Alpha < *x.alpha) {
+			*x.alpha = t.Alpha
+		}
+	}
 }
 
 // stored is the name of an operator on panels as they are stored.
@@ -90,40 +138,52 @@ func (b cpu) addNorm(x string, p product, norm string) (sum string, y activation
 		inputs = append(inputs, p.acc, p.bias, p.scale)
 	}
 	if !b.int8() {
-		out := b.Node(onnx.Dragoman, "AddNorm", inputs, 2)
+		out := b.Node(onnx.Dragoman, "AddNorm", inputs, 2, b.epsilon()...)
 		return out[0], activation{value: out[1]}
 	}
-	out := b.Node(onnx.Dragoman, "AddNormQuantize", inputs, 3)
-	return out[0], activation{value: out[1], scale: out[2]}
+	attrs, alpha := b.static()
+	out := b.Node(onnx.Dragoman, "AddNormQuantize", inputs, 3, append(attrs, b.epsilon()...)...)
+	return out[0], activation{value: out[1], scale: out[2], alpha: alpha}
 }
 
 func (b cpu) normSum(x string, p product, norm string) (sum string, y activation) {
 	inputs := append(b.normInputs(x, norm), p.acc, p.bias, p.scale)
 	if !b.int8() {
-		out := b.Node(onnx.Dragoman, "NormSum", inputs, 1)
+		out := b.Node(onnx.Dragoman, "NormSum", inputs, 1, b.epsilon()...)
 		return out[0], activation{value: out[0]}
 	}
-	out := b.Node(onnx.Dragoman, "NormSumQuantize", inputs, 3)
-	return out[0], activation{value: out[1], scale: out[2]}
+	attrs, alpha := b.static()
+	out := b.Node(onnx.Dragoman, "NormSumQuantize", inputs, 3, append(attrs, b.epsilon()...)...)
+	return out[0], activation{value: out[1], scale: out[2], alpha: alpha}
 }
 
 // lastNorm is in 32 bits in every export.
 func (b cpu) lastNorm(x string, p product, norm string) string {
-	return b.Node(onnx.Dragoman, "AddNorm", append(b.normInputs(x, norm), p.acc, p.bias, p.scale), 2)[1]
+	return b.Node(onnx.Dragoman, "AddNorm", append(b.normInputs(x, norm), p.acc, p.bias, p.scale), 2, b.epsilon()...)[1]
+}
+
+// epsilon is the attribute of norms that have another one than the usual.
+func (b cpu) epsilon() []onnx.Attr {
+	if b.spec.Epsilon == 0 {
+		return nil
+	}
+	return []onnx.Attr{onnx.Float("epsilon", b.spec.Epsilon)}
 }
 
 func (b cpu) quantize(x string) activation {
 	if !b.int8() {
 		return activation{value: x}
 	}
-	out := b.Node(onnx.Dragoman, "Quantize", []string{x}, 2)
-	return activation{value: out[0], scale: out[1]}
+	attrs, alpha := b.static()
+	out := b.Node(onnx.Dragoman, "Quantize", []string{x}, 2, attrs...)
+	return activation{value: out[0], scale: out[1], alpha: alpha}
 }
 
 func (b cpu) multiply(x activation, layers ...string) product {
 	if !b.int8() {
 		return product{acc: b.multiplyFloats("Product", x, layers, nil)}
 	}
+	b.fix(x, layers)
 	positive := onnx.Int("positive", 0)
 	if x.positive {
 		positive = onnx.Int("positive", 1)
@@ -181,8 +241,9 @@ func (b cpu) relu(x activation, layer string) activation {
 		return activation{value: b.multiplyFloats("ProductRelu", x, []string{layer}, []string{bias})}
 	}
 	p := b.multiply(x, layer)
-	out := b.Node(onnx.Dragoman, "ReluQuantize", []string{p.acc, bias, p.scale}, 2)
-	return activation{value: out[0], scale: out[1], positive: true}
+	attrs, alpha := b.static()
+	out := b.Node(onnx.Dragoman, "ReluQuantize", []string{p.acc, bias, p.scale}, 2, attrs...)
+	return activation{value: out[0], scale: out[1], positive: alpha == nil, alpha: alpha}
 }
 
 func (b cpu) attention(op string, p product, layer int) activation {
@@ -202,6 +263,13 @@ func (b cpu) attention(op string, p product, layer int) activation {
 		inputs = append(inputs, "groups", "slots", "lengths", "cross", p.scale)
 	}
 	return b.quantize(b.Node(onnx.Dragoman, op, inputs, 1, attrs...)[0])
+}
+
+func (b cpu) recur(p product, layer int) product {
+	d := b.spec.DModel
+	inputs := []string{p.acc, p.bias, "rows", "pos", "history", "groups", "kv", p.scale}
+	h := b.Node(onnx.Dragoman, "Ssru", inputs, 1, onnx.Int("layer", layer), onnx.Int("heads", 1), onnx.Int("head_dim", d))[0]
+	return product{acc: h, bias: b.zeros(d)}
 }
 
 func (b cpu) storeCross(p product, layer int, after, done string) {
@@ -226,8 +294,14 @@ func (b cpu) candidates(y string) {
 	spare := onnx.Int("spare", spareCandidates)
 	if b.int8() {
 		q := b.quantize(x)
+		b.fix(q, []string{"lm_head"})
 		inputs := append([]string{q.value}, b.quantized("lm_head")...)
-		inputs = append(inputs, q.scale, "k", x, b.use(b.w.half("lm_head.weight")))
+		inputs = append(inputs, q.scale, "k")
+		if _, ok := b.int8Table("lm_head.weight"); ok {
+			inputs = append(inputs, "", "") // there is nothing better to compute them from
+		} else {
+			inputs = append(inputs, x, b.use(b.w.half("lm_head.weight")))
+		}
 		if b.spec.LogitsBias {
 			inputs = append(inputs, b.logitsBias())
 		}

@@ -1,6 +1,8 @@
 package export
 
 import (
+	"cmp"
+	"errors"
 	"fmt"
 	"math"
 
@@ -133,6 +135,12 @@ func (b *cuda) attention(op string, p product, layer int) activation {
 		inputs = append(inputs, "cross")
 	}
 	return activation{value: b.kernel(op, inputs, 1, b.attentionAttrs(stack, layer)...)[0]}
+}
+
+// recur is not there: see [model.Spec.CPUOnly].
+func (b *cuda) recur(product, int) product {
+	b.err = cmp.Or(b.err, errors.New("GPUs have no recurrent units"))
+	return product{}
 }
 
 func (b *cuda) storeCross(p product, layer int, after, done string) {

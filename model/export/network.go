@@ -56,6 +56,9 @@ type operators interface {
 	// what it has decoded: it also writes keys and values to the KV cache.
 	// "CrossAttention" is the decoder's to the source, over a product of queries.
 	attention(op string, p product, layer int) activation
+	// recur is a recurrent unit of a decoder layer, over a product of candidates and gates; states are in the place of the
+	// KV cache.
+	recur(p product, layer int) product
 	// storeCross writes a product of keys and values to the memory of cross attention in
 	// a decoder layer. The values called after and done mean nothing: they order the nodes.
 	storeCross(p product, layer int, after, done string)
@@ -74,6 +77,9 @@ type activation struct {
 	value    string // [rows, width], floats or uint8
 	scale    string // float [rows]; empty where value is floats
 	positive bool   // came out of a ReLU
+	// alpha is what a static quantization multiplies numbers by, which the linear layers that take them set; nil: each
+	// row is quantized by its largest magnitude.
+	alpha *float32
 }
 
 // product is what a matrix product leaves of a linear layer, whose output is
@@ -154,12 +160,15 @@ func (n network) decoder() {
 	n.candidates(y)
 }
 
-// decoderLayer is self attention over the cache, cross attention over the source,
+// decoderLayer is self attention over the cache, or a recurrent unit, cross attention over the source,
 // feed-forward.
 func (n network) decoderLayer(s stream, i int) stream {
 	layer := layerName("decoder", i)
 	q, k, v, out := projections(layer + ".self_attn")
 	s = n.block(s, layer+".self_attn_layer_norm", func(y activation) product {
+		if n.spec.Recurrent {
+			return n.recur(n.linear(y, layer+".ssru.candidate", layer+".ssru.gate"), i)
+		}
 		return n.linear(n.attention("CachedAttention", n.linear(y, q, k, v), i), out)
 	})
 	crossQ, _, _, crossOut := projections(layer + ".encoder_attn")

@@ -6,6 +6,7 @@ import (
 	"math"
 	"unsafe"
 
+	"dragoman/model/checkpoint"
 	"dragoman/model/onnx"
 )
 
@@ -35,6 +36,13 @@ func (w *weights) quantized(name string, tensors ...string) (quantized, error) {
 	cols := parts[0].Shape[1]
 	q, scales := make([]int8, rows*cols), make([]float32, 0, rows)
 	for _, part := range parts {
+		if part.DType == checkpoint.I8 { // as it is
+			if err := part.ReadInt8(q[len(scales)*cols:][:part.Len()], 0); err != nil {
+				return quantized{}, err
+			}
+			scales = append(scales, part.RowScales()...)
+			continue
+		}
 		err := w.stream(part, func(values []float32) error {
 			scales = quantizeRows(q[len(scales)*cols:], scales, values, cols)
 			return nil

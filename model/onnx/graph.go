@@ -51,12 +51,28 @@ const (
 // others. It is not safe for concurrent use.
 type Graph struct {
 	name         string
-	nodes        []message
+	nodes        []node
 	initializers []message
 	inputs       []message
 	outputs      []message
 	constants    map[string]bool
 	count        int // of nodes, for unique names
+}
+
+// node is an operator. Its attributes are encoded last: see [FloatVar].
+type node struct {
+	message
+	attrs  []Attr
+	domain string
+}
+
+func (n node) encode() message {
+	m := n.message
+	for _, a := range n.attrs {
+		m.bytes(nodeAttribute, a.encode())
+	}
+	m.string(nodeDomain, n.domain)
+	return m
 }
 
 // NewGraph makes an empty graph.
@@ -149,21 +165,20 @@ func (g *Graph) NamedNode(domain, op string, inputs, outputs []string, attrs ...
 	}
 	m.string(nodeName, fmt.Sprintf("%s_%d", op, g.count))
 	m.string(nodeOpType, op)
-	for _, a := range attrs {
-		m.bytes(nodeAttribute, a.encode())
-	}
-	m.string(nodeDomain, domain)
-	g.nodes = append(g.nodes, m)
+	g.nodes = append(g.nodes, node{m, attrs, domain})
 	g.count++
 }
 
 // Marshal encodes the graph as an ONNX ModelProto.
 func (g *Graph) Marshal() []byte {
 	var graph message
+	for _, n := range g.nodes {
+		graph.bytes(graphNode, n.encode())
+	}
 	for _, part := range []struct {
 		field protowire.Number
 		items []message
-	}{{graphNode, g.nodes}, {graphInitializer, g.initializers}, {graphInput, g.inputs}, {graphOutput, g.outputs}} {
+	}{{graphInitializer, g.initializers}, {graphInput, g.inputs}, {graphOutput, g.outputs}} {
 		for _, m := range part.items {
 			graph.bytes(part.field, m)
 		}
@@ -204,13 +219,16 @@ func Named(name string) Dim { return Dim{name: name} }
 type Attr struct {
 	name string
 	kind uint64
-	f    float32
+	f    *float32
 	i    int64
 	ints []int
 }
 
 // Float is a float attribute.
-func Float(name string, v float32) Attr { return Attr{name: name, kind: attrTypeFloat, f: v} }
+func Float(name string, v float32) Attr { return FloatVar(name, &v) }
+
+// FloatVar is a float attribute whose value is read when the graph is encoded.
+func FloatVar(name string, v *float32) Attr { return Attr{name: name, kind: attrTypeFloat, f: v} }
 
 // Int is an integer attribute.
 func Int(name string, v int) Attr { return Attr{name: name, kind: attrTypeInt, i: int64(v)} }
@@ -223,7 +241,7 @@ func (a Attr) encode() message {
 	m.string(attrName, a.name)
 	switch a.kind {
 	case attrTypeFloat:
-		m.float(attrF, a.f)
+		m.float(attrF, *a.f)
 	case attrTypeInt:
 		m.varint(attrI, uint64(a.i))
 	case attrTypeInts:

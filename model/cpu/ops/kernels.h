@@ -50,12 +50,19 @@ typedef struct {
   int64_t reach;
 } Heads;
 
-// quantize_row writes n floats in 8 bits, x ≈ (q - 128)·scale/127, or, where x is
-// never negative and relu is set, x ≈ q·scale/255.
-void quantize_row(uint8_t *q, float *scale, const float *x, int64_t n);
-// relu_quantize_row is quantize_row of max(0, p) for row r of a product; scratch
+// quantize_row writes n floats in 8 bits, x ≈ (q - 128)·scale/127. scale is the largest magnitude; with an
+// alpha that is not 0 it is 127/alpha, and larger numbers are cut off.
+void quantize_row(uint8_t *q, float *scale, const float *x, int64_t n, float alpha);
+// relu_quantize_row is quantize_row of max(0, p) for row r of a product, without an alpha ≈ q·scale/255; scratch
 // holds n floats.
-void relu_quantize_row(uint8_t *q, float *scale, Product p, int64_t r, float *scratch, int64_t n);
+void relu_quantize_row(uint8_t *q, float *scale, Product p, int64_t r, float *scratch, int64_t n, float alpha);
+// ssru_row is a step of a simpler simple recurrent unit (Kim et al. 2019, "From Research to Production and Back") for
+// row r of a product [rows, 2·n], candidates and gates: it writes the state σ(gate)·before + (1 - σ(gate))·candidate and
+// y = max(0, state). States lie in two parts, of which the first has split numbers; a null `before` is 0.
+void ssru_row(float *y, float *state, float *rest, int64_t split, const float *before, const float *rest_before, Product p,
+              int64_t r, int64_t n);
+// embed_int8_row writes row id of an 8-bit matrix in panels, times scale, plus position [n]; null: none.
+void embed_int8_row(float *y, const int8_t *panels, float scale, int64_t id, const float *position, int64_t n);
 // activation_quantize_row is quantize_row of activation(p), as relu_quantize_row.
 void activation_quantize_row(uint8_t *q, float *scale, Product p, int64_t r, Activation activation, float *scratch, int64_t n);
 // gate_row writes activation(left)·right [n] for row r of a product [rows, 2·n], left and right.

@@ -214,3 +214,49 @@ OrtStatus *op_cross_attention(void *kernel, OrtKernelContext *context) {
   TRY(output(c, 0, d, 2, &a.out));
   return attend_all(c, &a, tokens);
 }
+
+static float *state_at(const Attention *a, int64_t row, int64_t token, int64_t part) {
+  const Memory *m = &a->m;
+  return (float *)(m->data + (((a->layer * m->rows + row) * 2 + part) * m->capacity + token) * (m->token / 2));
+}
+
+// ssru_item does the rows of a sentence in their order: one may go on from another.
+static void ssru_item(Task *t, int64_t s, void *scratch) {
+  const Attention *a = t->arguments;
+  int64_t n = a->h.heads * a->h.head_dim, split = a->m.token / 8 < n ? a->m.token / 8 : n;
+  (void)scratch;
+  for (int64_t r = a->offsets[s]; r < a->offsets[s + 1]; r++) {
+    int64_t p = a->positions[r], row = a->rows_of[r], last = p ? a->history[r * a->capacity + p - 1] : 0;
+    ssru_row(a->out + r * n, state_at(a, row, p, 0), state_at(a, row, p, 1), split,
+             p ? state_at(a, last, p - 1, 0) : NULL, p ? state_at(a, last, p - 1, 1) : NULL, a->p, r, n);
+  }
+}
+
+// Ssru, of a decoder without self-attention: acc [R, 2·d], bias [2·d], and rows, positions, history, groups, kv and scale
+// as CachedAttention has them → [R, d]. Row r goes on from the state of token positions[r]-1, which lies in row
+// history[r, positions[r]-1] of the memory, and writes its own as token positions[r] of row rows[r]. A state is d floats,
+// in the place of keys and, where they do not suffice, of values.
+OrtStatus *op_ssru(void *kernel, OrtKernelContext *context) {
+  Node *k = kernel;
+  Call c = {k->api, context, k};
+  Attention a = {.h = heads_of(k), .layer = k->layer, .groups = ANY};
+  int64_t d[2] = {ANY, 2 * width_of(k)};
+  TRY(input(c, 0, &a.p.acc, d, 2));
+  int64_t h[2] = {d[0], ANY};
+  TRY(vector(c, 1, &a.p.bias, d[1]));
+  TRY(vector(c, 2, &a.rows_of, d[0]));
+  TRY(vector(c, 3, &a.positions, d[0]));
+  TRY(input(c, 4, &a.history, h, 2));
+  TRY(input(c, 5, &a.offsets, &a.groups, 1));
+  TRY(memory(c, 6, k, &a.m));
+  TRY(vector(c, 7, &a.p.scale, d[0]));
+  if (a.m.half && width_of(k) % 2) return refuse(c.api, "a state of %lld numbers has no halves", (long long)width_of(k));
+  a.capacity = h[1];
+  a.groups--;
+  TRY(partition(c, a.offsets, a.groups, d[0]));
+  for (int64_t r = 0; r < d[0]; r++) TRY(check_row(c, &a, r));
+  d[1] /= 2;
+  TRY(output(c, 0, d, 2, &a.out));
+  Task t = {.item = ssru_item, .items = a.groups, .arguments = &a};
+  return run(c, &t, d[0] * d[1]);
+}

@@ -84,6 +84,46 @@ static OrtStatus *embed(const Node *k, OrtKernelContext *context, int half) {
   return run(c, &t, rows * d[1]);
 }
 
+typedef struct {
+  float *y;
+  const float *scales, *positions;
+  const int8_t *panels;
+  const int64_t *ids, *pos;
+  int64_t width;
+  float scale;
+} EmbedInt8;
+
+static void embed_int8_item(Task *t, int64_t r, void *scratch) {
+  const EmbedInt8 *a = t->arguments;
+  (void)scratch;
+  embed_int8_row(a->y + r * a->width, a->panels, a->scales[a->ids[r]] * a->scale, a->ids[r],
+                 a->positions ? a->positions + a->pos[r] * a->width : NULL, a->width);
+}
+
+// EmbedInt8: panels int8 [⌈N/16⌉, ⌈d/4⌉, 16, 4] and scale [N] of a matrix, ids int64 [R], positions [L, d], pos int64 [R] →
+// y [R, d], as Embed; the attribute width is d.
+OrtStatus *op_embed_int8(void *kernel, OrtKernelContext *context) {
+  const Node *k = kernel;
+  Call c = {k->api, context, k};
+  EmbedInt8 a = {.scale = k->scale, .width = k->width};
+  int64_t tokens = ANY, rows = ANY, d[2] = {ANY, k->width};
+  TRY(input(c, 1, &a.scales, &tokens, 1));
+  int64_t p[4] = {(tokens + 15) / 16, (k->width + 3) / 4, 16, 4};
+  TRY(input(c, 0, &a.panels, p, 4));
+  TRY(input(c, 2, &a.ids, &rows, 1));
+  TRY(input(c, 3, &a.positions, d, 2));
+  TRY(vector(c, 4, &a.pos, rows));
+  if (rows > 0 && !a.positions != !a.pos) return refuse(c.api, "positions and their table need each other");
+  for (int64_t r = 0; r < rows; r++)
+    if (a.ids[r] < 0 || a.ids[r] >= tokens || (a.pos && (a.pos[r] < 0 || a.pos[r] >= d[0])))
+      return refuse(c.api, "no embedding of token %lld at position %lld: there are %lld tokens, %lld positions",
+                    (long long)a.ids[r], (long long)(a.pos ? a.pos[r] : 0), (long long)tokens, (long long)d[0]);
+  int64_t y[2] = {rows, k->width};
+  TRY(output(c, 0, y, 2, &a.y));
+  Task t = {.item = embed_int8_item, .items = rows, .arguments = &a};
+  return run(c, &t, rows * k->width);
+}
+
 // Embed: table [P, d, 32], ids int64 [R], positions [L, d], pos int64 [R] → y [R, d] =
 // table[ids]·scale + positions[pos], where the columns of the table are N tokens. The last two may be
 // left out.

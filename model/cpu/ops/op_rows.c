@@ -8,18 +8,20 @@ typedef struct {
   uint8_t *q;
   int64_t width;
   Activation activation;
+  float alpha, epsilon;
 } Rows;
 
 static void quantize_item(Task *t, int64_t r, void *scratch) {
   const Rows *a = t->arguments;
   (void)scratch;
-  quantize_row(a->q + r * a->width, a->scale + r, a->x + r * a->width, a->width);
+  quantize_row(a->q + r * a->width, a->scale + r, a->x + r * a->width, a->width, a->alpha);
 }
 
-// Quantize: x [R, N] → q uint8 [R, N], scale [R]; x ≈ (q - 128)·scale/127.
+// Quantize: x [R, N] → q uint8 [R, N], scale [R]; x ≈ (q - 128)·scale/127. With the attribute alpha, here and
+// below, all scales are 127/alpha.
 OrtStatus *op_quantize(void *kernel, OrtKernelContext *context) {
   Call c = {((Node *)kernel)->api, context, kernel};
-  Rows a = {0};
+  Rows a = {.alpha = c.node->alpha};
   int64_t d[2] = {ANY, ANY};
   TRY(input(c, 0, &a.x, d, 2));
   TRY(output(c, 0, d, 2, &a.q));
@@ -32,17 +34,17 @@ OrtStatus *op_quantize(void *kernel, OrtKernelContext *context) {
 static void activation_quantize_item(Task *t, int64_t r, void *scratch) {
   const Rows *a = t->arguments;
   if (a->activation == RELU)
-    relu_quantize_row(a->q + r * a->width, a->scale + r, a->p, r, scratch, a->width);
+    relu_quantize_row(a->q + r * a->width, a->scale + r, a->p, r, scratch, a->width, a->alpha);
   else
     activation_quantize_row(a->q + r * a->width, a->scale + r, a->p, r, a->activation, scratch, a->width);
 }
 
 // ActivationQuantize: acc [R, N], bias [N], scale [R] → q uint8 [R, N], scale [R];
 // activation(acc·scale + bias) ≈ (q - 128)·scale/127. Of a ReLU, as ReluQuantize has it
-// without the attribute, it is ≈ q·scale/255.
+// without the attribute activation and without alpha, it is ≈ q·scale/255.
 OrtStatus *op_activation_quantize(void *kernel, OrtKernelContext *context) {
   Call c = {((Node *)kernel)->api, context, kernel};
-  Rows a = {.activation = c.node->activation};
+  Rows a = {.activation = c.node->activation, .alpha = c.node->alpha};
   int64_t d[2] = {ANY, ANY};
   TRY(input(c, 0, &a.p.acc, d, 2));
   TRY(vector(c, 1, &a.p.bias, d[1]));
@@ -59,7 +61,7 @@ static void gate_item(Task *t, int64_t r, void *scratch) {
   const Rows *a = t->arguments;
   float *y = a->y ? a->y + r * a->width : scratch;
   gate_row(y, a->p, r, a->activation, a->width);
-  if (a->q) quantize_row(a->q + r * a->width, a->scale + r, y, a->width);
+  if (a->q) quantize_row(a->q + r * a->width, a->scale + r, y, a->width, 0);
 }
 
 static OrtStatus *gate(Node *k, OrtKernelContext *context, int quantized) {
@@ -83,22 +85,22 @@ static OrtStatus *gate(Node *k, OrtKernelContext *context, int quantized) {
 OrtStatus *op_gate(void *kernel, OrtKernelContext *context) { return gate(kernel, context, 0); }
 OrtStatus *op_gate_quantize(void *kernel, OrtKernelContext *context) { return gate(kernel, context, 1); }
 
-static const float epsilon = 1e-5f, rms_epsilon = 1e-6f;
+static const float usual_epsilon = 1e-5f, rms_epsilon = 1e-6f;
 
 static void add_norm_item(Task *t, int64_t r, void *scratch) {
   const Rows *a = t->arguments;
   float *y = a->y ? a->y + r * a->width : scratch;
   if (a->beta)
-    add_norm_row(a->total + r * a->width, y, a->x + r * a->width, a->p, r, a->gain, a->beta, epsilon, a->width);
+    add_norm_row(a->total + r * a->width, y, a->x + r * a->width, a->p, r, a->gain, a->beta, a->epsilon, a->width);
   else
     add_rms_norm_row(a->total + r * a->width, y, a->x + r * a->width, a->p, r, a->gain, rms_epsilon, a->width);
-  if (a->q) quantize_row(a->q + r * a->width, a->scale + r, y, a->width);
+  if (a->q) quantize_row(a->q + r * a->width, a->scale + r, y, a->width, a->alpha);
 }
 
 // add_norm_any is AddNorm or, without the sum, NormSum.
 static OrtStatus *add_norm_any(Node *k, OrtKernelContext *context, int quantized, int sum) {
   Call c = {k->api, context, k};
-  Rows a = {0};
+  Rows a = {.alpha = k->alpha, .epsilon = k->epsilon ? k->epsilon : usual_epsilon};
   int64_t d[2] = {ANY, ANY};
   TRY(input(c, 0, &a.x, d, 2));
   TRY(vector(c, 1, &a.gain, d[1]));
@@ -122,7 +124,7 @@ static OrtStatus *add_norm_any(Node *k, OrtKernelContext *context, int quantized
 
 // AddNorm: x [R, N], gain, beta [N], and acc [R, N], bias [N], scale [R], which may
 // be left out → total [R, N] = x + acc·scale + bias, y [R, N], its layer norm, or without
-// beta its RMS norm.
+// beta its RMS norm. The attribute epsilon, 1e-5 where it is left out, is added to the variance.
 OrtStatus *op_add_norm(void *kernel, OrtKernelContext *context) { return add_norm_any(kernel, context, 0, 1); }
 
 // AddNormQuantize: as AddNorm, with y as q uint8 [R, N], scale [R].

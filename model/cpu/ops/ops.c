@@ -40,9 +40,11 @@ static OrtStatusPtr create(const OrtCustomOp *op, const OrtApi *api, const OrtKe
       case 'w': status = api->KernelInfoGetAttribute_int64(info, "width", &k->width); break;
       case 'a': status = api->KernelInfoGetAttribute_int64(info, "activation", &k->activation); break;
       case 'f': status = api->KernelInfoGetAttribute_float(info, "scale", &k->scale); break;
+      case 'A': status = optional(api, api->KernelInfoGetAttribute_float(info, "alpha", &k->alpha)); break;
+      case 'E': status = optional(api, api->KernelInfoGetAttribute_float(info, "epsilon", &k->epsilon)); break;
       case 'F': status = optional(api, api->KernelInfoGetAttribute_float(info, "scale", &k->scale)); break;
     }
-  if (!status && (k->layer < 0 || k->heads < 1 || k->head_dim < 1 || k->spare < 0 || k->width < 1 || k->threads < 1 ||
+  if (!status && (k->layer < 0 || k->alpha < 0 || k->epsilon < 0 || k->heads < 1 || k->head_dim < 1 || k->spare < 0 || k->width < 1 || k->threads < 1 ||
                   k->activation < 0 || k->activation >= ACTIVATIONS))
     status = refuse(api, "attributes out of range: layer %lld, %lld heads of %lld, %lld spare, width %lld, activation %lld, %d threads",
                     (long long)k->layer, (long long)k->heads, (long long)k->head_dim, (long long)k->spare, (long long)k->width,
@@ -59,15 +61,15 @@ static OrtStatusPtr create(const OrtCustomOp *op, const OrtApi *api, const OrtKe
   {{.base = OPERATOR(create, free, COMPUTE), .name = NAME, .inputs = INPUTS, .outputs = OUTPUTS}, ATTRIBUTES}
 
 static const Op ops[] = {
-    OP("Quantize", "f", "bf", "", op_quantize),
-    OP("ReluQuantize", "fff", "bf", "", op_activation_quantize),
+    OP("Quantize", "f", "bf", "A", op_quantize),
+    OP("ReluQuantize", "fff", "bf", "A", op_activation_quantize),
     OP("ActivationQuantize", "fff", "bf", "a", op_activation_quantize),
     OP("Gate", "ffF", "f", "a", op_gate),
     OP("GateQuantize", "ffF", "bf", "a", op_gate_quantize),
-    OP("AddNorm", "ffFFFF", "ff", "", op_add_norm),
-    OP("AddNormQuantize", "ffFFFF", "fbf", "", op_add_norm_quantize),
-    OP("NormSum", "ffFFFF", "f", "", op_norm_sum),
-    OP("NormSumQuantize", "ffFFFF", "fbf", "", op_norm_sum_quantize),
+    OP("AddNorm", "ffFFFF", "ff", "E", op_add_norm),
+    OP("AddNormQuantize", "ffFFFF", "fbf", "AE", op_add_norm_quantize),
+    OP("NormSum", "ffFFFF", "f", "E", op_norm_sum),
+    OP("NormSumQuantize", "ffFFFF", "fbf", "AE", op_norm_sum_quantize),
     OP("SelfAttention", "ffiFF", "f", "hdF", op_self_attention),
     OP("StoreCross", "ffiibFI", "i", "lhd", op_store_cross),
     OP("CachedAttention", "ffiliibFF", "f", "lhdF", op_cached_attention),
@@ -80,6 +82,8 @@ static const Op ops[] = {
     OP("ProductActivationF16", "fhf", "f", "wa", op_product_activation_f16),
     OP("EmbedF32", "flFL", "f", "wf", op_embed_f32),
     OP("EmbedF16", "hlFL", "f", "wf", op_embed_f16),
+    OP("EmbedInt8", "cflFL", "f", "wf", op_embed_int8),
+    OP("Ssru", "ffiliibF", "f", "lhd", op_ssru),
     OP("BestCandidates", "flFFH", "flf", "s", op_best_candidates),
     OP("ProductInt8", "bcif", "f", "p", op_product_int8),
     OP("BestCandidatesInt8", "bcifflFHF", "flf", "s", op_best_candidates_int8),

@@ -7,7 +7,8 @@
 // result: comparisons would lose it, but 0·x is not a number either.
 INLINE float scale_of(float peak, float zeros) { return (peak > 1e-6f ? peak : 1e-6f) + zeros; }
 
-INLINE float scale_of_row(const float *x, int64_t n) {
+// scale_of_row is the scale of a row; alpha is that of quantize_row.
+INLINE float scale_of_row(const float *x, int64_t n, float alpha) {
   vf m = {}, zeros = {};
   int64_t i = 0;
   for (; i + LANES <= n; i += LANES) {
@@ -20,33 +21,40 @@ INLINE float scale_of_row(const float *x, int64_t n) {
     peak = fabsf(x[i]) > peak ? fabsf(x[i]) : peak;
     zero += x[i] * 0;
   }
-  return scale_of(peak, zero);
+  return scale_of(alpha ? 127 / alpha : peak, zero);
 }
 
 // to_bytes writes round(x·factor) + zero for n floats; the results are 0 to 255,
-// and anything where x·factor is not a number.
-INLINE void to_bytes(uint8_t *q, const float *x, float factor, int32_t zero, int64_t n) {
+// and anything where x·factor is not a number. Where it is cut, that is first brought to -127 to 127.
+INLINE void to_bytes(uint8_t *q, const float *x, float factor, int32_t zero, int64_t n, int cut) {
   const float magic = 12582912.0f;  // 1.5 · 2^23: adding it rounds to an integer, ties to even
   const int32_t magic_bits = 0x4B400000;
   int64_t i = 0;
   for (; i + LANES <= n; i += LANES) {
-    vi v = (vi)(load(x + i) * factor + magic) - magic_bits + zero;
+    vf scaled = load(x + i) * factor;
+    if (cut) scaled = -vmax(-vmax(scaled, splat(-127)), splat(-127));
+    vi v = (vi)(scaled + magic) - magic_bits + zero;
     *(vb *)(q + i) = __builtin_convertvector(v, vb);
   }
   for (; i < n; i++) {
-    float f = x[i] * factor + magic;
+    float f = x[i] * factor;
+    if (cut) f = f > 127 ? 127 : f > -127 ? f : -127;
+    f += magic;
     int32_t v;
     memcpy(&v, &f, 4);
     q[i] = (uint8_t)(v - magic_bits + zero);
   }
 }
 
-KERNEL void quantize_row(uint8_t *q, float *scale, const float *x, int64_t n) {
-  *scale = scale_of_row(x, n);
-  to_bytes(q, x, 127 / *scale, 128, n);
+KERNEL void quantize_row(uint8_t *q, float *scale, const float *x, int64_t n, float alpha) {
+  *scale = scale_of_row(x, n, alpha);
+  if (alpha)
+    to_bytes(q, x, alpha, 128, n, 1);
+  else
+    to_bytes(q, x, 127 / *scale, 128, n, 0);
 }
 
-KERNEL void relu_quantize_row(uint8_t *q, float *scale, Product p, int64_t r, float *scratch, int64_t n) {
+KERNEL void relu_quantize_row(uint8_t *q, float *scale, Product p, int64_t r, float *scratch, int64_t n, float alpha) {
   const float *acc = p.acc + r * n;
   float s = p.scale ? p.scale[r] : 1;
   vf m = {}, zeros = {};
@@ -65,8 +73,11 @@ KERNEL void relu_quantize_row(uint8_t *q, float *scale, Product p, int64_t r, fl
     scratch[i] = v > 0 ? v : 0;
     peak = scratch[i] > peak ? scratch[i] : peak;
   }
-  *scale = scale_of(peak, zero);
-  to_bytes(q, scratch, 255 / *scale, 0, n);
+  *scale = scale_of(alpha ? 127 / alpha : peak, zero);
+  if (alpha)
+    to_bytes(q, scratch, alpha, 128, n, 1);
+  else
+    to_bytes(q, scratch, 255 / *scale, 0, n, 0);
 }
 
 // activate is an activation function of up to 16 numbers; those beyond n are 0.
@@ -79,8 +90,36 @@ KERNEL void activation_quantize_row(uint8_t *q, float *scale, Product p, int64_t
   float s = p.scale ? p.scale[r] : 1;
   for (int64_t i = 0; i < n; i += LANES)  // scratch has room for whole vectors
     store(scratch + i, activate(acc + i, s, p.bias + i, activation, n - i));
-  *scale = scale_of_row(scratch, n);
-  to_bytes(q, scratch, 127 / *scale, 128, n);
+  *scale = scale_of_row(scratch, n, 0);
+  to_bytes(q, scratch, 127 / *scale, 128, n, 0);
+}
+
+KERNEL void ssru_row(float *y, float *state, float *rest, int64_t split, const float *before, const float *rest_before, Product p,
+                     int64_t r, int64_t n) {
+  const float *candidate = p.acc + r * 2 * n, *gate = candidate + n;
+  float s = p.scale ? p.scale[r] : 1;
+  for (int64_t i = 0; i < n; i += LANES) {
+    int64_t end = i < split ? split : n, some = end - i < LANES ? end - i : LANES;
+    float *at = i < split ? state + i : rest + i - split;
+    const float *old = i < split ? before + i : rest_before + i - split;
+    vf open = 1 / (1 + vexp(-vmax(activate(gate + i, s, p.bias + n + i, NO_ACTIVATION, some), splat(-88))));
+    vf v = (1 - open) * activate(candidate + i, s, p.bias + i, NO_ACTIVATION, some);
+    if (before) v += open * load_some(old, some);
+    vf positive = vmax(v, (vf){});
+    if (some == LANES) {
+      store(at, v);
+      store(y + i, positive);
+    } else {
+      memcpy(at, &v, some * sizeof *at);
+      memcpy(y + i, &positive, some * sizeof *y);
+      i += some - LANES;
+    }
+  }
+}
+
+KERNEL void embed_int8_row(float *y, const int8_t *panels, float scale, int64_t id, const float *position, int64_t n) {
+  const int8_t *row = panels + id / 16 * 16 * ((n + 3) / 4 * 4) + id % 16 * 4;
+  for (int64_t i = 0; i < n; i++) y[i] = row[i / 4 * 64 + i % 4] * scale + (position ? position[i] : 0);
 }
 
 KERNEL void gate_row(float *y, Product p, int64_t r, Activation activation, int64_t n) {

@@ -42,9 +42,9 @@ static void rows(int64_t n) {
   float *x = numbers(n), *acc = numbers(2 * n), *bias = numbers(n), *gain = numbers(n), *beta = numbers(n);
   float *total = malloc(4 * n), *y = malloc(4 * n), *scratch = malloc(4 * (n + LANES)), scale[2] = {0.5f, 0.25f}, s;
   uint8_t *q = malloc(n), *relu = malloc(n);
-  quantize_row(q, &s, x, n);
+  quantize_row(q, &s, x, n, 0);
   print(&s, 1);
-  relu_quantize_row(relu, &s, (Product){acc, scale, bias}, 1, scratch, n);
+  relu_quantize_row(relu, &s, (Product){acc, scale, bias}, 1, scratch, n, 0);
   print(&s, 1);
   add_norm_row(total, y, x, (Product){acc, scale, bias}, 1, gain, beta, 1e-5f, n);
   print(total, n);
@@ -65,7 +65,7 @@ static void rows(int64_t n) {
   free(both);
   add_norm_row(y, y, x, (Product){acc, scale, bias}, 1, gain, beta, 1e-5f, n);
   print(y, n);
-  quantize_row(q, &s, x, n);
+  quantize_row(q, &s, x, n, 0);
   print_bytes(q, n);
   print_bytes(relu, n);
   free(x), free(acc), free(bias), free(gain), free(beta), free(total), free(y), free(scratch);
