@@ -27,6 +27,7 @@ type setting struct{ name, literal string }
 var forms = map[string]form{
 	"m2m_100": {fixed: m2m100Settings, scaled: true, parts: m2m100Parts},
 	"marian":  {fixed: marianSettings, parts: marianParts},
+	Bergamot:  {fixed: marianSettings, parts: bergamotParts},
 	"mbart":   {fixed: mbartSettings, parts: mbartParts},
 	"t5":      {fixed: t5Settings, sizes: t5Sizes, parts: t5Parts},
 }
@@ -100,6 +101,15 @@ func marianParts(o *fields, spec *model.Spec) {
 	spec.EOS = int64(o.integer("eos_token_id", 0, last, 0))
 	spec.BOS = int64(o.integer("bos_token_id", 0, last, int(spec.EOS)))
 	spec.DecoderStart = int64(o.integer("decoder_start_token_id", 0, last, int(spec.Pad)))
+}
+
+// Bergamot is the model_type of Firefox's models, as package model/convert writes it.
+const Bergamot = "bergamot"
+
+// bergamotParts reads what Marian's students have: recurrent units in the decoder, and Marian's own positions.
+func bergamotParts(o *fields, spec *model.Spec) {
+	marianParts(o, spec)
+	spec.Recurrent, spec.Positions, spec.Epsilon = true, model.PlainPositions, 1e-6
 }
 
 // mbartParts reads what MBartForConditionalGeneration has: learned positions, a norm behind the

@@ -85,6 +85,12 @@ func appendStack(list []Parameter, prefix string, spec model.Spec, stack model.S
 	for i := range stack.Layers {
 		layer := fmt.Sprintf("%s.layers.%d.", prefix, i)
 		for _, block := range attention {
+			if spec.Recurrent && prefix == "model.decoder" && block == "self_attn" {
+				linear(layer+"ssru.candidate", d, d)
+				linear(layer+"ssru.gate", d, d)
+				norm(layer + block + "_layer_norm")
+				continue
+			}
 			for _, p := range []string{"k_proj", "v_proj", "q_proj"} {
 				linear(layer+block+"."+p, stack.Inner(d), d)
 			}
@@ -158,6 +164,9 @@ func embeddingOf(name string, spec model.Spec) string {
 // them, to the model: exactly the tensors of Layout, by their full names.
 func arrange(spec model.Spec, stored map[string]Tensor) (map[string]Tensor, error) {
 	want := Layout(spec)
+	if err := attachScales(stored); err != nil {
+		return nil, err
+	}
 	tensors, err := fullNames(spec, want, stored)
 	if err != nil {
 		return nil, err
@@ -183,6 +192,61 @@ func arrange(spec model.Spec, stored map[string]Tensor) (map[string]Tensor, erro
 	t := tensors[name]
 	return nil, fmt.Errorf("unexpected tensor %.100q of shape %v (%d tensors too many): a model of the sizes in %s has no such weight",
 		name, t.Shape, len(tensors), ConfigFile)
+}
+
+// What I8 matrices, called X.weight, have beside them: X.weight_scale, F32 [1] or [rows], and maybe X.input_multiplier,
+// F32 [1], see [Tensor.Alpha].
+const (
+	scaleSuffix = "_scale"
+	alphaSuffix = ".input_multiplier"
+)
+
+// attachScales takes the scales of I8 tensors out of the stored ones, and gives them to these.
+func attachScales(stored map[string]Tensor) error {
+	for _, name := range slices.Sorted(maps.Keys(stored)) {
+		t := stored[name]
+		if t.DType != I8 {
+			continue
+		}
+		scales, err := takeVector(stored, name+scaleSuffix)
+		if err == nil && (len(t.Shape) != 2 || len(scales) != 1 && len(scales) != t.Shape[0]) {
+			err = fmt.Errorf("tensor %.100q of shape %v has %d scales (%.100q): one is wanted, or one for each row", name, t.Shape, len(scales), name+scaleSuffix)
+		}
+		if err != nil {
+			return err
+		}
+		if slices.ContainsFunc(scales, func(s float32) bool { return s <= 0 }) {
+			return fmt.Errorf("tensor %.100q: a scale is not above 0", name)
+		}
+		t.scales = scales
+		alphaName := strings.TrimSuffix(name, ".weight") + alphaSuffix
+		alpha, err := takeVector(stored, alphaName)
+		if err == nil && len(alpha) > 0 {
+			t.Alpha = alpha[0]
+			if len(alpha) > 1 || alpha[0] < 1e-6 || alpha[0] > 1e6 {
+				err = fmt.Errorf("tensor %.100q is %v: one number from 1e-6 to 1e6 is wanted", alphaName, alpha)
+			}
+		}
+		if err != nil {
+			return err
+		}
+		stored[name] = t
+	}
+	return nil
+}
+
+// takeVector reads a short vector and takes it out of the stored tensors; nil where it is not there.
+func takeVector(stored map[string]Tensor, name string) ([]float32, error) {
+	t, ok := stored[name]
+	if !ok {
+		return nil, nil
+	}
+	delete(stored, name)
+	if len(t.Shape) != 1 || t.DType != F32 || t.Len() > model.LimitVocab {
+		return nil, fmt.Errorf("tensor %.100q is %s %v: a vector of F32 is wanted", name, t.DType, t.Shape)
+	}
+	values := make([]float32, t.Len())
+	return values, t.ReadFloat32(values, 0)
 }
 
 // fullNames gives the tensors of the layout their names in it. It adds the prefix "model."
@@ -271,7 +335,7 @@ func checkLayout(spec model.Spec, want []Parameter, tensors map[string]Tensor) e
 		if !slices.Equal(t.Shape, p.Shape) {
 			return fmt.Errorf("tensor %s has shape %v, the sizes in %s demand %v", StoredName(p.Name, spec), t.Shape, ConfigFile, p.Shape)
 		}
-		if !t.DType.readable() {
+		if !t.DType.readable() && t.scales == nil {
 			return t.unreadable()
 		}
 	}

@@ -7,6 +7,7 @@ import (
 	"io"
 	"math"
 	"slices"
+	"unsafe"
 
 	"github.com/x448/float16"
 )
@@ -23,6 +24,8 @@ const (
 	F32  DType = "F32"
 	F16  DType = "F16"
 	BF16 DType = "BF16"
+	// I8 are numbers of 8 bits, which have scales: see [Tensor.RowScales].
+	I8 DType = "I8"
 )
 
 // size is the number of bytes of an element, 0 for an unknown type.
@@ -59,7 +62,10 @@ type Tensor struct {
 	Name  string // Hugging Face name, "model." prefix included
 	Shape []int  // outermost dimension first; not to be changed
 	DType DType  // as stored
+	// Alpha is what the layer of an I8 matrix multiplies what it takes by, to round that to 8 bits; 0: the file does not say.
+	Alpha float32
 
+	scales []float32   // of I8: of all rows, or of each
 	data   io.ReaderAt // the file
 	offset int64       // of the first element in data, in bytes
 }
@@ -85,6 +91,9 @@ func (t Tensor) ReadFloat32(dst []float32, offset int) error {
 	if n := t.Len(); offset < 0 || offset > n || len(dst) > n-offset {
 		return fmt.Errorf("tensor %s has %d elements: cannot read %d from element %d", t.Name, n, len(dst), offset)
 	}
+	if t.DType == I8 {
+		return t.readScaled(dst, offset)
+	}
 	if !t.DType.readable() {
 		return t.unreadable()
 	}
@@ -104,6 +113,39 @@ func (t Tensor) ReadFloat32(dst []float32, offset int) error {
 		dst, offset = dst[n:], offset+n
 	}
 	return nil
+}
+
+// readScaled is ReadFloat32 of an I8 tensor.
+func (t Tensor) readScaled(dst []float32, offset int) error {
+	q := make([]int8, len(dst))
+	if err := t.ReadInt8(q, offset); err != nil {
+		return err
+	}
+	row, scales := t.Len()/max(t.Shape[0], 1), t.RowScales()
+	for i, v := range q {
+		dst[i] = float32(v) * scales[(offset+i)/row]
+	}
+	return nil
+}
+
+// ReadInt8 reads the elements [offset, offset+len(dst)) of an I8 tensor as they are.
+func (t Tensor) ReadInt8(dst []int8, offset int) error {
+	if n := t.Len(); t.DType != I8 || t.scales == nil || offset < 0 || offset > n || len(dst) > n-offset {
+		return fmt.Errorf("tensor %s has %d elements of %s: cannot read %d bytes from element %d", t.Name, t.Len(), t.DType, len(dst), offset)
+	}
+	raw := unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(dst))), len(dst))
+	if got, err := t.data.ReadAt(raw, t.offset+int64(offset)); got < len(raw) {
+		return fmt.Errorf("tensor %s, element %d of %d: %w", t.Name, offset, t.Len(), noEOF(err))
+	}
+	return nil
+}
+
+// RowScales are what the rows of an I8 tensor are multiplied by, [Shape[0]].
+func (t Tensor) RowScales() []float32 {
+	if len(t.scales) == 1 {
+		return slices.Repeat(t.scales, t.Shape[0])
+	}
+	return t.scales
 }
 
 // unreadable is the error for an element type that cannot be converted.
