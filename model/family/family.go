@@ -41,7 +41,7 @@ type Family struct {
 }
 
 // families are all there are. The first is that of checkpoints that do not say.
-var families = []*Family{m2m100, small100, nllb, marian, mbart, t5}
+var families = []*Family{m2m100, small100, nllb, marian, firefox, mbart, t5}
 
 // Names are the names of the families.
 func Names() []string {

@@ -129,8 +129,14 @@ func marianDirections(files Files, s settings, name string, set Directions) (Dir
 	if err != nil {
 		return d, err
 	}
+	return d.told(s, cardDirections(card), name)
+}
+
+// told are the directions where those that are not known are, in this order, in tokenizer_config.json, on the model card
+// or in the model's name.
+func (d Directions) told(s settings, card Directions, name string) (Directions, error) {
 	base, _, _ := strings.Cut(path.Base(name), "@")
-	d = d.or(Directions{languagesOf(s.SourceLanguage), languagesOf(s.TargetLanguage)}, cardDirections(card), pairOf(base))
+	d = d.or(Directions{languagesOf(s.SourceLanguage), languagesOf(s.TargetLanguage)}, card, pairOf(base))
 	if len(d.Sources) == 0 || len(d.Targets) == 0 {
 		return d, errors.New("the model's files and name do not tell which languages it translates between: " +
 			"set MODEL_LANGUAGES, such as en:fr, or fr,es,it:en where there are several")

@@ -24,7 +24,7 @@ var t5Tokens = targetTokens{"<2", ">"}
 
 // t5Config reads a tokenizer of T5.
 func t5Config(dir string, _ settings, _, languages []string) (tokenizer.Config, error) {
-	pieces, vocabulary, err := t5Pieces(Folder(dir))
+	pieces, vocabulary, err := ownIDs(Folder(dir), model.T5PiecesFile)
 	if err != nil {
 		return tokenizer.Config{}, err
 	}
@@ -43,15 +43,15 @@ func t5Config(dir string, _ settings, _, languages []string) (tokenizer.Config, 
 	return c, nil
 }
 
-// t5Pieces reads the pieces and their ids.
-func t5Pieces(files Files) (*spm.Model, map[string]int64, error) {
-	raw, err := files.Read(model.T5PiecesFile)
+// ownIDs reads a SentencePiece model and the ids of its pieces, which are the model's.
+func ownIDs(files Files, name string) (*spm.Model, map[string]int64, error) {
+	raw, err := files.Read(name)
 	if err != nil {
 		return nil, nil, err
 	}
 	pieces, err := spm.Parse(raw)
 	if err != nil {
-		return nil, nil, fmt.Errorf("%s: %w", model.T5PiecesFile, err)
+		return nil, nil, fmt.Errorf("%s: %w", name, err)
 	}
 	ids := make(map[string]int64, pieces.Size())
 	for id := range int32(pieces.Size()) {
@@ -63,7 +63,7 @@ func t5Pieces(files Files) (*spm.Model, map[string]int64, error) {
 // t5Directions finds the languages of a T5: those that it has tokens for are its targets, and its sources too, where
 // nothing else is set.
 func t5Directions(files Files, _ settings, _ string, set Directions) (Directions, error) {
-	_, vocabulary, err := t5Pieces(files)
+	_, vocabulary, err := ownIDs(files, model.T5PiecesFile)
 	if err != nil {
 		return Directions{}, err
 	}

@@ -179,9 +179,9 @@ func (p *Preparer) inspect(dir string, s source) (opts export.Options, err error
 	return opts, nil
 }
 
-// auto is the best precision for a CPU.
+// auto is the best precision for a CPU. Models of recurrent units come in 8 bits.
 func auto(s model.Spec) model.Precision {
-	if s.Small() {
+	if s.Small() && !s.Recurrent {
 		return model.FP32
 	}
 	return model.INT8

@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"dragoman/model"
+	"dragoman/model/convert"
 	"dragoman/model/export"
 	"dragoman/model/family"
 	"dragoman/model/hub"
@@ -178,6 +179,9 @@ func (p *Preparer) export(ctx context.Context, s source, out string) error {
 	defer os.RemoveAll(work)
 	checkpoint, version, err := s.fetch(ctx, out, work)
 	if err != nil {
+		return err
+	}
+	if checkpoint, err = convert.Checkpoint(checkpoint, work); err != nil {
 		return err
 	}
 	opts, err := p.inspect(checkpoint, s)

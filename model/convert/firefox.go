@@ -1,0 +1,426 @@
+package convert
+
+import (
+	"bytes"
+	"cmp"
+	"compress/gzip"
+	"encoding/binary"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"math"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+
+	"github.com/klauspost/compress/zstd"
+	"go.yaml.in/yaml/v3"
+
+	"dragoman/model"
+	"dragoman/model/checkpoint"
+	"dragoman/model/family"
+	"dragoman/tokenizer/spm"
+)
+
+// firefox are the models of Firefox and Bergamot: students trained by Marian, in its binary format. The reference is
+// fxtranslate 0.5.0.
+var firefox = converter{
+	holds: func(names []string) bool {
+		return len(matching(names, firefoxFiles["model"])) > 0
+	},
+	convert: convertFirefox,
+}
+
+// firefoxFiles are the files of a model, which have its languages in their names, may have the extension .gz or .zst, and may
+// stand beside each other. The names of the vocabularies are srcvocab and trgvocab where there are two.
+var firefoxFiles = map[string]*regexp.Regexp{
+	"model":  regexp.MustCompile(`^model\.(?:([A-Za-z_-]{4,16})\.)?intgemm[a-z0-9.]*\.bin(?:\.gz|\.zst)?$`),
+	"vocab":  regexp.MustCompile(`^vocab\.(?:([A-Za-z_-]{4,16})\.)?spm(?:\.gz|\.zst)?$`),
+	"source": regexp.MustCompile(`^srcvocab\.(?:([A-Za-z_-]{4,16})\.)?spm(?:\.gz|\.zst)?$`),
+	"target": regexp.MustCompile(`^trgvocab\.(?:([A-Za-z_-]{4,16})\.)?spm(?:\.gz|\.zst)?$`),
+}
+
+func matching(names []string, pattern *regexp.Regexp) (found []string) {
+	for _, name := range names {
+		if pattern.MatchString(name) {
+			found = append(found, name)
+		}
+	}
+	return found
+}
+
+// one is the only file of a kind; "": there is none.
+func one(names []string, kind string) (string, error) {
+	switch found := matching(names, firefoxFiles[kind]); len(found) {
+	case 0:
+		return "", nil
+	case 1:
+		return found[0], nil
+	default:
+		return "", fmt.Errorf("%s and %s are both there: put each model into a folder of its own", found[0], found[1])
+	}
+}
+
+// maxFirefoxFile bounds a file, which has 17 to 60 MB, when it is unpacked.
+const maxFirefoxFile = 256 << 20
+
+// open opens a file of a model, unpacked.
+func open(dir, name string) (raw []byte, err error) {
+	f, err := os.Open(filepath.Join(dir, name))
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	r := io.Reader(f)
+	switch filepath.Ext(name) {
+	case ".gz":
+		if r, err = gzip.NewReader(f); err != nil {
+			return nil, fmt.Errorf("%s: %w", name, err)
+		}
+	case ".zst":
+		unpacked, err := zstd.NewReader(f, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxMemory(128<<20))
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", name, err)
+		}
+		defer unpacked.Close()
+		r = unpacked
+	}
+	raw, err = io.ReadAll(io.LimitReader(r, maxFirefoxFile+1))
+	if err == nil && len(raw) > maxFirefoxFile {
+		err = fmt.Errorf("it has more than %d MB", maxFirefoxFile>>20)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", name, err)
+	}
+	return raw, nil
+}
+
+func convertFirefox(dir string, names []string, out string) error {
+	name, err := one(names, "model")
+	if err != nil {
+		return err
+	}
+	raw, err := open(dir, name)
+	if err != nil {
+		return err
+	}
+	items, err := parseMarian(bytes.NewReader(raw), int64(len(raw)))
+	if err != nil {
+		return fmt.Errorf("%s: %w", name, err)
+	}
+	s, err := newStudent(items)
+	if err != nil {
+		return fmt.Errorf("%s: %w", name, err)
+	}
+	if err := s.vocabularies(dir, names, out); err != nil {
+		return err
+	}
+	if err := s.tensors(); err != nil {
+		return fmt.Errorf("%s: %w", name, err)
+	}
+	if err := writeSafetensors(filepath.Join(out, checkpoint.SafetensorsFile), s.written); err != nil {
+		return err
+	}
+	return s.writeSettings(dir, name, out)
+}
+
+// student is a model that is converted.
+type student struct {
+	items            marianModel
+	width, heads     int
+	encoder, decoder int // layers
+	ffn, decoderFFN  int
+	source, target   string // names of the embeddings
+	sources, targets int    // pieces; that of padding, which Marian has none for, is the last of the target's and further on
+	eos              int
+	alpha            float32 // of the head
+	written          []tensor
+}
+
+// studentSettings are what Marian's settings have to be, where they are there, for the network to be the one that is
+// supported.
+var studentSettings = map[string]string{
+	"type": "transformer", "transformer-preprocess": "", "transformer-postprocess": "dan", "transformer-ffn-activation": "relu",
+	"transformer-decoder-autoreg": "rnn", "dec-cell": "ssru", "transformer-ffn-depth": "2", "transformer-train-position-embeddings": "false",
+	"transformer-no-projection": "false", "transformer-rnn-projection": "false", "lemma-dim-emb": "0", "input-types": "[]",
+	"transformer-tied-layers": "[]", "dec-cell-base-depth": "2", "transformer-postprocess-top": "", "transformer-no-affine": "false",
+}
+
+// newStudent reads the settings and the sizes.
+func newStudent(items marianModel) (*student, error) {
+	raw, err := items.settings()
+	if err != nil {
+		return nil, err
+	}
+	var settings map[string]any
+	if err := yaml.Unmarshal(raw, &settings); err != nil {
+		return nil, fmt.Errorf("special:model.yml: %w", err)
+	}
+	for name, want := range studentSettings {
+		value, ok := settings[name]
+		if got := fmt.Sprint(value); ok && value != nil && got != want {
+			return nil, fmt.Errorf("%s is %.40q: only Firefox's students are supported, of which it is %q", name, got, want)
+		}
+	}
+	s := &student{items: items, source: "Wemb", target: "Wemb"}
+	if _, ok := items["Wemb"]; !ok {
+		s.source, s.target = "encoder_Wemb", "decoder_Wemb"
+	}
+	table, err := items.need(s.target, marianIntgemm8, 0, 0)
+	if err != nil {
+		return nil, err
+	}
+	s.targets, s.width = table.shape[0], table.shape[1]
+	if table, err = items.need(s.source, marianIntgemm8, 0, s.width); err != nil {
+		return nil, err
+	}
+	s.sources = table.shape[0]
+	for _, size := range []struct {
+		setting string
+		into    *int
+		most    int
+	}{{"enc-depth", &s.encoder, model.LimitLayers}, {"dec-depth", &s.decoder, model.LimitLayers}, {"transformer-heads", &s.heads, model.LimitHeads}} {
+		n, ok := settings[size.setting].(int)
+		if !ok || n < 1 || n > size.most {
+			return nil, fmt.Errorf("%s is %.40v: a number from 1 to %d is wanted", size.setting, settings[size.setting], size.most)
+		}
+		*size.into = n
+	}
+	for layer, into := range map[string]*int{"encoder_l1": &s.ffn, "decoder_l1": &s.decoderFFN} {
+		w, err := items.need(layer+"_ffn_W1", marianIntgemm8, s.width, 0)
+		if err != nil {
+			return nil, err
+		}
+		*into = w.shape[1]
+	}
+	head, ok := items["none_QuantMultA"]
+	if !ok {
+		head, ok = items["decoder_Wemb_QuantMultA"]
+	}
+	if !ok {
+		return nil, errors.New("the model has no scales of activations (none_QuantMultA): only those with alphas, as Firefox's, are supported")
+	}
+	s.alpha, err = head.number()
+	return s, err
+}
+
+// vocabularies writes the SentencePiece models.
+func (s *student) vocabularies(dir string, names []string, out string) error {
+	for _, side := range []struct {
+		kind, file string
+		pieces     int
+	}{{"source", model.SourcePiecesFile, s.sources}, {"target", model.TargetPiecesFile, s.targets}} {
+		name, err := one(names, side.kind)
+		if err != nil {
+			return err
+		}
+		if name == "" {
+			if name, err = one(names, "vocab"); err != nil {
+				return err
+			}
+			if side.kind == "target" && name != "" && s.source == s.target {
+				continue // the source's
+			}
+		}
+		if name == "" {
+			return fmt.Errorf("there is no vocab.*.spm, or srcvocab.*.spm and trgvocab.*.spm, beside the model: get these files, too")
+		}
+		raw, err := open(dir, name)
+		if err != nil {
+			return err
+		}
+		pieces, err := spm.Parse(raw)
+		if err != nil {
+			return fmt.Errorf("%s: %w", name, err)
+		}
+		if pieces.Size() != side.pieces {
+			return fmt.Errorf("%s has %d pieces, the model %d: these files do not belong together", name, pieces.Size(), side.pieces)
+		}
+		s.eos = -1
+		for id := range int32(pieces.Size()) {
+			if pieces.Piece(id) == "</s>" {
+				s.eos = int(id)
+				break
+			}
+		}
+		if s.eos < 0 {
+			return fmt.Errorf("%s has no piece </s>", name)
+		}
+		if err := os.WriteFile(filepath.Join(out, side.file), raw, 0o644); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// tensors collects all that are written.
+func (s *student) tensors() error {
+	d := s.width
+	embedding := checkpoint.SharedEmbedding
+	if s.source != s.target {
+		embedding = checkpoint.DecoderEmbedding
+		if err := s.matrix(checkpoint.EncoderEmbedding, s.source, s.sources, d, 0, 0); err != nil {
+			return err
+		}
+	}
+	// Marian's decoder begins with an embedding of zeros, as that of padding is.
+	if err := s.matrix(embedding, s.target, s.targets, d, s.alpha, 1); err != nil {
+		return err
+	}
+	if err := s.vector(checkpoint.LogitsBias, "decoder_ff_logit_out_b", s.targets, 1); err != nil {
+		return err
+	}
+	s.written[len(s.written)-1].shape = []int{1, s.targets + 1}
+	for i := range s.encoder {
+		from, to := fmt.Sprintf("encoder_l%d_", i+1), fmt.Sprintf("model.encoder.layers.%d.", i)
+		if err := cmp.Or(s.attention(from+"self", to+"self_attn"), s.feedForward(from, to, s.ffn)); err != nil {
+			return err
+		}
+	}
+	for i := range s.decoder {
+		from, to := fmt.Sprintf("decoder_l%d_", i+1), fmt.Sprintf("model.decoder.layers.%d.", i)
+		s.written = append(s.written, tensor{to + "ssru.candidate.bias", checkpoint.F32, []int{d}, int64(4 * d), zeros{}})
+		if err := cmp.Or(
+			s.layer(to+"ssru.candidate", from+"rnn_W", "", d, d), s.layer(to+"ssru.gate", from+"rnn_Wf", from+"rnn_bf", d, d),
+			s.norm(to+"self_attn_layer_norm", from+"rnn_ffn"),
+			s.attention(from+"context", to+"encoder_attn"), s.feedForward(from, to, s.decoderFFN),
+		); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (s *student) attention(from, to string) error {
+	d := s.width
+	return cmp.Or(
+		s.layer(to+".q_proj", from+"_Wq", from+"_bq", d, d), s.layer(to+".k_proj", from+"_Wk", from+"_bk", d, d),
+		s.layer(to+".v_proj", from+"_Wv", from+"_bv", d, d), s.layer(to+".out_proj", from+"_Wo", from+"_bo", d, d),
+		s.norm(to+"_layer_norm", from+"_Wo"),
+	)
+}
+
+func (s *student) feedForward(from, to string, ffn int) error {
+	return cmp.Or(
+		s.layer(to+"fc1", from+"ffn_W1", from+"ffn_b1", s.width, ffn), s.layer(to+"fc2", from+"ffn_W2", from+"ffn_b2", ffn, s.width),
+		s.norm(to+"final_layer_norm", from+"ffn_ffn"),
+	)
+}
+
+func (s *student) norm(to, from string) error {
+	return cmp.Or(s.vector(to+".weight", from+"_ln_scale", s.width, 0), s.vector(to+".bias", from+"_ln_bias", s.width, 0))
+}
+
+// layer writes a linear layer, whose matrix lies [out, in].
+func (s *student) layer(to, w, b string, in, out int) error {
+	item, ok := s.items[w+"_QuantMultA"]
+	if !ok {
+		return fmt.Errorf("the model has no scale of activations %s_QuantMultA: only those with alphas, as Firefox's, are supported", w)
+	}
+	alpha, err := item.number()
+	if err != nil {
+		return err
+	}
+	if _, err := s.items.need(w, marianIntgemm8, in, out); err != nil {
+		return err
+	}
+	if err := s.matrix(to+".weight", w, out, in, alpha, 0); err != nil || b == "" {
+		return err
+	}
+	return s.vector(to+".bias", b, out, 0)
+}
+
+// matrix writes a matrix of 8 bits with its scales, and some rows of zeros after it.
+func (s *student) matrix(to, from string, rows, cols int, alpha float32, more int) error {
+	item, ok := s.items[from]
+	if !ok || item.kind != marianIntgemm8 || item.elements() != int64(rows)*int64(cols) {
+		_, err := s.items.need(from, marianIntgemm8, rows, cols)
+		return err
+	}
+	by, err := item.multiplier()
+	if err != nil {
+		return err
+	}
+	data := io.MultiReader(io.NewSectionReader(item.data, 0, item.elements()), zeros{})
+	s.written = append(s.written, tensor{to, checkpoint.I8, []int{rows + more, cols}, int64(rows+more) * int64(cols), data},
+		number(to+"_scale", 1/by))
+	if alpha > 0 {
+		s.written = append(s.written, number(strings.TrimSuffix(to, ".weight")+".input_multiplier", alpha))
+	}
+	return nil
+}
+
+func number(name string, v float32) tensor {
+	return tensor{name, checkpoint.F32, []int{1}, 4, bytes.NewReader(binary.LittleEndian.AppendUint32(nil, math.Float32bits(v)))}
+}
+
+// vector writes a vector, and some zeros after it.
+func (s *student) vector(to, from string, n, more int) error {
+	item, err := s.items.need(from, marianFloat, 1, n)
+	if err != nil {
+		return err
+	}
+	data := io.MultiReader(io.NewSectionReader(item.data, 0, int64(4*n)), zeros{})
+	s.written = append(s.written, tensor{to, checkpoint.F32, []int{n + more}, int64(4 * (n + more)), data})
+	return nil
+}
+
+// maxPositions is the longest source or translation, which nothing in the network bounds.
+const maxPositions = 512
+
+// writeSettings writes the files that say what the model is.
+func (s *student) writeSettings(dir, modelFile, out string) error {
+	pad := s.targets
+	config := map[string]any{
+		"model_type": checkpoint.Bergamot, "d_model": s.width, "vocab_size": s.sources, "decoder_vocab_size": pad + 1,
+		"share_encoder_decoder_embeddings": s.source == s.target, "tie_word_embeddings": true, "scale_embedding": true,
+		"encoder_layers": s.encoder, "encoder_attention_heads": s.heads, "encoder_ffn_dim": s.ffn,
+		"decoder_layers": s.decoder, "decoder_attention_heads": s.heads, "decoder_ffn_dim": s.decoderFFN,
+		"activation_function": "relu", "max_position_embeddings": maxPositions,
+		"pad_token_id": pad, "decoder_start_token_id": pad, "eos_token_id": s.eos, "bos_token_id": s.eos,
+	}
+	if s.source == s.target {
+		config["vocab_size"] = pad + 1
+	}
+	generation := map[string]any{
+		"num_beams": 1, "max_length": maxPositions, "pad_token_id": pad, "decoder_start_token_id": pad, "eos_token_id": s.eos,
+		"bad_words_ids": [][]int{{pad}}, "renormalize_logits": true,
+	}
+	source, target, err := firefoxPair(dir, modelFile)
+	if err != nil {
+		return err
+	}
+	return cmp.Or(
+		writeJSON(out, checkpoint.ConfigFile, config), writeJSON(out, checkpoint.GenerationConfigFile, generation),
+		writeJSON(out, model.TokenizerConfigFile, map[string]string{"source_lang": source, "target_lang": target}),
+	)
+}
+
+// firefoxPair are the languages that metadata.json or the name of the file tells; "": none does.
+func firefoxPair(dir, modelFile string) (source, target string, err error) {
+	var metadata struct {
+		Source string `json:"sourceLanguage"`
+		Target string `json:"targetLanguage"`
+	}
+	raw, err := family.Folder(dir).Read("metadata.json")
+	if err == nil {
+		err = json.Unmarshal(raw, &metadata)
+	}
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return "", "", fmt.Errorf("metadata.json: %w", err)
+	}
+	if metadata.Source != "" && metadata.Target != "" {
+		return metadata.Source, metadata.Target, nil
+	}
+	pair := firefoxFiles["model"].FindStringSubmatch(modelFile)[1]
+	if a, b, ok := strings.Cut(pair, "-"); ok {
+		return a, b, nil
+	}
+	if len(pair) == 4 {
+		return pair[:2], pair[2:], nil
+	}
+	return "", "", nil
+}
