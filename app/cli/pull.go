@@ -22,8 +22,9 @@ func (p *Program) pull() *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "pull [MODEL...]", Short: "Fetch and export models",
 		Long: `Fetches a model and exports it, so that serve finds it ready. The model is a Hugging Face repository
-(owner/name), an http(s) URL or a folder; without one, MODEL_WEIGHTS names it. Prints the exported
-folder. Does nothing where that holds the model already.
+(owner/name), an http(s) URL or a folder; without one, MODEL_WEIGHTS names it. firefox, and pairs of
+languages behind it such as en-de de-en, are Firefox's own models (FIREFOX_MODELS names another index
+of them than Mozilla's). Prints the exported folder. Does nothing where that holds the model already.
 
 With --repository or --name, or of several models, each becomes the next version of its name in a
 repository of models, and NAME:VERSION is printed before the folder. Without --name it is called as
@@ -31,10 +32,11 @@ its source: opus-mt-en-fr for Helsinki-NLP/opus-mt-en-fr. Does nothing where the
 same model already: of the same revision and precision, and undamaged. What cannot be pulled does not
 keep the others from it.`,
 		Args: func(_ *cobra.Command, models []string) error {
+			several := len(models) > 2 || len(models) == 2 && models[0] != "firefox"
 			switch {
-			case len(models) > 1 && (into.Name != "" || out != ""):
+			case several && (into.Name != "" || out != ""):
 				return usagef("pull takes --name and --out with one model, got %q", models)
-			case len(models) > 1 && revision != "":
+			case several && revision != "":
 				return usagef("pull takes --revision with one model: write owner/name@revision for each of %q", models)
 			case out != "" && (into != Repository{}):
 				return usagef("pull takes --out, or --name and a repository, not both")
@@ -91,8 +93,16 @@ type onePull struct {
 // planPulls finds out what each model is called before anything is downloaded.
 func (p *Program) planPulls(environ map[string]string, models []string, into Repository) (pulls []onePull, err error) {
 	toRepository := into != Repository{} || len(models) > 1
-	if len(models) == 0 {
+	switch {
+	case len(models) == 0:
 		models = []string{""} // MODEL_WEIGHTS
+	case len(models) > 1 && models[0] == "firefox":
+		pairs := models[1:]
+		models = make([]string, len(pairs))
+		for i, pair := range pairs {
+			models[i] = "firefox:" + pair
+		}
+		toRepository = into != Repository{} || len(models) > 1
 	}
 	sources := map[string]string{} // by name
 	for _, m := range models {

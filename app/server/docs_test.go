@@ -60,6 +60,7 @@ type example struct {
 	t        *testing.T
 	dir      string
 	address  string // of what the example serves itself
+	firefox  string // index of models; "": none
 	replaces *strings.Replacer
 }
 
@@ -87,8 +88,15 @@ func newExample(t *testing.T, r *running, text string) example {
 			link(t, exported, filepath.Join(e.dir, "models", version))
 		}
 	}
-	for _, name := range []string{"checkpoints/opus-mt-en-fr", "checkpoints/opus-mt-fr-en", "checkpoints/opus-mt-ROMANCE-en", "my-model"} {
+	if strings.Contains(text, "firefox") {
+		e.firefox = firefoxMirror(t)
+		require.NoError(t, os.CopyFS(filepath.Join(e.dir, "enfr"), os.DirFS("../../model/testdata/firefox-trained")))
+	}
+	for _, name := range []string{"checkpoints/opus-mt-en-fr", "checkpoints/opus-mt-fr-en", "checkpoints/opus-mt-en-de", "checkpoints/opus-mt-de-en", "checkpoints/opus-mt-ROMANCE-en", "my-model"} {
 		require.NoError(t, os.CopyFS(filepath.Join(e.dir, name), os.DirFS("../../model/testdata/families/marian")))
+	}
+	for name, kind := range map[string]string{"madlad400-3b-mt": "t5", "nllb-200-distilled-600M": "nllb"} {
+		require.NoError(t, os.CopyFS(filepath.Join(e.dir, name), os.DirFS("../../model/testdata/families/"+kind)))
 	}
 	e.fakes()
 	if strings.Contains(text, "jobs wait ID") && !strings.Contains(text, "curl") { // one that was made before
@@ -99,6 +107,7 @@ func newExample(t *testing.T, r *running, text string) example {
 	redis := "redis://" + miniredis.RunT(t).Addr()
 	e.replaces = strings.NewReplacer( // what a reader replaces
 		"https://translate.example.com", r.url, "facebook/m2m100_418M", cputest.Bundled(), "alirezamsh/small100", cputest.Bundled(),
+		"google/madlad400-3b-mt", e.dir+"/madlad400-3b-mt", "facebook/nllb-200-distilled-600M", e.dir+"/nllb-200-distilled-600M",
 		" Helsinki-NLP/", " "+e.dir+"/checkpoints/", " /checkpoints", " "+e.dir+"/checkpoints",
 		" /models", " "+e.dir+"/models", "=/models", "="+e.dir+"/models",
 		"FLEET_SECRET=...", fleetSecret, "redis://:PASSWORD@redis.example:6379", redis, "redis://localhost:6379", redis,
@@ -154,7 +163,7 @@ func (e example) run(text string) string {
 	cmd.Dir = e.dir
 	cmd.Env = append(environment(
 		"HOME="+filepath.Join(e.dir, "home"), "PATH="+filepath.Join(e.dir, "bin")+":/usr/local/bin:/usr/bin:/bin",
-		"ROOT="+root, "SANDBOX="+e.dir, "PROGRAM="+program, "OWN_PORT="+own, "JOB_FILE=off", asProgram+"=1",
+		"ROOT="+root, "SANDBOX="+e.dir, "PROGRAM="+program, "OWN_PORT="+own, "JOB_FILE=off", "FIREFOX_MODELS="+e.firefox, asProgram+"=1",
 	), "APP_HOST="+host, "APP_PORT="+port)
 	cmd.Env = slices.DeleteFunc(cmd.Env, func(v string) bool { return strings.HasPrefix(v, "SAVE_WEIGHTS=") && strings.Contains(text, " pull ") })
 	cmd.Env = append(cmd.Env, "XDG_CACHE_HOME="+filepath.Join(e.dir, "cache"))

@@ -144,7 +144,7 @@ func tensorNames(t *testing.T, path string) []string {
 	return names
 }
 
-// TestServiceTranslatesOneWay serves Opus-MT and mBART-50, of random weights. Which languages they have
+// TestServiceTranslatesOneWay serves Opus-MT and mBART-50, of random weights, and one of Firefox's models from an index. Which languages they have
 // tells the folder's name, or the user.
 func TestServiceTranslatesOneWay(t *testing.T) {
 	named := func(kind, name string) string {
@@ -161,6 +161,7 @@ func TestServiceTranslatesOneWay(t *testing.T) {
 		"one pair":         {named("marian", "opus-mt-en-fr"), nil, []string{"en", "fr"}, "fr"},
 		"several targets":  {named("marian-many", "opus-mt-en-mul"), nil, []string{"de", "en", "fr", "zh-Hant"}, "zh-Hant"},
 		"as the user says": {named("marian-many", "x"), []string{"MODEL_LANGUAGES=en,nl:de,fr"}, []string{"de", "en", "fr", "nl"}, "de"},
+		"Firefox":          {"firefox:en-fr", []string{"FIREFOX_MODELS=" + firefoxMirror(t)}, []string{"en", "fr"}, "fr"},
 		"mBART-50":         {named("mbart", "x"), []string{"MODEL_LANGUAGES=en,fr:de,uk"}, []string{"de", "en", "fr", "uk"}, "uk"},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -94,7 +94,7 @@ func TestUsageErrors(t *testing.T) {
 		{[]string{"pull", "a/b", "c", "--repository", "/models"}, nil, `model "c" is neither a folder that exists, nor an http(s) URL, ` +
 			`nor a repository's name (owner/name): check the spelling; write a folder's path with ./ or / in front`},
 		{[]string{"pull", "--precision", "int4"}, nil, `configuration: PRECISION="int4": use auto, int8, fp32 or fp16`},
-		{[]string{"pull"}, []string{"MODEL_FAMILY=opus"}, `configuration: MODEL_FAMILY="opus": use auto, m2m100, small100, nllb, marian, mbart, t5`},
+		{[]string{"pull"}, []string{"MODEL_FAMILY=opus"}, `configuration: MODEL_FAMILY="opus": use auto, m2m100, small100, nllb, marian, firefox, mbart, t5`},
 		{[]string{"pull", "--revision", "main"}, nil, `configuration: MODEL_REVISION="main": the bundled model has no revisions, set MODEL_WEIGHTS too`},
 		{[]string{"pull", "--repository", "/models"}, nil, `pull --repository needs the model's name there: add --name NAME`},
 		{[]string{"pull", "--name", "m"}, nil, `pull of several models, or with --name, needs a repository: add --repository DIR, or set MODEL_REPOSITORY`},

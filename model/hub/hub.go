@@ -40,6 +40,9 @@ type Config struct {
 	// Family is the name of the model's family (MODEL_FAMILY). Default: the
 	// checkpoint's files tell.
 	Family string
+	// Firefox is the URL of an index of Firefox's models (FIREFOX_MODELS), beside which the files lie that it names by
+	// relative places. Default: Mozilla's.
+	Firefox string
 	// Accept, where set, is given the content of config.json before anything large
 	// is fetched, and returns the maximum size of such a model's weights in bytes.
 	// Its error ends the pull. Default: any model.
@@ -98,14 +101,18 @@ type Result struct {
 // Commit is the commit that the revision of a ref is at now. It is "" where the source has none,
 // is not to be asked (Config.Offline) or cannot be reached, which is logged.
 func (c *Client) Commit(ctx context.Context, ref Ref) (string, error) {
-	if ref.kind != kindRepo || c.cfg.Offline {
+	if ref.kind != kindRepo && ref.kind != kindFirefox || c.cfg.Offline {
 		return "", nil
 	}
 	if commitPattern.MatchString(ref.revision) {
 		return ref.revision, nil
 	}
 	p := &pull{Client: c, ref: ref, answers: map[string]answer{}}
-	if _, err := p.head(ctx, checkpoint.ConfigFile); err != nil {
+	find := func() error { _, err := p.head(ctx, checkpoint.ConfigFile); return err }
+	if ref.kind == kindFirefox {
+		find = func() error { _, err := p.chooseFirefox(ctx); return err }
+	}
+	if err := find(); err != nil {
 		if !retriable(err) || ctx.Err() != nil {
 			return "", c.explain(ref, err)
 		}

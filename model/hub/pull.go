@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/url"
 	"path/filepath"
 	"slices"
 
@@ -21,8 +22,9 @@ type pull struct {
 	state *state // what the folder holds
 
 	// What is known of the source.
-	commit  string            // of a repository, once known; files are then fetched from it
-	answers map[string]answer // of head
+	commit  string              // of a repository, once known; files are then fetched from it
+	answers map[string]answer   // of head
+	urls    map[string]*url.URL // of files that are not beside each other
 
 	weights   []string // files that hold the weights
 	maxWeight int64    // maximum size of all of them, in bytes
@@ -38,6 +40,13 @@ type answer struct {
 func (p *pull) run(ctx context.Context) error {
 	if p.upToDate(p.ref.revision) {
 		return nil // asked for by its commit: nothing can have changed
+	}
+	if p.ref.kind == kindFirefox {
+		names, err := p.chooseFirefox(ctx)
+		if err != nil || p.upToDate(p.commit) {
+			return err
+		}
+		return p.fetchAll(ctx, names)
 	}
 	files := sourceFiles{ctx, p}
 	if ok, err := files.Has(checkpoint.ConfigFile); err != nil {
@@ -56,6 +65,11 @@ func (p *pull) run(ctx context.Context) error {
 	if err := p.checkForeign(names); err != nil {
 		return err
 	}
+	return p.fetchAll(ctx, names)
+}
+
+// fetchAll fetches the files that make up the model.
+func (p *pull) fetchAll(ctx context.Context, names []string) error {
 	if err := p.checkSpace(ctx, names); err != nil {
 		return err
 	}
@@ -93,6 +107,9 @@ func (p *pull) choose(files sourceFiles) (names []string, err error) {
 // limit is the maximum size of a file, in bytes; of a weights file, what the others
 // leave.
 func (p *pull) limit(name string) int64 {
+	if p.urls != nil {
+		return p.answers[name].Size
+	}
 	if limit, ok := smallFiles[name]; ok {
 		return limit
 	}
@@ -172,7 +189,9 @@ func (p *pull) fetch(ctx context.Context, name string) error {
 			return fmt.Errorf("%s: %w", name, err)
 		}
 		p.cfg.Log.Warn("fetching the file again from its start", "file", name, "reason", err.Error())
-		delete(p.answers, name)
+		if p.urls == nil { // else the index has said which version it is
+			delete(p.answers, name)
+		}
 	}
 }
 

@@ -17,6 +17,7 @@ const (
 	kindRepo kind = iota
 	kindURL
 	kindFolder
+	kindFirefox
 )
 
 // defaultRevision is the branch that a repository is fetched from.
@@ -25,7 +26,7 @@ const defaultRevision = "main"
 // Ref names a checkpoint. [ParseRef] makes it; the zero value names nothing.
 type Ref struct {
 	kind     kind
-	repo     string   // kindRepo: owner/name
+	repo     string   // kindRepo: owner/name; kindFirefox: the pair of languages
 	revision string   // kindRepo: branch, tag or commit
 	base     *url.URL // kindURL: the folder of the files
 	path     string   // kindFolder
@@ -43,6 +44,7 @@ var (
 //   - a folder, if one is there or the name begins like a path (/, ./, ../, ~);
 //   - an http(s) URL whose files are beside each other (a repository's own page
 //     on the Hub counts as the repository);
+//   - one of Firefox's models, firefox:en-de;
 //   - a repository of the Hub, owner/name or owner/name@revision.
 //
 // revision is a branch, tag or commit and may be empty; folders and URLs have none.
@@ -53,6 +55,8 @@ func ParseRef(s, revision string) (Ref, error) {
 		return Ref{}, fmt.Errorf("no model is named: use a repository (owner/name), an http(s) URL or a folder")
 	case strings.HasPrefix(s, "http://"), strings.HasPrefix(s, "https://"):
 		return parseURL(s, revision)
+	case strings.HasPrefix(s, firefoxPrefix):
+		return parseFirefox(s, revision)
 	case strings.Contains(s, "://"):
 		return Ref{}, fmt.Errorf("model %q: only http:// and https:// URLs are supported", s)
 	case pathPattern.MatchString(s), isFolder(s):
@@ -150,6 +154,8 @@ func (r Ref) Name() string {
 	switch r.kind {
 	case kindURL:
 		name = r.base.Path
+	case kindFirefox:
+		name = "firefox-" + r.repo
 	case kindFolder:
 		if whole, err := filepath.Abs(name); err == nil {
 			name = whole
@@ -166,6 +172,8 @@ func (r Ref) String() string {
 		return redact(r.base)
 	case kindFolder:
 		return r.path
+	case kindFirefox:
+		return firefoxPrefix + r.repo
 	}
 	return r.repo
 }

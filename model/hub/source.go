@@ -12,6 +12,9 @@ import (
 // fileURL is where a file is fetched from: pinned to the commit once it is
 // known, so that a push during a pull cannot mix two checkpoints.
 func (p *pull) fileURL(name string) *url.URL {
+	if where, ok := p.urls[name]; ok {
+		return where
+	}
 	if p.ref.kind == kindURL {
 		return p.ref.base.JoinPath(url.PathEscape(name))
 	}

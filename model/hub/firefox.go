@@ -1,0 +1,200 @@
+package hub
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"net/http"
+	"net/url"
+	"path"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// Where Firefox itself looks for its models. The index has a record for each file, in the form of Remote Settings.
+const (
+	firefoxIndex = "https://firefox.settings.services.mozilla.com/v1/buckets/main/collections/translations-models-v2/records"
+	firefoxFiles = "https://firefox-settings-attachments.cdn.mozilla.net/"
+)
+
+// firefoxPrefix begins the names of Firefox's models: firefox:en-de.
+const firefoxPrefix = "firefox:"
+
+var firefoxPair = regexp.MustCompile(`^[A-Za-z]{2,3}([_-][A-Za-z0-9]+)*-[A-Za-z]{2,3}([_-][A-Za-z0-9]+)*$`)
+
+func parseFirefox(s, revision string) (Ref, error) {
+	pair := strings.TrimPrefix(s, firefoxPrefix)
+	if !firefoxPair.MatchString(pair) {
+		return Ref{}, fmt.Errorf("model %q: name a pair of languages, such as %sen-de", s, firefoxPrefix)
+	}
+	if revision != "" {
+		return Ref{}, fmt.Errorf("model %q has no revision %q: the newest version is fetched; leave the revision out", s, revision)
+	}
+	return Ref{kind: kindFirefox, repo: pair}, nil
+}
+
+// Bounds of an index, whose some 1,000 records take half a megabyte, and of a file.
+const (
+	maxFirefoxIndex = 32 << 20
+	maxFirefoxFile  = 1 << 30
+)
+
+// firefoxRecord is a file of a model. Older indexes call the languages otherwise.
+type firefoxRecord struct {
+	Name         string `json:"name"`
+	Type         string `json:"fileType"`
+	Source       string `json:"sourceLanguage"`
+	Target       string `json:"targetLanguage"`
+	From         string `json:"fromLang"`
+	To           string `json:"toLang"`
+	Version      string `json:"version"`
+	Architecture string `json:"architecture"`
+	Attachment   struct {
+		Location string `json:"location"`
+		Filename string `json:"filename"`
+		Hash     string `json:"hash"` // SHA-256
+		Size     int64  `json:"size"`
+	} `json:"attachment"`
+}
+
+func (r firefoxRecord) pair() string {
+	return strings.ToLower(cmp.Or(r.Source, r.From) + "-" + cmp.Or(r.Target, r.To))
+}
+
+// versionKey orders versions, 1.0a1 before 1.0, and those that are none before all.
+func versionKey(v string) (key []int) {
+	number, alpha, isAlpha := strings.Cut(v, "a")
+	for part := range strings.SplitSeq(number, ".") {
+		n, err := strconv.Atoi(part)
+		if err != nil {
+			n = -1
+		}
+		key = append(key, n)
+	}
+	if isAlpha {
+		n, _ := strconv.Atoi(alpha)
+		return append(key, -2, n)
+	}
+	return append(key, 0)
+}
+
+// chooseFirefox finds the files of the newest model for a pair, and where they are. The version is the commit.
+func (p *pull) chooseFirefox(ctx context.Context) (names []string, err error) {
+	index, files := cmp.Or(p.cfg.Firefox, firefoxIndex), firefoxFiles
+	if p.cfg.Firefox != "" {
+		files = index // what a mirror's index names lies beside it
+	}
+	base, err := url.Parse(index)
+	if err != nil || base.Host == "" || base.Scheme != "http" && base.Scheme != "https" {
+		return nil, fmt.Errorf("FIREFOX_MODELS %q is not a URL of an index", index)
+	}
+	records, err := p.firefoxRecords(ctx, base)
+	if err != nil {
+		return nil, err
+	}
+	if base, err = url.Parse(files); err != nil {
+		return nil, err
+	}
+	chosen, err := newest(records, p.ref.repo)
+	if err != nil {
+		return nil, err
+	}
+	p.urls, p.commit = map[string]*url.URL{}, chosen[0].Version
+	for _, r := range chosen {
+		name := r.Name
+		if ext := path.Ext(r.Attachment.Filename); ext == ".zst" || ext == ".gz" {
+			name = strings.TrimSuffix(name, ext) + ext
+		}
+		where, err := base.Parse(r.Attachment.Location)
+		a := r.Attachment
+		if err != nil || a.Location == "" || !plainFile.MatchString(name) || !sha256Pattern.MatchString(a.Hash) || a.Size < 1 || a.Size > maxFirefoxFile {
+			return nil, fmt.Errorf("the index's record of %.100q has no place, no SHA-256 or no size that a file may have", r.Name)
+		}
+		p.urls[name] = where
+		p.answers[name] = answer{version: version{Size: a.Size, Sum: sumSHA256 + a.Hash}}
+		names = append(names, name)
+	}
+	if len(p.urls) < len(names) {
+		return nil, fmt.Errorf("the index has two files of one name for %s: %q", p.ref, names)
+	}
+	return names, nil
+}
+
+var plainFile = regexp.MustCompile(`^[A-Za-z0-9_][A-Za-z0-9._-]{0,127}$`)
+
+// firefoxRecords fetches the index.
+func (p *pull) firefoxRecords(ctx context.Context, index *url.URL) (records []firefoxRecord, err error) {
+	err = p.retry(ctx, "the index of models", func() (bool, error) {
+		resp, err := p.send(ctx, http.MethodGet, index, nil)
+		if err != nil {
+			return false, err
+		}
+		defer resp.Body.Close()
+		raw, err := io.ReadAll(io.LimitReader(body{resp.Body}, maxFirefoxIndex+1))
+		if err != nil {
+			return false, err
+		}
+		var list struct {
+			Data []firefoxRecord `json:"data"`
+		}
+		if len(raw) > maxFirefoxIndex || json.Unmarshal(raw, &list) != nil || len(list.Data) == 0 {
+			return false, fmt.Errorf("%s is no index of Firefox's models: check FIREFOX_MODELS", redact(index))
+		}
+		records = list.Data
+		return false, nil
+	})
+	return records, err
+}
+
+// newest are the records of the newest model of a pair, that of the model itself first. Of several of one version the
+// largest is taken.
+func newest(records []firefoxRecord, pair string) ([]firefoxRecord, error) {
+	var model *firefoxRecord
+	pairs := map[string]bool{}
+	for i, r := range records {
+		if r.Type == "model" {
+			pairs[r.pair()] = true
+		}
+		if r.Type != "model" || r.pair() != strings.ToLower(pair) {
+			continue
+		}
+		if model == nil || cmp.Or(slices.Compare(versionKey(r.Version), versionKey(model.Version)), cmp.Compare(r.Attachment.Size, model.Attachment.Size)) > 0 {
+			model = &records[i]
+		}
+	}
+	if model == nil {
+		source, _, _ := strings.Cut(strings.ToLower(pair), "-")
+		like := slices.DeleteFunc(slices.Sorted(maps.Keys(pairs)), func(p string) bool { return !strings.HasPrefix(p, source+"-") })
+		if len(like) == 0 {
+			like = slices.Sorted(maps.Keys(pairs))
+		}
+		return nil, fmt.Errorf("%w: the index has no model %s; it has %s", ErrFileNotFound, pair, strings.Join(like, ", "))
+	}
+	byType := map[string]firefoxRecord{}
+	for _, r := range records {
+		if r.pair() != model.pair() || r.Architecture != "" && r.Architecture != model.Architecture ||
+			!slices.Contains([]string{"vocab", "srcvocab", "trgvocab", "lex"}, r.Type) {
+			continue
+		}
+		if other, ok := byType[r.Type]; r.Version == model.Version && (!ok || other.Version != model.Version || r.Attachment.Size > other.Attachment.Size) {
+			byType[r.Type] = r
+		}
+	}
+	_, one := byType["vocab"]
+	_, source := byType["srcvocab"]
+	_, target := byType["trgvocab"]
+	if !one && !(source && target) {
+		return nil, errors.New("the index has a model " + pair + " of version " + model.Version + " without a vocabulary")
+	}
+	chosen := []firefoxRecord{*model}
+	for _, kind := range slices.Sorted(maps.Keys(byType)) {
+		chosen = append(chosen, byType[kind])
+	}
+	return chosen, nil
+}
