@@ -74,12 +74,21 @@ func TestReadSpecOfT5Refuses(t *testing.T) {
 		"epsilon":         {"layer_norm_epsilon", 0.1, `"layer_norm_epsilon" is 0.1: only 1e-06 is supported`},
 		"decoder alone":   {"is_encoder_decoder", false, `only true is supported`},
 		"head width":      {"d_kv", 4096, `"d_kv" is 4096: an integer from 1 to 2048 is supported`},
+		"heads of 0":      {"d_kv", 0, `"d_kv" is 0: an integer from 1 to 2048`},
+		"no heads":        {"num_heads", nil, `"num_heads" is missing`},
 		"no head width":   {"d_kv", nil, `"d_kv" is missing`},
 		"heads":           {"num_heads", 0, `"num_heads" is 0`},
 		"layers":          {"num_layers", 129, `"num_layers" is 129`},
 		"decoder layers":  {"num_decoder_layers", -1, `"num_decoder_layers" is -1`},
 		"width":           {"d_ff", 1 << 20, `"d_ff" is 1048576`},
 		"positions":       {"n_positions", 1 << 20, `"n_positions" is 1048576: an integer from 1 to 8192`},
+		"no buckets":      {"relative_attention_num_buckets", 0, `an integer from 4 to 8192`},
+		"one bucket":      {"relative_attention_num_buckets", 1, `an integer from 4 to 8192`},
+		"less than none":  {"relative_attention_num_buckets", -8, `"relative_attention_num_buckets" is -8`},
+		"no distance":     {"relative_attention_max_distance", 0, `"relative_attention_max_distance" is 0`},
+		"before itself":   {"relative_attention_max_distance", -128, `"relative_attention_max_distance" is -128`},
+		"huge distance":   {"relative_attention_max_distance", int64(1) << 62, `"relative_attention_max_distance" is 4611686018427387904`},
+		"broken distance": {"relative_attention_max_distance", 128.5, `"relative_attention_max_distance" is 128.5`},
 		"few buckets":     {"relative_attention_num_buckets", 2, `an integer from 4 to 8192`},
 		"many buckets":    {"relative_attention_num_buckets", 512, `more than half of "relative_attention_num_buckets", 512`},
 		"short distances": {"relative_attention_max_distance", 16, `"relative_attention_max_distance" is 16: more than half of`},
@@ -141,6 +150,13 @@ func TestLayoutOfT5(t *testing.T) {
 		require.NoError(t, err)
 		assert.Len(t, tensors, kept)
 		assert.Equal(t, []int{8, 9}, tensors["model.decoder.layers.1.encoder_attn.k_proj.weight"].Shape)
+
+		// What google/madlad400-3b-mt has instead: the embedding by the decoder's name alone.
+		delete(old, "shared.weight")
+		delete(old, "encoder.embed_tokens.weight")
+		tensors, err = arrange(spec, old)
+		require.NoError(t, err)
+		assert.Contains(t, tensors, SharedEmbedding)
 
 		without := maps.Clone(stored)
 		delete(without, first)

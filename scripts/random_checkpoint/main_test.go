@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"testing"
 
+	"dragoman/model"
 	"dragoman/model/checkpoint"
 
 	"github.com/stretchr/testify/assert"
@@ -134,6 +135,16 @@ func TestMBart(t *testing.T) {
 	assert.InDelta(t, 1, mean, 0.1)
 }
 
+func TestMadlad(t *testing.T) {
+	c, err := checkpoint.Open(write(t, "--shape", "madlad-tiny"))
+	require.NoError(t, err)
+	defer func() { assert.NoError(t, c.Close()) }()
+	want := model.Stack{Layers: 2, Heads: 2, FFN: 64, HeadWidth: 128}
+	assert.Equal(t, want, c.Spec().Encoder)
+	assert.Equal(t, want, c.Spec().Decoder)
+	assert.True(t, c.Spec().RMSNorm && c.Spec().Gated && !c.Spec().TiedHead)
+}
+
 func TestClearRow(t *testing.T) {
 	for offset, want := range map[int][]float32{
 		0: {1, 1, 1, 0, 0, 0, 1, 1}, 4: {0, 0, 1, 1, 1, 1, 1, 1}, 6: {1, 1, 1, 1, 1, 1, 1, 1}, 2: {1, 0, 0, 0, 1, 1, 1, 1},
@@ -172,7 +183,7 @@ func TestRefuses(t *testing.T) {
 		want string
 	}{
 		"no folder":     {nil, "--out is missing"},
-		"shape":         {[]string{"--out", out, "--shape", "9T"}, `--shape is "9T": use 1.2B, 418M, mbart-50, mbart-tiny, nllb-1.3B, nllb-600M, opus-base, opus-tc-big, opus-tiny, small100, tiny, or --config`},
+		"shape":         {[]string{"--out", out, "--shape", "9T"}, `--shape is "9T": use 1.2B, 418M, madlad-3B, madlad-tiny, mbart-50, mbart-tiny, nllb-1.3B, nllb-600M, opus-base, opus-tc-big, opus-tiny, small100, tiny, or --config`},
 		"type":          {[]string{"--out", out, "--dtype", "int8"}, `--dtype is "int8": use f32 or f16`},
 		"argument":      {[]string{"--out", out, "more"}, `unexpected argument "more"`},
 		"seed":          {[]string{"--out", out, "--seed", "-1"}, "invalid value"},

@@ -26,22 +26,28 @@ type shape struct {
 
 // network is what models of a kind have in common.
 type network struct {
-	config     map[string]any // in config.json
-	generation string         // generation_config.json
+	config     map[string]any    // in config.json
+	generation string            // generation_config.json
+	names      map[string]string // what config.json calls sizes, where it is by other names than shape's
 }
 
 // shapes are the sizes by name.
 func shapes() map[string]shape {
-	m2m100 := network{map[string]any{
+	m2m100 := network{config: map[string]any{
 		"architectures": []string{"M2M100ForConditionalGeneration"}, "model_type": "m2m_100", "activation_function": "relu",
 		"max_position_embeddings": 1024, "scale_embedding": true,
 		"bos_token_id": 0, "pad_token_id": 1, "eos_token_id": 2, "decoder_start_token_id": 2,
-	}, generationConfig}
-	mbart := network{map[string]any{
+	}, generation: generationConfig}
+	mbart := network{config: map[string]any{
 		"architectures": []string{"MBartForConditionalGeneration"}, "model_type": "mbart", "activation_function": "relu",
 		"max_position_embeddings": 1024, "scale_embedding": true,
 		"bos_token_id": 0, "pad_token_id": 1, "eos_token_id": 2, "decoder_start_token_id": 2,
-	}, mbartGenerationConfig}
+	}, generation: mbartGenerationConfig}
+	madlad := network{config: map[string]any{
+		"architectures": []string{"T5ForConditionalGeneration"}, "model_type": "t5", "feed_forward_proj": "gated-gelu", "d_kv": 128,
+		"is_encoder_decoder": true, "n_positions": 512, "relative_attention_max_distance": 128, "relative_attention_num_buckets": 32,
+		"tie_word_embeddings": false, "decoder_start_token_id": 0, "pad_token_id": 1, "eos_token_id": 2,
+	}, generation: madladGenerationConfig, names: t5Names}
 	return map[string]shape{
 		"tiny": {1200, 64, 2, 4, 256, 2, 4, 256, m2m100},
 		"418M": {128112, 1024, 12, 16, 4096, 12, 16, 4096, m2m100},
@@ -57,17 +63,26 @@ func shapes() map[string]shape {
 
 		"mbart-tiny": {1254, 64, 2, 4, 256, 2, 4, 256, mbart},
 		"mbart-50":   {250054, 1024, 12, 16, 4096, 12, 16, 4096, mbart},
+
+		"madlad-tiny": {420, 32, 2, 2, 64, 2, 2, 64, madlad},
+		"madlad-3B":   {256000, 1024, 32, 16, 8192, 32, 16, 8192, madlad},
 	}
+}
+
+// t5Names are T5's names of sizes. Heads and feed-forward blocks of both stacks are alike.
+var t5Names = map[string]string{
+	"encoder_layers": "num_layers", "encoder_attention_heads": "num_heads", "encoder_ffn_dim": "d_ff",
+	"decoder_layers": "num_decoder_layers", "decoder_attention_heads": "num_heads", "decoder_ffn_dim": "d_ff",
 }
 
 // marian is the network of Opus-MT with a vocabulary of so many entries, padding being the last.
 func marian(vocabulary int, activation string) network {
 	pad := vocabulary - 1
-	return network{map[string]any{
+	return network{config: map[string]any{
 		"architectures": []string{"MarianMTModel"}, "model_type": "marian", "activation_function": activation,
 		"max_position_embeddings": 512, "scale_embedding": true,
 		"bos_token_id": 0, "pad_token_id": pad, "eos_token_id": 0, "decoder_start_token_id": pad,
-	}, fmt.Sprintf(marianGenerationConfig, pad)}
+	}, generation: fmt.Sprintf(marianGenerationConfig, pad)}
 }
 
 // marianGenerationConfig is that of Helsinki-NLP's models.
@@ -93,6 +108,14 @@ const mbartGenerationConfig = `{
   "forced_eos_token_id": 2,
   "max_length": 200,
   "num_beams": 5,
+  "pad_token_id": 1
+}
+`
+
+// madladGenerationConfig is that of google/madlad400-3b-mt.
+const madladGenerationConfig = `{
+  "decoder_start_token_id": 0,
+  "eos_token_id": 2,
   "pad_token_id": 1
 }
 `
@@ -129,6 +152,10 @@ func configs(o options) (config []byte, generation string, err error) {
 	}
 	if err != nil {
 		return nil, "", err
+	}
+	for name, other := range s.names {
+		s.config[other] = s.config[name]
+		delete(s.config, name)
 	}
 	raw, err := json.MarshalIndent(s.config, "", "  ")
 	return append(raw, '\n'), s.generation, err

@@ -49,7 +49,7 @@ func randomTensors(spec model.Spec, dtype string, seed uint64) []safetensorstest
 			}
 			return nil
 		}
-		tensors = append(tensors, safetensorstest.Tensor{Name: p.Name, Shape: p.Shape, DType: dtype, Values: values})
+		tensors = append(tensors, safetensorstest.Tensor{Name: checkpoint.StoredName(p.Name, spec), Shape: p.Shape, DType: dtype, Values: values})
 	}
 	return tensors
 }
