@@ -118,7 +118,7 @@ func New(c Config) (*Tokenizer, error) {
 	}
 	t := &Tokenizer{
 		source: source, target: source, framing: c.Framing, languages: c.Languages, codes: map[string]int64{},
-		size: len(source.vocab.tokens),
+		size: int(source.vocab.size),
 	}
 	if c.TargetVocabulary != nil {
 		special := slices.DeleteFunc(slices.Clone(c.Special), func(token string) bool { _, ok := c.TargetVocabulary[token]; return !ok })
@@ -129,8 +129,8 @@ func New(c Config) (*Tokenizer, error) {
 		t.target = sideOf(c.TargetPieces, source.vocab)
 	}
 	for _, l := range c.Languages {
-		if l.ID >= 0 && l.ID < int64(len(source.vocab.tokens)) && !source.vocab.special[l.ID] {
-			return nil, fmt.Errorf("language %q has the id %d, which is in the vocabulary of %d entries", l.Code, l.ID, len(source.vocab.tokens))
+		if l.ID >= 0 && l.ID < source.vocab.size && !source.vocab.special[l.ID] {
+			return nil, fmt.Errorf("language %q has the id %d, which is in the vocabulary of %d entries", l.Code, l.ID, source.vocab.size)
 		}
 		t.codes[l.Code], t.size = l.ID, max(t.size, int(l.ID)+1)
 	}
@@ -153,6 +153,7 @@ func newSide(pieces *spm.Model, ids map[string]int64, special []string, sparse b
 	if err != nil {
 		return side{}, err
 	}
+	vocab.share(pieces)
 	return sideOf(pieces, vocab), nil
 }
 
@@ -171,7 +172,7 @@ func (t *Tokenizer) SourceSize() int { return t.size }
 // Size is the number of ids of translations.
 func (t *Tokenizer) Size() int {
 	if t.target.vocab != t.source.vocab {
-		return len(t.target.vocab.tokens)
+		return int(t.target.vocab.size)
 	}
 	return t.size
 }

@@ -1,12 +1,18 @@
 package tokenizer
 
-import "fmt"
+import (
+	"fmt"
+
+	"dragoman/tokenizer/spm"
+)
 
 // vocabulary are the model's token ids of pieces, which differ from the ids in the
 // SentencePiece model.
 type vocabulary struct {
+	size    int64
 	ids     map[string]int64
-	tokens  []string // by id
+	tokens  []string   // by id
+	pieces  *spm.Model // whose ids and pieces these are, in the place of the two above
 	special map[int64]bool
 	eos     int64
 	unknown int64
@@ -24,7 +30,7 @@ func newVocabulary(ids map[string]int64, special []string, sparse bool) (*vocabu
 			size = max(size, id+1)
 		}
 	}
-	v := &vocabulary{ids: ids, tokens: make([]string, size), special: map[int64]bool{}}
+	v := &vocabulary{size: size, ids: ids, tokens: make([]string, size), special: map[int64]bool{}}
 	taken := make([]bool, size)
 	for token, id := range ids {
 		if id < 0 || id >= size {
@@ -50,6 +56,11 @@ func newVocabulary(ids map[string]int64, special []string, sparse bool) (*vocabu
 // unknown, and so is one that is spelled like a special token.
 func (v *vocabulary) idOf(piece []byte) int64 {
 	id, ok := v.ids[string(piece)]
+	if v.pieces != nil {
+		var own int32
+		own, ok = v.pieces.ID(string(piece))
+		id = int64(own)
+	}
 	if !ok || v.special[id] {
 		return v.unknown
 	}
@@ -59,8 +70,26 @@ func (v *vocabulary) idOf(piece []byte) int64 {
 // piece is the text of an id that stands for text; ok is false for special
 // tokens and for ids outside the vocabulary.
 func (v *vocabulary) piece(id int64) (text string, ok bool) {
-	if id < 0 || id >= int64(len(v.tokens)) || v.special[id] || v.tokens[id] == "" {
+	if id < 0 || id >= v.size || v.special[id] {
 		return "", false
 	}
-	return v.tokens[id], true
+	if v.pieces != nil {
+		text = v.pieces.Piece(int32(id))
+	} else {
+		text = v.tokens[id]
+	}
+	return text, text != ""
+}
+
+// share forgets what the SentencePiece model knows as well, where its ids are the vocabulary's: two megabytes.
+func (v *vocabulary) share(pieces *spm.Model) {
+	if v.size != int64(pieces.Size()) {
+		return
+	}
+	for id, token := range v.tokens {
+		if own, ok := pieces.ID(token); !ok || int(own) != id {
+			return
+		}
+	}
+	v.ids, v.tokens, v.pieces = nil, nil, pieces
 }

@@ -20,7 +20,7 @@ func (m *Model) Decode(pieces []string) string {
 	trim := m.trim
 	var pending []byte // of byte pieces in a row
 	for _, piece := range pieces {
-		id, ok := m.id(piece)
+		id, ok := m.ID(piece)
 		if ok && m.kinds[id] == bytePiece {
 			b, _ := strconv.ParseUint(piece[len("<0x"):len("<0xFF")], 16, 8)
 			pending = append(pending, byte(b))

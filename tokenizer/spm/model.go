@@ -257,8 +257,8 @@ func (m *Model) Piece(id int32) string {
 	return m.pieces[id]
 }
 
-// id returns the id of a piece.
-func (m *Model) id(piece string) (id int32, ok bool) {
+// ID returns the id of a piece.
+func (m *Model) ID(piece string) (id int32, ok bool) {
 	if id, ok = m.ids[piece]; ok || m.unigram == nil {
 		return id, ok
 	}
