@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
+	"os"
 
 	"github.com/spf13/cobra"
 
@@ -32,6 +33,11 @@ its source: opus-mt-en-fr for Helsinki-NLP/opus-mt-en-fr. Does nothing where the
 same model already: of the same revision and precision, and undamaged. What cannot be pulled does not
 keep the others from it.`,
 		Args: func(_ *cobra.Command, models []string) error {
+			if len(models) == 1 && models[0] == "firefox" {
+				if info, err := os.Stat("firefox"); err != nil || !info.IsDir() {
+					return usagef("pull firefox needs pairs of languages, such as: pull firefox en-de")
+				}
+			}
 			several := len(models) > 2 || len(models) == 2 && models[0] != "firefox"
 			switch {
 			case several && (into.Name != "" || out != ""):

@@ -128,7 +128,7 @@ func TestFirefoxRefuses(t *testing.T) {
 		"huge":             {"en-de", change("size", 1<<40), "no size that a file may have"},
 		"climbs out":       {"en-de", func(m *mirror) { m.records[0]["name"] = "../model.bin" }, "../model.bin"},
 		"another file":     {"en-de", change("hash", strings.Repeat("0", 64)), "checksum"},
-		"gone":             {"en-de", change("location", "files/nowhere"), "model.ende.intgemm.alphas.bin"},
+		"gone":             {"en-de", change("location", "files/nowhere"), "check FIREFOX_MODELS"},
 		"no index":         {"en-de", func(m *mirror) { m.records = nil }, "is no index of Firefox's models: check FIREFOX_MODELS"},
 		"not a URL":        {"en-de", func(m *mirror) { m.url = "models" }, `FIREFOX_MODELS "models" is not a URL of an index`},
 		"same name twice":  {"en-de", func(m *mirror) { m.records[1]["name"] = "model.ende.intgemm.alphas.bin" }, "two files of one name"},
