@@ -111,7 +111,8 @@ func (p *Program) root() *cobra.Command {
 	root.Use, root.Short = "dragoman", "self-hosted translation service"
 	root.Long = `dragoman translates text with models of the families M2M100 and SMaLL-100 (100 languages,
 weights under MIT), NLLB-200 (202 languages, weights under CC BY-NC: not for commercial use),
-mBART-50 (52 languages) and Opus-MT (some 1,400 pairs).
+MADLAD-400 (over 400 languages), mBART-50 (52 languages), Opus-MT (some 1,400 pairs) and Firefox's
+(some 100 pairs).
 Without a command it serves HTTP.`
 	root.Version, root.SilenceErrors, root.SilenceUsage = p.line(), true, true
 	root.SetVersionTemplate("{{.Version}}\n")

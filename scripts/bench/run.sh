@@ -22,6 +22,8 @@
 #   PYTHON=python3           the Python (3.11 or newer) that the packages are installed for
 #
 #   offline: BENCH_BEAMS="1 5" BENCH_LENGTHS="16 32 128" BENCH_SENTENCES="1 8 32 64"
+#            BENCH_SHAPE=418M          or madlad-3B, with folders of its own and BENCH_PRECISIONS=int8, of
+#                                      which BENCH_SIDES="dragoman-int8 ctranslate2-int8" are measured
 #            BENCH_CELL_SECONDS=60     a side leaves out what would take it longer
 #   served:  BENCH_MODELS="bundled 418M 418M-greedy" BENCH_SERVED_SHARES="0.25 0.5 0.8 1.2"
 #            BENCH_SERVED_SECONDS=20 BENCH_SERVED_ARRIVALS=80 BENCH_SERVED_LONGEST=90
@@ -38,6 +40,7 @@
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 build=${BENCH_DIR:-build/bench}
+shape=${BENCH_SHAPE:-418M}
 python=$build/venv/bin/python
 
 main() {
@@ -77,18 +80,22 @@ programs() {
 exported() {
   local precision
   checkpoint "$build/checkpoint"
-  for precision in int8 fp32; do
+  for precision in ${BENCH_PRECISIONS:-int8 fp32}; do
     ./build/dragoman pull "$build/checkpoint" --precision "$precision" --out "$build/$precision" >&2
   done
 }
 
 setup() {
+  local precision
   exported
+  for precision in ${BENCH_PRECISIONS:-int8 fp32}; do
+    convert "$build/checkpoint" "$build/ct2-${precision/fp/float}" "${precision/fp/float}"
+  done
+  [[ $shape == 418M ]] || return 0
   for precision in int8 fp32; do
     ./build/dragoman pull model/bundled --precision "$precision" --out "$build/bundled-$precision" >&2
   done
   for precision in int8 float32; do
-    convert "$build/checkpoint" "$build/ct2-$precision" "$precision"
     convert model/bundled "$build/ct2-bundled-$precision" "$precision"
   done
 }
@@ -121,14 +128,17 @@ catalogue() {
   done
 }
 
-# checkpoint OUT [FLAG]... makes one of the shape of facebook/m2m100_418M, with random
-# weights and the tokenizer of the bundled model, which fits: its ids are among the checkpoint's.
+# checkpoint OUT [FLAG]... makes one of the shape, with random weights and a small
+# tokenizer that fits: its ids are among the checkpoint's.
 checkpoint() {
   local out=$1 sum
-  sum=$(cat scripts/random_checkpoint/*.go | sha256sum; printf %s "${*:2}")
+  sum=$(cat scripts/random_checkpoint/*.go | sha256sum; printf %s "$shape${*:2}")
   unchanged "$out/made_from" "$sum" && return
-  "$build/bin/random_checkpoint" --shape 418M --out "$@"
-  cp model/bundled/{sentencepiece.bpe.model,vocab.json,tokenizer_config.json} "$out"
+  "$build/bin/random_checkpoint" --shape "$shape" --out "$@"
+  case $shape in
+    madlad-*) cp model/testdata/families/t5/{spiece.model,tokenizer_config.json} "$out" ;;
+    *) cp model/bundled/{sentencepiece.bpe.model,vocab.json,tokenizer_config.json} "$out" ;;
+  esac
   echo "$sum" >"$out/made_from"
 }
 

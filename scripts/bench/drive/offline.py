@@ -8,10 +8,13 @@ import time
 import settings
 from host import Noise
 from results import Results
-from settings import built, knob, peer
+from settings import SHAPE, built, knob, peer
 from side import Side, SideError
 
-VOCABULARY, LANGUAGE = 128112, 8019  # of the random checkpoint: rows, and a row that is no special token
+# Of the random checkpoint: rows, and a row that is no special token, begins sources, and that of the target
+# language, which begins targets; none of them in models that are told the target in the source.
+VOCABULARY, LANGUAGE = (256000, 4) if SHAPE == "madlad-3B" else (128112, 8019)
+TARGET = -1 if SHAPE == "madlad-3B" else LANGUAGE + 9
 CELL_SECONDS = knob("CELL_SECONDS", 60)  # a cell that would take a side longer is left out
 PAUSE = 0.5  # seconds between runs: OpenMP's idle threads go on spinning for 0.2
 
@@ -49,7 +52,7 @@ def sources(sentences, length):
 
 
 def request(sentences, length, beams):
-    return {"sources": sources(sentences, length), "target": LANGUAGE + 9, "beams": beams, "length": length}
+    return {"sources": sources(sentences, length), "target": TARGET, "beams": beams, "length": length}
 
 
 def check(every, lengths, results):

@@ -20,12 +20,13 @@ def main(checkpoint, folder, compute_type, inter, intra):
                                         intra_threads=int(intra))
 
     def decode(sources, target, beams, length):
+        prefix = [tokens[target]] if target >= 0 else []
         results = translator.translate_batch(
             [[tokens[i] for i in source] for source in sources],
-            target_prefix=[[tokens[target]]] * len(sources),
-            beam_size=beams, min_decoding_length=length + 1, max_decoding_length=length + 1,  # the prefix counts
+            target_prefix=[prefix] * len(sources),
+            beam_size=beams, min_decoding_length=len(prefix) + length, max_decoding_length=len(prefix) + length,
             max_batch_size=math.ceil(len(sources) / int(inter)))
-        return [[ids[token] for token in result.hypotheses[0][1:]] for result in results]
+        return [[ids[token] for token in result.hypotheses[0][len(prefix):]] for result in results]
 
     serve({"ctranslate2": ctranslate2.__version__}, decode)
 
