@@ -146,7 +146,7 @@ func ReadManifest(dir string) (*Manifest, error) {
 	if sum := stored.Checksum; sum != "" && sum != checksum(bytes.Replace(raw, []byte(sum), []byte(noChecksum), 1)) {
 		return nil, fmt.Errorf("%w: %s is not as it was written: delete the folder and export again", ErrDamaged, path)
 	}
-	if err := m.Spec.check(); err != nil {
+	if err := m.Spec.Check(); err != nil {
 		return nil, fmt.Errorf("%w: %s: %w: delete the folder and export again", ErrDamaged, path, err)
 	}
 	return &m, nil

@@ -96,13 +96,24 @@ const (
 	PlainPositions Positions = "plain"
 	// Learned ones are weights, of each stack's own.
 	LearnedPositions Positions = "learned"
+	// A table of them is weights of each stack's own too, the first row being the first position's.
+	TablePositions Positions = "table"
 	// Relative ones are not embedded: the distance of two tokens has a weight for each head, of each
 	// stack, which is added to their score in self-attention.
 	RelativePositions Positions = "relative"
 )
 
-// LearnedOffset is the row of the first position in a table of learned ones.
-const LearnedOffset = 2
+// learnedOffset is the row of the first position where they are learned.
+const learnedOffset = 2
+
+// FirstPosition is the row of the first position in the weights that positions have; ok is false where they
+// have none.
+func (s Spec) FirstPosition() (row int, ok bool) {
+	if s.Positions == LearnedPositions {
+		return learnedOffset, true
+	}
+	return 0, s.Positions == TablePositions
+}
 
 // SourceRows is the number of rows of the encoder's embedding.
 func (s Spec) SourceRows() int {
@@ -117,8 +128,8 @@ func (s Spec) CPUOnly() bool {
 	return s.Recurrent || s.Epsilon != 0 || s.Positions == RelativePositions || s.RMSNorm || s.Unscaled || s.Gated || s.Activation == GELUTanh
 }
 
-// check names the first size or id that no model has.
-func (s Spec) check() error {
+// Check names the first size or id that no model has.
+func (s Spec) Check() error {
 	last := int64(s.VocabSize) - 1
 	for _, field := range []struct {
 		name               string
@@ -160,7 +171,7 @@ func (s Spec) check() error {
 	if !slices.Contains([]Activation{ReLU, Swish, GELU, GELUTanh}, s.Activation) {
 		return fmt.Errorf("activation is %q, which this build does not know", s.Activation)
 	}
-	if !slices.Contains([]Positions{FairseqPositions, OriginalPositions, PlainPositions, LearnedPositions, RelativePositions}, s.Positions) {
+	if !slices.Contains([]Positions{FairseqPositions, OriginalPositions, PlainPositions, LearnedPositions, TablePositions, RelativePositions}, s.Positions) {
 		return fmt.Errorf("positions is %q, which this build does not know", s.Positions)
 	}
 	return nil
@@ -246,8 +257,8 @@ func (s Spec) Parameters() int {
 	if s.EmbeddingNorm {
 		n += 2 * norm
 	}
-	if s.Positions == LearnedPositions {
-		n += 2 * (s.MaxPositions + LearnedOffset) * d
+	if first, ok := s.FirstPosition(); ok {
+		n += 2 * (s.MaxPositions + first) * d
 	}
 	if s.Positions == RelativePositions {
 		n += s.Buckets * (s.Encoder.Heads + s.Decoder.Heads)

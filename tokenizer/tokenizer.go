@@ -100,6 +100,7 @@ const (
 	Source             // the source language
 	Target             // the target language
 	Space              // ▁
+	Begin              // <s>
 )
 
 // Framing says which tokens stand around the pieces of a source, and which ones a
@@ -111,6 +112,9 @@ type Framing struct{ Before, After, Forced []Part }
 func New(c Config) (*Tokenizer, error) {
 	if c.Special == nil {
 		c.Special = []string{"<s>", "<pad>", "</s>", "<unk>"}
+	}
+	if err := c.checkFraming(); err != nil {
+		return nil, err
 	}
 	source, err := newSide(c.Pieces, c.Vocabulary, c.Special, c.Sparse)
 	if err != nil {
@@ -142,12 +146,21 @@ func New(c Config) (*Tokenizer, error) {
 	return t, nil
 }
 
-// newSide makes the side of a vocabulary, which needs an end and an unknown token.
-func newSide(pieces *spm.Model, ids map[string]int64, special []string, sparse bool) (side, error) {
-	for _, token := range []string{"</s>", "<unk>"} {
-		if !slices.Contains(special, token) {
-			return side{}, fmt.Errorf("%d entries, but no token %q", len(ids), token)
+// checkFraming checks that the tokens around a source are there.
+func (c Config) checkFraming() error {
+	parts := slices.Concat(c.Framing.Before, c.Framing.After)
+	for part, token := range map[Part]string{Begin: "<s>", End: "</s>"} {
+		if slices.Contains(parts, part) && !slices.Contains(c.Special, token) {
+			return fmt.Errorf("%d entries, but no token %q", len(c.Vocabulary), token)
 		}
+	}
+	return nil
+}
+
+// newSide makes the side of a vocabulary, which needs an unknown token.
+func newSide(pieces *spm.Model, ids map[string]int64, special []string, sparse bool) (side, error) {
+	if !slices.Contains(special, "<unk>") {
+		return side{}, fmt.Errorf("%d entries, but no token %q", len(ids), "<unk>")
 	}
 	vocab, err := newVocabulary(ids, special, sparse)
 	if err != nil {
@@ -244,6 +257,8 @@ func (t *Tokenizer) append(ids []int64, parts []Part, from, to string) []int64 {
 			ids = append(ids, t.codes[from])
 		case Target:
 			ids = append(ids, t.codes[to])
+		case Begin:
+			ids = append(ids, t.source.vocab.ids["<s>"])
 		case Space:
 			ids = append(ids, t.source.vocab.idOf([]byte("▁")))
 		default:

@@ -1,7 +1,8 @@
 // Package checkpoint reads a Hugging Face checkpoint of M2M100's network, which NLLB-200 and
 // SMaLL-100 share, of Marian's, which Opus-MT has, or of mBART-50's: the sizes, parts and ids of
 // config.json and generation_config.json, and the weights of model.safetensors or
-// pytorch_model.bin (of any version of torch), in one file or in shards.
+// pytorch_model.bin (of any version of torch), in one file or in shards; or one that CTranslate2's converters made,
+// see package model/ctranslate2.
 //
 // [Open] reads headers only and checks everything that can be checked without
 // the weights themselves: every tensor that the sizes demand is there with the
@@ -42,6 +43,9 @@ type Checkpoint struct {
 // tensor, where config.json is not that of a model that is supported or where the weights
 // do not fit it. The weight files stay open until Close.
 func Open(dir string) (*Checkpoint, error) {
+	if isConverted(dir) {
+		return openConverted(dir)
+	}
 	spec, err := ReadSpec(dir)
 	if err != nil {
 		return nil, err

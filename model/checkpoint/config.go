@@ -18,6 +18,13 @@ const maxConfigSize = 4 << 20
 // without its weights. It fails, naming the field, where they are not those of
 // a model that is supported.
 func ReadSpec(dir string) (model.Spec, error) {
+	if isConverted(dir) {
+		ckpt, err := openConverted(dir)
+		if err != nil {
+			return model.Spec{}, err
+		}
+		return ckpt.Spec(), ckpt.Close()
+	}
 	config, err := readSmall(filepath.Join(dir, ConfigFile), maxConfigSize)
 	if errors.Is(err, fs.ErrNotExist) {
 		return model.Spec{}, fmt.Errorf("no checkpoint in %s: %w", dir, err)

@@ -79,8 +79,8 @@ func appendStack(list []Parameter, prefix string, spec model.Spec, stack model.S
 	if spec.Positions == model.RelativePositions {
 		list = append(list, Parameter{prefix + ".relative_attention_bias.weight", []int{spec.Buckets, stack.Heads}})
 	}
-	if spec.Positions == model.LearnedPositions {
-		list = append(list, Parameter{prefix + ".embed_positions.weight", []int{spec.MaxPositions + model.LearnedOffset, d}})
+	if first, ok := spec.FirstPosition(); ok {
+		list = append(list, Parameter{prefix + ".embed_positions.weight", []int{spec.MaxPositions + first, d}})
 	}
 	for i := range stack.Layers {
 		layer := fmt.Sprintf("%s.layers.%d.", prefix, i)

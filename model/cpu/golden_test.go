@@ -28,6 +28,16 @@ func TestGoldensOfFamilies(t *testing.T) {
 	}
 }
 
+// Models in CTranslate2's form write what CTranslate2 writes that computes in 32 bits.
+func TestGoldensOfConvertedModels(t *testing.T) {
+	for name, g := range modeltest.Converted(t) {
+		t.Run(name, func(t *testing.T) {
+			delete(g.Settings, "greedy-int8") // another arithmetic
+			checkGoldens(t, g, g.Cases)
+		})
+	}
+}
+
 // In 8 bits the first token is that of single precision, but where the network is too small for them.
 func TestInt8OfOtherNetworks(t *testing.T) {
 	for _, name := range []string{"marian", "marian-two-vocabularies", "marian-untied", "mbart", "mbart-bin", "mbart-untied", "t5", "t5-tied", "t5-silu"} {

@@ -123,8 +123,8 @@ func embeddings(stack string) string { return "model." + stack + ".embed_tokens.
 
 // positions is the table of positions of a stack, [MaxPositions, DModel].
 func (b *builder) positions(stack string) string {
-	if b.spec.Positions == model.LearnedPositions {
-		return b.use(b.w.tail("model."+stack+".embed_positions.weight", model.LearnedOffset))
+	if row, ok := b.spec.FirstPosition(); ok {
+		return b.use(b.w.tail("model."+stack+".embed_positions.weight", row))
 	}
 	const block = 64 // rows that are in memory at a time
 	n, d, first, table := b.spec.MaxPositions, b.spec.DModel, int(b.spec.Pad)+1, sinusoids

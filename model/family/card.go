@@ -8,6 +8,8 @@ import (
 	"strings"
 
 	"go.yaml.in/yaml/v3"
+
+	"dragoman/model/ctranslate2"
 )
 
 // CardFile is the model card, which tells of a model. Any checkpoint may have one.
@@ -22,8 +24,12 @@ var (
 )
 
 // License is what the model card says of the license, such as "apache-2.0"; of several, all. It is ""
-// where the card does not say. The form is that of the Hugging Face Hub's cards.
+// where the card does not say. The form is that of the Hugging Face Hub's cards. That of an Argos package is in
+// its metadata.json.
 func License(files Files) (string, error) {
+	if metadata, ok, err := ctranslate2.ReadMetadata(files); ok && licenseName.MatchString(metadata.License) || err != nil {
+		return metadata.License, err
+	}
 	card, err := readCard(files)
 	if err != nil {
 		return "", err

@@ -18,6 +18,7 @@ import (
 	"strings"
 
 	"dragoman/model"
+	"dragoman/model/ctranslate2"
 	"dragoman/tokenizer"
 )
 
@@ -33,6 +34,8 @@ type Family struct {
 	// files are the tokenizer's files. The first set that a checkpoint has all of is
 	// used.
 	files [][]string
+	// choose finds the files where files does not say them all.
+	choose func(Files) ([]string, error)
 	// directions is [Family.Directions]; nil: the languages are all of the tokenizer's.
 	directions func(files Files, s settings, name string, set Directions) (Directions, error)
 	// config reads what the tokenizer is made of from a folder, where its pieces are
@@ -41,7 +44,7 @@ type Family struct {
 }
 
 // families are all there are. The first is that of checkpoints that do not say.
-var families = []*Family{m2m100, small100, nllb, marian, firefox, mbart, t5}
+var families = []*Family{m2m100, small100, nllb, marian, firefox, mbart, t5, converted}
 
 // Names are the names of the families.
 func Names() []string {
@@ -104,6 +107,11 @@ func Recognize(files Files, name string) (*Family, error) {
 	s, err := readSettings(files)
 	if err != nil {
 		return nil, err
+	}
+	if s.Class == "" {
+		if ok, err := files.Has(ctranslate2.ModelFile); err != nil || ok {
+			return converted, err
+		}
 	}
 	origin := strings.ToLower(s.Origin)
 	for _, f := range families {
@@ -187,6 +195,9 @@ func (f *Family) PullFiles(files Files) ([]string, error) {
 
 // pieceFiles returns the set of the family's files that is there.
 func (f *Family) pieceFiles(files Files) ([]string, error) {
+	if f.choose != nil {
+		return f.choose(files)
+	}
 	var missing string // of the first set
 	for _, set := range f.files {
 		lacks := ""

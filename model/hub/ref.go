@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"regexp"
 	"strings"
+
+	"dragoman/model/ctranslate2"
 )
 
 // kind is where the checkpoint of a Ref is.
@@ -41,7 +43,8 @@ var (
 
 // ParseRef reads the name of a checkpoint:
 //
-//   - a folder, if one is there or the name begins like a path (/, ./, ../, ~);
+//   - a folder, if one is there or the name begins like a path (/, ./, ../, ~), or an Argos package
+//     (.argosmodel), which counts as one;
 //   - an http(s) URL whose files are beside each other (a repository's own page
 //     on the Hub counts as the repository);
 //   - one of Firefox's models, firefox:en-de;
@@ -59,7 +62,7 @@ func ParseRef(s, revision string) (Ref, error) {
 		return parseFirefox(s, revision)
 	case strings.Contains(s, "://"):
 		return Ref{}, fmt.Errorf("model %q: only http:// and https:// URLs are supported", s)
-	case pathPattern.MatchString(s), isFolder(s):
+	case pathPattern.MatchString(s), isFolder(s), strings.HasSuffix(s, ctranslate2.PackageExt):
 		return parseFolder(s, revision)
 	}
 	return parseRepo(s, revision)
@@ -95,6 +98,9 @@ func parseURL(s, revision string) (Ref, error) {
 			revision = rev
 		}
 		return parseRepo(repo, revision)
+	}
+	if strings.HasSuffix(u.Path, ctranslate2.PackageExt) {
+		return Ref{}, fmt.Errorf("model %q is an Argos package: download it and give the path of the file", redact(u))
 	}
 	if revision != "" {
 		return Ref{}, fmt.Errorf("model %q is a URL, which has no revision %q: leave the revision out", redact(u), revision)
@@ -161,7 +167,7 @@ func (r Ref) Name() string {
 			name = whole
 		}
 	}
-	return path.Base(filepath.ToSlash(name))
+	return strings.TrimSuffix(path.Base(filepath.ToSlash(name)), ctranslate2.PackageExt)
 }
 
 // String is the repository's name, the URL without its password and query, or

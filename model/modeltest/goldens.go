@@ -40,8 +40,9 @@ type Goldens struct {
 
 // Versions name what made the goldens.
 type Versions struct {
-	Attention     string `json:"attention"` // transformers' implementation of attention
-	DType         string `json:"dtype"`     // in which it computed
+	Attention     string `json:"attention"`   // transformers' implementation of attention
+	CTranslate2   string `json:"ctranslate2"` // of models in its form, which it ran
+	DType         string `json:"dtype"`       // in which the reference computed
 	Machine       string `json:"machine"`
 	Python        string `json:"python"`
 	SentencePiece string `json:"sentencepiece"`
@@ -159,12 +160,18 @@ func Families(t testing.TB) map[string]*Goldens {
 	return all(t, "families")
 }
 
+// Converted returns the goldens of every random model in CTranslate2's form, by its name.
+func Converted(t testing.TB) map[string]*Goldens {
+	t.Helper()
+	return all(t, "ctranslate2")
+}
+
 // all returns the goldens in the folders of a folder of model/testdata, by their names.
 func all(t testing.TB, folder string) map[string]*Goldens {
 	t.Helper()
 	paths, err := filepath.Glob(filepath.Join(root(t), "model", "testdata", folder, "*", "goldens.json.gz"))
 	if err != nil || len(paths) == 0 {
-		t.Fatalf("no goldens of %s: %v: make them with scripts/goldens/models.py", folder, err)
+		t.Fatalf("no goldens of %s: %v: make them with scripts/goldens", folder, err)
 	}
 	found := make(map[string]*Goldens, len(paths))
 	for _, path := range paths {

@@ -15,6 +15,7 @@ import (
 	"dragoman/model"
 	"dragoman/model/bundled"
 	"dragoman/model/checkpoint"
+	"dragoman/model/ctranslate2"
 	"dragoman/model/export"
 	"dragoman/model/family"
 	"dragoman/model/hub"
@@ -55,6 +56,9 @@ func (p *Preparer) source() (source, error) {
 	ref, err := hub.ParseRef(p.cfg.Weights, p.cfg.Revision)
 	if err != nil {
 		return source{}, err
+	}
+	if ref.IsFolder() && strings.HasSuffix(ref.String(), ctranslate2.PackageExt) {
+		return packageSource(ref.String())
 	}
 	if ref.IsFolder() {
 		return folderSource(ref.String())
@@ -119,6 +123,37 @@ func folderSource(dir string) (source, error) {
 	}, nil
 }
 
+// packageSource is an Argos package, which is unpacked to be exported.
+func packageSource(file string) (source, error) {
+	file, err := filepath.Abs(file)
+	if err != nil {
+		return source{}, err
+	}
+	info, err := os.Stat(file)
+	if err != nil {
+		return source{}, fmt.Errorf("MODEL_WEIGHTS: %w", err)
+	}
+	if info.IsDir() { // one that was unpacked by hand, or has an odd name
+		return folderSource(file)
+	}
+	version := hashFiles(info)
+	return source{
+		name: file, version: version,
+		fetch: func(_ context.Context, _, work string) (string, string, error) {
+			return work, version, ctranslate2.Unpack(file, work)
+		},
+	}, nil
+}
+
+// hashFiles tells files by their names, sizes and times of change.
+func hashFiles(files ...fs.FileInfo) string {
+	h := sha256.New()
+	for _, f := range files {
+		fmt.Fprintf(h, "%s %d %d\n", f.Name(), f.Size(), f.ModTime().UnixNano())
+	}
+	return "files-" + hex.EncodeToString(h.Sum(nil))[:12]
+}
+
 // fingerprint changes when a file of the folder does: a hash of their names,
 // sizes and times of change.
 func fingerprint(dir string) (string, error) {
@@ -126,7 +161,7 @@ func fingerprint(dir string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	h := sha256.New()
+	var files []fs.FileInfo
 	for _, e := range entries {
 		info, err := os.Stat(filepath.Join(dir, e.Name())) // of what a link points to
 		if errors.Is(err, fs.ErrNotExist) || err == nil && !info.Mode().IsRegular() {
@@ -135,9 +170,9 @@ func fingerprint(dir string) (string, error) {
 		if err != nil {
 			return "", err
 		}
-		fmt.Fprintf(h, "%s %d %d\n", e.Name(), info.Size(), info.ModTime().UnixNano())
+		files = append(files, info)
 	}
-	return "files-" + hex.EncodeToString(h.Sum(nil))[:12], nil
+	return hashFiles(files...), nil
 }
 
 // inspect checks that the checkpoint's tokenizer and sizes fit together and says how

@@ -1,0 +1,446 @@
+package checkpoint
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"math"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"dragoman/model"
+	"dragoman/model/ctranslate2"
+)
+
+// converted is a model in CTranslate2's form.
+type converted struct {
+	file *ctranslate2.File
+	data *os.File
+	used map[string]bool // variables that the network has
+	spec model.Spec
+	rows int // of the decoder's embedding that are in the file
+}
+
+// isConverted says whether a folder holds a model in CTranslate2's form, and no weights of another.
+func isConverted(dir string) bool {
+	has := func(name string) bool { _, err := os.Stat(filepath.Join(dir, name)); return err == nil }
+	return has(ctranslate2.ModelFile) &&
+		!slices.ContainsFunc(formats, func(f format) bool { return has(f.file) || has(f.index) })
+}
+
+// openConverted opens the model in CTranslate2's form in a folder.
+func openConverted(dir string) (ckpt *Checkpoint, err error) {
+	path := filepath.Join(dir, ctranslate2.ModelFile)
+	c := &converted{used: map[string]bool{}}
+	if c.data, err = os.Open(path); err != nil {
+		return nil, err
+	}
+	defer func() {
+		if err != nil {
+			err = errors.Join(fmt.Errorf("%s: %w", path, err), c.data.Close())
+		}
+	}()
+	info, err := c.data.Stat()
+	if err != nil {
+		return nil, err
+	}
+	if !info.Mode().IsRegular() {
+		return nil, fs.ErrInvalid
+	}
+	if beginsWith(c.data, lfsPointer) {
+		return nil, errLFS
+	}
+	if c.file, err = ctranslate2.Parse(c.data, info.Size()); err != nil {
+		return nil, err
+	}
+	if err := c.readSpec(ctranslate2.Folder(dir)); err != nil {
+		return nil, err
+	}
+	w := weights{path: path, tensors: map[string]Tensor{}}
+	for _, p := range Layout(c.spec) {
+		if w.tensors[p.Name], err = c.tensor(p); err != nil {
+			return nil, err
+		}
+	}
+	if err := c.checkAllUsed(); err != nil {
+		return nil, err
+	}
+	w.closers = append(w.closers, c.data)
+	return &Checkpoint{spec: c.spec, weights: w}, nil
+}
+
+// defaultHeads are the numbers of heads where the file does not say, by the names of networks.
+var defaultHeads = map[string]int{"TransformerSpec": 8, "TransformerBase": 8, "TransformerBig": 16}
+
+// convertedPositions is the longest source or target of models whose positions have no weights: that of
+// CTranslate2's own settings.
+const convertedPositions = 1024
+
+// readSpec finds out which parts and sizes the network has.
+func (c *converted) readSpec(files ctranslate2.Files) error {
+	if defaultHeads[c.file.Spec] == 0 || c.file.Revision > 7 {
+		return fmt.Errorf("a %q of revision %d: of CTranslate2's models only translators are supported, which are a \"TransformerSpec\" of up to revision 7",
+			c.file.Spec, c.file.Revision)
+	}
+	source, target := c.shape(c.sourceEmbedding()), c.shape(targetEmbedding)
+	if len(source) != 2 || len(target) != 2 {
+		return errors.New("there are no embeddings of sources and translations: this is not a translator")
+	}
+	s := &c.spec
+	c.rows, s.VocabSize, s.DModel = target[0], target[0], target[1]
+	s.TiedHead, s.MaxPositions = c.same(headWeight, targetEmbedding), convertedPositions
+	if !c.same(c.sourceEmbedding(), targetEmbedding) {
+		s.SourceVocab = source[0]
+	}
+	s.EmbeddingNorm, s.LogitsBias = c.has("encoder/layernorm_embedding/gamma"), c.has(headBias)
+	for _, name := range []string{"encoder/position_encodings/encodings", "decoder/position_encodings/encodings"} {
+		rows := c.shape(name)
+		if len(rows) == 2 && s.Positions == model.TablePositions {
+			s.MaxPositions = min(s.MaxPositions, rows[0])
+		} else if len(rows) == 2 {
+			s.Positions, s.MaxPositions = model.TablePositions, min(model.LimitPositions, rows[0])
+		}
+	}
+	var err error
+	if s.Encoder, err = c.stack("encoder"); err != nil {
+		return err
+	}
+	if s.Decoder, err = c.stack("decoder"); err != nil {
+		return err
+	}
+	if err := c.readParts(); err != nil {
+		return err
+	}
+	if err := c.readTokens(files); err != nil {
+		return err
+	}
+	return s.Check()
+}
+
+// stack are the sizes of a stack.
+func (c *converted) stack(side string) (s model.Stack, err error) {
+	heads, err := c.number(float64(defaultHeads[c.file.Spec]), side+"/num_heads", "num_heads")
+	first := func() string { return fmt.Sprintf("%s/layer_%d/ffn/linear_0/weight", side, s.Layers) }
+	if shape := c.shape(first()); len(shape) == 2 {
+		s.FFN = shape[0]
+	}
+	for s.Layers <= model.LimitLayers && c.has(first()) {
+		s.Layers++
+	}
+	s.Heads = int(heads)
+	return s, err
+}
+
+// readParts reads the numbers that say which parts the network has.
+func (c *converted) readParts() error {
+	preNorm, err1 := c.ofBoth("pre_norm", 1)
+	activation, err2 := c.ofBoth("activation", 0)
+	alibi, err3 := c.ofBoth("alibi", 0)
+	zero, err4 := c.number(0, "decoder/start_from_zero_embedding")
+	encoder, err5 := c.embedScale("encoder")
+	decoder, err6 := c.embedScale("decoder")
+	if err := errors.Join(err1, err2, err3, err4, err5, err6); err != nil {
+		return err
+	}
+	s, activations := &c.spec, []model.Activation{model.ReLU, model.GELUTanh, model.Swish, model.GELU} // by their numbers
+	switch {
+	case encoder != decoder:
+		return fmt.Errorf("embeddings are scaled by %v in the encoder and by %v in the decoder: only one scale is supported", encoder, decoder)
+	case alibi != 0:
+		return errors.New("positions are told by ALiBi: only those that are embedded are supported")
+	case activation < 0 || int(activation) >= len(activations):
+		return fmt.Errorf("activation function %v: ReLU, GELU and swish are supported", activation)
+	}
+	s.PostNorm, s.Activation, s.EmbedScale = preNorm == 0, activations[int(activation)], float32(encoder)
+	if zero != 0 {
+		// The decoder begins with an embedding of zeros. It is that of one row more, which has no probability.
+		s.VocabSize++
+		s.Pad, s.DecoderStart = int64(c.rows), int64(c.rows)
+		s.LogitsBias, s.NeverPad, s.Renormalize = true, true, true
+	}
+	return nil
+}
+
+// ofBoth is a number on which both stacks must agree.
+func (c *converted) ofBoth(name string, def float64) (float64, error) {
+	encoder, err := c.number(def, "encoder/"+name, name)
+	if err != nil {
+		return 0, err
+	}
+	decoder, err := c.number(def, "decoder/"+name, name)
+	if err == nil && encoder != decoder {
+		err = fmt.Errorf("%s is %v in the encoder and %v in the decoder: only one for both is supported", name, encoder, decoder)
+	}
+	return decoder, err
+}
+
+// embedScale is what the embeddings of a stack are multiplied by: a number, or a switch.
+func (c *converted) embedScale(side string) (float64, error) {
+	root := math.Sqrt(float64(c.spec.DModel))
+	for _, name := range []string{"/scale_embeddings", "/embeddings/multiply_by_sqrt_depth", "/embeddings_0/multiply_by_sqrt_depth"} {
+		if _, v, ok := c.file.Find(side + name); ok {
+			scale, err := c.number(root, side+name)
+			if v.DType == ctranslate2.Int8 && scale == 0 {
+				scale = 1
+			} else if v.DType == ctranslate2.Int8 {
+				scale = root
+			}
+			return scale, err
+		}
+	}
+	return root, nil
+}
+
+// readTokens reads the ids of special tokens and the settings of a search.
+func (c *converted) readTokens(files ctranslate2.Files) error {
+	config, err := ctranslate2.ReadConfig(files)
+	if err != nil {
+		return err
+	}
+	if err := c.oldConfig(&config); err != nil {
+		return err
+	}
+	vocabularies, err := ctranslate2.ReadVocabularies(files, config.Unknown)
+	if err != nil {
+		return err
+	}
+	s := &c.spec
+	for _, v := range []struct {
+		tokens, rows int
+		name         string
+	}{{len(vocabularies.Source), c.shape(c.sourceEmbedding())[0], vocabularies.Files[0]},
+		{len(vocabularies.Target), c.rows, vocabularies.Files[len(vocabularies.Files)-1]}} {
+		if v.tokens != v.rows {
+			return fmt.Errorf("%s has %d tokens, the model %d: these files do not belong together", v.name, v.tokens, v.rows)
+		}
+	}
+	switch {
+	case config.Quantization != nil:
+		return fmt.Errorf("%s: \"quantization_type\" is %.20q: only CTranslate2's own are supported", ctranslate2.ConfigFile, *config.Quantization)
+	case config.NormEpsilon != nil && *config.NormEpsilon != 1e-5:
+		return fmt.Errorf("%s: \"layer_norm_epsilon\" is %v, only 1e-5 is supported", ctranslate2.ConfigFile, *config.NormEpsilon)
+	case config.DecoderStart == nil:
+		return fmt.Errorf("%s: \"decoder_start_token\" is null: models that are told the target language by it are not supported", ctranslate2.ConfigFile)
+	}
+	ids := ctranslate2.IDs(vocabularies.Target)
+	start, hasStart := ids[*config.DecoderStart]
+	eos, hasEOS := ids[config.EOS]
+	if !hasStart || !hasEOS {
+		return fmt.Errorf("%s lacks %.20q or %.20q, which begin and end translations", vocabularies.Files[len(vocabularies.Files)-1],
+			*config.DecoderStart, config.EOS)
+	}
+	s.EOS, s.BOS = eos, eos
+	if bos, ok := ids[config.BOS]; ok {
+		s.BOS = bos
+	}
+	if s.DecoderStart == 0 { // else it is the one of zeros
+		s.DecoderStart = start
+	}
+	// Those of ctranslate2.Translator.translate_batch, and of Argos.
+	s.Generation = model.Generation{Beams: 2, MaxLength: 257, MinLength: 2, LengthPenalty: 1, EarlyStopping: "true", RepetitionPenalty: 1}
+	isPackage, err := files.Has(ctranslate2.MetadataFile)
+	if isPackage {
+		s.Generation.Beams, s.Generation.LengthPenalty = 4, 0.2
+	}
+	s.Generation.MaxLength = min(s.Generation.MaxLength, s.MaxPositions)
+	return err
+}
+
+// oldConfig reads the settings that models of before version 6 have among their variables.
+func (c *converted) oldConfig(config *ctranslate2.Config) error {
+	if c.file.Version >= 6 {
+		return nil
+	}
+	for name, into := range map[string]*string{"unk_token": &config.Unknown, "bos_token": &config.BOS, "eos_token": &config.EOS} {
+		own, v, ok := c.file.Find(name)
+		if !ok {
+			continue
+		}
+		if v.DType != ctranslate2.Int8 || v.Len() > maxToken {
+			return fmt.Errorf("variable %s is not a token", name)
+		}
+		raw := make([]byte, v.Len())
+		if _, err := c.data.ReadAt(raw, v.Offset); err != nil {
+			return noEOF(err)
+		}
+		c.used[own], *into = true, string(raw)
+	}
+	user, err1 := c.number(0, "user_decoder_start_tokens")
+	bos, err2 := c.number(1, "with_target_bos")
+	switch config.DecoderStart = &config.BOS; {
+	case user != 0:
+		config.DecoderStart = nil
+	case bos == 0:
+		config.DecoderStart = &config.EOS
+	}
+	addBOS, err3 := c.number(0, "with_source_bos")
+	addEOS, err4 := c.number(0, "with_source_eos")
+	if err := errors.Join(err1, err2, err3, err4); err != nil {
+		return err
+	}
+	if config.AddBOS != (addBOS != 0) || config.AddEOS != (addEOS != 0) {
+		return fmt.Errorf("sources begin or end with special tokens, which is told inside of a model.bin of version %d: "+
+			"add a %s with \"add_source_bos\": %v, \"add_source_eos\": %v", c.file.Version, ctranslate2.ConfigFile, addBOS != 0, addEOS != 0)
+	}
+	return nil
+}
+
+// maxToken bounds a special token, in bytes.
+const maxToken = 1 << 10
+
+// number is a variable of one element, the first that is there; def: there is none.
+func (c *converted) number(def float64, names ...string) (float64, error) {
+	for _, name := range names {
+		own, v, ok := c.file.Find(name)
+		if !ok {
+			continue
+		}
+		c.used[own] = true
+		if v.Len() != 1 {
+			return 0, fmt.Errorf("variable %s has shape %v: a single number is expected", name, v.Shape)
+		}
+		value := make([]float32, 1)
+		err := readElements(c.data, v, value, 0)
+		return float64(value[0]), err
+	}
+	return def, nil
+}
+
+func (c *converted) has(name string) bool { _, _, ok := c.file.Find(name); return ok }
+
+func (c *converted) shape(name string) []int { _, v, _ := c.file.Find(name); return v.Shape }
+
+// same says whether two names are of one variable.
+func (c *converted) same(a, b string) bool {
+	first, _, _ := c.file.Find(a)
+	second, _, _ := c.file.Find(b)
+	return first == second
+}
+
+// Names of variables.
+const (
+	targetEmbedding = "decoder/embeddings/weight"
+	headWeight      = "decoder/projection/weight"
+	headBias        = "decoder/projection/bias"
+)
+
+// sourceEmbedding is the name of the encoder's embedding, which newer models number.
+func (c *converted) sourceEmbedding() string {
+	if name := "encoder/embeddings/weight"; c.has(name) {
+		return name
+	}
+	return "encoder/embeddings_0/weight"
+}
+
+// ignored are the numbers that say nothing of the network's output.
+var ignored = []string{"embeddings_merge", "alignment_layer", "alignment_heads", "alibi_use_positive_positions", "scale_alibi", "multi_query_attention",
+	"start_from_zero_embedding", "with_source_bos", "with_source_eos", "with_target_bos", "user_decoder_start_tokens",
+	"unk_token", "bos_token", "eos_token"}
+
+// checkAllUsed finds what the network has no part for.
+func (c *converted) checkAllUsed() error {
+	for _, name := range slices.Sorted(maps.Keys(c.file.Variables)) {
+		if c.used[name] || slices.Contains(ignored, name[strings.LastIndex(name, "/")+1:]) {
+			continue
+		}
+		return fmt.Errorf("variable %.100q is of a part that is not supported: supported are encoders and decoders with the positions of tokens "+
+			"embedded, as those of OpenNMT, Opus-MT, M2M100, NLLB-200 and mBART-50; of another network pull what it was converted from", name)
+	}
+	return nil
+}
+
+// convertedNames are the parts of names of tensors that CTranslate2 has others for, but for those of a stack.
+var convertedNames = strings.NewReplacer("model.", "", ".layers.", "/layer_", ".self_attn_layer_norm.", "/self_attention/layer_norm/",
+	".encoder_attn_layer_norm.", "/attention/layer_norm/", ".final_layer_norm.", "/ffn/layer_norm/", ".self_attn.out_proj.", "/self_attention/linear_1/",
+	".encoder_attn.out_proj.", "/attention/linear_2/", ".self_attn.", "/self_attention/linear_0/", ".encoder_attn.q_proj.", "/attention/linear_0/",
+	".encoder_attn.", "/attention/linear_1/", ".fc1.", "/ffn/linear_0/", ".fc2.", "/ffn/linear_1/", ".embed_positions.weight", "/position_encodings/encodings",
+	".layer_norm.", "/layer_norm/", ".layernorm_embedding.", "/layernorm_embedding/")
+
+// source is the variable that a tensor is in, and which of how many parts of it, one below the other: CTranslate2
+// has queries, keys and values in one.
+func (c *converted) source(tensor string) (name string, part, parts int) {
+	switch tensor {
+	case SharedEmbedding, DecoderEmbedding:
+		return targetEmbedding, 0, 1
+	case EncoderEmbedding:
+		return c.sourceEmbedding(), 0, 1
+	case Head:
+		return headWeight, 0, 1
+	case LogitsBias:
+		return headBias, 0, 1
+	}
+	name, parts = convertedNames.Replace(tensor), 1
+	if strings.Contains(name, "layer_norm") || strings.Contains(name, "layernorm") {
+		name = strings.NewReplacer("/weight", "/gamma", "/bias", "/beta").Replace(name)
+	}
+	for i, projection := range []string{"q_proj.", "k_proj.", "v_proj."} {
+		if whole := strings.Replace(name, projection, "", 1); whole != name {
+			name, part, parts = whole, i, 3
+		}
+	}
+	if parts == 3 && strings.Contains(name, "/attention/") { // keys and values only
+		part, parts = part-1, 2
+	}
+	return name, part, parts
+}
+
+// tensor finds a tensor of the network.
+func (c *converted) tensor(p Parameter) (Tensor, error) {
+	name, part, parts := c.source(p.Name)
+	own, v, ok := c.file.Find(name)
+	t := Tensor{Name: p.Name, Shape: p.Shape, DType: F32}
+	isBias := strings.HasSuffix(name, "/bias")
+	switch {
+	case !ok && isBias:
+		t.data = &dequantized{} // zeros
+		return t, nil
+	case !ok:
+		return t, fmt.Errorf("variable %s is missing: the network demands it", name)
+	}
+	c.used[own] = true
+	want := slices.Clone(p.Shape)
+	switch rows := &want[0]; {
+	case p.Name == LogitsBias:
+		want = []int{c.rows}
+	case name == targetEmbedding || name == headWeight:
+		*rows = c.rows
+	case strings.HasSuffix(name, "/encodings"):
+		*rows = max(*rows, v.Shape[0])
+	default:
+		*rows *= parts
+	}
+	if !slices.Equal(want, v.Shape) {
+		return t, fmt.Errorf("variable %s has shape %v, the network demands %v", name, v.Shape, want)
+	}
+	d := &dequantized{data: c.data, Variable: v, row: v.Len() / v.Shape[0]}
+	if v.DType == ctranslate2.Int8 || v.DType == ctranslate2.Int16 {
+		if err := c.readScales(own, d); err != nil {
+			return t, err
+		}
+	} else if v.DType == ctranslate2.Int32 {
+		return t, fmt.Errorf("variable %s has elements of type int32", name)
+	}
+	t.data, t.offset = d, int64(part*t.Len()*F32.size())
+	return t, nil
+}
+
+// readScales reads what the numbers of a variable are to be divided by.
+func (c *converted) readScales(name string, d *dequantized) error {
+	own, v, ok := c.file.Find(name + "_scale")
+	if !ok || v.Len() != 1 && v.Len() != d.Shape[0] {
+		return fmt.Errorf("variable %s is of whole numbers, but has no scale for all or for each of its %d rows", name, d.Shape[0])
+	}
+	c.used[own], d.scales = true, make([]float32, v.Len())
+	if err := readElements(c.data, v, d.scales, 0); err != nil {
+		return err
+	}
+	for i, scale := range d.scales {
+		if !(scale > 0) || notFinite(scale) {
+			return fmt.Errorf("variable %s_scale, element %d of %d: %v is no scale: the model is damaged", name, i, v.Len(), scale)
+		}
+	}
+	return nil
+}

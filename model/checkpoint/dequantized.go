@@ -1,0 +1,80 @@
+package checkpoint
+
+import (
+	"encoding/binary"
+	"fmt"
+	"io"
+	"math"
+
+	"dragoman/model/ctranslate2"
+)
+
+// dequantized is a variable of a model in CTranslate2's form as the bytes of its values in 32 bits, which are
+// made when they are read. What is behind its end is zeros; the zero one is nothing else.
+//
+// A row of 8-bit numbers becomes the same ones again where it is quantized: its largest is 127, and the rest differs by
+// less than a rounding error from what it was.
+type dequantized struct {
+	ctranslate2.Variable
+	data   io.ReaderAt
+	row    int       // elements of a row
+	scales []float32 // that numbers are divided by: one for all, or one for each row; nil: they are floats
+}
+
+// ReadAt implements [io.ReaderAt] for whole elements.
+func (d *dequantized) ReadAt(p []byte, offset int64) (int, error) {
+	size := int64(F32.size())
+	if offset%size != 0 || int64(len(p))%size != 0 {
+		return 0, fmt.Errorf("%d bytes at %d are no whole elements", len(p), offset)
+	}
+	clear(p)
+	first, n := int(offset/size), 0
+	if d.data != nil {
+		n = max(0, min(len(p)/int(size), d.Len()-first))
+	}
+	values := make([]float32, n)
+	if err := readElements(d.data, d.Variable, values, first); err != nil {
+		return 0, err
+	}
+	for i, v := range values {
+		switch len(d.scales) {
+		case 0:
+		case 1:
+			v /= d.scales[0]
+		default:
+			v /= d.scales[(first+i)/d.row]
+		}
+		binary.LittleEndian.PutUint32(p[4*i:], math.Float32bits(v))
+	}
+	return len(p), nil
+}
+
+// readElements reads elements of a variable from the one at first on, whole numbers as such.
+func readElements(data io.ReaderAt, v ctranslate2.Variable, dst []float32, first int) error {
+	if len(dst) == 0 {
+		return nil
+	}
+	size := v.DType.Size()
+	raw := make([]byte, len(dst)*size)
+	if n, err := data.ReadAt(raw, v.Offset+int64(first)*int64(size)); n < len(raw) {
+		return noEOF(err)
+	}
+	floats := map[ctranslate2.DType]DType{ctranslate2.Float32: F32, ctranslate2.Float16: F16, ctranslate2.BFloat16: BF16}
+	switch v.DType {
+	case ctranslate2.Int8:
+		for i := range dst {
+			dst[i] = float32(int8(raw[i]))
+		}
+	case ctranslate2.Int16:
+		for i := range dst {
+			dst[i] = float32(int16(binary.LittleEndian.Uint16(raw[2*i:])))
+		}
+	case ctranslate2.Int32:
+		for i := range dst {
+			dst[i] = float32(int32(binary.LittleEndian.Uint32(raw[4*i:])))
+		}
+	default:
+		floats[v.DType].decode(dst, raw) // whoever takes the values finds those that are not finite
+	}
+	return nil
+}

@@ -1,0 +1,190 @@
+package ctranslate2
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// Names of the files beside model.bin.
+const (
+	ConfigFile = "config.json" // older models have none
+	MapFile    = "vmap.txt"    // which translations each piece may have
+)
+
+// maxConfig and maxVocabulary bound the files beside model.bin, in bytes.
+const (
+	maxConfig     = 4 << 20
+	maxVocabulary = 64 << 20
+)
+
+// Config is what config.json says.
+type Config struct {
+	Unknown      string   `json:"unk_token"`
+	BOS          string   `json:"bos_token"`
+	EOS          string   `json:"eos_token"`
+	DecoderStart *string  `json:"decoder_start_token"` // nil: whoever translates says which
+	AddBOS       bool     `json:"add_source_bos"`
+	AddEOS       bool     `json:"add_source_eos"`
+	NormEpsilon  *float64 `json:"layer_norm_epsilon"` // nil: the usual one
+	Quantization *string  `json:"quantization_type"`
+}
+
+// Files are the files of a model, wherever it is.
+type Files interface {
+	Has(name string) (bool, error)
+	// Read returns the content of a file that is there.
+	Read(name string) ([]byte, error)
+}
+
+// Folder are the files in a folder.
+type Folder string
+
+// Has says whether there is such a file.
+func (f Folder) Has(name string) (bool, error) {
+	info, err := os.Stat(filepath.Join(string(f), name))
+	if errors.Is(err, fs.ErrNotExist) {
+		return false, nil
+	}
+	return err == nil && info.Mode().IsRegular(), err
+}
+
+// Read returns the content of a file, which is no longer than that of a vocabulary may be.
+func (f Folder) Read(name string) ([]byte, error) {
+	path := filepath.Join(string(f), name)
+	file, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer file.Close()
+	raw, err := io.ReadAll(io.LimitReader(file, maxVocabulary+1))
+	if err == nil && len(raw) > maxVocabulary {
+		err = fmt.Errorf("%s has more than %d MB", path, maxVocabulary>>20)
+	}
+	return raw, err
+}
+
+// ReadConfig reads config.json. Where there is none it is that of a model which says nothing.
+func ReadConfig(files Files) (Config, error) {
+	bos := "<s>"
+	c := Config{Unknown: "<unk>", BOS: bos, EOS: "</s>", DecoderStart: &bos}
+	if ok, err := files.Has(ConfigFile); err != nil || !ok {
+		return c, err
+	}
+	raw, err := files.Read(ConfigFile)
+	if err != nil {
+		return c, err
+	}
+	if len(raw) > maxConfig {
+		return c, fmt.Errorf("%s has %d bytes, at most %d are supported", ConfigFile, len(raw), maxConfig)
+	}
+	if err := json.Unmarshal(raw, &c); err != nil {
+		return c, fmt.Errorf("%s: %w", ConfigFile, err)
+	}
+	return c, nil
+}
+
+// Vocabularies are the tokens of sources and translations by their ids.
+type Vocabularies struct {
+	Source, Target []string // the same slice where there is but one vocabulary
+	Files          []string // that they are in
+}
+
+// Shared says that sources and translations have one vocabulary.
+func (v Vocabularies) Shared() bool { return len(v.Files) == 1 }
+
+// The names of vocabularies' files, without .json, or .txt in older models.
+const (
+	sharedVocabulary = "shared_vocabulary"
+	sourceVocabulary = "source_vocabulary"
+	targetVocabulary = "target_vocabulary"
+)
+
+// VocabularyFiles finds the files of the vocabularies: one of both sides, or that of sources and that of translations.
+func VocabularyFiles(files Files) (names []string, err error) {
+	if name, err := vocabularyFile(files, sharedVocabulary); err != nil || name != "" {
+		return []string{name}, err
+	}
+	for _, stem := range []string{sourceVocabulary, targetVocabulary} {
+		name, err := vocabularyFile(files, stem)
+		if err != nil {
+			return nil, err
+		}
+		if name == "" {
+			return nil, fmt.Errorf("there is neither a %s.json nor a %s.json: add the vocabularies that the converter wrote beside %s",
+				sharedVocabulary, stem, ModelFile)
+		}
+		names = append(names, name)
+	}
+	return names, nil
+}
+
+// vocabularyFile is the file of a vocabulary; "": it is not there.
+func vocabularyFile(files Files, stem string) (string, error) {
+	for _, ext := range []string{".json", ".txt"} {
+		if ok, err := files.Has(stem + ext); err != nil || ok {
+			return stem + ext, err
+		}
+	}
+	return "", nil
+}
+
+// ReadVocabularies reads the vocabularies: lists in JSON, or in older models lines of text. Each ends with the
+// unknown token where it lacks that.
+func ReadVocabularies(files Files, unknown string) (v Vocabularies, err error) {
+	if v.Files, err = VocabularyFiles(files); err != nil {
+		return v, err
+	}
+	if v.Source, err = readVocabulary(files, v.Files[0], unknown); err != nil || v.Shared() {
+		v.Target = v.Source
+		return v, err
+	}
+	v.Target, err = readVocabulary(files, v.Files[1], unknown)
+	return v, err
+}
+
+func readVocabulary(files Files, name, unknown string) (tokens []string, err error) {
+	raw, err := files.Read(name)
+	if err != nil {
+		return nil, err
+	}
+	if strings.HasSuffix(name, ".txt") {
+		tokens = lines(string(raw))
+	} else if err := json.Unmarshal(raw, &tokens); err != nil {
+		return nil, fmt.Errorf("%s: %w", name, err)
+	}
+	if !slices.Contains(tokens, unknown) {
+		tokens = append(tokens, unknown)
+	}
+	return tokens, nil
+}
+
+// lines are those of a text. A carriage return is part of a token, unless all have one.
+func lines(text string) []string {
+	list := strings.Split(strings.TrimSuffix(text, "\n"), "\n")
+	hasNone := func(line string) bool { return !strings.HasSuffix(line, "\r") }
+	if slices.ContainsFunc(list, hasNone) {
+		return list
+	}
+	for i := range list {
+		list[i] = strings.TrimSuffix(list[i], "\r")
+	}
+	return list
+}
+
+// IDs are the ids of tokens. Of a token that is there twice it is the first.
+func IDs(tokens []string) map[string]int64 {
+	ids := make(map[string]int64, len(tokens))
+	for id, token := range tokens {
+		if _, taken := ids[token]; !taken {
+			ids[token] = int64(id)
+		}
+	}
+	return ids
+}

@@ -1,0 +1,163 @@
+package ctranslate2
+
+import (
+	"archive/zip"
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"path"
+	"path/filepath"
+	"strings"
+)
+
+// PackageExt is how the name of an Argos package ends.
+const PackageExt = ".argosmodel"
+
+// MetadataFile says what an Argos package is.
+const MetadataFile = "metadata.json"
+
+// Files of an Argos package's tokenizer.
+const (
+	PackagePieces = "sentencepiece.model"
+	packageCodes  = "bpe.model" // of subword-nmt, for what Moses' tokenizer makes of a text
+)
+
+// Metadata is what an Argos package says of itself.
+type Metadata struct {
+	Version string `json:"package_version"`
+	Type    string `json:"type"`
+	From    string `json:"from_code"`
+	To      string `json:"to_code"`
+	License string `json:"license"`
+	// TargetPrefix is the token that all its translations begin with; "": none.
+	TargetPrefix string `json:"target_prefix"`
+}
+
+// ReadMetadata reads metadata.json; ok is false where there is none.
+func ReadMetadata(files Files) (m Metadata, ok bool, err error) {
+	if ok, err := files.Has(MetadataFile); err != nil || !ok {
+		return m, false, err
+	}
+	raw, err := files.Read(MetadataFile)
+	if err != nil {
+		return m, false, err
+	}
+	if err := json.Unmarshal(raw, &m); err != nil {
+		return m, false, fmt.Errorf("%s: %w", MetadataFile, err)
+	}
+	return m, true, nil
+}
+
+// Bounds of a package.
+const (
+	maxEntries = 10_000
+	maxWeights = 1 << 36 // bytes of model.bin, 64 GiB
+	// maxRatio is how many times smaller an entry can be packed: weights hardly are, vocabularies by less than ten.
+	maxRatio = 200
+)
+
+// entries are the files of a package that are wanted, by what they have before them, and the most bytes that each may have.
+var entries = map[string]int64{
+	MetadataFile: 1 << 20, "README.md": maxConfig, "LICENSE": maxConfig,
+	PackagePieces: maxVocabulary, packageCodes: maxVocabulary,
+	"model/" + ModelFile: maxWeights, "model/" + ConfigFile: maxConfig, "model/" + MapFile: maxVocabulary,
+	"model/shared_vocabulary.json": maxVocabulary, "model/shared_vocabulary.txt": maxVocabulary,
+	"model/source_vocabulary.json": maxVocabulary, "model/source_vocabulary.txt": maxVocabulary,
+	"model/target_vocabulary.json": maxVocabulary, "model/target_vocabulary.txt": maxVocabulary,
+}
+
+// Unpack writes the files of an Argos package that make its model into the folder dir, beside each other. What else it
+// has, such as stanza's models that find sentences, is left out.
+func Unpack(file, dir string) error {
+	z, err := zip.OpenReader(file)
+	if err != nil {
+		return fmt.Errorf("%s: %w: an Argos package is a zip file", file, err)
+	}
+	defer z.Close()
+	wanted, err := choose(z.File)
+	if err != nil {
+		return fmt.Errorf("%s: %w", file, err)
+	}
+	for name, entry := range wanted {
+		if err := unpackEntry(entry, filepath.Join(dir, path.Base(name)), entries[name]); err != nil {
+			return fmt.Errorf("%s: %.100q: %w", file, entry.Name, err)
+		}
+	}
+	return nil
+}
+
+// choose finds the wanted entries, which are all in one folder, or in none.
+func choose(files []*zip.File) (map[string]*zip.File, error) {
+	if len(files) > maxEntries {
+		return nil, fmt.Errorf("%d files, at most %d are supported", len(files), maxEntries)
+	}
+	wanted, root := map[string]*zip.File{}, ""
+	for _, f := range files {
+		if strings.HasPrefix(f.Name, "/") || strings.ContainsAny(f.Name, "\\\x00") || strings.Contains("/"+f.Name+"/", "/../") {
+			return nil, fmt.Errorf("the entry %.100q climbs out of the package", f.Name)
+		}
+		if top, name, ok := strings.Cut(f.Name, "/"); ok && name == MetadataFile || f.Name == MetadataFile {
+			if wanted[MetadataFile] != nil {
+				return nil, fmt.Errorf("%s is there twice", MetadataFile)
+			}
+			if wanted[MetadataFile] = f; ok {
+				root = top + "/"
+			}
+		}
+	}
+	if wanted[MetadataFile] == nil {
+		return nil, fmt.Errorf("there is no %s: this is not an Argos package", MetadataFile)
+	}
+	for _, f := range files {
+		name, ok := strings.CutPrefix(f.Name, root)
+		if limit := entries[name]; !ok || limit == 0 || name == MetadataFile {
+			continue
+		}
+		if wanted[name] != nil {
+			return nil, fmt.Errorf("%.100q is there twice", f.Name)
+		}
+		wanted[name] = f
+	}
+	if wanted["model/"+ModelFile] == nil {
+		return nil, fmt.Errorf("there is no model/%s: only packages that translate are supported", ModelFile)
+	}
+	if wanted[PackagePieces] == nil && wanted[packageCodes] != nil {
+		return nil, fmt.Errorf("its tokenizer is %s, codes for the words of Moses' tokenizer, which is not supported: take a package that has a %s",
+			packageCodes, PackagePieces)
+	}
+	return wanted, nil
+}
+
+// unpackEntry writes an entry of at most limit bytes as a file.
+func unpackEntry(f *zip.File, to string, limit int64) error {
+	const encrypted = 1
+	size, packed := f.UncompressedSize64, f.CompressedSize64
+	switch {
+	case f.Flags&encrypted != 0:
+		return fmt.Errorf("it is encrypted")
+	case !f.Mode().IsRegular():
+		return fmt.Errorf("it is not a file")
+	case size > uint64(limit):
+		return fmt.Errorf("it has %d bytes, at most %d are supported", size, limit)
+	case size > 1<<20 && size/maxRatio > packed:
+		return fmt.Errorf("%d bytes are packed into %d, which no model's are", size, packed)
+	}
+	r, err := f.Open()
+	if err != nil {
+		return err
+	}
+	defer r.Close()
+	out, err := os.OpenFile(to, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
+	if err != nil {
+		return err
+	}
+	n, err := io.Copy(out, io.LimitReader(r, int64(size)+1)) // the reader checks the checksum at the end
+	if closed := out.Close(); err == nil {
+		err = closed
+	}
+	if err == nil && uint64(n) != size {
+		err = fmt.Errorf("it has %d bytes, not %d", n, size)
+	}
+	return err
+}

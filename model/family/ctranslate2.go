@@ -1,0 +1,145 @@
+package family
+
+import (
+	"errors"
+	"fmt"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"dragoman/model"
+	"dragoman/model/ctranslate2"
+	"dragoman/tokenizer"
+	"dragoman/tokenizer/spm"
+)
+
+// converted are models in CTranslate2's form that have not the tokenizer's files of another family beside them: Argos
+// packages, and models of OpenNMT and Opus-MT with their SentencePiece models. Pieces have the ids of CTranslate2's
+// vocabularies.
+var converted = &Family{
+	Name:       "ctranslate2",
+	choose:     chooseConverted,
+	directions: convertedDirections,
+	config:     convertedConfig,
+}
+
+// convertedPieces are the SentencePiece models, in the order in which they are looked for: of both sides, or of each.
+var convertedPieces = [][]string{{ctranslate2.PackagePieces}, {model.SourcePiecesFile, model.TargetPiecesFile}}
+
+// chooseConverted returns the SentencePiece models first.
+func chooseConverted(files Files) ([]string, error) {
+	has := func(name string) bool { ok, err := files.Has(name); return ok && err == nil }
+	hasNot := func(name string) bool { return !has(name) }
+	i := slices.IndexFunc(convertedPieces, func(set []string) bool { return !slices.ContainsFunc(set, hasNot) })
+	if i < 0 {
+		return nil, fmt.Errorf("%w: %s is one of CTranslate2, which has no tokenizer: add its %s, or its %s and %s, beside it; "+
+			"for a model that was converted from Hugging Face's form add the tokenizer's files from there, with %s", ErrIncomplete,
+			ctranslate2.ModelFile, ctranslate2.PackagePieces, model.SourcePiecesFile, model.TargetPiecesFile, model.TokenizerConfigFile)
+	}
+	vocabularies, err := ctranslate2.VocabularyFiles(files)
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", ErrIncomplete, err)
+	}
+	names := slices.Concat(convertedPieces[i], vocabularies)
+	for _, name := range []string{ctranslate2.ConfigFile, ctranslate2.MetadataFile} {
+		if has(name) {
+			names = append(names, name)
+		}
+	}
+	return names, nil
+}
+
+// convertedConfig reads a tokenizer.
+func convertedConfig(dir string, _ settings, files, languages []string) (c tokenizer.Config, err error) {
+	config, err := ctranslate2.ReadConfig(Folder(dir))
+	if err != nil {
+		return c, err
+	}
+	vocabularies, err := ctranslate2.ReadVocabularies(Folder(dir), config.Unknown)
+	if err != nil {
+		return c, err
+	}
+	if config.Unknown != "<unk>" || config.EOS != "</s>" || config.AddBOS && config.BOS != "<s>" {
+		return c, fmt.Errorf("%s: the special tokens are %.20q, %.20q and %.20q: only <unk>, <s> and </s> are supported",
+			ctranslate2.ConfigFile, config.Unknown, config.BOS, config.EOS)
+	}
+	if c.Pieces, err = spm.Open(filepath.Join(dir, files[0])); err != nil {
+		return c, err
+	}
+	c.Vocabulary, c.Sparse = ctranslate2.IDs(vocabularies.Source), true // of a token that is there twice one id means nothing
+	isOpus := files[0] == model.SourcePiecesFile
+	if isOpus {
+		if c.TargetPieces, err = spm.Open(filepath.Join(dir, model.TargetPiecesFile)); err != nil {
+			return c, err
+		}
+	}
+	if !vocabularies.Shared() {
+		c.TargetVocabulary = ctranslate2.IDs(vocabularies.Target)
+		if c.TargetPieces == nil {
+			c.TargetPieces = c.Pieces
+		}
+	}
+	return c, frameConverted(dir, &c, config, isOpus, languages)
+}
+
+// frameConverted finds the special tokens and where they stand. CTranslate2 itself adds what its config.json says; those
+// who call it with Opus-MT's models add the end.
+func frameConverted(dir string, c *tokenizer.Config, config ctranslate2.Config, isOpus bool, languages []string) error {
+	metadata, _, err := ctranslate2.ReadMetadata(Folder(dir))
+	if err != nil {
+		return err
+	}
+	for token := range c.Vocabulary {
+		if slices.Contains([]string{"<unk>", "<s>", "</s>", "<blank>", "<pad>", metadata.TargetPrefix}, token) || marianTokens.has(token) {
+			c.Special = append(c.Special, token)
+		}
+	}
+	if config.AddBOS {
+		c.Framing.Before = append(c.Framing.Before, tokenizer.Begin)
+	}
+	tokens := marianTokens.languages(c.Vocabulary)
+	if len(tokens) > 0 {
+		c.Framing.Before = append(c.Framing.Before, tokenizer.Target)
+	}
+	if isOpus || config.AddEOS {
+		c.Framing.After = []tokenizer.Part{tokenizer.End}
+	}
+	if prefix := metadata.TargetPrefix; prefix != "" {
+		id, ok := c.Vocabulary[prefix]
+		if !ok || c.TargetVocabulary != nil || len(tokens) > 0 || len(languages) == 0 {
+			return fmt.Errorf("%s: \"target_prefix\" is %.40q, which is supported where it is a token of the only vocabulary", ctranslate2.MetadataFile, prefix)
+		}
+		to, _ := codeOf(metadata.To)
+		tokens[to], c.Framing.Forced = id, []tokenizer.Part{tokenizer.Target}
+	}
+	c.Languages = withTokens(languages, tokens)
+	return nil
+}
+
+// convertedDirections finds the languages by what an Argos package says of itself, or by the tokens of targets and the
+// model's name.
+func convertedDirections(files Files, _ settings, name string, set Directions) (Directions, error) {
+	metadata, isPackage, err := ctranslate2.ReadMetadata(files)
+	if err != nil {
+		return Directions{}, err
+	}
+	if isPackage && metadata.Type != "" && metadata.Type != "translate" {
+		return Directions{}, fmt.Errorf("%s: a package of type %.40q: only those that translate are supported", ctranslate2.MetadataFile, metadata.Type)
+	}
+	vocabularies, err := ctranslate2.ReadVocabularies(files, "<unk>")
+	if err != nil {
+		return Directions{}, err
+	}
+	d, err := marianTokens.into(ctranslate2.IDs(vocabularies.Source), set, vocabularies.Files[0])
+	if err != nil {
+		return d, err
+	}
+	base := strings.TrimSuffix(path.Base(filepath.ToSlash(name)), ctranslate2.PackageExt)
+	d = d.or(Directions{languagesOf(metadata.From), languagesOf(metadata.To)}, pairOf(base))
+	if len(d.Sources) == 0 || len(d.Targets) == 0 {
+		return d, errors.New("the model's files and name do not tell which languages it translates between: " +
+			"set MODEL_LANGUAGES, such as en:fr, or fr,es,it:en where there are several")
+	}
+	return d, nil
+}
