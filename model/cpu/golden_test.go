@@ -1,6 +1,7 @@
 package cpu_test
 
 import (
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -51,6 +52,26 @@ func TestInt8OfOtherNetworks(t *testing.T) {
 		}
 		require.GreaterOrEqual(t, same, len(g.Cases)-2, name)
 	}
+}
+
+// In 8 bits, from the same 8-bit weights, most translations are those of CTranslate2 in 8 bits. What differs: here the logits of
+// the best candidates are computed again from 16-bit numbers, and what comes out of a ReLU has 256 levels, there 128.
+func TestInt8OfConvertedModels(t *testing.T) {
+	same, all := 0, 0
+	for name, g := range modeltest.Converted(t) {
+		if _, ok := g.Settings["greedy-int8"]; !ok {
+			continue
+		}
+		m, equal := cputest.Open(t, g.Dir, model.INT8), 0
+		for i, r := range decode(t, m, search.DefaultOptions(g.Settings["greedy-int8"]), g.Cases) {
+			if slices.Equal(modeltest.Tokens(g.Cases[i], r, m.Spec().EOS), g.Cases[i].Outputs["greedy-int8"].IDs) {
+				equal++
+			}
+		}
+		t.Logf("%s: %d of %d translations are CTranslate2's", name, equal, len(g.Cases))
+		same, all = same+equal, all+len(g.Cases)
+	}
+	require.Greater(t, same, all/4, "of %d", all)
 }
 
 // checkGoldens compares an fp32 export with Hugging Face: the candidates of every

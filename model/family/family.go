@@ -108,7 +108,7 @@ func Recognize(files Files, name string) (*Family, error) {
 	if err != nil {
 		return nil, err
 	}
-	if s.Class == "" {
+	if modelType == "" && s.Class == "" { // CTranslate2's config.json has no type
 		if ok, err := files.Has(ctranslate2.ModelFile); err != nil || ok {
 			return converted, err
 		}

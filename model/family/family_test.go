@@ -56,6 +56,29 @@ func TestRecognize(t *testing.T) {
 	}
 }
 
+func TestRecognizeConverted(t *testing.T) {
+	dir := t.TempDir()
+	require.NoError(t, write("model.bin", "weights")(dir))
+	f, err := Recognize(Folder(dir), "")
+	require.NoError(t, err)
+	assert.Same(t, converted, f)
+	_, err = f.TokenizerFiles(Folder(dir))
+	assert.ErrorIs(t, err, ErrIncomplete)
+	assert.ErrorContains(t, err, "add its sentencepiece.model")
+	require.NoError(t, write("sentencepiece.model", "pieces")(dir))
+	_, err = f.TokenizerFiles(Folder(dir))
+	assert.ErrorContains(t, err, "shared_vocabulary.json")
+	require.NoError(t, write("shared_vocabulary.json", "[]")(dir))
+	names, err := f.TokenizerFiles(Folder(dir))
+	require.NoError(t, err)
+	assert.Equal(t, []string{"sentencepiece.model", "shared_vocabulary.json"}, names)
+
+	require.NoError(t, write(config, `{"tokenizer_class": "MarianTokenizer"}`)(dir))
+	f, err = Recognize(Folder(dir), "")
+	require.NoError(t, err)
+	assert.Same(t, marian, f, "of which the tokenizer's files are there")
+}
+
 func TestNamed(t *testing.T) {
 	f, err := Named("")
 	require.NoError(t, err)

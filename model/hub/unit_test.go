@@ -42,6 +42,7 @@ func TestParseRef(t *testing.T) {
 		{name: "../up/", want: "../up ", kind: kindFolder},
 		{name: "/abs/x", want: "/abs/x ", kind: kindFolder},
 		{name: ".", want: ". ", kind: kindFolder},
+		{name: "translate-en_fr-1_9.argosmodel", want: "translate-en_fr-1_9.argosmodel ", kind: kindFolder},
 		{name: "~/x", want: filepath.Join(home, "x") + " ", kind: kindFolder},
 		{name: "~", want: home + " ", kind: kindFolder},
 
@@ -56,6 +57,7 @@ func TestParseRef(t *testing.T) {
 		{name: "ftp://host/x", fails: "only http:// and https://"},
 		{name: "http://", fails: "cannot be parsed"},
 		{name: "http://[::1/x", fails: "cannot be parsed"},
+		{name: "https://host/en_fr.argosmodel", fails: "download it"},
 		{name: "~other/x", fails: "whose home"},
 		{name: "./x", revision: "v1", fails: "is a folder, which has no revision"},
 		{name: "https://host/x", revision: "v1", fails: "is a URL, which has no revision"},

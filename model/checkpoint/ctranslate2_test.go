@@ -1,0 +1,168 @@
+package checkpoint
+
+import (
+	"bytes"
+	"encoding/json"
+	"math"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"dragoman/model"
+	"dragoman/model/ctranslate2"
+)
+
+// convertedModel is the folder of one of the goldens' models in CTranslate2's form.
+func convertedModel(name string) string { return filepath.Join("..", "testdata", "ctranslate2", name) }
+
+func TestSpecOfConvertedModels(t *testing.T) {
+	generation := model.Generation{Beams: 2, MaxLength: 64, MinLength: 2, LengthPenalty: 1, EarlyStopping: "true", RepetitionPenalty: 1}
+	scale := func(width float64) float32 { return float32(math.Sqrt(width)) }
+	long := generation
+	long.MaxLength = 257
+	for name, want := range map[string]model.Spec{
+		"opennmt-float32": {VocabSize: 90, DModel: 20, Encoder: model.Stack{Layers: 2, Heads: 2, FFN: 28}, Decoder: model.Stack{Layers: 1, Heads: 2, FFN: 28},
+			MaxPositions: 64, EmbedScale: scale(20), TiedHead: true, Positions: model.TablePositions, LogitsBias: true,
+			BOS: 2, EOS: 3, DecoderStart: 2, Generation: generation},
+		"opennmt-tf": {VocabSize: 81, SourceVocab: 70, DModel: 24, Encoder: model.Stack{Layers: 1, Heads: 3, FFN: 28}, Decoder: model.Stack{Layers: 2, Heads: 3, FFN: 28},
+			MaxPositions: 1024, EmbedScale: scale(24), Activation: model.GELUTanh, LogitsBias: true, BOS: 2, EOS: 3, DecoderStart: 2, Generation: long},
+		"marian-int8": {VocabSize: 120, DModel: 48, Encoder: model.Stack{Layers: 2, Heads: 3, FFN: 56}, Decoder: model.Stack{Layers: 1, Heads: 3, FFN: 88},
+			MaxPositions: 64, EmbedScale: scale(48), TiedHead: true, Positions: model.TablePositions, LogitsBias: true, PostNorm: true, Activation: model.Swish,
+			Pad: 119, DecoderStart: 119, NeverPad: true, Renormalize: true, Generation: generation},
+	} {
+		got, err := ReadSpec(convertedModel(name))
+		require.NoError(t, err)
+		assert.Equal(t, want, got, name)
+	}
+}
+
+// Rows of 8-bit numbers are read so that they become the same ones again.
+func TestNumbersOf8BitsAreKept(t *testing.T) {
+	c, err := Open(convertedModel("opennmt-int8"))
+	require.NoError(t, err)
+	defer c.Close()
+	fused, err := c.Tensor("model.encoder.layers.1.self_attn.k_proj.weight")
+	require.NoError(t, err)
+	d := fused.data.(*dequantized)
+	require.Equal(t, ctranslate2.Int8, d.DType)
+	stored := make([]float32, fused.Len())
+	require.NoError(t, readElements(d.data, d.Variable, stored, fused.Len())) // the second third
+	values := read(t, fused)
+	for row := range fused.Shape[0] {
+		peak, width := float32(0), fused.Shape[1]
+		for i := row * width; i < (row+1)*width; i++ {
+			peak = max(peak, float32(math.Abs(float64(values[i]))))
+		}
+		for i := row * width; i < (row+1)*width; i++ {
+			assert.InDelta(t, stored[i], values[i]/(peak/127), 1e-3)
+		}
+	}
+}
+
+func TestConvertedPadding(t *testing.T) {
+	c, err := Open(convertedModel("marian-int8"))
+	require.NoError(t, err)
+	defer c.Close()
+	table, err := c.Tensor(DecoderEmbedding)
+	require.NoError(t, err)
+	values := read(t, table)
+	assert.Equal(t, make([]float32, 48), values[119*48:], "what a translation begins with")
+	assert.NotEqual(t, make([]float32, 48), values[118*48:119*48])
+}
+
+// changedModel is a copy of a model with some bytes of model.bin replaced by as many.
+func changedModel(t *testing.T, name, from, to string) string {
+	dir := t.TempDir()
+	require.NoError(t, os.CopyFS(dir, os.DirFS(convertedModel(name))))
+	path := filepath.Join(dir, ctranslate2.ModelFile)
+	raw, err := os.ReadFile(path)
+	require.NoError(t, err)
+	require.Len(t, to, len(from))
+	require.Equal(t, 1, bytes.Count(raw, []byte(from)), from)
+	require.NoError(t, os.WriteFile(path, bytes.Replace(raw, []byte(from), []byte(to), 1), 0o600))
+	return dir
+}
+
+func TestOpenConvertedRefuses(t *testing.T) {
+	const flag = "\x00\x00\x01\x01\x00\x00\x00" // the end of a name and the head of one byte
+	for name, test := range map[string]struct{ from, to, want string }{
+		"another network":      {"TransformerSpec", "TransformerTest", `"TransformerTest"`},
+		"no embedding":         {"decoder/embeddings/weight\x00\x02", "decoder/embeddinks/weight\x00\x02", "decoder/embeddings/weight"},
+		"a layer's matrix":     {"encoder/layer_1/ffn/linear_1/weight\x00", "encoder/layer_1/ffn/linear_2/weight\x00", "encoder/layer_1/ffn/linear_1/weight is missing"},
+		"a part too many":      {"encoder/layer_1/ffn/linear_1/bias\x00", "encoder/layer_1/ffn/linear_2/bias\x00", `"encoder/layer_1/ffn/linear_2/bias" is of a part`},
+		"a norm's bias":        {"encoder/layer_1/ffn/layer_norm/beta", "encoder/layer_1/ffn/layer_norm/zeta", "layer_norm/beta is missing"},
+		"norms of two kinds":   {"decoder/pre_norm" + flag + "\x01", "decoder/pre_norm" + flag + "\x00", "pre_norm is 1 in the encoder and 0 in the decoder"},
+		"ALiBi":                {"decoder/alibi" + flag + "\x00", "decoder/alibi" + flag + "\x01", "alibi is 0 in the encoder and 1"},
+		"activations":          {"encoder/activation" + flag + "\x00", "encoder/activation" + flag + "\x09", "activation is 9 in the encoder"},
+		"scales":               {"encoder/scale_embeddings" + flag + "\x01", "encoder/scale_embeddings" + flag + "\x00", "embeddings are scaled by 1 in the encoder"},
+		"no heads that can be": {"encoder/num_heads\x00\x00\x02\x02\x00\x00\x00\x02", "encoder/num_heads\x00\x00\x02\x02\x00\x00\x00\x03", "3 and 2 heads"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			_, err := Open(changedModel(t, "opennmt-float32", test.from, test.to))
+			assert.ErrorContains(t, err, test.want)
+		})
+	}
+}
+
+func TestOpenConvertedRefusesFilesBesideIt(t *testing.T) {
+	for name, test := range map[string]struct {
+		file, content, want string
+	}{
+		"another vocabulary": {"shared_vocabulary.json", `["<unk>", "<s>", "</s>"]`, "3 tokens, the model 90"},
+		"without an end":     {"config.json", `{"eos_token": "<end>"}`, `"<end>"`},
+		"told by the user":   {"config.json", `{"decoder_start_token": null}`, "decoder_start_token"},
+		"another precision":  {"config.json", `{"layer_norm_epsilon": 1e-3}`, "0.001"},
+		"AWQ":                {"config.json", `{"quantization_type": "awq_gemm"}`, "awq_gemm"},
+		"broken":             {"config.json", `{`, "config.json"},
+		"a pointer":          {"model.bin", lfsPointer + "v1", "Git LFS"},
+		"no model":           {"model.bin", "PK\x03\x04", "version"},
+		"nothing":            {"model.bin", "", "ends too early"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			dir := t.TempDir()
+			require.NoError(t, os.CopyFS(dir, os.DirFS(convertedModel("opennmt-float32"))))
+			require.NoError(t, os.WriteFile(filepath.Join(dir, test.file), []byte(test.content), 0o600))
+			_, err := Open(dir)
+			assert.ErrorContains(t, err, test.want)
+		})
+	}
+}
+
+// A scale of zero would make infinities.
+func TestOpenConvertedRefusesScales(t *testing.T) {
+	dir := convertedModel("opennmt-int16")
+	raw, err := os.ReadFile(filepath.Join(dir, ctranslate2.ModelFile))
+	require.NoError(t, err)
+	f, err := ctranslate2.Parse(bytes.NewReader(raw), int64(len(raw)))
+	require.NoError(t, err)
+	v := f.Variables["encoder/layer_0/ffn/linear_0/weight_scale"]
+	copied := t.TempDir()
+	require.NoError(t, os.CopyFS(copied, os.DirFS(dir)))
+	for _, scale := range []string{"\x00\x00\x00\x00", "\x00\x00\xc0\x7f", "\x00\x00\x80\x7f", "\x00\x00\x80\xbf"} {
+		copy(raw[v.Offset:], scale)
+		require.NoError(t, os.WriteFile(filepath.Join(copied, ctranslate2.ModelFile), raw, 0o600))
+		_, err = Open(copied)
+		assert.ErrorContains(t, err, "is no scale")
+	}
+}
+
+// Models of version 5 have their settings among the variables.
+func TestConvertedVersion5(t *testing.T) {
+	dir := changedModel(t, "opennmt-float32", "\x06\x00\x00\x00\x10\x00Trans", "\x05\x00\x00\x00\x10\x00Trans")
+	require.NoError(t, os.Remove(filepath.Join(dir, ConfigFile)))
+	var tokens []string
+	raw, err := os.ReadFile(filepath.Join(dir, "shared_vocabulary.json"))
+	require.NoError(t, err)
+	require.NoError(t, json.Unmarshal(raw, &tokens))
+	require.NoError(t, os.Remove(filepath.Join(dir, "shared_vocabulary.json")))
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "shared_vocabulary.txt"), []byte(strings.Join(tokens, "\n")+"\n"), 0o600))
+	got, err := ReadSpec(dir)
+	require.NoError(t, err)
+	want, err := ReadSpec(convertedModel("opennmt-float32"))
+	require.NoError(t, err)
+	assert.Equal(t, want, got)
+}

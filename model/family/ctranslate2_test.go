@@ -1,0 +1,91 @@
+package family
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"dragoman/model/ctranslate2"
+)
+
+const argos = "../testdata/families/ctranslate2-argos"
+
+// argosWith is a copy of the Argos package with files replaced; the vocabulary has one more token, which its use is
+// tested with.
+func argosWith(t *testing.T, files map[string]string) string {
+	dir := t.TempDir()
+	require.NoError(t, os.CopyFS(dir, os.DirFS(argos)))
+	var tokens []string
+	raw, err := os.ReadFile(filepath.Join(dir, "shared_vocabulary.json"))
+	require.NoError(t, err)
+	require.NoError(t, json.Unmarshal(raw, &tokens))
+	raw, err = json.Marshal(append(tokens, "__fr__"))
+	require.NoError(t, err)
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "shared_vocabulary.json"), raw, 0o600))
+	for name, text := range files {
+		require.NoError(t, os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600))
+	}
+	return dir
+}
+
+func TestArgosPackages(t *testing.T) {
+	for name, test := range map[string]struct {
+		files  map[string]string
+		forced int    // tokens that translations begin with
+		before int    // tokens before a source's pieces
+		after  int    // and behind them
+		fails  string // the tokenizer
+	}{
+		"as it is":            {nil, 0, 0, 0, ""},
+		"with a prefix":       {map[string]string{"metadata.json": `{"from_code": "en", "to_code": "fr", "target_prefix": "__fr__"}`}, 1, 0, 0, ""},
+		"an unknown prefix":   {map[string]string{"metadata.json": `{"from_code": "en", "to_code": "fr", "target_prefix": "__de__"}`}, 0, 0, 0, "target_prefix"},
+		"begin and end":       {map[string]string{"config.json": `{"add_source_bos": true, "add_source_eos": true}`}, 0, 1, 1, ""},
+		"other tokens":        {map[string]string{"config.json": `{"eos_token": "<end>"}`}, 0, 0, 0, "only <unk>, <s> and </s>"},
+		"no SentencePiece":    {map[string]string{"sentencepiece.model": "#version: 0.2"}, 0, 0, 0, "sentencepiece.model"},
+		"a broken vocabulary": {map[string]string{"shared_vocabulary.json": "{}"}, 0, 0, 0, "shared_vocabulary.json"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			dir := argosWith(t, test.files)
+			tok, err := converted.Tokenizer(dir, []string{"en", "fr"})
+			if test.fails != "" {
+				require.ErrorContains(t, err, test.fails)
+				return
+			}
+			require.NoError(t, err)
+			assert.Len(t, tok.Forced("en", "fr"), test.forced)
+			text, err := tok.EncodeTarget("hello")
+			require.NoError(t, err)
+			ids, err := tok.Encode("en", "fr", "hello")
+			require.NoError(t, err)
+			require.Len(t, ids, test.before+len(text)+test.after)
+			assert.Equal(t, text, ids[test.before:len(ids)-test.after])
+		})
+	}
+}
+
+func TestArgosDirections(t *testing.T) {
+	d, err := converted.Directions(Folder(argos), "any", Directions{})
+	require.NoError(t, err)
+	assert.Equal(t, Directions{[]string{"en"}, []string{"fr"}}, d)
+	d, err = converted.Directions(Folder(argos), "any", Directions{Targets: []string{"de"}})
+	require.NoError(t, err)
+	assert.Equal(t, Directions{[]string{"en"}, []string{"de"}}, d, "what the user says goes first")
+
+	dir := argosWith(t, map[string]string{ctranslate2.MetadataFile: `{"type": "sbd"}`})
+	_, err = converted.Directions(Folder(dir), "any", Directions{})
+	assert.ErrorContains(t, err, `type "sbd"`)
+	require.NoError(t, os.Remove(filepath.Join(dir, ctranslate2.MetadataFile)))
+	_, err = converted.Directions(Folder(dir), "any", Directions{})
+	assert.ErrorContains(t, err, "MODEL_LANGUAGES")
+	d, err = converted.Directions(Folder(dir), "/models/opus-ct2-en-ja", Directions{})
+	require.NoError(t, err)
+	assert.Equal(t, Directions{[]string{"en"}, []string{"ja"}}, d)
+
+	license, err := License(Folder(argos))
+	require.NoError(t, err)
+	assert.Equal(t, "CC-BY-4.0", license)
+}

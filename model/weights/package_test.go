@@ -1,0 +1,63 @@
+package weights_test
+
+import (
+	"archive/zip"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"dragoman/model"
+	"dragoman/model/weights"
+)
+
+// argosPackage packs the goldens' Argos package, as Argos packs it.
+func argosPackage(t *testing.T) string {
+	path := filepath.Join(t.TempDir(), "translate-en_fr-1_9.argosmodel")
+	f, err := os.Create(path)
+	require.NoError(t, err)
+	defer f.Close()
+	z := zip.NewWriter(f)
+	for name, in := range map[string]string{"metadata.json": "", "sentencepiece.model": "", "model.bin": "model/", "config.json": "model/", "shared_vocabulary.json": "model/"} {
+		raw, err := os.ReadFile(filepath.Join("..", "testdata", "families", "ctranslate2-argos", name))
+		require.NoError(t, err)
+		w, err := z.Create("en_fr/" + in + name)
+		require.NoError(t, err)
+		_, err = w.Write(raw)
+		require.NoError(t, err)
+	}
+	require.NoError(t, z.Close())
+	return path
+}
+
+func TestArgosPackage(t *testing.T) {
+	path := argosPackage(t)
+	f := newFixture(t, func(c *weights.Config) { c.Weights = path }).real()
+	dir := f.prepare(t)
+	m, err := model.ReadManifest(dir)
+	require.NoError(t, err)
+	assert.Equal(t, "ctranslate2", m.Family)
+	assert.Equal(t, path, m.Source)
+	assert.Equal(t, []string{"en"}, m.Sources)
+	assert.Equal(t, []string{"fr"}, m.Targets)
+	assert.Equal(t, "CC-BY-4.0", m.License)
+	assert.Equal(t, 4, m.Spec.Generation.Beams, "as Argos")
+	assert.Empty(t, leftovers(t, dir))
+	before, err := os.Stat(filepath.Join(dir, model.ManifestFile))
+	require.NoError(t, err)
+	assert.Equal(t, dir, f.prepare(t))
+	after, err := os.Stat(filepath.Join(dir, model.ManifestFile))
+	require.NoError(t, err)
+	assert.Equal(t, before.ModTime(), after.ModTime(), "nothing to do")
+}
+
+func TestArgosPackageRefuses(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "en_fr.argosmodel")
+	_, err := weights.New(newFixture(t, func(c *weights.Config) { c.Weights = path }).real().Config).Prepare(t.Context())
+	assert.ErrorIs(t, err, os.ErrNotExist)
+	require.NoError(t, os.WriteFile(path, []byte("no zip"), 0o600))
+	_, err = weights.New(newFixture(t, func(c *weights.Config) { c.Weights = path }).real().Config).Prepare(t.Context())
+	assert.ErrorContains(t, err, "an Argos package is a zip file")
+}
