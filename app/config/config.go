@@ -46,10 +46,10 @@ type Config struct {
 	ModelMemory  Size          `env:"MODEL_MEMORY" envDefault:"0" use:"0, or 1 MiB to 1 TiB" help:"memory for the loaded models of a repository, such as 8GiB: their weights where these are not in files that processes share, decoding state and tokenizers; models that nobody uses make room for others; 0: no limit"`
 	KeepAlive    time.Duration `env:"MODEL_KEEP_ALIVE" envDefault:"0" use:"0 for ever, or a time such as 30m" help:"time after which a model of a repository that nobody uses is unloaded, such as 30m; 0: never"`
 
-	Weights        string       `env:"MODEL_WEIGHTS" help:"model to serve: a Hugging Face repository (owner/name), an http(s) URL, a folder, or one of Firefox's models (firefox:en-de); empty: the bundled one"`
+	Weights        string       `env:"MODEL_WEIGHTS" help:"model to serve: a Hugging Face repository (owner/name), an http(s) URL, a folder, an Argos package (.argosmodel), or one of Firefox's models (firefox:en-de); empty: the bundled one"`
 	Revision       string       `env:"MODEL_REVISION" help:"branch, tag or commit of the repository; empty: main"`
 	SaveWeights    string       `env:"SAVE_WEIGHTS" help:"folder for the exported model; empty: a folder for each model in the user's cache folder"`
-	Family         string       `env:"MODEL_FAMILY" envDefault:"auto" help:"family of the model, where its files do not tell: m2m100, small100, nllb, marian, firefox, mbart or t5"`
+	Family         string       `env:"MODEL_FAMILY" envDefault:"auto" help:"family of the model, where its files do not tell: m2m100, small100, nllb, marian, firefox, mbart, t5 or ctranslate2"`
 	ModelLanguages string       `env:"MODEL_LANGUAGES" help:"languages of the model, where its files do not tell: those that it translates from, a colon, and those that it translates into, such as en:fr or fr,es,it:en"`
 	KeepCheckpoint Switch       `env:"KEEP_CHECKPOINT" envDefault:"false" help:"keep the downloaded checkpoint after its export"`
 	Verify         model.Verify `env:"MODEL_VERIFY" envDefault:"changed" use:"changed, always or never" help:"when to compare checksums at the start: changed (only files that are new or were modified), always or never"`

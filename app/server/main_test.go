@@ -96,7 +96,7 @@ func TestUsageErrors(t *testing.T) {
 		{[]string{"pull", "--precision", "int4"}, nil, `configuration: PRECISION="int4": use auto, int8, fp32 or fp16`},
 		{[]string{"pull", "firefox"}, nil, `pull firefox needs pairs of languages, such as: pull firefox en-de`},
 		{[]string{"pull", "--repository", "m", "firefox", "en-de", "nonsense"}, nil, `model "firefox:nonsense": name a pair of languages, such as firefox:en-de`},
-		{[]string{"pull"}, []string{"MODEL_FAMILY=opus"}, `configuration: MODEL_FAMILY="opus": use auto, m2m100, small100, nllb, marian, firefox, mbart, t5`},
+		{[]string{"pull"}, []string{"MODEL_FAMILY=opus"}, `configuration: MODEL_FAMILY="opus": use auto, m2m100, small100, nllb, marian, firefox, mbart, t5, ctranslate2`},
 		{[]string{"pull", "--revision", "main"}, nil, `configuration: MODEL_REVISION="main": the bundled model has no revisions, set MODEL_WEIGHTS too`},
 		{[]string{"pull", "--repository", "/models"}, nil, `pull --repository needs the model's name there: add --name NAME`},
 		{[]string{"pull", "--name", "m"}, nil, `pull of several models, or with --name, needs a repository: add --repository DIR, or set MODEL_REPOSITORY`},
