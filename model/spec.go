@@ -20,6 +20,7 @@ const (
 	LimitHeads     = 1 << 8
 	LimitInner     = 1 << 15 // of all heads together
 	LimitPositions = 1 << 13
+	LimitShortlist = 1 << 26
 )
 
 // Spec holds the sizes and special ids of a model. All of it is read
@@ -57,6 +58,8 @@ type Spec struct {
 	Epsilon    float32 `json:"epsilon,omitempty"`
 	ScaledHead bool    `json:"scaled_head,omitempty"` // what the LM head takes is divided by √DModel
 	Recurrent  bool    `json:"recurrent,omitempty"`   // the decoder has simpler simple recurrent units in place of self-attention
+
+	Shortlist Shortlist `json:"shortlist,omitzero"`
 
 	BOS          int64 `json:"bos"`
 	Pad          int64 `json:"pad"`
@@ -147,6 +150,9 @@ func (s Spec) Check() error {
 		{"decoder.ffn", int64(s.Decoder.FFN), 1, LimitFFN},
 		{"source_vocab", int64(s.SourceVocab), 0, LimitVocab},
 		{"max_positions", int64(s.MaxPositions), 1, LimitPositions},
+		{"shortlist.first", int64(s.Shortlist.First), 0, int64(s.VocabSize)},
+		{"shortlist.words", int64(s.Shortlist.Words), 0, LimitVocab},
+		{"shortlist.targets", int64(s.Shortlist.Targets), 0, LimitShortlist},
 		{"bos", s.BOS, 0, last},
 		{"pad", s.Pad, 0, last},
 		{"eos", s.EOS, 0, last},
@@ -175,6 +181,14 @@ func (s Spec) Check() error {
 		return fmt.Errorf("positions is %q, which this build does not know", s.Positions)
 	}
 	return nil
+}
+
+// Shortlist are the sizes of a lexical shortlist: the translation of a source has only the first tokens and those
+// that are listed for one of the source's. Exports that are not in 8 bits have none.
+type Shortlist struct {
+	First   int `json:"first"`   // tokens
+	Words   int `json:"words"`   // tokens that have a list
+	Targets int `json:"targets"` // the lengths of all lists; 0: there is no shortlist
 }
 
 // CanBucket says whether distances of up to most can be divided into so many buckets on either side.

@@ -67,8 +67,9 @@ type Config struct {
 	Firefox  string `env:"FIREFOX_MODELS" help:"URL of the index of Firefox's models, for firefox:en-de; empty: Mozilla's"`
 	Offline  Switch `env:"HF_HUB_OFFLINE" envDefault:"false" help:"never use the network for weights"`
 
-	Beams     int `env:"NUM_BEAMS" envDefault:"0" use:"0 to 1024" help:"beams of the search; 1 is greedy and fastest; 0: the checkpoint's own number"`
-	MaxLength int `env:"MAX_LENGTH" envDefault:"0" use:"0 to 1048576" help:"longest translation of a sentence in tokens; 0: the checkpoint's own limit"`
+	Shortlist Switch `env:"SHORTLIST" envDefault:"true" help:"use the lexical shortlists of models that have one, such as Firefox's; false: all of their tokens are candidates"`
+	Beams     int    `env:"NUM_BEAMS" envDefault:"0" use:"0 to 1024" help:"beams of the search; 1 is greedy and fastest; 0: the checkpoint's own number"`
+	MaxLength int    `env:"MAX_LENGTH" envDefault:"0" use:"0 to 1048576" help:"longest translation of a sentence in tokens; 0: the checkpoint's own limit"`
 
 	MaxBeams       int `env:"MAX_BEAMS" envDefault:"8" use:"1 to 1024" help:"most beams that a request may ask for; at least NUM_BEAMS"`
 	MaxLengthLimit int `env:"MAX_LENGTH_LIMIT" envDefault:"0" use:"0 to 1048576" help:"most tokens that a request may ask for, and for a second try of a sentence that did not end within MAX_LENGTH; 0: as many as the model has positions"`

@@ -30,7 +30,7 @@ func TestParseDefaults(t *testing.T) {
 		JobTTL: 24 * time.Hour, JobConcurrency: 2, JobMaxRecords: 100_000, JobMaxChars: 1_000_000, JobMaxBytes: 64 << 20, DocumentMaxBytes: 32 << 20, DocumentMaxTexts: 500_000, JobStorage: 2 << 30, JobReplicaWait: 2 * time.Second, JobsPerKey: 100,
 		GlossaryMaxTerms: 10_000, GlossaryMaxBytes: 1 << 20, GlossariesPerKey: 100,
 		LiveSessions: 1000, LiveMaxChars: 20_000, LiveIdle: 5 * time.Minute,
-		RequestTimeout: 5 * time.Minute, ShutdownTimeout: 30 * time.Second, CORSDropIns: true,
+		RequestTimeout: 5 * time.Minute, ShutdownTimeout: 30 * time.Second, CORSDropIns: true, Shortlist: true,
 		LogLevel: slog.LevelInfo, LogFormat: "text",
 	}, cfg)
 }
@@ -43,7 +43,7 @@ func TestParseValues(t *testing.T) {
 		"MODEL_WEIGHTS=facebook/m2m100_418M", "MODEL_REVISION=abc", "SAVE_WEIGHTS=/weights", "KEEP_CHECKPOINT=Yes",
 		"MODEL_VERIFY=always", "MODEL_REPOSITORY=/models,more models", "MODEL_FAMILY=nllb",
 		"PRECISION=fp32", "DEVICE=cuda", "CUDA_DEVICES=0,2", "THREADS=3", "ONNXRUNTIME_LIB=/lib/ort.so",
-		"HF_TOKEN=secret=with=signs", "HF_ENDPOINT=https://mirror", "HF_HUB_OFFLINE=ON",
+		"HF_TOKEN=secret=with=signs", "HF_ENDPOINT=https://mirror", "HF_HUB_OFFLINE=ON", "FIREFOX_MODELS=https://mirror/records", "SHORTLIST=false",
 		"NUM_BEAMS=1", "MAX_LENGTH=64", "MAX_RECORDS=7", "MAX_BODY_BYTES=1000", "MAX_SENTENCES=8", "MAX_TOKENS=9", "REQUEST_MEMORY=1GiB",
 		"MAX_BEAMS=4", "MAX_LENGTH_LIMIT=500", "MAX_CHARS=99", "API_KEYS_FILE=/keys", "RATE_LIMIT=10/s", "RATE_BURST=20",
 		"CHAR_LIMIT=100000/m", "TRUSTED_PROXIES=10.0.0.0/8,::1", "CORS_ORIGINS=https://a.example,https://b.example", "CORS_DROP_INS=off", "PPROF_ADDR=:6060",
@@ -65,7 +65,7 @@ func TestParseValues(t *testing.T) {
 		Weights: "facebook/m2m100_418M", Revision: "abc", SaveWeights: "/weights", KeepCheckpoint: true, Family: "nllb",
 		Repositories: []string{"/models", "more models"},
 		Precision:    "fp32", Device: CUDA, CUDADevices: []int{0, 2}, Threads: 3, Library: "/lib/ort.so",
-		Token: "secret=with=signs", Endpoint: "https://mirror", Offline: true,
+		Token: "secret=with=signs", Endpoint: "https://mirror", Firefox: "https://mirror/records", Offline: true,
 		Beams: 1, MaxLength: 64, MaxBeams: 4, MaxLengthLimit: 500, MaxRecords: 7, MaxChars: 99, MaxSentences: 8, MaxTokens: 9, MaxBodyBytes: 1000, RequestMemory: 1 << 30,
 		KeysFile: "/keys", RateLimit: access.Rate{N: 10, Per: time.Second}, RateBurst: 20,
 		CharLimit: access.Rate{N: 100_000, Per: time.Minute}, TrustedProxies: []string{"10.0.0.0/8", "::1"},

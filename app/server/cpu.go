@@ -106,7 +106,7 @@ func (c *cpuBackend) start(ctx context.Context, cfg config.Config, dir string, m
 		return nil, 0, err
 	}
 	decoding.Cores = share
-	opts := cpu.Options{Threads: threads, Verify: cfg.Verify}
+	opts := cpu.Options{Threads: threads, Verify: cfg.Verify, NoShortlist: !bool(cfg.Shortlist)}
 	models, err := engine.OpenModels(copies(workers, threads), func() (model.Model, error) {
 		opened, err := c.runtime.Open(ctx, dir, opts)
 		opts.Verify = model.VerifyNever // the other copies read the same files

@@ -110,6 +110,10 @@ const Bergamot = "bergamot"
 func bergamotParts(o *fields, spec *model.Spec) {
 	marianParts(o, spec)
 	spec.Recurrent, spec.Positions, spec.Epsilon = true, model.PlainPositions, 1e-6
+	if targets := o.integer("shortlist_targets", 0, model.LimitShortlist, 0); targets > 0 {
+		spec.Shortlist = model.Shortlist{First: o.integer("shortlist_first", 0, spec.VocabSize, 0),
+			Words: o.integer("shortlist_words", 0, model.LimitVocab, 0), Targets: targets}
+	}
 }
 
 // mbartParts reads what MBartForConditionalGeneration has: learned positions, a norm behind the

@@ -26,6 +26,15 @@ type Parameter struct {
 	Shape []int
 }
 
+// Names of a shortlist's tensors: where the list of each token of sources begins, I64 [Words+1], and all lists, I32 [Targets].
+const (
+	ShortlistStarts  = "model.shortlist.starts"
+	ShortlistTargets = "model.shortlist.targets"
+)
+
+// listTypes are the types of the tensors that are no numbers to compute with.
+var listTypes = map[string]DType{ShortlistStarts: "I64", ShortlistTargets: "I32"}
+
 // DistanceWeights is the name of the weights that relative positions have in a stack, [Buckets, heads].
 func DistanceWeights(stack string) string {
 	return "model." + stack + ".relative_attention_bias.weight"
@@ -47,6 +56,9 @@ func Layout(spec model.Spec) []Parameter {
 	}
 	if spec.LogitsBias {
 		list = append(list, Parameter{LogitsBias, []int{1, spec.VocabSize}})
+	}
+	if s := spec.Shortlist; s.Targets > 0 {
+		list = append(list, Parameter{ShortlistStarts, []int{s.Words + 1}}, Parameter{ShortlistTargets, []int{s.Targets}})
 	}
 	return list
 }
@@ -334,6 +346,12 @@ func checkLayout(spec model.Spec, want []Parameter, tensors map[string]Tensor) e
 		}
 		if !slices.Equal(t.Shape, p.Shape) {
 			return fmt.Errorf("tensor %s has shape %v, the sizes in %s demand %v", StoredName(p.Name, spec), t.Shape, ConfigFile, p.Shape)
+		}
+		if kind := listTypes[p.Name]; kind != "" {
+			if t.DType != kind {
+				return fmt.Errorf("tensor %s has elements of type %s, %s is wanted", p.Name, t.DType, kind)
+			}
+			continue
 		}
 		if !t.DType.readable() && t.scales == nil {
 			return t.unreadable()

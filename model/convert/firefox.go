@@ -40,6 +40,7 @@ var firefoxFiles = map[string]*regexp.Regexp{
 	"model":  regexp.MustCompile(`^model\.(?:([A-Za-z_-]{4,16})\.)?intgemm[a-z0-9.]*\.bin(?:\.gz|\.zst)?$`),
 	"vocab":  regexp.MustCompile(`^vocab\.(?:([A-Za-z_-]{4,16})\.)?spm(?:\.gz|\.zst)?$`),
 	"source": regexp.MustCompile(`^srcvocab\.(?:([A-Za-z_-]{4,16})\.)?spm(?:\.gz|\.zst)?$`),
+	"lex":    regexp.MustCompile(`^lex\.(?:[0-9.]+\.)?(?:([A-Za-z_-]{4,16})\.)?s2t\.bin(?:\.gz|\.zst)?$`),
 	"target": regexp.MustCompile(`^trgvocab\.(?:([A-Za-z_-]{4,16})\.)?spm(?:\.gz|\.zst)?$`),
 }
 
@@ -121,6 +122,9 @@ func convertFirefox(dir string, names []string, out string) error {
 	if err := s.tensors(); err != nil {
 		return fmt.Errorf("%s: %w", name, err)
 	}
+	if err := s.shortlist(dir, names); err != nil {
+		return err
+	}
 	if err := writeSafetensors(filepath.Join(out, checkpoint.SafetensorsFile), s.written); err != nil {
 		return err
 	}
@@ -137,6 +141,7 @@ type student struct {
 	sources, targets int    // pieces; that of padding, which Marian has none for, is the last of the target's and further on
 	eos              int
 	alpha            float32 // of the head
+	list             model.Shortlist
 	written          []tensor
 }
 
@@ -368,6 +373,61 @@ func (s *student) vector(to, from string, n, more int) error {
 	return nil
 }
 
+// A lexical shortlist is, in numbers of 64 bits: magic, checksum, how many tokens are always in it, how many there are in a list
+// at most, how many offsets and how long all lists are; the offsets, of the lists of all tokens and of their end; and the lists, in 32
+// bits.
+const (
+	shortlistMagic  = 0xF11A48D5013417F5
+	shortlistHeader = 6 * 8
+)
+
+// shortlist adds the lists of lex.*.bin, where that is there.
+func (s *student) shortlist(dir string, names []string) error {
+	name, err := one(names, "lex")
+	if err != nil || name == "" {
+		return err
+	}
+	raw, err := open(dir, name)
+	if err != nil {
+		return err
+	}
+	if err := s.parseShortlist(raw); err != nil {
+		return fmt.Errorf("%s: %w", name, err)
+	}
+	return nil
+}
+
+func (s *student) parseShortlist(raw []byte) error {
+	at := func(i int) uint64 { return binary.LittleEndian.Uint64(raw[8*i:]) }
+	if len(raw) < shortlistHeader || at(0) != shortlistMagic {
+		return errors.New("this is not a lexical shortlist in Marian's binary format")
+	}
+	first, offsets, targets := at(2), at(4), at(5)
+	if offsets < 2 || offsets > uint64(s.sources)+1 || first > uint64(s.targets) || targets < 1 || targets > model.LimitShortlist ||
+		uint64(len(raw)) != shortlistHeader+8*offsets+4*targets {
+		return fmt.Errorf("it has %d offsets, %d first tokens and %d in lists in %d bytes, the model %d and %d tokens: these files do not belong together, or it is damaged",
+			offsets, first, targets, len(raw), s.sources, s.targets)
+	}
+	starts, lists := raw[shortlistHeader:][:8*offsets], raw[shortlistHeader+8*offsets:]
+	for before := uint64(0); len(starts) > 0; starts = starts[8:] {
+		start := binary.LittleEndian.Uint64(starts)
+		if start < before || start > targets {
+			return errors.New("its lists do not follow each other: it is damaged")
+		}
+		before = start
+	}
+	for i := range targets {
+		if id := binary.LittleEndian.Uint32(lists[4*i:]); id >= uint32(s.targets) {
+			return fmt.Errorf("it lists token %d of %d: these files do not belong together", id, s.targets)
+		}
+	}
+	s.list = model.Shortlist{First: int(first), Words: int(offsets) - 1, Targets: int(targets)}
+	s.written = append(s.written,
+		tensor{checkpoint.ShortlistStarts, "I64", []int{int(offsets)}, int64(8 * offsets), bytes.NewReader(raw[shortlistHeader:])},
+		tensor{checkpoint.ShortlistTargets, "I32", []int{int(targets)}, int64(4 * targets), bytes.NewReader(lists)})
+	return nil
+}
+
 // maxPositions is the longest source or translation, which nothing in the network bounds.
 const maxPositions = 512
 
@@ -381,6 +441,9 @@ func (s *student) writeSettings(dir, modelFile, out string) error {
 		"decoder_layers": s.decoder, "decoder_attention_heads": s.heads, "decoder_ffn_dim": s.decoderFFN,
 		"activation_function": "relu", "max_position_embeddings": maxPositions,
 		"pad_token_id": pad, "decoder_start_token_id": pad, "eos_token_id": s.eos, "bos_token_id": s.eos,
+	}
+	if s.list.Targets > 0 {
+		config["shortlist_first"], config["shortlist_words"], config["shortlist_targets"] = s.list.First, s.list.Words, s.list.Targets
 	}
 	if s.source == s.target {
 		config["vocab_size"] = pad + 1

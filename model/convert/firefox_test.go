@@ -87,6 +87,29 @@ func TestGoldensOfFirefox(t *testing.T) {
 	}
 }
 
+// Without its shortlist a model writes other tokens too.
+func TestNoShortlist(t *testing.T) {
+	checkpoint, err := convert.Checkpoint("../testdata/firefox", t.TempDir())
+	require.NoError(t, err)
+	tok, err := family.OpenTokenizer(checkpoint, "firefox", []string{"en", "fr"})
+	require.NoError(t, err)
+	ids, err := tok.Encode("en", "fr", "I like to read books.")
+	require.NoError(t, err)
+	exported := cputest.Export(t, checkpoint, model.INT8)
+	var texts []string
+	for _, off := range []bool{false, true} {
+		m, err := cputest.Runtime(t).Open(t.Context(), exported, cpu.Options{NoShortlist: off})
+		require.NoError(t, err)
+		job := modeltest.Job{Case: modeltest.Case{Source: ids, Prefix: []int64{m.Spec().DecoderStart}}, Search: search.DefaultOptions(m.Spec().Generation)}
+		job.Search.MaxLength, job.Search.MinLength, job.Search.Beams = 40, 40, 4
+		results, err := modeltest.Decode(m, []modeltest.Job{job}, 0, func(int) int { return 1 })
+		require.NoError(t, err)
+		texts = append(texts, tok.Decode(results[0].Tokens))
+		require.NoError(t, m.Close())
+	}
+	assert.NotEqual(t, texts[0], texts[1])
+}
+
 // BenchmarkFirefox decodes the sentences of FIREFOX_TEXTS, one in each line, with the model in the folder FIREFOX_MODEL, which
 // never ends one: each has as many tokens as fxtranslate then writes. See scripts/bench/firefox.py.
 func BenchmarkFirefox(b *testing.B) {

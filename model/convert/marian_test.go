@@ -106,6 +106,39 @@ func TestFirefoxRefuses(t *testing.T) {
 	}
 }
 
+// A shortlist is that of the model, or refused.
+func TestShortlistRefuses(t *testing.T) {
+	whole, err := os.ReadFile(firefoxFolder + "/lex.50.50.enfr.s2t.bin")
+	require.NoError(t, err)
+	items, err := parseMarian(bytes.NewReader(modelFile(t)), int64(len(modelFile(t))))
+	require.NoError(t, err)
+	s, err := newStudent(items)
+	require.NoError(t, err)
+	require.NoError(t, s.parseShortlist(whole))
+	assert.Equal(t, 20, s.list.First)
+	assert.Equal(t, s.sources, s.list.Words)
+	assert.Equal(t, 30*s.sources, s.list.Targets)
+	last := len(whole) - 4
+	for name, test := range map[string]struct {
+		raw     []byte
+		message string
+	}{
+		"empty":          {nil, "not a lexical shortlist"},
+		"another file":   {put(whole, 0, 1), "not a lexical shortlist"},
+		"cut":            {whole[:last], "damaged"},
+		"longer":         {append(bytes.Clone(whole), 0, 0, 0, 0), "damaged"},
+		"many first":     {put(whole, 16, 1<<40), "do not belong together"},
+		"many offsets":   {put(whole, 32, math.MaxUint64/8+3), "do not belong together"},
+		"many targets":   {put(whole, 40, math.MaxUint64/4+3), "do not belong together"},
+		"no targets":     {put(whole, 40, 0), "do not belong together"},
+		"a list of more": {put(whole, shortlistHeader+8, math.MaxUint64), "do not follow each other"},
+		"backwards":      {put(whole, shortlistHeader+16, 0), "do not follow each other"},
+		"unknown token":  {put(whole, last-4, uint64(s.targets)<<32), "lists token"},
+	} {
+		t.Run(name, func(t *testing.T) { assert.ErrorContains(t, s.parseShortlist(test.raw), test.message) })
+	}
+}
+
 // The languages of a pair are told by metadata.json, or by the file's name.
 func TestFirefoxPair(t *testing.T) {
 	for name, test := range map[string]struct{ file, metadata, source, target string }{
@@ -163,6 +196,7 @@ func FuzzMarian(f *testing.F) {
 		if err != nil {
 			return
 		}
+		_ = s.parseShortlist(raw)
 		if err := s.tensors(); err == nil {
 			_ = writeSafetensors(filepath.Join(t.TempDir(), checkpoint.SafetensorsFile), s.written)
 		}

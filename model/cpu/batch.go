@@ -17,6 +17,7 @@ import (
 type backend struct {
 	kv       *store // a row per hypothesis, capacity in decoder tokens
 	cross    *store // a row per sentence, capacity in source tokens
+	allowed  *shortlists
 	encoding encoding
 	step     step
 	memory   *pool.Pool    // of the sessions
@@ -41,6 +42,13 @@ func (m *Model) NewBatch(limits model.Limits) (model.Batch, error) {
 	if b.cross, err = newStore(spec.Decoder.Layers, limits.Rows, spec.MaxPositions, tokenSize(m.manifest)); err != nil {
 		return nil, errors.Join(fmt.Errorf("memory of cross attention: %w", err), b.Close())
 	}
+	sentences := limits.Rows
+	if m.noShortlist {
+		sentences = 0
+	}
+	if b.allowed, err = newShortlists(m.manifest, sentences); err != nil {
+		return nil, errors.Join(fmt.Errorf("shortlists: %w", err), b.Close())
+	}
 	return batch.New(spec, limits, encoderTokens, b), nil
 }
 
@@ -64,7 +72,7 @@ func tokenSize(m *model.Manifest) int {
 
 func (b *backend) Encode(sources [][]int64, slots []int32, tokens int) error {
 	b.enter()
-	return b.sound(b.encoding.run(sources, slots, tokens, b.cross))
+	return b.sound(b.encoding.run(sources, slots, tokens, b.cross, b.allowed))
 }
 
 // enter holds on to the memory of the sessions.
@@ -82,7 +90,7 @@ func (b *backend) Begin(source []int64, slot int32) (func(time.Duration) (bool, 
 	if last := len(b.spare) - 1; last >= 0 {
 		e, b.spare = b.spare[last], b.spare[:last]
 	}
-	p, err := ops.InPieces(func() error { return e.run([][]int64{source}, []int32{slot}, len(source), b.cross) })
+	p, err := ops.InPieces(func() error { return e.run([][]int64{source}, []int32{slot}, len(source), b.cross, b.allowed) })
 	if err != nil {
 		return nil, err
 	}
@@ -103,7 +111,7 @@ func (b *backend) sound(err error) error {
 }
 
 func (b *backend) Step(rows []batch.Row, k int) (model.Candidates, error) {
-	candidates, err := b.step.run(rows, k, b.kv, b.cross)
+	candidates, err := b.step.run(rows, k, b.kv, b.cross, b.allowed)
 	return candidates, b.sound(err)
 }
 
@@ -140,5 +148,6 @@ func (b *backend) Close() error {
 	}
 	b.kv.close()
 	b.cross.close()
+	b.allowed.close()
 	return nil
 }

@@ -21,6 +21,8 @@ type Options struct {
 	Threads int
 	// Verify says when the files' checksums are compared; "" is model.VerifyChanged.
 	Verify model.Verify
+	// NoShortlist has all tokens be candidates, also of a model with a lexical shortlist.
+	NoShortlist bool
 }
 
 // Model is an exported model in ONNX Runtime: a session for the encoder and one
@@ -32,6 +34,8 @@ type Model struct {
 	decoder  *onnxruntime.Session
 	memory   *pool.Pool // of the sessions
 	resident int64      // see Resident
+
+	noShortlist bool
 }
 
 // Open loads the exported folder dir. It checks the files against the manifest
@@ -49,7 +53,7 @@ func (r *Runtime) Open(ctx context.Context, dir string, opts Options) (*Model, e
 	if err := manifest.Check(ctx, dir, opts.Verify); err != nil {
 		return nil, err
 	}
-	m := &Model{manifest: manifest, memory: r.memory, resident: objects}
+	m := &Model{manifest: manifest, memory: r.memory, resident: objects, noShortlist: opts.NoShortlist}
 	if m.weights, err = mapping.Open(filepath.Join(dir, model.WeightsFile)); err != nil {
 		return nil, err
 	}

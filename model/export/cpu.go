@@ -42,6 +42,30 @@ func (b cpu) encoderInputs() {
 	b.Input("offsets", onnx.Int32, onnx.Named("B1"))
 	b.Input("slots", onnx.Int32, onnx.Named("B"))
 	b.memory("cross")
+	b.allowed()
+}
+
+// allowed is an input, if the model has a shortlist: a bit for each token that the translation of a sentence may have, by its row
+// of the memory of cross attention, which the encoder writes; no rows: it may have all.
+func (b cpu) allowed() {
+	if b.shortlisted() {
+		b.Input("allowed", onnx.Uint8, onnx.Named("allowed_rows"), onnx.Named("allowed_bytes"))
+	}
+}
+
+func (b cpu) shortlisted() bool { return b.int8() && b.spec.Shortlist.Targets > 0 }
+
+func (b cpu) shortlist() string {
+	if !b.shortlisted() {
+		return ""
+	}
+	shared := 0
+	if b.spec.SourceVocab == 0 {
+		shared = 1
+	}
+	return b.Node(onnx.Dragoman, "Shortlist", []string{"ids", "offsets", "slots", b.use(b.w.raw(checkpoint.ShortlistStarts, onnx.Int64)),
+		b.use(b.w.raw(checkpoint.ShortlistTargets, onnx.Int32)), "allowed"}, 1,
+		onnx.Int("first", b.spec.Shortlist.First), onnx.Int("shared", shared), onnx.Int("width", b.spec.VocabSize))[0]
 }
 
 func (b cpu) decoderInputs() {
@@ -55,6 +79,7 @@ func (b cpu) decoderInputs() {
 	b.Input("lengths", onnx.Int32, sentences)
 	b.memory("kv")
 	b.memory("cross")
+	b.allowed()
 	b.Input("wanted", onnx.Int64, onnx.Named("Q"))
 	b.Input("k", onnx.Int64, onnx.Fixed(1))
 }
@@ -304,6 +329,10 @@ func (b cpu) candidates(y string) {
 		}
 		if b.spec.LogitsBias {
 			inputs = append(inputs, b.logitsBias())
+		}
+		if b.shortlisted() {
+			inputs = append(inputs, make([]string, 9-len(inputs))...) // no bias
+			inputs = append(inputs, "allowed", "groups", "slots", "wanted")
 		}
 		b.NamedNode(onnx.Dragoman, "BestCandidatesInt8", inputs, outputs, spare)
 	} else {

@@ -137,6 +137,8 @@ func (b *cuda) attention(op string, p product, layer int) activation {
 	return activation{value: b.kernel(op, inputs, 1, b.attentionAttrs(stack, layer)...)[0]}
 }
 
+func (b *cuda) shortlist() string { return "" }
+
 // recur is not there: see [model.Spec.CPUOnly].
 func (b *cuda) recur(product, int) product {
 	b.err = cmp.Or(b.err, errors.New("GPUs have no recurrent units"))

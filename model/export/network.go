@@ -56,6 +56,9 @@ type operators interface {
 	// what it has decoded: it also writes keys and values to the KV cache.
 	// "CrossAttention" is the decoder's to the source, over a product of queries.
 	attention(op string, p product, layer int) activation
+	// shortlist notes which tokens the translations of the sentences may have, if the model has a shortlist. What it returns
+	// means nothing: see storeCross.
+	shortlist() string
 	// recur is a recurrent unit of a decoder layer, over a product of candidates and gates; states are in the place of the
 	// KV cache.
 	recur(p product, layer int) product
@@ -99,7 +102,7 @@ func (n network) encoder() {
 	for i := range n.spec.Encoder.Layers {
 		s = n.encoderLayer(s, i)
 	}
-	y, after := s.y, ""
+	y, after := s.y, n.shortlist()
 	if !n.spec.PostNorm {
 		y = n.quantize(n.lastNorm(s.x, s.p, "model.encoder.layer_norm"))
 	}

@@ -82,6 +82,18 @@ func (w *weights) tail(tensor string, first int) (onnx.Weight, error) {
 	})
 }
 
+// raw is a tensor as it is stored, of numbers of this type.
+func (w *weights) raw(tensor string, kind onnx.DataType) (onnx.Weight, error) {
+	t, err := w.ckpt.Tensor(tensor)
+	if err != nil {
+		return onnx.Weight{}, err
+	}
+	return w.add(tensor, kind, t.Shape, func(out io.Writer) error {
+		_, err := io.Copy(out, t.Raw())
+		return err
+	})
+}
+
 // parts finds tensors and counts their rows, the sizes of their first dimension.
 func (w *weights) parts(tensors []string) (parts []checkpoint.Tensor, rows int, err error) {
 	for _, name := range tensors {

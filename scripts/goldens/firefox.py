@@ -164,14 +164,17 @@ def make(kind):
     folder = os.path.join(TESTDATA, kind)
     shutil.rmtree(folder, ignore_errors=True)
     source, target = make_folder(folder, SHAPES["test"], texts, KINDS[kind], 1.0, texts[::2])
-    goldens(folder, texts, source, target)
+    count = lambda raw: sentencepiece.SentencePieceProcessor(model_proto=raw).get_piece_size()
+    lex = os.path.join(folder, "lex.50.50.enfr.s2t.bin")
+    shortlist(lex, count(source), count(target), 20, 30, 5)
+    goldens(folder, texts, source, target, lex)
 
 
-def goldens(folder, texts, source, target):
+def goldens(folder, texts, source, target, lex=None):
     """Writes what fxtranslate makes of texts with the model and the SentencePiece models of either side."""
     import fxtranslate
-    with open(os.path.join(folder, "model.enfr.intgemm.alphas.bin"), "rb") as f:
-        engine = fxtranslate.Translator(f.read(), source, target)
+    read = lambda path: open(path, "rb").read()
+    engine = fxtranslate.Translator(read(os.path.join(folder, "model.enfr.intgemm.alphas.bin")), source, target, read(lex) if lex else None)
     cases = [{"text": t, "translation": engine.translate(t)} for t in dict.fromkeys(texts) if "\n" not in t]
     goldens = {"made_with": f"fxtranslate {importlib.metadata.version('fxtranslate')}", "cases": cases}
     with gzip.GzipFile(os.path.join(folder, "goldens.json.gz"), "wb", mtime=0) as f:

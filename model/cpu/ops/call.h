@@ -12,6 +12,7 @@
 struct Node {
   const OrtApi *api;
   int64_t layer, heads, head_dim, spare, positive, width;
+  int64_t first, shared;  // of a shortlist
   float scale, alpha, epsilon;
   int64_t activation;  // see Activation
   int threads;  // that share its work
@@ -122,6 +123,7 @@ OrtStatus *op_product_activation_f16(void *kernel, OrtKernelContext *context);
 OrtStatus *op_embed_f32(void *kernel, OrtKernelContext *context);
 OrtStatus *op_embed_f16(void *kernel, OrtKernelContext *context);
 OrtStatus *op_embed_int8(void *kernel, OrtKernelContext *context);
+OrtStatus *op_shortlist(void *kernel, OrtKernelContext *context);
 OrtStatus *op_ssru(void *kernel, OrtKernelContext *context);
 OrtStatus *op_best_candidates(void *kernel, OrtKernelContext *context);
 OrtStatus *op_product_int8(void *kernel, OrtKernelContext *context);

@@ -15,11 +15,16 @@ typedef struct {
   int64_t count;
   Candidate *best;      // logits lack the row's scale, unless there is a bias
   _Atomic float least;  // what has a lower logit is not among the best
+  const uint8_t *allowed;  // a bit for each token; null: all are
 } HeadRow;
 
 typedef struct {
   const float *scale, *x, *bias;
   const uint16_t *table;
+  const uint8_t *allowed;  // [slots, bytes]
+  const int32_t *groups, *slots;
+  const int64_t *wanted;
+  int64_t sentences, bytes;
   int64_t width, k, proposed, parts;
   HeadRow *rows;
   ExpSum *sums;  // [rows, parts]
@@ -30,6 +35,20 @@ typedef struct {
 // scale_of is what the logits of a row's candidates lack.
 static float scale_of(const Head *h, int64_t r) { return h->bias ? 1 : h->scale[r]; }
 
+// Logits of tokens that are not allowed: of so low ones nothing is left in a sum.
+static const float never = -1e30f;
+
+// only leaves the logits of tokens that are allowed, and says how many these are.
+static int64_t only(float *out, const float *logits, const uint8_t *allowed, int64_t first, int64_t n) {
+  int64_t count = 0;
+  for (int64_t i = 0; i < n; i++) {
+    int yes = allowed[(first + i) / 8] >> (first + i) % 8 & 1;
+    out[i] = yes ? logits[i] : never;
+    count += yes;
+  }
+  return count;
+}
+
 static void head_unit(Int8Product *p, const float *acc, int64_t first, int64_t n, int64_t panel, int64_t width) {
   Head *h = p->arguments;
   float biased[TOGETHER * PANEL];
@@ -38,6 +57,11 @@ static void head_unit(Int8Product *p, const float *acc, int64_t first, int64_t n
     ExpSum *part = h->sums + r * h->parts + panel / TOGETHER;
     const float *logits = acc;
     if (h->bias) add_bias(biased, acc, h->scale[r], h->bias + panel * PANEL, width), logits = biased;
+    if (row->allowed && !only(biased, logits, row->allowed, panel * PANEL, width)) {
+      *part = (ExpSum){never, 0};
+      continue;
+    }
+    if (row->allowed) logits = biased;
     *part = exp_sum(logits, scale_of(h, r), width);
     if (!(part->peak >= row->least * scale_of(h, r))) continue;
     pthread_mutex_lock(&row->lock);
@@ -52,7 +76,8 @@ static void head_row(Task *t, int64_t r, void *scratch) {
   HeadRow *row = h->rows + r;
   (void)scratch;
   for (int64_t i = 0; i < row->count; i++) row->best[i].logit *= scale_of(h, r);
-  for (int64_t i = row->count; i < h->proposed; i++) row->best[i] = (Candidate){NAN, 0};  // logits are no numbers
+  // Logits are no numbers, or fewer tokens than that are allowed.
+  for (int64_t i = row->count; i < h->proposed; i++) row->best[i] = (Candidate){row->allowed ? never : NAN, 0};
   h->lse[r] = log_sum_exp(h->sums + r * h->parts, h->parts);
   if (h->table) rescore(row->best, h->proposed, h->x + r * h->width, h->table, h->bias, h->width);
   for (int64_t i = 0; i < h->k; i++) {
@@ -70,6 +95,10 @@ static OrtStatus *head_run(Call c, Int8Product *p, Head *h) {
   for (int64_t r = 0; r < p->rows; r++) {
     h->rows[r] = (HeadRow){.best = (Candidate *)memory + r * h->proposed, .least = -INFINITY};
     pthread_mutex_init(&h->rows[r].lock, NULL);
+    if (!h->allowed) continue;
+    int64_t s = 0;
+    while (s + 1 < h->sentences && h->groups[s + 1] <= h->wanted[r]) s++;
+    h->rows[r].allowed = h->allowed + h->slots[s] * h->bytes;
   }
   OrtStatus *status = int8_run(c, p);
   Task rows = {.item = head_row, .items = p->rows, .arguments = h};
@@ -81,7 +110,9 @@ static OrtStatus *head_run(Call c, Int8Product *p, Head *h) {
 
 // BestCandidatesInt8: q uint8 [R, K], panels, sums and scale of a matrix as of
 // ProductInt8, row_scale [R], k, x, table as of BestCandidates → what BestCandidates
-// makes of the product, and of a bias [V], which may be left out. The logits are never all in memory.
+// makes of the product, and of a bias [V], which may be left out. The logits are never all in memory. allowed uint8 [rows, bytes],
+// see Shortlist, with groups int32 [S+1], slots int32 [S] and wanted int64 [R], the rows of the step that these are: of sentence s,
+// whose rows are groups[s] to groups[s+1]-1, only tokens count that row slots[s] allows. Without, or of no rows, all do.
 OrtStatus *op_best_candidates_int8(void *kernel, OrtKernelContext *context) {
   Node *node = kernel;
   Call c = {node->api, context, node};
@@ -100,6 +131,18 @@ OrtStatus *op_best_candidates_int8(void *kernel, OrtKernelContext *context) {
   TRY(input(c, 7, &h.table, table, 2));
   TRY(vector(c, 8, &h.bias, p.m.width));
   h.width = x[1], h.k = *wanted;
+  int64_t allowed[2] = {ANY, ANY}, groups = ANY;
+  TRY(input(c, 9, &h.allowed, allowed, 2));
+  TRY(input(c, 11, &h.slots, &groups, 1));
+  h.sentences = groups;
+  TRY(vector(c, 10, &h.groups, groups + 1));
+  TRY(vector(c, 12, &h.wanted, p.rows));
+  h.bytes = allowed[1];
+  if (h.allowed && allowed[0] == 0) h.allowed = NULL;
+  if (h.allowed && p.rows > 0 && (!h.groups || !h.slots || !h.wanted || h.sentences < 1 || h.bytes * 8 < p.m.width))
+    return refuse(c.api, "%lld bytes allow tokens of %lld", (long long)h.bytes, (long long)p.m.width);
+  for (int64_t s = 0; h.allowed && s < h.sentences; s++)
+    if (h.slots[s] < 0 || h.slots[s] >= allowed[0]) return refuse(c.api, "row %d is none of %lld", h.slots[s], (long long)allowed[0]);
   if (h.k < 1 || h.k > p.m.width)
     return refuse(c.api, "%lld candidates are wanted of %lld tokens", (long long)h.k, (long long)p.m.width);
   if (p.rows > 0 && !h.x != !h.table) return refuse(c.api, "hidden states and embeddings need each other");

@@ -38,13 +38,15 @@ static OrtStatusPtr create(const OrtCustomOp *op, const OrtApi *api, const OrtKe
       case 'p': status = api->KernelInfoGetAttribute_int64(info, "positive", &k->positive); break;
       case 's': status = api->KernelInfoGetAttribute_int64(info, "spare", &k->spare); break;
       case 'w': status = api->KernelInfoGetAttribute_int64(info, "width", &k->width); break;
+      case 'n': status = api->KernelInfoGetAttribute_int64(info, "first", &k->first); break;
+      case 'o': status = api->KernelInfoGetAttribute_int64(info, "shared", &k->shared); break;
       case 'a': status = api->KernelInfoGetAttribute_int64(info, "activation", &k->activation); break;
       case 'f': status = api->KernelInfoGetAttribute_float(info, "scale", &k->scale); break;
       case 'A': status = optional(api, api->KernelInfoGetAttribute_float(info, "alpha", &k->alpha)); break;
       case 'E': status = optional(api, api->KernelInfoGetAttribute_float(info, "epsilon", &k->epsilon)); break;
       case 'F': status = optional(api, api->KernelInfoGetAttribute_float(info, "scale", &k->scale)); break;
     }
-  if (!status && (k->layer < 0 || k->alpha < 0 || k->epsilon < 0 || k->heads < 1 || k->head_dim < 1 || k->spare < 0 || k->width < 1 || k->threads < 1 ||
+  if (!status && (k->layer < 0 || k->alpha < 0 || k->epsilon < 0 || k->heads < 1 || k->head_dim < 1 || k->spare < 0 || k->width < 1 || k->first < 0 || k->threads < 1 ||
                   k->activation < 0 || k->activation >= ACTIVATIONS))
     status = refuse(api, "attributes out of range: layer %lld, %lld heads of %lld, %lld spare, width %lld, activation %lld, %d threads",
                     (long long)k->layer, (long long)k->heads, (long long)k->head_dim, (long long)k->spare, (long long)k->width,
@@ -83,10 +85,11 @@ static const Op ops[] = {
     OP("EmbedF32", "flFL", "f", "wf", op_embed_f32),
     OP("EmbedF16", "hlFL", "f", "wf", op_embed_f16),
     OP("EmbedInt8", "cflFL", "f", "wf", op_embed_int8),
+    OP("Shortlist", "liilib", "i", "now", op_shortlist),
     OP("Ssru", "ffiliibF", "f", "lhd", op_ssru),
     OP("BestCandidates", "flFFH", "flf", "s", op_best_candidates),
     OP("ProductInt8", "bcif", "f", "p", op_product_int8),
-    OP("BestCandidatesInt8", "bcifflFHF", "flf", "s", op_best_candidates_int8),
+    OP("BestCandidatesInt8", "bcifflFHFBIIL", "flf", "s", op_best_candidates_int8),
 };
 
 OrtStatus *dragoman_domain(const OrtApi *api, OrtCustomOpDomain **domain) {
