@@ -3,7 +3,6 @@ package checkpoint
 import (
 	"errors"
 	"fmt"
-	"io/fs"
 	"maps"
 	"math"
 	"os"
@@ -48,7 +47,7 @@ func openConverted(dir string) (ckpt *Checkpoint, err error) {
 		return nil, err
 	}
 	if !info.Mode().IsRegular() {
-		return nil, fs.ErrInvalid
+		return nil, errors.New("it is not a file")
 	}
 	if beginsWith(c.data, lfsPointer) {
 		return nil, errLFS
@@ -147,11 +146,13 @@ func (c *converted) readParts() error {
 	}
 	s, activations := &c.spec, []model.Activation{model.ReLU, model.GELUTanh, model.Swish, model.GELU} // by their numbers
 	switch {
+	case !(encoder > 0 && encoder <= math.MaxFloat32):
+		return fmt.Errorf("embeddings are scaled by %v: the model is damaged", encoder)
 	case encoder != decoder:
 		return fmt.Errorf("embeddings are scaled by %v in the encoder and by %v in the decoder: only one scale is supported", encoder, decoder)
 	case alibi != 0:
 		return errors.New("positions are told by ALiBi: only those that are embedded are supported")
-	case activation < 0 || int(activation) >= len(activations):
+	case !(activation >= 0 && activation < float64(len(activations))):
 		return fmt.Errorf("activation function %v: ReLU, GELU and swish are supported", activation)
 	}
 	s.PostNorm, s.Activation, s.EmbedScale = preNorm == 0, activations[int(activation)], float32(encoder)
@@ -407,7 +408,7 @@ func (c *converted) tensor(p Parameter) (Tensor, error) {
 		want = []int{c.rows}
 	case name == targetEmbedding || name == headWeight:
 		*rows = c.rows
-	case strings.HasSuffix(name, "/encodings"):
+	case strings.HasSuffix(name, "/encodings") && len(v.Shape) > 0:
 		*rows = max(*rows, v.Shape[0])
 	default:
 		*rows *= parts

@@ -3,6 +3,7 @@ package checkpoint
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"math"
 	"os"
 	"path/filepath"
@@ -148,6 +149,42 @@ func TestOpenConvertedRefusesScales(t *testing.T) {
 		_, err = Open(copied)
 		assert.ErrorContains(t, err, "is no scale")
 	}
+}
+
+// A file is refused or all of it can be read.
+func FuzzOpenConverted(f *testing.F) {
+	dir := f.TempDir()
+	if err := os.CopyFS(dir, os.DirFS(convertedModel("opennmt-int8-float16"))); err != nil {
+		f.Fatal(err)
+	}
+	path := filepath.Join(dir, ctranslate2.ModelFile)
+	whole, err := os.ReadFile(path)
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Add(0, []byte{5})
+	f.Add(bytes.Index(whole, []byte("decoder/position_encodings/encodings"))+37, []byte{0})
+	f.Fuzz(func(t *testing.T, at int, change []byte) {
+		raw := bytes.Clone(whole)
+		if at < 0 || at >= len(raw) {
+			return
+		}
+		copy(raw[at:], change)
+		if err := os.WriteFile(path, raw, 0o600); err != nil {
+			t.Skip(err)
+		}
+		c, err := Open(dir)
+		if err != nil {
+			return
+		}
+		defer c.Close()
+		for _, tensor := range c.tensors {
+			err := tensor.ReadFloat32(make([]float32, tensor.Len()), 0)
+			if err != nil && !errors.Is(err, ErrNotFinite) {
+				t.Fatal(err)
+			}
+		}
+	})
 }
 
 // Models of version 5 have their settings among the variables.
