@@ -45,7 +45,7 @@ func TestSpecOfConvertedModels(t *testing.T) {
 func TestNumbersOf8BitsAreKept(t *testing.T) {
 	c, err := Open(convertedModel("opennmt-int8"))
 	require.NoError(t, err)
-	defer c.Close()
+	defer func() { _ = c.Close() }()
 	fused, err := c.Tensor("model.encoder.layers.1.self_attn.k_proj.weight")
 	require.NoError(t, err)
 	d := fused.data.(*dequantized)
@@ -67,7 +67,7 @@ func TestNumbersOf8BitsAreKept(t *testing.T) {
 func TestConvertedPadding(t *testing.T) {
 	c, err := Open(convertedModel("marian-int8"))
 	require.NoError(t, err)
-	defer c.Close()
+	defer func() { _ = c.Close() }()
 	table, err := c.Tensor(DecoderEmbedding)
 	require.NoError(t, err)
 	values := read(t, table)
@@ -177,7 +177,7 @@ func FuzzOpenConverted(f *testing.F) {
 		if err != nil {
 			return
 		}
-		defer c.Close()
+		defer func() { _ = c.Close() }()
 		for _, tensor := range c.tensors {
 			err := tensor.ReadFloat32(make([]float32, tensor.Len()), 0)
 			if err != nil && !errors.Is(err, ErrNotFinite) {

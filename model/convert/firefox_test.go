@@ -125,7 +125,7 @@ func BenchmarkFirefox(b *testing.B) {
 	require.NoError(b, err)
 	m, err := cputest.Runtime(b).Open(b.Context(), cputest.Export(b, checkpoint, model.INT8), cpu.Options{Threads: runtime.GOMAXPROCS(0)})
 	require.NoError(b, err)
-	defer m.Close()
+	defer func() { _ = m.Close() }()
 	lines := strings.Split(strings.TrimSpace(string(raw)), "\n")
 	for name, together := range map[string]int{"one": 1, "together": 64} {
 		b.Run(name, func(b *testing.B) {

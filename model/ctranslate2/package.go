@@ -74,7 +74,7 @@ func Unpack(file, dir string) error {
 	if err != nil {
 		return fmt.Errorf("%s: %w: an Argos package is a zip file", file, err)
 	}
-	defer z.Close()
+	defer func() { _ = z.Close() }()
 	wanted, err := choose(z.File)
 	if err != nil {
 		return fmt.Errorf("%s: %w", file, err)

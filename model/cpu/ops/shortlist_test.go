@@ -65,7 +65,7 @@ func TestHeadWithShortlist(t *testing.T) {
 	rowScale := positive(r, rows)
 	allowed := make([]uint8, 3*64)
 	for i := range allowed {
-		allowed[i] = uint8(r.IntN(256)) & uint8(r.IntN(256))
+		allowed[i] = uint8(r.IntN(256) & r.IntN(256))
 	}
 	clear(allowed[64:128])
 	allowed[64+1] = 6 // two tokens, fewer than k
