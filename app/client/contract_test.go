@@ -456,7 +456,7 @@ func TestContractOfRestarts(t *testing.T) {
 	require.NoError(t, err)
 	defer c.Close()
 	// The one that waits has the only place until the service ends.
-	_, err = c.Submit(t.Context(), the("wait"), SubmitOptions{})
+	waiting, err := c.Submit(t.Context(), the("wait"), SubmitOptions{})
 	require.NoError(t, err)
 	submitted, err := c.Submit(t.Context(), the("hello"), SubmitOptions{})
 	require.NoError(t, err)
@@ -481,9 +481,7 @@ func TestContractOfRestarts(t *testing.T) {
 	old.end()
 	<-away
 	start()
-	list, err := c.Jobs(t.Context())
-	require.NoError(t, err)
-	require.NoError(t, c.Job(list[1].ID).Cancel(t.Context()))
+	require.NoError(t, c.Job(waiting.ID()).Cancel(t.Context()))
 	require.NoError(t, <-done)
 	assert.Equal(t, JobDone, seen[len(seen)-1])
 	results, err := submitted.Wait(t.Context())

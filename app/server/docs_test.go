@@ -1,9 +1,11 @@
 package server
 
 import (
+	"archive/zip"
 	"bytes"
 	_ "embed"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"net"
 	"os"
@@ -19,6 +21,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"dragoman/app/store/porttest"
+	"dragoman/model"
 	"dragoman/model/cpu/cputest"
 	"dragoman/model/repository"
 )
@@ -95,6 +98,7 @@ func newExample(t *testing.T, r *running, text string) example {
 	for _, name := range []string{"checkpoints/opus-mt-en-fr", "checkpoints/opus-mt-fr-en", "checkpoints/opus-mt-en-de", "checkpoints/opus-mt-de-en", "checkpoints/opus-mt-ROMANCE-en", "my-model"} {
 		require.NoError(t, os.CopyFS(filepath.Join(e.dir, name), os.DirFS("../../model/testdata/families/marian")))
 	}
+	e.converted()
 	for name, kind := range map[string]string{"madlad400-3b-mt": "t5", "nllb-200-distilled-600M": "nllb"} {
 		require.NoError(t, os.CopyFS(filepath.Join(e.dir, name), os.DirFS("../../model/testdata/families/"+kind)))
 	}
@@ -115,6 +119,28 @@ func newExample(t *testing.T, r *running, text string) example {
 		"--interval 5s --duration 1h", "--interval 1s --duration 1h",
 	)
 	return e
+}
+
+// converted puts an Argos package and a folder of ctranslate2's converters where the example runs.
+func (e example) converted() {
+	const testdata = "../../model/testdata/"
+	f, err := os.Create(filepath.Join(e.dir, "translate-en_fr-1_9.argosmodel"))
+	require.NoError(e.t, err)
+	z := zip.NewWriter(f)
+	for name, in := range map[string]string{"metadata.json": "", "sentencepiece.model": "", "model.bin": "model/", "config.json": "model/", "shared_vocabulary.json": "model/"} {
+		raw, err := os.ReadFile(testdata + "families/ctranslate2-argos/" + name)
+		require.NoError(e.t, err)
+		w, err := z.Create("en_fr/" + in + name)
+		require.NoError(e.t, err)
+		_, err = w.Write(raw)
+		require.NoError(e.t, err)
+	}
+	require.NoError(e.t, errors.Join(z.Close(), f.Close()))
+	folder := filepath.Join(e.dir, "opus-ct2-en-fr")
+	require.NoError(e.t, os.CopyFS(folder, os.DirFS(testdata+"ctranslate2/marian")))
+	for _, name := range []string{"source.spm", "target.spm"} {
+		require.NoError(e.t, model.CopyFile(testdata+"families/marian/"+name, filepath.Join(folder, name)))
+	}
 }
 
 // link makes a folder of the files of another, without copying them.
