@@ -22,7 +22,7 @@
 #   PYTHON=python3           the Python (3.11 or newer) that the packages are installed for
 #
 #   offline: BENCH_BEAMS="1 5" BENCH_LENGTHS="16 32 128" BENCH_SENTENCES="1 8 32 64"
-#            BENCH_SHAPE=418M          or madlad-3B, with folders of its own and BENCH_PRECISIONS=int8, of
+#            BENCH_SHAPE=418M          opus-base, opus-tc-big, or madlad-3B, with folders of its own and BENCH_PRECISIONS=int8, of
 #                                      which BENCH_SIDES="dragoman-int8 ctranslate2-int8" are measured
 #            BENCH_CELL_SECONDS=60     a side leaves out what would take it longer
 #   served:  BENCH_MODELS="bundled 418M 418M-greedy" BENCH_SERVED_SHARES="0.25 0.5 0.8 1.2"
@@ -40,7 +40,8 @@
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 build=${BENCH_DIR:-build/bench}
-shape=${BENCH_SHAPE:-418M}
+shape=${BENCH_SHAPE:-418M} languages=
+[[ $shape != opus-* ]] || languages=en:fr
 python=$build/venv/bin/python
 
 main() {
@@ -81,7 +82,7 @@ exported() {
   local precision
   checkpoint "$build/checkpoint"
   for precision in ${BENCH_PRECISIONS:-int8 fp32}; do
-    ./build/dragoman pull "$build/checkpoint" --precision "$precision" --out "$build/$precision" >&2
+    MODEL_LANGUAGES=$languages ./build/dragoman pull "$build/checkpoint" --precision "$precision" --out "$build/$precision" >&2
   done
 }
 
@@ -136,6 +137,7 @@ checkpoint() {
   unchanged "$out/made_from" "$sum" && return
   "$build/bin/random_checkpoint" --shape "$shape" --out "$@"
   case $shape in
+    opus-*) cp model/testdata/families/marian/{source.spm,target.spm,vocab.json,tokenizer_config.json} "$out" ;;
     madlad-*) cp model/testdata/families/t5/{spiece.model,tokenizer_config.json} "$out" ;;
     *) cp model/bundled/{sentencepiece.bpe.model,vocab.json,tokenizer_config.json} "$out" ;;
   esac

@@ -11,10 +11,11 @@ from results import Results
 from settings import SHAPE, built, knob, peer
 from side import Side, SideError
 
-# Of the random checkpoint: rows, and a row that is no special token, begins sources, and that of the target
-# language, which begins targets; none of them in models that are told the target in the source.
-VOCABULARY, LANGUAGE = (256000, 4) if SHAPE == "madlad-3B" else (128112, 8019)
-TARGET = -1 if SHAPE == "madlad-3B" else LANGUAGE + 9
+# Of the random checkpoint: rows, and a row that is no special token, begins sources, the token that ends them, and that of the
+# target language, which begins targets; -1 in models that are told the target in the source, or have one.
+VOCABULARY, LANGUAGE, END, TARGET = {
+    "madlad-3B": (256000, 4, 2, -1), "opus-base": (58100, 4, 0, -1), "opus-tc-big": (57829, 4, 0, -1),
+}.get(SHAPE, (128112, 8019, 2, 8028))
 CELL_SECONDS = knob("CELL_SECONDS", 60)  # a cell that would take a side longer is left out
 PAUSE = 0.5  # seconds between runs: OpenMP's idle threads go on spinning for 0.2
 
@@ -48,7 +49,7 @@ def sides():
 def sources(sentences, length):
     """Random sentences of length ids each, always the same ones."""
     draw = random.Random(length)
-    return [[LANGUAGE, *(draw.randrange(4, VOCABULARY) for _ in range(length - 2)), 2] for _ in range(sentences)]
+    return [[LANGUAGE, *(draw.randrange(4, VOCABULARY) for _ in range(length - 2)), END] for _ in range(sentences)]
 
 
 def request(sentences, length, beams):

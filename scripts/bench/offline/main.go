@@ -99,6 +99,7 @@ func respond(m model.Model, req request) answer {
 // decode translates the sources in one batch, made for them.
 func decode(m model.Model, req request) (ids [][]int64, err error) {
 	spec := m.Spec()
+	spec.ForcedEnd = false // no side has one
 	prefix := []int64{spec.DecoderStart}
 	if req.Target >= 0 {
 		prefix = append(prefix, req.Target)

@@ -18,8 +18,11 @@ def read_json(*path):
 def vocabulary(checkpoint):
     """The token of every row of the embedding, by id. Rows without one, as in a
     random checkpoint with a small tokenizer, are made-up words, and all where there is no vocab.json."""
+    config = read_json(checkpoint, "config.json")
+    if config["model_type"] == "marian":  # the last row is that of padding, which CTranslate2 has not
+        return ["</s>", "<unk>", *(f"madeupword{i}" for i in range(2, config["vocab_size"] - 1))]
     if not os.path.exists(os.path.join(checkpoint, "vocab.json")):
-        return [f"madeupword{i}" for i in range(read_json(checkpoint, "config.json")["vocab_size"])]
+        return [f"madeupword{i}" for i in range(config["vocab_size"])]
     ids = read_json(checkpoint, "vocab.json")
     tokens = sorted(ids, key=ids.get)
     tokens += [f"__{code}__" for code in FAIRSEQ_LANGUAGE_CODES["m2m100"]]
