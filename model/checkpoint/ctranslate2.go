@@ -55,7 +55,7 @@ func openConverted(dir string) (ckpt *Checkpoint, err error) {
 	if c.file, err = ctranslate2.Parse(c.data, info.Size()); err != nil {
 		return nil, err
 	}
-	if err := c.readSpec(ctranslate2.Folder(dir)); err != nil {
+	if err := c.readSpec(model.Folder(dir)); err != nil {
 		return nil, err
 	}
 	w := weights{path: path, tensors: map[string]Tensor{}}
@@ -79,7 +79,7 @@ var defaultHeads = map[string]int{"TransformerSpec": 8, "TransformerBase": 8, "T
 const convertedPositions = 1024
 
 // readSpec finds out which parts and sizes the network has.
-func (c *converted) readSpec(files ctranslate2.Files) error {
+func (c *converted) readSpec(files model.Files) error {
 	if defaultHeads[c.file.Spec] == 0 || c.file.Revision > 7 {
 		return fmt.Errorf("a %q of revision %d: of CTranslate2's models only translators are supported, which are a \"TransformerSpec\" of up to revision 7",
 			c.file.Spec, c.file.Revision)
@@ -196,7 +196,7 @@ func (c *converted) embedScale(side string) (float64, error) {
 }
 
 // readTokens reads the ids of special tokens and the settings of a search.
-func (c *converted) readTokens(files ctranslate2.Files) error {
+func (c *converted) readTokens(files model.Files) error {
 	config, err := ctranslate2.ReadConfig(files)
 	if err != nil {
 		return err

@@ -2,14 +2,11 @@ package ctranslate2
 
 import (
 	"encoding/json"
-	"errors"
 	"fmt"
-	"io"
-	"io/fs"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
+
+	"dragoman/model"
 )
 
 // Names of the files beside model.bin.
@@ -36,42 +33,8 @@ type Config struct {
 	Quantization *string  `json:"quantization_type"`
 }
 
-// Files are the files of a model, wherever it is.
-type Files interface {
-	Has(name string) (bool, error)
-	// Read returns the content of a file that is there.
-	Read(name string) ([]byte, error)
-}
-
-// Folder are the files in a folder.
-type Folder string
-
-// Has says whether there is such a file.
-func (f Folder) Has(name string) (bool, error) {
-	info, err := os.Stat(filepath.Join(string(f), name))
-	if errors.Is(err, fs.ErrNotExist) {
-		return false, nil
-	}
-	return err == nil && info.Mode().IsRegular(), err
-}
-
-// Read returns the content of a file, which is no longer than that of a vocabulary may be.
-func (f Folder) Read(name string) ([]byte, error) {
-	path := filepath.Join(string(f), name)
-	file, err := os.Open(path)
-	if err != nil {
-		return nil, err
-	}
-	defer file.Close()
-	raw, err := io.ReadAll(io.LimitReader(file, maxVocabulary+1))
-	if err == nil && len(raw) > maxVocabulary {
-		err = fmt.Errorf("%s has more than %d MB", path, maxVocabulary>>20)
-	}
-	return raw, err
-}
-
 // ReadConfig reads config.json. Where there is none it is that of a model which says nothing.
-func ReadConfig(files Files) (Config, error) {
+func ReadConfig(files model.Files) (Config, error) {
 	bos := "<s>"
 	c := Config{Unknown: "<unk>", BOS: bos, EOS: "</s>", DecoderStart: &bos}
 	if ok, err := files.Has(ConfigFile); err != nil || !ok {
@@ -107,7 +70,7 @@ const (
 )
 
 // VocabularyFiles finds the files of the vocabularies: one of both sides, or that of sources and that of translations.
-func VocabularyFiles(files Files) (names []string, err error) {
+func VocabularyFiles(files model.Files) (names []string, err error) {
 	if name, err := vocabularyFile(files, sharedVocabulary); err != nil || name != "" {
 		return []string{name}, err
 	}
@@ -126,7 +89,7 @@ func VocabularyFiles(files Files) (names []string, err error) {
 }
 
 // vocabularyFile is the file of a vocabulary; "": it is not there.
-func vocabularyFile(files Files, stem string) (string, error) {
+func vocabularyFile(files model.Files, stem string) (string, error) {
 	for _, ext := range []string{".json", ".txt"} {
 		if ok, err := files.Has(stem + ext); err != nil || ok {
 			return stem + ext, err
@@ -137,7 +100,7 @@ func vocabularyFile(files Files, stem string) (string, error) {
 
 // ReadVocabularies reads the vocabularies: lists in JSON, or in older models lines of text. Each ends with the
 // unknown token where it lacks that.
-func ReadVocabularies(files Files, unknown string) (v Vocabularies, err error) {
+func ReadVocabularies(files model.Files, unknown string) (v Vocabularies, err error) {
 	if v.Files, err = VocabularyFiles(files); err != nil {
 		return v, err
 	}
@@ -149,7 +112,7 @@ func ReadVocabularies(files Files, unknown string) (v Vocabularies, err error) {
 	return v, err
 }
 
-func readVocabulary(files Files, name, unknown string) (tokens []string, err error) {
+func readVocabulary(files model.Files, name, unknown string) (tokens []string, err error) {
 	raw, err := files.Read(name)
 	if err != nil {
 		return nil, err

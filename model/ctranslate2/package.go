@@ -9,6 +9,8 @@ import (
 	"path"
 	"path/filepath"
 	"strings"
+
+	"dragoman/model"
 )
 
 // PackageExt is how the name of an Argos package ends.
@@ -35,7 +37,7 @@ type Metadata struct {
 }
 
 // ReadMetadata reads metadata.json; ok is false where there is none.
-func ReadMetadata(files Files) (m Metadata, ok bool, err error) {
+func ReadMetadata(files model.Files) (m Metadata, ok bool, err error) {
 	if ok, err := files.Has(MetadataFile); err != nil || !ok {
 		return m, false, err
 	}

@@ -9,6 +9,8 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"dragoman/model"
 )
 
 // entry is a file of a zip.
@@ -43,7 +45,7 @@ func TestUnpack(t *testing.T) {
 		names = append(names, f.Name())
 	}
 	assert.Equal(t, []string{"metadata.json", "model.bin", "sentencepiece.model", "shared_vocabulary.txt"}, names)
-	m, ok, err := ReadMetadata(Folder(dir))
+	m, ok, err := ReadMetadata(model.Folder(dir))
 	require.NoError(t, err)
 	assert.True(t, ok)
 	assert.Equal(t, Metadata{From: "en", To: "fr", License: "MIT"}, m)
