@@ -258,7 +258,7 @@ func (t *Tokenizer) append(ids []int64, parts []Part, from, to string) []int64 {
 		case Target:
 			ids = append(ids, t.codes[to])
 		case Begin:
-			ids = append(ids, t.source.vocab.ids["<s>"])
+			ids = append(ids, t.source.vocab.begin)
 		case Space:
 			ids = append(ids, t.source.vocab.idOf([]byte("▁")))
 		default:

@@ -317,3 +317,26 @@ func TestByteFallback(t *testing.T) {
 		assert.Equal(t, text, tok.Decode(ids))
 	}
 }
+
+// A vocabulary that is the SentencePiece model's has the ids of its special tokens, too.
+func TestOwnIDs(t *testing.T) {
+	pieces, err := spm.Open(bundled + "/sentencepiece.bpe.model")
+	require.NoError(t, err)
+	ids := map[string]int64{}
+	for id := range int32(pieces.Size()) {
+		ids[pieces.Piece(id)] = int64(id)
+	}
+	require.NotZero(t, ids["<s>"])
+	require.NotZero(t, ids["</s>"])
+	tok, err := New(Config{
+		Pieces: pieces, Vocabulary: maps.Clone(ids), Special: []string{"<s>", "</s>", "<unk>"},
+		Framing: Framing{Before: []Part{Begin, Space}, After: []Part{End}}, Languages: []Language{{"en", -1}, {"fr", -1}},
+	})
+	require.NoError(t, err)
+	got, err := tok.Encode("en", "fr", "Hello <s> world")
+	require.NoError(t, err)
+	assert.Equal(t, []int64{ids["<s>"], ids["▁"]}, got[:2])
+	assert.Equal(t, ids["</s>"], got[len(got)-1])
+	assert.NotContains(t, got[1:], ids["<s>"], "what a user types is text")
+	assert.Equal(t, "world", strings.TrimSpace(tok.Decode([]int64{ids["<s>"], ids["▁world"], ids["</s>"]})))
+}

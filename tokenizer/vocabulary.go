@@ -14,6 +14,7 @@ type vocabulary struct {
 	tokens  []string   // by id
 	pieces  *spm.Model // whose ids and pieces these are, in the place of the two above
 	special map[int64]bool
+	begin   int64 // where a framing has it
 	eos     int64
 	unknown int64
 }
@@ -48,7 +49,7 @@ func newVocabulary(ids map[string]int64, special []string, sparse bool) (*vocabu
 		}
 		v.special[id] = true
 	}
-	v.eos, v.unknown = ids["</s>"], ids["<unk>"]
+	v.begin, v.eos, v.unknown = ids["<s>"], ids["</s>"], ids["<unk>"]
 	return v, nil
 }
 
