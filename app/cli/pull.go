@@ -38,7 +38,7 @@ keep the others from it.`,
 					return usagef("pull firefox needs pairs of languages, such as: pull firefox en-de")
 				}
 			}
-			several := len(models) > 2 || len(models) == 2 && models[0] != "firefox"
+			several := len(named(models)) > 1
 			switch {
 			case several && (into.Name != "" || out != ""):
 				return usagef("pull takes --name and --out with one model, got %q", models)
@@ -98,17 +98,10 @@ type onePull struct {
 
 // planPulls finds out what each model is called before anything is downloaded.
 func (p *Program) planPulls(environ map[string]string, models []string, into Repository) (pulls []onePull, err error) {
+	models = named(models)
 	toRepository := into != Repository{} || len(models) > 1
-	switch {
-	case len(models) == 0:
+	if len(models) == 0 {
 		models = []string{""} // MODEL_WEIGHTS
-	case len(models) > 1 && models[0] == "firefox":
-		pairs := models[1:]
-		models = make([]string, len(pairs))
-		for i, pair := range pairs {
-			models[i] = "firefox:" + pair
-		}
-		toRepository = into != Repository{} || len(models) > 1
 	}
 	sources := map[string]string{} // by name
 	for _, m := range models {
@@ -130,6 +123,18 @@ func (p *Program) planPulls(environ map[string]string, models []string, into Rep
 		pulls = append(pulls, one)
 	}
 	return pulls, nil
+}
+
+// named are the models that arguments name: where the first of several is firefox, Firefox's of these pairs.
+func named(arguments []string) []string {
+	if len(arguments) < 2 || arguments[0] != "firefox" {
+		return arguments
+	}
+	models := make([]string, 0, len(arguments)-1)
+	for _, pair := range arguments[1:] {
+		models = append(models, "firefox:"+pair)
+	}
+	return models
 }
 
 // inRepository is where the model that cfg names goes.

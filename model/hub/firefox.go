@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"maps"
@@ -111,8 +110,8 @@ func (p *pull) chooseFirefox(ctx context.Context) (names []string, err error) {
 		if ext := path.Ext(r.Attachment.Filename); ext == ".zst" || ext == ".gz" {
 			name = strings.TrimSuffix(name, ext) + ext
 		}
-		where, err := base.Parse(r.Attachment.Location)
 		a := r.Attachment
+		where, err := base.Parse(a.Location)
 		if err != nil || a.Location == "" || !plainFile.MatchString(name) || !sha256Pattern.MatchString(a.Hash) || a.Size < 1 || a.Size > maxFirefoxFile {
 			return nil, fmt.Errorf("the index's record of %.100q has no place, no SHA-256 or no size that a file may have", r.Name)
 		}
@@ -178,11 +177,11 @@ func newest(records []firefoxRecord, pair string) ([]firefoxRecord, error) {
 	}
 	byType := map[string]firefoxRecord{}
 	for _, r := range records {
-		if r.pair() != model.pair() || r.Architecture != "" && r.Architecture != model.Architecture ||
+		if r.pair() != model.pair() || r.Version != model.Version || r.Architecture != "" && r.Architecture != model.Architecture ||
 			!slices.Contains([]string{"vocab", "srcvocab", "trgvocab", "lex"}, r.Type) {
 			continue
 		}
-		if other, ok := byType[r.Type]; r.Version == model.Version && (!ok || other.Version != model.Version || r.Attachment.Size > other.Attachment.Size) {
+		if other, ok := byType[r.Type]; !ok || r.Attachment.Size > other.Attachment.Size {
 			byType[r.Type] = r
 		}
 	}
@@ -190,7 +189,7 @@ func newest(records []firefoxRecord, pair string) ([]firefoxRecord, error) {
 	_, source := byType["srcvocab"]
 	_, target := byType["trgvocab"]
 	if !one && !(source && target) {
-		return nil, errors.New("the index has a model " + pair + " of version " + model.Version + " without a vocabulary")
+		return nil, fmt.Errorf("the index has a model %s of version %s without a vocabulary", pair, model.Version)
 	}
 	chosen := []firefoxRecord{*model}
 	for _, kind := range slices.Sorted(maps.Keys(byType)) {
