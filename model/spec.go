@@ -191,6 +191,9 @@ type Shortlist struct {
 	Targets int `json:"targets"` // the lengths of all lists; 0: there is no shortlist
 }
 
+// Shortlisted says whether an export of this precision has a shortlist.
+func (s Spec) Shortlisted(p Precision) bool { return p == INT8 && s.Shortlist.Targets > 0 }
+
 // CanBucket says whether distances of up to most can be divided into so many buckets on either side.
 func CanBucket(buckets, most int) bool {
 	return buckets >= 4 && buckets/2 < most && most <= LimitPositions

@@ -68,7 +68,7 @@ type shortlists struct {
 
 // newShortlists makes those of a model, for so many sentences.
 func newShortlists(m *model.Manifest, rows int) (*shortlists, error) {
-	if m.Precision != model.INT8 || m.Spec.Shortlist.Targets == 0 {
+	if !m.Spec.Shortlisted(m.Precision) {
 		return nil, nil
 	}
 	s := &shortlists{rows: rows, bytes: (m.Spec.VocabSize + 7) / 8}

@@ -53,7 +53,7 @@ func (b cpu) allowed() {
 	}
 }
 
-func (b cpu) shortlisted() bool { return b.int8() && b.spec.Shortlist.Targets > 0 }
+func (b cpu) shortlisted() bool { return b.spec.Shortlisted(b.w.precision) }
 
 func (b cpu) shortlist() string {
 	if !b.shortlisted() {

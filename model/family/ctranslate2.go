@@ -1,7 +1,6 @@
 package family
 
 import (
-	"errors"
 	"fmt"
 	"path"
 	"path/filepath"
@@ -136,10 +135,5 @@ func convertedDirections(files Files, _ settings, name string, set Directions) (
 		return d, err
 	}
 	base := strings.TrimSuffix(path.Base(filepath.ToSlash(name)), ctranslate2.PackageExt)
-	d = d.or(Directions{languagesOf(metadata.From), languagesOf(metadata.To)}, pairOf(base))
-	if len(d.Sources) == 0 || len(d.Targets) == 0 {
-		return d, errors.New("the model's files and name do not tell which languages it translates between: " +
-			"set MODEL_LANGUAGES, such as en:fr, or fr,es,it:en where there are several")
-	}
-	return d, nil
+	return d.or(Directions{languagesOf(metadata.From), languagesOf(metadata.To)}, pairOf(base)).known()
 }

@@ -136,7 +136,11 @@ func marianDirections(files Files, s settings, name string, set Directions) (Dir
 // or in the model's name.
 func (d Directions) told(s settings, card Directions, name string) (Directions, error) {
 	base, _, _ := strings.Cut(path.Base(name), "@")
-	d = d.or(Directions{languagesOf(s.SourceLanguage), languagesOf(s.TargetLanguage)}, card, pairOf(base))
+	return d.or(Directions{languagesOf(s.SourceLanguage), languagesOf(s.TargetLanguage)}, card, pairOf(base)).known()
+}
+
+// known fails where one side's languages are not known.
+func (d Directions) known() (Directions, error) {
 	if len(d.Sources) == 0 || len(d.Targets) == 0 {
 		return d, errors.New("the model's files and name do not tell which languages it translates between: " +
 			"set MODEL_LANGUAGES, such as en:fr, or fr,es,it:en where there are several")

@@ -146,6 +146,25 @@ static OrtStatus *check_row(Call c, const Attention *a, int64_t r) {
   return bad ? refuse(c.api, "the history of row %lld leaves the %lld rows of the memory", (long long)r, (long long)rows) : NULL;
 }
 
+// past reads the inputs 0 to 7 of an operator over what is decoded, see CachedAttention, of which acc is [d[0], d[1]].
+static OrtStatus *past(Call c, const Node *k, Attention *a, int64_t *d) {
+  TRY(input(c, 0, &a->p.acc, d, 2));
+  int64_t h[2] = {d[0], ANY};
+  a->groups = ANY;
+  TRY(vector(c, 1, &a->p.bias, d[1]));
+  TRY(vector(c, 2, &a->rows_of, d[0]));
+  TRY(vector(c, 3, &a->positions, d[0]));
+  TRY(input(c, 4, &a->history, h, 2));
+  TRY(input(c, 5, &a->offsets, &a->groups, 1));
+  TRY(memory(c, 6, k, &a->m));
+  TRY(vector(c, 7, &a->p.scale, d[0]));
+  a->capacity = h[1];
+  a->groups--;
+  TRY(partition(c, a->offsets, a->groups, d[0]));
+  for (int64_t r = 0; r < d[0]; r++) TRY(check_row(c, a, r));
+  return NULL;
+}
+
 // CachedAttention, of the decoder to what it has decoded: acc [R, 3·d], bias [3·d],
 // rows int32 [R], positions int64 [R], history int32 [R, C], groups int32 [S+1], kv
 // (memory), scale [R], distances [D+1, heads], see Heads, which may be left out → [R, d]. Row r writes its key and value as token
@@ -157,25 +176,12 @@ OrtStatus *op_cached_attention(void *kernel, OrtKernelContext *context) {
   Call c = {k->api, context, k};
   Attention a = {.h = heads_of(k), .layer = k->layer};
   int64_t d[2] = {ANY, 3 * width_of(k)}, tokens = 0;
-  TRY(input(c, 0, &a.p.acc, d, 2));
-  int64_t h[2] = {d[0], ANY};
-  a.groups = ANY;
-  TRY(vector(c, 1, &a.p.bias, d[1]));
-  TRY(vector(c, 2, &a.rows_of, d[0]));
-  TRY(vector(c, 3, &a.positions, d[0]));
-  TRY(input(c, 4, &a.history, h, 2));
-  TRY(input(c, 5, &a.offsets, &a.groups, 1));
-  TRY(memory(c, 6, k, &a.m));
-  TRY(vector(c, 7, &a.p.scale, d[0]));
+  TRY(past(c, k, &a, d));
   int64_t distances[2] = {ANY, k->heads};
   TRY(input(c, 8, &a.h.bias, distances, 2));
   a.h.reach = distances[0] - 1;
   if (distances[0] == 0) return refuse(c.api, "there are no distances");
-  a.capacity = h[1];
-  a.groups--;
-  TRY(partition(c, a.offsets, a.groups, d[0]));
   for (int64_t r = 0; r < d[0]; r++) {
-    TRY(check_row(c, &a, r));
     int64_t n = a.positions[r] + 1;
     a.longest = n > a.longest ? n : a.longest;
     tokens += n;
@@ -239,22 +245,10 @@ static void ssru_item(Task *t, int64_t s, void *scratch) {
 OrtStatus *op_ssru(void *kernel, OrtKernelContext *context) {
   Node *k = kernel;
   Call c = {k->api, context, k};
-  Attention a = {.h = heads_of(k), .layer = k->layer, .groups = ANY};
+  Attention a = {.h = heads_of(k), .layer = k->layer};
   int64_t d[2] = {ANY, 2 * width_of(k)};
-  TRY(input(c, 0, &a.p.acc, d, 2));
-  int64_t h[2] = {d[0], ANY};
-  TRY(vector(c, 1, &a.p.bias, d[1]));
-  TRY(vector(c, 2, &a.rows_of, d[0]));
-  TRY(vector(c, 3, &a.positions, d[0]));
-  TRY(input(c, 4, &a.history, h, 2));
-  TRY(input(c, 5, &a.offsets, &a.groups, 1));
-  TRY(memory(c, 6, k, &a.m));
-  TRY(vector(c, 7, &a.p.scale, d[0]));
+  TRY(past(c, k, &a, d));
   if (a.m.half && width_of(k) % 2) return refuse(c.api, "a state of %lld numbers has no halves", (long long)width_of(k));
-  a.capacity = h[1];
-  a.groups--;
-  TRY(partition(c, a.offsets, a.groups, d[0]));
-  for (int64_t r = 0; r < d[0]; r++) TRY(check_row(c, &a, r));
   d[1] /= 2;
   TRY(output(c, 0, d, 2, &a.out));
   Task t = {.item = ssru_item, .items = a.groups, .arguments = &a};

@@ -64,6 +64,16 @@ static void embed_item(Task *t, int64_t r, void *scratch) {
   embed_row(a->y + r * d, a->table, a->ids[r], a->scale, a->positions ? a->positions + a->pos[r] * d : NULL);
 }
 
+// check_tokens checks that there are embeddings of tokens, and of their positions where these have some.
+static OrtStatus *check_tokens(Call c, const int64_t *ids, int64_t rows, int64_t tokens, const float *table, const int64_t *pos, int64_t positions) {
+  if (rows > 0 && !table != !pos) return refuse(c.api, "positions and their table need each other");
+  for (int64_t r = 0; r < rows; r++)
+    if (ids[r] < 0 || ids[r] >= tokens || (pos && (pos[r] < 0 || pos[r] >= positions)))
+      return refuse(c.api, "no embedding of token %lld at position %lld: there are %lld tokens, %lld positions",
+                    (long long)ids[r], (long long)(pos ? pos[r] : 0), (long long)tokens, (long long)positions);
+  return NULL;
+}
+
 static OrtStatus *embed(const Node *k, OrtKernelContext *context, int half) {
   Call c = {k->api, context, k};
   Embed a = {.scale = k->scale};
@@ -73,11 +83,7 @@ static OrtStatus *embed(const Node *k, OrtKernelContext *context, int half) {
   TRY(input(c, 1, &a.ids, &rows, 1));
   TRY(input(c, 2, &a.positions, d, 2));
   TRY(vector(c, 3, &a.pos, rows));
-  if (rows > 0 && !a.positions != !a.pos) return refuse(c.api, "positions and their table need each other");
-  for (int64_t r = 0; r < rows; r++)
-    if (a.ids[r] < 0 || a.ids[r] >= k->width || (a.pos && (a.pos[r] < 0 || a.pos[r] >= d[0])))
-      return refuse(c.api, "no embedding of token %lld at position %lld: there are %lld tokens, %lld positions",
-                    (long long)a.ids[r], (long long)(a.pos ? a.pos[r] : 0), (long long)k->width, (long long)d[0]);
+  TRY(check_tokens(c, a.ids, rows, k->width, a.positions, a.pos, d[0]));
   d[0] = rows;
   TRY(output(c, 0, d, 2, &a.y));
   Task t = {.item = embed_item, .items = rows, .arguments = &a};
@@ -113,11 +119,7 @@ OrtStatus *op_embed_int8(void *kernel, OrtKernelContext *context) {
   TRY(input(c, 2, &a.ids, &rows, 1));
   TRY(input(c, 3, &a.positions, d, 2));
   TRY(vector(c, 4, &a.pos, rows));
-  if (rows > 0 && !a.positions != !a.pos) return refuse(c.api, "positions and their table need each other");
-  for (int64_t r = 0; r < rows; r++)
-    if (a.ids[r] < 0 || a.ids[r] >= tokens || (a.pos && (a.pos[r] < 0 || a.pos[r] >= d[0])))
-      return refuse(c.api, "no embedding of token %lld at position %lld: there are %lld tokens, %lld positions",
-                    (long long)a.ids[r], (long long)(a.pos ? a.pos[r] : 0), (long long)tokens, (long long)d[0]);
+  TRY(check_tokens(c, a.ids, rows, tokens, a.positions, a.pos, d[0]));
   int64_t y[2] = {rows, k->width};
   TRY(output(c, 0, y, 2, &a.y));
   Task t = {.item = embed_int8_item, .items = rows, .arguments = &a};
