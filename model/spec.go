@@ -247,14 +247,19 @@ type Generation struct {
 	RepetitionPenalty float64 `json:"repetition_penalty"`
 }
 
+// FFNMatrices is the number of matrices of a feed-forward block.
+func (s Spec) FFNMatrices() int {
+	if s.Gated {
+		return 3
+	}
+	return 2
+}
+
 // Parameters is the number of the model's weights, shared ones counted once.
 func (s Spec) Parameters() int {
-	d, norm, matrices, biased := s.DModel, 2*s.DModel, 2, 1
+	d, norm, matrices, biased := s.DModel, 2*s.DModel, s.FFNMatrices(), 1
 	if s.RMSNorm {
 		norm = d
-	}
-	if s.Gated {
-		matrices = 3
 	}
 	if s.Unbiased {
 		biased = 0

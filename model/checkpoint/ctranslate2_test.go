@@ -116,7 +116,7 @@ func TestOpenConvertedRefusesFilesBesideIt(t *testing.T) {
 		"another vocabulary": {"shared_vocabulary.json", `["<unk>", "<s>", "</s>"]`, "3 tokens, the model 90"},
 		"without an end":     {"config.json", `{"eos_token": "<end>"}`, `"<end>"`},
 		"told by the user":   {"config.json", `{"decoder_start_token": null}`, "decoder_start_token"},
-		"another precision":  {"config.json", `{"layer_norm_epsilon": 1e-3}`, "0.001"},
+		"another precision":  {"config.json", `{"layer_norm_epsilon": -1e-3}`, "0.001"},
 		"AWQ":                {"config.json", `{"quantization_type": "awq_gemm"}`, "awq_gemm"},
 		"broken":             {"config.json", `{`, "config.json"},
 		"a pointer":          {"model.bin", lfsPointer + "v1", "Git LFS"},

@@ -70,7 +70,6 @@ var (
 	}
 	t5Settings = []setting{
 		{"is_encoder_decoder", "true"},
-		{"layer_norm_epsilon", "1e-06"},
 		{"quantization_config", "null"},
 	}
 )
@@ -149,6 +148,7 @@ func t5Sizes(o *fields, spec *model.Spec) {
 // of queries. Where the head is tied, what it takes is scaled; since transformers 5 a field of its own says so.
 func t5Parts(o *fields, spec *model.Spec) {
 	spec.Positions, spec.RMSNorm, spec.Unbiased, spec.Unscaled = model.RelativePositions, true, true, true
+	spec.Epsilon = o.epsilon(1e-6)
 	spec.ScaledHead = o.boolean("scale_decoder_outputs", spec.TiedHead)
 	spec.TiedHead = spec.TiedHead && spec.ScaledHead
 	activations := map[string]model.Activation{"relu": model.ReLU, "gelu": model.GELU, "gelu_new": model.GELUTanh, "silu": model.Swish}
@@ -172,6 +172,15 @@ func t5Parts(o *fields, spec *model.Spec) {
 	spec.EOS = int64(o.integer("eos_token_id", 0, last, 1))
 	spec.BOS = int64(o.integer("bos_token_id", 0, last, int(spec.EOS)))
 	spec.DecoderStart = int64(o.integer("decoder_start_token_id", 0, last, int(spec.Pad)))
+}
+
+// epsilon reads what norms add to the variance; 0 for the usual one, which stands where there is none.
+func (o *fields) epsilon(usual float64) float32 {
+	x := o.number("layer_norm_epsilon", usual, func(x float64) bool { return x > 0 && x <= 1 }, "a number from 0 to 1")
+	if x == usual {
+		return 0
+	}
+	return float32(x)
 }
 
 // parseActivation reads activation_function, by the names that Hugging Face has for them.

@@ -53,6 +53,12 @@ func TestReadSpecOfT5(t *testing.T) {
 	require.NoError(t, err)
 	assert.Equal(t, want, got)
 
+	for literal, epsilon := range map[string]float32{"0.000001": 0, "1E-6": 0, "1e-5": 1e-5} {
+		got, err = ParseConfig(madlad(t, map[string]any{"layer_norm_epsilon": json.Number(literal)}))
+		require.NoError(t, err)
+		assert.Equal(t, epsilon, got.Epsilon, literal)
+	}
+
 	for kind, activation := range map[string]model.Activation{
 		"relu": model.ReLU, "gelu": model.GELU, "gelu_new": model.GELUTanh, "silu": model.Swish, "gated-silu": model.Swish, "gated-relu": model.ReLU,
 	} {
@@ -71,7 +77,7 @@ func TestReadSpecOfT5Refuses(t *testing.T) {
 	}{
 		"activation":      {"feed_forward_proj", "gated-tanh", `"feed_forward_proj" is "gated-tanh": relu, gelu, gelu_new or silu`},
 		"no text":         {"feed_forward_proj", 3, `"feed_forward_proj" is 3`},
-		"epsilon":         {"layer_norm_epsilon", 0.1, `"layer_norm_epsilon" is 0.1: only 1e-06 is supported`},
+		"epsilon":         {"layer_norm_epsilon", -1, `"layer_norm_epsilon" is -1: a number from 0 to 1 is supported`},
 		"decoder alone":   {"is_encoder_decoder", false, `only true is supported`},
 		"head width":      {"d_kv", 4096, `"d_kv" is 4096: an integer from 1 to 2048 is supported`},
 		"heads of 0":      {"d_kv", 0, `"d_kv" is 0: an integer from 1 to 2048`},

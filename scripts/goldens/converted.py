@@ -100,10 +100,11 @@ def opennmt_tf():
 
 
 def few_biases():
-    """Some linear layers have no bias."""
+    """Some linear layers have no bias; norms have a large epsilon."""
     spec = random_spec(8, [words(80)] * 2, ending=3.0)
     spec.decoder.projection.bias = "__optional"
     spec.encoder.layer[0].self_attention.linear[0].bias = "__optional"
+    spec.config.layer_norm_epsilon = 0.3
     return spec, []
 
 

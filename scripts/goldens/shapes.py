@@ -111,9 +111,9 @@ SHAPES = {
     # The first T5: ReLU, a tied head; an odd width, a file of torch, and padding begins the target.
     "t5-tied": Shape(22, 9.0, dict(d_model=33, d_kv=7, num_heads=4, num_layers=2, num_decoder_layers=2, feed_forward_proj="relu", tie_word_embeddings=True,
                                   pad_token_id=0, eos_token_id=1), storage="bin", t5=True, every_setting=False),
-    # Gated SiLU, in half precision and shards, with the config.json of transformers 4.
+    # Gated SiLU and a large epsilon, in half precision and shards, with the config.json of transformers 4.
     "t5-silu": Shape(22, 9.5, dict(d_kv=8, num_heads=2, feed_forward_proj="gated-silu", num_layers=2, num_decoder_layers=2, relative_attention_num_buckets=6,
-                                  relative_attention_max_distance=9), dtype=torch.float16, storage="shards", t5=True, every_setting=False,
+                                  relative_attention_max_distance=9, layer_norm_epsilon=0.3), dtype=torch.float16, storage="shards", t5=True, every_setting=False,
                      old_defaults=dict(num_beams=3, max_length=24, early_stopping=True, tie_word_embeddings=False)),
     "mbart-untied": Shape(4, 3.5, dict(tie_word_embeddings=False, scale_embedding=False), dtype=torch.float16, mbart=True,
                           every_setting=False),

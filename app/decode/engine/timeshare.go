@@ -41,11 +41,11 @@ type costs struct {
 
 // costsOf counts multiply-adds.
 func costsOf(s model.Spec) costs {
-	d, inner := float64(s.DModel), float64(s.Decoder.Inner(s.DModel))
-	row := float64(s.Decoder.Layers)*(6*d*inner+2*d*float64(s.Decoder.FFN)) + float64(s.VocabSize)*d
+	d, inner, matrices := float64(s.DModel), float64(s.Decoder.Inner(s.DModel)), float64(s.FFNMatrices())
+	row := float64(s.Decoder.Layers)*(6*d*inner+matrices*d*float64(s.Decoder.FFN)) + float64(s.VocabSize)*d
 	return costs{
 		attended: max(1, row/max(1, 2*inner*float64(s.Decoder.Layers))),
-		quadrat:  max(1, 2*d+float64(s.Encoder.FFN)),
+		quadrat:  max(1, 2*d+matrices/2*float64(s.Encoder.FFN)),
 	}
 }
 

@@ -85,26 +85,25 @@ static OrtStatus *gate(Node *k, OrtKernelContext *context, int quantized) {
 OrtStatus *op_gate(void *kernel, OrtKernelContext *context) { return gate(kernel, context, 0); }
 OrtStatus *op_gate_quantize(void *kernel, OrtKernelContext *context) { return gate(kernel, context, 1); }
 
-static const float usual_epsilon = 1e-5f, rms_epsilon = 1e-6f;
-
 static void add_norm_item(Task *t, int64_t r, void *scratch) {
   const Rows *a = t->arguments;
   float *y = a->y ? a->y + r * a->width : scratch;
   if (a->beta)
     add_norm_row(a->total + r * a->width, y, a->x + r * a->width, a->p, r, a->gain, a->beta, a->epsilon, a->width);
   else
-    add_rms_norm_row(a->total + r * a->width, y, a->x + r * a->width, a->p, r, a->gain, rms_epsilon, a->width);
+    add_rms_norm_row(a->total + r * a->width, y, a->x + r * a->width, a->p, r, a->gain, a->epsilon, a->width);
   if (a->q) quantize_row(a->q + r * a->width, a->scale + r, y, a->width, a->alpha);
 }
 
 // add_norm_any is AddNorm or, without the sum, NormSum.
 static OrtStatus *add_norm_any(Node *k, OrtKernelContext *context, int quantized, int sum) {
   Call c = {k->api, context, k};
-  Rows a = {.alpha = k->alpha, .epsilon = k->epsilon ? k->epsilon : usual_epsilon};
+  Rows a = {.alpha = k->alpha};
   int64_t d[2] = {ANY, ANY};
   TRY(input(c, 0, &a.x, d, 2));
   TRY(vector(c, 1, &a.gain, d[1]));
   TRY(vector(c, 2, &a.beta, d[1]));
+  a.epsilon = k->epsilon ? k->epsilon : a.beta ? 1e-5f : 1e-6f;
   TRY(input(c, 3, &a.p.acc, d, 2));
   TRY(vector(c, 4, &a.p.bias, d[1]));
   TRY(vector(c, 5, &a.p.scale, d[0]));
@@ -124,7 +123,7 @@ static OrtStatus *add_norm_any(Node *k, OrtKernelContext *context, int quantized
 
 // AddNorm: x [R, N], gain, beta [N], and acc [R, N], bias [N], scale [R], which may
 // be left out → total [R, N] = x + acc·scale + bias, y [R, N], its layer norm, or without
-// beta its RMS norm. The attribute epsilon, 1e-5 where it is left out, is added to the variance.
+// beta its RMS norm. The attribute epsilon, where it is left out 1e-5, or of RMS norms 1e-6, is added to the variance.
 OrtStatus *op_add_norm(void *kernel, OrtKernelContext *context) { return add_norm_any(kernel, context, 0, 1); }
 
 // AddNormQuantize: as AddNorm, with y as q uint8 [R, N], scale [R].
