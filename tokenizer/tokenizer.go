@@ -61,7 +61,7 @@ type buffer struct {
 type side struct {
 	pieces *spm.Model
 	vocab  *vocabulary
-	ids    []int64 // the token id of each piece, by its id in pieces
+	ids    []int32 // the token id of each piece, by its id in pieces
 }
 
 // Config says what a tokenizer is made of.
@@ -171,9 +171,9 @@ func newSide(pieces *spm.Model, ids map[string]int64, special []string, sparse b
 }
 
 func sideOf(pieces *spm.Model, vocab *vocabulary) side {
-	s := side{pieces: pieces, vocab: vocab, ids: make([]int64, pieces.Size())}
+	s := side{pieces: pieces, vocab: vocab, ids: make([]int32, pieces.Size())}
 	for id := range s.ids {
-		s.ids[id] = vocab.idOf([]byte(pieces.Piece(int32(id))))
+		s.ids[id] = int32(vocab.idOf([]byte(pieces.Piece(int32(id)))))
 	}
 	return s
 }
@@ -274,7 +274,7 @@ func (s side) id(token spm.Token, normalized []byte) int64 {
 	if token.ID == s.pieces.Unknown() {
 		return s.vocab.idOf(normalized[token.Start:token.End])
 	}
-	return s.ids[token.ID]
+	return int64(s.ids[token.ID])
 }
 
 func (t *Tokenizer) release(b *buffer) {

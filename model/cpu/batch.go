@@ -34,10 +34,13 @@ func (m *Model) NewBatch(limits model.Limits) (model.Batch, error) {
 	if err := batch.CheckLimits(spec, limits); err != nil {
 		return nil, err
 	}
-	b := &backend{encoding: encoding{session: m.encoder}, step: newStep(m.decoder, limits), memory: m.memory, weights: m.weights, begun: map[*ops.Pieces]*encoding{}}
+	b := &backend{encoding: encoding{session: m.encoder}, memory: m.memory, weights: m.weights, begun: map[*ops.Pieces]*encoding{}}
 	var err error
+	if b.step, err = newStep(m.decoder, limits); err != nil {
+		return nil, fmt.Errorf("histories: %w", err)
+	}
 	if b.kv, err = newStore(spec.Decoder.Layers, limits.Rows, limits.MaxLength, tokenSize(m.manifest)); err != nil {
-		return nil, fmt.Errorf("KV cache: %w", err)
+		return nil, errors.Join(fmt.Errorf("KV cache: %w", err), b.Close())
 	}
 	if b.cross, err = newStore(spec.Decoder.Layers, limits.Rows, spec.MaxPositions, tokenSize(m.manifest)); err != nil {
 		return nil, errors.Join(fmt.Errorf("memory of cross attention: %w", err), b.Close())
@@ -129,6 +132,7 @@ func (b *backend) Idle() {
 		b.busy = false
 		b.kv.clear()
 		b.cross.clear()
+		b.step.histories.release(0, len(b.step.histories))
 		b.memory.Leave()
 	}
 }

@@ -1,6 +1,8 @@
 package cpu
 
 import (
+	"unsafe"
+
 	"dragoman/model"
 	"dragoman/model/batch"
 	"dragoman/model/onnxruntime"
@@ -10,18 +12,26 @@ import (
 type step struct {
 	session *onnxruntime.Session
 	*tensors
-	// histories holds two histories for each row of the KV cache: the rows in which a
-	// hypothesis finds its tokens, by position.
-	histories [][]int32
+	// histories [2·rows, positions] are two for each row of the KV cache: the rows in which a hypothesis finds its
+	// tokens, by position.
+	histories buffer
+	positions int
 }
 
-func newStep(session *onnxruntime.Session, limits model.Limits) step {
-	s := step{session: session, histories: make([][]int32, 2*limits.Rows)}
-	all := make([]int32, len(s.histories)*limits.MaxLength)
-	for i := range s.histories {
-		s.histories[i] = all[i*limits.MaxLength:][:limits.MaxLength]
-	}
-	return s
+func newStep(session *onnxruntime.Session, limits model.Limits) (step, error) {
+	histories, err := newBuffer(2 * limits.Rows * limits.MaxLength * 4)
+	return step{session: session, histories: histories, positions: limits.MaxLength}, err
+}
+
+// history is one of the histories.
+func (s *step) history(i int32) []int32 {
+	return unsafe.Slice((*int32)(unsafe.Pointer(&s.histories[4*int(i)*s.positions])), s.positions)
+}
+
+// close frees the memory; nothing may use the step afterwards.
+func (s *step) close() {
+	s.tensors.close()
+	s.histories.free()
 }
 
 // run runs a step. The candidates hold until the next one.
@@ -64,9 +74,9 @@ func (s *step) fill(rows []batch.Row, sentences, wanted, capacity int) {
 	groups[0] = 0
 	group, out := 0, 0
 	for r, row := range rows {
-		history := s.histories[row.To]
+		history := s.history(row.To)
 		if row.From != row.To {
-			copy(history, s.histories[row.From][:row.Position])
+			copy(history, s.history(row.From)[:row.Position])
 		}
 		history[row.Position] = row.KV
 		copy(histories[r*capacity:], history[:row.Position+1])

@@ -1,11 +1,15 @@
 package spm
 
 import (
+	"crypto/sha256"
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"runtime"
 	"strings"
+	"sync"
 	"unicode/utf8"
+	"weak"
 )
 
 // maxReplacement bounds how much one rule can lengthen a text, in bytes. The
@@ -21,6 +25,29 @@ const maxReplacement = 256
 type charsmap struct {
 	trie
 	replacements string
+}
+
+// charsmaps are the rules that models in memory have, by the hash of their bytes: nearly all have those of nmt_nfkc,
+// a quarter of a megabyte.
+var charsmaps sync.Map // [sha256.Size]byte → weak.Pointer[charsmap]
+
+// sharedCharsmap is parseCharsmap, with the rules of another model where it has the same.
+func sharedCharsmap(raw []byte) (*charsmap, error) {
+	key := sha256.Sum256(raw)
+	if known, ok := charsmaps.Load(key); ok {
+		if c := known.(weak.Pointer[charsmap]).Value(); c != nil {
+			return c, nil
+		}
+	}
+	rules, err := parseCharsmap(raw)
+	if err != nil {
+		return nil, err
+	}
+	c := &rules
+	w := weak.Make(c)
+	charsmaps.Store(key, w)
+	runtime.AddCleanup(c, func(key [sha256.Size]byte) { charsmaps.CompareAndDelete(key, w) }, key)
+	return c, nil
 }
 
 // parseCharsmap reads the precompiled_charsmap of a model; an empty one has no

@@ -89,9 +89,9 @@ func FuzzUnigram(f *testing.F) {
 // plainViterbi is SentencePiece's EncodeOptimized without the trie and without cuts.
 func plainViterbi(m *Model, text []byte) []Token {
 	ids := map[string]int32{}
-	for id, piece := range m.pieces {
-		if kind := m.kinds[id]; kind == normalPiece || kind == userPiece {
-			ids[piece] = int32(id)
+	for id, kind := range m.kinds {
+		if kind == normalPiece || kind == userPiece {
+			ids[m.pieces.at(int32(id))] = int32(id)
 		}
 	}
 	best := make([]step, len(text)+1)

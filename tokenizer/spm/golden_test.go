@@ -121,7 +121,7 @@ func requireCover(t testing.TB, model *Model, normalized []byte) {
 			require.Equal(t, token.Start+1, token.End)
 		} else {
 			require.Equal(t, model.Piece(token.ID), string(normalized[token.Start:token.End]))
-			require.Contains(t, []int32{normalPiece, userPiece}, model.kinds[token.ID])
+			require.Contains(t, []uint8{normalPiece, userPiece}, model.kinds[token.ID])
 		}
 		at, unknown = token.End, token.ID == model.Unknown()
 	}

@@ -51,11 +51,12 @@ func (l Listed) Model() (*Model, error) {
 
 // addMerges makes the tables of listed merges.
 func (m *Model) addMerges(list [][2]string) error {
-	if len(m.pieces) >= 1<<symbolBits || len(list) >= 1<<symbolBits {
-		return fmt.Errorf("%d pieces and %d merges, at most %d are supported", len(m.pieces), len(list), 1<<symbolBits-1)
+	if m.Size() >= 1<<symbolBits || len(list) >= 1<<symbolBits {
+		return fmt.Errorf("%d pieces and %d merges, at most %d are supported", m.Size(), len(list), 1<<symbolBits-1)
 	}
-	m.merges = noMerges(len(m.pieces))
-	for id, text := range m.pieces {
+	m.merges = noMerges(m.Size())
+	for id := range m.kinds {
+		text := m.pieces.at(int32(id))
 		if r, size := utf8.DecodeRuneInString(text); size == len(text) && m.kinds[id] == normalPiece {
 			m.merges.setSymbol(r, symbol(id))
 		}

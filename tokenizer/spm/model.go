@@ -28,8 +28,8 @@ type Model struct {
 	merges     *merges
 	unigram    *unigram
 
-	pieces         []string         // by id
-	kinds          []int32          // likewise: normalPiece, unknownPiece and so on
+	pieces         texts            // by id
+	kinds          []uint8          // likewise: normalPiece, unknownPiece and so on
 	ids            map[string]int32 // of the pieces that are not in unigram's trie
 	unknown        int32
 	bytes          []int32 // the piece of each byte, with byte fallback
@@ -169,9 +169,10 @@ func (m *Model) addPieces(pieces []pieceProto, isUnigram, byteFallback bool) err
 	if !isUnigram {
 		m.ids = make(map[string]int32, len(pieces))
 	}
-	m.pieces, m.kinds = make([]string, 0, len(pieces)), make([]int32, 0, len(pieces))
+	m.pieces, m.kinds = textsOf(pieces), make([]uint8, 0, len(pieces))
 	for i, p := range pieces {
 		id := int32(i)
+		p.text = m.pieces.at(id) // what keeps it keeps nothing else
 		if first, ok := m.ids[p.text]; ok {
 			return samePieces(first, id, p.text)
 		}
@@ -187,8 +188,7 @@ func (m *Model) addPieces(pieces []pieceProto, isUnigram, byteFallback bool) err
 		if !isUnigram || p.kind != normalPiece && p.kind != userPiece {
 			m.ids[p.text] = id
 		}
-		m.pieces = append(m.pieces, p.text)
-		m.kinds = append(m.kinds, p.kind)
+		m.kinds = append(m.kinds, uint8(p.kind))
 	}
 	if m.unknown < 0 {
 		return errors.New("SentencePiece model: none of the pieces is the unknown piece")
@@ -212,7 +212,7 @@ func (m *Model) addBytes() error {
 	}
 	for id, kind := range m.kinds {
 		if kind == bytePiece && !slices.Contains(m.bytes, int32(id)) {
-			return fmt.Errorf("SentencePiece model: piece %d, %q, is said to be a byte", id, m.pieces[id])
+			return fmt.Errorf("SentencePiece model: piece %d, %q, is said to be a byte", id, m.pieces.at(int32(id)))
 		}
 	}
 	return nil
@@ -235,7 +235,8 @@ func (m *Model) findWords() {
 		return
 	}
 	ws := new(workspace)
-	for id, piece := range m.pieces {
+	for id := range m.kinds {
+		piece := m.pieces.at(int32(id))
 		word := []byte(piece)
 		if m.kinds[id] != normalPiece || !bytes.HasPrefix(word, []byte(space)) {
 			continue
@@ -247,14 +248,14 @@ func (m *Model) findWords() {
 }
 
 // Size is the number of pieces. Ids are 0 to Size()-1.
-func (m *Model) Size() int { return len(m.pieces) }
+func (m *Model) Size() int { return len(m.kinds) }
 
 // Piece returns the text of piece id, "" where there is none.
 func (m *Model) Piece(id int32) string {
-	if id < 0 || int(id) >= len(m.pieces) {
+	if id < 0 || int(id) >= m.Size() {
 		return ""
 	}
-	return m.pieces[id]
+	return m.pieces.at(id)
 }
 
 // ID returns the id of a piece.
@@ -310,7 +311,7 @@ func (m *Model) AppendTokens(dst []Token, normalized []byte) []Token {
 func (m *Model) appendMerged(dst []Token, first int, nodes []node, normalized []byte, at int) []Token {
 	for _, n := range nodes {
 		if n.symbol >= 0 && n.symbol < m.merges.pieces {
-			end := at + len(m.pieces[n.symbol])
+			end := at + len(m.pieces.at(n.symbol))
 			dst = append(dst, Token{n.symbol, at, end})
 			at = end
 			continue
@@ -363,7 +364,7 @@ func (m *Model) Encode(text string) []string {
 	pieces := make([]string, len(tokens))
 	for i, t := range tokens {
 		if m.kinds[t.ID] == bytePiece {
-			pieces[i] = m.pieces[t.ID]
+			pieces[i] = m.pieces.at(t.ID)
 		} else {
 			pieces[i] = string(normalized[t.Start:t.End])
 		}

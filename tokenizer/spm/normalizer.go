@@ -13,7 +13,7 @@ const replacementChar = "\ufffd"
 
 // normalizer rewrites text into the form that the pieces are spelled in.
 type normalizer struct {
-	rules charsmap
+	rules *charsmap
 	kept  trie // of the user-defined pieces, which stay as they are
 
 	addDummyPrefix     bool   // put a space in front (behind, with spaceAsSuffix)
@@ -28,7 +28,7 @@ type normalizer struct {
 }
 
 func newNormalizer(p normalizerProto, whitespaceAsSuffix bool, kept trie) (*normalizer, error) {
-	rules, err := parseCharsmap(p.charsmap)
+	rules, err := sharedCharsmap(p.charsmap)
 	if err != nil {
 		return nil, err
 	}

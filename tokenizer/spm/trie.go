@@ -97,21 +97,21 @@ func (t trie) inert(s string, limit int) bool {
 // newTrie makes the trie of the pieces with these ids, which are its values and are
 // sorted by their pieces here. Pieces are not empty and have no NUL. It fails where two
 // are equal.
-func newTrie(pieces []string, ids []int32) (trie, error) {
+func newTrie(pieces texts, ids []int32) (trie, error) {
 	if len(ids) == 0 {
 		return nil, nil
 	}
-	slices.SortFunc(ids, func(a, b int32) int { return cmp.Or(strings.Compare(pieces[a], pieces[b]), cmp.Compare(a, b)) })
+	slices.SortFunc(ids, func(a, b int32) int { return cmp.Or(strings.Compare(pieces.at(a), pieces.at(b)), cmp.Compare(a, b)) })
 	for i, id := range ids[1:] {
-		if pieces[ids[i]] == pieces[id] {
-			return nil, samePieces(ids[i], id, pieces[id])
+		if pieces.at(ids[i]) == pieces.at(id) {
+			return nil, samePieces(ids[i], id, pieces.at(id))
 		}
 	}
 	b := trieBuilder{pieces: pieces}
 	b.grow()
 	b.used[0] = 1 // the root
 	b.place(0, ids, 0)
-	return slices.Clip(b.units), nil
+	return slices.Clone(b.units), nil
 }
 
 // Room for children is sought among the last units only, as in darts-clone: what is still
@@ -123,7 +123,7 @@ const (
 
 // trieBuilder makes a trie from its root down, depth first.
 type trieBuilder struct {
-	pieces []string
+	pieces texts
 	units  trie
 	used   []uint64 // a bit for each unit that is a node or a leaf
 	bases  []uint64 // a bit for each unit that is the base of a node
@@ -140,12 +140,12 @@ func (b *trieBuilder) grow() {
 // through it, which share their first depth bytes.
 func (b *trieBuilder) place(node uint32, ids []int32, depth int) {
 	b.labels = b.labels[:0]
-	leaf := len(b.pieces[ids[0]]) == depth
+	leaf := len(b.pieces.at(ids[0])) == depth
 	if leaf {
 		b.labels = append(b.labels, 0)
 	}
 	for i := 0; i < len(ids); i++ {
-		if text := b.pieces[ids[i]]; len(text) > depth && (len(b.labels) == 0 || text[depth] != b.labels[len(b.labels)-1]) {
+		if text := b.pieces.at(ids[i]); len(text) > depth && (len(b.labels) == 0 || text[depth] != b.labels[len(b.labels)-1]) {
 			b.labels = append(b.labels, text[depth])
 		}
 	}
@@ -163,8 +163,8 @@ func (b *trieBuilder) place(node uint32, ids []int32, depth int) {
 		ids = ids[1:]
 	}
 	for len(ids) > 0 {
-		label, n := b.pieces[ids[0]][depth], 1
-		for n < len(ids) && b.pieces[ids[n]][depth] == label {
+		label, n := b.pieces.at(ids[0])[depth], 1
+		for n < len(ids) && b.pieces.at(ids[n])[depth] == label {
 			n++
 		}
 		b.place(base^uint32(label), ids[:n], depth+1)
