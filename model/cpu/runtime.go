@@ -33,12 +33,7 @@ func Load(library string) (*Runtime, error) {
 	if err != nil {
 		return nil, err
 	}
-	operators, err := ops.New(api)
-	if err != nil {
-		api.Close()
-		return nil, err
-	}
-	r := &Runtime{api: api, operators: operators}
+	r := &Runtime{api: api, operators: ops.New(api)}
 	if r.memory, err = pool.New(api); err != nil {
 		return nil, errors.Join(err, r.Close())
 	}
@@ -54,9 +49,12 @@ func Load(library string) (*Runtime, error) {
 func (r *Runtime) registerDomain() error {
 	g := onnx.NewGraph("nothing")
 	one := onnx.Fixed(1)
-	y := g.Op("Identity", []string{g.Input("x", onnx.Float32, one)})
-	g.Output(y, onnx.Float32, one)
-	setup := r.setup(1)
+	y := g.Node(onnx.Dragoman, "Quantize", []string{g.Input("x", onnx.Float32, one, one)}, 2)
+	g.Output(y[0], onnx.Uint8, one, one)
+	setup, err := r.setup(g.Marshal(), 1)
+	if err != nil {
+		return err
+	}
 	setup.Graph = g.Marshal()
 	s, err := r.api.NewSession(context.Background(), setup)
 	s.Close()
@@ -64,10 +62,10 @@ func (r *Runtime) registerDomain() error {
 }
 
 // setup is what all sessions have in common, with so many threads; 0 is one for each core.
-func (r *Runtime) setup(threads int) onnxruntime.Setup {
-	setup := r.operators.Setup(cmp.Or(threads, runtime.NumCPU()))
+func (r *Runtime) setup(graph []byte, threads int) (onnxruntime.Setup, error) {
+	setup, err := r.operators.Setup(graph, cmp.Or(threads, runtime.NumCPU()))
 	setup.Config["session.use_env_allocators"] = "1"
-	return setup
+	return setup, err
 }
 
 // session loads the graph at path, which uses weights.
@@ -76,10 +74,13 @@ func (r *Runtime) session(ctx context.Context, path string, weights *mapping.Fil
 	if err != nil {
 		return nil, err
 	}
-	setup := r.setup(threads)
+	setup, err := r.setup(graph, threads)
 	setup.Path, setup.Data = path, weights.Bytes
 	var s *onnxruntime.Session
-	if setup.Constants, err = onnx.Weights(graph); err == nil {
+	if err == nil {
+		setup.Constants, err = onnx.Weights(graph)
+	}
+	if err == nil {
 		s, err = r.api.NewSession(ctx, setup)
 	}
 	if err != nil {

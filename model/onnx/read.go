@@ -3,6 +3,7 @@ package onnx
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 
 	"google.golang.org/protobuf/encoding/protowire"
@@ -31,6 +32,37 @@ func Weights(model []byte) ([]Weight, error) {
 		})
 	})
 	return weights, err
+}
+
+// Operators reads which operators of a domain a graph uses, sorted, from a ModelProto as [Graph.Marshal] writes it.
+func Operators(model []byte, domain string) ([]string, error) {
+	var names []string
+	err := eachField(model, func(field protowire.Number, f value) error {
+		if field != modelGraph {
+			return nil
+		}
+		return eachField(f.bytes, func(field protowire.Number, f value) error {
+			if field != graphNode {
+				return nil
+			}
+			var own, name string
+			err := eachField(f.bytes, func(field protowire.Number, f value) error {
+				switch field {
+				case nodeOpType:
+					name = string(f.bytes)
+				case nodeDomain:
+					own = string(f.bytes)
+				}
+				return nil
+			})
+			if own == domain {
+				names = append(names, name)
+			}
+			return err
+		})
+	})
+	slices.Sort(names)
+	return slices.Compact(names), err
 }
 
 // readWeight reads a TensorProto; one within the graph has no file.

@@ -4,7 +4,7 @@
 
 OrtStatus *session_options(const OrtApi *api, const Setup *s, OrtSessionOptions **options) {
   TRY(api->CreateSessionOptions(options));
-  TRY(api->AddCustomOpDomain(*options, s->domain));
+  if (s->domain) TRY(api->AddCustomOpDomain(*options, s->domain));
   // Shapes change from step to step, so planned memory would not be used again.
   TRY(api->DisableMemPattern(*options));
   TRY(api->SetIntraOpNumThreads(*options, s->threads));

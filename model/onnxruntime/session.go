@@ -20,7 +20,7 @@ var ErrProvider = errors.New("no CUDA provider")
 type Setup struct {
 	Path    string         // of the graph
 	Graph   []byte         // or the graph itself
-	Domain  unsafe.Pointer // of its operators, an *OrtCustomOpDomain
+	Domain  unsafe.Pointer // of its operators, an *OrtCustomOpDomain; nil: none
 	Threads int            // of ONNX Runtime, which share the work of its own operators
 	Config  map[string]string
 	// Constants are those of the graph that lie in Data, the content of their file, which ONNX

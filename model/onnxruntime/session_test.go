@@ -21,13 +21,13 @@ func identity(t *testing.T) (*onnxruntime.API, onnxruntime.Setup) {
 	api, err := onnxruntime.Load(cputest.Library())
 	require.NoError(t, err)
 	t.Cleanup(api.Close)
-	operators, err := ops.New(api)
-	require.NoError(t, err)
+	operators := ops.New(api)
 	t.Cleanup(operators.Close)
 	g := onnx.NewGraph("identity")
 	g.NamedNode("", "Identity", []string{g.Input("x", onnx.Float32, onnx.Named("N"))}, []string{"y"})
 	g.Output("y", onnx.Float32, onnx.Named("N"))
-	setup := operators.Setup(1)
+	setup, err := operators.Setup(g.Marshal(), 1)
+	require.NoError(t, err)
 	setup.Graph = g.Marshal()
 	return api, setup
 }

@@ -40,7 +40,7 @@ func TestExpressions(t *testing.T) {
 		{"in [foo_bar and other things] of", "en", []string{"foo_bar"}, []string{"[", "]"}},
 		{"run ./run.sh& or foo::<T>()", "en", []string{"./run.sh&", "foo::<T>()"}, nil},
 		// Fields, versions with words, coordinates and stamps.
-		{"Add \"strict\": true or Content-Length: 0, and X-Request-ID", "en", []string{"\"strict\":", "Content-Length:", "X-Request-ID"}, nil},
+		{"Add \"strict\": true or Content-Length: 0, and X-Request-ID", "en", []string{"\"strict\":", "true", "Content-Length:", "X-Request-ID"}, nil},
 		{"LGPL-2.1-only since 1609459200", "en", []string{"LGPL-2.1-only", "1609459200"}, nil},
 		{"the BTC-USD is up, AAPL:US not", "en", []string{"BTC-USD", "AAPL:US"}, nil},
 		// Cards, keys, faces and lines of signs.
@@ -115,4 +115,13 @@ func TestResidue(t *testing.T) {
 			assert.NoError(t, err, test.source)
 		}
 	}
+}
+
+func TestGrownNumbers(t *testing.T) {
+	for translation, want := range map[string]bool{
+		"article 121-16": false, "article 121 à 16": false, "16–121": false, "article 121-21-16": true, "1-2-3": false, "121-16-3": true,
+	} {
+		assert.Equal(t, want, growsDashed("l'article 121-16 du code", translation), translation)
+	}
+	assert.False(t, growsDashed("in 1939", "1939-40"))
 }

@@ -45,7 +45,7 @@ func TestParse(t *testing.T) {
 		"C++ and C# and F#":                {"code:C++", "code:C#", "code:F#"},
 		"version 1.2.3.":                   {"code:1.2.3"},
 		"foo v1.2.3-beta, %50 of X2":       {"code:v1.2.3-beta", "number:50", "code:X2"},
-		"page #1":                          {"number:#1"},
+		"page #1":                          {"code:#1"},
 		"1920x1080":                        {"code:1920x1080"},
 
 		// URLs.
@@ -89,7 +89,7 @@ func TestParse(t *testing.T) {
 		`one\ntwo\n`: {`placeholder:\n`, `placeholder:\n`},
 
 		// Names.
-		"@bob and @bob_2: hi #topic #話題# #1":      {"mention:@bob", "mention:@bob_2", "hashtag:#topic", "hashtag:#話題#", "number:#1"},
+		"@bob and @bob_2: hi #topic #話題# #1":      {"mention:@bob", "mention:@bob_2", "hashtag:#topic", "hashtag:#話題#", "code:#1"},
 		":smile: at 12:30:45, a:b:c, Note: this:": {"shortcode::smile:", "code:12:30:45", "code:a:b:c"},
 		"set MAX_LENGTH and snake_case.":          {"code:MAX_LENGTH", "code:snake_case"},
 

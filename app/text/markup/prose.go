@@ -35,8 +35,8 @@ var (
 	oddSigns = regexp.MustCompile(`^(?:[:;]['’]?-?[)(\[\]|/\\*]+[.,!?]*|-{3,})$`)
 	// Names of members, but no abbreviations: a.x, and no a.m.
 	memberForm = regexp.MustCompile(`^[a-z](?:\.[a-z]+)+$`)
-	// Capitals: R-OH, BTC-USD.
-	capitalsForm = regexp.MustCompile(`^\p{Lu}+(?:-\p{Lu}{2,})+$`)
+	// Capitals: R-OH, BTC-USD, USB-C.
+	capitalsForm = regexp.MustCompile(`^(?:\p{Lu}+(?:-\p{Lu}{2,})+|\p{Lu}{2,}-\p{Lu})$`)
 	// Names of fields: Content-Length: and "strict":.
 	fieldForm = regexp.MustCompile(`^(?:"[^"\s]+":|\p{Lu}\w*(?:-\p{Lu}\w*)+:|X-\p{Lu}\w*(?:-\p{Lu}\w*)*|\p{Lu}\w*-\p{Lu}\w*(?:-\p{Lu}\w*)+)$`)
 	// What no prose has in a token.
@@ -51,6 +51,9 @@ var (
 		removedCode + `[.!?,;:/]+[\pL\pN` + removedCode + `]`, `[\pL\pN][.!?,;:/]+` + removedCode,
 	}, "|"))
 )
+
+// literals are values of JSON.
+var literals = set("true false null")
 
 // dotted are abbreviations that look like members of something, elided the words that begin with an apostrophe.
 var (
@@ -80,6 +83,8 @@ func (e *expressions) isProse(token string, start int) bool {
 		return proseSigns.MatchString(token) && !oddSigns.MatchString(token)
 	case !proseToken.MatchString(token), codePart.MatchString(core), fieldForm.MatchString(token), strings.ContainsFunc(core, isPhonetic),
 		capitalsForm.MatchString(core) && (e.hasLower() || len(token) == len(e.text)), e.hasOddEnd(core, token[to:]):
+		return false
+	case literals[core] && strings.HasSuffix(strings.TrimRight(e.text[:start], " "), `":`): // "private": true
 		return false
 	case memberForm.MatchString(core):
 		return dotted[core] || strings.Contains(token, core+".") && start+len(token) < len(e.text)

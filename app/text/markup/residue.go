@@ -37,6 +37,9 @@ func (s Sentence) compareResidue(source, translation string) error {
 			return fmt.Errorf("%w: a ratio was changed", ErrLost)
 		}
 	}
+	if growsDashed(source, translation) {
+		return fmt.Errorf("%w: numbers with dashes are longer", ErrLost)
+	}
 	if len(want) == 0 {
 		return nil
 	}
@@ -72,8 +75,28 @@ func halfChanged(text, translation string) bool {
 
 var (
 	ratios      = regexp.MustCompile(`\d+(?::\d+)+`)
+	dashed      = regexp.MustCompile(`\d+(?:[-‐–]\d+)+`)
+	dashes      = regexp.MustCompile(`[-‐–]`)
 	isTimeOfDay = regexp.MustCompile(`^\d{1,2}(?::\d\d){1,2}$`)
 )
+
+// growsDashed says whether a translation has more numbers than the source with dashes between them, some of them from
+// there: 121-21-16 for 121-16.
+func growsDashed(source, translation string) bool {
+	parts := map[string]bool{}
+	longest := 0
+	for _, text := range dashed.FindAllString(source, -1) {
+		numbers := dashes.Split(text, -1)
+		longest = max(longest, len(numbers))
+		for _, n := range numbers {
+			parts[n] = true
+		}
+	}
+	return longest > 0 && slices.ContainsFunc(dashed.FindAllString(translation, -1), func(text string) bool {
+		numbers := dashes.Split(text, -1)
+		return len(numbers) > longest && slices.ContainsFunc(numbers, func(n string) bool { return parts[n] })
+	})
+}
 
 // joinedWords may become words without a slash.
 var joinedWords = set("and/or or/and he/she she/he his/her her/his him/her s/he und/oder et/ou y/o e/o er/sie il/elle")

@@ -287,6 +287,9 @@ func (w *words) joined(held []Span, start, end int) []Span {
 			l.End += attached(w.text[l.Start:l.End], gap, true)
 		}
 		l.End += len(fieldsBehind.FindString(w.text[l.End:next]))
+		if strings.HasPrefix(w.text[l.End:next], "-") && strings.IndexByte(w.text[l.Start:l.End], '^') >= 0 { // SO4^2-
+			l.End++
+		}
 	}
 	return list
 }

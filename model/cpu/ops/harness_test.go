@@ -110,9 +110,7 @@ func (c call) session(t testing.TB) (*ort.DynamicAdvancedSession, error) {
 	if shared.operators == nil {
 		api, err := onnxruntime.Load(cputest.Library())
 		require.NoError(t, err)
-		operators, err := ops.New(api)
-		require.NoError(t, err)
-		shared.api, shared.operators, shared.sessions = api, operators, map[string]*ort.DynamicAdvancedSession{}
+		shared.api, shared.operators, shared.sessions = api, ops.New(api), map[string]*ort.DynamicAdvancedSession{}
 	}
 	s, err := newSession(t, graph, inputs, outputs, 3)
 	if err == nil {
@@ -126,7 +124,9 @@ func newSession(t testing.TB, graph []byte, inputs, outputs []string, threads in
 	options, err := ort.NewSessionOptions()
 	require.NoError(t, err)
 	defer options.Destroy()
-	cputest.Register(t, shared.api, options, shared.operators.Setup(threads))
+	setup, err := shared.operators.Setup(graph, threads)
+	require.NoError(t, err)
+	cputest.Register(t, shared.api, options, setup)
 	return ort.NewDynamicAdvancedSessionWithONNXData(graph, inputs, outputs, options)
 }
 

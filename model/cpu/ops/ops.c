@@ -1,6 +1,8 @@
 // Registration of the operators with ONNX Runtime.
 #include "ops.h"
 
+#include <string.h>
+
 #include "call.h"
 
 // optional is the status of reading an attribute that may be left out.
@@ -92,9 +94,18 @@ static const Op ops[] = {
     OP("BestCandidatesInt8", "bcifflFHFBIIL", "flf", "s", op_best_candidates_int8),
 };
 
-OrtStatus *dragoman_domain(const OrtApi *api, OrtCustomOpDomain **domain) {
+// is_named says whether names has a name, between spaces.
+static int is_named(const char *names, const char *name) {
+  size_t n = strlen(name);
+  for (const char *at = names; (at = strstr(at, name)); at += n)
+    if (at > names && at[-1] == ' ' && at[n] == ' ') return 1;
+  return 0;
+}
+
+OrtStatus *dragoman_domain(const OrtApi *api, const char *names, OrtCustomOpDomain **domain) {
   TRY(api->CreateCustomOpDomain("dragoman", domain));
   for (size_t i = 0; i < sizeof ops / sizeof *ops; i++) {
+    if (!is_named(names, ops[i].operator.name)) continue;
     OrtStatus *status = api->CustomOpDomain_Add(*domain, &ops[i].operator.base);
     if (status) {
       api->ReleaseCustomOpDomain(*domain);
@@ -105,7 +116,6 @@ OrtStatus *dragoman_domain(const OrtApi *api, OrtCustomOpDomain **domain) {
   return NULL;
 }
 
-void dragoman_release_domain(const OrtApi *api, OrtCustomOpDomain *domain) {
-  api->ReleaseCustomOpDomain(domain);
-  crew_end();
-}
+void dragoman_release_domain(const OrtApi *api, OrtCustomOpDomain *domain) { api->ReleaseCustomOpDomain(domain); }
+
+void dragoman_end(void) { crew_end(); }

@@ -20,43 +20,68 @@ package ops
 
 // #cgo CFLAGS: -O3 -std=gnu11 -Wall -Wno-psabi -I${SRCDIR}/../../onnxruntime/include
 // #cgo LDFLAGS: -lm -lpthread
+// #include <stdlib.h>
 // #include "ops.h"
 import "C"
 
 import (
 	"fmt"
 	"strconv"
+	"strings"
+	"sync"
 	"unsafe"
 
+	"dragoman/model/onnx"
 	"dragoman/model/onnxruntime"
 )
 
 // Operators are the operators, ready for sessions. They are safe for concurrent use.
 type Operators struct {
-	api    *onnxruntime.API
-	domain *C.OrtCustomOpDomain
+	api     *onnxruntime.API
+	mu      sync.Mutex
+	domains map[string]*C.OrtCustomOpDomain // by the names of their operators
 }
 
-// New makes the operators. The caller closes them after every session that uses them.
-func New(api *onnxruntime.API) (*Operators, error) {
-	o := &Operators{api: api}
-	if err := api.Err(unsafe.Pointer(C.dragoman_domain(o.c(), &o.domain))); err != nil {
-		return nil, fmt.Errorf("make the operators: %w", err)
+// New is for the sessions of a library. The caller closes the operators after every session that uses them.
+func New(api *onnxruntime.API) *Operators {
+	return &Operators{api: api, domains: map[string]*C.OrtCustomOpDomain{}}
+}
+
+// Setup is that of a session of a graph, and has so many threads share the work of each operator, at least 1. They are
+// threads of the operators, not of the session, which needs none. A session keeps a quarter of a megabyte for operators
+// that it does not use, so it has only its own.
+func (o *Operators) Setup(graph []byte, threads int) (onnxruntime.Setup, error) {
+	setup := onnxruntime.Setup{Threads: 1, Config: map[string]string{C.THREADS: strconv.Itoa(threads)}}
+	names, err := onnx.Operators(graph, onnx.Dragoman)
+	if err != nil || len(names) == 0 {
+		return setup, err
 	}
-	return o, nil
-}
-
-// Setup is that of sessions with the operators, and has so many threads share the work of each of
-// them, at least 1. They are threads of the operators, not of the session, which needs none.
-func (o *Operators) Setup(threads int) onnxruntime.Setup {
-	return onnxruntime.Setup{Domain: unsafe.Pointer(o.domain), Threads: 1, Config: map[string]string{C.THREADS: strconv.Itoa(threads)}}
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	key := " " + strings.Join(names, " ") + " "
+	domain := o.domains[key]
+	if domain == nil {
+		text := C.CString(key)
+		defer C.free(unsafe.Pointer(text))
+		if err := o.api.Err(unsafe.Pointer(C.dragoman_domain(o.c(), text, &domain))); err != nil {
+			return setup, fmt.Errorf("make the operators: %w", err)
+		}
+		o.domains[key] = domain
+	}
+	setup.Domain = unsafe.Pointer(domain)
+	return setup, nil
 }
 
 // Close releases the operators. Closing twice does nothing.
 func (o *Operators) Close() {
-	if o.domain != nil {
-		C.dragoman_release_domain(o.c(), o.domain)
-		o.domain = nil
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if o.domains != nil {
+		for _, domain := range o.domains {
+			C.dragoman_release_domain(o.c(), domain)
+		}
+		o.domains = nil
+		C.dragoman_end()
 	}
 }
 
