@@ -61,7 +61,7 @@ type buffer struct {
 type side struct {
 	pieces *spm.Model
 	vocab  *vocabulary
-	ids    []int32 // the token id of each piece, by its id in pieces
+	ids    []int32 // the token id of each piece, by its id in pieces; nil where vocab is that of pieces
 }
 
 // Config says what a tokenizer is made of.
@@ -171,7 +171,11 @@ func newSide(pieces *spm.Model, ids map[string]int64, special []string, sparse b
 }
 
 func sideOf(pieces *spm.Model, vocab *vocabulary) side {
-	s := side{pieces: pieces, vocab: vocab, ids: make([]int32, pieces.Size())}
+	s := side{pieces: pieces, vocab: vocab}
+	if vocab.pieces == pieces {
+		return s
+	}
+	s.ids = make([]int32, pieces.Size())
 	for id := range s.ids {
 		s.ids[id] = int32(vocab.idOf([]byte(pieces.Piece(int32(id)))))
 	}
@@ -274,7 +278,13 @@ func (s side) id(token spm.Token, normalized []byte) int64 {
 	if token.ID == s.pieces.Unknown() {
 		return s.vocab.idOf(normalized[token.Start:token.End])
 	}
-	return int64(s.ids[token.ID])
+	if s.ids != nil {
+		return int64(s.ids[token.ID])
+	}
+	if id := int64(token.ID); !s.vocab.special[id] {
+		return id
+	}
+	return s.vocab.unknown
 }
 
 func (t *Tokenizer) release(b *buffer) {

@@ -48,6 +48,7 @@ func allowed(on backend, s catalog.Source) bool {
 func (l *instances) Load(ctx context.Context, s catalog.Source, state engine.Pool) (catalog.Instance, error) {
 	cfg := settingsOf(l.cfg, s.Config)
 	name := cmp.Or(cfg.Family, s.Manifest.Family)
+	defer boundGarbage()
 	tok, err := l.tokenizers.get(name, s.Manifest, func() (*tokenizer.Tokenizer, error) { return family.OpenTokenizer(s.Dir, name, s.Manifest.Languages) })
 	if err != nil {
 		return nil, err

@@ -96,7 +96,7 @@ func lost(weights *mapping.File) error {
 // ONNX Runtime does not say how many bytes its objects take. These were measured, see
 // TestResident: for a model, and for each byte of its exported graphs.
 const (
-	objects        = 768 << 10
+	objects        = 512 << 10
 	objectsPerByte = 19
 )
 

@@ -12,7 +12,9 @@ import (
 type tensors struct {
 	binding *onnxruntime.Binding
 	memory  map[string]buffer
-	err     error // the first
+	small   buffer // a page, of which tensors of a few numbers have a part
+	used    int    // bytes of it
+	err     error  // the first
 }
 
 func newTensors(session *onnxruntime.Session) (*tensors, error) {
@@ -61,17 +63,44 @@ func room[T number](t *tensors, name string, shape []int) []T {
 	bytes := n * int(unsafe.Sizeof(T(0)))
 	memory := t.memory[name]
 	if bytes > len(memory) || memory == nil {
-		grown, err := newBuffer(bytes * 3 / 2)
+		grown, err := t.reserve(bytes * 3 / 2)
 		if err != nil {
 			if t.err == nil {
 				t.err = err
 			}
 			return make([]T, n) // which no run looks at
 		}
-		memory.free()
+		t.free(memory)
 		t.memory[name], memory = grown, grown
 	}
 	return unsafe.Slice((*T)(unsafe.Pointer(unsafe.SliceData(memory))), n)
+}
+
+// Tensors below part bytes have room for so many in the small page, for a process may have thousands of them.
+const (
+	part      = 128
+	smallPage = 32 * part
+)
+
+// reserve is memory for n bytes or more.
+func (t *tensors) reserve(n int) (b buffer, err error) {
+	if n > part || t.used == smallPage {
+		return newBuffer(max(n, part+1)) // whose length tells it from a part
+	}
+	if t.small == nil {
+		if t.small, err = newBuffer(smallPage); err != nil {
+			return nil, err
+		}
+	}
+	t.used += part
+	return t.small[t.used-part : t.used : t.used], nil
+}
+
+// free frees memory that reserve gave; parts of the small page are not used again.
+func (t *tensors) free(b buffer) {
+	if len(b) != part {
+		b.free()
+	}
 }
 
 func (t *tensors) run() error {
@@ -88,7 +117,8 @@ func (t *tensors) close() {
 	}
 	t.binding.Close()
 	for _, memory := range t.memory {
-		memory.free()
+		t.free(memory)
 	}
-	t.memory = nil
+	t.small.free()
+	t.memory, t.small = nil, nil
 }

@@ -37,6 +37,20 @@ func TestWeights(t *testing.T) {
 	assert.EqualValues(t, onnx.Alignment, b.Offset)
 }
 
+func TestOperators(t *testing.T) {
+	g := onnx.NewGraph("graph")
+	x := g.Input("x", onnx.Float32)
+	for _, op := range []string{"Gate", "AddNorm", "Gate"} {
+		x = g.Node(onnx.Dragoman, op, []string{x}, 1)[0]
+	}
+	g.Output(g.Op("Identity", []string{x}), onnx.Float32)
+	got, err := onnx.Operators(g.Marshal(), onnx.Dragoman)
+	require.NoError(t, err)
+	assert.Equal(t, []string{"AddNorm", "Gate"}, got)
+	_, err = onnx.Operators([]byte{0x3a, 2, 0x0a, 0xff}, onnx.Dragoman)
+	assert.ErrorContains(t, err, "no protobuf message")
+}
+
 func TestWeightsRefused(t *testing.T) {
 	field := func(outer protowire.Number, inner []byte) []byte {
 		return protowire.AppendBytes(protowire.AppendTag(nil, outer, protowire.BytesType), inner)

@@ -226,7 +226,7 @@ func (m *Model) userDefined() (trie, error) {
 			ids = append(ids, int32(id))
 		}
 	}
-	return newTrie(m.pieces, ids)
+	return newTrie(m.pieces, ids, false)
 }
 
 func (m *Model) findWords() {
@@ -263,8 +263,7 @@ func (m *Model) ID(piece string) (id int32, ok bool) {
 	if id, ok = m.ids[piece]; ok || m.unigram == nil {
 		return id, ok
 	}
-	length, value := m.unigram.trie.prefix(piece)
-	return int32(value), length > 0 && length == len(piece)
+	return m.unigram.find(m, piece)
 }
 
 // Unknown is the id of the piece that stands for unknown characters.

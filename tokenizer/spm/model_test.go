@@ -209,7 +209,7 @@ func TestTrieFindsPieces(t *testing.T) {
 				pieces[string(piece)], list, ids = id, append(list, string(piece)), append(ids, id)
 			}
 		}
-		made, err := newTrie(textsIn(list), ids)
+		made, err := newTrie(textsIn(list), ids, false)
 		require.NoError(t, err)
 		for _, piece := range list {
 			for _, text := range []string{piece, piece[1:], piece + "\x00", piece[:len(piece)/2]} {
@@ -235,7 +235,7 @@ func TestTrieFarOffsets(t *testing.T) {
 	for i := range 1 << 14 {
 		list, ids = append(list, string([]byte{byte(1 + i>>7), byte(1 + i&127)})+tail), append(ids, int32(i))
 	}
-	made, err := newTrie(textsIn(list), ids)
+	made, err := newTrie(textsIn(list), ids, false)
 	require.NoError(t, err)
 	require.Greater(t, len(made), 1<<21)
 	for id, piece := range list {

@@ -18,6 +18,16 @@ type trie []unit
 // itself is a leaf that holds the key's value.
 type unit uint32
 
+// In the trie of a model's pieces a unit below which there is one key only is a tail: the rest of that key is read from
+// its text. A unit's number is then that of a piece above its label, which is 0 where a key ends that others begin with.
+const tailBits = 8
+
+func tailOf(label byte, id int32) unit { return 1<<31 | unit(id)<<tailBits | unit(label) }
+
+// isTail says whether the unit is a tail that key byte b leads to, and piece is the number of its piece.
+func (u unit) isTail(b byte) bool { return b != 0 && u&(1<<31|0xff) == 1<<31|unit(b) }
+func (u unit) piece() int32       { return int32(u &^ (1 << 31) >> tailBits) }
+
 // freeUnit is no node: no byte is its label.
 const freeUnit unit = 1 << 31
 
@@ -95,9 +105,9 @@ func (t trie) inert(s string, limit int) bool {
 }
 
 // newTrie makes the trie of the pieces with these ids, which are its values and are
-// sorted by their pieces here. Pieces are not empty and have no NUL. It fails where two
+// sorted by their pieces here; with tails or without. Pieces are not empty and have no NUL. It fails where two
 // are equal.
-func newTrie(pieces texts, ids []int32) (trie, error) {
+func newTrie(pieces texts, ids []int32, tails bool) (trie, error) {
 	if len(ids) == 0 {
 		return nil, nil
 	}
@@ -107,7 +117,7 @@ func newTrie(pieces texts, ids []int32) (trie, error) {
 			return nil, samePieces(ids[i], id, pieces.at(id))
 		}
 	}
-	b := trieBuilder{pieces: pieces}
+	b := trieBuilder{pieces: pieces, tails: tails}
 	b.grow()
 	b.used[0] = 1 // the root
 	b.place(0, ids, 0)
@@ -124,6 +134,7 @@ const (
 // trieBuilder makes a trie from its root down, depth first.
 type trieBuilder struct {
 	pieces texts
+	tails  bool
 	units  trie
 	used   []uint64 // a bit for each unit that is a node or a leaf
 	bases  []uint64 // a bit for each unit that is the base of a node
@@ -159,7 +170,9 @@ func (b *trieBuilder) place(node uint32, ids []int32, depth int) {
 	b.units[node] = b.units[node]&0xff | offsetBits(node^base)
 	if leaf {
 		b.units[node] |= 1 << 8
-		b.units[base] = 1<<31 | unit(ids[0])
+		if b.units[base] = 1<<31 | unit(ids[0]); b.tails {
+			b.units[base] = tailOf(0, ids[0])
+		}
 		ids = ids[1:]
 	}
 	for len(ids) > 0 {
@@ -167,7 +180,11 @@ func (b *trieBuilder) place(node uint32, ids []int32, depth int) {
 		for n < len(ids) && b.pieces.at(ids[n])[depth] == label {
 			n++
 		}
-		b.place(base^uint32(label), ids[:n], depth+1)
+		if b.tails && n == 1 {
+			b.units[base^uint32(label)] = tailOf(label, ids[0])
+		} else {
+			b.place(base^uint32(label), ids[:n], depth+1)
+		}
 		ids = ids[n:]
 	}
 }

@@ -22,7 +22,7 @@ const maxScore = 100_000
 // left to right finds all of them (Viterbi's algorithm). Sums of float32 and which of two
 // equal paths is kept, the first found, are those of SentencePiece's EncodeOptimized.
 type unigram struct {
-	trie    trie
+	trie    trie // with tails
 	scores  []float32 // by id of a piece
 	unknown float32   // the score of an unknown character
 }
@@ -64,7 +64,7 @@ func newUnigram(m *Model, pieces []pieceProto) (u *unigram, err error) {
 		return nil, errors.New("SentencePiece model: no piece is one that a text can have")
 	}
 	u.unknown = worst - unknownPenalty
-	u.trie, err = newTrie(m.pieces, ids)
+	u.trie, err = newTrie(m.pieces, ids, true)
 	return u, err
 }
 
@@ -88,7 +88,7 @@ func (u *unigram) appendTokens(m *Model, dst []Token, ws *workspace, text []byte
 			}
 		}
 		size := min(characterSize(text[at]), len(text)-at)
-		steps = u.extend(steps, at-cut, text[at:], size)
+		steps = u.extend(m, steps, at-cut, text[at:], size)
 		at += size
 	}
 	if len(text) > 0 {
@@ -100,7 +100,7 @@ func (u *unigram) appendTokens(m *Model, dst []Token, ws *workspace, text []byte
 
 // extend takes the path to place from further by each piece that text begins with, and by
 // an unknown character, which has size bytes, where none is a single character.
-func (u *unigram) extend(steps []step, from int, text []byte, size int) []step {
+func (u *unigram) extend(m *Model, steps []step, from int, text []byte, size int) []step {
 	single, here, base := false, steps[from].score, u.trie[0].offset()
 	for i, b := range text {
 		at := base ^ uint32(b)
@@ -108,6 +108,15 @@ func (u *unigram) extend(steps []step, from int, text []byte, size int) []step {
 			break
 		}
 		node := u.trie[at]
+		if node.isTail(b) {
+			id := node.piece()
+			if rest := m.pieces.at(id)[i+1:]; len(rest) < len(text)-i && string(text[i+1:][:len(rest)]) == rest {
+				n := i + 1 + len(rest)
+				single = single || n == size
+				steps = improve(steps, from+n, step{here + u.scores[id], int32(from), id})
+			}
+			break
+		}
 		if node.label() != uint32(b) {
 			break
 		}
@@ -115,7 +124,7 @@ func (u *unigram) extend(steps []step, from int, text []byte, size int) []step {
 		if !node.hasLeaf() {
 			continue
 		}
-		id := int32(u.trie[base].value())
+		id := u.trie[base].piece()
 		single = single || i+1 == size
 		steps = improve(steps, from+i+1, step{here + u.scores[id], int32(from), id})
 	}
@@ -123,6 +132,28 @@ func (u *unigram) extend(steps []step, from int, text []byte, size int) []step {
 		steps = improve(steps, from+size, step{here + u.unknown, int32(from), unknownID})
 	}
 	return steps
+}
+
+// find returns the id of a piece.
+func (u *unigram) find(m *Model, text string) (id int32, ok bool) {
+	base := u.trie[0].offset()
+	for i := range len(text) {
+		at := base ^ uint32(text[i])
+		if int(at) >= len(u.trie) {
+			return 0, false
+		}
+		node := u.trie[at]
+		if node.isTail(text[i]) {
+			return node.piece(), m.pieces.at(node.piece()) == text
+		}
+		if node.label() != uint32(text[i]) {
+			return 0, false
+		}
+		if base = at ^ node.offset(); i+1 == len(text) && node.hasLeaf() {
+			return u.trie[base].piece(), true
+		}
+	}
+	return 0, false
 }
 
 // improve takes a path to a place where it is better than the one that is known.
