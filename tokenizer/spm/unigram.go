@@ -22,7 +22,7 @@ const maxScore = 100_000
 // left to right finds all of them (Viterbi's algorithm). Sums of float32 and which of two
 // equal paths is kept, the first found, are those of SentencePiece's EncodeOptimized.
 type unigram struct {
-	trie    trie // with tails
+	trie    trie      // with tails
 	scores  []float32 // by id of a piece
 	unknown float32   // the score of an unknown character
 }
