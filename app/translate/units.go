@@ -20,9 +20,10 @@ type unit struct {
 	pieces    []segment.Piece // of text; none for one that stays
 	sentences int             // of the pieces, once it is laid out
 
-	readings  markup.Readings // which text is without
-	paragraph *wrap.Paragraph // that text is in one line; nil: it is as it is
-	messages  [][]unit        // the units of each message of ICU in it
+	readings  markup.Readings   // which text is without
+	entities  *strings.Replacer // that symbols of its translation are written with; nil: they are written out
+	paragraph *wrap.Paragraph   // that text is in one line; nil: it is as it is
+	messages  [][]unit          // the units of each message of ICU in it
 }
 
 // cutter cuts texts into units, as a request wants it.
@@ -101,7 +102,7 @@ func (c cutter) newUnit(raw string, text markup.Sentence, from string, depth int
 	if c.terms != nil {
 		text = text.WithTerms(c.terms)
 	}
-	u := unit{raw: raw, text: text, pieces: c.pieces(text, from), readings: readings}
+	u := unit{raw: raw, text: text, pieces: c.pieces(text, from), readings: readings, entities: text.Entities(raw)}
 	if depth == maxNesting {
 		return u
 	}
@@ -223,6 +224,9 @@ func join(units []unit, of pair, translations *[]string) string {
 		if len(u.pieces) > 0 {
 			text = of.join(u.pieces, (*translations)[:u.sentences])
 			*translations = (*translations)[u.sentences:]
+			if u.entities != nil {
+				text = u.entities.Replace(text)
+			}
 		}
 		var messages []string // as they were, and what they become
 		for _, inner := range u.messages {

@@ -1,8 +1,10 @@
 package markup
 
 import (
+	"regexp"
 	"strings"
 	"unicode"
+	"unicode/utf8"
 
 	"golang.org/x/net/html"
 
@@ -261,6 +263,28 @@ func (p HTMLPiece) Text() string {
 	out.WriteString(p.Raw[end:])
 	return out.String()
 }
+
+// Entities gives symbols of a translation the form that they have in raw, the unit of HTML or XML that the sentence is
+// of, where they are written as references only: &copy;, &#8230;. nil: there are none.
+func (s Sentence) Entities(raw string) *strings.Replacer {
+	if s.format != HTML && s.format != XML || !strings.Contains(raw, "&") {
+		return nil
+	}
+	var pairs []string
+	for _, written := range symbolReference.FindAllString(raw, -1) {
+		symbol := html.UnescapeString(written)
+		r := char.First(symbol)
+		if len(symbol) == utf8.RuneLen(r) && r >= 0x80 && !unicode.IsLetter(r) && !unicode.IsMark(r) && !strings.Contains(raw, symbol) {
+			pairs = append(pairs, symbol, written)
+		}
+	}
+	if len(pairs) == 0 {
+		return nil
+	}
+	return strings.NewReplacer(pairs...)
+}
+
+var symbolReference = regexp.MustCompile(`&(?:#\d{2,7}|#[xX][0-9A-Fa-f]{2,6}|[A-Za-z][A-Za-z0-9]{1,30});`)
 
 // decodeHTML decodes the entities of a text and collapses its white space.
 func decodeHTML(raw string) string { return decodeText(raw, false) }

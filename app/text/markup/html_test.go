@@ -158,3 +158,22 @@ Write &lt;b&gt; for <b>bold</b>.</p>
 	want := strings.NewReplacer("Hello,   <em>", "Hello, <em>", "&quot;", `"`, "&mdash;", "—").Replace(page)
 	assert.Equal(t, want, out.String())
 }
+
+func TestEntities(t *testing.T) {
+	for _, test := range []struct{ raw, translation, want string }{
+		{"All rights reserved &copy; by us", "Tous droits réservés © par nous", "Tous droits réservés &copy; par nous"},
+		{"Wait&#8230; &#x2014; go", "Attends… — va", "Attends&#8230; &#x2014; va"},
+		{"&copy; and ©", "© et ©", "© et ©"},
+		{"caf&eacute; &amp; bar &lt;3", "café &amp; bar &lt;3", "café &amp; bar &lt;3"},
+		{"5&nbsp;km", "5\u00a0km", "5&nbsp;km"},
+		{"no reference", "©", "©"},
+		{"&unknown; &copy", "©", "©"},
+	} {
+		sentence := SplitHTML(test.raw)[0].Parse()
+		if entities := sentence.Entities(test.raw); entities != nil {
+			test.translation = entities.Replace(test.translation)
+		}
+		assert.Equal(t, test.want, test.translation, test.raw)
+	}
+	assert.Nil(t, Parse("&copy;", Text).Entities("&copy;"))
+}
