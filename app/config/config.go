@@ -19,12 +19,16 @@ import (
 	"dragoman/model"
 )
 
+// DefaultGRPCPort is GRPC_PORT where it is not set.
+const DefaultGRPCPort = 8001
+
 // Config is the whole configuration. [Parse] makes it; every value in it is
 // usable. The help tags are the text of docs/configuration.md and of `dragoman help`, the use tags are what a value may
 // be, see [rule].
 type Config struct {
 	Host        string `env:"APP_HOST" envDefault:"0.0.0.0" help:"address to listen on"`
 	Port        int    `env:"APP_PORT" envDefault:"9527" use:"0 to 65535" help:"port to listen on; 0 takes a free one and logs it"`
+	GRPCPort    int    `env:"GRPC_PORT" envDefault:"8001" use:"0 to 65535" help:"port for [gRPC](api.md#grpc); 0: none. Where 8001 is taken there is none either, and the log says so"`
 	Workers     int    `env:"APP_WORKERS" envDefault:"0" use:"0 to 64" help:"copies of the model that decode in parallel, at most 64; 0: one, or for a small model one for each core, up to 8. On GPUs: copies on each GPU, 0: one"`
 	Concurrency int    `env:"APP_CONCURRENCY" envDefault:"1024" use:"1 to 1048576" help:"most requests at a time; further ones get 503. A caller gets at most three quarters of the places that others leave"`
 

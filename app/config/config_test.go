@@ -20,7 +20,7 @@ func TestParseDefaults(t *testing.T) {
 	cfg, err := Parse(nil)
 	require.NoError(t, err)
 	assert.Equal(t, Config{
-		Host: "0.0.0.0", Port: 9527, Concurrency: 1024, BatchSize: 80,
+		Host: "0.0.0.0", Port: 9527, GRPCPort: DefaultGRPCPort, Concurrency: 1024, BatchSize: 80,
 		Role: All, BrokerPrefix: "dragoman",
 		PrefillTokens: 512, QueueTokens: 65536, QueueWait: 30 * time.Second, CacheBytes: 64 << 20,
 		Verify:     "changed",
@@ -37,7 +37,7 @@ func TestParseDefaults(t *testing.T) {
 
 func TestParseValues(t *testing.T) {
 	cfg, err := Parse([]string{
-		"APP_HOST=::1", "APP_PORT=0", "APP_WORKERS=4", "APP_CONCURRENCY=2", "BATCH_SIZE=5",
+		"APP_HOST=::1", "APP_PORT=0", "GRPC_PORT=9001", "APP_WORKERS=4", "APP_CONCURRENCY=2", "BATCH_SIZE=5",
 		"ROLE=worker", "BROKER_URL=rediss://:secret@redis:6379/2", "BROKER_PREFIX=fleet.2",
 		"KV_MEMORY=1.5GiB", "PREFILL_TOKENS=64", "QUEUE_TOKENS=1000", "QUEUE_WAIT=0", "CACHE_BYTES=0",
 		"MODEL_WEIGHTS=facebook/m2m100_418M", "MODEL_REVISION=abc", "SAVE_WEIGHTS=/weights", "KEEP_CHECKPOINT=Yes",
@@ -57,7 +57,7 @@ func TestParseValues(t *testing.T) {
 	})
 	require.NoError(t, err)
 	assert.Equal(t, Config{
-		Host: "::1", Port: 0, Workers: 4, Concurrency: 2, BatchSize: 5,
+		Host: "::1", Port: 0, GRPCPort: 9001, Workers: 4, Concurrency: 2, BatchSize: 5,
 		Role: Worker, BrokerURL: "rediss://:secret@redis:6379/2", BrokerPrefix: "fleet.2", JobReplicaWait: time.Second,
 		FleetSecret: []string{"0123456789abcdef0123456789abcdef", "none"},
 		Verify:      "always",

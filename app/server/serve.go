@@ -10,6 +10,8 @@ import (
 	"strconv"
 	"time"
 
+	"google.golang.org/grpc"
+
 	"dragoman/app/config"
 )
 
@@ -21,12 +23,37 @@ func (p *program) serve(ctx context.Context, cfg config.Config, log *slog.Logger
 	if err != nil {
 		return fmt.Errorf("cannot listen on %s: %w: set APP_HOST and APP_PORT", address, err)
 	}
-	front, err := openFrontend(ctx, p.version, cfg, log)
+	calls, err := listenGRPC(cfg, log)
 	if err != nil {
 		return errors.Join(err, listener.Close())
 	}
-	s := &server{loader: p.loader(cfg, log), frontend: front, listener: listener}
+	front, err := openFrontend(ctx, p.version, cfg, log)
+	if err != nil {
+		if calls != nil {
+			err = errors.Join(err, calls.Close())
+		}
+		return errors.Join(err, listener.Close())
+	}
+	s := &server{loader: p.loader(cfg, log), frontend: front, listener: listener, calls: calls}
 	return errors.Join(s.run(ctx), front.Close())
+}
+
+// listenGRPC listens for calls of gRPC; nil where there are none, or where another process has the default
+// port: several services on one machine may leave it alone.
+func listenGRPC(cfg config.Config, log *slog.Logger) (net.Listener, error) {
+	if cfg.Role == config.Worker || cfg.GRPCPort == 0 {
+		return nil, nil
+	}
+	address := net.JoinHostPort(cfg.Host, strconv.Itoa(cfg.GRPCPort))
+	listener, err := net.Listen("tcp", address)
+	if err == nil {
+		return listener, nil
+	}
+	if cfg.GRPCPort != config.DefaultGRPCPort {
+		return nil, fmt.Errorf("cannot listen on %s for gRPC: %w: set GRPC_PORT, or GRPC_PORT=0 for none", address, err)
+	}
+	log.Warn("gRPC is off: the port is in use", "address", address, "remedy", "set GRPC_PORT")
+	return nil, nil
 }
 
 // server is one run of the service.
@@ -34,6 +61,7 @@ type server struct {
 	loader   *loader
 	frontend *frontend
 	listener net.Listener
+	calls    net.Listener // of gRPC; nil: there is none
 }
 
 // run serves until ctx is done, and then ends in order: it reports not ready,
@@ -49,6 +77,15 @@ func (s *server) run(ctx context.Context) error {
 		cancel() // serving ends before ctx is done where accepting fails
 	}()
 	s.loader.log.Info("listening", "address", s.listener.Addr().String(), "version", s.loader.version)
+	calls := s.frontend.api.GRPC()
+	if s.calls != nil {
+		s.loader.log.Info("listening for gRPC", "address", s.calls.Addr().String())
+		go func() {
+			if err := calls.Serve(s.calls); err != nil {
+				s.loader.log.Error("gRPC has ended", "error", err)
+			}
+		}()
+	}
 
 	t, err := s.start(ctx)
 	stopJobs := func() error { return nil }
@@ -60,7 +97,7 @@ func (s *server) run(ctx context.Context) error {
 	} else if ctx.Err() != nil {
 		err = nil // told to stop while the model was loading
 	}
-	err = errors.Join(err, s.stop(srv, t, stopJobs))
+	err = errors.Join(err, s.stop(srv, calls, t, stopJobs))
 	if serveErr := <-served; !errors.Is(serveErr, http.ErrServerClosed) {
 		err = errors.Join(err, fmt.Errorf("serve HTTP: %w", serveErr))
 	}
@@ -96,7 +133,7 @@ func (s *server) load(ctx context.Context) (*translation, error) {
 }
 
 // stop ends serving; t is nil where nothing was loaded.
-func (s *server) stop(srv *http.Server, t *translation, stopJobs func() error) error {
+func (s *server) stop(srv *http.Server, calls *grpc.Server, t *translation, stopJobs func() error) error {
 	// How long answers get to leave after the engine has ended their requests.
 	const grace = time.Second
 
@@ -105,8 +142,16 @@ func (s *server) stop(srv *http.Server, t *translation, stopJobs func() error) e
 	s.frontend.live.Close()
 	timeout, cancel := context.WithTimeout(context.Background(), s.loader.cfg.ShutdownTimeout)
 	defer cancel()
+	ended := context.AfterFunc(timeout, calls.Stop) // what is in flight then
+	defer ended()
+	answered := make(chan struct{})
+	go func() {
+		calls.GracefulStop()
+		close(answered)
+	}()
 	err := srv.Shutdown(timeout)
 	s.frontend.api.WaitLive(timeout)
+	<-answered
 	late := errors.Is(err, context.DeadlineExceeded)
 	if late {
 		err = fmt.Errorf("requests in flight did not end within %s and were cut off: raise SHUTDOWN_TIMEOUT", s.loader.cfg.ShutdownTimeout)

@@ -207,9 +207,7 @@ func (a *API) router() *gin.Engine {
 	router.HandleMethodNotAllowed = true
 	native, dropIns := a.native(), a.dropIns()
 	// Most of what is below /v2 is DeepL's; this has the rest.
-	inference := openinference.New(openinference.Config{
-		Server: a.server, Version: a.cfg.Version, Models: a.managedModels, Live: a.dead, Ready: a.unready,
-	})
+	inference := openinference.New(a.inferenceConfig())
 	all := append(slices.Clone(dropIns), inference)
 	router.Use(a.cfg.TrustedProxies.Resolve, telemetry.TraceRequests(a.cfg.Tracer, probes...), a.requestID, a.accessLog, a.cfg.Metrics.CountRequests(), a.recoverPanic, native.UseRenderer, a.guard(all))
 	if a.cfg.OnlyProbes {

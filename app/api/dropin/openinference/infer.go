@@ -10,6 +10,7 @@ import (
 	"github.com/gin-gonic/gin"
 
 	"dragoman/app/api/dialect"
+	"dragoman/app/decode/catalog"
 	"dragoman/app/fault"
 	"dragoman/app/text/excerpt"
 	"dragoman/app/translate"
@@ -29,6 +30,15 @@ func (a *api) infer(c *gin.Context, models Models) (any, error) {
 	if err != nil {
 		return nil, err
 	}
+	results, err := a.translate(c, &m, req)
+	if err != nil {
+		return nil, err
+	}
+	return req.answer(c, answer{ID: req.id, Model: m.Name, Version: m.Version}, results)
+}
+
+// translate has the texts of a request translated by a model, of which m says the version that did it.
+func (a *api) translate(c *gin.Context, m *catalog.Status, req request) ([]translate.Result, error) {
 	dialect.Within(c, req.timeout)
 	parts, places := req.parts(reference(c.Param("model"), c.Param("version")))
 	translated, err := a.TranslateAll(c, parts)
@@ -44,7 +54,7 @@ func (a *api) infer(c *gin.Context, models Models) (any, error) {
 			}
 		}
 	}
-	return req.answer(c, answer{ID: req.id, Model: m.Name, Version: m.Version}, results)
+	return results, nil
 }
 
 // request is an inference request that was understood.
@@ -74,8 +84,13 @@ func decode(h http.Header, raw []byte, most int) (req request, err error) {
 	if err := unmarshal(header, &parsed); err != nil {
 		return req, err
 	}
-	req.id = parsed.ID
-	inputs, err := (&decoder{most, data}).tensors(parsed.Inputs)
+	return parsed.request(&decoder{most, data})
+}
+
+// request is what a request says, with the tensors that d reads.
+func (b inferBody) request(d *decoder) (req request, err error) {
+	req.id = b.ID
+	inputs, err := d.tensors(b.Inputs)
 	if err != nil {
 		return req, err
 	}
@@ -83,19 +98,19 @@ func decode(h http.Header, raw []byte, most int) (req request, err error) {
 	if req.texts, ok = inputs[textTensor]; !ok {
 		return req, refuse("the input %s is missing", textTensor)
 	}
-	if req.from, err = req.languages(fromTensor, inputs, parsed.Parameters.From); err != nil {
+	if req.from, err = req.languages(fromTensor, inputs, b.Parameters.From); err != nil {
 		return req, err
 	}
-	if req.to, err = req.languages(toTensor, inputs, parsed.Parameters.To); err != nil {
+	if req.to, err = req.languages(toTensor, inputs, b.Parameters.To); err != nil {
 		return req, err
 	}
 	if req.to[0] == "" {
 		return req, refuse("there is no language to translate into: send it as the input %s, or as the parameter %s", toTensor, toTensor)
 	}
-	if req.outputs, err = parsed.outputs(); err != nil {
+	if req.outputs, err = b.outputs(); err != nil {
 		return req, err
 	}
-	req.whole, req.timeout, err = parsed.Parameters.request()
+	req.whole, req.timeout, err = b.Parameters.request()
 	return req, err
 }
 

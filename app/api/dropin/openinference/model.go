@@ -71,7 +71,10 @@ func (a *api) modelReady(c *gin.Context, models Models) (any, error) {
 // find is the model, in the version, that a request's path names. The error says what there is
 // instead, or why it is not ready.
 func (a *api) find(c *gin.Context, index []catalog.Status) (catalog.Status, error) {
-	name, version := c.Param("model"), c.Param("version")
+	return a.findNamed(c.Param("model"), c.Param("version"), index)
+}
+
+func (a *api) findNamed(name, version string, index []catalog.Status) (catalog.Status, error) {
 	i := slices.IndexFunc(index, func(s catalog.Status) bool {
 		return named(s, name) && (s.Version == version || version == "" && s.Current)
 	})

@@ -61,6 +61,8 @@ type Config struct {
 	Models func() Models
 	// Live and Ready fail where the service hangs, and where new requests are not welcome.
 	Live, Ready func() error
+	// Ending is done when streams are to end.
+	Ending context.Context
 }
 
 type api struct {

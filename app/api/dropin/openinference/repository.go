@@ -28,14 +28,19 @@ func index(c *gin.Context, models Models) (any, error) {
 	if err := readJSON(c, &wanted); err != nil {
 		return nil, err
 	}
+	return indexOf(models, wanted.Ready), nil
+}
+
+// indexOf lists the versions of models, all or those that are ready.
+func indexOf(models Models, onlyReady bool) []indexEntry {
 	list := []indexEntry{}
 	for _, s := range models.Index() {
-		if !wanted.Ready || ready(s) {
+		if !onlyReady || ready(s) {
 			state, reason := stateOf(s)
 			list = append(list, indexEntry{s.Name, s.Version, state, reason})
 		}
 	}
-	return list, nil
+	return list
 }
 
 // stateOf is a model's state in Triton's words, and what there is to know beside it.
@@ -66,12 +71,17 @@ func (a *api) load(c *gin.Context, models Models) (any, error) {
 	if err := readJSON(c, &wanted); err != nil {
 		return nil, err
 	}
-	if wanted.Parameters.Config != nil {
-		return nil, refuse("a model is configured by config.yaml in its folder: send no config and no files")
+	return gin.H{}, a.loadNamed(c, models, wanted.Parameters.Config != nil)
+}
+
+// loadNamed loads the model that a request names. A configuration of its own is refused.
+func (a *api) loadNamed(c *gin.Context, models Models, configured bool) error {
+	if configured {
+		return refuse("a model is configured by config.yaml in its folder: send no config and no files")
 	}
 	ctx, cancel := context.WithTimeout(c.Request.Context(), a.RequestTimeout)
 	defer cancel()
-	return gin.H{}, explain(models.Load(ctx, realName(models, c.Param("model"))))
+	return explain(models.Load(ctx, realName(models, c.Param("model"))))
 }
 
 // unload serves /v2/repository/models/NAME/unload.

@@ -51,6 +51,10 @@ type inputBody struct {
 		BinarySize *int64 `json:"binary_data_size"`
 		Region     string `json:"shared_memory_region"`
 	} `json:"parameters"`
+
+	// Of a message of gRPC, in place of Data.
+	raw      []byte // binary; nil: there is none
+	contents [][]byte
 }
 
 // outputBody is an output that is asked for.

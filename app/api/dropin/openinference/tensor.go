@@ -60,6 +60,10 @@ func (d *decoder) tensor(in inputBody) (texts, error) {
 	switch {
 	case in.Parameters.Region != "":
 		return t, fault.New(fault.NotOffered, "", "the input %s is in shared memory, which this server does not support", in.Name)
+	case in.raw != nil:
+		t.elements, err = (&decoder{data: in.raw}).binary(in.Name, n, int64(len(in.raw)))
+	case in.contents != nil:
+		t.elements, err = listed(in.Name, n, in.contents)
 	case size != nil && in.Data != nil:
 		return t, refuse("the input %s has both data and binary_data_size", in.Name)
 	case size != nil:
@@ -106,15 +110,39 @@ func (d *decoder) binary(name string, n int, size int64) ([]string, error) {
 		if raw = raw[elementHeader:]; length > int64(len(raw)) {
 			return nil, refuse("element %d of the input %s has %d bytes, but %d are left of its binary data", i, name, length, len(raw))
 		}
-		if !utf8.Valid(raw[:length]) {
-			return nil, fault.New(fault.InvalidText, "", "element %d of the input %s is not UTF-8", i, name)
+		var err error
+		if elements[i], err = element(name, i, raw[:length]); err != nil {
+			return nil, err
 		}
-		elements[i], raw = string(raw[:length]), raw[length:]
+		raw = raw[length:]
 	}
 	if len(raw) > 0 {
 		return nil, refuse("the binary data of the input %s has %d bytes more than its %d elements", name, len(raw), n)
 	}
 	return elements, nil
+}
+
+// listed are the elements of a tensor that come one by one.
+func listed(name string, n int, contents [][]byte) ([]string, error) {
+	if len(contents) != n {
+		return nil, refuse("the input %s has %d elements, but its shape says %d", name, len(contents), n)
+	}
+	elements := make([]string, n)
+	for i, raw := range contents {
+		var err error
+		if elements[i], err = element(name, i, raw); err != nil {
+			return nil, err
+		}
+	}
+	return elements, nil
+}
+
+// element is the text of an element.
+func element(name string, i int, raw []byte) (string, error) {
+	if !utf8.Valid(raw) {
+		return "", fault.New(fault.InvalidText, "", "element %d of the input %s is not UTF-8", i, name)
+	}
+	return string(raw), nil
 }
 
 // elementsOf reads n strings from a tensor's data in JSON: one array, or arrays in arrays as its

@@ -1,0 +1,366 @@
+package openinference
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"net/http"
+	"net/url"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/gin-gonic/gin"
+	"google.golang.org/genproto/googleapis/rpc/errdetails"
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/metadata"
+	"google.golang.org/grpc/peer"
+	"google.golang.org/grpc/status"
+	"google.golang.org/protobuf/encoding/protojson"
+	"google.golang.org/protobuf/proto"
+	"google.golang.org/protobuf/types/known/durationpb"
+
+	"dragoman/app/api/dialect"
+	pb "dragoman/app/api/dropin/openinference/inferencepb"
+	"dragoman/app/fault"
+	"dragoman/app/guard/access"
+	"dragoman/app/guard/admission"
+	"dragoman/app/guard/admission/cost"
+)
+
+// RPC serves the protocol over gRPC. A call is a request of the router that has [RPC.Dialect], in the process:
+// what stands before all routes, such as keys, limits, metrics and the log, stands before it. Requests and
+// answers are those of REST, rendered as messages.
+type RPC struct {
+	pb.UnimplementedGRPCInferenceServiceServer
+	*api
+	Router http.Handler // to be set before the first call
+}
+
+// NewRPC makes the service.
+func NewRPC(cfg Config) *RPC { return &RPC{api: &api{cfg.Server, cfg}} }
+
+// exchange is a call in the context of its request.
+type exchange struct {
+	in             proto.Message
+	model, version string
+	answer         any
+	failure        *fault.Failure
+}
+
+type exchangeKey struct{}
+
+func exchangeOf(c *gin.Context) *exchange {
+	e, _ := c.Request.Context().Value(exchangeKey{}).(*exchange)
+	return e
+}
+
+// Dialect is the protocol as data. Its routes are the methods' names.
+func (r *RPC) Dialect() dialect.Dialect {
+	var routes []dialect.Route
+	add := func(method string, free bool, h dialect.Handler) {
+		routes = append(routes, dialect.Route{Methods: http.MethodPost, Path: method, Free: free, Handler: func(c *gin.Context) (any, error) {
+			e := exchangeOf(c)
+			if e == nil {
+				return nil, fault.New(fault.NotFound, "", "there is no such route")
+			}
+			c.Params = gin.Params{{Key: "model", Value: e.model}, {Key: "version", Value: e.version}}
+			answer, err := h(c)
+			e.answer = answer
+			return nil, err
+		}})
+	}
+	add(pb.GRPCInferenceService_ServerMetadata_FullMethodName, true, r.server)
+	add(pb.GRPCInferenceService_ModelMetadata_FullMethodName, true, r.keyed(r.metadata))
+	add(pb.GRPCInferenceService_ModelConfig_FullMethodName, true, r.keyed(r.config))
+	add(pb.GRPCInferenceService_ModelStatistics_FullMethodName, true, r.keyed(func(c *gin.Context, models Models) (any, error) {
+		if c.Param("model") == "" {
+			return allStatistics(c, models)
+		}
+		return r.statistics(c, models)
+	}))
+	add(pb.GRPCInferenceService_RepositoryIndex_FullMethodName, true, r.keyed(func(c *gin.Context, models Models) (any, error) {
+		return gin.H{"models": indexOf(models, exchangeOf(c).in.(*pb.RepositoryIndexRequest).GetReady())}, nil
+	}))
+	add(pb.GRPCInferenceService_RepositoryModelLoad_FullMethodName, true, r.keyed(func(c *gin.Context, models Models) (any, error) {
+		if err := r.Gate.Admin(c); err != nil {
+			return nil, err
+		}
+		return gin.H{}, r.loadNamed(c, models, len(exchangeOf(c).in.(*pb.RepositoryModelLoadRequest).GetParameters()) > 0)
+	}))
+	add(pb.GRPCInferenceService_RepositoryModelUnload_FullMethodName, true, r.keyed(r.unload))
+	add(pb.GRPCInferenceService_ModelInfer_FullMethodName, false, r.keyed(r.inferMessage))
+	return dialect.Dialect{Routes: routes, Render: func(c *gin.Context, f *fault.Failure) (int, any) {
+		if e := exchangeOf(c); e != nil {
+			e.failure = f
+		}
+		return f.OpenInference(), nil
+	}}
+}
+
+// inferMessage serves ModelInfer.
+func (r *RPC) inferMessage(c *gin.Context, models Models) (any, error) {
+	if err := r.Permit(c); err != nil {
+		return nil, err
+	}
+	in := exchangeOf(c).in.(*pb.ModelInferRequest)
+	if why := in.GetParameters()[refusedKey].GetStringParam(); why != "" {
+		return nil, refuse("%s", why)
+	}
+	ctx, size := c.Request.Context(), bytesOf(in)
+	admission.Charge(ctx, access.Caller(c))
+	if err := admission.Take(ctx, size*cost.BodyByte); err != nil {
+		return nil, err
+	}
+	m, err := r.find(c, models.Index())
+	if err != nil {
+		return nil, err
+	}
+	said, err := messageOf(in)
+	if err != nil {
+		return nil, err
+	}
+	req, err := said.request(&decoder{most: r.MaxRecords})
+	if err != nil {
+		return nil, err
+	}
+	if at, ok := ctx.Deadline(); ok {
+		if left := time.Until(at); req.timeout == 0 || left < req.timeout {
+			req.timeout = max(left, 1)
+		}
+	}
+	results, err := r.translate(c, &m, req)
+	if err != nil {
+		return nil, err
+	}
+	return req.message(answer{ID: req.id, Model: m.Name, Version: m.Version}, results, isRaw(in)), nil
+}
+
+// call has the router serve a call. The error is a status.
+func (r *RPC) call(ctx context.Context, method, model, version string, in proto.Message) (any, error) {
+	e := &exchange{in: in, model: model, version: version}
+	req := &http.Request{
+		Method: http.MethodPost, URL: &url.URL{Path: method}, Proto: "HTTP/2.0", ProtoMajor: 2, Header: headerOf(ctx), Body: http.NoBody, RequestURI: method,
+	}
+	if from, ok := peer.FromContext(ctx); ok {
+		req.RemoteAddr = from.Addr.String()
+	}
+	out := &header{fields: http.Header{}}
+	r.Router.ServeHTTP(out, req.WithContext(context.WithValue(ctx, exchangeKey{}, e)))
+	out.send(ctx)
+	switch {
+	case e.failure != nil:
+		return nil, statusOf(e.failure)
+	case ctx.Err() != nil:
+		return nil, status.FromContextError(ctx.Err()).Err()
+	case e.answer == nil:
+		return nil, status.Error(codes.Internal, "there is no answer")
+	}
+	return e.answer, nil
+}
+
+// headerOf are the metadata of a call, as a header.
+func headerOf(ctx context.Context) http.Header {
+	h := http.Header{}
+	fields, _ := metadata.FromIncomingContext(ctx)
+	for name, values := range fields {
+		if name[0] != ':' && !strings.HasSuffix(name, "-bin") {
+			h[http.CanonicalHeaderKey(name)] = values
+		}
+	}
+	return h
+}
+
+// header is the answer to a request in the process: its header counts.
+type header struct{ fields http.Header }
+
+func (h *header) Header() http.Header         { return h.fields }
+func (h *header) Write(p []byte) (int, error) { return len(p), nil }
+func (h *header) WriteHeader(int)             {}
+
+// send sends the header of a call's answer, but for what is about a body. In a stream it goes nowhere.
+func (h *header) send(ctx context.Context) {
+	fields := metadata.MD{}
+	for name, values := range h.fields {
+		if name = strings.ToLower(name); !strings.HasPrefix(name, "content-") && name != "connection" {
+			fields[name] = values
+		}
+	}
+	_ = grpc.SetHeader(ctx, fields)
+}
+
+// statusOf is a failure as an error of gRPC, with how long to wait before another try.
+func statusOf(f *fault.Failure) error {
+	s := status.New(f.GRPC(), f.Message)
+	if f.Wait > 0 {
+		wait := &errdetails.RetryInfo{RetryDelay: durationpb.New(time.Duration(f.Wait) * time.Second)}
+		if with, err := s.WithDetails(wait); err == nil {
+			s = with
+		}
+	}
+	return s.Err()
+}
+
+// rendered has a call served whose answer is that of REST, in JSON, which protobuf's form of JSON reads. within is the
+// field that has it; "" for all of the message.
+func (r *RPC) rendered(ctx context.Context, method, model, version string, in, out proto.Message, within string) error {
+	answer, err := r.call(ctx, method, model, version, in)
+	if err != nil {
+		return err
+	}
+	if within != "" {
+		answer = gin.H{within: answer}
+	}
+	raw, err := json.Marshal(answer)
+	if err == nil {
+		err = protojson.UnmarshalOptions{DiscardUnknown: true}.Unmarshal(raw, out)
+	}
+	if err != nil {
+		return status.Error(codes.Internal, err.Error())
+	}
+	return nil
+}
+
+// ServerLive implements the service.
+func (r *RPC) ServerLive(context.Context, *pb.ServerLiveRequest) (*pb.ServerLiveResponse, error) {
+	return &pb.ServerLiveResponse{Live: r.cfg.Live() == nil}, nil
+}
+
+// ServerReady implements the service.
+func (r *RPC) ServerReady(context.Context, *pb.ServerReadyRequest) (*pb.ServerReadyResponse, error) {
+	return &pb.ServerReadyResponse{Ready: r.cfg.Ready() == nil}, nil
+}
+
+// ModelReady implements the service. As with Triton, a model that is not known is not ready.
+func (r *RPC) ModelReady(_ context.Context, in *pb.ModelReadyRequest) (*pb.ModelReadyResponse, error) {
+	models := r.cfg.Models()
+	if models == nil {
+		return &pb.ModelReadyResponse{}, nil
+	}
+	_, err := r.findNamed(in.GetName(), in.GetVersion(), models.Index())
+	return &pb.ModelReadyResponse{Ready: err == nil}, nil
+}
+
+// ServerMetadata implements the service.
+func (r *RPC) ServerMetadata(ctx context.Context, in *pb.ServerMetadataRequest) (*pb.ServerMetadataResponse, error) {
+	out := &pb.ServerMetadataResponse{}
+	return out, r.rendered(ctx, pb.GRPCInferenceService_ServerMetadata_FullMethodName, "", "", in, out, "")
+}
+
+// ModelMetadata implements the service.
+func (r *RPC) ModelMetadata(ctx context.Context, in *pb.ModelMetadataRequest) (*pb.ModelMetadataResponse, error) {
+	out := &pb.ModelMetadataResponse{}
+	return out, r.rendered(ctx, pb.GRPCInferenceService_ModelMetadata_FullMethodName, in.GetName(), in.GetVersion(), in, out, "")
+}
+
+// ModelConfig implements the service.
+func (r *RPC) ModelConfig(ctx context.Context, in *pb.ModelConfigRequest) (*pb.ModelConfigResponse, error) {
+	out := &pb.ModelConfigResponse{}
+	return out, r.rendered(ctx, pb.GRPCInferenceService_ModelConfig_FullMethodName, in.GetName(), in.GetVersion(), in, out, "config")
+}
+
+// ModelStatistics implements the service.
+func (r *RPC) ModelStatistics(ctx context.Context, in *pb.ModelStatisticsRequest) (*pb.ModelStatisticsResponse, error) {
+	out := &pb.ModelStatisticsResponse{}
+	return out, r.rendered(ctx, pb.GRPCInferenceService_ModelStatistics_FullMethodName, in.GetName(), in.GetVersion(), in, out, "")
+}
+
+// RepositoryIndex implements the service.
+func (r *RPC) RepositoryIndex(ctx context.Context, in *pb.RepositoryIndexRequest) (*pb.RepositoryIndexResponse, error) {
+	out := &pb.RepositoryIndexResponse{}
+	return out, r.rendered(ctx, pb.GRPCInferenceService_RepositoryIndex_FullMethodName, "", "", in, out, "")
+}
+
+// RepositoryModelLoad implements the service.
+func (r *RPC) RepositoryModelLoad(ctx context.Context, in *pb.RepositoryModelLoadRequest) (*pb.RepositoryModelLoadResponse, error) {
+	out := &pb.RepositoryModelLoadResponse{}
+	return out, r.rendered(ctx, pb.GRPCInferenceService_RepositoryModelLoad_FullMethodName, in.GetModelName(), "", in, out, "")
+}
+
+// RepositoryModelUnload implements the service.
+func (r *RPC) RepositoryModelUnload(ctx context.Context, in *pb.RepositoryModelUnloadRequest) (*pb.RepositoryModelUnloadResponse, error) {
+	out := &pb.RepositoryModelUnloadResponse{}
+	return out, r.rendered(ctx, pb.GRPCInferenceService_RepositoryModelUnload_FullMethodName, in.GetModelName(), "", in, out, "")
+}
+
+// ModelInfer implements the service.
+func (r *RPC) ModelInfer(ctx context.Context, in *pb.ModelInferRequest) (*pb.ModelInferResponse, error) {
+	answer, err := r.call(ctx, pb.GRPCInferenceService_ModelInfer_FullMethodName, in.GetModelName(), in.GetModelVersion(), in)
+	if err != nil {
+		return nil, err
+	}
+	return answer.(*pb.ModelInferResponse), nil
+}
+
+// together is how many requests of a stream are served, or wait to be sent, at the same time.
+const together = 64
+
+// ModelStreamInfer implements the service: each request is served by itself, and answered when it is done. A client
+// that does not read its answers is not read from either, once some wait for it.
+func (r *RPC) ModelStreamInfer(stream grpc.BidiStreamingServer[pb.ModelInferRequest, pb.ModelStreamInferResponse]) error {
+	var (
+		group   sync.WaitGroup
+		sending sync.Mutex
+		places  = make(chan struct{}, together)
+		ctx     = stream.Context()
+	)
+	defer group.Wait()
+	type received struct {
+		in  *pb.ModelInferRequest
+		err error
+	}
+	next := make(chan received)
+	go func() { // it ends with the stream
+		for err := error(nil); err == nil; {
+			var r received
+			r.in, r.err = stream.Recv()
+			select {
+			case next <- r:
+				err = r.err
+			case <-ctx.Done():
+				return
+			}
+		}
+	}()
+	for {
+		var in *pb.ModelInferRequest
+		select {
+		case r := <-next:
+			switch in = r.in; {
+			case errors.Is(r.err, io.EOF): // the client has sent all
+				return nil
+			case r.err != nil:
+				return r.err
+			}
+		case <-r.cfg.Ending.Done():
+			return statusOf(fault.New(fault.ShuttingDown, "", "the service is shutting down: try again in a moment"))
+		}
+		select {
+		case places <- struct{}{}:
+		case <-ctx.Done():
+			return status.FromContextError(ctx.Err()).Err()
+		}
+		group.Go(func() {
+			defer func() { <-places }()
+			out := &pb.ModelStreamInferResponse{}
+			answer, err := r.ModelInfer(ctx, in)
+			if err != nil { // as Triton does
+				out.ErrorMessage, answer = status.Convert(err).Message(), &pb.ModelInferResponse{Id: in.GetId()}
+			} else {
+				answer.Parameters = map[string]*pb.InferParameter{"triton_final_response": {ParameterChoice: &pb.InferParameter_BoolParam{BoolParam: true}}}
+			}
+			out.InferResponse = answer
+			sending.Lock()
+			defer sending.Unlock()
+			_ = stream.Send(out) // it fails where the client has left, which Recv says too
+		})
+	}
+}
+
+// Unserved answers calls of methods that the service does not have.
+func Unserved(_ any, stream grpc.ServerStream) error {
+	method, _ := grpc.MethodFromServerStream(stream)
+	return status.Error(codes.Unimplemented, unserved(method))
+}

@@ -1,0 +1,337 @@
+package openinference
+
+import (
+	"context"
+	"encoding/base64"
+	"fmt"
+	"net"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/gin-gonic/gin"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"google.golang.org/genproto/googleapis/rpc/errdetails"
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/credentials/insecure"
+	"google.golang.org/grpc/metadata"
+	"google.golang.org/grpc/status"
+	"google.golang.org/grpc/test/bufconn"
+	"google.golang.org/protobuf/encoding/protojson"
+	"google.golang.org/protobuf/encoding/protowire"
+	"google.golang.org/protobuf/proto"
+
+	"dragoman/app/api/dialect"
+	pb "dragoman/app/api/dropin/openinference/inferencepb"
+	"dragoman/app/fault"
+)
+
+// clientOf serves the protocol over gRPC in memory until the test's end, and returns a client of it.
+func clientOf(t *testing.T, translator dialect.Translator, models Models, change func(*dialect.Config, *Config)) pb.GRPCInferenceServiceClient {
+	t.Helper()
+	server, cfg := dialect.Config{MaxRecords: 5, RequestTimeout: time.Minute}, Config{
+		Version: "v1.2", Models: func() Models { return models }, Live: func() error { return nil }, Ready: func() error { return nil }, Ending: t.Context(),
+	}
+	if change != nil {
+		change(&server, &cfg)
+	}
+	cfg.Server = dialect.New(server)
+	if translator != nil {
+		cfg.Server.Ready(translator)
+	}
+	rpc := NewRPC(cfg)
+	gin.SetMode(gin.ReleaseMode)
+	router := gin.New()
+	router.Use(func(c *gin.Context) { c.Header(dialect.RequestIDHeader, "id-77") })
+	cfg.Server.Mount(router, rpc.Dialect())
+	rpc.Router = router
+	s := grpc.NewServer(grpc.UnknownServiceHandler(Unserved))
+	pb.RegisterGRPCInferenceServiceServer(s, rpc)
+	listener := bufconn.Listen(1 << 20)
+	served := make(chan error, 1)
+	go func() { served <- s.Serve(listener) }()
+	conn, err := grpc.NewClient("passthrough:///test", grpc.WithTransportCredentials(insecure.NewCredentials()),
+		grpc.WithContextDialer(func(ctx context.Context, _ string) (net.Conn, error) { return listener.DialContext(ctx) }))
+	require.NoError(t, err)
+	t.Cleanup(func() {
+		assert.NoError(t, conn.Close())
+		s.Stop()
+		assert.NoError(t, <-served)
+	})
+	return pb.NewGRPCInferenceServiceClient(conn)
+}
+
+func message(t *testing.T, text string) *pb.ModelInferRequest {
+	t.Helper()
+	in := &pb.ModelInferRequest{}
+	require.NoError(t, protojson.Unmarshal([]byte(text), in), text)
+	return in
+}
+
+func base64Of(text string) string { return base64.StdEncoding.EncodeToString([]byte(text)) }
+
+// inContents are elements of a tensor, in the JSON of protobuf.
+func inContents(texts ...string) string {
+	var list []string
+	for _, text := range texts {
+		list = append(list, fmt.Sprintf("%q", base64Of(text)))
+	}
+	return `"contents":{"bytesContents":[` + strings.Join(list, ",") + `]}`
+}
+
+const toFrenchMessage = `"parameters":{"from":{"stringParam":"en"},"to":{"stringParam":"fr"}}`
+
+func TestInferMessages(t *testing.T) {
+	c := clientOf(t, translator{}, &fake{}, nil)
+	two := `"inputs":[{"name":"text","datatype":"BYTES","shape":["2","1"]}],"rawInputContents":["` + base64Of(packed("one", "zwei")) + `"]`
+	for _, test := range []struct{ name, in, want string }{
+		{"listed", `{"modelName":"default","id":"x",` + toFrenchMessage + `,"inputs":[{"name":"text","datatype":"BYTES","shape":[2],` + inContents("one", "two") + `}]}`,
+			`{"modelName":"default","modelVersion":"1","id":"x","outputs":[{"name":"text","datatype":"BYTES","shape":["2"],` + inContents("ONE", "TWO") + `},` +
+				`{"name":"score","datatype":"FP32","shape":["2"],"contents":{"fp32Contents":[0,0]}}]}`},
+		{"raw", `{"modelName":"main",` + toFrenchMessage + `,` + two + `}`,
+			`{"modelName":"default","modelVersion":"2","outputs":[{"name":"text","datatype":"BYTES","shape":["2","1"]},{"name":"score","datatype":"FP32","shape":["2","1"]}],` +
+				`"rawOutputContents":["` + base64Of(packed("ONE", "ZWEI")) + `","AAAAAAAAAAA="]}`},
+		{"an output, languages as inputs", `{"modelName":"default","outputs":[{"name":"text"}],"inputs":[{"name":"text","datatype":"BYTES","shape":[1],` + inContents("a") +
+			`},{"name":"to","datatype":"BYTES","shape":[1],` + inContents("fr") + `}]}`,
+			`{"modelName":"default","modelVersion":"1","outputs":[{"name":"text","datatype":"BYTES","shape":["1"],` + inContents("A") + `}]}`},
+		{"parameters of all kinds", `{"modelName":"default","modelVersion":"2","outputs":[{"name":"text","parameters":{"binary_data":{"boolParam":true}}}],"parameters":{"to":{"stringParam":"fr"},"beams":{"int64Param":2},` +
+			`"priority":{"uint64Param":1},"timeout":{"int64Param":9000000},"format":{"stringParam":"html"},"other":{"doubleParam":1.5},"sequence_id":{"int64Param":0}},"inputs":[{"name":"text","datatype":"BYTES","shape":[1],` + inContents("a") + `}]}`,
+			`{"modelName":"default","modelVersion":"2","outputs":[{"name":"text","datatype":"BYTES","shape":["1"],` + inContents("A") + `}]}`},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			got, err := c.ModelInfer(t.Context(), message(t, test.in))
+			require.NoError(t, err)
+			want := &pb.ModelInferResponse{}
+			require.NoError(t, protojson.Unmarshal([]byte(test.want), want))
+			assert.Truef(t, proto.Equal(want, got), "%v", got)
+		})
+	}
+}
+
+func TestInferMessagesRefused(t *testing.T) {
+	c := clientOf(t, translator{}, &fake{}, nil)
+	text := `{"name":"text","datatype":"BYTES","shape":[1],` + inContents("a") + `}`
+	with := func(rest string) string { return `{"modelName":"default",` + rest + `}` }
+	for _, test := range []struct {
+		name, in string
+		code     codes.Code
+		want     string
+	}{
+		{"no model", `{"modelName":"nope"}`, codes.NotFound, `there is no model "nope"`},
+		{"odd names", `{"modelName":"../\u0000/%2f?x","modelVersion":"/"}`, codes.NotFound, "there is no model"},
+		{"not ready", `{"modelName":"broken"}`, codes.Unavailable, "there is no weights.bin"},
+		{"no inputs", with(toFrenchMessage), codes.InvalidArgument, "the input text is missing"},
+		{"no language", with(`"inputs":[` + text + `]`), codes.InvalidArgument, "there is no language to translate into"},
+		{"a number for a text", with(`"parameters":{"to":{"int64Param":1}},"inputs":[` + text + `]`), codes.InvalidArgument, "the parameter to is not a string"},
+		{"a text for a number", with(`"parameters":{"to":{"stringParam":"fr"},"beams":{"stringParam":"2"}},"inputs":[` + text + `]`), codes.InvalidArgument, "the parameter beams is not a whole number"},
+		{"no beams", with(`"parameters":{"to":{"stringParam":"fr"},"beams":{"int64Param":0}},"inputs":[` + text + `]`), codes.InvalidArgument, "beams is 0"},
+		{"priority", with(`"parameters":{"to":{"stringParam":"fr"},"priority":{"uint64Param":"18446744073709551615"}},"inputs":[` + text + `]`), codes.InvalidArgument, "priority is"},
+		{"a sequence", with(`"parameters":{"sequence_id":{"uint64Param":7}},"inputs":[` + text + `]`), codes.Unimplemented, "sequences are not offered"},
+		{"shared memory", with(toFrenchMessage + `,"inputs":[{"name":"text","datatype":"BYTES","shape":[1],"parameters":{"shared_memory_region":{"stringParam":"r"}}}]`),
+			codes.Unimplemented, "shared memory"},
+		{"classification", with(toFrenchMessage + `,"outputs":[{"name":"text","parameters":{"classification":{"int64Param":3}}}],"inputs":[` + text + `]`), codes.Unimplemented, "no classification"},
+		{"raw and listed", with(toFrenchMessage + `,"inputs":[` + text + `],"rawInputContents":["AAAA"]`), codes.InvalidArgument, "send one of them"},
+		{"raw for others", with(toFrenchMessage + `,"inputs":[{"name":"text","datatype":"BYTES","shape":[1]}],"rawInputContents":["","AA=="]`), codes.InvalidArgument, "raw_input_contents has 2"},
+		{"raw that is empty", with(toFrenchMessage + `,"inputs":[{"name":"text","datatype":"BYTES","shape":[1]}],"rawInputContents":[""]`), codes.InvalidArgument, "too few for 1 elements"},
+		{"raw that lies", with(toFrenchMessage + `,"inputs":[{"name":"text","datatype":"BYTES","shape":[1]}],"rawInputContents":["/////w=="]`), codes.InvalidArgument, "element 0 of the input text has 4294967295 bytes"},
+		{"fewer than its shape", with(toFrenchMessage + `,"inputs":[{"name":"text","datatype":"BYTES","shape":[2],` + inContents("a") + `}]`), codes.InvalidArgument, "has 1 elements, but its shape says 2"},
+		{"no UTF-8", with(toFrenchMessage + `,"inputs":[{"name":"text","datatype":"BYTES","shape":[1],"contents":{"bytesContents":["/w=="]}}]`), codes.InvalidArgument, "not UTF-8"},
+		{"another type", with(toFrenchMessage + `,"inputs":[{"name":"text","datatype":"INT32","shape":[1],"contents":{"intContents":[1]}}]`), codes.InvalidArgument, "use BYTES"},
+		{"too many", with(toFrenchMessage + `,"inputs":[{"name":"text","datatype":"BYTES","shape":[6],` + inContents("a", "a", "a", "a", "a", "a") + `}]`), codes.ResourceExhausted, "at most 5 are allowed"},
+		{"refused before", with(`"parameters":{"` + refusedKey + `":{"stringParam":"too many"}}`), codes.InvalidArgument, "too many"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			_, err := c.ModelInfer(t.Context(), message(t, test.in))
+			assert.Equal(t, test.code, status.Code(err), err)
+			assert.ErrorContains(t, err, test.want)
+		})
+	}
+}
+
+func TestStreamOfMessages(t *testing.T) {
+	c := clientOf(t, translator{}, &fake{}, nil)
+	stream, err := c.ModelStreamInfer(t.Context())
+	require.NoError(t, err)
+	const requests = 3 * together
+	go func() {
+		for i := range requests {
+			name := "default"
+			if i%10 == 3 {
+				name = "nope"
+			}
+			in := message(t, fmt.Sprintf(`{"modelName":%q,"id":"%d",%s,"inputs":[{"name":"text","datatype":"BYTES","shape":[1],%s}]}`, name, i, toFrenchMessage, inContents(fmt.Sprint("text ", i))))
+			assert.NoError(t, stream.Send(in))
+		}
+		assert.NoError(t, stream.CloseSend())
+	}()
+	seen := map[string]bool{}
+	for range requests {
+		out, err := stream.Recv()
+		require.NoError(t, err)
+		answer := out.GetInferResponse()
+		assert.False(t, seen[answer.GetId()])
+		seen[answer.GetId()] = true
+		if strings.HasSuffix(answer.GetId(), "3") {
+			assert.Equal(t, `there is no model "nope": use default`, out.GetErrorMessage())
+			continue
+		}
+		assert.Empty(t, out.GetErrorMessage())
+		assert.Equal(t, "TEXT "+answer.GetId(), string(answer.GetOutputs()[0].GetContents().GetBytesContents()[0]))
+		assert.True(t, answer.GetParameters()["triton_final_response"].GetBoolParam())
+	}
+	_, err = stream.Recv()
+	assert.ErrorContains(t, err, "EOF")
+}
+
+func TestStreamsEnd(t *testing.T) {
+	ending, end := context.WithCancel(t.Context())
+	c := clientOf(t, translator{}, &fake{}, func(_ *dialect.Config, cfg *Config) { cfg.Ending = ending })
+	stream, err := c.ModelStreamInfer(t.Context())
+	require.NoError(t, err)
+	end()
+	_, err = stream.Recv()
+	assert.Equal(t, codes.Unavailable, status.Code(err))
+	assert.ErrorContains(t, err, "shutting down")
+}
+
+func TestCalls(t *testing.T) {
+	c := clientOf(t, translator{}, &fake{}, nil)
+	ctx := t.Context()
+	live, err := c.ServerLive(ctx, &pb.ServerLiveRequest{})
+	require.NoError(t, err)
+	assert.True(t, live.GetLive())
+	ready, err := c.ServerReady(ctx, &pb.ServerReadyRequest{})
+	require.NoError(t, err)
+	assert.True(t, ready.GetReady())
+	for name, want := range map[string]bool{"default": true, "main": true, "broken": false, "nope": false} {
+		got, err := c.ModelReady(ctx, &pb.ModelReadyRequest{Name: name})
+		require.NoError(t, err)
+		assert.Equal(t, want, got.GetReady(), name)
+	}
+	server, err := c.ServerMetadata(ctx, &pb.ServerMetadataRequest{})
+	require.NoError(t, err)
+	assert.Equal(t, "dragoman v1.2", server.GetName()+" "+server.GetVersion())
+	model, err := c.ModelMetadata(ctx, &pb.ModelMetadataRequest{Name: "main"})
+	require.NoError(t, err)
+	assert.Equal(t, []string{"1", "2"}, model.GetVersions())
+	assert.Equal(t, []int64{-1, 1}, model.GetInputs()[2].GetShape())
+	config, err := c.ModelConfig(ctx, &pb.ModelConfigRequest{Name: "default"})
+	require.NoError(t, err)
+	assert.EqualValues(t, 5, config.GetConfig().GetMaxBatchSize())
+	assert.Equal(t, pb.DataType_TYPE_STRING, config.GetConfig().GetInput()[0].GetDataType())
+	assert.Equal(t, "int8", config.GetConfig().GetParameters()["precision"].GetStringValue())
+	stats, err := c.ModelStatistics(ctx, &pb.ModelStatisticsRequest{Name: "default", Version: "2"})
+	require.NoError(t, err)
+	assert.EqualValues(t, 12, stats.GetModelStats()[0].GetInferenceStats().GetQueue().GetNs())
+	assert.EqualValues(t, 12345, stats.GetModelStats()[0].GetMemoryUsage()[0].GetByteSize())
+	all, err := c.ModelStatistics(ctx, &pb.ModelStatisticsRequest{})
+	require.NoError(t, err)
+	assert.Len(t, all.GetModelStats(), 2)
+	for onlyReady, want := range map[bool]int{false: 5, true: 2} {
+		index, err := c.RepositoryIndex(ctx, &pb.RepositoryIndexRequest{Ready: onlyReady})
+		require.NoError(t, err)
+		assert.Len(t, index.GetModels(), want)
+	}
+	_, err = c.ModelMetadata(ctx, &pb.ModelMetadataRequest{Name: "nope"})
+	assert.Equal(t, codes.NotFound, status.Code(err))
+}
+
+func TestKeysOfCalls(t *testing.T) {
+	gate, admin, user := keys(t)
+	models := &fake{}
+	c := clientOf(t, translator{}, models, func(cfg *dialect.Config, _ *Config) { cfg.Gate = gate })
+	as := func(key string) context.Context {
+		return metadata.AppendToOutgoingContext(t.Context(), "authorization", "Bearer "+key)
+	}
+	in := message(t, `{"modelName":"default",`+toFrenchMessage+`,"inputs":[{"name":"text","datatype":"BYTES","shape":[1],`+inContents("twenty characters, no")+`}]}`)
+
+	_, err := c.ModelInfer(t.Context(), in)
+	assert.Equal(t, codes.Unauthenticated, status.Code(err))
+	_, err = c.RepositoryModelLoad(as(user), &pb.RepositoryModelLoadRequest{ModelName: "default"})
+	assert.Equal(t, codes.PermissionDenied, status.Code(err))
+	_, err = c.RepositoryModelLoad(as(admin), &pb.RepositoryModelLoadRequest{ModelName: "main"})
+	assert.NoError(t, err)
+	_, err = c.RepositoryModelUnload(as(admin), &pb.RepositoryModelUnloadRequest{ModelName: "main"})
+	assert.NoError(t, err)
+	_, err = c.RepositoryModelLoad(as(admin), &pb.RepositoryModelLoadRequest{ModelName: "main", Parameters: map[string]*pb.ModelRepositoryParameter{"config": {}}})
+	assert.Equal(t, codes.InvalidArgument, status.Code(err))
+	assert.Equal(t, []string{"load default", "unload default"}, models.did)
+
+	var header metadata.MD
+	_, err = c.ModelInfer(as(user), in, grpc.Header(&header)) // of 30 characters a day
+	require.NoError(t, err)
+	assert.Equal(t, []string{"id-77"}, header.Get("x-request-id"))
+	_, err = c.ModelInfer(as(user), in)
+	require.Equal(t, codes.ResourceExhausted, status.Code(err), err)
+	details := status.Convert(err).Details()
+	require.Len(t, details, 1)
+	assert.Positive(t, details[0].(*errdetails.RetryInfo).GetRetryDelay().AsDuration())
+}
+
+func TestCallsWhileNotReady(t *testing.T) {
+	c := clientOf(t, nil, nil, func(_ *dialect.Config, cfg *Config) {
+		cfg.Models = func() Models { return nil }
+		cfg.Ready = func() error { return fault.New(fault.NotReady, "", "the model is loading") }
+	})
+	ready, err := c.ServerReady(t.Context(), &pb.ServerReadyRequest{})
+	require.NoError(t, err)
+	assert.False(t, ready.GetReady())
+	model, err := c.ModelReady(t.Context(), &pb.ModelReadyRequest{Name: "default"})
+	require.NoError(t, err)
+	assert.False(t, model.GetReady())
+	_, err = c.ModelInfer(t.Context(), &pb.ModelInferRequest{ModelName: "default"})
+	assert.Equal(t, codes.Unavailable, status.Code(err))
+}
+
+// The client's own deadline is the reason of what fails by it.
+func TestDeadlineOfCalls(t *testing.T) {
+	c := clientOf(t, translator{}, &fake{}, nil)
+	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
+	defer cancel()
+	_, err := c.ModelInfer(ctx, message(t, `{"modelName":"default",`+toFrenchMessage+`,"inputs":[{"name":"text","datatype":"BYTES","shape":[1],`+inContents("wait")+`}]}`))
+	assert.Equal(t, codes.DeadlineExceeded, status.Code(err), err)
+}
+
+func TestCheckMessage(t *testing.T) {
+	many := func(field protowire.Number, n int) (raw []byte) {
+		for range n {
+			raw = protowire.AppendBytes(protowire.AppendTag(raw, field, protowire.BytesType), nil)
+		}
+		return raw
+	}
+	within := func(field protowire.Number, inner []byte) []byte {
+		return protowire.AppendBytes(protowire.AppendTag(nil, field, protowire.BytesType), inner)
+	}
+	for name, test := range map[string]struct {
+		raw  []byte
+		want string
+	}{
+		"nothing":          {nil, ""},
+		"no message":       {[]byte{0xff}, ""}, // the decoder says so
+		"inputs":           {many(fieldInputs, 17), "more than 16 of the field 5"},
+		"outputs":          {many(fieldOutputs, 17), "more than 16 of the field 6"},
+		"raw tensors":      {many(fieldRaw, 1e6), "more than 16 of the field 7"},
+		"parameters":       {many(fieldParameters, 65), "more than 64 of the field 4"},
+		"elements":         {within(fieldInputs, within(fieldContents, many(fieldBytes, 6))), "more than 5 of the field 8"},
+		"as many elements": {within(fieldInputs, within(fieldContents, many(fieldBytes, 5))), ""},
+		"numbers":          {within(fieldInputs, within(fieldContents, within(3, make([]byte, 1e6)))), "more than 0 of the field 3"},
+		"contents again":   {within(fieldInputs, append(within(fieldContents, nil), within(fieldContents, nil)...)), "more than 1 of the field 5"},
+		"a long shape":     {within(fieldInputs, within(fieldShape, make([]byte, 1000))), "more than 16 items"},
+	} {
+		err := CheckMessage(test.raw, 5)
+		if test.want == "" {
+			assert.NoError(t, err, name)
+		} else {
+			assert.ErrorContains(t, err, test.want, name)
+		}
+	}
+}
+
+func TestMethodsThatAreNotThere(t *testing.T) {
+	assert.Contains(t, unserved("/inference.GRPCInferenceService/CudaSharedMemoryStatus"), "shared memory")
+	assert.Contains(t, unserved("/inference.GRPCInferenceService/TraceSetting"), "OTEL_")
+	assert.Contains(t, unserved("/inference.GRPCInferenceService/LogSettings"), "LOG_LEVEL")
+	assert.Contains(t, unserved("x"), "there is no method x")
+}

@@ -1,0 +1,94 @@
+package httpapi
+
+import (
+	"context"
+	"time"
+
+	"github.com/gin-gonic/gin"
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/encoding"
+	"google.golang.org/grpc/encoding/proto"
+	"google.golang.org/grpc/health/grpc_health_v1"
+	"google.golang.org/grpc/keepalive"
+	"google.golang.org/grpc/mem"
+	"google.golang.org/grpc/reflection"
+
+	"dragoman/app/api/dropin/openinference"
+	"dragoman/app/api/dropin/openinference/inferencepb"
+	"dragoman/app/telemetry"
+)
+
+// Bounds on what a client of gRPC can hold open.
+const (
+	maxStreams     = 256 // of a connection
+	maxMetadata    = 16 << 10
+	handshakeTime  = 10 * time.Second
+	connectionIdle = 10 * time.Minute
+	pingInterval   = 2 * time.Minute // of the server, to connections on which nothing comes
+	pingTimeout    = 20 * time.Second
+	leastPing      = 10 * time.Second // between those of clients
+)
+
+// GRPC makes a server of the Open Inference Protocol over gRPC, with its health and reflection. Its calls go
+// through what requests over HTTP go through, see [openinference.RPC].
+func (a *API) GRPC() *grpc.Server {
+	rpc := openinference.NewRPC(a.inferenceConfig())
+	router := gin.New()
+	router.ForwardedByClientIP = false
+	calls := rpc.Dialect()
+	router.Use(a.cfg.TrustedProxies.Resolve, telemetry.TraceRequests(a.cfg.Tracer), a.requestID, a.accessLog, a.cfg.Metrics.CountRequests(), a.recoverPanic)
+	a.server.Mount(router, calls)
+	rpc.Router = a.bodies.Serve(router)
+	server := grpc.NewServer(
+		grpc.MaxRecvMsgSize(int(a.cfg.MaxBodyBytes)), grpc.MaxConcurrentStreams(maxStreams), grpc.MaxHeaderListSize(maxMetadata),
+		grpc.ConnectionTimeout(handshakeTime), grpc.ForceServerCodecV2(boundedCodec{encoding.GetCodecV2(proto.Name), a.cfg.MaxRecords}),
+		grpc.KeepaliveParams(keepalive.ServerParameters{MaxConnectionIdle: connectionIdle, Time: pingInterval, Timeout: pingTimeout}),
+		grpc.KeepaliveEnforcementPolicy(keepalive.EnforcementPolicy{MinTime: leastPing, PermitWithoutStream: true}),
+		grpc.UnknownServiceHandler(openinference.Unserved),
+	)
+	inferencepb.RegisterGRPCInferenceServiceServer(server, rpc)
+	grpc_health_v1.RegisterHealthServer(server, health{a: a})
+	reflection.Register(server)
+	return server
+}
+
+// inferenceConfig is what the Open Inference Protocol works with.
+func (a *API) inferenceConfig() openinference.Config {
+	return openinference.Config{Server: a.server, Version: a.cfg.Version, Models: a.managedModels, Live: a.dead, Ready: a.unready, Ending: a.ending}
+}
+
+// boundedCodec is protobuf's, but refuses requests with too many parts before they are made of them.
+type boundedCodec struct {
+	encoding.CodecV2
+	most int // elements of a tensor
+}
+
+// Unmarshal implements [encoding.CodecV2].
+func (b boundedCodec) Unmarshal(data mem.BufferSlice, v any) error {
+	in, ok := v.(*inferencepb.ModelInferRequest)
+	if !ok {
+		return b.CodecV2.Unmarshal(data, v)
+	}
+	raw := data.MaterializeToBuffer(mem.DefaultBufferPool())
+	defer raw.Free()
+	if err := openinference.CheckMessage(raw.ReadOnlyData(), b.most); err != nil {
+		openinference.Refuse(in, err)
+		return nil
+	}
+	return b.CodecV2.Unmarshal(mem.BufferSlice{raw}, v)
+}
+
+// health answers grpc.health.v1: whether requests are welcome.
+type health struct {
+	grpc_health_v1.UnimplementedHealthServer
+	a *API
+}
+
+// Check implements the service, for all services alike.
+func (h health) Check(context.Context, *grpc_health_v1.HealthCheckRequest) (*grpc_health_v1.HealthCheckResponse, error) {
+	status := grpc_health_v1.HealthCheckResponse_SERVING
+	if h.a.unready() != nil {
+		status = grpc_health_v1.HealthCheckResponse_NOT_SERVING
+	}
+	return &grpc_health_v1.HealthCheckResponse{Status: status}, nil
+}
