@@ -76,6 +76,16 @@ func newSession(s *Service, t Translator, owner string, req translate.Request, c
 // ID is the session's name, which nobody can guess.
 func (x *Session) ID() string { return x.id }
 
+// Ended says whether the session has ended.
+func (x *Session) Ended() bool {
+	select {
+	case <-x.over:
+		return true
+	default:
+		return false
+	}
+}
+
 // Owner is whose session it is.
 func (x *Session) Owner() string { return x.owner }
 

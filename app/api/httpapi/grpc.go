@@ -15,7 +15,10 @@ import (
 
 	"dragoman/app/api/dropin/openinference"
 	"dragoman/app/api/dropin/openinference/inferencepb"
+	"dragoman/app/guard/access"
+	"dragoman/app/live"
 	"dragoman/app/telemetry"
+	"dragoman/app/translate"
 )
 
 // Bounds on what a client of gRPC can hold open.
@@ -54,7 +57,13 @@ func (a *API) GRPC() *grpc.Server {
 
 // inferenceConfig is what the Open Inference Protocol works with.
 func (a *API) inferenceConfig() openinference.Config {
-	return openinference.Config{Server: a.server, Version: a.cfg.Version, Models: a.managedModels, Live: a.dead, Ready: a.unready, Ending: a.ending}
+	cfg := openinference.Config{Server: a.server, Version: a.cfg.Version, Models: a.managedModels, Live: a.dead, Ready: a.unready, Ending: a.ending}
+	if l := a.cfg.Live; l != nil {
+		cfg.OpenSession = func(c *gin.Context, req translate.Request) (*live.Session, error) {
+			return l.Open(c.Request.Context(), access.Caller(c), req, a.cfg.Gate.Account(c).Charge)
+		}
+	}
+	return cfg
 }
 
 // boundedCodec is protobuf's, but refuses requests with too many parts before they are made of them.

@@ -24,9 +24,6 @@ func messageOf(in *pb.ModelInferRequest) (b inferBody, err error) {
 	if p.err != nil {
 		return b, p.err
 	}
-	if isSequence(in) {
-		return b, fault.New(fault.NotOffered, "", "sequences are not offered over gRPC: send whole texts, or use live text, see /live")
-	}
 	raw := in.GetRawInputContents()
 	if len(raw) > 0 && len(raw) != len(in.GetInputs()) {
 		return b, refuse("there are %d inputs, but raw_input_contents has %d: send one for each, or none", len(in.GetInputs()), len(raw))
@@ -67,12 +64,6 @@ func orEmpty[T any](list []T) []T {
 	return list
 }
 
-// isSequence says whether a message is one of a sequence.
-func isSequence(in *pb.ModelInferRequest) bool {
-	id := in.GetParameters()["sequence_id"]
-	return id.GetStringParam() != "" || id.GetInt64Param() != 0 || id.GetUint64Param() != 0
-}
-
 // values reads parameters, and keeps the first thing that is wrong.
 type values struct {
 	of  map[string]*pb.InferParameter
@@ -102,6 +93,14 @@ func (v *values) number(name string) int64 {
 		v.err = fault.New(fault.WrongType, "", "the parameter %s is not a whole number", name)
 	}
 	return 0
+}
+
+func (v *values) flag(name string) bool {
+	p, ok := v.of[name]
+	if _, isBool := p.GetParameterChoice().(*pb.InferParameter_BoolParam); ok && !isBool && v.err == nil {
+		v.err = fault.New(fault.WrongType, "", "the parameter %s is not true or false", name)
+	}
+	return p.GetBoolParam()
 }
 
 // message is the answer to a request: tensors that are raw, or that are listed, as those of the request.

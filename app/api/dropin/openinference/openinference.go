@@ -33,6 +33,7 @@ import (
 	"dragoman/app/decode/catalog"
 	"dragoman/app/fault"
 	"dragoman/app/guard/body"
+	"dragoman/app/live"
 	"dragoman/app/translate"
 )
 
@@ -61,6 +62,8 @@ type Config struct {
 	Models func() Models
 	// Live and Ready fail where the service hangs, and where new requests are not welcome.
 	Live, Ready func() error
+	// OpenSession opens a session of live text for the sender of a request; nil: there are no sequences.
+	OpenSession func(c *gin.Context, req translate.Request) (*live.Session, error)
 	// Ending is done when streams are to end.
 	Ending context.Context
 }

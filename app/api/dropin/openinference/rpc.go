@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
+	"maps"
 	"net/http"
 	"net/url"
 	"strings"
@@ -36,7 +37,8 @@ import (
 type RPC struct {
 	pb.UnimplementedGRPCInferenceServiceServer
 	*api
-	Router http.Handler // to be set before the first call
+	Router    http.Handler // to be set before the first call
+	sequences sequences
 }
 
 // NewRPC makes the service.
@@ -121,6 +123,9 @@ func (r *RPC) inferMessage(c *gin.Context, models Models) (any, error) {
 	said, err := messageOf(in)
 	if err != nil {
 		return nil, err
+	}
+	if sequenceOf(in) != "" {
+		return r.sequenceMessage(c, m.Name, m.Version, in, said)
 	}
 	req, err := said.request(&decoder{most: r.MaxRecords})
 	if err != nil {
@@ -297,13 +302,14 @@ func (r *RPC) ModelInfer(ctx context.Context, in *pb.ModelInferRequest) (*pb.Mod
 // together is how many requests of a stream are served, or wait to be sent, at the same time.
 const together = 64
 
-// ModelStreamInfer implements the service: each request is served by itself, and answered when it is done. A client
-// that does not read its answers is not read from either, once some wait for it.
+// ModelStreamInfer implements the service: each request is served by itself, and answered when it is done; those of a
+// sequence one after the other. A client that does not read its answers is not read from either, once some wait for it.
 func (r *RPC) ModelStreamInfer(stream grpc.BidiStreamingServer[pb.ModelInferRequest, pb.ModelStreamInferResponse]) error {
 	var (
 		group   sync.WaitGroup
 		sending sync.Mutex
 		places  = make(chan struct{}, together)
+		last    = make(map[string]chan struct{}) // of a sequence: closed when its last request was answered
 		ctx     = stream.Context()
 	)
 	defer group.Wait()
@@ -342,20 +348,45 @@ func (r *RPC) ModelStreamInfer(stream grpc.BidiStreamingServer[pb.ModelInferRequ
 		case <-ctx.Done():
 			return status.FromContextError(ctx.Err()).Err()
 		}
+		before, done := last[sequenceOf(in)], make(chan struct{})
+		if id := sequenceOf(in); id != "" {
+			if last[id] = done; in.GetParameters()[sequenceEnd].GetBoolParam() || len(last) > mostOrdered {
+				maps.DeleteFunc(last, func(other string, answered chan struct{}) bool { return other != id && isClosed(answered) })
+			}
+		}
 		group.Go(func() {
 			defer func() { <-places }()
+			defer close(done)
+			if before != nil {
+				<-before // which ends with the stream at the latest
+			}
 			out := &pb.ModelStreamInferResponse{}
 			answer, err := r.ModelInfer(ctx, in)
 			if err != nil { // as Triton does
 				out.ErrorMessage, answer = status.Convert(err).Message(), &pb.ModelInferResponse{Id: in.GetId()}
 			} else {
-				answer.Parameters = map[string]*pb.InferParameter{"triton_final_response": {ParameterChoice: &pb.InferParameter_BoolParam{BoolParam: true}}}
+				if answer.Parameters == nil {
+					answer.Parameters = make(map[string]*pb.InferParameter)
+				}
+				answer.Parameters["triton_final_response"] = &pb.InferParameter{ParameterChoice: &pb.InferParameter_BoolParam{BoolParam: true}}
 			}
 			out.InferResponse = answer
 			sending.Lock()
 			defer sending.Unlock()
 			_ = stream.Send(out) // it fails where the client has left, which Recv says too
 		})
+	}
+}
+
+// mostOrdered are the sequences of a stream whose order is kept in mind before those are forgotten that wait for nothing.
+const mostOrdered = 1024
+
+func isClosed(c chan struct{}) bool {
+	select {
+	case <-c:
+		return true
+	default:
+		return false
 	}
 }
 

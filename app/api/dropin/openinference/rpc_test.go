@@ -128,7 +128,6 @@ func TestInferMessagesRefused(t *testing.T) {
 		{"a text for a number", with(`"parameters":{"to":{"stringParam":"fr"},"beams":{"stringParam":"2"}},"inputs":[` + text + `]`), codes.InvalidArgument, "the parameter beams is not a whole number"},
 		{"no beams", with(`"parameters":{"to":{"stringParam":"fr"},"beams":{"int64Param":0}},"inputs":[` + text + `]`), codes.InvalidArgument, "beams is 0"},
 		{"priority", with(`"parameters":{"to":{"stringParam":"fr"},"priority":{"uint64Param":"18446744073709551615"}},"inputs":[` + text + `]`), codes.InvalidArgument, "priority is"},
-		{"a sequence", with(`"parameters":{"sequence_id":{"uint64Param":7}},"inputs":[` + text + `]`), codes.Unimplemented, "sequences are not offered"},
 		{"shared memory", with(toFrenchMessage + `,"inputs":[{"name":"text","datatype":"BYTES","shape":[1],"parameters":{"shared_memory_region":{"stringParam":"r"}}}]`),
 			codes.Unimplemented, "shared memory"},
 		{"classification", with(toFrenchMessage + `,"outputs":[{"name":"text","parameters":{"classification":{"int64Param":3}}}],"inputs":[` + text + `]`), codes.Unimplemented, "no classification"},

@@ -1,0 +1,339 @@
+package openinference
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"unicode/utf8"
+
+	"github.com/gin-gonic/gin"
+
+	"dragoman/app/api/dialect"
+	pb "dragoman/app/api/dropin/openinference/inferencepb"
+	"dragoman/app/fault"
+	"dragoman/app/guard/access"
+	"dragoman/app/live"
+	"dragoman/app/translate"
+)
+
+// A sequence is a live text. Each request appends to it, or edits it, and is answered when all of the text so far is
+// translated as it stands: with what changed of the translation. Requests of a sequence are done one after the
+// other.
+
+// Parameters of requests of a sequence, and of their answers.
+const (
+	sequenceID    = "sequence_id"
+	sequenceStart = "sequence_start"
+	sequenceEnd   = "sequence_end"
+	editAt        = "edit_at"     // the place of an edit, in Unicode code points; missing: the end of the text
+	editLength    = "edit_length" // how many of them it replaces
+	wholeText     = "whole"       // all of the translation is to be answered
+	keptText      = "kept"        // so many code points of the translation before stay, and the answer's text follows them
+	flagsOfText   = "flags"       // what looks wrong with the translation, with commas between
+)
+
+// sequences are those that are open.
+type sequences struct {
+	mu    sync.Mutex // guards the rest
+	by    map[sequenceKey]*sequence
+	sweep int // look for those that have ended when there are so many
+}
+
+// sequenceKey is how a caller names a sequence of a model.
+type sequenceKey struct{ owner, model, id string }
+
+// sequence is a live session and what its client knows of it.
+type sequence struct {
+	session  *live.Session
+	from, to string
+
+	turn     sync.Mutex // is held by the request that is served; it guards the rest
+	edits    int64      // that were sent
+	seen     int64      // the revision up to which lines are
+	lines    []line
+	tail     string
+	answered string // the translation that the client has
+}
+
+// line is a sentence of a sequence.
+type line struct {
+	id      int64
+	before  string
+	text    string
+	final   bool
+	flagged translate.Flags
+}
+
+// sequenceOf is the id of the sequence that a message is of; "" where it is none.
+func sequenceOf(in *pb.ModelInferRequest) string {
+	id := in.GetParameters()[sequenceID]
+	switch n := id.GetParameterChoice().(type) {
+	case *pb.InferParameter_StringParam:
+		return n.StringParam
+	case *pb.InferParameter_Int64Param:
+		return strings.TrimPrefix(strconv.FormatInt(n.Int64Param, 10), "0") // 0 is none
+	case *pb.InferParameter_Uint64Param:
+		return strings.TrimPrefix(strconv.FormatUint(n.Uint64Param, 10), "0")
+	}
+	return ""
+}
+
+// edit is what a request does with its sequence.
+type edit struct {
+	text       string
+	at, length int64 // at is -1 at the end
+	start, end bool
+	whole      bool
+}
+
+// editOf is what a message of a sequence asks for.
+func editOf(in *pb.ModelInferRequest, req request) (e edit, err error) {
+	p := values{of: in.GetParameters()}
+	e = edit{at: -1, start: p.flag(sequenceStart), end: p.flag(sequenceEnd), whole: p.flag(wholeText), length: p.number(editLength)}
+	if _, ok := in.GetParameters()[editAt]; ok {
+		if e.at = p.number(editAt); e.at < 0 && p.err == nil {
+			p.err = refuse("%s is %d: places are from 0 on, and without it an edit is at the end", editAt, e.at)
+		}
+	}
+	switch {
+	case p.err != nil:
+		return e, p.err
+	case len(req.texts.elements) != 1:
+		return e, refuse("the input %s has %d elements: in a sequence send one", textTensor, len(req.texts.elements))
+	case e.length < 0 || e.length > 0 && e.at < 0:
+		return e, refuse("%s is %d: send how many code points behind %s are replaced", editLength, e.length, editAt)
+	case req.whole.Format != "" && req.whole.Format != translate.Text:
+		return e, fault.New(fault.InvalidOption, "", "a sequence has no format %s: send plain text", req.whole.Format)
+	}
+	e.text = req.texts.elements[0]
+	return e, nil
+}
+
+// sequenceMessage serves a request of a sequence to a model.
+func (r *RPC) sequenceMessage(c *gin.Context, model, version string, in *pb.ModelInferRequest, said inferBody) (*pb.ModelInferResponse, error) {
+	if r.cfg.OpenSession == nil {
+		return nil, fault.Off("sequences", "LIVE_SESSIONS=0")
+	}
+	key := sequenceKey{access.Caller(c), reference(c.Param("model"), c.Param("version")), sequenceOf(in)}
+	x := r.sequences.get(key)
+	if !slices.ContainsFunc(said.Outputs, func(o outputBody) bool { return o.Name != textTensor }) {
+		said.Outputs = []outputBody{{Name: textTensor}}
+	} else {
+		return nil, refuse("a sequence has the output %s only", textTensor)
+	}
+	isStart := in.GetParameters()[sequenceStart].GetBoolParam()
+	switch {
+	case x == nil && !isStart:
+		return nil, fault.New(fault.UnknownSession, "", "there is no sequence %.64q: its first request has %s, and a sequence ends that is idle", key.id, sequenceStart)
+	case x != nil && !isStart && !slices.ContainsFunc(said.Inputs, func(t inputBody) bool { return t.Name == toTensor }):
+		said.Parameters.To = cmp.Or(said.Parameters.To, x.to)
+	}
+	req, err := said.request(&decoder{most: r.MaxRecords})
+	if err != nil {
+		return nil, err
+	}
+	e, err := editOf(in, req)
+	if err != nil {
+		return nil, err
+	}
+	if e.start {
+		if x, err = r.openSequence(c, key, req); err != nil {
+			return nil, err
+		}
+	} else if req.to[0] != x.to || req.from[0] != "" && req.from[0] != x.from {
+		return nil, refuse("the sequence %.64q is from %s into %s: start another one for other languages", key.id, x.from, x.to)
+	}
+	dialect.Within(c, req.timeout)
+	ctx, cancel, err := r.Bounded(c)
+	if err != nil {
+		return nil, err
+	}
+	defer cancel()
+	answer, err := x.do(ctx, e)
+	if e.end || x.session.Ended() {
+		r.sequences.drop(key, x)
+	}
+	if err != nil {
+		return nil, err
+	}
+	out := &pb.ModelInferResponse{Id: req.id, ModelName: model, ModelVersion: version, Parameters: map[string]*pb.InferParameter{
+		keptText:   {ParameterChoice: &pb.InferParameter_Int64Param{Int64Param: int64(answer.kept)}},
+		sequenceID: in.GetParameters()[sequenceID],
+	}}
+	if names := answer.flags.Names(); len(names) > 0 {
+		out.Parameters[flagsOfText] = &pb.InferParameter{ParameterChoice: &pb.InferParameter_StringParam{StringParam: strings.Join(names, ",")}}
+	}
+	tensor := &pb.ModelInferResponse_InferOutputTensor{Name: textTensor, Datatype: bytesType, Shape: req.texts.shape}
+	out.Outputs = append(out.Outputs, tensor)
+	if isRaw(in) {
+		results := []translate.Result{{Record: translate.Record{Text: answer.text}}}
+		out.RawOutputContents = append(out.RawOutputContents, appendBinary(nil, textTensor, results))
+	} else {
+		tensor.Contents = &pb.InferTensorContents{BytesContents: [][]byte{[]byte(answer.text)}}
+	}
+	return out, nil
+}
+
+// openSequence opens a sequence, and ends the one that had its id.
+func (r *RPC) openSequence(c *gin.Context, key sequenceKey, req request) (*sequence, error) {
+	parts, _ := req.parts(key.model)
+	part := parts[0]
+	part.Records = nil
+	if old := r.sequences.get(key); old != nil { // before the new one, which may need its place
+		r.sequences.drop(key, old)
+	}
+	session, err := r.cfg.OpenSession(c, part)
+	if err != nil {
+		return nil, err
+	}
+	x := &sequence{session: session, from: req.from[0], to: req.to[0]}
+	r.sequences.put(key, x)
+	return x, nil
+}
+
+func (s *sequences) get(key sequenceKey) *sequence {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.by[key]
+}
+
+// put adds a sequence. Those that have ended go when there are twice as many as after the last time.
+func (s *sequences) put(key sequenceKey, x *sequence) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.by == nil {
+		s.by = make(map[sequenceKey]*sequence)
+	}
+	if len(s.by) >= s.sweep {
+		for key, other := range s.by {
+			if other.session.Ended() {
+				delete(s.by, key)
+			}
+		}
+		s.sweep = 64 + 2*len(s.by)
+	}
+	s.by[key] = x
+}
+
+// drop ends a sequence.
+func (s *sequences) drop(key sequenceKey, x *sequence) {
+	x.session.End(live.ReasonDeleted)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.by[key] == x {
+		delete(s.by, key)
+	}
+}
+
+// change is what changed of a translation: behind so many of its code points stands text now.
+type change struct {
+	kept  int
+	text  string
+	flags translate.Flags
+}
+
+// do edits the text and waits until it is translated. With an error the text may have been edited: an empty text asks
+// for its translation again.
+func (x *sequence) do(ctx context.Context, e edit) (change, error) {
+	x.turn.Lock()
+	defer x.turn.Unlock()
+	if err := ctx.Err(); err != nil {
+		return change{}, err
+	}
+	edits := live.Edits{Number: x.edits + 1, Settle: true, Complete: e.end}
+	if e.at >= 0 {
+		edits.List = []live.Edit{{From: int(e.at), To: int(e.at + e.length), Text: e.text}}
+	} else if e.text != "" {
+		edits.List = []live.Edit{{From: live.End, Text: e.text}}
+	}
+	if _, err := x.session.Edit(edits, func() error { return nil }); err != nil {
+		return change{}, err
+	}
+	x.edits++
+	if err := x.wait(ctx); err != nil {
+		return change{}, err
+	}
+	now, flags := x.translation()
+	before := x.answered
+	x.answered = now
+	if e.whole {
+		return change{0, now, flags}, nil
+	}
+	same := samePrefix(before, now)
+	return change{utf8.RuneCountInString(now[:same]), now[same:], flags}, nil
+}
+
+// wait waits until all of the text is translated.
+func (x *sequence) wait(ctx context.Context) error {
+	for shown := int64(-1); ; {
+		u, err := x.session.Wait(ctx, x.seen, shown)
+		if err != nil {
+			return err
+		}
+		x.apply(u)
+		shown = u.Shown
+		switch {
+		case u.Shown >= x.edits && !slices.ContainsFunc(x.lines, func(l line) bool { return !l.final }):
+			return nil
+		case u.Problem != nil:
+			return u.Problem
+		case u.Ended != "":
+			return live.ErrUnknown
+		}
+	}
+}
+
+// apply brings the lines up to date.
+func (x *sequence) apply(u live.Update) {
+	x.seen = u.Revision
+	if u.All {
+		x.lines, x.tail = nil, ""
+	}
+	x.lines = slices.DeleteFunc(x.lines, func(l line) bool { return slices.Contains(u.Removed, l.id) })
+	for _, s := range u.Segments {
+		i := x.find(s.ID)
+		if i < 0 {
+			i = x.find(s.After) + 1
+			x.lines = slices.Insert(x.lines, i, line{id: s.ID})
+		}
+		l := &x.lines[i]
+		l.before, l.final = s.Before, s.Final
+		if s.Text != nil {
+			l.text, l.flagged = *s.Text, s.Flags
+		}
+	}
+	if u.Tail != nil {
+		x.tail = *u.Tail
+	}
+}
+
+func (x *sequence) find(id int64) int {
+	return slices.IndexFunc(x.lines, func(l line) bool { return l.id == id })
+}
+
+// translation is that of the whole text.
+func (x *sequence) translation() (text string, flags translate.Flags) {
+	var out strings.Builder
+	for _, l := range x.lines {
+		out.WriteString(l.before)
+		out.WriteString(l.text)
+		flags |= l.flagged
+	}
+	out.WriteString(x.tail)
+	return out.String(), flags
+}
+
+// samePrefix is how many bytes two texts begin with that are the same, up to a whole code point.
+func samePrefix(a, b string) int {
+	n := 0
+	for n < len(a) && n < len(b) && a[n] == b[n] {
+		n++
+	}
+	for n > 0 && n < len(b) && !utf8.RuneStart(b[n]) {
+		n--
+	}
+	return n
+}
