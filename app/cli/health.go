@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"crypto/tls"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -40,7 +41,7 @@ reason if not. Meant for health checks where there is no shell and no curl.`,
 			if err != nil {
 				return usagef("health: %w", err)
 			}
-			if err := p.probe(cmd.Context(), target.JoinPath(route).String(), timeout); err != nil {
+			if err := p.probe(cmd.Context(), target.JoinPath(route).String(), timeout, base == ""); err != nil {
 				return err
 			}
 			_, err = fmt.Fprintln(p.Stdout, well)
@@ -71,7 +72,11 @@ func (p *Program) serviceURL(base string) (*url.URL, error) {
 	if cfg.Port == 0 {
 		return nil, errors.New("APP_PORT=0 is a port that only the service's log tells: use --url")
 	}
-	return &url.URL{Scheme: "http", Host: net.JoinHostPort(reachable(cfg.Host), strconv.Itoa(cfg.Port))}, nil
+	scheme := "http"
+	if cfg.TLSCert != "" {
+		scheme = "https"
+	}
+	return &url.URL{Scheme: scheme, Host: net.JoinHostPort(reachable(cfg.Host), strconv.Itoa(cfg.Port))}, nil
 }
 
 // reachable is the address at which a service that listens on host is reached
@@ -89,8 +94,9 @@ func reachable(host string) string {
 
 // probe asks for target and returns an error with the reason unless the answer
 // is 200. It uses no proxy and follows no redirection: what answers in the
-// service's place says nothing about the service.
-func (p *Program) probe(ctx context.Context, target string, timeout time.Duration) error {
+// service's place says nothing about the service. The certificate of this machine's own service need not name the
+// address at which it is asked.
+func (p *Program) probe(ctx context.Context, target string, timeout time.Duration, own bool) error {
 	ctx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, target, nil)
@@ -99,7 +105,7 @@ func (p *Program) probe(ctx context.Context, target string, timeout time.Duratio
 	}
 	req.Header.Set("User-Agent", "dragoman-health/"+p.Version)
 	client := http.Client{
-		Transport:     &http.Transport{DisableKeepAlives: true},
+		Transport:     &http.Transport{DisableKeepAlives: true, TLSClientConfig: &tls.Config{InsecureSkipVerify: own}},
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 	}
 	resp, err := client.Do(req)

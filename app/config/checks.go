@@ -104,6 +104,8 @@ func (c Config) checkTogether() (errs []error) {
 			errs = append(errs, fmt.Errorf(format, args...))
 		}
 	}
+	refuse((c.TLSCert == "") != (c.TLSKey == ""), "TLS_CERT_FILE and TLS_KEY_FILE belong together: set both, or none")
+	refuse(c.TLSClientCA != "" && c.TLSCert == "", "TLS_CLIENT_CA_FILE needs TLS: set TLS_CERT_FILE and TLS_KEY_FILE")
 	// What the texts of the largest body take, translated into one language; the shares of callers come on top.
 	least := Size(cost.Texts(c.MaxBodyBytes, 1)+cost.BodyByte*c.MaxBodyBytes) * 4 / 3
 	refuse(c.RequestMemory < least || c.RequestMemory > maxMemory,

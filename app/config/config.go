@@ -29,6 +29,9 @@ type Config struct {
 	Host        string `env:"APP_HOST" envDefault:"0.0.0.0" help:"address to listen on"`
 	Port        int    `env:"APP_PORT" envDefault:"9527" use:"0 to 65535" help:"port to listen on; 0 takes a free one and logs it"`
 	GRPCPort    int    `env:"GRPC_PORT" envDefault:"8001" use:"0 to 65535" help:"port for [gRPC](api.md#grpc); 0: none. Where 8001 is taken there is none either, and the log says so"`
+	TLSCert     string `env:"TLS_CERT_FILE" help:"certificate, in PEM with all up to the authority, for HTTPS and gRPC over TLS on the same ports; read again when it changes"`
+	TLSKey      string `env:"TLS_KEY_FILE" help:"key of it"`
+	TLSClientCA string `env:"TLS_CLIENT_CA_FILE" help:"authorities whose certificates clients must have; empty: clients need none"`
 	Workers     int    `env:"APP_WORKERS" envDefault:"0" use:"0 to 64" help:"copies of the model that decode in parallel, at most 64; 0: one, or for a small model one for each core, up to 8. On GPUs: copies on each GPU, 0: one"`
 	Concurrency int    `env:"APP_CONCURRENCY" envDefault:"1024" use:"1 to 1048576" help:"most requests at a time; further ones get 503. A caller gets at most three quarters of the places that others leave"`
 

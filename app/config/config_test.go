@@ -37,7 +37,7 @@ func TestParseDefaults(t *testing.T) {
 
 func TestParseValues(t *testing.T) {
 	cfg, err := Parse([]string{
-		"APP_HOST=::1", "APP_PORT=0", "GRPC_PORT=9001", "APP_WORKERS=4", "APP_CONCURRENCY=2", "BATCH_SIZE=5",
+		"APP_HOST=::1", "APP_PORT=0", "GRPC_PORT=9001", "TLS_CERT_FILE=/tls.crt", "TLS_KEY_FILE=/tls.key", "TLS_CLIENT_CA_FILE=/ca.crt", "APP_WORKERS=4", "APP_CONCURRENCY=2", "BATCH_SIZE=5",
 		"ROLE=worker", "BROKER_URL=rediss://:secret@redis:6379/2", "BROKER_PREFIX=fleet.2",
 		"KV_MEMORY=1.5GiB", "PREFILL_TOKENS=64", "QUEUE_TOKENS=1000", "QUEUE_WAIT=0", "CACHE_BYTES=0",
 		"MODEL_WEIGHTS=facebook/m2m100_418M", "MODEL_REVISION=abc", "SAVE_WEIGHTS=/weights", "KEEP_CHECKPOINT=Yes",
@@ -57,7 +57,7 @@ func TestParseValues(t *testing.T) {
 	})
 	require.NoError(t, err)
 	assert.Equal(t, Config{
-		Host: "::1", Port: 0, GRPCPort: 9001, Workers: 4, Concurrency: 2, BatchSize: 5,
+		Host: "::1", Port: 0, GRPCPort: 9001, TLSCert: "/tls.crt", TLSKey: "/tls.key", TLSClientCA: "/ca.crt", Workers: 4, Concurrency: 2, BatchSize: 5,
 		Role: Worker, BrokerURL: "rediss://:secret@redis:6379/2", BrokerPrefix: "fleet.2", JobReplicaWait: time.Second,
 		FleetSecret: []string{"0123456789abcdef0123456789abcdef", "none"},
 		Verify:      "always",
@@ -102,6 +102,9 @@ func TestParseRefuses(t *testing.T) {
 		{"APP_PORT=70000", `APP_PORT=70000: use 0 to 65535`},
 		{"APP_PORT=-1", `APP_PORT=-1: use 0 to 65535`},
 		{"APP_PORT=9999999999999999999999", `APP_PORT="9999999999999999999999": use a whole number`},
+		{"TLS_KEY_FILE=/key", `TLS_CERT_FILE and TLS_KEY_FILE belong together: set both, or none`},
+		{"TLS_CLIENT_CA_FILE=/ca", `TLS_CLIENT_CA_FILE needs TLS: set TLS_CERT_FILE and TLS_KEY_FILE`},
+		{"GRPC_PORT=70000", `GRPC_PORT=70000: use 0 to 65535`},
 		{"APP_WORKERS=-1", `APP_WORKERS=-1: use 0 to 64`},
 		{"APP_WORKERS=65", `APP_WORKERS=65: use 0 to 64`},
 		{"PREFILL_TOKENS=0", `PREFILL_TOKENS=0: use 1 to 1048576`},

@@ -2,6 +2,7 @@ package server
 
 import (
 	"context"
+	"crypto/tls"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -11,12 +12,17 @@ import (
 	"time"
 
 	"google.golang.org/grpc"
+	"google.golang.org/grpc/credentials"
 
 	"dragoman/app/config"
 )
 
 // serve runs the service until ctx is done.
 func (p *program) serve(ctx context.Context, cfg config.Config, log *slog.Logger) error {
+	speaks, err := tlsOf(cfg, log)
+	if err != nil {
+		return err
+	}
 	// Listening before the model loads shows a port that is taken at once.
 	address := net.JoinHostPort(cfg.Host, strconv.Itoa(cfg.Port))
 	listener, err := net.Listen("tcp", address)
@@ -34,7 +40,7 @@ func (p *program) serve(ctx context.Context, cfg config.Config, log *slog.Logger
 		}
 		return errors.Join(err, listener.Close())
 	}
-	s := &server{loader: p.loader(cfg, log), frontend: front, listener: listener, calls: calls}
+	s := &server{loader: p.loader(cfg, log), frontend: front, listener: listener, calls: calls, tls: speaks}
 	return errors.Join(s.run(ctx), front.Close())
 }
 
@@ -62,6 +68,7 @@ type server struct {
 	frontend *frontend
 	listener net.Listener
 	calls    net.Listener // of gRPC; nil: there is none
+	tls      *tls.Config  // nil: nothing is encrypted
 }
 
 // run serves until ctx is done, and then ends in order: it reports not ready,
@@ -73,11 +80,20 @@ func (s *server) run(ctx context.Context) error {
 	srv := s.frontend.api.Server()
 	served := make(chan error, 1)
 	go func() {
-		served <- srv.Serve(s.listener)
+		if s.tls != nil {
+			srv.TLSConfig = s.tls
+			served <- srv.ServeTLS(s.listener, "", "")
+		} else {
+			served <- srv.Serve(s.listener)
+		}
 		cancel() // serving ends before ctx is done where accepting fails
 	}()
 	s.loader.log.Info("listening", "address", s.listener.Addr().String(), "version", s.loader.version)
-	calls := s.frontend.api.GRPC()
+	var options []grpc.ServerOption
+	if s.tls != nil {
+		options = append(options, grpc.Creds(credentials.NewTLS(s.tls)))
+	}
+	calls := s.frontend.api.GRPC(options...)
 	if s.calls != nil {
 		s.loader.log.Info("listening for gRPC", "address", s.calls.Addr().String())
 		go func() {

@@ -134,6 +134,7 @@ func logged(t *testing.T, stderr io.Reader, messages ...string) map[string]map[s
 type running struct {
 	*events
 	url    string
+	grpc   string // the address of its calls
 	stop   context.CancelFunc
 	result chan error
 }
@@ -196,6 +197,16 @@ func startProgram(t *testing.T, p *program, onListenerClose func(api http.Handle
 		listener: &closeHook{Listener: listener, before: func() { onListenerClose(front.api.Handler()) }}}
 	ctx, cancel := context.WithCancel(t.Context())
 	r.stop, r.url = cancel, "http://"+listener.Addr().String()
+	s.tls, err = tlsOf(cfg, log)
+	require.NoError(t, err)
+	if s.tls != nil {
+		r.url = "https://" + listener.Addr().String()
+	}
+	if cfg.GRPCPort != 0 {
+		s.calls, err = net.Listen("tcp", porttest.Hold(t))
+		require.NoError(t, err)
+		r.grpc = s.calls.Addr().String()
+	}
 	go func() {
 		defer stderr.Close()
 		r.result <- errors.Join(s.run(ctx), front.Close())

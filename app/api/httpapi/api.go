@@ -187,7 +187,11 @@ func (a *API) Server() *http.Server {
 		IdleTimeout:       2 * time.Minute,
 		MaxHeaderBytes:    64 << 10,
 		ErrorLog:          slog.NewLogLogger(a.cfg.Log.Handler(), slog.LevelDebug),
+		Protocols:         new(http.Protocols),
 	}
+	server.Protocols.SetHTTP1(true)
+	server.Protocols.SetHTTP2(true)
+	server.Protocols.SetUnencryptedHTTP2(true)
 	server.RegisterOnShutdown(a.end) // streams that may go on for hours
 	return server
 }

@@ -33,8 +33,8 @@ const (
 )
 
 // GRPC makes a server of the Open Inference Protocol over gRPC, with its health and reflection. Its calls go
-// through what requests over HTTP go through, see [openinference.RPC].
-func (a *API) GRPC() *grpc.Server {
+// through what requests over HTTP go through, see [openinference.RPC]. The options are how it speaks TLS.
+func (a *API) GRPC(options ...grpc.ServerOption) *grpc.Server {
 	rpc := openinference.NewRPC(a.inferenceConfig())
 	router := gin.New()
 	router.ForwardedByClientIP = false
@@ -42,13 +42,13 @@ func (a *API) GRPC() *grpc.Server {
 	router.Use(a.cfg.TrustedProxies.Resolve, telemetry.TraceRequests(a.cfg.Tracer), a.requestID, a.accessLog, a.cfg.Metrics.CountRequests(), a.recoverPanic)
 	a.server.Mount(router, calls)
 	rpc.Router = a.bodies.Serve(router)
-	server := grpc.NewServer(
+	server := grpc.NewServer(append(options,
 		grpc.MaxRecvMsgSize(int(a.cfg.MaxBodyBytes)), grpc.MaxConcurrentStreams(maxStreams), grpc.MaxHeaderListSize(maxMetadata),
 		grpc.ConnectionTimeout(handshakeTime), grpc.ForceServerCodecV2(boundedCodec{encoding.GetCodecV2(proto.Name), a.cfg.MaxRecords}),
 		grpc.KeepaliveParams(keepalive.ServerParameters{MaxConnectionIdle: connectionIdle, Time: pingInterval, Timeout: pingTimeout}),
 		grpc.KeepaliveEnforcementPolicy(keepalive.EnforcementPolicy{MinTime: leastPing, PermitWithoutStream: true}),
 		grpc.UnknownServiceHandler(openinference.Unserved),
-	)
+	)...)
 	inferencepb.RegisterGRPCInferenceServiceServer(server, rpc)
 	grpc_health_v1.RegisterHealthServer(server, health{a: a})
 	reflection.Register(server)

@@ -1,0 +1,162 @@
+package server
+
+import (
+	"bytes"
+	"crypto/tls"
+	"encoding/binary"
+	"encoding/json"
+	"io"
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/credentials"
+	"google.golang.org/grpc/credentials/insecure"
+	"google.golang.org/grpc/health/grpc_health_v1"
+	"google.golang.org/grpc/reflection/grpc_reflection_v1"
+	"google.golang.org/grpc/status"
+
+	pb "dragoman/app/api/dropin/openinference/inferencepb"
+)
+
+// dial connects to the calls of a service.
+func (r *running) dial(t *testing.T, with credentials.TransportCredentials) *grpc.ClientConn {
+	t.Helper()
+	conn, err := grpc.NewClient(r.grpc, grpc.WithTransportCredentials(with))
+	require.NoError(t, err)
+	t.Cleanup(func() { assert.NoError(t, conn.Close()) })
+	return conn
+}
+
+func stringParam(text string) *pb.InferParameter {
+	return &pb.InferParameter{ParameterChoice: &pb.InferParameter_StringParam{StringParam: text}}
+}
+
+func boolParam(value bool) *pb.InferParameter {
+	return &pb.InferParameter{ParameterChoice: &pb.InferParameter_BoolParam{BoolParam: value}}
+}
+
+// textRequest asks for a translation from English into French.
+func textRequest(text string) *pb.ModelInferRequest {
+	raw := append(binary.LittleEndian.AppendUint32(nil, uint32(len(text))), text...)
+	return &pb.ModelInferRequest{ModelName: "bundled", Parameters: map[string]*pb.InferParameter{"from": stringParam("en"), "to": stringParam("fr")},
+		Inputs: []*pb.ModelInferRequest_InferInputTensor{{Name: "text", Datatype: "BYTES", Shape: []int64{1}}}, RawInputContents: [][]byte{raw}}
+}
+
+// textOf is the text of an answer.
+func textOf(answer *pb.ModelInferResponse) string {
+	return string(answer.GetRawOutputContents()[0][4:])
+}
+
+// TestGRPC compares what calls are answered with what requests over HTTP are, both encrypted, for clients with a certificate.
+func TestGRPC(t *testing.T) {
+	cfg, authority, own := issue(t, t.TempDir(), 1)
+	r := service(t, "GRPC_PORT=1", "TLS_CERT_FILE="+cfg.TLSCert, "TLS_KEY_FILE="+cfg.TLSKey, "TLS_CLIENT_CA_FILE="+cfg.TLSCert)
+	known := &tls.Config{RootCAs: authority, Certificates: []tls.Certificate{own}}
+	conn := r.dial(t, credentials.NewTLS(known))
+	c := pb.NewGRPCInferenceServiceClient(conn)
+	const text = "Where is the station? I have three books. We are not here"
+
+	transport := &http.Transport{TLSClientConfig: known, ForceAttemptHTTP2: true}
+	defer transport.CloseIdleConnections()
+	body, err := json.Marshal(map[string]any{"payload": map[string]any{"fromLang": "en", "toLang": "fr", "records": []record{{"1", text}}}})
+	require.NoError(t, err)
+	resp, err := (&http.Client{Transport: transport}).Post(r.url+"/translation", "application/json", bytes.NewReader(body))
+	require.NoError(t, err)
+	defer resp.Body.Close()
+	raw, err := io.ReadAll(resp.Body)
+	require.NoError(t, err)
+	var over struct{ Result []record }
+	require.NoError(t, json.Unmarshal(raw, &over))
+	assert.Equal(t, 2, resp.ProtoMajor)
+	want := over.Result[0].Text
+
+	got, err := c.ModelInfer(t.Context(), textRequest(text))
+	require.NoError(t, err)
+	assert.Equal(t, want, textOf(got))
+
+	stream, err := c.ModelStreamInfer(t.Context())
+	require.NoError(t, err)
+	shown := ""
+	for i, word := range strings.SplitAfter(text, " ") { // each is translated before the next one comes
+		in := textRequest(word)
+		in.Parameters["sequence_id"] = stringParam("a")
+		in.Parameters["sequence_start"] = boolParam(i == 0)
+		require.NoError(t, stream.Send(in))
+		out, err := stream.Recv()
+		require.NoError(t, err)
+		require.Empty(t, out.GetErrorMessage())
+		kept := out.GetInferResponse().GetParameters()["kept"].GetInt64Param()
+		shown = string([]rune(shown)[:kept]) + textOf(out.GetInferResponse())
+	}
+	assert.Equal(t, want, shown)
+
+	health, err := grpc_health_v1.NewHealthClient(conn).Check(t.Context(), &grpc_health_v1.HealthCheckRequest{})
+	require.NoError(t, err)
+	assert.Equal(t, grpc_health_v1.HealthCheckResponse_SERVING, health.GetStatus())
+	reflected, err := grpc_reflection_v1.NewServerReflectionClient(conn).ServerReflectionInfo(t.Context())
+	require.NoError(t, err)
+	require.NoError(t, reflected.Send(&grpc_reflection_v1.ServerReflectionRequest{MessageRequest: &grpc_reflection_v1.ServerReflectionRequest_ListServices{}}))
+	services, err := reflected.Recv()
+	require.NoError(t, err)
+	assert.Contains(t, services.String(), "inference.GRPCInferenceService")
+	require.NoError(t, reflected.CloseSend())
+
+	_, err = pb.NewGRPCInferenceServiceClient(r.dial(t, credentials.NewTLS(&tls.Config{RootCAs: authority}))).ServerLive(t.Context(), &pb.ServerLiveRequest{})
+	assert.Equal(t, codes.Unavailable, status.Code(err), "a client without a certificate")
+	_, err = pb.NewGRPCInferenceServiceClient(r.dial(t, insecure.NewCredentials())).ServerLive(t.Context(), &pb.ServerLiveRequest{})
+	assert.Equal(t, codes.Unavailable, status.Code(err), "a client without TLS")
+
+	r.stop() // a stream that nobody ends does not keep the service
+	_, err = stream.Recv()
+	assert.Equal(t, codes.Unavailable, status.Code(err))
+}
+
+// TestHostileGRPC sends what no client should.
+func TestHostileGRPC(t *testing.T) {
+	r := service(t, "GRPC_PORT=1", "MAX_BODY_BYTES=100000")
+	conn := r.dial(t, insecure.NewCredentials())
+	c := pb.NewGRPCInferenceServiceClient(conn)
+	_, err := c.ModelInfer(t.Context(), textRequest(strings.Repeat("x", 200_000)))
+	assert.Equal(t, codes.ResourceExhausted, status.Code(err), err)
+	many := textRequest("x")
+	for range 10_000 {
+		many.Inputs = append(many.Inputs, &pb.ModelInferRequest_InferInputTensor{})
+	}
+	_, err = c.ModelInfer(t.Context(), many)
+	assert.Equal(t, codes.InvalidArgument, status.Code(err), err)
+	assert.ErrorContains(t, err, "more than 16")
+	assert.Equal(t, codes.Internal, status.Code(conn.Invoke(t.Context(), pb.GRPCInferenceService_ModelInfer_FullMethodName, noMessage{}, &pb.ModelInferResponse{}, grpc.ForceCodec(noMessage{}))))
+	assert.Equal(t, codes.Unimplemented, status.Code(conn.Invoke(t.Context(), "/inference.GRPCInferenceService/SystemSharedMemoryStatus", &pb.ServerLiveRequest{}, &pb.ServerLiveResponse{})))
+	assert.Equal(t, codes.Unimplemented, status.Code(conn.Invoke(t.Context(), "/none/None", &pb.ServerLiveRequest{}, &pb.ServerLiveResponse{})))
+
+	// A client that never reads holds a bounded number of answers, and nobody else.
+	stream, err := c.ModelStreamInfer(t.Context())
+	require.NoError(t, err)
+	sent := make(chan struct{})
+	go func() {
+		defer close(sent)
+		for range 2000 {
+			if stream.Send(textRequest(strings.Repeat("Good morning. ", 100))) != nil {
+				return
+			}
+		}
+	}()
+	other := pb.NewGRPCInferenceServiceClient(r.dial(t, insecure.NewCredentials()))
+	got, err := other.ModelInfer(t.Context(), textRequest("Where is the station?"))
+	require.NoError(t, err)
+	assert.Equal(t, "Où est la gare ?", strings.ReplaceAll(textOf(got), "se trouve", "est"))
+	r.stop()
+	<-sent
+}
+
+// noMessage is none.
+type noMessage struct{}
+
+func (noMessage) Marshal(any) ([]byte, error) { return []byte{0xff, 0xff, 0xff}, nil }
+func (noMessage) Unmarshal([]byte, any) error { return nil }
+func (noMessage) Name() string                { return "proto" }
