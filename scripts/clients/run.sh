@@ -2,7 +2,7 @@
 # Runs published clients of LibreTranslate, DeepL, Azure and Triton, as they are, against a server:
 #
 #   scripts/clients/run.sh                                  the one in server/, without a model
-#   BASE_URL=http://localhost:9527 scripts/clients/run.sh   one that runs, without keys
+#   BASE_URL=http://localhost:9527 scripts/clients/run.sh   one that runs, without keys, and with gRPC at GRPC_URL (localhost:8001)
 #
 # Needs python3 with venv, node and npm, which it installs as root; PYTHON says which python3. What else it installs
 # goes to build/clients and is used again.
@@ -31,14 +31,16 @@ if [[ -z ${BASE_URL:-} ]]; then
   server=$!
   trap 'kill "$server"; wait "$server" || true' EXIT
   for _ in $(seq 100); do
-    [[ -s $work/address ]] && break
+    [[ $(wc -l 2>/dev/null <"$work/address") == 2 ]] && break
     kill -0 "$server"
     sleep 0.1
   done
-  BASE_URL=$(cat "$work/address")
+  BASE_URL=$(sed -n 1p "$work/address")
+  GRPC_URL=$(sed -n 2p "$work/address")
 fi
 "$work/venv/bin/python" scripts/clients/clients.py "$BASE_URL" "${toy[@]}"
 "$work/venv/bin/python" scripts/clients/triton.py "$BASE_URL" "${toy[@]}"
+"$work/venv/bin/python" scripts/clients/triton_grpc.py "${GRPC_URL:-localhost:8001}" "${toy[@]}"
 "$work/venv/bin/python" scripts/clients/translator_azure.py "$BASE_URL" "${toy[@]}"
 PYTHONPATH=$work/azure1 "$work/venv/bin/python" scripts/clients/translator_azure.py "$BASE_URL" "${toy[@]}"
 (cd "$work" && node clients.mjs "$BASE_URL" "${toy[@]}")

@@ -19,6 +19,7 @@ import (
 	"time"
 
 	"github.com/gin-gonic/gin"
+	"google.golang.org/grpc"
 
 	"dragoman/app/api/dialect"
 	"dragoman/app/api/dropin/azure"
@@ -26,6 +27,7 @@ import (
 	"dragoman/app/api/dropin/deepl"
 	"dragoman/app/api/dropin/libretranslate"
 	"dragoman/app/api/dropin/openinference"
+	"dragoman/app/api/dropin/openinference/inferencepb"
 	"dragoman/app/decode/catalog"
 	"dragoman/app/document/kinds"
 	"dragoman/app/glossary"
@@ -39,7 +41,7 @@ import (
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	addressFile := flag.String("address", "", "file for the address, once the server listens")
+	addressFile := flag.String("address", "", "file for the addresses of HTTP and, on a line of its own, of gRPC, once the server listens")
 	flag.Parse()
 	if err := run(ctx, *addressFile); err != nil {
 		fmt.Fprintln(os.Stderr, "server:", err)
@@ -47,15 +49,21 @@ func main() {
 	}
 }
 
-// run serves on a free port until ctx is done.
+// run serves on free ports until ctx is done.
 func run(ctx context.Context, addressFile string) (err error) {
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		return err
 	}
-	if err := os.WriteFile(addressFile, []byte("http://"+listener.Addr().String()), 0o644); err != nil {
+	calls, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
 		return err
 	}
+	if err := os.WriteFile(addressFile, []byte("http://"+listener.Addr().String()+"\n"+calls.Addr().String()+"\n"), 0o644); err != nil {
+		return err
+	}
+	rpc := serveCalls(calls)
+	defer rpc.Stop()
 	dir, err := os.MkdirTemp("", "dragoman-clients-*")
 	if err != nil {
 		return err
@@ -118,11 +126,29 @@ func bearer(c *gin.Context) string {
 }
 
 // inference makes the Open Inference Protocol with one model.
-func inference(server *dialect.Server) dialect.Dialect {
+func inference(server *dialect.Server) dialect.Dialect { return openinference.New(inferenceOf(server)) }
+
+func inferenceOf(server *dialect.Server) openinference.Config {
 	m, fine := &model{}, func() error { return nil }
-	return openinference.New(openinference.Config{
-		Server: server, Models: func() openinference.Models { return m }, Live: fine, Ready: fine,
+	return openinference.Config{
+		Server: server, Models: func() openinference.Models { return m }, Live: fine, Ready: fine, Ending: context.Background(),
+	}
+}
+
+// serveCalls serves it over gRPC. There are no sequences: they need a real translator.
+func serveCalls(listener net.Listener) *grpc.Server {
+	var calls *openinference.RPC
+	router := compattest.Server(dialect.Config{Gate: gate{}, MaxRecords: 1000}, translator(), func(s *dialect.Server) dialect.Dialect {
+		if calls == nil { // it is mounted twice
+			calls = openinference.NewRPC(inferenceOf(s))
+		}
+		return calls.Dialect()
 	})
+	calls.Router = router
+	server := grpc.NewServer(grpc.UnknownServiceHandler(openinference.Unserved))
+	inferencepb.RegisterGRPCInferenceServiceServer(server, calls)
+	go func() { _ = server.Serve(listener) }() // it ends with Stop
+	return server
 }
 
 // model implements [openinference.Models]: it is the translator's.
