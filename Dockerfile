@@ -87,7 +87,7 @@ ENV DEVICE=auto \
     XDG_DATA_HOME=/data
 USER 65532:65532
 VOLUME ["/models", "/data"]
-EXPOSE 9527
+EXPOSE 9527 8001
 STOPSIGNAL SIGTERM
 HEALTHCHECK --interval=15s --timeout=5s --start-period=30m CMD ["/usr/local/bin/dragoman", "health"]
 ENTRYPOINT ["/usr/local/bin/dragoman"]
@@ -118,7 +118,7 @@ ENV MODEL_WEIGHTS=/usr/local/share/dragoman/bundled \
     XDG_DATA_HOME=/data
 USER 65532:65532
 VOLUME ["/models", "/data"]
-EXPOSE 9527
+EXPOSE 9527 8001
 STOPSIGNAL SIGTERM
 HEALTHCHECK --interval=15s --timeout=5s --start-period=30m CMD ["/usr/local/bin/dragoman", "health"]
 ENTRYPOINT ["/usr/local/bin/dragoman"]

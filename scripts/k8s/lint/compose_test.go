@@ -62,9 +62,11 @@ func TestCompose(t *testing.T) {
 	}
 	assert.Empty(t, p.Services["worker"].ContainerName, "it can be scaled")
 	assert.Empty(t, p.Services["worker"].Ports, "it can be scaled")
-	require.Len(t, p.Services["gateway"].Ports, 1)
-	assert.EqualValues(t, gateway.Port, p.Services["gateway"].Ports[0].Target)
-	assert.Equal(t, "127.0.0.1", p.Services["gateway"].Ports[0].HostIP)
+	require.Len(t, p.Services["gateway"].Ports, 2)
+	for i, port := range []int{gateway.Port, gateway.GRPCPort} {
+		assert.EqualValues(t, port, p.Services["gateway"].Ports[i].Target)
+		assert.Equal(t, "127.0.0.1", p.Services["gateway"].Ports[i].HostIP)
+	}
 	assert.Empty(t, p.Services["redis"].Ports)
 }
 

@@ -44,8 +44,9 @@ func TestDockerfile(t *testing.T) {
 		assert.Equal(t, "/usr/local/share/dragoman/bundled", settings.Weights, target)
 		assert.Subset(t, environ, []string{"XDG_CACHE_HOME=/models", "XDG_DATA_HOME=/data"}, "%s: for models; for jobs and glossaries", target)
 		assert.Equal(t, `["/models", "/data"]`, value("VOLUME"), target)
-		assert.EqualValues(t, "9527", value("EXPOSE"), target)
+		assert.EqualValues(t, "9527 8001", value("EXPOSE"), target)
 		assert.Equal(t, 9527, settings.Port, target)
+		assert.Equal(t, 8001, settings.GRPCPort, target)
 	}
 	// The folders are there for the user that the service runs as.
 	assert.Contains(t, text, "mkdir -p /out/volumes/models /out/volumes/data;")

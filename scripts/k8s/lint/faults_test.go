@@ -164,7 +164,7 @@ func faultsOfNetwork() map[string]fault {
 		"target port":            {func(p parts) { p.service.Spec.Ports[0].TargetPort = intstr.FromString("web") }, `leads to "web"`},
 		"service port":           {func(p parts) { p.service.Spec.Ports[0].Port = 80 }, "port 80 leads to"},
 		"no service port":        {func(p parts) { p.service.Spec.Ports = nil }, "has 0 ports"},
-		"policy port":            {func(p parts) { p.policy.Spec.Ingress[0].Ports[0].Port = nil }, "does not let in"},
+		"policy port":            {func(p parts) { p.policy.Spec.Ingress[0].Ports[0].Port = nil }, "the NetworkPolicy lets in"},
 		"monitor port":           {func(p parts) { p.monitor.Spec.Endpoints[0].Port = "metrics" }, `of port "metrics"`},
 		"monitor path":           {func(p parts) { p.monitor.Spec.Endpoints[0].Path = "/" }, "reads / of"},
 		"monitor slow":           {func(p parts) { p.monitor.Spec.Endpoints[0].Interval = "1m" }, `every "1m"`},

@@ -246,10 +246,12 @@ func connections(f *fleet) {
 	client.namespace = map[string]string{"kubernetes.io/metadata.name": "clients"}
 	prometheus.namespace = map[string]string{"kubernetes.io/metadata.name": "monitoring"}
 	names.namespace = map[string]string{"kubernetes.io/metadata.name": "kube-system"}
-	http, dns := port{"http", 9527}, port{"dns", 53}
+	http, grpc, dns := port{"http", 9527}, port{"grpc", 8001}, port{"dns", 53}
 	tests := []connection{
 		{"clients", client, "gateways", gateway, http, true},
+		{"clients", client, "gateways", gateway, grpc, true},
 		{"clients", client, "workers", worker, http, false},
+		{"clients", client, "workers", worker, grpc, false},
 		{"gateways", gateway, "workers", worker, http, false},
 		{"workers", worker, "gateways", gateway, http, false},
 		{"Prometheus", prometheus, "gateways", gateway, http, true},

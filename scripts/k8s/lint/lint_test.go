@@ -178,27 +178,42 @@ func selectors(s *subject) {
 
 // ports must be those that the service listens on.
 func ports(s *subject) {
-	i := slices.IndexFunc(s.server.Ports, func(p corev1.ContainerPort) bool { return int(p.ContainerPort) == s.settings.Port })
-	if i < 0 {
-		s.fail("the service listens on %d, its container has no such port", s.settings.Port)
+	numbers := []int{s.settings.Port, s.settings.GRPCPort}
+	if s.settings.Role == config.Worker {
+		numbers = numbers[:1]
+	}
+	var names []string
+	for _, number := range numbers {
+		i := slices.IndexFunc(s.server.Ports, func(p corev1.ContainerPort) bool { return int(p.ContainerPort) == number })
+		if i < 0 {
+			s.fail("the service listens on %d, its container has no such port", number)
+			return
+		}
+		names = append(names, s.server.Ports[i].Name)
+	}
+	if len(s.service.Spec.Ports) != len(names) {
+		s.fail("the Service has %d ports, not %d", len(s.service.Spec.Ports), len(names))
 		return
 	}
-	name := s.server.Ports[i].Name
-	if len(s.service.Spec.Ports) != 1 {
-		s.fail("the Service has %d ports, not 1", len(s.service.Spec.Ports))
-		return
-	}
-	port := s.service.Spec.Ports[0]
-	if port.TargetPort.StrVal != name || int(port.Port) != s.settings.Port {
-		s.fail("the Service's port %d leads to %q, not %d to %q", port.Port, port.TargetPort.String(), s.settings.Port, name)
+	for i, number := range numbers {
+		if port := s.service.Spec.Ports[i]; port.TargetPort.StrVal != names[i] || int(port.Port) != number {
+			s.fail("the Service's port %d leads to %q, not %d to %q", port.Port, port.TargetPort.String(), number, names[i])
+		}
 	}
 	for _, policy := range s.policies {
 		for _, rule := range policy.Spec.Ingress {
-			if len(rule.Ports) != 1 || rule.Ports[0].Port == nil || rule.Ports[0].Port.StrVal != name {
-				s.fail("the NetworkPolicy does not let in %q alone", name)
+			var let []string
+			for _, port := range rule.Ports {
+				if port.Port != nil {
+					let = append(let, port.Port.StrVal)
+				}
+			}
+			if !slices.Equal(let, names) {
+				s.fail("the NetworkPolicy lets in %q, not %q", let, names)
 			}
 		}
 	}
+	port := s.service.Spec.Ports[0]
 	for _, monitor := range s.monitors {
 		for _, endpoint := range monitor.Spec.Endpoints {
 			if endpoint.Port != port.Name || endpoint.Path != "/metrics" {
