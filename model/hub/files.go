@@ -3,10 +3,12 @@ package hub
 import (
 	"fmt"
 	"path"
+	"slices"
 	"strings"
 
 	"dragoman/model"
 	"dragoman/model/checkpoint"
+	"dragoman/model/ctranslate2"
 	"dragoman/model/family"
 )
 
@@ -16,7 +18,7 @@ var weightFiles = []string{
 }
 
 // smallFiles are the maximum sizes, in bytes, of a checkpoint's files other than weights:
-// what their readers accept.
+// what their readers accept. Those of CTranslate2 has its package.
 var smallFiles = map[string]int64{
 	checkpoint.ConfigFile:           4 << 20,
 	checkpoint.GenerationConfigFile: 4 << 20,
@@ -75,4 +77,45 @@ func chooseWeights(files family.Files) (index, weights []string, err error) {
 		return []string{name}, weights, nil
 	}
 	return nil, nil, fmt.Errorf("%w: there are no weights: none of %s is there", ErrIncomplete, strings.Join(weightFiles, ", "))
+}
+
+// isConverted says whether the source has a model in CTranslate2's form, and no weights of another: what a folder is read as.
+func isConverted(files family.Files) (bool, error) {
+	if ok, err := files.Has(ctranslate2.ModelFile); err != nil || !ok {
+		return false, err
+	}
+	for _, name := range weightFiles {
+		if ok, err := files.Has(name); err != nil || ok {
+			return false, err
+		}
+	}
+	return true, nil
+}
+
+// chooseConverted returns the files of a model in CTranslate2's form, its weights last.
+func chooseConverted(files family.Files, familyName string) ([]string, error) {
+	f, err := family.Recognize(files, familyName)
+	if err != nil {
+		return nil, err
+	}
+	names, err := f.PullFiles(files)
+	if err != nil {
+		return nil, err
+	}
+	vocabularies, err := ctranslate2.VocabularyFiles(files)
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", ErrIncomplete, err)
+	}
+	names = append(names, vocabularies...)
+	for _, name := range []string{ctranslate2.ConfigFile, ctranslate2.MetadataFile} {
+		ok, err := files.Has(name)
+		if err != nil {
+			return nil, err
+		}
+		if ok {
+			names = append(names, name)
+		}
+	}
+	slices.Sort(names)
+	return append(slices.Compact(names), ctranslate2.ModelFile), nil
 }

@@ -21,7 +21,6 @@ import (
 	"time"
 
 	"dragoman/model"
-	"dragoman/model/checkpoint"
 )
 
 const defaultEndpoint = "https://huggingface.co"
@@ -108,11 +107,7 @@ func (c *Client) Commit(ctx context.Context, ref Ref) (string, error) {
 		return ref.revision, nil
 	}
 	p := &pull{Client: c, ref: ref, answers: map[string]answer{}}
-	find := func() error { _, err := p.head(ctx, checkpoint.ConfigFile); return err }
-	if ref.kind == kindFirefox {
-		find = func() error { _, err := p.chooseFirefox(ctx); return err }
-	}
-	if err := find(); err != nil {
+	if _, err := p.find(ctx); err != nil {
 		if !retriable(err) || ctx.Err() != nil {
 			return "", c.explain(ref, err)
 		}

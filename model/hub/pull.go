@@ -1,6 +1,7 @@
 package hub
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -12,6 +13,7 @@ import (
 
 	"dragoman/model"
 	"dragoman/model/checkpoint"
+	"dragoman/model/ctranslate2"
 )
 
 // pull is one Pull in progress.
@@ -41,24 +43,15 @@ func (p *pull) run(ctx context.Context) error {
 	if p.upToDate(p.ref.revision) {
 		return nil // asked for by its commit: nothing can have changed
 	}
-	if p.ref.kind == kindFirefox {
-		names, err := p.chooseFirefox(ctx)
-		if err != nil || p.upToDate(p.commit) {
-			return err
-		}
-		return p.fetchAll(ctx, names)
-	}
-	files := sourceFiles{ctx, p}
-	if ok, err := files.Has(checkpoint.ConfigFile); err != nil {
+	choose, err := p.find(ctx)
+	if err != nil {
 		return err
-	} else if !ok {
-		return fmt.Errorf("%w: %s is not there: this is not a checkpoint in Hugging Face form", ErrIncomplete, checkpoint.ConfigFile)
 	}
 	if p.upToDate(p.commit) {
 		p.cfg.Log.Info("checkpoint is up to date", "source", p.ref.String(), "revision", p.commit, "dir", p.dir)
 		return nil
 	}
-	names, err := p.choose(files)
+	names, err := choose()
 	if err != nil {
 		return err
 	}
@@ -66,6 +59,29 @@ func (p *pull) run(ctx context.Context) error {
 		return err
 	}
 	return p.fetchAll(ctx, names)
+}
+
+// find finds out in which form the source has a model, and the commit. What it returns chooses the model's files.
+func (p *pull) find(ctx context.Context) (choose func() ([]string, error), err error) {
+	if p.ref.kind == kindFirefox {
+		names, err := p.chooseFirefox(ctx)
+		return func() ([]string, error) { return names, nil }, err
+	}
+	files := sourceFiles{ctx, p}
+	hasConfig, err := files.Has(checkpoint.ConfigFile)
+	if err != nil {
+		return nil, err
+	}
+	if ok, err := isConverted(files); err != nil {
+		return nil, err
+	} else if ok {
+		return func() ([]string, error) { return chooseConverted(files, p.cfg.Family) }, nil
+	}
+	if hasConfig {
+		return func() ([]string, error) { return p.choose(files) }, nil
+	}
+	return nil, fmt.Errorf("%w: neither %s nor %s is there: this is no checkpoint in Hugging Face's or CTranslate2's form",
+		ErrIncomplete, checkpoint.ConfigFile, ctranslate2.ModelFile)
 }
 
 // fetchAll fetches the files that make up the model.
@@ -110,7 +126,7 @@ func (p *pull) limit(name string) int64 {
 	if p.urls != nil {
 		return p.answers[name].Size
 	}
-	if limit, ok := smallFiles[name]; ok {
+	if limit := cmp.Or(smallFiles[name], ctranslate2.FileLimit(name)); limit > 0 && !slices.Contains(p.weights, name) {
 		return limit
 	}
 	left := p.maxWeight
