@@ -98,7 +98,7 @@ func TestPullOfConvertedRefuses(t *testing.T) {
 		"other weights":      {files: converted(), foreign: weight, message: "holds a model.safetensors that is not of this checkpoint"},
 		"a full disk":        {files: converted(), free: size, is: hub.ErrNoSpace, message: "free"},
 		"neither form": {files: converted(map[string][]byte{"config.json": nil, "model.bin": nil}), is: hub.ErrIncomplete,
-			message: "neither config.json nor model.bin is there"},
+			message: "neither config.json nor model.bin nor a model of Firefox's is there"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := hubtest.New(t, repo, tt.files)

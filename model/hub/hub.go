@@ -1,10 +1,11 @@
-// Package hub fetches a Hugging Face checkpoint into a folder: from the Hub or a mirror
+// Package hub fetches a model into a folder: from the Hub or a mirror
 // of it by the repository's name, or from any web server that has the files beside each
-// other.
+// other. It is a Hugging Face checkpoint, a model in CTranslate2's form or one of Firefox's, which also come from
+// Mozilla's index.
 //
 // A [Client.Pull] reads top-down as: learn the commit behind the
-// revision from the first file, choose the files that a model of the family needs,
-// compare what the folder already has, then fetch the rest one after the other. A file
+// revision from the first file, or where names cannot be known from the list of all, choose the files that a model of the
+// family needs, compare what the folder already has, then fetch the rest one after the other. A file
 // is written to name.partial, compared with the Hub's checksum and renamed, so a file
 // with its final name is complete. A download that breaks off is resumed, in the same
 // call and in later ones.

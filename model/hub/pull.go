@@ -26,6 +26,7 @@ type pull struct {
 	// What is known of the source.
 	commit  string              // of a repository, once known; files are then fetched from it
 	answers map[string]answer   // of head
+	listed  []string            // the repository's files with their folders, where it was asked for them
 	urls    map[string]*url.URL // of files that are not beside each other
 
 	weights   []string // files that hold the weights
@@ -63,25 +64,31 @@ func (p *pull) run(ctx context.Context) error {
 
 // find finds out in which form the source has a model, and the commit. What it returns chooses the model's files.
 func (p *pull) find(ctx context.Context) (choose func() ([]string, error), err error) {
-	if p.ref.kind == kindFirefox {
-		names, err := p.chooseFirefox(ctx)
-		return func() ([]string, error) { return names, nil }, err
-	}
 	files := sourceFiles{ctx, p}
-	hasConfig, err := files.Has(checkpoint.ConfigFile)
-	if err != nil {
-		return nil, err
+	if p.ref.kind != kindFirefox && p.ref.file == "" {
+		hasConfig, err := files.Has(checkpoint.ConfigFile)
+		if err != nil {
+			return nil, err
+		}
+		if ok, err := isConverted(files); err != nil {
+			return nil, err
+		} else if ok {
+			return func() ([]string, error) { return chooseConverted(files, p.cfg.Family) }, nil
+		}
+		if hasConfig {
+			return func() ([]string, error) { return p.choose(files) }, nil
+		}
 	}
-	if ok, err := isConverted(files); err != nil {
-		return nil, err
-	} else if ok {
-		return func() ([]string, error) { return chooseConverted(files, p.cfg.Family) }, nil
+	var names []string
+	if p.ref.kind == kindFirefox {
+		names, err = p.chooseFirefox(ctx)
+	} else {
+		names, err = p.findFirefox(files)
 	}
-	if hasConfig {
-		return func() ([]string, error) { return p.choose(files) }, nil
+	if err == nil && len(names) == 0 {
+		err = p.noModel()
 	}
-	return nil, fmt.Errorf("%w: neither %s nor %s is there: this is no checkpoint in Hugging Face's or CTranslate2's form",
-		ErrIncomplete, checkpoint.ConfigFile, ctranslate2.ModelFile)
+	return func() ([]string, error) { return names, nil }, err
 }
 
 // fetchAll fetches the files that make up the model.

@@ -70,7 +70,9 @@ func TestRepositoryOfOthers(t *testing.T) {
 		family          string
 		languages       []string
 	}{
-		"Argos's": {"families/ctranslate2-argos", repo, "ctranslate2", []string{"en", "fr"}},
+		"Argos's":   {"families/ctranslate2-argos", repo, "ctranslate2", []string{"en", "fr"}},
+		"Firefox's": {"firefox", repo, "firefox", []string{"en", "fr"}},
+		"its file":  {"firefox-separate", repo + "/model.enfr.intgemm.alphas.bin", "firefox", []string{"en", "fr"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			files := map[string][]byte{}
