@@ -174,13 +174,23 @@ func pairOf(name string) Directions {
 	return Directions{languagesOf(parts[len(parts)-2]), languagesOf(parts[len(parts)-1])}
 }
 
+func separatesCodes(r rune) bool { return strings.ContainsRune(" ,;+\t\r", r) }
+
+// namesIn are the codes in an entry of a list: itself, or several such as deu_eng_fra.
+func namesIn(entry string) []string {
+	if _, ok := codeOf(entry); ok {
+		return []string{entry}
+	}
+	return strings.Split(entry, "_")
+}
+
 // languagesOf are the languages of a list, sorted; none where it has a group of languages: those
 // of the group cannot be told. What is in no registry is left out.
 func languagesOf(list string) (codes []string) {
-	for _, name := range strings.FieldsFunc(list, func(r rune) bool { return strings.ContainsRune(" ,;+\t\r", r) }) {
-		names := []string{name}
-		if _, ok := codeOf(name); !ok {
-			names = strings.Split(name, "_") // deu_eng_fra
+	for _, entry := range strings.FieldsFunc(list, separatesCodes) {
+		names := namesIn(entry)
+		if len(names) > 1 && entry == strings.ToUpper(entry) { // NORTH_EU
+			return nil
 		}
 		for _, name := range names {
 			if collections[strings.ToLower(name)] {
