@@ -2,10 +2,8 @@ package family
 
 import (
 	"fmt"
-	"path"
 	"path/filepath"
 	"slices"
-	"strings"
 
 	"dragoman/model"
 	"dragoman/model/ctranslate2"
@@ -134,6 +132,5 @@ func convertedDirections(files Files, _ settings, name string, set Directions) (
 	if err != nil {
 		return d, err
 	}
-	base := strings.TrimSuffix(path.Base(filepath.ToSlash(name)), ctranslate2.PackageExt)
-	return d.or(Directions{languagesOf(metadata.From), languagesOf(metadata.To)}, pairOf(base)).known()
+	return d.or(Directions{languagesOf(metadata.From), languagesOf(metadata.To)}, pairOf(name)).known()
 }

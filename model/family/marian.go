@@ -15,6 +15,7 @@ import (
 	"golang.org/x/text/language"
 
 	"dragoman/model"
+	"dragoman/model/ctranslate2"
 	"dragoman/tokenizer"
 	"dragoman/tokenizer/spm"
 )
@@ -135,8 +136,7 @@ func marianDirections(files Files, s settings, name string, set Directions) (Dir
 // told are the directions where those that are not known are, in this order, in tokenizer_config.json, on the model card
 // or in the model's name.
 func (d Directions) told(s settings, card Directions, name string) (Directions, error) {
-	base, _, _ := strings.Cut(path.Base(name), "@")
-	return d.or(Directions{languagesOf(s.SourceLanguage), languagesOf(s.TargetLanguage)}, card, pairOf(base)).known()
+	return d.or(Directions{languagesOf(s.SourceLanguage), languagesOf(s.TargetLanguage)}, card, pairOf(name)).known()
 }
 
 // known fails where one side's languages are not known.
@@ -165,9 +165,11 @@ func (t targetTokens) into(vocabulary map[string]int64, d Directions, file strin
 	return d, nil
 }
 
-// pairOf are the languages at the end of a model's name: opus-mt-en-fr.
+// pairOf are the languages at the end of the name of a repository, with its revision or without, of a folder or of an Argos
+// package: opus-mt-en-fr.
 func pairOf(name string) Directions {
-	parts := strings.Split(name, "-")
+	base, _, _ := strings.Cut(path.Base(filepath.ToSlash(name)), "@")
+	parts := strings.Split(strings.TrimSuffix(base, ctranslate2.PackageExt), "-")
 	if len(parts) < 2 {
 		return Directions{}
 	}
