@@ -79,19 +79,6 @@ func chooseWeights(files family.Files) (index, weights []string, err error) {
 	return nil, nil, fmt.Errorf("%w: there are no weights: none of %s is there", ErrIncomplete, strings.Join(weightFiles, ", "))
 }
 
-// isConverted says whether the source has a model in CTranslate2's form, and no weights of another: what a folder is read as.
-func isConverted(files family.Files) (bool, error) {
-	if ok, err := files.Has(ctranslate2.ModelFile); err != nil || !ok {
-		return false, err
-	}
-	for _, name := range weightFiles {
-		if ok, err := files.Has(name); err != nil || ok {
-			return false, err
-		}
-	}
-	return true, nil
-}
-
 // chooseConverted returns the files of a model in CTranslate2's form, its weights last.
 func chooseConverted(files family.Files, familyName string) ([]string, error) {
 	f, err := family.Recognize(files, familyName)
@@ -102,20 +89,11 @@ func chooseConverted(files family.Files, familyName string) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	vocabularies, err := ctranslate2.VocabularyFiles(files)
+	beside, err := ctranslate2.Beside(files)
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrIncomplete, err)
 	}
-	names = append(names, vocabularies...)
-	for _, name := range []string{ctranslate2.ConfigFile, ctranslate2.MetadataFile} {
-		ok, err := files.Has(name)
-		if err != nil {
-			return nil, err
-		}
-		if ok {
-			names = append(names, name)
-		}
-	}
-	slices.Sort(names)
+	names = append(names, beside...)
+	slices.Sort(names) // a family may need some of those itself
 	return append(slices.Compact(names), ctranslate2.ModelFile), nil
 }

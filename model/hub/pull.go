@@ -70,7 +70,7 @@ func (p *pull) find(ctx context.Context) (choose func() ([]string, error), err e
 		if err != nil {
 			return nil, err
 		}
-		if ok, err := isConverted(files); err != nil {
+		if ok, err := checkpoint.IsConverted(files); err != nil {
 			return nil, err
 		} else if ok {
 			return func() ([]string, error) { return chooseConverted(files, p.cfg.Family) }, nil
