@@ -23,8 +23,8 @@ func (p *Program) pull() *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "pull [MODEL...]", Short: "Fetch and export models",
 		Long: `Fetches a model and exports it, so that serve finds it ready. The model is a Hugging Face repository
-(owner/name), an http(s) URL, a folder or an Argos package (.argosmodel); without one, MODEL_WEIGHTS names it. firefox, and pairs of
-languages behind it such as en-de de-en, are Firefox's own models (FIREFOX_MODELS names another index
+(owner/name) or a folder in it (owner/name/folder), an http(s) URL, a folder or an Argos package (.argosmodel); without one,
+MODEL_WEIGHTS names it. firefox, and pairs of languages behind it such as en-de de-en, are Firefox's own models (FIREFOX_MODELS names another index
 of them than Mozilla's). Prints the exported folder. Does nothing where that holds the model already.
 
 With --repository or --name, or of several models, each becomes the next version of its name in a

@@ -23,6 +23,7 @@ import (
 	"dragoman/app/store/porttest"
 	"dragoman/model"
 	"dragoman/model/cpu/cputest"
+	"dragoman/model/hub/hubtest"
 	"dragoman/model/repository"
 )
 
@@ -64,6 +65,7 @@ type example struct {
 	dir      string
 	address  string // of what the example serves itself
 	firefox  string // index of models; "": none
+	hub      string // where owner/models is; "": nowhere
 	replaces *strings.Replacer
 }
 
@@ -103,6 +105,7 @@ func newExample(t *testing.T, r *running, text string) example {
 		require.NoError(t, os.CopyFS(filepath.Join(e.dir, name), os.DirFS("../../model/testdata/families/"+kind)))
 	}
 	e.fakes()
+	hub := e.repository(text)
 	if strings.Contains(text, "jobs wait ID") && !strings.Contains(text, "curl") { // one that was made before
 		status, job := ask(t, "POST", r.url+"/jobs", jobOfMany(1, ""))
 		require.Equal(t, 202, status)
@@ -110,7 +113,7 @@ func newExample(t *testing.T, r *running, text string) example {
 	}
 	redis := "redis://" + miniredis.RunT(t).Addr()
 	e.replaces = strings.NewReplacer( // what a reader replaces
-		"https://translate.example.com", r.url, "facebook/m2m100_418M", cputest.Bundled(), "alirezamsh/small100", cputest.Bundled(),
+		"https://translate.example.com", r.url, "https://models.example/enfr", hub, "facebook/m2m100_418M", cputest.Bundled(), "alirezamsh/small100", cputest.Bundled(),
 		"google/madlad400-3b-mt", e.dir+"/madlad400-3b-mt", "facebook/nllb-200-distilled-600M", e.dir+"/nllb-200-distilled-600M",
 		" Helsinki-NLP/", " "+e.dir+"/checkpoints/", " /checkpoints", " "+e.dir+"/checkpoints",
 		" /models", " "+e.dir+"/models", "=/models", "="+e.dir+"/models",
@@ -141,6 +144,30 @@ func (e example) converted() {
 	for _, name := range []string{"source.spm", "target.spm"} {
 		require.NoError(e.t, model.CopyFile(testdata+"families/marian/"+name, filepath.Join(folder, name)))
 	}
+}
+
+// repository puts models of other programs into a hub's repository, if a text has one. It returns the URL under which that has the
+// files of Firefox's.
+func (e *example) repository(text string) string {
+	if !strings.Contains(text, "owner/models") {
+		return ""
+	}
+	files := map[string][]byte{}
+	for _, folder := range []string{"enfr", "opus-ct2-en-fr"} {
+		entries, err := os.ReadDir(filepath.Join(e.dir, folder))
+		for _, entry := range entries {
+			raw, err := os.ReadFile(filepath.Join(e.dir, folder, entry.Name()))
+			require.NoError(e.t, err)
+			files[folder+"/"+entry.Name()] = raw
+			if folder == "enfr" {
+				files[entry.Name()] = raw
+			}
+		}
+		require.True(e.t, err == nil || folder == "enfr", err)
+	}
+	server := hubtest.New(e.t, "owner/models", files)
+	e.hub = server.Endpoint
+	return server.Base
 }
 
 // link makes a folder of the files of another, without copying them.
@@ -189,7 +216,7 @@ func (e example) run(text string) string {
 	cmd.Dir = e.dir
 	cmd.Env = append(environment(
 		"HOME="+filepath.Join(e.dir, "home"), "PATH="+filepath.Join(e.dir, "bin")+":/usr/local/bin:/usr/bin:/bin",
-		"ROOT="+root, "SANDBOX="+e.dir, "PROGRAM="+program, "OWN_PORT="+own, "JOB_FILE=off", "FIREFOX_MODELS="+e.firefox, asProgram+"=1",
+		"ROOT="+root, "SANDBOX="+e.dir, "PROGRAM="+program, "OWN_PORT="+own, "JOB_FILE=off", "FIREFOX_MODELS="+e.firefox, "HF_ENDPOINT="+e.hub, asProgram+"=1",
 	), "APP_HOST="+host, "APP_PORT="+port)
 	cmd.Env = slices.DeleteFunc(cmd.Env, func(v string) bool { return strings.HasPrefix(v, "SAVE_WEIGHTS=") && strings.Contains(text, " pull ") })
 	cmd.Env = append(cmd.Env, "XDG_CACHE_HOME="+filepath.Join(e.dir, "cache"))

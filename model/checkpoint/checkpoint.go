@@ -43,7 +43,9 @@ type Checkpoint struct {
 // tensor, where config.json is not that of a model that is supported or where the weights
 // do not fit it. The weight files stay open until Close.
 func Open(dir string) (*Checkpoint, error) {
-	if isConverted(dir) {
+	if ok, err := IsConverted(model.Folder(dir)); err != nil {
+		return nil, err
+	} else if ok {
 		return openConverted(dir)
 	}
 	spec, err := ReadSpec(dir)

@@ -18,7 +18,9 @@ const maxConfigSize = 4 << 20
 // without its weights. It fails, naming the field, where they are not those of
 // a model that is supported.
 func ReadSpec(dir string) (model.Spec, error) {
-	if isConverted(dir) {
+	if ok, err := IsConverted(model.Folder(dir)); err != nil {
+		return model.Spec{}, err
+	} else if ok {
 		ckpt, err := openConverted(dir)
 		if err != nil {
 			return model.Spec{}, err

@@ -23,11 +23,19 @@ type converted struct {
 	rows int // of the decoder's embedding that are in the file
 }
 
-// isConverted says whether a folder holds a model in CTranslate2's form, and no weights of another.
-func isConverted(dir string) bool {
-	has := func(name string) bool { _, err := os.Stat(filepath.Join(dir, name)); return err == nil }
-	return has(ctranslate2.ModelFile) &&
-		!slices.ContainsFunc(formats, func(f format) bool { return has(f.file) || has(f.index) })
+// IsConverted says whether files hold a model in CTranslate2's form, and no weights of another.
+func IsConverted(files model.Files) (bool, error) {
+	if ok, err := files.Has(ctranslate2.ModelFile); err != nil || !ok {
+		return false, err
+	}
+	for _, f := range formats {
+		for _, name := range []string{f.file, f.index} {
+			if ok, err := files.Has(name); err != nil || ok {
+				return false, err
+			}
+		}
+	}
+	return true, nil
 }
 
 // openConverted opens the model in CTranslate2's form in a folder.
@@ -45,9 +53,6 @@ func openConverted(dir string) (ckpt *Checkpoint, err error) {
 	info, err := c.data.Stat()
 	if err != nil {
 		return nil, err
-	}
-	if !info.Mode().IsRegular() {
-		return nil, errors.New("it is not a file")
 	}
 	if beginsWith(c.data, lfsPointer) {
 		return nil, errLFS

@@ -3,107 +3,36 @@ package convert
 import (
 	"bytes"
 	"cmp"
-	"compress/gzip"
 	"encoding/binary"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"math"
 	"os"
 	"path/filepath"
-	"regexp"
+	"slices"
 	"strings"
 
-	"github.com/klauspost/compress/zstd"
 	"go.yaml.in/yaml/v3"
 
 	"dragoman/model"
 	"dragoman/model/checkpoint"
-	"dragoman/model/family"
 	"dragoman/tokenizer/spm"
 )
 
 // firefox are the models of Firefox and Bergamot: students trained by Marian, in its binary format. The reference is
 // fxtranslate 0.5.0.
 var firefox = converter{
-	holds: func(names []string) bool {
-		return len(matching(names, firefoxFiles["model"])) > 0
-	},
+	holds:   func(names []string) bool { return slices.ContainsFunc(names, IsFirefox) },
 	convert: convertFirefox,
 }
 
-// firefoxFiles are the files of a model, which have its languages in their names, may have the extension .gz or .zst, and may
-// stand beside each other. The names of the vocabularies are srcvocab and trgvocab where there are two.
-var firefoxFiles = map[string]*regexp.Regexp{
-	"model":  regexp.MustCompile(`^model\.(?:([A-Za-z_-]{4,16})\.)?intgemm[a-z0-9.]*\.bin(?:\.gz|\.zst)?$`),
-	"vocab":  regexp.MustCompile(`^vocab\.(?:([A-Za-z_-]{4,16})\.)?spm(?:\.gz|\.zst)?$`),
-	"source": regexp.MustCompile(`^srcvocab\.(?:([A-Za-z_-]{4,16})\.)?spm(?:\.gz|\.zst)?$`),
-	"lex":    regexp.MustCompile(`^lex\.(?:[0-9.]+\.)?(?:([A-Za-z_-]{4,16})\.)?s2t\.bin(?:\.gz|\.zst)?$`),
-	"target": regexp.MustCompile(`^trgvocab\.(?:([A-Za-z_-]{4,16})\.)?spm(?:\.gz|\.zst)?$`),
-}
-
-func matching(names []string, pattern *regexp.Regexp) (found []string) {
-	for _, name := range names {
-		if pattern.MatchString(name) {
-			found = append(found, name)
-		}
-	}
-	return found
-}
-
-// one is the only file of a kind; "": there is none.
-func one(names []string, kind string) (string, error) {
-	switch found := matching(names, firefoxFiles[kind]); len(found) {
-	case 0:
-		return "", nil
-	case 1:
-		return found[0], nil
-	default:
-		return "", fmt.Errorf("%s and %s are both there: put each model into a folder of its own", found[0], found[1])
-	}
-}
-
-// maxFirefoxFile bounds a file, which has 17 to 60 MB, when it is unpacked.
-const maxFirefoxFile = 256 << 20
-
-// open opens a file of a model, unpacked.
-func open(dir, name string) (raw []byte, err error) {
-	f, err := os.Open(filepath.Join(dir, name))
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	r := io.Reader(f)
-	switch filepath.Ext(name) {
-	case ".gz":
-		if r, err = gzip.NewReader(f); err != nil {
-			return nil, fmt.Errorf("%s: %w", name, err)
-		}
-	case ".zst":
-		unpacked, err := zstd.NewReader(f, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxMemory(128<<20))
-		if err != nil {
-			return nil, fmt.Errorf("%s: %w", name, err)
-		}
-		defer unpacked.Close()
-		r = unpacked
-	}
-	raw, err = io.ReadAll(io.LimitReader(r, maxFirefoxFile+1))
-	if err == nil && len(raw) > maxFirefoxFile {
-		err = fmt.Errorf("it has more than %d MB", maxFirefoxFile>>20)
-	}
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", name, err)
-	}
-	return raw, nil
-}
-
 func convertFirefox(dir string, names []string, out string) error {
-	name, err := one(names, "model")
+	files, err := FirefoxFiles(names, "")
 	if err != nil {
 		return err
 	}
+	name := files["model"]
 	raw, err := open(dir, name)
 	if err != nil {
 		return err
@@ -116,13 +45,13 @@ func convertFirefox(dir string, names []string, out string) error {
 	if err != nil {
 		return fmt.Errorf("%s: %w", name, err)
 	}
-	if err := s.vocabularies(dir, names, out); err != nil {
+	if err := s.vocabularies(dir, files, out); err != nil {
 		return err
 	}
 	if err := s.tensors(); err != nil {
 		return fmt.Errorf("%s: %w", name, err)
 	}
-	if err := s.shortlist(dir, names); err != nil {
+	if err := s.shortlist(dir, files["lex"]); err != nil {
 		return err
 	}
 	if err := writeSafetensors(filepath.Join(out, checkpoint.SafetensorsFile), s.written); err != nil {
@@ -213,25 +142,17 @@ func newStudent(items marianModel) (*student, error) {
 }
 
 // vocabularies writes the SentencePiece models.
-func (s *student) vocabularies(dir string, names []string, out string) error {
+func (s *student) vocabularies(dir string, files map[string]string, out string) error {
 	for _, side := range []struct {
 		kind, file string
 		pieces     int
 	}{{"source", model.SourcePiecesFile, s.sources}, {"target", model.TargetPiecesFile, s.targets}} {
-		name, err := one(names, side.kind)
-		if err != nil {
-			return err
-		}
+		name := files[side.kind]
 		if name == "" {
-			if name, err = one(names, "vocab"); err != nil {
-				return err
-			}
-			if side.kind == "target" && name != "" && s.source == s.target {
+			name = files["vocab"]
+			if side.kind == "target" && s.source == s.target {
 				continue // the source's
 			}
-		}
-		if name == "" {
-			return fmt.Errorf("there is no vocab.*.spm, or srcvocab.*.spm and trgvocab.*.spm, beside the model: get these files, too")
 		}
 		raw, err := open(dir, name)
 		if err != nil {
@@ -382,10 +303,9 @@ const (
 )
 
 // shortlist adds the lists of lex.*.bin, where that is there.
-func (s *student) shortlist(dir string, names []string) error {
-	name, err := one(names, "lex")
-	if err != nil || name == "" {
-		return err
+func (s *student) shortlist(dir, name string) error {
+	if name == "" {
+		return nil
 	}
 	raw, err := open(dir, name)
 	if err != nil {
@@ -452,7 +372,7 @@ func (s *student) writeSettings(dir, modelFile, out string) error {
 		"num_beams": 1, "max_length": maxPositions, "pad_token_id": pad, "decoder_start_token_id": pad, "eos_token_id": s.eos,
 		"bad_words_ids": [][]int{{pad}}, "renormalize_logits": true,
 	}
-	source, target, err := firefoxPair(dir, modelFile)
+	source, target, err := FirefoxLanguages(model.Folder(dir), modelFile)
 	if err != nil {
 		return err
 	}
@@ -460,30 +380,4 @@ func (s *student) writeSettings(dir, modelFile, out string) error {
 		writeJSON(out, checkpoint.ConfigFile, config), writeJSON(out, checkpoint.GenerationConfigFile, generation),
 		writeJSON(out, model.TokenizerConfigFile, map[string]string{"source_lang": source, "target_lang": target}),
 	)
-}
-
-// firefoxPair are the languages that metadata.json or the name of the file tells; "": none does.
-func firefoxPair(dir, modelFile string) (source, target string, err error) {
-	var metadata struct {
-		Source string `json:"sourceLanguage"`
-		Target string `json:"targetLanguage"`
-	}
-	raw, err := family.Folder(dir).Read("metadata.json")
-	if err == nil {
-		err = json.Unmarshal(raw, &metadata)
-	}
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return "", "", fmt.Errorf("metadata.json: %w", err)
-	}
-	if metadata.Source != "" && metadata.Target != "" {
-		return metadata.Source, metadata.Target, nil
-	}
-	pair := firefoxFiles["model"].FindStringSubmatch(modelFile)[1]
-	if a, b, ok := strings.Cut(pair, "-"); ok {
-		return a, b, nil
-	}
-	if len(pair) == 4 {
-		return pair[:2], pair[2:], nil
-	}
-	return "", "", nil
 }

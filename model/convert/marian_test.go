@@ -13,6 +13,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"dragoman/model"
 	"dragoman/model/checkpoint"
 )
 
@@ -140,7 +141,7 @@ func TestShortlistRefuses(t *testing.T) {
 }
 
 // The languages of a pair are told by metadata.json, or by the file's name.
-func TestFirefoxPair(t *testing.T) {
+func TestFirefoxLanguages(t *testing.T) {
 	for name, test := range map[string]struct{ file, metadata, source, target string }{
 		"by name":       {"model.enfr.intgemm.alphas.bin", "", "en", "fr"},
 		"packed":        {"model.enfr.intgemm.alphas.bin.gz", "", "en", "fr"},
@@ -155,14 +156,14 @@ func TestFirefoxPair(t *testing.T) {
 			if test.metadata != "" {
 				require.NoError(t, os.WriteFile(filepath.Join(dir, "metadata.json"), []byte(test.metadata), 0o644))
 			}
-			require.NotEmpty(t, matching([]string{test.file}, firefoxFiles["model"]))
-			source, target, err := firefoxPair(dir, test.file)
+			require.True(t, IsFirefox(test.file))
+			source, target, err := FirefoxLanguages(model.Folder(dir), test.file)
 			require.NoError(t, err)
 			assert.Equal(t, []string{test.source, test.target}, []string{source, target})
 		})
 	}
 	for _, other := range []string{"model.bin", "pytorch_model.bin", "model.safetensors", "model-00001-of-00002.bin", "qualityModel.enfr.bin"} {
-		assert.Empty(t, matching([]string{other}, firefoxFiles["model"]))
+		assert.False(t, IsFirefox(other))
 	}
 }
 

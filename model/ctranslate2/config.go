@@ -88,6 +88,24 @@ func VocabularyFiles(files model.Files) (names []string, err error) {
 	return names, nil
 }
 
+// Beside are the files beside model.bin that tell of the model: the vocabularies, and config.json and metadata.json where they are
+// there.
+func Beside(files model.Files) (names []string, err error) {
+	if names, err = VocabularyFiles(files); err != nil {
+		return nil, err
+	}
+	for _, name := range []string{ConfigFile, MetadataFile} {
+		ok, err := files.Has(name)
+		if err != nil {
+			return nil, err
+		}
+		if ok {
+			names = append(names, name)
+		}
+	}
+	return names, nil
+}
+
 // vocabularyFile is the file of a vocabulary; "": it is not there.
 func vocabularyFile(files model.Files, stem string) (string, error) {
 	for _, ext := range []string{".json", ".txt"} {

@@ -69,6 +69,9 @@ var entries = map[string]int64{
 	"model/target_vocabulary.json": maxVocabulary, "model/target_vocabulary.txt": maxVocabulary,
 }
 
+// FileLimit is the most bytes that a file of this name may have, in a package or beside model.bin; 0: it is none of a model's.
+func FileLimit(name string) int64 { return max(entries[name], entries["model/"+name]) }
+
 // Unpack writes the files of an Argos package that make its model into the folder dir, beside each other. What else it
 // has, such as stanza's models that find sentences, is left out.
 func Unpack(file, dir string) error {

@@ -5,9 +5,11 @@ import (
 	"errors"
 	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 
 	"go.yaml.in/yaml/v3"
+	"golang.org/x/text/language"
 
 	"dragoman/model/ctranslate2"
 )
@@ -77,17 +79,52 @@ func readCard(files Files) ([]byte, error) {
 	return raw, nil
 }
 
-// cardLine is a line such as "* source languages: fr" or "* **Source language(s):** fra spa".
-var cardLine = regexp.MustCompile(`(?im)^[\s*-]*(source|target) languages?(?:\(s\))?:[\s*]*(.+)$`)
+// cardLine is a line such as "* source languages: fr,fr_BE" or "* **Source language(s):** fra spa".
+var cardLine = regexp.MustCompile(`(?im)^[\s*-]*(source|target) languages?(?:\(s\))?:[ \t*]*(.+)$`)
 
-// cardDirections are the languages that the model card lists.
+// cardDirections are the languages that the model card lists: for each side those of the first line that has some.
 func cardDirections(card []byte) (d Directions) {
 	for _, line := range cardLine.FindAllSubmatch(card, -1) {
+		side := &d.Targets
 		if strings.EqualFold(string(line[1]), "source") {
-			d.Sources = languagesOf(string(line[2]))
-		} else {
-			d.Targets = languagesOf(string(line[2]))
+			side = &d.Sources
+		}
+		if len(*side) == 0 {
+			*side = listed(string(line[2]))
 		}
 	}
 	return d
+}
+
+// listForm is what codes on cards look like, those of languages with a region or a script and others: fr_BE, cmn_Hans, zh_yue.
+var listForm = regexp.MustCompile(`^[A-Za-z]{2,4}([_-][A-Za-z0-9]{2,8})*$`)
+
+// listed are the languages of a card's list, sorted, without their regions: texts are not told apart by these. Codes of groups are
+// left out, and those that are in no registry, such as cn and zhs. What has an entry that is no code at all is a sentence and
+// lists nothing.
+func listed(list string) (codes []string) {
+	for _, entry := range strings.FieldsFunc(list, separatesCodes) {
+		if !listForm.MatchString(entry) {
+			return nil
+		}
+		for _, name := range namesIn(entry) {
+			if code, ok := codeOf(name); ok {
+				codes = append(codes, withoutRegion(code))
+			}
+		}
+	}
+	slices.Sort(codes)
+	return slices.Compact(codes)
+}
+
+// withoutRegion is a code without its region, but with the script that is usual there: zh-TW is zh-Hant.
+func withoutRegion(code string) string {
+	tag := language.Make(code)
+	base, _, region := tag.Raw()
+	if region.String() == "ZZ" {
+		return code
+	}
+	script, _ := tag.Script()
+	code, _ = codeOf(base.String() + "-" + script.String())
+	return code
 }

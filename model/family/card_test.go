@@ -56,3 +56,26 @@ func TestIsNonCommercial(t *testing.T) {
 		assert.Equal(t, want, model.IsNonCommercial(license), license)
 	}
 }
+
+// Lines as the cards of models have them, and some that are no lists.
+func TestCardDirections(t *testing.T) {
+	for card, want := range map[string][2]string{
+		"* source languages: fr,fr_BE,pt_br\n* target languages: en":                                                                        {"fr pt", "en"},
+		"* source languages: pt_BR,zh_TW,sr_ME,es_419,pa_PK\n":                                                                              {"es pa-Arab pt sr-Latn zh-Hant", ""},
+		"* source languages: de\n* target languages: cmn,cn,yue,ze_zh,zh_cn,zh_CN,zh_HK,zh_tw,zh_yue,zhs,zht,zh":                            {"de", "yue zh zh-Hant"},
+		"* source group: Romance languages\n* source language(s): arg ast fra frm_Latn lad_Latn zsm_Latn\n":                                 {"an ast fr frm-Latn lad-Latn ms", ""},
+		"- **Language(s):**  \n  - Source Language(s): afr deu eng\n  - Target Language(s): fra\n  - Valid Target Language Labels: >>xxx<<": {"af de en", "fr"},
+		"* source language(s): kab ber fiu_vro\r\n* target language(s): eng\r\n":                                                            {"kab vro", "en"},
+		"* source language(s): roa\n": {"", ""},
+		"  - Source Language:  Chinese\n  - Target Language: English\n* source language(s): cmn\n": {"zh", ""},
+		"Source language: English and French":                                                      {"", ""},
+		"* source languages: fr\n* source languages: de\n":                                         {"fr", ""},
+		"* source languages:\n* target languages: en\n":                                            {"", "en"},
+		"* source languages: see the table, https://x\n":                                           {"", ""},
+		"- source_languages: roa\n- src_constituents: {'fra', 'spa'}":                              {"", ""},
+		"": {"", ""},
+	} {
+		d := cardDirections([]byte(card))
+		assert.Equal(t, want, [2]string{strings.Join(d.Sources, " "), strings.Join(d.Targets, " ")}, card)
+	}
+}

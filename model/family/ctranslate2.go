@@ -2,10 +2,8 @@ package family
 
 import (
 	"fmt"
-	"path"
 	"path/filepath"
 	"slices"
-	"strings"
 
 	"dragoman/model"
 	"dragoman/model/ctranslate2"
@@ -36,17 +34,11 @@ func chooseConverted(files Files) ([]string, error) {
 			"for a model that was converted from Hugging Face's form add the tokenizer's files from there, with %s", ErrIncomplete,
 			ctranslate2.ModelFile, ctranslate2.PackagePieces, model.SourcePiecesFile, model.TargetPiecesFile, model.TokenizerConfigFile)
 	}
-	vocabularies, err := ctranslate2.VocabularyFiles(files)
+	beside, err := ctranslate2.Beside(files)
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrIncomplete, err)
 	}
-	names := slices.Concat(convertedPieces[i], vocabularies)
-	for _, name := range []string{ctranslate2.ConfigFile, ctranslate2.MetadataFile} {
-		if has(name) {
-			names = append(names, name)
-		}
-	}
-	return names, nil
+	return slices.Concat(convertedPieces[i], beside), nil
 }
 
 // convertedConfig reads a tokenizer.
@@ -134,6 +126,5 @@ func convertedDirections(files Files, _ settings, name string, set Directions) (
 	if err != nil {
 		return d, err
 	}
-	base := strings.TrimSuffix(path.Base(filepath.ToSlash(name)), ctranslate2.PackageExt)
-	return d.or(Directions{languagesOf(metadata.From), languagesOf(metadata.To)}, pairOf(base)).known()
+	return d.or(Directions{languagesOf(metadata.From), languagesOf(metadata.To)}, pairOf(name)).known()
 }

@@ -81,9 +81,11 @@ func TestArgosDirections(t *testing.T) {
 	require.NoError(t, os.Remove(filepath.Join(dir, ctranslate2.MetadataFile)))
 	_, err = converted.Directions(Folder(dir), "any", Directions{})
 	assert.ErrorContains(t, err, "MODEL_LANGUAGES")
-	d, err = converted.Directions(Folder(dir), "/models/opus-ct2-en-ja", Directions{})
-	require.NoError(t, err)
-	assert.Equal(t, Directions{[]string{"en"}, []string{"ja"}}, d)
+	for _, name := range []string{"/models/opus-ct2-en-ja", "owner/opus-ct2-en-ja@main", "owner/models/en-ja@v1", "translate-en-ja.argosmodel"} {
+		d, err = converted.Directions(Folder(dir), name, Directions{})
+		require.NoError(t, err, name)
+		assert.Equal(t, Directions{[]string{"en"}, []string{"ja"}}, d)
+	}
 
 	license, err := License(Folder(argos))
 	require.NoError(t, err)

@@ -15,6 +15,7 @@ import (
 	"golang.org/x/text/language"
 
 	"dragoman/model"
+	"dragoman/model/ctranslate2"
 	"dragoman/tokenizer"
 	"dragoman/tokenizer/spm"
 )
@@ -135,8 +136,7 @@ func marianDirections(files Files, s settings, name string, set Directions) (Dir
 // told are the directions where those that are not known are, in this order, in tokenizer_config.json, on the model card
 // or in the model's name.
 func (d Directions) told(s settings, card Directions, name string) (Directions, error) {
-	base, _, _ := strings.Cut(path.Base(name), "@")
-	return d.or(Directions{languagesOf(s.SourceLanguage), languagesOf(s.TargetLanguage)}, card, pairOf(base)).known()
+	return d.or(Directions{languagesOf(s.SourceLanguage), languagesOf(s.TargetLanguage)}, card, pairOf(name)).known()
 }
 
 // known fails where one side's languages are not known.
@@ -165,22 +165,34 @@ func (t targetTokens) into(vocabulary map[string]int64, d Directions, file strin
 	return d, nil
 }
 
-// pairOf are the languages at the end of a model's name: opus-mt-en-fr.
+// pairOf are the languages at the end of the name of a repository, with its revision or without, of a folder or of an Argos
+// package: opus-mt-en-fr.
 func pairOf(name string) Directions {
-	parts := strings.Split(name, "-")
+	base, _, _ := strings.Cut(path.Base(filepath.ToSlash(name)), "@")
+	parts := strings.Split(strings.TrimSuffix(base, ctranslate2.PackageExt), "-")
 	if len(parts) < 2 {
 		return Directions{}
 	}
 	return Directions{languagesOf(parts[len(parts)-2]), languagesOf(parts[len(parts)-1])}
 }
 
+func separatesCodes(r rune) bool { return strings.ContainsRune(" ,;+\t\r", r) }
+
+// namesIn are the codes in an entry of a list: itself, or several such as deu_eng_fra.
+func namesIn(entry string) []string {
+	if _, ok := codeOf(entry); ok {
+		return []string{entry}
+	}
+	return strings.Split(entry, "_")
+}
+
 // languagesOf are the languages of a list, sorted; none where it has a group of languages: those
 // of the group cannot be told. What is in no registry is left out.
 func languagesOf(list string) (codes []string) {
-	for _, name := range strings.FieldsFunc(list, func(r rune) bool { return strings.ContainsRune(" ,;+\t\r", r) }) {
-		names := []string{name}
-		if _, ok := codeOf(name); !ok {
-			names = strings.Split(name, "_") // deu_eng_fra
+	for _, entry := range strings.FieldsFunc(list, separatesCodes) {
+		names := namesIn(entry)
+		if len(names) > 1 && entry == strings.ToUpper(entry) { // NORTH_EU
+			return nil
 		}
 		for _, name := range names {
 			if collections[strings.ToLower(name)] {

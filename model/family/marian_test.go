@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -52,6 +53,10 @@ func TestMarianDirections(t *testing.T) {
 	const one, many = `{"</s>": 0, "<unk>": 1, "<pad>": 2}`,
 		`{"</s>": 0, "<unk>": 1, ">>fra<<": 2, ">>fr_BE<<": 3, ">>cmn_Hant<<": 4, ">>xx<<": 5, ">>roa<<": 6, "<pad>": 7}`
 	const old = "### opus-mt-fi-en\n\n* source languages: fi\n* target languages: en\n*  OPUS readme: [fi-en](x)\n"
+	const romance = "### opus-mt-ROMANCE-en\n\n* source languages: fr,fr_BE,fr_CA,fr_FR,wa,frp,oc,ca,rm,lld,fur,lij,lmo,es,es_AR,es_CL,es_CO,es_CR,es_DO," +
+		"es_EC,es_ES,es_GT,es_HN,es_MX,es_NI,es_PA,es_PE,es_PR,es_SV,es_UY,es_VE,pt,pt_br,pt_BR,pt_PT,gl,lad,an,mwl,it,it_IT,co,nap,scn,vec,sc,ro,la\n" +
+		"* target languages: en\n*  OPUS readme: [fr+fr_BE-en](https://x/fr+fr_BE-en/README.md)\n"
+	romanceSources := strings.Fields("an ca co es fr frp fur gl it la lad lij lld lmo mwl nap oc pt rm ro sc scn vec wa")
 	const big = "- **Release:** x\n- **Source language(s):** afr deu eng xyzw\n- **Target Language(s):** fra,spa\n"
 	for name, test := range map[string]struct {
 		repository, vocabulary, settings, card, set string
@@ -65,6 +70,9 @@ func TestMarianDirections(t *testing.T) {
 		"settings go first":    {"opus-mt-en-fr", one, `{"source_lang": "fi", "target_lang": "sv"}`, "", "", []string{"fi"}, []string{"sv"}, ""},
 		"by its card":          {"opus-mt-xx-mul", one, `{"source_lang": null}`, old, "", []string{"fi"}, []string{"en"}, ""},
 		"by a card of tc-big":  {"opus-mt-tc-big-gmw-itc", one, `{"source_lang": "gmw"}`, big, "", []string{"af", "de", "en"}, []string{"es", "fr"}, ""},
+		"a group's members":    {"Helsinki-NLP/opus-mt-ROMANCE-en", one, `{"source_lang": "ROMANCE", "target_lang": "en"}`, romance, "", romanceSources, []string{"en"}, ""},
+		"fewer of them":        {"Helsinki-NLP/opus-mt-ROMANCE-en", one, "", romance, "fr,it:", []string{"fr", "it"}, []string{"en"}, ""},
+		"a group in capitals":  {"Helsinki-NLP/opus-mt-NORTH_EU-en", one, `{"source_lang": "NORTH_EU"}`, "", "", nil, nil, "set MODEL_LANGUAGES"},
 		"by tokens":            {"opus-mt-en-ROMANCE", many, "", "", "", []string{"en"}, []string{"fr", "fr-BE", "zh-Hant"}, ""},
 		"as was said":          {"opus-mt-en-fr", one, "", old, "de:nl", []string{"de"}, []string{"nl"}, ""},
 		"sources as was said":  {"opus-mt-ROMANCE-en", one, "", "", "fr,es:", []string{"es", "fr"}, []string{"en"}, ""},

@@ -3,10 +3,12 @@ package hub
 import (
 	"fmt"
 	"path"
+	"slices"
 	"strings"
 
 	"dragoman/model"
 	"dragoman/model/checkpoint"
+	"dragoman/model/ctranslate2"
 	"dragoman/model/family"
 )
 
@@ -16,7 +18,7 @@ var weightFiles = []string{
 }
 
 // smallFiles are the maximum sizes, in bytes, of a checkpoint's files other than weights:
-// what their readers accept.
+// what their readers accept. Those of CTranslate2 has its package.
 var smallFiles = map[string]int64{
 	checkpoint.ConfigFile:           4 << 20,
 	checkpoint.GenerationConfigFile: 4 << 20,
@@ -75,4 +77,23 @@ func chooseWeights(files family.Files) (index, weights []string, err error) {
 		return []string{name}, weights, nil
 	}
 	return nil, nil, fmt.Errorf("%w: there are no weights: none of %s is there", ErrIncomplete, strings.Join(weightFiles, ", "))
+}
+
+// chooseConverted returns the files of a model in CTranslate2's form, its weights last.
+func chooseConverted(files family.Files, familyName string) ([]string, error) {
+	f, err := family.Recognize(files, familyName)
+	if err != nil {
+		return nil, err
+	}
+	names, err := f.PullFiles(files)
+	if err != nil {
+		return nil, err
+	}
+	beside, err := ctranslate2.Beside(files)
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", ErrIncomplete, err)
+	}
+	names = append(names, beside...)
+	slices.Sort(names) // a family may need some of those itself
+	return append(slices.Compact(names), ctranslate2.ModelFile), nil
 }

@@ -3,17 +3,17 @@ package hub
 import (
 	"cmp"
 	"context"
-	"encoding/json"
+	"errors"
 	"fmt"
-	"io"
 	"maps"
-	"net/http"
 	"net/url"
 	"path"
 	"regexp"
 	"slices"
 	"strconv"
 	"strings"
+
+	"dragoman/model/convert"
 )
 
 // Where Firefox itself looks for its models. The index has a record for each file, in the form of Remote Settings.
@@ -37,12 +37,6 @@ func parseFirefox(s, revision string) (Ref, error) {
 	}
 	return Ref{kind: kindFirefox, repo: pair}, nil
 }
-
-// Bounds of an index, whose some 1,000 records take half a megabyte, and of a file.
-const (
-	maxFirefoxIndex = 32 << 20
-	maxFirefoxFile  = 1 << 30
-)
 
 // firefoxRecord is a file of a model. Older indexes call the languages otherwise.
 type firefoxRecord struct {
@@ -112,7 +106,7 @@ func (p *pull) chooseFirefox(ctx context.Context) (names []string, err error) {
 		}
 		a := r.Attachment
 		where, err := base.Parse(a.Location)
-		if err != nil || a.Location == "" || !plainFile.MatchString(name) || !sha256Pattern.MatchString(a.Hash) || a.Size < 1 || a.Size > maxFirefoxFile {
+		if err != nil || a.Location == "" || !plainFile.MatchString(name) || !sha256Pattern.MatchString(a.Hash) || a.Size < 1 || a.Size > convert.MaxFirefoxFile {
 			return nil, fmt.Errorf("the index's record of %.100q has no place, no SHA-256 or no size that a file may have", r.Name)
 		}
 		p.urls[name] = where
@@ -128,27 +122,18 @@ func (p *pull) chooseFirefox(ctx context.Context) (names []string, err error) {
 var plainFile = regexp.MustCompile(`^[A-Za-z0-9_][A-Za-z0-9._-]{0,127}$`)
 
 // firefoxRecords fetches the index.
-func (p *pull) firefoxRecords(ctx context.Context, index *url.URL) (records []firefoxRecord, err error) {
-	err = p.retry(ctx, "the index of models", func() (bool, error) {
-		resp, err := p.send(ctx, http.MethodGet, index, nil)
-		if err != nil {
-			return false, err
-		}
-		defer resp.Body.Close()
-		raw, err := io.ReadAll(io.LimitReader(body{resp.Body}, maxFirefoxIndex+1))
-		if err != nil {
-			return false, err
-		}
-		var list struct {
-			Data []firefoxRecord `json:"data"`
-		}
-		if len(raw) > maxFirefoxIndex || json.Unmarshal(raw, &list) != nil || len(list.Data) == 0 {
-			return false, fmt.Errorf("%s is no index of Firefox's models: check FIREFOX_MODELS", redact(index))
-		}
-		records = list.Data
-		return false, nil
-	})
-	return records, err
+func (p *pull) firefoxRecords(ctx context.Context, index *url.URL) ([]firefoxRecord, error) {
+	var list struct {
+		Data []firefoxRecord `json:"data"`
+	}
+	err := p.getJSON(ctx, index, &list)
+	if err == nil && len(list.Data) == 0 {
+		err = errNoJSON
+	}
+	if errors.Is(err, errNoJSON) {
+		return nil, fmt.Errorf("%s is no index of Firefox's models: check FIREFOX_MODELS", redact(index))
+	}
+	return list.Data, err
 }
 
 // newest are the records of the newest model of a pair, that of the model itself first. Of several of one version the
@@ -196,4 +181,60 @@ func newest(records []firefoxRecord, pair string) ([]firefoxRecord, error) {
 		chosen = append(chosen, byType[kind])
 	}
 	return chosen, nil
+}
+
+// findFirefox finds the files of the model that lies in a folder of a repository or under a URL; none: there is no model.
+func (p *pull) findFirefox(files sourceFiles) (names []string, err error) {
+	model := p.ref.file
+	switch {
+	case model != "":
+		_, err = p.head(files.ctx, model)
+	case p.ref.kind == kindRepo:
+		names, err = p.list(files.ctx)
+	default:
+		model, err = firefoxAt(files)
+	}
+	if err == nil && model != "" {
+		names, err = present(files, append(convert.FirefoxBeside(model), model))
+	}
+	if err != nil || !slices.ContainsFunc(names, convert.IsFirefox) {
+		return nil, err
+	}
+	found, err := convert.FirefoxFiles(names, model)
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", ErrIncomplete, err)
+	}
+	p.maxWeight = convert.MaxFirefoxFile
+	chosen := slices.Sorted(maps.Values(found))
+	if slices.Contains(names, convert.FirefoxMetadata) {
+		chosen = append(chosen, convert.FirefoxMetadata)
+	}
+	return chosen, nil
+}
+
+// firefoxAt is the model under a URL, where metadata.json tells its languages: a URL cannot be listed. "": it does not.
+func firefoxAt(files sourceFiles) (string, error) {
+	source, target, err := convert.FirefoxLanguages(files, "")
+	if err != nil || source == "" {
+		return "", err
+	}
+	models := slices.DeleteFunc(convert.FirefoxModels(source, target), func(name string) bool { return !convert.IsFirefox(name) })
+	if models, err = present(files, models); err != nil || len(models) == 0 {
+		return "", err
+	}
+	return models[0], nil
+}
+
+// present are those of the names that the source has.
+func present(files sourceFiles, names []string) (there []string, err error) {
+	for _, name := range names {
+		ok, err := files.Has(name)
+		if err != nil {
+			return nil, err
+		}
+		if ok {
+			there = append(there, name)
+		}
+	}
+	return there, nil
 }

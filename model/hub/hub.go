@@ -1,10 +1,11 @@
-// Package hub fetches a Hugging Face checkpoint into a folder: from the Hub or a mirror
+// Package hub fetches a model into a folder: from the Hub or a mirror
 // of it by the repository's name, or from any web server that has the files beside each
-// other.
+// other. It is a Hugging Face checkpoint, a model in CTranslate2's form or one of Firefox's, which also come from
+// Mozilla's index.
 //
 // A [Client.Pull] reads top-down as: learn the commit behind the
-// revision from the first file, choose the files that a model of the family needs,
-// compare what the folder already has, then fetch the rest one after the other. A file
+// revision from the first file, or where names cannot be known from the list of all, choose the files that a model of the
+// family needs, compare what the folder already has, then fetch the rest one after the other. A file
 // is written to name.partial, compared with the Hub's checksum and renamed, so a file
 // with its final name is complete. A download that breaks off is resumed, in the same
 // call and in later ones.
@@ -21,7 +22,6 @@ import (
 	"time"
 
 	"dragoman/model"
-	"dragoman/model/checkpoint"
 )
 
 const defaultEndpoint = "https://huggingface.co"
@@ -108,11 +108,7 @@ func (c *Client) Commit(ctx context.Context, ref Ref) (string, error) {
 		return ref.revision, nil
 	}
 	p := &pull{Client: c, ref: ref, answers: map[string]answer{}}
-	find := func() error { _, err := p.head(ctx, checkpoint.ConfigFile); return err }
-	if ref.kind == kindFirefox {
-		find = func() error { _, err := p.chooseFirefox(ctx); return err }
-	}
-	if err := find(); err != nil {
+	if _, err := p.find(ctx); err != nil {
 		if !retriable(err) || ctx.Err() != nil {
 			return "", c.explain(ref, err)
 		}

@@ -1,6 +1,7 @@
 package hub
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -12,6 +13,7 @@ import (
 
 	"dragoman/model"
 	"dragoman/model/checkpoint"
+	"dragoman/model/ctranslate2"
 )
 
 // pull is one Pull in progress.
@@ -24,6 +26,7 @@ type pull struct {
 	// What is known of the source.
 	commit  string              // of a repository, once known; files are then fetched from it
 	answers map[string]answer   // of head
+	listed  []string            // the repository's files with their folders, where it was asked for them
 	urls    map[string]*url.URL // of files that are not beside each other
 
 	weights   []string // files that hold the weights
@@ -41,24 +44,15 @@ func (p *pull) run(ctx context.Context) error {
 	if p.upToDate(p.ref.revision) {
 		return nil // asked for by its commit: nothing can have changed
 	}
-	if p.ref.kind == kindFirefox {
-		names, err := p.chooseFirefox(ctx)
-		if err != nil || p.upToDate(p.commit) {
-			return err
-		}
-		return p.fetchAll(ctx, names)
-	}
-	files := sourceFiles{ctx, p}
-	if ok, err := files.Has(checkpoint.ConfigFile); err != nil {
+	choose, err := p.find(ctx)
+	if err != nil {
 		return err
-	} else if !ok {
-		return fmt.Errorf("%w: %s is not there: this is not a checkpoint in Hugging Face form", ErrIncomplete, checkpoint.ConfigFile)
 	}
 	if p.upToDate(p.commit) {
 		p.cfg.Log.Info("checkpoint is up to date", "source", p.ref.String(), "revision", p.commit, "dir", p.dir)
 		return nil
 	}
-	names, err := p.choose(files)
+	names, err := choose()
 	if err != nil {
 		return err
 	}
@@ -66,6 +60,35 @@ func (p *pull) run(ctx context.Context) error {
 		return err
 	}
 	return p.fetchAll(ctx, names)
+}
+
+// find finds out in which form the source has a model, and the commit. What it returns chooses the model's files.
+func (p *pull) find(ctx context.Context) (choose func() ([]string, error), err error) {
+	files := sourceFiles{ctx, p}
+	if p.ref.kind != kindFirefox && p.ref.file == "" {
+		hasConfig, err := files.Has(checkpoint.ConfigFile)
+		if err != nil {
+			return nil, err
+		}
+		if ok, err := checkpoint.IsConverted(files); err != nil {
+			return nil, err
+		} else if ok {
+			return func() ([]string, error) { return chooseConverted(files, p.cfg.Family) }, nil
+		}
+		if hasConfig {
+			return func() ([]string, error) { return p.choose(files) }, nil
+		}
+	}
+	var names []string
+	if p.ref.kind == kindFirefox {
+		names, err = p.chooseFirefox(ctx)
+	} else {
+		names, err = p.findFirefox(files)
+	}
+	if err == nil && len(names) == 0 {
+		err = p.noModel()
+	}
+	return func() ([]string, error) { return names, nil }, err
 }
 
 // fetchAll fetches the files that make up the model.
@@ -110,7 +133,7 @@ func (p *pull) limit(name string) int64 {
 	if p.urls != nil {
 		return p.answers[name].Size
 	}
-	if limit, ok := smallFiles[name]; ok {
+	if limit := cmp.Or(smallFiles[name], ctranslate2.FileLimit(name)); limit > 0 && !slices.Contains(p.weights, name) {
 		return limit
 	}
 	left := p.maxWeight

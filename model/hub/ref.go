@@ -9,6 +9,7 @@ import (
 	"regexp"
 	"strings"
 
+	"dragoman/model/convert"
 	"dragoman/model/ctranslate2"
 )
 
@@ -31,13 +32,15 @@ type Ref struct {
 	repo     string   // kindRepo: owner/name; kindFirefox: the pair of languages
 	revision string   // kindRepo: branch, tag or commit
 	base     *url.URL // kindURL: the folder of the files
-	path     string   // kindFolder
+	path     string   // kindFolder: it; kindRepo: the folder in the repository, "" where that is its root
+	file     string   // kindRepo, kindURL: of the one that is meant of Firefox's models there; "" where none is named
 }
 
 var (
 	repoPattern     = regexp.MustCompile(`^[A-Za-z0-9_][A-Za-z0-9._-]*/[A-Za-z0-9_][A-Za-z0-9._-]*$`)
 	revisionPattern = regexp.MustCompile(`^[A-Za-z0-9_][A-Za-z0-9_./+-]*$`)
 	pathPattern     = regexp.MustCompile(`^(/|~|\.\.?(/|$))`)
+	folderPattern   = regexp.MustCompile(`^[A-Za-z0-9_][A-Za-z0-9._+-]*(/[A-Za-z0-9_][A-Za-z0-9._+-]*)*$`)
 	commitPattern   = regexp.MustCompile(`^[0-9a-f]{40}$`)
 )
 
@@ -48,7 +51,9 @@ var (
 //   - an http(s) URL whose files are beside each other (a repository's own page
 //     on the Hub counts as the repository);
 //   - one of Firefox's models, firefox:en-de;
-//   - a repository of the Hub, owner/name or owner/name@revision.
+//   - a repository of the Hub, owner/name or owner/name@revision, or a folder in it, owner/name/folder.
+//
+// A URL or a folder in a repository may end with the name of a file that is one of Firefox's models.
 //
 // revision is a branch, tag or commit and may be empty; folders and URLs have none.
 func ParseRef(s, revision string) (Ref, error) {
@@ -106,27 +111,40 @@ func parseURL(s, revision string) (Ref, error) {
 		return Ref{}, fmt.Errorf("model %q is a URL, which has no revision %q: leave the revision out", redact(u), revision)
 	}
 	u.Fragment = ""
+	if file := path.Base(u.Path); convert.IsFirefox(file) {
+		return Ref{kind: kindURL, base: u.JoinPath(".."), file: file}, nil
+	}
 	return Ref{kind: kindURL, base: u}, nil
 }
 
 // hubPage recognizes the address of a repository's page, as one copies it from
-// the browser: https://hub/owner/name or https://hub/owner/name/tree/revision.
+// the browser: https://hub/owner/name or https://hub/owner/name/tree/revision/folder, or of one of Firefox's models.
+// A revision has no slash there that is not escaped, but for refs/pr/1 and its like.
 func hubPage(u *url.URL) (repo, revision string, ok bool) {
 	if host := u.Hostname(); host != "huggingface.co" && host != "hf.co" {
 		return "", "", false
 	}
-	parts := strings.SplitN(strings.Trim(u.Path, "/"), "/", 4)
+	parts := strings.Split(strings.Trim(u.EscapedPath(), "/"), "/")
+	for i, part := range parts {
+		parts[i], _ = url.PathUnescape(part) // of what is escaped already
+	}
+	isFile := convert.IsFirefox(path.Base(u.Path))
 	switch {
 	case len(parts) == 2:
-		return parts[0] + "/" + parts[1], "", true
-	case len(parts) == 4 && parts[2] == "tree":
-		return parts[0] + "/" + parts[1], parts[3], true
+		return strings.Join(parts, "/"), "", true
+	case len(parts) > 3 && (parts[2] == "tree" || isFile && (parts[2] == "blob" || parts[2] == "resolve")):
+		end := 4
+		if parts[3] == "refs" {
+			end = min(6, len(parts))
+		}
+		return strings.Join(append(parts[:2:2], parts[end:]...), "/"), strings.Join(parts[3:end], "/"), true
 	}
 	return "", "", false
 }
 
 func parseRepo(s, revision string) (Ref, error) {
-	repo, at, hasAt := strings.Cut(s, "@")
+	name, at, hasAt := strings.Cut(s, "@")
+	repo, folder, file := splitRepo(name)
 	if !repoPattern.MatchString(repo) || len(repo) > 96 || strings.Contains(repo, "..") || strings.Contains(repo, "--") {
 		return Ref{}, fmt.Errorf("model %q is neither a folder that exists, nor an http(s) URL, nor a repository's name (owner/name): "+
 			"check the spelling; write a folder's path with ./ or / in front", s)
@@ -143,7 +161,20 @@ func parseRepo(s, revision string) (Ref, error) {
 	if !revisionPattern.MatchString(revision) || strings.Contains(revision, "..") {
 		return Ref{}, fmt.Errorf("revision %q of model %q is not the name of a branch, tag or commit", revision, repo)
 	}
-	return Ref{kind: kindRepo, repo: repo, revision: revision}, nil
+	return Ref{kind: kindRepo, repo: repo, revision: revision, path: folder, file: file}, nil
+}
+
+// splitRepo cuts owner/name/folder/file. What is no folder of a repository stays with its name, which is refused then.
+func splitRepo(name string) (repo, folder, file string) {
+	parts := strings.SplitN(name, "/", 3)
+	if len(parts) < 3 || len(parts[2]) > 512 || !folderPattern.MatchString(parts[2]) {
+		return name, "", ""
+	}
+	repo, folder = parts[0]+"/"+parts[1], parts[2]
+	if file = path.Base(folder); !convert.IsFirefox(file) {
+		return repo, folder, ""
+	}
+	return repo, strings.TrimPrefix(path.Dir(folder), "."), file
 }
 
 // IsFolder reports whether the checkpoint is a folder of this machine, which
@@ -154,10 +185,15 @@ func (r Ref) IsFolder() bool { return r.kind == kindFolder }
 func (r Ref) Revision() string { return r.revision }
 
 // Name is what a model from there is called: the last part of the repository's name, of the URL's
-// path or of the folder's.
+// path or of the folder's. One of Firefox's is called by its languages.
 func (r Ref) Name() string {
+	if source, target := convert.FirefoxPair(r.file); source != "" {
+		return "firefox-" + source + "-" + target
+	}
 	name := r.String()
 	switch r.kind {
+	case kindRepo:
+		name = path.Join(r.repo, r.path)
 	case kindURL:
 		name = r.base.Path
 	case kindFirefox:
@@ -175,11 +211,14 @@ func (r Ref) Name() string {
 func (r Ref) String() string {
 	switch r.kind {
 	case kindURL:
+		if r.file != "" {
+			return redact(r.base.JoinPath(r.file))
+		}
 		return redact(r.base)
 	case kindFolder:
 		return r.path
 	case kindFirefox:
 		return firefoxPrefix + r.repo
 	}
-	return r.repo
+	return path.Join(r.repo, r.path, r.file)
 }

@@ -22,7 +22,7 @@ func (p *pull) fileURL(name string) *url.URL {
 	if p.commit != "" {
 		revision = p.commit
 	}
-	return p.endpoint.JoinPath(p.ref.repo, "resolve", url.PathEscape(revision), url.PathEscape(name))
+	return p.endpoint.JoinPath(p.ref.repo, "resolve", url.PathEscape(revision), p.ref.path, url.PathEscape(name))
 }
 
 // head asks which version of a file the source has. Answers are remembered. The first

@@ -35,6 +35,17 @@ func TestParseRef(t *testing.T) {
 		{name: "a/b@v1", revision: "v1", want: "a/b v1"},
 		{name: "https://huggingface.co/facebook/m2m100_418M", want: "facebook/m2m100_418M main"},
 		{name: "https://hf.co/facebook/m2m100_418M/tree/refs/pr/3/", want: "facebook/m2m100_418M refs/pr/3"},
+		{name: "models/mine/deeper", want: "models/mine/deeper main"},
+		{name: "a/b/c/d-e@v1", want: "a/b/c/d-e v1"},
+		{name: "a/b/model.enfr.intgemm.alphas.bin.gz@v1", want: "a/b/model.enfr.intgemm.alphas.bin.gz v1"},
+		{name: "https://huggingface.co/a/b/tree/main/c/d", want: "a/b/c/d main"},
+		{name: "https://huggingface.co/a/b/tree/feature%2Fx/c", want: "a/b/c feature/x"},
+		{name: "https://huggingface.co/a/b/tree/refs/pr/3/c", want: "a/b/c refs/pr/3"},
+		{name: "https://huggingface.co/a/b/blob/main/model.enfr.intgemm.alphas.bin", want: "a/b/model.enfr.intgemm.alphas.bin main"},
+		{name: "https://huggingface.co/a/b/resolve/v1/c/model.enfr.intgemm.alphas.bin?download=true", want: "a/b/c/model.enfr.intgemm.alphas.bin v1"},
+		{name: "https://huggingface.co/a/b/resolve/main", want: "https://huggingface.co/a/b/resolve/main ", kind: kindURL},
+		{name: "https://me:pass@host/x/model.enfr.intgemm.alphas.bin?sig=1", want: "https://host/x/model.enfr.intgemm.alphas.bin ", kind: kindURL},
+		{name: "https://host/model.intgemm.alphas.bin", want: "https://host/model.intgemm.alphas.bin ", kind: kindURL},
 		{name: "https://me:pass@host:8443/x/y?sig=1#z", want: "https://host:8443/x/y ", kind: kindURL},
 		{name: "http://host", want: "http://host ", kind: kindURL},
 		{name: "models/mine", want: "models/mine ", kind: kindFolder},
@@ -48,7 +59,13 @@ func TestParseRef(t *testing.T) {
 
 		{name: "", fails: "no model is named"},
 		{name: "gpt2", fails: "owner/name"},
-		{name: "models/mine/deeper", fails: "neither a folder that exists"},
+		{name: "models/mine//deeper", fails: "neither a folder that exists"},
+		{name: "a/b/../c", fails: "neither"},
+		{name: "a/b/.hidden", fails: "neither"},
+		{name: "a/b/c/", fails: "neither"},
+		{name: "a/b/c d", fails: "neither"},
+		{name: "a/b/" + strings.Repeat("c", 513), fails: "neither"},
+		{name: "https://huggingface.co/a/b/tree/main/%2e%2e/c", fails: "neither"},
 		{name: "a/../b", fails: "neither"},
 		{name: "a/b..c", fails: "neither"},
 		{name: "a/b--c", fails: "neither"},
@@ -76,6 +93,11 @@ func TestParseRef(t *testing.T) {
 			require.NoError(t, err)
 			assert.Equal(t, tt.want, r.String()+" "+r.Revision())
 			assert.Equal(t, tt.kind, r.kind)
+			if again, err := ParseRef(r.String(), r.revision); r.kind != kindFolder {
+				require.NoError(t, err)
+				assert.Equal(t, r.String(), again.String())
+				assert.Equal(t, r.file, again.file)
+			}
 		})
 	}
 }
@@ -259,4 +281,16 @@ func TestWait(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	require.ErrorIs(t, wait(ctx, time.Hour), context.Canceled)
+}
+
+func TestRefName(t *testing.T) {
+	for name, want := range map[string]string{
+		"facebook/m2m100_418M@v1": "m2m100_418M", "a/b/c/en-fr": "en-fr", "https://host/x/y?z=1": "y", "./x/y": "y", "x/en_fr.argosmodel": "en_fr",
+		"firefox:en-de": "firefox-en-de", "a/b/model.enfr.intgemm.alphas.bin.gz": "firefox-en-fr", "https://host/x/model.en-zh_hant.intgemm8.bin": "firefox-en-zh_hant",
+		"a/b/model.intgemm.alphas.bin": "b", "https://host/x/model.intgemm.alphas.bin": "x",
+	} {
+		r, err := ParseRef(name, "")
+		require.NoError(t, err, name)
+		assert.Equal(t, want, r.Name(), name)
+	}
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"dragoman/model"
+	"dragoman/model/hub/hubtest"
 	"dragoman/model/weights"
 )
 
@@ -60,4 +61,37 @@ func TestArgosPackageRefuses(t *testing.T) {
 	require.NoError(t, os.WriteFile(path, []byte("no zip"), 0o600))
 	_, err = weights.New(newFixture(t, func(c *weights.Config) { c.Weights = path }).real().Config).Prepare(t.Context())
 	assert.ErrorContains(t, err, "an Argos package is a zip file")
+}
+
+// Models of other programs come from a hub's repository as they do from a folder.
+func TestRepositoryOfOthers(t *testing.T) {
+	for name, test := range map[string]struct {
+		folder, weights string
+		family          string
+		languages       []string
+	}{
+		"Argos's":   {"families/ctranslate2-argos", repo, "ctranslate2", []string{"en", "fr"}},
+		"Firefox's": {"firefox", repo, "firefox", []string{"en", "fr"}},
+		"its file":  {"firefox-separate", repo + "/model.enfr.intgemm.alphas.bin", "firefox", []string{"en", "fr"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			files := map[string][]byte{}
+			entries, err := os.ReadDir(filepath.Join("..", "testdata", test.folder))
+			require.NoError(t, err)
+			for _, e := range entries {
+				files[e.Name()], err = os.ReadFile(filepath.Join("..", "testdata", test.folder, e.Name()))
+				require.NoError(t, err)
+			}
+			server := hubtest.New(t, repo, files)
+			f := newFixture(t, func(c *weights.Config) { c.Weights, c.Hub = test.weights, client(t, server.Endpoint) }).real()
+			dir := f.prepare(t)
+			m, err := model.ReadManifest(dir)
+			require.NoError(t, err)
+			assert.Equal(t, test.family, m.Family)
+			assert.Equal(t, test.weights+"@main", m.Source)
+			assert.Equal(t, test.languages, append(m.Sources, m.Targets...))
+			assert.Zero(t, server.Sent("goldens.json.gz"))
+			assert.Empty(t, leftovers(t, dir))
+		})
+	}
 }

@@ -14,6 +14,7 @@ import (
 	"crypto/sha1"
 	"crypto/sha256"
 	"encoding/hex"
+	"encoding/json"
 	"fmt"
 	"maps"
 	"net/http"
@@ -56,7 +57,7 @@ func WithToken(token string) Option { return func(s *Server) { s.token = token }
 // accepted, which no account has.
 func Gated() Option { return func(s *Server) { s.gated = true } }
 
-// New starts a Hub that holds files, by name, in the branch main of repo
+// New starts a Hub that holds files, by name, with folders or without, in the branch main of repo
 // (owner/name). It is closed at the end of the test.
 func New(t testing.TB, repo string, files map[string][]byte, opts ...Option) *Server {
 	t.Helper()
@@ -67,11 +68,16 @@ func New(t testing.TB, repo string, files map[string][]byte, opts ...Option) *Se
 	s.Push("main", files)
 	mux := http.NewServeMux()
 	mux.HandleFunc("/plain/{file}", s.servePlain)
-	mux.HandleFunc("/{owner}/{name}/resolve/{revision}/{file}", s.serveResolve)
-	hub := httptest.NewServer(s.recorded("hub", http.StripPrefix(s.prefix, mux)))
+	mux.HandleFunc("/{owner}/{name}/resolve/{revision}/{file...}", s.serveResolve)
+	api := http.NewServeMux()
+	api.HandleFunc("/{owner}/{name}/revision/{revision}", s.serveList)
+	root := http.NewServeMux()
+	root.Handle("/", mux)
+	root.Handle("/api/models/", http.StripPrefix("/api/models", api))
+	hub := httptest.NewServer(s.recorded("hub", http.StripPrefix(s.prefix, root)))
 	t.Cleanup(hub.Close)
 	mux = http.NewServeMux()
-	mux.HandleFunc("/{commit}/{file}", s.serveStorage)
+	mux.HandleFunc("/{commit}/{file...}", s.serveStorage)
 	storage := httptest.NewServer(s.recorded("storage", mux))
 	t.Cleanup(storage.Close)
 	s.Endpoint, s.Base, s.storage = hub.URL+s.prefix, hub.URL+s.prefix+"/plain", storage.URL
@@ -172,6 +178,20 @@ func fail(w http.ResponseWriter, status int, code, message string) {
 	}
 	w.Header().Set("X-Error-Message", message)
 	w.WriteHeader(status)
+}
+
+// serveList answers with the names of a commit's files, as the Hub's API does.
+func (s *Server) serveList(w http.ResponseWriter, r *http.Request) {
+	commit, files := s.commit(r.PathValue("revision"))
+	if files == nil || r.PathValue("owner")+"/"+r.PathValue("name") != s.repo {
+		fail(w, http.StatusNotFound, "RepoNotFound", "Repository not found")
+		return
+	}
+	siblings := []map[string]string{}
+	for _, name := range slices.Sorted(maps.Keys(files)) {
+		siblings = append(siblings, map[string]string{"rfilename": name})
+	}
+	_ = json.NewEncoder(w).Encode(map[string]any{"sha": commit, "siblings": siblings})
 }
 
 // isLarge reports whether the Hub keeps a file in its large file storage.
