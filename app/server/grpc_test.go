@@ -7,6 +7,8 @@ import (
 	"encoding/json"
 	"io"
 	"net/http"
+	"os"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -19,6 +21,7 @@ import (
 	"google.golang.org/grpc/health/grpc_health_v1"
 	"google.golang.org/grpc/reflection/grpc_reflection_v1"
 	"google.golang.org/grpc/status"
+	"google.golang.org/protobuf/encoding/protojson"
 
 	pb "dragoman/app/api/dropin/openinference/inferencepb"
 )
@@ -78,6 +81,16 @@ func TestGRPC(t *testing.T) {
 	got, err := c.ModelInfer(t.Context(), textRequest(text))
 	require.NoError(t, err)
 	assert.Equal(t, want, textOf(got))
+
+	page, err := os.ReadFile("../../docs/api.md")
+	require.NoError(t, err)
+	example := regexp.MustCompile(`(?s)grpcurl -plaintext -d '(.*?)'`).FindSubmatch(page)
+	require.NotNil(t, example)
+	documented := &pb.ModelInferRequest{}
+	require.NoError(t, protojson.Unmarshal(example[1], documented))
+	got, err = c.ModelInfer(t.Context(), documented)
+	require.NoError(t, err)
+	assert.NotEmpty(t, got.GetOutputs()[0].GetContents().GetBytesContents()[0])
 
 	stream, err := c.ModelStreamInfer(t.Context())
 	require.NoError(t, err)

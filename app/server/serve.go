@@ -14,6 +14,7 @@ import (
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/credentials"
 
+	"dragoman/app/api/httpapi"
 	"dragoman/app/config"
 )
 
@@ -149,7 +150,7 @@ func (s *server) load(ctx context.Context) (*translation, error) {
 }
 
 // stop ends serving; t is nil where nothing was loaded.
-func (s *server) stop(srv *http.Server, calls *grpc.Server, t *translation, stopJobs func() error) error {
+func (s *server) stop(srv *http.Server, calls *httpapi.GRPCServer, t *translation, stopJobs func() error) error {
 	// How long answers get to leave after the engine has ended their requests.
 	const grace = time.Second
 

@@ -2,6 +2,7 @@ package httpapi
 
 import (
 	"context"
+	"net"
 	"time"
 
 	"github.com/gin-gonic/gin"
@@ -30,29 +31,40 @@ const (
 	pingInterval   = 2 * time.Minute // of the server, to connections on which nothing comes
 	pingTimeout    = 20 * time.Second
 	leastPing      = 10 * time.Second // between those of clients
+
+	streamWorkers = 64 // goroutines that are kept for calls, with the stacks that these grow
 )
+
+// GRPCServer is a server of gRPC that counts what its connections take of the memory of all requests.
+type GRPCServer struct {
+	*grpc.Server
+	calls *calls
+}
+
+// Serve accepts connections until the server is stopped.
+func (s *GRPCServer) Serve(l net.Listener) error { return s.Server.Serve(s.calls.listen(l)) }
 
 // GRPC makes a server of the Open Inference Protocol over gRPC, with its health and reflection. Its calls go
 // through what requests over HTTP go through, see [openinference.RPC]. The options are how it speaks TLS.
-func (a *API) GRPC(options ...grpc.ServerOption) *grpc.Server {
+func (a *API) GRPC(options ...grpc.ServerOption) *GRPCServer {
 	rpc := openinference.NewRPC(a.inferenceConfig())
 	router := gin.New()
 	router.ForwardedByClientIP = false
-	calls := rpc.Dialect()
 	router.Use(a.cfg.TrustedProxies.Resolve, telemetry.TraceRequests(a.cfg.Tracer), a.requestID, a.accessLog, a.cfg.Metrics.CountRequests(), a.recoverPanic)
-	a.server.Mount(router, calls)
+	a.server.Mount(router, rpc.Dialect())
 	rpc.Router = a.bodies.Serve(router)
+	counted := &calls{memory: a.cfg.Memory, conns: make(map[string]*countedConn)}
 	server := grpc.NewServer(append(options,
 		grpc.MaxRecvMsgSize(int(a.cfg.MaxBodyBytes)), grpc.MaxConcurrentStreams(maxStreams), grpc.MaxHeaderListSize(maxMetadata),
 		grpc.ConnectionTimeout(handshakeTime), grpc.ForceServerCodecV2(boundedCodec{encoding.GetCodecV2(proto.Name), a.cfg.MaxRecords}),
 		grpc.KeepaliveParams(keepalive.ServerParameters{MaxConnectionIdle: connectionIdle, Time: pingInterval, Timeout: pingTimeout}),
 		grpc.KeepaliveEnforcementPolicy(keepalive.EnforcementPolicy{MinTime: leastPing, PermitWithoutStream: true}),
-		grpc.UnknownServiceHandler(openinference.Unserved),
+		grpc.UnknownServiceHandler(openinference.Unserved), grpc.NumStreamWorkers(streamWorkers), grpc.StatsHandler(counted),
 	)...)
 	inferencepb.RegisterGRPCInferenceServiceServer(server, rpc)
 	grpc_health_v1.RegisterHealthServer(server, health{a: a})
 	reflection.Register(server)
-	return server
+	return &GRPCServer{server, counted}
 }
 
 // inferenceConfig is what the Open Inference Protocol works with.

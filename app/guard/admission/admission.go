@@ -113,8 +113,8 @@ func (l *Lease) Charge(caller string) {
 	l.add(held)
 }
 
-// give gives n bytes back, or what there is where the lease was closed meanwhile.
-func (l *Lease) give(n int64) {
+// Give gives n bytes back, or what there is where the lease was closed meanwhile.
+func (l *Lease) Give(n int64) {
 	l.memory.mu.Lock()
 	defer l.memory.mu.Unlock()
 	l.add(-min(n, l.held))
@@ -166,7 +166,7 @@ func Hold(ctx context.Context, n int64) (release func(), err error) {
 // Give gives n bytes back that the request of a context has taken.
 func Give(ctx context.Context, n int64) {
 	if l, ok := ctx.Value(leaseKey{}).(*Lease); ok {
-		l.give(n)
+		l.Give(n)
 	}
 }
 
