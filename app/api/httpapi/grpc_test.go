@@ -44,7 +44,7 @@ func TestHealthOfCalls(t *testing.T) {
 	api := New(Config{MaxBodyBytes: 1000, RequestTimeout: time.Minute, Log: slog.New(slog.DiscardHandler)})
 	conn, err := grpc.NewClient(serveGRPC(t, api), grpc.WithTransportCredentials(insecure.NewCredentials()))
 	require.NoError(t, err)
-	defer conn.Close()
+	defer func() { assert.NoError(t, conn.Close()) }()
 	check := func() grpc_health_v1.HealthCheckResponse_ServingStatus {
 		answer, err := grpc_health_v1.NewHealthClient(conn).Check(t.Context(), &grpc_health_v1.HealthCheckRequest{})
 		require.NoError(t, err)
@@ -107,7 +107,7 @@ func TestPartsOfMessages(t *testing.T) {
 
 	other, err := grpc.NewClient(address, grpc.WithTransportCredentials(insecure.NewCredentials()))
 	require.NoError(t, err)
-	defer other.Close()
+	defer func() { assert.NoError(t, other.Close()) }()
 	live, err := inferencepb.NewGRPCInferenceServiceClient(other).ServerLive(t.Context(), &inferencepb.ServerLiveRequest{}, grpc.WaitForReady(true))
 	require.NoError(t, err)
 	assert.True(t, live.GetLive())
