@@ -5,10 +5,14 @@ import (
 	"crypto/tls"
 	"encoding/binary"
 	"encoding/json"
+	"fmt"
 	"io"
+	"log/slog"
+	"net"
 	"net/http"
 	"os"
 	"regexp"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -19,11 +23,13 @@ import (
 	"google.golang.org/grpc/credentials"
 	"google.golang.org/grpc/credentials/insecure"
 	"google.golang.org/grpc/health/grpc_health_v1"
+	"google.golang.org/grpc/metadata"
 	"google.golang.org/grpc/reflection/grpc_reflection_v1"
 	"google.golang.org/grpc/status"
 	"google.golang.org/protobuf/encoding/protojson"
 
 	pb "dragoman/app/api/dropin/openinference/inferencepb"
+	"dragoman/app/config"
 )
 
 // dial connects to the calls of a service.
@@ -129,9 +135,56 @@ func TestGRPC(t *testing.T) {
 	assert.Equal(t, codes.Unavailable, status.Code(err))
 }
 
+// HTTP/2 is spoken without TLS, too, and bodies have the same bounds.
+func TestHTTP2WithoutTLS(t *testing.T) {
+	r := service(t, "MAX_BODY_BYTES=1000000")
+	transport := &http.Transport{Protocols: new(http.Protocols)}
+	transport.Protocols.SetUnencryptedHTTP2(true)
+	defer transport.CloseIdleConnections()
+	client := http.Client{Transport: transport}
+	for body, want := range map[string]int{
+		`{"payload":{"fromLang":"en","toLang":"fr","records":[{"id":"1","text":"Hello."}]}}`: 200,
+		strings.Repeat("x", 2_000_000): 413, "{": 400,
+	} {
+		resp, err := client.Post(r.url+"/translation", "application/json", strings.NewReader(body))
+		require.NoError(t, err)
+		_, err = io.Copy(io.Discard, resp.Body)
+		assert.NoError(t, err)
+		assert.NoError(t, resp.Body.Close())
+		assert.Equal(t, want, resp.StatusCode)
+		assert.Equal(t, 2, resp.ProtoMajor)
+	}
+}
+
+// TestPortOfGRPC: the default port may be another process's, one that was set may not.
+func TestPortOfGRPC(t *testing.T) {
+	log := slog.New(slog.DiscardHandler)
+	taken, err := net.Listen("tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	defer func() { assert.NoError(t, taken.Close()) }()
+	_, port, err := net.SplitHostPort(taken.Addr().String())
+	require.NoError(t, err)
+	number, err := strconv.Atoi(port)
+	require.NoError(t, err)
+	_, err = listenGRPC(config.Config{Host: "127.0.0.1", GRPCPort: number}, log)
+	assert.ErrorContains(t, err, "set GRPC_PORT, or GRPC_PORT=0 for none")
+	for _, cfg := range []config.Config{{GRPCPort: 0}, {GRPCPort: number, Role: config.Worker}} {
+		listener, err := listenGRPC(cfg, log)
+		assert.NoError(t, err)
+		assert.Nil(t, listener)
+	}
+	held, err := net.Listen("tcp", net.JoinHostPort("127.0.0.1", strconv.Itoa(config.DefaultGRPCPort)))
+	if err == nil { // else another process has it
+		defer func() { assert.NoError(t, held.Close()) }()
+	}
+	listener, err := listenGRPC(config.Config{Host: "127.0.0.1", GRPCPort: config.DefaultGRPCPort}, log)
+	assert.NoError(t, err)
+	assert.Nil(t, listener)
+}
+
 // TestHostileGRPC sends what no client should.
 func TestHostileGRPC(t *testing.T) {
-	r := service(t, "GRPC_PORT=1", "MAX_BODY_BYTES=100000")
+	r := service(t, "GRPC_PORT=1", "MAX_BODY_BYTES=100000", "SHUTDOWN_TIMEOUT=1s") // what is not read ends then
 	conn := r.dial(t, insecure.NewCredentials())
 	c := pb.NewGRPCInferenceServiceClient(conn)
 	_, err := c.ModelInfer(t.Context(), textRequest(strings.Repeat("x", 200_000)))
@@ -146,6 +199,16 @@ func TestHostileGRPC(t *testing.T) {
 	assert.Equal(t, codes.Internal, status.Code(conn.Invoke(t.Context(), pb.GRPCInferenceService_ModelInfer_FullMethodName, noMessage{}, &pb.ModelInferResponse{}, grpc.ForceCodec(noMessage{}))))
 	assert.Equal(t, codes.Unimplemented, status.Code(conn.Invoke(t.Context(), "/inference.GRPCInferenceService/SystemSharedMemoryStatus", &pb.ServerLiveRequest{}, &pb.ServerLiveResponse{})))
 	assert.Equal(t, codes.Unimplemented, status.Code(conn.Invoke(t.Context(), "/none/None", &pb.ServerLiveRequest{}, &pb.ServerLiveResponse{})))
+
+	flood := metadata.AppendToOutgoingContext(t.Context(), "x", strings.Repeat("y", 100_000))
+	_, err = c.ServerLive(flood, &pb.ServerLiveRequest{})
+	assert.Error(t, err, "metadata of 100 kB")
+	for i := range 200 { // ids that nobody has opened
+		in := textRequest("x")
+		in.Parameters["sequence_id"] = stringParam(fmt.Sprint(i * 7919))
+		_, err = c.ModelInfer(t.Context(), in)
+		require.Equal(t, codes.NotFound, status.Code(err), err)
+	}
 
 	// A client that never reads holds a bounded number of answers, and nobody else.
 	stream, err := c.ModelStreamInfer(t.Context())

@@ -17,7 +17,6 @@ func wireRequests() []hostile {
 		{name: "HTTP/0.9", wire: "GET /\r\n\r\n"},
 		{name: "HTTP/1.0", wire: "GET /healthz HTTP/1.0\r\n\r\n"},
 		{name: "HTTP/3.0", wire: "GET /healthz HTTP/3.0\r\nHost: x\r\n\r\n"},
-		{name: "HTTP/2 by prior knowledge", wire: "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"},
 		{name: "TLS", wire: "\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03", cut: true},
 		{name: "no host", wire: "GET /healthz HTTP/1.1\r\n\r\n"},
 		{name: "two hosts", wire: "GET /healthz HTTP/1.1\r\nHost: a\r\nHost: b\r\n\r\n"},
