@@ -23,7 +23,7 @@ func (s Sentence) compareResidue(source, translation string) error {
 			continue
 		}
 		seen[text] = true
-		if halfChanged(text, translation) && strings.Contains(source, text) {
+		if strings.Contains(source, text) && halfChanged(text, source, translation) {
 			return fmt.Errorf("%w: one of two words with a slash was changed", ErrLost)
 		}
 		if len(text) > 1 && strings.Contains(source, text) && !strings.ContainsFunc(text, char.IsWord) {
@@ -60,9 +60,9 @@ func (s Sentence) compareResidue(source, translation string) error {
 	return nil
 }
 
-// halfChanged says whether one of two words with a slash between them is as it was and the other is not:
-// in he/she both change, in origin/main neither should.
-func halfChanged(text, translation string) bool {
+// halfChanged says whether one of two words with a slash between them is as it was and the other is not, or slashes came
+// in: in he/she both change, in origin/main neither should.
+func halfChanged(text, source, translation string) bool {
 	first, second, ok := strings.Cut(text, "/")
 	if !ok || !alternative.MatchString(text) {
 		return false
@@ -70,7 +70,7 @@ func halfChanged(text, translation string) bool {
 	if joinedWords[text] {
 		return false
 	}
-	return !strings.ContainsAny(translation, "/／") || (countApart(translation, first+"/") > 0) != (countApart(translation, "/"+second) > 0)
+	return !strings.ContainsAny(translation, "/／") || strings.Count(translation, "/") > strings.Count(source, "/") || (countApart(translation, first+"/") > 0) != (countApart(translation, "/"+second) > 0)
 }
 
 var (
