@@ -289,9 +289,14 @@ func checkJSON(t *testing.T, e example, text, answer string) string {
 
 // checkGo compiles an example of the Go client. What it makes is not used.
 func checkGo(t *testing.T, text string) {
-	dir := t.TempDir()
+	dir, imports := t.TempDir(), ""
+	for name, path := range map[string]string{"grpc.": "google.golang.org/grpc", "insecure.": "google.golang.org/grpc/credentials/insecure", "inferencepb.": "dragoman/app/api/dropin/openinference/inferencepb"} {
+		if strings.Contains(text, " "+name) || strings.Contains(text, "("+name) || strings.Contains(text, "&"+name) {
+			imports += fmt.Sprintf("%q\n", path)
+		}
+	}
 	source, overlay := filepath.Join(dir, "main.go"), filepath.Join(dir, "overlay.json")
-	require.NoError(t, os.WriteFile(source, []byte("package main\n\nimport (\n\"context\"\n\"dragoman/app/client\"\n)\n\nfunc main() {}\n\n"+
+	require.NoError(t, os.WriteFile(source, []byte("package main\n\nimport (\n\"context\"\n\"dragoman/app/client\"\n"+imports+")\n\nfunc main() {}\n\n"+
 		"func example(ctx context.Context, c *client.Client, id string, request client.Request, save func(string)) {\n{\n"+text+"\n}\n}\n"), 0o600))
 	place, err := filepath.Abs("example/main.go")
 	require.NoError(t, err)

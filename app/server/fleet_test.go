@@ -13,6 +13,9 @@ import (
 	"github.com/alicebob/miniredis/v2"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+	"google.golang.org/grpc/credentials/insecure"
+
+	pb "dragoman/app/api/dropin/openinference/inferencepb"
 )
 
 // fleetSecret is what the fleets of tests sign with.
@@ -33,7 +36,7 @@ func startWorker(t *testing.T, broker string) (worker *exec.Cmd, url string) {
 // startGateway serves as a gateway.
 func startGateway(t *testing.T, broker string) *running {
 	// A gateway needs neither a model nor a runtime.
-	return startProgram(t, &program{environ: environment("ROLE=gateway", "BROKER_URL="+broker, fleetSecret, "ONNXRUNTIME_LIB=/none", "SAVE_WEIGHTS=/none", "JOB_FILE=", "GLOSSARY_FILE=")}, func(http.Handler) {})
+	return startProgram(t, &program{environ: environment("ROLE=gateway", "BROKER_URL="+broker, fleetSecret, "GRPC_PORT=1", "ONNXRUNTIME_LIB=/none", "SAVE_WEIGHTS=/none", "JOB_FILE=", "GLOSSARY_FILE=")}, func(http.Handler) {})
 }
 
 // get returns what a path answers.
@@ -75,6 +78,16 @@ func TestFleet(t *testing.T) {
 	assert.Equal(t, 200, status, body)
 	alone := execute(t, "", environment(), "translate", "--from", "en", "--to", "fr", "Where is the station?")
 	assert.Contains(t, body, strings.TrimSpace(alone.stdout))
+
+	calls := pb.NewGRPCInferenceServiceClient(gateway.dial(t, insecure.NewCredentials()))
+	answer, err := calls.ModelInfer(t.Context(), textRequest("Where is the station?"))
+	require.NoError(t, err)
+	assert.Equal(t, strings.TrimSpace(alone.stdout), textOf(answer))
+	part := textRequest("Where is the station?")
+	part.Parameters["sequence_id"], part.Parameters["sequence_start"] = stringParam("a"), boolParam(true)
+	answer, err = calls.ModelInfer(t.Context(), part)
+	require.NoError(t, err)
+	assert.Equal(t, strings.TrimSpace(alone.stdout), textOf(answer))
 
 	_, body = get(t, gateway.url+"/languages")
 	assert.Contains(t, body, `"ja"`)

@@ -231,6 +231,26 @@ func TestSequenceRefused(t *testing.T) {
 	assert.ErrorContains(t, err, "LIVE_SESSIONS=0")
 }
 
+// A sequence outlives its stream, and ends with its session.
+func TestSequenceOutlivesItsStream(t *testing.T) {
+	c, sessions, _ := sequenceClient(t, nil, usual)
+	shown := ""
+	for _, in := range []*pb.ModelInferRequest{start("a", "Hello."), part("a", " You.")} {
+		ctx, leave := context.WithCancel(t.Context())
+		stream, err := c.ModelStreamInfer(ctx)
+		require.NoError(t, err)
+		require.NoError(t, stream.Send(in))
+		out, err := stream.Recv()
+		require.NoError(t, err)
+		shown = show(shown, out.GetInferResponse())
+		leave() // without a word
+	}
+	assert.Equal(t, "HELLO. YOU.", shown)
+	sessions.Close()
+	_, err := c.ModelInfer(t.Context(), part("a", "x"))
+	assert.Equal(t, codes.NotFound, status.Code(err), err)
+}
+
 // A sequence id of another caller is unknown.
 func TestSequencesOfOthers(t *testing.T) {
 	gate, admin, user := keys(t)
