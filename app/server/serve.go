@@ -79,10 +79,10 @@ func (s *server) run(ctx context.Context) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	srv := s.frontend.api.Server()
+	srv.TLSConfig = s.tls.Clone() // which it changes
 	served := make(chan error, 1)
 	go func() {
 		if s.tls != nil {
-			srv.TLSConfig = s.tls
 			served <- srv.ServeTLS(s.listener, "", "")
 		} else {
 			served <- srv.Serve(s.listener)

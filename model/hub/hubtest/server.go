@@ -74,13 +74,14 @@ func New(t testing.TB, repo string, files map[string][]byte, opts ...Option) *Se
 	root := http.NewServeMux()
 	root.Handle("/", mux)
 	root.Handle("/api/models/", http.StripPrefix("/api/models", api))
+	large := http.NewServeMux()
+	large.HandleFunc("/{commit}/{file...}", s.serveStorage)
+	storage := httptest.NewServer(s.recorded("storage", large))
+	t.Cleanup(storage.Close)
+	s.storage = storage.URL // before somebody is served, who may be another process
 	hub := httptest.NewServer(s.recorded("hub", http.StripPrefix(s.prefix, root)))
 	t.Cleanup(hub.Close)
-	mux = http.NewServeMux()
-	mux.HandleFunc("/{commit}/{file...}", s.serveStorage)
-	storage := httptest.NewServer(s.recorded("storage", mux))
-	t.Cleanup(storage.Close)
-	s.Endpoint, s.Base, s.storage = hub.URL+s.prefix, hub.URL+s.prefix+"/plain", storage.URL
+	s.Endpoint, s.Base = hub.URL+s.prefix, hub.URL+s.prefix+"/plain"
 	return s
 }
 
