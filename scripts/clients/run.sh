@@ -37,6 +37,7 @@ if [[ -z ${BASE_URL:-} ]]; then
   done
   BASE_URL=$(sed -n 1p "$work/address")
   GRPC_URL=$(sed -n 2p "$work/address")
+  export GRPC_URL
 fi
 "$work/venv/bin/python" scripts/clients/clients.py "$BASE_URL" "${toy[@]}"
 "$work/venv/bin/python" scripts/clients/triton.py "$BASE_URL" "${toy[@]}"

@@ -15,6 +15,7 @@ import tritonclient.http as triton
 import tritonclient.http.aio as triton_aio
 from tritonclient.utils import InferenceServerException
 
+GRPC = os.environ.get("GRPC_URL", "localhost:8001")
 BASE = sys.argv[1].rstrip("/").removeprefix("http://")
 TOY = "toy" in sys.argv[2:]
 ADMIN_KEY = "admin" if TOY else os.environ.get("ADMIN_KEY", "")
@@ -174,7 +175,7 @@ def documented(name):
     ran = 0
     for page in sorted(pathlib.Path("docs").glob("*.md")):
         for example in re.findall(r"^```python\n(.*?)^```", page.read_text(), re.S | re.M):
-            exec(example.replace("localhost:9527", BASE).replace('"bundled"', repr(name)), {})
+            exec(example.replace("localhost:9527", BASE).replace("localhost:8001", GRPC).replace('"bundled"', repr(name)), {})
             ran += 1
     check("examples of the documentation", ran > 0, ran)
 
