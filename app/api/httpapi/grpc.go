@@ -7,12 +7,14 @@ import (
 
 	"github.com/gin-gonic/gin"
 	"google.golang.org/grpc"
+	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/encoding"
 	"google.golang.org/grpc/encoding/proto"
 	"google.golang.org/grpc/health/grpc_health_v1"
 	"google.golang.org/grpc/keepalive"
 	"google.golang.org/grpc/mem"
 	"google.golang.org/grpc/reflection"
+	"google.golang.org/grpc/status"
 
 	"dragoman/app/api/dropin/openinference"
 	"dragoman/app/api/dropin/openinference/inferencepb"
@@ -20,6 +22,7 @@ import (
 	"dragoman/app/live"
 	"dragoman/app/telemetry"
 	"dragoman/app/translate"
+	"dragoman/app/wait"
 )
 
 // Bounds on what a client of gRPC can hold open.
@@ -112,4 +115,27 @@ func (h health) Check(context.Context, *grpc_health_v1.HealthCheckRequest) (*grp
 		status = grpc_health_v1.HealthCheckResponse_NOT_SERVING
 	}
 	return &grpc_health_v1.HealthCheckResponse{Status: status}, nil
+}
+
+// healthEvery is how often it is looked whether the health has changed that somebody watches.
+const healthEvery = time.Second
+
+// Watch implements the service: it sends the status, and again when it is another one, until the service ends.
+func (h health) Watch(in *grpc_health_v1.HealthCheckRequest, stream grpc.ServerStreamingServer[grpc_health_v1.HealthCheckResponse]) error {
+	ctx, cancel := context.WithCancel(stream.Context())
+	defer cancel()
+	defer context.AfterFunc(h.a.ending, cancel)()
+	for last := grpc_health_v1.HealthCheckResponse_UNKNOWN; ; {
+		now, err := h.Check(ctx, in)
+		if err == nil && now.GetStatus() != last {
+			last = now.GetStatus()
+			err = stream.Send(now)
+		}
+		if err != nil {
+			return err
+		}
+		if !wait.For(ctx, healthEvery) {
+			return status.Error(codes.Canceled, "nobody watches any more, or the service ends")
+		}
+	}
 }

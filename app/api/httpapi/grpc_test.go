@@ -53,7 +53,17 @@ func TestHealthOfCalls(t *testing.T) {
 	assert.Equal(t, grpc_health_v1.HealthCheckResponse_NOT_SERVING, check())
 	api.Ready(upper{}, func() []Model { return nil })
 	assert.Equal(t, grpc_health_v1.HealthCheckResponse_SERVING, check())
-	api.Drain()
+	watched, err := grpc_health_v1.NewHealthClient(conn).Watch(t.Context(), &grpc_health_v1.HealthCheckRequest{})
+	require.NoError(t, err)
+	for _, want := range []grpc_health_v1.HealthCheckResponse_ServingStatus{grpc_health_v1.HealthCheckResponse_SERVING, grpc_health_v1.HealthCheckResponse_NOT_SERVING} {
+		answer, err := watched.Recv()
+		require.NoError(t, err)
+		assert.Equal(t, want, answer.GetStatus())
+		api.Drain()
+	}
+	api.end()
+	_, err = watched.Recv()
+	assert.Equal(t, codes.Canceled, status.Code(err))
 	assert.Equal(t, grpc_health_v1.HealthCheckResponse_NOT_SERVING, check())
 	_, err = inferencepb.NewGRPCInferenceServiceClient(conn).ModelInfer(t.Context(), &inferencepb.ModelInferRequest{ModelName: strings.Repeat("x", 2000)})
 	assert.Equal(t, codes.ResourceExhausted, status.Code(err))
