@@ -1,4 +1,4 @@
-// Package openinference serves the Open Inference Protocol (version 2 of KServe's) over REST,
+// Package openinference serves the Open Inference Protocol (version 2 of KServe's) over REST and gRPC,
 // with the extensions of Triton's that fit, so that their clients work with this service as
 // they are.
 //
@@ -18,7 +18,10 @@
 // known are ignored.
 //
 // Tensors are JSON or, with Triton's extension, binary data after it. Shared memory,
-// classification, sequences, tracing and compressed bodies are not offered.
+// classification, tracing and compressed bodies are not offered.
+//
+// Over gRPC (see [RPC]) requests and answers are the same ones, as messages (message.go), and sequences are live texts
+// (sequence.go).
 //
 // A model that is served is ready, in memory or not: the first request loads it.
 package openinference
