@@ -219,6 +219,9 @@ func (s *Server) deadline(c *gin.Context, now time.Time) (time.Time, error) {
 	if err != nil {
 		return at, err
 	}
+	if end, has := c.Request.Context().Deadline(); has && (!ok || end.Before(own)) { // of a call over gRPC
+		own, ok = end, true
+	}
 	if patience := c.GetDuration(patienceKey); patience > 0 && (!ok || now.Add(patience).Before(own)) {
 		own, ok = now.Add(patience), true
 	}

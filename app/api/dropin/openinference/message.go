@@ -135,6 +135,29 @@ const (
 	fieldBytes                                           = 8
 )
 
+// parts are bounds on what a message has.
+type parts struct {
+	most   map[protowire.Number]int    // how often a field may come; any number of times where it is not there
+	within map[protowire.Number]*parts // of messages in fields
+	shape  protowire.Number            // the field whose bytes are numbers of a shape; 0: there is none
+}
+
+// elements, in place of a bound, is that on the elements of a tensor.
+const elements = -1
+
+// requestParts are the bounds of a ModelInferRequest: tensors of BYTES alone.
+var requestParts = func() *parts {
+	ofTensor := map[protowire.Number]int{fieldShape: fewItems, fieldInputParameters: 4 * fewItems, fieldContents: 1}
+	contents := &parts{most: map[protowire.Number]int{1: 0, 2: 0, 3: 0, 4: 0, 5: 0, 6: 0, 7: 0, fieldBytes: elements}}
+	return &parts{
+		most: map[protowire.Number]int{fieldParameters: 4 * fewItems, fieldInputs: fewItems, fieldOutputs: fewItems, fieldRaw: fewItems},
+		within: map[protowire.Number]*parts{
+			fieldInputs:  {most: ofTensor, shape: fieldShape, within: map[protowire.Number]*parts{fieldContents: contents}},
+			fieldOutputs: {most: ofTensor},
+		},
+	}
+}()
+
 // CheckMessage fails where a ModelInferRequest, as it comes, has more parts than any that makes sense, or tensors of another
 // type than BYTES: parts of two bytes each would take hundreds of times as much memory. most are the elements
 // of a tensor; 0: there is no bound.
@@ -142,47 +165,41 @@ func CheckMessage(raw []byte, most int) error {
 	if most == 0 {
 		most = math.MaxInt
 	}
-	count := func(raw []byte, limits map[protowire.Number]int, inner func(field protowire.Number, part []byte) error) error {
-		seen := map[protowire.Number]int{}
-		for len(raw) > 0 {
-			field, kind, n := protowire.ConsumeTag(raw)
-			size := protowire.ConsumeFieldValue(field, kind, raw[max(n, 0):])
-			if n < 0 || size < 0 {
-				return nil // which the decoder finds out
+	return requestParts.check(raw, most)
+}
+
+func (p *parts) check(raw []byte, most int) error {
+	var seen [8 + 1]int // by field
+	for len(raw) > 0 {
+		field, kind, n := protowire.ConsumeTag(raw)
+		size := protowire.ConsumeFieldValue(field, kind, raw[max(n, 0):])
+		if n < 0 || size < 0 {
+			return nil // which the decoder finds out
+		}
+		if limit, bounded := p.most[field]; bounded {
+			if limit == elements {
+				limit = most
 			}
-			part := raw[n : n+size]
-			raw = raw[n+size:]
-			if limit, bounded := limits[field]; bounded {
-				if seen[field]++; seen[field] > limit {
-					return refuse("the request has more than %d of the field %d", limit, field)
-				}
-			}
-			if kind == protowire.BytesType {
-				part, _ = protowire.ConsumeBytes(part)
-				if err := inner(field, part); err != nil {
-					return err
-				}
+			if seen[field]++; seen[field] > limit {
+				return refuse("the request has more than %d of the field %d", limit, field)
 			}
 		}
-		return nil
-	}
-	none := func(protowire.Number, []byte) error { return nil }
-	return count(raw, map[protowire.Number]int{fieldParameters: 4 * fewItems, fieldInputs: fewItems, fieldOutputs: fewItems, fieldRaw: fewItems},
-		func(field protowire.Number, part []byte) error {
-			if field != fieldInputs && field != fieldOutputs {
-				return nil
+		value := raw[n : n+size]
+		raw = raw[n+size:]
+		if kind != protowire.BytesType {
+			continue
+		}
+		part, _ := protowire.ConsumeBytes(value)
+		if field == p.shape && len(part) > 10*fewItems {
+			return refuse("the shape of an input has more than %d items", fewItems)
+		}
+		if inner := p.within[field]; inner != nil {
+			if err := inner.check(part, most); err != nil {
+				return err
 			}
-			return count(part, map[protowire.Number]int{fieldShape: fewItems, fieldInputParameters: 4 * fewItems, fieldContents: 1},
-				func(inner protowire.Number, part []byte) error {
-					switch {
-					case field == fieldInputs && inner == fieldShape && len(part) > 10*fewItems:
-						return refuse("the shape of an input has more than %d items", fewItems)
-					case field == fieldInputs && inner == fieldContents:
-						return count(part, map[protowire.Number]int{1: 0, 2: 0, 3: 0, 4: 0, 5: 0, 6: 0, 7: 0, fieldBytes: most}, none)
-					}
-					return nil
-				})
-		})
+		}
+	}
+	return nil
 }
 
 // refusedKey is the parameter that says why a message was not read.

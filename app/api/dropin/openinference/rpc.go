@@ -125,16 +125,11 @@ func (r *RPC) inferMessage(c *gin.Context, models Models) (any, error) {
 		return nil, err
 	}
 	if sequenceOf(in) != "" {
-		return r.sequenceMessage(c, m.Name, m.Version, in, said)
+		return r.sequenceMessage(c, answer{ID: said.ID, Model: m.Name, Version: m.Version}, in, said)
 	}
 	req, err := said.request(&decoder{most: r.MaxRecords})
 	if err != nil {
 		return nil, err
-	}
-	if at, ok := ctx.Deadline(); ok {
-		if left := time.Until(at); req.timeout == 0 || left < req.timeout {
-			req.timeout = max(left, 1)
-		}
 	}
 	results, err := r.translate(c, &m, req)
 	if err != nil {
@@ -185,7 +180,8 @@ func (h *header) Header() http.Header         { return h.fields }
 func (h *header) Write(p []byte) (int, error) { return len(p), nil }
 func (h *header) WriteHeader(int)             {}
 
-// send sends the header of a call's answer, but for what is about a body. In a stream it goes nowhere.
+// send sends the header of a call's answer, but for what is about a body. In a stream only those count whose requests are
+// answered before the first message is sent.
 func (h *header) send(ctx context.Context) {
 	fields := metadata.MD{}
 	for name, values := range h.fields {

@@ -112,18 +112,17 @@ func editOf(in *pb.ModelInferRequest, req request) (e edit, err error) {
 	return e, nil
 }
 
-// sequenceMessage serves a request of a sequence to a model.
-func (r *RPC) sequenceMessage(c *gin.Context, model, version string, in *pb.ModelInferRequest, said inferBody) (*pb.ModelInferResponse, error) {
+// sequenceMessage serves a request of a sequence to a model. Its answer is one of that request and model.
+func (r *RPC) sequenceMessage(c *gin.Context, of answer, in *pb.ModelInferRequest, said inferBody) (*pb.ModelInferResponse, error) {
 	if r.cfg.OpenSession == nil {
 		return nil, fault.Off("sequences", "LIVE_SESSIONS=0")
 	}
 	key := sequenceKey{access.Caller(c), reference(c.Param("model"), c.Param("version")), sequenceOf(in)}
 	x := r.sequences.get(key)
-	if !slices.ContainsFunc(said.Outputs, func(o outputBody) bool { return o.Name != textTensor }) {
-		said.Outputs = []outputBody{{Name: textTensor}}
-	} else {
+	if slices.ContainsFunc(said.Outputs, func(o outputBody) bool { return o.Name != textTensor }) {
 		return nil, refuse("a sequence has the output %s only", textTensor)
 	}
+	said.Outputs = []outputBody{{Name: textTensor}}
 	isStart := in.GetParameters()[sequenceStart].GetBoolParam()
 	switch {
 	case x == nil && !isStart:
@@ -152,27 +151,20 @@ func (r *RPC) sequenceMessage(c *gin.Context, model, version string, in *pb.Mode
 		return nil, err
 	}
 	defer cancel()
-	answer, err := x.do(ctx, e)
+	changed, err := x.do(ctx, e)
 	if e.end || x.session.Ended() {
 		r.sequences.drop(key, x)
 	}
 	if err != nil {
 		return nil, err
 	}
-	out := &pb.ModelInferResponse{Id: req.id, ModelName: model, ModelVersion: version, Parameters: map[string]*pb.InferParameter{
-		keptText:   {ParameterChoice: &pb.InferParameter_Int64Param{Int64Param: int64(answer.kept)}},
+	out := req.message(of, []translate.Result{{Record: translate.Record{Text: changed.text}}}, isRaw(in))
+	out.Parameters = map[string]*pb.InferParameter{
+		keptText:   {ParameterChoice: &pb.InferParameter_Int64Param{Int64Param: int64(changed.kept)}},
 		sequenceID: in.GetParameters()[sequenceID],
-	}}
-	if names := answer.flags.Names(); len(names) > 0 {
-		out.Parameters[flagsOfText] = &pb.InferParameter{ParameterChoice: &pb.InferParameter_StringParam{StringParam: strings.Join(names, ",")}}
 	}
-	tensor := &pb.ModelInferResponse_InferOutputTensor{Name: textTensor, Datatype: bytesType, Shape: req.texts.shape}
-	out.Outputs = append(out.Outputs, tensor)
-	if isRaw(in) {
-		results := []translate.Result{{Record: translate.Record{Text: answer.text}}}
-		out.RawOutputContents = append(out.RawOutputContents, appendBinary(nil, textTensor, results))
-	} else {
-		tensor.Contents = &pb.InferTensorContents{BytesContents: [][]byte{[]byte(answer.text)}}
+	if names := changed.flags.Names(); len(names) > 0 {
+		out.Parameters[flagsOfText] = &pb.InferParameter{ParameterChoice: &pb.InferParameter_StringParam{StringParam: strings.Join(names, ",")}}
 	}
 	return out, nil
 }
