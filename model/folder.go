@@ -16,6 +16,20 @@ type Files interface {
 	Read(name string) ([]byte, error)
 }
 
+// Present are those of the names that are there.
+func Present(files Files, names ...string) (there []string, err error) {
+	for _, name := range names {
+		ok, err := files.Has(name)
+		if err != nil {
+			return nil, err
+		}
+		if ok {
+			there = append(there, name)
+		}
+	}
+	return there, nil
+}
+
 // Folder are the files in a folder.
 type Folder string
 

@@ -9,12 +9,12 @@ import (
 	"net"
 	"net/http"
 	"strconv"
+	"sync"
 	"time"
 
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/credentials"
 
-	"dragoman/app/api/httpapi"
 	"dragoman/app/config"
 )
 
@@ -90,19 +90,7 @@ func (s *server) run(ctx context.Context) error {
 		cancel() // serving ends before ctx is done where accepting fails
 	}()
 	s.loader.log.Info("listening", "address", s.listener.Addr().String(), "version", s.loader.version)
-	var options []grpc.ServerOption
-	if s.tls != nil {
-		options = append(options, grpc.Creds(credentials.NewTLS(s.tls)))
-	}
-	calls := s.frontend.api.GRPC(options...)
-	if s.calls != nil {
-		s.loader.log.Info("listening for gRPC", "address", s.calls.Addr().String())
-		go func() {
-			if err := calls.Serve(s.calls); err != nil {
-				s.loader.log.Error("gRPC has ended", "error", err)
-			}
-		}()
-	}
+	stopCalls := s.serveCalls()
 
 	t, err := s.start(ctx)
 	stopJobs := func() error { return nil }
@@ -114,12 +102,35 @@ func (s *server) run(ctx context.Context) error {
 	} else if ctx.Err() != nil {
 		err = nil // told to stop while the model was loading
 	}
-	err = errors.Join(err, s.stop(srv, calls, t, stopJobs))
+	err = errors.Join(err, s.stop(srv, stopCalls, t, stopJobs))
 	if serveErr := <-served; !errors.Is(serveErr, http.ErrServerClosed) {
 		err = errors.Join(err, fmt.Errorf("serve HTTP: %w", serveErr))
 	}
 	s.loader.log.Info("stopped")
 	return err
+}
+
+// serveCalls serves gRPC, where there is a listener for it. What it returns ends that: it lets calls in flight finish until
+// a context is done.
+func (s *server) serveCalls() (stop func(timeout context.Context)) {
+	if s.calls == nil {
+		return func(context.Context) {}
+	}
+	var options []grpc.ServerOption
+	if s.tls != nil {
+		options = append(options, grpc.Creds(credentials.NewTLS(s.tls)))
+	}
+	calls := s.frontend.api.GRPC(options...)
+	s.loader.log.Info("listening for gRPC", "address", s.calls.Addr().String())
+	go func() {
+		if err := calls.Serve(s.calls); err != nil {
+			s.loader.log.Error("gRPC has ended", "error", err)
+		}
+	}()
+	return func(timeout context.Context) {
+		defer context.AfterFunc(timeout, calls.Stop)()
+		calls.GracefulStop()
+	}
 }
 
 // start loads the models, tries them and reports ready.
@@ -150,7 +161,7 @@ func (s *server) load(ctx context.Context) (*translation, error) {
 }
 
 // stop ends serving; t is nil where nothing was loaded.
-func (s *server) stop(srv *http.Server, calls *httpapi.GRPCServer, t *translation, stopJobs func() error) error {
+func (s *server) stop(srv *http.Server, stopCalls func(timeout context.Context), t *translation, stopJobs func() error) error {
 	// How long answers get to leave after the engine has ended their requests.
 	const grace = time.Second
 
@@ -159,16 +170,11 @@ func (s *server) stop(srv *http.Server, calls *httpapi.GRPCServer, t *translatio
 	s.frontend.live.Close()
 	timeout, cancel := context.WithTimeout(context.Background(), s.loader.cfg.ShutdownTimeout)
 	defer cancel()
-	ended := context.AfterFunc(timeout, calls.Stop) // what is in flight then
-	defer ended()
-	answered := make(chan struct{})
-	go func() {
-		calls.GracefulStop()
-		close(answered)
-	}()
+	var calls sync.WaitGroup
+	calls.Go(func() { stopCalls(timeout) })
 	err := srv.Shutdown(timeout)
 	s.frontend.api.WaitLive(timeout)
-	<-answered
+	calls.Wait()
 	late := errors.Is(err, context.DeadlineExceeded)
 	if late {
 		err = fmt.Errorf("requests in flight did not end within %s and were cut off: raise SHUTDOWN_TIMEOUT", s.loader.cfg.ShutdownTimeout)

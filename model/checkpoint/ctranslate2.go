@@ -226,13 +226,13 @@ func (c *converted) readTokens(files model.Files) error {
 	switch {
 	case config.Quantization != nil:
 		return fmt.Errorf("%s: \"quantization_type\" is %.20q: only CTranslate2's own are supported", ctranslate2.ConfigFile, *config.Quantization)
-	case config.NormEpsilon != nil && !(*config.NormEpsilon > 0 && *config.NormEpsilon <= 1):
-		return fmt.Errorf("%s: \"layer_norm_epsilon\" is %v, a number from 0 to 1 is supported", ctranslate2.ConfigFile, *config.NormEpsilon)
+	case config.NormEpsilon != nil && !isEpsilon(*config.NormEpsilon):
+		return fmt.Errorf("%s: \"layer_norm_epsilon\" is %v, %s is supported", ctranslate2.ConfigFile, *config.NormEpsilon, epsilonsSupported)
 	case config.DecoderStart == nil:
 		return fmt.Errorf("%s: \"decoder_start_token\" is null: models that are told the target language by it are not supported", ctranslate2.ConfigFile)
 	}
-	if config.NormEpsilon != nil && *config.NormEpsilon != 1e-5 {
-		s.Epsilon = float32(*config.NormEpsilon)
+	if config.NormEpsilon != nil {
+		s.Epsilon = epsilonOf(*config.NormEpsilon, 1e-5)
 	}
 	ids := ctranslate2.IDs(vocabularies.Target)
 	start, hasStart := ids[*config.DecoderStart]

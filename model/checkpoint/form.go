@@ -174,9 +174,17 @@ func t5Parts(o *fields, spec *model.Spec) {
 	spec.DecoderStart = int64(o.integer("decoder_start_token_id", 0, last, int(spec.Pad)))
 }
 
-// epsilon reads what norms add to the variance; 0 for the usual one, which stands where there is none.
+// epsilon reads what norms add to the variance, which is the usual where there is nothing.
 func (o *fields) epsilon(usual float64) float32 {
-	x := o.number("layer_norm_epsilon", usual, func(x float64) bool { return x > 0 && x <= 1 }, "a number from 0 to 1")
+	return epsilonOf(o.number("layer_norm_epsilon", usual, isEpsilon, epsilonsSupported), usual)
+}
+
+const epsilonsSupported = "a number from 0 to 1"
+
+func isEpsilon(x float64) bool { return x > 0 && x <= 1 }
+
+// epsilonOf is [model.Spec].Epsilon: 0 for the usual one.
+func epsilonOf(x, usual float64) float32 {
 	if x == usual {
 		return 0
 	}

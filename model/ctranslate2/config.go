@@ -94,16 +94,8 @@ func Beside(files model.Files) (names []string, err error) {
 	if names, err = VocabularyFiles(files); err != nil {
 		return nil, err
 	}
-	for _, name := range []string{ConfigFile, MetadataFile} {
-		ok, err := files.Has(name)
-		if err != nil {
-			return nil, err
-		}
-		if ok {
-			names = append(names, name)
-		}
-	}
-	return names, nil
+	others, err := model.Present(files, ConfigFile, MetadataFile)
+	return append(names, others...), err
 }
 
 // vocabularyFile is the file of a vocabulary; "": it is not there.

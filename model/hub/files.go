@@ -38,12 +38,11 @@ var smallFiles = map[string]int64{
 // chooseSmall returns the files other than weights that a model of the family needs.
 // familyName is "" where the files tell it.
 func chooseSmall(files family.Files, familyName string) ([]string, error) {
-	names := []string{checkpoint.ConfigFile}
-	if ok, err := files.Has(checkpoint.GenerationConfigFile); err != nil {
+	generation, err := model.Present(files, checkpoint.GenerationConfigFile)
+	if err != nil {
 		return nil, err
-	} else if ok {
-		names = append(names, checkpoint.GenerationConfigFile)
 	}
+	names := append([]string{checkpoint.ConfigFile}, generation...)
 	f, err := family.Recognize(files, familyName)
 	if err != nil {
 		return nil, err

@@ -13,6 +13,7 @@ import (
 	"strconv"
 	"strings"
 
+	"dragoman/model"
 	"dragoman/model/convert"
 )
 
@@ -185,22 +186,22 @@ func newest(records []firefoxRecord, pair string) ([]firefoxRecord, error) {
 
 // findFirefox finds the files of the model that lies in a folder of a repository or under a URL; none: there is no model.
 func (p *pull) findFirefox(files sourceFiles) (names []string, err error) {
-	model := p.ref.file
+	file := p.ref.file
 	switch {
-	case model != "":
-		_, err = p.head(files.ctx, model)
+	case file != "":
+		_, err = p.head(files.ctx, file)
 	case p.ref.kind == kindRepo:
 		names, err = p.list(files.ctx)
 	default:
-		model, err = firefoxAt(files)
+		file, err = firefoxAt(files)
 	}
-	if err == nil && model != "" {
-		names, err = present(files, append(convert.FirefoxBeside(model), model))
+	if err == nil && file != "" {
+		names, err = model.Present(files, append(convert.FirefoxBeside(file), file)...)
 	}
 	if err != nil || !slices.ContainsFunc(names, convert.IsFirefox) {
 		return nil, err
 	}
-	found, err := convert.FirefoxFiles(names, model)
+	found, err := convert.FirefoxFiles(names, file)
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrIncomplete, err)
 	}
@@ -219,22 +220,8 @@ func firefoxAt(files sourceFiles) (string, error) {
 		return "", err
 	}
 	models := slices.DeleteFunc(convert.FirefoxModels(source, target), func(name string) bool { return !convert.IsFirefox(name) })
-	if models, err = present(files, models); err != nil || len(models) == 0 {
+	if models, err = model.Present(files, models...); err != nil || len(models) == 0 {
 		return "", err
 	}
 	return models[0], nil
-}
-
-// present are those of the names that the source has.
-func present(files sourceFiles, names []string) (there []string, err error) {
-	for _, name := range names {
-		ok, err := files.Has(name)
-		if err != nil {
-			return nil, err
-		}
-		if ok {
-			there = append(there, name)
-		}
-	}
-	return there, nil
 }

@@ -204,16 +204,14 @@ func (a *API) Routes() gin.RoutesInfo { return a.router().Routes() }
 
 // router makes the routes.
 func (a *API) router() *gin.Engine {
-	gin.SetMode(gin.ReleaseMode)
-	router := gin.New()
-	router.ForwardedByClientIP = false // access.Proxies knows better
+	router := a.newRouter(probes...)
 	router.RedirectTrailingSlash = false
 	router.HandleMethodNotAllowed = true
 	native, dropIns := a.native(), a.dropIns()
 	// Most of what is below /v2 is DeepL's; this has the rest.
 	inference := openinference.New(a.inferenceConfig())
 	all := append(slices.Clone(dropIns), inference)
-	router.Use(a.cfg.TrustedProxies.Resolve, telemetry.TraceRequests(a.cfg.Tracer, probes...), a.requestID, a.accessLog, a.cfg.Metrics.CountRequests(), a.recoverPanic, native.UseRenderer, a.guard(all))
+	router.Use(native.UseRenderer, a.guard(all))
 	if a.cfg.OnlyProbes {
 		a.server.Mount(router, native, a.limitBody)
 		router.NoRoute(a.limitBody, a.notFound)
@@ -241,6 +239,15 @@ func (a *API) router() *gin.Engine {
 	nearest := func(c *gin.Context) { useNearestRenderer(c, all) }
 	router.NoRoute(nearest, a.limitBody, a.notFound)
 	router.NoMethod(nearest, a.limitBody, a.noMethod)
+	return router
+}
+
+// newRouter makes a router with what stands before all routes, of HTTP and of gRPC. Requests to some are not traced.
+func (a *API) newRouter(untraced ...string) *gin.Engine {
+	gin.SetMode(gin.ReleaseMode)
+	router := gin.New()
+	router.ForwardedByClientIP = false // access.Proxies knows better
+	router.Use(a.cfg.TrustedProxies.Resolve, telemetry.TraceRequests(a.cfg.Tracer, untraced...), a.requestID, a.accessLog, a.cfg.Metrics.CountRequests(), a.recoverPanic)
 	return router
 }
 

@@ -20,7 +20,6 @@ import (
 	"dragoman/app/api/dropin/openinference/inferencepb"
 	"dragoman/app/guard/access"
 	"dragoman/app/live"
-	"dragoman/app/telemetry"
 	"dragoman/app/translate"
 	"dragoman/app/wait"
 )
@@ -51,9 +50,7 @@ func (s *GRPCServer) Serve(l net.Listener) error { return s.Server.Serve(s.calls
 // through what requests over HTTP go through, see [openinference.RPC]. The options are how it speaks TLS.
 func (a *API) GRPC(options ...grpc.ServerOption) *GRPCServer {
 	rpc := openinference.NewRPC(a.inferenceConfig())
-	router := gin.New()
-	router.ForwardedByClientIP = false
-	router.Use(a.cfg.TrustedProxies.Resolve, telemetry.TraceRequests(a.cfg.Tracer), a.requestID, a.accessLog, a.cfg.Metrics.CountRequests(), a.recoverPanic)
+	router := a.newRouter()
 	a.server.Mount(router, rpc.Dialect())
 	rpc.Router = a.bodies.Serve(router)
 	counted := &calls{memory: a.cfg.Memory, conns: make(map[string]*countedConn)}
