@@ -16,17 +16,9 @@ from libretranslate_aio import BadRequestError, LibreTranslate
 from deepl.api_data import MultilingualGlossaryDictionaryEntries
 from libretranslatepy import LibreTranslateAPI
 
+from checks import TOY, check, report
+
 BASE = sys.argv[1].rstrip("/")
-TOY = "toy" in sys.argv[2:]
-passed = 0
-
-
-def check(what, ok, got=None):
-    """Counts a check that holds; one that does not ends the run."""
-    global passed
-    if not ok:
-        sys.exit(f"FAILED: {what}: {got!r}")
-    passed += 1
 
 
 def fails(what, error, call, *args, **options):
@@ -308,7 +300,7 @@ def main():
         one_model()
         deepl_document_that_waits()
     oversized()
-    print(f"Python clients: {passed} passed, 0 failed")
+    report("Python clients")
 
 
 main()

@@ -6,18 +6,10 @@ from azure.ai.translation.text import TextTranslationClient, __version__
 from azure.core.credentials import AzureKeyCredential
 from azure.core.exceptions import HttpResponseError
 
+from checks import TOY, check, report
+
 BASE = sys.argv[1].rstrip("/")
-TOY = "toy" in sys.argv[2:]
 OLD = __version__.startswith("1.")
-passed = 0
-
-
-def check(what, ok, got=None):
-    """Counts a check that holds; one that does not ends the run."""
-    global passed
-    if not ok:
-        sys.exit(f"FAILED: {what}: {got!r}")
-    passed += 1
 
 
 def translated(what, source, got):
@@ -68,4 +60,4 @@ for what, options in {"language": {"to_language": ["tlh"]}, "source": {"to_langu
     except HttpResponseError as e:
         check(f"another {what}", e.status_code == 400 and "tlh" in str(e), str(e))
 
-print(f"azure-ai-translation-text {__version__}: {passed} passed, 0 failed")
+report(f"azure-ai-translation-text {__version__}")

@@ -13,36 +13,17 @@ import sys
 import numpy as np
 import tritonclient.http as triton
 import tritonclient.http.aio as triton_aio
-from tritonclient.utils import InferenceServerException
+
+from checks import TOY, check, report
+from tritonchecks import ADMIN_KEY, fails, texts, translated
 
 GRPC = os.environ.get("GRPC_URL", "localhost:8001")
 BASE = sys.argv[1].rstrip("/").removeprefix("http://")
-TOY = "toy" in sys.argv[2:]
-ADMIN_KEY = "admin" if TOY else os.environ.get("ADMIN_KEY", "")
-passed = 0
 
 
 def key():
     """Makes headers with the key. The client adds its own to those that it is given."""
     return {"Authorization": f"Bearer {ADMIN_KEY}"} if ADMIN_KEY else {}
-
-
-def check(what, ok, got=None):
-    """Counts a check that holds; one that does not ends the run."""
-    global passed
-    if not ok:
-        sys.exit(f"FAILED: {what}: {got!r}")
-    passed += 1
-
-
-def fails(what, status, message, call, *args, **options):
-    """Checks that a call raises an error with a status and a part of a message."""
-    try:
-        got = call(*args, **options)
-    except InferenceServerException as e:
-        check(what, e.status() == str(status) and message in e.message(), e)
-        return
-    check(what, False, got)
 
 
 def tensor(name, values, shape=None, binary=True, kind=triton):
@@ -51,17 +32,6 @@ def tensor(name, values, shape=None, binary=True, kind=triton):
     made = kind.InferInput(name, shape, "BYTES")
     made.set_data_from_numpy(np.array([v.encode() for v in values], dtype=np.object_).reshape(shape), binary_data=binary)
     return made
-
-
-def texts(result, name="text"):
-    """Reads texts of an answer, which are bytes where they came as binary data."""
-    return [v.decode() if isinstance(v, bytes) else v for v in result.as_numpy(name).flatten()]
-
-
-def translated(what, sources, got):
-    """Checks translations: exactly where the server is the toy."""
-    ok = len(got) == len(sources) and all(g == s.upper() if TOY else g.strip() and g != s for g, s in zip(got, sources))
-    check(what, ok, got)
 
 
 def describes(client):
@@ -190,7 +160,7 @@ def main():
     documented(name)
     loads(client, name)
     client.close()
-    print(f"Triton's client: {passed} passed, 0 failed")
+    report("Triton's client")
 
 
 main()

@@ -5,55 +5,25 @@ that may load and unload models, in a service with a repository.
 """
 
 import asyncio
-import os
 import queue
 import sys
 
 import numpy as np
 import tritonclient.grpc as triton
 import tritonclient.grpc.aio as triton_aio
-from tritonclient.utils import InferenceServerException
+
+from checks import TOY, check, report
+from tritonchecks import ADMIN_KEY, fails, texts, translated
 
 ADDRESS = sys.argv[1]
-TOY = "toy" in sys.argv[2:]
-ADMIN_KEY = "admin" if TOY else os.environ.get("ADMIN_KEY", "")
 KEY = {"authorization": f"Bearer {ADMIN_KEY}"} if ADMIN_KEY else {}
 TO_FRENCH = {"from": "en", "to": "fr"}
-passed = 0
-
-
-def check(what, ok, got=None):
-    """Counts a check that holds; one that does not ends the run."""
-    global passed
-    if not ok:
-        sys.exit(f"FAILED: {what}: {got!r}")
-    passed += 1
-
-
-def fails(what, status, message, call, *args, **options):
-    """Checks that a call raises an error with a status and a part of a message."""
-    try:
-        got = call(*args, **options)
-    except InferenceServerException as e:
-        check(what, e.status() == f"StatusCode.{status}" and message in e.message(), e)
-        return
-    check(what, False, got)
 
 
 def tensor(name, values, shape=None, kind=triton):
     made = kind.InferInput(name, shape or [len(values)], "BYTES")
     made.set_data_from_numpy(np.array([v.encode() for v in values], dtype=np.object_).reshape(shape or [len(values)]))
     return made
-
-
-def texts(result, name="text"):
-    return [v.decode() for v in result.as_numpy(name).flatten()]
-
-
-def translated(what, sources, got):
-    """Checks translations: exactly where the server is the toy."""
-    ok = len(got) == len(sources) and all(g == s.upper() if TOY else g.strip() and g != s for g, s in zip(got, sources))
-    check(what, ok, got)
 
 
 def describes(client):
@@ -175,7 +145,7 @@ def main():
             sequences(client, name)
         asyncio.run(infers_aio(name))
         refuses(client, name)
-    print(f"tritonclient over gRPC: {passed} checks")
+    report("tritonclient over gRPC")
 
 
 main()
