@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"io"
-	"slices"
 	"strings"
 	"testing"
 	"testing/iotest"
@@ -14,6 +13,7 @@ import (
 
 	"dragoman/app/decode/engine"
 	"dragoman/app/translate"
+	"dragoman/app/translate/translatetest"
 	"dragoman/model"
 	"dragoman/model/search"
 )
@@ -69,7 +69,7 @@ func echoJob(t *testing.T, out io.Writer) (*local, *echo) {
 	m, err := translate.NewModel(translate.ModelConfig{Tokenizer: e, Engine: e, Languages: []string{"en", "fr"},
 		Spec: model.Spec{VocabSize: 300, MaxPositions: 1000}, Search: search.DefaultOptions(model.Generation{MaxLength: 1000})})
 	require.NoError(t, err)
-	service := translate.New(translate.Config{Models: only{m}, MaxRecords: chunkLines, MaxChars: 1000, MaxSentences: 1000, MaxTokens: 10_000})
+	service := translate.New(translate.Config{Models: translatetest.Only{Model: m}, MaxRecords: chunkLines, MaxChars: 1000, MaxSentences: 1000, MaxTokens: 10_000})
 	return &local{translateFlags: translateFlags{from: "en", to: "fr"}, translator: service, out: printer{out: out}}, e
 }
 
@@ -118,22 +118,4 @@ func TestInterruptWhileReading(t *testing.T) {
 	cancel()
 	job, _ := echoJob(t, io.Discard)
 	assert.ErrorIs(t, takeLines(job.translateLines).readAll(ctx, "line", in), context.Canceled)
-}
-
-// only is a single model, which is always loaded. It implements [translate.Models] and [translate.Selection].
-type only struct{ *translate.Model }
-
-func (o only) Select(string) (translate.Selection, error) { return o, nil }
-func (o only) Languages() []string                        { return slices.Sorted(slices.Values(o.ModelConfig.Languages)) }
-func (o only) Targets(string) []string                    { return o.Languages() }
-func (only) Pivots(string) map[string]string              { return nil }
-func (only) Detector() translate.Detector                 { return nil }
-func (only) Detects() bool                                { return false }
-
-func (o only) Route(from, to string) (translate.Route, error) {
-	return translate.Route{Model: o.Name, Version: o.Version, Steps: []translate.Step{{Model: o.Model, From: from, To: to}}}, nil
-}
-
-func (o only) Acquire(context.Context, []translate.Handle) ([]*translate.Model, func(), error) {
-	return []*translate.Model{o.Model}, func() {}, nil
 }

@@ -2,7 +2,6 @@ package live
 
 import (
 	"context"
-	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -12,47 +11,12 @@ import (
 
 	"dragoman/app/decode/engine"
 	"dragoman/app/translate"
+	"dragoman/app/translate/translatetest"
 	"dragoman/model"
 	"dragoman/model/search"
 )
 
-// runes is a tokenizer that makes one token of each character.
-type runes struct{}
-
-const firstRune = 1000
-
-var languageIDs = map[string]int64{"en": 100, "fr": 101, "ja": 102}
-
-func (runes) Encode(from, _, text string) ([]int64, error) {
-	ids := []int64{languageIDs[from]}
-	for _, c := range text {
-		ids = append(ids, firstRune+int64(c))
-	}
-	return append(ids, 2), nil
-}
-
-// EncodeTarget leaves out what stands around a text.
-func (r runes) EncodeTarget(text string) ([]int64, error) {
-	ids, err := r.Encode("", "", text)
-	return ids[1 : len(ids)-1], err
-}
-
-func (runes) Decode(ids []int64) string {
-	var text strings.Builder
-	for _, id := range ids {
-		if id >= firstRune {
-			text.WriteRune(rune(id - firstRune))
-		}
-	}
-	return text.String()
-}
-
-func (runes) Forced(_, to string) []int64 { return []int64{languageIDs[to]} }
-
-func (runes) LanguageID(code string) (int64, bool) {
-	id, ok := languageIDs[code]
-	return id, ok
-}
+type runes = translatetest.Runes
 
 // upper is an engine that makes capitals of letters. What it is asked for, and when it answers, a test
 // may decide.
@@ -106,7 +70,7 @@ func translator(t testing.TB, e translate.Engine) *translate.Service {
 		Limits: translate.Limits{Beams: 1, MaxLength: 200}, Languages: []string{"ja", "en", "fr"},
 	})
 	require.NoError(t, err)
-	return translate.New(translate.Config{Models: only{m}, MaxRecords: 10, MaxChars: 10_000, MaxSentences: 1000, MaxTokens: 100_000})
+	return translate.New(translate.Config{Models: translatetest.Only{Model: m}, MaxRecords: 10, MaxChars: 10_000, MaxSentences: 1000, MaxTokens: 100_000})
 }
 
 // start makes a service that a test closes.
@@ -215,22 +179,4 @@ func (m *mirror) until(t testing.TB, x *Session, holds func() bool) {
 		require.Empty(t, m.ended)
 		m.apply(t, u)
 	}
-}
-
-// only is a single model, which is always loaded. It implements [translate.Models] and [translate.Selection].
-type only struct{ *translate.Model }
-
-func (o only) Select(string) (translate.Selection, error) { return o, nil }
-func (o only) Languages() []string                        { return slices.Sorted(slices.Values(o.ModelConfig.Languages)) }
-func (o only) Targets(string) []string                    { return o.Languages() }
-func (only) Pivots(string) map[string]string              { return nil }
-func (only) Detector() translate.Detector                 { return nil }
-func (only) Detects() bool                                { return false }
-
-func (o only) Route(from, to string) (translate.Route, error) {
-	return translate.Route{Model: o.Name, Version: o.Version, Steps: []translate.Step{{Model: o.Model, From: from, To: to}}}, nil
-}
-
-func (o only) Acquire(context.Context, []translate.Handle) ([]*translate.Model, func(), error) {
-	return []*translate.Model{o.Model}, func() {}, nil
 }

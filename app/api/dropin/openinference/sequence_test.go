@@ -21,46 +21,12 @@ import (
 	"dragoman/app/guard/access"
 	"dragoman/app/live"
 	"dragoman/app/translate"
+	"dragoman/app/translate/translatetest"
 	"dragoman/model"
 	"dragoman/model/search"
 )
 
-// runes is a tokenizer that makes one token of each character.
-type runes struct{}
-
-const firstRune = 1000
-
-var languageIDs = map[string]int64{"en": 100, "fr": 101}
-
-func (runes) Encode(from, _, text string) ([]int64, error) {
-	ids := []int64{languageIDs[from]}
-	for _, c := range text {
-		ids = append(ids, firstRune+int64(c))
-	}
-	return append(ids, 2), nil
-}
-
-func (r runes) EncodeTarget(text string) ([]int64, error) {
-	ids, err := r.Encode("", "", text)
-	return ids[1 : len(ids)-1], err
-}
-
-func (runes) Decode(ids []int64) string {
-	var text strings.Builder
-	for _, id := range ids {
-		if id >= firstRune {
-			text.WriteRune(rune(id - firstRune))
-		}
-	}
-	return text.String()
-}
-
-func (runes) Forced(_, to string) []int64 { return []int64{languageIDs[to]} }
-
-func (runes) LanguageID(code string) (int64, bool) {
-	id, ok := languageIDs[code]
-	return id, ok
-}
+type runes = translatetest.Runes
 
 // upper is an engine that makes capitals of letters.
 type upper struct{}
@@ -80,24 +46,6 @@ func (upper) Stream(_ context.Context, _ engine.Request, next func() (engine.Job
 
 func (upper) Err() error { return nil }
 
-// only is a single model, which is always loaded. It implements [translate.Models] and [translate.Selection].
-type only struct{ *translate.Model }
-
-func (o only) Select(string) (translate.Selection, error) { return o, nil }
-func (only) Languages() []string                          { return []string{"en", "fr"} }
-func (o only) Targets(string) []string                    { return o.Languages() }
-func (only) Pivots(string) map[string]string              { return nil }
-func (only) Detector() translate.Detector                 { return nil }
-func (only) Detects() bool                                { return false }
-
-func (o only) Route(from, to string) (translate.Route, error) {
-	return translate.Route{Model: o.Name, Version: o.Version, Steps: []translate.Step{{Model: o.Model, From: from, To: to}}}, nil
-}
-
-func (o only) Acquire(context.Context, []translate.Handle) ([]*translate.Model, func(), error) {
-	return []*translate.Model{o.Model}, func() {}, nil
-}
-
 // capitals is a real service with that engine.
 func capitals(t testing.TB) *translate.Service {
 	t.Helper()
@@ -107,7 +55,7 @@ func capitals(t testing.TB) *translate.Service {
 		Limits: translate.Limits{Beams: 1, MaxLength: 200}, Languages: []string{"en", "fr"},
 	})
 	require.NoError(t, err)
-	return translate.New(translate.Config{Models: only{m}, MaxRecords: 10, MaxChars: 10_000, MaxSentences: 1000, MaxTokens: 100_000})
+	return translate.New(translate.Config{Models: translatetest.Only{Model: m}, MaxRecords: 10, MaxChars: 10_000, MaxSentences: 1000, MaxTokens: 100_000})
 }
 
 // sequenceClient is a client of live text as sequences.
