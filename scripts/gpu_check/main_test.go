@@ -38,6 +38,7 @@ var (
 	host             = flag.Bool("host", false, "use the CPU's memory and kernels: a check of this program, not of speed")
 	bandwidth        = flag.Float64("bandwidth", 0, "the card's memory bandwidth in GB/s, for the floor of a step; 0: unknown")
 	most             = flag.Int("most", 512, "most sentences at once")
+	noGraphs         = flag.Bool("no-graphs", false, "start the kernels of a step one by one, for profilers")
 	peers            []peer
 )
 
@@ -90,7 +91,7 @@ func exported(t testing.TB, checkpoint string, precision model.Precision) string
 // open opens an exported folder on the device; the model is closed when the test ends.
 func open(t testing.TB, dir string) *cuda.Model {
 	t.Helper()
-	opts := cuda.Options{Number: *number, Verify: model.VerifyNever, Log: slog.New(slog.NewTextHandler(os.Stderr, nil))}
+	opts := cuda.Options{Number: *number, NoGraphs: *noGraphs, Verify: model.VerifyNever, Log: slog.New(slog.NewTextHandler(os.Stderr, nil))}
 	if *host {
 		machine, err := cudatest.NewHost()
 		require.NoError(t, err)
