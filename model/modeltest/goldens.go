@@ -212,23 +212,28 @@ func Read(path string) (*Goldens, error) {
 	return &g, nil
 }
 
-// root finds the module's root, where go.mod is, above the test's folder.
-func root(t testing.TB) string {
-	t.Helper()
+// Root finds the module's root, where go.mod is, above the working directory: tests may have
+// been built on another machine.
+func Root() (string, error) {
 	dir, err := os.Getwd()
-	if err != nil {
-		t.Fatal(err)
-	}
-	for {
-		if _, err := os.Stat(filepath.Join(dir, "go.mod")); err == nil {
-			return dir
-		} else if !errors.Is(err, os.ErrNotExist) {
-			t.Fatal(err)
+	for err == nil {
+		if _, err = os.Stat(filepath.Join(dir, "go.mod")); !errors.Is(err, os.ErrNotExist) {
+			return dir, err
 		}
 		parent := filepath.Dir(dir)
 		if parent == dir {
-			t.Fatal("no go.mod above the test's folder: run tests inside the module")
+			return "", errors.New("no go.mod above the working directory: run tests inside the module")
 		}
-		dir = parent
+		dir, err = parent, nil
 	}
+	return "", err
+}
+
+func root(t testing.TB) string {
+	t.Helper()
+	dir, err := Root()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return dir
 }

@@ -36,6 +36,32 @@ func CheckOutput(t *testing.T, setting string, c Case, got search.Result, want O
 	}
 }
 
+// Check compares a model in single precision with the reference: the candidates of every
+// step of the goldens' traces, and the outputs of the cases, up to 16 of them at once, token
+// for token. A batch has at most maxRows rows, 0 is as many as all cases need.
+func (g *Goldens) Check(t *testing.T, m model.Model, cases []Case, maxRows int) {
+	t.Helper()
+	for _, trace := range g.Traces {
+		CheckTrace(t, m, g.Cases[trace.Case], trace)
+	}
+	for setting, generation := range g.Settings {
+		if generation.RepetitionPenalty != 0 && generation.RepetitionPenalty < 1 {
+			continue // refused: see package search
+		}
+		var jobs []Job
+		for _, c := range cases {
+			if _, ok := c.Outputs[setting]; ok {
+				jobs = append(jobs, Job{Case: c, Search: search.DefaultOptions(generation)})
+			}
+		}
+		results, err := Decode(m, jobs, maxRows, func(running int) int { return 16 - running })
+		require.NoError(t, err)
+		for i, r := range results {
+			CheckOutput(t, setting, jobs[i].Case, r, jobs[i].Outputs[setting], m.Spec().EOS)
+		}
+	}
+}
+
 // traceTolerance bounds how far log-probabilities are from the reference's.
 const traceTolerance = 2e-4
 

@@ -9,6 +9,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"dragoman/model"
+	"dragoman/model/checkpoint"
+	"dragoman/model/cpu/cputest"
 	"dragoman/model/cuda"
 	"dragoman/model/family"
 	"dragoman/model/modeltest"
@@ -44,6 +46,20 @@ func TestBundled(t *testing.T) {
 			t.Run("leaving", func(t *testing.T) { leaving(t, m, g) })
 			t.Run("memory", func(t *testing.T) { memory(t, m, g) })
 		})
+	}
+}
+
+// TestShapes checks random models of odd shapes, and those of other families, in single precision.
+func TestShapes(t *testing.T) {
+	for folder, all := range map[string]map[string]*modeltest.Goldens{"odd": modeltest.Odd(t), "families": modeltest.Families(t)} {
+		for name, g := range all {
+			t.Run(folder+"/"+name, func(t *testing.T) {
+				if spec, err := checkpoint.ReadSpec(g.Dir); err != nil || spec.CPUOnly() {
+					t.Skipf("a network for CPUs, or not a checkpoint: %v", err)
+				}
+				g.Check(t, open(t, cputest.Export(t, g.Dir, model.FP32)), g.Cases, 128)
+			})
+		}
 	}
 }
 

@@ -4,7 +4,6 @@ package cputest
 import (
 	"os"
 	"path/filepath"
-	"runtime"
 	"sync"
 	"testing"
 
@@ -13,6 +12,7 @@ import (
 	"dragoman/model"
 	"dragoman/model/cpu"
 	"dragoman/model/export"
+	"dragoman/model/modeltest"
 )
 
 // load loads ONNX Runtime once for the process and never unloads it: a process
@@ -83,8 +83,11 @@ func Open(t testing.TB, checkpoint string, precision model.Precision) *cpu.Model
 	return m
 }
 
-// root is the module's root.
+// root is the module's root. It panics where there is none.
 func root() string {
-	_, file, _, _ := runtime.Caller(0)
-	return filepath.Join(filepath.Dir(file), "..", "..", "..")
+	dir, err := modeltest.Root()
+	if err != nil {
+		panic(err)
+	}
+	return dir
 }
