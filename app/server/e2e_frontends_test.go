@@ -60,7 +60,7 @@ func TestServiceForFrontEnds(t *testing.T) {
 			assert.JSONEq(t, test.want, body)
 		})
 	}
-	for path, status := range map[string]int{"/imme": 401, "/kiss": 401, "/hcfy": 401, "/deeplx": 401, "/translate?api-version=3.0&to=fr": 401, "/language/translate/v2": 403, "/translate_a/single": 403} {
+	for path, status := range map[string]int{"/imme": 401, "/kiss": 401, "/hcfy": 401, "/v1/chat/completions": 401, "/deeplx": 401, "/translate?api-version=3.0&to=fr": 401, "/language/translate/v2": 403, "/translate_a/single": 403} {
 		resp, _ := r.send(t, path, `{}`)
 		assert.Equal(t, status, resp.StatusCode, path)
 	}

@@ -5,7 +5,7 @@ import "strings"
 // frontEndRequests are for the APIs of browser extensions, DeepLX, Google and Azure.
 func frontEndRequests() []hostile {
 	const form = "application/x-www-form-urlencoded"
-	const imme, kiss, hcfy, deeplx, google, gtx, azure = "/imme", "/kiss", "/hcfy", "/deeplx", "/language/translate/v2", "/translate_a/single", "/translate?api-version=3.0"
+	const imme, kiss, hcfy, deeplx, google, gtx, azure, chat = "/imme", "/kiss", "/hcfy", "/deeplx", "/language/translate/v2", "/translate_a/single", "/translate?api-version=3.0", "/v1/chat/completions"
 	post := func(name, path, body string) hostile { return hostile{name: name, wire: wire("POST", path, body)} }
 	get := func(name, path string) hostile { return hostile{name: name, wire: wire("GET", path, "")} }
 	return []hostile{
@@ -40,6 +40,16 @@ func frontEndRequests() []hostile {
 		post("Azure, many languages", azure+"&from=en"+strings.Repeat("&to=fr&to=ja", 4000), `[{"Text":"7"}]`), post("Azure, too many", azure+"&from=en&to=fr&to=ja", `[{"Text":"7"},{"Text":"8"}]`),
 		post("Azure, another version", "/translate?api-version=", `[{"Text":"a"}]`), post("Azure, too large", azure+"&to=fr", strings.Repeat(" ", 20_001)),
 		post("Azure, detect nothing", "/detect?api-version=3.0", `[{"Text":"7"}]`), get("Azure, languages of nothing", "/languages?api-version=3.0&scope=x"),
+		post("OpenAI", chat, `{"model":"dragoman:fr","messages":[{"role":"user","content":"It is raining."}]}`),
+		post("OpenAI, a stream", chat, `{"model":"dragoman","stream":true,"messages":[{"role":"user","content":"Translate to French:\n\n1. It is raining.\n2. a"}]}`),
+		post("OpenAI, nothing", chat, ""), post("OpenAI, no target", chat, `{"messages":[{"role":"user","content":"a"}]}`), post("OpenAI, a text as messages", chat, `{"messages":"a"}`),
+		post("OpenAI, nulls", chat, `{"model":null,"messages":[{"role":null,"content":null}]}`), post("OpenAI, deep", chat, `{"messages":[{"role":"user","content":`+strings.Repeat("[", 5000)+`}]}`),
+		post("OpenAI, JSON that is deep", chat, `{"model":"dragoman:fr","messages":[{"role":"user","content":"`+strings.Repeat("[", 9000)+`"}]}`),
+		post("OpenAI, many texts", chat, `{"model":"dragoman:fr","messages":[{"role":"user","content":"`+strings.Repeat(`a\n%%\n`, 2500)+`"}]}`),
+		post("OpenAI, many languages", chat, `{"messages":[{"role":"system","content":"`+strings.Repeat(`to French to German `, 900)+`"},{"role":"user","content":"a"}]}`),
+		post("OpenAI, marks", chat, `{"messages":[{"role":"user","content":"`+strings.Repeat("🔤", 4500)+`"}]}`),
+		post("OpenAI, prompts", "/v1/completions", `{"model":"dragoman:fr","prompt":["It is raining.",""]}`), post("OpenAI, numbers", "/v1/completions", `{"model":"dragoman:fr","prompt":[1,2]}`),
+		get("OpenAI, models", "/v1/models"), get("OpenAI, a model", "/v1/models/x:fr"), post("OpenAI, what is not there", "/v1/embeddings", `{}`),
 		post("Azure, a list without a version", "/translate?to=fr", `[{"Text":"a"}]`),
 	}
 }

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Runs published clients of LibreTranslate, DeepL, Azure and Triton, as they are, against a server:
+# Runs published clients of LibreTranslate, DeepL, Azure, OpenAI and Triton, as they are, against a server:
 #
 #   scripts/clients/run.sh                                  the one in server/, without a model
 #   BASE_URL=http://localhost:9527 scripts/clients/run.sh   one that runs, without keys, and with gRPC at GRPC_URL (localhost:8001)
@@ -40,6 +40,7 @@ if [[ -z ${BASE_URL:-} ]]; then
   export GRPC_URL
 fi
 "$work/venv/bin/python" scripts/clients/clients.py "$BASE_URL" "${toy[@]}"
+"$work/venv/bin/python" scripts/clients/openai_chat.py "$BASE_URL" "${toy[@]}"
 "$work/venv/bin/python" scripts/clients/triton.py "$BASE_URL" "${toy[@]}"
 "$work/venv/bin/python" scripts/clients/triton_grpc.py "${GRPC_URL:-localhost:8001}" "${toy[@]}"
 "$work/venv/bin/python" scripts/clients/translator_azure.py "$BASE_URL" "${toy[@]}"

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"errors"
 	"net/http"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -21,8 +20,8 @@ type API struct {
 	*Server
 	// Lists says that bodies may be lists of JSON objects too, see [Fields.List].
 	Lists bool
-	// AnyModel are names that the field model has in the original API, which mean any model.
-	AnyModel []string
+	// Name is the model that the field model names: "" is any. nil: the field is its name.
+	Name func(field string) string
 }
 
 // Call is a request that was read and let in. What is wrong with it is kept by [Fields.Fail]: a handler reads
@@ -47,8 +46,8 @@ func (a API) Route(methods, path string, h func(*Call) (any, error)) Route {
 			return nil, err
 		}
 		model := call.Text(modelField)
-		if slices.Contains(a.AnyModel, model) {
-			model = ""
+		if a.Name != nil {
+			model = a.Name(model)
 		}
 		if err := cmp.Or(call.Err(), call.choose(model)); err != nil {
 			return nil, err
@@ -254,6 +253,29 @@ func (call *Call) TranslateAll(jobs []Job) ([][]translate.Result, error) {
 		return nil, err
 	}
 	return call.Server.TranslateAll(call.Context, Each(jobs, func(job Job) translate.Request { return job.request(call.Model) }))
+}
+
+// Stream is Translate for an API that sends results as soon as they are there, in the order of the texts.
+func (call *Call) Stream(job Job, yield func(r translate.Result) error) error {
+	if err := call.Err(); err != nil {
+		return err
+	}
+	waiting, next := make(map[string]translate.Result), 0
+	return call.Server.StreamAll(call.Context, []translate.Request{job.request(call.Model)}, func(r translate.Result) error {
+		waiting[r.ID] = r
+		for {
+			id := strconv.Itoa(next)
+			ready, ok := waiting[id]
+			if !ok {
+				return nil
+			}
+			delete(waiting, id)
+			next++
+			if err := yield(ready); err != nil {
+				return err
+			}
+		}
+	})
 }
 
 // Detection is the language of a text; the zero Detection is none.

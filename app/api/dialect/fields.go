@@ -331,6 +331,12 @@ func (f Fields) Has(name string) bool {
 	return ok || f.form.Has(name)
 }
 
+// IsList says whether a field is an array of JSON.
+func (f Fields) IsList(name string) bool {
+	value, ok := f.value(name)
+	return ok && value.Kind() == '['
+}
+
 // Given says whether a field has a value other than an empty one.
 func (f Fields) Given(name string) bool {
 	value, ok := f.value(name)
@@ -356,6 +362,23 @@ func (f Fields) scalar(name string) string {
 func (f Fields) value(name string) (jsontext.Value, bool) {
 	value, ok := f.object[name]
 	return value, ok && value.Kind() != 'n'
+}
+
+// Object returns the fields of a field that is an object, none where it is missing.
+func (f Fields) Object(name string) Fields {
+	inner := Fields{first: f.first}
+	value, ok := f.value(name)
+	switch {
+	case !ok:
+	case value.Kind() != '{':
+		f.Fail(wrongType(name, value, "an object"))
+	default:
+		var err error
+		if inner.object, err = parseObject(value.Clone()); err != nil {
+			f.Fail(err)
+		}
+	}
+	return inner
 }
 
 // Objects returns a field's objects, none where it is missing: those of an array, or of a form whose

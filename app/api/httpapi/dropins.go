@@ -14,6 +14,7 @@ import (
 	"dragoman/app/api/dropin/immersive"
 	"dragoman/app/api/dropin/kiss"
 	"dragoman/app/api/dropin/libretranslate"
+	"dragoman/app/api/dropin/openai"
 )
 
 // dropIns are the APIs of other programs that are also mounted for each model. Where several have a
@@ -23,8 +24,18 @@ func (a *API) dropIns() []dialect.Dialect {
 	return dialect.Share(
 		azure.New(a.server), deeplx.New(a.server), libretranslate.New(a.server), deepl.New(a.server),
 		libretranslate.Files(a.server, a.documents), deepl.Documents(a.server, a.documents),
-		immersive.New(a.server), kiss.New(a.server), hcfy.New(a.server), google.New(a.server),
+		immersive.New(a.server), kiss.New(a.server), hcfy.New(a.server), google.New(a.server), openai.New(a.server, a.modelNames),
 	)
+}
+
+// modelNames are the names of the models that are served; none before [API.Ready].
+func (a *API) modelNames() (names []string) {
+	if models := a.models.Load(); models != nil {
+		for _, m := range (*models)() {
+			names = append(names, m.Name)
+		}
+	}
+	return names
 }
 
 // guard is the middleware that tells browsers which pages may call a path, and refuses what others send: whatever

@@ -115,7 +115,7 @@ func TestNoRouteIsForOtherSites(t *testing.T) {
 		if want && !isRefused(t, opened, &openedLog, strings.NewReader(""), route.Method, route.Path, host, "Origin", elsewhere) {
 			assert.Contains(t, []string{
 				"/translate", "/detect", "/suggest", "/imme", "/kiss", "/hcfy", "/deeplx", "/translate_a/single", "/translate_a/t",
-				"/language/translate/v2", "/language/translate/v2/detect", "/language/translate/v2/languages",
+				"/language/translate/v2", "/language/translate/v2/detect", "/language/translate/v2/languages", "/v1/chat/completions", "/v1/completions", "/v1/models", "/v1/models/:id",
 			}, path, name)
 		}
 	}

@@ -26,6 +26,7 @@ import (
 	"dragoman/app/api/dropin/compattest"
 	"dragoman/app/api/dropin/deepl"
 	"dragoman/app/api/dropin/libretranslate"
+	"dragoman/app/api/dropin/openai"
 	"dragoman/app/api/dropin/openinference"
 	"dragoman/app/api/dropin/openinference/inferencepb"
 	"dragoman/app/decode/catalog"
@@ -82,6 +83,7 @@ func run(ctx context.Context, addressFile string) (err error) {
 	defer func() { err = errors.Join(err, stop()) }()
 	apis := compattest.Server(dialect.Config{Gate: gate{}, MaxRecords: 1000, Glossaries: glossaries, FileTypes: kinds.Extensions()}, translator(),
 		func(s *dialect.Server) dialect.Dialect { return dialect.Share(azure.New(s), libretranslate.New(s))[1] }, deepl.New, inference,
+		func(s *dialect.Server) dialect.Dialect { return openai.New(s, func() []string { return nil }) },
 		func(s *dialect.Server) dialect.Dialect { return libretranslate.Files(s, of(s)) },
 		func(s *dialect.Server) dialect.Dialect { return deepl.Documents(s, of(s)) })
 	bodies := body.New(body.Config{Most: 4 << 20, Memory: admission.New(64 << 20), Timeout: 30 * time.Second})

@@ -28,7 +28,12 @@ const v2 = "/language/translate/v2"
 
 // New makes the APIs. All below /language is their own.
 func New(server *dialect.Server) dialect.Dialect {
-	api := dialect.API{Server: server, AnyModel: []string{"nmt", "base"}}
+	api := dialect.API{Server: server, Name: func(model string) string {
+		if model == "nmt" || model == "base" {
+			return "" // Google's own
+		}
+		return model
+	}}
 	return dialect.Dialect{Render: render, Browsers: true, Prefixes: []string{"/language/", "/translate_a/"}, Routes: []dialect.Route{
 		api.Route("POST GET", v2, serve),
 		api.Route("POST GET", v2+"/detect", detect),

@@ -1,0 +1,318 @@
+package openai
+
+import (
+	"errors"
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/gin-gonic/gin"
+	"github.com/go-json-experiment/json"
+
+	"dragoman/app/api/dialect"
+	"dragoman/app/fault"
+	"dragoman/app/translate"
+)
+
+// form is how an endpoint writes its answers.
+type form struct {
+	prefix        string // of ids
+	object, chunk string // names of an answer and of a part of a stream
+	choice        func(index int, text string, end bool) any
+	delta         func(index int, text string, first, end bool) any
+}
+
+// message is what an assistant says, or a part of it.
+type message struct {
+	Role    string `json:"role,omitempty"`
+	Content string `json:"content"`
+}
+
+// finish is why a text ends: "stop", or null where it goes on.
+func finish(end bool) *string {
+	if !end {
+		return nil
+	}
+	stop := "stop"
+	return &stop
+}
+
+var chats = form{
+	prefix: "chatcmpl-", object: "chat.completion", chunk: "chat.completion.chunk",
+	choice: func(index int, text string, end bool) any {
+		return struct {
+			Index   int     `json:"index"`
+			Message message `json:"message"`
+			Finish  *string `json:"finish_reason"`
+		}{index, message{"assistant", text}, finish(end)}
+	},
+	delta: func(index int, text string, first, end bool) any {
+		m := message{Content: text}
+		if first {
+			m.Role = "assistant"
+		}
+		return struct {
+			Index  int     `json:"index"`
+			Delta  message `json:"delta"`
+			Finish *string `json:"finish_reason"`
+		}{index, m, finish(end)}
+	},
+}
+
+var completions = form{
+	prefix: "cmpl-", object: "text_completion", chunk: "text_completion", choice: completion,
+	delta: func(index int, text string, _, end bool) any { return completion(index, text, end) },
+}
+
+// completion is a choice of /v1/completions.
+func completion(index int, text string, end bool) any {
+	return struct {
+		Index    int     `json:"index"`
+		Text     string  `json:"text"`
+		Logprobs any     `json:"logprobs"`
+		Finish   *string `json:"finish_reason"`
+	}{index, text, nil, finish(end)}
+}
+
+// answer is one of an endpoint, or a part of a stream.
+type answer struct {
+	ID      string `json:"id"`
+	Object  string `json:"object"`
+	Created int64  `json:"created"`
+	Model   string `json:"model"`
+	Choices []any  `json:"choices"`
+	Usage   *usage `json:"usage,omitempty"`
+}
+
+type usage struct {
+	Prompt     int `json:"prompt_tokens"`
+	Completion int `json:"completion_tokens"`
+	Total      int `json:"total_tokens"`
+}
+
+func (u *usage) add(r translate.Result) {
+	u.Prompt += r.SourceTokens
+	u.Completion += r.TargetTokens
+	u.Total = u.Prompt + u.Completion
+}
+
+// chat serves /v1/chat/completions.
+func chat(call *dialect.Call) (any, error) {
+	var system []string
+	user := ""
+	for _, m := range call.Objects("messages") {
+		switch role := m.Text("role"); role {
+		case "system", "developer":
+			system = append(system, content(m))
+		case "user":
+			user = content(m)
+		case "assistant", "tool", "function":
+		default:
+			call.Fail(dialect.Refuse("messages has the role %q, use system, user or assistant", role))
+		}
+	}
+	if call.Has("tools") && call.Given("tools") {
+		call.Fail(dialect.Refuse("tools are not offered: this is a model that translates"))
+	}
+	if strings.TrimSpace(user) == "" {
+		call.Fail(dialect.RefuseAs(fault.MissingField, "messages has no message of the user with a text to translate"))
+	}
+	if strings.HasPrefix(user, "### Task:") { // Open WebUI's, for titles, tags and questions
+		call.Fail(dialect.Refuse("this model translates, and does no other task: set another one for tasks in the front end's settings"))
+	}
+	return serve(call, chats, []prompt{read(strings.Join(system, "\n"), user)})
+}
+
+// content is the text of a message.
+func content(m dialect.Fields) string {
+	if !m.IsList("content") {
+		return m.Text("content")
+	}
+	var texts []string
+	for _, part := range m.Objects("content") {
+		if kind := part.Text("type"); kind != "text" {
+			m.Fail(dialect.Refuse("messages has content of the type %q, only text can be translated", kind))
+		}
+		texts = append(texts, part.Text("text"))
+	}
+	return strings.Join(texts, "\n")
+}
+
+// complete serves /v1/completions.
+func complete(call *dialect.Call) (any, error) {
+	var prompts []prompt
+	for _, text := range call.Needed("prompt") {
+		prompts = append(prompts, read("", text))
+	}
+	if len(prompts) == 0 {
+		call.Fail(dialect.RefuseAs(fault.MissingField, "prompt has no text to translate"))
+	}
+	return serve(call, completions, prompts)
+}
+
+// piece is a part of a choice.
+type piece struct {
+	part
+	choice int
+}
+
+// work is what a call has to be done, and how its answer is made.
+type work struct {
+	form   form
+	id     string
+	model  string // as the request names it
+	pieces []piece
+	tails  []string // behind the last text of each choice
+	job    dialect.Job
+	usage  usage
+}
+
+// serve answers prompts, each by a choice.
+func serve(call *dialect.Call, f form, prompts []prompt) (any, error) {
+	if n, ok := call.Number("n"); !ok || n > 1 {
+		call.Fail(dialect.Refuse("n is more than 1: there is one translation"))
+	}
+	w := &work{form: f, model: call.Text("model"), id: f.prefix + call.Context.Writer.Header().Get(dialect.RequestIDHeader)}
+	for i, p := range prompts {
+		w.add(call, i, p)
+	}
+	if call.Bool("stream") {
+		return nil, w.stream(call)
+	}
+	texts := make([]strings.Builder, len(prompts))
+	if err := w.translate(call, func(choice int, text string) error {
+		texts[choice].WriteString(text)
+		return nil
+	}); err != nil {
+		return nil, err
+	}
+	choices := make([]any, len(texts))
+	for i := range texts {
+		choices[i] = f.choice(i, texts[i].String(), true)
+	}
+	return w.answer(f.object, choices, &w.usage), nil
+}
+
+// add has a prompt done, in the languages of the first one.
+func (w *work) add(call *dialect.Call, choice int, p prompt) {
+	name, named := splitName(w.model)
+	parts, target, terms, ok := readKiss(p.text)
+	if ok {
+		p, named = prompt{}, pair{from: named.from, to: []string{target}}
+	} else {
+		var err error
+		if parts, err = split(p.text); err != nil {
+			call.Fail(err)
+			return
+		}
+	}
+	if name == "" {
+		name = anyModel
+	}
+	from, to := p.languages(call, name, named)
+	if choice == 0 {
+		w.job = dialect.Job{From: from, To: to, Terms: terms}
+	} else if from != w.job.From || to != w.job.To {
+		call.Fail(dialect.Refuse("the prompts are for different languages: send a request for each"))
+	}
+	last := len(parts) - 1
+	for _, part := range parts[:last] {
+		w.pieces = append(w.pieces, piece{part, choice})
+		w.job.Texts = append(w.job.Texts, part.text)
+	}
+	w.tails = append(w.tails, parts[last].before)
+}
+
+// translate writes the choices, one after the other.
+func (w *work) translate(call *dialect.Call, write func(choice int, text string) error) error {
+	done, next := 0, 0
+	tails := func(upTo int) error {
+		for ; done < upTo; done++ {
+			if err := write(done, w.tails[done]); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	err := call.Stream(w.job, func(r translate.Result) error {
+		p := w.pieces[next]
+		next++
+		w.usage.add(r)
+		if err := tails(p.choice); err != nil {
+			return err
+		}
+		text := r.Text
+		if p.write != nil {
+			text = p.write(r)
+		}
+		return write(p.choice, p.before+text)
+	})
+	if err != nil {
+		return err
+	}
+	return tails(len(w.tails))
+}
+
+func (w *work) answer(object string, choices []any, u *usage) answer {
+	return answer{w.id, object, time.Now().Unix(), w.model, choices, u}
+}
+
+// stream serves a request with stream: server-sent events, the last of which is [DONE]. One that ends without was cut
+// off, and says why in an event with an error.
+func (w *work) stream(call *dialect.Call) error {
+	c := call.Context
+	usage := call.Object("stream_options").Bool("include_usage")
+	begun := make([]bool, len(w.tails))
+	started := false
+	send := func(value any) error {
+		encoded, err := json.Marshal(value)
+		if err != nil {
+			return err
+		}
+		if !started {
+			started = true
+			c.Header("Content-Type", "text/event-stream")
+			c.Header("Cache-Control", "no-store")
+			c.Header("X-Accel-Buffering", "no") // nginx would keep events until it has many
+			c.Status(http.StatusOK)
+		}
+		return event(c, encoded)
+	}
+	err := w.translate(call, func(choice int, text string) error {
+		first := !begun[choice]
+		begun[choice] = true
+		if text == "" && !first {
+			return nil
+		}
+		return send(w.answer(w.form.chunk, []any{w.form.delta(choice, text, first, false)}, nil))
+	})
+	if err != nil {
+		if !started {
+			return err
+		}
+		if f := call.Server.Explain(c, err); f.Kind != fault.ClientGone {
+			_, answer := render(c, f)
+			_ = send(answer) // to a client that may have left
+		}
+		return nil
+	}
+	for i := range begun {
+		err = errors.Join(err, send(w.answer(w.form.chunk, []any{w.form.delta(i, "", false, true)}, nil)))
+	}
+	if usage {
+		err = errors.Join(err, send(w.answer(w.form.chunk, []any{}, &w.usage)))
+	}
+	if err == nil {
+		_ = event(c, []byte("[DONE]"))
+	}
+	return nil
+}
+
+// event writes a server-sent event and waits until it is on its way.
+func event(c *gin.Context, data []byte) error {
+	err := dialect.Write(c, append(append([]byte("data: "), data...), "\n\n"...))
+	if err == nil {
+		err = http.NewResponseController(c.Writer).Flush()
+	}
+	return err
+}

@@ -1,0 +1,67 @@
+package language
+
+import (
+	"strings"
+	"sync"
+)
+
+// qualifiers are words before the name of a language that say no more of it than [Find] tells apart.
+var qualifiers = map[string]bool{
+	"simplified": true, "mainland": true, "brazilian": true, "european": true, "american": true, "british": true, "latin american": true,
+	"canadian": true, "mexican": true, "castilian": true, "standard": true, "modern": true, "swiss": true, "austrian": true, "native": true,
+}
+
+// otherNames are names in English beside those of CLDR.
+var otherNames = map[string]string{
+	"mandarin": "zh", "traditional chinese": "zh-Hant", "farsi": "fa", "filipino": "tl", "tagalog": "tl", "bokmål": "nb", "nynorsk": "nn",
+	"castilian": "es", "flemish": "nl", "moldovan": "ro", "haitian creole": "ht", "punjabi": "pa", "odia": "or", "oriya": "or", "sinhalese": "si",
+	"cantonese": "yue", "bangla": "bn", "kirghiz": "ky", "uighur": "ug", "gaelic": "gd", "slovene": "sl",
+}
+
+// codesByName has all names that are known, in lower case.
+var codesByName = sync.OnceValue(func() map[string]string {
+	names := make(map[string]string, 3*len(entries))
+	for code, e := range entries {
+		for _, name := range []string{e.own, e.english} {
+			name = strings.ToLower(name)
+			if before, ok := names[name]; !ok || len(code) < len(before) || len(code) == len(before) && code < before {
+				names[name] = code
+			}
+		}
+	}
+	for name, code := range otherNames {
+		names[name] = code
+	}
+	return names
+})
+
+// Named returns the code of a language, for [Find], by a name that it has in English, in itself or in
+// Chinese, in any case: "French", "Simplified Chinese", "Portuguese (Brazil)", "日本語", "法语".
+func Named(name string) (code string, ok bool) {
+	name = strings.ToLower(strings.TrimSpace(name))
+	if code, ok = codesByName()[name]; ok {
+		return code, true
+	}
+	if code, ok = FromChinese(name); ok {
+		return code, true
+	}
+	if code, ok = FromChinese(strings.TrimSuffix(name, "文") + "语"); ok { // 英文 beside 英语
+		return code, true
+	}
+	if before, in, ok := strings.Cut(strings.TrimSuffix(name, ")"), " ("); ok {
+		if strings.HasPrefix(in, "traditional") || in == "taiwan" || in == "hong kong" {
+			return Named("traditional " + before)
+		}
+		return codeOf(before)
+	}
+	if before, in, ok := strings.Cut(name, " "); ok && qualifiers[before] {
+		return codeOf(in)
+	}
+	return "", false
+}
+
+// codeOf is Named for a name without more.
+func codeOf(name string) (code string, ok bool) {
+	code, ok = codesByName()[name]
+	return code, ok
+}
