@@ -117,7 +117,7 @@ Without a command it serves HTTP.`
 	root.Version, root.SilenceErrors, root.SilenceUsage = p.line(), true, true
 	root.SetVersionTemplate("{{.Version}}\n")
 	root.SetFlagErrorFunc(flagError)
-	root.AddCommand(p.serve(), p.pull(), p.models(), p.translate(), p.live(), p.jobs(), p.glossaries(), p.key(), p.health(), p.monitor(), p.version())
+	root.AddCommand(p.serve(), p.pull(), p.models(), p.translate(), p.live(), p.mcp(), p.jobs(), p.glossaries(), p.key(), p.health(), p.monitor(), p.version())
 	root.Flags().SortFlags = false
 	help := root.HelpFunc()
 	root.SetHelpFunc(func(cmd *cobra.Command, args []string) {

@@ -3,8 +3,11 @@ package client
 import (
 	"context"
 	"fmt"
+	"net/http"
 	"net/url"
 	"time"
+
+	"github.com/go-json-experiment/json"
 )
 
 // Routes of the service.
@@ -12,6 +15,7 @@ const (
 	translationPath = "/translation"
 	streamPath      = "/translation/stream"
 	languagesPath   = "/languages"
+	detectPath      = "/language/translate/v2/detect" // Google's, which takes several texts
 	readyPath       = "/readyz"
 	indexPath       = "/"
 )
@@ -47,6 +51,42 @@ type Language struct {
 // and the error says so.
 func (c *Client) Languages(ctx context.Context, model string) ([]Language, error) {
 	return get[[]Language](ctx, c, languagesPath+queryString(url.Values{"model": {model}}))
+}
+
+// Detection is the language that a text is in.
+type Detection struct {
+	Language   string  `json:"language"`   // its code; "" where there is none
+	Confidence float64 `json:"confidence"` // from 0 to 1
+}
+
+// Detect returns the languages of texts, in their order. It makes several tries, as Translate does.
+func (c *Client) Detect(ctx context.Context, texts []string) ([]Detection, error) {
+	body, err := json.Marshal(map[string][]string{"q": texts})
+	if err != nil {
+		return nil, fmt.Errorf("client: the texts cannot be written as JSON: %w", err)
+	}
+	call := newCall(detectPath)
+	call.method, call.body, call.media = http.MethodPost, body, jsonType
+	return ask(ctx, c, call, func(raw []byte) ([]Detection, error) {
+		answer, err := decode[struct {
+			Data struct {
+				Detections [][]Detection `json:"detections"`
+			} `json:"data"`
+		}](raw)
+		if err != nil {
+			return nil, err
+		}
+		if len(answer.Data.Detections) != len(texts) {
+			return nil, invalid("it has %d languages, expected %d", len(answer.Data.Detections), len(texts))
+		}
+		found := make([]Detection, len(texts))
+		for i, all := range answer.Data.Detections {
+			if len(all) > 0 && all[0].Language != "und" {
+				found[i] = all[0]
+			}
+		}
+		return found, nil
+	})
 }
 
 // Info says what serves.

@@ -5,11 +5,13 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
+	"net/http"
 	"os"
 	"slices"
 	"time"
 
 	"dragoman/app/api/httpapi"
+	"dragoman/app/api/mcp"
 	"dragoman/app/api/openapi"
 	"dragoman/app/api/webpage"
 	"dragoman/app/config"
@@ -137,6 +139,7 @@ func (f *frontend) makeAPI(api httpapi.Config) (err error) {
 	if cfg.LiveSessions > 0 {
 		api.Live = &httpapi.LiveConfig{Service: f.live, MaxSessions: cfg.LiveSessions, MaxChars: cfg.LiveMaxChars}
 	}
+	api.Tools = func(routes http.Handler) http.Handler { return mcp.Handler(f.version, routes, cfg.MaxBodyBytes) }
 	f.api = httpapi.New(api)
 	return nil
 }

@@ -7,6 +7,9 @@ func frontEndRequests() []hostile {
 	const form = "application/x-www-form-urlencoded"
 	const imme, kiss, hcfy, deeplx, google, gtx, azure, chat = "/imme", "/kiss", "/hcfy", "/deeplx", "/language/translate/v2", "/translate_a/single", "/translate?api-version=3.0", "/v1/chat/completions"
 	post := func(name, path, body string) hostile { return hostile{name: name, wire: wire("POST", path, body)} }
+	tool := func(name, body string) hostile {
+		return hostile{name: name, wire: wire("POST", "/mcp", body, "Content-Type", "application/json", "Accept", "application/json, text/event-stream")}
+	}
 	get := func(name, path string) hostile { return hostile{name: name, wire: wire("GET", path, "")} }
 	return []hostile{
 		post("Immersive Translate", imme, `{"source_lang":"auto","target_lang":"fr","text_list":["It is raining.","{0}"]}`),
@@ -40,6 +43,12 @@ func frontEndRequests() []hostile {
 		post("Azure, many languages", azure+"&from=en"+strings.Repeat("&to=fr&to=ja", 4000), `[{"Text":"7"}]`), post("Azure, too many", azure+"&from=en&to=fr&to=ja", `[{"Text":"7"},{"Text":"8"}]`),
 		post("Azure, another version", "/translate?api-version=", `[{"Text":"a"}]`), post("Azure, too large", azure+"&to=fr", strings.Repeat(" ", 20_001)),
 		post("Azure, detect nothing", "/detect?api-version=3.0", `[{"Text":"7"}]`), get("Azure, languages of nothing", "/languages?api-version=3.0&scope=x"),
+		post("MCP, no Accept", "/mcp", `{"jsonrpc":"2.0","id":1,"method":"tools/list"}`), get("MCP, GET", "/mcp"),
+		tool("MCP, not a message", `[]`), tool("MCP, nothing", ""), tool("MCP, deep", strings.Repeat("[", 9000)), tool("MCP, no such method", `{"jsonrpc":"2.0","id":1,"method":"x"}`),
+		tool("MCP, no such tool", `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"x"}}`),
+		tool("MCP, arguments of another type", `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"translate","arguments":{"texts":[1,null],"to":[]}}}`),
+		tool("MCP, too many texts", `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"translate","arguments":{"texts":["a","b","c","d"],"to":"fr"}}}`),
+		tool("MCP, a text that is too long", `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"translate","arguments":{"texts":["`+strings.Repeat("a", 401)+`"],"to":"fr"}}}`),
 		post("OpenAI", chat, `{"model":"dragoman:fr","messages":[{"role":"user","content":"It is raining."}]}`),
 		post("OpenAI, a stream", chat, `{"model":"dragoman","stream":true,"messages":[{"role":"user","content":"Translate to French:\n\n1. It is raining.\n2. a"}]}`),
 		post("OpenAI, nothing", chat, ""), post("OpenAI, no target", chat, `{"messages":[{"role":"user","content":"a"}]}`), post("OpenAI, a text as messages", chat, `{"messages":"a"}`),

@@ -40,6 +40,7 @@ const (
 	healthPath      = "/healthz"
 	readyPath       = "/readyz"
 	metricsPath     = "/metrics"
+	toolsPath       = "/mcp"
 
 	// bodyTimeout is how long a request's body may take to arrive.
 	bodyTimeout = 30 * time.Second
@@ -87,6 +88,8 @@ type Config struct {
 	Jobs           *JobsConfig          // at /jobs
 	Glossaries     *glossary.Service    // at /glossaries
 	Live           *LiveConfig          // at /live
+	// Tools makes what serves the Model Context Protocol at /mcp, and calls the other routes.
+	Tools func(routes http.Handler) http.Handler
 }
 
 // API serves the routes. It is safe for concurrent use.
@@ -233,6 +236,7 @@ func (a *API) router() *gin.Engine {
 			a.server.Mount(router, dialect.Dialect{Routes: part.routes, Render: render}, part.limit)
 		}
 	}
+	a.mountTools(router)
 	if d := a.cfg.Description; d != nil {
 		d.Register(router.Group("", a.limitBody), a.notFound)
 	}
@@ -240,6 +244,15 @@ func (a *API) router() *gin.Engine {
 	router.NoRoute(nearest, a.limitBody, a.notFound)
 	router.NoMethod(nearest, a.limitBody, a.noMethod)
 	return router
+}
+
+// mountTools serves the Model Context Protocol, whose tools call other routes of the router.
+func (a *API) mountTools(router *gin.Engine) {
+	if a.cfg.Tools == nil {
+		return
+	}
+	serve := a.server.Keyed(dialect.Raw(gin.WrapH(a.cfg.Tools(a.bodies.Serve(router)))))
+	a.server.Mount(router, dialect.Dialect{Routes: []dialect.Route{{Methods: "POST", Path: toolsPath, Handler: serve, Free: true}}, Render: render}, a.limitBody)
 }
 
 // newRouter makes a router with what stands before all routes, of HTTP and of gRPC. Requests to some are not traced.

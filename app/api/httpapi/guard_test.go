@@ -17,6 +17,7 @@ import (
 
 	"dragoman/app/api/dropin/compattest"
 	"dragoman/app/api/dropin/openinference"
+	"dragoman/app/api/mcp"
 	"dragoman/app/api/openapi"
 	"dragoman/app/api/webpage"
 	"dragoman/app/glossary"
@@ -43,6 +44,7 @@ func everything(t *testing.T, log *bytes.Buffer) func(cfg *Config) {
 		cfg.Glossaries = glossary.New(glossary.Config{Store: store})
 		cfg.Live = &LiveConfig{Service: live.New(live.Config{MaxSessions: 1}), MaxSessions: 1, MaxChars: 10}
 		cfg.Site, cfg.Description = site, description
+		cfg.Tools = func(routes http.Handler) http.Handler { return mcp.Handler("", routes, 1000) }
 	}
 }
 

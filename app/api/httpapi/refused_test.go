@@ -31,7 +31,7 @@ var uncharged = []string{
 	"POST /v2/glossaries", "POST /v3/glossaries", "PATCH /v3/glossaries/:id", "PUT /v3/glossaries/:id/dictionaries",
 	"POST /v2/document/:id", "POST /v2/document/:id/result", "POST /v2/languages", "POST /v2/usage",
 	"POST /language/translate/v2/languages",
-	"POST /v2/repository/index", "POST /v2/repository/models/:model/load", "POST /v2/repository/models/:model/unload",
+	"POST /mcp", "POST /v2/repository/index", "POST /v2/repository/models/:model/load", "POST /v2/repository/models/:model/unload",
 }
 
 // elsewhere are parts of routes that are refused for another reason, which comes first.

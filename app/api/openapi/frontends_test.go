@@ -27,6 +27,8 @@ func TestAnswersOfFrontEnds(t *testing.T) {
 		{"hcfy, another language", post, "/hcfy", `{"text":"one","destination":["克林贡语"]}`, nil, 400},
 		{"DeepLX", post, "/deeplx", `{"text":"one","source_lang":"auto","target_lang":"FR","tag_handling":""}`, nil, 200},
 		{"DeepLX, no text", post, "/deeplx", `{"text":"","target_lang":"FR"}`, nil, 404},
+		{"MCP", post, "/mcp", `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"translate","arguments":{"texts":["one"],"to":"fr"}}}`, []string{"Accept", "application/json, text/event-stream"}, 200},
+		{"MCP, not a message", post, "/mcp", `{}`, []string{"Accept", "application/json, text/event-stream"}, 400},
 		{"OpenAI", post, "/v1/chat/completions", `{"model":"dragoman:en-fr","temperature":0,"messages":[{"role":"system","content":"Be brief."},{"role":"user","content":[{"type":"text","text":"one"}]}]}`, nil, 200},
 		{"OpenAI, a stream", post, "/v1/chat/completions", `{"model":"dragoman:fr","stream":true,"stream_options":{"include_usage":true},"messages":[{"role":"user","content":"one"}]}`, nil, 200},
 		{"OpenAI, no messages", post, "/v1/chat/completions", `{"model":"dragoman:fr"}`, nil, 400},

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"net/http"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -18,6 +19,7 @@ import (
 
 	"dragoman/app/api/dropin/compattest"
 	"dragoman/app/api/httpapi"
+	"dragoman/app/api/mcp"
 	"dragoman/app/api/webpage"
 	"dragoman/app/decode/catalog"
 	"dragoman/app/decode/engine"
@@ -176,6 +178,7 @@ func newAPIWith(t *testing.T, gate *access.Gate) *httpapi.API {
 		Glossaries: newGlossaries(t),
 		Live:       &httpapi.LiveConfig{Service: newLive(t), MaxChars: liveChars},
 		Metrics:    telemetry.New(slog.New(slog.DiscardHandler)),
+		Tools:      func(routes http.Handler) http.Handler { return mcp.Handler("", routes, config().MaxBodyBytes) },
 	})
 }
 

@@ -1,0 +1,288 @@
+// Package mcp offers translation to language models and agents by the Model Context Protocol, with its
+// official SDK: tools with schemas, on standard input and output (dragoman mcp) and as streamable HTTP at
+// /mcp.
+//
+// A tool's call is a request to the service's own HTTP API, by [client.Client]: so keys, limits, charges,
+// metrics and errors are those of all requests. At /mcp the request stays in the process, see [Handler].
+package mcp
+
+import (
+	"context"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"mime"
+	"net/http"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"dragoman/app/client"
+)
+
+// Config is what the tools work with.
+type Config struct {
+	Version string
+	Client  *client.Client
+	// Files says that translate_document reads and writes files of this machine by their paths: for an agent that has the
+	// rights of the process. Otherwise contents come and go in the calls.
+	Files bool
+	// Ready waits until the service takes requests; nil: it does.
+	Ready func(ctx context.Context) error
+}
+
+// instructions tell a model what the tools are for.
+const instructions = "Translates texts and documents with dragoman, a machine translation service. Call list_languages " +
+	"to see which languages there are. Leave out from where the source language is not known: it is detected. Send all texts of a task in one call."
+
+// New makes a server with the tools.
+func New(cfg Config) *mcp.Server {
+	s := mcp.NewServer(&mcp.Implementation{Name: "dragoman", Title: "dragoman", Version: cfg.Version}, &mcp.ServerOptions{Instructions: instructions})
+	t := tools{cfg.Client}
+	if cfg.Ready != nil {
+		s.AddReceivingMiddleware(func(next mcp.MethodHandler) mcp.MethodHandler {
+			return func(ctx context.Context, method string, req mcp.Request) (mcp.Result, error) {
+				if method == "tools/call" {
+					if err := cfg.Ready(ctx); err != nil {
+						return nil, err
+					}
+				}
+				return next(ctx, method, req)
+			}
+		})
+	}
+	reads := &mcp.ToolAnnotations{ReadOnlyHint: true, IdempotentHint: true, OpenWorldHint: new(bool)}
+	mcp.AddTool(s, &mcp.Tool{Name: "translate", Description: "Translates texts into a language.", Annotations: reads}, t.translate)
+	mcp.AddTool(s, &mcp.Tool{Name: "detect_language", Description: "Says which languages texts are in.", Annotations: reads}, t.detect)
+	mcp.AddTool(s, &mcp.Tool{Name: "list_languages", Description: "Lists the languages, and which each can be translated into.", Annotations: reads}, t.languages)
+	const document = "Translates a document (docx, xlsx, pptx, odt, epub, html, md, srt, po, xliff, json and others). Layout, styles and links stay. "
+	if cfg.Files {
+		mcp.AddTool(s, &mcp.Tool{Name: "translate_document", Description: document + "Writes the translation beside the file and returns its path.",
+			Annotations: &mcp.ToolAnnotations{OpenWorldHint: new(bool), DestructiveHint: new(bool)}}, t.file)
+	} else {
+		mcp.AddTool(s, &mcp.Tool{Name: "translate_document", Description: document + "Returns its content.", Annotations: reads}, t.document)
+	}
+	return s
+}
+
+type tools struct{ client *client.Client }
+
+// direction is what arguments say of the languages.
+type direction struct {
+	To    string `json:"to" jsonschema:"code of the language to translate into, such as fr or zh-Hans"`
+	From  string `json:"from,omitempty" jsonschema:"code of the language of the text; it is detected where this is missing"`
+	Model string `json:"model,omitempty" jsonschema:"name of a model of the service; the first that has the languages where this is missing"`
+}
+
+func (d direction) source() string {
+	if d.From == "" {
+		return client.Auto
+	}
+	return d.From
+}
+
+type translateInput struct {
+	direction
+	Texts  []string          `json:"texts" jsonschema:"the texts to translate"`
+	Format string            `json:"format,omitempty" jsonschema:"text, html or xml; text where it is missing"`
+	Terms  map[string]string `json:"terms,omitempty" jsonschema:"terms of the texts and what they become"`
+}
+
+type translateOutput struct {
+	Translations []translation `json:"translations" jsonschema:"in the order of the texts"`
+}
+
+type translation struct {
+	Text string `json:"text"`
+	From string `json:"from" jsonschema:"code of the language of the text; empty where none could be detected"`
+	// Flags are doubts of the service.
+	Flags []string `json:"flags,omitempty" jsonschema:"what to check in this translation, such as numbers that differ"`
+}
+
+func (t tools) translate(ctx context.Context, _ *mcp.CallToolRequest, in translateInput) (*mcp.CallToolResult, translateOutput, error) {
+	req := client.Request{From: in.source(), To: in.To, Model: in.Model, Format: in.Format, Detail: true}
+	for _, text := range in.Texts {
+		req.Records = append(req.Records, client.Record{Text: text})
+	}
+	for source, target := range in.Terms {
+		req.Terms = append(req.Terms, client.Term{Source: source, Target: target})
+	}
+	results, err := t.client.Translate(ctx, req)
+	if err != nil {
+		return nil, translateOutput{}, told(err)
+	}
+	out := translateOutput{Translations: make([]translation, 0, len(results))}
+	var texts []mcp.Content
+	for i, r := range results {
+		found := translation{Text: r.Text}
+		if d := r.Detail; d != nil {
+			found.From, found.Flags = d.From, d.Flags
+		}
+		if slices.Contains(found.Flags, "truncated") {
+			return nil, translateOutput{}, fmt.Errorf("texts[%d] has a translation that reached the limit of tokens: divide the text", i)
+		}
+		out.Translations = append(out.Translations, found)
+		texts = append(texts, &mcp.TextContent{Text: r.Text})
+	}
+	return &mcp.CallToolResult{Content: texts}, out, nil
+}
+
+type detectInput struct {
+	Texts []string `json:"texts" jsonschema:"the texts"`
+}
+
+type detectOutput struct {
+	Languages []detected `json:"languages" jsonschema:"in the order of the texts"`
+}
+
+type detected struct {
+	Language   string  `json:"language" jsonschema:"code of the language; empty where there is none"`
+	Confidence float64 `json:"confidence" jsonschema:"from 0 to 1"`
+}
+
+func (t tools) detect(ctx context.Context, _ *mcp.CallToolRequest, in detectInput) (*mcp.CallToolResult, detectOutput, error) {
+	found, err := t.client.Detect(ctx, in.Texts)
+	out := detectOutput{make([]detected, 0, len(found))}
+	for _, d := range found {
+		out.Languages = append(out.Languages, detected(d))
+	}
+	return nil, out, told(err)
+}
+
+type languagesInput struct {
+	Model string `json:"model,omitempty" jsonschema:"name of a model of the service; all where this is missing"`
+}
+
+type languagesOutput struct {
+	Languages []language `json:"languages"`
+}
+
+type language struct {
+	Code    string   `json:"code"`
+	Name    string   `json:"name" jsonschema:"in English"`
+	Targets []string `json:"targets" jsonschema:"codes of the languages that it can be translated into"`
+}
+
+func (t tools) languages(ctx context.Context, _ *mcp.CallToolRequest, in languagesInput) (*mcp.CallToolResult, languagesOutput, error) {
+	all, err := t.client.Languages(ctx, in.Model)
+	out := languagesOutput{make([]language, 0, len(all))}
+	for _, l := range all {
+		out.Languages = append(out.Languages, language{l.Code, l.Name, l.Targets})
+	}
+	return nil, out, told(err)
+}
+
+type documentInput struct {
+	direction
+	Name    string `json:"name" jsonschema:"name of the file, such as letter.docx: its ending says what it is"`
+	Content string `json:"content" jsonschema:"the file in base64"`
+}
+
+type documentOutput struct {
+	Name string `json:"name" jsonschema:"name of the translated file"`
+}
+
+func (t tools) document(ctx context.Context, _ *mcp.CallToolRequest, in documentInput) (*mcp.CallToolResult, documentOutput, error) {
+	raw, err := base64.StdEncoding.DecodeString(in.Content)
+	if err != nil {
+		return nil, documentOutput{}, fmt.Errorf("content is not base64: %w", err)
+	}
+	content, name, err := t.rewrite(ctx, in.direction, in.Name, raw)
+	if err != nil {
+		return nil, documentOutput{}, err
+	}
+	file := &mcp.ResourceContents{URI: "file:///" + name, MIMEType: mime.TypeByExtension(filepath.Ext(name)), Blob: content}
+	return &mcp.CallToolResult{Content: []mcp.Content{&mcp.EmbeddedResource{Resource: file}}}, documentOutput{name}, nil
+}
+
+type fileInput struct {
+	direction
+	Path   string `json:"path" jsonschema:"path of the file"`
+	Output string `json:"output,omitempty" jsonschema:"path to write the translation to; letter.fr.docx beside letter.docx where this is missing"`
+}
+
+type fileOutput struct {
+	Path string `json:"path" jsonschema:"path of the translated file"`
+}
+
+func (t tools) file(ctx context.Context, _ *mcp.CallToolRequest, in fileInput) (*mcp.CallToolResult, fileOutput, error) {
+	raw, err := os.ReadFile(in.Path)
+	if err != nil {
+		return nil, fileOutput{}, err
+	}
+	content, name, err := t.rewrite(ctx, in.direction, filepath.Base(in.Path), raw)
+	if err != nil {
+		return nil, fileOutput{}, err
+	}
+	if in.Output == "" {
+		in.Output = filepath.Join(filepath.Dir(in.Path), name)
+	}
+	out, err := os.OpenFile(in.Output, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
+	if errors.Is(err, os.ErrExist) {
+		return nil, fileOutput{}, fmt.Errorf("%s is there already: name another file as output", in.Output)
+	}
+	if err != nil {
+		return nil, fileOutput{}, err
+	}
+	_, err = out.Write(content)
+	if err = errors.Join(err, out.Close()); err != nil {
+		err = errors.Join(err, os.Remove(in.Output))
+	}
+	return nil, fileOutput{in.Output}, err
+}
+
+// rewrite has a document translated, and names what it becomes.
+func (t tools) rewrite(ctx context.Context, d direction, name string, content []byte) (translated []byte, as string, err error) {
+	job, err := t.client.SubmitDocument(ctx, client.Document{From: d.source(), To: d.To, Model: d.Model, Name: name, Content: content, Priority: client.PriorityNormal}, client.SubmitOptions{})
+	if err != nil {
+		return nil, "", told(err)
+	}
+	if translated, err = job.Document(ctx); err != nil {
+		// Nobody waits for it any more.
+		return nil, "", errors.Join(told(err), ignoring(job.Cancel(context.WithoutCancel(ctx))))
+	}
+	end := filepath.Ext(name)
+	return translated, strings.TrimSuffix(name, end) + "." + d.To + end, nil
+}
+
+// ignoring drops the error of what may have ended already.
+func ignoring(error) error { return nil }
+
+// told is an error as a model is told it: what the service says, which says what to do.
+func told(err error) error {
+	if e, ok := errors.AsType[*client.Error](err); ok && e.Message != "" {
+		return errors.New(e.Message)
+	}
+	return err
+}
+
+// Handler serves tools as streamable HTTP, without sessions: each request is whole. Its tools call the service's
+// routes in the process, in the name of who sent the request.
+func Handler(version string, routes http.Handler, maxBody int64) http.Handler {
+	caller, err := client.New(client.Config{
+		URL: "http://localhost", HTTPClient: &http.Client{Transport: &local{routes}}, Retries: -1, MaxResponseBytes: math.MaxInt64, UserAgent: "dragoman-mcp",
+	})
+	if err != nil {
+		panic(err) // of the line above
+	}
+	s := New(Config{Version: version, Client: caller})
+	tools := mcp.NewStreamableHTTPHandler(func(*http.Request) *mcp.Server { return s }, &mcp.StreamableHTTPOptions{
+		Stateless: true, JSONResponse: true, MaxRequestBodyBytes: maxBody,
+		DisableLocalhostProtection: true, // access.Sites knows better which hosts and pages may call
+	})
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { tools.ServeHTTP(w, r.WithContext(sentBy(r))) })
+}
+
+// Serve serves tools on an input and an output until these or ctx end.
+func Serve(ctx context.Context, s *mcp.Server, in io.Reader, out io.Writer) error {
+	return s.Run(ctx, &mcp.IOTransport{Reader: io.NopCloser(in), Writer: nopCloser{out}})
+}
+
+type nopCloser struct{ io.Writer }
+
+func (nopCloser) Close() error { return nil }
