@@ -7,6 +7,7 @@ FUZZTIME  ?= 1m
 
 STATICCHECK = honnef.co/go/tools/cmd/staticcheck@v0.8.2
 ERRCHECK    = github.com/kisielk/errcheck@v1.30.0
+ACTIONLINT  = github.com/rhysd/actionlint/cmd/actionlint@v1.7.12
 GOVULNCHECK = golang.org/x/vuln/cmd/govulncheck@v1.8.0
 
 # gin's MessagePack, which nothing uses, takes half as long to compile as the standard library.
@@ -63,6 +64,8 @@ check: runtime ## what CI runs: format, vet, lint, tests, those with the race de
 	@files=$$(gofmt -l $$(go list -f '{{.Dir}}' ./...)); [ -z "$$files" ] || { gofmt -d $$files; exit 1; }
 	GOBIN=$(CURDIR)/build/lint go install $(STATICCHECK)
 	GOBIN=$(CURDIR)/build/lint go install $(ERRCHECK)
+	GOBIN=$(CURDIR)/build/lint go install $(ACTIONLINT)
+	build/lint/actionlint
 	$(LEAN) && go vet ./... && \
 	  build/lint/staticcheck ./... && build/lint/errcheck -exclude .ci/errcheck.txt ./...
 	cd scripts/k8s && go vet ./... && \
