@@ -32,7 +32,9 @@ func (a *API) dropIns() []dialect.Dialect {
 func (a *API) modelNames() (names []string) {
 	if models := a.models.Load(); models != nil {
 		for _, m := range (*models)() {
-			names = append(names, m.Name)
+			if !slices.Contains(names, m.Name) { // it is there in several versions
+				names = append(names, m.Name)
+			}
 		}
 	}
 	return names

@@ -399,4 +399,6 @@ func TestAnswersWithSeveralModels(t *testing.T) {
 	w := call(t, newContract(t), api.Handler(), "GET", "/", "")
 	assert.Contains(t, w.Body.String(), `"model":{"name":"m","version":"2"`)
 	assert.Contains(t, w.Body.String(), `{"name":"pipeline","version":"1"}]`)
+	w = call(t, newContract(t), api.Handler(), "GET", "/v1/models", "")
+	assert.Equal(t, 1, strings.Count(w.Body.String(), `"id":"m"`), w.Body.String())
 }
