@@ -3,7 +3,6 @@ package cli
 import (
 	"context"
 	"errors"
-	"math"
 	"net"
 	"strconv"
 
@@ -78,11 +77,8 @@ func (p *Program) ownService(ctx context.Context, key string) (*ownService, erro
 		return nil, &UsageError{err}
 	}
 	s := &ownService{}
-	s.Client, err = client.New(client.Config{
-		URL: "http://" + net.JoinHostPort(loopback, strconv.Itoa(cfg.Port)), Key: key, UserAgent: "dragoman/" + p.Version, Log: log, MaxResponseBytes: math.MaxInt64,
-	})
-	if err != nil {
-		return nil, &UsageError{err}
+	if s.Client, err = p.client(remote{url: "http://" + net.JoinHostPort(loopback, strconv.Itoa(cfg.Port)), key: key}); err != nil {
+		return nil, err
 	}
 	ctx, s.stop = context.WithCancel(ctx)
 	running, ended := context.WithCancel(context.WithoutCancel(ctx))

@@ -22,6 +22,8 @@ package dialect
 
 import (
 	"cmp"
+	"context"
+	"fmt"
 	"net/http"
 	"slices"
 	"strconv"
@@ -133,6 +135,26 @@ func Write(c *gin.Context, part []byte) error {
 	_ = http.NewResponseController(c.Writer).SetWriteDeadline(time.Now().Add(WriteTimeout))
 	_, err := c.Writer.Write(part)
 	return err
+}
+
+// BeginStream writes the headers of an answer that is sent part by part, see [Send].
+func BeginStream(c *gin.Context, mediaType string) {
+	c.Header("Content-Type", mediaType)
+	c.Header("Cache-Control", "no-store")
+	c.Header("X-Accel-Buffering", "no") // nginx would keep events until it has many
+	c.Status(http.StatusOK)
+}
+
+// Send writes a part of a stream and waits until it is on its way. Where that fails, the client does not want it any more.
+func Send(c *gin.Context, part []byte) error {
+	err := Write(c, part)
+	if err == nil {
+		err = http.NewResponseController(c.Writer).Flush()
+	}
+	if err != nil {
+		return fmt.Errorf("%w: %w", context.Canceled, err)
+	}
+	return nil
 }
 
 // CutOff ends an answer of which a part was sent, and panics: the client must not take what it has for the whole.

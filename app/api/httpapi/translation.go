@@ -1,9 +1,6 @@
 package httpapi
 
 import (
-	"context"
-	"fmt"
-	"net/http"
 	"slices"
 	"strings"
 
@@ -96,31 +93,17 @@ func (w *eventWriter) send(name string, data any) error {
 	if w.events {
 		before, after = "event: "+name+"\ndata: ", "\n\n"
 	}
-	return w.write(slices.Concat([]byte(before), encoded, []byte(after)))
+	return dialect.Send(w.c, slices.Concat([]byte(before), encoded, []byte(after)))
 }
 
 // comment writes what says nothing, so that the stream is not silent.
-func (w *eventWriter) comment() error { return w.write([]byte(":\n\n")) }
-
-// write writes an event and waits until it is on its way. Where that fails, the client does not want it any more.
-func (w *eventWriter) write(event []byte) error {
-	err := dialect.Write(w.c, event)
-	if err == nil {
-		err = http.NewResponseController(w.c.Writer).Flush()
-	}
-	if err != nil {
-		return fmt.Errorf("%w: %w", context.Canceled, err)
-	}
-	return nil
-}
+func (w *eventWriter) comment() error { return dialect.Send(w.c, []byte(":\n\n")) }
 
 // begin writes the headers.
 func (w *eventWriter) begin() {
-	w.c.Header("Content-Type", ndjsonType)
+	mediaType := ndjsonType
 	if w.events {
-		w.c.Header("Content-Type", eventsType)
+		mediaType = eventsType
 	}
-	w.c.Header("Cache-Control", "no-store")
-	w.c.Header("X-Accel-Buffering", "no") // nginx would keep events until it has many
-	w.c.Status(http.StatusOK)
+	dialect.BeginStream(w.c, mediaType)
 }

@@ -243,15 +243,12 @@ func (t tools) rewrite(ctx context.Context, d direction, name string, content []
 		return nil, "", told(err)
 	}
 	if translated, err = job.Document(ctx); err != nil {
-		// Nobody waits for it any more.
-		return nil, "", errors.Join(told(err), ignoring(job.Cancel(context.WithoutCancel(ctx))))
+		_ = job.Cancel(context.WithoutCancel(ctx)) // nobody waits for it any more, and it may have ended
+		return nil, "", told(err)
 	}
 	end := filepath.Ext(name)
 	return translated, strings.TrimSuffix(name, end) + "." + d.To + end, nil
 }
-
-// ignoring drops the error of what may have ended already.
-func ignoring(error) error { return nil }
 
 // told is an error as a model is told it: what the service says, which says what to do.
 func told(err error) error {

@@ -7,7 +7,7 @@ import (
 
 // qualifiers are words before the name of a language that say no more of it than [Find] tells apart.
 var qualifiers = map[string]bool{
-	"simplified": true, "mainland": true, "brazilian": true, "european": true, "american": true, "british": true, "latin american": true,
+	"simplified": true, "mainland": true, "brazilian": true, "european": true, "american": true, "british": true,
 	"canadian": true, "mexican": true, "castilian": true, "standard": true, "modern": true, "swiss": true, "austrian": true, "native": true,
 }
 
@@ -52,16 +52,12 @@ func Named(name string) (code string, ok bool) {
 		if strings.HasPrefix(in, "traditional") || in == "taiwan" || in == "hong kong" {
 			return Named("traditional " + before)
 		}
-		return codeOf(before)
+		code, ok = codesByName()[before]
+		return code, ok
 	}
 	if before, in, ok := strings.Cut(name, " "); ok && qualifiers[before] {
-		return codeOf(in)
+		code, ok = codesByName()[in]
+		return code, ok
 	}
 	return "", false
-}
-
-// codeOf is Named for a name without more.
-func codeOf(name string) (code string, ok bool) {
-	code, ok = codesByName()[name]
-	return code, ok
 }

@@ -2,7 +2,6 @@ package openai
 
 import (
 	"errors"
-	"net/http"
 	"strings"
 	"time"
 
@@ -18,7 +17,7 @@ import (
 type form struct {
 	prefix        string // of ids
 	object, chunk string // names of an answer and of a part of a stream
-	choice        func(index int, text string, end bool) any
+	choice        func(index int, text string) any
 	delta         func(index int, text string, first, end bool) any
 }
 
@@ -39,12 +38,12 @@ func finish(end bool) *string {
 
 var chats = form{
 	prefix: "chatcmpl-", object: "chat.completion", chunk: "chat.completion.chunk",
-	choice: func(index int, text string, end bool) any {
+	choice: func(index int, text string) any {
 		return struct {
 			Index   int     `json:"index"`
 			Message message `json:"message"`
 			Finish  *string `json:"finish_reason"`
-		}{index, message{"assistant", text}, finish(end)}
+		}{index, message{"assistant", text}, finish(true)}
 	},
 	delta: func(index int, text string, first, end bool) any {
 		m := message{Content: text}
@@ -60,8 +59,9 @@ var chats = form{
 }
 
 var completions = form{
-	prefix: "cmpl-", object: "text_completion", chunk: "text_completion", choice: completion,
-	delta: func(index int, text string, _, end bool) any { return completion(index, text, end) },
+	prefix: "cmpl-", object: "text_completion", chunk: "text_completion",
+	choice: func(index int, text string) any { return completion(index, text, true) },
+	delta:  func(index int, text string, _, end bool) any { return completion(index, text, end) },
 }
 
 // completion is a choice of /v1/completions.
@@ -111,7 +111,7 @@ func chat(call *dialect.Call) (any, error) {
 			call.Fail(dialect.Refuse("messages has the role %q, use system, user or assistant", role))
 		}
 	}
-	if call.Has("tools") && call.Given("tools") {
+	if call.Given("tools") {
 		call.Fail(dialect.Refuse("tools are not offered: this is a model that translates"))
 	}
 	if strings.TrimSpace(user) == "" {
@@ -180,15 +180,25 @@ func serve(call *dialect.Call, f form, prompts []prompt) (any, error) {
 		return nil, w.stream(call)
 	}
 	texts := make([]strings.Builder, len(prompts))
-	if err := w.translate(call, func(choice int, text string) error {
+	results, err := call.Translate(w.job)
+	if err != nil {
+		return nil, err
+	}
+	each, end := w.writer(func(choice int, text string) error {
 		texts[choice].WriteString(text)
 		return nil
-	}); err != nil {
+	})
+	for _, r := range results {
+		if err := each(r); err != nil {
+			return nil, err
+		}
+	}
+	if err := end(); err != nil {
 		return nil, err
 	}
 	choices := make([]any, len(texts))
 	for i := range texts {
-		choices[i] = f.choice(i, texts[i].String(), true)
+		choices[i] = f.choice(i, texts[i].String())
 	}
 	return w.answer(f.object, choices, &w.usage), nil
 }
@@ -223,8 +233,8 @@ func (w *work) add(call *dialect.Call, choice int, p prompt) {
 	w.tails = append(w.tails, parts[last].before)
 }
 
-// translate writes the choices, one after the other.
-func (w *work) translate(call *dialect.Call, write func(choice int, text string) error) error {
+// writer writes the choices, one after the other: each result by each, what is behind the last one by end.
+func (w *work) writer(write func(choice int, text string) error) (each func(r translate.Result) error, end func() error) {
 	done, next := 0, 0
 	tails := func(upTo int) error {
 		for ; done < upTo; done++ {
@@ -234,7 +244,7 @@ func (w *work) translate(call *dialect.Call, write func(choice int, text string)
 		}
 		return nil
 	}
-	err := call.Stream(w.job, func(r translate.Result) error {
+	each = func(r translate.Result) error {
 		p := w.pieces[next]
 		next++
 		w.usage.add(r)
@@ -246,11 +256,8 @@ func (w *work) translate(call *dialect.Call, write func(choice int, text string)
 			text = p.write(r)
 		}
 		return write(p.choice, p.before+text)
-	})
-	if err != nil {
-		return err
 	}
-	return tails(len(w.tails))
+	return each, func() error { return tails(len(w.tails)) }
 }
 
 func (w *work) answer(object string, choices []any, u *usage) answer {
@@ -271,14 +278,11 @@ func (w *work) stream(call *dialect.Call) error {
 		}
 		if !started {
 			started = true
-			c.Header("Content-Type", "text/event-stream")
-			c.Header("Cache-Control", "no-store")
-			c.Header("X-Accel-Buffering", "no") // nginx would keep events until it has many
-			c.Status(http.StatusOK)
+			dialect.BeginStream(c, "text/event-stream")
 		}
 		return event(c, encoded)
 	}
-	err := w.translate(call, func(choice int, text string) error {
+	each, end := w.writer(func(choice int, text string) error {
 		first := !begun[choice]
 		begun[choice] = true
 		if text == "" && !first {
@@ -286,6 +290,10 @@ func (w *work) stream(call *dialect.Call) error {
 		}
 		return send(w.answer(w.form.chunk, []any{w.form.delta(choice, text, first, false)}, nil))
 	})
+	err := call.Stream(w.job, each)
+	if err == nil {
+		err = end()
+	}
 	if err != nil {
 		if !started {
 			return err
@@ -308,11 +316,7 @@ func (w *work) stream(call *dialect.Call) error {
 	return nil
 }
 
-// event writes a server-sent event and waits until it is on its way.
+// event writes a server-sent event.
 func event(c *gin.Context, data []byte) error {
-	err := dialect.Write(c, append(append([]byte("data: "), data...), "\n\n"...))
-	if err == nil {
-		err = http.NewResponseController(c.Writer).Flush()
-	}
-	return err
+	return dialect.Send(c, append(append([]byte("data: "), data...), "\n\n"...))
 }
