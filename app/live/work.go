@@ -105,6 +105,9 @@ func (x *Session) show() {
 	d.show(&x.known, x.service.cfg.Stability)
 	if x.complete && !x.dirty && !x.done && !slices.ContainsFunc(d.segments, func(g *segment) bool { return !g.settled && !x.refused[g.key] }) {
 		x.done = true
+		if !x.leavesOut() {
+			x.problem = nil // the request, whose end tells so, goes on for a moment
+		}
 		d.note()
 		x.idle.Reset(min(x.service.cfg.Idle, afterDone))
 	}
@@ -236,7 +239,7 @@ func (x *Session) finish(f *inflight, err error) (stop bool) {
 		x.service.outage.Note(nil)
 		x.spared, x.alone, x.backOff = false, false, firstRetry
 		x.retry.Stop()
-		if !slices.ContainsFunc(x.document.segments, func(g *segment) bool { return !g.settled && x.refused[g.key] }) {
+		if !x.leavesOut() {
 			x.tellProblem(nil)
 		}
 	case f != nil && f.dropped:
@@ -268,6 +271,11 @@ func (x *Session) refuse(f *inflight) {
 		clear(x.refused)
 	}
 	x.refused[f.items[0].key] = true
+}
+
+// leavesOut says whether there are sentences in the text that cannot be translated.
+func (x *Session) leavesOut() bool {
+	return slices.ContainsFunc(x.document.segments, func(g *segment) bool { return !g.settled && x.refused[g.key] })
 }
 
 // mostRefused is how many sentences are remembered that cannot be translated.
