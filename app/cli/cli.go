@@ -279,8 +279,8 @@ func Configure(environ []string, stderr io.Writer) (config.Config, *slog.Logger,
 	return cfg, log, nil
 }
 
-// isTerminal says whether what is written can be seen at once.
-func isTerminal(w io.Writer) bool {
+// IsTerminal says whether what is written can be seen at once.
+func IsTerminal(w io.Writer) bool {
 	f, ok := w.(*os.File)
 	return ok && term.IsTerminal(int(f.Fd()))
 }

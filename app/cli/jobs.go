@@ -153,7 +153,7 @@ func (r remote) command(verb string, job *client.Job) string {
 
 // await prints the translations of a job when it is done. Until then a terminal shows how far it is.
 func (p *Program) await(ctx context.Context, service remote, job *client.Job, out printer) error {
-	status, err := follow(ctx, job, p.Stderr, isTerminal(p.Stderr))
+	status, err := follow(ctx, job, p.Stderr, IsTerminal(p.Stderr))
 	if err == nil && status.Document.Name != "" {
 		return usagef("job %s is a document: name a file for it, such as -o %s", job.ID(), status.Document.Name)
 	}

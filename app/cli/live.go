@@ -54,7 +54,7 @@ func (p *Program) runLive(ctx context.Context, request client.Request, service r
 	defer cancel()
 	buffered := bufio.NewReader(p.Stdin)
 	input := readAside(ctx, func() (string, error) { return readPart(buffered) })
-	out := &livePrinter{out: p.Stdout, terminal: isTerminal(p.Stdout)}
+	out := &livePrinter{out: p.Stdout, terminal: IsTerminal(p.Stdout)}
 	for more := true; more && err == nil; {
 		more, err = p.liveSession(ctx, c, request, input, out)
 	}

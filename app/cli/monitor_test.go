@@ -128,9 +128,9 @@ func TestMonitorEndsWhenToldTo(t *testing.T) {
 }
 
 func TestFilesAreNoTerminals(t *testing.T) {
-	assert.False(t, isTerminal(&bytes.Buffer{}))
+	assert.False(t, IsTerminal(&bytes.Buffer{}))
 	f, err := os.Open(os.DevNull)
 	require.NoError(t, err)
 	defer f.Close()
-	assert.False(t, isTerminal(f))
+	assert.False(t, IsTerminal(f))
 }

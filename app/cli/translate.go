@@ -69,7 +69,7 @@ func (p *Program) runTranslate(ctx context.Context, f translateFlags, texts []st
 		return p.translateAsJob(ctx, f.service, request, source, out)
 	}
 	return p.withModel(ctx, f, len(texts), func(j *local) error {
-		j.bar = newBar(p.Stderr, isTerminal(p.Stderr) && !isTerminal(p.Stdout), cmp.Or(len(texts), -1))
+		j.bar = newBar(p.Stderr, IsTerminal(p.Stderr) && !IsTerminal(p.Stdout), cmp.Or(len(texts), -1))
 		defer func() { _ = j.bar.Clear() }() // a display that fails must not fail the job
 		return source.each(ctx, j.translateLines)
 	})

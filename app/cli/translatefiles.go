@@ -51,7 +51,7 @@ func (j *local) translateDocument(ctx context.Context, p documentTask) error {
 	if err != nil {
 		return err
 	}
-	bar := newBar(j.Stderr, isTerminal(j.Stderr), len(texts))
+	bar := newBar(j.Stderr, IsTerminal(j.Stderr), len(texts))
 	bar.Describe(p.from)
 	defer func() { _ = bar.Clear() }() // a display that fails must not fail the job
 	translated, flagged, err := j.translateTexts(ctx, texts, translate.FormatOf(kind.Form), bar)
@@ -234,7 +234,7 @@ func (p *Program) translateFilesAsJobs(ctx context.Context, f translateFlags, re
 
 // awaitDocument saves the document of a job when it is done. Until then a terminal shows how far it is.
 func (p *Program) awaitDocument(ctx context.Context, service remote, job *client.Job, o output, one documentTask) error {
-	status, err := follow(ctx, job, p.Stderr, isTerminal(p.Stderr))
+	status, err := follow(ctx, job, p.Stderr, IsTerminal(p.Stderr))
 	var content []byte
 	if err == nil {
 		content, err = job.Document(ctx)

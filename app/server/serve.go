@@ -144,6 +144,7 @@ func (s *server) start(ctx context.Context) (*translation, error) {
 		return nil, errors.Join(err, t.Close())
 	}
 	log.Info("ready", "models", len(modelsOf(t.catalog)), "languages", len(t.catalog.Languages()), "took", time.Since(begin).Round(time.Millisecond))
+	s.welcome(t)
 	return t, nil
 }
 

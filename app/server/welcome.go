@@ -1,0 +1,78 @@
+package server
+
+import (
+	"fmt"
+	"net"
+	"os"
+	"runtime"
+	"strings"
+
+	"github.com/pbnjay/memory"
+
+	"dragoman/app/api/httpapi"
+	"dragoman/app/cli"
+	"dragoman/model/bundled"
+)
+
+// welcome tells who starts the program by hand, and has no model yet, what is served and how to get one.
+func (s *server) welcome(t *translation) {
+	if s.loader.cfg.LogFormat == "json" || !cli.IsTerminal(s.loader.stderr) || !onlyBundled(modelsOf(t.catalog)) {
+		return
+	}
+	fmt.Fprint(s.loader.stderr, welcomeText(s.url(), t.catalog.Languages(), memory.TotalMemory(), startedAs(os.Args[0], runtime.GOOS)))
+}
+
+// onlyBundled says whether no model is served but the one for demonstration.
+func onlyBundled(models []httpapi.Model) bool {
+	for _, m := range models {
+		if m.Source != bundled.Source {
+			return false
+		}
+	}
+	return len(models) > 0
+}
+
+// url is where a browser of this machine finds the service.
+func (s *server) url() string {
+	scheme := "http"
+	if s.tls != nil {
+		scheme = "https"
+	}
+	address := s.listener.Addr().(*net.TCPAddr)
+	host := "localhost"
+	if !address.IP.IsUnspecified() && !address.IP.IsLoopback() {
+		host = address.IP.String()
+	}
+	return fmt.Sprintf("%s://%s", scheme, net.JoinHostPort(host, fmt.Sprint(address.Port)))
+}
+
+// startedAs is the command that serves a model, with %s for the model, as it is written in the usual shell of a system.
+func startedAs(program, system string) string {
+	program = strings.ReplaceAll(program, "%", "%%")
+	if system == "windows" {
+		return `$env:MODEL_WEIGHTS="%s"; ` + program
+	}
+	return "MODEL_WEIGHTS=%s " + program
+}
+
+// welcomeText is three lines; memory is that of the machine in bytes, 0 if that is not known.
+func welcomeText(url string, languages []string, memory uint64, command string) string {
+	model, size := realModel(memory)
+	return fmt.Sprintf(`
+Open %s in a browser, or POST to %[1]s/translation: it translates between %s.
+This is a small demonstration model for everyday sentences: do not judge the quality of translations by it.
+For a real model that suits this machine (a download of %s), press Ctrl+C and run: %s
+`, url, strings.Join(languages, ", "), size, fmt.Sprintf(command, model))
+}
+
+// realModel is the largest of the recommended models that runs well in the memory of a machine, and the size of its download.
+func realModel(memory uint64) (model, download string) {
+	const gib = 1 << 30
+	switch {
+	case memory != 0 && memory < 3*gib:
+		return "firefox:en-fr", "40 MB, for one pair of languages"
+	case memory < 15*gib:
+		return "facebook/m2m100_418M", "1.9 GB, for 100 languages"
+	}
+	return "facebook/m2m100_1.2B", "5 GB, for 100 languages"
+}
