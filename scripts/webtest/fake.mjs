@@ -14,6 +14,7 @@ import { buffer, json } from 'node:stream/consumers';
  *   hold        results wait for control.release
  *   maxRecords  of a request
  *   glossaries  that are stored, as the API lists them; they are the key's, where there is one
+ *   languages   their codes; those of `usual` where it is missing
  *   models      by name, each with its pairs of languages: { 'en-ja': { en: ['ja'] } }
  *   holdJobs    the answer of POST /jobs waits for control.release('jobs')
  *   noJobs      what POST /jobs fails with: { status, code, message }
@@ -104,6 +105,7 @@ async function answer(req, res) {
 
 /** Answers with the languages of a model, or of all. */
 function listLanguages(model, res) {
+  const languages = (script.languages ?? usual).map((code) => ({ code, name: nameOf(code, 'en'), nativeName: nameOf(code, code) }));
   const pairs = model && script.models?.[model];
   if (model && !pairs) return send(res, 404, { error: `There is no model "${model}".` });
   if (!pairs) return send(res, 200, languages);
@@ -304,9 +306,7 @@ const phrases = {
 };
 
 const nameOf = (code, language) => new Intl.DisplayNames(language, { type: 'language' }).of(code);
-const languages = 'ar cs da de el en es fa fi fr he hi hu id it ja ko nl pl pt ru sv th tr uk vi zh'
-  .split(' ')
-  .map((code) => ({ code, name: nameOf(code, 'en'), nativeName: nameOf(code, code) }));
+const usual = 'ar cs da de el en es fa fi fr he hi hu id it ja ko nl pl pt ru sv th tr uk vi zh'.split(' ');
 
 /** Translates a record sentence by sentence. A text may ask for flags, as in "flag:truncated". */
 function result({ fromLang, toLang, detail, alternatives }, { id, text }) {

@@ -249,6 +249,25 @@ for (const [locale, placeholder, all] of [
   });
 }
 
+// Two letters that name a language in English: about 180 do.
+const MANY = [...'abcdefghijklmnopqrstuvwxyz'].flatMap((a) => [...'abcdefghijklmnopqrstuvwxyz'].map((b) => a + b))
+  .filter((code) => new Intl.DisplayNames('en', { type: 'language', fallback: 'none' }).of(code));
+
+for (const [size, options] of Object.entries({ phone: PHONE, small: SMALL, 'zoom of 200%': { viewport: { width: 640, height: 400 }, deviceScaleFactor: 2 } })) {
+  pageTest(`${MANY.length} languages: ${size}`, { path: '/#en/he', script: { languages: MANY }, ...options }, async (page) => {
+    await translate(page, TEXT);
+    await page.click('#to .picker-button');
+    await page.locator('#to [role=option]').nth(MANY.length - 1).waitFor();
+    await fitsWidth(page);
+    const list = await page.locator('#to .picker-list').boundingBox();
+    const window = page.viewportSize();
+    assert.ok(list.height < window.height && list.y + list.height <= window.height + 1, `the list ends at ${list.y + list.height} of ${window.height}`);
+    await page.fill('#to input', 'zulu');
+    await page.keyboard.press('Enter');
+    await says(page.locator('#to .picker-value'), 'isiZulu');
+  });
+}
+
 pageTest('names of languages are whole on a phone', { path: '/#auto/fr', script: {}, ...SMALL }, async (page) => {
   await says(page.locator('#from .picker-value'), 'Detect language');
   for (const id of ['from', 'to']) {
