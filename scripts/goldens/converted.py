@@ -184,25 +184,41 @@ def make(name, build, form, folder):
     print(name, "lengths", greedy, os.path.getsize(os.path.join(folder, "model.bin")), "bytes")
 
 
-def make_argos(folder):
-    """An Argos package from English into French."""
+def sentences():
     with open(os.path.join(HERE, "sentences.jsonl"), encoding="utf8") as f:
-        lines = [json.loads(line) for line in f]
-    shutil.rmtree(folder, ignore_errors=True)
+        return [json.loads(line) for line in f]
+
+
+def make_argos(folder):
+    """A random Argos package from English into French."""
+    lines = sentences()
     with tempfile.TemporaryDirectory() as work:
         marian.train(lines, ["en", "fr", "de"], "nmt_nfkc", os.path.join(work, "sentencepiece"), pieces=400)
         sp = sentencepiece.SentencePieceProcessor(model_file=os.path.join(work, "sentencepiece.spm"))
-        pieces = [sp.id_to_piece(i) for i in range(len(sp))]
-        vocabulary = SPECIAL + [p for p in pieces if p not in SPECIAL]
-        save(random_spec(11, [vocabulary] * 2, ending=3.0), "int8", folder)
-        shutil.copy(os.path.join(work, "sentencepiece.spm"), os.path.join(folder, "sentencepiece.model"))
+        save_argos(random_spec(11, [argos_vocabulary(sp)] * 2, ending=3.0), os.path.join(work, "sentencepiece.spm"), folder)
+    argos_goldens(folder, sp, lines[::len(lines) // 24][:24])
+
+
+def argos_vocabulary(sp):
+    pieces = [sp.id_to_piece(i) for i in range(len(sp))]
+    return SPECIAL + [p for p in pieces if p not in SPECIAL]
+
+
+def save_argos(spec, pieces, folder):
+    """Writes an Argos package, unpacked, with a file of pieces."""
+    save(spec, "int8", folder)
+    shutil.copy(pieces, os.path.join(folder, "sentencepiece.model"))
     with open(os.path.join(folder, "metadata.json"), "w", encoding="utf8") as f:
         json.dump({"package_version": "1.9", "argos_version": "1.9.0", "from_code": "en", "from_name": "English", "to_code": "fr",
                    "to_name": "French", "license": "CC-BY-4.0"}, f, indent=4)
+
+
+def argos_goldens(folder, sp, lines):
+    vocabulary = argos_vocabulary(sp)
     translator = ctranslate2.Translator(folder, compute_type="float32", intra_threads=1)
     settings = {key: reference.setting(**{"max_length": 60, **s}) for key, s in SETTINGS.items()}
     cases = []
-    for line in lines[::len(lines) // 24][:24]:
+    for line in lines:
         tokens = sp.encode(line["source"], out_type=str)
         if not tokens:
             continue
@@ -215,7 +231,7 @@ def make_argos(folder):
         cases.append({"set": line["set"], "from": "en", "to": "fr", "text": line["source"], "prefix": [vocabulary.index("<s>")], "outputs": outputs,
                       "source": [vocabulary.index(t) if t in vocabulary else 0 for t in tokens]})
     reference.write(os.path.join(folder, "goldens.json.gz"), {
-        "checkpoint": "model/testdata/families/ctranslate2-argos", "files": reference.file_hashes(folder), "made_with": versions(),
+        "checkpoint": f"model/testdata/families/{os.path.basename(folder)}", "files": reference.file_hashes(folder), "made_with": versions(),
         "settings": settings, "cases": cases})
 
 

@@ -3,14 +3,12 @@
     .venv/bin/python scripts/goldens/firefox_trained.py --pairs train.tsv --minutes 15
 
 It is good at short everyday sentences only, and not made to be used: its translations are real ones, which end by
-themselves. See opus_trained.py for the file of pairs.
+themselves. See training.py for the file of pairs.
 """
-import argparse
 import math
 import os
 import random
 import shutil
-import time
 
 import numpy as np
 import sentencepiece
@@ -18,8 +16,7 @@ import torch
 from torch.nn import functional as F
 
 import firefox
-import opus_trained
-from opus_trained import RATE, WARMUP
+import training
 
 FOLDER = os.path.join(firefox.TESTDATA, "firefox-trained")
 SHAPE = (128, 4, 384, 2, 2, 1400)  # as firefox.SHAPES
@@ -107,37 +104,15 @@ class Student(torch.nn.Module):
 def train(examples, pieces, minutes):
     torch.set_num_threads(1)
     torch.manual_seed(1)
-    model, rng = Student(SHAPE, pieces), random.Random(1)
-    average = {name: p.detach().clone() for name, p in model.named_parameters()}
-    optimizer = torch.optim.AdamW(model.parameters(), lr=RATE, betas=(0.9, 0.98), weight_decay=0.01)
-    begin, step, shown, pad = time.monotonic(), 0, 0.0, -1
-    while (passed := (time.monotonic() - begin) / 60 / minutes) < 1:
-        for sources, targets in opus_trained.batches(examples, pad, rng):
-            passed = (time.monotonic() - begin) / 60 / minutes
-            if passed >= 1:
-                break
-            step += 1
-            for group in optimizer.param_groups:
-                group["lr"] = RATE * min(step / WARMUP, 0.5 + 0.5 * math.cos(math.pi * passed))
-            logits = model(sources.clamp(min=0), sources.ne(pad), targets.clamp(min=0))
-            loss = F.cross_entropy(logits.flatten(0, 1), targets.flatten(), ignore_index=pad, label_smoothing=0.1)
-            optimizer.zero_grad()
-            loss.backward()
-            torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
-            optimizer.step()
-            with torch.no_grad():
-                for name, p in model.named_parameters():
-                    average[name].lerp_(p, 1 - opus_trained.AVERAGE)
-            shown = loss.item() if shown == 0 else 0.98 * shown + 0.02 * loss.item()
-            if step % 100 == 0:
-                print(f"step {step}, {passed:.0%}: loss {shown:.3f}", flush=True)
-    model.load_state_dict(average)
+    model = Student(SHAPE, pieces)
+    training.train(dict(model.named_parameters()), lambda sources, targets: model(sources.clamp(min=0), sources.ne(-1), targets.clamp(min=0)),
+                   examples, -1, minutes)
     return model.eval()
 
 
 def save(model, examples, path):
     with torch.no_grad():
-        for n, (sources, targets) in enumerate(opus_trained.batches(examples, -1, random.Random(2))):
+        for n, (sources, targets) in enumerate(training.batches(examples, -1, random.Random(2))):
             if n == 20:
                 break
             model(sources.clamp(min=0), sources.ne(-1), targets.clamp(min=0))
@@ -154,12 +129,9 @@ def save(model, examples, path):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--pairs", nargs="+", required=True)
-    parser.add_argument("--minutes", type=float, required=True)
-    args = parser.parse_args()
+    args = training.arguments(__doc__)
     texts = [line["source"] for line in firefox.sentences() if line["from"] == "en"]
-    pairs = opus_trained.read(args.pairs, set(texts))
+    pairs = training.read(args.pairs, set(texts))
     shutil.rmtree(FOLDER, ignore_errors=True)
     os.makedirs(FOLDER)
     raw = firefox.vocabulary([text for pair in pairs for text in pair], SHAPE[5], True)

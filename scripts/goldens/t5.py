@@ -46,11 +46,14 @@ def make(name, sentences, folder):
                 "prefix": [model.config.decoder_start_token_id], "outputs": {}}
         for key, settings in SETTINGS.items():
             output, _ = reference.generate(model, source, None, settings)
-            # Here a token such as <2fr> that a model writes is special; to transformers it is text.
-            ids = [i for i in output["ids"] if i < len(sp) and not sp.id_to_piece(i).startswith("<2") and not sp.is_unknown(i)]
-            case["outputs"][key] = output | {"text": sp.decode(ids).strip()}
+            case["outputs"][key] = output | {"text": text_of(sp, output["ids"])}
         cases.append(case)
     print(f"{name}: transformers' own tokenizer differs on {differing} of {len(cases)} sentences")
     reference.write(os.path.join(folder, "goldens.json.gz"), {
         "checkpoint": f"model/testdata/families/{name}", "files": reference.file_hashes(folder),
         "made_with": reference.versions(), "settings": SETTINGS, "cases": cases})
+
+
+def text_of(sp, ids):
+    """The text of what a model wrote. Here a token such as <2fr> is special; to transformers it is text."""
+    return sp.decode([i for i in ids if i < len(sp) and not sp.id_to_piece(i).startswith("<2") and not sp.is_unknown(i)]).strip()
