@@ -2,6 +2,7 @@ package dialect
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"mime"
 	"net/url"
@@ -309,6 +310,16 @@ func (f Fields) Number(name string) (n int, ok bool) {
 	}
 	n, err := strconv.Atoi(strings.TrimSpace(raw))
 	return n, err == nil
+}
+
+// Float returns a field's number, 0 where it is missing.
+func (f Fields) Float(name string) float64 {
+	raw := f.scalar(name)
+	n, err := strconv.ParseFloat(cmp.Or(raw, "0"), 64)
+	if err != nil {
+		f.Fail(Refuse("Invalid request: %s is %q, expected a number", name, excerpt.Of(raw)))
+	}
+	return n
 }
 
 // Bool returns a field's truth value, false where it is missing: true, false, or
