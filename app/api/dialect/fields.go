@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"fmt"
+	"math"
 	"mime"
 	"net/url"
 	"slices"
@@ -316,7 +317,7 @@ func (f Fields) Number(name string) (n int, ok bool) {
 func (f Fields) Float(name string) float64 {
 	raw := f.scalar(name)
 	n, err := strconv.ParseFloat(cmp.Or(raw, "0"), 64)
-	if err != nil {
+	if err != nil || math.IsNaN(n) {
 		f.Fail(Refuse("Invalid request: %s is %q, expected a number", name, excerpt.Of(raw)))
 	}
 	return n
