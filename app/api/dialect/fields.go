@@ -316,7 +316,7 @@ func (f Fields) Number(name string) (n int, ok bool) {
 // Float returns a field's number, 0 where it is missing.
 func (f Fields) Float(name string) float64 {
 	raw := f.scalar(name)
-	n, err := strconv.ParseFloat(cmp.Or(raw, "0"), 64)
+	n, err := strconv.ParseFloat(strings.TrimSpace(cmp.Or(raw, "0")), 64)
 	if err != nil || math.IsNaN(n) {
 		f.Fail(Refuse("Invalid request: %s is %q, expected a number", name, excerpt.Of(raw)))
 	}

@@ -170,7 +170,7 @@ func TestFields(t *testing.T) {
 			assert.Equal(t, want, fields.Bool(name), name)
 			assert.NoError(t, fields.Err())
 		}
-		for name, want := range map[string]float64{"number": 12, "quoted": -3, "half": 1.5, "empty": 0, "missing": 0} {
+		for name, want := range map[string]float64{"number": 12, "quoted": -3, "half": 0.5, "empty": 0, "missing": 0} {
 			assert.Equal(t, want, fields.Float(name), name)
 			assert.NoError(t, fields.Err())
 		}

@@ -317,13 +317,7 @@ type languagePair struct {
 
 // languagePairs serves /v2/glossary-language-pairs.
 func languagePairs(call *dialect.Call) (any, error) {
-	pairs := []languagePair{}
-	for _, from := range call.Languages {
-		for _, to := range call.Models.Targets(from) {
-			if to != from {
-				pairs = append(pairs, languagePair{glossaryCode(from), glossaryCode(to)})
-			}
-		}
-	}
-	return map[string]any{"supported_languages": pairs}, nil
+	return map[string]any{"supported_languages": dialect.Each(dialect.Pairs(call.Models), func(pair [2]string) languagePair {
+		return languagePair{glossaryCode(pair[0]), glossaryCode(pair[1])}
+	})}, nil
 }

@@ -4,6 +4,8 @@ import (
 	"slices"
 	"time"
 
+	"github.com/gin-gonic/gin"
+
 	"dragoman/app/api/dialect"
 	"dragoman/app/fault"
 	"dragoman/app/glossary"
@@ -93,28 +95,14 @@ func (g glossaries) get(call *dialect.Call) (any, error) {
 	return infoOf(parent, found), nil
 }
 
-// operation is what Google's clients wait for. It has ended.
-type operation struct {
-	Name     string  `json:"name"`
-	Metadata removed `json:"metadata"`
-	Done     bool    `json:"done"`
-	Response removed `json:"response"`
-}
-
-// removed says of which glossary a message of a type is.
-type removed struct {
-	Type string `json:"@type"`
-	Name string `json:"name"`
-}
-
-// remove serves DELETE of a glossary.
+// remove serves DELETE of a glossary. Google's clients wait for an operation, which has ended.
 func (g glossaries) remove(call *dialect.Call) (any, error) {
 	ctx, owner, id := call.Glossary()
 	parent, _ := parentOf(call.Context)
-	const types = "type.googleapis.com/google.cloud.translation.v3."
-	name := parent + "/glossaries/" + id
-	return operation{
-		Name: parent + "/operations/" + id, Metadata: removed{types + "DeleteGlossaryMetadata", name},
-		Done: true, Response: removed{types + "DeleteGlossaryResponse", name},
+	message := func(name string) gin.H {
+		return gin.H{"@type": "type.googleapis.com/google.cloud.translation.v3." + name, "name": parent + "/glossaries/" + id}
+	}
+	return gin.H{
+		"name": parent + "/operations/" + id, "metadata": message("DeleteGlossaryMetadata"), "done": true, "response": message("DeleteGlossaryResponse"),
 	}, g.Remove(ctx, owner, id)
 }

@@ -124,8 +124,8 @@ func TestGlossariesV3(t *testing.T) {
 			Want: invalidV3("This server does not read Google Cloud Storage: create the glossary by POST /glossaries, and name it here as projects/P/locations/L/glossaries/ID")},
 		{Name: "list with a filter", Method: "GET", ContentType: "-", Path: all + "?filter=src%3Den", Status: 400, Want: invalidV3("Invalid request: this server has no filter, leave it out")},
 		{Name: "delete", Method: "DELETE", ContentType: "-", Path: all + "/" + several.ID, Status: 200,
-			Want: fmt.Sprintf(`{"name":"projects/my-project/locations/global/operations/%s","metadata":{"@type":"type.googleapis.com/google.cloud.translation.v3.DeleteGlossaryMetadata","name":"%s"},`+
-				`"done":true,"response":{"@type":"type.googleapis.com/google.cloud.translation.v3.DeleteGlossaryResponse","name":"%s"}}`, several.ID, name(several), name(several))},
+			Want: fmt.Sprintf(`{"done":true,"metadata":{"@type":"type.googleapis.com/google.cloud.translation.v3.DeleteGlossaryMetadata","name":"%s"},"name":"projects/my-project/locations/global/operations/%s",`+
+				`"response":{"@type":"type.googleapis.com/google.cloud.translation.v3.DeleteGlossaryResponse","name":"%s"}}`, name(several), several.ID, name(several))},
 		{Name: "delete again", Method: "DELETE", ContentType: "-", Path: all + "/" + several.ID, Status: 404, Want: unknown},
 		{Name: "list", Method: "GET", ContentType: "-", Path: all + "?pageSize=1", Status: 200, Want: `{"glossaries":[` + pair + `]}`},
 	})

@@ -15,8 +15,6 @@
 package mtranserver
 
 import (
-	"net/http"
-
 	"github.com/gin-gonic/gin"
 
 	"dragoman/app/api/dialect"
@@ -42,7 +40,7 @@ func New(server *dialect.Server, version string) dialect.Dialect {
 	d.Routes[0].Takes = takes(api, "from", "to", "text")
 	d.Routes[1].Takes = takes(api, "text")
 	d.Routes = append(d.Routes, below...)
-	d.Routes = append(d.Routes, api.Route("GET", Root+"/languages", languages), api.Open(Root+"/health", health))
+	d.Routes = append(d.Routes, api.Route("GET", Root+"/languages", languages), api.Open(Root+"/health", func(*dialect.Call) (any, error) { return gin.H{"status": "ok"}, nil }))
 	d.Prefixes = []string{Root + "/"}
 	return d
 }
@@ -127,22 +125,13 @@ type pair struct {
 
 // languages serves /languages.
 func languages(call *dialect.Call) (any, error) {
-	pairs := []pair{}
-	for _, from := range call.Languages {
-		for _, to := range call.Models.Targets(from) {
-			if to != from {
-				pairs = append(pairs, pair{spelling().Of(from), spelling().Of(to)})
-			}
-		}
-	}
-	return gin.H{"languages": dialect.Each(call.Languages, spelling().Of), "pairs": pairs}, nil
+	return gin.H{"languages": dialect.Each(call.Languages, spelling().Of), "pairs": dialect.Each(dialect.Pairs(call.Models), func(p [2]string) pair {
+		return pair{spelling().Of(p[0]), spelling().Of(p[1])}
+	})}, nil
 }
 
 // heartbeat serves /__heartbeat__: nothing, once there are models.
-func heartbeat(*dialect.Call) (any, error) { return dialect.Reply{Status: http.StatusOK}, nil }
-
-// health serves /health.
-func health(*dialect.Call) (any, error) { return gin.H{"status": "ok"}, nil }
+func heartbeat(*dialect.Call) (any, error) { return dialect.Reply{}, nil }
 
 func missing(name string) error {
 	return dialect.RefuseAs(fault.MissingField, "Invalid request: %s is missing", name)
