@@ -51,6 +51,10 @@ func TestServiceForFrontEnds(t *testing.T) {
 			`[{"translations":[{"text":"` + eki + `","to":"ja"},{"text":"` + gare + `","to":"fr"}]},{"translations":[{"text":"7","to":"ja"},{"text":"7","to":"fr"}]}]`},
 		{"Google", "/language/translate/v2?key=" + key, `{"q":["Where is the station?"],"target":"fr","source":"en","format":"text"}`, nil,
 			`{"data":{"translations":[{"translatedText":"` + gare + `"}]}}`},
+		{"Google 3", "/v3/projects/p/locations/global:translateText", `{"contents":["Where is the station?"],"mimeType":"text/plain","targetLanguageCode":"fr","sourceLanguageCode":"en"}`, []string{"X-Goog-Api-Key", key},
+			`{"translations":[{"translatedText":"` + gare + `"}]}`},
+		{"MTranServer", "/translate", `{"from":"en","to":"ja","text":"Where is the station?"}`, []string{"Authorization", key}, `{"result":"` + eki + `"}`},
+		{"nllb-api", "/api/v4/translator?token=" + key, `{"text":"Where is the station?","source":"eng_Latn","target":"fra_Latn"}`, nil, `{"result":"` + gare + `"}`},
 		{"gtx", "/translate_a/single?client=gtx&dt=t&sl=en&tl=fr&q=Where+is+the+station%3F", "", bearer,
 			`[[["` + gare + `","Where is the station?",null,null,1]],null,"en",null,null,null,1,[],[["en"],null,[1],["en"]]]`},
 	} {
@@ -60,7 +64,8 @@ func TestServiceForFrontEnds(t *testing.T) {
 			assert.JSONEq(t, test.want, body)
 		})
 	}
-	for path, status := range map[string]int{"/imme": 401, "/kiss": 401, "/hcfy": 401, "/v1/chat/completions": 401, "/deeplx": 401, "/translate?api-version=3.0&to=fr": 401, "/language/translate/v2": 403, "/translate_a/single": 403} {
+	for path, status := range map[string]int{"/imme": 401, "/kiss": 401, "/hcfy": 401, "/v1/chat/completions": 401, "/deeplx": 401, "/translate?api-version=3.0&to=fr": 401, "/language/translate/v2": 403, "/translate_a/single": 403,
+		"/v3/projects/p:translateText": 403, "/mtranserver/translate": 401, "/translate/batch": 401, "/nllb-serve/translate": 401, "/api/v4/translator": 401, "/translator/document:translate": 401} {
 		resp, _ := r.send(t, path, `{}`)
 		assert.Equal(t, status, resp.StatusCode, path)
 	}

@@ -6,6 +6,7 @@ import "strings"
 func frontEndRequests() []hostile {
 	const form = "application/x-www-form-urlencoded"
 	const imme, kiss, hcfy, deeplx, google, gtx, azure, chat = "/imme", "/kiss", "/hcfy", "/deeplx", "/language/translate/v2", "/translate_a/single", "/translate?api-version=3.0", "/v1/chat/completions"
+	const v3 = "/v3/projects/p"
 	post := func(name, path, body string) hostile { return hostile{name: name, wire: wire("POST", path, body)} }
 	tool := func(name, body string) hostile {
 		return hostile{name: name, wire: wire("POST", "/mcp", body, "Content-Type", "application/json", "Accept", "application/json, text/event-stream")}
@@ -59,6 +60,26 @@ func frontEndRequests() []hostile {
 		post("OpenAI, marks", chat, `{"messages":[{"role":"user","content":"`+strings.Repeat("🔤", 4500)+`"}]}`),
 		post("OpenAI, prompts", "/v1/completions", `{"model":"dragoman:fr","prompt":["It is raining.",""]}`), post("OpenAI, numbers", "/v1/completions", `{"model":"dragoman:fr","prompt":[1,2]}`),
 		get("OpenAI, models", "/v1/models"), get("OpenAI, a model", "/v1/models/x:fr"), post("OpenAI, what is not there", "/v1/embeddings", `{}`),
+		post("Google 3", v3+":translateText", `{"contents":["It is raining."],"mimeType":"text/plain","sourceLanguageCode":"en","targetLanguageCode":"fr"}`),
+		post("Google 3, nothing", v3+":translateText", ""), post("Google 3, a list", v3+":translateText", `[{"contents":["a"]}]`), post("Google 3, no list", v3+":translateText", `{"contents":{"a":"b"},"targetLanguageCode":"fr"}`),
+		post("Google 3, too many", v3+":translateText", `{"contents":["a","b","c","d"],"sourceLanguageCode":"en","targetLanguageCode":"fr"}`),
+		post("Google 3, too long", v3+":translateText", `{"contents":["`+strings.Repeat("a", 401)+`"],"sourceLanguageCode":"en","targetLanguageCode":"fr"}`),
+		post("Google 3, colons", "/v3/projects/:::/locations/::", `{}`), post("Google 3, a model of slashes", v3+":translateText", `{"contents":["7"],"targetLanguageCode":"fr","model":"////"}`),
+		post("Google 3, a glossary of slashes", v3+":translateText", `{"contents":["7"],"sourceLanguageCode":"en","targetLanguageCode":"fr","glossaryConfig":{"glossary":"///"}}`),
+		post("Google 3, detect nothing", v3+":detectLanguage", `{"content":""}`), get("Google 3, languages", v3+"/supportedLanguages?displayLanguageCode=xx"),
+		get("Google 3, a glossary that is a path", v3+"/locations/l/glossaries/..%2f..%2fetc"), post("Google 3, batches", v3+"/locations/l:batchTranslateText", `{}`),
+		post("MTranServer", "/translate", `{"from":"en","to":"fr","text":"It is raining."}`), post("MTranServer, several", "/translate/batch", `{"from":"en","to":"fr","texts":["It is raining.",""],"html":true}`),
+		post("MTranServer, nothing", "/mtranserver/translate", ""), post("MTranServer, nulls", "/mtranserver/translate", `{"from":null,"to":null,"text":null}`),
+		post("MTranServer, too many", "/translate/batch", `{"from":"en","to":"fr","texts":["a","b","c","d"]}`), post("MTranServer, texts in texts", "/translate/batch", `{"from":"en","to":"fr","texts":[["a"]]}`),
+		post("MTranServer, detect", "/detect", `{"text":"駅はどこですか。","minConfidence":1e999}`), post("MTranServer, detect with NaN", "/mtranserver/detect", `{"text":"駅はどこですか。","minConfidence":"NaN"}`),
+		get("MTranServer, languages", "/mtranserver/languages"), get("MTranServer, heartbeat", "/__heartbeat__"), post("MTranServer, no such plugin", "/mtranserver/bing", `{}`),
+		post("MTranServer, a plugin", "/mtranserver/deeplx", `{"text":"It is raining.","source_lang":"EN","target_lang":"FR"}`),
+		post("nllb-serve, a number", "/translate", `{"source":7,"src_lang":"eng_Latn","tgt_lang":"fra_Latn"}`), post("nllb-serve, a language as a list", "/nllb-serve/translate", `{"source":"a","tgt_lang":["fra_Latn"]}`),
+		post("nllb-serve, too many", "/nllb-serve/translate", `{"source":["a","b","c","d"],"src_lang":"eng_Latn","tgt_lang":"fra_Latn"}`), post("nllb-serve, an object", "/nllb-serve/translate", `{"source":{},"tgt_lang":"fra_Latn"}`),
+		get("nllb-api", "/api/v4/translator?text=It+is+raining.&source=eng_Latn&target=fra_Latn"), get("nllb-api, nothing", "/api/v4/translator"), get("nllb-api, a language of another script", "/api/v4/translator?text=7&source=eng_Arab&target=fra_Zzzz"), get("nllb-api, text twice", "/api/v4/translator?text=7&text=8&source=eng_Latn&target=fra_Latn"),
+		get("nllb-api, a stream", "/api/v4/translator/stream?text=It+is+raining.&source=eng_Latn&target=fra_Latn&event_type=a%0D%0Ab"), get("nllb-api, tokens", "/api/v4/translator/tokens?text=a"),
+		post("Azure's documents, JSON", "/translator/document:translate?api-version=2024-05-01&targetLanguage=fr", `{"document":"a"}`), post("Azure's documents, no such action", "/translator/documents", `{}`),
+		get("Azure's documents, GET", "/translator/document:translate"),
 		post("Azure, a list without a version", "/translate?to=fr", `[{"Text":"a"}]`),
 	}
 }

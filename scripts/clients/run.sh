@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Runs published clients of LibreTranslate, DeepL, Azure, OpenAI and Triton, as they are, against a server:
+# Runs published clients of LibreTranslate, DeepL, Azure, Google, OpenAI and Triton, as they are, against a server:
 #
 #   scripts/clients/run.sh                                  the one in server/, without a model
 #   BASE_URL=http://localhost:9527 scripts/clients/run.sh   one that runs, without keys, and with gRPC at GRPC_URL (localhost:8001)
@@ -44,5 +44,7 @@ fi
 "$work/venv/bin/python" scripts/clients/triton.py "$BASE_URL" "${toy[@]}"
 "$work/venv/bin/python" scripts/clients/triton_grpc.py "${GRPC_URL:-localhost:8001}" "${toy[@]}"
 "$work/venv/bin/python" scripts/clients/translator_azure.py "$BASE_URL" "${toy[@]}"
+"$work/venv/bin/python" scripts/clients/document_azure.py "$BASE_URL" "${toy[@]}"
+"$work/venv/bin/python" scripts/clients/google_v3.py "$BASE_URL" "${toy[@]}"
 PYTHONPATH=$work/azure1 "$work/venv/bin/python" scripts/clients/translator_azure.py "$BASE_URL" "${toy[@]}"
 (cd "$work" && node clients.mjs "$BASE_URL" "${toy[@]}")

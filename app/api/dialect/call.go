@@ -213,7 +213,7 @@ type Job struct {
 	// Alternatives is how many translations of each text are wanted; see [translate.Request].
 	Alternatives int
 
-	Glossaries []string // ids of stored ones whose terms are used; where several have one, the first wins
+	Glossaries []string // ids of stored ones whose terms are used, without Also; where several have one, the first wins
 	Terms      []translate.Term
 }
 
@@ -233,26 +233,27 @@ func (job Job) request(model string) translate.Request {
 // languages, all results of To first, then those of each in Also. A translation that is not whole is an
 // error: the APIs have no way to say so.
 func (call *Call) Translate(job Job) ([]translate.Result, error) {
-	if err := call.Err(); err != nil {
-		return nil, err
-	}
-	parts, err := call.Server.WithGlossaries(call.Context, job.Glossaries, job.request(call.Model))
+	results, err := call.TranslateAll([]Job{job})
 	if err != nil {
 		return nil, err
 	}
-	results, err := call.Server.TranslateAll(call.Context, parts)
-	if err != nil {
-		return nil, err
-	}
-	return results[0], nil // there is one language, and so one part
+	return results[0], nil
 }
 
-// TranslateAll is Translate for several jobs without glossaries, which succeed or fail together.
+// TranslateAll is Translate for several jobs, which succeed or fail together.
 func (call *Call) TranslateAll(jobs []Job) ([][]translate.Result, error) {
 	if err := call.Err(); err != nil {
 		return nil, err
 	}
-	return call.Server.TranslateAll(call.Context, Each(jobs, func(job Job) translate.Request { return job.request(call.Model) }))
+	var all []translate.Request
+	for _, job := range jobs {
+		parts, err := call.Server.WithGlossaries(call.Context, job.Glossaries, job.request(call.Model))
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, parts...) // one: with glossaries there is one language
+	}
+	return call.Server.TranslateAll(call.Context, all)
 }
 
 // Stream is Translate for an API that sends results as soon as they are there, in the order of the texts.

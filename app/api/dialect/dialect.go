@@ -220,6 +220,19 @@ func (s *Server) Permit(c *gin.Context) error {
 	return nil
 }
 
+// Below is the API once more, below another path: all of its routes, or those of some paths.
+func (d Dialect) Below(root string, paths ...string) Dialect {
+	var routes []Route
+	for _, route := range d.Routes {
+		if len(paths) == 0 || slices.Contains(paths, route.Path) {
+			route.Path = root + route.Path
+			routes = append(routes, route)
+		}
+	}
+	d.Routes, d.Prefixes = routes, nil
+	return d
+}
+
 // Owns says whether a path that no route takes is the API's: it takes other methods
 // there, or has the prefix.
 func (d Dialect) Owns(path string) bool {

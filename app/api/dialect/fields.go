@@ -2,7 +2,9 @@ package dialect
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
+	"math"
 	"mime"
 	"net/url"
 	"slices"
@@ -309,6 +311,16 @@ func (f Fields) Number(name string) (n int, ok bool) {
 	}
 	n, err := strconv.Atoi(strings.TrimSpace(raw))
 	return n, err == nil
+}
+
+// Float returns a field's number, 0 where it is missing.
+func (f Fields) Float(name string) float64 {
+	raw := f.scalar(name)
+	n, err := strconv.ParseFloat(strings.TrimSpace(cmp.Or(raw, "0")), 64)
+	if err != nil || math.IsNaN(n) {
+		f.Fail(Refuse("Invalid request: %s is %q, expected a number", name, excerpt.Of(raw)))
+	}
+	return n
 }
 
 // Bool returns a field's truth value, false where it is missing: true, false, or

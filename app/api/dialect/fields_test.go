@@ -170,6 +170,13 @@ func TestFields(t *testing.T) {
 			assert.Equal(t, want, fields.Bool(name), name)
 			assert.NoError(t, fields.Err())
 		}
+		for name, want := range map[string]float64{"number": 12, "quoted": -3, "half": 0.5, "empty": 0, "missing": 0} {
+			assert.Equal(t, want, fields.Float(name), name)
+			assert.NoError(t, fields.Err())
+		}
+		fields.Float("text")
+		assert.EqualError(t, fields.Err(), `Invalid request: text is "x", expected a number`)
+		*fields.first = nil
 		fields.Bool("text")
 		assert.EqualError(t, fields.Err(), `Invalid request: text is "x", expected true or false, or 1 or 0 in a form`)
 	}

@@ -1,6 +1,8 @@
 package dialect
 
 import (
+	"context"
+
 	"github.com/gin-gonic/gin"
 
 	"dragoman/app/fault"
@@ -15,6 +17,11 @@ const glossaryField = "payload.glossaryId"
 // OwnerOf is whose glossaries a request, which was let in, can use: those of its key's name.
 // Without keys all have them together.
 func OwnerOf(c *gin.Context) string { return access.Name(c) }
+
+// Glossary says whose glossaries a call can use, and the id of that which its path names, as id.
+func (call *Call) Glossary() (ctx context.Context, owner, id string) {
+	return call.Context.Request.Context(), OwnerOf(call.Context), call.Context.Param("id")
+}
 
 // WithGlossaries makes a request use the terms of stored glossaries, beside its own, which win; among
 // glossaries the first one does. It returns a part for each target language, which has a dictionary

@@ -54,6 +54,19 @@ func Targets(s translate.Selection) Languages {
 	return list
 }
 
+// Pairs are the languages that a selection of models translates from and into, by code.
+func Pairs(s translate.Selection) [][2]string {
+	pairs := [][2]string{}
+	for _, from := range s.Languages() {
+		for _, to := range s.Targets(from) {
+			if to != from {
+				pairs = append(pairs, [2]string{from, to})
+			}
+		}
+	}
+	return pairs
+}
+
 // IsTraditional says whether a code means Chinese in traditional script.
 func IsTraditional(code string) bool { return language.IsTraditional(ownCode(code)) }
 

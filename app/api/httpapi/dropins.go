@@ -14,6 +14,8 @@ import (
 	"dragoman/app/api/dropin/immersive"
 	"dragoman/app/api/dropin/kiss"
 	"dragoman/app/api/dropin/libretranslate"
+	"dragoman/app/api/dropin/mtranserver"
+	"dragoman/app/api/dropin/nllb"
 	"dragoman/app/api/dropin/openai"
 )
 
@@ -21,11 +23,18 @@ import (
 // path, such as /translate, the first that takes a request has it: it must tell by the query before
 // another reads the body.
 func (a *API) dropIns() []dialect.Dialect {
-	return dialect.Share(
-		azure.New(a.server), deeplx.New(a.server), libretranslate.New(a.server), deepl.New(a.server),
-		libretranslate.Files(a.server, a.documents), deepl.Documents(a.server, a.documents),
-		immersive.New(a.server), kiss.New(a.server), hcfy.New(a.server), google.New(a.server), openai.New(a.server, a.modelNames),
-	)
+	web, extensions := google.New(a.server), []dialect.Dialect{immersive.New(a.server), kiss.New(a.server), hcfy.New(a.server)}
+	lx, l := deeplx.New(a.server), deepl.New(a.server)
+	all := append(extensions,
+		azure.New(a.server), mtranserver.New(a.server, a.cfg.Version), nllb.Serve(a.server), lx, libretranslate.New(a.server), l,
+		libretranslate.Files(a.server, a.documents), deepl.Documents(a.server, a.documents), azure.Documents(a.server, a.documents),
+		web, google.V3(a.server), nllb.API(a.server), openai.New(a.server, a.modelNames),
+		// MTranServer has some of them, and Google's in another place.
+		lx.Below(mtranserver.Root, deeplx.Path), l.Below(mtranserver.Root, deepl.Path), web.Below(mtranserver.Root+"/google"), web.Below("/google"))
+	for _, extension := range extensions {
+		all = append(all, extension.Below(mtranserver.Root))
+	}
+	return dialect.Share(all...)
 }
 
 // modelNames are the names of the models that are served; none before [API.Ready].

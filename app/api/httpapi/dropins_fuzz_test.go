@@ -14,7 +14,8 @@ import (
 // FuzzFrontEnds sends queries and bodies of any kind to the front ends' paths: each is answered with
 // JSON, and an error is the sender's.
 func FuzzFrontEnds(f *testing.F) {
-	paths := []string{"/imme", "/kiss", "/hcfy", "/deeplx", "/translate", "/detect", "/language/translate/v2", "/language/translate/v2/detect", "/translate_a/single"}
+	paths := []string{"/imme", "/kiss", "/hcfy", "/deeplx", "/translate", "/detect", "/language/translate/v2", "/language/translate/v2/detect", "/translate_a/single",
+		"/v3/projects/p:translateText", "/v3/projects/p/locations/l:detectLanguage", "/translate/batch", "/mtranserver/detect", "/nllb-serve/translate", "/api/v4/translator", "/translator/document:translate"}
 	const form = "application/x-www-form-urlencoded"
 	for i, seed := range []struct{ query, body, contentType string }{
 		{"token=x", `{"source_lang":"auto","target_lang":"fr","text_list":["one","{0}"]}`, "application/json"},
@@ -25,6 +26,12 @@ func FuzzFrontEnds(f *testing.F) {
 		{"api-version=3.0", `[{}]`, "application/json"},
 		{"prettyPrint=false", `{"q":["one"],"target":"fr","format":null}`, "application/json"},
 		{"key=x", "q=one&q=two", form},
+		{"", `{"contents":["one"],"targetLanguageCode":"fr","glossaryConfig":{"glossary":"x"}}`, "application/json"},
+		{"", `{"content":"<p>one"}`, "application/json"},
+		{"", `{"from":"en","to":"fr","texts":["one"],"text":"one","html":true}`, "application/json"},
+		{"", `{"text":"one","minConfidence":1e9}`, "application/json"},
+		{"", `{"source":["one"],"src_lang":"eng_Latn","tgt_lang":"fra_Latn"}`, "application/json"},
+		{"source=eng_Latn&target=fra_Latn", `{"text":"one"}`, "application/json"},
 		{"client=gtx&sl=auto&tl=fr&dt=t&dj=1", "q=100%+sure", form},
 	} {
 		f.Add(i, seed.query, seed.body, seed.contentType)

@@ -86,4 +86,10 @@ func TestAnswersOfCompatibleDocuments(t *testing.T) {
 	call(t, c, h, "GET", "/documents/"+handle.ID+"/events", "") // until it has ended
 	assert.Contains(t, call(t, c, h, "POST", path, key).Body.String(), `"status":"done"`)
 	assert.Equal(t, "ONE\n", call(t, c, h, "POST", path+"/result", key).Body.String())
+
+	body = strings.Replace(body, `name="file"`, `name="document"`, 1)
+	w = call(t, c, h, "POST", "/translator/document:translate?api-version=2026-03-01&targetLanguage=fr", body, "Content-Type", contentType)
+	assert.Equal(t, "ONE\n", w.Body.String())
+	w = call(t, c, h, "POST", "/translator/document:translate?api-version=2026-03-01&targetLanguage=xx", body, "Content-Type", contentType)
+	assert.Equal(t, 400, w.Code)
 }

@@ -11,6 +11,7 @@ import (
 func TestAnswersOfFrontEnds(t *testing.T) {
 	c, h := newContract(t), newAPI(t, true).Handler()
 	const post, form, azure, google = "POST", "application/x-www-form-urlencoded", "/translate?api-version=3.0", "/language/translate/v2"
+	const v3 = "/v3/projects/p"
 	for _, test := range []struct {
 		name, method, path, body string
 		headers                  []string
@@ -68,6 +69,45 @@ func TestAnswersOfFrontEnds(t *testing.T) {
 		{"gtx, named", "GET", "/translate_a/single?client=gtx&sl=en&tl=fr&dt=t&dj=1&q=one", "", nil, 200},
 		{"gtx, POST", post, "/translate_a/single?client=gtx&dt=t", "sl=en&tl=fr&q=one", []string{"Content-Type", form}, 200},
 		{"gtx, nothing", "GET", "/translate_a/single?client=gtx", "", nil, 400},
+		{"Google 3", post, v3 + "/locations/global:translateText", `{"contents":["one","two"],"targetLanguageCode":"fr","mimeType":"text/plain"}`, nil, 200},
+		{"Google 3, a model", post, v3 + ":translateText", `{"contents":["one"],"targetLanguageCode":"fr","sourceLanguageCode":"en","model":"projects/p/locations/l/models/general/nmt"}`, nil, 200},
+		{"Google 3, detection", post, v3 + ":detectLanguage", `{"content":"one"}`, nil, 200},
+		{"Google 3, nothing", post, v3 + ":translateText", `{}`, nil, 400},
+		{"Google 3, no method", post, v3 + ":romanizeText", `{"contents":["one"],"targetLanguageCode":"fr"}`, nil, 404},
+		{"Google 3, no such glossary", post, v3 + ":translateText", `{"contents":["one"],"sourceLanguageCode":"en","targetLanguageCode":"fr","glossaryConfig":{"glossary":"projects/p/locations/l/glossaries/x"}}`, nil, 404},
+		{"Google 3, languages", "GET", v3 + "/supportedLanguages?displayLanguageCode=en", "", nil, 200},
+		{"Google 3, languages of a location", "GET", v3 + "/locations/l/supportedLanguages", "", nil, 200},
+		{"Google 3, glossaries", "GET", v3 + "/locations/l/glossaries", "", nil, 200},
+		{"Google 3, a new glossary", post, v3 + "/locations/l/glossaries", `{}`, nil, 400},
+		{"Google 3, a glossary", "GET", v3 + "/locations/l/glossaries/x", "", nil, 404},
+		{"Google 3, a deleted glossary", "DELETE", v3 + "/locations/l/glossaries/x", "", nil, 404},
+		{"Google 3, no such path", "GET", v3 + "/locations/l/datasets", "", nil, 404},
+		{"Azure, no such path", "GET", "/translator/document/batches", "", nil, 404},
+		{"Azure, another method", "GET", "/translator/document:translate", "", nil, 405},
+		{"nllb-api, another method", "PUT", "/api/v4/translator", "{}", nil, 405},
+		{"MTranServer", post, "/mtranserver/translate", `{"from":"auto","to":"fr","text":"one","html":false}`, nil, 200},
+		{"MTranServer on LibreTranslate's path", post, "/translate", `{"from":"en","to":"fr","text":"one"}`, nil, 200},
+		{"MTranServer, several", post, "/translate/batch", `{"from":"en","to":"fr","texts":["one","12"]}`, nil, 200},
+		{"MTranServer, nothing", post, "/mtranserver/translate/batch", `{}`, nil, 400},
+		{"MTranServer, detection", post, "/detect", `{"text":"one"}`, nil, 200},
+		{"MTranServer, surer detection", post, "/mtranserver/detect", `{"text":"one","minConfidence":0.99}`, nil, 200},
+		{"MTranServer, languages", "GET", "/mtranserver/languages", "", nil, 200},
+		{"MTranServer, version", "GET", "/version", "", nil, 200},
+		{"MTranServer, heartbeat", "GET", "/mtranserver/__lbheartbeat__", "", nil, 200},
+		{"MTranServer, Immersive Translate", post, "/mtranserver/imme", `{"source_lang":"auto","target_lang":"fr","text_list":["one"]}`, nil, 200},
+		{"MTranServer, DeepL", post, "/mtranserver/deepl", `{"text":"one","target_lang":"FR"}`, nil, 200},
+		{"DeepL's texts in another place", post, "/deepl", `{"text":["one"],"target_lang":"FR"}`, nil, 200},
+		{"MTranServer, Google", post, "/google" + google, `{"q":"one","source":"en","target":"fr"}`, nil, 200},
+		{"MTranServer, gtx", "GET", "/mtranserver/google/translate_a/single?sl=en&tl=fr&q=one", "", nil, 200},
+		{"nllb-serve", post, "/nllb-serve/translate", `{"source":["one","two"],"src_lang":"eng_Latn","tgt_lang":"fra_Latn"}`, nil, 200},
+		{"nllb-serve on LibreTranslate's path", post, "/translate", `{"source":"one","src_lang":"eng_Latn","tgt_lang":"fra_Latn"}`, nil, 200},
+		{"nllb-serve, GET", "GET", "/nllb-serve/translate?source=one&src_lang=eng_Latn&tgt_lang=fra_Latn", "", nil, 200},
+		{"nllb-serve, nothing", post, "/nllb-serve/translate", `{}`, nil, 400},
+		{"nllb-api", "GET", "/api/v4/translator?text=one&source=eng_Latn&target=fra_Latn", "", nil, 200},
+		{"nllb-api, a stream", "GET", "/api/v4/translator/stream?text=one&target=fra_Latn", "", nil, 200},
+		{"nllb-api, POST", post, "/api/v4/translator", `{"text":"one","source":"eng_Latn","target":"fra_Latn"}`, nil, 200},
+		{"nllb-api, nothing", post, "/api/v4/translator", `{}`, nil, 400},
+		{"nllb-api, no such path", "GET", "/api/v4/language?text=one", "", nil, 404},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			w := call(t, c, h, test.method, test.path, test.body, test.headers...)

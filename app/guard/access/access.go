@@ -96,6 +96,7 @@ func (g *Gate) Watch(ctx context.Context) {
 //
 //	Authorization: Bearer KEY
 //	Authorization: DeepL-Auth-Key KEY
+//	Authorization: KEY
 //	X-API-Key: KEY
 //	Ocp-Apim-Subscription-Key: KEY
 //	X-Goog-Api-Key: KEY

@@ -15,14 +15,18 @@ func KeyFields() []string { return []string{"api_key", "auth_key", "key", "token
 var keyHeaders = [...]string{"X-Api-Key", "Ocp-Apim-Subscription-Key", "X-Goog-Api-Key"}
 
 // headerKeys are the keys in a request's headers: those of [keyHeaders], and of
-// Authorization under the schemes Bearer and DeepL-Auth-Key. Other schemes are for
-// somebody else, such as a proxy that asks for a password.
+// Authorization under the schemes Bearer and DeepL-Auth-Key, or without a scheme, as Zotero
+// sends them to MTranServer. Other schemes are for somebody else, such as a proxy that asks
+// for a password.
 func headerKeys(h http.Header) []string {
 	var keys []string
 	for _, value := range h.Values("Authorization") {
 		scheme, rest, _ := strings.Cut(strings.TrimSpace(value), " ")
-		if strings.EqualFold(scheme, "Bearer") || strings.EqualFold(scheme, "DeepL-Auth-Key") {
+		switch {
+		case strings.EqualFold(scheme, "Bearer"), strings.EqualFold(scheme, "DeepL-Auth-Key"):
 			keys = append(keys, rest)
+		case strings.HasPrefix(value, keyPrefix):
+			keys = append(keys, value)
 		}
 	}
 	for _, name := range keyHeaders {

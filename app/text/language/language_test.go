@@ -173,6 +173,25 @@ func TestFindTokens(t *testing.T) {
 	assert.Equal(t, 202, n)
 }
 
+// Clients of NLLB's servers send its tokens whatever the model is: those of M2M100's languages find these.
+func TestFindTokensOfOthers(t *testing.T) {
+	tokens, err := os.ReadFile("testdata/flores.txt")
+	require.NoError(t, err)
+	found := map[string]bool{}
+	for line := range strings.Lines(string(tokens)) {
+		want, token, _ := strings.Cut(strings.TrimSpace(line), " ")
+		code, ok := Find(m2m100(), token)
+		if slices.Contains(m2m100(), want) {
+			assert.True(t, ok, token)
+			assert.Equal(t, want, code, token)
+		}
+		found[code] = true
+	}
+	for _, code := range m2m100() {
+		assert.Equal(t, !slices.Contains([]string{"br", "fy"}, code), found[code], "%s is no language of NLLB's alone", code)
+	}
+}
+
 func TestFindTarget(t *testing.T) {
 	for _, test := range []struct {
 		codes         []string

@@ -25,6 +25,7 @@ import (
 	"dragoman/app/api/dropin/azure"
 	"dragoman/app/api/dropin/compattest"
 	"dragoman/app/api/dropin/deepl"
+	"dragoman/app/api/dropin/google"
 	"dragoman/app/api/dropin/libretranslate"
 	"dragoman/app/api/dropin/openai"
 	"dragoman/app/api/dropin/openinference"
@@ -85,7 +86,8 @@ func run(ctx context.Context, addressFile string) (err error) {
 		func(s *dialect.Server) dialect.Dialect { return dialect.Share(azure.New(s), libretranslate.New(s))[1] }, deepl.New, inference,
 		func(s *dialect.Server) dialect.Dialect { return openai.New(s, func() []string { return nil }) },
 		func(s *dialect.Server) dialect.Dialect { return libretranslate.Files(s, of(s)) },
-		func(s *dialect.Server) dialect.Dialect { return deepl.Documents(s, of(s)) })
+		func(s *dialect.Server) dialect.Dialect { return deepl.Documents(s, of(s)) },
+		func(s *dialect.Server) dialect.Dialect { return azure.Documents(s, of(s)) }, google.V3)
 	bodies := body.New(body.Config{Most: 4 << 20, Memory: admission.New(64 << 20), Timeout: 30 * time.Second})
 	server := &http.Server{Handler: bodies.Serve(apis), ReadHeaderTimeout: 10 * time.Second}
 	context.AfterFunc(ctx, func() { _ = server.Close() })

@@ -7,8 +7,9 @@
 //	                 dates: {"inputs": [{"text", "language", "textType", "targets": [{"language"}]}]}
 //	POST /detect     a list of {"Text"}; 3.0 alone
 //	GET  /languages  scope
+//	POST /translator/document:translate  document, glossary; in the query targetLanguage, sourceLanguage
 //
-// These paths are LibreTranslate's too: a request with api-version in its query is Azure's. Keys are in
+// The first three paths are LibreTranslate's too: a request with api-version in its query is Azure's. Keys are in
 // the header Ocp-Apim-Subscription-Key. Texts may say what a phrase becomes:
 // <mstrans:dictionary translation="...">phrase</mstrans:dictionary>.
 //
@@ -48,7 +49,7 @@ func serve(call *dialect.Call) (any, error) {
 	switch version := call.Context.Query(versionField); {
 	case version == oldVersion:
 		return translateAll(call, decode(call), func(text, name string) translation { return translation{Text: text, To: name} })
-	case dated(version):
+	case dated(version, 2025):
 		return serveInputs(call)
 	}
 	return nil, invalid(versionField, "The API version parameter is missing or invalid: this server has 3.0 and 2026-06-06.")
@@ -57,10 +58,11 @@ func serve(call *dialect.Call) (any, error) {
 // oldVersion is the one whose parameters are in the query.
 const oldVersion = "3.0"
 
-// dated says whether a version is one of those that have all in the body: 2025-05-01-preview and later.
-func dated(version string) bool {
+// dated says whether a version is a date of a year or later. Texts have 2025-05-01-preview and later, which have all
+// in the body.
+func dated(version string, year int) bool {
 	day, err := time.Parse(time.DateOnly, strings.TrimSuffix(version, "-preview"))
-	return err == nil && day.Year() >= 2025
+	return err == nil && day.Year() >= year
 }
 
 // invalid is the failure of a parameter.
@@ -123,7 +125,7 @@ func render(c *gin.Context, f *fault.Failure) (status int, answer any) {
 	if f.Kind == fault.NoKey || f.Kind == fault.WrongKey {
 		message = "The request is not authorized because credentials are missing or invalid."
 	}
-	if dated(c.Query(versionField)) {
+	if dated(c.Query(versionField), 2025) {
 		return code / 1000, gin.H{"error": gin.H{"code": strconv.Itoa(code), "message": message}}
 	}
 	return code / 1000, gin.H{"error": gin.H{"code": code, "message": message}}

@@ -57,7 +57,7 @@ func languages(call *dialect.Call) (any, error) {
 	scopes := call.Context.Query("scope")
 	asked := func(group string) bool { return scopes == "" || strings.Contains(scopes, group) }
 	var list languageList
-	if dated(call.Context.Query(versionField)) {
+	if dated(call.Context.Query(versionField), 2025) {
 		list.Models = []string{general}
 	}
 	if asked("translation") {

@@ -46,11 +46,15 @@ import (
 // unlimited is the limit that DeepL itself reports where there is none.
 const unlimited = 1_000_000_000_000
 
+// Path is where texts are translated, too, as in MTranServer.
+const Path = "/deepl"
+
 // New makes the API. All below /v2 and /v3 is its own.
 func New(server *dialect.Server) dialect.Dialect {
 	api := dialect.API{Server: server}
 	routes := []dialect.Route{
 		api.Route("POST GET", "/v2/translate", serveTranslation),
+		api.Route("POST GET", Path, serveTranslation),
 		api.Route("GET POST", "/v2/languages", languages).Uncharged(),
 		api.Route("GET POST", "/v2/usage", func(call *dialect.Call) (any, error) { return usageOf(server.Gate.Usage(call.Context)), nil }).Uncharged(),
 		api.Route("POST", "/v2/write/rephrase", refuse(dialect.RefuseAs(fault.NotOffered, "Rephrasing is not offered by this server."))),

@@ -1,7 +1,6 @@
 package deepl
 
 import (
-	"context"
 	"errors"
 	"net/http"
 	"strings"
@@ -116,11 +115,6 @@ func glossaryCode(model string) string { return strings.ToLower(code(model)) }
 // timeOf writes a time as DeepL does.
 func timeOf(t time.Time) string { return t.UTC().Format("2006-01-02T15:04:05.000Z") }
 
-// askedFor are whose glossaries a call can use, and the id of that which its path names.
-func askedFor(call *dialect.Call) (ctx context.Context, owner, id string) {
-	return call.Context.Request.Context(), dialect.OwnerOf(call.Context), call.Context.Param("id")
-}
-
 // create makes the handler of POST of /v2/glossaries and /v3/glossaries.
 func (g glossaries) create(v version) func(*dialect.Call) (any, error) {
 	return func(call *dialect.Call) (any, error) {
@@ -129,7 +123,7 @@ func (g glossaries) create(v version) func(*dialect.Call) (any, error) {
 		if err := call.Err(); err != nil {
 			return nil, err
 		}
-		ctx, owner, _ := askedFor(call)
+		ctx, owner, _ := call.Glossary()
 		made, err := g.Create(ctx, owner, name, terms)
 		if err != nil {
 			return nil, err
@@ -193,7 +187,7 @@ func pair(call *dialect.Call, fields dialect.Fields) (p glossary.Pair) {
 // list makes the handler of GET of /v2/glossaries and /v3/glossaries.
 func (g glossaries) list(v version) func(*dialect.Call) (any, error) {
 	return func(call *dialect.Call) (any, error) {
-		ctx, owner, _ := askedFor(call)
+		ctx, owner, _ := call.Glossary()
 		all, err := g.List(ctx, owner)
 		infos := []any{} // not nil: none are [] in JSON
 		for _, one := range all {
@@ -218,7 +212,7 @@ func (g glossaries) get(v version) func(*dialect.Call) (any, error) {
 
 // found is the glossary of a path of a version.
 func (g glossaries) found(call *dialect.Call, v version) (glossary.Glossary, error) {
-	found, err := g.Get(askedFor(call))
+	found, err := g.Get(call.Glossary())
 	if err == nil {
 		err = v.shows(found)
 	}
@@ -249,7 +243,7 @@ func (g glossaries) text(call *dialect.Call, p glossary.Pair) (string, error) {
 	if err := call.Err(); err != nil {
 		return "", err
 	}
-	ctx, owner, id := askedFor(call)
+	ctx, owner, id := call.Glossary()
 	terms, err := g.Terms(ctx, owner, id, []glossary.Pair{p})
 	if err != nil {
 		return "", notFound(err)
@@ -288,13 +282,13 @@ func (g glossaries) alter(call *dialect.Call, change glossary.Change) (glossary.
 	if err := call.Err(); err != nil {
 		return glossary.Glossary{}, err
 	}
-	ctx, owner, id := askedFor(call)
+	ctx, owner, id := call.Glossary()
 	return g.Change(ctx, owner, id, change)
 }
 
 // remove serves DELETE /v2/glossaries/ID and /v3/glossaries/ID.
 func (g glossaries) remove(call *dialect.Call) (any, error) {
-	return dialect.Reply{Status: http.StatusNoContent}, g.Remove(askedFor(call))
+	return dialect.Reply{Status: http.StatusNoContent}, g.Remove(call.Glossary())
 }
 
 // removeDictionary serves DELETE /v3/glossaries/ID/dictionaries.
@@ -303,7 +297,7 @@ func (g glossaries) removeDictionary(call *dialect.Call) (any, error) {
 	if err := call.Err(); err != nil {
 		return nil, err
 	}
-	ctx, owner, id := askedFor(call)
+	ctx, owner, id := call.Glossary()
 	return dialect.Reply{Status: http.StatusNoContent}, notFound(g.RemoveDictionary(ctx, owner, id, p))
 }
 
@@ -323,13 +317,7 @@ type languagePair struct {
 
 // languagePairs serves /v2/glossary-language-pairs.
 func languagePairs(call *dialect.Call) (any, error) {
-	pairs := []languagePair{}
-	for _, from := range call.Languages {
-		for _, to := range call.Models.Targets(from) {
-			if to != from {
-				pairs = append(pairs, languagePair{glossaryCode(from), glossaryCode(to)})
-			}
-		}
-	}
-	return map[string]any{"supported_languages": pairs}, nil
+	return map[string]any{"supported_languages": dialect.Each(dialect.Pairs(call.Models), func(pair [2]string) languagePair {
+		return languagePair{glossaryCode(pair[0]), glossaryCode(pair[1])}
+	})}, nil
 }

@@ -22,10 +22,13 @@ import (
 	"dragoman/app/translate"
 )
 
+// Path is where DeepLX is alone.
+const Path = "/deeplx"
+
 // New makes the API.
 func New(server *dialect.Server) dialect.Dialect {
 	api := dialect.API{Server: server}
-	own, shared := api.Route("POST", "/deeplx", serve), api.Route("POST", "/translate", serve)
+	own, shared := api.Route("POST", Path, serve), api.Route("POST", "/translate", serve)
 	shared.Takes = func(c *gin.Context) bool {
 		fields, err := api.Fields(c)
 		return err == nil && fields.Has("text") && !fields.Has("q")

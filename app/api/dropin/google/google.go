@@ -1,6 +1,6 @@
 // Package google serves the clients of Google's translation: Cloud Translation, Basic (v2), as
 // https://cloud.google.com/translate/docs/reference/rest/v2/translate describes it and
-// google-cloud-translate 3.28 calls it, and the API of Google's web page.
+// google-cloud-translate 3.28 calls it, the API of Google's web page, and with [V3] Advanced (v3).
 //
 //	POST, GET /language/translate/v2            q (repeated, or a list), target, source, format (html where it is missing), model
 //	POST, GET /language/translate/v2/detect     q
@@ -28,18 +28,21 @@ const v2 = "/language/translate/v2"
 
 // New makes the APIs. All below /language is their own.
 func New(server *dialect.Server) dialect.Dialect {
-	api := dialect.API{Server: server, Name: func(model string) string {
-		if model == "nmt" || model == "base" {
-			return "" // Google's own
-		}
-		return model
-	}}
+	api := dialect.API{Server: server, Name: ownModel}
 	return dialect.Dialect{Render: render, Browsers: true, Prefixes: []string{"/language/", "/translate_a/"}, Routes: []dialect.Route{
 		api.Route("POST GET", v2, serve),
 		api.Route("POST GET", v2+"/detect", detect),
 		api.Route("GET POST", v2+"/languages", languages).Uncharged(),
 		api.Route("GET POST", "/translate_a/single", serveWeb),
 	}}
+}
+
+// ownModel is our name of a model.
+func ownModel(model string) string {
+	if model == "nmt" || model == "base" {
+		return "" // Google's own
+	}
+	return model
 }
 
 // status is how Google's APIs name an HTTP status.
@@ -78,7 +81,7 @@ type errorBody struct {
 type errorDetail struct {
 	Code    int          `json:"code"`
 	Message string       `json:"message"`
-	Errors  []errorCause `json:"errors"`
+	Errors  []errorCause `json:"errors,omitempty"`
 	Status  string       `json:"status"`
 }
 
@@ -88,8 +91,14 @@ type errorCause struct {
 	Reason  string `json:"reason"`
 }
 
-// render writes a failure as Google does, in its words where it has some.
+// render writes a failure as Google does.
 func render(_ *gin.Context, f *fault.Failure) (code int, answer any) {
+	code, detail := explain(f)
+	return code, errorBody{detail}
+}
+
+// explain tells of a failure in Google's words where it has some.
+func explain(f *fault.Failure) (code int, detail errorDetail) {
 	code, message := f.Status(), dialect.Message(f)
 	switch f.Kind {
 	case fault.NoKey:
@@ -98,5 +107,5 @@ func render(_ *gin.Context, f *fault.Failure) (code int, answer any) {
 		code, message = http.StatusBadRequest, "API key not valid. Please pass a valid API key."
 	}
 	named := nameOf(code)
-	return code, errorBody{errorDetail{code, message, []errorCause{{message, "global", named.reason}}, named.name}}
+	return code, errorDetail{code, message, []errorCause{{message, "global", named.reason}}, named.name}
 }

@@ -40,22 +40,11 @@ func (f files) translate(call *dialect.Call) (any, error) {
 	if file.Name == "" {
 		call.Fail(dialect.Refuse("Invalid request: empty file"))
 	}
-	ctx, cancel, err := call.Server.Bounded(call.Context)
-	if err != nil {
-		return nil, err
-	}
-	defer cancel()
-	job, err := f.SubmitFile(call, file, from, to)
+	job, err := f.TranslateFile(call, file, dialect.Job{From: from, To: to})
 	if refused, ok := errors.AsType[*fault.Failure](err); ok && refused.Kind == fault.UnknownDocument {
 		return nil, dialect.RefuseAs(fault.UnknownDocument, "Invalid request: file format not supported: %s", refused.Message)
 	} else if err != nil {
 		return nil, err
-	}
-	if job, err = f.Wait(ctx, job.ID); err != nil {
-		return nil, err
-	}
-	if p := job.Problem; p != nil {
-		return nil, fault.Recall(p.Code, "", p.Message)
 	}
 	return gin.H{"translatedFileUrl": address(call.Context.Request, job)}, nil
 }

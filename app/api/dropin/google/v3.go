@@ -1,0 +1,179 @@
+package google
+
+import (
+	"net/http"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/gin-gonic/gin"
+
+	"dragoman/app/api/dialect"
+	"dragoman/app/fault"
+	"dragoman/app/text/excerpt"
+	"dragoman/app/translate"
+)
+
+// V3 makes Cloud Translation, Advanced (v3), as https://cloud.google.com/translate/docs/reference/rest/v3 describes
+// it and google-cloud-translate 3.28 calls it over REST. All below /v3/projects is its own. Projects and locations
+// mean nothing.
+//
+//	POST /v3/projects/P:translateText, …/locations/L:translateText    contents, targetLanguageCode, sourceLanguageCode, mimeType, model, glossaryConfig
+//	POST …:detectLanguage                                             content, mimeType
+//	GET  …/supportedLanguages                                         displayLanguageCode, model
+//	GET  …/locations/L/glossaries; GET, DELETE …/locations/L/glossaries/ID
+//
+// Pages of other origins cannot use it: glossaries can be deleted.
+func V3(server *dialect.Server) dialect.Dialect {
+	api := dialect.API{Server: server, Name: modelOf}
+	const project = "/v3/projects/:project"
+	const location = project + "/locations/:location"
+	routes := []dialect.Route{
+		api.Route("POST", project, perform), api.Route("POST", location, perform),
+		api.Route("GET", project+"/supportedLanguages", supported), api.Route("GET", location+"/supportedLanguages", supported),
+	}
+	routes = append(routes, glossaries{server.Glossaries}.routes(api, location+"/glossaries")...)
+	return dialect.Dialect{Render: renderV3, Prefixes: []string{"/v3/projects/"}, Routes: routes}
+}
+
+// modelOf is our name of a model: the last part of Google's. Google's own mean any.
+func modelOf(model string) string {
+	if strings.Contains(model, "general/") || strings.Contains(model, "language-detection/") {
+		return ""
+	}
+	return ownModel(model[strings.LastIndexByte(model, '/')+1:])
+}
+
+// parentOf is the project or location of a request, and the method behind it.
+func parentOf(c *gin.Context) (parent, method string) {
+	parent = "projects/" + c.Param("project")
+	if location, ok := c.Params.Get("location"); ok {
+		parent += "/locations/" + location
+	}
+	if colon := strings.LastIndexByte(parent, ':'); colon >= 0 {
+		return parent[:colon], parent[colon+1:]
+	}
+	return parent, ""
+}
+
+// perform serves the methods of projects and locations.
+func perform(call *dialect.Call) (any, error) {
+	switch _, method := parentOf(call.Context); method {
+	case "translateText":
+		return translateText(call)
+	case "detectLanguage":
+		return detectLanguage(call)
+	}
+	return nil, fault.New(fault.NotFound, "", "there is no such method here: use :translateText or :detectLanguage")
+}
+
+// textAnswer is the answer of translateText.
+type textAnswer struct {
+	Translations         []textTranslation `json:"translations"` // in the order of the texts
+	GlossaryTranslations []textTranslation `json:"glossaryTranslations,omitempty"`
+}
+
+type textTranslation struct {
+	Text     string          `json:"translatedText"`
+	Model    string          `json:"model,omitempty"`                // where the request names one
+	Detected string          `json:"detectedLanguageCode,omitempty"` // where the request names no source
+	Glossary *glossaryConfig `json:"glossaryConfig,omitempty"`
+}
+
+type glossaryConfig struct {
+	Glossary string `json:"glossary"`
+}
+
+// translateText translates, with a glossary twice: the answer has both.
+func translateText(call *dialect.Call) (any, error) {
+	job := dialect.Job{Texts: call.Needed("contents"), Format: formatOf(call.Fields)}
+	job.From, job.To = call.Pair("sourceLanguageCode", "targetLanguageCode")
+	if call.Given("transliterationConfig") {
+		call.Fail(dialect.Refuse("Invalid request: this server has no transliteration, leave transliterationConfig out"))
+	}
+	jobs := []dialect.Job{job}
+	named := call.Object("glossaryConfig").Text("glossary")
+	if named != "" {
+		job.Glossaries = []string{path.Base(named)}
+		jobs = append(jobs, job)
+	}
+	results, err := call.TranslateAll(jobs)
+	if err != nil {
+		return nil, err
+	}
+	model := call.Text("model")
+	answer := textAnswer{Translations: dialect.Each(results[0], func(r translate.Result) textTranslation {
+		out := textTranslation{Text: r.Text, Model: model}
+		if job.From == translate.Auto {
+			out.Detected = dialect.Regional().SourceOf(r)
+		}
+		return out
+	})}
+	if named != "" {
+		answer.GlossaryTranslations = dialect.Each(results[1], func(r translate.Result) textTranslation {
+			return textTranslation{Text: r.Text, Model: model, Glossary: &glossaryConfig{named}}
+		})
+	}
+	return answer, nil
+}
+
+// formatOf reads the field mimeType.
+func formatOf(fields dialect.Fields) translate.Format {
+	formats := map[string]translate.Format{"": translate.HTML, "text/html": translate.HTML, "text/plain": translate.Text}
+	return dialect.Choose(fields, "mimeType", formats, func(text string) error {
+		return dialect.Refuse("Invalid request: mimeType is %q, use text/html or text/plain", excerpt.Of(text))
+	})
+}
+
+// detectedLanguage is what detectLanguage finds.
+type detectedLanguage struct {
+	Language   string  `json:"languageCode"` // und where it is unknown
+	Confidence float64 `json:"confidence"`
+}
+
+// detectLanguage detects the language of a text.
+func detectLanguage(call *dialect.Call) (any, error) {
+	call.NeedsDetector("Language detection is not offered by this server.")
+	contents, format := call.Needed("content"), formatOf(call.Fields)
+	if len(contents) != 1 {
+		call.Fail(dialect.Refuse("Invalid request: content has %d texts, send one", len(contents)))
+	}
+	found, err := call.Detect(dialect.Each(contents, func(text string) string { return dialect.Prose(text, format) }))
+	return map[string]any{"languages": dialect.Each(found, func(d dialect.Detection) detectedLanguage {
+		if d.Code == "" {
+			return detectedLanguage{Language: "und"}
+		}
+		return detectedLanguage{dialect.Regional().Of(d.Code), d.Confidence}
+	})}, err
+}
+
+// supportedLanguage is an entry of supportedLanguages.
+type supportedLanguage struct {
+	Language string `json:"languageCode"`
+	Name     string `json:"displayName,omitempty"` // in English, where the request says in which language it is to be
+	Source   bool   `json:"supportSource"`
+	Target   bool   `json:"supportTarget"`
+}
+
+// supported serves supportedLanguages.
+func supported(call *dialect.Call) (any, error) {
+	named, sources, targets := call.Text("displayLanguageCode") != "", dialect.Sources(call.Models), dialect.Targets(call.Models)
+	return map[string]any{"languages": dialect.Each(call.Languages, func(code string) supportedLanguage {
+		out := supportedLanguage{dialect.Regional().Of(code), "", slices.Contains(sources, code), slices.Contains(targets, code)}
+		if named {
+			out.Name = dialect.NameOf(code).English
+		}
+		return out
+	})}, nil
+}
+
+// renderV3 writes a failure as version 3 does, which has no list of causes.
+func renderV3(c *gin.Context, f *fault.Failure) (code int, answer any) {
+	code, detail := explain(f)
+	if f.Kind == fault.TooManyGlossaries {
+		code, detail.Status = http.StatusTooManyRequests, nameOf(http.StatusTooManyRequests).name
+		detail.Code = code
+	}
+	detail.Errors = nil
+	return code, errorBody{detail}
+}
