@@ -24,13 +24,13 @@ import (
 // another reads the body.
 func (a *API) dropIns() []dialect.Dialect {
 	web, extensions := google.New(a.server), []dialect.Dialect{immersive.New(a.server), kiss.New(a.server), hcfy.New(a.server)}
-	lx, l := deeplx.New(a.server), deepl.New(a.server)
+	deepLX, deepL := deeplx.New(a.server), deepl.New(a.server)
 	all := append(extensions,
-		azure.New(a.server), mtranserver.New(a.server, a.cfg.Version), nllb.Serve(a.server), lx, libretranslate.New(a.server), l,
+		azure.New(a.server), mtranserver.New(a.server, a.cfg.Version), nllb.Serve(a.server), deepLX, libretranslate.New(a.server), deepL,
 		libretranslate.Files(a.server, a.documents), deepl.Documents(a.server, a.documents), azure.Documents(a.server, a.documents),
 		web, google.V3(a.server), nllb.API(a.server), openai.New(a.server, a.modelNames),
 		// MTranServer has some of them, and Google's in another place.
-		lx.Below(mtranserver.Root, deeplx.Path), l.Below(mtranserver.Root, deepl.Path), web.Below(mtranserver.Root+"/google"), web.Below("/google"))
+		deepLX.Below(mtranserver.Root, deeplx.Path), deepL.Below(mtranserver.Root, deepl.Path), web.Below(mtranserver.Root+"/google"), web.Below("/google"))
 	for _, extension := range extensions {
 		all = append(all, extension.Below(mtranserver.Root))
 	}
