@@ -16,11 +16,15 @@ type pass struct {
 	text     string // the document, in UTF-8 without a byte order mark
 	encoding encoding
 	options  document.Options
+	hold     func(bytes int64) (release func(), err error) // takes memory for a part of the document, before it is read
 
 	out        io.Writer
 	translator document.Translate
 	at         int // how much of the text is written
 }
+
+// mostBetween is how many bytes may be between two lines of a text: they are written again with each line of a translation.
+const mostBetween = 256
 
 // copy writes the document as it is up to a byte.
 func (p *pass) copy(end int) error {
