@@ -114,6 +114,7 @@ var aliases = map[string]string{
 	"application/x-xliff":         "application/xliff+xml",
 	"text/x-properties":           "text/x-java-properties",
 	"application/csv":             "text/csv",
+	"text/prs.fallenstein.rst":    "text/x-rst",
 	"text/x-ass":                  "text/x-ssa",
 	"application/x-ass":           "text/x-ssa",
 	"application/x-ssa":           "text/x-ssa",

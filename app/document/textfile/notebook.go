@@ -55,26 +55,21 @@ func (p *pass) cell(m member, ascii bool) error {
 		return document.Refuse(err, "the source of the cell in line %d is no text", p.lineNumber(source.start))
 	}
 	text := strings.Join(lines, "")
-	translation, err := p.within(text)
+	translation, err := p.markdown(text)
 	if err != nil || translation == text {
 		return err
 	}
 	return p.replace(source.start, source.end, sourceLike(raw, translation, ascii))
 }
 
-// within translates a document of Markdown that is in this one.
-func (p *pass) within(text string) (string, error) {
+// markdown translates a document of Markdown that is in this one.
+func (p *pass) markdown(text string) (string, error) {
 	release, err := p.hold(markdownMemory(text))
 	if err != nil {
 		return "", err
 	}
 	defer release()
-	var out strings.Builder
-	inner := &pass{text: text, options: p.options, out: &out, translator: p.translator}
-	if err = markdown(inner); err == nil {
-		err = inner.copy(len(text))
-	}
-	return out.String(), err
+	return p.within(text, markdown)
 }
 
 // sourceLike writes the source of a cell in the form of another one: a string, or a list of lines.

@@ -43,6 +43,17 @@ func (p *pass) replace(start, end int, text string) error {
 	return err
 }
 
+// within returns a document that is in this one, rewritten.
+func (p *pass) within(text string, rewrite func(p *pass) error) (string, error) {
+	var out strings.Builder
+	inner := &pass{text: text, options: p.options, hold: p.hold, out: &out, translator: p.translator}
+	err := rewrite(inner)
+	if err == nil {
+		err = inner.copy(len(text))
+	}
+	return out.String(), err
+}
+
 // translate returns what becomes of a segment: a text without white space around it.
 func (p *pass) translate(text string) (string, error) {
 	translation, err := p.translator(text)

@@ -123,15 +123,10 @@ func (c *catalogue) entry(m member) error {
 
 // units returns a localization with its values translated.
 func (c *catalogue) units(raw string) (string, error) {
-	var out strings.Builder
-	inner := &pass{text: raw, options: c.options, out: &out, translator: c.translator}
-	err := jsonFile{pass: inner, what: catalogueOfStrings, isText: func(name, text string) bool {
+	isText := func(name, text string) bool {
 		return name == "value" && !isCode(formatVariable.ReplaceAllString(text, ""))
-	}}.run()
-	if err == nil {
-		err = inner.copy(len(raw))
 	}
-	return out.String(), err
+	return c.within(raw, func(p *pass) error { return jsonFile{pass: p, what: catalogueOfStrings, isText: isText}.run() })
 }
 
 // append writes a member behind the others of an object, indented as they are, or else by indent.
