@@ -209,6 +209,14 @@ func FuzzASS(f *testing.F) {
 	})
 }
 
+// What is certain is that the document can be read, with as many texts where nothing is joined.
+func FuzzRST(f *testing.F) {
+	fuzzKind(f, "rst", func(t *testing.T, doc, out, translation string, before []string) {
+		_, err := segments(t, kindNamed(t, "rst"), out, document.Options{})
+		require.NoError(t, err, out)
+	})
+}
+
 // All but the sources of cells is the same.
 func FuzzNotebook(f *testing.F) {
 	fuzzKind(f, "ipynb", func(t *testing.T, doc, out, translation string, before []string) {

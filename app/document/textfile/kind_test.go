@@ -54,6 +54,7 @@ func TestRefused(t *testing.T) {
 		{"ipynb", `{"cells":[{"cell_type":"markdown","source":["a"`, "cannot be read"},
 		{"ipynb", "{\"cells\":[\n{\"cell_type\":\"markdown\",\"source\":[1]}]}", "line 2 is no text"},
 		{"ipynb", `{"cells":[{"cell_type":"markdown","source":"` + deep("> ", 200) + `deep"}]}`, "deeper than 100"},
+		{"rst", deep("*a* ", 100_001), "more than 100000 parts"},
 		{"strings", `"a" "b";`, "line 1"},
 		{"strings", `"a" = "b"`, "a ; after the value"},
 		{"strings", "\"a\" = {\n};", "a text in quotes"},
@@ -164,7 +165,17 @@ func TestSegments(t *testing.T) {
 		"brace without its other one":      {"ass", "[Events]\nFormat: Text\nDialogue: One {two", []string{"One {two"}},
 		"drawing over lines":               {"ass", "[Events]\nFormat: Text\nDialogue: {\\p1}m 0\\Nl 1{\\p0}One\\N- {\\p2}m 0 0", []string{"One"}},
 		"other cells":                      {"ipynb", `{"cells":[{"cell_type":"raw","source":"One"},{"source":["Two"],"cell_type":"markdown"},{"cell_type":"markdown","source":[]},{"cell_type":"markdown"}],"nbformat":4}`, []string{"Two"}},
-		"group that stays":                 {"xliff", `<xliff version="1.2"><file><group translate="no"><trans-unit><source>One</source></trans-unit><trans-unit translate="yes"><source>Two</source></trans-unit></group></file></xliff>`, []string{"Two"}},
+		"titles":                           {"rst", "One\n===\n\n=====\n Two\n=====\n\n1. Three\n~~~~~~~~\n\nFour\n--\n", []string{"One", "Two", "1. Three", "Four --"}},
+		"no list":                          {"rst", "A. Einstein was\nhere.\n\n- One\n- Two\nthree\n", []string{"A. Einstein was here.", "One", "Two", "three"}},
+		"colons":                           {"rst", "One::\n\n  x y\n\nTwo ::\n\n  x y\n\n::\n\n  x y\n\nThree::\n\n> x y\n> z\n\nFour\\::\n\n  Five\n", []string{"One:", "Two", "Three:", "Four::", "Five"}},
+		"comments and targets":             {"rst", "..\n   x y\n\n..\n\n   One\n\n.. x y\n   z\n\n.. _x: y\n__ http://x.y\n.. |a| image:: b\n.. |c| replace:: Two\n", []string{"One", "Two"}},
+		"marks": {"rst", "*One* ``x *y*`` `two <u r>`_ `p`_ `q`__ |r|_ [1]_ w_ :a:`b <c>` :d:`e` _`f` \"*\" 2*3*4 \\*z*", []string{
+			`<g id="1">One</g> <x id="2"/> <g id="3">two</g> <g id="4">p</g> <g id="5">q</g> <x id="6"/> <a id="7"/> <x id="8"/> <g id="9">b</g> <x id="10"/> <x id="11"/> "*" 2*3*4 *z*`}},
+		"a mark without its end": {"rst", "*One ``two `three |four", []string{"*One ``two `three |four"}},
+		"terms":                  {"rst", "One : x\n  Two\n\n.. glossary::\n\n   x y\n     Three\n\nFour\n  Five\n", []string{"One", "Two", "Three", "Four", "Five"}},
+		"options of directives":  {"rst", ".. image:: a\n   :alt: One\n     two\n   :width: x y\n\n.. contents:: :depth: 1\n.. note:: Three\n   :class: x y\n\n   Four\n.. code:: x\n\n   y z\n.. nope:: x\n\n   y\n", []string{"One two", "Three", "Four"}},
+		"tables of cells":        {"rst", "+---+---+\n| a | b |\n|   | c |\n+===+===+\n| - d   |\n+---+---+\n\n==  ==\ne   f\n--  --\n    g\n==  ==\n\n====  ====\nover both\n----------\n====  ====\n\n==  ==\nhere it goes\n==  ==\n", []string{"e", "f", "g"}},
+		"group that stays":       {"xliff", `<xliff version="1.2"><file><group translate="no"><trans-unit><source>One</source></trans-unit><trans-unit translate="yes"><source>Two</source></trans-unit></group></file></xliff>`, []string{"Two"}},
 	} {
 		got, err := segments(t, kindNamed(t, c.kind), c.text, document.Options{})
 		require.NoError(t, err, name)
@@ -214,12 +225,25 @@ func TestWritten(t *testing.T) {
 		{"ipynb", `{"cells":[{"cell_type":"markdown","source":["a b\n", "c d"]}]}`, "# x \"y\"", `{"cells":[{"cell_type":"markdown","source":["\\# x \"y\""]}]}`},
 		{"ipynb", `{"cells":[{"cell_type":"markdown","source":["a b\n", "\n", "c d"]}]}`, "x", `{"cells":[{"cell_type":"markdown","source":["x\n", "\n", "x"]}]}`},
 		{"ipynb", `{"cells":[{"cell_type":"markdown","source":"caf\u00e9 b"}]}`, "é", `{"cells":[{"cell_type":"markdown","source":"\u00e9"}]}`},
+		{"rst", "a b\n---\n", "日本 語", "日本 語\n-------\n"},
+		{"rst", "=====\n a b\n=====\n", "x", "====\n x\n====\n"},
+		{"rst", "Ab c\n====\n\n`Ab c`_ x\n", "d", ".. _`Ab c`:\n\nd\n====\n\n`Ab c`_ x\n"},
+		{"rst", "a b", "- x", `\- x`},
+		{"rst", "a b", "1. x*y *z* `a b_ \\ |c ::", "\\1. x\\*y \\*z\\* \\`a b\\_ \\\\ \\|c \\::"},
+		{"rst", "a b::\n\n  x\n", "c：", "c： ::\n\n  x\n"},
+		{"rst", "*a b* c", `日<g id="1"> 本 </g>語`, "日 *本* 語"},
+		{"rst", "*a b* c", `日<g id="1">本</g>語`, "日\\ *本*\\ 語"},
+		{"rst", "*a b* c **d e**", `<g id="1">x <g id="2">y</g></g>`, "*x* **y**"},
+		{"rst", "some words here\nand `there <u>`_ too\n", `x <g id="1">y y y</g> and more z`, "x `y y y <u>`_ and more\nz\n"},
+		{"rst", "- a b\n- c", "d\ne", "- d e\n- d e"},
+		{"rst", "+----+---+\n| a  | b |\n+----+---+\n|    | c |\n+----+---+\n", "日本語", "+--------+--------+\n| 日本語 | 日本語 |\n+--------+--------+\n|        | 日本語 |\n+--------+--------+\n"},
+		{"rst", "  ==  ==\n  a   b\n  ==  ==\n  c   1\n\n  d   2 3\n  ==  ==\n", "xyz", "  ===  ===\n  xyz  xyz\n  ===  ===\n  xyz  1\n\n  xyz  2 3\n  ===  ===\n"},
 		{"android", `<resources><string name="a">b</string></resources>`, `@it's "x" \y \n &amp; z\`, `<resources><string name="a">\@it\'s \"x\" \\y \n &amp; z\\</string></resources>`},
 		{"android", `<resources><string name="a">b</string></resources>`, `1 < 2 & 3`, `<resources><string name="a">1 &lt; 2 &amp; 3</string></resources>`},
 		{"xliff", `<xliff version="1.2"><trans-unit id="1"><source>b</source></trans-unit></xliff>`, `x <g`, `<xliff version="1.2"><trans-unit id="1"><source>b</source><target>x &lt;g</target></trans-unit></xliff>`},
 		{"xliff", `<x:xliff xmlns:x="u" version="2.0"><x:segment><x:source>b</x:source><x:target state="x"/></x:segment></x:xliff>`, `y`, `<x:xliff xmlns:x="u" version="2.0"><x:segment><x:source>b</x:source><x:target state="translated">y</x:target></x:segment></x:xliff>`},
 	} {
-		got, err := rewritten(t, kindNamed(t, c.kind), c.text, document.Options{}, func(string) string { return c.translation })
+		got, err := rewritten(t, kindNamed(t, c.kind), c.text, document.Options{Unfit: func() {}}, func(string) string { return c.translation })
 		require.NoError(t, err, c.text)
 		assert.Equal(t, c.want, got, c.text)
 	}

@@ -295,7 +295,7 @@ func rstWidth(text string) (n int) {
 func (f *rstFile) findNames() {
 	f.referenced, f.defined = map[string]bool{}, map[string]bool{}
 	for _, m := range referenceName.FindAllStringSubmatch(f.text, -1) {
-		f.referenced[rstName(m[1]+m[2])] = true
+		f.referenced[rstName(m[1]+m[2]+m[3])] = true
 	}
 	for _, m := range targetName.FindAllStringSubmatch(f.text, -1) {
 		f.defined[rstName(m[1])] = true
@@ -303,7 +303,7 @@ func (f *rstFile) findNames() {
 }
 
 var (
-	referenceName = regexp.MustCompile("`([^`<>]+)`_|([\\pL\\pN]+(?:[-.+][\\pL\\pN]+)*)_\\b")
+	referenceName = regexp.MustCompile("`([^`<>]+)`_|<([^`<>]+)_>`|([\\pL\\pN]+(?:[-.+][\\pL\\pN]+)*)_\\b")
 	targetName    = regexp.MustCompile("(?m)^[ \t]*\\.\\. _`?([^`:_\r\n][^`:\r\n]*)`?:")
 )
 

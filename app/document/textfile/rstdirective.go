@@ -75,10 +75,11 @@ func (f *rstFile) directive(name string, d rstDirective, t rstText) error {
 		t.Start += len(f.in(t.Line)) - len(strings.TrimLeft(f.in(t.Line), " \t"))
 	}
 	var err error
-	switch {
-	case d.argument && t.Start < t.End:
+	switch raw := f.in(t.Line); {
+	case raw == "":
+	case d.argument && !optionLine.MatchString(raw):
 		err = f.prose(t)
-	case t.Start < t.End:
+	default:
 		f.gather(t)
 	}
 	for err == nil && !f.isBlank(f.next) && f.columns[f.next] > t.mark && optionLine.MatchString(f.in(f.lines[f.next])) {

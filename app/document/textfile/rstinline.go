@@ -89,7 +89,7 @@ type rstScanner struct {
 	anonymous int // references without a name
 
 	referenced map[string]bool // names that references have
-	unclosed  map[string]bool
+	unclosed   map[string]bool
 }
 
 func (s *rstScanner) run() {
@@ -290,13 +290,14 @@ func unescapeRST(text string) string {
 // escapeRST writes the signs of a text that could be marks.
 func escapeRST(text string) string {
 	var out strings.Builder
+	last := 'x'
 	for i, r := range text {
-		next, size := utf8.DecodeRuneInString(text[i+utf8.RuneLen(r):])
-		switch {
+		next, _ := utf8.DecodeRuneInString(text[i+utf8.RuneLen(r):])
+		isApart := unicode.IsSpace(last) && unicode.IsSpace(next)
+		switch last = r; {
 		case strings.ContainsRune(markSigns, r):
 			r = ' '
-		case r == '\\', r == '`', (r == '*' || r == '|') && (size == 0 || !unicode.IsSpace(next)),
-			r == '_' && !unicode.IsLetter(next) && !unicode.IsDigit(next):
+		case r == '\\', r == '`', (r == '*' || r == '|') && !isApart, r == '_' && !unicode.IsLetter(next) && !unicode.IsDigit(next):
 			out.WriteByte('\\')
 		}
 		out.WriteRune(r)

@@ -55,7 +55,13 @@ func (f *rstFile) table(i int) error {
 	if len(indent) > mostBetween {
 		return nil
 	}
-	return f.replace(t.lines[0].Start, t.lines[len(t.lines)-1].End, strings.Join(t.write(), lineEnd(f.text)+indent))
+	lines := t.write()
+	for i, line := range lines {
+		if i > 0 && line != "" {
+			lines[i] = indent + line
+		}
+	}
+	return f.replace(t.lines[0].Start, t.lines[len(t.lines)-1].End, strings.Join(lines, lineEnd(f.text)))
 }
 
 // lineStart is where a line starts, with its white space.
