@@ -119,7 +119,10 @@ func assParts(text string) (list []assPart) {
 func (p *pass) rewritten(t *tagged.Paragraph, encode func(text string) string) (string, bool, error) {
 	text, changed, err := t.Rewrite(func(text string) (string, error) {
 		translation, err := p.translate(text)
-		return oneLine(translation), err
+		if translation != text {
+			translation = oneLine(translation)
+		}
+		return translation, err
 	}, encode)
 	if err = p.options.Fits(err); err != nil || !changed {
 		return "", false, err
