@@ -184,34 +184,32 @@ func (t *rstTable) isRule(line string) bool {
 
 // split cuts a line into cells. It returns false where text is between the columns.
 func (t *rstTable) split(line string) (cells []string, ok bool) {
-	at := 0 // column
-	border := func(to int) bool {
-		part, rest := cutColumns(line, to-at)
-		line, at = rest, to
-		return strings.TrimSpace(strings.Replace(part, "|", " ", 1)) == "" && (!t.grid || strings.Contains(part, "|"))
+	var columns []rune // with one more for each that has two
+	for _, r := range line {
+		if columns = append(columns, r); rstWidth(string(r)) == 2 {
+			columns = append(columns, -1)
+		}
 	}
-	for k, cut := range t.cuts {
-		if !border(cut[0]) && (k > 0 || t.grid) {
+	part := func(start, end int) string {
+		runes := columns[min(start, len(columns)):min(end, len(columns))]
+		return strings.TrimRight(string(slices.DeleteFunc(slices.Clone(runes), func(r rune) bool { return r < 0 })), " ")
+	}
+	at, border := 0, ""
+	if t.grid {
+		border = "|"
+	}
+	for _, cut := range t.cuts {
+		if part(at, cut[0]) != border {
 			return nil, false
 		}
-		var cell string
-		if cell, line = cutColumns(line, cut[1]-cut[0]); k == len(t.cuts)-1 && !t.grid {
-			cell, line = cell+line, ""
-		}
 		at = cut[1]
-		cells = append(cells, strings.TrimRight(cell, " "))
+		cells = append(cells, part(cut[0], at))
 	}
-	return cells, !t.grid || line == "|"
-}
-
-// cutColumns cuts a text behind so many columns, in which ideographs have two.
-func cutColumns(text string, columns int) (part, rest string) {
-	for i, r := range text {
-		if columns -= rstWidth(string(r)); columns < 0 {
-			return text[:i], text[i:]
-		}
+	if !t.grid { // the last column has no end
+		cells[len(cells)-1] = part(t.cuts[len(cells)-1][0], len(columns))
+		return cells, true
 	}
-	return text, ""
+	return cells, part(at, len(columns)) == border
 }
 
 // write returns the lines of the table, whose columns are wide enough for what is in them.
@@ -220,7 +218,10 @@ func (t *rstTable) write() (lines []string) {
 	for k, cut := range t.cuts {
 		widths[k] = cut[1] - cut[0]
 		for _, row := range t.rows {
-			for _, line := range cellOf(row, k) {
+			if row.rule != "" {
+				continue
+			}
+			for _, line := range row.cells[k] {
 				if t.grid {
 					line += " "
 				}
@@ -242,14 +243,6 @@ func (t *rstTable) write() (lines []string) {
 		}
 	}
 	return lines
-}
-
-// cellOf are the lines of a cell, none in a rule.
-func cellOf(row *rstRow, k int) []string {
-	if row.rule != "" {
-		return nil
-	}
-	return row.cells[k]
 }
 
 // rule writes a rule.
