@@ -1,7 +1,6 @@
 package textfile
 
 import (
-	"regexp"
 	"strings"
 
 	"dragoman/app/document"
@@ -57,8 +56,8 @@ func (p *pass) dialogue(l wrap.Line) error {
 			}
 			for _, part := range assParts(p.in(l)) {
 				raw := p.in(l)[part.start:part.end]
-				if level := assDrawing.FindAllStringSubmatch(raw, -1); part.sort == '{' && len(level) > 0 {
-					drawing = strings.Trim(level[len(level)-1][1], "0") != ""
+				if part.sort == '{' {
+					drawing = draws(raw, drawing)
 				}
 				if part.sort == '{' || drawing {
 					t.Special(raw)
@@ -76,12 +75,19 @@ func (p *pass) dialogue(l wrap.Line) error {
 	})
 }
 
-var (
-	// assDrawing is the tag that turns drawings on, or with 0 off.
-	assDrawing = regexp.MustCompile(`\\p(\d+)`)
-	// assText writes signs that a text cannot have.
-	assText = strings.NewReplacer("{", "｛", "}", "｝", `\N`, "\\\u2060N", `\n`, "\\\u2060n", `\h`, "\\\u2060h", "\u00a0", `\h`)
-)
+// draws says whether drawings are on behind tags, which \p1 turns on and \p0 off.
+func draws(tags string, before bool) bool {
+	for at := strings.LastIndex(tags, `\p`); at >= 0; at = strings.LastIndex(tags[:at], `\p`) {
+		level := tags[at+len(`\p`):]
+		if digits := level[:len(level)-len(strings.TrimLeft(level, "0123456789"))]; digits != "" {
+			return strings.Trim(digits, "0") != ""
+		}
+	}
+	return before
+}
+
+// assText writes signs that a text cannot have.
+var assText = strings.NewReplacer("{", "｛", "}", "｝", `\N`, "\\\u2060N", `\n`, "\\\u2060n", `\h`, "\\\u2060h", "\u00a0", `\h`)
 
 // assPart is a part of a text.
 type assPart struct {

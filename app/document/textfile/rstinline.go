@@ -105,20 +105,28 @@ func (s *rstScanner) run() {
 		case s.at == 0 || mayStand(before, startsMark):
 			if strings.IndexByte("*`|[_:", c) >= 0 {
 				n = s.mark()
-			} else if isLetterOrDigit(c) || c >= utf8.RuneSelf {
-				n = s.ended(len(wordReference.FindString(s.text[s.at:])))
-				s.add(n, func(raw string) { s.t.Special(special(raw)) })
+			} else if name := len(simpleName.FindString(s.text[s.at:])); name > 0 {
+				n = s.reference(name)
 			}
 			if s.at += n; n > 0 {
 				continue
 			}
 		}
-		s.at++
-		for s.at < len(s.text) && (isLetterOrDigit(s.text[s.at]) || s.text[s.at] >= utf8.RuneSelf) && (isLetterOrDigit(c) || c >= utf8.RuneSelf) {
-			s.at++
-		}
+		_, size := utf8.DecodeRuneInString(s.text[s.at:])
+		s.at += size
 	}
 	s.add(0, nil)
+}
+
+// reference adds the reference whose name of so many bytes is here, if it is one, and returns how many bytes are read.
+func (s *rstScanner) reference(name int) int {
+	rest := s.text[s.at+name:]
+	n := name + min(2, len(rest)-len(strings.TrimLeft(rest, "_")))
+	if n == name || s.ended(n) == 0 {
+		return name
+	}
+	s.add(n, func(raw string) { s.t.Special(special(raw)) })
+	return n
 }
 
 // add adds the text before the mark of so many bytes that is here, and the mark.
@@ -134,13 +142,16 @@ func (s *rstScanner) add(n int, mark func(raw string)) {
 }
 
 var (
-	wordReference = regexp.MustCompile(`^[\pL\pN]+(?:[-._+:][\pL\pN]+)*__?`)
+	simpleName    = regexp.MustCompile(`^[\pL\pN]+(?:[-._+:][\pL\pN]+)*`)
 	noteReference = regexp.MustCompile(`^\[(?:\d+|#[\w.-]*|\*|\w[\w.+:-]*)\]_`)
 	roleStart     = regexp.MustCompile("^:[\\w.+-]+(?::[\\w.+-]+)*:`")
 	// linked is what a text in backquotes refers to.
 	linked    = regexp.MustCompile(`^(\S(?s:.*\S)?)\s+<[^<>]+>$`)
 	rstEscape = regexp.MustCompile(`\\(\s|(?s:.))?`)
 )
+
+// mostRole is how many bytes the name of a role may have.
+const mostRole = 100
 
 // mark adds the mark that starts here, and returns how many bytes it has; 0 where there is none.
 func (s *rstScanner) mark() int {
@@ -177,7 +188,7 @@ func (s *rstScanner) mark() int {
 	case strings.HasPrefix(rest, "_`"):
 		return hidden(s.end(2, "`"))
 	case rest[0] == ':':
-		if role := len(roleStart.FindString(rest)); role > 0 {
+		if role := len(roleStart.FindString(rest[:min(len(rest), mostRole)])); role > 0 {
 			return s.quoted(role)
 		}
 	case rest[0] == '`':
