@@ -52,11 +52,12 @@ type rstFile struct {
 // rstText is a text: the line that it starts in is not read as a whole.
 type rstText struct {
 	wrap.Line
-	column int
+	column int  // of the text
 	loose  bool // it goes on in lines of any column behind that of its mark
-	mark   int  // column of the line
+	mark   int  // column of the mark before it
 }
 
+// run goes through the blocks.
 func (f *rstFile) run() error {
 	for f.next < len(f.lines) {
 		if err := f.block(); err != nil {
@@ -136,7 +137,7 @@ var (
 	fieldMark     = regexp.MustCompile("^:([^:\\s](?:[^:\\\\]|\\\\.|:[^`\\s])*?):(?:\\s+|$)")
 	optionMark    = regexp.MustCompile(`^(?:[-+]\w|(?:--|/)\w[\w-]*)(?:[ =]?(?:[A-Za-z][\w-]*|<[^<>]+>))?(?:, (?:[-+]\w|(?:--|/)\w[\w-]*)(?:[ =]?(?:[A-Za-z][\w-]*|<[^<>]+>))?)*(?:\s{2,}|$)`)
 	// dataField are names of fields whose value is no text.
-	dataField = regexp.MustCompile(`(?i)^(?:(?:meta |py:)?(?:type|rtype|vartype|author|authors|contact|organization|address|version|status|date|copyright|revision|tocdepth|orphan|nocomments|nosearch|keywords|github_url|width|height|name|class|target|align|id|license|url|type \S+)|type .*)$`)
+	dataField = regexp.MustCompile(`(?i)^(?:type(?: .*)?|rtype|vartype|author|authors|contact|organization|address|version|status|date|copyright|revision|tocdepth|orphan|nocomments|nosearch|keywords|github_url|width|height|name|class|target|align|id|license|url)$`)
 )
 
 // marker is how many bytes before a text mark it as an item, a field or an option. loose says how it goes on; stays that
