@@ -78,6 +78,9 @@ func (o output) inFolder(root string) (list []documentTask, err error) {
 		case !entry.Type().IsRegular(), !slices.ContainsFunc(known, func(e string) bool { return strings.HasSuffix(strings.ToLower(path), e) }):
 			return nil
 		}
+		if other, err := isNamesake(path); other || err != nil {
+			return err
+		}
 		relative, err := filepath.Rel(root, path)
 		list = append(list, documentTask{path, filepath.Join(o.path, relative)})
 		return err
@@ -86,6 +89,20 @@ func (o output) inFolder(root string) (list []documentTask, err error) {
 		return nil, fmt.Errorf("there is no document in %s: files that end in %s can be translated", root, strings.Join(known, ", "))
 	}
 	return list, err
+}
+
+// isNamesake says whether a file only has the extension of a kind of documents, as TypeScript's .ts do.
+func isNamesake(path string) (bool, error) {
+	if !kinds.IsNamesake(path, nil) {
+		return false, nil
+	}
+	file, err := os.Open(path)
+	if err != nil {
+		return false, err
+	}
+	defer func() { _ = file.Close() }()
+	head, err := io.ReadAll(io.LimitReader(file, kinds.Head))
+	return kinds.IsNamesake(path, head), err
 }
 
 // check fails where a translation would take the place of something, before there is any.

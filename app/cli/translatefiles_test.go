@@ -53,6 +53,20 @@ func newOneDocument(t *testing.T, content string) (s *oneJob, asked *http.Reques
 	return s, asked
 }
 
+// A file that only has the extension of a kind, as TypeScript has Qt's, is left like all that are of no kind.
+func TestFoldersHaveOtherFiles(t *testing.T) {
+	from, to := t.TempDir(), t.TempDir()
+	for name, content := range map[string]string{"main.ts": "const a = 1", "video.ts": "G@", "main.go": "package main"} {
+		require.NoError(t, os.WriteFile(filepath.Join(from, name), []byte(content), 0o600))
+	}
+	_, err := output{path: to}.tasks([]string{from})
+	require.ErrorContains(t, err, "there is no document in")
+	require.NoError(t, os.WriteFile(filepath.Join(from, "app_de.ts"), []byte("<!DOCTYPE TS><TS/>"), 0o600))
+	list, err := output{path: to}.tasks([]string{from})
+	require.NoError(t, err)
+	require.Equal(t, []documentTask{{filepath.Join(from, "app_de.ts"), filepath.Join(to, "app_de.ts")}}, list)
+}
+
 func TestTranslateDocumentsAsJobs(t *testing.T) {
 	root := clitest.Folder(t, map[string]string{"in/a.txt": "One."})
 	from, to := filepath.Join(root, "in/a.txt"), filepath.Join(root, "b.txt")

@@ -72,4 +72,11 @@ var comment = regexp.MustCompile(`<!--(?s:.*?)-->`)
 var rootElement = regexp.MustCompile(`<(?:\w+:)?(\w[\w.-]*)[\s/>]`)
 
 // roots are the kinds of root elements.
-var roots = map[string]string{"resources": "android", "xliff": "xliff", "plist": "stringsdict"}
+var roots = map[string]string{"resources": "android", "xliff": "xliff", "plist": "stringsdict", "tt": "ttml", "TS": "ts"}
+
+// isNamesake says whether a file only has the extension of a kind that was found: .ts of TypeScript, and of videos.
+func isNamesake(found []*document.Kind, head []byte) bool {
+	return len(found) == 1 && found[0].Name == "ts" && (!xmlStart.Match(head) || len(byRoot(found, head)) == 0)
+}
+
+var xmlStart = regexp.MustCompile(`^(?:\x{FEFF})?\s*<`)

@@ -36,12 +36,15 @@ func Find(name, mediaType string, head []byte) (*document.Kind, error) {
 	if len(found) == 0 {
 		found = byMediaType(mediaType)
 	}
+	if isNamesake(found, head) {
+		return nil, document.Refuse(nil, "%s is no file of Qt's translations, whose root element is TS", called(name, mediaType))
+	}
 	if what := other(head, found); what != "" {
 		return nil, document.Refuse(nil, "the file is %s", what)
 	}
 	if len(found) > 1 {
 		if found = byRoot(found, head); len(found) == 0 {
-			return nil, document.Refuse(nil, "the root element of the XML is not resources or xliff, which are the kinds of XML that can be translated")
+			return nil, document.Refuse(nil, "the root element of the XML is not resources, xliff or tt, which are the kinds of XML that can be translated")
 		}
 	}
 	if len(found) == 0 {
@@ -53,6 +56,9 @@ func Find(name, mediaType string, head []byte) (*document.Kind, error) {
 
 // Head is how many bytes of a document's start Find looks at.
 const Head = 16 << 10
+
+// IsNamesake says whether a file is of no kind, although its name ends as those of one do: head is as in [Find].
+func IsNamesake(name string, head []byte) bool { return isNamesake(byName(name), head) }
 
 // byName returns the kinds that have the longest extension that a name ends in.
 func byName(name string) (found []*document.Kind) {
@@ -93,21 +99,28 @@ func byMediaType(mediaType string) (found []*document.Kind) {
 
 // aliases are media types that are used for kinds whose own is another one.
 var aliases = map[string]string{
-	"application/xhtml+xml":   "text/html",
-	"text/x-markdown":         "text/markdown",
-	"application/srt":         "application/x-subrip",
-	"text/srt":                "application/x-subrip",
-	"text/yaml":               "application/yaml",
-	"text/x-yaml":             "application/yaml",
-	"application/x-yaml":      "application/yaml",
-	"text/json":               "application/json",
-	"text/xml":                "application/xml",
-	"application/x-gettext":   "text/x-gettext-translation",
-	"text/x-po":               "text/x-gettext-translation",
-	"application/x-xliff+xml": "application/xliff+xml",
-	"application/x-xliff":     "application/xliff+xml",
-	"text/x-properties":       "text/x-java-properties",
-	"application/csv":         "text/csv",
+	"application/xhtml+xml":       "text/html",
+	"text/x-markdown":             "text/markdown",
+	"application/srt":             "application/x-subrip",
+	"text/srt":                    "application/x-subrip",
+	"text/yaml":                   "application/yaml",
+	"text/x-yaml":                 "application/yaml",
+	"application/x-yaml":          "application/yaml",
+	"text/json":                   "application/json",
+	"text/xml":                    "application/xml",
+	"application/x-gettext":       "text/x-gettext-translation",
+	"text/x-po":                   "text/x-gettext-translation",
+	"application/x-xliff+xml":     "application/xliff+xml",
+	"application/x-xliff":         "application/xliff+xml",
+	"text/x-properties":           "text/x-java-properties",
+	"application/csv":             "text/csv",
+	"text/prs.fallenstein.rst":    "text/x-rst",
+	"text/x-ass":                  "text/x-ssa",
+	"application/x-ass":           "text/x-ssa",
+	"application/x-ssa":           "text/x-ssa",
+	"application/ttaf+xml":        "application/ttml+xml",
+	"text/vnd.trolltech.linguist": "application/x-linguist",
+	"application/x-resx":          "text/microsoft-resx",
 }
 
 // Extensions are those of the files of all kinds, with points, sorted.

@@ -27,6 +27,10 @@ func TestFind(t *testing.T) {
 		{"", "application/xml", "<resources/>", "android"},
 		{"", "text/xml", "<xliff>", "xliff"},
 		{"app.xlf", "", "<xliff>", "xliff"},
+		{"film.xml", "", "<tt:tt xmlns:tt='http://www.w3.org/ns/ttml'>", "ttml"},
+		{"app_de.TS", "", "\ufeff\n<?xml version='1.0'?><!DOCTYPE TS>\n<TS version='2.1'>", "ts"},
+		{"", "text/vnd.trolltech.linguist", "<TS>", "ts"},
+		{"", "text/x-ass", "[Script Info]", "ass"},
 		{"Localizable.strings", "", "\xff\xfe\"\x00", "strings"},
 		{"Localizable.stringsdict", "", "<plist>", "stringsdict"},
 	} {
@@ -53,8 +57,11 @@ func TestFindRefuses(t *testing.T) {
 		{"a.bin", "", "x", "a.bin is of no kind"},
 		{"", "application/octet-stream", "x", "of type application/octet-stream"},
 		{"", "", "x", "without a name"},
-		{"a.xml", "", "<html>", "resources or xliff"},
-		{"a.xml", "", "no xml", "resources or xliff"},
+		{"a.xml", "", "<html>", "resources, xliff or tt"},
+		{"a.xml", "", "no xml", "resources, xliff or tt"},
+		{"app/main.ts", "", "const list = new Map<TS >()", "main.ts is no file of Qt's translations"},
+		{"main.ts", "", "<xliff>", "whose root element is TS"},
+		{"video.ts", "", "G@\x00\x10", "whose root element is TS"},
 	} {
 		_, err := kinds.Find(c.name, c.mediaType, []byte(c.head))
 		var refused *document.Error
@@ -75,7 +82,7 @@ func TestEveryKindIsFound(t *testing.T) {
 			if e == ".xml" {
 				continue
 			}
-			found, err := kinds.Find("name"+e, "", nil)
+			found, err := kinds.Find("name"+e, "", []byte(map[string]string{".ts": "<TS>"}[e]))
 			require.NoError(t, err)
 			assert.Equal(t, k.Name, found.Name)
 		}

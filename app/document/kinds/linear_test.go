@@ -41,6 +41,29 @@ var hostile = map[string][][3]string{
 		{`<xliff version="1.2"><file source-language="en"><body>`, `<trans-unit id="1"><source>a</source></trans-unit>`, "</body></file></xliff>"},
 		{`<xliff version="1.2"><file source-language="en"><body><trans-unit id="1"><source>`, `a<g id="1">b</g>`, "</source></trans-unit></body></file></xliff>"},
 	},
+	"resx": {{"<root>", `<data name="a"><value>b</value></data>`, "</root>"}, {`<root><data name="a"><value>`, "b<!-- -->", "</value></data></root>"}},
+	"ts": {
+		{"<TS><context>", "<message><source>a</source><translation/></message>", "</context></TS>"}, {"<TS><message><source>", "a<!-- -->", "</source><translation/></message></TS>"},
+		{"<TS><message><source>a</source><translation>", "<numerusform/>", "</translation></message></TS>"},
+	},
+	"ttml": {
+		{"<tt><body>", "<p>a<br/>b</p>", "</body></tt>"}, {"<tt><p>", "a<br/>", "</p></tt>"}, {"<tt><p>", "- a<br/>", "</p></tt>"}, {"<tt><p>", "<span>a</span> ", "</p></tt>"}, {"<tt><p>", "<p>a</p>", "</p></tt>"},
+		{"<tt><p>a", "<br ", "</p></tt>"},
+	},
+	"ass": {
+		{"[Events]\n", "Dialogue: 0,0,0,a,b,0,0,0,,c\\Nd\n", ""}, {"[Events]\nFormat: Text\nDialogue: ", `a\N`, ""}, {"[Events]\nFormat: Text\nDialogue: ", `{\i1}a`, ""}, {"[Events]\nFormat: Text\nDialogue: ", `- a\N`, ""},
+		{"[Events]\nFormat: Text\nDialogue: ", "{a", ""}, {"[Events]\nFormat: Text\nDialogue: ", `{a\N`, "}"}, {"[Events]\nFormat: Text\nDialogue: ", `{\p1\p0`, "}a"}, {"[Events]\n", "Format: Text\n", ""},
+	},
+	"rst": {
+		{"", "a\n===\n\n", ""}, {"", "*a* ", ""}, {"", "``a ", ""}, {"", "`a ", ""}, {"", "|a ", ""}, {"", "`a`_ ", ""}, {"", "a_ ", ""}, {"", ":a:`b` ", ""}, {"", ":a", ""}, {"", "-:a", ""}, {"", "[1]_ ", ""}, {"", `\a `, ""},
+		{"", "- a\n", ""}, {"", "- ", "a\n"}, {"", "1. a\n", ""}, {"", ":a: b\n", ""}, {"", "-a  b\n", ""}, {"", "a\n b\n", ""}, {"", ".. note:: a\n", ""}, {"", ".. image:: a\n   :alt: b\n", ""}, {".. x::\n\n", "  a\n", ""},
+		{"", "a::\n\n  b\n\n", ""}, {"", "+--+--+\n|aa|bb|\n+--+--+\n\n", ""}, {"+--+--+\n", "|aa|bb|\n+--+--+\n", ""}, {"+--+--+\n", "|aa|bb|\n", "+--+--+\n"}, {"", "==  ==\na   b\n==  ==\n\n", ""}, {"==  ==\n", "a   b\n", "==  ==\n"},
+		{"", "==  ==\n", ""}, {"==", " ==", "\n"}, {"", "`a <", ""}, {"", "_`a ", ""}, {"", "::\n", ""}, {"", ".. [1] a\n", ""}, {"", "| a\n", ""}, {"", "漢_ ", ""}, {"a ", "*b", "\n"}, {"", "**a*", ""},
+	},
+	"ipynb": {
+		{`{"cells":[`, `{"cell_type":"markdown","source":["a"]},`, `{"cell_type":"raw"}]}`}, {`{"cells":[{"cell_type":"markdown","source":[`, `"a\n",`, `"a"]}]}`},
+		{`{"cells":[{"cell_type":"markdown","source":"`, `a\n\n`, `"}]}`}, {`{"cells":[{"cell_type":"code","outputs":[`, `"a",`, `"b"]}]}`},
+	},
 	"android":     {{"<resources>", `<string name="a">b</string>`, "</resources>"}, {`<resources><string name="a">`, "b <b>c</b>", "</string></resources>"}, {`<resources><string-array name="a">`, "<item>b</item>", "</string-array></resources>"}},
 	"stringsdict": {{`<plist version="1.0"><dict>`, "<key>a</key><dict><key>NSStringLocalizedFormatKey</key><string>b</string></dict>", "</dict></plist>"}},
 	"xcstrings":   {{`{"sourceLanguage":"en","strings":{`, `"a b":{},`, `"c":{}}}`}},
@@ -163,6 +186,10 @@ func TestResultsAreNoLargerThanTheirTexts(t *testing.T) {
 		"a.md":     "a\n" + spaces + "b\n" + strings.Repeat("c\n", size/2),
 		"a.txt":    "a\n" + spaces + "b\n" + strings.Repeat("c\n", size/2),
 		"a.yaml":   "a: >\n" + strings.Repeat(spaces[:size/16]+"b\n", 100),
+		"a.rst":    "- a\n" + spaces + "b\n" + strings.Repeat("  c\n", size/4) + "\n" + spaces[:size/2] + "==  ==\n" + strings.Repeat(spaces[:size/2]+"a   b\n", 2) + spaces[:size/2] + "==  ==\n",
+		"a.ipynb":  `{"cells":[{"cell_type":"markdown","source":[` + spaces + `"a b\n",` + spaces + `"` + strings.Repeat(`c\n\n`, size/5) + `"]}]}`,
+		"a.ass":    "[Events]\nFormat: Text\nDialogue: a" + strings.Repeat(`\N`, size/4) + strings.Repeat(`b\N`, size/3),
+		"a.ttml":   "<tt><p>a<br" + spaces + "/>b" + strings.Repeat("<br/>c", size/6) + "</p></tt>",
 		"a.srt":    "1\n00:00:01,000 --> 00:00:02,000\na\n" + spaces + "b\n" + strings.Repeat("c\n", size/2),
 	} {
 		k, err := kinds.Find(name, "", []byte(text))

@@ -35,7 +35,7 @@ func fuzzKind(f *testing.F, name string, check func(t *testing.T, doc, out, tran
 	}
 	f.Fuzz(func(t *testing.T, doc, translation string) {
 		var before []string
-		o := document.Options{Header: document.HeaderTranslate}
+		o := document.Options{Header: document.HeaderTranslate, Unfit: func() {}}
 		if name == "xcstrings" {
 			o.To = "fr"
 		}
@@ -176,6 +176,69 @@ func FuzzProperties(f *testing.F) {
 func FuzzStrings(f *testing.F) { fuzzKind(f, "strings", sameAgain("strings", asItIs)) }
 
 func FuzzStringsdict(f *testing.F) { fuzzKind(f, "stringsdict", sameAgain("stringsdict", asItIs)) }
+
+func FuzzResx(f *testing.F) { fuzzKind(f, "resx", sameAgain("resx", asItIs)) }
+
+// What has its translation has no segments any more.
+func FuzzQt(f *testing.F) {
+	fuzzKind(f, "ts", func(t *testing.T, doc, out, translation string, before []string) {
+		after, err := segments(t, kindNamed(t, "ts"), out, document.Options{})
+		require.NoError(t, err, out)
+		if translation != "" {
+			require.Subset(t, []string{translation}, after)
+		}
+	})
+}
+
+func FuzzTTML(f *testing.F) {
+	fuzzKind(f, "ttml", func(t *testing.T, doc, out, translation string, before []string) {
+		_, err := segments(t, kindNamed(t, "ttml"), out, document.Options{})
+		require.NoError(t, err, out)
+	})
+}
+
+// The fields before the texts, the tags and the drawings are the same.
+func FuzzASS(f *testing.F) {
+	fuzzKind(f, "ass", func(t *testing.T, doc, out, translation string, before []string) {
+		after, err := segments(t, kindNamed(t, "ass"), out, document.Options{})
+		require.NoError(t, err, out)
+		require.Equal(t, len(linesOf(doc, "\r\n")), len(linesOf(out, "\r\n")))
+		if isWords(translation) {
+			require.Len(t, after, len(before))
+		}
+	})
+}
+
+// What is certain is that the document can be read, with as many texts where nothing is joined.
+func FuzzRST(f *testing.F) {
+	fuzzKind(f, "rst", func(t *testing.T, doc, out, translation string, before []string) {
+		_, err := segments(t, kindNamed(t, "rst"), out, document.Options{})
+		require.NoError(t, err, out)
+	})
+}
+
+// All but the sources of cells is the same.
+func FuzzNotebook(f *testing.F) {
+	fuzzKind(f, "ipynb", func(t *testing.T, doc, out, translation string, before []string) {
+		_, err := segments(t, kindNamed(t, "ipynb"), out, document.Options{})
+		require.NoError(t, err, out)
+		require.Equal(t, withoutSources(t, doc), withoutSources(t, out))
+	})
+}
+
+// withoutSources is a notebook without the sources of its cells, nil where it is none.
+func withoutSources(t *testing.T, text string) (notebook map[string]any) {
+	if json.Unmarshal([]byte(text), &notebook) != nil {
+		return nil
+	}
+	cells, _ := notebook["cells"].([]any)
+	for _, cell := range cells {
+		if members, ok := cell.(map[string]any); ok {
+			delete(members, "source")
+		}
+	}
+	return notebook
+}
 
 func FuzzJSON(f *testing.F) {
 	fuzzKind(f, "json", func(t *testing.T, doc, out, translation string, before []string) {

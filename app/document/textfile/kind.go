@@ -4,15 +4,21 @@
 //	plain.go                     txt
 //	markdown.go                  Markdown: blocks, and paragraphs whose lines are wrapped
 //	html.go, attribute.go        HTML: units, and attributes that are shown
+//	rst.go, rstdirective.go      reStructuredText: blocks and directives,
+//	rstinline.go, rsttable.go    marks within lines, tables
+//	notebook.go                  Jupyter's notebooks, whose cells are Markdown
 //	subtitles.go                 SRT and WebVTT: cues, and how a text is shared between lines
+//	ass.go                       (Advanced) SubStation Alpha: lines with tags in braces
 //	table.go                     CSV and TSV
 //	json.go, yaml.go, scalar.go  values of JSON and YAML
 //	po.go                        PO and POT
 //	properties.go, strings.go    Java's .properties, Apple's .strings
 //	xcstrings.go                 Xcode's catalogues of strings, which are JSON
 //	xml.go                       elements with their places, for the kinds that are XML:
-//	  xliff.go, android.go       XLIFF 1.2 and 2, Android's resources
+//	  xliff.go, qt.go            XLIFF 1.2 and 2, Qt's .ts
+//	  android.go, resx.go        resources of Android and .NET
 //	  stringsdict.go             Apple's plural forms
+//	  ttml.go                    TTML: captions
 //
 // A kind is a function that goes through a document's text and tells a [pass] which bytes are to be
 // replaced by what. A segment whose translation equals it keeps its bytes, so that nothing has to be
@@ -33,17 +39,23 @@ func Kinds() []*document.Kind {
 	return []*document.Kind{
 		newKind("txt", []string{".txt", ".text"}, "text/plain", markup.Text, plain, each(20, "\n")),
 		newKind("markdown", []string{".md", ".markdown", ".mdown", ".mkd"}, "text/markdown", markup.Text, markdown, markdownMemory),
+		newKind("rst", []string{".rst", ".rest"}, "text/x-rst", markup.XML, rst, marked(350, "\n", 1000, "`*|_")),
+		newKind("ipynb", []string{".ipynb"}, "application/x-ipynb+json", markup.Text, notebook, each(50, ",:[{\n")),
 		newKind("html", []string{".html", ".htm", ".xhtml"}, "text/html", markup.HTML, htmlUnits, each(500, "<=")),
 		newKind("srt", []string{".srt"}, "application/x-subrip", markup.Text, srt, each(100, "\n")),
 		newKind("vtt", []string{".vtt"}, "text/vtt", markup.Text, vtt, each(100, "\n")),
+		newKind("ass", []string{".ass", ".ssa"}, "text/x-ssa", markup.XML, ass, marked(300, "\n\\", 1500, "{")),
+		newKind("ttml", []string{".ttml", ".dfxp", ".itt", ".xml"}, "application/ttml+xml", markup.XML, ttml, each(350, "<=")),
 		newKind("csv", []string{".csv"}, "text/csv", markup.Text, csv, each(50, "\n,;\t|")),
 		newKind("tsv", []string{".tsv", ".tab"}, "text/tab-separated-values", markup.Text, tsv, each(50, "\n\t")),
 		newKind("json", []string{".json", ".arb", ".jsonl", ".ndjson"}, "application/json", markup.Text, jsonValues, each(50, ",:[{\n")),
 		newKind("yaml", []string{".yaml", ".yml"}, "application/yaml", markup.Text, yamlValues, each(500, "\n-,:[{?")),
 		newKind("po", []string{".po", ".pot"}, "text/x-gettext-translation", markup.Text, po, each(100, "\n")),
+		newKind("ts", []string{".ts"}, "application/x-linguist", markup.Text, qt, each(100, "<=")),
 		newKind("xliff", []string{".xlf", ".xliff", ".xml"}, "application/xliff+xml", markup.XML, xliff, each(100, "<=")),
 		newKind("properties", []string{".properties"}, "text/x-java-properties", markup.Text, properties, each(110, "\n\r")),
 		newKind("android", []string{".xml"}, "application/xml", markup.XML, android, each(100, "<=")),
+		newKind("resx", []string{".resx", ".resw"}, "text/microsoft-resx", markup.Text, resx, each(100, "<=")),
 		newKind("strings", []string{".strings"}, "text/x-apple-strings", markup.Text, appleStrings, each(110, "\n;")),
 		newKind("stringsdict", []string{".stringsdict"}, "application/x-apple-stringsdict", markup.Text, stringsdict, each(100, "<=")),
 		newKind("xcstrings", []string{".xcstrings"}, "application/x-apple-xcstrings", markup.Text, xcstrings, each(50, ",:[{\n")),
@@ -87,6 +99,7 @@ func (r rewriter) rewrite(ctx context.Context, out io.Writer, in io.ReaderAt, si
 	defer release()
 	w := enc.writer(out)
 	p := &pass{text: text, encoding: enc, options: o, out: w, translator: t.Within(ctx)}
+	p.hold = func(bytes int64) (func(), error) { return admission.Hold(ctx, bytes) }
 	if err := r.pass(p); err != nil {
 		return err
 	}

@@ -16,6 +16,17 @@ func each(bytes int64, marks string) func(text string) int64 {
 	}
 }
 
+// mostMarked is what the marks of one text may take, of which there are no more than package tagged allows.
+const mostMarked = 150 << 20
+
+// marked returns the memory of a kind that takes so many bytes for each line, and for each mark of the texts in it, which
+// are read one by one.
+func marked(lineBytes int64, ends string, markBytes int64, marks string) func(text string) int64 {
+	return func(text string) int64 {
+		return each(lineBytes, ends)(text) + min(each(markBytes, marks)(text), mostMarked)
+	}
+}
+
 const (
 	blockBytes = 700 // of a line of a paragraph, and of each block that a line starts
 	cellBytes  = 200 // of a table

@@ -16,11 +16,15 @@ type pass struct {
 	text     string // the document, in UTF-8 without a byte order mark
 	encoding encoding
 	options  document.Options
+	hold     func(bytes int64) (release func(), err error) // takes memory for a part of the document, before it is read
 
 	out        io.Writer
 	translator document.Translate
 	at         int // how much of the text is written
 }
+
+// mostBetween is how many bytes may be between two lines of a text: they are written again with each line of a translation.
+const mostBetween = 256
 
 // copy writes the document as it is up to a byte.
 func (p *pass) copy(end int) error {
@@ -37,6 +41,17 @@ func (p *pass) replace(start, end int, text string) error {
 	p.at = end
 	_, err := io.WriteString(p.out, text)
 	return err
+}
+
+// within returns a document that is in this one, rewritten.
+func (p *pass) within(text string, rewrite func(p *pass) error) (string, error) {
+	var out strings.Builder
+	inner := &pass{text: text, options: p.options, hold: p.hold, out: &out, translator: p.translator}
+	err := rewrite(inner)
+	if err == nil {
+		err = inner.copy(len(text))
+	}
+	return out.String(), err
 }
 
 // translate returns what becomes of a segment: a text without white space around it.

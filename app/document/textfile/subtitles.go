@@ -14,13 +14,13 @@ var timing = regexp.MustCompile(`^\s*(?:\d+:)?\d+:\d+[.,:]\d+\s*-->\s*(?:\d+:)?\
 
 // srt is SubRip's kind. Text behind an empty line belongs to the cue before it.
 func srt(p *pass) error {
-	c := cues{pass: p, lines: linesOf(p.text, "\r\n"), arrow: "->"}
+	c := cues{pass: p, lines: linesOf(p.text, "\r\n"), escape: func(text string) string { return strings.ReplaceAll(text, "-->", "->") }}
 	return c.run(0)
 }
 
 // vtt is WebVTT's kind. Its blocks that have no times are header, notes, styles and regions.
 func vtt(p *pass) error {
-	c := cues{pass: p, lines: linesOf(p.text, "\r\n"), arrow: "--&gt;", blocks: true}
+	c := cues{pass: p, lines: linesOf(p.text, "\r\n"), escape: escapeCue, blocks: true}
 	if len(c.lines) == 0 || !webVTT.MatchString(p.text[:c.lines[0].End]) {
 		return document.Refuse(nil, "the file does not start with WEBVTT, which all WebVTT files do")
 	}
@@ -33,8 +33,8 @@ var webVTT = regexp.MustCompile(`^WEBVTT(?:[ \t].*)?$`)
 type cues struct {
 	*pass
 	lines  []wrap.Line
-	arrow  string // what stands for --> in a text
-	blocks bool   // whether a cue ends at an empty line
+	escape func(text string) string
+	blocks bool // whether a cue ends at an empty line
 }
 
 func (c *cues) line(i int) string { return c.in(c.lines[i]) }
@@ -73,14 +73,18 @@ func (c *cues) isName(i int) bool {
 	return c.isTiming(i+1) && strings.Trim(strings.TrimSpace(c.line(i)), "0123456789") == ""
 }
 
-// cue translates the lines of a cue. A new segment starts where another speaker does.
-func (c *cues) cue(text []wrap.Line) error {
+// cue translates the lines of a cue.
+func (c *cues) cue(text []wrap.Line) error { return c.eachSpeech(text, c.speech) }
+
+// eachSpeech calls each with the lines of a cue that are one text: a new one starts where another speaker does.
+func (p *pass) eachSpeech(text []wrap.Line, each func(lines []wrap.Line) error) error {
 	for len(text) > 0 {
 		n := 1
-		for n < len(text) && !speaker.MatchString(c.in(text[n])) {
+		for n < len(text) && !speaker.MatchString(p.in(text[n])) {
 			n++
 		}
-		if err := c.speech(text[:n]); err != nil {
+		text[0].Start += len(speechMark.FindString(p.in(text[0])))
+		if err := each(text[:n]); err != nil {
 			return err
 		}
 		text = text[n:]
@@ -98,14 +102,9 @@ func startsNoSpeech(word string) bool { return !speaker.MatchString(word) }
 
 // speech translates lines that are one text, and shares the translation between as many.
 func (c *cues) speech(lines []wrap.Line) error {
-	lines[0].Start += len(speechMark.FindString(c.in(lines[0])))
 	w := wrap.Of(c.text, lines)
 	return c.paragraph(w, func(text string) string {
-		text = strings.ReplaceAll(text, "-->", c.arrow)
-		if c.blocks {
-			text = escapeCue(text)
-		}
-		return strings.Join(balance(text, len(lines), startsNoSpeech), w.Between)
+		return strings.Join(balance(c.escape(text), len(lines), startsNoSpeech), w.Between)
 	})
 }
 
@@ -123,6 +122,7 @@ func balance(text string, n int, mayStart func(word string) bool) []string {
 
 // escapeCue escapes signs that would start a tag or an entity of WebVTT and are not part of one.
 func escapeCue(text string) string {
+	text = strings.ReplaceAll(text, "-->", "--&gt;")
 	var out strings.Builder
 	at := 0
 	escape := func(end int) {

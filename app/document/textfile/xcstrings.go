@@ -27,11 +27,11 @@ func xcstrings(p *pass) error {
 		return document.Refuse(nil, "a catalogue of strings has all languages in one file: say into which one to translate")
 	}
 	c := &catalogue{pass: p, source: root.Source}
-	return eachMember([]byte(p.text), 0, func(m member) error {
+	return eachMember(catalogueOfStrings, []byte(p.text), 0, func(m member) error {
 		if m.name != "strings" {
 			return nil
 		}
-		return eachMember([]byte(p.text[m.start:m.end]), m.start, c.entry)
+		return eachMember(catalogueOfStrings, []byte(p.text[m.start:m.end]), m.start, c.entry)
 	})
 }
 
@@ -41,33 +41,44 @@ type catalogue struct {
 	source string // its language
 }
 
+const catalogueOfStrings = "catalogue of strings" // in errors
+
 // member is one of an object of JSON, with the bytes of its value in the document.
 type member struct {
 	name       string
 	start, end int
 }
 
-// eachMember calls each with the members of the object that raw is, which starts at a byte of the document.
-func eachMember(raw []byte, at int, each func(m member) error) error {
+// eachMember calls each with the members of the object, or the values of the array, that raw is, which starts at a
+// byte of the document. what the document is goes into errors.
+func eachMember(what string, raw []byte, at int, each func(m member) error) error {
 	d := jsontext.NewDecoder(bytes.NewBuffer(raw), jsontext.AllowDuplicateNames(true))
-	if token, err := d.ReadToken(); err != nil || token.Kind() != jsontext.KindBeginObject {
-		return document.Refuse(err, "the catalogue of strings has a value where an object should be")
+	token, err := d.ReadToken()
+	if err != nil || token.Kind() != jsontext.KindBeginObject && token.Kind() != jsontext.KindBeginArray {
+		return document.Refuse(err, "the %s has a value where an object or a list should be", what)
 	}
-	for d.PeekKind() != jsontext.KindEndObject {
-		token, err := d.ReadToken()
-		if err != nil {
-			return document.Refuse(err, "the catalogue of strings cannot be read: %v", err)
+	named := token.Kind() == jsontext.KindBeginObject
+	for d.PeekKind() != jsontext.KindEndObject && d.PeekKind() != jsontext.KindEndArray {
+		m := member{}
+		if named {
+			token, err := d.ReadToken()
+			if err != nil {
+				return document.Refuse(err, "the %s cannot be read: %v", what, err)
+			}
+			m.name = token.String()
 		}
-		m := member{name: token.String()}
 		value, err := d.ReadValue()
 		if err != nil {
-			return document.Refuse(err, "the catalogue of strings cannot be read: %v", err)
+			return document.Refuse(err, "the %s cannot be read: %v", what, err)
 		}
 		m.end = at + int(d.InputOffset())
 		m.start = m.end - len(value)
 		if err := each(m); err != nil {
 			return err
 		}
+	}
+	if _, err = d.ReadToken(); err != nil {
+		return document.Refuse(err, "the %s cannot be read: %v", what, err)
 	}
 	return nil
 }
@@ -76,13 +87,13 @@ func eachMember(raw []byte, at int, each func(m member) error) error {
 func (c *catalogue) entry(m member) error {
 	var localizations, source *member
 	stays := false
-	err := eachMember([]byte(c.text[m.start:m.end]), m.start, func(inner member) error {
+	err := eachMember(catalogueOfStrings, []byte(c.text[m.start:m.end]), m.start, func(inner member) error {
 		switch inner.name {
 		case "shouldTranslate":
 			stays = stays || c.text[inner.start:inner.end] == "false"
 		case "localizations":
 			localizations = &inner
-			return eachMember([]byte(c.text[inner.start:inner.end]), inner.start, func(l member) error {
+			return eachMember(catalogueOfStrings, []byte(c.text[inner.start:inner.end]), inner.start, func(l member) error {
 				stays = stays || strings.EqualFold(l.name, c.options.To)
 				if l.name == c.source {
 					source = &l
@@ -112,15 +123,10 @@ func (c *catalogue) entry(m member) error {
 
 // units returns a localization with its values translated.
 func (c *catalogue) units(raw string) (string, error) {
-	var out strings.Builder
-	inner := &pass{text: raw, options: c.options, out: &out, translator: c.translator}
-	err := jsonFile{pass: inner, what: "catalogue of strings", isText: func(name, text string) bool {
+	isText := func(name, text string) bool {
 		return name == "value" && !isCode(formatVariable.ReplaceAllString(text, ""))
-	}}.run()
-	if err == nil {
-		err = inner.copy(len(raw))
 	}
-	return out.String(), err
+	return c.within(raw, func(p *pass) error { return jsonFile{pass: p, what: catalogueOfStrings, isText: isText}.run() })
 }
 
 // append writes a member behind the others of an object, indented as they are, or else by indent.

@@ -56,14 +56,6 @@ func (f *xliffFile) opened(e *xmlElement) error {
 	return nil
 }
 
-// setLanguage names the language of the targets in a start tag.
-func (f *xliffFile) setLanguage(e *xmlElement, attribute string) error {
-	if f.options.To == "" {
-		return nil
-	}
-	return f.replace(e.start, e.inner, setAttribute(f.text[e.start:e.inner], attribute, f.options.To))
-}
-
 // ended is called for an end tag.
 func (f *xliffFile) ended(e xmlElement) error {
 	u := f.unit
@@ -109,11 +101,7 @@ func (f *xliffFile) fill(u *xliffUnit) error {
 	if e.attribute("state") != "" {
 		tag = setAttribute(tag, "state", "translated")
 	}
-	if name, ok := strings.CutSuffix(tag, "/>"); ok {
-		name = strings.TrimRight(name, " \t\r\n")
-		return f.replace(e.start, e.end, name+">"+translation+"</"+tagName(name)+">")
-	}
-	return f.replace(e.start, e.innerEnd, tag+translation)
+	return f.put(e, tag, translation)
 }
 
 // insert writes a target behind a source, indented as that is.

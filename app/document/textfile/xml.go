@@ -60,6 +60,29 @@ func eachXML(p *pass, root, isNot string, visit func(x *xmlReader, token xml.Tok
 	}
 }
 
+// eachText calls visit with the text of each element that has nothing else in it, at its end.
+func eachText(p *pass, root, isNot string, visit func(x *xmlReader, text string) error) error {
+	var text strings.Builder
+	isText := false
+	return eachXML(p, root, isNot, func(x *xmlReader, token xml.Token) error {
+		switch t := token.(type) {
+		case xml.StartElement:
+			text.Reset()
+			isText = true
+		case xml.CharData:
+			text.Write(t)
+		case xml.Comment, xml.ProcInst:
+			isText = false
+		case xml.EndElement:
+			if isText {
+				isText = false
+				return visit(x, text.String())
+			}
+		}
+		return nil
+	})
+}
+
 // next reads a token. Its error at the end is io.EOF.
 func (x *xmlReader) next() (xml.Token, error) {
 	if x.closed {
@@ -120,6 +143,23 @@ func (e *xmlElement) attribute(name string) string {
 		}
 	}
 	return ""
+}
+
+// put writes a text into an element that has none, or whose text goes, behind a start tag.
+func (x *xmlReader) put(e *xmlElement, tag, text string) error {
+	if name, ok := strings.CutSuffix(tag, "/>"); ok {
+		name = strings.TrimRight(name, " \t\r\n")
+		return x.replace(e.start, e.end, name+">"+text+"</"+tagName(name)+">")
+	}
+	return x.replace(e.start, e.innerEnd, tag+text)
+}
+
+// setLanguage names the language of the translations in a start tag, where it is known.
+func (x *xmlReader) setLanguage(e *xmlElement, attribute string) error {
+	if x.options.To == "" {
+		return nil
+	}
+	return x.replace(e.start, e.inner, setAttribute(x.text[e.start:e.inner], attribute, x.options.To))
 }
 
 // setAttribute returns a start tag in which an attribute says something else.

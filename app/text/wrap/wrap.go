@@ -10,6 +10,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"unicode"
 	"unicode/utf8"
 )
 
@@ -111,14 +112,25 @@ func widthOf(text string, lines []Line) (width int, ok bool) {
 	}
 	followed, full := 0, 0
 	for i, l := range lines[:max(0, len(lines)-1)] {
-		if mayGoOn(text, l, lines[i+1]) {
+		switch {
+		case goesOn(text, l, lines[i+1], width):
+			full++
 			followed++
-			if goesOn(text, l, lines[i+1], width) {
-				full++
-			}
+		case mayGoOn(text, l, lines[i+1]) && !isHeading(text, lines, i):
+			followed++
 		}
 	}
 	return width, full >= leastWrapped && full*10 >= followed*9
+}
+
+// isHeading says whether a line looks like the heading of the lines behind it: nothing is above it, it does not end as a
+// sentence does, and the next line starts one.
+func isHeading(text string, lines []Line, i int) bool {
+	raw := strings.TrimSpace(text[lines[i].Start:lines[i].End])
+	last, _ := utf8.DecodeLastRuneInString(raw)
+	first, _ := utf8.DecodeRuneInString(strings.TrimSpace(text[lines[i+1].Start:lines[i+1].End]))
+	return (i == 0 || strings.TrimSpace(text[lines[i-1].Start:lines[i-1].End]) == "") &&
+		(unicode.IsLetter(last) || unicode.IsDigit(last) || last == ')') && unicode.IsLetter(first) && !unicode.IsLower(first)
 }
 
 // listItem is what a line starts with that begins something of its own.

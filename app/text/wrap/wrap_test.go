@@ -8,6 +8,30 @@ import (
 	"github.com/stretchr/testify/assert"
 )
 
+// A heading right above what it is of belongs to no paragraph, and says nothing of whether the text is wrapped.
+func TestHeadings(t *testing.T) {
+	body := strings.Join(Fill(Atoms("It was a bright cold day in April and the clocks were striking thirteen. Nobody looked up, for the wind was cold and full of dust that day in the old street.", false), 60, nil), "\n")
+	for name, c := range map[string]struct {
+		heading   string
+		isWrapped bool
+	}{
+		"words":         {"The first day", true},
+		"with a number": {"Chapter 1", true},
+		"a sentence":    {"It was late.", false},
+		"behind a line": {"A line\nThe first day", false},
+		"with a colon":  {"The first day:", false},
+	} {
+		text := strings.Repeat(c.heading+"\n"+body+"\n\n", 4)
+		var got []string
+		for p := range Paragraphs(text, Auto) {
+			got = append(got, p.Text)
+		}
+		whole := strings.ReplaceAll(body, "\n", " ")
+		assert.Equal(t, c.isWrapped, slices.Contains(got, whole), name)
+		assert.Equal(t, !strings.Contains(c.heading, "\n"), slices.Contains(got, c.heading), name)
+	}
+}
+
 func TestWidth(t *testing.T) {
 	prose := strings.TrimSpace(strings.Repeat("It was a bright cold day in April and the clocks were striking thirteen. ", 12))
 	for _, width := range []int{45, 72, 80, 100} {

@@ -1,0 +1,140 @@
+package textfile
+
+import (
+	"strings"
+
+	"dragoman/app/document"
+	"dragoman/app/document/tagged"
+	"dragoman/app/text/wrap"
+)
+
+// ass is the kind of Advanced SubStation Alpha and of SubStation Alpha: the texts of the lines Dialogue in the section
+// Events. Override tags in braces are tags of the text, drawings and comments stay.
+func ass(p *pass) error {
+	events, found, fields := false, false, 10
+	for l := range wrap.Lines(p.text, "\r\n") {
+		key, value, _ := strings.Cut(p.in(l), ":")
+		switch key = strings.TrimSpace(key); {
+		case strings.HasPrefix(key, "["):
+			events = strings.EqualFold(key, "[events]")
+			found = found || events
+		case events && key == "Format":
+			names := strings.Split(value, ",")
+			fields = len(names)
+			if !strings.EqualFold(strings.TrimSpace(names[fields-1]), "text") {
+				return document.Refuse(nil, "the last field of the events is not Text in line %d, which players demand", p.lineNumber(l.Start))
+			}
+		case events && key == "Dialogue":
+			if parts := strings.SplitN(value, ",", fields); len(parts) == fields {
+				l.Start = l.End - len(parts[fields-1])
+				if err := p.dialogue(l); err != nil {
+					return err
+				}
+			}
+		}
+	}
+	if !found && strings.TrimSpace(p.text) != "" {
+		return document.Refuse(nil, "the file has no section [Events], which has the subtitles of SubStation Alpha")
+	}
+	return nil
+}
+
+// dialogue translates the text of a line of Dialogue.
+func (p *pass) dialogue(l wrap.Line) error {
+	var ends [][]int
+	for _, part := range assParts(p.in(l)) {
+		if part.sort == 'n' {
+			ends = append(ends, []int{part.start, part.end})
+		}
+	}
+	drawing := false
+	return p.eachSpeech(cutLines(l, ends), func(lines []wrap.Line) error {
+		t := tagged.New()
+		for i, l := range lines {
+			if i > 0 && !wrap.WithoutSpace(p.in(lines[i-1]), p.in(l)) {
+				t.Text(tagged.Style{}, " ")
+			}
+			for _, part := range assParts(p.in(l)) {
+				raw := p.in(l)[part.start:part.end]
+				if part.sort == '{' {
+					drawing = draws(raw, drawing)
+				}
+				if part.sort == '{' || drawing {
+					t.Special(raw)
+				} else {
+					t.Text(tagged.Style{}, strings.ReplaceAll(raw, `\h`, "\u00a0"))
+				}
+			}
+		}
+		w := wrap.Of(p.text, lines)
+		text, changed, err := p.rewritten(t, assText.Replace)
+		if err != nil || !changed {
+			return err
+		}
+		return p.replace(w.Start, w.End, strings.Join(balance(strings.TrimSpace(text), len(lines), startsNoSpeech), w.Between))
+	})
+}
+
+// draws says whether drawings are on behind tags, which \p1 turns on and \p0 off.
+func draws(tags string, before bool) bool {
+	for at := strings.LastIndex(tags, `\p`); at >= 0; at = strings.LastIndex(tags[:at], `\p`) {
+		level := tags[at+len(`\p`):]
+		if digits := level[:len(level)-len(strings.TrimLeft(level, "0123456789"))]; digits != "" {
+			return strings.Trim(digits, "0") != ""
+		}
+	}
+	return before
+}
+
+// assText writes signs that a text cannot have.
+var assText = strings.NewReplacer("{", "｛", "}", "｝", `\N`, "\\\u2060N", `\n`, "\\\u2060n", `\h`, "\\\u2060h", "\u00a0", `\h`)
+
+// assPart is a part of a text.
+type assPart struct {
+	start, end int
+	sort       byte // 't' text, '{' tags, 'n' a line's end
+}
+
+// assParts cuts a text into its parts.
+func assParts(text string) (list []assPart) {
+	at, lastBrace := 0, strings.LastIndexByte(text, '}')
+	add := func(start, end int, sort byte) {
+		if start > at {
+			list = append(list, assPart{at, start, 't'})
+		}
+		list = append(list, assPart{start, end, sort})
+		at = end
+	}
+	for i := 0; i < len(text); i++ {
+		switch {
+		case text[i] == '{' && i < lastBrace:
+			add(i, i+strings.IndexByte(text[i:], '}')+1, '{')
+			i = at - 1
+		case strings.HasPrefix(text[i:], `\N`) || strings.HasPrefix(text[i:], `\n`):
+			add(i, i+2, 'n')
+			i++
+		}
+	}
+	if at < len(text) {
+		list = append(list, assPart{at, len(text), 't'})
+	}
+	return list
+}
+
+// rewritten has a text with markup in it translated. It returns false where it stays.
+func (p *pass) rewritten(t *tagged.Paragraph, encode func(text string) string) (string, bool, error) {
+	text, changed, err := t.Rewrite(func(text string) (string, error) {
+		translation, err := p.translate(text)
+		if translation != text {
+			translation = oneLine(translation)
+		}
+		return translation, err
+	}, encode)
+	if err = p.options.Fits(err); err != nil || !changed {
+		return "", false, err
+	}
+	if t.Lost() && p.options.Restyled != nil {
+		p.options.Restyled()
+	}
+	return text, true, nil
+}

@@ -1,0 +1,112 @@
+package textfile
+
+import (
+	"encoding/xml"
+	"regexp"
+	"strings"
+
+	"dragoman/app/document"
+)
+
+// qt is the kind of Qt's .ts: sources are translated into translations that are empty. Those that somebody has written
+// stay, unfinished ones too, and so do those of sources that are gone.
+func qt(p *pass) error {
+	m := &qtMessage{}
+	return eachXML(p, "TS", "is no translation of Qt", func(x *xmlReader, token xml.Token) error {
+		switch t := token.(type) {
+		case xml.StartElement:
+			switch e := x.element(); {
+			case len(x.open) == 1:
+				return x.setLanguage(e, "language")
+			case e.name == "message":
+				*m = qtMessage{start: e.start, open: true}
+			case x.parent() == "source":
+				m.open = false // a character that XML cannot have
+			}
+		case xml.CharData:
+			if x.parent() == "message" && x.element().name == "source" {
+				m.source = append(m.source, t...)
+			}
+		case xml.EndElement:
+			return m.ended(x)
+		}
+		return nil
+	})
+}
+
+// qtMessage is the message that was begun last.
+type qtMessage struct {
+	start       int
+	open        bool // it is not over, and may be translated
+	source      []byte
+	translation *xmlElement
+	forms       []xmlElement // of a plural
+}
+
+var qtUnfinished = regexp.MustCompile(`\s+type\s*=\s*["']unfinished["']`)
+
+// maxForms are the most forms that a message may have in any language, as in gettext's.
+const maxForms = 10
+
+// ended is called for an end tag.
+func (m *qtMessage) ended(x *xmlReader) error {
+	e := *x.element()
+	switch {
+	case e.name == "message" && m.open && e.start == m.start:
+		m.open = false
+		return m.fill(x)
+	case e.name == "numerusform" && x.parent() == "translation" && m.translation == nil && len(x.open) > 2 && x.open[len(x.open)-3].name == "message":
+		m.forms = append(m.forms, e)
+	case e.name == "translation" && x.parent() == "message" && m.translation == nil:
+		m.translation = &e
+	}
+	return nil
+}
+
+// fill translates the message where it has no translation.
+func (m *qtMessage) fill(x *xmlReader) error {
+	before, inner, after := trimmed(string(m.source))
+	if m.translation == nil || !hasLetter(inner) {
+		return nil
+	}
+	if sort := m.translation.attribute("type"); sort != "" && sort != "unfinished" {
+		return nil
+	}
+	if len(m.forms) > maxForms {
+		return document.Refuse(nil, "the message in line %d has more than %d forms of a plural", x.lineNumber(m.start), maxForms)
+	}
+	isEmpty := func(e xmlElement) bool { return strings.TrimSpace(x.text[e.inner:e.innerEnd]) == "" }
+	var empty []xmlElement
+	for _, form := range m.forms {
+		if isEmpty(form) {
+			empty = append(empty, form)
+		}
+	}
+	if len(m.forms) == 0 && isEmpty(*m.translation) {
+		empty = []xmlElement{*m.translation}
+	}
+	if len(empty) == 0 {
+		return nil
+	}
+	translation, err := x.translate(inner)
+	if err != nil || translation == inner {
+		return err
+	}
+	t, text := m.translation, xmlText.Replace(before+translation+after)
+	tag := x.text[t.start:t.inner]
+	if len(empty) >= len(m.forms) {
+		tag = qtUnfinished.ReplaceAllString(tag, "")
+	}
+	if len(m.forms) == 0 {
+		return x.put(t, tag, text)
+	}
+	if err := x.replace(t.start, t.inner, tag); err != nil {
+		return err
+	}
+	for _, form := range empty {
+		if err := x.put(&form, x.text[form.start:form.inner], text); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,30 @@
+package textfile
+
+import (
+	"regexp"
+	"strings"
+)
+
+// resx is the kind of .NET's resources: strings are translated, and what a designer of forms keeps beside them is not.
+func resx(p *pass) error {
+	isForm := formName.MatchString(p.text)
+	return eachText(p, "root", "has no resources of .NET", func(x *xmlReader, text string) error {
+		e := x.element()
+		if e.name != "value" || x.parent() != "data" || isCode(text) || !isString(&x.open[len(x.open)-2], isForm) {
+			return nil
+		}
+		return x.value(e.inner, e.innerEnd, text, xmlText.Replace)
+	})
+}
+
+var (
+	formName   = regexp.MustCompile(`name\s*=\s*["'](?:>>|&gt;&gt;)`)
+	designName = regexp.MustCompile(`\.(?:Name|Size|Location|Font|Cursor|Anchor|Dock|ImageKey|ImeMode|Type|Parent|ZOrder|TabIndex|AutoScaleDimensions|ClientSize|Mask|Format|ShortcutKeyDisplayString)$`)
+)
+
+// isString says whether an element of resources, perhaps of a form, is a text that users see.
+func isString(data *xmlElement, isForm bool) bool {
+	name, sort := data.attribute("name"), data.attribute("type")
+	return data.attribute("mimetype") == "" && (sort == "" || strings.HasPrefix(sort, "System.String")) &&
+		!strings.HasPrefix(name, ">>") && !(isForm && designName.MatchString(name))
+}

@@ -1,0 +1,312 @@
+package textfile
+
+import (
+	"regexp"
+	"strings"
+	"unicode"
+
+	"golang.org/x/text/width"
+
+	"dragoman/app/text/wrap"
+)
+
+// rst is the kind of reStructuredText, as docutils reads it, with the directives of Sphinx: paragraphs, titles, items, cells
+// and what directives have that is text. Segments are what stands in them, with tags for the marks within lines.
+func rst(p *pass) error {
+	f := newRST(p)
+	f.findNames()
+	return f.run()
+}
+
+// newRST makes what goes through a document.
+func newRST(p *pass) *rstFile {
+	f := &rstFile{pass: p, lines: linesOf(p.text, "\r\n"), termsStay: -1}
+	f.columns = make([]int, len(f.lines))
+	for i, l := range f.lines {
+		raw := p.in(l)
+		content := strings.TrimLeft(raw, " \t\v\f")
+		for _, c := range raw[:len(raw)-len(content)] {
+			if f.columns[i]++; c == '\t' {
+				f.columns[i] = (f.columns[i] + 7) / 8 * 8
+			}
+		}
+		f.lines[i] = wrap.Line{Start: l.Start + len(raw) - len(content), End: l.Start + len(strings.TrimRightFunc(raw, unicode.IsSpace))}
+		f.lines[i].End = max(f.lines[i].End, f.lines[i].Start)
+	}
+	return f
+}
+
+// rstFile goes through the lines of a document. It keeps no tree of blocks: what a line is follows from how it starts,
+// and from the lines beside it. Lines that stay are those of a block that is deeper than a line before it.
+type rstFile struct {
+	*pass
+	lines   []wrap.Line // without white space around them
+	columns []int       // at which each starts
+	next    int         // the first line that is not read
+
+	referenced, defined map[string]bool // names that references have, and targets
+	depth               int             // tables that it is in
+	termsStay           int             // the column of a glossary, whose terms are names; -1 outside of one
+}
+
+// rstText is a text: the line that it starts in is not read as a whole.
+type rstText struct {
+	wrap.Line
+	column int  // of the text
+	loose  bool // it goes on in lines of any column behind that of its mark
+	mark   int  // column of the mark before it
+}
+
+// run goes through the blocks.
+func (f *rstFile) run() error {
+	for f.next < len(f.lines) {
+		if err := f.block(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (f *rstFile) isBlank(i int) bool {
+	return i >= len(f.lines) || f.lines[i].Start == f.lines[i].End
+}
+
+// skip leaves the lines that are deeper than a column, with blank ones between them.
+func (f *rstFile) skip(column int) {
+	for f.next < len(f.lines) && (f.isBlank(f.next) || f.columns[f.next] > column) {
+		f.next++
+	}
+}
+
+// block reads what starts at the next line.
+func (f *rstFile) block() error {
+	i := f.next
+	f.next++
+	if f.isBlank(i) {
+		return nil
+	}
+	t := rstText{Line: f.lines[i], column: f.columns[i], mark: f.columns[i]}
+	if t.column <= f.termsStay {
+		f.termsStay = -1
+	}
+	for first := true; ; first = false {
+		raw := f.in(t.Line)
+		switch {
+		case raw == "" || isAdornment(raw) && raw != "::" && !first:
+			return nil
+		case explicitMark.MatchString(raw):
+			return f.explicit(t)
+		case strings.HasPrefix(raw, ">>>"):
+			for !f.isBlank(f.next) {
+				f.next++
+			}
+			return nil
+		case strings.HasPrefix(raw, "__ "):
+			f.skip(t.column)
+			return nil
+		case lineBlockMark.MatchString(raw):
+			t.Start += len(lineBlockMark.FindString(raw))
+			return f.paragraph([]wrap.Line{t.Line})
+		case first && (gridTop.MatchString(raw) || simpleTop.MatchString(raw)):
+			return f.table(i)
+		case first && f.isTitle(i):
+			return f.title(i)
+		case raw == "::":
+			f.literal(t)
+			return nil
+		case isAdornment(raw):
+			return nil
+		}
+		n, loose, stays := f.marker(raw, i, t)
+		if stays {
+			f.skip(t.column)
+			return nil
+		}
+		if n == 0 {
+			return f.prose(t)
+		}
+		t.Start, t.mark, t.column, t.loose = t.Start+n, t.column, t.column+rstWidth(raw[:n]), loose
+	}
+}
+
+var (
+	explicitMark  = regexp.MustCompile(`^\.\.(?:\s|$)`)
+	lineBlockMark = regexp.MustCompile(`^\|(?:\s+|$)`)
+	bulletMark    = regexp.MustCompile(`^[-*+•‣⁃](?:\s+|$)`)
+	numberMark    = regexp.MustCompile(`^(?:\(?(?:\d+|[A-Za-z]|[ivxlcdm]+|[IVXLCDM]+|#)\)|(?:\d+|[A-Za-z]|[ivxlcdm]+|[IVXLCDM]+|#)\.)(?:\s+|$)`)
+	fieldMark     = regexp.MustCompile("^:([^:\\s](?:[^:\\\\]|\\\\.|:[^`\\s])*?):(?:\\s+|$)")
+	optionMark    = regexp.MustCompile(`^(?:[-+]\w|(?:--|/)\w[\w-]*)(?:[ =]?(?:[A-Za-z][\w-]*|<[^<>]+>))?(?:, (?:[-+]\w|(?:--|/)\w[\w-]*)(?:[ =]?(?:[A-Za-z][\w-]*|<[^<>]+>))?)*(?:\s{2,}|$)`)
+	// dataField are names of fields whose value is no text.
+	dataField = regexp.MustCompile(`(?i)^(?:type(?: .*)?|rtype|vartype|author|authors|contact|organization|address|version|status|date|copyright|revision|tocdepth|orphan|nocomments|nosearch|keywords|github_url|width|height|name|class|target|align|id|license|url)$`)
+)
+
+// marker is how many bytes before a text mark it as an item, a field or an option. loose says how it goes on; stays that
+// it is data.
+func (f *rstFile) marker(raw string, i int, t rstText) (n int, loose, stays bool) {
+	if n = len(bulletMark.FindString(raw)); n > 0 {
+		return n, false, false
+	}
+	if n = len(numberMark.FindString(raw)); n > 0 && (f.isBlank(i+1) || f.columns[i+1] > t.column || f.columns[i+1] == t.column && numberMark.MatchString(f.in(f.lines[i+1]))) {
+		return n, false, false
+	}
+	if m := fieldMark.FindStringSubmatch(raw); m != nil {
+		return len(m[0]), true, dataField.MatchString(m[1])
+	}
+	if n = len(optionMark.FindString(raw)); n > 0 && (n < len(raw) || !f.isBlank(i+1) && f.columns[i+1] > t.column) {
+		return n, true, false
+	}
+	return 0, false, false
+}
+
+// prose translates a text, which goes on in the lines behind it.
+func (f *rstFile) prose(t rstText) error {
+	lines := f.gather(t)
+	raw := f.in(lines[len(lines)-1])
+	deeper := !t.loose && !f.isBlank(f.next) && f.columns[f.next] > t.column
+	if len(lines) == 1 && deeper { // a term, with its definition
+		if f.termsStay >= 0 {
+			return nil
+		}
+		if at := strings.Index(f.in(lines[0]), " : "); at > 0 {
+			lines[0].End = lines[0].Start + at
+		}
+	}
+	if err := f.paragraph(lines); err != nil {
+		return err
+	}
+	if strings.HasSuffix(raw, "::") && !strings.HasSuffix(raw, `\::`) {
+		f.literal(t)
+	}
+	return nil
+}
+
+// gather reads the lines that a text goes on in.
+func (f *rstFile) gather(t rstText) []wrap.Line {
+	lines, column := []wrap.Line{t.Line}, t.column
+	for ; !f.isBlank(f.next); f.next++ {
+		if t.loose && len(lines) == 1 {
+			column = max(f.columns[f.next], t.mark+1)
+		}
+		if f.columns[f.next] != column || t.loose && optionLine.MatchString(f.in(f.lines[f.next])) {
+			break
+		}
+		lines = append(lines, f.lines[f.next])
+	}
+	return lines
+}
+
+// literal leaves the block behind a text that ends with two colons: what is deeper, or lines that start with one sign.
+func (f *rstFile) literal(t rstText) {
+	for f.next < len(f.lines) && f.isBlank(f.next) {
+		f.next++
+	}
+	if f.next == len(f.lines) {
+		return
+	}
+	switch c := f.in(f.lines[f.next])[0]; {
+	case t.loose && f.columns[f.next] > t.mark:
+		f.skip(f.columns[f.next] - 1)
+	case f.columns[f.next] > t.column:
+		f.skip(t.column)
+	case f.columns[f.next] == t.column && isASCIISign(c):
+		for !f.isBlank(f.next) && f.in(f.lines[f.next])[0] == c {
+			f.next++
+		}
+	}
+}
+
+func isASCIISign(c byte) bool { return c > ' ' && c < 0x7f && !isLetterOrDigit(c) }
+
+func isLetterOrDigit(c byte) bool {
+	return c >= '0' && c <= '9' || c >= 'A' && c <= 'Z' || c >= 'a' && c <= 'z'
+}
+
+// isAdornment says whether a line is one sign again and again: above or below a title, or between paragraphs.
+func isAdornment(raw string) bool {
+	return raw != "" && isASCIISign(raw[0]) && strings.Trim(raw, raw[:1]) == ""
+}
+
+// isTitle says whether a title starts at a line: with the line above it, or without one.
+func (f *rstFile) isTitle(i int) bool {
+	raw := f.in(f.lines[i])
+	if isAdornment(raw) {
+		return len(raw) > 1 && !f.isBlank(i+1) && !f.isBlank(i+2) && f.in(f.lines[i+2]) == raw && !isAdornment(f.in(f.lines[i+1]))
+	}
+	if f.isBlank(i+1) || f.columns[i+1] != f.columns[i] {
+		return false
+	}
+	below := f.in(f.lines[i+1])
+	return isAdornment(below) && (len(below) >= leastRule || len(below) >= rstWidth(raw)) && !bulletMark.MatchString(raw)
+}
+
+// title translates a title, and makes the lines beside it as long as it needs.
+func (f *rstFile) title(i int) error {
+	above := isAdornment(f.in(f.lines[i]))
+	line, end := i, i+1
+	if above {
+		line, end = i+1, i+2
+	}
+	f.next = end + 1
+	raw := f.in(f.lines[line])
+	title, changed, err := f.inline(raw)
+	if err != nil || !changed {
+		return err
+	}
+	title = strings.ReplaceAll(escapeStart(title), "\uFDD4", " ")
+	was, rule := rstWidth(raw), f.in(f.lines[end])
+	inset := f.columns[line] - f.columns[end]
+	long := max(len(rule)+rstWidth(title)-was, rstWidth(title)+max(0, inset))
+	if name := rstName(raw); f.referenced[name] && !f.defined[name] { // references to the title have its old name
+		f.defined[name] = true
+		start := f.lines[i].Start
+		if err := f.replace(start, start, ".. _`"+strings.NewReplacer("`", "", `\`, "").Replace(raw)+"`:"+strings.Repeat(lineEnd(f.text), 2)+strings.Repeat(" ", f.columns[i])); err != nil {
+			return err
+		}
+	}
+	rule = strings.Repeat(rule[:1], max(long, leastRule))
+	if above {
+		if err := f.replace(f.lines[i].Start, f.lines[i].End, rule); err != nil {
+			return err
+		}
+	}
+	if err := f.replace(f.lines[line].Start, f.lines[line].End, title); err != nil {
+		return err
+	}
+	return f.replace(f.lines[end].Start, f.lines[end].End, rule)
+}
+
+// leastRule is how long the lines beside a title have to be for any title.
+const leastRule = 4
+
+// rstWidth is how many columns a text takes, in which ideographs have two.
+func rstWidth(text string) (n int) {
+	for _, r := range text {
+		switch k := width.LookupRune(r).Kind(); {
+		case unicode.In(r, unicode.Mn, unicode.Me):
+		case k == width.EastAsianWide || k == width.EastAsianFullwidth:
+			n += 2
+		default:
+			n++
+		}
+	}
+	return n
+}
+
+// findNames finds the names of references and of targets.
+func (f *rstFile) findNames() {
+	f.referenced, f.defined = map[string]bool{}, map[string]bool{}
+	for _, m := range referenceName.FindAllStringSubmatch(f.text, -1) {
+		f.referenced[rstName(m[1]+m[2]+m[3])] = true
+	}
+	for _, m := range targetName.FindAllStringSubmatch(f.text, -1) {
+		f.defined[rstName(m[1])] = true
+	}
+}
+
+var (
+	referenceName = regexp.MustCompile("`([^`<>]+)`_|<([^`<>]+)_>`|([\\pL\\pN]+(?:[-.+][\\pL\\pN]+)*)_\\b")
+	targetName    = regexp.MustCompile("(?m)^[ \t]*\\.\\. _`?([^`:_\r\n][^`:\r\n]*)`?:")
+)
+
+// rstName is the name that a text is referred to by.
+func rstName(text string) string { return strings.ToLower(strings.Join(strings.Fields(text), " ")) }

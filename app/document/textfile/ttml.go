@@ -1,0 +1,79 @@
+package textfile
+
+import (
+	"encoding/xml"
+	"regexp"
+	"strings"
+
+	"dragoman/app/text/wrap"
+)
+
+// ttml is the kind of TTML, also as iTunes and old programs have it (ITT, DFXP): the text of each p, in as many lines.
+func ttml(p *pass) error {
+	within := 0 // elements p that are open
+	return eachXML(p, "tt", "is no TTML", func(x *xmlReader, token xml.Token) error {
+		switch token.(type) {
+		case xml.StartElement:
+			if len(x.open) == 1 {
+				return x.setLanguage(x.element(), "xml:lang")
+			}
+			if x.element().name == "p" {
+				within++
+			}
+		case xml.EndElement:
+			if x.element().name != "p" {
+				return nil
+			}
+			if within--; within == 0 {
+				return p.captions(wrap.Line{Start: x.element().inner, End: x.element().innerEnd})
+			}
+		}
+		return nil
+	})
+}
+
+// captionBreak ends a line of a caption.
+var captionBreak = regexp.MustCompile(`<(?:\w+:)?br(?:\s[^<>]*)?(?:/>|></(?:\w+:)?br\s*>)`)
+
+// captions translates the content of a p. Speakers are one text where an element has parts of several.
+func (p *pass) captions(inner wrap.Line) error {
+	lines := cutLines(inner, captionBreak.FindAllStringIndex(p.in(inner), -1))
+	whole := true
+	err := p.eachSpeech(append([]wrap.Line(nil), lines...), func(lines []wrap.Line) error {
+		raw := p.text[lines[0].Start:lines[len(lines)-1].End]
+		whole = whole && fragment(raw) == raw
+		return nil
+	})
+	if err == nil && !whole {
+		return p.caption(lines)
+	}
+	return p.eachSpeech(lines, p.caption)
+}
+
+// caption translates lines that are one text, and shares the translation between as many.
+func (p *pass) caption(lines []wrap.Line) error {
+	w := wrap.Of(p.text, lines)
+	text := oneLine(w.Text)
+	if !hasUnits(text) {
+		return nil
+	}
+	translation, err := p.translate(text)
+	if err != nil || translation == text {
+		return err
+	}
+	n := len(lines)
+	if len(w.Between) > mostBetween {
+		n = 1
+	}
+	return p.replace(w.Start, w.End, strings.Join(balance(oneLine(fragment(translation)), n, startsNoSpeech), w.Between))
+}
+
+// cutLines cuts a line where others end in it.
+func cutLines(l wrap.Line, ends [][]int) (lines []wrap.Line) {
+	start := l.Start
+	for _, end := range ends {
+		lines = append(lines, wrap.Line{Start: start, End: l.Start + end[0]})
+		start = l.Start + end[1]
+	}
+	return append(lines, wrap.Line{Start: start, End: l.End})
+}
