@@ -18,7 +18,7 @@ LEAN = export CGO_ENABLED=1 GOFLAGS="$$GOFLAGS -gcflags=all=-dwarf=false"
 
 .DEFAULT_GOAL := help
 .PHONY: help run build runtime test race-test long-test k8s-test check fmt bench bench-peers bench-fleet stress fuzz clients webtest faults catalogue-test fleet-test
-.PHONY: all-tests other-cpu-test arm-test cuda-test image image-check image-test sbom vuln clean
+.PHONY: all-tests other-cpu-test arm-test cuda-test image image-check image-test release release-test sbom vuln clean
 
 help: ## list the targets
 	@sed -n 's/^\([a-z0-9-]*\):.*## \(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 20
@@ -136,6 +136,12 @@ image-check: ## check the steps of the Dockerfile, and NOTICE, without building 
 
 image-test: ## build and try the image without a container engine (root, Debian 12)
 	VERSION=$(VERSION) scripts/image/test.sh
+
+release-test: ## make the archives twice, and compare and try them (root; qemu-user, wine64)
+	VERSION=$(VERSION) scripts/release/test.sh $(PLATFORMS)
+
+release: ## make archives for Linux, macOS and Windows in build/release (Linux; PLATFORMS="linux-amd64 ...")
+	VERSION=$(VERSION) scripts/release/build.sh $(PLATFORMS)
 
 sbom: ## write build/sbom.cdx.json, what the binary is made of
 	VERSION=$(VERSION) scripts/image/sbom.sh
