@@ -95,7 +95,7 @@ for platform; do
     macos-arm64)
       scripts/release/macos_stubs.sh "$stubs"
       export GOOS=darwin GOARCH=arm64
-      CGO_LDFLAGS="-F$stubs -L$stubs" compile "$folder" aarch64-macos.14.0
+      CGO_LDFLAGS="-F$stubs -L$stubs" compile "$folder" aarch64-macos.14.0 "-I$stubs"
       stage "$folder" Darwin-arm64
       ;;
     windows-amd64) # ONNX Runtime's headers define again, as nothing, what those of Windows have

@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
 # Writes what a linker has to know of the macOS libraries that Go's standard library calls, where
-# there is no SDK of Apple's: names, which are those in Go's source.
+# there is no SDK of Apple's: names, which are those in Go's source. Also the header that Prometheus'
+# client needs and zig does not have.
 #
-#   scripts/release/macos_stubs.sh folder      (then: -F folder -L folder)
+#   scripts/release/macos_stubs.sh folder      (then: -F folder -L folder -I folder)
 set -euo pipefail
 
 (($# == 1)) || { echo "macos_stubs: name the folder: scripts/release/macos_stubs.sh folder" >&2; exit 1; }
@@ -26,3 +27,10 @@ for library in $(cut -d' ' -f1 <<<"$names" | sort -u); do
       "$(awk -v library="$library" '$1 == library { printf "%s_%s", comma, $2; comma = ", " }' <<<"$names")"
   } >"$stub"
 done
+
+mkdir -p mach
+cat >mach/mach_vm.h <<'END'
+#include <mach/mach_types.h>
+kern_return_t mach_vm_region(vm_map_t, mach_vm_address_t *, mach_vm_size_t *, vm_region_flavor_t, vm_region_info_t, mach_msg_type_number_t *,
+                             mach_port_t *);
+END
