@@ -26,7 +26,8 @@ mkdir -p "$(dirname "$file")"
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
 # The build settings are those of the binary: they decide which modules are in it.
-CGO_ENABLED=1 go -C "$root/scripts/image/tools" tool cyclonedx-gomod app -json -noserial -licenses -assert-licenses -std \
+GOOS='' GOARCH='' go -C "$root/scripts/image/tools" build -o "$scratch/gomod" github.com/CycloneDX/cyclonedx-gomod/cmd/cyclonedx-gomod
+CGO_ENABLED=1 "$scratch/gomod" app -json -noserial -licenses -assert-licenses -std \
   -output-version 1.5 -main app -output "$scratch/modules.json" "$root"
 jq -f "$root/scripts/image/sbom.jq" --arg version "$version" --arg onnxruntime "$runtime" \
   --arg library "$(digest "$library")" --arg model "$(digest "$root/model/bundled/model.safetensors")" \

@@ -28,7 +28,7 @@ epoch=$(git log -1 --format=%ct 2>/dev/null || echo 0)
 out=$PWD/build/release
 zig=$PWD/build/zig
 stubs=$PWD/build/macos_stubs
-export CGO_ENABLED=1
+export CGO_ENABLED=1 GOFLAGS=-tags=nomsgpack
 mkdir -p "$out"
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
@@ -43,7 +43,7 @@ grep -v '^#' scripts/release/zig.txt | cmp -s - "$zig/requirement" || {
 compile() {
   local to=$1 target=$2 flags=${3:-}
   CC="$zig/ziglang/zig cc -target $target" CXX="$zig/ziglang/zig c++ -target $target" CGO_CFLAGS="-O2 $flags" \
-    go build -trimpath -buildvcs=false -tags nomsgpack -ldflags "-s -w -buildid= -X main.version=$version" -o "$to/dragoman$(go env GOEXE)" ./app
+    go build -trimpath -buildvcs=false -ldflags "-s -w -buildid= -X main.version=$version" -o "$to/dragoman$(go env GOEXE)" ./app
 }
 
 # stage puts into a folder what an archive holds, and writes the bill of materials. The name by which
