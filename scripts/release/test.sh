@@ -38,7 +38,7 @@ fi
 # bare makes a root of a program's libraries, beside an archive's folder.
 bare() {
   local root=$1 folder=$2 library
-  mkdir -p "$root"/{tmp,dev}
+  mkdir -p "$root"/{tmp,dev,proc}
   mknod -m 0666 "$root/dev/null" c 1 3
   mknod -m 0444 "$root/dev/urandom" c 1 9
   for library in $(ldd "$folder/dragoman" "$folder/libonnxruntime.so" | grep -o '/[^ ]*\.so[^ :]*' | grep -v "^$folder" | sort -u); do
@@ -66,8 +66,10 @@ for platform; do
   size=$(stat -c %s "$archive")
   echo "$platform: $((size / 1000000)) MB"
   ((size <= 80000000)) || die "$archive has more than 80 MB"
+  proc=/proc
   case $platform in
     linux-amd64)
+      proc=$scratch/root/proc
       bare "$scratch/root" "$folder"
       run=(chroot "$scratch/root" /dragoman/dragoman)
       ;;
@@ -89,6 +91,6 @@ for platform; do
       continue
       ;;
   esac
-  unshare --mount --net --pid --fork --kill-child scripts/release/try.sh "${run[@]}"
+  unshare --mount --net --pid --fork --kill-child --mount-proc="$proc" scripts/release/try.sh "${run[@]}"
 done
 echo "release-test: passed"
