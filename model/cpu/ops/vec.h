@@ -33,10 +33,13 @@ typedef uint8_t vb __attribute__((vector_size(16), aligned(1), may_alias));
 #define INLINE static inline __attribute__((always_inline))
 
 // KERNEL marks a function that is compiled for several generations of x86 CPUs;
-// the loader picks one when the program starts. Clang refuses vectors of 16 floats
-// in such functions. With -DKERNEL= there is one, for the compiler's target.
+// the loader of Linux picks one when the program starts. Clang refuses to call functions of
+// vectors of 16 floats from such as are compiled for AVX-512. With -DKERNEL= there is one, for
+// the compiler's target.
 #if defined(KERNEL)
-#elif defined(__x86_64__) && defined(__linux__) && defined(__GNUC__) && !defined(__clang__)
+#elif defined(__x86_64__) && defined(__linux__) && defined(__clang__)
+#define KERNEL __attribute__((target_clones("arch=x86-64-v3", "default")))
+#elif defined(__x86_64__) && defined(__linux__) && defined(__GNUC__)
 #define KERNEL __attribute__((target_clones("arch=x86-64-v4", "arch=x86-64-v3", "default")))
 #else
 #define KERNEL
