@@ -7,7 +7,7 @@
 # They come into build/release, with a bill of materials and SHA256SUMS. Everything is compiled on
 # x86-64 Linux with zig, whose C libraries are those of the oldest systems that the archives run on.
 # What is made of a commit has the same bytes each time; scripts/release/test.sh compares. VERSION is
-# written into the program (default: git describe). Needs Go, pip, jq and zip.
+# written into the program (default: git describe). Needs Go, gcc, pip, jq and zip.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 
@@ -84,7 +84,8 @@ for platform; do
   case $platform in
     linux-amd64)
       export GOOS=linux GOARCH=amd64
-      compile "$folder" x86_64-linux-gnu.2.28 -mprefer-vector-width=512
+      # What tells CPUs apart is gcc's: zig's says of each that it is the oldest.
+      CGO_LDFLAGS=$(gcc -print-libgcc-file-name) compile "$folder" x86_64-linux-gnu.2.28 -mprefer-vector-width=512
       stage "$folder" Linux-x86_64
       ;;
     linux-arm64)
