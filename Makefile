@@ -13,12 +13,13 @@ GOVULNCHECK = golang.org/x/vuln/cmd/govulncheck@v1.8.0
 # gin's MessagePack, which nothing uses, takes half as long to compile as the standard library.
 export GOFLAGS := $(GOFLAGS) -tags=nomsgpack
 
-# What debuggers need takes an eighth of the time to compile: tests, vet and linters, which share what is compiled, do without.
+# What debuggers need takes an eighth of the time to compile: the program, from which the linker takes it out, and tests, vet
+# and linters, which share what is compiled, do without.
 LEAN = export CGO_ENABLED=1 GOFLAGS="$$GOFLAGS -gcflags=all=-dwarf=false"
 
 .DEFAULT_GOAL := help
 .PHONY: help run build runtime test race-test long-test k8s-test check fmt bench bench-peers bench-fleet stress fuzz clients webtest faults catalogue-test fleet-test
-.PHONY: all-tests other-cpu-test arm-test cuda-test image image-check image-test sbom vuln clean
+.PHONY: all-tests other-cpu-test arm-test cuda-test image image-check image-test release release-test sbom vuln clean
 
 help: ## list the targets
 	@sed -n 's/^\([a-z0-9-]*\):.*## \(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 20
@@ -28,7 +29,7 @@ run: build runtime ## build and serve on port 9527
 
 build: ## build build/dragoman
 	@command -v "$$(go env CC)" >/dev/null || { echo "make: no C compiler, install gcc or clang (apt install gcc libc6-dev)" >&2; exit 1; }
-	CGO_ENABLED=1 go build -trimpath -ldflags '-s -w -X main.version=$(VERSION)' -o build/dragoman ./app
+	CGO_ENABLED=1 go build -trimpath -gcflags=all=-dwarf=false -ldflags '-s -w -X main.version=$(VERSION)' -o build/dragoman ./app
 
 runtime: ## fetch ONNX Runtime into build/onnxruntime
 	@scripts/fetch_onnxruntime.sh
@@ -136,6 +137,12 @@ image-check: ## check the steps of the Dockerfile, and NOTICE, without building 
 
 image-test: ## build and try the image without a container engine (root, Debian 12)
 	VERSION=$(VERSION) scripts/image/test.sh
+
+release-test: ## make the archives twice, and compare and try them (root; qemu-user, wine64)
+	VERSION=$(VERSION) scripts/release/test.sh $(PLATFORMS)
+
+release: ## make archives for Linux, macOS and Windows in build/release (Linux; PLATFORMS="linux-amd64 ...")
+	VERSION=$(VERSION) scripts/release/build.sh $(PLATFORMS)
 
 sbom: ## write build/sbom.cdx.json, what the binary is made of
 	VERSION=$(VERSION) scripts/image/sbom.sh

@@ -11,10 +11,10 @@ import (
 	"os"
 	"path/filepath"
 	"sync"
+	"syscall"
 	"time"
 
 	"golang.org/x/sync/errgroup"
-	"golang.org/x/sys/unix"
 )
 
 // checkedFile is the file in a folder that remembers which of its files were
@@ -28,11 +28,8 @@ const settled = 2 * time.Second
 
 // checked is a file as it was when its sum was found right.
 type checked struct {
-	SHA256   string `json:"sha256"`
-	Size     int64  `json:"size"`
-	Inode    uint64 `json:"inode"`
-	Modified int64  `json:"modified"` // nanoseconds since 1970
-	Changed  int64  `json:"changed"`  // the inode; no program can set this one back
+	SHA256 string `json:"sha256"`
+	State
 }
 
 // CheckFiles compares files of the folder dir with their sizes and, as the policy says,
@@ -96,7 +93,7 @@ func verifyFile(ctx context.Context, path string, want File, known checked, poli
 // unreadable says that a file cannot be read. It is damaged where it is not there or
 // where the disk fails, not where somebody may not read it.
 func unreadable(err error) error {
-	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, unix.EIO) {
+	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.EIO) {
 		err = fmt.Errorf("%w: %w", ErrDamaged, err)
 	}
 	return fmt.Errorf("model file missing or unreadable: %w", err)
@@ -104,11 +101,8 @@ func unreadable(err error) error {
 
 // inspect reads what the file system says about a file.
 func inspect(path string) (checked, error) {
-	var s unix.Stat_t
-	if err := unix.Stat(path, &s); err != nil {
-		return checked{}, &fs.PathError{Op: "stat", Path: path, Err: err}
-	}
-	return checked{Size: s.Size, Inode: s.Ino, Modified: s.Mtim.Nano(), Changed: s.Ctim.Nano()}, nil
+	s, _, err := StateOf(path)
+	return checked{State: s}, err
 }
 
 // readChecked reads what is remembered; nothing, if that cannot be read.
@@ -191,22 +185,4 @@ func Sweep(dir string, patterns ...string) error {
 		errs = append(errs, os.RemoveAll(path))
 	}
 	return errors.Join(errs...)
-}
-
-// Sync waits until a file's bytes, or a folder's names, are on the disk.
-func Sync(path string) error {
-	f, err := os.Open(path)
-	if err != nil {
-		return err
-	}
-	return errors.Join(f.Sync(), f.Close())
-}
-
-// FreeSpace is how many bytes an ordinary user may still write to a folder's disk.
-func FreeSpace(dir string) (uint64, error) {
-	var stat unix.Statfs_t
-	if err := unix.Statfs(dir, &stat); err != nil {
-		return 0, err
-	}
-	return stat.Bavail * uint64(stat.Bsize), nil
 }

@@ -4,8 +4,8 @@
 #   scripts/fetch_onnxruntime.sh [folder]      (default: build/onnxruntime)
 #   ONNXRUNTIME_PLATFORM=Linux-aarch64 scripts/fetch_onnxruntime.sh folder      (for another machine)
 #
-# It comes from the npm package onnxruntime-node, or, where there is no npm, from
-# the pip package onnxruntime; registry and proxy settings of npm and pip apply.
+# It comes from the npm package onnxruntime-node, or, where there is no npm or with
+# ONNXRUNTIME_FROM=pip, from the pip package onnxruntime, with its licences; registry and proxy settings of npm and pip apply.
 # The library is checked against the checksums below and put in place by a
 # rename: a run that is cut off leaves nothing, two runs at once do no harm, and
 # a run that finds the right library does nothing.
@@ -44,6 +44,14 @@ case $platform in
     pip_file=libonnxruntime.$version.dylib
     pip_sum=b46713ea6a25a5227541c21001f6422c1ccdeaecc369aa026a61b752520325c3
     library=libonnxruntime.dylib
+    ;;
+  Windows-x86_64 | MINGW64*-x86_64 | MSYS*-x86_64)
+    npm_file=win32/x64/onnxruntime.dll
+    npm_sum=508c362f5673483dd3a086379c392795b2e42d10d5e6f3f90ebd7ac21c97af67
+    pip_platform=win_amd64
+    pip_file=onnxruntime.dll
+    pip_sum=e42c5c917207ff706530315177e39dca2539695a6a8d968a22225e34291b1f12
+    library=onnxruntime.dll
     ;;
   *) die "no ONNX Runtime $version library is known for $platform: build one and name it with ONNXRUNTIME_LIB" ;;
 esac
@@ -92,7 +100,7 @@ with_pip() {
     mv "$scratch/wheel/onnxruntime/ThirdPartyNotices.txt" "$scratch/"
 }
 
-if command -v npm >/dev/null; then
+if [[ ${ONNXRUNTIME_FROM:-npm} == npm ]] && command -v npm >/dev/null; then
   echo "fetching ONNX Runtime $version with npm (110 MB)"
   expected=$npm_sum
   with_npm || { cat "$log" >&2; die "npm could not fetch onnxruntime-node@$version: check the network and npm's registry, then run again"; }

@@ -10,8 +10,11 @@ import (
 
 // libraryName is what ONNX Runtime's library is called on this system.
 func libraryName() string {
-	if runtime.GOOS == "darwin" {
+	switch runtime.GOOS {
+	case "darwin":
 		return "libonnxruntime.dylib"
+	case "windows":
+		return "onnxruntime.dll"
 	}
 	return "libonnxruntime.so"
 }

@@ -10,7 +10,6 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
-	"golang.org/x/sys/unix"
 
 	"dragoman/app/cli"
 	"dragoman/model"
@@ -165,7 +164,7 @@ func TestPullSeveral(t *testing.T) {
 
 // TestPullVersionReadOnly: where the model is there already, the repository need not be writable.
 func TestPullVersionReadOnly(t *testing.T) {
-	if unix.Geteuid() == 0 {
+	if os.Geteuid() == 0 {
 		t.Skip("everything can be written by root")
 	}
 	dir := t.TempDir()

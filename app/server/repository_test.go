@@ -146,11 +146,10 @@ func TestServiceFollowsItsRepository(t *testing.T) {
 			assert.Equal(t, stationFr, got.Text)
 		}
 	})
-	hangUp := func() { require.NoError(t, syscall.Kill(os.Getpid(), syscall.SIGHUP)) }
 	addVersion(t, filepath.Join(dir, "m", "2"), func(dir string) {
 		flip(t, filepath.Join(dir, model.WeightsFile)) // and the manifest is that of version 1
 	})
-	hangUp()
+	hangUp(t)
 	for !strings.Contains(r.metrics(t), `dragoman_model_state{model="m",state="broken",version="2"} 1`) {
 		require.NoError(t, t.Context().Err())
 	}
@@ -160,13 +159,13 @@ func TestServiceFollowsItsRepository(t *testing.T) {
 
 	require.NoError(t, os.WriteFile(filepath.Join(dir, "m", "config.yaml"), []byte("beams: 2"), 0o644)) // or its files were the first version's
 	addVersion(t, filepath.Join(dir, "m", "3"), func(string) {})
-	hangUp()
+	hangUp(t)
 	for got.Detail.Version != "3" {
 		status, got, _ = r.translateWith(t, "m", "en", "fr", station)
 		require.Equal(t, 200, status)
 	}
 	require.NoError(t, os.RemoveAll(filepath.Join(dir, "m", "3"))) // while it serves
-	hangUp()
+	hangUp(t)
 	for got.Detail.Version != "1" {
 		status, got, _ = r.translateWith(t, "m", "en", "fr", station)
 		require.Equal(t, 200, status)
@@ -219,7 +218,7 @@ func TestServiceOutlivesChangedFiles(t *testing.T) {
 	assert.Equal(t, 200, resp.StatusCode)
 	require.NoError(t, os.Link(filepath.Join(dir, "b", "1", model.WeightsFile), weights+".new"))
 	require.NoError(t, os.Rename(weights+".new", weights))
-	require.NoError(t, syscall.Kill(os.Getpid(), syscall.SIGHUP))
+	hangUp(t)
 	until("a", 200)
 	close(stop)
 	require.NoError(t, clients.Wait())
@@ -232,9 +231,17 @@ func TestServiceWithoutModels(t *testing.T) {
 	status, _, body := r.translateWith(t, "", "en", "fr", station)
 	assert.Equal(t, 503, status, body)
 	addVersion(t, filepath.Join(dir, "m", "1"), func(string) {})
-	require.NoError(t, syscall.Kill(os.Getpid(), syscall.SIGHUP))
+	hangUp(t)
 	for status != 200 {
 		status, _, _ = r.translateWith(t, "", "en", "fr", station)
 		require.NoError(t, t.Context().Err())
 	}
+}
+
+// hangUp sends this process what has it look at its repositories.
+func hangUp(t *testing.T) {
+	t.Helper()
+	self, err := os.FindProcess(os.Getpid())
+	require.NoError(t, err)
+	require.NoError(t, self.Signal(syscall.SIGHUP))
 }

@@ -3,8 +3,6 @@ package cpu
 import (
 	"fmt"
 	"os"
-
-	"golang.org/x/sys/unix"
 )
 
 // buffer is zeroed memory outside Go's heap. ONNX Runtime keeps pointers into
@@ -15,7 +13,7 @@ type buffer []byte
 // newBuffer reserves n bytes, which take memory when they are used first. The
 // caller frees them.
 func newBuffer(n int) (buffer, error) {
-	b, err := unix.Mmap(-1, 0, max(n, 1), unix.PROT_READ|unix.PROT_WRITE, unix.MAP_ANON|unix.MAP_PRIVATE|unix.MAP_NORESERVE)
+	b, err := reserve(max(n, 1))
 	if err != nil {
 		return nil, fmt.Errorf("reserve %d bytes: %w", n, err)
 	}
@@ -23,18 +21,18 @@ func newBuffer(n int) (buffer, error) {
 }
 
 // release gives the memory of the whole pages in bytes from to to-1 back to the
-// system; they are zero then.
+// system. What they hold then is not defined.
 func (b buffer) release(from, to int) {
 	page := os.Getpagesize()
 	from, to = (from+page-1)/page*page, to/page*page
 	if from < to {
-		unix.Madvise(b[from:to], unix.MADV_DONTNEED) // the pages are mapped, and all that a failure costs is memory
+		drop(b[from:to]) // the pages are mapped, and all that a failure costs is memory
 	}
 }
 
 // free unmaps the buffer; nothing may use it afterwards. Freeing nil does nothing.
 func (b buffer) free() {
 	if b != nil {
-		unix.Munmap(b) // it fails only for memory that is not mapped
+		unmap(b)
 	}
 }

@@ -8,18 +8,11 @@
 // the pages that it has: see [Forget].
 package mapping
 
-// #cgo CFLAGS: -O2 -std=gnu11 -Wall
-// #cgo LDFLAGS: -lpthread
-// #include "guard.h"
-import "C"
-
 import (
 	"errors"
 	"fmt"
 	"os"
-	"unsafe"
-
-	"golang.org/x/sys/unix"
+	"time"
 )
 
 // File is a mapped file, read-only. It is safe for concurrent use.
@@ -28,9 +21,9 @@ type File struct {
 	// who reads finds zeros, and [File.Err] says so afterwards.
 	Bytes []byte
 
-	file  *os.File
-	was   unix.Stat_t // when it was mapped
-	guard *C.Guard
+	file     *os.File
+	modified time.Time // when it was mapped
+	guard    guard
 }
 
 // Open maps the file at path, which must not be empty. The caller closes it.
@@ -44,16 +37,18 @@ func Open(path string) (_ *File, err error) {
 			f.Close()
 		}
 	}()
-	if err := unix.Fstat(int(f.file.Fd()), &f.was); err != nil {
-		return nil, &os.PathError{Op: "stat", Path: path, Err: err}
+	info, err := f.file.Stat()
+	if err != nil {
+		return nil, err
 	}
-	if f.Bytes, err = unix.Mmap(int(f.file.Fd()), 0, int(f.was.Size), unix.PROT_READ, unix.MAP_SHARED); err != nil {
+	f.modified = info.ModTime()
+	if f.Bytes, err = mapFile(f.file, int(info.Size())); err != nil {
 		return nil, fmt.Errorf("map %s: %w", path, err)
 	}
-	if f.guard = C.guard_begin(unsafe.Pointer(unsafe.SliceData(f.Bytes)), C.size_t(len(f.Bytes))); f.guard == nil {
-		return nil, fmt.Errorf("map %s: faults of its disk could not be handled", path)
+	if err := f.guard.begin(f.Bytes); err != nil {
+		return nil, fmt.Errorf("map %s: %w", path, err)
 	}
-	_ = unix.Madvise(f.Bytes, unix.MADV_HUGEPAGE) // fails where the system has none
+	inHugePages(f.Bytes)
 	return f, nil
 }
 
@@ -63,9 +58,8 @@ var ErrChanged = errors.New("the file was written or cut off while it was in use
 // Err says whether what was read of the file until now may be something else than what was there when
 // it was mapped. It takes about a microsecond.
 func (f *File) Err() error {
-	var now unix.Stat_t
-	err := unix.Fstat(int(f.file.Fd()), &now)
-	if err == nil && now.Size == f.was.Size && now.Mtim == f.was.Mtim && C.guard_spoiled(f.guard) == 0 {
+	now, err := f.file.Stat()
+	if err == nil && now.Size() == int64(len(f.Bytes)) && now.ModTime().Equal(f.modified) && !f.guard.spoiled() {
 		return nil
 	}
 	return fmt.Errorf("%s: %w: put a new file in its place by renaming it", f.file.Name(), errors.Join(ErrChanged, err))
@@ -79,7 +73,7 @@ func (f *File) Fetch(from, to int) {
 	}
 	page := os.Getpagesize()
 	if from, to = from/page*page, min(to, len(f.Bytes)); from < to {
-		_ = unix.Madvise(f.Bytes[from:to], unix.MADV_POPULATE_READ) // Linux has it since 5.14
+		fetch(f.Bytes[from:to])
 	}
 }
 
@@ -88,17 +82,9 @@ func (f *File) Close() {
 	if f == nil {
 		return
 	}
-	if f.guard != nil {
-		C.guard_end(f.guard)
-	}
+	f.guard.end()
 	if f.Bytes != nil {
-		_ = unix.Munmap(f.Bytes) // it fails only for memory that is not mapped
+		unmap(f.Bytes)
 	}
 	_ = f.file.Close() // only read
-}
-
-// Forget has the page cache drop a file that is on the disk. Pages that were written one
-// by one are small; what is read again comes in huge ones.
-func Forget(f *os.File) {
-	_ = unix.Fadvise(int(f.Fd()), 0, 0, unix.FADV_DONTNEED) // advice
 }

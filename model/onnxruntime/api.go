@@ -8,7 +8,7 @@
 package onnxruntime
 
 // #cgo CFLAGS: -O2 -std=gnu11 -Wall -I${SRCDIR}/include
-// #cgo LDFLAGS: -ldl
+// #cgo unix LDFLAGS: -ldl
 // #include <stdlib.h>
 // #include "api.h"
 import "C"

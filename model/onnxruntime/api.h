@@ -1,17 +1,13 @@
 // C function pointers, which ONNX Runtime's API consists of, cannot be called from Go.
-#include <dlfcn.h>
-
+#include "library.h"
 #include "onnxruntime_c_api.h"
 
 // load finds the API in a library; null and a message where it is not there or too old.
 static const OrtApi *load(const char *library, const char **version, const char **message) {
-  void *handle = dlopen(library, RTLD_LAZY);
-  if (!handle) {
-    *message = dlerror();
-    return NULL;
-  }
+  void *handle = library_open(library, 0, message);
+  if (!handle) return NULL;
   // The handle is kept: the library stays loaded as long as its API is in use.
-  const OrtApiBase *(*base)(void) = (const OrtApiBase *(*)(void))dlsym(handle, "OrtGetApiBase");
+  const OrtApiBase *(*base)(void) = (const OrtApiBase *(*)(void))library_find(handle, "OrtGetApiBase");
   if (!base) {
     *message = "it has no OrtGetApiBase";
     return NULL;

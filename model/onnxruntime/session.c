@@ -1,5 +1,6 @@
 #include "session.h"
 
+#include "library.h"
 #include "operator.h"
 
 OrtStatus *session_options(const OrtApi *api, const Setup *s, OrtSessionOptions **options) {
@@ -34,7 +35,14 @@ OrtStatus *session_constant(const OrtApi *api, OrtSessionOptions *options, const
 
 OrtStatus *session_new(const OrtApi *api, OrtEnv *env, const Setup *s, const OrtSessionOptions *options, OrtSession **session) {
   if (s->graph) return api->CreateSessionFromArray(env, s->graph, s->bytes, options, session);
+#if defined(_WIN32)
+  wchar_t *path = wide(s->path);
+  OrtStatus *status = path ? api->CreateSession(env, path, options, session) : api->CreateStatus(ORT_FAIL, "out of memory");
+  free(path);
+  return status;
+#else
   return api->CreateSession(env, s->path, options, session);
+#endif
 }
 
 OrtStatus *session_cancel(const OrtApi *api, OrtSessionOptions *options) {

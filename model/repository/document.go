@@ -11,10 +11,10 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"syscall"
 
 	"github.com/dustin/go-humanize"
 	"go.yaml.in/yaml/v3"
-	"golang.org/x/sys/unix"
 )
 
 // maxConfig is the most bytes that a config.yaml may have.
@@ -27,7 +27,7 @@ var (
 
 // readFile reads a small regular file. It does not wait for what is none, such as a pipe.
 func readFile(path string) ([]byte, error) {
-	f, err := os.OpenFile(path, os.O_RDONLY|unix.O_NONBLOCK, 0)
+	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0)
 	if err != nil {
 		return nil, err
 	}

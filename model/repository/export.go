@@ -11,8 +11,6 @@ import (
 	"path/filepath"
 	"slices"
 
-	"golang.org/x/sys/unix"
-
 	"dragoman/model"
 )
 
@@ -58,22 +56,21 @@ func (r *reading) export(dir string, precision model.Precision) Version {
 
 // fingerprint tells whether a file is the one that was there before.
 func fingerprint(path string) (string, error) {
-	var stat unix.Stat_t
-	err := unix.Stat(path, &stat)
+	state, mode, err := model.StateOf(path)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return "", fmt.Errorf("%w in %s: half of one may be there: export it again, or delete the folder", model.ErrNoModel, filepath.Dir(path))
 	case err != nil:
-		return "", &fs.PathError{Op: "stat", Path: path, Err: err}
-	case stat.Mode&unix.S_IFMT != unix.S_IFREG:
+		return "", err
+	case !mode.IsRegular():
 		return "", fmt.Errorf("%s is not a regular file", path)
 	}
-	return printOf(stat), nil
+	return printOf(state), nil
 }
 
 // printOf changes with every write to a file, and where another takes its place.
-func printOf(stat unix.Stat_t) string {
-	return fmt.Sprintf("%d-%d-%d-%d", stat.Size, stat.Mtim.Nano(), stat.Ctim.Nano(), stat.Ino)
+func printOf(s model.State) string {
+	return fmt.Sprintf("%d-%d-%d-%d", s.Size, s.Modified, s.Changed, s.Inode)
 }
 
 // readExport reads a manifest.
@@ -112,14 +109,13 @@ func identity(m *model.Manifest) string {
 func checkSizes(dir string, files map[string]model.File) (total int64, fingerprint string, err error) {
 	sum := sha256.New()
 	for _, name := range slices.Sorted(maps.Keys(files)) {
-		var stat unix.Stat_t
-		err := unix.Stat(filepath.Join(dir, name), &stat)
-		if want := files[name].Size; err != nil || stat.Mode&unix.S_IFMT != unix.S_IFREG || stat.Size != want {
+		state, mode, err := model.StateOf(filepath.Join(dir, name))
+		if want := files[name].Size; err != nil || !mode.IsRegular() || state.Size != want {
 			return 0, "", fmt.Errorf("%w: %s is not a file of %d bytes: wait until it is copied, or delete %s and export again",
 				model.ErrDamaged, filepath.Join(dir, name), want, dir)
 		}
-		total += stat.Size
-		fmt.Fprintln(sum, printOf(stat))
+		total += state.Size
+		fmt.Fprintln(sum, printOf(state))
 	}
 	return total, hex.EncodeToString(sum.Sum(nil)), nil
 }

@@ -9,8 +9,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-
-	"golang.org/x/sys/unix"
+	"syscall"
 
 	"dragoman/model"
 )
@@ -100,7 +99,7 @@ func (r *reading) folder(dir string) error {
 
 // entries are the names in a folder, sorted, without those that begin with a dot.
 func (r *reading) entries(dir string) ([]string, error) {
-	f, err := os.OpenFile(dir, os.O_RDONLY|unix.O_DIRECTORY, 0)
+	f, err := os.OpenFile(dir, os.O_RDONLY|syscall.O_NONBLOCK, 0) // it does not wait for a pipe
 	if err != nil {
 		return nil, err
 	}

@@ -26,6 +26,7 @@ def added: [
 .metadata.component."bom-ref" as $main
 | added as $added
 | .metadata.component.version = $version
+| .metadata.timestamp = ($epoch | todate)
 | .components |= map(if .name == "std" or (.name | startswith("golang.org/x/")) then .licenses = [{license: {id: "BSD-3-Clause"}}] else . end)
 | (.components[] | select(.licenses == null) | error("no licence was found for \(.name): look for it, and add it to sbom.jq")) // .
 | .components += $added

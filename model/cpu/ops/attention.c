@@ -181,8 +181,8 @@ INLINE void attend_format(Memory m, int64_t layer, Heads h, const Query *queries
 }
 
 #if defined(__x86_64__)
-__attribute__((target("arch=x86-64-v4"))) static void attend_avx512(Memory m, int64_t layer, Heads h, const Query *queries,
-                                                                    int64_t n, int64_t from, int64_t to, float *scores) {
+TARGET_V4 static void attend_avx512(Memory m, int64_t layer, Heads h, const Query *queries, int64_t n, int64_t from, int64_t to,
+                                    float *scores) {
   attend_format(m, layer, h, queries, n, from, to, scores, HALF_AVX512);
 }
 #endif

@@ -6,6 +6,7 @@
 
 #include "crew.h"
 #include "kernels.h"
+#include "memory.h"
 #include "operator.h"
 #include "pieces.h"
 
@@ -62,15 +63,15 @@ struct Task {
 
 static inline void part(void *data, size_t p) {
   Task *t = data;
-  void *scratch = NULL;
-  if (t->scratch && posix_memalign(&scratch, 64, t->scratch)) {
+  void *scratch = t->scratch ? aligned_take(64, t->scratch) : NULL;
+  if (t->scratch && !scratch) {
     t->failed = 1;
     return;
   }
   p += t->first;
   int64_t first = t->items * (int64_t)p / t->parts, end = t->items * (int64_t)(p + 1) / t->parts;
   for (int64_t i = first; i < end; i++) t->item(t, i, scratch);
-  free(scratch);
+  aligned_give(scratch);
 }
 
 // run does a task; elements is the number of floats that it touches, by which small

@@ -138,6 +138,22 @@ void crew_run(int threads, void (*item)(void *, size_t), void *data, size_t item
   for (size_t i = 0; i < n; i++) finish(helpers[i], &job);
 }
 
+// start starts a helper's thread, and returns what pthread_create does.
+static int start(pthread_t *thread, Helper *h) {
+#if defined(_WIN32)
+  return pthread_create(thread, NULL, help, h);
+#else
+  // Signals are for Go's threads, but for those of a thread's own reads: see mapping.File.
+  sigset_t all, old;
+  sigfillset(&all);
+  sigdelset(&all, SIGBUS);
+  pthread_sigmask(SIG_SETMASK, &all, &old);
+  int failed = pthread_create(thread, NULL, help, h);
+  pthread_sigmask(SIG_SETMASK, &old, NULL);
+  return failed;
+#endif
+}
+
 // hire adds a helper; false if there is no thread for it.
 static int hire(void) {
   Helper *h = calloc(1, sizeof *h);
@@ -145,14 +161,7 @@ static int hire(void) {
   pthread_mutex_init(&h->lock, NULL);
   pthread_cond_init(&h->wake, NULL);
   pthread_cond_init(&h->done, NULL);
-  // Signals are for Go's threads, but for those of a thread's own reads: see mapping.File.
-  sigset_t all, old;
-  sigfillset(&all);
-  sigdelset(&all, SIGBUS);
-  pthread_sigmask(SIG_SETMASK, &all, &old);
-  int failed = pthread_create(&h->thread, NULL, help, h);
-  pthread_sigmask(SIG_SETMASK, &old, NULL);
-  if (failed) {
+  if (start(&h->thread, h)) {
     free(h);
     return 0;
   }

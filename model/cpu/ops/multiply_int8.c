@@ -55,8 +55,8 @@ static void thread(void *data, size_t i) {
   if (u >= w->units) return;
   size_t rows = (w->most * p->m.steps * STEP + 63) / 64 * 64;
   size_t floats = p->target ? 0 : w->most * p->panels * PANEL * sizeof(float);
-  uint8_t *scratch;
-  if (posix_memalign((void **)&scratch, 64, rows + floats)) {
+  uint8_t *scratch = aligned_take(64, rows + floats);
+  if (!scratch) {
     w->failed = 1;
     return;
   }
@@ -70,7 +70,7 @@ static void thread(void *data, size_t i) {
     unit(w, u, next, scratch, (float *)(scratch + rows));
     u = next;
   }
-  free(scratch);
+  aligned_give(scratch);
 }
 
 OrtStatus *int8_run(Call c, Int8Product *p) {

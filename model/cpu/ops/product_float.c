@@ -64,16 +64,19 @@ typedef int32_t i4 __attribute__((vector_size(16)));
 // The compiler keeps vectors in registers only where they are as large as these: with
 // AVX-512 there are 32 of 16 floats, with AVX2 16 of 8, with NEON 32 and with SSE 16 of 4.
 #if defined(__x86_64__)
-#define CPU(level) __attribute__((target("arch=x86-64-" level)))
-
-CPU("v3") INLINE v8 load_half_f16c(const uint16_t *p) {
+TARGET_V3 INLINE v8 load_half_f16c(const uint16_t *p) {
+#if defined(__clang__)
+  typedef _Float16 vh __attribute__((vector_size(16), aligned(2), may_alias));
+  return __builtin_convertvector(*(const vh *)p, v8);
+#else
   v8 v;
   __asm__("vcvtph2ps %1, %0" : "=x"(v) : "m"(*(const h8 *)p));
   return v;
+#endif
 }
 
 #define NAME(x) x##_avx512
-#define TARGET CPU("v4")
+#define TARGET TARGET_V4
 #define WIDTH 16
 #define ACCUMULATORS 24
 #define HEIGHT 12
@@ -81,7 +84,7 @@ CPU("v3") INLINE v8 load_half_f16c(const uint16_t *p) {
 #include "product_float_tile.h"
 
 #define NAME(x) x##_avx2
-#define TARGET CPU("v3")
+#define TARGET TARGET_V3
 #define WIDTH 8
 #define ACCUMULATORS 12
 #define HEIGHT 6

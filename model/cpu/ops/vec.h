@@ -19,13 +19,27 @@ typedef int32_t vi __attribute__((vector_size(64)));
 typedef int16_t vs __attribute__((vector_size(32), aligned(2), may_alias));
 typedef uint8_t vb __attribute__((vector_size(16), aligned(1), may_alias));
 
+// TARGET_V3 and TARGET_V4 mark what runs on x86 CPUs of these levels only. As a cross compiler clang is told
+// by name what other CPUs lack, which has more weight than a level.
+#if defined(__clang__)
+#define FEATURES_V3 "avx2,bmi,bmi2,f16c,fma,lzcnt,movbe"
+#define TARGET_V3 __attribute__((target(FEATURES_V3)))
+#define TARGET_V4 __attribute__((target(FEATURES_V3 ",avx512f,avx512bw,avx512cd,avx512dq,avx512vl")))
+#else
+#define TARGET_V3 __attribute__((target("arch=x86-64-v3")))
+#define TARGET_V4 __attribute__((target("arch=x86-64-v4")))
+#endif
+
 #define INLINE static inline __attribute__((always_inline))
 
 // KERNEL marks a function that is compiled for several generations of x86 CPUs;
-// the loader picks one when the program starts. Clang refuses vectors of 16 floats
-// in such functions. With -DKERNEL= there is one, for the compiler's target.
+// the loader of Linux picks one when the program starts. Clang refuses to call functions of
+// vectors of 16 floats from such as are compiled for AVX-512. With -DKERNEL= there is one, for
+// the compiler's target.
 #if defined(KERNEL)
-#elif defined(__x86_64__) && defined(__linux__) && defined(__GNUC__) && !defined(__clang__)
+#elif defined(__x86_64__) && defined(__linux__) && defined(__clang__)
+#define KERNEL __attribute__((target_clones("arch=x86-64-v3", "default")))
+#elif defined(__x86_64__) && defined(__linux__) && defined(__GNUC__)
 #define KERNEL __attribute__((target_clones("arch=x86-64-v4", "arch=x86-64-v3", "default")))
 #else
 #define KERNEL
@@ -82,9 +96,13 @@ INLINE vf load_half(const uint16_t *p) {
   return (vf)(h & (int32_t)0x8fffffff) * 0x1p112f;
 }
 
-// The same with the instruction that x86 CPUs have for it. C has no name for it that
+// The same with the instruction that x86 CPUs have for it. gcc has no name for it that
 // may be used in a function that is compiled for several CPUs, so this is for
-// functions that are compiled for AVX-512 only.
+// functions that are compiled for AVX-512 only. For clang it is no function: see KERNEL.
+#if defined(__x86_64__) && defined(__clang__)
+typedef _Float16 vh __attribute__((vector_size(32), aligned(2), may_alias));
+#define load_half_avx512(p) __builtin_convertvector(*(const vh *)(p), vf)
+#else
 INLINE vf load_half_avx512(const uint16_t *p) {
 #if defined(__x86_64__)
   vf v;
@@ -94,6 +112,7 @@ INLINE vf load_half_avx512(const uint16_t *p) {
   return load_half(p);
 #endif
 }
+#endif
 
 INLINE float half_to_float(uint16_t h) {
   uint32_t bits = (uint32_t)(h & 0x7fff) << 13;

@@ -3,11 +3,8 @@
 
 #include <pthread.h>
 #include <stdlib.h>
-#include <sys/mman.h>
 
-#ifndef MAP_NORESERVE
-#define MAP_NORESERVE 0
-#endif
+#include "memory.h"
 
 enum {
   ALIGNMENT = 64,      // of what is handed out; a block begins as long before
@@ -47,10 +44,8 @@ int64_t pool_taken(void) { return taken; }
 static int class_of(size_t size) { return CLASSES - __builtin_clzll(size - 1); }
 
 static Block *map(size_t bytes) {
-  void *p = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-  if (p == MAP_FAILED) return NULL;
-  Block *b = p;
-  b->mapped = bytes;
+  Block *b = pages_take(bytes);
+  if (b) b->mapped = bytes;
   return b;
 }
 
@@ -88,9 +83,8 @@ static void *take(OrtAllocator *base, size_t size) {
   if (size == 0 || size > SIZE_MAX / 4) return NULL;
   Block *b = NULL;
   if (size < SMALL) {
-    void *p;
-    if (posix_memalign(&p, ALIGNMENT, size + ALIGNMENT)) return NULL;
-    b = p;
+    b = aligned_take(ALIGNMENT, size + ALIGNMENT);
+    if (!b) return NULL;
     b->mapped = 0;
   } else {
     int class = class_of(size + ALIGNMENT);
@@ -108,9 +102,9 @@ static void give(OrtAllocator *pool, void *p) {
   Block *b = (Block *)((char *)p - ALIGNMENT);
   taken -= b->size;
   if (!b->mapped)
-    free(b);
+    aligned_give(b);
   else if (!keep((Pool *)pool, b))
-    munmap(b, b->mapped);
+    pages_give(b, b->mapped);
 }
 
 static const OrtMemoryInfo *info_of(const OrtAllocator *pool) { return ((const Pool *)pool)->info; }
@@ -145,7 +139,7 @@ static void unmap(Kept unneeded) {
   for (int c = 0; c < CLASSES; c++)
     for (Block *b = unneeded.blocks[c]; b;) {
       Block *next = b->next;
-      munmap(b, b->mapped);
+      pages_give(b, b->mapped);
       b = next;
     }
 }

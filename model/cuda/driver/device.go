@@ -6,7 +6,8 @@
 // start without it.
 package driver
 
-// #cgo LDFLAGS: -ldl
+// #cgo CFLAGS: -I${SRCDIR}/../../onnxruntime/include
+// #cgo unix LDFLAGS: -ldl
 // #include <stdlib.h>
 // #include "driver.h"
 import "C"

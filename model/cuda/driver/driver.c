@@ -1,12 +1,13 @@
 #include "driver.h"
 
-#include <dlfcn.h>
+#include "library.h"
 
 const char *dragoman_cuda_load(Driver *d, const char *path) {
-  void *handle = dlopen(path, RTLD_NOW | RTLD_GLOBAL);
-  if (!handle) return dlerror();
+  const char *message;
+  void *handle = library_open(path, 1, &message);
+  if (!handle) return message;
 #define FIND(name, arguments)                                  \
-  d->name = (int(*) arguments)dlsym(handle, #name);            \
+  d->name = (int(*) arguments)library_find(handle, #name);            \
   if (!d->name) return "the driver is too old: it has no " #name;
   DRAGOMAN_CUDA_FUNCTIONS(FIND)
 #undef FIND

@@ -1,0 +1,96 @@
+#!/usr/bin/env bash
+# Makes archives twice and compares them, then tries each:
+#
+#   scripts/release/test.sh [platform...]      (as for build.sh)
+#
+# The second time nothing that is compiled is taken from the first. Linux's amd64 is tried in a root that
+# has nothing but its C and C++ libraries, arm64 in qemu, Windows' in Wine; macOS' cannot be tried here.
+# With ONCE=1 they are made once only. Needs root, and installs what is missing (Debian).
+set -euo pipefail
+cd "$(dirname "$0")/../.."
+
+# die says in one line what is wrong.
+die() {
+  echo "release-test: $*" >&2
+  exit 1
+}
+
+((EUID == 0)) || die "cannot run: it needs root, for namespaces and chroot"
+(($# > 0)) || set -- linux-amd64 linux-arm64 macos-arm64 windows-amd64
+for tool in ip:iproute2 curl:curl unzip:unzip; do
+  scripts/needs.sh "${tool%:*}" "${tool#*:}"
+done
+scratch=$(mktemp -d)
+trap 'rm -rf "$scratch"' EXIT
+chmod 0755 "$scratch"
+
+out=build/release
+rm -rf "$out"
+scripts/release/build.sh "$@"
+if [[ -z ${ONCE:-} ]]; then
+  mv "$out" "$scratch/first"
+  GOCACHE=$scratch/go ZIG_GLOBAL_CACHE_DIR=$scratch/zig scripts/release/build.sh "$@" >/dev/null
+  diff -r "$scratch/first" "$out" || die "the second time the archives have other bytes"
+  echo "ok: the second time the archives have the same bytes"
+fi
+(cd "$out" && sha256sum --quiet --check SHA256SUMS)
+
+# bare makes a root of a program's libraries, beside an archive's folder.
+bare() {
+  local root=$1 folder=$2 library
+  mkdir -p "$root"/{tmp,dev,proc}
+  mknod -m 0666 "$root/dev/null" c 1 3
+  mknod -m 0444 "$root/dev/urandom" c 1 9
+  for library in $(ldd "$folder/dragoman" "$folder/libonnxruntime.so" | grep -o '/[^ ]*\.so[^ :]*' | grep -v "^$folder" | sort -u); do
+    install -D "$library" "$root$library"
+  done
+  cp -R "$folder" "$root/dragoman"
+}
+
+# emulated makes the root of an emulated Arm CPU: see scripts/other_cpu_test.sh.
+emulated() {
+  local root=$1
+  mkdir -p "$root/proc"
+  ln -s /usr/aarch64-linux-gnu/lib "$root/lib"
+  printf '%s\t: %s\n' processor 0 Features 'fp asimd' 'CPU implementer' 0x41 'CPU architecture' 8 \
+    'CPU variant' 0x0 'CPU part' 0xd08 'CPU revision' 3 >"$root/proc/cpuinfo"
+}
+
+for platform; do
+  archive=$(ls "$out"/dragoman-*-"$platform".{tar.gz,zip} 2>/dev/null)
+  case $archive in
+    *.zip) unzip -q "$archive" -d "$scratch" ;;
+    *) tar -xzf "$archive" -C "$scratch" ;;
+  esac
+  folder=$scratch/$(basename "$archive" | sed -E 's/\.(zip|tar\.gz)$//')
+  size=$(stat -c %s "$archive")
+  echo "$platform: $((size / 1000000)) MB"
+  ((size <= 80000000)) || die "$archive has more than 80 MB"
+  proc=/proc
+  case $platform in
+    linux-amd64)
+      proc=$scratch/root/proc
+      bare "$scratch/root" "$folder"
+      run=(chroot "$scratch/root" /dragoman/dragoman)
+      ;;
+    linux-arm64)
+      scripts/needs.sh qemu-aarch64 qemu-user libstdc++6-arm64-cross
+      emulated "$scratch/arm"
+      run=(qemu-aarch64 -L "$scratch/arm" "$folder/dragoman")
+      ;;
+    windows-amd64)
+      [[ -x /usr/lib/wine/wine64 ]] || scripts/needs.sh wine64 wine64 # Debian has it in no folder of PATH
+      wine=$(command -v wine64 || echo /usr/lib/wine/wine64)
+      HOME=$scratch WINEDEBUG=-all "$wine" wineboot --init >/dev/null 2>&1
+      build/zig/ziglang/zig cc -target x86_64-windows-gnu -O2 -s -fno-sanitize=undefined -shared \
+        -o "$scratch/.wine/drive_c/windows/system32/bcryptprimitives.dll" scripts/release/wine_random.c -ladvapi32
+      run=(env HOME="$scratch" "$wine" "$folder/dragoman.exe")
+      ;;
+    *)
+      echo "not tried: $platform"
+      continue
+      ;;
+  esac
+  unshare --mount --net --pid --fork --kill-child --mount-proc="$proc" scripts/release/try.sh "${run[@]}"
+done
+echo "release-test: passed"
