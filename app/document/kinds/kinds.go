@@ -10,13 +10,14 @@ import (
 	"dragoman/app/document"
 	"dragoman/app/document/epub"
 	"dragoman/app/document/office"
+	"dragoman/app/document/pdf"
 	"dragoman/app/document/textfile"
 	"dragoman/app/text/excerpt"
 )
 
 // All returns every kind, in the order in which they are shown to users.
 func All() []*document.Kind {
-	return slices.Concat(textfile.Kinds(), office.Kinds(), []*document.Kind{epub.Kind})
+	return slices.Concat(textfile.Kinds(), office.Kinds(), []*document.Kind{epub.Kind, pdf.Kind})
 }
 
 // Named returns the kind of a name, nil for another one.
