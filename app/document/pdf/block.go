@@ -16,10 +16,10 @@ type line struct {
 	x0, x1, y     float64
 	size          float64
 	angle         float64
-	style         style // of most of its letters
-	isBullet      bool  // it is what an item of a list begins with
-	isItem        bool  // it is behind that
-	isEntry       bool  // of a table of contents: it is before what leads to a page
+	style         style   // of most of its letters
+	isBullet      bool    // it is what an item of a list begins with
+	isItem        bool    // it is behind that
+	isEntry       bool    // of a table of contents: it is before what leads to a page
 	beside        []*line // the lines of its row, if it looks like that of a table
 	text          string
 	firstWordEnds float64 // how wide its first word is
@@ -108,11 +108,14 @@ func inRow(row []*span, s *span) bool {
 	if s.size > 0.8*first.size {
 		return math.Abs(up) < 0.2*first.size
 	}
-	if up > 0.7*first.size || up < -0.35*first.size {
-		return math.Abs(up) < 0.05*first.size
+	switch {
+	case math.Abs(up) < 0.05*first.size:
+		return true
+	case up > 0.7*first.size, up < -0.35*first.size:
+		return false
 	}
 	return slices.ContainsFunc(row, func(o *span) bool {
-		return o.size > 1.2*s.size && s.x0 > o.x0-0.5*o.size && s.x0 < o.x1+0.5*o.size
+		return o.size > 1.2*s.size && s.x1 > o.x0-0.5*o.size && s.x0 < o.x1+0.5*o.size
 	})
 }
 
@@ -392,7 +395,7 @@ func (b *block) findRoom(lines []*line, p *page) {
 			b.mostRight = min(b.mostRight, l.x0-0.6*b.size)
 		}
 		if isBelow := l.y < last.y-0.3*b.size; isBelow && l.x0 < b.right && l.x1 > b.left {
-			b.lowest = max(b.lowest, top+0.3*b.size)
+			b.lowest = max(b.lowest, top+0.5*b.size)
 		}
 	}
 	b.mostRight, b.lowest = max(b.mostRight, b.right), min(b.lowest, last.y)

@@ -218,7 +218,7 @@ func (l *layout) lay(b *block, p *paragraph, pageWidth float64) laid {
 	}
 	high := b.lines[0].y - b.lowest
 	for scale := 1.0; ; scale -= step {
-		lines := l.lines(p, width/(scale*b.size), first/(scale*b.size), body/(scale*b.size))
+		lines := l.lines(p, len(b.lines) == 1, width/(scale*b.size), first/(scale*b.size), body/(scale*b.size))
 		leading := b.leading * max(scale, 0.3)
 		fits := float64(len(lines)-1)*leading <= high+0.05*b.size && p.widest(lines, b.size*scale) <= width*1.01
 		if fits || scale-step < smallest {
@@ -239,9 +239,13 @@ func (b *block) indents(how align) (first, body float64) {
 	return first, body
 }
 
-// lines wraps a translation; widths are in ems.
-func (l *layout) lines(p *paragraph, width, first, body float64) (lines []shaping.WrappedLine) {
-	l.wrap.Prepare(shaping.WrapConfig{Direction: p.direction(), BreakPolicy: shaping.WhenNecessary}, p.text, shaping.NewSliceIterator(cloned(p.runs))) // it changes them
+// lines wraps a translation; widths are in ems. A whole one has no line ends within words.
+func (l *layout) lines(p *paragraph, isWhole bool, width, first, body float64) (lines []shaping.WrappedLine) {
+	policy := shaping.WhenNecessary
+	if isWhole {
+		policy = shaping.Never
+	}
+	l.wrap.Prepare(shaping.WrapConfig{Direction: p.direction(), BreakPolicy: policy}, p.text, shaping.NewSliceIterator(cloned(p.runs))) // it changes them
 	indent := first
 	for {
 		most := max(1, (width-indent)*em)

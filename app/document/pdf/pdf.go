@@ -40,8 +40,13 @@ func rewrite(ctx context.Context, out io.Writer, in io.ReaderAt, size int64, o d
 	}
 	defer f.close()
 	w := writer{file: f, fonts: fonts, dry: out == io.Discard}
-	err = f.eachBlock(func(page int, b *block) error {
-		return w.translate(page, b, o, t.Within(ctx))
+	err = f.eachPage(func(n int, p *page, blocks []*block) error {
+		for _, b := range blocks {
+			if err := w.translate(n, p, b, o, t.Within(ctx)); err != nil {
+				return err
+			}
+		}
+		return w.restore(n, p)
 	})
 	if err != nil || w.dry {
 		return err
@@ -49,9 +54,9 @@ func rewrite(ctx context.Context, out io.Writer, in io.ReaderAt, size int64, o d
 	return w.write(out)
 }
 
-// eachBlock goes through the blocks of a document that have words, in the order in which they are read. It fails where
-// there is none.
-func (f *file) eachBlock(each func(page int, b *block) error) error {
+// eachPage goes through the pages of a document, and their blocks that have words, in the order in which they are read. It
+// fails where there is none.
+func (f *file) eachPage(each func(n int, p *page, blocks []*block) error) error {
 	found, s := 0, seen{}
 	for n := range f.pages {
 		if err := admission.Work(f.ctx, 1<<10); err != nil {
@@ -61,11 +66,10 @@ func (f *file) eachBlock(each func(page int, b *block) error) error {
 		if err != nil {
 			return err
 		}
-		for _, b := range p.blocks() {
-			found++
-			if err := each(n, b); err != nil {
-				return err
-			}
+		blocks := p.blocks()
+		found += len(blocks)
+		if err := each(n, p, blocks); err != nil {
+			return err
 		}
 	}
 	switch {

@@ -33,6 +33,7 @@ type span struct {
 	angle  float64 // of its line, counterclockwise, in radians
 	x0, x1 float64 // where it begins and ends
 	y      float64 // of its baseline
+	isPart bool    // it is a part of its object, which others have too
 	kept   bool    // it moves with the text around it, but is not translated: code, or a sign of a formula
 }
 
@@ -206,10 +207,80 @@ func (r *reader) object(o object) error {
 		return err
 	}
 	s.font.link = r.page.linkAt(s)
-	if r.page.spans = append(r.page.spans, s); len(r.page.spans) > maxTexts {
+	parts, err := r.parts(s)
+	if err != nil {
+		return err
+	}
+	if r.page.spans = append(r.page.spans, parts...); len(r.page.spans) > maxTexts {
 		return document.TooLarge("a page of the PDF has more than %d texts: it cannot be translated", maxTexts)
 	}
 	return nil
+}
+
+// partGap is how wide a gap within a text is, in parts of its size, that divides it: a row of a table may be one text.
+const partGap = 1.5
+
+// parts divides a text where it has wide gaps.
+func (r *reader) parts(s *span) ([]*span, error) {
+	letters := []rune(s.text)
+	if s.kept || s.font.mono || s.font.math || s.angle != 0 || !strings.Contains(strings.TrimSpace(s.text), " ") || letters[0] == ' ' {
+		return []*span{s}, nil
+	}
+	at, err := r.FPDFText_GetCharIndexAtPos(&requests.FPDFText_GetCharIndexAtPos{
+		TextPage: r.texts, X: s.x0 + 0.1*s.size, Y: s.y + 0.2*s.size, XTolerance: 0.3 * s.size, YTolerance: 0.3 * s.size,
+	})
+	if err != nil || at.CharIndex < 0 || !r.isAt(at.CharIndex, letters[0]) || !r.isAt(at.CharIndex+len(letters)-1, letters[len(letters)-1]) {
+		return []*span{s}, r.fatal(err)
+	}
+	var parts []*span
+	from, x0 := 0, s.x0
+	for i := 1; i < len(letters)-1; i++ {
+		if letters[i] != ' ' || letters[i+1] == ' ' {
+			continue
+		}
+		end := i
+		for end > from && letters[end-1] == ' ' {
+			end--
+		}
+		left, right, err := r.gap(at.CharIndex+end-1, at.CharIndex+i+1)
+		if err != nil {
+			return nil, err
+		}
+		if right-left > partGap*s.size && end > from {
+			parts = append(parts, s.part(string(letters[from:end]), x0, left))
+			from, x0 = i+1, right
+		}
+	}
+	if from == 0 {
+		return []*span{s}, nil
+	}
+	return append(parts, s.part(string(letters[from:]), x0, s.x1)), nil
+}
+
+// part is a part of a text.
+func (s *span) part(text string, x0, x1 float64) *span {
+	part := *s
+	part.text, part.x0, part.x1, part.isPart = text, x0, max(x1, x0+1), true
+	return &part
+}
+
+// isAt says whether a letter is the nth one of the page.
+func (r *reader) isAt(n int, letter rune) bool {
+	got, err := r.FPDFText_GetUnicode(&requests.FPDFText_GetUnicode{TextPage: r.texts, Index: n})
+	return err == nil && (rune(got.Unicode) == letter || unicode.IsSpace(rune(got.Unicode)) && letter == ' ' || letter == '-')
+}
+
+// gap is where the gap between two letters of the page begins and ends.
+func (r *reader) gap(before, after int) (left, right float64, err error) {
+	a, err := r.FPDFText_GetCharBox(&requests.FPDFText_GetCharBox{TextPage: r.texts, Index: before})
+	if err != nil {
+		return 0, 0, r.fatal(err)
+	}
+	b, err := r.FPDFText_GetCharBox(&requests.FPDFText_GetCharBox{TextPage: r.texts, Index: after})
+	if err != nil {
+		return 0, 0, r.fatal(err)
+	}
+	return a.Right, b.Left, nil
 }
 
 // fatal is an error after which there is nothing more to read, nil for others.

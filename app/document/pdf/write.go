@@ -29,7 +29,6 @@ type writer struct {
 	fonts  *fonts
 	dry    bool // nothing is written
 	layout *layout
-	widths map[int]float64
 	pages  map[int]*rewritten
 	codes  map[*font.Face]*codes
 	faces  []*font.Face // that have codes
@@ -40,6 +39,7 @@ type rewritten struct {
 	blocks  []translatedBlock
 	removed map[string]int // objects that are taken out, and how many there are beside each
 	moved   map[string]matrix
+	changed map[*span]bool // texts of blocks that change
 }
 
 // translatedBlock is a block with its translation.
@@ -52,7 +52,7 @@ type translatedBlock struct {
 const glyphCost = 160
 
 // translate has a block translated.
-func (w *writer) translate(n int, b *block, o document.Options, t document.Translate) error {
+func (w *writer) translate(n int, page *page, b *block, o document.Options, t document.Translate) error {
 	pieces, isRestyled, err := b.translated(t)
 	if err != nil {
 		return o.Fits(err)
@@ -61,7 +61,7 @@ func (w *writer) translate(n int, b *block, o document.Options, t document.Trans
 		return nil
 	}
 	if w.layout == nil {
-		w.layout, w.pages, w.codes, w.widths = &layout{fonts: w.fonts, to: o.To}, map[int]*rewritten{}, map[*font.Face]*codes{}, map[int]float64{}
+		w.layout, w.pages, w.codes = &layout{fonts: w.fonts, to: o.To}, map[int]*rewritten{}, map[*font.Face]*codes{}
 	}
 	p := w.layout.shape(b, pieces)
 	if p.missing != 0 {
@@ -70,11 +70,7 @@ func (w *writer) translate(n int, b *block, o document.Options, t document.Trans
 	if err := admission.Take(w.ctx, int64(glyphCost*len(p.text))); err != nil {
 		return err
 	}
-	width, err := w.width(n)
-	if err != nil {
-		return err
-	}
-	l := w.layout.lay(b, p, width)
+	l := w.layout.lay(b, p, page.width)
 	if (isRestyled || !l.fits) && o.Restyled != nil {
 		o.Restyled()
 	}
@@ -82,29 +78,38 @@ func (w *writer) translate(n int, b *block, o document.Options, t document.Trans
 	return nil
 }
 
-// width is that of a page.
-func (w *writer) width(n int) (float64, error) {
-	if known, ok := w.widths[n]; ok {
-		return known, nil
+// restore puts parts of texts of a page that do not change beside those that do, with which they would go.
+func (w *writer) restore(n int, p *page) error {
+	page := w.pages[n]
+	if page == nil {
+		return nil
 	}
-	size, err := w.FPDF_GetPageSizeByIndex(&requests.FPDF_GetPageSizeByIndex{Document: w.doc, Index: n})
-	if err != nil {
-		return 0, w.explain(err)
+	for _, s := range p.spans {
+		if _, isRemoved := page.removed[key(s.path)]; !s.isPart || !isRemoved || page.changed[s] {
+			continue
+		}
+		l := newLine([]*span{s})
+		b := &block{lines: []*line{l}, left: s.x0, right: s.x1, mostRight: math.Inf(1), lowest: s.y, size: s.size, leading: s.size, angle: s.angle}
+		shaped := w.layout.shape(b, []piece{{text: s.text, style: s.font}})
+		if shaped.missing != 0 {
+			return document.Refuse(missingLetter(shaped.missing), "this machine has no font for %q: install one, or ask for HTML or text", shaped.missing)
+		}
+		w.add(n, b, w.layout.lay(b, shaped, math.Inf(1)))
 	}
-	w.widths[n] = size.Width
-	return size.Width, nil
+	return nil
 }
 
 // add notes what becomes of a block.
 func (w *writer) add(n int, b *block, l laid) {
 	page := w.pages[n]
 	if page == nil {
-		page = &rewritten{removed: map[string]int{}, moved: map[string]matrix{}}
+		page = &rewritten{removed: map[string]int{}, moved: map[string]matrix{}, changed: map[*span]bool{}}
 		w.pages[n] = page
 	}
 	for _, line := range b.lines {
 		for _, s := range line.spans {
 			page.removed[key(s.path)] = s.among
+			page.changed[s] = true
 		}
 	}
 	for _, m := range l.moved {
