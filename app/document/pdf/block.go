@@ -32,26 +32,27 @@ type block struct {
 	size, leading float64
 	angle         float64
 	// What is free around it: as far as it may go to the right, and down.
-	mostRight, lowest float64
+	mostLeft, mostRight, lowest float64
+	isAtEdge                    bool // it ends where the page's texts end, and there are others before it
 }
 
-// blocks are those of a page that have words, in the order in which they are read: that in which they are on the page.
+// blocks are those of a page, in the order in which its texts are in the document, which is that in which they are read.
 func (p *page) blocks() []*block {
 	var blocks []*block
 	for _, rows := range p.rows() {
 		lines := split(rows)
-		joined := join(lines)
-		for _, b := range joined {
-			if !b.hasWords() {
-				continue
-			}
+		for _, b := range join(lines) {
 			b.findRoom(lines, p)
 			blocks = append(blocks, b)
 		}
 	}
 	p.spreadMono(blocks)
-	return slices.DeleteFunc(blocks, func(b *block) bool { return b.isCode() })
+	slices.SortStableFunc(blocks, func(a, b *block) int { return slices.Compare(a.lines[0].spans[0].path, b.lines[0].spans[0].path) })
+	return blocks
 }
+
+// isText says whether a block is to be translated: it has a word, and is no code.
+func (b *block) isText() bool { return b.hasWords() && !b.isCode() }
 
 // rows are the texts of a page by angle, each those that have one baseline, from the top to the bottom. What is raised or
 // lowered belongs to the row that it touches.
@@ -359,9 +360,10 @@ func (b *block) hasWords() bool {
 
 var word = regexp.MustCompile(`\pL\pM*\pL|[\p{Han}\p{Hiragana}\p{Katakana}\p{Thai}]`)
 
-// isCode says whether all words of a block are in a font of typewriters.
+// isCode says whether all letters of a block are in a font of typewriters.
 func (b *block) isCode() bool {
-	return !slices.ContainsFunc(b.lines, func(l *line) bool { return !l.allMono() })
+	hasLetters := slices.ContainsFunc(b.lines, func(l *line) bool { return letters(l.text) > 0 })
+	return hasLetters && !slices.ContainsFunc(b.lines, func(l *line) bool { return !l.allMono() })
 }
 
 // spreadMono lets fonts of typewriters be text where a page has no other.
@@ -374,7 +376,7 @@ func (p *page) spreadMono(blocks []*block) {
 	}
 }
 
-// findRoom finds out how far a block may grow: a single line to the right, others down.
+// findRoom finds out how far a block may grow: a single line to the right, or to the left at the right edge, others down.
 func (b *block) findRoom(lines []*line, p *page) {
 	edgeOfText, bottom := b.right, math.Inf(1)
 	for _, l := range lines {
@@ -385,7 +387,7 @@ func (b *block) findRoom(lines []*line, p *page) {
 		edgeOfText += 0.3 * (b.right - b.left) // there is little else
 	}
 	first, last := b.lines[0], b.last()
-	b.mostRight, b.lowest = edgeOfText, min(bottom, last.y)
+	b.mostLeft, b.mostRight, b.lowest = math.Inf(-1), edgeOfText, min(bottom, last.y)
 	for _, l := range lines {
 		if slices.Contains(b.lines, l) {
 			continue
@@ -393,6 +395,9 @@ func (b *block) findRoom(lines []*line, p *page) {
 		top := l.y + 0.8*l.size
 		if isBeside := l.y < first.y+0.8*b.size && top > last.y-0.2*b.size; isBeside && l.x0 > first.x0 {
 			b.mostRight = min(b.mostRight, l.x0-0.6*b.size)
+		}
+		if isBefore := l.y < first.y+0.5*b.size && l.y > last.y-0.5*b.size; isBefore && l.x1 < first.x1 {
+			b.mostLeft, b.isAtEdge = max(b.mostLeft, l.x1+b.size), b.right > edgeOfText-0.5*b.size && !l.isBullet
 		}
 		if isBelow := l.y < last.y-0.3*b.size; isBelow && l.x0 < b.right && l.x1 > b.left {
 			b.lowest = max(b.lowest, top+0.5*b.size)

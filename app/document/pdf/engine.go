@@ -44,6 +44,8 @@ type file struct {
 	memory *memory
 	doc    references.FPDF_DOCUMENT
 	pages  int
+
+	takesHidden bool // text that is not shown is read too
 }
 
 // open opens a document. The caller closes it.

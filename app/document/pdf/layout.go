@@ -19,6 +19,8 @@ const (
 	em = 1000
 	// smallest is how small a text may become, in parts of its size, to fit in its place, and step the steps down to there.
 	smallest, step = 0.6, 0.04
+	// smallestLine is how small a text becomes before one line becomes several.
+	smallestLine = 0.8
 	// mostStretch is how much wider a space may become, in ems, in lines that end at the right edge.
 	mostStretch = 0.8
 	// objectLetter that stands for what is kept in a text.
@@ -172,6 +174,9 @@ func (b *block) alignment(pageWidth float64) align {
 	n := len(b.lines)
 	if n == 1 {
 		l := b.lines[0]
+		if b.isAtEdge {
+			return right
+		}
 		if near((l.x0+l.x1)/2, pageWidth/2) && l.x0 > 0.15*pageWidth && b.angle == 0 {
 			return center
 		}
@@ -185,17 +190,17 @@ func (b *block) alignment(pageWidth float64) align {
 		if near(l.x1, b.right) {
 			rights++
 		}
-		if near(l.x0+l.x1, b.lines[0].x0+b.lines[0].x1) {
+		if math.Abs(l.x0+l.x1-b.lines[0].x0-b.lines[0].x1) < b.size {
 			centers++
 		}
 	}
 	switch isRagged := rights < n-1; {
+	case centers == n && !near(b.lines[0].x0, b.lines[1].x0):
+		return center
 	case lefts == n && n > 2 && !isRagged:
 		return justified
 	case lefts == n:
 		return left
-	case centers == n:
-		return center
 	case rights == n:
 		return right
 	}
@@ -212,6 +217,8 @@ func (l *layout) lay(b *block, p *paragraph, pageWidth float64) laid {
 		case center:
 			width = 2 * min(b.mostRight-(b.left+b.right)/2, (b.right+b.left)/2-(pageWidth-b.mostRight))
 			width = max(width, b.right-b.left)
+		case right:
+			width = max(width, b.right-max(b.mostLeft, b.left-width))
 		default:
 			width = b.mostRight - b.left
 		}
@@ -221,6 +228,9 @@ func (l *layout) lay(b *block, p *paragraph, pageWidth float64) laid {
 		lines := l.lines(p, len(b.lines) == 1, width/(scale*b.size), first/(scale*b.size), body/(scale*b.size))
 		leading := b.leading * max(scale, 0.3)
 		fits := float64(len(lines)-1)*leading <= high+0.05*b.size && p.widest(lines, b.size*scale) <= width*1.01
+		if len(b.lines) == 1 && len(lines) > 1 && scale > smallestLine {
+			continue
+		}
 		if fits || scale-step < smallest {
 			return l.put(b, p, lines, how, scale, leading, width, first, body, fits)
 		}

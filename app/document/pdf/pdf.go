@@ -26,7 +26,10 @@ import (
 )
 
 // Kind is the kind of documents in PDF.
-var Kind = &document.Kind{Name: "pdf", Extensions: []string{".pdf"}, MediaType: "application/pdf", Form: markup.XML, Rewrite: rewrite}
+var Kind = &document.Kind{Name: "pdf", Extensions: []string{".pdf"}, MediaType: "application/pdf", Form: markup.XML, Rewrite: rewrite, Room: room}
+
+// room is for what PDFium does not pack as it was, and for fonts.
+func room(size int64) int64 { return 6*size + 8<<20 }
 
 // rewrite copies a document with its segments translated. What is not translated stays as it is on the page.
 func rewrite(ctx context.Context, out io.Writer, in io.ReaderAt, size int64, o document.Options, t document.Translate) error {
@@ -42,6 +45,9 @@ func rewrite(ctx context.Context, out io.Writer, in io.ReaderAt, size int64, o d
 	w := writer{file: f, fonts: fonts, dry: out == io.Discard}
 	err = f.eachPage(func(n int, p *page, blocks []*block) error {
 		for _, b := range blocks {
+			if !b.isText() {
+				continue
+			}
 			if err := w.translate(n, p, b, o, t.Within(ctx)); err != nil {
 				return err
 			}
@@ -54,8 +60,8 @@ func rewrite(ctx context.Context, out io.Writer, in io.ReaderAt, size int64, o d
 	return w.write(out)
 }
 
-// eachPage goes through the pages of a document, and their blocks that have words, in the order in which they are read. It
-// fails where there is none.
+// eachPage goes through the pages of a document, and their blocks, in the order in which they are read. It fails where there
+// is nothing to translate.
 func (f *file) eachPage(each func(n int, p *page, blocks []*block) error) error {
 	found, s := 0, seen{}
 	for n := range f.pages {
@@ -67,7 +73,11 @@ func (f *file) eachPage(each func(n int, p *page, blocks []*block) error) error 
 			return err
 		}
 		blocks := p.blocks()
-		found += len(blocks)
+		for _, b := range blocks {
+			if b.isText() {
+				found++
+			}
+		}
 		if err := each(n, p, blocks); err != nil {
 			return err
 		}

@@ -51,10 +51,10 @@ const ferry = "The ferry leaves the harbour at nine in the morning and returns i
 
 var blocks = map[string][]string{
 	"report": {
-		"The island and its ferry", "1. How to get there", ferry,
+		"Page one of two", "Written along the edge", "The island and its ferry", "1. How to get there", ferry,
 		`Buy a <g id="1">return ticket</g> at the office, or write to <g id="2">the company</g> with <x id="3"/> a day before. Children pay <g id="4">half</g> of the price.`,
 		"Take warm clothes.", "Bring something to eat.", "Place", "Distance", "The old harbour", "12 km", "Lighthouse", "3 km",
-		"Page one of two", "Written along the edge", "The second page", "It has little text.",
+		"The second page", "It has little text.",
 	},
 	"columns": {
 		"Left column text that goes on in lines below the first one and is divided with a hyphen in a remarkable word near its end.",
@@ -183,6 +183,26 @@ func TestMemory(t *testing.T) {
 			assert.ErrorIs(t, err, admission.ErrFull)
 		}
 		assert.Less(t, m.InUse(), int64(1<<20), "what the texts take stays until the request is answered")
+	}
+}
+
+// As HTML and as text a PDF has the same segments, and that of a scan whose text was recognized is there too.
+func TestTextAlone(t *testing.T) {
+	for name, c := range map[string]struct {
+		kind *document.Kind
+		want string
+	}{
+		"report": {HTML, "<p>BUY A <b>RETURN TICKET</b> AT THE OFFICE, OR WRITE TO THE COMPANY WITH <code>ferry --book</code> A DAY BEFORE. CHILDREN PAY <i>HALF</i> OF THE PRICE.</p>\n" +
+			"<p>• TAKE WARM CLOTHES.</p>\n"},
+		"columns":    {Text, "LEFT COLUMN TEXT THAT GOES ON IN LINES BELOW THE FIRST ONE AND IS DIVIDED WITH A HYPHEN IN A REMARKABLE WORD NEAR ITS END.\n\nRIGHT"},
+		"recognized": {Text, "TEXT BEHIND THE PICTURE\n"},
+	} {
+		var out bytes.Buffer
+		data := fixture(t, name)
+		require.NoError(t, c.kind.Rewrite(t.Context(), &out, bytes.NewReader(data), int64(len(data)), document.Options{To: "fr"}, func(text string) (string, error) {
+			return upper(text), nil
+		}))
+		assert.Contains(t, out.String(), c.want, name)
 	}
 }
 

@@ -190,7 +190,7 @@ func (r *reader) object(o object) error {
 		return err
 	}
 	switch {
-	case mode.TextRenderMode == enums.FPDF_TEXTRENDERMODE_INVISIBLE:
+	case mode.TextRenderMode == enums.FPDF_TEXTRENDERMODE_INVISIBLE && !r.takesHidden:
 		r.seen.hidden++
 		return nil
 	case mode.TextRenderMode > enums.FPDF_TEXTRENDERMODE_INVISIBLE: // what is drawn through its letters

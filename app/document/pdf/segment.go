@@ -36,6 +36,25 @@ func (b *block) translated(translate func(text string) (string, error)) (pieces 
 	return pieces, s.p.Lost(), err
 }
 
+// pieces is a block as it is.
+func (b *block) pieces() (pieces []piece) {
+	var before *line
+	for _, l := range b.lines {
+		for i, s := range l.spans {
+			isSpaced := i > 0 && spaceBetween(l.spans[i-1], s) || i == 0 && before != nil && !strings.HasSuffix(before.text, " ")
+			switch {
+			case i == 0 && before != nil && b.isCode():
+				pieces = append(pieces, piece{text: "\n", style: s.font})
+			case isSpaced:
+				pieces = append(pieces, piece{text: " ", style: s.font})
+			}
+			pieces = append(pieces, piece{text: s.text, style: s.font})
+		}
+		before = l
+	}
+	return pieces
+}
+
 // segment is a block as a paragraph. Its styles and what it keeps are written as marks, between signs that no text has.
 type segment struct {
 	p       *tagged.Paragraph
