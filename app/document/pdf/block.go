@@ -368,7 +368,7 @@ func (b *block) isCode() bool {
 
 // spreadMono lets fonts of typewriters be text where a page has no other.
 func (p *page) spreadMono(blocks []*block) {
-	if slices.ContainsFunc(blocks, func(b *block) bool { return !b.isCode() }) {
+	if slices.ContainsFunc(blocks, (*block).isText) {
 		return
 	}
 	for _, s := range p.spans {

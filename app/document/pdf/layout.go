@@ -315,7 +315,7 @@ func (l *layout) put(b *block, p *paragraph, lines []shaping.WrappedLine, how al
 		switch {
 		case how == center:
 			x = b.left + (b.right-b.left)/2 - advance(line.Line)/em*size/2
-		case how == right && len(b.lines) == 1:
+		case how == right && b.isAtEdge:
 			x = b.right - advance(line.Line)/em*size
 		case how == right, how == justified && isLast && !p.rightward:
 			x += free

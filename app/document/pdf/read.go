@@ -375,8 +375,19 @@ func (r *reader) style(o references.FPDF_PAGEOBJECT) (s style, err error) {
 	}
 	s.named(name)
 	s.serif = (s.serif || flags.Serif) && !sansName.MatchString(name)
-	s.mono, s.italic, s.bold = s.mono || flags.FixedPitch, s.italic || flags.Italic, s.bold || flags.ForceBold
+	s.mono = s.mono || flags.FixedPitch && r.isMono(font.Font)
+	s.italic, s.bold = s.italic || flags.Italic, s.bold || flags.ForceBold
 	return s, nil
+}
+
+// isMono says whether narrow letters of a font are as wide as wide ones: what fonts say of themselves is often wrong.
+func (r *reader) isMono(font references.FPDF_FONT) bool {
+	narrow, err := r.FPDFFont_GetGlyphWidth(&requests.FPDFFont_GetGlyphWidth{Font: font, Glyph: 'i', FontSize: 1000})
+	if err != nil {
+		return false
+	}
+	wide, err := r.FPDFFont_GetGlyphWidth(&requests.FPDFFont_GetGlyphWidth{Font: font, Glyph: 'm', FontSize: 1000})
+	return err == nil && narrow.GlyphWidth == wide.GlyphWidth
 }
 
 // matrix is how an object is moved, turned and scaled.
