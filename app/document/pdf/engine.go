@@ -22,8 +22,8 @@ import (
 )
 
 const (
-	// maxPages is how many pages a document may have.
-	maxPages = 10_000
+	// maxPages is how many pages a document may have: PDFium goes through the whole document for each page that it writes.
+	maxPages = 1000
 	// maxMemory is what PDFium may have for a document, in pages of 64 KiB: 256 MiB. It is taken as it grows.
 	maxMemory = 4096
 	// leastMemory is what it begins with, in bytes.

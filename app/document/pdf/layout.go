@@ -228,7 +228,7 @@ func (l *layout) lay(b *block, p *paragraph, pageWidth float64) laid {
 		lines := l.lines(p, len(b.lines) == 1, width/(scale*b.size), first/(scale*b.size), body/(scale*b.size))
 		leading := b.leading * max(scale, 0.3)
 		fits := float64(len(lines)-1)*leading <= high+0.05*b.size && p.widest(lines, b.size*scale) <= width*1.01
-		if len(b.lines) == 1 && len(lines) > 1 && scale > smallestLine {
+		if len(b.lines) == 1 && len(lines) > 1 && (scale > smallestLine || b.lines[0].isEntry && scale-step >= smallest) {
 			continue
 		}
 		if fits || scale-step < smallest {
