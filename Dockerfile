@@ -59,6 +59,17 @@ RUN --mount=type=cache,target=/root/.cache/pip \
     find /tmp/onnxruntime -name '*.txt' -exec mv {} /out/usr/share/doc/onnxruntime ';'; \
     chmod -R u=rwX,go=rX /out
 
+# ---- fonts for translated PDFs ----
+FROM ${PYTHON_IMAGE} AS fonts
+RUN --mount=type=secret,id=ca --mount=type=secret,id=env \
+    set -eu; \
+    apt-get update; \
+    apt-get install -y --no-install-recommends fonts-dejavu-core fonts-droid-fallback fonts-liberation; \
+    mkdir -p /out/usr/share/doc; \
+    cp -R /usr/share/fonts /out/usr/share/; \
+    cp -RL /usr/share/doc/fonts-* /out/usr/share/doc/; \
+    chmod -R u=rwX,go=rX /out
+
 # ---- ONNX Runtime for NVIDIA's GPUs ----
 FROM ${PYTHON_IMAGE} AS onnxruntime-cuda
 WORKDIR /src
@@ -76,6 +87,7 @@ RUN --mount=type=cache,target=/root/.cache/pip \
 # With DEVICE=auto it runs on the CPU where the container was given no GPU.
 FROM ${CUDA_IMAGE} AS cuda
 COPY --from=onnxruntime-cuda /out/ /
+COPY --from=fonts /out/ /
 COPY --from=build /etc/ssl/certs/ca-certificates.crt /etc/ssl/certs/ca-certificates.crt
 COPY --from=build /out/model/ /
 COPY --from=build --chown=65532:65532 /out/volumes/ /
@@ -106,6 +118,7 @@ LABEL org.opencontainers.image.title="dragoman" \
 # exported at the first start, unless a volume has it.
 FROM ${RUNTIME_IMAGE} AS cpu
 COPY --from=onnxruntime /out/ /
+COPY --from=fonts /out/ /
 COPY --from=build /out/model/ /
 COPY --from=build --chown=65532:65532 /out/volumes/ /
 COPY --from=build /out/licenses/ /

@@ -27,6 +27,7 @@ type Document struct {
 	// Header says whether the first row of a table stays: HeaderAuto, which is the default, HeaderKeep or HeaderTranslate.
 	Header   string
 	Wrapped  string   // as [Request.Wrapped], of plain text
+	As       string   // what a PDF becomes: "html", "txt"; "": a PDF
 	Glossary string   // as [Request.Glossary]
 	Model    string   // as [Request.Model]
 	Priority string   // as [Request.Priority]; PriorityLow is the default
@@ -64,7 +65,7 @@ func (c *Client) SubmitDocument(ctx context.Context, d Document, o SubmitOptions
 func (d Document) call(o SubmitOptions) (call, error) {
 	query := url.Values{
 		"fromLang": {d.From}, "toLang": {d.To}, "name": {d.Name}, "columns": d.Columns, "glossaryId": {d.Glossary}, "model": {d.Model},
-		"priority": {d.Priority}, "webhook": {o.Webhook}, "header": {d.Header}, "wrapped": {d.Wrapped},
+		"priority": {d.Priority}, "webhook": {o.Webhook}, "header": {d.Header}, "wrapped": {d.Wrapped}, "as": {d.As},
 	}
 	for _, name := range d.Columns {
 		if strings.Contains(name, ",") {

@@ -84,6 +84,8 @@ type Kind struct {
 	Extensions []string      // of file names, lower case with a point, the usual one first
 	MediaType  string        // its usual one
 	Form       markup.Format // of its segments
+	// Room is how many bytes a translated document of a size may have more than that and its texts, such as fonts; nil: none.
+	Room func(size int64) int64
 
 	// Rewrite copies a document of so many bytes to out with its segments translated, in their order. A
 	// translate that returns its argument gives the same document: the same bytes where the kind is

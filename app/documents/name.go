@@ -42,6 +42,14 @@ func safeName(name string, kind *document.Kind) string {
 	return name
 }
 
+// nameAs is a name with the extension of what the document becomes, see [kinds.As].
+func nameAs(name, as string) string {
+	if as == "" {
+		return name
+	}
+	return strings.TrimSuffix(name, path.Ext(name)) + "." + as
+}
+
 // ResultName is what a translated document is called: report.fr.docx.
 func ResultName(job jobs.Job) string {
 	name := job.Document.Name

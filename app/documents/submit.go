@@ -30,6 +30,7 @@ type Order struct {
 	Columns   []string // of a table
 	Header    document.Header
 	Wrapped   wrap.Mode
+	As        string // what becomes of a PDF, see [kinds.As]; "": a PDF
 	// Glossaries are ids of stored ones whose terms are used; where several have one, the first wins.
 	Glossaries []string
 	Secret     string // see [Service.Shared]; "": there is none
@@ -51,7 +52,7 @@ func (s *Service) Submit(c *gin.Context, o Order) (job jobs.Job, created bool, e
 	}
 	ctx, sub := c.Request.Context(), o.Submission
 	sub.File = o.File
-	sub.Document = &jobs.Document{Name: safeName(o.Name, kind), Kind: kind.Name, Columns: o.Columns, Header: string(o.Header), Wrapped: string(o.Wrapped), Secret: o.Secret}
+	sub.Document = &jobs.Document{Name: nameAs(safeName(o.Name, kind), o.As), Kind: kind.Name, Columns: o.Columns, Header: string(o.Header), Wrapped: string(o.Wrapped), Secret: o.Secret}
 	// Rewriting takes memory for some copies of text; what packages unpack to is bounded by their kinds.
 	if err := admission.Take(ctx, cost.DocumentByte*int64(len(o.File))); err != nil {
 		return job, false, err
@@ -62,7 +63,7 @@ func (s *Service) Submit(c *gin.Context, o Order) (job jobs.Job, created bool, e
 	if err := w.read(kind, o.File, options); err != nil {
 		return job, false, err
 	}
-	sub.Records, sub.Characters, sub.Document.Most = w.records, w.characters, w.most(len(o.File))
+	sub.Records, sub.Characters, sub.Document.Most = w.records, w.characters, w.most(kind, len(o.File))
 	sub.Request.Format, sub.Request.Flagged = translate.FormatOf(kind.Form), true
 	if err := s.detect(&sub); err != nil {
 		return job, false, err
@@ -98,6 +99,9 @@ func (s *Service) find(o Order) (*document.Kind, error) {
 	kind, err := kinds.Find(o.Name, o.MediaType, o.File[:min(len(o.File), kinds.Head)])
 	if err != nil {
 		return nil, fault.New(fault.UnknownDocument, fileField, "%s", err)
+	}
+	if kind, err = kinds.As(kind, o.As); err != nil {
+		return nil, fault.New(fault.InvalidValue, "as", "%s", err)
 	}
 	return kind, nil
 }

@@ -94,4 +94,10 @@ func (w *walk) afford() error {
 
 // most is how large the translated document may be: texts may grow to four times their length, and those of
 // a few letters to more.
-func (w *walk) most(size int) int64 { return int64(size) + 4*w.bytes + 32*int64(w.texts) + 64<<10 }
+func (w *walk) most(kind *document.Kind, size int) int64 {
+	most := int64(size) + 4*w.bytes + 32*int64(w.texts) + 64<<10
+	if kind.Room != nil {
+		most += kind.Room(int64(size))
+	}
+	return most
+}

@@ -97,7 +97,7 @@ func TestDocument(t *testing.T) {
 		status        int
 		code          string
 	}{
-		"PDF":     {"a.pdf", "%PDF-1.7", 415, "unsupported_document"},
+		"PDF":     {"a.txt", "%PDF-1.7", 415, "unsupported_document"},
 		"unknown": {"a.xyz", "text", 415, "unsupported_document"},
 		"empty":   {"a.txt", "", 422, "invalid_document"},
 		"binary":  {"a.txt", "\x00\xff\xfe", 422, "invalid_document"},
@@ -164,5 +164,33 @@ func TestDocumentOutlivesTheService(t *testing.T) {
 		assert.Equal(t, want, got)
 		r.stop()
 		require.NoError(t, <-r.result)
+	}
+}
+
+// A PDF comes back as one, or as its text alone.
+func TestPDFs(t *testing.T) {
+	r := service(t, "JOB_FILE="+filepath.Join(t.TempDir(), "jobs.db"))
+	file, err := os.ReadFile("../document/pdf/testdata/columns.pdf")
+	require.NoError(t, err)
+	for as, c := range map[string]struct{ name, starts, contains string }{
+		"":     {"columns.fr.pdf", "%PDF-", "%%EOF"},
+		"html": {"columns.fr.html", "<!DOCTYPE html>", "<p>"},
+		"txt":  {"columns.fr.txt", "", "\n\n"},
+	} {
+		fields := map[string]string{"fromLang": "en", "toLang": "fr"}
+		if as != "" {
+			fields["as"] = as
+		}
+		status, raw := upload(t, r.url+"/documents", "columns.pdf", string(file), fields)
+		require.Equal(t, 202, status, "%s", raw)
+		var answer jobAnswer
+		require.NoError(t, json.Unmarshal(raw, &answer))
+		assert.Equal(t, "done", ended(t, r.url+answer.Job.URL).Job.State)
+		status, header, got := fetch(t, r.url+"/documents/"+answer.Job.ID+"/result")
+		require.Equal(t, 200, status, got)
+		assert.Contains(t, header.Get("Content-Disposition"), c.name)
+		assert.True(t, strings.HasPrefix(got, c.starts), "%.200s", got)
+		assert.Contains(t, got, c.contains)
+		assert.NotContains(t, got, "Inside of a form")
 	}
 }

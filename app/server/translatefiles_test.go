@@ -45,7 +45,7 @@ func TestTranslateDocuments(t *testing.T) {
 }
 
 func TestTranslateDocumentsFails(t *testing.T) {
-	root := clitest.Folder(t, map[string]string{"a.txt": "One.", "b.txt": "Two.", "in/a.txt": "Three.", "empty.txt": "", "a.pdf": "%PDF-1.7", "none/photo.jpg": "x"})
+	root := clitest.Folder(t, map[string]string{"a.txt": "One.", "b.txt": "Two.", "in/a.txt": "Three.", "empty.txt": "", "a.pdf": "\x89PNG", "none/photo.jpg": "x"})
 	before := clitest.Contents(t, root)
 	at := func(name string) string { return filepath.Join(root, name) }
 	for name, test := range map[string]struct {
@@ -64,7 +64,7 @@ func TestTranslateDocumentsFails(t *testing.T) {
 		"there":          {[]string{at("a.txt"), "-o", at("b.txt")}, cli.ExitError, "b.txt is there already"},
 		"two of a name":  {[]string{at("a.txt"), at("in/a.txt"), "-o", at("out")}, cli.ExitError, "are both"},
 		"empty":          {[]string{at("empty.txt"), "-o", at("x.txt")}, cli.ExitError, "empty.txt: the document is empty"},
-		"PDF":            {[]string{at("a.pdf"), "-o", at("x.pdf")}, cli.ExitError, "a.pdf: the file is a PDF"},
+		"no PDF":         {[]string{at("a.pdf"), "-o", at("x.pdf")}, cli.ExitError, "a.pdf: the file is a picture"},
 		"nothing there":  {[]string{at("none"), "-o", at("x")}, cli.ExitError, "there is no document in"},
 		"language":       {[]string{at("a.txt"), "-o", at("x.txt"), "--to", "xx"}, cli.ExitUsage, "use one of"},
 		"through a file": {[]string{at("a.txt"), "-o", at("b.txt/x.txt")}, cli.ExitError, "not a directory"},

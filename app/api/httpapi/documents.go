@@ -173,6 +173,7 @@ const (
 	columnsField = "columns" // of a table; it may be there several times, or have commas
 	headerField  = "header"  // of a table: whether it has one that stays
 	webhookField = "webhook"
+	asField      = "as" // what becomes of a PDF
 )
 
 // documentFields are those of translations that requests with documents may have, each with whether
@@ -194,6 +195,11 @@ func (sent *sentDocument) parse(order *documents.Order) error {
 		case name == headerField:
 			if order.Header = document.Header(values[0]); values[0] == "" || !order.Header.Known() {
 				return fault.New(fault.InvalidValue, headerField, "header is %q, expected auto, keep or translate", excerpt.Of(values[0]))
+			}
+			continue
+		case name == asField:
+			if order.As = values[0]; values[0] == "" {
+				return fault.New(fault.InvalidValue, asField, "as is empty: leave it out for a document that stays what it is")
 			}
 			continue
 		case name == webhookField:

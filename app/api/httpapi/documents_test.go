@@ -182,7 +182,7 @@ func TestHostileDocuments(t *testing.T) {
 		"too large":         {"a.txt", strings.Repeat("x ", 5001), nil, 413, `"body_too_large","field":"file","message":"the document has 10002 bytes, at most 10000 are allowed`},
 		"far too large":     {"a.txt", strings.Repeat("x", 300_000), nil, 413, `"body_too_large"`},
 		"empty":             {"a.txt", "", nil, 422, `"invalid_document","field":"file","message":"the document is empty"`},
-		"PDF":               {"a.pdf", "%PDF-1.7\n", nil, 415, `"unsupported_document"`},
+		"PDF":               {"a.txt", "%PDF-1.7\n", nil, 415, `"unsupported_document"`},
 		"PDF as text":       {"a.txt", "%PDF-1.7\n", nil, 415, `"unsupported_document"`},
 		"unknown":           {"a.exe", "MZ", nil, 415, `"unsupported_document"`},
 		"binary":            {"a.txt", "\xff\xfe\xfd", nil, 422, `"invalid_document","field":"file"`},
@@ -273,7 +273,7 @@ func TestHeaderOfATable(t *testing.T) {
 		assert.Equal(t, c.want, s.download(job.Document.Result).Body.String())
 		s.do("DELETE", job.URL, "")
 	}
-	for field, values := range map[string][]string{"header": {"", "yes"}, "wrapped": {"", "yes"}} {
+	for field, values := range map[string][]string{"header": {"", "yes"}, "wrapped": {"", "yes"}, "as": {"", "html"}} {
 		for _, value := range values {
 			_, _, answer := s.submitDocument(t, "a.csv", "a", field, value)
 			assert.Contains(t, answer, `"code":"invalid_value"`, value)

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"dragoman/app/document"
+	"dragoman/app/document/pdf"
 )
 
 // signatures are how files start that are not text, and what is said of them. Packages are zip files.
@@ -14,7 +15,7 @@ var signatures = [...]struct{ start, what string }{
 	{"PK\x03\x04", "a zip file, such as a document of Word or LibreOffice: give it the extension of what it is"},
 	{"PK\x05\x06", "an empty zip file"},
 	{"\xD0\xCF\x11\xE0\xA1\xB1\x1A\xE1", "an old document of Word, Excel or PowerPoint, or an encrypted one: save it as docx, xlsx or pptx, without a password"},
-	{"%PDF-", "a PDF, which has no text to put translations into: send the document that it was made of"},
+	{"%PDF-", "a PDF: give it the extension .pdf"},
 	{`{\rtf`, "RTF: save it as docx or odt"},
 	{"bplist", "a binary property list: convert it by plutil -convert xml1"},
 	{"\x1F\x8B", "compressed: unpack it"},
@@ -33,7 +34,8 @@ var signatures = [...]struct{ start, what string }{
 func other(head []byte, found []*document.Kind) string {
 	zipped := len(found) > 0 && isPackage(found[0])
 	for _, s := range signatures {
-		if bytes.HasPrefix(head, []byte(s.start)) && (!zipped || s.start != "PK\x03\x04") {
+		isOwn := zipped && s.start == "PK\x03\x04" || len(found) > 0 && found[0] == pdf.Kind && s.start == "%PDF-"
+		if bytes.HasPrefix(head, []byte(s.start)) && !isOwn {
 			return s.what
 		}
 	}

@@ -10,22 +10,34 @@ import (
 	"dragoman/app/document"
 	"dragoman/app/document/epub"
 	"dragoman/app/document/office"
+	"dragoman/app/document/pdf"
 	"dragoman/app/document/textfile"
 	"dragoman/app/text/excerpt"
 )
 
 // All returns every kind, in the order in which they are shown to users.
 func All() []*document.Kind {
-	return slices.Concat(textfile.Kinds(), office.Kinds(), []*document.Kind{epub.Kind})
+	return slices.Concat(textfile.Kinds(), office.Kinds(), []*document.Kind{epub.Kind, pdf.Kind})
 }
 
 // Named returns the kind of a name, nil for another one.
 func Named(name string) *document.Kind {
-	all := All()
+	all := append(All(), pdf.HTML, pdf.Text)
 	if i := slices.IndexFunc(all, func(k *document.Kind) bool { return k.Name == name }); i >= 0 {
 		return all[i]
 	}
 	return nil
+}
+
+// As returns the kind by which a document becomes another: a PDF html or txt. "" is the document's own.
+func As(kind *document.Kind, as string) (*document.Kind, error) {
+	if as == "" {
+		return kind, nil
+	}
+	if other := Named(kind.Name + "-" + as); other != nil {
+		return other, nil
+	}
+	return nil, document.Refuse(nil, "as is %q, and the document %s: a pdf may become html or txt, others stay what they are", excerpt.Of(as), kind.Name)
 }
 
 // Find returns the kind of a document: by the extension of its file's name, else by its media type. "",

@@ -33,6 +33,8 @@ func TestFind(t *testing.T) {
 		{"", "text/x-ass", "[Script Info]", "ass"},
 		{"Localizable.strings", "", "\xff\xfe\"\x00", "strings"},
 		{"Localizable.stringsdict", "", "<plist>", "stringsdict"},
+		{"report.pdf", "", "%PDF-1.7", "pdf"},
+		{"", "application/pdf", "%PDF-1.4", "pdf"},
 	} {
 		kind, err := kinds.Find(c.name, c.mediaType, []byte(c.head))
 		if assert.NoError(t, err, "%+v", c) {
@@ -45,11 +47,11 @@ func TestFindRefuses(t *testing.T) {
 	for _, c := range []struct{ name, mediaType, head, reason string }{
 		{"letter.txt", "", "PK\x03\x04\x14\x00", "a zip file"},
 		{"letter.json", "", "%PDF-1.7", "a PDF"},
-		{"letter.pdf", "", "%PDF-1.7", "a PDF"},
+		{"letter.pdf", "", "PK\x03\x04\x14\x00", "a zip file"},
 		{"letter.doc", "", "\xD0\xCF\x11\xE0\xA1\xB1\x1A\xE1", "without a password"},
 		{"letter.txt", "", `{\rtf1`, "RTF"},
 		{"letter.docx", "", "Hello", "no docx, which is a zip file"},
-		{"letter.docx", "", "%PDF-1.7", "a PDF"},
+		{"letter.docx", "", "%PDF-1.7", "the extension .pdf"},
 		{"letter.docx", "", `{\rtf1`, "save it as docx or odt"},
 		{"letter.docx", "", "\xD0\xCF\x11\xE0\xA1\xB1\x1A\xE1", "without a password"},
 		{"a.strings", "", "bplist00", "plutil"},

@@ -1,0 +1,407 @@
+package pdf
+
+import (
+	"cmp"
+	"math"
+	"regexp"
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// line is what stands beside each other, without a gap that is wider than between words.
+type line struct {
+	spans         []*span
+	x0, x1, y     float64
+	size          float64
+	angle         float64
+	style         style   // of most of its letters
+	isBullet      bool    // it is what an item of a list begins with
+	isItem        bool    // it is behind that
+	isEntry       bool    // of a table of contents: it is before what leads to a page
+	beside        []*line // the lines of its row, if it looks like that of a table
+	text          string
+	firstWordEnds float64 // how wide its first word is
+}
+
+// block is lines that are one text, such as a paragraph.
+type block struct {
+	lines         []*line
+	left, right   float64 // of its lines
+	size, leading float64
+	angle         float64
+	// What is free around it: as far as it may go to the right, and down.
+	mostLeft, mostRight, lowest float64
+	isAtEdge                    bool // it ends where the page's texts end, and there are others before it
+}
+
+// blocks are those of a page, in the order in which its texts are in the document, which is that in which they are read.
+func (p *page) blocks() []*block {
+	var blocks []*block
+	for _, rows := range p.rows() {
+		lines := split(rows)
+		for _, b := range join(lines) {
+			b.findRoom(lines, p)
+			blocks = append(blocks, b)
+		}
+	}
+	p.spreadMono(blocks)
+	slices.SortStableFunc(blocks, func(a, b *block) int { return slices.Compare(a.lines[0].spans[0].path, b.lines[0].spans[0].path) })
+	return blocks
+}
+
+// isText says whether a block is to be translated: it has a word, and is no code.
+func (b *block) isText() bool { return b.hasWords() && !b.isCode() }
+
+// rows are the texts of a page by angle, each those that have one baseline, from the top to the bottom. What is raised or
+// lowered belongs to the row that it touches.
+func (p *page) rows() [][][]*span {
+	byAngle := map[float64][][]*span{}
+	var angles []float64
+	sorted := slices.Clone(p.spans)
+	slices.SortStableFunc(sorted, func(a, b *span) int { return cmp.Compare(b.size, a.size) })
+	bands := map[band][]int{}
+	for _, s := range sorted {
+		rows, known := byAngle[s.angle]
+		if !known {
+			angles = append(angles, s.angle)
+		}
+		at := -1
+		for d := -1; d <= 1 && at < 0; d++ {
+			for _, i := range bands[band{s.angle, int(math.Floor(s.y/bandHeight)) + d}] {
+				if inRow(rows[i], s) {
+					at = i
+					break
+				}
+			}
+		}
+		if at < 0 {
+			at = len(rows)
+			rows = append(rows, nil)
+			key := band{s.angle, int(math.Floor(s.y / bandHeight))}
+			bands[key] = append(bands[key], at)
+		}
+		rows[at] = append(rows[at], s)
+		byAngle[s.angle] = rows
+	}
+	all := make([][][]*span, 0, len(angles))
+	for _, angle := range angles {
+		rows := byAngle[angle]
+		slices.SortStableFunc(rows, func(a, b []*span) int { return cmp.Compare(b[0].y, a[0].y) })
+		all = append(all, rows)
+	}
+	return all
+}
+
+// band is a part of a page's height in which rows are looked for.
+type band struct {
+	angle float64
+	n     int
+}
+
+const bandHeight = 12
+
+// inRow says whether a text is in the row of others, the first of which is the largest.
+func inRow(row []*span, s *span) bool {
+	first := row[0]
+	up := s.y - first.y
+	if s.size > 0.8*first.size {
+		return math.Abs(up) < 0.2*first.size
+	}
+	switch {
+	case math.Abs(up) < 0.05*first.size:
+		return true
+	case up > 0.7*first.size, up < -0.35*first.size:
+		return false
+	}
+	return slices.ContainsFunc(row, func(o *span) bool {
+		return o.size > 1.2*s.size && s.x1 > o.x0-0.5*o.size && s.x0 < o.x1+0.5*o.size
+	})
+}
+
+const (
+	// wordGap and columnGap are the gaps, in parts of the size, from which on there is a space, and another column.
+	wordGap, columnGap = 0.13, 1.05
+	// bulletGap is the one behind what an item begins with.
+	bulletGap = 0.2
+)
+
+// split makes lines of rows.
+func split(rows [][]*span) []*line {
+	var lines []*line
+	for _, row := range rows {
+		slices.SortStableFunc(row, func(a, b *span) int { return cmp.Compare(a.x0, b.x0) })
+		start, first := 0, len(lines)
+		for i := 1; i <= len(row); i++ {
+			if i < len(row) {
+				gap, size := row[i].x0-edge(row[start:i]), max(row[i].size, row[i-1].size)
+				isLeader := leader.MatchString(row[i].text) != leader.MatchString(row[i-1].text)
+				if gap < columnGap*size && !isLeader && (gap < bulletGap*size || !isBullet(row[start:i])) {
+					continue
+				}
+			}
+			l := newLine(row[start:i:i])
+			l.isItem = start > 0 && lines[len(lines)-1].isBullet
+			l.isEntry = i < len(row) && leader.MatchString(row[i].text)
+			lines = append(lines, l)
+			start = i
+		}
+		if cells := lines[first:]; len(cells) > 1 {
+			for _, l := range cells {
+				l.beside = cells
+			}
+		}
+	}
+	return lines
+}
+
+// edge is where texts end.
+func edge(spans []*span) float64 {
+	right := math.Inf(-1)
+	for _, s := range spans {
+		right = max(right, s.x1)
+	}
+	return right
+}
+
+// bullet is what an item of a list, or a numbered heading, begins with.
+var bullet = regexp.MustCompile(`^\s*(?:[(\[]?(?:\d{1,3}(?:\.\d{1,3})*|[a-zA-Z]|[ivx]{1,5})[.)\]]?|[^\s\pL\pN"'“„«([<¿¡#$€£]{1,2})\s*$`)
+
+// leader is what leads from an entry to its page.
+var leader = regexp.MustCompile(`^\s*(?:[.·…_]\s*){4,}(?:\d+|[ivxlc]+)?\s*$`)
+
+// isBullet says whether texts are what an item begins with. A single letter needs a sign behind it.
+func isBullet(spans []*span) bool {
+	text := ""
+	for _, s := range spans {
+		text += s.text
+	}
+	text = strings.TrimSpace(text)
+	if utf8.RuneCountInString(text) == 1 && unicode.IsLetter([]rune(text)[0]) {
+		return false
+	}
+	return bullet.MatchString(text)
+}
+
+// newLine makes a line of texts in their order.
+func newLine(spans []*span) *line {
+	l := &line{spans: spans, x0: spans[0].x0, x1: edge(spans), angle: spans[0].angle, isBullet: isBullet(spans)}
+	sizes, styles := map[float64]int{}, map[style]int{}
+	for _, s := range spans {
+		n := letters(s.text) + 1
+		sizes[s.size] += n
+		styles[s.font] += n
+	}
+	l.size, l.style = most(sizes, cmp.Compare), most(styles, func(a, b style) int { return 0 })
+	for _, s := range spans {
+		if s.size == l.size {
+			l.y = s.y
+			break
+		}
+	}
+	for i, s := range spans {
+		if i > 0 && spaceBetween(spans[i-1], s) {
+			l.text += " "
+		}
+		l.text += s.text
+	}
+	word, _, _ := strings.Cut(strings.TrimSpace(l.text), " ")
+	if n := utf8.RuneCountInString(l.text); n > 0 {
+		l.firstWordEnds = (l.x1 - l.x0) * float64(utf8.RuneCountInString(word)) / float64(n)
+	}
+	return l
+}
+
+// most is the key that has most; of several the one that compare has first.
+func most[K comparable](of map[K]int, compare func(a, b K) int) (best K) {
+	found := -1
+	for k, n := range of {
+		if n > found || n == found && compare(k, best) < 0 {
+			best, found = k, n
+		}
+	}
+	return best
+}
+
+// letters counts those of a text.
+func letters(text string) (n int) {
+	for _, r := range text {
+		if unicode.IsLetter(r) {
+			n++
+		}
+	}
+	return n
+}
+
+// spaceBetween says whether there is a space between texts that stand beside each other.
+func spaceBetween(a, b *span) bool {
+	if strings.HasSuffix(a.text, " ") || strings.HasPrefix(b.text, " ") {
+		return false
+	}
+	return b.x0-a.x1 > wordGap*min(a.size, b.size)
+}
+
+// join makes blocks of lines. A line goes on with the block above it that it fits.
+func join(lines []*line) []*block {
+	var blocks, open []*block
+	for _, l := range lines {
+		var found *block
+		open = slices.DeleteFunc(open, func(b *block) bool { return b.last().y-l.y > 3*max(b.size, l.size) })
+		for _, b := range slices.Backward(open) {
+			if b.continues(l) && (found == nil || b.last().y < found.last().y) {
+				found = b
+			}
+		}
+		if found == nil {
+			found = &block{left: l.x0, right: l.x1, size: l.size, angle: l.angle, leading: 1.2 * l.size}
+			blocks = append(blocks, found)
+			open = append(open, found)
+		} else if len(found.lines) == 1 {
+			found.leading = found.last().y - l.y
+		}
+		found.lines = append(found.lines, l)
+		found.left, found.right = min(found.left, l.x0), max(found.right, l.x1)
+	}
+	return blocks
+}
+
+func (b *block) last() *line { return b.lines[len(b.lines)-1] }
+
+// continues says whether a line goes on with a block.
+func (b *block) continues(l *line) bool {
+	last := b.last()
+	down := last.y - l.y
+	switch {
+	case last.isBullet || l.isBullet || l.isItem || last.isEntry, itemStart.MatchString(l.text):
+		return false
+	case math.Abs(l.size-b.size) > 0.1*b.size, down < 0.6*b.size, down > 1.9*b.size:
+		return false
+	case len(b.lines) > 1 && math.Abs(down-b.leading) > 0.15*b.size:
+		return false
+	case l.x0 > b.right || l.x1 < b.left: // beside it
+		return false
+	case last.style.bold != l.style.bold && (len(b.lines) > 1 || last.allBold() || l.allBold()):
+		return false
+	case last.style.mono != l.style.mono && (last.allMono() || l.allMono()):
+		return false
+	case last.style.color != l.style.color && !last.hasStyle(l.style) && !l.hasStyle(last.style):
+		return false
+	}
+	return b.isAligned(l) && !b.endsBefore(l) && !isNextRow(last, l)
+}
+
+// shortCell is how many bytes a cell has at most that is in a row of a table for sure.
+const shortCell = 40
+
+// isNextRow says whether a line is in the next row of a table: the cells are short, stand below each other, and are far from
+// each other, or there is one whose text does not go on.
+func isNextRow(last, l *line) bool {
+	if len(l.beside) < 2 || len(last.beside) != len(l.beside) || len(last.text) > shortCell || len(l.text) > shortCell {
+		return false
+	}
+	ends := last.y-l.y > 1.5*l.size
+	for i, cell := range l.beside {
+		above := last.beside[i]
+		if math.Abs(above.x0-cell.x0) > cell.size && math.Abs(above.x1-cell.x1) > cell.size {
+			return false
+		}
+		ends = ends || above.x1+cell.firstWordEnds < cell.x1 || cell.firstWordEnds == 0 || !word.MatchString(cell.text)
+	}
+	return ends
+}
+
+// itemStart is the start of an item in a line that begins with it.
+var itemStart = regexp.MustCompile(`^\s*(?:[•‣▪●○◦–—*]|\(?\d{1,2}[.)]|\d{1,2}(?:\.\d{1,2})+|\(?[a-z][.)])\s`)
+
+// isAligned says whether a line has the edges of a block.
+func (b *block) isAligned(l *line) bool {
+	near := func(a, b float64) bool { return math.Abs(a-b) < 0.6*l.size }
+	first, body := b.lines[0], b.last()
+	if len(b.lines) == 1 {
+		const indent = 4
+		isIndented := math.Abs(first.x0-l.x0) < indent*l.size && (first.x1-first.x0 > 8*l.size || near(first.x0, l.x0))
+		return isIndented || near(first.x1, l.x1) || near(first.x0+first.x1, l.x0+l.x1)
+	}
+	return near(body.x0, l.x0) || near(body.x0+body.x1, l.x0+l.x1) || near(body.x1, l.x1) && near(b.lines[len(b.lines)-2].x1, l.x1)
+}
+
+// endsBefore says whether a block has ended: the first word of the line would have had room in the line above it.
+func (b *block) endsBefore(l *line) bool {
+	last := b.last()
+	if isCentered := math.Abs(last.x0+last.x1-l.x0-l.x1) < 0.6*l.size; isCentered && math.Abs(last.x0-l.x0) > l.size {
+		return false
+	}
+	return last.x1+0.35*l.size+l.firstWordEnds < max(b.right, l.x1)-0.3*l.size
+}
+
+func (l *line) allBold() bool { return l.all(func(s *span) bool { return s.font.bold }) }
+func (l *line) allMono() bool { return l.all(func(s *span) bool { return s.font.mono || s.kept }) }
+func (l *line) hasStyle(of style) bool {
+	return slices.ContainsFunc(l.spans, func(s *span) bool { return s.font.color == of.color })
+}
+
+// all says whether all texts of a line with letters have something.
+func (l *line) all(has func(s *span) bool) bool {
+	return !slices.ContainsFunc(l.spans, func(s *span) bool { return letters(s.text) > 0 && !has(s) })
+}
+
+// hasWords says whether a block has a word to translate.
+func (b *block) hasWords() bool {
+	for _, l := range b.lines {
+		for _, s := range l.spans {
+			if !s.kept && !s.font.math && word.MatchString(s.text) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+var word = regexp.MustCompile(`\pL\pM*\pL|[\p{Han}\p{Hiragana}\p{Katakana}\p{Thai}]`)
+
+// isCode says whether all letters of a block are in a font of typewriters.
+func (b *block) isCode() bool {
+	hasLetters := slices.ContainsFunc(b.lines, func(l *line) bool { return letters(l.text) > 0 })
+	return hasLetters && !slices.ContainsFunc(b.lines, func(l *line) bool { return !l.allMono() })
+}
+
+// spreadMono lets fonts of typewriters be text where a page has no other.
+func (p *page) spreadMono(blocks []*block) {
+	if slices.ContainsFunc(blocks, (*block).isText) {
+		return
+	}
+	for _, s := range p.spans {
+		s.font.mono = false
+	}
+}
+
+// findRoom finds out how far a block may grow: a single line to the right, or to the left at the right edge, others down.
+func (b *block) findRoom(lines []*line, p *page) {
+	edgeOfText, bottom := b.right, math.Inf(1)
+	for _, l := range lines {
+		edgeOfText = max(edgeOfText, l.x1)
+		bottom = min(bottom, l.y)
+	}
+	if b.angle != 0 {
+		edgeOfText += 0.3 * (b.right - b.left) // there is little else
+	}
+	first, last := b.lines[0], b.last()
+	b.mostLeft, b.mostRight, b.lowest = math.Inf(-1), edgeOfText, min(bottom, last.y)
+	for _, l := range lines {
+		if slices.Contains(b.lines, l) {
+			continue
+		}
+		top := l.y + 0.8*l.size
+		if isBeside := l.y < first.y+0.8*b.size && top > last.y-0.2*b.size; isBeside && l.x0 > first.x0 {
+			b.mostRight = min(b.mostRight, l.x0-0.6*b.size)
+		}
+		if isBefore := l.y < first.y+0.5*b.size && l.y > last.y-0.5*b.size; isBefore && l.x1 < first.x1 {
+			b.mostLeft, b.isAtEdge = max(b.mostLeft, l.x1+b.size), b.right > edgeOfText-0.5*b.size && !l.isBullet
+		}
+		if isBelow := l.y < last.y-0.3*b.size; isBelow && l.x0 < b.right && l.x1 > b.left {
+			b.lowest = max(b.lowest, top+0.5*b.size)
+		}
+	}
+	b.mostRight, b.lowest = max(b.mostRight, b.right), min(b.lowest, last.y)
+}

@@ -1,0 +1,256 @@
+package pdf
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"log"
+	"os"
+	"regexp"
+	"strings"
+	"sync"
+
+	"github.com/go-text/typesetting/font"
+	"github.com/go-text/typesetting/fontscan"
+	"golang.org/x/image/font/gofont/gobold"
+	"golang.org/x/image/font/gofont/gobolditalic"
+	"golang.org/x/image/font/gofont/goitalic"
+	"golang.org/x/image/font/gofont/goregular"
+	"golang.org/x/text/language"
+
+	"dragoman/app/document"
+)
+
+// Names of fonts by what they look like. Those of TeX have names of their own.
+var (
+	serifName  = regexp.MustCompile(`(?i)times|serif|roman|georgia|garamond|palatino|bookman|century|minion|cambria|charter|utopia|caslon|baskerville|CM(R|BX|TI|SL|CSC)\d|SF(RM|BX|TI|SL)|LMRoman|Tinos`)
+	sansName   = regexp.MustCompile(`(?i)sans|arial|helvet|verdana|calibri|tahoma|univers|futura|myriad|CMSS|LMSans|SFSS`)
+	monoName   = regexp.MustCompile(`(?i)mono|courier|consol|typewriter|menlo|monaco|inconsol|CMTT|CMSLTT|CMITT|SFTT|LMTT|LMMono|txtt|beraMono|code`)
+	mathName   = regexp.MustCompile(`(?i)CM(MI|SY|EX|MIB|BSY)\d|MSAM|MSBM|math|symbol|dingbat|LASY|STMARY|RSFS|EUFM|wingding|webding`)
+	boldName   = regexp.MustCompile(`(?i)bold|black|heavy|demi|CMB|CMSSBX|SFBX|-Medi|CMCSCBX`)
+	italicName = regexp.MustCompile(`(?i)ital|obli|slant|CM\w*TI|CM\w*SL\d|SFTI|SFSL|CMSSI|CMBXSL`)
+)
+
+// named sets what the name of a font says.
+func (s *style) named(name string) {
+	if _, after, isSubset := strings.Cut(name, "+"); isSubset {
+		name = after
+	}
+	s.mono = monoName.MatchString(name)
+	s.serif = serifName.MatchString(name) && !sansName.MatchString(name)
+	s.math = mathName.MatchString(name)
+	s.bold, s.italic = boldName.MatchString(name), italicName.MatchString(name)
+}
+
+// families are fonts that are preferred, by what they look like: those as wide as the usual ones come first.
+var families = map[string][]string{
+	"serif": {"liberationserif", "timesnewroman", "tinos", "texgyretermes", "freeserif", "notoserif", "dejavuserif", "georgia", "times"},
+	"sans":  {"liberationsans", "arial", "arimo", "helvetica", "texgyreheros", "freesans", "notosans", "dejavusans"},
+	"mono":  {"liberationmono", "couriernew", "cousine", "freemono", "notosansmono", "dejavusansmono", "menlo"},
+}
+
+// machine has the fonts of this machine. They are looked for once, with the first PDF; those in the binary, which have the
+// letters of Europe, are always there.
+var machine = sync.OnceValue(func() []*typeface {
+	var found []*typeface
+	if dir, err := os.MkdirTemp("", "fonts"); err == nil { // the library wants to write what it finds
+		defer func() { _ = os.RemoveAll(dir) }()
+		footprints, err := fontscan.SystemFonts(log.New(io.Discard, "", 0), dir)
+		if err == nil {
+			for _, f := range footprints {
+				if !strings.Contains(f.Family, "emoji") && !strings.Contains(f.Family, "lastresort") {
+					found = append(found, &typeface{Footprint: f})
+				}
+			}
+		}
+	}
+	for i, ttf := range [][]byte{goregular.TTF, gobold.TTF, goitalic.TTF, gobolditalic.TTF} {
+		f := &typeface{ttf: ttf}
+		f.Family, f.Location.Index = "go", uint16(i)
+		f.Aspect.Weight, f.Aspect.Style = font.WeightNormal, font.StyleNormal
+		if i&1 != 0 {
+			f.Aspect.Weight = font.WeightBold
+		}
+		if i&2 != 0 {
+			f.Aspect.Style = font.StyleItalic
+		}
+		found = append(found, f)
+	}
+	return found
+})
+
+// typeface is a font of this machine. Its file is read when it is used. It is safe for concurrent use.
+type typeface struct {
+	fontscan.Footprint
+	ttf []byte // of a font in the binary
+
+	once sync.Once // guards the rest
+	face *font.Font
+	data []byte // a font with nothing but what a PDF needs; nil: it cannot be used
+}
+
+// load reads the font. It returns nil of one that cannot be put into a PDF.
+func (t *typeface) load() *font.Font {
+	t.once.Do(func() {
+		data := t.ttf
+		if data == nil {
+			var err error
+			if data, err = os.ReadFile(t.Location.File); err != nil {
+				return
+			}
+		}
+		faces, err := font.ParseTTC(bytes.NewReader(data))
+		if err != nil || int(t.Location.Index) >= len(faces) {
+			return
+		}
+		if t.data = single(data, int(t.Location.Index)); t.data != nil {
+			t.face = faces[t.Location.Index].Font
+		}
+	})
+	return t.face
+}
+
+// has says whether the font has a letter.
+func (t *typeface) has(r rune) bool {
+	if t.ttf != nil {
+		if t.load() == nil {
+			return false
+		}
+		_, ok := t.face.NominalGlyph(r)
+		return ok
+	}
+	return t.Runes.Contains(r)
+}
+
+// fonts chooses fonts for a document. One goroutine uses it.
+type fonts struct {
+	faces  map[*typeface]*font.Face
+	of     map[*font.Face]*typeface
+	chosen map[choice]*font.Face
+}
+
+// choice is what a font is chosen for.
+type choice struct {
+	serif, mono, bold, italic bool
+	r                         rune
+}
+
+func newFonts() *fonts {
+	return &fonts{faces: map[*typeface]*font.Face{}, of: map[*font.Face]*typeface{}, chosen: map[choice]*font.Face{}}
+}
+
+// find returns the font that has a letter and looks most like a style, nil where none has it.
+func (f *fonts) find(s style, r rune) *font.Face {
+	c := choice{s.serif, s.mono, s.bold, s.italic, r}
+	if face, known := f.chosen[c]; known {
+		return face
+	}
+	var face *font.Face
+	tried := map[*typeface]bool{}
+	for {
+		best, least := (*typeface)(nil), 0
+		for _, t := range machine() {
+			if d := distance(t, s); !tried[t] && (best == nil || d < least) && t.has(r) {
+				best, least = t, d
+			}
+		}
+		if best == nil {
+			break
+		}
+		if tried[best] = true; best.load() != nil {
+			face = f.face(best)
+			break
+		}
+	}
+	f.chosen[c] = face
+	return face
+}
+
+// face is a font, as one goroutine uses it.
+func (f *fonts) face(t *typeface) *font.Face {
+	if f.faces[t] == nil {
+		f.faces[t] = font.NewFace(t.face)
+		f.of[f.faces[t]] = t
+	}
+	return f.faces[t]
+}
+
+// distance is how much another font looks than a style.
+func distance(t *typeface, s style) int {
+	class := "sans"
+	switch {
+	case s.mono:
+		class = "mono"
+	case s.serif:
+		class = "serif"
+	}
+	d := 40
+	if strings.Contains(t.Family, class) {
+		d = 30
+	}
+	for i, name := range families[class] {
+		if t.Family == name {
+			d = i
+		}
+	}
+	if t.ttf != nil {
+		d = 20
+	}
+	if !strings.HasPrefix(t.Family, "noto") && d >= 40 {
+		d++
+	}
+	if isBold := t.Aspect.Weight >= font.WeightSemibold; isBold != s.bold {
+		d += 60
+	}
+	if isItalic := t.Aspect.Style == font.StyleItalic; isItalic != s.italic {
+		d += 50
+	}
+	if t.Aspect.Stretch != 0 && t.Aspect.Stretch != font.StretchNormal || t.Aspect.Weight < font.WeightNormal-50 {
+		d += 45
+	}
+	return d
+}
+
+// samples are letters that languages of a script need.
+var samples = map[string]string{
+	"Latn": "aé", "Cyrl": "дя", "Grek": "αω", "Arab": "بم", "Hebr": "אש", "Hans": "的们", "Hant": "的們", "Jpan": "のカ日", "Kore": "한글",
+	"Deva": "कि", "Beng": "কি", "Guru": "ਕਿ", "Gujr": "કિ", "Orya": "କି", "Taml": "கி", "Telu": "కి", "Knda": "ಕಿ", "Mlym": "കി", "Sinh": "කි",
+	"Thai": "กำ", "Laoo": "ກຳ", "Khmr": "កា", "Mymr": "ကာ", "Geor": "აბ", "Armn": "աբ", "Ethi": "አበ", "Tibt": "བོ",
+}
+
+// packages are those of Debian that have fonts for a script; fonts-noto-core has them for others.
+var packages = map[string]string{"Hans": "fonts-droid-fallback", "Hant": "fonts-droid-fallback", "Jpan": "fonts-droid-fallback", "Kore": "fonts-droid-fallback"}
+
+// check fails where this machine has no font for a language.
+func (f *fonts) check(code string) error {
+	tag, err := language.Parse(code)
+	if code == "" || err != nil {
+		return nil // a letter that no font has is found when the translation is there
+	}
+	script, _ := tag.Script()
+	for _, r := range samples[script.String()] {
+		if f.find(style{}, r) == nil {
+			name := packages[script.String()]
+			if name == "" {
+				name = "fonts-noto-core"
+			}
+			return document.Refuse(nil, "this machine has no font for %s that can be put into a PDF: install one with TrueType outlines (on Debian %s), or ask for HTML or text", code, name)
+		}
+	}
+	return nil
+}
+
+// name is what the font is called in a document in which it is the nth one: subsets have six letters before it.
+func (t *typeface) name(n int) string {
+	tag := []byte("TRAAAA")
+	for i := len(tag) - 1; n > 0; i, n = i-1, n/26 {
+		tag[i] += byte(n % 26)
+	}
+	name := strings.Map(func(r rune) rune {
+		if r > ' ' && r < 0x7f && !strings.ContainsRune("()<>[]{}/%", r) {
+			return r
+		}
+		return -1
+	}, t.Family)
+	return fmt.Sprintf("%s+%s-%d-%d", tag, name, int(t.Aspect.Weight), t.Aspect.Style)
+}

@@ -1,0 +1,228 @@
+package pdf
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"os"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/klippa-app/go-pdfium/requests"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"dragoman/app/document"
+	"dragoman/app/guard/admission"
+)
+
+func fixture(t testing.TB, name string) []byte {
+	data, err := os.ReadFile("testdata/" + name + ".pdf")
+	require.NoError(t, err)
+	return data
+}
+
+// texts are those of a document.
+func texts(ctx context.Context, data []byte) (found []string, err error) {
+	err = Kind.Rewrite(ctx, discard{}, bytes.NewReader(data), int64(len(data)), document.Options{}, func(text string) (string, error) {
+		found = append(found, text)
+		return text, nil
+	})
+	return found, err
+}
+
+// discard is a writer that is written to, other than io.Discard.
+type discard struct{}
+
+func (discard) Write(p []byte) (int, error) { return len(p), nil }
+
+// translated is a document with its texts changed.
+func translated(t *testing.T, data []byte, to string, change func(text string) string) []byte {
+	var out bytes.Buffer
+	require.NoError(t, Kind.Rewrite(t.Context(), &out, bytes.NewReader(data), int64(len(data)), document.Options{To: to}, func(text string) (string, error) {
+		return change(text), nil
+	}))
+	return out.Bytes()
+}
+
+const ferry = "The ferry leaves the harbour at nine in the morning and returns in the late afternoon, when the tide is high enough for it to " +
+	"come back to the pier. Passengers who miss it have to stay on the island until the next day, where there is a small hotel."
+
+var blocks = map[string][]string{
+	"report": {
+		"Page one of two", "Written along the edge", "The island and its ferry", "1. How to get there", ferry,
+		`Buy a <g id="1">return ticket</g> at the office, or write to <g id="2">the company</g> with <x id="3"/> a day before. Children pay <g id="4">half</g> of the price.`,
+		"Take warm clothes.", "Bring something to eat.", "Place", "Distance", "The old harbour", "12 km", "Lighthouse", "3 km",
+		"The second page", "It has little text.",
+	},
+	"columns": {
+		"Left column text that goes on in lines below the first one and is divided with a hyphen in a remarkable word near its end.",
+		"Right column text that goes on in lines below the first one and is divided with a hyphen in a remarkable word near its end.",
+		"Inside of a form",
+	},
+}
+
+func TestBlocks(t *testing.T) {
+	for name, want := range blocks {
+		got, err := texts(t.Context(), fixture(t, name))
+		require.NoError(t, err)
+		assert.Equal(t, want, got, name)
+	}
+	got, err := texts(t.Context(), fixture(t, "owner"))
+	require.NoError(t, err, "who may read it needs no password")
+	assert.Equal(t, blocks["columns"], got)
+}
+
+// What is written has the translations where the texts were, in other scripts too, and nothing of the texts.
+func TestTranslations(t *testing.T) {
+	for _, name := range []string{"report", "columns", "owner"} {
+		out := translated(t, fixture(t, name), "fr", upper)
+		got, err := texts(t.Context(), out)
+		require.NoError(t, err)
+		want, err := texts(t.Context(), fixture(t, name))
+		require.NoError(t, err)
+		assert.ElementsMatch(t, strings.Fields(strings.ToUpper(plain(strings.Join(want, "\n")))), strings.Fields(plain(strings.Join(got, "\n"))), name)
+	}
+	out := translated(t, fixture(t, "columns"), "ru", func(string) string { return "Паром отходит из гавани" })
+	got, err := texts(t.Context(), out)
+	require.NoError(t, err)
+	assert.Equal(t, "Паром отходит из гавани", got[2])
+}
+
+// upper is a text in capitals, but for its tags.
+func upper(text string) string {
+	return regexp.MustCompile(`<[^>]*>|[^<]+`).ReplaceAllStringFunc(text, func(part string) string {
+		if part[0] == '<' {
+			return part
+		}
+		return strings.ToUpper(part)
+	})
+}
+
+// plain is a text without tags.
+func plain(text string) string { return regexp.MustCompile("<[^>]*>").ReplaceAllString(text, "") }
+
+// What is not translated is as it was: the other texts of a page, other pages, sizes, links, pictures.
+func TestWhatStays(t *testing.T) {
+	before := fixture(t, "report")
+	after := translated(t, before, "fr", func(text string) string {
+		return strings.ReplaceAll(text, "Lighthouse", "Phare")
+	})
+	want := strings.ReplaceAll(strings.Join(blocks["report"], "\n"), "Lighthouse", "Phare")
+	got, err := texts(t.Context(), after)
+	require.NoError(t, err)
+	assert.ElementsMatch(t, strings.Split(want, "\n"), got)
+	assert.Equal(t, shapes(t, before), shapes(t, after))
+}
+
+// shapes says how many pages a document has, how large they are, and what is on them but text.
+func shapes(t *testing.T, data []byte) (found []string) {
+	f, err := open(t.Context(), bytes.NewReader(data), int64(len(data)))
+	require.NoError(t, err)
+	defer f.close()
+	for n := range f.pages {
+		p, err := f.read(n, &seen{})
+		require.NoError(t, err)
+		found = append(found, fmt.Sprint(p.width, p.height, p.links))
+		require.NoError(t, f.onPage(n, func(on requests.Page) error {
+			return f.eachObject(on, func(o object) error {
+				if o.kind != 1 {
+					b, err := f.FPDFPageObj_GetBounds(&requests.FPDFPageObj_GetBounds{PageObject: o.FPDF_PAGEOBJECT})
+					found = append(found, fmt.Sprint(o.kind, b))
+					return err
+				}
+				return nil
+			})
+		}))
+	}
+	return found
+}
+
+func TestRefused(t *testing.T) {
+	report := fixture(t, "report")
+	for name, c := range map[string]struct {
+		data   []byte
+		reason string
+	}{
+		"with a password": {fixture(t, "password"), "without one"},
+		"scanned":         {fixture(t, "scan"), "no text"},
+		"recognized":      {fixture(t, "recognized"), "pictures of its pages"},
+		"nothing":         {nil, "damaged"},
+		"no PDF":          {[]byte("hello"), "damaged"},
+		"cut off":         {report[:200], "damaged"},
+		"a loop":          {[]byte("%PDF-1.4\n1 0 obj<</Type/Catalog/Pages 1 0 R/Kids[1 0 R]>>endobj\nxref\n0 1\n0000000000 65535 f\ntrailer<</Root 1 0 R/Prev 0>>\nstartxref\n60\n%%EOF"), ""},
+	} {
+		_, err := texts(t.Context(), c.data)
+		var refused *document.Error
+		require.ErrorAs(t, err, &refused, name)
+		assert.Contains(t, refused.Reason, c.reason, name)
+	}
+}
+
+func TestEndsWithItsContext(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	data := fixture(t, "report")
+	err := Kind.Rewrite(ctx, discard{}, bytes.NewReader(data), int64(len(data)), document.Options{}, func(text string) (string, error) {
+		cancel()
+		return text, nil
+	})
+	assert.ErrorIs(t, err, context.Canceled)
+}
+
+// PDFium's memory is that of the request, and is given back.
+func TestMemory(t *testing.T) {
+	data := fixture(t, "report")
+	for mib, fits := range map[int64]bool{16: false, 128: true} {
+		m := admission.New(mib << 20)
+		lease := m.Lease("a")
+		_, err := texts(admission.With(t.Context(), lease), data)
+		if fits {
+			assert.NoError(t, err)
+		} else {
+			assert.ErrorIs(t, err, admission.ErrFull)
+		}
+		assert.Less(t, m.InUse(), int64(1<<20), "what the texts take stays until the request is answered")
+	}
+}
+
+// As HTML and as text a PDF has the same segments, and that of a scan whose text was recognized is there too.
+func TestTextAlone(t *testing.T) {
+	for name, c := range map[string]struct {
+		kind *document.Kind
+		want string
+	}{
+		"report": {HTML, "<p>BUY A <b>RETURN TICKET</b> AT THE OFFICE, OR WRITE TO THE COMPANY WITH <code>ferry --book</code> A DAY BEFORE. CHILDREN PAY <i>HALF</i> OF THE PRICE.</p>\n" +
+			"<p>• TAKE WARM CLOTHES.</p>\n"},
+		"columns":    {Text, "LEFT COLUMN TEXT THAT GOES ON IN LINES BELOW THE FIRST ONE AND IS DIVIDED WITH A HYPHEN IN A REMARKABLE WORD NEAR ITS END.\n\nRIGHT"},
+		"recognized": {Text, "TEXT BEHIND THE PICTURE\n"},
+	} {
+		var out bytes.Buffer
+		data := fixture(t, name)
+		require.NoError(t, c.kind.Rewrite(t.Context(), &out, bytes.NewReader(data), int64(len(data)), document.Options{To: "fr"}, func(text string) (string, error) {
+			return upper(text), nil
+		}))
+		assert.Contains(t, out.String(), c.want, name)
+	}
+}
+
+func FuzzRead(f *testing.F) {
+	for _, name := range []string{"report", "columns", "owner", "recognized"} {
+		f.Add(fixture(f, name))
+	}
+	_, err := texts(f.Context(), fixture(f, "report")) // compiles PDFium, which takes longer than an input may
+	require.NoError(f, err)
+	f.Fuzz(func(t *testing.T, data []byte) {
+		var out bytes.Buffer
+		err := Kind.Rewrite(t.Context(), &out, bytes.NewReader(data), int64(len(data)), document.Options{To: "fr"}, func(text string) (string, error) {
+			return text + " x", nil
+		})
+		if err != nil {
+			var refused *document.Error
+			require.ErrorAs(t, err, &refused)
+			return
+		}
+		_, err = texts(t.Context(), out.Bytes())
+		assert.NoError(t, err, "what is written can be read")
+	})
+}

@@ -1,0 +1,458 @@
+package pdf
+
+import (
+	"math"
+	"strings"
+	"unicode"
+
+	"github.com/klippa-app/go-pdfium/enums"
+	"github.com/klippa-app/go-pdfium/references"
+	"github.com/klippa-app/go-pdfium/requests"
+	"github.com/klippa-app/go-pdfium/structs"
+
+	"dragoman/app/document"
+	"dragoman/app/guard/admission"
+)
+
+const (
+	// maxObjects is how many objects a page may have, and maxTexts how many of them may be texts. maxDepth is how deep
+	// they may be in groups (form XObjects).
+	maxObjects, maxTexts, maxDepth = 500_000, 20_000, 8
+	// spanCost is what a text takes of memory beside its letters.
+	spanCost = 512
+)
+
+// span is a text that is one object of a page: in one font, on one line. Its place is in the page's coordinates, turned so
+// that its line runs to the right: see [turn].
+type span struct {
+	path   []int // where it is: the object of the page, then that of the group which that is, and so on
+	among  int   // objects on the page, or in the group
+	text   string
+	font   style
+	size   float64 // of the font, in points
+	angle  float64 // of its line, counterclockwise, in radians
+	x0, x1 float64 // where it begins and ends
+	y      float64 // of its baseline
+	isPart bool    // it is a part of its object, which others have too
+	kept   bool    // it moves with the text around it, but is not translated: code, or a sign of a formula
+}
+
+// style is how a text looks.
+type style struct {
+	serif, mono, bold, italic, math bool
+	color                           structs.FPDF_COLOR
+	link                            int // number of the link on the page, from 1 on
+}
+
+// page is what is read of a page.
+type page struct {
+	spans         []*span
+	width, height float64
+	links         []link
+}
+
+// link is a place on a page that leads elsewhere.
+type link struct {
+	left, bottom, right, top float64
+}
+
+// reader reads a page.
+type reader struct {
+	*file
+	page    page
+	seen    *seen
+	texts   references.FPDF_TEXTPAGE
+	objects int
+}
+
+// read reads a page by its number.
+func (f *file) read(n int, s *seen) (*page, error) {
+	r := &reader{file: f, seen: s}
+	return &r.page, f.onPage(n, func(on requests.Page) error {
+		size, err := f.FPDF_GetPageSizeByIndex(&requests.FPDF_GetPageSizeByIndex{Document: f.doc, Index: n})
+		if err != nil {
+			return err
+		}
+		r.page.width, r.page.height = size.Width, size.Height
+		texts, err := f.FPDFText_LoadPage(&requests.FPDFText_LoadPage{Page: on})
+		if err != nil {
+			return err
+		}
+		r.texts = texts.TextPage
+		defer func() { _, _ = f.FPDFText_ClosePage(&requests.FPDFText_ClosePage{TextPage: r.texts}) }()
+		if r.page.links, err = f.links(on); err != nil {
+			return err
+		}
+		return f.eachObject(on, r.object)
+	})
+}
+
+// onPage has something done with a page that is open, and explains its error.
+func (f *file) onPage(n int, do func(on requests.Page) error) error {
+	loaded, err := f.FPDF_LoadPage(&requests.FPDF_LoadPage{Document: f.doc, Index: n})
+	if err != nil {
+		return f.explain(err)
+	}
+	err = do(requests.Page{ByReference: &loaded.Page})
+	if _, closed := f.FPDF_ClosePage(&requests.FPDF_ClosePage{Page: loaded.Page}); err == nil {
+		err = closed
+	}
+	if _, isRefused := err.(*document.Error); isRefused {
+		return err
+	}
+	return f.explain(err)
+}
+
+// object is one on a page, or in a group on it.
+type object struct {
+	references.FPDF_PAGEOBJECT
+	group   references.FPDF_PAGEOBJECT // "": it is on the page itself
+	path    []int
+	among   int
+	inGroup matrix
+	kind    enums.FPDF_PAGEOBJ
+}
+
+// eachObject goes through the objects of a page, and those in groups.
+func (f *file) eachObject(on requests.Page, each func(o object) error) error {
+	count, err := f.FPDFPage_CountObjects(&requests.FPDFPage_CountObjects{Page: on})
+	if err != nil {
+		return err
+	}
+	for i := range count.Count {
+		got, err := f.FPDFPage_GetObject(&requests.FPDFPage_GetObject{Page: on, Index: i})
+		if err != nil {
+			return err
+		}
+		if err := f.within(object{FPDF_PAGEOBJECT: got.PageObject, path: []int{i}, among: count.Count, inGroup: identity}, each); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// within goes through an object, and those in it.
+func (f *file) within(o object, each func(o object) error) error {
+	kind, err := f.FPDFPageObj_GetType(&requests.FPDFPageObj_GetType{PageObject: o.FPDF_PAGEOBJECT})
+	if err != nil {
+		return err
+	}
+	o.kind = kind.Type
+	if err := each(o); err != nil || o.kind != enums.FPDF_PAGEOBJ_FORM || len(o.path) > maxDepth {
+		return err
+	}
+	m, err := f.matrix(o.FPDF_PAGEOBJECT)
+	if err != nil {
+		return err
+	}
+	count, err := f.FPDFFormObj_CountObjects(&requests.FPDFFormObj_CountObjects{PageObject: o.FPDF_PAGEOBJECT})
+	if err != nil {
+		return err
+	}
+	for i := range count.Count {
+		got, err := f.FPDFFormObj_GetObject(&requests.FPDFFormObj_GetObject{PageObject: o.FPDF_PAGEOBJECT, Index: uint64(i)})
+		if err != nil {
+			return err
+		}
+		path := append(append([]int{}, o.path...), i)
+		inner := object{FPDF_PAGEOBJECT: got.PageObject, group: o.FPDF_PAGEOBJECT, path: path, among: count.Count, inGroup: m.then(o.inGroup)}
+		if err := f.within(inner, each); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// object reads an object, if it is a text.
+func (r *reader) object(o object) error {
+	if r.objects++; r.objects > maxObjects {
+		return document.TooLarge("a page of the PDF has more than %d objects: it cannot be translated", maxObjects)
+	}
+	if o.kind != enums.FPDF_PAGEOBJ_TEXT {
+		return nil
+	}
+	text, err := r.FPDFTextObj_GetText(&requests.FPDFTextObj_GetText{PageObject: o.FPDF_PAGEOBJECT, TextPage: r.texts})
+	if err != nil {
+		return r.fatal(err) // a text outside of the page has none
+	}
+	s := &span{path: o.path, among: o.among, text: clean(text.Text)}
+	if strings.TrimSpace(s.text) == "" {
+		return nil
+	}
+	if err := admission.Take(r.ctx, int64(spanCost+len(s.text))); err != nil {
+		return err
+	}
+	if err := admission.Work(r.ctx, len(s.text)); err != nil {
+		return err
+	}
+	mode, err := r.FPDFTextObj_GetTextRenderMode(&requests.FPDFTextObj_GetTextRenderMode{PageObject: o.FPDF_PAGEOBJECT})
+	if err != nil {
+		return err
+	}
+	switch {
+	case mode.TextRenderMode == enums.FPDF_TEXTRENDERMODE_INVISIBLE && !r.takesHidden:
+		r.seen.hidden++
+		return nil
+	case mode.TextRenderMode > enums.FPDF_TEXTRENDERMODE_INVISIBLE: // what is drawn through its letters
+		return nil
+	case !isReadable(s.text):
+		r.seen.unreadable++
+		s.kept = true
+	}
+	if s.font, err = r.style(o.FPDF_PAGEOBJECT); err != nil {
+		return err
+	}
+	isInPlace, err := r.place(s, o)
+	if err != nil || !isInPlace {
+		return err
+	}
+	s.font.link = r.page.linkAt(s)
+	parts, err := r.parts(s)
+	if err != nil {
+		return err
+	}
+	if r.page.spans = append(r.page.spans, parts...); len(r.page.spans) > maxTexts {
+		return document.TooLarge("a page of the PDF has more than %d texts: it cannot be translated", maxTexts)
+	}
+	return nil
+}
+
+// partGap is how wide a gap within a text is, in parts of its size, that divides it: a row of a table may be one text.
+const partGap = 1.5
+
+// parts divides a text where it has wide gaps.
+func (r *reader) parts(s *span) ([]*span, error) {
+	letters := []rune(s.text)
+	if s.kept || s.font.mono || s.font.math || s.angle != 0 || !strings.Contains(strings.TrimSpace(s.text), " ") || letters[0] == ' ' {
+		return []*span{s}, nil
+	}
+	at, err := r.FPDFText_GetCharIndexAtPos(&requests.FPDFText_GetCharIndexAtPos{
+		TextPage: r.texts, X: s.x0 + 0.1*s.size, Y: s.y + 0.2*s.size, XTolerance: 0.3 * s.size, YTolerance: 0.3 * s.size,
+	})
+	if err != nil || at.CharIndex < 0 || !r.isAt(at.CharIndex, letters[0]) || !r.isAt(at.CharIndex+len(letters)-1, letters[len(letters)-1]) {
+		return []*span{s}, r.fatal(err)
+	}
+	var parts []*span
+	from, x0 := 0, s.x0
+	for i := 1; i < len(letters)-1; i++ {
+		if letters[i] != ' ' || letters[i+1] == ' ' {
+			continue
+		}
+		end := i
+		for end > from && letters[end-1] == ' ' {
+			end--
+		}
+		left, right, err := r.gap(at.CharIndex+end-1, at.CharIndex+i+1)
+		if err != nil {
+			return nil, err
+		}
+		if right-left > partGap*s.size && end > from {
+			parts = append(parts, s.part(string(letters[from:end]), x0, left))
+			from, x0 = i+1, right
+		}
+	}
+	if from == 0 {
+		return []*span{s}, nil
+	}
+	return append(parts, s.part(string(letters[from:]), x0, s.x1)), nil
+}
+
+// part is a part of a text.
+func (s *span) part(text string, x0, x1 float64) *span {
+	part := *s
+	part.text, part.x0, part.x1, part.isPart = text, x0, max(x1, x0+1), true
+	return &part
+}
+
+// isAt says whether a letter is the nth one of the page.
+func (r *reader) isAt(n int, letter rune) bool {
+	got, err := r.FPDFText_GetUnicode(&requests.FPDFText_GetUnicode{TextPage: r.texts, Index: n})
+	return err == nil && (rune(got.Unicode) == letter || unicode.IsSpace(rune(got.Unicode)) && letter == ' ' || letter == '-')
+}
+
+// gap is where the gap between two letters of the page begins and ends.
+func (r *reader) gap(before, after int) (left, right float64, err error) {
+	a, err := r.FPDFText_GetCharBox(&requests.FPDFText_GetCharBox{TextPage: r.texts, Index: before})
+	if err != nil {
+		return 0, 0, r.fatal(err)
+	}
+	b, err := r.FPDFText_GetCharBox(&requests.FPDFText_GetCharBox{TextPage: r.texts, Index: after})
+	if err != nil {
+		return 0, 0, r.fatal(err)
+	}
+	return a.Right, b.Left, nil
+}
+
+// fatal is an error after which there is nothing more to read, nil for others.
+func (f *file) fatal(err error) error {
+	if f.ctx.Err() != nil || f.memory.err != nil {
+		return err
+	}
+	return nil
+}
+
+// clean is a text of PDFium's without what it puts at the ends of lines.
+func clean(text string) string {
+	return strings.Map(func(r rune) rune {
+		switch {
+		case r == '\x02' || r == '\ufffe':
+			return '-' // at the end of a line
+		case unicode.IsSpace(r):
+			return ' '
+		case unicode.IsControl(r):
+			return -1
+		}
+		return r
+	}, strings.TrimRight(text, "\r\n"))
+}
+
+// isReadable says whether the letters of a text are known.
+func isReadable(text string) bool {
+	unknown, all := 0, 0
+	for _, r := range text {
+		all++
+		if r == unicode.ReplacementChar || unicode.Is(unicode.Co, r) {
+			unknown++
+		}
+	}
+	return unknown*4 < all
+}
+
+// place finds out where a text is. It is false of one that is mirrored, or has no place.
+func (r *reader) place(s *span, o object) (bool, error) {
+	m, err := r.matrix(o.FPDF_PAGEOBJECT)
+	if err != nil {
+		return false, err
+	}
+	size, err := r.FPDFTextObj_GetFontSize(&requests.FPDFTextObj_GetFontSize{PageObject: o.FPDF_PAGEOBJECT})
+	if err != nil {
+		return false, err
+	}
+	quad, err := r.FPDFPageObj_GetRotatedBounds(&requests.FPDFPageObj_GetRotatedBounds{PageObject: o.FPDF_PAGEOBJECT})
+	if err != nil {
+		return false, r.fatal(err)
+	}
+	m = m.then(o.inGroup)
+	if m.a*m.d-m.b*m.c <= 0 {
+		return false, nil
+	}
+	s.size = float64(size.FontSize) * math.Hypot(m.c, m.d)
+	s.angle = math.Round(math.Atan2(m.b, m.a)*1000) / 1000
+	s.x0, s.y = turn(m.e, m.f, s.angle)
+	s.x1 = s.x0
+	bottom, top := math.Inf(1), math.Inf(-1)
+	q := quad.QuadPoints
+	for _, p := range [4][2]float32{{q.X1, q.Y1}, {q.X2, q.Y2}, {q.X3, q.Y3}, {q.X4, q.Y4}} {
+		x, y := turn2(o.inGroup, float64(p[0]), float64(p[1]), s.angle)
+		s.x1, bottom, top = max(s.x1, x), min(bottom, y), max(top, y)
+	}
+	if high := top - bottom; s.size <= 0 || high > 3*s.size {
+		s.size = high // of fonts that are drawn by the document itself
+	}
+	isNumber := !math.IsNaN(s.x0+s.x1+s.y+s.size) && !math.IsInf(s.x0+s.x1+s.y+s.size, 0)
+	return isNumber && s.size > 1 && s.x1 > s.x0, nil
+}
+
+// style finds out how a text looks.
+func (r *reader) style(o references.FPDF_PAGEOBJECT) (s style, err error) {
+	color, err := r.FPDFPageObj_GetFillColor(&requests.FPDFPageObj_GetFillColor{PageObject: o})
+	if err == nil {
+		s.color = color.FillColor
+	} else {
+		s.color = structs.FPDF_COLOR{A: 255}
+	}
+	font, err := r.FPDFTextObj_GetFont(&requests.FPDFTextObj_GetFont{PageObject: o})
+	if err != nil {
+		return s, r.fatal(err)
+	}
+	name := ""
+	if got, err := r.FPDFFont_GetBaseFontName(&requests.FPDFFont_GetBaseFontName{Font: font.Font}); err == nil {
+		name = got.BaseFontName
+	}
+	flags, err := r.FPDFFont_GetFlags(&requests.FPDFFont_GetFlags{Font: font.Font})
+	if err != nil {
+		return s, r.fatal(err)
+	}
+	s.named(name)
+	s.serif = (s.serif || flags.Serif) && !sansName.MatchString(name)
+	s.mono = s.mono || flags.FixedPitch && r.isMono(font.Font)
+	s.italic, s.bold = s.italic || flags.Italic, s.bold || flags.ForceBold
+	return s, nil
+}
+
+// isMono says whether narrow letters of a font are as wide as wide ones: what fonts say of themselves is often wrong.
+func (r *reader) isMono(font references.FPDF_FONT) bool {
+	narrow, err := r.FPDFFont_GetGlyphWidth(&requests.FPDFFont_GetGlyphWidth{Font: font, Glyph: 'i', FontSize: 1000})
+	if err != nil {
+		return false
+	}
+	wide, err := r.FPDFFont_GetGlyphWidth(&requests.FPDFFont_GetGlyphWidth{Font: font, Glyph: 'm', FontSize: 1000})
+	return err == nil && narrow.GlyphWidth == wide.GlyphWidth
+}
+
+// matrix is how an object is moved, turned and scaled.
+func (f *file) matrix(o references.FPDF_PAGEOBJECT) (matrix, error) {
+	got, err := f.FPDFPageObj_GetMatrix(&requests.FPDFPageObj_GetMatrix{PageObject: o})
+	if err != nil {
+		return matrix{}, err
+	}
+	m := got.Matrix
+	return matrix{float64(m.A), float64(m.B), float64(m.C), float64(m.D), float64(m.E), float64(m.F)}, nil
+}
+
+// links finds the links of a page.
+func (f *file) links(on requests.Page) (found []link, err error) {
+	for at := 0; len(found) < maxTexts; {
+		next, err := f.FPDFLink_Enumerate(&requests.FPDFLink_Enumerate{Page: on, StartPos: at})
+		if err != nil || next.Link == nil || next.NextStartPos == nil {
+			return found, f.fatal(err)
+		}
+		at = *next.NextStartPos
+		rect, err := f.FPDFLink_GetAnnotRect(&requests.FPDFLink_GetAnnotRect{Link: *next.Link})
+		if err != nil || rect.Rect == nil {
+			if err := f.fatal(err); err != nil {
+				return found, err
+			}
+			found = append(found, link{})
+			continue
+		}
+		b := rect.Rect
+		found = append(found, link{float64(b.Left), float64(b.Bottom), float64(b.Right), float64(b.Top)})
+	}
+	return found, nil
+}
+
+// linkAt is the number of the link that a text is in, 0 where there is none.
+func (p *page) linkAt(s *span) int {
+	x, y := turn((s.x0+s.x1)/2, s.y+s.size/4, -s.angle)
+	for i, l := range p.links {
+		if l.left <= x && x <= l.right && l.bottom <= y && y <= l.top {
+			return i + 1
+		}
+	}
+	return 0
+}
+
+// matrix is one of PDF: x' = a·x + c·y + e, y' = b·x + d·y + f.
+type matrix struct{ a, b, c, d, e, f float64 }
+
+var identity = matrix{a: 1, d: 1}
+
+// then is what moves by m, and then by n.
+func (m matrix) then(n matrix) matrix {
+	return matrix{
+		m.a*n.a + m.b*n.c, m.a*n.b + m.b*n.d, m.c*n.a + m.d*n.c, m.c*n.b + m.d*n.d,
+		m.e*n.a + m.f*n.c + n.e, m.e*n.b + m.f*n.d + n.f,
+	}
+}
+
+// turn is a point of the page in coordinates that are turned by an angle: text with that angle runs to the right in them.
+func turn(x, y, angle float64) (float64, float64) {
+	sin, cos := math.Sincos(angle)
+	return x*cos + y*sin, y*cos - x*sin
+}
+
+// turn2 turns a point that is in a group.
+func turn2(inGroup matrix, x, y, angle float64) (float64, float64) {
+	return turn(x*inGroup.a+y*inGroup.c+inGroup.e, x*inGroup.b+y*inGroup.d+inGroup.f, angle)
+}

@@ -1,0 +1,187 @@
+package pdf
+
+import (
+	"fmt"
+	"regexp"
+	"strconv"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"dragoman/app/document/tagged"
+)
+
+// piece is a part of a translation: a text in a style, or texts that stay, which stand beside each other.
+type piece struct {
+	text  string
+	style style
+	kept  []*span
+}
+
+// translated has a block translated. It returns nothing where nothing changes, and whether a style is lost.
+func (b *block) translated(translate func(text string) (string, error)) (pieces []piece, isRestyled bool, err error) {
+	s := segment{p: tagged.New(), numbers: map[style]int{}}
+	for i, l := range b.lines {
+		if i > 0 {
+			s.nextLine(b.lines[i-1].text, l.text)
+		}
+		s.cut = i+1 < len(b.lines) && isHyphenated(l.text, b.lines[i+1].text)
+		s.line(l)
+	}
+	out, changed, err := s.p.Rewrite(translate, noMarks.Replace)
+	if err != nil || !changed {
+		return nil, false, err
+	}
+	pieces, err = s.pieces(out)
+	return pieces, s.p.Lost(), err
+}
+
+// pieces is a block as it is.
+func (b *block) pieces() (pieces []piece) {
+	var before *line
+	for _, l := range b.lines {
+		for i, s := range l.spans {
+			isSpaced := i > 0 && spaceBetween(l.spans[i-1], s) || i == 0 && before != nil && !strings.HasSuffix(before.text, " ")
+			switch {
+			case i == 0 && before != nil && b.isCode():
+				pieces = append(pieces, piece{text: "\n", style: s.font})
+			case isSpaced:
+				pieces = append(pieces, piece{text: " ", style: s.font})
+			}
+			pieces = append(pieces, piece{text: s.text, style: s.font})
+		}
+		before = l
+	}
+	return pieces
+}
+
+// segment is a block as a paragraph. Its styles and what it keeps are written as marks, between signs that no text has.
+type segment struct {
+	p       *tagged.Paragraph
+	numbers map[style]int
+	styles  []style
+	kept    [][]*span
+	last    style
+	cut     bool // the hyphen at the end of the line goes
+}
+
+const markSign = "\x00"
+
+var (
+	noMarks = strings.NewReplacer(markSign, "")
+	mark    = regexp.MustCompile(markSign + `([sk])(\d+)` + markSign)
+)
+
+// line adds a line.
+func (s *segment) line(l *line) {
+	for i := 0; i < len(l.spans); i++ {
+		at := l.spans[i]
+		isSpaced := i > 0 && spaceBetween(l.spans[i-1], at)
+		text := at.text
+		if isSpaced {
+			s.p.Text(s.style(s.last, false), " ")
+		} else if i > 0 && strings.HasSuffix(l.spans[i-1].text, " ") {
+			text = strings.TrimLeft(text, " ")
+		}
+		if s.cut && i == len(l.spans)-1 {
+			text = strings.TrimRight(text, " ")
+			_, size := utf8.DecodeLastRuneInString(text)
+			text = text[:len(text)-size]
+		}
+		if !l.keeps(at) {
+			s.last = at.font
+			s.p.Text(s.style(at.font, false), text)
+			continue
+		}
+		from := i
+		for i+1 < len(l.spans) && l.keeps(l.spans[i+1]) && !spaceBetween(l.spans[i], l.spans[i+1]) {
+			i++
+		}
+		s.keep(l, l.spans[from:i+1])
+	}
+}
+
+// nextLine adds what is between two lines: a space, unless a word goes on, or the script has none. The hyphen of a word that goes on goes.
+func (s *segment) nextLine(before, after string) {
+	last, _ := utf8.DecodeLastRuneInString(strings.TrimRight(before, " "))
+	next, _ := utf8.DecodeRuneInString(strings.TrimLeft(after, " "))
+	isJoined := endsInHyphen.MatchString(before) && (unicode.IsLower(next) || unicode.IsDigit(next)) || withoutSpaces(last) && withoutSpaces(next)
+	if !isJoined && !strings.HasSuffix(before, " ") {
+		s.p.Text(s.style(s.last, false), " ")
+	}
+}
+
+// endsInHyphen finds a line that ends in a hyphen, and divided one whose hyphen is there because the word goes on in the next line:
+// a word that has others is likely to have that one too.
+var (
+	endsInHyphen = regexp.MustCompile(`[\pL\pN][-\x{ad}‐]\s*$`)
+	divided      = regexp.MustCompile(`(?:^|[^\pL\pN\-‐])\pL+[-\x{ad}‐]\s*$`)
+)
+
+// isHyphenated says whether a word goes on in the next line.
+func isHyphenated(before, after string) bool {
+	next, _ := utf8.DecodeRuneInString(strings.TrimLeft(after, " "))
+	return unicode.IsLower(next) && divided.MatchString(before)
+}
+
+// withoutSpaces says whether a letter's script has no spaces between words.
+func withoutSpaces(r rune) bool {
+	return unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Thai) || r >= '\u3000' && r <= '\u303f' || r >= '\uff00' && r <= '\uffef'
+}
+
+// keeps says whether a text of a line moves with it as it is: code, formulas, signs, raised numbers of notes.
+func (l *line) keeps(s *span) bool {
+	isRaised := s.size < 0.8*l.size && s.y > l.y+0.15*l.size
+	return s.kept || s.font.mono || s.font.math || isRaised && !word.MatchString(s.text)
+}
+
+// style is a style as a paragraph has it.
+func (s *segment) style(of style, isRaised bool) tagged.Style {
+	n, known := s.numbers[of]
+	if !known {
+		n = len(s.styles)
+		s.numbers[of], s.styles = n, append(s.styles, of)
+	}
+	key := strconv.Itoa(n)
+	return tagged.Style{Key: key, Open: markSign + "s" + key + markSign, Raised: isRaised}
+}
+
+// keep adds texts that stay.
+func (s *segment) keep(l *line, spans []*span) {
+	raw := fmt.Sprintf("%sk%d%s", markSign, len(s.kept), markSign)
+	s.kept = append(s.kept, spans)
+	if first := spans[0]; first.y > l.y+0.15*l.size && first.size < 0.8*l.size {
+		s.p.Point(raw)
+	} else {
+		s.p.Special(raw)
+	}
+	if strings.HasSuffix(spans[len(spans)-1].text, " ") {
+		s.p.Text(s.style(s.last, false), " ")
+	}
+}
+
+// pieces reads what a paragraph became.
+func (s *segment) pieces(out string) (pieces []piece, err error) {
+	var now style
+	add := func(text string) {
+		if text != "" {
+			pieces = append(pieces, piece{text: text, style: now})
+		}
+	}
+	at := 0
+	for _, m := range mark.FindAllStringSubmatchIndex(out, -1) {
+		add(out[at:m[0]])
+		at = m[1]
+		n, err := strconv.Atoi(out[m[4]:m[5]])
+		switch isStyle := out[m[2]:m[3]] == "s"; {
+		case err != nil:
+			return nil, err
+		case isStyle:
+			now = s.styles[n]
+		default:
+			pieces = append(pieces, piece{kept: s.kept[n], style: now})
+		}
+	}
+	add(out[at:])
+	return pieces, nil
+}

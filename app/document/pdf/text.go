@@ -1,0 +1,144 @@
+package pdf
+
+import (
+	"bufio"
+	"cmp"
+	"context"
+	"html"
+	"io"
+	"strings"
+
+	"dragoman/app/document"
+	"dragoman/app/text/markup"
+)
+
+// HTML and Text are what a PDF becomes for whoever wants its text alone, also where that is behind pictures of the pages, as
+// in scans whose text was recognized. Each is the kind of the result; the document itself is a PDF.
+var (
+	HTML = &document.Kind{Name: "pdf-html", Extensions: []string{".html"}, MediaType: "text/html", Form: markup.XML, Rewrite: asHTML}
+	Text = &document.Kind{Name: "pdf-txt", Extensions: []string{".txt"}, MediaType: "text/plain", Form: markup.XML, Rewrite: asText}
+)
+
+// asHTML writes the text of a document as a page: headings, paragraphs and code, with what is bold, italic or code in them.
+func asHTML(ctx context.Context, out io.Writer, in io.ReaderAt, size int64, o document.Options, t document.Translate) error {
+	w := bufio.NewWriter(out)
+	_, _ = w.WriteString("<!DOCTYPE html>\n<html lang=\"" + html.EscapeString(o.To) + "\">\n<meta charset=\"utf-8\">\n<body>\n")
+	err := extract(ctx, in, size, o, t, func(b *block, usual float64, pieces []piece) error {
+		name := "p"
+		switch {
+		case b.isCode():
+			name = "pre"
+		case b.size > 1.5*usual:
+			name = "h1"
+		case b.size > 1.15*usual:
+			name = "h2"
+		}
+		_, err := w.WriteString("<" + name + ">" + inHTML(pieces, name != "p") + "</" + name + ">\n")
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	_, _ = w.WriteString("</body>\n</html>\n")
+	return w.Flush()
+}
+
+// inHTML writes pieces, without styles where the element has one.
+func inHTML(pieces []piece, isStyled bool) string {
+	var out strings.Builder
+	for _, p := range pieces {
+		text, tags := html.EscapeString(p.plain()), []string{}
+		if p.kept != nil && p.kept[0].font.mono && !isStyled {
+			tags = append(tags, "code")
+		}
+		if p.style.bold && !isStyled {
+			tags = append(tags, "b")
+		}
+		if p.style.italic && !isStyled {
+			tags = append(tags, "i")
+		}
+		for _, tag := range tags {
+			text = "<" + tag + ">" + text + "</" + tag + ">"
+		}
+		out.WriteString(text)
+	}
+	return strings.TrimSpace(out.String())
+}
+
+// asText writes the text of a document, each paragraph on a line, with an empty line behind it.
+func asText(ctx context.Context, out io.Writer, in io.ReaderAt, size int64, o document.Options, t document.Translate) error {
+	w := bufio.NewWriter(out)
+	err := extract(ctx, in, size, o, t, func(_ *block, _ float64, pieces []piece) error {
+		var text strings.Builder
+		for _, p := range pieces {
+			text.WriteString(p.plain())
+		}
+		_, err := w.WriteString(strings.TrimSpace(text.String()) + "\n\n")
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	return w.Flush()
+}
+
+// plain is the text of a piece.
+func (p piece) plain() string {
+	text := p.text
+	for i, s := range p.kept {
+		if i > 0 && spaceBetween(p.kept[i-1], s) {
+			text += " "
+		}
+		text += strings.TrimSpace(s.text)
+	}
+	return text
+}
+
+// extract goes through the blocks of a document with what becomes of them, and the size of most of a page's text.
+func extract(ctx context.Context, in io.ReaderAt, size int64, o document.Options, t document.Translate, write func(b *block, usual float64, pieces []piece) error) error {
+	f, err := open(ctx, in, size)
+	if err != nil {
+		return err
+	}
+	defer f.close()
+	f.takesHidden = true
+	return f.eachPage(func(_ int, p *page, blocks []*block) error {
+		usual := p.usualSize()
+		var bullet []piece // of the next block
+		for _, b := range blocks {
+			pieces := append(bullet, b.pieces()...)
+			if bullet = nil; b.lines[0].isBullet && !b.isText() {
+				bullet = []piece{{text: strings.TrimSpace(b.lines[0].text) + " "}}
+				continue
+			}
+			before := pieces[:len(pieces)-len(b.pieces())]
+			if b.isText() {
+				made, isRestyled, err := b.translated(t.Within(ctx))
+				if err != nil {
+					if err := o.Fits(err); err != nil {
+						return err
+					}
+				}
+				if made != nil {
+					pieces = append(before, made...)
+				}
+				if isRestyled && o.Restyled != nil {
+					o.Restyled()
+				}
+			}
+			if err := write(b, usual, pieces); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// usualSize is that of most letters of a page.
+func (p *page) usualSize() float64 {
+	sizes := map[float64]int{}
+	for _, s := range p.spans {
+		sizes[s.size] += letters(s.text)
+	}
+	return most(sizes, cmp.Compare[float64])
+}
