@@ -271,7 +271,9 @@ func TestAlternatives(t *testing.T) {
 		assert.Equal(t, c.text, got)
 	}
 	got, err := rewritten(t, kindNamed(t, "markdown"), "|a|\n|-|\n|![a house](a.png)|", document.Options{Also: document.Also{document.AlsoAlt}},
-		func(text string) string { return strings.TrimPrefix(strings.Replace("\n"+text, "\na house", "x](y) | `z", 1), "\n") })
+		func(text string) string {
+			return strings.TrimPrefix(strings.Replace("\n"+text, "\na house", "x](y) | `z", 1), "\n")
+		})
 	require.NoError(t, err)
 	assert.Equal(t, "|a|\n|-|\n|![x\\]\\(y\\) \\| \\`z](a.png)|", got)
 }
