@@ -42,6 +42,7 @@ func TestAlso(t *testing.T) {
 		{"OpenDocument", odfGrammar, svg, `<text:p><draw:frame draw:name="n"><svg:title>old</svg:title><svg:desc>a house &amp; a tree</svg:desc></draw:frame></text:p>`, "old\na house &amp; a tree",
 			`<text:p><draw:frame draw:name="n"><svg:title>OLD</svg:title><svg:desc>A HOUSE &amp; A TREE</svg:desc></draw:frame></text:p>`},
 		{"decorative in OpenDocument", odfStylesGrammar, svg, `<draw:frame loext:decorative="true"><svg:desc>line</svg:desc></draw:frame>`, "", ""},
+		{"what a chart shows", odfGrammar, svg, `<office:chart><table:table-cell><draw:g><svg:desc>Fleet.A2:Fleet.A3</svg:desc></draw:g></table:table-cell></office:chart>`, "", ""},
 		{"headers of a sheet", sheetGrammar, sheet, `<headerFooter differentFirst="1"><oddHeader>&amp;L&amp;"Arial,Bold"&amp;12Report&amp;R&amp;A</oddHeader><firstFooter>Page &amp;P of &amp;N</firstFooter></headerFooter>`,
 			"Report\nPage <x id=\"1\"/> of",
 			`<headerFooter differentFirst="1"><oddHeader>&amp;L&amp;"Arial,Bold"&amp;12REPORT&amp;R&amp;A</oddHeader><firstFooter>PAGE &amp;P OF &amp;N</firstFooter></headerFooter>`},

@@ -55,6 +55,14 @@ func (w *walker) alternative(start xmlpart.Token, out sink) error {
 	return err
 }
 
+// odfChart copies a chart, in whose descriptions LibreOffice has the cells that it shows.
+func (w *walker) odfChart(start xmlpart.Token, out sink) error {
+	also := w.options.Also
+	defer func() { w.options.Also = also }()
+	w.options.Also = nil
+	return w.inner(start, out)
+}
+
 // odfShape copies a shape. If it is decorative, its alternative texts stay.
 func (w *walker) odfShape(start xmlpart.Token, out sink) error {
 	if start.Attribute("decorative") != "true" {

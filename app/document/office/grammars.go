@@ -72,6 +72,7 @@ var (
 		named("style", "default-style"):      (*walker).readStyle,
 		named("presentation", "footer-decl"): (*walker).plain,
 		named("presentation", "header-decl"): (*walker).plain,
+		named("office", "chart"):             (*walker).odfChart,
 		named("draw", "frame"):               (*walker).odfShape,
 		named("draw", "custom-shape"):        (*walker).odfShape,
 		named("draw", "g"):                   (*walker).odfShape,
