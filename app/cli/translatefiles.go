@@ -24,7 +24,7 @@ import (
 
 // documentOptions are those of a document.
 func (f *translateFlags) documentOptions() document.Options {
-	o := document.Options{From: f.from, To: f.to, Columns: f.columns, Header: document.Header(f.header), Wrapped: wrap.Mode(f.wrapped)}
+	o := document.Options{From: f.from, To: f.to, Columns: f.columns, Header: document.Header(f.header), Also: f.also, Wrapped: wrap.Mode(f.wrapped)}
 	if f.from == translate.Auto {
 		o.From = ""
 	}

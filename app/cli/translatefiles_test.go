@@ -72,11 +72,11 @@ func TestTranslateDocumentsAsJobs(t *testing.T) {
 	from, to := filepath.Join(root, "in/a.txt"), filepath.Join(root, "b.txt")
 	s, asked := newOneDocument(t, "UN.")
 	url := s.serve(t)
-	r := execute(t, "", nil, asJob(url, from, "-o", to, "--model", "m:2", "--beams", "3", "--columns", "a,2")...)
+	r := execute(t, "", nil, asJob(url, from, "-o", to, "--model", "m:2", "--beams", "3", "--columns", "a,2", "--also", "alt,headers")...)
 	require.Equal(t, ExitOK, r.code, r.stderr)
 	assert.Equal(t, "One.", s.asked)
 	assert.Equal(t, map[string][]string{"fromLang": {"en"}, "toLang": {"fr"}, "name": {"a.txt"}, "model": {"m:2"},
-		"options": {`{"beams":3}`}, "columns": {"a", "2"}}, map[string][]string(asked.URL.Query()))
+		"options": {`{"beams":3}`}, "columns": {"a", "2"}, "also": {"alt", "headers"}}, map[string][]string(asked.URL.Query()))
 	assert.Equal(t, map[string]string{"in/a.txt": "One.", "b.txt": "UN."}, clitest.Contents(t, root))
 	assert.Equal(t, []string{from + " is job 4f2c: `dragoman jobs wait 4f2c --url " + url + " -o FILE` picks it up again",
 		"a.txt: 1 of 2 texts look wrong after all retries: check the translation"}, r.errorLines())

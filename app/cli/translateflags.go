@@ -26,7 +26,7 @@ type translateFlags struct {
 	terms           []translate.Term // in termFile
 	lines           []string         // files of lines
 	asJob, json     bool
-	columns         []string
+	columns, also   []string
 	header, wrapped string // of documents
 	output          output
 	service         remote
@@ -56,6 +56,7 @@ func (f *translateFlags) define(flags *pflag.FlagSet) {
 	flags.StringVar(&f.termFile, "terms", "", "file of terms: on each line a term, a tab, and what it becomes; a term alone stays as it is")
 	flags.StringSliceVar(&f.columns, "columns", nil, "columns of tables that are translated, by name or number, with commas between (all)")
 	flags.StringVar(&f.header, "header", "", "first row of tables: keep, translate or auto, which keeps names such as id, first_name (auto)")
+	flags.StringSliceVar(&f.also, "also", nil, "what is translated besides: alt (texts of pictures), headers (of Excel's sheets), with commas between (none)")
 	flags.StringVar(&f.wrapped, "wrapped", "", "whether documents of plain text are wrapped at a width: on, off or auto (auto)")
 	flags.BoolVar(&f.json, "json", false, "print an object for each text")
 	flags.BoolVar(&f.asJob, "job", false, "let a running service translate, as a job")
@@ -82,10 +83,12 @@ func (f *translateFlags) check(texts []string) error {
 		return usagef("translate takes no --terms for documents that a service translates: store them there by dragoman glossaries, and use --glossary")
 	case !f.asJob && f.service != remote{}:
 		return usagef("translate takes --url and --key only with --job: without it, a model translates here")
-	case !f.documents() && (f.output.force || len(f.columns) > 0 || f.header != "" || f.wrapped != ""):
-		return usagef("translate takes --force, --columns, --header and --wrapped only with -o")
+	case !f.documents() && (f.output.force || len(f.columns) > 0 || f.header != "" || f.wrapped != "" || len(f.also) > 0):
+		return usagef("translate takes --force, --columns, --header, --also and --wrapped only with -o")
 	case !document.Header(f.header).Known():
 		return usagef("translate: --header %q: use auto, keep or translate", f.header)
+	case !document.Also(f.also).Known():
+		return usagef("translate: --also %q: use alt, headers or both with a comma between", strings.Join(f.also, ","))
 	case !wrap.Mode(f.wrapped).Known():
 		return usagef("translate: --wrapped %q: use auto, on or off", f.wrapped)
 	case f.documents() && (f.alternatives != 0 || f.json || len(f.lines) > 0):

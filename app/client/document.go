@@ -26,6 +26,7 @@ type Document struct {
 	Columns []string
 	// Header says whether the first row of a table stays: HeaderAuto, which is the default, HeaderKeep or HeaderTranslate.
 	Header   string
+	Also     []string // texts that are translated besides: AlsoAlt, AlsoHeaders
 	Wrapped  string   // as [Request.Wrapped], of plain text
 	As       string   // what a PDF becomes: "html", "txt"; "": a PDF
 	Glossary string   // as [Request.Glossary]
@@ -51,6 +52,12 @@ const (
 	HeaderTranslate = "translate"
 )
 
+// Values of [Document.Also].
+const (
+	AlsoAlt     = "alt"     // alternative texts of pictures, shapes and tables
+	AlsoHeaders = "headers" // headers and footers of Excel's sheets
+)
+
 // SubmitDocument hands a document over to the service, as [Client.Submit] does with texts. [Job.Document]
 // has the translation. d.Content may be changed once SubmitDocument has returned.
 func (c *Client) SubmitDocument(ctx context.Context, d Document, o SubmitOptions) (*Job, error) {
@@ -65,7 +72,7 @@ func (c *Client) SubmitDocument(ctx context.Context, d Document, o SubmitOptions
 func (d Document) call(o SubmitOptions) (call, error) {
 	query := url.Values{
 		"fromLang": {d.From}, "toLang": {d.To}, "name": {d.Name}, "columns": d.Columns, "glossaryId": {d.Glossary}, "model": {d.Model},
-		"priority": {d.Priority}, "webhook": {o.Webhook}, "header": {d.Header}, "wrapped": {d.Wrapped}, "as": {d.As},
+		"priority": {d.Priority}, "webhook": {o.Webhook}, "header": {d.Header}, "also": d.Also, "wrapped": {d.Wrapped}, "as": {d.As},
 	}
 	for _, name := range d.Columns {
 		if strings.Contains(name, ",") {

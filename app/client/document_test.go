@@ -16,7 +16,7 @@ import (
 func TestContractOfDocuments(t *testing.T) {
 	c := contractOfJobs(t, Config{})
 	document := Document{From: Auto, To: "fr", Name: "Brief & mehr.txt", Content: []byte("hello\n\nyou\nhello\n"),
-		Columns: []string{"a b", "2"}, Header: HeaderKeep, Wrapped: WrappedOff, Priority: PriorityHigh, Options: &Options{Beams: 2}}
+		Columns: []string{"a b", "2"}, Header: HeaderKeep, Also: []string{AlsoAlt, AlsoHeaders}, Wrapped: WrappedOff, Priority: PriorityHigh, Options: &Options{Beams: 2}}
 	job, err := c.SubmitDocument(t.Context(), document, SubmitOptions{IdempotencyKey: "once"})
 	require.NoError(t, err)
 	again, err := c.SubmitDocument(t.Context(), document, SubmitOptions{IdempotencyKey: "once"})

@@ -11,6 +11,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"slices"
 
 	"dragoman/app/guard/admission"
 	"dragoman/app/text/markup"
@@ -44,19 +45,24 @@ type Options struct {
 	Header Header
 	// HeaderKept is told that the first row stays because it looks like names; nil: nobody is.
 	HeaderKept func()
+	// Also are texts that are translated besides those that always are, where a kind has them.
+	Also Also
 	// Wrapped says whether plain text is wrapped at a width; [wrap.Auto] is the default.
 	Wrapped wrap.Mode
-	// Unfit is told that the translation which was returned last cannot be put in, as it has lost tags: the
-	// segment stays as it is. nil: that ends the rewriting, with an error that wraps [markup.ErrLost].
+	// Unfit is told that the translation which was returned last cannot be put in, as it has lost tags or is too long: the
+	// segment stays as it is. nil: that ends the rewriting, with an error that wraps [markup.ErrLost] or [ErrTooLong].
 	Unfit func()
 	// Restyled is told that the translation which was returned last is put in without one of the styles that the text
 	// had, such as that of a part of a word. It may be nil.
 	Restyled func()
 }
 
-// Fits returns the error of putting a translation in, unless that is that it has lost tags, and Unfit was told so.
+// ErrTooLong is that there is no room for a translation.
+var ErrTooLong = errors.New("there is no room for a translation")
+
+// Fits returns the error of putting a translation in, unless that is that it has lost tags or is too long, and Unfit was told so.
 func (o Options) Fits(err error) error {
-	if errors.Is(err, markup.ErrLost) && o.Unfit != nil {
+	if (errors.Is(err, markup.ErrLost) || errors.Is(err, ErrTooLong)) && o.Unfit != nil {
 		o.Unfit()
 		return nil
 	}
@@ -77,6 +83,23 @@ const (
 func (h Header) Known() bool {
 	return h == "" || h == HeaderAuto || h == HeaderKeep || h == HeaderTranslate
 }
+
+// Also is a list of sorts of texts.
+type Also []string
+
+// The sorts of texts.
+const (
+	AlsoAlt     = "alt"     // alternative texts of pictures, shapes and tables
+	AlsoHeaders = "headers" // headers and footers of Excel's sheets
+)
+
+// Known says whether all of them are sorts of texts.
+func (a Also) Known() bool {
+	return !slices.ContainsFunc(a, func(sort string) bool { return sort != AlsoAlt && sort != AlsoHeaders })
+}
+
+// Has says whether a sort is one of them.
+func (a Also) Has(sort string) bool { return slices.Contains(a, sort) }
 
 // Kind is a sort of file.
 type Kind struct {

@@ -130,7 +130,7 @@ func (s *Service) Wait(ctx context.Context, id string) (jobs.Job, error) {
 
 // optionsOf are what a job's document is rewritten with, both times.
 func optionsOf(r jobs.Request, d *jobs.Document) document.Options {
-	o := document.Options{From: r.From, To: r.To[0], Columns: d.Columns, Header: document.Header(d.Header), Wrapped: wrap.Mode(d.Wrapped)}
+	o := document.Options{From: r.From, To: r.To[0], Columns: d.Columns, Header: document.Header(d.Header), Also: d.Also, Wrapped: wrap.Mode(d.Wrapped)}
 	if o.From == auto {
 		o.From = ""
 	}

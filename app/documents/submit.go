@@ -29,6 +29,7 @@ type Order struct {
 	File      []byte
 	Columns   []string // of a table
 	Header    document.Header
+	Also      document.Also
 	Wrapped   wrap.Mode
 	As        string // what becomes of a PDF, see [kinds.As]; "": a PDF
 	// Glossaries are ids of stored ones whose terms are used; where several have one, the first wins.
@@ -52,7 +53,10 @@ func (s *Service) Submit(c *gin.Context, o Order) (job jobs.Job, created bool, e
 	}
 	ctx, sub := c.Request.Context(), o.Submission
 	sub.File = o.File
-	sub.Document = &jobs.Document{Name: nameAs(safeName(o.Name, kind), o.As), Kind: kind.Name, Columns: o.Columns, Header: string(o.Header), Wrapped: string(o.Wrapped), Secret: o.Secret}
+	sub.Document = &jobs.Document{
+		Name: nameAs(safeName(o.Name, kind), o.As), Kind: kind.Name, Columns: o.Columns, Header: string(o.Header), Also: o.Also, Wrapped: string(o.Wrapped),
+		Secret: o.Secret,
+	}
 	// Rewriting takes memory for some copies of text; what packages unpack to is bounded by their kinds.
 	if err := admission.Take(ctx, cost.DocumentByte*int64(len(o.File))); err != nil {
 		return job, false, err

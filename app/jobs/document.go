@@ -18,10 +18,11 @@ type Document struct {
 	Most    int64    `json:",omitempty"` // bytes that its translation may have
 	Columns []string `json:",omitempty"` // see document.Options
 	// Header and Wrapped are as in document.Options; HeaderKept says that the first row of a table stays by itself.
-	Header     string `json:",omitempty"`
-	HeaderKept bool   `json:",omitempty"`
-	Wrapped    string `json:",omitempty"`
-	Secret     string `json:",omitempty"` // that whoever asks for the document has to know, in APIs that want one
+	Header     string   `json:",omitempty"`
+	HeaderKept bool     `json:",omitempty"`
+	Wrapped    string   `json:",omitempty"`
+	Also       []string `json:",omitempty"` // see document.Options
+	Secret     string   `json:",omitempty"` // that whoever asks for the document has to know, in APIs that want one
 }
 
 // partBytes are the bytes of each part of a file but the last one, which has the rest.

@@ -157,7 +157,7 @@ func TestStoredForm(t *testing.T) {
 			Detail: true, Languages: true, Webhook: "https://example.com",
 		},
 		Progress: Progress{Records: 4, Characters: 9}, Input: make([][]byte, 2),
-		Document: &Document{Name: "n.csv", Kind: "csv", Bytes: 5, Parts: 1, Columns: []string{"text"}, Header: "auto", HeaderKept: true, Wrapped: "on", Secret: "s"},
+		Document: &Document{Name: "n.csv", Kind: "csv", Bytes: 5, Parts: 1, Columns: []string{"text"}, Header: "auto", HeaderKept: true, Wrapped: "on", Also: []string{"alt"}, Secret: "s"},
 	}, time.Hour, begin)
 	c := r.Claim(begin, time.Minute)
 	require.NoError(t, r.End(c, Failed, &Problem{Code: "unfinished", Field: "payload.records[3].text", Message: "no end"}, begin))

@@ -55,8 +55,9 @@ func TestTranslateDocumentsFails(t *testing.T) {
 	}{
 		"no output":      {[]string{at("a.txt")}, cli.ExitUsage, "a.txt is a document: name a file for its translation by -o"},
 		"no input":       {[]string{"-o", at("x.txt")}, cli.ExitUsage, "say by --format what the document of standard input is"},
-		"force alone":    {[]string{"--force", "text"}, cli.ExitUsage, "--force, --columns, --header and --wrapped only with -o"},
-		"columns alone":  {[]string{"--columns", "1", "text"}, cli.ExitUsage, "--force, --columns, --header and --wrapped only with -o"},
+		"force alone":    {[]string{"--force", "text"}, cli.ExitUsage, "--force, --columns, --header, --also and --wrapped only with -o"},
+		"columns alone":  {[]string{"--columns", "1", "text"}, cli.ExitUsage, "--force, --columns, --header, --also and --wrapped only with -o"},
+		"sheets":         {[]string{"--also", "alt,sheets", "-o", at("x.txt"), at("a.txt")}, cli.ExitUsage, "--also \"alt,sheets\": use alt, headers"},
 		"lines":          {[]string{"--file", at("a.txt"), "-o", at("x.txt"), at("a.txt")}, cli.ExitUsage, "not both"},
 		"missing":        {[]string{at("nope.txt"), "-o", at("x.txt")}, cli.ExitError, "no such file"},
 		"itself":         {[]string{at("a.txt"), "-o", at("a.txt"), "--force"}, cli.ExitError, "would take its place"},

@@ -8,6 +8,7 @@ import (
 	"mime"
 	"net/url"
 	"slices"
+	"strings"
 
 	"github.com/gin-gonic/gin"
 	"github.com/go-json-experiment/json"
@@ -172,6 +173,7 @@ func (sent *sentDocument) fingerprint() string {
 const (
 	columnsField = "columns" // of a table; it may be there several times, or have commas
 	headerField  = "header"  // of a table: whether it has one that stays
+	alsoField    = "also"    // see document.Also; written as columns
 	webhookField = "webhook"
 	asField      = "as" // what becomes of a PDF
 )
@@ -189,6 +191,12 @@ func (sent *sentDocument) parse(order *documents.Order) error {
 		switch {
 		case name == columnsField:
 			order.Columns = dialect.SplitNames(values)
+			continue
+		case name == alsoField:
+			order.Also = slices.Compact(slices.Sorted(slices.Values(dialect.SplitNames(values))))
+			if !order.Also.Known() {
+				return fault.New(fault.InvalidValue, alsoField, "also is %q, expected alt, headers or both with a comma between", excerpt.Of(strings.Join(values, ",")))
+			}
 			continue
 		case len(values) > 1:
 			return fault.New(fault.DuplicateField, excerpt.Of(name), "%s appears twice", excerpt.Of(name))

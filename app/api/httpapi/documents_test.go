@@ -250,6 +250,19 @@ func TestDocumentsThatAreNone(t *testing.T) {
 	assert.Equal(t, http.StatusMethodNotAllowed, status)
 }
 
+// What is translated besides is what the request says, both times that the service goes through the document.
+func TestAlso(t *testing.T) {
+	s := newJobService(t, nil, true)
+	for also, records := range map[string]int{"": 1, "headers": 1, "headers, alt,alt": 2} {
+		status, job, answer := s.submitDocument(t, "a.md", "![a house](a.png)\n", "also", also)
+		require.Equal(t, 202, status, answer)
+		assert.Equal(t, records, job.Progress.Records, also)
+		s.do("GET", job.URL+"/events", "")
+		assert.Equal(t, 200, s.download(job.Document.Result).Code, also)
+		s.do("DELETE", job.URL, "")
+	}
+}
+
 // The first row of a table stays where it looks like names, and the job says so.
 func TestHeaderOfATable(t *testing.T) {
 	s := newJobService(t, nil, true)
@@ -273,7 +286,9 @@ func TestHeaderOfATable(t *testing.T) {
 		assert.Equal(t, c.want, s.download(job.Document.Result).Body.String())
 		s.do("DELETE", job.URL, "")
 	}
-	for field, values := range map[string][]string{"header": {"", "yes"}, "wrapped": {"", "yes"}, "as": {"", "html"}} {
+	for field, values := range map[string][]string{
+		"header": {"", "yes"}, "wrapped": {"", "yes"}, "as": {"", "html"}, "also": {"sheets", "alt,names", "Alt"},
+	} {
 		for _, value := range values {
 			_, _, answer := s.submitDocument(t, "a.csv", "a", field, value)
 			assert.Contains(t, answer, `"code":"invalid_value"`, value)

@@ -20,7 +20,7 @@ func TestAnswersOfDocuments(t *testing.T) {
 		require.Equal(t, 202, w.Code, w.Body)
 		return strings.Replace(w.Header().Get("Location"), "/jobs/", "/documents/", 1)
 	}
-	url := submit("one\nloop\n", "options", `{"beams":2}`, "priority", "normal", "columns", "a,b", "model", "default")
+	url := submit("one\nloop\n", "options", `{"beams":2}`, "priority", "normal", "columns", "a,b", "also", "alt,headers", "model", "default")
 	assert.Equal(t, 200, call(t, c, h, "GET", url+"/events", "").Code) // until it has ended
 	assert.Equal(t, 200, call(t, c, h, "HEAD", url+"/events", "").Code)
 	w := call(t, c, h, "GET", url, "")

@@ -167,6 +167,8 @@ func TestParts(t *testing.T) {
 			`<table:table-cell office:value-type="float"><text:p>one</text:p></table:table-cell><table:table-cell table:formula="of:=a" office:value-type="string"><office:annotation><text:p>WHY</text:p></office:annotation><text:p>two</text:p></table:table-cell><table:table-cell office:value-type="string"><text:p>THREE</text:p></table:table-cell>`},
 		{"cell that a formula names", odfGrammar, odf, `<table:table-cell office:value-type="string"><text:p>Done</text:p></table:table-cell>`, "", ""},
 		{"deleted text of OpenDocument", odfGrammar, odf, `<text:tracked-changes><text:changed-region><text:deletion><text:p>gone</text:p></text:deletion></text:changed-region></text:tracked-changes>`, "", ""},
+		{"headers of OpenDocument's sheets", odfStylesGrammar, odf, `<style:master-page><style:header><style:region-left><text:p>Fleet <text:page-number>1</text:page-number></text:p></style:region-left></style:header></style:master-page>`, "Fleet",
+			`<style:master-page><style:header><style:region-left><text:p>FLEET <text:page-number>1</text:page-number></text:p></style:region-left></style:header></style:master-page>`},
 		{"placeholders of master pages", odfStylesGrammar, odf, `<draw:frame presentation:class="title"><text:p>Click</text:p></draw:frame><draw:frame><text:p>Own</text:p></draw:frame>`, "Own",
 			`<draw:frame presentation:class="title"><text:p>Click</text:p></draw:frame><draw:frame><text:p>OWN</text:p></draw:frame>`},
 	} {

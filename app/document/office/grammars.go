@@ -1,21 +1,25 @@
 package office
 
-import "maps"
+import (
+	"maps"
+
+	"dragoman/app/document"
+)
 
 // The grammars of parts.
 var (
-	drawingGrammar = grammar{named("a", "p"): (*walker).drawingParagraph}
+	drawingGrammar = grammar{named("a", "p"): (*walker).drawingParagraph}.with(alternatives)
 
 	wordGrammar = grammar{
 		named("w", "p"):         (*walker).wordParagraph,
 		named("w", "textInput"): (*walker).textInput,
 		named("a", "p"):         (*walker).drawingParagraph,
-	}.withLabels("w", wordLabels)
+	}.with(alternatives).withLabels("w", wordLabels)
 	// wordStylesGrammar is that of Word's styles, which say what language text is in.
 	wordStylesGrammar = grammar{named("w", "lang"): (*walker).setWordLanguage}
 
 	// masterGrammar is that of masters and layouts of slides.
-	masterGrammar       = grammar{named("p", "sp"): (*walker).ownShape, named("a", "p"): (*walker).drawingParagraph}
+	masterGrammar       = drawingGrammar.with(grammar{named("p", "sp"): (*walker).ownShape})
 	slideCommentGrammar = grammar{named("p", "text"): (*walker).plain, named("a", "p"): (*walker).drawingParagraph}
 	chartGrammar        = grammar{
 		named("a", "p"):                (*walker).drawingParagraph,
@@ -24,7 +28,15 @@ var (
 		named("c", "v"):                (*walker).cachedValue,
 	}
 
-	sheetGrammar        = grammar{named("x", "si"): (*walker).sheetText, named("x", "is"): (*walker).sheetText}
+	sheetGrammar  = grammar{named("x", "si"): (*walker).sheetText, named("x", "is"): (*walker).sheetText}.with(headerGrammar)
+	headerGrammar = grammar{
+		named("x", "oddHeader"):   also(document.AlsoHeaders, (*walker).sheetHeader),
+		named("x", "evenHeader"):  also(document.AlsoHeaders, (*walker).sheetHeader),
+		named("x", "firstHeader"): also(document.AlsoHeaders, (*walker).sheetHeader),
+		named("x", "oddFooter"):   also(document.AlsoHeaders, (*walker).sheetHeader),
+		named("x", "evenFooter"):  also(document.AlsoHeaders, (*walker).sheetHeader),
+		named("x", "firstFooter"): also(document.AlsoHeaders, (*walker).sheetHeader),
+	}
 	sheetCommentGrammar = grammar{named("x", "text"): (*walker).sheetText}
 	threadGrammar       = grammar{named("xtc", "text"): (*walker).plain}
 	// columnGrammar finds the names of columns that formulas and pivot tables use.
@@ -60,6 +72,12 @@ var (
 		named("style", "default-style"):      (*walker).readStyle,
 		named("presentation", "footer-decl"): (*walker).plain,
 		named("presentation", "header-decl"): (*walker).plain,
+		named("office", "chart"):             (*walker).odfChart,
+		named("draw", "frame"):               (*walker).odfShape,
+		named("draw", "custom-shape"):        (*walker).odfShape,
+		named("draw", "g"):                   (*walker).odfShape,
+		named("svg", "title"):                also(document.AlsoAlt, (*walker).plain),
+		named("svg", "desc"):                 also(document.AlsoAlt, (*walker).plain),
 	}.withLabels("text", odfTextLabels).withLabels("form", odfFormLabels)
 	// odfStylesGrammar is that of styles.xml, whose master pages have headers, footers and shapes.
 	odfStylesGrammar = odfGrammar.with(grammar{

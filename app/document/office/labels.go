@@ -72,13 +72,16 @@ func (w *walker) shown(start xmlpart.Token, out sink, attributes []string) (err 
 		if label, err = w.label(value); err != nil || label == value {
 			return whole
 		}
-		return m[1] + `"` + strings.ReplaceAll(escape(label), `"`, "&quot;") + `"`
+		return m[1] + `"` + attributeEscaper.Replace(escape(label)) + `"`
 	})
 	if err == nil {
 		_, err = out.WriteString(raw)
 	}
 	return err
 }
+
+// attributeEscaper escapes what text may have and an attribute would lose.
+var attributeEscaper = strings.NewReplacer(`"`, "&quot;", "\n", "&#10;", "\t", "&#9;")
 
 var attribute = regexp.MustCompile(`(\s(?:[\w.-]+:)?([\w.-]+)\s*=\s*)("[^"<]*"|'[^'<]*')`)
 
@@ -87,8 +90,8 @@ func (w *walker) label(text string) (string, error) {
 	if w.isKept(text) {
 		return text, nil
 	}
-	p := tagged.New()
-	p.Text(tagged.Style{}, text)
+	p := &paragraph{Paragraph: tagged.New()}
+	p.lines(tagged.Style{}, text)
 	label, changed, err := p.Rewrite(w.translate, func(text string) string { return text })
 	if err != nil || !changed {
 		return text, w.options.Fits(err)

@@ -3,7 +3,6 @@ package office
 import (
 	"crypto/sha256"
 	"regexp"
-	"strings"
 
 	"dragoman/app/document/xmlpart"
 )
@@ -33,19 +32,14 @@ func (w *walker) odfStyle(name string) odfStyle {
 // for each time that a text was edited.
 func (w *walker) readStyle(start xmlpart.Token, out sink) error {
 	family, name, parent := start.Attribute("family"), start.Attribute("name"), start.Attribute("parent-style-name")
-	var raw strings.Builder
-	w.paragraphs++ // bounds it
-	err := w.verbatim(start, &raw)
-	if w.paragraphs--; w.paragraphs == 0 {
-		w.size = 0
-	}
+	raw, err := w.bounded(start)
 	if err != nil {
 		return err
 	}
 	if parent == "" {
 		parent = name
 	}
-	key := odfHarmless.ReplaceAllString(raw.String(), "")
+	key := odfHarmless.ReplaceAllString(raw, "")
 	if noLooks.MatchString(key) {
 		key = ""
 	}
@@ -54,9 +48,9 @@ func (w *walker) readStyle(start xmlpart.Token, out sink) error {
 			sum := sha256.Sum256([]byte(key))
 			key = string(sum[:]) // of one size, whatever the style has
 		}
-		w.styles[name] = odfStyle{key: key, parent: parent, raised: raisedInODF.MatchString(raw.String())}
+		w.styles[name] = odfStyle{key: key, parent: parent, raised: raisedInODF.MatchString(raw)}
 	}
-	_, err = out.WriteString(w.to.odf(raw.String()))
+	_, err = out.WriteString(w.to.odf(raw))
 	return err
 }
 

@@ -62,7 +62,7 @@ func (k kind) rewrite(ctx context.Context, out io.Writer, in io.ReaderAt, size i
 	}
 	var order []string
 	for name, part := range parts {
-		if part.text != nil {
+		if part.text != nil && (part.also == "" || o.Also.Has(part.also)) {
 			order = append(order, name)
 		}
 	}

@@ -52,7 +52,8 @@ func corpus(t testing.TB) map[string][]byte {
 
 func rewrite(k *document.Kind, file []byte, translate func(string) (string, error)) ([]byte, error) {
 	var out bytes.Buffer
-	err := k.Rewrite(context.Background(), &out, bytes.NewReader(file), int64(len(file)), document.Options{},
+	o := document.Options{Also: document.Also{document.AlsoAlt, document.AlsoHeaders}}
+	err := k.Rewrite(context.Background(), &out, bytes.NewReader(file), int64(len(file)), o,
 		func(text string) (string, error) { return translate(text) })
 	return out.Bytes(), err
 }

@@ -187,7 +187,7 @@ func (w *walker) odfMasterShape(start xmlpart.Token, out sink) error {
 			return w.verbatim(start, out)
 		}
 	}
-	return w.copy(start, out, w.element)
+	return w.odfShape(start, out)
 }
 
 // odfSpan is how text in a span is written, inside of what is around the span.

@@ -34,6 +34,7 @@ var mainTypes = []struct{ start, name string }{
 type part struct {
 	text  grammar // of one whose text is rewritten
 	names grammar // of one that has names, or texts in formulas, which must stay wherever they are
+	also  string  // the sort of texts that it has alone, see document.Also; "": others
 }
 
 // partTypes are the types of OOXML's parts that have text, without what they all begin and end with.
@@ -59,6 +60,7 @@ var partTypes = map[string]part{
 	"ms-powerpoint.comments":                     {text: slideCommentGrammar},
 	"spreadsheetml.sharedStrings":                {text: sheetGrammar},
 	"spreadsheetml.worksheet":                    {text: sheetGrammar, names: formulaGrammar},
+	"spreadsheetml.chartsheet":                   {text: headerGrammar, also: document.AlsoHeaders},
 	"spreadsheetml.comments":                     {text: sheetCommentGrammar},
 	"ms-excel.threadedcomments":                  {text: threadGrammar},
 	"spreadsheetml.sheet.main":                   {names: formulaGrammar},

@@ -44,8 +44,8 @@ type sink interface {
 	io.StringWriter
 }
 
-// grammar has the elements that are not just copied. Each function is given the start of one, and
-// reads to its end.
+// grammar has the elements that are not just copied, those of any name space with the name space *. Each function is
+// given the start of one, and reads to its end.
 type grammar map[xml.Name]func(w *walker, start xmlpart.Token, out sink) error
 
 // part rewrites a part.
@@ -124,10 +124,38 @@ func (w *walker) follows(name xml.Name) (bool, error) {
 
 // element copies an element, with what its grammar says of it and of those in it.
 func (w *walker) element(start xmlpart.Token, out sink) error {
-	if rewrite := w.grammar[start.Name]; rewrite != nil {
+	rewrite := w.grammar[start.Name]
+	if rewrite == nil {
+		rewrite = w.grammar[named("*", start.Name.Local)]
+	}
+	if rewrite == nil {
+		rewrite = (*walker).inner
+	}
+	return rewrite(w, start, out)
+}
+
+// inner copies an element, with what its grammar says of those in it.
+func (w *walker) inner(start xmlpart.Token, out sink) error { return w.copy(start, out, w.element) }
+
+// also is a function of a grammar that does what it does where a sort of texts is translated.
+func also(sort string, rewrite func(w *walker, start xmlpart.Token, out sink) error) func(w *walker, start xmlpart.Token, out sink) error {
+	return func(w *walker, start xmlpart.Token, out sink) error {
+		if !w.options.Also.Has(sort) {
+			return w.inner(start, out)
+		}
 		return rewrite(w, start, out)
 	}
-	return w.copy(start, out, w.element)
+}
+
+// bounded returns an element as it is, which counts as a paragraph.
+func (w *walker) bounded(start xmlpart.Token) (string, error) {
+	var raw strings.Builder
+	w.paragraphs++
+	err := w.verbatim(start, &raw)
+	if w.paragraphs--; w.paragraphs == 0 {
+		w.size = 0
+	}
+	return raw.String(), err
 }
 
 // verbatim copies an element as it is.

@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"dragoman/app/document"
+	"dragoman/app/text/markup"
 )
 
 // What cannot be read is refused, in words that say what to do.
@@ -247,6 +248,34 @@ func TestWritten(t *testing.T) {
 		require.NoError(t, err, c.text)
 		assert.Equal(t, c.want, got, c.text)
 	}
+}
+
+// Alternative texts of images are translated where that is asked for.
+func TestAlternatives(t *testing.T) {
+	for _, c := range []struct{ kind, text, want string }{
+		{"markdown", "![a house](a.png)\n", "![A HOUSE](a.png)\n"},
+		{"markdown", "See ![ a house ](a.png \"title\") and ![a tree](b.png).\n", "SEE ![ A HOUSE ](a.png \"title\") AND ![A TREE](b.png).\n"},
+		{"markdown", "[![a house](a.png)](b.html)\n", "[![A HOUSE](a.png)](b.html)\n"},
+		{"markdown", "`![a house](a.png)` x ![](b.png) ![2026](c.png)\n", "`![a house](a.png)` X ![](b.png) ![2026](c.png)\n"},
+		{"markdown", "> ![a house\n> of stone](a.png)\n", "> ![A HOUSE OF\n> STONE](a.png)\n"},
+		{"markdown", "![a `house`](a.png)\n", "![a `house`](a.png)\n"},
+		{"markdown", "|x|\n|-|\n|![a house](a.png)|\n", "|X|\n|-|\n|![A HOUSE](a.png)|\n"},
+		{"ipynb", `{"cells":[{"cell_type":"markdown","source":"![a house](a.png)"}]}`, `{"cells":[{"cell_type":"markdown","source":"![A HOUSE](a.png)"}]}`},
+	} {
+		o := document.Options{Also: document.Also{document.AlsoAlt}}
+		got, err := rewritten(t, kindNamed(t, c.kind), c.text, o, upper(markup.Text))
+		require.NoError(t, err)
+		assert.Equal(t, c.want, got)
+		got, err = rewritten(t, kindNamed(t, c.kind), c.text, document.Options{}, func(text string) string { return text })
+		require.NoError(t, err)
+		assert.Equal(t, c.text, got)
+	}
+	got, err := rewritten(t, kindNamed(t, "markdown"), "|a|\n|-|\n|![a house](a.png)|", document.Options{Also: document.Also{document.AlsoAlt}},
+		func(text string) string {
+			return strings.TrimPrefix(strings.Replace("\n"+text, "\na house", "x](y) | `z", 1), "\n")
+		})
+	require.NoError(t, err)
+	assert.Equal(t, "|a|\n|-|\n|![x\\]\\(y\\) \\| \\`z](a.png)|", got)
 }
 
 func TestColumns(t *testing.T) {

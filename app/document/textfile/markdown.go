@@ -13,6 +13,7 @@ import (
 	"github.com/yuin/goldmark/util"
 
 	"dragoman/app/document"
+	"dragoman/app/text/markup"
 	"dragoman/app/text/wrap"
 )
 
@@ -87,7 +88,7 @@ func (m *markdownFile) block(n ast.Node) error {
 		}
 		w, encode := wrap.Of(m.text, run), m.encoder(n.Kind(), run[0].Start, first)
 		run, first = nil, false
-		return m.paragraph(w, func(text string) string {
+		return m.withImages(w, func(text string) string {
 			return strings.Join(encode(w.Fill(text, false, mayStartLine.MatchString)), w.Between)
 		})
 	}
@@ -110,6 +111,54 @@ func (m *markdownFile) block(n ast.Node) error {
 		}
 	}
 	return flush()
+}
+
+// withImages is [pass.paragraph], with the alternative texts of images where they are translated.
+func (m *markdownFile) withImages(lines wrap.Paragraph, encode func(text string) string) error {
+	images, err := m.images(lines.Text)
+	if err != nil {
+		return err
+	}
+	before := m.at
+	err = m.paragraph(lines, func(text string) string { return encode(images.Replace(text)) })
+	if err != nil || m.at != before {
+		return err
+	}
+	raw := m.text[lines.Start:lines.End]
+	switch {
+	case images.Replace(lines.Text) == lines.Text:
+		return nil
+	case raw == lines.Text:
+		return m.replace(lines.Start, lines.End, images.Replace(raw))
+	}
+	return m.replace(lines.Start, lines.End, encode(images.Replace(lines.Text)))
+}
+
+// images translates the alternative texts of the images in a text, and has what the images become. Those stay that have signs
+// of Markdown which could end them.
+func (m *markdownFile) images(text string) (*strings.Replacer, error) {
+	const ends = "[]`<|\\"
+	var pairs []string
+	if !m.options.Also.Has(document.AlsoAlt) || !strings.Contains(text, "![") {
+		return strings.NewReplacer(), nil
+	}
+	for _, s := range markup.Parse(text, markup.Text).Spans {
+		raw := text[s.Start:s.End]
+		alt, rest, isImage := strings.Cut(strings.TrimPrefix(raw, "!["), "](")
+		if s.Kind != markup.Markdown || !isImage || !strings.HasPrefix(raw, "![") || strings.ContainsAny(alt, ends) || isCode(alt) {
+			continue
+		}
+		before, inner, after := trimmed(alt)
+		translation, err := m.translate(inner)
+		if err != nil {
+			return nil, err
+		}
+		if translation = oneLine(translation); strings.ContainsAny(translation, ends) {
+			translation = anySign.ReplaceAllString(translation, `\$0`)
+		}
+		pairs = append(pairs, raw, "!["+before+translation+after+"]("+rest)
+	}
+	return strings.NewReplacer(pairs...), nil
 }
 
 // line is a line of a block without what is no text. breaks says whether it ends in a hard line break.

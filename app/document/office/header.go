@@ -1,0 +1,121 @@
+package office
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+	"unicode/utf16"
+
+	"dragoman/app/document"
+	"dragoman/app/document/tagged"
+	"dragoman/app/document/xmlpart"
+	"dragoman/app/text/markup"
+)
+
+// Headers and footers of Excel's sheets are texts with codes:
+//
+//	&L&"Arial,Bold"&12Annual report&RPage &P of &N
+//
+// &L, &C and &R begin a part, some codes set the font, and some are fields. What is between two codes that are no
+// fields is one text.
+
+// maxHeader is how many characters Excel takes, codes included.
+const maxHeader = 255
+
+// headerCode is a code, field one that is shown as a text or a picture.
+var (
+	headerCode    = regexp.MustCompile(`(?is)&(?:"[^"]*"|K[0-9A-F+-]{6}|\d+|[PN][+-]\d+|.|$)`)
+	headerField   = regexp.MustCompile(`(?i)^&(?:[PN]|[DTGAFZ]$)`)
+	headerSize    = regexp.MustCompile(`^&\d`)
+	startsInDigit = regexp.MustCompile(`^\d`)
+)
+
+// sheetHeader rewrites a header or footer.
+func (w *walker) sheetHeader(start xmlpart.Token, out sink) error {
+	p := w.begin(start)
+	_, text, err := w.content(p, start)
+	if err != nil {
+		return err
+	}
+	p.keep = true // as a paragraph
+	raw, _, err := w.rewritten(p, escape)
+	if err != nil {
+		return err
+	}
+	header, err := w.header(text)
+	if header != text {
+		raw = p.head.String() + escape(header) + "</" + p.prefix + start.Name.Local + ">"
+	}
+	if err == nil {
+		_, err = out.WriteString(raw)
+	}
+	return err
+}
+
+// header translates the texts of a header.
+func (w *walker) header(source string) (string, error) {
+	var out strings.Builder
+	room := maxHeader - characters(source)
+	from, code := 0, ""
+	text := func(raw string) error {
+		translation, err := w.headerText(code, raw, room)
+		room -= characters(translation) - characters(raw)
+		out.WriteString(translation)
+		return err
+	}
+	for _, m := range headerCode.FindAllStringIndex(source, -1) {
+		next := source[m[0]:m[1]]
+		if next == "&&" || headerField.MatchString(next) {
+			continue
+		}
+		if err := text(source[from:m[0]]); err != nil {
+			return "", err
+		}
+		out.WriteString(next)
+		from, code = m[1], next
+	}
+	err := text(source[from:])
+	return out.String(), err
+}
+
+// headerText translates a text of a header that is behind a code, with the fields in it; room is how many characters it may
+// grow by.
+func (w *walker) headerText(code, raw string, room int) (string, error) {
+	p, at := &paragraph{Paragraph: tagged.New()}, 0
+	for _, m := range headerCode.FindAllStringIndex(raw, -1) {
+		p.lines(tagged.Style{}, raw[at:m[0]])
+		if field := raw[m[0]:m[1]]; field == "&&" {
+			p.Text(tagged.Style{}, "&")
+		} else {
+			p.Special(field)
+		}
+		at = m[1]
+	}
+	p.lines(tagged.Style{}, raw[at:])
+	text, changed, err := p.Rewrite(w.translate, func(text string) string { return strings.ReplaceAll(text, "&", "&&") })
+	if headerSize.MatchString(code) && startsInDigit.MatchString(text) {
+		text = " " + text // or it would be the font's size
+	}
+	switch {
+	case err != nil || !changed:
+	case characters(text)-characters(raw) > max(room, 0):
+		err = document.ErrTooLong
+	case !slices.Equal(codesOf(code+text), codesOf(code+raw)):
+		err = fmt.Errorf("%w: a text of a header becomes a code", markup.ErrLost)
+	}
+	if err != nil || !changed {
+		return raw, w.options.Fits(err)
+	}
+	return text, nil
+}
+
+// codesOf are the codes in a part of a header, sorted.
+func codesOf(text string) []string {
+	codes := slices.DeleteFunc(headerCode.FindAllString(text, -1), func(code string) bool { return code == "&&" })
+	slices.Sort(codes)
+	return codes
+}
+
+// characters counts as Excel does.
+func characters(text string) int { return len(utf16.Encode([]rune(text))) }
