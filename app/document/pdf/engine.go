@@ -1,6 +1,7 @@
 package pdf
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -24,6 +25,8 @@ import (
 const (
 	// maxPages is how many pages a document may have: PDFium goes through the whole document for each page that it writes.
 	maxPages = 1000
+	// maxWays bounds the objects of the document, times its pages, that PDFium goes through where it writes: some 3 minutes.
+	maxWays = 3_000_000
 	// maxMemory is what PDFium may have for a document, in pages of 64 KiB: 256 MiB. It is taken as it grows.
 	maxMemory = 4096
 	// leastMemory is what it begins with, in bytes.
@@ -45,7 +48,8 @@ type file struct {
 	doc    references.FPDF_DOCUMENT
 	pages  int
 
-	takesHidden bool // text that is not shown is read too
+	allLookups  int64 // see maxAllLookups
+	takesHidden bool  // text that is not shown is read too
 }
 
 // open opens a document. The caller closes it.
@@ -84,6 +88,23 @@ func open(ctx context.Context, in io.ReaderAt, size int64) (f *file, err error) 
 	}
 	return f, nil
 }
+
+// objectsIn is about how many objects a file has: those that stand in it, and those in streams of objects.
+func objectsIn(in io.ReaderAt, size int64) (n int, err error) {
+	part := make([]byte, 64<<10)
+	for at := int64(0); at < size; {
+		read, err := in.ReadAt(part[:min(int64(len(part)), size-at)], at)
+		if read == 0 && err != nil {
+			return n, err
+		}
+		n += bytes.Count(part[:read], []byte(" obj")) + usualStream*bytes.Count(part[:read], []byte("/ObjStm"))
+		at += int64(read)
+	}
+	return n, nil
+}
+
+// usualStream is how many objects programs put into a stream of objects.
+const usualStream = 100
 
 // close ends PDFium, and gives its memory back.
 func (f *file) close() {

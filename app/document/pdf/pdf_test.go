@@ -139,6 +139,48 @@ func shapes(t *testing.T, data []byte) (found []string) {
 	return found
 }
 
+// made is a document of so many pages, all with the same content, and so many other objects.
+func made(pages, others int, content string) []byte {
+	var out, kids strings.Builder
+	out.WriteString("%PDF-1.4\n1 0 obj<</Type/Catalog/Pages 2 0 R>>endobj\n3 0 obj<</Type/Font/Subtype/Type1/BaseFont/Helvetica>>endobj\n")
+	fmt.Fprintf(&out, "4 0 obj<</Length %d>>stream\n%s\nendstream endobj\n", len(content), content)
+	for i := range pages {
+		fmt.Fprintf(&out, "%d 0 obj<</Type/Page/Parent 2 0 R/MediaBox[0 0 600 800]/Resources<</Font<</F 3 0 R>>>>/Contents 4 0 R>>endobj\n", 5+i)
+		fmt.Fprintf(&kids, "%d 0 R ", 5+i)
+	}
+	for i := range others {
+		fmt.Fprintf(&out, "%d 0 obj<<>>endobj\n", 5+pages+i)
+	}
+	fmt.Fprintf(&out, "2 0 obj<</Type/Pages/Count %d/Kids[%s]>>endobj\ntrailer<</Root 1 0 R/Size %d>>\n%%%%EOF\n", pages, kids.String(), 5+pages+others)
+	return []byte(out.String())
+}
+
+// TestBounds: what would take PDFium minutes is refused before it is done, or soon.
+func TestBounds(t *testing.T) {
+	words := "BT /F 6 Tf 100 700 Td (Good morning.) Tj ET\n"
+	found, err := texts(t.Context(), made(2, 9, words))
+	require.NoError(t, err)
+	assert.Equal(t, []string{"Good morning.", "Good morning."}, found)
+	var full strings.Builder
+	for i := range 9000 {
+		fmt.Fprintf(&full, "BT /F 2 Tf %d %d Td (Good morning.) Tj ET\n", i%30*20, i/30*2)
+	}
+	for name, c := range map[string]struct {
+		data   []byte
+		reason string
+	}{
+		"pages":           {made(1001, 0, words), "1001 pages"},
+		"objects":         {made(900, 3000, words), "too many pages to be laid out"},
+		"texts of a page": {made(1, 0, full.String()), "a page of the PDF has too many texts"},
+	} {
+		found, err := texts(t.Context(), c.data)
+		var refused *document.Error
+		require.ErrorAs(t, err, &refused, name)
+		assert.Contains(t, refused.Reason, c.reason, name)
+		assert.Empty(t, found, name)
+	}
+}
+
 func TestRefused(t *testing.T) {
 	report := fixture(t, "report")
 	for name, c := range map[string]struct {

@@ -18,6 +18,9 @@ const (
 	// maxObjects is how many objects a page may have, and maxTexts how many of them may be texts. maxDepth is how deep
 	// they may be in groups (form XObjects).
 	maxObjects, maxTexts, maxDepth = 500_000, 20_000, 8
+	// maxLookups bounds the letters of a page that PDFium goes through, all of them for each text, and maxAllLookups those of a
+	// document: some 3 and 80 seconds.
+	maxLookups, maxAllLookups = 40_000_000, 1_000_000_000
 	// spanCost is what a text takes of memory beside its letters.
 	spanCost = 512
 )
@@ -62,6 +65,8 @@ type reader struct {
 	page    page
 	seen    *seen
 	texts   references.FPDF_TEXTPAGE
+	letters int64 // on the page
+	lookups int64 // of letters
 	objects int
 }
 
@@ -80,6 +85,11 @@ func (f *file) read(n int, s *seen) (*page, error) {
 		}
 		r.texts = texts.TextPage
 		defer func() { _, _ = f.FPDFText_ClosePage(&requests.FPDFText_ClosePage{TextPage: r.texts}) }()
+		letters, err := f.FPDFText_CountChars(&requests.FPDFText_CountChars{TextPage: r.texts})
+		if err != nil {
+			return err
+		}
+		r.letters = int64(letters.Count)
 		if r.page.links, err = f.links(on); err != nil {
 			return err
 		}
@@ -170,6 +180,14 @@ func (r *reader) object(o object) error {
 	}
 	if o.kind != enums.FPDF_PAGEOBJ_TEXT {
 		return nil
+	}
+	r.lookups += r.letters
+	r.allLookups += r.letters
+	if r.lookups > maxLookups {
+		return document.TooLarge("a page of the PDF has too many texts, %d and more of %d letters in all: it cannot be translated", r.objects, r.letters)
+	}
+	if r.allLookups > maxAllLookups {
+		return document.TooLarge("the PDF has too many texts on its pages: divide it")
 	}
 	text, err := r.FPDFTextObj_GetText(&requests.FPDFTextObj_GetText{PageObject: o.FPDF_PAGEOBJECT, TextPage: r.texts})
 	if err != nil {

@@ -119,7 +119,7 @@ func TestDocumentsThatAreRefused(t *testing.T) {
 		"no document":                 {enfr, []string{"file", "a.txt", "", "x"}, 400, "send it as a file in the field document"},
 		"an empty document":           {enfr, []string{"document", "a.txt", "", ""}, 422, "The document is empty."},
 		"another kind":                {enfr, []string{"document", "a.exe", "", "x"}, 415, "can be translated"},
-		"a PDF":                       {enfr, []string{"document", "a.pdf", "", "%PDF-1.7"}, 415, `{"code":"InvalidRequest","message":"The file`},
+		"an old kind of Word's":       {enfr, []string{"document", "a.docx", "", "\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"}, 415, `{"code":"InvalidRequest","message":"The file`},
 		"a large document":            {enfr, []string{"document", "a.txt", "", strings.Repeat("x", 5<<20)}, 413, "The document has 5242880 bytes"},
 		"a deployment":                {enfr + "&deploymentName=gpt", text, 400, "The value of deploymentName is not offered by this server: leave it out."},
 		"no fallback":                 {enfr + "&allowFallback=false", text, 400, "The value of allowFallback is not offered"},
