@@ -333,7 +333,7 @@ func (l *layout) put(b *block, p *paragraph, lines []shaping.WrappedLine, how al
 func spaces(line shaping.Line, text []rune) (n int) {
 	for _, run := range line {
 		for _, g := range run.Glyphs {
-			if text[g.ClusterIndex] == ' ' && g.Advance > 0 {
+			if text[g.TextIndex()] == ' ' && g.Advance > 0 {
 				n++
 			}
 		}

@@ -160,7 +160,7 @@ const mostCodes = 1<<16 - 1
 
 // of is the number of a glyph. Of several that stand for one text the first one has it.
 func (c *codes) of(g shaping.Glyph, text []rune) uint32 {
-	k := code{glyph: g.GlyphID, text: string(text[g.ClusterIndex:min(len(text), g.ClusterIndex+g.RuneCount)])}
+	k := code{glyph: g.GlyphID, text: string(text[g.TextIndex():min(len(text), g.TextIndex()+g.RunesCount())])}
 	n, known := c.numbers[k]
 	if !known && len(c.list) < mostCodes {
 		c.list = append(c.list, k)
@@ -404,7 +404,7 @@ func (w *writer) draw(on requests.Page, angle float64, g glyphs) error {
 		numbers = append(numbers, c.of(shaped, g.text))
 		positions = append(positions, float32((at - start)))
 		x += float64(shaped.Advance) / 64 / em * g.size
-		if g.text[shaped.ClusterIndex] == ' ' && shaped.Advance > 0 {
+		if g.text[shaped.TextIndex()] == ' ' && shaped.Advance > 0 {
 			x += g.stretch
 		}
 	}
