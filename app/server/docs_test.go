@@ -200,6 +200,13 @@ func (e example) fakes() {
 		}
 	}
 	require.NoError(e.t, os.MkdirAll(filepath.Join(e.dir, "scripts", "k8s"), 0o755))
+
+	const release = "dragoman-VERSION-linux-amd64" // with its archive and checksum
+	put(filepath.Join(release, "dragoman"))
+	pack := exec.CommandContext(e.t.Context(), "bash", "-euc", `tar -czf "$1.tar.gz" "$1" && rm -r "$1" && sha256sum "$1.tar.gz" >SHA256SUMS`, "-", release)
+	pack.Dir = e.dir
+	out, err := pack.CombinedOutput()
+	require.NoError(e.t, err, string(out))
 }
 
 // run runs a text by the shell, and returns what it prints.
