@@ -5,6 +5,7 @@ import (
 	"net"
 	"os"
 	"runtime"
+	"slices"
 	"strings"
 
 	"github.com/pbnjay/memory"
@@ -24,12 +25,7 @@ func (s *server) welcome(t *translation) {
 
 // onlyBundled says whether no model is served but the one for demonstration.
 func onlyBundled(models []httpapi.Model) bool {
-	for _, m := range models {
-		if m.Source != bundled.Source {
-			return false
-		}
-	}
-	return len(models) > 0
+	return len(models) > 0 && !slices.ContainsFunc(models, func(m httpapi.Model) bool { return m.Source != bundled.Source })
 }
 
 // url is where a browser of this machine finds the service.

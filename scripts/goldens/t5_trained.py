@@ -15,7 +15,6 @@ import torch
 from transformers import GenerationConfig, T5Config, T5ForConditionalGeneration
 
 import marian
-import reference
 import t5
 import training
 
@@ -24,11 +23,6 @@ FOLDER = os.path.join(HERE, "..", "..", "model", "testdata", "families", "t5-tra
 PIECES = 1000
 TOKENS = {"en": "<2en>", "fr": "<2fr>"}
 PAD = 1
-SETTINGS = {
-    "greedy": reference.setting(max_length=64),
-    "beam4": reference.setting(beams=4, max_length=64),
-    "beam5": reference.setting(beams=5, early_stopping="true", max_length=64),
-}
 
 
 def main():
@@ -45,8 +39,6 @@ def main():
         train(sp, pairs, args.minutes).half().save_pretrained(FOLDER)
         shutil.copy(os.path.join(work, "spiece.spm"), os.path.join(FOLDER, "spiece.model"))
     marian.save(os.path.join(FOLDER, "tokenizer_config.json"), {"tokenizer_class": "T5Tokenizer"})
-    for name in os.listdir(FOLDER):
-        os.chmod(os.path.join(FOLDER, name), 0o644)
     make_goldens(sp, lines)
 
 
@@ -79,19 +71,7 @@ def train(sp, pairs, minutes):
 
 
 def make_goldens(sp, lines):
-    torch.set_num_threads(1)
-    model, cases = reference.load(FOLDER), []
-    for line in lines:
-        source = source_ids(sp, line["to"], line["source"])
-        case = {"set": line["set"], "from": line["from"], "to": line["to"], "text": line["source"], "reference": line.get("reference", ""),
-                "source": source, "prefix": [0], "outputs": {}}
-        for key, settings in SETTINGS.items():
-            output, _ = reference.generate(model, source, None, settings)
-            case["outputs"][key] = output | {"text": t5.text_of(sp, output["ids"])}
-        cases.append(case)
-    reference.write(os.path.join(FOLDER, "goldens.json.gz"), {
-        "checkpoint": "model/testdata/families/t5-trained", "files": reference.file_hashes(FOLDER),
-        "made_with": reference.versions(), "settings": SETTINGS, "cases": cases})
+    training.write_goldens(FOLDER, lines, lambda line: source_ids(sp, line["to"], line["source"]), lambda ids: t5.text_of(sp, ids))
 
 
 if __name__ == "__main__":

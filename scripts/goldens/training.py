@@ -1,15 +1,23 @@
 """Trains the small models among the test data, from files of pairs: language, language, sentence, sentence, with tabs between."""
 import argparse
 import math
+import os
 import random
 import time
 
 import torch
 
+import reference
+
 LONGEST = 32   # characters of a sentence
 BATCH = 1200   # tokens of the longer side
 WARMUP = 300   # steps
 AVERAGE = 0.998
+SETTINGS = {
+    "greedy": reference.setting(max_length=64),
+    "beam4": reference.setting(beams=4, max_length=64),
+    "beam5": reference.setting(beams=5, early_stopping="true", max_length=64),
+}
 
 
 def arguments(description):
@@ -76,3 +84,22 @@ def batches(examples, pad, rng):
     for group in groups:
         yield tuple(torch.nn.utils.rnn.pad_sequence([torch.tensor(e[side]) for e in group], batch_first=True, padding_value=pad)
                     for side in (0, 1))
+
+
+def write_goldens(folder, lines, ids_of, text_of):
+    """Writes the goldens of a checkpoint by transformers: ids_of gives the ids of a line's source, text_of the text of ids."""
+    torch.set_num_threads(1)
+    for name in os.listdir(folder):
+        os.chmod(os.path.join(folder, name), 0o644)  # transformers leaves weights to the owner
+    model, cases = reference.load(folder), []
+    for line in lines:
+        source = ids_of(line)
+        case = {"set": line["set"], "from": line["from"], "to": line["to"], "text": line["source"], "reference": line.get("reference", ""),
+                "source": source, "prefix": [model.config.decoder_start_token_id], "outputs": {}}
+        for key, settings in SETTINGS.items():
+            output, _ = reference.generate(model, source, None, settings)
+            case["outputs"][key] = output | {"text": text_of(output["ids"])}
+        cases.append(case)
+    reference.write(os.path.join(folder, "goldens.json.gz"), {
+        "checkpoint": f"model/testdata/families/{os.path.basename(folder)}", "files": reference.file_hashes(folder),
+        "made_with": reference.versions(), "settings": SETTINGS, "cases": cases})

@@ -245,11 +245,16 @@ func (f Fields) Texts(name string) (texts []string, list bool) {
 
 // Needed returns a field's texts, which must be there: at least an empty list.
 func (f Fields) Needed(name string) []string {
+	f.Require(name)
+	texts, _ := f.Texts(name)
+	return texts
+}
+
+// Require fails where a field is missing.
+func (f Fields) Require(name string) {
 	if !f.Has(name) {
 		f.Fail(RefuseAs(fault.MissingField, "Invalid request: %s is missing", name))
 	}
-	texts, _ := f.Texts(name)
-	return texts
 }
 
 // Names returns the names in a field, none where it is missing: an array, or names with commas between them.

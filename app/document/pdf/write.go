@@ -455,7 +455,5 @@ func isNatural(g glyphs, numbers []uint32, positions []float32, c *codes) bool {
 
 // missingLetter is the error of a translation with a letter that no font has.
 func missingLetter(r rune) error {
-	return fmt.Errorf("%w: no font has the letter %q", errNoLetter, r)
+	return fmt.Errorf("%w: there is no font for the translation: no font has the letter %q", markup.ErrLost, r)
 }
-
-var errNoLetter = fmt.Errorf("%w: there is no font for the translation", markup.ErrLost)

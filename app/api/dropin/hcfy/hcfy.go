@@ -12,7 +12,6 @@ package hcfy
 
 import (
 	"dragoman/app/api/dialect"
-	"dragoman/app/fault"
 	"dragoman/app/text/language"
 	"dragoman/app/translate"
 )
@@ -45,9 +44,7 @@ func serve(call *dialect.Call) (any, error) {
 // source reads the text and its language, which is detected for all paragraphs together where the
 // request does not say it: the language that has to differ from it hangs on that.
 func source(call *dialect.Call) (text, from string) {
-	if !call.Has("text") {
-		call.Fail(dialect.RefuseAs(fault.MissingField, "Invalid request: text is missing"))
-	}
+	call.Require("text")
 	text = call.Text("text")
 	from = call.Source(codeOf(call.Text("source")))
 	detector := call.Models.Detector()

@@ -18,7 +18,6 @@ import (
 	"github.com/gin-gonic/gin"
 
 	"dragoman/app/api/dialect"
-	"dragoman/app/fault"
 	"dragoman/app/translate"
 )
 
@@ -63,9 +62,7 @@ func spelling() dialect.Spelling { return dialect.Spelling{"zh": "zh-Hans"} }
 
 // serve serves /translate.
 func serve(call *dialect.Call) (any, error) {
-	if !call.Has("text") {
-		call.Fail(missing("text"))
-	}
+	call.Require("text")
 	results, err := translateAll(call, []string{call.Text("text")})
 	if err != nil {
 		return nil, err
@@ -99,9 +96,7 @@ type detection struct {
 // detect serves /detect.
 func detect(call *dialect.Call) (any, error) {
 	call.NeedsDetector("Language detection is not offered by this server.")
-	if !call.Has("text") {
-		call.Fail(missing("text"))
-	}
+	call.Require("text")
 	least := call.Float("minConfidence")
 	found, err := call.Detect([]string{call.Text("text")})
 	if err != nil {
@@ -132,7 +127,3 @@ func languages(call *dialect.Call) (any, error) {
 
 // heartbeat serves /__heartbeat__: nothing, once there are models.
 func heartbeat(*dialect.Call) (any, error) { return dialect.Reply{}, nil }
-
-func missing(name string) error {
-	return dialect.RefuseAs(fault.MissingField, "Invalid request: %s is missing", name)
-}
