@@ -84,8 +84,7 @@ for platform; do
   case $platform in
     linux-amd64)
       export GOOS=linux GOARCH=amd64
-      # What tells CPUs apart is gcc's: zig's says of each that it is the oldest.
-      CGO_LDFLAGS=$(gcc -print-libgcc-file-name) compile "$folder" x86_64-linux-gnu.2.28 -mprefer-vector-width=512
+      compile "$folder" x86_64-linux-gnu.2.28 -mprefer-vector-width=512
       stage "$folder" Linux-x86_64
       ;;
     linux-arm64)

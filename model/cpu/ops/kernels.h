@@ -6,6 +6,8 @@
 
 #include <stdint.h>
 
+#include "product_int8.h"
+
 // A product is what a matrix product left of a linear layer: acc [rows, width].
 // Row r of the layer's output is acc[r]·scale[r] + bias; a null scale is 1.
 typedef struct {
@@ -15,6 +17,7 @@ typedef struct {
 // Panels are a matrix [depth, width] of floats or halves: [panels, depth, 32], each panel
 // being 32 of its columns; the last one is filled up.
 enum { PANEL_WIDTH = 32 };
+
 typedef struct {
   const void *data;
   int64_t depth, width;
@@ -23,12 +26,6 @@ typedef struct {
 
 // The activation functions, by the numbers that graphs have for them.
 typedef enum { NO_ACTIVATION, RELU, SWISH, GELU, GELU_TANH, ACTIVATIONS } Activation;
-
-// multiply_panel computes the columns of one panel of y = x·w [rows, width]; with a bias
-// [width], of activation(x·w + bias).
-void multiply_panel(float *y, const float *x, int64_t rows, Panels w, int64_t panel, const float *bias, Activation activation);
-// embed_row writes column id of w, times scale, plus position [depth]; null: none.
-void embed_row(float *y, Panels w, int64_t id, float scale, const float *position);
 
 // Keys and values of attention in memory that outlives a step:
 // [layers, rows, 2, capacity, heads·head_dim], all keys of a row before its values,
@@ -50,37 +47,6 @@ typedef struct {
   int64_t reach;
 } Heads;
 
-// quantize_row writes n floats in 8 bits, x ≈ (q - 128)·scale/127. scale is the largest magnitude; with an
-// alpha that is not 0 it is 127/alpha, and larger numbers are cut off.
-void quantize_row(uint8_t *q, float *scale, const float *x, int64_t n, float alpha);
-// relu_quantize_row is quantize_row of max(0, p) for row r of a product, without an alpha ≈ q·scale/255; scratch
-// holds n floats.
-void relu_quantize_row(uint8_t *q, float *scale, Product p, int64_t r, float *scratch, int64_t n, float alpha);
-// ssru_row is a step of a simpler simple recurrent unit (Kim et al. 2019, "From Research to Production and Back") for
-// row r of a product [rows, 2·n], candidates and gates: it writes the state σ(gate)·before + (1 - σ(gate))·candidate and
-// y = max(0, state). States lie in two parts, of which the first has split numbers; a null `before` is 0.
-void ssru_row(float *y, float *state, float *rest, int64_t split, const float *before, const float *rest_before, Product p,
-              int64_t r, int64_t n);
-// embed_int8_row writes row id of an 8-bit matrix in panels, times scale, plus position [n]; null: none.
-void embed_int8_row(float *y, const int8_t *panels, float scale, int64_t id, const float *position, int64_t n);
-// activation_quantize_row is quantize_row of activation(p), as relu_quantize_row.
-void activation_quantize_row(uint8_t *q, float *scale, Product p, int64_t r, Activation activation, float *scratch, int64_t n);
-// gate_row writes activation(left)·right [n] for row r of a product [rows, 2·n], left and right.
-void gate_row(float *y, Product p, int64_t r, Activation activation, int64_t n);
-// add_norm_row writes total = x + p (row r; p.acc null: x) and its layer norm y,
-// which may be in the place of total.
-void add_norm_row(float *total, float *y, const float *x, Product p, int64_t r, const float *gain, const float *beta,
-                  float epsilon, int64_t n);
-// add_rms_norm_row is add_norm_row for a norm that divides by the root of the mean square, of which
-// nothing is taken off and to which nothing is added.
-void add_rms_norm_row(float *total, float *y, const float *x, Product p, int64_t r, const float *gain, float epsilon, int64_t n);
-
-// store_tokens writes keys and values as the tokens first to first+count-1 of a row
-// of the memory. They come from the rows of a product [rows, p_width] from p_row on:
-// keys from column `from` on, values next to them, `width` columns each.
-void store_tokens(Memory m, int64_t layer, int64_t row, int64_t first, Product p, int64_t p_row, int64_t p_width,
-                  int64_t from, int64_t count, int64_t width);
-
 // A Query is one row of queries and what it attends to: tokens 0 to length-1, token
 // t in row history[t] of the memory (in row `row` where history is null).
 typedef struct {
@@ -90,46 +56,98 @@ typedef struct {
   int64_t row, length;
 } Query;
 
-// attend computes heads from to to-1 of attention for a few queries that share
-// most of their history. scores holds attend_scratch floats for the longest length.
-void attend(Memory m, int64_t layer, Heads h, const Query *queries, int64_t n, int64_t from, int64_t to, float *scores);
-int64_t attend_scratch(int64_t n, int64_t longest);
-
-// self_attend computes one head of the encoder's attention over a sentence: tokens
-// first to first+length-1 of a product [T, 3·heads·head_dim], queries, keys,
-// values. scratch holds self_attend_scratch floats.
-void self_attend(Product p, Heads h, int64_t head, int64_t first, int64_t length, float *out, float *scratch);
-int64_t self_attend_scratch(Heads h, int64_t length);
-
 // A Candidate is a token and its logit.
 typedef struct {
   float logit;
   int64_t id;
 } Candidate;
 
-// best_candidates finds the k largest of n logits acc·scale, scale being positive,
-// largest first, the lower id among equals of acc, and returns the log-sum-exp of
-// all, which is NaN if any logit is. scratch holds
-// best_candidates_scratch floats.
-float best_candidates(Candidate *best, int64_t k, const float *acc, float scale, int64_t n, float *scratch);
-int64_t best_candidates_scratch(int64_t n);
 // An ExpSum of some logits has the largest, and the sum of e^(logit - peak).
 typedef struct {
   float peak, sum;
 } ExpSum;
 
-// exp_sum sums up n logits acc·scale.
-ExpSum exp_sum(const float *acc, float scale, int64_t n);
-// log_sum_exp joins the sums of parts of a row, in their order.
-float log_sum_exp(const ExpSum *parts, int64_t n);
-// add_candidates adds those of n logits acc, whose first id is given, to the `count`
-// best so far, at most k, which are sorted. It returns how many there are then.
-int64_t add_candidates(Candidate *best, int64_t count, int64_t k, const float *acc, int64_t first, int64_t n);
-// rescore computes the logits of candidates again, from the hidden state x [d] and
-// the embeddings in half precision [vocabulary, d], and sorts them again. bias [vocabulary] is
-// added; null: none.
-void rescore(Candidate *best, int64_t k, const float *x, const uint16_t *table, const float *bias, int64_t d);
-// add_bias writes n logits acc·scale + bias.
-void add_bias(float *out, const float *acc, float scale, const float *bias, int64_t n);
+// Kernels are the functions for one generation of CPUs: generation.h makes them of rows.h, attention.h, head.h and
+// product_float.h.
+typedef struct {
+  // multiply_panel computes the columns of one panel of y = x·w [rows, width]; with a bias
+  // [width], of activation(x·w + bias).
+  void (*multiply_panel)(float *y, const float *x, int64_t rows, Panels w, int64_t panel, const float *bias, Activation activation);
+  // embed_row writes column id of w, times scale, plus position [depth]; null: none.
+  void (*embed_row)(float *y, Panels w, int64_t id, float scale, const float *position);
+  // quantize_row writes n floats in 8 bits, x ≈ (q - 128)·scale/127. scale is the largest magnitude; with an
+  // alpha that is not 0 it is 127/alpha, and larger numbers are cut off.
+  void (*quantize_row)(uint8_t *q, float *scale, const float *x, int64_t n, float alpha);
+  // relu_quantize_row is quantize_row of max(0, p) for row r of a product, without an alpha ≈ q·scale/255; scratch
+  // holds n floats.
+  void (*relu_quantize_row)(uint8_t *q, float *scale, Product p, int64_t r, float *scratch, int64_t n, float alpha);
+  // ssru_row is a step of a simpler simple recurrent unit (Kim et al. 2019, "From Research to Production and Back") for
+  // row r of a product [rows, 2·n], candidates and gates: it writes the state σ(gate)·before + (1 - σ(gate))·candidate and
+  // y = max(0, state). States lie in two parts, of which the first has split numbers; a null `before` is 0.
+  void (*ssru_row)(float *y, float *state, float *rest, int64_t split, const float *before, const float *rest_before, Product p,
+                  int64_t r, int64_t n);
+  // embed_int8_row writes row id of an 8-bit matrix in panels, times scale, plus position [n]; null: none.
+  void (*embed_int8_row)(float *y, const int8_t *panels, float scale, int64_t id, const float *position, int64_t n);
+  // activation_quantize_row is quantize_row of activation(p), as relu_quantize_row.
+  void (*activation_quantize_row)(uint8_t *q, float *scale, Product p, int64_t r, Activation activation, float *scratch, int64_t n);
+  // gate_row writes activation(left)·right [n] for row r of a product [rows, 2·n], left and right.
+  void (*gate_row)(float *y, Product p, int64_t r, Activation activation, int64_t n);
+  // add_norm_row writes total = x + p (row r; p.acc null: x) and its layer norm y,
+  // which may be in the place of total.
+  void (*add_norm_row)(float *total, float *y, const float *x, Product p, int64_t r, const float *gain, const float *beta,
+                      float epsilon, int64_t n);
+  // add_rms_norm_row is add_norm_row for a norm that divides by the root of the mean square, of which
+  // nothing is taken off and to which nothing is added.
+  void (*add_rms_norm_row)(float *total, float *y, const float *x, Product p, int64_t r, const float *gain, float epsilon, int64_t n);
+  // store_tokens writes keys and values as the tokens first to first+count-1 of a row
+  // of the memory. They come from the rows of a product [rows, p_width] from p_row on:
+  // keys from column `from` on, values next to them, `width` columns each.
+  void (*store_tokens)(Memory m, int64_t layer, int64_t row, int64_t first, Product p, int64_t p_row, int64_t p_width,
+                      int64_t from, int64_t count, int64_t width);
+  // attend computes heads from to to-1 of attention for a few queries that share
+  // most of their history. scores holds attend_scratch floats for the longest length.
+  void (*attend)(Memory m, int64_t layer, Heads h, const Query *queries, int64_t n, int64_t from, int64_t to, float *scores);
+  // self_attend computes one head of the encoder's attention over a sentence: tokens
+  // first to first+length-1 of a product [T, 3·heads·head_dim], queries, keys,
+  // values. scratch holds self_attend_scratch floats.
+  void (*self_attend)(Product p, Heads h, int64_t head, int64_t first, int64_t length, float *out, float *scratch);
+  // best_candidates finds the k largest of n logits acc·scale, scale being positive,
+  // largest first, the lower id among equals of acc, and returns the log-sum-exp of
+  // all, which is NaN if any logit is. scratch holds
+  // best_candidates_scratch floats.
+  float (*best_candidates)(Candidate *best, int64_t k, const float *acc, float scale, int64_t n, float *scratch);
+  // exp_sum sums up n logits acc·scale.
+  ExpSum (*exp_sum)(const float *acc, float scale, int64_t n);
+  // log_sum_exp joins the sums of parts of a row, in their order.
+  float (*log_sum_exp)(const ExpSum *parts, int64_t n);
+  // add_candidates adds those of n logits acc, whose first id is given, to the `count`
+  // best so far, at most k, which are sorted. It returns how many there are then.
+  int64_t (*add_candidates)(Candidate *best, int64_t count, int64_t k, const float *acc, int64_t first, int64_t n);
+  // rescore computes the logits of candidates again, from the hidden state x [d] and
+  // the embeddings in half precision [vocabulary, d], and sorts them again. bias [vocabulary] is
+  // added; null: none.
+  void (*rescore)(Candidate *best, int64_t k, const float *x, const uint16_t *table, const float *bias, int64_t d);
+  // add_bias writes n logits acc·scale + bias.
+  void (*add_bias)(float *out, const float *acc, float scale, const float *bias, int64_t n);
+  // to_floats turns the sums of a tile, [rows, 3·PANEL], into floats: n outputs of each row, from output c on, the first to out.
+  void (*to_floats)(float *out, int64_t stride, const int32_t *sums, int64_t rows, Int8Rows x, Int8Matrix m, int64_t c, int64_t n);
+} Kernels;
+
+// kernels are those of the best generation that this CPU belongs to.
+extern const Kernels *kernels;
+
+// How much scratch the kernels need.
+enum {
+  LANES = 16,      // of their vectors
+  BLOCK = 256,     // logits that best_candidates looks at together
+  QUERIES = 6,  // queries of self_attend that go through keys and values together
+};
+static inline int64_t padded(int64_t n) { return (n + LANES - 1) / LANES * LANES; }
+static inline int64_t attend_scratch(int64_t n, int64_t longest) { return n * longest * LANES; }
+static inline int64_t self_attend_scratch(Heads h, int64_t length) {
+  int64_t biases = h.bias ? length + padded(length) : 0;
+  return h.head_dim * padded(length) + length * padded(h.head_dim) + QUERIES * (padded(length) + padded(h.head_dim)) + biases;
+}
+static inline int64_t best_candidates_scratch(int64_t n) { return 2 * ((n + BLOCK - 1) / BLOCK); }
 
 #endif

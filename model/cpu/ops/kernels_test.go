@@ -35,7 +35,7 @@ func buildFrom(t *testing.T, source string, flags ...string) kernels {
 		t.Skip("no C compiler: ", err)
 	}
 	binary := filepath.Join(t.TempDir(), strings.TrimSuffix(source, ".c"))
-	args := append(compiler[1:], "-std=gnu11", "-Wall", "-Wextra", "-Werror", "-Wno-psabi", "-DKERNEL=", "-o", binary)
+	args := append(compiler[1:], "-std=gnu11", "-Wall", "-Wextra", "-Werror", "-Wno-psabi", "-o", binary)
 	args = append(append(args, flags...), filepath.Join("testdata", source), "-lm")
 	out, err := exec.Command(compiler[0], args...).CombinedOutput()
 	if err != nil && strings.Contains(string(out), "cannot find") {
@@ -167,10 +167,10 @@ func testFromHalf(t *testing.T, k kernels) {
 	var finite []uint16
 	var values []float32
 	for i, h := range all {
-		if math.Float32bits(got[2*i]) != math.Float32bits(got[2*i+1]) {
-			t.Fatalf("%#x becomes %g alone and %g in a vector", h, got[2*i], got[2*i+1])
-		}
 		if h&0x7c00 != 0x7c00 { // no infinity is ever written
+			if math.Float32bits(got[2*i]) != math.Float32bits(got[2*i+1]) {
+				t.Fatalf("%#x becomes %g alone and %g in a vector", h, got[2*i], got[2*i+1])
+			}
 			if want := float16.Frombits(h).Float32(); math.Float32bits(want) != math.Float32bits(got[2*i]) {
 				t.Fatalf("%#x becomes %g, not %g", h, got[2*i], want)
 			}

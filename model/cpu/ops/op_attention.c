@@ -21,7 +21,7 @@ typedef struct {
 static void self_attention_item(Task *t, int64_t i, void *scratch) {
   const Attention *a = t->arguments;
   int64_t s = i / a->h.heads, first = a->offsets[s];
-  self_attend(a->p, a->h, i % a->h.heads, first, a->offsets[s + 1] - first, a->out, scratch);
+  kernels->self_attend(a->p, a->h, i % a->h.heads, first, a->offsets[s + 1] - first, a->out, scratch);
 }
 
 // SelfAttention, of the encoder: acc [T, 3·d], bias [3·d], offsets int32 [B+1],
@@ -58,7 +58,7 @@ static void store_cross_item(Task *t, int64_t s, void *scratch) {
   const Attention *a = t->arguments;
   (void)scratch;
   int64_t width = a->h.heads * a->h.head_dim, first = a->offsets[s];
-  store_tokens(a->m, a->layer, a->slots[s], 0, a->p, first, 2 * width, 0, a->offsets[s + 1] - first, width);
+  kernels->store_tokens(a->m, a->layer, a->slots[s], 0, a->p, first, 2 * width, 0, a->offsets[s + 1] - first, width);
 }
 
 // StoreCross: acc [T, 2·d], bias [2·d], offsets int32 [B+1], slots int32 [B], cross
@@ -94,7 +94,7 @@ static void store_past_item(Task *t, int64_t r, void *scratch) {
   const Attention *a = t->arguments;
   (void)scratch;
   int64_t width = a->h.heads * a->h.head_dim;
-  store_tokens(a->m, a->layer, a->rows_of[r], a->positions[r], a->p, r, 3 * width, width, 1, width);
+  kernels->store_tokens(a->m, a->layer, a->rows_of[r], a->positions[r], a->p, r, 3 * width, width, 1, width);
 }
 
 // attend_item does a block of heads for all rows of one sentence.
@@ -114,7 +114,7 @@ static void attend_item(Task *t, int64_t i, void *scratch) {
     queries[w] = (Query){q + w * width, a->out + r * width, cross ? NULL : a->history + r * a->capacity,
                          cross ? a->slots[group] : 0, cross ? a->lengths[group] : a->positions[r] + 1};
   }
-  attend(a->m, a->layer, a->h, queries, n, from, to, scores);
+  kernels->attend(a->m, a->layer, a->h, queries, n, from, to, scores);
 }
 
 static OrtStatus *attend_all(Call c, Attention *a, int64_t tokens) {
@@ -233,7 +233,7 @@ static void ssru_item(Task *t, int64_t s, void *scratch) {
   (void)scratch;
   for (int64_t r = a->offsets[s]; r < a->offsets[s + 1]; r++) {
     int64_t p = a->positions[r], row = a->rows_of[r], last = p ? a->history[r * a->capacity + p - 1] : 0;
-    ssru_row(a->out + r * n, state_at(a, row, p, 0), state_at(a, row, p, 1), split,
+    kernels->ssru_row(a->out + r * n, state_at(a, row, p, 0), state_at(a, row, p, 1), split,
              p ? state_at(a, last, p - 1, 0) : NULL, p ? state_at(a, last, p - 1, 1) : NULL, a->p, r, n);
   }
 }

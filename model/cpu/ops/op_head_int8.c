@@ -56,16 +56,16 @@ static void head_unit(Int8Product *p, const float *acc, int64_t first, int64_t n
     HeadRow *row = h->rows + r;
     ExpSum *part = h->sums + r * h->parts + panel / TOGETHER;
     const float *logits = acc;
-    if (h->bias) add_bias(biased, acc, h->scale[r], h->bias + panel * PANEL, width), logits = biased;
+    if (h->bias) kernels->add_bias(biased, acc, h->scale[r], h->bias + panel * PANEL, width), logits = biased;
     if (row->allowed && !only(biased, logits, row->allowed, panel * PANEL, width)) {
       *part = (ExpSum){never, 0};
       continue;
     }
     if (row->allowed) logits = biased;
-    *part = exp_sum(logits, scale_of(h, r), width);
+    *part = kernels->exp_sum(logits, scale_of(h, r), width);
     if (!(part->peak >= row->least * scale_of(h, r))) continue;
     pthread_mutex_lock(&row->lock);
-    row->count = add_candidates(row->best, row->count, h->proposed, logits, panel * PANEL, width);
+    row->count = kernels->add_candidates(row->best, row->count, h->proposed, logits, panel * PANEL, width);
     if (row->count == h->proposed) row->least = row->best[h->proposed - 1].logit;
     pthread_mutex_unlock(&row->lock);
   }
@@ -78,8 +78,8 @@ static void head_row(Task *t, int64_t r, void *scratch) {
   for (int64_t i = 0; i < row->count; i++) row->best[i].logit *= scale_of(h, r);
   // Logits are no numbers, or fewer tokens than that are allowed.
   for (int64_t i = row->count; i < h->proposed; i++) row->best[i] = (Candidate){row->allowed ? never : NAN, 0};
-  h->lse[r] = log_sum_exp(h->sums + r * h->parts, h->parts);
-  if (h->table) rescore(row->best, h->proposed, h->x + r * h->width, h->table, h->bias, h->width);
+  h->lse[r] = kernels->log_sum_exp(h->sums + r * h->parts, h->parts);
+  if (h->table) kernels->rescore(row->best, h->proposed, h->x + r * h->width, h->table, h->bias, h->width);
   for (int64_t i = 0; i < h->k; i++) {
     h->val[r * h->k + i] = row->best[i].logit - h->lse[r];
     h->idx[r * h->k + i] = row->best[i].id;

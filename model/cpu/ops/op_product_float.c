@@ -22,7 +22,7 @@ typedef struct {
 static void multiply_item(Task *t, int64_t panel, void *scratch) {
   const Multiply *a = t->arguments;
   (void)scratch;
-  multiply_panel(a->y, a->x, a->rows, a->w, panel, a->bias, a->activation);
+  kernels->multiply_panel(a->y, a->x, a->rows, a->w, panel, a->bias, a->activation);
 }
 
 static OrtStatus *multiply(const Node *k, OrtKernelContext *context, int half, int biased) {
@@ -61,7 +61,7 @@ static void embed_item(Task *t, int64_t r, void *scratch) {
   const Embed *a = t->arguments;
   int64_t d = a->table.depth;
   (void)scratch;
-  embed_row(a->y + r * d, a->table, a->ids[r], a->scale, a->positions ? a->positions + a->pos[r] * d : NULL);
+  kernels->embed_row(a->y + r * d, a->table, a->ids[r], a->scale, a->positions ? a->positions + a->pos[r] * d : NULL);
 }
 
 // check_tokens checks that there are embeddings of tokens, and of their positions where these have some.
@@ -102,7 +102,7 @@ typedef struct {
 static void embed_int8_item(Task *t, int64_t r, void *scratch) {
   const EmbedInt8 *a = t->arguments;
   (void)scratch;
-  embed_int8_row(a->y + r * a->width, a->panels, a->scales[a->ids[r]] * a->scale, a->ids[r],
+  kernels->embed_int8_row(a->y + r * a->width, a->panels, a->scales[a->ids[r]] * a->scale, a->ids[r],
                  a->positions ? a->positions + a->pos[r] * a->width : NULL, a->width);
 }
 

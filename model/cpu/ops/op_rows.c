@@ -14,7 +14,7 @@ typedef struct {
 static void quantize_item(Task *t, int64_t r, void *scratch) {
   const Rows *a = t->arguments;
   (void)scratch;
-  quantize_row(a->q + r * a->width, a->scale + r, a->x + r * a->width, a->width, a->alpha);
+  kernels->quantize_row(a->q + r * a->width, a->scale + r, a->x + r * a->width, a->width, a->alpha);
 }
 
 // Quantize: x [R, N] → q uint8 [R, N], scale [R]; x ≈ (q - 128)·scale/127. With the attribute alpha, here and
@@ -34,9 +34,9 @@ OrtStatus *op_quantize(void *kernel, OrtKernelContext *context) {
 static void activation_quantize_item(Task *t, int64_t r, void *scratch) {
   const Rows *a = t->arguments;
   if (a->activation == RELU)
-    relu_quantize_row(a->q + r * a->width, a->scale + r, a->p, r, scratch, a->width, a->alpha);
+    kernels->relu_quantize_row(a->q + r * a->width, a->scale + r, a->p, r, scratch, a->width, a->alpha);
   else
-    activation_quantize_row(a->q + r * a->width, a->scale + r, a->p, r, a->activation, scratch, a->width);
+    kernels->activation_quantize_row(a->q + r * a->width, a->scale + r, a->p, r, a->activation, scratch, a->width);
 }
 
 // ActivationQuantize: acc [R, N], bias [N], scale [R] → q uint8 [R, N], scale [R];
@@ -60,8 +60,8 @@ OrtStatus *op_activation_quantize(void *kernel, OrtKernelContext *context) {
 static void gate_item(Task *t, int64_t r, void *scratch) {
   const Rows *a = t->arguments;
   float *y = a->y ? a->y + r * a->width : scratch;
-  gate_row(y, a->p, r, a->activation, a->width);
-  if (a->q) quantize_row(a->q + r * a->width, a->scale + r, y, a->width, 0);
+  kernels->gate_row(y, a->p, r, a->activation, a->width);
+  if (a->q) kernels->quantize_row(a->q + r * a->width, a->scale + r, y, a->width, 0);
 }
 
 static OrtStatus *gate(Node *k, OrtKernelContext *context, int quantized) {
@@ -89,10 +89,10 @@ static void add_norm_item(Task *t, int64_t r, void *scratch) {
   const Rows *a = t->arguments;
   float *y = a->y ? a->y + r * a->width : scratch;
   if (a->beta)
-    add_norm_row(a->total + r * a->width, y, a->x + r * a->width, a->p, r, a->gain, a->beta, a->epsilon, a->width);
+    kernels->add_norm_row(a->total + r * a->width, y, a->x + r * a->width, a->p, r, a->gain, a->beta, a->epsilon, a->width);
   else
-    add_rms_norm_row(a->total + r * a->width, y, a->x + r * a->width, a->p, r, a->gain, a->epsilon, a->width);
-  if (a->q) quantize_row(a->q + r * a->width, a->scale + r, y, a->width, a->alpha);
+    kernels->add_rms_norm_row(a->total + r * a->width, y, a->x + r * a->width, a->p, r, a->gain, a->epsilon, a->width);
+  if (a->q) kernels->quantize_row(a->q + r * a->width, a->scale + r, y, a->width, a->alpha);
 }
 
 // add_norm_any is AddNorm or, without the sum, NormSum.

@@ -10,9 +10,9 @@
 // each sentence is computed from its own numbers alone, so a translation does not
 // depend on what else is in the batch.
 //
-// The arithmetic is in C (rows.c, attention.c, head.c), in the compiler's vector
+// The arithmetic is in C (rows.h, attention.h, head.h), in the compiler's vector
 // types: one source for AVX-512, AVX2, SSE and NEON. Matrix products read panels
-// of a matrix as they were exported: of floats (product_float.c), or of 8-bit numbers, in
+// of a matrix as they were exported: of floats (product_float.h), or of 8-bit numbers, in
 // code for each instruction set (product_int8.h). The files op_*.c describe the operators
 // and check what they are given; call.h and ops.c tie them to ONNX Runtime's C API. Their
 // work is shared by threads of their own (crew.h), not ONNX Runtime's.

@@ -1,50 +1,51 @@
 // Products of 8-bit numbers, by rows and panels.
 #include "product_int8.h"
 
-#include "vec.h"
+#include <string.h>
+
+#include "kernels.h"
 
 // tiles_of is the number of tiles that n rows are put into; tile t begins at row
 // n·t/tiles, so that their heights differ by one at most.
-INLINE int64_t tiles_of(const Int8Path *path, int64_t n) { return (n + path->rows - 1) / path->rows; }
+static inline int64_t tiles_of(const Int8Path *path, int64_t n) { return (n + path->rows - 1) / path->rows; }
 
-void int8_pack(const Int8Path *path, uint8_t *packed, const uint8_t *x, int64_t n, int64_t depth) {
+// put writes four numbers of a packed row, each in `size` bytes.
+static inline void put(uint8_t *out, uint32_t four, int size) {
+  uint64_t wide = (four | (uint64_t)four << 16) & 0x0000ffff0000ffff;
+  wide = (wide | wide << 8) & 0x00ff00ff00ff00ff;
+  if (size == 2)
+    memcpy(out, &wide, sizeof wide);
+  else
+    memcpy(out, &four, sizeof four);
+}
+
+static inline void pack(const Int8Path *path, uint8_t *packed, const uint8_t *x, int64_t n, int64_t depth, int size) {
   int64_t tiles = tiles_of(path, n), steps = (depth + STEP - 1) / STEP, whole = depth / STEP;
   uint32_t flip = path->zero * 0x01010101u;
   for (int64_t t = 0; t < tiles; t++) {
     int64_t first = n * t / tiles, height = n * (t + 1) / tiles - first;
     for (int64_t r = 0; r < height; r++) {
       const uint8_t *row = x + (first + r) * depth;
-      uint8_t *out = packed + STEP * r;
+      uint8_t *out = packed + STEP * size * r;
       uint32_t four = 0;
-      for (int64_t s = 0; s < whole; s++, out += STEP * height) {
+      for (int64_t s = 0; s < whole; s++, out += STEP * size * height) {
         memcpy(&four, row + s * STEP, STEP);
-        four ^= flip;
-        memcpy(out, &four, STEP);
+        put(out, four ^ flip, size);
       }
       if (whole == steps) continue;
       four = 0;  // what stands where there are no more inputs is multiplied by zeros
       memcpy(&four, row + whole * STEP, depth - whole * STEP);
-      four ^= flip;
-      memcpy(out, &four, STEP);
+      put(out, four ^ flip, size);
     }
-    packed += steps * STEP * height;
+    packed += steps * STEP * size * height;
   }
 }
 
-// to_floats turns the sums of a tile into floats; the first of n outputs is c.
-KERNEL static void to_floats(float *out, int64_t stride, const int32_t *sums, int64_t rows, Int8Rows x, Int8Matrix m,
-                             int64_t c, int64_t n) {
-  int32_t zero = x.path->zero - x.zero;
-  for (int64_t r = 0; r < rows; r++, out += stride, sums += 3 * PANEL) {
-    int64_t i = 0;
-    for (; i + LANES <= n; i += LANES) {
-      vi v, correction;
-      memcpy(&v, sums + i, sizeof v);
-      memcpy(&correction, m.sums + c + i, sizeof correction);
-      store(out + i, __builtin_convertvector(v + zero * correction, vf) * (load(m.scale + c + i) * x.unit));
-    }
-    for (; i < n; i++) out[i] = (float)(sums[i] + zero * m.sums[c + i]) * (m.scale[c + i] * x.unit);
-  }
+void int8_pack(const Int8Path *path, uint8_t *packed, const uint8_t *x, int64_t n, int64_t depth) {
+  if (path->size == 2)
+    pack(path, packed, x, n, depth, 2);
+  else
+    pack(path, packed, x, n, depth, 1);
 }
 
 // The panels are taken a few at a time, and all rows pass over these, tile by tile:
@@ -69,8 +70,8 @@ void int8_multiply(Int8Rows x, Int8Matrix m, int64_t first, int64_t end, float *
     for (int64_t t = 0; t < tiles; t++) {
       int64_t row = x.n * t / tiles, height = x.n * (t + 1) / tiles - row;
       path->tile(sums, packed, height, m.panels + p * panel, panels, m.steps, next + panel * t / tiles, STEP_BYTES / tiles);
-      to_floats(out + row * stride + c - first * PANEL, stride, sums, height, x, m, c, n);
-      packed += m.steps * STEP * height;
+      kernels->to_floats(out + row * stride + c - first * PANEL, stride, sums, height, x, m, c, n);
+      packed += m.steps * STEP * path->size * height;
     }
   }
 }

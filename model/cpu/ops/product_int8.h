@@ -39,6 +39,7 @@ typedef struct {
   void (*tile)(int32_t *out, const uint8_t *x, int64_t rows, const int8_t *w, int64_t panels, int64_t steps,
                const int8_t *ahead, int64_t stride);
   int rows, panels;  // the largest tile, at most 8 × 3
+  int size;          // bytes of a number of packed rows: 1 or 2
   int zero;          // what x counts from: 128 where both factors are signed, else 0
 } Int8Path;
 
@@ -48,7 +49,7 @@ extern const Int8Path int8_paths[];
 const Int8Path *int8_path(void);
 
 // int8_pack packs n rows of x, depth numbers each, for tiles: rows are put into tiles
-// of about equal height, which are [steps, height, 4]. packed has n·steps·4 bytes.
+// of about equal height, which are [steps, height, 4]. packed has n·steps·4·path->size bytes.
 void int8_pack(const Int8Path *path, uint8_t *packed, const uint8_t *x, int64_t n, int64_t depth);
 
 // Int8Rows are packed rows, and how they become floats: a product is

@@ -1,4 +1,5 @@
 // What computes the tiles of products of 8-bit numbers, for each kind of CPU.
+#include "cpu.h"
 #include "product_int8.h"
 
 #include <stddef.h>
@@ -14,7 +15,7 @@ static int always(void) { return 1; }
 
 static inline int32_t four(const void *x) {
   int32_t v;
-  memcpy(&v, x, STEP);
+  memcpy(&v, x, sizeof v);
   return v;
 }
 
@@ -30,12 +31,15 @@ static inline __attribute__((always_inline, target("avx512f"))) __m512i dot512(_
 #define ROWS 8
 #define PANELS 3
 #define PARTS 1
+#define PASSES 1
+#define SIZE 1
 #define V __m512i
 #define W __m512i
 #define X __m512i
 #define LOAD(p) _mm512_loadu_si512(p)
 #define SPREAD(p) _mm512_set1_epi32(four(p))
 #define DOT(v, w, x) dot512(v, w, x)
+#define STORE(out, v) memcpy(out, &(v), sizeof(v))
 #include "product_int8_tile.h"
 
 // VNNI in vectors of 256 bits.
@@ -49,36 +53,57 @@ static inline __attribute__((always_inline, target("avx2"))) __m256i dot256(__m2
 #define ROWS 6
 #define PANELS 1
 #define PARTS 2
+#define PASSES 1
+#define SIZE 1
 #define V __m256i
 #define W __m256i
 #define X __m256i
 #define LOAD(p) _mm256_loadu_si256((const __m256i *)(p))
 #define SPREAD(p) _mm256_set1_epi32(four(p))
 #define DOT(v, w, x) dot256(v, w, x)
+#define STORE(out, v) memcpy(out, &(v), sizeof(v))
 #include "product_int8_tile.h"
 
-// Without VNNI: products of 16-bit numbers, added in pairs, are exact; those of 8-bit
-// numbers saturate. The numbers in even places and those in odd ones are widened apart.
+// Without VNNI: products of 16-bit numbers, added in pairs, are exact; those of 8-bit numbers saturate. Rows are packed in 16
+// bits, so that only weights are widened, once for all rows. The sums of an output are in two lanes until the end.
 typedef struct {
-  __m256i even, odd;
-} Pairs256;
+  __m256i low, high;
+} Pair256;
+
+// In C, gcc loads the numbers of all rows first, and has no registers left for the sums.
+static inline __attribute__((always_inline, target("avx2"))) Pair256 pair_dot256(Pair256 v, Pair256 w, const uint8_t *x) {
+  __m256i spread, products;
+  __asm__(
+      "vpbroadcastq %4, %2\n\t"
+      "vpmaddwd %2, %5, %3\n\t"
+      "vpmaddwd %2, %6, %2\n\t"
+      "vpaddd %3, %0, %0\n\t"
+      "vpaddd %2, %1, %1"
+      : "+x"(v.low), "+x"(v.high), "=&x"(spread), "=&x"(products)
+      : "m"(*(const int64_t(*)[1])x), "x"(w.low), "x"(w.high));
+  return v;
+}
 
 #define TILE avx2
 #define TARGET __attribute__((target("avx2")))
-#define ROWS 4
+#define ROWS 6
 #define PANELS 1
 #define PARTS 2
-#define V __m256i
-#define W Pairs256
-#define X Pairs256
-#define BYTES(p) _mm256_loadu_si256((const __m256i *)(p))
-#define LOAD(p) ((W){_mm256_srai_epi16(_mm256_slli_epi16(BYTES(p), 8), 8), _mm256_srai_epi16(BYTES(p), 8)})
-#define SPREAD(p) ((X){_mm256_set1_epi32(four(p) & 0x00ff00ff), _mm256_set1_epi32(four(p) >> 8 & 0x00ff00ff)})
-#define DOT(v, w, x) \
-  _mm256_add_epi32(v, _mm256_add_epi32(_mm256_madd_epi16((w).even, (x).even), _mm256_madd_epi16((w).odd, (x).odd)))
+#define PASSES 2
+#define SIZE 2
+#define V Pair256
+#define W Pair256
+#define X const uint8_t *
+#define WIDE(p) _mm256_cvtepi8_epi16(_mm_loadu_si128((const __m128i *)(p)))
+#define LOAD(p) ((W){WIDE(p), WIDE((p) + 16)})
+#define SPREAD(p) (p)
+#define DOT(v, w, x) pair_dot256(v, w, x)
+#define STORE(out, v) \
+  _mm256_storeu_si256((__m256i *)(out), _mm256_permute4x64_epi64(_mm256_hadd_epi32((v).low, (v).high), 0xd8))
 #include "product_int8_tile.h"
-#undef BYTES
+#undef WIDE
 
+// Without AVX2: numbers in even places and those in odd ones are widened apart.
 typedef struct {
   __m128i even, odd;
 } Pairs128;
@@ -88,6 +113,8 @@ typedef struct {
 #define ROWS 2
 #define PANELS 1
 #define PARTS 4
+#define PASSES 1
+#define SIZE 1
 #define V __m128i
 #define W Pairs128
 #define X Pairs128
@@ -95,12 +122,13 @@ typedef struct {
 #define LOAD(p) ((W){_mm_srai_epi16(_mm_slli_epi16(BYTES(p), 8), 8), _mm_srai_epi16(BYTES(p), 8)})
 #define SPREAD(p) ((X){_mm_set1_epi32(four(p) & 0x00ff00ff), _mm_set1_epi32(four(p) >> 8 & 0x00ff00ff)})
 #define DOT(v, w, x) _mm_add_epi32(v, _mm_add_epi32(_mm_madd_epi16((w).even, (x).even), _mm_madd_epi16((w).odd, (x).odd)))
+#define STORE(out, v) memcpy(out, &(v), sizeof(v))
 #include "product_int8_tile.h"
 #undef BYTES
 
-static int has_avx512vnni(void) { return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512vnni"); }
-static int has_avxvnni(void) { return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("avxvnni"); }
-static int has_avx2(void) { return __builtin_cpu_supports("avx2"); }
+static int has_avx512vnni(void) { return features().avx512vnni; }
+static int has_avxvnni(void) { return features().avxvnni; }
+static int has_avx2(void) { return features().avx2; }
 
 #elif defined(__aarch64__)
 #include <arm_neon.h>
@@ -121,12 +149,15 @@ static int has_dotprod(void) { return 1; }  // every CPU of Apple's has them
 #define ROWS 6
 #define PANELS 1
 #define PARTS 4
+#define PASSES 1
+#define SIZE 1
 #define V int32x4_t
 #define W int8x16_t
 #define X int8x16_t
 #define LOAD(p) vld1q_s8(p)
 #define SPREAD(p) vreinterpretq_s8_s32(vld1q_dup_s32((const int32_t *)(p)))
 #define DOT(v, w, x) vdotq_s32(v, w, x)
+#define STORE(out, v) memcpy(out, &(v), sizeof(v))
 #include "product_int8_tile.h"
 
 // Without them: products in 16 bits, added in pairs to 32.
@@ -140,12 +171,15 @@ static inline int32x4_t neon_dot(int32x4_t v, int8x16_t w, int8x16_t x) {
 #define ROWS 4
 #define PANELS 1
 #define PARTS 4
+#define PASSES 1
+#define SIZE 1
 #define V int32x4_t
 #define W int8x16_t
 #define X int8x16_t
 #define LOAD(p) vld1q_s8(p)
 #define SPREAD(p) vreinterpretq_s8_s32(vld1q_dup_s32((const int32_t *)(p)))
 #define DOT(v, w, x) neon_dot(v, w, x)
+#define STORE(out, v) memcpy(out, &(v), sizeof(v))
 #include "product_int8_tile.h"
 
 #endif
@@ -161,30 +195,35 @@ static inline int32_t plain_dot(int32_t v, const int8_t *w, const uint8_t *x) {
 #define ROWS 1
 #define PANELS 1
 #define PARTS 16
+#define PASSES 1
+#define SIZE 1
 #define V int32_t
 #define W const int8_t *
 #define X const uint8_t *
 #define LOAD(p) (p)
 #define SPREAD(p) (p)
 #define DOT(v, w, x) plain_dot(v, w, x)
+#define STORE(out, v) memcpy(out, &(v), sizeof(v))
 #include "product_int8_tile.h"
 
 const Int8Path int8_paths[] = {
 #if defined(__x86_64__)
-    {"AVX-512 VNNI", has_avx512vnni, avx512vnni, 8, 3, 0},
-    {"AVX-VNNI", has_avxvnni, avxvnni, 6, 1, 0},
-    {"AVX2", has_avx2, avx2, 4, 1, 0},
-    {"SSE2", always, sse2, 2, 1, 0},
+    {"AVX-512 VNNI", has_avx512vnni, avx512vnni, 8, 3, 1, 0},
+    {"AVX-VNNI", has_avxvnni, avxvnni, 6, 1, 1, 0},
+    {"AVX2", has_avx2, avx2, 6, 1, 2, 0},
+    {"SSE2", always, sse2, 2, 1, 1, 0},
 #elif defined(__aarch64__)
-    {"dot products", has_dotprod, dotprod, 6, 1, 128},
-    {"NEON", always, neon, 4, 1, 128},
+    {"dot products", has_dotprod, dotprod, 6, 1, 1, 128},
+    {"NEON", always, neon, 4, 1, 1, 128},
 #endif
-    {"plain C", always, plain, 1, 1, 0},
+    {"plain C", always, plain, 1, 1, 1, 0},
     {0},
 };
 
 const Int8Path *int8_path(void) {
-  const Int8Path *path = int8_paths;
-  while (!path->supported()) path++;
-  return path;
+  static const Int8Path *_Atomic best;
+  const Int8Path *path = best;
+  if (path) return path;
+  for (path = int8_paths; !path->supported();) path++;
+  return best = path;
 }

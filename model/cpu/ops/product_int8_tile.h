@@ -1,19 +1,21 @@
 // A tile of a product of 8-bit numbers, included for each instruction set, which defines
 //   TILE        the function's name, TARGET the attribute of what it may use
 //   ROWS        rows of the largest tile, PANELS its panels
-//   V           a vector of sums, PARTS of which are a panel
-//   W, LOAD     a vector of weights, ready for DOT
+//   V           the sums of some outputs, PARTS of which are a panel
+//   W, LOAD     the weights of as many, ready for DOT
 //   X, SPREAD   four numbers of a row for all lanes, ready for DOT
+//   SIZE        bytes of such a number in packed rows
 //   DOT(v, w, x)  v plus the products of each four numbers
+//   STORE(out, v) writes the sums in the order of their outputs
 //
-// A tile is `rows` rows by `panels` panels of outputs, whose sums stay in registers. A
-// step loads the weights of each panel once, and four numbers of each row.
+// A tile is `rows` rows by `panels` panels of outputs, whose sums stay in registers; where these are few (PASSES), one part of
+// each panel after the other. A step loads the weights of each panel once, and four numbers of each row.
 static inline __attribute__((always_inline)) TARGET void NAME2(TILE, _of)(
     int32_t *out, const uint8_t *x, const int8_t *w, int64_t steps, const int8_t *ahead, int64_t stride,
-    const int rows, const int panels) {
+    const int rows, const int panels, const int parts) {
   V sums[ROWS][PANELS * PARTS];
   for (int r = 0; r < rows; r++)
-    for (int i = 0; i < panels * PARTS; i++) sums[r][i] = (V){0};
+    for (int i = 0; i < panels * parts; i++) sums[r][i] = (V){0};
   const int64_t panel = steps * STEP_BYTES;
   for (int64_t s = 0; s < steps; s++) {
     W weights[PANELS * PARTS];
@@ -21,21 +23,32 @@ static inline __attribute__((always_inline)) TARGET void NAME2(TILE, _of)(
     for (int p = 0; p < panels; p++) {
       __builtin_prefetch(ahead + p * panel, 0, 2);
 #pragma GCC unroll 16
-      for (int i = 0; i < PARTS; i++) weights[p * PARTS + i] = LOAD(w + p * panel + i * (STEP_BYTES / PARTS));
+      for (int i = 0; i < parts; i++) weights[p * parts + i] = LOAD(w + p * panel + i * (STEP_BYTES / PARTS));
     }
 #pragma GCC unroll 8
     for (int r = 0; r < rows; r++) {
-      X spread = SPREAD(x + STEP * r);
+      X spread = SPREAD(x + STEP * SIZE * r);
 #pragma GCC unroll 16
-      for (int i = 0; i < panels * PARTS; i++) sums[r][i] = DOT(sums[r][i], weights[i], spread);
+      for (int i = 0; i < panels * parts; i++) sums[r][i] = DOT(sums[r][i], weights[i], spread);
     }
-    x += STEP * rows, w += STEP_BYTES, ahead += stride;
+    x += STEP * SIZE * rows, w += STEP_BYTES, ahead += stride;
   }
-  for (int r = 0; r < rows; r++) __builtin_memcpy(out + r * 3 * PANEL, sums[r], panels * PARTS * sizeof(V));
+  for (int r = 0; r < rows; r++)
+    for (int i = 0; i < panels * parts; i++) STORE(out + r * 3 * PANEL + i * (PANEL / PARTS), sums[r][i]);
+}
+
+// Each pass fetches its share of what lies ahead. A few rows leave registers for the sums of all parts.
+static inline __attribute__((always_inline)) TARGET void NAME2(TILE, _passes)(
+    int32_t *out, const uint8_t *x, const int8_t *w, int64_t steps, const int8_t *ahead, int64_t stride,
+    const int rows, const int panels) {
+  const int passes = rows * PASSES < ROWS ? 1 : PASSES;
+  for (int i = 0; i < passes; i++)
+    NAME2(TILE, _of)(out + i * (PANEL / passes), x, w + i * (STEP_BYTES / passes), steps, ahead + i * steps * stride / passes,
+                     stride / passes, rows, panels, PARTS / passes);
 }
 
 #define TILE_CASE(R, P) \
-  case (R) * 4 + (P): return NAME2(TILE, _of)(out, x, w, steps, ahead, stride, (R) < ROWS ? (R) : ROWS, (P) < PANELS ? (P) : PANELS);
+  case (R) * 4 + (P): return NAME2(TILE, _passes)(out, x, w, steps, ahead, stride, (R) < ROWS ? (R) : ROWS, (P) < PANELS ? (P) : PANELS);
 #define TILE_CASES(R) TILE_CASE(R, 1) TILE_CASE(R, 2) TILE_CASE(R, 3)
 
 static TARGET void TILE(int32_t *out, const uint8_t *x, int64_t rows, const int8_t *w, int64_t panels, int64_t steps,
@@ -52,9 +65,12 @@ static TARGET void TILE(int32_t *out, const uint8_t *x, int64_t rows, const int8
 #undef ROWS
 #undef PANELS
 #undef PARTS
+#undef PASSES
+#undef SIZE
 #undef V
 #undef W
 #undef X
 #undef LOAD
 #undef SPREAD
 #undef DOT
+#undef STORE

@@ -1,6 +1,9 @@
-// Vectors of 16 floats in the compiler's own vector types: gcc and clang turn them
-// into AVX-512, AVX2, SSE or NEON as the target has it. The order in which lanes
-// are added up is written down here, so it does not depend on the target.
+// Vectors of floats in the compiler's own vector types: gcc and clang turn them into
+// AVX-512, AVX2, SSE or NEON as the target has it. Larger ones than a register they would
+// take apart lane by lane. NATIVE is how many floats a register of the target has: 16, 8 or 4.
+//
+// Sums are of LANES lanes, in LANES/NATIVE vectors, whatever the target, and the order in
+// which lanes are added up is written down here, so it does not depend on the target.
 #ifndef DRAGOMAN_VEC_H
 #define DRAGOMAN_VEC_H
 
@@ -10,40 +13,19 @@
 
 #include "kernels.h"
 
-#define LANES 16
+enum { PARTS = LANES / NATIVE };
 
-typedef float vf __attribute__((vector_size(64), aligned(4), may_alias));
+typedef float vf __attribute__((vector_size(4 * NATIVE), aligned(4), may_alias));
 typedef float v8 __attribute__((vector_size(32)));
 typedef float v4 __attribute__((vector_size(16)));
-typedef int32_t vi __attribute__((vector_size(64)));
-typedef int16_t vs __attribute__((vector_size(32), aligned(2), may_alias));
-typedef uint8_t vb __attribute__((vector_size(16), aligned(1), may_alias));
-
-// TARGET_V3 and TARGET_V4 mark what runs on x86 CPUs of these levels only. As a cross compiler clang is told
-// by name what other CPUs lack, which has more weight than a level.
-#if defined(__clang__)
-#define FEATURES_V3 "avx2,bmi,bmi2,f16c,fma,lzcnt,movbe"
-#define TARGET_V3 __attribute__((target(FEATURES_V3)))
-#define TARGET_V4 __attribute__((target(FEATURES_V3 ",avx512f,avx512bw,avx512cd,avx512dq,avx512vl")))
-#else
-#define TARGET_V3 __attribute__((target("arch=x86-64-v3")))
-#define TARGET_V4 __attribute__((target("arch=x86-64-v4")))
-#endif
+typedef int32_t vi __attribute__((vector_size(4 * NATIVE)));
+typedef int16_t vs __attribute__((vector_size(2 * NATIVE), aligned(2), may_alias));
+typedef uint8_t vb __attribute__((vector_size(NATIVE), aligned(1), may_alias));
 
 #define INLINE static inline __attribute__((always_inline))
-
-// KERNEL marks a function that is compiled for several generations of x86 CPUs;
-// the loader of Linux picks one when the program starts. Clang refuses to call functions of
-// vectors of 16 floats from such as are compiled for AVX-512. With -DKERNEL= there is one, for
-// the compiler's target.
-#if defined(KERNEL)
-#elif defined(__x86_64__) && defined(__linux__) && defined(__clang__)
-#define KERNEL __attribute__((target_clones("arch=x86-64-v3", "default")))
-#elif defined(__x86_64__) && defined(__linux__) && defined(__GNUC__)
-#define KERNEL __attribute__((target_clones("arch=x86-64-v4", "arch=x86-64-v3", "default")))
-#else
-#define KERNEL
-#endif
+#define UNROLL _Pragma("GCC unroll 16")
+#define EACH_PART UNROLL for (int p = 0; p < PARTS; p++)
+#define SHUFFLE(a, b, ...) __builtin_shufflevector(a, b, __VA_ARGS__)
 
 INLINE vf splat(float x) { return x - (vf){}; }
 INLINE vf load(const float *p) { return *(const vf *)p; }
@@ -52,16 +34,30 @@ INLINE vf pick(vi mask, vf a, vf b) { return (vf)(((vi)a & mask) | ((vi)b & ~mas
 INLINE vf vmax(vf a, vf b) { return pick(a > b, a, b); }
 INLINE vf vabs(vf a) { return (vf)((vi)a & 0x7fffffff); }
 
-INLINE float sum(vf v) {
-  v8 a = __builtin_shufflevector(v, v, 0, 1, 2, 3, 4, 5, 6, 7) + __builtin_shufflevector(v, v, 8, 9, 10, 11, 12, 13, 14, 15);
-  v4 b = __builtin_shufflevector(a, a, 0, 1, 2, 3) + __builtin_shufflevector(a, a, 4, 5, 6, 7);
-  b += __builtin_shufflevector(b, b, 2, 3, 0, 1);
+// Lanes are added up to those eight apart first, then to those four, two and one apart.
+
+// four_sums are what is left of LANES lanes when four are.
+INLINE v4 four_sums(const vf *v) {
+#if NATIVE == 16
+  v8 a = SHUFFLE(v[0], v[0], 0, 1, 2, 3, 4, 5, 6, 7) + SHUFFLE(v[0], v[0], 8, 9, 10, 11, 12, 13, 14, 15);
+  return SHUFFLE(a, a, 0, 1, 2, 3) + SHUFFLE(a, a, 4, 5, 6, 7);
+#elif NATIVE == 8
+  v8 a = v[0] + v[1];
+  return SHUFFLE(a, a, 0, 1, 2, 3) + SHUFFLE(a, a, 4, 5, 6, 7);
+#else
+  return (v[0] + v[2]) + (v[1] + v[3]);
+#endif
+}
+
+INLINE float sum(const vf *v) {
+  v4 b = four_sums(v);
+  b += SHUFFLE(b, b, 2, 3, 0, 1);
   return b[0] + b[1];
 }
 
 // PAIR adds the halves of what two vectors consist of, parts of 2·n lanes, and puts
 // the sums of both into one.
-#define SHUFFLE(a, b, ...) __builtin_shufflevector(a, b, __VA_ARGS__)
+#if NATIVE == 16
 #define PAIR8(a, b) (SHUFFLE(a, b, 0, 1, 2, 3, 4, 5, 6, 7, 16, 17, 18, 19, 20, 21, 22, 23) + \
                      SHUFFLE(a, b, 8, 9, 10, 11, 12, 13, 14, 15, 24, 25, 26, 27, 28, 29, 30, 31))
 #define PAIR4(a, b) (SHUFFLE(a, b, 0, 1, 2, 3, 8, 9, 10, 11, 16, 17, 18, 19, 24, 25, 26, 27) + \
@@ -70,47 +66,58 @@ INLINE float sum(vf v) {
                      SHUFFLE(a, b, 2, 3, 6, 7, 10, 11, 14, 15, 18, 19, 22, 23, 26, 27, 30, 31))
 #define PAIR1(a, b) (SHUFFLE(a, b, 0, 2, 4, 6, 8, 10, 12, 14, 16, 18, 20, 22, 24, 26, 28, 30) + \
                      SHUFFLE(a, b, 1, 3, 5, 7, 9, 11, 13, 15, 17, 19, 21, 23, 25, 27, 29, 31))
+#elif NATIVE == 8
+#define PAIR4(a, b) (SHUFFLE(a, b, 0, 1, 2, 3, 8, 9, 10, 11) + SHUFFLE(a, b, 4, 5, 6, 7, 12, 13, 14, 15))
+#define PAIR2(a, b) (SHUFFLE(a, b, 0, 1, 4, 5, 8, 9, 12, 13) + SHUFFLE(a, b, 2, 3, 6, 7, 10, 11, 14, 15))
+#define PAIR1(a, b) (SHUFFLE(a, b, 0, 2, 4, 6, 8, 10, 12, 14) + SHUFFLE(a, b, 1, 3, 5, 7, 9, 11, 13, 15))
+#else
+#define PAIR2(a, b) (SHUFFLE(a, b, 0, 1, 4, 5) + SHUFFLE(a, b, 2, 3, 6, 7))
+#define PAIR1(a, b) (SHUFFLE(a, b, 0, 2, 4, 6) + SHUFFLE(a, b, 1, 3, 5, 7))
+#endif
+#define PAIRS(PAIR, n) UNROLL for (int i = 0; i < (n); i++) v[i] = PAIR(v[2 * i], v[2 * i + 1])
 
-// sums returns the sum of each of 16 vectors, in the order of additions of sum.
-INLINE vf sums(vf *v) {
-  for (int i = 0; i < 8; i++) v[i] = PAIR8(v[2 * i], v[2 * i + 1]);
-  for (int i = 0; i < 4; i++) v[i] = PAIR4(v[2 * i], v[2 * i + 1]);
-  for (int i = 0; i < 2; i++) v[i] = PAIR2(v[2 * i], v[2 * i + 1]);
-  return PAIR1(v[0], v[1]);
+// sums writes the sum of each of LANES times LANES lanes to the first LANES of them, in the order of additions of sum.
+INLINE void sums(vf *v) {
+#if NATIVE == 16
+  PAIRS(PAIR8, 8);
+  PAIRS(PAIR4, 4);
+#elif NATIVE == 8
+  UNROLL for (int i = 0; i < LANES; i++) v[i] = v[2 * i] + v[2 * i + 1];
+  PAIRS(PAIR4, 8);
+#else
+  UNROLL for (int i = 0; i < LANES; i++) v[i] = four_sums(v + 4 * i);
+#endif
+  PAIRS(PAIR2, 2 * PARTS);
+  PAIRS(PAIR1, PARTS);
 }
 
+// largest is the largest of NATIVE floats.
 INLINE float largest(vf v) {
-  v = vmax(v, SHUFFLE(v, v, 8, 9, 10, 11, 12, 13, 14, 15, 0, 1, 2, 3, 4, 5, 6, 7));
-  v = vmax(v, SHUFFLE(v, v, 4, 5, 6, 7, 0, 1, 2, 3, 12, 13, 14, 15, 8, 9, 10, 11));
-  v = vmax(v, SHUFFLE(v, v, 2, 3, 0, 1, 6, 7, 4, 5, 10, 11, 8, 9, 14, 15, 12, 13));
-  v = vmax(v, SHUFFLE(v, v, 1, 0, 3, 2, 5, 4, 7, 6, 9, 8, 11, 10, 13, 12, 15, 14));
-  return v[0];
+  float x[NATIVE], most;
+  store(x, v);
+  most = x[0];
+  UNROLL for (int i = 1; i < NATIVE; i++) most = x[i] > most ? x[i] : most;
+  return most;
 }
 
-// Half precision (IEEE binary16) without special instructions: shifted to the
+// Half precision (IEEE binary16). Without special instructions: shifted to the
 // place of a float's exponent and mantissa, a half is the number times 2^-112.
 
+// gcc has names for x86's instruction only in functions that are compiled for it, so not in inline ones.
+#if NATIVE == 4
 INLINE vf load_half(const uint16_t *p) {
   // Extending the sign puts copies of it above the exponent; all but one go.
   vi h = __builtin_convertvector(*(const vs *)p, vi) << 13;
   return (vf)(h & (int32_t)0x8fffffff) * 0x1p112f;
 }
-
-// The same with the instruction that x86 CPUs have for it. gcc has no name for it that
-// may be used in a function that is compiled for several CPUs, so this is for
-// functions that are compiled for AVX-512 only. For clang it is no function: see KERNEL.
-#if defined(__x86_64__) && defined(__clang__)
-typedef _Float16 vh __attribute__((vector_size(32), aligned(2), may_alias));
-#define load_half_avx512(p) __builtin_convertvector(*(const vh *)(p), vf)
+#elif defined(__clang__)
+typedef _Float16 vh __attribute__((vector_size(2 * NATIVE), aligned(2), may_alias));
+INLINE vf load_half(const uint16_t *p) { return __builtin_convertvector(*(const vh *)p, vf); }
 #else
-INLINE vf load_half_avx512(const uint16_t *p) {
-#if defined(__x86_64__)
+INLINE vf load_half(const uint16_t *p) {
   vf v;
   __asm__("vcvtph2ps %1, %0" : "=v"(v) : "m"(*(const vs *)p));
   return v;
-#else
-  return load_half(p);
-#endif
 }
 #endif
 
@@ -122,7 +129,7 @@ INLINE float half_to_float(uint16_t h) {
   return h & 0x8000 ? -magnitude : magnitude;
 }
 
-// store_half writes 16 numbers as the nearest halves, ties to even; what is too large, or
+// store_half writes NATIVE numbers as the nearest halves, ties to even; what is too large, or
 // not a number, becomes the largest.
 INLINE void store_half(uint16_t *p, vf x) {
   vf magnitude = vabs(x);
@@ -135,7 +142,7 @@ INLINE void store_half(uint16_t *p, vf x) {
 }
 
 INLINE uint16_t float_to_half(float x) {
-  uint16_t h[LANES];
+  uint16_t h[NATIVE];
   store_half(h, splat(x));
   return h[0];
 }
@@ -199,53 +206,50 @@ INLINE vf vactivate(vf x, Activation activation) {
   }
 }
 
-// load_some loads n numbers, at most 16; the other lanes are 0.
+// load_some loads n numbers, at most NATIVE; the other lanes are 0.
 INLINE vf load_some(const float *p, int64_t n) {
   vf v = {};
-  if (n >= LANES) return load(p);
+  if (n >= NATIVE) return load(p);
   for (int64_t i = 0; i < n; i++) v[i] = p[i];
   return v;
 }
 
 // dot_half is the inner product of n numbers.
 INLINE float dot_half(const float *a, const uint16_t *b, int64_t n) {
-  vf acc = {};
+  vf acc[PARTS] = {};
   int64_t i = 0;
-  for (; i + LANES <= n; i += LANES) acc += load(a + i) * load_half(b + i);
+  for (; i + LANES <= n; i += LANES) EACH_PART acc[p] += load(a + i + p * NATIVE) * load_half(b + i + p * NATIVE);
   float s = sum(acc);
   for (; i < n; i++) s += a[i] * half_to_float(b[i]);
   return s;
 }
 
-// softmax turns n scores into weights that add up to 1. What follows them, up to a whole
-// vector, becomes 0.
+// softmax turns n scores into weights that add up to 1. What follows them, up to LANES, becomes 0.
 INLINE void softmax(float *s, int64_t n) {
-  const vi lane = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15};
-  int64_t last = (n - 1) / LANES * LANES;
-  vi some = lane < (int32_t)(n - last);
-  store(s + last, pick(some, load(s + last), splat(-INFINITY)));
-  vf peak = load(s), total = {};
-  for (int64_t i = LANES; i < n; i += LANES) peak = vmax(load(s + i), peak);
+  for (int64_t i = n; i < padded(n); i++) s[i] = -INFINITY;
+  vf peak = load(s), total[PARTS] = {};
+  for (int64_t i = NATIVE; i < padded(n); i += NATIVE) peak = vmax(load(s + i), peak);
   float most = largest(peak);
-  for (int64_t i = 0; i < n; i += LANES) {
-    vf e = vexp(load(s + i) - most);
-    store(s + i, e);
-    total += e;
-  }
+  for (int64_t i = 0; i < n; i += LANES)
+    EACH_PART {
+      vf e = vexp(load(s + i + p * NATIVE) - most);
+      store(s + i + p * NATIVE, e);
+      total[p] += e;
+    }
   float inverse = 1 / sum(total);
-  for (int64_t i = 0; i < n; i += LANES) store(s + i, load(s + i) * inverse);
+  for (int64_t i = 0; i < padded(n); i += NATIVE) store(s + i, load(s + i) * inverse);
 }
 
 // linear writes x·scale + bias, the output of a linear layer whose product is x.
 INLINE void linear(float *out, const float *x, float scale, const float *bias, int64_t n) {
   int64_t i = 0;
-  for (; i + LANES <= n; i += LANES) store(out + i, load(x + i) * scale + load(bias + i));
+  for (; i + NATIVE <= n; i += NATIVE) store(out + i, load(x + i) * scale + load(bias + i));
   for (; i < n; i++) out[i] = x[i] * scale + bias[i];
 }
 
 INLINE void linear_half(uint16_t *out, const float *x, float scale, const float *bias, int64_t n) {
   int64_t i = 0;
-  for (; i + LANES <= n; i += LANES) store_half(out + i, load(x + i) * scale + load(bias + i));
+  for (; i + NATIVE <= n; i += NATIVE) store_half(out + i, load(x + i) * scale + load(bias + i));
   for (; i < n; i++) out[i] = float_to_half(x[i] * scale + bias[i]);
 }
 

@@ -11,10 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "../attention.c"
-#include "../head.c"
-#include "../product_float.c"
-#include "../rows.c"
+#include "generation.h"
 
 static uint32_t seed = 1;
 
@@ -113,15 +110,6 @@ static void head(int64_t n, int64_t k, int64_t d) {
   free(acc), free(x), free(scratch), free(table), free(best);
 }
 
-// The product of the generation that this is compiled for.
-#if defined(__AVX512BW__)
-#define PATH(x) x##_avx512
-#elif defined(__AVX2__)
-#define PATH(x) x##_avx2
-#else
-#define PATH(x) x##_any
-#endif
-
 static void product(int64_t rows, int64_t depth, int64_t width, int half) {
   int64_t panels = (width + PANEL_WIDTH - 1) / PANEL_WIDTH, n = panels * depth * PANEL_WIDTH;
   float *x = numbers(rows * depth), *w = numbers(n), *bias = numbers(width), *y = malloc(rows * width * sizeof *y);
@@ -129,10 +117,7 @@ static void product(int64_t rows, int64_t depth, int64_t width, int half) {
   for (int64_t i = 0; i < n; i++) halves[i] = float_to_half(w[i]);
   Panels p = {half ? (void *)halves : w, depth, width, half};
   for (Activation a = NO_ACTIVATION; a < ACTIVATIONS; a++) {
-    for (int64_t i = 0; i < panels; i++) {
-      Tile t = whole(y, x, p, i, a ? bias : NULL, a);
-      half ? PATH(halves)(t, rows) : PATH(floats)(t, rows);
-    }
+    for (int64_t i = 0; i < panels; i++) multiply_panel(y, x, rows, p, i, a ? bias : NULL, a);
     print(y, rows * width);
   }
   float *position = numbers(depth), *embedded = malloc(depth * sizeof *embedded);
@@ -169,7 +154,7 @@ int main(int count, char **arguments) {
   uint16_t h[LANES];
   if (!strcmp(what, "exp"))
     while (fread(x, sizeof x, 1, stdin)) {
-      store(x, vexp(load(x)));
+      EACH_PART store(x + p * NATIVE, vexp(load(x + p * NATIVE)));
       print(x, LANES);
     }
   else if (!strcmp(what, "to_half"))
@@ -179,7 +164,7 @@ int main(int count, char **arguments) {
     }
   else if (!strcmp(what, "from_half"))
     while (fread(h, sizeof h, 1, stdin)) {
-      store(x, load_half(h));
+      EACH_PART store(x + p * NATIVE, load_half(h + p * NATIVE));
       for (int i = 0; i < LANES; i++) print((float[]){half_to_float(h[i]), x[i]}, 2);
     }
   else

@@ -6,6 +6,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "generation.h"
+
 #include "../product_int8.c"
 #include "../product_int8_paths.c"
 
@@ -49,7 +51,7 @@ static Problem begin(int64_t rows, int64_t depth, int64_t width, int zero, int e
 
 static int equal(const Int8Path *path, Problem p, int zero) {
   int64_t steps = (p.depth + STEP - 1) / STEP, panels = (p.width + PANEL - 1) / PANEL;
-  uint8_t *packed = malloc(p.rows * steps * STEP);
+  uint8_t *packed = malloc(p.rows * steps * STEP * path->size);
   float *out = malloc(p.rows * p.width * 4);
   int8_pack(path, packed, p.x, p.rows, p.depth);
   Int8Rows rows = {path, packed, p.rows, zero, 1.0f / 127};

@@ -1,12 +1,11 @@
 // The best candidates of a row of logits.
-#include "kernels.h"
+#ifndef DRAGOMAN_HEAD_H
+#define DRAGOMAN_HEAD_H
+
 #include "vec.h"
 
 // Logits are looked at in blocks. A block whose largest logit is below the k-th
 // largest of all blocks' holds none of the k best: at least k logits are above.
-enum { BLOCK = 256 };
-
-int64_t best_candidates_scratch(int64_t n) { return 2 * ((n + BLOCK - 1) / BLOCK); }
 
 INLINE int better(float a, int64_t a_id, float b, int64_t b_id) { return a > b || (a == b && a_id < b_id); }
 
@@ -40,9 +39,9 @@ INLINE float kth_largest(const float *x, int64_t n, int64_t k, float *sorted) {
 INLINE float largest_of(const float *x, int64_t n) {
   float peak = x[0];
   int64_t i = 0;
-  if (n >= LANES) {
+  if (n >= NATIVE) {
     vf m = load(x);
-    for (i = LANES; i + LANES <= n; i += LANES) m = vmax(load(x + i), m);
+    for (i = NATIVE; i + NATIVE <= n; i += NATIVE) m = vmax(load(x + i), m);
     peak = largest(m);
   }
   for (; i < n; i++) peak = x[i] > peak ? x[i] : peak;
@@ -52,14 +51,14 @@ INLINE float largest_of(const float *x, int64_t n) {
 // sum_of_exps is the sum of e^(acc·scale - peak) of n logits.
 INLINE float sum_of_exps(const float *acc, float scale, float peak, int64_t n) {
   float total = 0;
-  vf lanes = {};
+  vf lanes[PARTS] = {};
   int64_t i = 0;
-  for (; i + LANES <= n; i += LANES) lanes += vexp(load(acc + i) * scale - peak);
+  for (; i + LANES <= n; i += LANES) EACH_PART lanes[p] += vexp(load(acc + i + p * NATIVE) * scale - peak);
   for (; i < n; i++) total += fexp(acc[i] * scale - peak);
   return total + sum(lanes);
 }
 
-KERNEL float best_candidates(Candidate *best, int64_t k, const float *acc, float scale, int64_t n, float *scratch) {
+static float best_candidates(Candidate *best, int64_t k, const float *acc, float scale, int64_t n, float *scratch) {
   int64_t blocks = (n + BLOCK - 1) / BLOCK;
   float *peaks = scratch;
   for (int64_t b = 0; b < blocks; b++) {
@@ -80,27 +79,27 @@ KERNEL float best_candidates(Candidate *best, int64_t k, const float *acc, float
   return peak + logf(sum_of_exps(acc, scale, peak, n));
 }
 
-KERNEL ExpSum exp_sum(const float *acc, float scale, int64_t n) {
+static ExpSum exp_sum(const float *acc, float scale, int64_t n) {
   float peak = largest_of(acc, n) * scale;
   return (ExpSum){peak, sum_of_exps(acc, scale, peak, n)};
 }
 
-KERNEL float log_sum_exp(const ExpSum *parts, int64_t n) {
+static float log_sum_exp(const ExpSum *parts, int64_t n) {
   float peak = parts[0].peak, total = 0;
   for (int64_t i = 1; i < n; i++) peak = parts[i].peak > peak ? parts[i].peak : peak;
   for (int64_t i = 0; i < n; i++) total += parts[i].sum * fexp(parts[i].peak - peak);
   return peak + logf(total);
 }
 
-int64_t add_candidates(Candidate *best, int64_t count, int64_t k, const float *acc, int64_t first, int64_t n) {
+static int64_t add_candidates(Candidate *best, int64_t count, int64_t k, const float *acc, int64_t first, int64_t n) {
   for (int64_t i = 0; i < n; i++)
     if (count < k || acc[i] >= best[k - 1].logit) count = insert(best, count, k, acc[i], first + i);
   return count;
 }
 
-KERNEL void add_bias(float *out, const float *acc, float scale, const float *bias, int64_t n) { linear(out, acc, scale, bias, n); }
+static void add_bias(float *out, const float *acc, float scale, const float *bias, int64_t n) { linear(out, acc, scale, bias, n); }
 
-KERNEL void rescore(Candidate *best, int64_t k, const float *x, const uint16_t *table, const float *bias, int64_t d) {
+static void rescore(Candidate *best, int64_t k, const float *x, const uint16_t *table, const float *bias, int64_t d) {
   for (int64_t i = 0; i < k; i++) {
     Candidate c = {dot_half(x, table + best[i].id * d, d), best[i].id};
     if (bias) c.logit += bias[c.id];
@@ -109,3 +108,5 @@ KERNEL void rescore(Candidate *best, int64_t k, const float *x, const uint16_t *
     best[j] = c;
   }
 }
+
+#endif

@@ -1,5 +1,7 @@
 // Row-wise operators: quantization and layer normalization.
-#include "kernels.h"
+#ifndef DRAGOMAN_ROWS_H
+#define DRAGOMAN_ROWS_H
+
 #include "vec.h"
 
 // The scale of a row is its largest magnitude. Where one of its numbers is infinite or
@@ -7,16 +9,24 @@
 // result: comparisons would lose it, but 0·x is not a number either.
 INLINE float scale_of(float peak, float zeros) { return (peak > 1e-6f ? peak : 1e-6f) + zeros; }
 
+// total is the sum of NATIVE zeros, and of what is not a number.
+INLINE float total(vf zeros) {
+  float x[NATIVE], all = 0;
+  store(x, zeros);
+  UNROLL for (int i = 0; i < NATIVE; i++) all += x[i];
+  return all;
+}
+
 // scale_of_row is the scale of a row; alpha is that of quantize_row.
 INLINE float scale_of_row(const float *x, int64_t n, float alpha) {
   vf m = {}, zeros = {};
   int64_t i = 0;
-  for (; i + LANES <= n; i += LANES) {
+  for (; i + NATIVE <= n; i += NATIVE) {
     vf v = load(x + i);
     m = vmax(m, vabs(v));
     zeros += v * 0;
   }
-  float peak = largest(m), zero = sum(zeros);
+  float peak = largest(m), zero = total(zeros);
   for (; i < n; i++) {
     peak = fabsf(x[i]) > peak ? fabsf(x[i]) : peak;
     zero += x[i] * 0;
@@ -30,7 +40,7 @@ INLINE void to_bytes(uint8_t *q, const float *x, float factor, int32_t zero, int
   const float magic = 12582912.0f;  // 1.5 · 2^23: adding it rounds to an integer, ties to even
   const int32_t magic_bits = 0x4B400000;
   int64_t i = 0;
-  for (; i + LANES <= n; i += LANES) {
+  for (; i + NATIVE <= n; i += NATIVE) {
     vf scaled = load(x + i) * factor;
     if (cut) scaled = -vmax(-vmax(scaled, splat(-127)), splat(-127));
     vi v = (vi)(scaled + magic) - magic_bits + zero;
@@ -46,7 +56,7 @@ INLINE void to_bytes(uint8_t *q, const float *x, float factor, int32_t zero, int
   }
 }
 
-KERNEL void quantize_row(uint8_t *q, float *scale, const float *x, int64_t n, float alpha) {
+static void quantize_row(uint8_t *q, float *scale, const float *x, int64_t n, float alpha) {
   *scale = scale_of_row(x, n, alpha);
   if (alpha)
     to_bytes(q, x, alpha, 128, n, 1);
@@ -54,19 +64,19 @@ KERNEL void quantize_row(uint8_t *q, float *scale, const float *x, int64_t n, fl
     to_bytes(q, x, 127 / *scale, 128, n, 0);
 }
 
-KERNEL void relu_quantize_row(uint8_t *q, float *scale, Product p, int64_t r, float *scratch, int64_t n, float alpha) {
+static void relu_quantize_row(uint8_t *q, float *scale, Product p, int64_t r, float *scratch, int64_t n, float alpha) {
   const float *acc = p.acc + r * n;
   float s = p.scale ? p.scale[r] : 1;
   vf m = {}, zeros = {};
   int64_t i = 0;
-  for (; i + LANES <= n; i += LANES) {
+  for (; i + NATIVE <= n; i += NATIVE) {
     vf v = load(acc + i) * s + load(p.bias + i);
     zeros += v * 0;
     v = vmax(v, (vf){});
     m = vmax(m, v);
     store(scratch + i, v);
   }
-  float peak = largest(m), zero = sum(zeros);
+  float peak = largest(m), zero = total(zeros);
   for (; i < n; i++) {
     float v = acc[i] * s + p.bias[i];
     zero += v * 0;
@@ -85,104 +95,127 @@ INLINE vf activate(const float *acc, float scale, const float *bias, Activation 
   return vactivate(load_some(acc, n) * scale + load_some(bias, n), activation);
 }
 
-KERNEL void activation_quantize_row(uint8_t *q, float *scale, Product p, int64_t r, Activation activation, float *scratch, int64_t n) {
+static void activation_quantize_row(uint8_t *q, float *scale, Product p, int64_t r, Activation activation, float *scratch, int64_t n) {
   const float *acc = p.acc + r * n;
   float s = p.scale ? p.scale[r] : 1;
-  for (int64_t i = 0; i < n; i += LANES)  // scratch has room for whole vectors
+  for (int64_t i = 0; i < n; i += NATIVE)  // scratch has room for whole vectors
     store(scratch + i, activate(acc + i, s, p.bias + i, activation, n - i));
   *scale = scale_of_row(scratch, n, 0);
   to_bytes(q, scratch, 127 / *scale, 128, n, 0);
 }
 
-KERNEL void ssru_row(float *y, float *state, float *rest, int64_t split, const float *before, const float *rest_before, Product p,
+static void ssru_row(float *y, float *state, float *rest, int64_t split, const float *before, const float *rest_before, Product p,
                      int64_t r, int64_t n) {
   const float *candidate = p.acc + r * 2 * n, *gate = candidate + n;
   float s = p.scale ? p.scale[r] : 1;
-  for (int64_t i = 0; i < n; i += LANES) {
-    int64_t end = i < split ? split : n, some = end - i < LANES ? end - i : LANES;
+  for (int64_t i = 0; i < n; i += NATIVE) {
+    int64_t end = i < split ? split : n, some = end - i < NATIVE ? end - i : NATIVE;
     float *at = i < split ? state + i : rest + i - split;
     const float *old = i < split ? before + i : rest_before + i - split;
     vf open = 1 / (1 + vexp(-vmax(activate(gate + i, s, p.bias + n + i, NO_ACTIVATION, some), splat(-88))));
     vf v = (1 - open) * activate(candidate + i, s, p.bias + i, NO_ACTIVATION, some);
     if (before) v += open * load_some(old, some);
     vf positive = vmax(v, (vf){});
-    if (some == LANES) {
+    if (some == NATIVE) {
       store(at, v);
       store(y + i, positive);
     } else {
       memcpy(at, &v, some * sizeof *at);
       memcpy(y + i, &positive, some * sizeof *y);
-      i += some - LANES;
+      i += some - NATIVE;
     }
   }
 }
 
-KERNEL void embed_int8_row(float *y, const int8_t *panels, float scale, int64_t id, const float *position, int64_t n) {
+static void embed_int8_row(float *y, const int8_t *panels, float scale, int64_t id, const float *position, int64_t n) {
   const int8_t *row = panels + id / 16 * 16 * ((n + 3) / 4 * 4) + id % 16 * 4;
   for (int64_t i = 0; i < n; i++) y[i] = row[i / 4 * 64 + i % 4] * scale + (position ? position[i] : 0);
 }
 
-KERNEL void gate_row(float *y, Product p, int64_t r, Activation activation, int64_t n) {
+static void gate_row(float *y, Product p, int64_t r, Activation activation, int64_t n) {
   const float *left = p.acc + r * 2 * n, *right = left + n;
   float s = p.scale ? p.scale[r] : 1;
-  for (int64_t i = 0; i < n; i += LANES) {
-    int64_t some = n - i < LANES ? n - i : LANES;
+  for (int64_t i = 0; i < n; i += NATIVE) {
+    int64_t some = n - i < NATIVE ? n - i : NATIVE;
     vf v = activate(left + i, s, p.bias + i, activation, some) * activate(right + i, s, p.bias + n + i, NO_ACTIVATION, some);
-    if (some == LANES)
+    if (some == NATIVE)
       store(y + i, v);
     else
       memcpy(y + i, &v, some * sizeof *y);
   }
 }
 
-KERNEL void add_rms_norm_row(float *total, float *y, const float *x, Product p, int64_t r, const float *gain, float epsilon,
+// added is x, and what a linear layer adds to it; a null acc: nothing.
+INLINE vf added(const float *x, const float *acc, float scale, const float *bias) {
+  if (acc) return load(x) + (load(acc) * scale + load(bias));
+  return load(x);
+}
+
+static void add_rms_norm_row(float *total, float *y, const float *x, Product p, int64_t r, const float *gain, float epsilon,
                              int64_t n) {
   float s = p.scale ? p.scale[r] : 1, squares = 0;
-  const float *acc = p.acc ? p.acc + r * n : 0;
-  vf lanes = {};
+  const float *acc = p.acc ? p.acc + r * n : 0, *bias = p.bias;
+  vf lanes[PARTS] = {};
   int64_t i = 0;
-  for (; i + LANES <= n; i += LANES) {
-    vf v = load(x + i);
-    if (acc) v = v + (load(acc + i) * s + load(p.bias + i));
-    store(total + i, v);
-    lanes += v * v;
-  }
+  for (; i + LANES <= n; i += LANES)
+    EACH_PART {
+      vf v = added(x + i + p * NATIVE, acc ? acc + i + p * NATIVE : 0, s, bias + i + p * NATIVE);
+      store(total + i + p * NATIVE, v);
+      lanes[p] += v * v;
+    }
   for (; i < n; i++) {
     total[i] = acc ? x[i] + (acc[i] * s + p.bias[i]) : x[i];
     squares += total[i] * total[i];
   }
   float inverse = 1 / sqrtf((squares + sum(lanes)) / n + epsilon);
-  for (i = 0; i + LANES <= n; i += LANES) store(y + i, load(total + i) * inverse * load(gain + i));
+  for (i = 0; i + NATIVE <= n; i += NATIVE) store(y + i, load(total + i) * inverse * load(gain + i));
   for (; i < n; i++) y[i] = total[i] * inverse * gain[i];
 }
 
-KERNEL void add_norm_row(float *total, float *y, const float *x, Product p, int64_t r, const float *gain,
+static void add_norm_row(float *total, float *y, const float *x, Product p, int64_t r, const float *gain,
                          const float *beta, float epsilon, int64_t n) {
   float s = p.scale ? p.scale[r] : 1;
-  const float *acc = p.acc ? p.acc + r * n : 0;
-  vf lanes = {};
+  const float *acc = p.acc ? p.acc + r * n : 0, *bias = p.bias;
+  vf lanes[PARTS] = {}, squares[PARTS] = {};
   float mean = 0, variance = 0;
   int64_t i = 0;
-  for (; i + LANES <= n; i += LANES) {
-    vf v = load(x + i);
-    if (acc) v = v + (load(acc + i) * s + load(p.bias + i));
-    store(total + i, v);
-    lanes += v;
-  }
+  for (; i + LANES <= n; i += LANES)
+    EACH_PART {
+      vf v = added(x + i + p * NATIVE, acc ? acc + i + p * NATIVE : 0, s, bias + i + p * NATIVE);
+      store(total + i + p * NATIVE, v);
+      lanes[p] += v;
+    }
   for (; i < n; i++) {
     total[i] = acc ? x[i] + (acc[i] * s + p.bias[i]) : x[i];
     mean += total[i];
   }
   mean = (mean + sum(lanes)) / n;
-  lanes = (vf){};
-  for (i = 0; i + LANES <= n; i += LANES) {
-    vf v = load(total + i) - mean;
-    lanes += v * v;
-  }
-  for (; i < n; i++) variance += (total[i] - mean) * (total[i] - mean);
-  variance = (variance + sum(lanes)) / n;
-  float inverse = 1 / sqrtf(variance + epsilon);
   for (i = 0; i + LANES <= n; i += LANES)
+    EACH_PART {
+      vf v = load(total + i + p * NATIVE) - mean;
+      squares[p] += v * v;
+    }
+  for (; i < n; i++) variance += (total[i] - mean) * (total[i] - mean);
+  variance = (variance + sum(squares)) / n;
+  float inverse = 1 / sqrtf(variance + epsilon);
+  for (i = 0; i + NATIVE <= n; i += NATIVE)
     store(y + i, (load(total + i) - mean) * inverse * load(gain + i) + load(beta + i));
   for (; i < n; i++) y[i] = (total[i] - mean) * inverse * gain[i] + beta[i];
 }
+
+static void to_floats(float *out, int64_t stride, const int32_t *sums, int64_t rows, Int8Rows x, Int8Matrix m,
+                             int64_t c, int64_t n) {
+  int32_t zero = x.path->zero - x.zero;
+  for (int64_t r = 0; r < rows; r++, out += stride, sums += 3 * PANEL) {
+    int64_t i = 0;
+    for (; i + NATIVE <= n; i += NATIVE) {
+      vi v, correction;
+      memcpy(&v, sums + i, sizeof v);
+      memcpy(&correction, m.sums + c + i, sizeof correction);
+      store(out + i, __builtin_convertvector(v + zero * correction, vf) * (load(m.scale + c + i) * x.unit));
+    }
+    for (; i < n; i++) out[i] = (float)(sums[i] + zero * m.sums[c + i]) * (m.scale[c + i] * x.unit);
+  }
+}
+
+#endif

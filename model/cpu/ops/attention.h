@@ -1,5 +1,7 @@
 // Attention of the decoder to its past and to the source, and of the encoder.
-#include "kernels.h"
+#ifndef DRAGOMAN_ATTENTION_H
+#define DRAGOMAN_ATTENTION_H
+
 #include "vec.h"
 
 // token_at is where the keys of a token are; its values are m.capacity half tokens
@@ -8,7 +10,7 @@ INLINE char *token_at(Memory m, int64_t layer, int64_t row, int64_t t) {
   return m.data + ((layer * m.rows + row) * 2 * m.capacity + t) * (m.token / 2);
 }
 
-KERNEL void store_tokens(Memory m, int64_t layer, int64_t row, int64_t first, Product p, int64_t p_row,
+static void store_tokens(Memory m, int64_t layer, int64_t row, int64_t first, Product p, int64_t p_row,
                          int64_t p_width, int64_t from, int64_t count, int64_t width) {
   for (int64_t t = 0; t < 2 * count; t++) {
     int64_t value = t % 2, column = from + value * width;  // keys and values take turns
@@ -24,17 +26,12 @@ KERNEL void store_tokens(Memory m, int64_t layer, int64_t row, int64_t first, Pr
 
 INLINE int64_t row_of(const Query *q, int64_t t) { return q->history ? q->history[t] : q->row; }
 
-// How keys and values are stored, and what reads them.
-typedef enum { SINGLE, HALF, HALF_AVX512 } Format;
+// How keys and values are stored.
+typedef enum { SINGLE, HALF } Format;
 
-// load_any loads 16 numbers of a key or value.
+// load_any loads NATIVE numbers of a key or value.
 INLINE vf load_any(const char *p, int64_t i, Format f) {
-  const uint16_t *half = (const uint16_t *)p + i;
-  switch (f) {
-    case HALF: return load_half(half);
-    case HALF_AVX512: return load_half_avx512(half);
-    default: return load((const float *)p + i);
-  }
+  return f == HALF ? load_half((const uint16_t *)p + i) : load((const float *)p + i);
 }
 
 INLINE float load_one(const char *p, int64_t i, Format f) {
@@ -49,40 +46,42 @@ INLINE void fetch(const char *p, int64_t from, int64_t count, Format f) {
   for (int64_t i = 0; p && i < count * size; i += 64) __builtin_prefetch(p + from * size + i);
 }
 
-// score_token is the scores of a token's keys, those of up to 16 heads, from element
-// `at` on, in one vector. The other lanes are 0.
-INLINE vf score_token(const float *q, const char *key, const char *ahead, int64_t at, int64_t heads, int64_t dim, Format f) {
-  vf part[LANES];
+// score_token writes the scores of a token's keys, those of up to LANES heads, from element
+// `at` on, into a lane each. The other lanes are 0.
+INLINE void score_token(vf *scores, const float *q, const char *key, const char *ahead, int64_t at, int64_t heads, int64_t dim, Format f) {
+  vf parts[LANES * PARTS];
   for (int64_t b = 0; b < LANES; b++) {
-    vf acc = {};
+    vf acc[PARTS] = {};
     int64_t i = 0, first = at + b * dim;
     if (b < heads) {
       fetch(ahead, first, dim, f);
-      for (; i + LANES <= dim; i += LANES) acc += load(q + first + i) * load_any(key, first + i, f);
+      for (; i + LANES <= dim; i += LANES)
+        EACH_PART acc[p] += load(q + first + i + p * NATIVE) * load_any(key, first + i + p * NATIVE, f);
       float rest = 0;
       for (; i < dim; i++) rest += q[first + i] * load_one(key, first + i, f);
-      if (dim % LANES) acc += (vf){rest};
+      if (dim % LANES) acc[0] += (vf){rest};
     }
-    part[b] = acc;
+    EACH_PART parts[b * PARTS + p] = acc[p];
   }
-  return sums(part);
+  sums(parts);
+  EACH_PART scores[p] = parts[p];
 }
 
 // softmax_heads turns the scores of n tokens into weights that add up to 1 for each
 // head, a lane.
 INLINE void softmax_heads(float *scores, int64_t n) {
-  vf peak = load(scores), total = {};
-  for (int64_t t = 1; t < n; t++) peak = vmax(load(scores + t * LANES), peak);
-  for (int64_t t = 0; t < n; t++) {
-    vf e = vexp(load(scores + t * LANES) - peak);
-    store(scores + t * LANES, e);
-    total += e;
+  for (float *s = scores; s < scores + LANES; s += NATIVE) {
+    vf peak = load(s), total = {};
+    for (int64_t t = 1; t < n; t++) peak = vmax(load(s + t * LANES), peak);
+    for (int64_t t = 0; t < n; t++) {
+      vf e = vexp(load(s + t * LANES) - peak);
+      store(s + t * LANES, e);
+      total += e;
+    }
+    vf inverse = 1 / total;
+    for (int64_t t = 0; t < n; t++) store(s + t * LANES, load(s + t * LANES) * inverse);
   }
-  vf inverse = 1 / total;
-  for (int64_t t = 0; t < n; t++) store(scores + t * LANES, load(scores + t * LANES) * inverse);
 }
-
-int64_t attend_scratch(int64_t n, int64_t longest) { return n * longest * LANES; }
 
 enum {
   TOGETHER = 4,  // tokens whose values are added in one go
@@ -95,7 +94,7 @@ INLINE void add_values(float *out, const char *const *values, const char *const 
   for (int64_t b = 0; b < heads; b++) {
     int64_t i = 0, first = at + b * dim;
     for (int64_t j = 0; j < TOGETHER; j++) fetch(ahead[j], first, dim, f);
-    for (; i + LANES <= dim; i += LANES) {
+    for (; i + NATIVE <= dim; i += NATIVE) {
       vf sum = load(out + first + i);
       for (int64_t j = 0; j < count; j++) sum += load_any(values[j], first + i, f) * weights[j * LANES + b];
       store(out + first + i, sum);
@@ -124,12 +123,12 @@ INLINE const char *ahead_of(Tokens a, int64_t w, int64_t t) {
   return token_of(a, w, t);
 }
 
-// bias_of is what is added to the scores of up to 16 heads, from head `from` on, at a distance.
-INLINE vf bias_of(Heads h, int64_t distance, int64_t from, int64_t heads) {
-  return load_some(h.bias + (distance < h.reach ? distance : h.reach) * h.heads + from, heads);
+// bias_of is what is added to the scores of up to LANES heads, from head `from` on, at a distance.
+INLINE const float *bias_of(Heads h, int64_t distance, int64_t from) {
+  return h.bias + (distance < h.reach ? distance : h.reach) * h.heads + from;
 }
 
-// attend_heads is attend for up to 16 heads, from head `from` on, with what the
+// attend_heads is attend for up to LANES heads, from head `from` on, with what the
 // compiler should know as constants. Scores are [query, token, lane].
 INLINE void attend_heads(Memory m, int64_t layer, Heads h, const Query *queries, int64_t n, int64_t from, int64_t heads,
                          float *scores, int64_t dim, Format f) {
@@ -144,9 +143,13 @@ INLINE void attend_heads(Memory m, int64_t layer, Heads h, const Query *queries,
       if (t >= q->length) continue;
       const char *ahead = ahead_of(keys, w, t + AHEAD);
       if (t + AHEAD >= longest) ahead = ahead_of(values, w, t + AHEAD - longest);
-      vf score = score_token(q->q, token_of(keys, w, t), ahead, at, heads, dim, f);
-      if (h.bias) score += bias_of(h, q->length - 1 - t, from, heads);
-      store(scores + (w * longest + t) * LANES, score);
+      vf score[PARTS];
+      score_token(score, q->q, token_of(keys, w, t), ahead, at, heads, dim, f);
+      const float *bias = h.bias ? bias_of(h, q->length - 1 - t, from) : 0;
+      EACH_PART {
+        if (bias) score[p] += load_some(bias + p * NATIVE, heads - p * NATIVE);
+        store(scores + (w * longest + t) * LANES + p * NATIVE, score[p]);
+      }
     }
   }
   for (int64_t w = 0; w < n; w++) {
@@ -180,41 +183,15 @@ INLINE void attend_format(Memory m, int64_t layer, Heads h, const Query *queries
   }
 }
 
-#if defined(__x86_64__)
-TARGET_V4 static void attend_avx512(Memory m, int64_t layer, Heads h, const Query *queries, int64_t n, int64_t from, int64_t to,
-                                    float *scores) {
-  attend_format(m, layer, h, queries, n, from, to, scores, HALF_AVX512);
-}
-#endif
-
-KERNEL static void attend_any(Memory m, int64_t layer, Heads h, const Query *queries, int64_t n, int64_t from, int64_t to,
-                              float *scores) {
+static void attend(Memory m, int64_t layer, Heads h, const Query *queries, int64_t n, int64_t from, int64_t to, float *scores) {
   if (m.half)
     attend_format(m, layer, h, queries, n, from, to, scores, HALF);
   else
     attend_format(m, layer, h, queries, n, from, to, scores, SINGLE);
 }
 
-void attend(Memory m, int64_t layer, Heads h, const Query *queries, int64_t n, int64_t from, int64_t to, float *scores) {
-#if defined(__x86_64__)
-  if (m.half && __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl")) {
-    attend_avx512(m, layer, h, queries, n, from, to, scores);
-    return;
-  }
-#endif
-  attend_any(m, layer, h, queries, n, from, to, scores);
-}
-
-// Keys lie transposed, [head_dim, padded length], so that the scores of 16 keys
+// Keys of self-attention lie transposed, [head_dim, padded length], so that the scores of 16 keys
 // are one vector; values as they come, [length, padded head_dim].
-INLINE int64_t padded(int64_t n) { return (n + LANES - 1) / LANES * LANES; }
-
-enum { QUERIES = 6 };  // of self-attention that go through keys and values together
-
-int64_t self_attend_scratch(Heads h, int64_t length) {
-  int64_t biases = h.bias ? length + padded(length) : 0;
-  return h.head_dim * padded(length) + length * padded(h.head_dim) + QUERIES * (padded(length) + padded(h.head_dim)) + biases;
-}
 
 // spread_bias writes what is added to the score of each pair of tokens of a sentence: out[i] at the
 // distance i - (length - 1), key minus query, and on until whole vectors can be read.
@@ -228,34 +205,34 @@ INLINE void spread_bias(float *out, Heads h, int64_t head, int64_t length) {
 
 // self_attend_rows is self_attend for n tokens from t on, after keys and values are in
 // their places.
-INLINE void self_attend_rows(Product p, Heads h, int64_t head, int64_t first, int64_t length, float *out, const float *keys,
+INLINE void self_attend_rows(Product product, Heads h, int64_t head, int64_t first, int64_t length, float *out, const float *keys,
                              const float *values, float *scores, int64_t t, int64_t n) {
   int64_t dim = h.head_dim, width = h.heads * dim, columns = padded(length), wide = padded(dim);
   float *query = scores + QUERIES * columns;
   const float *biases = query + QUERIES * wide;
   for (int64_t r = 0; r < n; r++) {
     int64_t row = first + t + r;
-    linear(query + r * wide, p.acc + row * 3 * width + head * dim, p.scale ? p.scale[row] : 1, p.bias + head * dim, dim);
+    linear(query + r * wide, product.acc + row * 3 * width + head * dim, product.scale ? product.scale[row] : 1, product.bias + head * dim, dim);
     for (int64_t i = 0; i < dim; i++) query[r * wide + i] *= h.scale;
   }
   for (int64_t c = 0; c < columns; c += LANES) {
-    vf s[QUERIES] = {};
+    vf s[QUERIES][PARTS] = {};
     for (int64_t i = 0; i < dim; i++)
-      for (int64_t r = 0; r < n; r++) s[r] += load(keys + i * columns + c) * query[r * wide + i];
-    for (int64_t r = 0; h.bias && r < n; r++) s[r] += load(biases + c - (t + r) + length - 1);
-    for (int64_t r = 0; r < n; r++) store(scores + r * columns + c, s[r]);
+      for (int64_t r = 0; r < n; r++) EACH_PART s[r][p] += load(keys + i * columns + c + p * NATIVE) * query[r * wide + i];
+    for (int64_t r = 0; h.bias && r < n; r++) EACH_PART s[r][p] += load(biases + c - (t + r) + length - 1 + p * NATIVE);
+    for (int64_t r = 0; r < n; r++) EACH_PART store(scores + r * columns + c + p * NATIVE, s[r][p]);
   }
   for (int64_t r = 0; r < n; r++) softmax(scores + r * columns, length);
   for (int64_t c = 0; c < wide; c += LANES) {
-    vf s[QUERIES] = {};
+    vf s[QUERIES][PARTS] = {};
     for (int64_t k = 0; k < length; k++)
-      for (int64_t r = 0; r < n; r++) s[r] += load(values + k * wide + c) * scores[r * columns + k];
+      for (int64_t r = 0; r < n; r++) EACH_PART s[r][p] += load(values + k * wide + c + p * NATIVE) * scores[r * columns + k];
     int64_t size = (dim - c < LANES ? dim - c : LANES) * sizeof(float);
-    for (int64_t r = 0; r < n; r++) memcpy(out + (first + t + r) * width + head * dim + c, &s[r], size);
+    for (int64_t r = 0; r < n; r++) memcpy(out + (first + t + r) * width + head * dim + c, s[r], size);
   }
 }
 
-KERNEL void self_attend(Product p, Heads h, int64_t head, int64_t first, int64_t length, float *out, float *scratch) {
+static void self_attend(Product p, Heads h, int64_t head, int64_t first, int64_t length, float *out, float *scratch) {
   int64_t dim = h.head_dim, width = h.heads * dim, columns = padded(length), wide = padded(dim);
   float *keys = scratch, *values = keys + dim * columns, *scores = values + length * wide;
   if (h.bias) spread_bias(scores + QUERIES * (columns + wide), h, head, length);
@@ -275,3 +252,5 @@ KERNEL void self_attend(Product p, Heads h, int64_t head, int64_t first, int64_t
     self_attend_rows(p, h, head, first, length, out, keys, values, scores, t, QUERIES);
   for (; t < length; t++) self_attend_rows(p, h, head, first, length, out, keys, values, scores, t, 1);
 }
+
+#endif

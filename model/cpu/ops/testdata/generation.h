@@ -1,0 +1,13 @@
+// The kernels for what the compiler is told to build for.
+#define GENERATION kernels_built
+#if defined(__AVX512BW__)
+#define NATIVE 16
+#elif defined(__AVX2__)
+#define NATIVE 8
+#else
+#define NATIVE 4
+#endif
+#include "../cpu.c"
+#include "../generation.h"
+
+const Kernels *kernels = &kernels_built;
