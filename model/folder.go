@@ -48,15 +48,22 @@ const maxFileBytes = 64 << 20
 
 // Read returns the content of a file of at most 64 MiB.
 func (f Folder) Read(name string) ([]byte, error) {
-	path := filepath.Join(string(f), name)
-	file, err := os.Open(path)
+	return ReadSmall(filepath.Join(string(f), name), maxFileBytes)
+}
+
+// ReadSmall reads a whole file of at most limit bytes.
+func ReadSmall(path string, limit int64) ([]byte, error) {
+	f, err := os.Open(path)
 	if err != nil {
 		return nil, err
 	}
-	defer file.Close()
-	raw, err := io.ReadAll(io.LimitReader(file, maxFileBytes+1))
-	if err == nil && len(raw) > maxFileBytes {
-		err = fmt.Errorf("%s has more than %d MB", path, maxFileBytes>>20)
+	defer f.Close()
+	raw, err := io.ReadAll(io.LimitReader(f, limit+1))
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
 	}
-	return raw, err
+	if int64(len(raw)) > limit {
+		return nil, fmt.Errorf("%s is larger than %d bytes, which no %s is", path, limit, filepath.Base(path))
+	}
+	return raw, nil
 }

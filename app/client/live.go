@@ -260,12 +260,6 @@ func (l *Live) Connections() int {
 	return l.made
 }
 
-// Break closes the connection, as a network does that fails, for tests: the next call makes another one.
-func (l *Live) Break() {
-	defer l.lock()()
-	_ = l.conn.CloseNow()
-}
-
 // Segments are the sentences as they are known now, in the order of the text.
 func (l *Live) Segments() []LiveSegment {
 	defer l.lock()()

@@ -29,7 +29,7 @@ type Config struct {
 	Host        string `env:"APP_HOST" envDefault:"0.0.0.0" help:"address to listen on"`
 	Port        int    `env:"APP_PORT" envDefault:"9527" use:"0 to 65535" help:"port to listen on; 0 takes a free one and logs it"`
 	GRPCPort    int    `env:"GRPC_PORT" envDefault:"8001" use:"0 to 65535" help:"port for [gRPC](api.md#grpc); 0: none. Where 8001 is taken there is none either, and the log says so"`
-	TLSCert     string `env:"TLS_CERT_FILE" help:"certificate, in PEM with all up to the authority, for HTTPS and gRPC over TLS on the same ports; read again when it changes"`
+	TLSCert     string `env:"TLS_CERT_FILE" help:"certificate, in PEM with all up to the authority, for HTTPS and gRPC; read again when it changes"`
 	TLSKey      string `env:"TLS_KEY_FILE" help:"key of it"`
 	TLSClientCA string `env:"TLS_CLIENT_CA_FILE" help:"authorities whose certificates clients must have; empty: clients need none"`
 	Workers     int    `env:"APP_WORKERS" envDefault:"0" use:"0 to 64" help:"copies of the model that decode in parallel, at most 64; 0: one, or for a small model one for each core, up to 8. On GPUs: copies on each GPU, 0: one"`
@@ -40,13 +40,13 @@ type Config struct {
 	BrokerURL    string `env:"BROKER_URL" help:"Redis or Valkey between gateways and workers: redis://, rediss:// (TLS) or unix://; with ?master_name=NAME&addr=HOST:PORT for Sentinel, with ?addr=HOST:PORT for Cluster"`
 	BrokerPrefix string `env:"BROKER_PREFIX" envDefault:"dragoman" help:"beginning of the keys in Redis, so that several fleets can share one"`
 	// FleetSecret has no secret that is not valid after Parse.
-	FleetSecret []string `env:"FLEET_SECRET" envDefault:"" help:"secret of 32 to 256 characters by which gateways and workers sign what they tell each other through Redis, such as what 'openssl rand -hex 32' prints; several with commas between while it changes: the first signs, all are believed; none: no signature; empty: nothing is signed"`
+	FleetSecret []string `env:"FLEET_SECRET" envDefault:"" help:"secret of 32 to 256 characters by which gateways and workers sign what they send through Redis, such as what 'openssl rand -hex 32' prints; several with commas between while it changes: the first signs, all are believed; none: no signature; empty: nothing is signed"`
 
 	BatchSize     int           `env:"BATCH_SIZE" envDefault:"80" use:"1 to 65536" help:"rows that a caller decodes together in a worker, several callers a third more; a sentence takes NUM_BEAMS rows, and one always fits"`
 	KVMemory      Size          `env:"KV_MEMORY" envDefault:"0" use:"0, or 1 MiB to 1 TiB" help:"memory for a worker's KV cache, such as 2GiB; 0: what BATCH_SIZE rows of the greatest length need, which a GPU reserves at the start"`
 	PrefillTokens int           `env:"PREFILL_TOKENS" envDefault:"512" use:"1 to 1048576" help:"source tokens that may join a step while others decode; fewer keep steps short, more fill a batch sooner"`
 	QueueTokens   int           `env:"QUEUE_TOKENS" envDefault:"65536" use:"1 to 1073741824" help:"source tokens that may wait to be decoded; requests hand over their texts in parts"`
-	QueueWait     time.Duration `env:"QUEUE_WAIT" envDefault:"30s" use:"0 for no bound, or a time such as 2s" help:"longest time that a request may wait for others; one that would wait longer, by the recent speed, gets 503 at once; 0: no limit"`
+	QueueWait     time.Duration `env:"QUEUE_WAIT" envDefault:"30s" use:"0 for no bound, or a time such as 2s" help:"longest time that a request may wait for others; one that would wait longer gets 503 at once; 0: no limit"`
 	CacheBytes    Size          `env:"CACHE_BYTES" envDefault:"64MiB" use:"0, or 64 KiB to 1 TiB" help:"memory for the cache of translations, such as 64MiB; 0: off"`
 
 	Repositories []string      `env:"MODEL_REPOSITORY" envDefault:"" help:"repositories of models, separated by commas: folders with NAME/VERSION/, each an exported model; instead of MODEL_WEIGHTS"`
@@ -79,13 +79,13 @@ type Config struct {
 	MaxLength int    `env:"MAX_LENGTH" envDefault:"0" use:"0 to 1048576" help:"longest translation of a sentence in tokens; 0: the checkpoint's own limit"`
 
 	MaxBeams       int `env:"MAX_BEAMS" envDefault:"8" use:"1 to 1024" help:"most beams that a request may ask for; at least NUM_BEAMS"`
-	MaxLengthLimit int `env:"MAX_LENGTH_LIMIT" envDefault:"0" use:"0 to 1048576" help:"most tokens that a request may ask for, and of a second try of a sentence that did not end within MAX_LENGTH; 0: the model's positions"`
+	MaxLengthLimit int `env:"MAX_LENGTH_LIMIT" envDefault:"0" use:"0 to 1048576" help:"most tokens that a request may ask for, and of a second try of a sentence; 0: the model's positions"`
 
 	MaxRecords      int           `env:"MAX_RECORDS" envDefault:"1024" use:"1 to 1048576" help:"most translations in one request: records × target languages"`
 	MaxChars        int           `env:"MAX_CHARS" envDefault:"100000" use:"1 to 1073741824" help:"most characters in one record"`
 	MaxBodyBytes    int64         `env:"MAX_BODY_BYTES" envDefault:"4194304" use:"64 to 4294967296" help:"most bytes in a request's body"`
 	MaxSentences    int           `env:"MAX_SENTENCES" envDefault:"50000" use:"1 to 1073741824" help:"most sentences in one request, once for each target language"`
-	MaxTokens       int           `env:"MAX_TOKENS" envDefault:"1000000" use:"1 to 1073741824" help:"most source tokens in one request, once for each target language; equal sentences count once"`
+	MaxTokens       int           `env:"MAX_TOKENS" envDefault:"1000000" use:"1 to 1073741824" help:"most source tokens in one request, once for each target language"`
 	RequestMemory   Size          `env:"REQUEST_MEMORY" envDefault:"512MiB" help:"memory for all requests in flight; a caller gets at most three quarters of what others leave, and 503 if there is none left"`
 	RequestTimeout  time.Duration `env:"REQUEST_TIMEOUT" envDefault:"5m" use:"a time above 0, such as 30s" help:"longest time for a request, then 504"`
 	ShutdownTimeout time.Duration `env:"SHUTDOWN_TIMEOUT" envDefault:"30s" use:"a time above 0, such as 30s" help:"time that requests in flight get to finish after SIGTERM"`
@@ -94,11 +94,11 @@ type Config struct {
 	RateLimit      access.Rate `env:"RATE_LIMIT" envDefault:"unlimited" help:"requests of each key, or client address if there are no keys, such as 10/s or 600/m; also from an address without a valid key"`
 	RateBurst      int         `env:"RATE_BURST" envDefault:"0" help:"requests of each key or address at once; 0: those of one second"`
 	CharLimit      access.Rate `env:"CHAR_LIMIT" envDefault:"unlimited" help:"characters of each key or address, such as 100000/m; as many may come at once"`
-	TokenLimit     access.Rate `env:"TOKEN_LIMIT" envDefault:"unlimited" help:"tokens that are decoded for each key or address, such as 5000000/h: of texts and translations, once for each beam; as many may come at once"`
+	TokenLimit     access.Rate `env:"TOKEN_LIMIT" envDefault:"unlimited" help:"tokens that are decoded for each key or address, such as 5000000/h; as many may come at once"`
 	TrustedProxies []string    `env:"TRUSTED_PROXIES" envDefault:"" help:"addresses and networks of proxies, separated by commas, such as 10.0.0.0/8, whose X-Forwarded-For is trusted"`
 	CORSOrigins    []string    `env:"CORS_ORIGINS" envDefault:"" help:"origins, separated by commas, whose pages may call the service, such as https://app.example.com; *: all"`
 	CORSDropIns    Switch      `env:"CORS_DROP_INS" envDefault:"true" help:"let all pages call the APIs of other programs whose originals do so, such as LibreTranslate's; false: only those of CORS_ORIGINS"`
-	AllowedHosts   []string    `env:"ALLOWED_HOSTS" envDefault:"" help:"names of the service, separated by commas, such as translate.example.com or *.example.com: requests for others are refused, but for IP addresses and names outside of the public DNS, such as localhost and dragoman.svc; empty: refused to pages that come by plain HTTP; *: to nobody"`
+	AllowedHosts   []string    `env:"ALLOWED_HOSTS" envDefault:"" help:"names of the service, separated by commas, such as translate.example.com or *.example.com: requests for others are refused, but for IP addresses and names outside of the public DNS; empty: refused to pages that come by plain HTTP; *: to nobody"`
 
 	JobFile           string        `env:"JOB_FILE" envDefault:"" help:"file that keeps jobs, with their texts, for one process at a time; empty: jobs.db in a folder of XDG_DATA_HOME, or else of the user's cache folder; gateways use Redis instead; off: no jobs"`
 	JobTTL            time.Duration `env:"JOB_TTL" envDefault:"24h" use:"a time above 0, such as 24h" help:"how long a job is kept after its end, and how long one is tried that cannot go on"`
@@ -113,7 +113,7 @@ type Config struct {
 	JobReplicas       int           `env:"JOB_REPLICAS" envDefault:"0" use:"0 to 16" help:"replicas of Redis that must have a job before it is accepted; 503 where too few have it in JOB_REPLICA_WAIT"`
 	JobReplicaWait    time.Duration `env:"JOB_REPLICA_WAIT" envDefault:"2s" use:"1ms to 30s" help:"time that JOB_REPLICAS have for a job"`
 	JobWebhookSecret  string        `env:"JOB_WEBHOOK_SECRET" envDefault:"" help:"key that signs calls of webhooks (Standard Webhooks): whsec_ and 24 to 64 bytes in base64; empty: no webhooks"`
-	JobWebhookPrivate Switch        `env:"JOB_WEBHOOK_PRIVATE" envDefault:"false" help:"call webhooks in private networks, on this machine and without TLS, too: whoever may submit jobs can then reach those"`
+	JobWebhookPrivate Switch        `env:"JOB_WEBHOOK_PRIVATE" envDefault:"false" help:"call webhooks in private networks, on this machine and without TLS, too"`
 
 	GlossaryFile     string        `env:"GLOSSARY_FILE" envDefault:"" help:"file that keeps glossaries, for one process at a time; empty: glossaries.db in the default folder of jobs.db; gateways use Redis instead; off: no glossaries"`
 	GlossaryMaxTerms int           `env:"GLOSSARY_MAX_TERMS" envDefault:"10000" use:"1 to 1048576" help:"most terms of a glossary for two languages"`

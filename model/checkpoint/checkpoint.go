@@ -15,9 +15,6 @@ package checkpoint
 import (
 	"errors"
 	"fmt"
-	"io"
-	"os"
-	"path/filepath"
 
 	"dragoman/model"
 )
@@ -75,21 +72,4 @@ func (c *Checkpoint) Tensor(name string) (Tensor, error) {
 			name, c.spec.Encoder.Layers, c.spec.Decoder.Layers)
 	}
 	return t, nil
-}
-
-// readSmall reads a whole file of at most limit bytes.
-func readSmall(path string, limit int64) ([]byte, error) {
-	f, err := os.Open(path)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	raw, err := io.ReadAll(io.LimitReader(f, limit+1))
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", path, err)
-	}
-	if int64(len(raw)) > limit {
-		return nil, fmt.Errorf("%s is larger than %d bytes, which no %s is", path, limit, filepath.Base(path))
-	}
-	return raw, nil
 }

@@ -27,14 +27,14 @@ func ReadSpec(dir string) (model.Spec, error) {
 		}
 		return ckpt.Spec(), ckpt.Close()
 	}
-	config, err := readSmall(filepath.Join(dir, ConfigFile), maxConfigSize)
+	config, err := model.ReadSmall(filepath.Join(dir, ConfigFile), maxConfigSize)
 	if errors.Is(err, fs.ErrNotExist) {
 		return model.Spec{}, fmt.Errorf("no checkpoint in %s: %w", dir, err)
 	}
 	if err != nil {
 		return model.Spec{}, err
 	}
-	generation, err := readSmall(filepath.Join(dir, GenerationConfigFile), maxConfigSize)
+	generation, err := model.ReadSmall(filepath.Join(dir, GenerationConfigFile), maxConfigSize)
 	if errors.Is(err, fs.ErrNotExist) {
 		return parseSpec(dir, config, nil)
 	}

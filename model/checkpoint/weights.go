@@ -11,6 +11,8 @@ import (
 	"path/filepath"
 	"regexp"
 	"slices"
+
+	"dragoman/model"
 )
 
 // maxIndexSize bounds an index of shards, in bytes.
@@ -79,7 +81,7 @@ func (w *weights) open(dir string, files []string, shardOf map[string]string, f 
 
 // readIndex reads which shard holds which tensor.
 func readIndex(path, ext string) (map[string]string, error) {
-	raw, err := readSmall(path, maxIndexSize)
+	raw, err := model.ReadSmall(path, maxIndexSize)
 	if err != nil {
 		return nil, err
 	}

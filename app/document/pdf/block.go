@@ -42,7 +42,7 @@ func (p *page) blocks() []*block {
 	for _, rows := range p.rows() {
 		lines := split(rows)
 		for _, b := range join(lines) {
-			b.findRoom(lines, p)
+			b.findRoom(lines)
 			blocks = append(blocks, b)
 		}
 	}
@@ -377,7 +377,7 @@ func (p *page) spreadMono(blocks []*block) {
 }
 
 // findRoom finds out how far a block may grow: a single line to the right, or to the left at the right edge, others down.
-func (b *block) findRoom(lines []*line, p *page) {
+func (b *block) findRoom(lines []*line) {
 	edgeOfText, bottom := b.right, math.Inf(1)
 	for _, l := range lines {
 		edgeOfText = max(edgeOfText, l.x1)

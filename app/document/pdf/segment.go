@@ -79,7 +79,7 @@ func (s *segment) line(l *line) {
 		isSpaced := i > 0 && spaceBetween(l.spans[i-1], at)
 		text := at.text
 		if isSpaced {
-			s.p.Text(s.style(s.last, false), " ")
+			s.p.Text(s.style(s.last), " ")
 		} else if i > 0 && strings.HasSuffix(l.spans[i-1].text, " ") {
 			text = strings.TrimLeft(text, " ")
 		}
@@ -90,7 +90,7 @@ func (s *segment) line(l *line) {
 		}
 		if !l.keeps(at) {
 			s.last = at.font
-			s.p.Text(s.style(at.font, false), text)
+			s.p.Text(s.style(at.font), text)
 			continue
 		}
 		from := i
@@ -107,7 +107,7 @@ func (s *segment) nextLine(before, after string) {
 	next, _ := utf8.DecodeRuneInString(strings.TrimLeft(after, " "))
 	isJoined := endsInHyphen.MatchString(before) && (unicode.IsLower(next) || unicode.IsDigit(next)) || withoutSpaces(last) && withoutSpaces(next)
 	if !isJoined && !strings.HasSuffix(before, " ") {
-		s.p.Text(s.style(s.last, false), " ")
+		s.p.Text(s.style(s.last), " ")
 	}
 }
 
@@ -136,14 +136,14 @@ func (l *line) keeps(s *span) bool {
 }
 
 // style is a style as a paragraph has it.
-func (s *segment) style(of style, isRaised bool) tagged.Style {
+func (s *segment) style(of style) tagged.Style {
 	n, known := s.numbers[of]
 	if !known {
 		n = len(s.styles)
 		s.numbers[of], s.styles = n, append(s.styles, of)
 	}
 	key := strconv.Itoa(n)
-	return tagged.Style{Key: key, Open: markSign + "s" + key + markSign, Raised: isRaised}
+	return tagged.Style{Key: key, Open: markSign + "s" + key + markSign}
 }
 
 // keep adds texts that stay.
@@ -156,7 +156,7 @@ func (s *segment) keep(l *line, spans []*span) {
 		s.p.Special(raw)
 	}
 	if strings.HasSuffix(spans[len(spans)-1].text, " ") {
-		s.p.Text(s.style(s.last, false), " ")
+		s.p.Text(s.style(s.last), " ")
 	}
 }
 

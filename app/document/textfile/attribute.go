@@ -6,6 +6,8 @@ import (
 	"strings"
 
 	"golang.org/x/net/html"
+
+	"dragoman/app/text/markup"
 )
 
 // attribute is one of HTML that is translated, or set.
@@ -31,78 +33,38 @@ var described = regexp.MustCompile(`(?i)^(?:description|keywords|(?:og|twitter):
 // pressed are the inputs whose value is their label.
 var pressed = regexp.MustCompile(`(?i)^(?:submit|button|reset)$`)
 
-// htmlToken is a tag, a text or a comment.
-type htmlToken struct {
-	start, end int
-	kind       html.TokenType
-	name       string
-}
-
-// htmlTokens cuts HTML into its tokens, as browsers do.
-func htmlTokens(text string) (list []htmlToken) {
-	z := html.NewTokenizer(strings.NewReader(text))
-	at := 0
-	for {
-		kind := z.Next()
-		t := htmlToken{start: at, end: at + len(z.Raw()), kind: kind}
-		if kind == html.ErrorToken {
-			if at < len(text) {
-				list = append(list, htmlToken{start: at, end: len(text), kind: html.TextToken})
-			}
-			return list
-		}
-		if kind == html.StartTagToken || kind == html.SelfClosingTagToken || kind == html.EndTagToken {
-			name, _ := z.TagName()
-			t.name = string(name)
-		}
-		list = append(list, t)
-		at = t.end
-	}
-}
-
 // shownAttributes finds the attributes of a document that are translated, and those that say its
 // language, which becomes language unless that is "".
 func shownAttributes(text, language string) (list []attribute) {
-	hidden, depth := "", 0 // the element that keeps translators out, and how often it is open
-	for _, t := range htmlTokens(text) {
-		if hidden != "" {
-			switch {
-			case t.name != hidden:
-			case t.kind == html.StartTagToken:
-				depth++
-			case t.kind == html.EndTagToken:
-				depth--
-			}
-			if depth == 0 {
-				hidden = ""
-			}
+	tokens := markup.Tokens(text)
+	for i := 0; i < len(tokens); i++ {
+		t := tokens[i]
+		if t.Kind != html.StartTagToken && t.Kind != html.SelfClosingTagToken {
 			continue
 		}
-		if t.kind != html.StartTagToken && t.kind != html.SelfClosingTagToken {
-			continue
-		}
-		raw := readAttributes(text, t.start, t.end)
+		raw := readAttributes(text, t.Start, t.End)
 		if keepsOut(raw) {
-			if t.kind == html.StartTagToken && !voidElements[t.name] {
-				hidden, depth = t.name, 1
+			switch {
+			case t.Kind == html.SelfClosingTagToken || t.IsVoid():
+			case t.Partner == 0: // it is open up to the end
+				return list
+			default:
+				i = t.Partner
 			}
 			continue
 		}
-		if t.name == "html" && language != "" {
+		if t.Name == "html" && language != "" {
 			list = append(list, languageOf(t, raw, language)...)
 			language = ""
 		}
 		for _, a := range raw {
-			if isShown(t.name, a, raw) {
+			if isShown(t.Name, a, raw) {
 				list = append(list, a)
 			}
 		}
 	}
 	return list
 }
-
-var voidElements = map[string]bool{"area": true, "base": true, "br": true, "col": true, "embed": true, "hr": true,
-	"img": true, "input": true, "link": true, "meta": true, "source": true, "track": true, "wbr": true}
 
 // readAttributes reads the attributes with a value of the tag from start to end. The first one of a name counts.
 func readAttributes(text string, start, end int) (list []attribute) {
@@ -158,7 +120,7 @@ func keepsOut(list []attribute) bool {
 }
 
 // languageOf sets the language of the element html.
-func languageOf(t htmlToken, attributes []attribute, language string) (list []attribute) {
+func languageOf(t markup.Token, attributes []attribute, language string) (list []attribute) {
 	for _, a := range attributes {
 		if a.name == "lang" || a.name == "xml:lang" {
 			a.value = `"` + stdhtml.EscapeString(language) + `"`
@@ -166,8 +128,8 @@ func languageOf(t htmlToken, attributes []attribute, language string) (list []at
 		}
 	}
 	if len(list) == 0 {
-		at := t.start + len("<html")
-		list = append(list, attribute{tag: [2]int{t.start, t.end}, start: at, end: at, value: ` lang="` + stdhtml.EscapeString(language) + `"`})
+		at := t.Start + len("<html")
+		list = append(list, attribute{tag: [2]int{t.Start, t.End}, start: at, end: at, value: ` lang="` + stdhtml.EscapeString(language) + `"`})
 	}
 	return list
 }

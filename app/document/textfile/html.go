@@ -84,8 +84,8 @@ func replaceTags(text string, tags map[string]string) string {
 		return text
 	}
 	var out strings.Builder
-	for _, t := range htmlTokens(text) {
-		raw := text[t.start:t.end]
+	for _, t := range markup.Tokens(text) {
+		raw := text[t.Start:t.End]
 		if other, ok := tags[raw]; ok {
 			raw = other
 		}

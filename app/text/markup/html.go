@@ -62,19 +62,19 @@ func split(text string, format Format, o outline) []HTMLPiece {
 	for i := 0; i < len(tokens); i++ {
 		t := tokens[i]
 		switch {
-		case t.kind == html.StartTagToken && t.opaque && (format == XML || !voidElements[t.name]):
+		case t.Kind == html.StartTagToken && t.opaque && (format == XML || !voidElements[t.Name]):
 			i = opaqueEnd(tokens, i)
-			if apart[i] || t.partner == 0 {
-				p.fixed(t.start, tokens[i].end)
+			if apart[i] || t.Partner == 0 {
+				p.fixed(t.Start, tokens[i].End)
 			}
-		case t.kind == html.TextToken && apart[i]:
-			p.cdata(t.start, t.end)
-		case t.kind == html.TextToken && o.lines && !strings.HasPrefix(text[t.start:t.end], cdata):
-			p.lines(t.start, t.end)
-		case t.kind == html.TextToken:
-			p.letters = p.letters || isLanguage(text[t.start:t.end])
-		case t.kind == html.DoctypeToken, apart[i]:
-			p.fixed(t.start, t.end)
+		case t.Kind == html.TextToken && apart[i]:
+			p.cdata(t.Start, t.End)
+		case t.Kind == html.TextToken && o.lines && !strings.HasPrefix(text[t.Start:t.End], cdata):
+			p.lines(t.Start, t.End)
+		case t.Kind == html.TextToken:
+			p.letters = p.letters || isLanguage(text[t.Start:t.End])
+		case t.Kind == html.DoctypeToken, apart[i]:
+			p.fixed(t.Start, t.End)
 		}
 	}
 	p.fixed(end, len(text))
@@ -84,26 +84,26 @@ func split(text string, format Format, o outline) []HTMLPiece {
 // standApart says of each token whether it is between units: tags of blocks, and of all
 // other elements without text beside them, unless they are those of formatting; in XML those that
 // the outline says.
-func standApart(text string, tokens []htmlToken, format Format, o outline) []bool {
+func standApart(text string, tokens []Token, format Format, o outline) []bool {
 	parents, mixed := family(text, tokens, format)
 	apart := make([]bool, len(tokens))
 	for i, t := range tokens {
 		switch {
-		case t.kind == html.TextToken:
-			apart[i] = format == XML && strings.HasPrefix(text[t.start:t.end], cdata) && !mixed[parents[i]]
-		case t.name == "":
+		case t.Kind == html.TextToken:
+			apart[i] = format == XML && strings.HasPrefix(text[t.Start:t.End], cdata) && !mixed[parents[i]]
+		case t.Name == "":
 		case format == XML:
 			apart[i] = apart[i] || o.splits(t, !mixed[parents[i]])
-			if t.partner > 0 {
-				apart[t.partner] = apart[i]
+			if t.Partner > 0 {
+				apart[t.Partner] = apart[i]
 			}
-		case blockElements[t.name]:
+		case blockElements[t.Name]:
 			apart[i] = true
-		case runningElements[t.name]:
-		case t.kind == html.SelfClosingTagToken, t.partner > 0:
+		case runningElements[t.Name]:
+		case t.Kind == html.SelfClosingTagToken, t.Partner > 0:
 			apart[i] = !mixed[parents[i]]
-			if t.partner > 0 {
-				apart[t.partner] = apart[i]
+			if t.Partner > 0 {
+				apart[t.Partner] = apart[i]
 			}
 		}
 	}
@@ -112,7 +112,7 @@ func standApart(text string, tokens []htmlToken, format Format, o outline) []boo
 
 // family finds the number of each token's parent, its start tag, and which parents have text
 // of their own; -1 stands for the document.
-func family(text string, tokens []htmlToken, format Format) (parents []int, mixed map[int]bool) {
+func family(text string, tokens []Token, format Format) (parents []int, mixed map[int]bool) {
 	parents, mixed = make([]int, len(tokens)), map[int]bool{}
 	type element struct{ start, end int }
 	var opened []element
@@ -124,16 +124,16 @@ func family(text string, tokens []htmlToken, format Format) (parents []int, mixe
 		if n := len(opened) - 1; n >= 0 {
 			parents[i] = opened[n].start
 		}
-		raw := text[t.start:t.end]
-		if t.kind == html.TextToken && !strings.HasPrefix(raw, cdata) && strings.TrimSpace(html.UnescapeString(raw)) != "" ||
-			format == HTML && runningElements[t.name] && t.kind != html.EndTagToken && t.name != "img" {
+		raw := text[t.Start:t.End]
+		if t.Kind == html.TextToken && !strings.HasPrefix(raw, cdata) && strings.TrimSpace(html.UnescapeString(raw)) != "" ||
+			format == HTML && runningElements[t.Name] && t.Kind != html.EndTagToken && t.Name != "img" {
 			mixed[parents[i]] = true
 		}
-		if format == HTML && (t.name == "sup" || t.name == "sub") { // the link to a note in it belongs to the text
+		if format == HTML && (t.Name == "sup" || t.Name == "sub") { // the link to a note in it belongs to the text
 			mixed[i] = true
 		}
-		if t.partner > 0 {
-			opened = append(opened, element{i, t.partner})
+		if t.Partner > 0 {
+			opened = append(opened, element{i, t.Partner})
 		}
 	}
 	return parents, mixed
@@ -141,12 +141,12 @@ func family(text string, tokens []htmlToken, format Format) (parents []int, mixe
 
 // opaqueEnd returns the number of the last token of an element that is not to be
 // translated. One without an end tag ends before the next block.
-func opaqueEnd(tokens []htmlToken, i int) int {
-	if tokens[i].partner > 0 {
-		return tokens[i].partner
+func opaqueEnd(tokens []Token, i int) int {
+	if tokens[i].Partner > 0 {
+		return tokens[i].Partner
 	}
 	for i++; i < len(tokens); i++ {
-		if blockElements[tokens[i].name] {
+		if blockElements[tokens[i].Name] {
 			break
 		}
 	}
@@ -250,15 +250,15 @@ func (p HTMLPiece) Text() string {
 	var out strings.Builder
 	for i := 0; i < len(tokens); i++ {
 		t := tokens[i]
-		raw := p.Raw[t.start:t.end]
+		raw := p.Raw[t.Start:t.End]
 		switch {
-		case t.kind == html.TextToken && (p.format != XML || !strings.HasPrefix(raw, cdata)):
+		case t.Kind == html.TextToken && (p.format != XML || !strings.HasPrefix(raw, cdata)):
 			out.WriteString(decode(raw))
 			continue
-		case t.opaque && t.partner > 0:
-			i = t.partner
+		case t.opaque && t.Partner > 0:
+			i = t.Partner
 		}
-		out.WriteString(p.Raw[t.start:tokens[i].end])
+		out.WriteString(p.Raw[t.Start:tokens[i].End])
 	}
 	out.WriteString(p.Raw[end:])
 	return out.String()

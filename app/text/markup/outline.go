@@ -41,12 +41,12 @@ func setOf(names []string) map[string]bool {
 
 // splits says whether a tag stands between units. alone says that its parent has no text of its
 // own; a tag without its partner is no element, and never does so by that.
-func (o outline) splits(t htmlToken, alone bool) bool {
+func (o outline) splits(t Token, alone bool) bool {
 	switch {
-	case o.splitting[t.name]:
+	case o.splitting[t.Name]:
 		return true
-	case o.inline[t.name], o.undetected:
+	case o.inline[t.Name], o.undetected:
 		return false
 	}
-	return alone && (t.kind == html.SelfClosingTagToken || t.partner > 0)
+	return alone && (t.Kind == html.SelfClosingTagToken || t.Partner > 0)
 }

@@ -27,7 +27,7 @@ type scanner struct {
 	ahead  map[string]int
 
 	// HTML and XML only: all tags, and the number of the next one.
-	tags    []htmlToken
+	tags    []Token
 	nextTag int
 
 	// Plain text only: what the first line says, and where the quote is that ends a line, 0 without one.
@@ -88,11 +88,11 @@ func (s *scanner) add(kind Kind, n, pair int) {
 // themselves.
 func (s *scanner) hasTag(n int) bool {
 	next := s.nextTag
-	for next < len(s.tags) && (s.tags[next].kind == html.TextToken || s.tags[next].start < s.pos) {
+	for next < len(s.tags) && (s.tags[next].Kind == html.TextToken || s.tags[next].Start < s.pos) {
 		next++
 	}
 	s.nextTag = next // htmlTag goes on from here
-	return next < len(s.tags) && s.tags[next].start < s.pos+n
+	return next < len(s.tags) && s.tags[next].Start < s.pos+n
 }
 
 // drop makes a sign of a mark of Markdown that turned out to be none.

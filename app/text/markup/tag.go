@@ -113,17 +113,17 @@ func set(words string) map[string]bool {
 
 // htmlTag reads a tag of HTML, as the tokenizer saw it.
 func (s *scanner) htmlTag() tag {
-	for s.nextTag < len(s.tags) && s.tags[s.nextTag].start < s.pos {
+	for s.nextTag < len(s.tags) && s.tags[s.nextTag].Start < s.pos {
 		s.nextTag++
 	}
-	if s.nextTag == len(s.tags) || s.tags[s.nextTag].start != s.pos || s.tags[s.nextTag].kind == html.TextToken {
+	if s.nextTag == len(s.tags) || s.tags[s.nextTag].Start != s.pos || s.tags[s.nextTag].Kind == html.TextToken {
 		return tag{}
 	}
 	t := s.tags[s.nextTag]
-	if t.opaque && t.partner > 0 {
-		return tag{kind: Code, size: s.tags[t.partner].end - t.start}
+	if t.opaque && t.Partner > 0 {
+		return tag{kind: Code, size: s.tags[t.Partner].End - t.Start}
 	}
-	return tag{kind: Tag, size: t.end - t.start, name: t.pairName(), end: t.kind == html.EndTagToken}
+	return tag{kind: Tag, size: t.End - t.Start, name: t.pairName(), end: t.Kind == html.EndTagToken}
 }
 
 // textTag reads a tag in plain text. It has to look like one: "a <b and c> d" is

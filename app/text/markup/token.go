@@ -6,27 +6,39 @@ import (
 	"golang.org/x/net/html"
 )
 
-// htmlToken is a tag, a comment or a text of HTML or XML.
-type htmlToken struct {
-	start, end int
-	kind       html.TokenType
-	name       string // of a tag, in HTML in lower case
+// Token is a tag, a comment or a text of HTML or XML.
+type Token struct {
+	Start, End int // in bytes of the document
+	Kind       html.TokenType
+	Name       string // of a tag, in HTML in lower case
+	Partner    int    // the number of the end tag of a start tag, 0 without one; elements such as br have none
 	opaque     bool   // a start tag whose element is not to be translated
-	partner    int    // the number of the end tag of a start tag, 0 without one
 }
+
+// Tokens cuts HTML into tokens, as browsers do. They join to the text: a tag without an end is text.
+func Tokens(text string) []Token {
+	tokens, end := tokenize(text, HTML)
+	if end < len(text) {
+		tokens = append(tokens, Token{Start: end, End: len(text), Kind: html.TextToken})
+	}
+	return tokens
+}
+
+// IsVoid says whether a token is the start tag of an element that has no end tag.
+func (t Token) IsVoid() bool { return voidElements[t.Name] }
 
 // pairName is the name by which the start tag and the end tag of an element know
 // each other, "" for other tokens.
-func (t htmlToken) pairName() string {
-	if t.kind == html.StartTagToken || t.kind == html.EndTagToken {
-		return t.name
+func (t Token) pairName() string {
+	if t.Kind == html.StartTagToken || t.Kind == html.EndTagToken {
+		return t.Name
 	}
 	return ""
 }
 
 // tokenize cuts text into tokens. They join to text[:end]: what is left is a tag
 // without an end.
-func tokenize(text string, format Format) (tokens []htmlToken, end int) {
+func tokenize(text string, format Format) (tokens []Token, end int) {
 	if format == XML {
 		tokens, end = tokenizeXML(text)
 	} else {
@@ -34,35 +46,35 @@ func tokenize(text string, format Format) (tokens []htmlToken, end int) {
 	}
 	opened := map[string][]int{} // the start tags that wait for their end, by name
 	for i, t := range tokens {
-		switch waiting := opened[t.name]; {
-		case t.kind == html.StartTagToken && (format == XML || !voidElements[t.name]):
-			opened[t.name] = append(waiting, i)
-		case t.kind == html.EndTagToken && len(waiting) > 0:
-			tokens[waiting[len(waiting)-1]].partner = i
-			opened[t.name] = waiting[:len(waiting)-1]
+		switch waiting := opened[t.Name]; {
+		case t.Kind == html.StartTagToken && (format == XML || !voidElements[t.Name]):
+			opened[t.Name] = append(waiting, i)
+		case t.Kind == html.EndTagToken && len(waiting) > 0:
+			tokens[waiting[len(waiting)-1]].Partner = i
+			opened[t.Name] = waiting[:len(waiting)-1]
 		}
 	}
 	return tokens, end
 }
 
 // tokenizeHTML does so as browsers do.
-func tokenizeHTML(text string) (tokens []htmlToken, end int) {
+func tokenizeHTML(text string) (tokens []Token, end int) {
 	z := html.NewTokenizer(strings.NewReader(text))
 	for {
 		kind := z.Next()
 		if kind == html.ErrorToken {
 			return tokens, end
 		}
-		t := htmlToken{start: end, end: end + len(z.Raw()), kind: kind}
-		end = t.end
+		t := Token{Start: end, End: end + len(z.Raw()), Kind: kind}
+		end = t.End
 		switch kind {
 		case html.StartTagToken, html.SelfClosingTagToken:
 			name, more := z.TagName()
-			t.name = string(name)
-			t.opaque = opaqueElements[t.name] || more && hasNoTranslate(z)
+			t.Name = string(name)
+			t.opaque = opaqueElements[t.Name] || more && hasNoTranslate(z)
 		case html.EndTagToken:
 			name, _ := z.TagName()
-			t.name = string(name)
+			t.Name = string(name)
 		}
 		tokens = append(tokens, t)
 	}

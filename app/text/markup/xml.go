@@ -14,22 +14,22 @@ import (
 // encoding/xml refuses what is not well-formed and gives no bytes back; the tokenizer of
 // HTML knows names in ASCII only, and elements such as title that have no tags in them.
 // A CDATA section is a text, a processing instruction and a document type are comments.
-func tokenizeXML(text string) (tokens []htmlToken, end int) {
+func tokenizeXML(text string) (tokens []Token, end int) {
 	for end < len(text) {
-		t := htmlToken{start: end, end: len(text), kind: html.TextToken}
+		t := Token{Start: end, End: len(text), Kind: html.TextToken}
 		rest := text[end:]
 		switch {
 		case !startsTag(rest):
 			if next := strings.IndexByte(rest[1:], '<'); next >= 0 {
-				t.end = end + 1 + next
+				t.End = end + 1 + next
 			}
 		default:
-			if t = xmlTag(rest); t.end == 0 {
+			if t = xmlTag(rest); t.End == 0 {
 				return tokens, end
 			}
-			t.start, t.end = end, end+t.end
+			t.Start, t.End = end, end+t.End
 		}
-		end = t.end
+		end = t.End
 		tokens = append(tokens, t)
 	}
 	return tokens, end
@@ -49,7 +49,7 @@ const cdata = "<![CDATA["
 
 // xmlTag reads the tag, the comment or the section that text starts with. Its end is 0
 // where it has none.
-func xmlTag(text string) htmlToken {
+func xmlTag(text string) Token {
 	for _, section := range [...]struct {
 		start, end string
 		kind       html.TokenType
@@ -59,27 +59,27 @@ func xmlTag(text string) htmlToken {
 		{"<?", "?>", html.CommentToken},
 	} {
 		if strings.HasPrefix(text, section.start) {
-			t := htmlToken{kind: section.kind}
+			t := Token{Kind: section.kind}
 			if n := strings.Index(text[len(section.start):], section.end); n >= 0 {
-				t.end = len(section.start) + n + len(section.end)
+				t.End = len(section.start) + n + len(section.end)
 			}
 			return t
 		}
 	}
 	end := tagEnd(text)
 	if end == 0 || text[1] == '!' {
-		return htmlToken{kind: html.DoctypeToken, end: end}
+		return Token{Kind: html.DoctypeToken, End: end}
 	}
-	t := htmlToken{kind: html.StartTagToken, end: end}
+	t := Token{Kind: html.StartTagToken, End: end}
 	name := text[1:]
 	switch {
 	case text[1] == '/':
-		t.kind, name = html.EndTagToken, text[2:]
+		t.Kind, name = html.EndTagToken, text[2:]
 	case text[end-2] == '/':
-		t.kind = html.SelfClosingTagToken
+		t.Kind = html.SelfClosingTagToken
 	}
-	t.name = name[:strings.IndexAny(name, " \t\r\n/>")]
-	t.opaque = t.kind != html.EndTagToken && (xmlOpaque[t.name] || notTranslatable.MatchString(text[:end]))
+	t.Name = name[:strings.IndexAny(name, " \t\r\n/>")]
+	t.opaque = t.Kind != html.EndTagToken && (xmlOpaque[t.Name] || notTranslatable.MatchString(text[:end]))
 	return t
 }
 

@@ -206,22 +206,26 @@ func statusOf(f *fault.Failure) error {
 
 // rendered has a call served whose answer is that of REST, in JSON, which protobuf's form of JSON reads. within is the
 // field that has it; "" for all of the message.
-func (r *RPC) rendered(ctx context.Context, method, model, version string, in, out proto.Message, within string) error {
+func rendered[M any, Out interface {
+	*M
+	proto.Message
+}](ctx context.Context, r *RPC, method, model, version string, in proto.Message, within string) (Out, error) {
 	answer, err := r.call(ctx, method, model, version, in)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	if within != "" {
 		answer = gin.H{within: answer}
 	}
+	out := Out(new(M))
 	raw, err := json.Marshal(answer)
 	if err == nil {
 		err = protojson.UnmarshalOptions{DiscardUnknown: true}.Unmarshal(raw, out)
 	}
 	if err != nil {
-		return status.Error(codes.Internal, err.Error())
+		return nil, status.Error(codes.Internal, err.Error())
 	}
-	return nil
+	return out, nil
 }
 
 // ServerLive implements the service.
@@ -246,44 +250,37 @@ func (r *RPC) ModelReady(_ context.Context, in *pb.ModelReadyRequest) (*pb.Model
 
 // ServerMetadata implements the service.
 func (r *RPC) ServerMetadata(ctx context.Context, in *pb.ServerMetadataRequest) (*pb.ServerMetadataResponse, error) {
-	out := &pb.ServerMetadataResponse{}
-	return out, r.rendered(ctx, pb.GRPCInferenceService_ServerMetadata_FullMethodName, "", "", in, out, "")
+	return rendered[pb.ServerMetadataResponse](ctx, r, pb.GRPCInferenceService_ServerMetadata_FullMethodName, "", "", in, "")
 }
 
 // ModelMetadata implements the service.
 func (r *RPC) ModelMetadata(ctx context.Context, in *pb.ModelMetadataRequest) (*pb.ModelMetadataResponse, error) {
-	out := &pb.ModelMetadataResponse{}
-	return out, r.rendered(ctx, pb.GRPCInferenceService_ModelMetadata_FullMethodName, in.GetName(), in.GetVersion(), in, out, "")
+	return rendered[pb.ModelMetadataResponse](ctx, r, pb.GRPCInferenceService_ModelMetadata_FullMethodName, in.GetName(), in.GetVersion(), in, "")
 }
 
 // ModelConfig implements the service.
 func (r *RPC) ModelConfig(ctx context.Context, in *pb.ModelConfigRequest) (*pb.ModelConfigResponse, error) {
-	out := &pb.ModelConfigResponse{}
-	return out, r.rendered(ctx, pb.GRPCInferenceService_ModelConfig_FullMethodName, in.GetName(), in.GetVersion(), in, out, "config")
+	return rendered[pb.ModelConfigResponse](ctx, r, pb.GRPCInferenceService_ModelConfig_FullMethodName, in.GetName(), in.GetVersion(), in, "config")
 }
 
 // ModelStatistics implements the service.
 func (r *RPC) ModelStatistics(ctx context.Context, in *pb.ModelStatisticsRequest) (*pb.ModelStatisticsResponse, error) {
-	out := &pb.ModelStatisticsResponse{}
-	return out, r.rendered(ctx, pb.GRPCInferenceService_ModelStatistics_FullMethodName, in.GetName(), in.GetVersion(), in, out, "")
+	return rendered[pb.ModelStatisticsResponse](ctx, r, pb.GRPCInferenceService_ModelStatistics_FullMethodName, in.GetName(), in.GetVersion(), in, "")
 }
 
 // RepositoryIndex implements the service.
 func (r *RPC) RepositoryIndex(ctx context.Context, in *pb.RepositoryIndexRequest) (*pb.RepositoryIndexResponse, error) {
-	out := &pb.RepositoryIndexResponse{}
-	return out, r.rendered(ctx, pb.GRPCInferenceService_RepositoryIndex_FullMethodName, "", "", in, out, "")
+	return rendered[pb.RepositoryIndexResponse](ctx, r, pb.GRPCInferenceService_RepositoryIndex_FullMethodName, "", "", in, "")
 }
 
 // RepositoryModelLoad implements the service.
 func (r *RPC) RepositoryModelLoad(ctx context.Context, in *pb.RepositoryModelLoadRequest) (*pb.RepositoryModelLoadResponse, error) {
-	out := &pb.RepositoryModelLoadResponse{}
-	return out, r.rendered(ctx, pb.GRPCInferenceService_RepositoryModelLoad_FullMethodName, in.GetModelName(), "", in, out, "")
+	return rendered[pb.RepositoryModelLoadResponse](ctx, r, pb.GRPCInferenceService_RepositoryModelLoad_FullMethodName, in.GetModelName(), "", in, "")
 }
 
 // RepositoryModelUnload implements the service.
 func (r *RPC) RepositoryModelUnload(ctx context.Context, in *pb.RepositoryModelUnloadRequest) (*pb.RepositoryModelUnloadResponse, error) {
-	out := &pb.RepositoryModelUnloadResponse{}
-	return out, r.rendered(ctx, pb.GRPCInferenceService_RepositoryModelUnload_FullMethodName, in.GetModelName(), "", in, out, "")
+	return rendered[pb.RepositoryModelUnloadResponse](ctx, r, pb.GRPCInferenceService_RepositoryModelUnload_FullMethodName, in.GetModelName(), "", in, "")
 }
 
 // ModelInfer implements the service.

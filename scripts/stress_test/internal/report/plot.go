@@ -6,15 +6,11 @@ import (
 	"time"
 
 	"gonum.org/v1/plot/plotter"
-	"gonum.org/v1/plot/vg"
-
-	"dragoman/scripts/figure"
 )
 
 const (
 	mostBuckets = 120  // times that curves have a point for
 	least       = 1e-4 // seconds, where logarithmic axes begin
-	height      = 3 * vg.Inch
 )
 
 // Plot draws a sweep's latencies against its rates, and otherwise those of a phase over
@@ -27,23 +23,23 @@ func Plot(phases []Phase, sums []Summary, limits Limits) ([]byte, error) {
 }
 
 func sweep(sums []Summary, limits Limits) ([]byte, error) {
-	curve := func(of func(Summary) float64) (points plotter.XYs) {
+	points := func(of func(Summary) float64) (list plotter.XYs) {
 		for _, s := range sums {
-			points = append(points, plotter.XY{X: s.Rate, Y: max(of(s), least)})
+			list = append(list, plotter.XY{X: s.Rate, Y: max(of(s), least)})
 		}
-		return points
+		return list
 	}
-	return figure.Figure{Title: "Latency against rate", Label: "requests due per second", Height: height, Panels: []figure.Panel{
-		{Label: "latency, s", Log: true, Curves: []figure.Curve{
-			{Name: "p50", Colour: figure.Green, Points: curve(func(s Summary) float64 { return s.P50 / 1000 })},
-			{Name: "p95", Colour: figure.Purple, Points: curve(func(s Summary) float64 { return s.P95 / 1000 })},
-			{Name: "p99", Colour: figure.Orange, Points: curve(func(s Summary) float64 { return s.P99 / 1000 })},
+	return figure{Title: "Latency against rate", Label: "requests due per second", Panels: []panel{
+		{Label: "latency, s", Log: true, Curves: []curve{
+			{Name: "p50", Colour: green, Points: points(func(s Summary) float64 { return s.P50 / 1000 })},
+			{Name: "p95", Colour: purple, Points: points(func(s Summary) float64 { return s.P95 / 1000 })},
+			{Name: "p99", Colour: orange, Points: points(func(s Summary) float64 { return s.P99 / 1000 })},
 			level(limits.Good, sums[0].Rate, sums[len(sums)-1].Rate),
 		}},
-		{Label: "requests/s", Curves: []figure.Curve{
-			{Name: "due", Colour: figure.Grey, Style: figure.Dashed, Points: curve(func(s Summary) float64 { return s.Rate })},
-			{Name: "answered", Colour: figure.Blue, Points: curve(func(s Summary) float64 { return s.PerSecond })},
-			{Name: "answered within the limit", Colour: figure.Green, Points: curve(func(s Summary) float64 { return s.Goodput })},
+		{Label: "requests/s", Curves: []curve{
+			{Name: "due", Colour: grey, Style: dashed, Points: points(func(s Summary) float64 { return s.Rate })},
+			{Name: "answered", Colour: blue, Points: points(func(s Summary) float64 { return s.PerSecond })},
+			{Name: "answered within the limit", Colour: green, Points: points(func(s Summary) float64 { return s.Goodput })},
 		}},
 	}}.SVG()
 }
@@ -81,22 +77,22 @@ func timeline(p Phase, limits Limits) ([]byte, error) {
 		}
 		return points
 	}
-	return figure.Figure{Title: "Timeline: " + p.Name, Label: "seconds", Height: height, Panels: []figure.Panel{
-		{Label: "latency, s", Log: true, Curves: []figure.Curve{
-			{Name: "p95", Colour: figure.Purple, Points: percentile(0.95)},
-			{Name: "p50", Colour: figure.Green, Points: percentile(0.5)},
+	return figure{Title: "Timeline: " + p.Name, Label: "seconds", Panels: []panel{
+		{Label: "latency, s", Log: true, Curves: []curve{
+			{Name: "p95", Colour: purple, Points: percentile(0.95)},
+			{Name: "p50", Colour: green, Points: percentile(0.5)},
 			level(limits.Good, 0, end.Seconds()),
 		}},
-		{Label: "requests/s", Curves: []figure.Curve{
-			{Name: "due", Colour: figure.Grey, Style: figure.Step, Points: steps(due)},
-			{Name: "answered", Colour: figure.Blue, Style: figure.Step, Points: steps(answered)},
-			{Name: "failed", Colour: figure.Orange, Style: figure.Step, Points: steps(failed)},
+		{Label: "requests/s", Curves: []curve{
+			{Name: "due", Colour: grey, Style: step, Points: steps(due)},
+			{Name: "answered", Colour: blue, Style: step, Points: steps(answered)},
+			{Name: "failed", Colour: orange, Style: step, Points: steps(failed)},
 		}},
 	}}.SVG()
 }
 
 // level is the limit, from side to side.
-func level(limit time.Duration, from, to float64) figure.Curve {
+func level(limit time.Duration, from, to float64) curve {
 	y := max(limit.Seconds(), least)
-	return figure.Curve{Name: "limit", Colour: figure.Grey, Style: figure.Dashed, Points: plotter.XYs{{X: from, Y: y}, {X: to, Y: y}}}
+	return curve{Name: "limit", Colour: grey, Style: dashed, Points: plotter.XYs{{X: from, Y: y}, {X: to, Y: y}}}
 }

@@ -1,9 +1,7 @@
-// Package figure draws curves in panels below each other that share their x axis, as SVG.
-package figure
+package report
 
 import (
 	"bytes"
-	"cmp"
 	"fmt"
 	"image/color"
 	"math"
@@ -17,61 +15,54 @@ import (
 
 // The colours of curves, also apart for most colour-blind readers.
 var (
-	Blue   = color.RGBA{0x00, 0x72, 0xb2, 0xff}
-	Orange = color.RGBA{0xd5, 0x5e, 0x00, 0xff}
-	Green  = color.RGBA{0x00, 0x9e, 0x73, 0xff}
-	Purple = color.RGBA{0xcc, 0x79, 0xa7, 0xff}
-	Grey   = color.RGBA{0x99, 0x99, 0x99, 0xff}
+	blue   = color.RGBA{0x00, 0x72, 0xb2, 0xff}
+	orange = color.RGBA{0xd5, 0x5e, 0x00, 0xff}
+	green  = color.RGBA{0x00, 0x9e, 0x73, 0xff}
+	purple = color.RGBA{0xcc, 0x79, 0xa7, 0xff}
+	grey   = color.RGBA{0x99, 0x99, 0x99, 0xff}
 )
 
-// Style is how points become a curve.
-type Style int
+// style is how points become a curve.
+type style int
 
 // The styles.
 const (
-	Line   Style = iota
-	Step         // values hold until the next one
-	Dashed       // a thin line
+	solid  style = iota
+	step         // values hold until the next one
+	dashed       // a thin line
 )
 
-// Curve is a curve of a panel.
-type Curve struct {
+// curve is a curve of a panel.
+type curve struct {
 	Name   string // in the legend; "": it is not there
 	Colour color.Color
-	Style  Style
+	Style  style
 	Points plotter.XYs
 }
 
-// Panel is one of the plots of a figure.
-type Panel struct {
+// panel is one of the plots of a figure.
+type panel struct {
 	Label  string
-	Most   float64 // of a linear axis; 0: as the values are
-	Log    bool    // the axis is logarithmic, and values are above 0
-	Curves []Curve
+	Log    bool // the axis is logarithmic, and values are above 0
+	Curves []curve
 }
 
-// Figure is a title and panels.
-type Figure struct {
+// figure is curves in panels below each other that share their x axis.
+type figure struct {
 	Title  string
-	Label  string      // of the x axis; may be ""
-	Ticks  plot.Ticker // of the x axis; nil: the usual ones
-	Height vg.Length   // of a panel; 0: 1.9 inches
-	Panels []Panel
+	Label  string // of the x axis
+	Panels []panel
 }
 
 // SVG draws the figure.
-func (f Figure) SVG() ([]byte, error) {
-	const width, gap = 9 * vg.Inch, 0.1 * vg.Inch
-	height := cmp.Or(f.Height, 1.9*vg.Inch)
+func (f figure) SVG() ([]byte, error) {
+	const width, height, gap = 9 * vg.Inch, 3 * vg.Inch, 0.1 * vg.Inch // the height is that of a panel
 	plots := make([][]*plot.Plot, len(f.Panels))
 	least, most := math.Inf(1), math.Inf(-1) // of x
 	for i, p := range f.Panels {
 		drawn, err := p.plot()
 		if err != nil {
 			return nil, fmt.Errorf("plot of %s: %w", p.Label, err)
-		}
-		if f.Ticks != nil {
-			drawn.X.Tick.Marker = f.Ticks
 		}
 		plots[i] = []*plot.Plot{drawn}
 		least, most = min(least, drawn.X.Min), max(most, drawn.X.Max)
@@ -94,7 +85,7 @@ func (f Figure) SVG() ([]byte, error) {
 	return out.Bytes(), err
 }
 
-func (p Panel) plot() (*plot.Plot, error) {
+func (p panel) plot() (*plot.Plot, error) {
 	out := plot.New()
 	out.Y.Label.Text = p.Label
 	// From the left: viewers without the font that was measured may write wider.
@@ -117,20 +108,17 @@ func (p Panel) plot() (*plot.Plot, error) {
 		}
 	}
 	room := 1.1 + 0.13*float64(len(p.Curves)) // for the legend
-	switch {
-	case p.Log:
+	if p.Log {
 		out.Y.Scale, out.Y.Tick.Marker = plot.LogScale{}, plot.LogTicks{Prec: -1}
 		out.Y.Max = highest * math.Pow(10, room-1)
-	case p.Most > 0:
-		out.Y.Min, out.Y.Max = 0, p.Most
-	default:
+	} else {
 		out.Y.Min, out.Y.Max = 0, max(1, highest)*room
 	}
 	return out, nil
 }
 
 // add adds a curve to a plot, and returns its mark in the legend; nil where it is empty.
-func (c Curve) add(to *plot.Plot) (plot.Thumbnailer, error) {
+func (c curve) add(to *plot.Plot) (plot.Thumbnailer, error) {
 	if len(c.Points) == 0 {
 		return nil, nil
 	}
@@ -140,9 +128,9 @@ func (c Curve) add(to *plot.Plot) (plot.Thumbnailer, error) {
 	}
 	line.Color, line.Width = c.Colour, vg.Points(1.3)
 	switch c.Style {
-	case Step:
+	case step:
 		line.StepStyle = plotter.PostStep
-	case Dashed:
+	case dashed:
 		line.Width, line.Dashes = vg.Points(1), []vg.Length{vg.Points(4), vg.Points(3)}
 	}
 	to.Add(line)
