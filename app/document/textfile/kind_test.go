@@ -172,11 +172,17 @@ func TestSegments(t *testing.T) {
 		"comments and targets":             {"rst", "..\n   x y\n\n..\n\n   One\n\n.. x y\n   z\n\n.. _x: y\n__ http://x.y\n.. |a| image:: b\n.. |c| replace:: Two\n", []string{"One", "Two"}},
 		"marks": {"rst", "*One* ``x *y*`` `two <u r>`_ `p`_ `q`__ |r|_ [1]_ w_ :a:`b <c>` :d:`e` _`f` \"*\" 2*3*4 \\*z*", []string{
 			`<g id="1">One</g> <x id="2"/> <g id="3">two</g> <g id="4">p</g> <g id="5">q</g> <x id="6"/> <a id="7"/> <x id="8"/> <g id="9">b</g> <x id="10"/> <x id="11"/> "*" 2*3*4 *z*`}},
-		"a mark without its end": {"rst", "*One ``two `three |four", []string{"*One ``two `three |four"}},
-		"terms":                  {"rst", "One : x\n  Two\n\n.. glossary::\n\n   x y\n     Three\n\nFour\n  Five\n", []string{"One", "Two", "Three", "Four", "Five"}},
-		"options of directives":  {"rst", ".. image:: a\n   :alt: One\n     two\n   :width: x y\n\n.. contents:: :depth: 1\n.. note:: Three\n   :class: x y\n\n   Four\n.. code:: x\n\n   y z\n.. nope:: x\n\n   y\n", []string{"One two", "Three", "Four"}},
-		"tables of cells":        {"rst", "+---+---+\n| a | b |\n|   | c |\n+===+===+\n| - d   |\n+---+---+\n\n==  ==\ne   f\n--  --\n    g\n==  ==\n\n====  ====\nover both\n----------\n====  ====\n\n==  ==\nhere it goes\n==  ==\n", []string{"e", "f", "g"}},
-		"group that stays":       {"xliff", `<xliff version="1.2"><file><group translate="no"><trans-unit><source>One</source></trans-unit><trans-unit translate="yes"><source>Two</source></trans-unit></group></file></xliff>`, []string{"Two"}},
+		"marks behind marks":      {"rst", "*One*:sup:`1` (``p=``:data:`q`) n\\ :sub:`1`:n\\ :sub:`2`\n", []string{`<g id="1">One</g><x id="2"/> (<x id="3"/>) n<x id="4"/>:n`}},
+		"backquotes within":       {"rst", "One `two ``three```_ :l:`:m:`f(1)`` four :k:`\\\\` five\n", []string{`One <x id="1"/> <x id="2"/> four <x id="3"/> five`}},
+		"a reference that is one": {"rst", "One `<../two/three>`__\n", []string{"One"}},
+		"names like an address":   {"rst", "One `eq:m`_ two `a@b`_ three `Four: five`_\n", []string{`One <x id="1"/> two <x id="2"/> three <g id="3">Four: five</g>`}},
+		"lines of a block":        {"rst", "- | One *two\n    three* four\n  | five\n", []string{`One <g id="1">two three</g> four`, "five"}},
+		"signatures":              {"rst", ".. method:: x(a, \\\n               b) y\n            z(c) d\n   :no-index:\n\n   One\n", []string{"One"}},
+		"a mark without its end":  {"rst", "*One ``two `three |four", []string{"*One ``two `three |four"}},
+		"terms":                   {"rst", "One : x\n  Two\n\n.. glossary::\n\n   x y\n     Three\n\nFour\n  Five\n", []string{"One", "Two", "Three", "Four", "Five"}},
+		"options of directives":   {"rst", ".. image:: a\n   :alt: One\n     two\n   :width: x y\n\n.. contents:: :depth: 1\n.. note:: Three\n   :class: x y\n\n   Four\n.. code:: x\n\n   y z\n.. nope:: x\n\n   y\n", []string{"One two", "Three", "Four"}},
+		"tables of cells":         {"rst", "+---+---+\n| a | b |\n|   | c |\n+===+===+\n| - d   |\n+---+---+\n\n==  ==\ne   f\n--  --\n    g\n==  ==\n\n====  ====\nover both\n----------\n====  ====\n\n==  ==\nhere it goes\n==  ==\n", []string{"e", "f", "g"}},
+		"group that stays":        {"xliff", `<xliff version="1.2"><file><group translate="no"><trans-unit><source>One</source></trans-unit><trans-unit translate="yes"><source>Two</source></trans-unit></group></file></xliff>`, []string{"Two"}},
 	} {
 		got, err := segments(t, kindNamed(t, c.kind), c.text, document.Options{})
 		require.NoError(t, err, name)
@@ -231,6 +237,9 @@ func TestWritten(t *testing.T) {
 		{"rst", "Ab c\n====\n\n`Ab c`_ x\n", "d", ".. _`Ab c`:\n\nd\n====\n\n`Ab c`_ x\n"},
 		{"rst", "a b", "- x", `\- x`},
 		{"rst", "a b", "1. x*y *z* `a b_ \\ |c ::", "\\1. x\\*y \\*z\\* \\`a b\\_ \\\\ \\|c \\::"},
+		{"rst", "a :b:`c`::\n\n  x\n", `d <x id="1"/>:`, "d :b:`c`::\n\n  x\n"},
+		{"rst", ":a:`b`: c d", `: e`, ":a:`b`: e"},
+		{"rst", "a *b*:sup:`1` c", `<g id="1">d</g><x id="2"/>e`, "*d*\\ :sup:`1`\\ e"},
 		{"rst", "a b::\n\n  x\n", "c：", "c： ::\n\n  x\n"},
 		{"rst", "*a b* c", `日<g id="1"> 本 </g>語`, "日 *本* 語"},
 		{"rst", "*a b* c", `日<g id="1">本</g>語`, "日\\ *本*\\ 語"},

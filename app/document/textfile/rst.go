@@ -106,7 +106,8 @@ func (f *rstFile) block() error {
 			return nil
 		case lineBlockMark.MatchString(raw):
 			t.Start += len(lineBlockMark.FindString(raw))
-			return f.paragraph([]wrap.Line{t.Line})
+			t.mark = t.column
+			return f.paragraph(f.deeper(t))
 		case first && (gridTop.MatchString(raw) || simpleTop.MatchString(raw)):
 			return f.table(i)
 		case first && f.isTitle(i):
@@ -190,6 +191,15 @@ func (f *rstFile) gather(t rstText) []wrap.Line {
 		if f.columns[f.next] != column || t.loose && optionLine.MatchString(f.in(f.lines[f.next])) {
 			break
 		}
+		lines = append(lines, f.lines[f.next])
+	}
+	return lines
+}
+
+// deeper reads the lines that a text goes on in which are deeper than its mark.
+func (f *rstFile) deeper(t rstText) []wrap.Line {
+	lines := []wrap.Line{t.Line}
+	for ; !f.isBlank(f.next) && f.columns[f.next] > t.mark && !optionLine.MatchString(f.in(f.lines[f.next])); f.next++ {
 		lines = append(lines, f.lines[f.next])
 	}
 	return lines
