@@ -269,7 +269,7 @@ func (f *rstFile) title(i int) error {
 	if name := rstName(raw); f.referenced[name] && !f.defined[name] { // references to the title have its old name
 		f.defined[name] = true
 		start := f.lines[i].Start
-		if err := f.replace(start, start, ".. _`"+strings.NewReplacer("`", "", `\`, "").Replace(raw)+"`:"+strings.Repeat(lineEnd(f.text), 2)+strings.Repeat(" ", f.columns[i])); err != nil {
+		if err := f.replace(start, start, ".. _`"+strings.NewReplacer("`", "", `\`, "").Replace(raw)+"`:"+strings.Repeat(f.lineEnd, 2)+strings.Repeat(" ", f.columns[i])); err != nil {
 			return err
 		}
 	}
