@@ -42,6 +42,7 @@ func TestRefused(t *testing.T) {
 		{"android", "<resources><string>&nope;</string></resources>", "cannot be read"},
 		{"stringsdict", "<resources/>", "root element is not plist"},
 		{"resx", "<resources/>", "root element is not root"},
+		{"ipynb", `{"cells":[]}{}`, "goes on behind its end"},
 		{"ts", "<TS>", "cannot be read"},
 		{"ts", "<xliff/>", "root element is not TS"},
 		{"ts", "<TS><context>\n<message><source>a</source><translation>" + deep("<numerusform/>", 11) + "</translation></message></context></TS>", "line 2 has more than 10 forms"},
