@@ -12,10 +12,11 @@ import (
 )
 
 // FuzzFrontEnds sends queries and bodies of any kind to the front ends' paths: each is answered with
-// JSON, and an error is the sender's.
+// JSON or a stream of it, and an error is the sender's.
 func FuzzFrontEnds(f *testing.F) {
 	paths := []string{"/imme", "/kiss", "/hcfy", "/deeplx", "/translate", "/detect", "/language/translate/v2", "/language/translate/v2/detect", "/translate_a/single",
-		"/v3/projects/p:translateText", "/v3/projects/p/locations/l:detectLanguage", "/translate/batch", "/mtranserver/detect", "/nllb-serve/translate", "/api/v4/translator", "/translator/document:translate"}
+		"/v3/projects/p:translateText", "/v3/projects/p/locations/l:detectLanguage", "/translate/batch", "/mtranserver/detect", "/nllb-serve/translate", "/api/v4/translator", "/translator/document:translate",
+		"/v1/chat/completions", "/v1/completions", "/api/v4/translator/stream"}
 	const form = "application/x-www-form-urlencoded"
 	for i, seed := range []struct{ query, body, contentType string }{
 		{"token=x", `{"source_lang":"auto","target_lang":"fr","text_list":["one","{0}"]}`, "application/json"},
@@ -32,6 +33,10 @@ func FuzzFrontEnds(f *testing.F) {
 		{"", `{"text":"one","minConfidence":1e9}`, "application/json"},
 		{"", `{"source":["one"],"src_lang":"eng_Latn","tgt_lang":"fra_Latn"}`, "application/json"},
 		{"source=eng_Latn&target=fra_Latn", `{"text":"one"}`, "application/json"},
+		{"", `{"model":"dragoman:fr","messages":[{"role":"user","content":"1. one\n2. two\n"}]}`, "application/json"},
+		{"", `{"model":"dragoman","messages":[{"role":"system","content":"x"},{"role":"user","content":[{"type":"text","text":"Translate to French:\n\n{\"a\":\"b\"}"}]}]}`, "application/json"},
+		{"", `{"model":"dragoman:fr","prompt":["one","two\n---\nthree"],"n":1}`, "application/json"},
+		{"", `{"model":"dragoman:fr","messages":[{"role":"user","content":"{\"targetLanguage\":\"fr\",\"segments\":[{\"id\":1,\"text\":\"one\"}],\"glossary\":{\"one\":\"\"}}"}],"stream":true}`, "application/json"},
 		{"client=gtx&sl=auto&tl=fr&dt=t&dj=1", "q=100%+sure", form},
 	} {
 		f.Add(i, seed.query, seed.body, seed.contentType)
@@ -45,7 +50,8 @@ func FuzzFrontEnds(f *testing.F) {
 		r.Header.Set("Content-Type", contentType)
 		w := httptest.NewRecorder()
 		h.ServeHTTP(w, r)
-		assert.True(t, json.Valid(w.Body.Bytes()), w.Body)
+		isStream := strings.HasPrefix(w.Header().Get("Content-Type"), "text/event-stream")
+		assert.True(t, isStream || json.Valid(w.Body.Bytes()), w.Body)
 		assert.True(t, w.Code == 200 || w.Code >= 400 && w.Code < 500, "status %d: %s", w.Code, w.Body)
 	})
 }

@@ -15,6 +15,7 @@ import (
 	"math"
 	"mime"
 	"net/http"
+	"net/url"
 	"os"
 	"path/filepath"
 	"slices"
@@ -196,7 +197,7 @@ func (t tools) document(ctx context.Context, _ *mcp.CallToolRequest, in document
 	if err != nil {
 		return nil, documentOutput{}, err
 	}
-	file := &mcp.ResourceContents{URI: "file:///" + name, MIMEType: mime.TypeByExtension(filepath.Ext(name)), Blob: content}
+	file := &mcp.ResourceContents{URI: (&url.URL{Scheme: "file", Path: "/" + name}).String(), MIMEType: mime.TypeByExtension(filepath.Ext(name)), Blob: content}
 	return &mcp.CallToolResult{Content: []mcp.Content{&mcp.EmbeddedResource{Resource: file}}}, documentOutput{name}, nil
 }
 

@@ -48,17 +48,17 @@ var hostile = map[string][][3]string{
 	},
 	"ttml": {
 		{"<tt><body>", "<p>a<br/>b</p>", "</body></tt>"}, {"<tt><p>", "a<br/>", "</p></tt>"}, {"<tt><p>", "- a<br/>", "</p></tt>"}, {"<tt><p>", "<span>a</span> ", "</p></tt>"}, {"<tt><p>", "<p>a</p>", "</p></tt>"},
-		{"<tt><p>a", "<br ", "</p></tt>"},
+		{"<tt><p>a", "<br ", "</p></tt>"}, {"<tt><p>a", "<!--<br/>-->", "</p></tt>"}, {"<tt><p>", "a<br/><br/>", "</p></tt>"},
 	},
 	"ass": {
-		{"[Events]\n", "Dialogue: 0,0,0,a,b,0,0,0,,c\\Nd\n", ""}, {"[Events]\nFormat: Text\nDialogue: ", `a\N`, ""}, {"[Events]\nFormat: Text\nDialogue: ", `{\i1}a`, ""}, {"[Events]\nFormat: Text\nDialogue: ", `- a\N`, ""},
+		{"[Events]\n", "Dialogue: 0,0,0,a,b,0,0,0,,c\\Nd\n", ""}, {"[Events]\nFormat: Text\nDialogue: ", `a\N`, ""}, {"[Events]\nFormat: Text\nDialogue: ", `{\i1}a`, ""}, {"[Events]\nFormat: Text\nDialogue: ", `- a\N`, ""}, {"[Events]\nFormat: Text\nDialogue: ", `a\N\N`, ""},
 		{"[Events]\nFormat: Text\nDialogue: ", "{a", ""}, {"[Events]\nFormat: Text\nDialogue: ", `{a\N`, "}"}, {"[Events]\nFormat: Text\nDialogue: ", `{\p1\p0`, "}a"}, {"[Events]\n", "Format: Text\n", ""},
 	},
 	"rst": {
 		{"", "a\n===\n\n", ""}, {"", "*a* ", ""}, {"", "``a ", ""}, {"", "`a ", ""}, {"", "|a ", ""}, {"", "`a`_ ", ""}, {"", "a_ ", ""}, {"", ":a:`b` ", ""}, {"", ":a", ""}, {"", "-:a", ""}, {"", "[1]_ ", ""}, {"", `\a `, ""},
 		{"", "- a\n", ""}, {"", "- ", "a\n"}, {"", "1. a\n", ""}, {"", ":a: b\n", ""}, {"", "-a  b\n", ""}, {"", "a\n b\n", ""}, {"", ".. note:: a\n", ""}, {"", ".. image:: a\n   :alt: b\n", ""}, {".. x::\n\n", "  a\n", ""},
 		{"", "a::\n\n  b\n\n", ""}, {"", "+--+--+\n|aa|bb|\n+--+--+\n\n", ""}, {"+--+--+\n", "|aa|bb|\n+--+--+\n", ""}, {"+--+--+\n", "|aa|bb|\n", "+--+--+\n"}, {"", "==  ==\na   b\n==  ==\n\n", ""}, {"==  ==\n", "a   b\n", "==  ==\n"},
-		{"", "==  ==\n", ""}, {"==", " ==", "\n"}, {"", "`a <", ""}, {"", "_`a ", ""}, {"", "::\n", ""}, {"", ".. [1] a\n", ""}, {"", "| a\n", ""}, {"", "漢_ ", ""}, {"a ", "*b", "\n"}, {"", "**a*", ""},
+		{"", "==  ==\n", ""}, {"==", " ==", "\n"}, {"", "`a <", ""}, {"", "_`a ", ""}, {"", "::\n", ""}, {"", ".. [1] a\n", ""}, {"", "| a\n", ""}, {"", "漢_ ", ""}, {"a ", "*b", "\n"}, {"", "**a*", ""}, {"", "`a`b", ""}, {"`a", `\\`, ""}, {"", "*a*:b:`c`", ""}, {"| a\n", "  b\n", ""}, {".. method:: a\n", "    b\n", ""},
 	},
 	"ipynb": {
 		{`{"cells":[`, `{"cell_type":"markdown","source":["a"]},`, `{"cell_type":"raw"}]}`}, {`{"cells":[{"cell_type":"markdown","source":[`, `"a\n",`, `"a"]}]}`},

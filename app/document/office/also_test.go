@@ -46,6 +46,7 @@ func TestAlso(t *testing.T) {
 		{"headers of a sheet", sheetGrammar, sheet, `<headerFooter differentFirst="1"><oddHeader>&amp;L&amp;"Arial,Bold"&amp;12Report&amp;R&amp;A</oddHeader><firstFooter>Page &amp;P of &amp;N</firstFooter></headerFooter>`,
 			"Report\nPage <x id=\"1\"/> of",
 			`<headerFooter differentFirst="1"><oddHeader>&amp;L&amp;"Arial,Bold"&amp;12REPORT&amp;R&amp;A</oddHeader><firstFooter>PAGE &amp;P OF &amp;N</firstFooter></headerFooter>`},
+		{"line ends of a header", headerGrammar, sheet, `<oddHeader>&amp;COne_x000a_two</oddHeader>`, `One<br/>two`, `<oddHeader>&amp;CONE_x000a_TWO</oddHeader>`},
 		{"header of a sheet of a chart", headerGrammar, "xmlns:x=\"http://purl.oclc.org/ooxml/spreadsheetml/main\"", `<x:evenFooter>Sales</x:evenFooter>`, "Sales", `<x:evenFooter>SALES</x:evenFooter>`},
 	} {
 		t.Run(c.name, func(t *testing.T) {

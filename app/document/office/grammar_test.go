@@ -109,6 +109,8 @@ func TestParts(t *testing.T) {
 			"<si><t>a\nb</t></si><si><t>header</t></si><si><t>Two\nlines</t></si><si><r><t>a </t></r><r><rPr><b/></rPr><t>B</t></r><phoneticPr fontId=\"1\"/></si><si><t>本</t><rPh sb=\"0\" eb=\"1\"><t>hon</t></rPh></si><c t=\"str\"><f>A1</f><v>a</v></c>",
 			"a<br/>b\nheader\n" + `a<g id="1">B</g>` + "\n本",
 			"<si><t xml:space=\"preserve\">A\nB</t></si><si><t xml:space=\"preserve\">HEADER</t></si><si><t>Two\nlines</t></si><si><r><t xml:space=\"preserve\">A</t></r><r><rPr><b/></rPr><t xml:space=\"preserve\">B</t></r><phoneticPr fontId=\"1\"/></si><si><t>本</t><rPh sb=\"0\" eb=\"1\"><t>hon</t></rPh></si><c t=\"str\"><f>A1</f><v>a</v></c>"},
+		{"line ends of Excel", sheetGrammar, sheet, "<si><t>a_x000D_&#10;b_x000a_c _x005F_x000D_</t></si>", "a<br/>b<br/>c _x005F_x000D_",
+			"<si><t xml:space=\"preserve\">A_x000D_\nB_x000a_C _X005F_X000D_</t></si>"},
 		{"inline string", sheetGrammar, sheet, `<c t="inlineStr"><is><t>a</t></is></c><c t="n"><v>1</v></c>`, "a", `<c t="inlineStr"><is><t xml:space="preserve">A</t></is></c><c t="n"><v>1</v></c>`},
 
 		{"spaces, lines, notes", odfGrammar, odf,

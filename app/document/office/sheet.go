@@ -1,6 +1,7 @@
 package office
 
 import (
+	"regexp"
 	"strings"
 
 	"dragoman/app/document/tagged"
@@ -60,15 +61,19 @@ func (w *walker) cellText(p *paragraph, style tagged.Style, start xmlpart.Token)
 	return err
 }
 
+// sheetLineEnd is a line's end in a text of Excel, which may have characters as _x and their four digits. What has no
+// group is an underscore.
+var sheetLineEnd = regexp.MustCompile(`_x005[fF]_|((?:_x000[dD]_)?(?:\n|_x000[aA]_)|_x000[dD]_)`)
+
 // lines adds a text with its line ends as such.
 func (p *paragraph) lines(style tagged.Style, text string) {
-	for {
-		line, rest, more := strings.Cut(text, "\n")
-		p.Text(style, line)
-		if !more {
-			return
+	at := 0
+	for _, m := range sheetLineEnd.FindAllStringSubmatchIndex(text, -1) {
+		if m[2] >= 0 {
+			p.Text(style, text[at:m[0]])
+			p.Break(style, "", text[m[0]:m[1]])
+			at = m[1]
 		}
-		p.Break(style, "", "\n")
-		text = rest
 	}
+	p.Text(style, text[at:])
 }

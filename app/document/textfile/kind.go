@@ -98,7 +98,7 @@ func (r rewriter) rewrite(ctx context.Context, out io.Writer, in io.ReaderAt, si
 	}
 	defer release()
 	w := enc.writer(out)
-	p := &pass{text: text, encoding: enc, options: o, out: w, translator: t.Within(ctx)}
+	p := &pass{text: text, lineEnd: lineEnd(text), encoding: enc, options: o, out: w, translator: t.Within(ctx)}
 	p.hold = func(bytes int64) (func(), error) { return admission.Hold(ctx, bytes) }
 	if err := r.pass(p); err != nil {
 		return err

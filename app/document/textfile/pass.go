@@ -14,6 +14,7 @@ import (
 // pass is one way through a document, from its start to its end.
 type pass struct {
 	text     string // the document, in UTF-8 without a byte order mark
+	lineEnd  string // what ends its first line
 	encoding encoding
 	options  document.Options
 	hold     func(bytes int64) (release func(), err error) // takes memory for a part of the document, before it is read
@@ -39,14 +40,29 @@ func (p *pass) replace(start, end int, text string) error {
 		return err
 	}
 	p.at = end
-	_, err := io.WriteString(p.out, text)
+	_, err := io.WriteString(p.out, p.withLineEnds(text, p.text[start:end]))
 	return err
+}
+
+// withLineEnds is a text that is put in place of another one, with line ends as that has, or else as the document has.
+func (p *pass) withLineEnds(text, other string) string {
+	if !strings.Contains(text, "\n") {
+		return text
+	}
+	end := p.lineEnd
+	if strings.ContainsAny(other, "\r\n") {
+		end = lineEnd(other)
+	}
+	if end != "\r\n" {
+		return text
+	}
+	return strings.ReplaceAll(strings.ReplaceAll(text, end, "\n"), "\n", end)
 }
 
 // within returns a document that is in this one, rewritten.
 func (p *pass) within(text string, rewrite func(p *pass) error) (string, error) {
 	var out strings.Builder
-	inner := &pass{text: text, options: p.options, hold: p.hold, out: &out, translator: p.translator}
+	inner := &pass{text: text, lineEnd: lineEnd(text), options: p.options, hold: p.hold, out: &out, translator: p.translator}
 	err := rewrite(inner)
 	if err == nil {
 		err = inner.copy(len(text))
@@ -60,7 +76,11 @@ func (p *pass) translate(text string) (string, error) {
 	if err != nil || translation == text {
 		return text, err
 	}
-	return strings.TrimSpace(strings.Map(clean, translation)), nil
+	translation = strings.TrimSpace(strings.Map(clean, strings.ReplaceAll(translation, "\r\n", "\n")))
+	if strings.Contains(text, "\r\n") {
+		translation = strings.ReplaceAll(translation, "\n", "\r\n")
+	}
+	return translation, nil
 }
 
 // clean has a space for the characters that formats cannot write, which no translation needs.

@@ -126,7 +126,7 @@ func (f *poFile) head(field poField) error {
 	if at := poLanguage.FindStringSubmatchIndex(raw); at != nil {
 		raw = raw[:at[3]] + language + raw[at[1]:]
 	} else {
-		raw += lineEnd(f.text) + `"` + language + `"`
+		raw += f.lineEnd + `"` + language + `"`
 	}
 	return f.replace(field.start, field.end, raw)
 }
@@ -146,5 +146,5 @@ func (f *poFile) quote(text string) string {
 	if len(lines) == 0 {
 		return `""`
 	}
-	return strings.Join(lines, lineEnd(f.text))
+	return strings.Join(lines, f.lineEnd)
 }

@@ -183,6 +183,30 @@ func TestIdentityKeepsEveryByte(t *testing.T) {
 	}
 }
 
+// A document whose lines end as on Windows becomes what it would become otherwise, with such ends.
+func TestLineEndsStay(t *testing.T) {
+	const unix, windows = "\n", "\r\n"
+	all := corpus(t)
+	all["a.csv"] = "a,b\n\"One\ntwo\",Three\n"
+	all["strings.xml"] = "<resources>\n<string name=\"a\">One\ntwo</string>\n</resources>\n"
+	all["a.xlf"] = "<xliff version=\"1.2\"><file>\n<trans-unit><source>One\ntwo</source></trans-unit>\n</file></xliff>\n"
+	all["a.html"] = "<p title=\"One\ntwo\">\nThree\nfour</p>\n"
+	for file, text := range all {
+		kind := kindOf(t, file)
+		text = strings.ReplaceAll(text, windows, unix)
+		for name, o := range map[string]document.Options{"to": {To: "fr"}, "only texts": {}} {
+			if kind.Name == "xcstrings" {
+				o.To = "fr"
+			}
+			want, err := rewritten(t, kind, text, o, upper(kind.Form))
+			require.NoError(t, err, file)
+			got, err := rewritten(t, kind, strings.ReplaceAll(text, unix, windows), o, upper(kind.Form))
+			require.NoError(t, err, file)
+			require.Equal(t, strings.ReplaceAll(want, unix, windows), got, "%s, %s", file, name)
+		}
+	}
+}
+
 // write is a text in the encoding, with its byte order mark.
 func (e encoding) write(t testing.TB, text string) string {
 	t.Helper()

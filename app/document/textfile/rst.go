@@ -106,7 +106,8 @@ func (f *rstFile) block() error {
 			return nil
 		case lineBlockMark.MatchString(raw):
 			t.Start += len(lineBlockMark.FindString(raw))
-			return f.paragraph([]wrap.Line{t.Line})
+			t.mark = t.column
+			return f.paragraph(f.deeper(t))
 		case first && (gridTop.MatchString(raw) || simpleTop.MatchString(raw)):
 			return f.table(i)
 		case first && f.isTitle(i):
@@ -195,6 +196,15 @@ func (f *rstFile) gather(t rstText) []wrap.Line {
 	return lines
 }
 
+// deeper reads the lines that a text goes on in which are deeper than its mark.
+func (f *rstFile) deeper(t rstText) []wrap.Line {
+	lines := []wrap.Line{t.Line}
+	for ; !f.isBlank(f.next) && f.columns[f.next] > t.mark && !optionLine.MatchString(f.in(f.lines[f.next])); f.next++ {
+		lines = append(lines, f.lines[f.next])
+	}
+	return lines
+}
+
 // literal leaves the block behind a text that ends with two colons: what is deeper, or lines that start with one sign.
 func (f *rstFile) literal(t rstText) {
 	for f.next < len(f.lines) && f.isBlank(f.next) {
@@ -259,7 +269,7 @@ func (f *rstFile) title(i int) error {
 	if name := rstName(raw); f.referenced[name] && !f.defined[name] { // references to the title have its old name
 		f.defined[name] = true
 		start := f.lines[i].Start
-		if err := f.replace(start, start, ".. _`"+strings.NewReplacer("`", "", `\`, "").Replace(raw)+"`:"+strings.Repeat(lineEnd(f.text), 2)+strings.Repeat(" ", f.columns[i])); err != nil {
+		if err := f.replace(start, start, ".. _`"+strings.NewReplacer("`", "", `\`, "").Replace(raw)+"`:"+strings.Repeat(f.lineEnd, 2)+strings.Repeat(" ", f.columns[i])); err != nil {
 			return err
 		}
 	}

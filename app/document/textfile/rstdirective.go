@@ -80,7 +80,7 @@ func (f *rstFile) directive(name string, d rstDirective, t rstText) error {
 	case d.argument && !optionLine.MatchString(raw):
 		err = f.prose(t)
 	default:
-		f.gather(t)
+		f.deeper(t)
 	}
 	for err == nil && !f.isBlank(f.next) && f.columns[f.next] > t.mark && optionLine.MatchString(f.in(f.lines[f.next])) {
 		option := rstText{Line: f.lines[f.next], column: f.columns[f.next], mark: f.columns[f.next], loose: true}

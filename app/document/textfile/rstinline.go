@@ -102,7 +102,7 @@ func (s *rstScanner) run() {
 			_, size := utf8.DecodeRuneInString(s.text[s.at+1:])
 			s.at += 1 + size
 			continue
-		case s.at == 0 || mayStand(before, startsMark):
+		case s.at == s.plain || mayStand(before, startsMark): // behind a mark another one may start
 			if strings.IndexByte("*`|[_:", c) >= 0 {
 				n = s.mark()
 			} else if name := len(simpleName.FindString(s.text[s.at:])); name > 0 {
@@ -199,16 +199,20 @@ func (s *rstScanner) mark() int {
 
 // quoted adds the text in backquotes that starts so many bytes behind here: of a role, or a reference.
 func (s *rstScanner) quoted(start int) int {
-	n := s.close(start, "`", func(end int) bool { return true })
+	suffix := ""
+	n := s.close(start, "`", func(end int) bool {
+		for _, suffix = range []string{referenceEnd.FindString(s.text[s.at+end:]), ""} {
+			if s.ended(end+len(suffix)) > 0 {
+				return true
+			}
+		}
+		return false
+	})
 	if n == 0 {
 		return 0
 	}
-	raw := s.text[s.at : s.at+n]
-	inner := raw[start : n-1]
-	suffix := referenceEnd.FindString(s.text[s.at+n:])
-	if n = s.ended(n + len(suffix)); n == 0 {
-		return 0
-	}
+	inner := s.text[s.at+start : s.at+n-1]
+	n += len(suffix)
 	m := linked.FindStringSubmatch(inner)
 	s.add(n, func(raw string) {
 		isReference := suffix == "_" || suffix == "__"
@@ -217,9 +221,9 @@ func (s *rstScanner) quoted(start int) int {
 			s.t.Special(special(raw))
 		case m != nil && (isReference || start > 1):
 			s.group(raw[:start], m[1], inner[len(m[1]):]+raw[start+len(inner):])
-		case suffix == "_" && !strings.ContainsAny(inner, `<>\`):
+		case suffix == "_" && !strings.ContainsAny(inner, "<>\\`") && !address.MatchString(inner):
 			s.group("`", inner, " <"+inner+"_>`__")
-		case suffix == "__" && start == 1 && s.anonymous == 1:
+		case suffix == "__" && start == 1 && s.anonymous == 1 && !strings.HasPrefix(inner, "<"):
 			s.group("`", inner, "`__")
 		default:
 			s.t.Ordered(special(raw))
@@ -228,7 +232,13 @@ func (s *rstScanner) quoted(start int) int {
 	return n
 }
 
-var referenceEnd = regexp.MustCompile(`^(?:__?|:[\w.+-]+(?::[\w.+-]+)*:)`)
+// address is what a name is read as that starts so.
+var address = regexp.MustCompile(`^(?:[A-Za-z][\w.+-]*:\S|\S+@)`)
+
+var (
+	roleEnd      = regexp.MustCompile(`^:[\w.+-]+(?::[\w.+-]+)*:`)
+	referenceEnd = regexp.MustCompile(`^(?:__?|` + roleEnd.String()[1:] + `)`)
+)
 
 // group adds a mark that has text.
 func (s *rstScanner) group(open, text, end string) {
@@ -247,9 +257,9 @@ func (s *rstScanner) end(start int, sign string) int {
 
 // close looks for a sign that ends the mark here: behind something else than white space, as isEnd says.
 func (s *rstScanner) close(start int, sign string, isEnd func(end int) bool) int {
-	key := sign + string(rune('0'+min(start, 2)))
+	key := s.text[s.at:s.at+1] + sign
 	first, _ := utf8.DecodeRuneInString(s.text[min(len(s.text), s.at+start):])
-	if s.unclosed[key] || unicode.IsSpace(first) || s.at+start >= len(s.text) || isQuoted(s.text[:s.at], first) {
+	if s.unclosed[key] || unicode.IsSpace(first) || s.at+start >= len(s.text) || isQuoted(s.text[s.plain:s.at], first) {
 		return 0
 	}
 	for at := s.at + start + utf8.RuneLen(first); ; {
@@ -259,8 +269,10 @@ func (s *rstScanner) close(start int, sign string, isEnd func(end int) bool) int
 			return 0
 		}
 		at += n
-		last, _ := utf8.DecodeLastRuneInString(s.text[:at])
-		if !unicode.IsSpace(last) && (last != '\\' || sign == "``") && isEnd(at+len(sign)-s.at) {
+		before := s.text[s.at:at]
+		last, _ := utf8.DecodeLastRuneInString(before)
+		isEscaped := sign != "``" && (len(before)-len(strings.TrimRight(before, `\`)))%2 == 1
+		if !unicode.IsSpace(last) && !isEscaped && isEnd(at+len(sign)-s.at) {
 			return at + len(sign) - s.at
 		}
 		at++
@@ -370,7 +382,7 @@ func joinMarks(text string) (string, bool) {
 		}
 		out.WriteString(mark)
 		last, _ = utf8.DecodeLastRuneInString(mark)
-		isRole := last == '`' && !strings.HasSuffix(mark, "``") && strings.HasPrefix(behind, ":")
+		isRole := last == '`' && !strings.HasSuffix(mark, "``") && roleEnd.MatchString(behind)
 		if next, size := utf8.DecodeRuneInString(behind); size > 0 && next != '\uFDD0' && (isRole || !mayStand(next, endsMark)) {
 			out.WriteString(`\ `)
 			last = ' '

@@ -61,7 +61,7 @@ func (f *rstFile) table(i int) error {
 			lines[i] = indent + line
 		}
 	}
-	return f.replace(t.lines[0].Start, t.lines[len(t.lines)-1].End, strings.Join(lines, lineEnd(f.text)))
+	return f.replace(t.lines[0].Start, t.lines[len(t.lines)-1].End, strings.Join(lines, f.lineEnd))
 }
 
 // lineStart is where a line starts, with its white space.

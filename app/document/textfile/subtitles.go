@@ -76,11 +76,17 @@ func (c *cues) isName(i int) bool {
 // cue translates the lines of a cue.
 func (c *cues) cue(text []wrap.Line) error { return c.eachSpeech(text, c.speech) }
 
-// eachSpeech calls each with the lines of a cue that are one text: a new one starts where another speaker does.
+// eachSpeech calls each with the lines of a cue that are one text: a new one starts where another speaker does, and
+// behind an empty line.
 func (p *pass) eachSpeech(text []wrap.Line, each func(lines []wrap.Line) error) error {
+	isEmpty := func(l wrap.Line) bool { return strings.TrimSpace(p.in(l)) == "" }
 	for len(text) > 0 {
+		if isEmpty(text[0]) {
+			text = text[1:]
+			continue
+		}
 		n := 1
-		for n < len(text) && !speaker.MatchString(p.in(text[n])) {
+		for n < len(text) && !isEmpty(text[n]) && !speaker.MatchString(p.in(text[n])) {
 			n++
 		}
 		text[0].Start += len(speechMark.FindString(p.in(text[0])))

@@ -32,12 +32,18 @@ func ttml(p *pass) error {
 	})
 }
 
-// captionBreak ends a line of a caption.
-var captionBreak = regexp.MustCompile(`<(?:\w+:)?br(?:\s[^<>]*)?(?:/>|></(?:\w+:)?br\s*>)`)
+// captionBreak ends a line of a caption, unless that is in a comment or a section: those have no group.
+var captionBreak = regexp.MustCompile(`(?s)<!--.*?-->|<!\[CDATA\[.*?\]\]>|(<(?:\w+:)?br(?:\s[^<>]*)?(?:/>|></(?:\w+:)?br\s*>))`)
 
 // captions translates the content of a p. Speakers are one text where an element has parts of several.
 func (p *pass) captions(inner wrap.Line) error {
-	lines := cutLines(inner, captionBreak.FindAllStringIndex(p.in(inner), -1))
+	var ends [][]int
+	for _, m := range captionBreak.FindAllStringSubmatchIndex(p.in(inner), -1) {
+		if m[2] >= 0 {
+			ends = append(ends, m)
+		}
+	}
+	lines := cutLines(inner, ends)
 	whole := true
 	err := p.eachSpeech(append([]wrap.Line(nil), lines...), func(lines []wrap.Line) error {
 		raw := p.text[lines[0].Start:lines[len(lines)-1].End]

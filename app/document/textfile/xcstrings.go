@@ -2,6 +2,8 @@ package textfile
 
 import (
 	"bytes"
+	"errors"
+	"io"
 	"strings"
 
 	"github.com/go-json-experiment/json"
@@ -79,6 +81,9 @@ func eachMember(what string, raw []byte, at int, each func(m member) error) erro
 	}
 	if _, err = d.ReadToken(); err != nil {
 		return document.Refuse(err, "the %s cannot be read: %v", what, err)
+	}
+	if _, err = d.ReadToken(); !errors.Is(err, io.EOF) {
+		return document.Refuse(err, "the %s goes on behind its end: it is one value of JSON", what)
 	}
 	return nil
 }

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"html"
 	"regexp"
-	"slices"
 	"strings"
 
 	"dragoman/app/api/dialect"
@@ -71,14 +70,15 @@ var entry = regexp.MustCompile(`(?is)<mstrans:dictionary\s+translation\s*=\s*(?:
 // them as terms.
 func dictionary(text string, format translate.Format) (string, []translate.Term) {
 	var terms []translate.Term
+	known := map[string]bool{}
 	text = entry.ReplaceAllStringFunc(text, func(found string) string {
 		parts := entry.FindStringSubmatch(found)
 		phrase, target := strings.TrimSpace(parts[3]), strings.TrimSpace(html.UnescapeString(parts[1]+parts[2]))
 		if format == translate.HTML {
 			phrase = html.UnescapeString(phrase)
 		}
-		known := slices.ContainsFunc(terms, func(t translate.Term) bool { return t.Source == phrase })
-		if phrase != "" && !known {
+		if phrase != "" && !known[phrase] {
+			known[phrase] = true
 			terms = append(terms, translate.Term{Source: phrase, Target: cmp.Or(target, phrase)})
 		}
 		return parts[3]

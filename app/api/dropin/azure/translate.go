@@ -45,7 +45,7 @@ func translateAll(call *dialect.Call, orders []order, answer func(text, name str
 		return []item{}, err
 	}
 	var jobs []dialect.Job
-	known := map[string]int{}
+	known, wants := map[string]int{}, map[string]int{} // jobs, and numbers of what texts want in any language: terms may be long
 	type place struct{ job, target, row int }
 	places := make([][]place, len(orders)) // of each text's results
 	for i, o := range orders {
@@ -53,12 +53,16 @@ func translateAll(call *dialect.Call, orders []order, answer func(text, name str
 		if len(o.terms) > 0 { // what they become is in one language
 			together = slices.Collect(slices.Chunk(o.to, 1))
 		}
+		want := fmt.Sprintf("%q", []any{o.from, o.format, o.terms})
+		if _, ok := wants[want]; !ok {
+			wants[want] = len(wants)
+		}
 		for _, to := range together {
-			wants := fmt.Sprintf("%q", []any{o.from, to, o.format, o.terms})
-			n, ok := known[wants]
+			key := fmt.Sprint(wants[want], to)
+			n, ok := known[key]
 			if !ok {
 				n = len(jobs)
-				known[wants] = n
+				known[key] = n
 				jobs = append(jobs, dialect.Job{From: o.from, To: to[0], Also: to[1:], Format: o.format, Terms: o.terms})
 			}
 			for target := range to {

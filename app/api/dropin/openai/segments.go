@@ -2,6 +2,7 @@ package openai
 
 import (
 	"bytes"
+	"errors"
 	"regexp"
 	"strings"
 	"unicode"
@@ -71,14 +72,21 @@ func (s *splitter) translate(text string) {
 	}
 	before, after, _ := strings.Cut(text, inner)
 	s.keep(before)
-	s.parts = append(s.parts, part{before: s.kept.String(), text: inner})
-	s.kept.Reset()
+	s.add(inner, nil)
 	s.keep(after)
+}
+
+// add adds a text behind what was kept. One more than may be is enough for end to refuse them.
+func (s *splitter) add(text string, write func(r translate.Result) string) {
+	if len(s.parts) <= maxParts {
+		s.parts = append(s.parts, part{s.kept.String(), text, write})
+	}
+	s.kept.Reset()
 }
 
 func (s *splitter) end() ([]part, error) {
 	if len(s.parts) > maxParts {
-		return nil, dialect.RefuseAs(fault.TooManyRecords, "the message has %d texts, at most %d are allowed: send several requests", len(s.parts), maxParts)
+		return nil, dialect.RefuseAs(fault.TooManyRecords, "the message has more than %d texts: send several requests", maxParts)
 	}
 	return append(s.parts, part{before: s.kept.String()}), nil
 }
@@ -163,8 +171,7 @@ func splitJSON(text string) (parts []part, ok bool, err error) {
 			number := numbered.FindString(plain)
 			if rest := plain[len(number):]; strings.ContainsFunc(rest, unicode.IsLetter) {
 				s.keep(text[at : end-len(value)])
-				s.parts = append(s.parts, part{before: s.kept.String(), text: rest, write: func(r translate.Result) string { return quote(number + r.Text) }})
-				s.kept.Reset()
+				s.add(rest, func(r translate.Result) string { return quote(number + r.Text) })
 				at = end
 			}
 		}
@@ -191,12 +198,14 @@ func quote(text string) string {
 
 // kiss is a message of KISS Translator, see its src/config/api.js.
 type kiss struct {
-	Target   string `json:"targetLanguage"`
-	Segments []struct {
-		ID   jsontext.Value `json:"id"`
-		Text string         `json:"text"`
-	} `json:"segments"`
+	Target   string            `json:"targetLanguage"`
+	Segments []kissSegment     `json:"segments"`
 	Glossary map[string]string `json:"glossary"`
+}
+
+type kissSegment struct {
+	ID   jsontext.Value `json:"id"`
+	Text string         `json:"text"`
 }
 
 // readKiss reads a message of KISS Translator. ok is false where it is none.
@@ -205,23 +214,24 @@ func readKiss(text string) (parts []part, target string, terms []translate.Term,
 		return nil, "", nil, false
 	}
 	var k kiss
-	if err := json.Unmarshal([]byte(text), &k); err != nil || k.Target == "" || k.Segments == nil || len(k.Segments) > maxParts {
+	atMost := dialect.AtMost[kissSegment](maxParts, func(jsontext.Pointer) error { return errors.ErrUnsupported })
+	if err := json.Unmarshal([]byte(text), &k, json.WithUnmarshalers(atMost)); err != nil || k.Target == "" || k.Segments == nil {
 		return nil, "", nil, false
 	}
-	before := `{"translations":[`
+	var s splitter
+	s.keep(`{"translations":[`)
 	for i, segment := range k.Segments {
 		if i > 0 {
-			before += ","
+			s.keep(",")
 		}
-		before += `{"id":` + segment.ID.String()
+		s.keep(`{"id":` + segment.ID.String())
 		if !strings.ContainsFunc(segment.Text, unicode.IsLetter) {
-			before += `,"text":` + quote(segment.Text) + `}`
+			s.keep(`,"text":` + quote(segment.Text) + `}`)
 			continue
 		}
-		parts = append(parts, part{before: before, text: segment.Text, write: func(r translate.Result) string {
+		s.add(segment.Text, func(r translate.Result) string {
 			return `,"text":` + quote(r.Text) + `,"sourceLanguage":` + quote(dialect.Regional().SourceOf(r)) + `}`
-		}})
-		before = ""
+		})
 	}
 	for source, to := range k.Glossary {
 		if to == "" {
@@ -229,5 +239,6 @@ func readKiss(text string) (parts []part, target string, terms []translate.Term,
 		}
 		terms = append(terms, translate.Term{Source: source, Target: to})
 	}
-	return append(parts, part{before: before + "]}"}), k.Target, terms, true
+	s.keep("]}")
+	return append(s.parts, part{before: s.kept.String()}), k.Target, terms, true
 }
