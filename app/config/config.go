@@ -202,11 +202,29 @@ func Misspelt(environ []string) map[string]string {
 	}
 	found := map[string]string{}
 	for name, value := range env.ToMap(environ) {
-		if near := spelling.Near(name, names); strings.TrimSpace(value) != "" && !slices.Contains(names, name) && len(near) > 0 {
+		if strings.TrimSpace(value) == "" || slices.Contains(names, name) || serviceLink(name, value) {
+			continue
+		}
+		near := slices.DeleteFunc(spelling.Near(name, names), func(own string) bool { return ofAnother(name, own) })
+		if len(near) > 0 {
 			found[name] = strings.Join(near, " or ")
 		}
 	}
 	return found
+}
+
+// serviceLink says whether Kubernetes has set a variable, as it does for each service of a namespace:
+// API_PORT=tcp://10.0.0.1:80 for one that is called api.
+func serviceLink(name, value string) bool {
+	return strings.HasSuffix(name, "_PORT") && strings.Contains(value, "://")
+}
+
+// ofAnother says whether a name differs from one of ours in its first word alone, and in more than a letter of
+// that: then it is another program's, as SSL_CERT_FILE is Go's.
+func ofAnother(name, own string) bool {
+	word, rest, _ := strings.Cut(name, "_")
+	ownWord, ownRest, _ := strings.Cut(own, "_")
+	return rest != "" && rest == ownRest && len(spelling.Near(word, []string{ownWord})) == 0
 }
 
 // explain turns the library's errors, which name struct fields, into one line

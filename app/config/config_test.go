@@ -200,10 +200,32 @@ func TestParseRefuses(t *testing.T) {
 func TestMisspelt(t *testing.T) {
 	assert.Equal(t, map[string]string{
 		"NUM_BEAM": "NUM_BEAMS", "APP_PRT": "APP_PORT", "APP_PROT": "APP_PORT", "GLOSARY_FILE": "GLOSSARY_FILE", "MODEL_WEIGTH": "MODEL_WEIGHTS", "app_port": "APP_PORT",
+		"API_PORT": "APP_PORT", "TSL_CERT_FILE": "TLS_CERT_FILE", "TLS_CERTFILE": "TLS_CERT_FILE", "BORKER_URL": "BROKER_URL", "NUMBEAMS": "NUM_BEAMS",
 	}, Misspelt([]string{
 		"NUM_BEAM=1", "APP_PRT=2", "APP_PROT=2", "GLOSARY_FILE=x", "MODEL_WEIGTH=x", "app_port=80",
-		"APP_PORT=1", "NUM_BEAMS=2", "PATH=/bin", "HOME=/", "HOST=x", "PORT=80", "LANG=C", "TERM=xterm", "APP_ENV=x", "APP_ROOT=/", "HF_HOME=/x", "OTEL_SERVICE_NAME=x", "JOB=1", "LOGNAME=x", "MODEL_VERIFI= ",
+		"API_PORT=80", "TSL_CERT_FILE=x", "TLS_CERTFILE=x", "BORKER_URL=redis://x", "NUMBEAMS=2",
+		"APP_PORT=1", "NUM_BEAMS=2", "MODEL_VERIFI= ",
 	}))
+	for of, names := range map[string]string{
+		"systems":       "PATH HOME HOST PORT LANG TERM LOGNAME TZ HOSTNAME SHELL PWD XDG_DATA_HOME LD_LIBRARY_PATH MALLOC_ARENA_MAX HTTPS_PROXY NO_PROXY LISTEN_FDS",
+		"Go":            "SSL_CERT_FILE SSL_CERT_DIR GODEBUG GOMAXPROCS GOMEMLIMIT GOGC GOTRACEBACK",
+		"other TLS":     "SSL_KEY_FILE CURL_CA_BUNDLE REQUESTS_CA_BUNDLE NODE_EXTRA_CA_CERTS",
+		"gin, gRPC":     "GIN_MODE GRPC_TRACE GRPC_VERBOSITY GRPC_GO_LOG_SEVERITY_LEVEL",
+		"ONNX Runtime":  "OMP_NUM_THREADS ORT_LOG_LEVEL CUDA_VISIBLE_DEVICES CUDA_DEVICE_ORDER NVIDIA_VISIBLE_DEVICES",
+		"OpenTelemetry": "OTEL_SERVICE_NAME OTEL_LOG_LEVEL OTEL_TRACES_SAMPLER OTEL_EXPORTER_OTLP_ENDPOINT",
+		"Hugging Face":  "HF_HOME HF_HUB_CACHE HF_TOKEN_PATH TRANSFORMERS_OFFLINE",
+		"others":        "WORKER_URL APP_ENV APP_ROOT JOB JOB_COMPLETION_INDEX POD_IP",
+		"Kubernetes":    "KUBERNETES_PORT KUBERNETES_SERVICE_HOST REDIS_PORT DRAGOMAN_PORT DRAGOMAN_SERVICE_HOST",
+		"service links": "API_PORT RPC_PORT GRPC2_PORT API_PORT_80_TCP API_SERVICE_PORT",
+	} {
+		for name := range strings.FieldsSeq(names) {
+			value := "x"
+			if of == "service links" {
+				value = "tcp://10.0.0.1:80"
+			}
+			assert.Empty(t, Misspelt([]string{name + "=" + value}), of)
+		}
+	}
 	for _, v := range Variables() {
 		assert.Empty(t, Misspelt([]string{v.Name + "=x"}))
 	}
