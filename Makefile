@@ -24,7 +24,8 @@ LEAN = export CGO_ENABLED=1 GOFLAGS="$$GOFLAGS -gcflags=all=-dwarf=false"
 help: ## list the targets
 	@sed -n 's/^\([a-z0-9-]*\):.*## \(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 20
 
-run: build runtime ## build and serve on port 9527
+run: ## build and serve on port 9527
+	@$(MAKE) --no-print-directory -j2 build runtime
 	./build/dragoman serve
 
 build: ## build build/dragoman
