@@ -135,9 +135,76 @@ static int has_avx2(void) { return features().avx2; }
 #if defined(__linux__)
 #include <sys/auxv.h>
 static int has_dotprod(void) { return (getauxval(AT_HWCAP) >> 20 & 1) != 0; }  // HWCAP_ASIMDDP
+static int has_i8mm(void) { return (getauxval(AT_HWCAP2) >> 13 & 1) != 0; }    // HWCAP2_I8MM
 #else
+#include <sys/sysctl.h>
 static int has_dotprod(void) { return 1; }  // every CPU of Apple's has them
+static int has_i8mm(void) {
+  int has = 0;
+  size_t size = sizeof has;
+  return !sysctlbyname("hw.optional.arm.FEAT_I8MM", &has, &size, NULL, 0) && has;
+}
 #endif
+
+#if defined(__clang__)
+#define TARGET __attribute__((target("i8mm")))
+#else
+#define TARGET __attribute__((target("arch=armv8.2-a+i8mm")))
+#endif
+
+static inline int8x16_t together(int32x4_t v) { return vreinterpretq_s8_s32(v); }
+
+// i8mm_half multiplies by half of a panel. An instruction multiplies two rows by two outputs, eight numbers each: those of two
+// steps. Of each four outputs the first and third are together, and the second and fourth.
+static inline __attribute__((always_inline)) TARGET void i8mm_half(int32_t *out, const uint8_t *x, const int8_t *w, int64_t steps,
+                                                                   const int8_t *ahead, int64_t stride, const int rows) {
+  int32x4_t sums[4][4] = {0};  // [pairs of rows, pairs of outputs]
+  for (int64_t s = 0; s < steps; s += 2, x += 2 * STEP * rows, w += 2 * STEP_BYTES, ahead += 2 * stride) {
+    const int alone = s + 1 == steps;
+    int8x16_t weights[4];
+    __builtin_prefetch(ahead, 0, 2);
+    __builtin_prefetch(ahead + stride, 0, 2);
+#pragma GCC unroll 2
+    for (int i = 0; i < 2; i++) {
+      int32x4_t first = vld1q_s32((const int32_t *)(w + 16 * i)), second = {0};
+      if (!alone) second = vld1q_s32((const int32_t *)(w + STEP_BYTES + 16 * i));
+      weights[2 * i] = together(vtrn1q_s32(first, second)), weights[2 * i + 1] = together(vtrn2q_s32(first, second));
+    }
+#pragma GCC unroll 4
+    for (int r = 0; r < rows; r += 2) {
+      const int32_t *at = (const int32_t *)(x + STEP * r);
+      int32x2_t first, second = {0};
+      if (r + 1 < rows) {
+        first = vld1_s32(at);
+        if (!alone) second = vld1_s32(at + rows);
+      } else {  // the last row's sums are twice there
+        first = vld1_dup_s32(at);
+        if (!alone) second = vld1_dup_s32(at + rows);
+      }
+      int8x16_t pair = together(vcombine_s32(vzip1_s32(first, second), vzip2_s32(first, second)));
+#pragma GCC unroll 4
+      for (int i = 0; i < 4; i++) sums[r / 2][i] = vmmlaq_s32(sums[r / 2][i], pair, weights[i]);
+    }
+  }
+  for (int r = 0; r < rows; r++)
+    for (int i = 0; i < 2; i++) {
+      int32x4_t even = sums[r / 2][2 * i], odd = sums[r / 2][2 * i + 1];
+      vst1q_s32(out + r * 3 * PANEL + 4 * i, r % 2 ? vzip2q_s32(even, odd) : vzip1q_s32(even, odd));
+    }
+}
+
+static TARGET void i8mm(int32_t *out, const uint8_t *x, int64_t rows, const int8_t *w, int64_t panels, int64_t steps,
+                        const int8_t *ahead, int64_t stride) {
+  (void)panels;  // one
+  for (int i = 0; i < 2; i++) {
+    switch (rows) {
+#define ROWS(n) case n: i8mm_half(out + PANEL / 2 * i, x, w + STEP_BYTES / 2 * i, steps, ahead + i * steps * stride / 2, stride / 2, n); break;
+      ROWS(1) ROWS(2) ROWS(3) ROWS(4) ROWS(5) ROWS(6) ROWS(7) ROWS(8)
+#undef ROWS
+    }
+  }
+}
+#undef TARGET
 
 // Dot products of signed numbers.
 #define TILE dotprod
@@ -213,6 +280,7 @@ const Int8Path int8_paths[] = {
     {"AVX2", has_avx2, avx2, 6, 1, 2, 0},
     {"SSE2", always, sse2, 2, 1, 1, 0},
 #elif defined(__aarch64__)
+    {"8-bit matrices", has_i8mm, i8mm, 8, 1, 1, 128},
     {"dot products", has_dotprod, dotprod, 6, 1, 1, 128},
     {"NEON", always, neon, 4, 1, 1, 128},
 #endif
