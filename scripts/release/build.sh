@@ -7,7 +7,7 @@
 # They come into build/release, with a bill of materials and SHA256SUMS. Everything is compiled on
 # x86-64 Linux with zig, whose C libraries are those of the oldest systems that the archives run on.
 # What is made of a commit has the same bytes each time; scripts/release/test.sh compares. VERSION is
-# written into the program (default: git describe). Needs Go, gcc, pip, jq and zip.
+# written into the program (default: git describe). Needs Go, pip, jq and zip.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 
