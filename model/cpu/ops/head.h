@@ -4,9 +4,6 @@
 
 #include "vec.h"
 
-// Logits are looked at in blocks. A block whose largest logit is below the k-th
-// largest of all blocks' holds none of the k best: at least k logits are above.
-
 INLINE int better(float a, int64_t a_id, float b, int64_t b_id) { return a > b || (a == b && a_id < b_id); }
 
 // insert puts a candidate into the sorted list of at most k.
@@ -58,6 +55,8 @@ INLINE float sum_of_exps(const float *acc, float scale, float peak, int64_t n) {
   return total + sum(lanes);
 }
 
+// Logits are looked at in blocks. A block whose largest logit is below the k-th
+// largest of all blocks' holds none of the k best: at least k logits are above.
 static float best_candidates(Candidate *best, int64_t k, const float *acc, float scale, int64_t n, float *scratch) {
   int64_t blocks = (n + BLOCK - 1) / BLOCK;
   float *peaks = scratch;

@@ -138,9 +138,9 @@ extern const Kernels *kernels;
 
 // How much scratch the kernels need.
 enum {
-  LANES = 16,      // of their vectors
-  BLOCK = 256,     // logits that best_candidates looks at together
-  QUERIES = 6,  // queries of self_attend that go through keys and values together
+  LANES = 16,   // of their sums
+  BLOCK = 256,  // logits that best_candidates looks at together
+  QUERIES = 6,  // of self_attend that go through keys and values together
 };
 static inline int64_t padded(int64_t n) { return (n + LANES - 1) / LANES * LANES; }
 static inline int64_t attend_scratch(int64_t n, int64_t longest) { return n * longest * LANES; }

@@ -31,15 +31,12 @@ static inline __attribute__((always_inline, target("avx512f"))) __m512i dot512(_
 #define ROWS 8
 #define PANELS 3
 #define PARTS 1
-#define PASSES 1
-#define SIZE 1
 #define V __m512i
 #define W __m512i
 #define X __m512i
 #define LOAD(p) _mm512_loadu_si512(p)
 #define SPREAD(p) _mm512_set1_epi32(four(p))
 #define DOT(v, w, x) dot512(v, w, x)
-#define STORE(out, v) memcpy(out, &(v), sizeof(v))
 #include "product_int8_tile.h"
 
 // VNNI in vectors of 256 bits.
@@ -53,15 +50,12 @@ static inline __attribute__((always_inline, target("avx2"))) __m256i dot256(__m2
 #define ROWS 6
 #define PANELS 1
 #define PARTS 2
-#define PASSES 1
-#define SIZE 1
 #define V __m256i
 #define W __m256i
 #define X __m256i
 #define LOAD(p) _mm256_loadu_si256((const __m256i *)(p))
 #define SPREAD(p) _mm256_set1_epi32(four(p))
 #define DOT(v, w, x) dot256(v, w, x)
-#define STORE(out, v) memcpy(out, &(v), sizeof(v))
 #include "product_int8_tile.h"
 
 // Without VNNI: products of 16-bit numbers, added in pairs, are exact; those of 8-bit numbers saturate. Rows are packed in 16
@@ -113,8 +107,6 @@ typedef struct {
 #define ROWS 2
 #define PANELS 1
 #define PARTS 4
-#define PASSES 1
-#define SIZE 1
 #define V __m128i
 #define W Pairs128
 #define X Pairs128
@@ -122,7 +114,6 @@ typedef struct {
 #define LOAD(p) ((W){_mm_srai_epi16(_mm_slli_epi16(BYTES(p), 8), 8), _mm_srai_epi16(BYTES(p), 8)})
 #define SPREAD(p) ((X){_mm_set1_epi32(four(p) & 0x00ff00ff), _mm_set1_epi32(four(p) >> 8 & 0x00ff00ff)})
 #define DOT(v, w, x) _mm_add_epi32(v, _mm_add_epi32(_mm_madd_epi16((w).even, (x).even), _mm_madd_epi16((w).odd, (x).odd)))
-#define STORE(out, v) memcpy(out, &(v), sizeof(v))
 #include "product_int8_tile.h"
 #undef BYTES
 
@@ -216,15 +207,12 @@ static TARGET void i8mm(int32_t *out, const uint8_t *x, int64_t rows, const int8
 #define ROWS 6
 #define PANELS 1
 #define PARTS 4
-#define PASSES 1
-#define SIZE 1
 #define V int32x4_t
 #define W int8x16_t
 #define X int8x16_t
 #define LOAD(p) vld1q_s8(p)
 #define SPREAD(p) vreinterpretq_s8_s32(vld1q_dup_s32((const int32_t *)(p)))
 #define DOT(v, w, x) vdotq_s32(v, w, x)
-#define STORE(out, v) memcpy(out, &(v), sizeof(v))
 #include "product_int8_tile.h"
 
 // Without them: products in 16 bits, added in pairs to 32.
@@ -238,15 +226,12 @@ static inline int32x4_t neon_dot(int32x4_t v, int8x16_t w, int8x16_t x) {
 #define ROWS 4
 #define PANELS 1
 #define PARTS 4
-#define PASSES 1
-#define SIZE 1
 #define V int32x4_t
 #define W int8x16_t
 #define X int8x16_t
 #define LOAD(p) vld1q_s8(p)
 #define SPREAD(p) vreinterpretq_s8_s32(vld1q_dup_s32((const int32_t *)(p)))
 #define DOT(v, w, x) neon_dot(v, w, x)
-#define STORE(out, v) memcpy(out, &(v), sizeof(v))
 #include "product_int8_tile.h"
 
 #endif
@@ -262,15 +247,12 @@ static inline int32_t plain_dot(int32_t v, const int8_t *w, const uint8_t *x) {
 #define ROWS 1
 #define PANELS 1
 #define PARTS 16
-#define PASSES 1
-#define SIZE 1
 #define V int32_t
 #define W const int8_t *
 #define X const uint8_t *
 #define LOAD(p) (p)
 #define SPREAD(p) (p)
 #define DOT(v, w, x) plain_dot(v, w, x)
-#define STORE(out, v) memcpy(out, &(v), sizeof(v))
 #include "product_int8_tile.h"
 
 const Int8Path int8_paths[] = {
@@ -288,10 +270,10 @@ const Int8Path int8_paths[] = {
     {0},
 };
 
-const Int8Path *int8_path(void) {
-  static const Int8Path *_Atomic best;
-  const Int8Path *path = best;
-  if (path) return path;
-  for (path = int8_paths; !path->supported();) path++;
-  return best = path;
+static const Int8Path *best = int8_paths;
+
+__attribute__((constructor)) static void choose(void) {
+  while (!best->supported()) best++;
 }
+
+const Int8Path *int8_path(void) { return best; }

@@ -4,12 +4,24 @@
 //   V           the sums of some outputs, PARTS of which are a panel
 //   W, LOAD     the weights of as many, ready for DOT
 //   X, SPREAD   four numbers of a row for all lanes, ready for DOT
-//   SIZE        bytes of such a number in packed rows
 //   DOT(v, w, x)  v plus the products of each four numbers
+// and where they differ from what is below
+//   SIZE        bytes of a number in packed rows
+//   PASSES      where registers are few: how often a tile goes through its panels, each time for a share of their parts
 //   STORE(out, v) writes the sums in the order of their outputs
 //
-// A tile is `rows` rows by `panels` panels of outputs, whose sums stay in registers; where these are few (PASSES), one part of
-// each panel after the other. A step loads the weights of each panel once, and four numbers of each row.
+// A tile is `rows` rows by `panels` panels of outputs, whose sums stay in registers. A step loads the weights of each panel
+// once, and four numbers of each row.
+#ifndef SIZE
+#define SIZE 1
+#endif
+#ifndef PASSES
+#define PASSES 1
+#endif
+#ifndef STORE
+#define STORE(out, v) memcpy(out, &(v), sizeof(v))
+#endif
+
 static inline __attribute__((always_inline)) TARGET void NAME2(TILE, _of)(
     int32_t *out, const uint8_t *x, const int8_t *w, int64_t steps, const int8_t *ahead, int64_t stride,
     const int rows, const int panels, const int parts) {

@@ -9,8 +9,8 @@
 // result: comparisons would lose it, but 0·x is not a number either.
 INLINE float scale_of(float peak, float zeros) { return (peak > 1e-6f ? peak : 1e-6f) + zeros; }
 
-// total is the sum of NATIVE zeros, and of what is not a number.
-INLINE float total(vf zeros) {
+// sum_of_zeros is 0, unless one of NATIVE numbers is none.
+INLINE float sum_of_zeros(vf zeros) {
   float x[NATIVE], all = 0;
   store(x, zeros);
   UNROLL for (int i = 0; i < NATIVE; i++) all += x[i];
@@ -26,7 +26,7 @@ INLINE float scale_of_row(const float *x, int64_t n, float alpha) {
     m = vmax(m, vabs(v));
     zeros += v * 0;
   }
-  float peak = largest(m), zero = total(zeros);
+  float peak = largest(m), zero = sum_of_zeros(zeros);
   for (; i < n; i++) {
     peak = fabsf(x[i]) > peak ? fabsf(x[i]) : peak;
     zero += x[i] * 0;
@@ -76,7 +76,7 @@ static void relu_quantize_row(uint8_t *q, float *scale, Product p, int64_t r, fl
     m = vmax(m, v);
     store(scratch + i, v);
   }
-  float peak = largest(m), zero = total(zeros);
+  float peak = largest(m), zero = sum_of_zeros(zeros);
   for (; i < n; i++) {
     float v = acc[i] * s + p.bias[i];
     zero += v * 0;
@@ -90,7 +90,7 @@ static void relu_quantize_row(uint8_t *q, float *scale, Product p, int64_t r, fl
     to_bytes(q, scratch, 255 / *scale, 0, n, 0);
 }
 
-// activate is an activation function of up to 16 numbers; those beyond n are 0.
+// activate is an activation function of up to NATIVE numbers; those beyond n are 0.
 INLINE vf activate(const float *acc, float scale, const float *bias, Activation activation, int64_t n) {
   return vactivate(load_some(acc, n) * scale + load_some(bias, n), activation);
 }
@@ -203,8 +203,8 @@ static void add_norm_row(float *total, float *y, const float *x, Product p, int6
   for (; i < n; i++) y[i] = (total[i] - mean) * inverse * gain[i] + beta[i];
 }
 
-static void to_floats(float *out, int64_t stride, const int32_t *sums, int64_t rows, Int8Rows x, Int8Matrix m,
-                             int64_t c, int64_t n) {
+static void to_floats(float *out, int64_t stride, const int32_t *sums, int64_t rows, Int8Rows x, Int8Matrix m, int64_t c,
+                      int64_t n) {
   int32_t zero = x.path->zero - x.zero;
   for (int64_t r = 0; r < rows; r++, out += stride, sums += 3 * PANEL) {
     int64_t i = 0;
