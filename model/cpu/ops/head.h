@@ -90,9 +90,9 @@ static float log_sum_exp(const ExpSum *parts, int64_t n) {
   return peak + logf(total);
 }
 
-static int64_t add_candidates(Candidate *best, int64_t count, int64_t k, const float *acc, int64_t first, int64_t n) {
+static int64_t add_candidates(Candidate *best, int64_t count, int64_t k, const float *acc, const int32_t *ids, int64_t first, int64_t n) {
   for (int64_t i = 0; i < n; i++)
-    if (count < k || acc[i] >= best[k - 1].logit) count = insert(best, count, k, acc[i], first + i);
+    if (count < k || acc[i] >= best[k - 1].logit) count = insert(best, count, k, acc[i], ids ? ids[i] : first + i);
   return count;
 }
 

@@ -120,9 +120,9 @@ typedef struct {
   ExpSum (*exp_sum)(const float *acc, float scale, int64_t n);
   // log_sum_exp joins the sums of parts of a row, in their order.
   float (*log_sum_exp)(const ExpSum *parts, int64_t n);
-  // add_candidates adds those of n logits acc, whose first id is given, to the `count`
-  // best so far, at most k, which are sorted. It returns how many there are then.
-  int64_t (*add_candidates)(Candidate *best, int64_t count, int64_t k, const float *acc, int64_t first, int64_t n);
+  // add_candidates adds those of n logits acc to the `count` best so far, at most k, which
+  // are sorted. Their ids are given; null: they count up from `first`. It returns how many there are then.
+  int64_t (*add_candidates)(Candidate *best, int64_t count, int64_t k, const float *acc, const int32_t *ids, int64_t first, int64_t n);
   // rescore computes the logits of candidates again, from the hidden state x [d] and
   // the embeddings in half precision [vocabulary, d], and sorts them again. bias [vocabulary] is
   // added; null: none.

@@ -25,6 +25,7 @@ typedef struct {
   Int8Product *product;
   const Int8Path *path;
   int64_t blocks, parts, units;  // blocks of rows, parts of the matrix, blocks · parts
+  int32_t *list;                 // [parts]: which of the matrix's these are; null: all
   int64_t most;                  // rows of the largest block
   _Atomic int64_t next;          // unit
   _Atomic int failed;
@@ -32,16 +33,36 @@ typedef struct {
 
 static int64_t first_row(const Work *w, int64_t block) { return w->product->rows * block / w->blocks; }
 
+// panel_of is the first panel of a unit.
+static int64_t panel_of(const Work *w, int64_t unit) {
+  int64_t part = unit % w->parts;
+  return (w->list ? w->list[part] : part) * w->product->panels;
+}
+
+// run_of moves *panel to the next one that is wanted, at most to end, and returns the end of those that follow it.
+static int64_t run_of(const uint8_t *wanted, int64_t *panel, int64_t end) {
+  if (!wanted) return end;
+  while (*panel < end && !wanted[*panel]) ++*panel;
+  int64_t last = *panel;
+  while (last < end && wanted[last]) last++;
+  return last;
+}
+
 static void unit(Work *w, int64_t u, int64_t next, const uint8_t *packed, float *floats) {
   Int8Product *p = w->product;
   int64_t block = u / w->parts, row = first_row(w, block), n = first_row(w, block + 1) - row;
-  int64_t all = (p->m.width + PANEL - 1) / PANEL, panel = u % w->parts * p->panels;
+  int64_t all = (p->m.width + PANEL - 1) / PANEL, panel = panel_of(w, u), at = panel, after = panel_of(w, next < w->units ? next : u);
   int64_t end = panel + p->panels < all ? panel + p->panels : all;
   int64_t width = (end * PANEL < p->m.width ? end * PANEL : p->m.width) - panel * PANEL;
   Int8Rows rows = {w->path, packed, n, p->zero, p->zero ? 1.0f / 127 : 1.0f / 255};
   float *out = p->target ? p->target + row * p->m.width + panel * PANEL : floats;
-  const int8_t *ahead = p->m.panels + (next < w->units ? next : u) % w->parts * p->panels * p->m.steps * STEP_BYTES;
-  int8_multiply(rows, p->m, panel, end, out, p->target ? p->m.width : width, ahead);
+  run_of(p->wanted, &after, all);
+  for (int64_t last = run_of(p->wanted, &at, end); at < end;) {
+    int64_t then = last, stop = run_of(p->wanted, &then, end), ahead = then < end ? then : after;
+    int8_multiply(rows, p->m, at, last, out + (at - panel) * PANEL, p->target ? p->m.width : width,
+                  p->m.panels + ahead * p->m.steps * STEP_BYTES);
+    at = then, last = stop;
+  }
   if (p->done) p->done(p, out, row, n, panel, width);
 }
 
@@ -73,6 +94,19 @@ static void thread(void *data, size_t i) {
   aligned_give(scratch);
 }
 
+// choose lists the parts that have wanted panels, and returns how many panels these are.
+static int64_t choose(Work *w, int64_t panels) {
+  const Int8Product *p = w->product;
+  int64_t parts = 0, count = 0;
+  for (int64_t i = 0; i < w->parts; i++) {
+    int64_t before = count, end = (i + 1) * p->panels < panels ? (i + 1) * p->panels : panels;
+    for (int64_t panel = i * p->panels; panel < end; panel++) count += p->wanted[panel] != 0;
+    if (count > before) w->list[parts++] = (int32_t)i;
+  }
+  w->parts = parts;
+  return count;
+}
+
 OrtStatus *int8_run(Call c, Int8Product *p) {
   // To wake other threads takes longer than this many products and, for their weights,
   // the time of as many rows more.
@@ -86,11 +120,17 @@ OrtStatus *int8_run(Call c, Int8Product *p) {
   w.most = (p->rows + w.blocks - 1) / w.blocks;
   int64_t panels = (p->m.width + PANEL - 1) / PANEL;
   w.parts = (panels + p->panels - 1) / p->panels;
+  if (p->wanted) {
+    w.list = malloc(w.parts * sizeof *w.list);
+    if (!w.list) return fail(c.api, ORT_FAIL, "out of memory");
+    panels = choose(&w, panels);
+  }
   w.units = w.blocks * w.parts;
-  if ((p->rows + WEIGHTS) * p->m.width * p->depth < SMALL || w.units == 1)
+  if ((p->rows + WEIGHTS) * panels * PANEL * p->depth < SMALL || w.units <= 1)
     thread(&w, 0);
   else
     crew_run(c.node->threads, thread, &w, w.units < c.node->threads ? w.units : c.node->threads);
+  free(w.list);
   return w.failed ? fail(c.api, ORT_FAIL, "out of memory") : NULL;
 }
 

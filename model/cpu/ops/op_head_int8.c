@@ -1,6 +1,7 @@
 // The operator of the LM head in 8 bits.
 #include <math.h>
 #include <pthread.h>
+#include <string.h>
 
 #include "multiply_int8.h"
 
@@ -15,7 +16,7 @@ typedef struct {
   int64_t count;
   Candidate *best;      // logits lack the row's scale, unless there is a bias
   _Atomic float least;  // what has a lower logit is not among the best
-  const uint8_t *allowed;  // a bit for each token; null: all are
+  const uint8_t *allowed;  // a bit for each output; null: all are
 } HeadRow;
 
 typedef struct {
@@ -24,7 +25,8 @@ typedef struct {
   const uint8_t *allowed;  // [slots, bytes]
   const int32_t *groups, *slots;
   const int64_t *wanted;
-  int64_t sentences, bytes;
+  const int32_t *order;  // [V]: the token of each output; null: output i is of token i
+  int64_t vocab, sentences, bytes;
   int64_t width, k, proposed, parts;
   HeadRow *rows;
   ExpSum *sums;  // [rows, parts]
@@ -38,15 +40,40 @@ static float scale_of(const Head *h, int64_t r) { return h->bias ? 1 : h->scale[
 // Logits of tokens that are not allowed: of so low ones nothing is left in a sum.
 static const float never = -1e30f;
 
-// only leaves the logits of tokens that are allowed, and says how many these are.
-static int64_t only(float *out, const float *logits, const uint8_t *allowed, int64_t first, int64_t n) {
+// only leaves the logits of tokens that are allowed, and returns how many these are: `bits` is a bit for each.
+static int64_t only(float *out, const float *logits, const uint8_t *bits, int64_t n) {
   int64_t count = 0;
-  for (int64_t i = 0; i < n; i++) {
-    int yes = allowed[(first + i) / 8] >> (first + i) % 8 & 1;
-    out[i] = yes ? logits[i] : never;
-    count += yes;
+  for (int64_t i = 0; i < n; i += 8) {
+    int64_t end = n - i < 8 ? n : i + 8;
+    if (!bits[i / 8])
+      for (int64_t j = i; j < end; j++) out[j] = never;
+    else
+      for (int64_t j = i; j < end; j++) {
+        int yes = bits[i / 8] >> (j - i) & 1;
+        out[j] = yes ? logits[j] : never;
+        count += yes;
+      }
   }
   return count;
+}
+
+// all says whether all of a whole unit are allowed.
+static int all(const uint8_t *bits) {
+  for (int64_t i = 0; i < TOGETHER * PANEL / 8; i++)
+    if (bits[i] != 0xff) return 0;
+  return 1;
+}
+
+// choose notes the panels in which tokens of some sentence are allowed, of `panels`.
+static void choose(const Head *h, int64_t rows, uint8_t *wanted, int64_t panels) {
+  const uint8_t *before = NULL;
+  memset(wanted, 0, panels);
+  for (int64_t r = 0; r < rows; r++) {
+    const uint8_t *bits = h->rows[r].allowed;
+    if (bits == before) continue;
+    before = bits;
+    for (int64_t i = 0; i < h->bytes && i / 2 < panels; i++) wanted[i / 2] |= bits[i];
+  }
 }
 
 static void head_unit(Int8Product *p, const float *acc, int64_t first, int64_t n, int64_t panel, int64_t width) {
@@ -57,15 +84,15 @@ static void head_unit(Int8Product *p, const float *acc, int64_t first, int64_t n
     ExpSum *part = h->sums + r * h->parts + panel / TOGETHER;
     const float *logits = acc;
     if (h->bias) kernels->add_bias(biased, acc, h->scale[r], h->bias + panel * PANEL, width), logits = biased;
-    if (row->allowed && !only(biased, logits, row->allowed, panel * PANEL, width)) {
-      *part = (ExpSum){never, 0};
-      continue;
+    const uint8_t *bits = row->allowed ? row->allowed + panel * PANEL / 8 : NULL;
+    if (bits && !(width == TOGETHER * PANEL && all(bits))) {
+      if (!only(biased, logits, bits, width)) continue;
+      logits = biased;
     }
-    if (row->allowed) logits = biased;
     *part = kernels->exp_sum(logits, scale_of(h, r), width);
     if (!(part->peak >= row->least * scale_of(h, r))) continue;
     pthread_mutex_lock(&row->lock);
-    row->count = kernels->add_candidates(row->best, row->count, h->proposed, logits, panel * PANEL, width);
+    row->count = kernels->add_candidates(row->best, row->count, h->proposed, logits, h->order ? h->order + panel * PANEL : NULL, panel * PANEL, width);
     if (row->count == h->proposed) row->least = row->best[h->proposed - 1].logit;
     pthread_mutex_unlock(&row->lock);
   }
@@ -75,21 +102,28 @@ static void head_row(Task *t, int64_t r, void *scratch) {
   const Head *h = t->arguments;
   HeadRow *row = h->rows + r;
   (void)scratch;
-  for (int64_t i = 0; i < row->count; i++) row->best[i].logit *= scale_of(h, r);
-  // Logits are no numbers, or fewer tokens than that are allowed.
-  for (int64_t i = row->count; i < h->proposed; i++) row->best[i] = (Candidate){row->allowed ? never : NAN, 0};
+  // What there is in place of candidates: logits are no numbers, or fewer tokens than that are allowed.
+  Candidate none = {row->allowed ? never : NAN, 0};
+  while (row->allowed && row->count > 0 && row->best[row->count - 1].logit <= never) row->count--;
+  for (int64_t i = 0; i < row->count; i++) {
+    row->best[i].logit *= scale_of(h, r);
+    if (row->best[i].id >= 0 && row->best[i].id < h->vocab) continue;
+    none.logit = NAN, row->count = 0;  // the order is damaged
+  }
+  for (int64_t i = row->count; i < h->proposed; i++) row->best[i] = none;
   h->lse[r] = kernels->log_sum_exp(h->sums + r * h->parts, h->parts);
-  if (h->table) kernels->rescore(row->best, h->proposed, h->x + r * h->width, h->table, h->bias, h->width);
+  if (h->table) kernels->rescore(row->best, row->count, h->x + r * h->width, h->table, h->bias, h->width);
   for (int64_t i = 0; i < h->k; i++) {
     h->val[r * h->k + i] = row->best[i].logit - h->lse[r];
     h->idx[r * h->k + i] = row->best[i].id;
   }
 }
 
-// head_run computes a head whose rows begin empty.
+// head_run computes a head whose rows begin empty, and their sums without anything.
 static OrtStatus *head_run(Call c, Int8Product *p, Head *h) {
-  size_t best = p->rows * h->proposed * sizeof(Candidate), sums = p->rows * h->parts * sizeof(ExpSum);
-  char *memory = malloc(p->rows * sizeof(HeadRow) + best + sums);
+  int64_t panels = (p->m.width + PANEL - 1) / PANEL;
+  size_t best = p->rows * h->proposed * sizeof(Candidate), sums = p->rows * h->parts * sizeof(ExpSum), rest = p->rows * sizeof(HeadRow);
+  char *memory = malloc(best + sums + rest + panels);
   if (!memory) return fail(c.api, ORT_FAIL, "out of memory");
   h->rows = (HeadRow *)(memory + best + sums), h->sums = (ExpSum *)(memory + best);
   for (int64_t r = 0; r < p->rows; r++) {
@@ -99,6 +133,11 @@ static OrtStatus *head_run(Call c, Int8Product *p, Head *h) {
     int64_t s = 0;
     while (s + 1 < h->sentences && h->groups[s + 1] <= h->wanted[r]) s++;
     h->rows[r].allowed = h->allowed + h->slots[s] * h->bytes;
+  }
+  if (h->allowed) {
+    for (int64_t i = 0; i < p->rows * h->parts; i++) h->sums[i] = (ExpSum){never, 0};
+    p->wanted = (uint8_t *)memory + best + sums + rest;
+    choose(h, p->rows, (uint8_t *)memory + best + sums + rest, panels);
   }
   OrtStatus *status = int8_run(c, p);
   Task rows = {.item = head_row, .items = p->rows, .arguments = h};
@@ -110,9 +149,12 @@ static OrtStatus *head_run(Call c, Int8Product *p, Head *h) {
 
 // BestCandidatesInt8: q uint8 [R, K], panels, sums and scale of a matrix as of
 // ProductInt8, row_scale [R], k, x, table as of BestCandidates → what BestCandidates
-// makes of the product, and of a bias [V], which may be left out. The logits are never all in memory. allowed uint8 [rows, bytes],
-// see Shortlist, with groups int32 [S+1], slots int32 [S] and wanted int64 [R], the rows of the step that these are: of sentence s,
-// whose rows are groups[s] to groups[s+1]-1, only tokens count that row slots[s] allows. Without, or of no rows, all do.
+// makes of the product, and of a bias [V], which may be left out. The logits are never all in memory.
+//
+// allowed uint8 [rows, bytes] has a bit for each output, with groups int32 [S+1], slots int32 [S] and wanted int64 [R], the rows of
+// the step that these are: of sentence s, whose rows are groups[s] to groups[s+1]-1, only outputs count that row slots[s] allows.
+// Without, or of no rows, all do. Panels of which no sentence allows any are not computed. order int32 [V] is the token of each
+// output; without it they are in the order of their ids. There is no bias with it.
 OrtStatus *op_best_candidates_int8(void *kernel, OrtKernelContext *context) {
   Node *node = kernel;
   Call c = {node->api, context, node};
@@ -137,6 +179,9 @@ OrtStatus *op_best_candidates_int8(void *kernel, OrtKernelContext *context) {
   h.sentences = groups;
   TRY(vector(c, 10, &h.groups, groups + 1));
   TRY(vector(c, 12, &h.wanted, p.rows));
+  TRY(vector(c, 13, &h.order, p.m.width));
+  h.vocab = p.m.width;
+  if (h.order && h.bias) return refuse(c.api, "a head with an order has no bias");
   h.bytes = allowed[1];
   if (h.allowed && allowed[0] == 0) h.allowed = NULL;
   if (h.allowed && p.rows > 0 && (!h.groups || !h.slots || !h.wanted || h.sentences < 1 || h.bytes * 8 < p.m.width))

@@ -91,7 +91,7 @@ static const Op ops[] = {
     OP("Ssru", "ffiliibF", "f", "lhd", op_ssru),
     OP("BestCandidates", "flFFH", "flf", "s", op_best_candidates),
     OP("ProductInt8", "bcif", "f", "p", op_product_int8),
-    OP("BestCandidatesInt8", "bcifflFHFBIIL", "flf", "s", op_best_candidates_int8),
+    OP("BestCandidatesInt8", "bcifflFHFBIILI", "flf", "s", op_best_candidates_int8),
 };
 
 // is_named says whether names has a name, between spaces.

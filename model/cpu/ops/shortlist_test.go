@@ -2,6 +2,7 @@ package ops_test
 
 import (
 	"math"
+	"math/rand/v2"
 	"slices"
 	"testing"
 
@@ -106,6 +107,137 @@ func TestHeadWithShortlist(t *testing.T) {
 		}
 		for i := len(list); i < k; i++ {
 			assert.Less(t, val[row*k+i], float32(-1e29), "no other")
+		}
+	}
+}
+
+// masked is an 8-bit head of rows that are sentences of their own, of which each may have other tokens.
+type masked struct {
+	int8Product
+	head
+	allowed []uint8 // [rows, bytes]: bits of outputs
+	order   []int32
+}
+
+func (m masked) bytes() int { return (m.vocab + 7) / 8 }
+
+// only has some rows.
+func (m masked) only(rows ...int) masked {
+	some := m
+	some.int8Product.x, some.head.x, some.head.scale, some.allowed = nil, nil, nil, nil
+	for _, r := range rows {
+		some.int8Product.x = append(some.int8Product.x, m.int8Product.x[r*m.depth:(r+1)*m.depth]...)
+		some.head.x = append(some.head.x, m.head.x[r*m.head.width:(r+1)*m.head.width]...)
+		some.head.scale = append(some.head.scale, m.head.scale[r])
+		some.allowed = append(some.allowed, m.allowed[r*m.bytes():(r+1)*m.bytes()]...)
+	}
+	some.int8Product.rows, some.head.rows = len(rows), len(rows)
+	return some
+}
+
+func (m masked) run(t *testing.T) best {
+	t.Helper()
+	c := m.int8Product.head(m.head)
+	n := m.head.rows
+	slots, groups, wanted := make([]int32, n), make([]int32, n+1), make([]int64, n)
+	for i := range n {
+		slots[i], groups[i+1], wanted[i] = int32(i), int32(i+1), int64(i)
+	}
+	c.inputs = append(c.inputs, make([]arg, 9-len(c.inputs))...)
+	c.inputs = append(c.inputs, octets(m.allowed, n, m.bytes()), int32s(groups...), int32s(slots...), int64s(wanted...))
+	if m.order != nil {
+		c.inputs = append(c.inputs, int32s(m.order...))
+	}
+	out := c.run(t)
+	return best{out[0].([]float32), out[1].([]int64), out[2].([]float32)}
+}
+
+// ordered is the same head with its outputs in another order.
+func (m masked) ordered(order []int) masked {
+	other := m
+	other.w, other.int8Product.scale, other.allowed = slices.Clone(m.w), slices.Clone(m.int8Product.scale), make([]uint8, len(m.allowed))
+	other.order = make([]int32, m.vocab)
+	for to, from := range order {
+		other.order[to] = int32(from)
+		other.int8Product.scale[to] = m.int8Product.scale[from]
+		copy(other.w[to*m.depth:(to+1)*m.depth], m.w[from*m.depth:(from+1)*m.depth])
+		for r := range m.head.rows {
+			bit := m.allowed[r*m.bytes()+from/8] >> (from % 8) & 1
+			other.allowed[r*m.bytes()+to/8] |= bit << (to % 8)
+		}
+	}
+	return other
+}
+
+// randomMask allows some of the outputs: none, all, runs of them, or one here and there.
+func randomMask(r *rand.Rand, vocab int) []uint8 {
+	mask := make([]uint8, (vocab+7)/8)
+	allow := func(first, end int) {
+		for i := max(first, 0); i < min(end, vocab); i++ {
+			mask[i/8] |= 1 << (i % 8)
+		}
+	}
+	switch r.IntN(6) {
+	case 0: // none, which is no mistake of the operator's
+	case 1:
+		allow(0, vocab)
+	case 2, 3:
+		for range 1 + r.IntN(3) {
+			first := r.IntN(vocab)
+			allow(first, first+r.IntN(600))
+		}
+	default:
+		for range 1 + r.IntN(60) {
+			i := r.IntN(vocab)
+			allow(i, i+1)
+		}
+	}
+	return mask
+}
+
+// What a row may have decides what is computed for it, and not what the other rows may have: with them it is as alone, and as
+// beside a row that may have everything. The order of the outputs does not matter either, but for the rounding of their sum.
+func TestHeadComputesWhatIsAllowed(t *testing.T) {
+	for seed := range 40 {
+		r := random(seed)
+		rows, vocab := 1+r.IntN(9), []int{17, 190, 192, 200, 1000, 3001}[r.IntN(6)]
+		k := min(1+r.IntN(12), vocab)
+		p, h := newInt8Head(t, seed, rows, 37, vocab, k)
+		m := masked{int8Product: p, head: h}
+		for range rows - 1 {
+			m.allowed = append(m.allowed, randomMask(r, vocab)...)
+		}
+		m.allowed = append(m.allowed, slices.Repeat([]uint8{0xff}, m.bytes())...)
+		together := m.run(t)
+		other := m.ordered(r.Perm(vocab)).run(t)
+		require.Equal(t, together.ids, other.ids, "seed %d: other candidates in another order", seed)
+		for row := range rows {
+			got := together.row(row, k)
+			require.Equal(t, m.only(row).run(t).row(0, k), got, "seed %d: row %d is another alone", seed, row)
+			require.Equal(t, m.only(rows-1, row).run(t).row(1, k), got, "seed %d: row %d", seed, row)
+			require.InDelta(t, got.lse[0], other.row(row, k).lse[0], 1e-4*(1+math.Abs(float64(got.lse[0]))))
+			mask := m.allowed[row*m.bytes() : (row+1)*m.bytes()]
+			for i, id := range got.ids {
+				if v := float64(got.logProbs[i]); v > -1e29 && !math.IsInf(v, 1) {
+					require.NotZero(t, mask[id/8]>>(id%8)&1, "seed %d: row %d has token %d, which is not allowed", seed, row, id)
+				} else {
+					require.LessOrEqual(t, len(bitsOf(mask)), i, "seed %d: row %d lacks a candidate", seed, row)
+				}
+			}
+		}
+		all := p.best(t, h)
+		require.Equal(t, all.row(rows-1, k), together.row(rows-1, k), "who may have all has what there is without masks")
+	}
+}
+
+// An order that is damaged makes no candidate that a search takes for one, and nothing is read outside of the embeddings.
+func TestHeadWithDamagedOrder(t *testing.T) {
+	p, h := newInt8Head(t, 1, 1, 37, 200, 4)
+	m := masked{int8Product: p, head: h, allowed: slices.Repeat([]uint8{0xff}, 25)}
+	for _, id := range []int32{-1, 200, math.MaxInt32, math.MinInt32} {
+		m.order = slices.Repeat([]int32{id}, 200)
+		for _, v := range m.run(t).logProbs {
+			require.False(t, v <= 0, "%g would pass for a log-probability", v)
 		}
 	}
 }
