@@ -81,7 +81,23 @@ type Manifest struct {
 	Targets []string `json:"targets,omitempty"`
 	// License is what the checkpoint's model card says of its license; "": nothing.
 	License string          `json:"license,omitempty"`
-	Files   map[string]File `json:"files"` // by name, the manifest itself left out
+	Scripts *Scripts        `json:"scripts,omitempty"` // nil: the outputs of the LM head are in the order of their ids
+	Files   map[string]File `json:"files"`             // by name, the manifest itself left out
+}
+
+// Scripts say in which order the LM head of an 8-bit export has its outputs, and what tells it the language of a translation.
+type Scripts struct {
+	Tokens    int64            `json:"tokens"`              // where [WeightsFile] has the tokens of the outputs, int32 [vocab_size]
+	Runs      []Script         `json:"runs"`                // one after the other; together they are the vocabulary
+	Languages map[string]int64 `json:"languages"`           // the token of each language that the model translates into
+	InSource  bool             `json:"in_source,omitempty"` // it is a token of the source, not of the translation's prefix
+}
+
+// Script are outputs whose tokens have letters of one writing system.
+type Script struct {
+	Name    string `json:"name"`            // as [unicode.Scripts] has it; "": no letters, or those of all scripts
+	Names   bool   `json:"names,omitempty"` // they have capital letters, and may stand in texts of any script whose source has them
+	Outputs int    `json:"outputs"`
 }
 
 // Directions are the languages that the model translates from and into.

@@ -209,6 +209,22 @@ func (t *Tokenizer) LanguageID(code string) (id int64, ok bool) {
 	return id, ok
 }
 
+// TargetTokens are the tokens that tell a model the language of a translation, and whether they stand in its source, else in what
+// the translation is forced to begin with. Models of one direction have none.
+func (t *Tokenizer) TargetTokens() (tokens map[string]int64, inSource bool) {
+	inSource = slices.Contains(slices.Concat(t.framing.Before, t.framing.After), Target)
+	if !inSource && !slices.Contains(t.framing.Forced, Target) {
+		return nil, false
+	}
+	tokens = map[string]int64{}
+	for code, id := range t.codes {
+		if id >= 0 {
+			tokens[code] = id
+		}
+	}
+	return tokens, inSource
+}
+
 // Encode turns text into the encoder's input for its translation from one language
 // into another. Text without anything to translate gives as many ids as "" does. It
 // fails with ErrUnknownLanguage or ErrTooLong.

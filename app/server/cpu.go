@@ -8,6 +8,7 @@ import (
 	"dragoman/app/config"
 	"dragoman/app/decode/cores"
 	"dragoman/app/decode/engine"
+	"dragoman/app/text/language"
 	"dragoman/model"
 	"dragoman/model/cpu"
 )
@@ -107,6 +108,12 @@ func (c *cpuBackend) start(ctx context.Context, cfg config.Config, dir string, m
 	}
 	decoding.Cores = share
 	opts := cpu.Options{Threads: threads, Verify: cfg.Verify, NoShortlist: !bool(cfg.Shortlist)}
+	if cfg.Scripts {
+		opts.Scripts = language.Scripts
+		if m.Scripts == nil {
+			decoding.Log.Warn("TARGET_SCRIPTS does nothing for this model: that needs several languages, PRECISION=int8, and an export by this version", "model", m.Source)
+		}
+	}
 	models, err := engine.OpenModels(copies(workers, threads), func() (model.Model, error) {
 		opened, err := c.runtime.Open(ctx, dir, opts)
 		opts.Verify = model.VerifyNever // the other copies read the same files

@@ -17,7 +17,7 @@ import (
 type backend struct {
 	kv       *store // a row per hypothesis, capacity in decoder tokens
 	cross    *store // a row per sentence, capacity in source tokens
-	allowed  *shortlists
+	allowed  *allowed
 	encoding encoding
 	step     step
 	memory   *pool.Pool    // of the sessions
@@ -45,12 +45,8 @@ func (m *Model) NewBatch(limits model.Limits) (model.Batch, error) {
 	if b.cross, err = newStore(spec.Decoder.Layers, limits.Rows, spec.MaxPositions, tokenSize(m.manifest)); err != nil {
 		return nil, errors.Join(fmt.Errorf("memory of cross attention: %w", err), b.Close())
 	}
-	sentences := limits.Rows
-	if m.noShortlist {
-		sentences = 0
-	}
-	if b.allowed, err = newShortlists(m.manifest, sentences); err != nil {
-		return nil, errors.Join(fmt.Errorf("shortlists: %w", err), b.Close())
+	if b.allowed, err = newAllowed(m, limits.Rows); err != nil {
+		return nil, errors.Join(fmt.Errorf("allowed tokens: %w", err), b.Close())
 	}
 	return batch.New(spec, limits, encoderTokens, b), nil
 }
@@ -75,6 +71,9 @@ func tokenSize(m *model.Manifest) int {
 
 func (b *backend) Encode(sources [][]int64, slots []int32, tokens int) error {
 	b.enter()
+	for i, source := range sources {
+		b.allowed.source(slots[i], source)
+	}
 	return b.sound(b.encoding.run(sources, slots, tokens, b.cross, b.allowed))
 }
 
@@ -89,6 +88,7 @@ func (b *backend) enter() {
 // Begin implements [batch.Beginner].
 func (b *backend) Begin(source []int64, slot int32) (func(time.Duration) (bool, error), error) {
 	b.enter()
+	b.allowed.source(slot, source)
 	e := &encoding{session: b.encoding.session}
 	if last := len(b.spare) - 1; last >= 0 {
 		e, b.spare = b.spare[last], b.spare[:last]
@@ -114,6 +114,7 @@ func (b *backend) sound(err error) error {
 }
 
 func (b *backend) Step(rows []batch.Row, k int) (model.Candidates, error) {
+	b.allowed.prefixes(rows)
 	candidates, err := b.step.run(rows, k, b.kv, b.cross, b.allowed)
 	return candidates, b.sound(err)
 }

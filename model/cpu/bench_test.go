@@ -7,6 +7,7 @@ import (
 	"os"
 	"runtime"
 	"strconv"
+	"strings"
 	"syscall"
 	"testing"
 	"time"
@@ -76,7 +77,7 @@ func benchmarkStep(b *testing.B, m model.Model, sentences, beams int) {
 		if fed++; fed == limit-2 { // over again
 			b.StopTimer()
 			begin()
-			fed = past
+			fed = past + 1
 			b.StartTimer()
 		}
 		feed(tokens, parents)
@@ -135,13 +136,22 @@ func benchFolder(b *testing.B, precision model.Precision) string {
 func benchModel(b *testing.B, precision model.Precision) model.Model {
 	threads, err := strconv.Atoi(cmp.Or(os.Getenv("DRAGOMAN_BENCH_THREADS"), "1"))
 	require.NoError(b, err)
-	m, err := cputest.Runtime(b).Open(b.Context(), benchFolder(b, precision), cpu.Options{Threads: threads})
+	m, err := cputest.Runtime(b).Open(b.Context(), benchFolder(b, precision), cpu.Options{Threads: threads, Scripts: benchScripts()})
 	require.NoError(b, err)
 	b.Cleanup(func() {
 		require.NoError(b, m.Close())
 		runtime.GC()
 	})
 	return m
+}
+
+// benchScripts are the scripts of all languages, if DRAGOMAN_BENCH_SCRIPTS names some.
+func benchScripts() func(string) []string {
+	names := strings.Fields(os.Getenv("DRAGOMAN_BENCH_SCRIPTS"))
+	if names == nil {
+		return nil
+	}
+	return func(string) []string { return names }
 }
 
 // randomSources are sentences of 32 tokens that have nothing in common.

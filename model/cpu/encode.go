@@ -15,13 +15,13 @@ type encoding struct {
 
 // run runs the encoder on sources and writes the keys and values of their cross
 // attention to the rows of the store that slots names.
-func (e *encoding) run(sources [][]int64, slots []int32, tokens int, cross *store, allowed *shortlists) (err error) {
+func (e *encoding) run(sources [][]int64, slots []int32, tokens int, cross *store, allowed *allowed) (err error) {
 	if e.tensors == nil {
 		if e.tensors, err = newTensors(e.session); err != nil {
 			return err
 		}
 		cross.bind(e.binding, "cross")
-		allowed.bind(e.binding)
+		allowed.bind(e.binding, true)
 	}
 	ids, pos := input[int64](e.tensors, "ids", tokens), input[int64](e.tensors, "pos", tokens)
 	offsets := input[int32](e.tensors, "offsets", len(sources)+1)

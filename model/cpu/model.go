@@ -23,6 +23,10 @@ type Options struct {
 	Verify model.Verify
 	// NoShortlist has all tokens be candidates, also of a model with a lexical shortlist.
 	NoShortlist bool
+	// Scripts are the writing systems of a language, as [unicode.Scripts] has them; none: unknown. With them translations have
+	// only tokens of their language's scripts, of no script, and of their source, where the export knows scripts: see
+	// [model.Manifest]. nil: they may have all.
+	Scripts func(language string) []string
 }
 
 // Model is an exported model in ONNX Runtime: a session for the encoder and one
@@ -36,6 +40,7 @@ type Model struct {
 	resident int64      // see Resident
 
 	noShortlist bool
+	scripts     *scripts // nil: translations may have all
 }
 
 // Open loads the exported folder dir. It checks the files against the manifest
@@ -54,6 +59,11 @@ func (r *Runtime) Open(ctx context.Context, dir string, opts Options) (*Model, e
 		return nil, err
 	}
 	m := &Model{manifest: manifest, memory: r.memory, resident: objects, noShortlist: opts.NoShortlist}
+	if opts.Scripts != nil && manifest.Scripts != nil {
+		if m.scripts, err = readScripts(dir, manifest, opts.Scripts); err != nil {
+			return nil, err
+		}
+	}
 	if m.weights, err = mapping.Open(filepath.Join(dir, model.WeightsFile)); err != nil {
 		return nil, err
 	}

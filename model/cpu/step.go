@@ -35,14 +35,14 @@ func (s *step) close() {
 }
 
 // run runs a step. The candidates hold until the next one.
-func (s *step) run(rows []batch.Row, k int, kv, cross *store, allowed *shortlists) (_ model.Candidates, err error) {
+func (s *step) run(rows []batch.Row, k int, kv, cross *store, allowed *allowed) (_ model.Candidates, err error) {
 	if s.tensors == nil {
 		if s.tensors, err = newTensors(s.session); err != nil {
 			return model.Candidates{}, err
 		}
 		kv.bind(s.binding, "kv")
 		cross.bind(s.binding, "cross")
-		allowed.bind(s.binding)
+		allowed.bind(s.binding, false)
 	}
 	sentences, wanted := 0, 0
 	for i, row := range rows {

@@ -3,7 +3,6 @@ package cpu
 import (
 	"unsafe"
 
-	"dragoman/model"
 	"dragoman/model/onnx"
 	"dragoman/model/onnxruntime"
 )
@@ -56,37 +55,6 @@ func (s *store) clear() {
 	row := s.capacity * s.token
 	for layer := range s.layers {
 		s.memory.release((layer*s.rows+kept)*row, (layer+1)*s.rows*row)
-	}
-}
-
-// shortlists are the tokens that the translations of sentences may have, by their row of the memory of cross attention:
-// [rows, bytes], a bit for each token; no rows: all of them. nil: the model has no shortlist.
-type shortlists struct {
-	memory      buffer
-	rows, bytes int
-}
-
-// newShortlists makes those of a model, for so many sentences.
-func newShortlists(m *model.Manifest, rows int) (*shortlists, error) {
-	if !m.Spec.Shortlisted(m.Precision) {
-		return nil, nil
-	}
-	s := &shortlists{rows: rows, bytes: (m.Spec.VocabSize + 7) / 8}
-	var err error
-	s.memory, err = newBuffer(max(rows, 1) * s.bytes)
-	return s, err
-}
-
-func (s *shortlists) bind(b *onnxruntime.Binding) {
-	if s != nil {
-		b.Input("allowed", unsafe.Pointer(unsafe.SliceData(s.memory)), onnx.Uint8, s.rows, s.bytes)
-	}
-}
-
-func (s *shortlists) close() {
-	if s != nil {
-		s.memory.free()
-		s.memory = nil
 	}
 }
 

@@ -42,16 +42,19 @@ func (b cpu) encoderInputs() {
 	b.Input("offsets", onnx.Int32, onnx.Named("B1"))
 	b.Input("slots", onnx.Int32, onnx.Named("B"))
 	b.memory("cross")
-	b.allowed()
-}
-
-// allowed is an input, if the model has a shortlist: a bit for each token that the translation of a sentence may have, by its row
-// of the memory of cross attention, which the encoder writes; no rows: it may have all.
-func (b cpu) allowed() {
 	if b.shortlisted() {
-		b.Input("allowed", onnx.Uint8, onnx.Named("allowed_rows"), onnx.Named("allowed_bytes"))
+		b.allowed()
 	}
 }
+
+// allowed is a bit for each output of the LM head whose token the translation of a sentence may have, by its row
+// of the memory of cross attention; no rows: it may have all. The encoder of a model with a shortlist writes it.
+func (b cpu) allowed() {
+	b.Input("allowed", onnx.Uint8, onnx.Named("allowed_rows"), onnx.Named("allowed_bytes"))
+}
+
+// masked says whether the decoder is told which tokens a translation may have.
+func (b cpu) masked() bool { return b.shortlisted() || b.w.order != nil }
 
 func (b cpu) shortlisted() bool { return b.spec.Shortlisted(b.w.precision) }
 
@@ -79,7 +82,9 @@ func (b cpu) decoderInputs() {
 	b.Input("lengths", onnx.Int32, sentences)
 	b.memory("kv")
 	b.memory("cross")
-	b.allowed()
+	if b.masked() {
+		b.allowed()
+	}
 	b.Input("wanted", onnx.Int64, onnx.Named("Q"))
 	b.Input("k", onnx.Int64, onnx.Fixed(1))
 }
@@ -220,7 +225,11 @@ func (b cpu) multiply(x activation, layers ...string) product {
 // quantized are the inputs of an operator that stand for the matrices of layers: panels,
 // sums, scales.
 func (b cpu) quantized(layers ...string) []string {
-	q, err := b.w.quantized(packedName(layers)+".int8", suffixed(layers, ".weight")...)
+	var order []int32
+	if layers[0] == "lm_head" {
+		order = b.w.order
+	}
+	q, err := b.w.quantized(packedName(layers)+".int8", order, suffixed(layers, ".weight")...)
 	return []string{b.use(q.panels, err), b.use(q.sums, err), b.use(q.scale, err)}
 }
 
@@ -330,9 +339,12 @@ func (b cpu) candidates(y string) {
 		if b.spec.LogitsBias {
 			inputs = append(inputs, b.logitsBias())
 		}
-		if b.shortlisted() {
+		if b.masked() {
 			inputs = append(inputs, make([]string, 9-len(inputs))...) // no bias
 			inputs = append(inputs, "allowed", "groups", "slots", "wanted")
+		}
+		if b.w.order != nil {
+			inputs = append(inputs, b.use(b.w.tokens()))
 		}
 		b.NamedNode(onnx.Dragoman, "BestCandidatesInt8", inputs, outputs, spare)
 	} else {

@@ -93,7 +93,11 @@ func Export(ctx context.Context, checkpointDir, outDir string, opts Options) (*m
 		License:   license,
 		Files:     map[string]model.File{},
 	}
-	if err := writeGraphs(ctx, ckpt, work, m); err != nil {
+	order, err := orderScripts(ckpt, checkpointDir, m)
+	if err != nil {
+		return nil, fmt.Errorf("export %s: %w", checkpointDir, err)
+	}
+	if err := writeGraphs(ctx, ckpt, work, m, order); err != nil {
 		return nil, fmt.Errorf("export %s: %w", checkpointDir, err)
 	}
 	if err := copyTokenizer(ctx, checkpointDir, work, m); err != nil {
@@ -104,13 +108,13 @@ func Export(ctx context.Context, checkpointDir, outDir string, opts Options) (*m
 
 // writeGraphs writes the graphs and their weights into dir and enters them in
 // the manifest.
-func writeGraphs(ctx context.Context, ckpt *checkpoint.Checkpoint, dir string, m *model.Manifest) error {
+func writeGraphs(ctx context.Context, ckpt *checkpoint.Checkpoint, dir string, m *model.Manifest, order []int32) error {
 	data, err := onnx.CreateData(filepath.Join(dir, model.WeightsFile))
 	if err != nil {
 		return err
 	}
 	defer data.Close()
-	w := &weights{ctx: ctx, ckpt: ckpt, data: data, precision: m.Precision}
+	w := &weights{ctx: ctx, ckpt: ckpt, data: data, precision: m.Precision, order: order}
 	for _, part := range graphsFor(m.Precision, m.Spec) {
 		graph, err := part.build(w, m.Spec)
 		if err != nil {
@@ -123,6 +127,9 @@ func writeGraphs(ctx context.Context, ckpt *checkpoint.Checkpoint, dir string, m
 		if m.Files[part.file], err = model.HashFile(ctx, path); err != nil {
 			return err
 		}
+	}
+	if tokens, ok := data.Weight(scriptTokens); ok {
+		m.Scripts.Tokens = tokens.Offset
 	}
 	size, sum, err := data.Finish()
 	m.Files[model.WeightsFile] = model.File{Size: size, SHA256: sum}

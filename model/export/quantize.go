@@ -22,8 +22,8 @@ type quantized struct {
 
 const panel, step = 16, 4
 
-// quantized quantizes the rows of the tensors, [out, in] in total.
-func (w *weights) quantized(name string, tensors ...string) (quantized, error) {
+// quantized quantizes the rows of the tensors, [out, in] in total. An order says which row each output is; nil: the rows are in order.
+func (w *weights) quantized(name string, order []int32, tensors ...string) (quantized, error) {
 	if known, ok := w.data.Weight(name); ok {
 		sums, _ := w.data.Weight(name + ".sums")
 		scale, _ := w.data.Weight(name + ".scale")
@@ -51,20 +51,29 @@ func (w *weights) quantized(name string, tensors ...string) (quantized, error) {
 			return quantized{}, err
 		}
 	}
-	return w.addQuantized(name, q, scales, cols)
+	return w.addQuantized(name, q, scales, cols, order)
 }
 
 // addQuantized adds a matrix q whose rows have cols elements.
-func (w *weights) addQuantized(name string, q []int8, scales []float32, cols int) (added quantized, err error) {
+func (w *weights) addQuantized(name string, q []int8, scales []float32, cols int, order []int32) (added quantized, err error) {
 	rows := len(scales)
+	row := func(i int) []int8 { return q[i*cols : (i+1)*cols] }
+	if order != nil {
+		row = func(i int) []int8 { return q[int(order[i])*cols : (int(order[i])+1)*cols] }
+		ordered := make([]float32, rows)
+		for i, from := range order {
+			ordered[i] = scales[from]
+		}
+		scales = ordered
+	}
 	shape := []int{(rows + panel - 1) / panel, (cols + step - 1) / step, panel, step}
 	if added.panels, err = w.add(name, onnx.Int8, shape, func(out io.Writer) error {
-		return writePanels(out, q, rows, cols)
+		return writePanels(out, row, rows, cols)
 	}); err != nil {
 		return quantized{}, err
 	}
 	if added.sums, err = w.add(name+".sums", onnx.Int32, []int{rows}, func(out io.Writer) error {
-		return binary.Write(out, binary.LittleEndian, rowSums(q, rows, cols))
+		return binary.Write(out, binary.LittleEndian, rowSums(row, rows))
 	}); err != nil {
 		return quantized{}, err
 	}
@@ -92,25 +101,25 @@ func quantizeRows(q []int8, scales, values []float32, cols int) []float32 {
 	return scales
 }
 
-// rowSums are the sums of the rows of q, [rows, cols].
-func rowSums(q []int8, rows, cols int) []int32 {
+// rowSums are the sums of rows.
+func rowSums(row func(int) []int8, rows int) []int32 {
 	sums := make([]int32, rows)
 	for i := range sums {
-		for _, v := range q[i*cols : (i+1)*cols] {
+		for _, v := range row(i) {
 			sums[i] += int32(v)
 		}
 	}
 	return sums
 }
 
-// writePanels writes q, [rows, cols], as panels.
-func writePanels(out io.Writer, q []int8, rows, cols int) error {
+// writePanels writes rows of cols elements as panels.
+func writePanels(out io.Writer, row func(int) []int8, rows, cols int) error {
 	steps := (cols + step - 1) / step
 	buf := make([]int8, steps*panel*step)
 	for first := 0; first < rows; first += panel {
 		clear(buf)
 		for r := range min(panel, rows-first) {
-			for c, v := range q[(first+r)*cols : (first+r+1)*cols] {
+			for c, v := range row(first + r) {
 				buf[(c/step*panel+r)*step+c%step] = v
 			}
 		}

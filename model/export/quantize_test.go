@@ -52,7 +52,7 @@ func TestWritePanels(t *testing.T) {
 			q[i] = int8(i*7 | 1)
 		}
 		var out bytes.Buffer
-		require.NoError(t, writePanels(&out, q, rows, cols))
+		require.NoError(t, writePanels(&out, func(i int) []int8 { return q[i*cols : (i+1)*cols] }, rows, cols))
 		steps := (cols + 3) / 4
 		require.Equal(t, (rows+15)/16*steps*64, out.Len())
 		sums := make([]int32, rows)
@@ -65,7 +65,7 @@ func TestWritePanels(t *testing.T) {
 			require.Equal(t, q[r*cols+c], int8(v), "%v: row %d column %d", size, r, c)
 			sums[r] += int32(int8(v))
 		}
-		require.Equal(t, sums, rowSums(q, rows, cols))
+		require.Equal(t, sums, rowSums(func(i int) []int8 { return q[i*cols : (i+1)*cols] }, rows))
 	}
 }
 

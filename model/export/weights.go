@@ -24,6 +24,7 @@ type weights struct {
 	ckpt      *checkpoint.Checkpoint
 	data      *onnx.Data
 	precision model.Precision
+	order     []int32 // the tokens of the LM head's outputs, see [orderScripts]; nil: in the order of their ids
 }
 
 // float is the type that weights which are not quantized are stored in.

@@ -31,6 +31,17 @@ const (
 // dense are the scripts with a syllable or a word in each letter.
 const dense = han | hiragana | katakana | hangul
 
+// Scripts are the writing systems that running text in a language is in today, as [unicode.Scripts] calls them; none for codes of
+// no family.
+func Scripts(code string) (names []string) {
+	for i, name := range scriptNames {
+		if entries[code].scripts>>i&1 != 0 {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
 // scriptTables has the letters of each script.
 var scriptTables = func() (tables []*unicode.RangeTable) {
 	for _, name := range scriptNames {

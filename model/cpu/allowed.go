@@ -1,0 +1,203 @@
+package cpu
+
+import (
+	"encoding/binary"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"unsafe"
+
+	"dragoman/model"
+	"dragoman/model/batch"
+	"dragoman/model/onnx"
+	"dragoman/model/onnxruntime"
+)
+
+// allowed are the tokens that the translations of sentences may have, by their row of the memory of cross attention:
+// [rows, bytes], a bit for each output of the LM head; no rows: all of them. nil: the model takes none.
+type allowed struct {
+	memory      buffer
+	rows, bytes int
+	listed      bool     // the encoder writes them, by the model's shortlist
+	scripts     *scripts // what they are by else
+}
+
+// newAllowed makes those of a model, for so many sentences.
+func newAllowed(m *Model, rows int) (*allowed, error) {
+	spec := m.manifest.Spec
+	listed := spec.Shortlisted(m.manifest.Precision)
+	if !listed && m.manifest.Scripts == nil {
+		return nil, nil
+	}
+	if listed && m.noShortlist || !listed && m.scripts == nil {
+		rows = 0
+	}
+	a := &allowed{rows: rows, bytes: (spec.VocabSize + 7) / 8, listed: listed, scripts: m.scripts}
+	var err error
+	a.memory, err = newBuffer(max(rows, 1) * a.bytes)
+	return a, err
+}
+
+// bind binds them to an encoder, which has shortlists, or to a decoder.
+func (a *allowed) bind(b *onnxruntime.Binding, encoder bool) {
+	if a != nil && (!encoder || a.listed) {
+		b.Input("allowed", unsafe.Pointer(unsafe.SliceData(a.memory)), onnx.Uint8, a.rows, a.bytes)
+	}
+}
+
+func (a *allowed) close() {
+	if a != nil {
+		a.memory.free()
+		a.memory = nil
+	}
+}
+
+// row are the bits of a sentence.
+func (a *allowed) row(slot int32) []byte { return a.memory[int(slot)*a.bytes:][:a.bytes] }
+
+// source allows a translation the names of its source, and the languages that are told in it.
+func (a *allowed) source(slot int32, source []int64) {
+	if a == nil || a.scripts == nil {
+		return
+	}
+	bits, named := a.row(slot), false
+	clear(bits)
+	for _, id := range source {
+		if out, ok := a.scripts.names.of(id); ok {
+			setBits(bits, out, out+1)
+		}
+		if a.scripts.inSource {
+			named = a.scripts.allow(bits, id) || named
+		}
+	}
+	if a.scripts.inSource && !named {
+		setBits(bits, 0, 8*a.bytes)
+	}
+}
+
+// prefixes allows the translations that begin with a step the languages that they are forced to begin with, or all where that is
+// none.
+func (a *allowed) prefixes(rows []batch.Row) {
+	if a == nil || a.scripts == nil || a.scripts.inSource {
+		return
+	}
+	begins, named := false, false
+	for i, row := range rows {
+		if row.Position == 0 {
+			begins, named = true, false
+		}
+		if !begins {
+			continue
+		}
+		named = a.scripts.allow(a.row(row.Slot), int64(row.Token)) || named
+		if endsSentence(rows, i) {
+			if !named {
+				setBits(a.row(row.Slot), 0, 8*a.bytes)
+			}
+			begins = false
+		}
+	}
+}
+
+// setBits sets those from first to end-1.
+func setBits(bits []byte, first, end int) {
+	for ; first < end && first%8 != 0; first++ {
+		bits[first/8] |= 1 << (first % 8)
+	}
+	for ; first+8 <= end; first += 8 {
+		bits[first/8] = 0xff
+	}
+	for ; first < end; first++ {
+		bits[first/8] |= 1 << (first % 8)
+	}
+}
+
+// scripts are the outputs of the LM head that translations into a language may have, by its token.
+type scripts struct {
+	languages map[int64][]span
+	inSource  bool
+	names     outputs
+}
+
+// span are the outputs from first to end-1.
+type span struct{ first, end int }
+
+// outputs are those of some tokens, by their ids; negative: it is none of them.
+type outputs []int32
+
+func (o outputs) of(id int64) (output int, ok bool) {
+	if id < 0 || id >= int64(len(o)) || o[id] < 0 {
+		return 0, false
+	}
+	return int(o[id]), true
+}
+
+// allow sets the bits of the language that a token names, if it names one.
+func (s *scripts) allow(bits []byte, token int64) bool {
+	spans, ok := s.languages[token]
+	for _, span := range spans {
+		setBits(bits, span.first, span.end)
+	}
+	return ok
+}
+
+// readScripts reads those of the exported folder dir. A language of which nothing is known may have all.
+func readScripts(dir string, m *model.Manifest, of func(language string) (scripts []string)) (*scripts, error) {
+	left := m.Spec.VocabSize
+	for _, run := range m.Scripts.Runs {
+		if run.Outputs < 0 || run.Outputs > left {
+			return nil, fmt.Errorf("%w: scripts have more outputs than there are: export again", model.ErrDamaged)
+		}
+		left -= run.Outputs
+	}
+	if left > 0 {
+		return nil, fmt.Errorf("%w: %d outputs have no script: export again", model.ErrDamaged, left)
+	}
+	names, err := readNames(filepath.Join(dir, model.WeightsFile), m)
+	s := &scripts{languages: map[int64][]span{}, inSource: m.Scripts.InSource, names: names}
+	for code, token := range m.Scripts.Languages {
+		s.languages[token] = spans(m.Scripts.Runs, of(code))
+	}
+	return s, err
+}
+
+// spans are the outputs of some scripts and of none, or all where nothing is known.
+func spans(runs []model.Script, scripts []string) (of []span) {
+	at := 0
+	for _, run := range runs {
+		if len(scripts) == 0 || run.Name == "" || slices.Contains(scripts, run.Name) {
+			of = append(of, span{at, at + run.Outputs})
+		}
+		at += run.Outputs
+	}
+	return of
+}
+
+// readNames reads the tokens of the outputs that are names, and turns them around.
+func readNames(path string, m *model.Manifest) (outputs, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	tokens, of := make([]int32, m.Spec.VocabSize), slices.Repeat(outputs{-1}, m.Spec.VocabSize)
+	if err := binary.Read(io.NewSectionReader(f, m.Scripts.Tokens, int64(4*len(tokens))), binary.LittleEndian, tokens); err != nil {
+		return nil, fmt.Errorf("%w: the tokens of the outputs: %w", model.ErrDamaged, err)
+	}
+	out := int32(0)
+	for _, run := range m.Scripts.Runs {
+		for range run.Outputs {
+			token := tokens[out]
+			if token < 0 || int(token) >= len(of) {
+				return nil, fmt.Errorf("%w: output %d is of token %d: export again", model.ErrDamaged, out, token)
+			}
+			if run.Names {
+				of[token] = out
+			}
+			out++
+		}
+	}
+	return of, nil
+}

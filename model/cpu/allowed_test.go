@@ -1,0 +1,148 @@
+package cpu_test
+
+import (
+	"slices"
+	"strings"
+	"testing"
+	"unicode"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"dragoman/model"
+	"dragoman/model/cpu"
+	"dragoman/model/cpu/cputest"
+	"dragoman/model/family"
+	"dragoman/model/modeltest"
+	"dragoman/model/search"
+)
+
+// written are the scripts of the bundled model's languages.
+func written(language string) []string {
+	return map[string][]string{"ja": {"Han", "Hiragana", "Katakana"}, "zh": {"Han"}, "en": {"Latin"}, "fr": {"Latin"}, "de": {"Latin"}}[language]
+}
+
+func openScripts(t *testing.T, dir string, scripts func(string) []string) *cpu.Model {
+	t.Helper()
+	m, err := cputest.Runtime(t).Open(t.Context(), dir, cpu.Options{Scripts: scripts})
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, m.Close()) })
+	return m
+}
+
+// mayHave says whether a piece may stand in a translation into a language, from a source: by its letters, one by one.
+func mayHave(piece string, id int64, language string, source []int64) bool {
+	letters, latin := 0, 0
+	for _, r := range piece {
+		if unicode.Is(unicode.Latin, r) {
+			latin++
+		}
+		if r != '▁' {
+			letters++
+		}
+		common := unicode.In(r, unicode.Common, unicode.Inherited)
+		if own := slices.ContainsFunc(written(language), func(s string) bool { return unicode.Is(unicode.Scripts[s], r) }); !own && !common && !unicode.Is(unicode.Latin, r) {
+			return slices.Contains(source, id) && strings.ContainsFunc(piece, unicode.IsUpper)
+		}
+	}
+	return latin == 0 || latin < letters || letters <= 2 || slices.Contains(written(language), "Latin") ||
+		slices.Contains(source, id) && strings.ContainsFunc(piece, unicode.IsUpper)
+}
+
+// With scripts a translation has only pieces of those, and a greedy one that had only such pieces before is as before.
+func TestScripts(t *testing.T) {
+	g := modeltest.Bundled(t)
+	cases, dir := modeltest.Sample(3, g.Cases), cputest.Export(t, cputest.Bundled(), model.INT8)
+	tok, err := family.OpenTokenizer(cputest.Bundled(), "m2m100", nil)
+	require.NoError(t, err)
+	languages := map[int64]string{}
+	for _, code := range tok.Languages() {
+		id, _ := tok.LanguageID(code)
+		languages[id] = code
+	}
+	without, with := openScripts(t, dir, nil), openScripts(t, dir, written)
+	unchanged := 0
+	for _, setting := range []string{"greedy", "beam5"} {
+		options := search.DefaultOptions(g.Settings[setting])
+		before, after := decode(t, without, options, cases), decode(t, with, options, cases)
+		for i, c := range cases {
+			language := languages[c.Prefix[len(c.Prefix)-1]]
+			allowed := func(tokens []int64) bool {
+				return !slices.ContainsFunc(tokens, func(id int64) bool {
+					piece, ok := tok.Piece(id)
+					return ok && !mayHave(piece, id, language, c.Source)
+				})
+			}
+			require.True(t, allowed(after[i].Tokens), "%s into %s: %q", setting, language, tok.Decode(after[i].Tokens))
+			if options.Beams == 1 && allowed(before[i].Tokens) {
+				require.Equal(t, before[i].Tokens, after[i].Tokens, "%q", tok.Decode(before[i].Tokens))
+				unchanged++
+			}
+		}
+	}
+	assert.Greater(t, unchanged, len(cases)/2)
+}
+
+// What is in a batch does not matter with scripts either, whatever languages are mixed.
+func TestScriptsInvariance(t *testing.T) {
+	m := openScripts(t, cputest.Export(t, cputest.Bundled(), model.INT8), written)
+	modeltest.CheckInvariance(t, m, modeltest.MixedJobs(m, modeltest.Sample(6, modeltest.Bundled(t).Cases), 40), 0, 3)
+}
+
+// Where nothing tells the language, or nothing is known of it, translations may have everything.
+func TestScriptsOfNoLanguage(t *testing.T) {
+	g := modeltest.Bundled(t)
+	cases, dir := modeltest.Sample(20, g.Cases), cputest.Export(t, cputest.Bundled(), model.INT8)
+	options := search.DefaultOptions(g.Settings["greedy"])
+	want := decode(t, openScripts(t, dir, nil), options, cases)
+	assert.Equal(t, want, decode(t, openScripts(t, dir, func(string) []string { return nil }), options, cases), "of no known script")
+
+	manifest, err := model.ReadManifest(dir)
+	require.NoError(t, err)
+	told := manifest.Scripts.Languages
+	for _, inSource := range []bool{false, true} {
+		manifest.Scripts.Languages, manifest.Scripts.InSource = map[string]int64{"ja": 3}, inSource
+		require.NoError(t, manifest.Write(dir))
+		assert.Equal(t, want, decode(t, openScripts(t, dir, written), options, cases), "without a token")
+	}
+	manifest.Scripts.Languages = told // the first token of these sources
+	require.NoError(t, manifest.Write(dir))
+	m := openScripts(t, dir, func(string) []string { return []string{"Thai"} })
+	tok, err := family.OpenTokenizer(cputest.Bundled(), "m2m100", nil)
+	require.NoError(t, err)
+	for i, r := range decode(t, m, options, cases) {
+		for _, id := range r.Tokens {
+			piece, ok := tok.Piece(id)
+			assert.False(t, ok && strings.ContainsFunc(piece, func(r rune) bool { return unicode.Is(unicode.Han, r) }), "case %d has %q", i, piece)
+		}
+	}
+}
+
+func TestDamagedScripts(t *testing.T) {
+	for name, damage := range map[string]func(*model.Scripts){
+		"too few outputs": func(s *model.Scripts) { s.Runs = s.Runs[1:] },
+		"too many":        func(s *model.Scripts) { s.Runs[0].Outputs++ },
+		"a negative run": func(s *model.Scripts) {
+			s.Runs[0].Outputs, s.Runs[1].Outputs = -1, s.Runs[0].Outputs+s.Runs[1].Outputs+1
+		},
+		"no runs":          func(s *model.Scripts) { s.Runs = nil },
+		"behind the file":  func(s *model.Scripts) { s.Tokens = 1 << 60 },
+		"before the file":  func(s *model.Scripts) { s.Tokens = -1 },
+		"something else":   func(s *model.Scripts) { s.Tokens = 0 },
+		"no such language": func(s *model.Scripts) { s.Languages["xx"] = -1 },
+	} {
+		t.Run(name, func(t *testing.T) {
+			dir := cputest.Export(t, cputest.Bundled(), model.INT8)
+			manifest, err := model.ReadManifest(dir)
+			require.NoError(t, err)
+			damage(manifest.Scripts)
+			require.NoError(t, manifest.Write(dir))
+			_, err = cputest.Runtime(t).Open(t.Context(), dir, cpu.Options{Scripts: written})
+			if name == "no such language" {
+				require.NoError(t, err, "nobody asks for it")
+				return
+			}
+			require.ErrorIs(t, err, model.ErrDamaged)
+		})
+	}
+}
