@@ -14,7 +14,6 @@ import (
 
 	"dragoman/app/document"
 	"dragoman/app/document/kinds"
-	"dragoman/app/document/wordstest"
 	"dragoman/app/translate"
 )
 
@@ -115,23 +114,23 @@ var habits = []struct {
 
 // Formatting in words comes back on whole words in all kinds of files, whatever a model does to markers, or with a flag.
 func TestFormattingInWords(t *testing.T) {
-	cases := wordstest.Cases()
+	cases := formattingCases()
 	require.GreaterOrEqual(t, len(cases), 300)
 	for _, to := range []string{"fr", "de", "ja", "zh"} {
 		for number, habit := range habits {
 			plain := translate.Decoding(t, words(to))
 			s := translate.Decoding(t, func(text string) string { return habit.apply(words(to)(text)) })
-			for _, format := range wordstest.Formats() {
+			for _, format := range formattingFormats() {
 				intact, flagged, broken := 0, 0, 0
 				for i, c := range cases {
-					if c.Lang == to || number > 0 && testing.Short() && (i+number)%4 != 0 {
+					if c.lang == to || number > 0 && testing.Short() && (i+number)%4 != 0 {
 						continue
 					}
 					source, result, flag := throughFile(t, s, format, c, to)
-					damage := format.Damage(c, source, result)
+					damage := c.damage(source, result)
 					if habit.name == "keeps them" && !flag && isPlain(c, to) {
-						want := translated(t, plain, c.Lang, to, source.Text())
-						if got := result.Text(); want != got {
+						want := translated(t, plain, c.lang, to, source.text())
+						if got := result.text(); want != got {
 							damage = append(damage, "the text is "+got+", not "+want)
 						}
 					}
@@ -140,12 +139,12 @@ func TestFormattingInWords(t *testing.T) {
 						flagged++
 					case len(damage) > 0:
 						broken++
-						assert.Empty(t, damage, "%s, %s into %s: %s\n%s", habit.name, format.Name, to, c, result.Canonical())
+						assert.Empty(t, damage, "%s, %s into %s: %s\n%s", habit.name, format.name, to, c, result.canonical())
 					default:
 						intact++
 					}
 				}
-				t.Logf("%s, %s into %s: %d intact, %d flagged, %d broken", habit.name, format.Name, to, intact, flagged, broken)
+				t.Logf("%s, %s into %s: %d intact, %d flagged, %d broken", habit.name, format.name, to, intact, flagged, broken)
 			}
 		}
 	}
@@ -153,15 +152,15 @@ func TestFormattingInWords(t *testing.T) {
 
 // isPlain says whether the words of a case are translated as they are without formatting: the fake needs spaces around
 // words.
-func isPlain(c wordstest.Case, to string) bool {
-	return c.Lang != "ja" && c.Lang != "zh" && to != "ja" && to != "zh" && c.Kind != "several" && c.Kind != "abbreviation" && c.Kind != "spaces at edges" &&
-		!isOdd.MatchString(c.Text)
+func isPlain(c formattingCase, to string) bool {
+	return c.lang != "ja" && c.lang != "zh" && to != "ja" && to != "zh" && c.kind != "several" && c.kind != "abbreviation" && c.kind != "spaces at edges" &&
+		!isOdd.MatchString(c.text)
 }
 
 // throughFile translates a case as a file.
-func throughFile(t *testing.T, s *translate.Service, format wordstest.Format, c wordstest.Case, to string) (source, result wordstest.Paragraph, flagged bool) {
-	file := format.Write([]wordstest.Case{c})
-	kind, err := kinds.Find("x."+format.Name, "", file[:min(len(file), kinds.Head)])
+func throughFile(t *testing.T, s *translate.Service, format formattingFormat, c formattingCase, to string) (source, result formatted, flagged bool) {
+	file := format.write(c)
+	kind, err := kinds.Find("x."+format.name, "", file[:min(len(file), kinds.Head)])
 	require.NoError(t, err)
 	var records []translate.Record
 	require.NoError(t, document.Texts(t.Context(), kind, bytes.NewReader(file), int64(len(file)), document.Options{}, func(text string, isNew bool) error {
@@ -171,7 +170,7 @@ func throughFile(t *testing.T, s *translate.Service, format wordstest.Format, c 
 		return nil
 	}))
 	require.NotEmpty(t, records, c)
-	results, err := s.Translate(t.Context(), translate.Request{From: c.Lang, To: []string{to}, Records: records, Format: translate.FormatOf(kind.Form), Flagged: true})
+	results, err := s.Translate(t.Context(), translate.Request{From: c.lang, To: []string{to}, Records: records, Format: translate.FormatOf(kind.Form), Flagged: true})
 	require.NoError(t, err)
 	var out bytes.Buffer
 	kept, err := document.Put(t.Context(), &out, kind, bytes.NewReader(file), int64(len(file)), document.Options{}, func(string) (string, error) {
@@ -181,9 +180,9 @@ func throughFile(t *testing.T, s *translate.Service, format wordstest.Format, c 
 		return next.Text, nil
 	})
 	require.NoError(t, err)
-	source, err = format.Only(file)
+	source, err = format.read(file)
 	require.NoError(t, err)
-	result, err = format.Only(out.Bytes())
+	result, err = format.read(out.Bytes())
 	require.NoError(t, err, "%s", c)
 	return source, result, flagged || kept > 0
 }
