@@ -119,13 +119,13 @@ func keyOf(cut translate.Cut, p translate.Part) string { return cut.From + "\x00
 func (d *document) isUnfinished(g *segment) bool { return !g.ended && d.goesOn }
 
 // show gives all segments what is known of them, and notes what that changes for clients.
-func (d *document) show(known *memo, how Stability) {
+func (d *document) show(known *memo) {
 	after, end, last := int64(0), 0, ""
 	for _, g := range d.segments {
 		unfinished := d.isUnfinished(g)
 		if t, ok := known.get(g.key); ok && !unfinished && !g.settled {
 			// What goes on with it has to agree with what is shown, not with what that was before.
-			g.settled, g.drafts, g.draft = true, slices.Repeat([]string{t.text}, how.Agree-1), ""
+			g.settled, g.drafts, g.draft = true, slices.Repeat([]string{t.text}, agreeing-1), ""
 			d.write(g, t, len(t.text))
 		}
 		now := place{
@@ -154,20 +154,20 @@ func (d *document) write(g *segment, t translation, stable int) {
 }
 
 // hypothesize takes the translation of a state of a sentence that is not finished.
-func (d *document) hypothesize(id int64, key string, t translation, how Stability) {
+func (d *document) hypothesize(id int64, key string, t translation) {
 	i := slices.IndexFunc(d.segments, func(g *segment) bool { return g.id == id })
 	if i < 0 || d.segments[i].settled {
 		return
 	}
 	g := d.segments[i]
 	g.drafts = append(g.drafts, t.text)
-	g.drafts = g.drafts[max(0, len(g.drafts)-how.Agree):]
+	g.drafts = g.drafts[max(0, len(g.drafts)-agreeing):]
 	g.draft = key
-	stable := how.of(g.drafts)
+	n := stable(g.drafts)
 	if strings.HasPrefix(t.text, g.text[:g.stable]) {
-		stable = max(stable, g.stable)
+		n = max(n, g.stable)
 	}
-	d.write(g, t, stable)
+	d.write(g, t, n)
 }
 
 // update is what is new for a client that has seen everything up to a revision.

@@ -51,7 +51,7 @@ func TestMatch(t *testing.T) {
 	} {
 		seen := d.revision
 		d.match(cutOf(test.text))
-		d.show(&memo{most: 1 << 20}, DefaultStability)
+		d.show(&memo{most: 1 << 20})
 		d.commit()
 		assert.Equal(t, test.ids, d.ids(), test.text)
 		assert.ElementsMatch(t, test.removed, d.update(seen).Removed, test.text)
@@ -62,7 +62,7 @@ func TestMatch(t *testing.T) {
 func TestUpdates(t *testing.T) {
 	d, known := newDocument(cutOf("")), &memo{most: 1 << 20}
 	d.match(cutOf("a. b"))
-	d.show(known, DefaultStability)
+	d.show(known)
 	d.commit()
 	first := d.update(1)
 	assert.Len(t, first.Segments, 2)
@@ -71,7 +71,7 @@ func TestUpdates(t *testing.T) {
 
 	known.put(d.segments[0].key, translation{text: "A."})
 	known.put(d.segments[1].key, translation{text: "B"})
-	d.show(known, DefaultStability)
+	d.show(known)
 	d.commit()
 	second := d.update(first.Revision)
 	assert.Len(t, second.Segments, 1, "the other one may go on")
@@ -79,7 +79,7 @@ func TestUpdates(t *testing.T) {
 	assert.True(t, second.Segments[0].Final)
 
 	d.goesOn = false
-	d.show(known, DefaultStability)
+	d.show(known)
 	d.commit()
 	third := d.update(second.Revision)
 	assert.Equal(t, []int64{2}, []int64{third.Segments[0].ID})
@@ -95,14 +95,15 @@ func TestUpdates(t *testing.T) {
 func TestHypothesize(t *testing.T) {
 	d := newDocument(cutOf(""))
 	d.match(cutOf("a"))
-	how := Stability{Agree: 2}
-	d.hypothesize(1, "k1", translation{text: "Where is"}, how)
+	d.hypothesize(1, "k1", translation{text: "Where is"})
 	assert.Zero(t, d.segments[0].stable)
-	d.hypothesize(1, "k2", translation{text: "Where are they"}, how)
+	d.hypothesize(1, "k2", translation{text: "Where was"})
+	assert.Zero(t, d.segments[0].stable)
+	d.hypothesize(1, "k3", translation{text: "Where are they"})
 	assert.Equal(t, len("Where"), d.segments[0].stable)
-	d.hypothesize(2, "k3", translation{text: "of another"}, how)
+	d.hypothesize(2, "k4", translation{text: "of another"})
 	d.segments[0].settled = true
-	d.hypothesize(1, "k4", translation{text: "too late"}, how)
+	d.hypothesize(1, "k5", translation{text: "too late"})
 	assert.Equal(t, "Where are they", d.segments[0].text)
-	assert.Equal(t, "k2", d.segments[0].draft)
+	assert.Equal(t, "k3", d.segments[0].draft)
 }

@@ -43,16 +43,14 @@ type Translator interface {
 
 // Config is what a [Service] works with. All bounds are above 0.
 type Config struct {
-	MaxSessions int           // in all; a caller has at most half of what others leave, and one at least
-	MaxChars    int           // of a session's text: Unicode code points
-	Idle        time.Duration // after which a session ends that nobody edits
-	Pause       time.Duration // after which a word counts as written that no space follows; 0: 300 ms
-	Timeout     time.Duration // of one request of translate; 0: a minute
-	// Stability is how much of an unfinished sentence's translation is said to be stable.
-	Stability Stability
-	Memory    *admission.Memory     // of all requests, which sessions share; nil: they take what they need
-	Log       *slog.Logger          // nil for none
-	Registry  prometheus.Registerer // nil for none
+	MaxSessions int                   // in all; a caller has at most half of what others leave, and one at least
+	MaxChars    int                   // of a session's text: Unicode code points
+	Idle        time.Duration         // after which a session ends that nobody edits
+	Pause       time.Duration         // after which a word counts as written that no space follows; 0: 300 ms
+	Timeout     time.Duration         // of one request of translate; 0: a minute
+	Memory      *admission.Memory     // of all requests, which sessions share; nil: they take what they need
+	Log         *slog.Logger          // nil for none
+	Registry    prometheus.Registerer // nil for none
 }
 
 // Service has the sessions. It is safe for concurrent use.
@@ -78,9 +76,6 @@ func New(cfg Config) *Service {
 	}
 	if cfg.Timeout == 0 {
 		cfg.Timeout = time.Minute
-	}
-	if cfg.Stability == (Stability{}) {
-		cfg.Stability = DefaultStability
 	}
 	if cfg.Log == nil {
 		cfg.Log = slog.New(slog.DiscardHandler)

@@ -8,32 +8,21 @@ import (
 	"github.com/clipperhouse/uax29/v2/words"
 )
 
-// Stability decides how much of the translation of an unfinished sentence is stable, that is, worth
-// showing as if it were final: what the translations of the last few states of the sentence have in
-// common at their beginning (local agreement, Liu et al. 2020), without the last words of that, which
-// change the most (Arivazhagan et al. 2020). More of either flickers less and lags more.
-type Stability struct {
-	Agree int // translations that agree, the newest included; 1: the newest alone
-	Mask  int // words that are left out
-}
+// agreeing is how many translations, the newest included, have to agree. More flicker less and lag more: docs/live.md has
+// measured this as the least lag with a normalized erasure below 0.2.
+const agreeing = 3
 
-// DefaultStability is what docs/live.md has measured as the least lag with a normalized erasure below
-// 0.2.
-var DefaultStability = Stability{Agree: 3, Mask: 0}
-
-// of returns how many bytes at the beginning of the newest of some translations, the newest last, are
-// stable.
-func (s Stability) of(translations []string) int {
-	if len(translations) < s.Agree {
+// stable is how many bytes at the beginning of the newest of some translations of an unfinished sentence, the newest last,
+// are worth showing as if they were final: what those of its last few states have in common (local agreement, Liu et al.
+// 2020).
+func stable(translations []string) int {
+	if len(translations) < agreeing {
 		return 0
 	}
 	newest := translations[len(translations)-1]
 	n := len(newest)
-	for _, earlier := range translations[len(translations)-s.Agree : len(translations)-1] {
+	for _, earlier := range translations[len(translations)-agreeing : len(translations)-1] {
 		n = min(n, agreement(newest[:n], earlier))
-	}
-	for range s.Mask {
-		n = wordBefore(newest, n)
 	}
 	return n
 }

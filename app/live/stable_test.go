@@ -9,31 +9,27 @@ import (
 	"dragoman/app/translate"
 )
 
-func TestStability(t *testing.T) {
+func TestStable(t *testing.T) {
 	for _, test := range []struct {
 		name         string
-		agree, mask  int
 		translations []string
 		want         string
 	}{
-		{"the first", 2, 0, []string{"Où est"}, ""},
-		{"two agree", 2, 0, []string{"Où est", "Où est la gare"}, "Où est"},
-		{"a word that goes on", 2, 0, []string{"Il march", "Il marche vite"}, "Il"},
-		{"a word that was longer", 2, 0, []string{"Il marche vite", "Il march"}, "Il"},
-		{"another ending", 2, 0, []string{"Où est la gare.", "Où est la gare de Lyon"}, "Où est la gare"},
-		{"three", 3, 0, []string{"Je", "Je suis là", "Je suis ici"}, "Je"},
-		{"too few", 3, 0, []string{"Je suis", "Je suis"}, ""},
-		{"masked", 1, 1, []string{"Je suis là"}, "Je suis"},
-		{"all masked", 1, 9, []string{"Je suis là"}, ""},
-		{"characters", 2, 0, []string{"今日は天気", "今日は雨"}, "今日は"},
-		{"characters masked", 1, 1, []string{"今日は雨"}, "今日は"},
-		{"the same", 2, 0, []string{"Oui !", "Oui !"}, "Oui !"},
-		{"nothing", 2, 0, []string{"", ""}, ""},
-		{"nothing in common", 2, 0, []string{"Oui", "Non"}, ""},
+		{"the first", []string{"Où est"}, ""},
+		{"too few", []string{"Je suis", "Je suis"}, ""},
+		{"three agree", []string{"Où est", "Où est la", "Où est la gare"}, "Où est"},
+		{"only the last three", []string{"Oui", "Où est", "Où est la", "Où est la gare"}, "Où est"},
+		{"a word that goes on", []string{"Il march", "Il marche", "Il marche vite"}, "Il"},
+		{"a word that was longer", []string{"Il marche vite", "Il marche vite", "Il march"}, "Il"},
+		{"another ending", []string{"Où est la gare.", "Où est la gare.", "Où est la gare de Lyon"}, "Où est la gare"},
+		{"less and less", []string{"Je", "Je suis là", "Je suis ici"}, "Je"},
+		{"characters", []string{"今日は天気", "今日は雪", "今日は雨"}, "今日は"},
+		{"the same", []string{"Oui !", "Oui !", "Oui !"}, "Oui !"},
+		{"nothing", []string{"", "", ""}, ""},
+		{"nothing in common", []string{"Oui", "Oui", "Non"}, ""},
 	} {
 		newest := test.translations[len(test.translations)-1]
-		n := Stability{Agree: test.agree, Mask: test.mask}.of(test.translations)
-		assert.Equal(t, test.want, newest[:n], test.name)
+		assert.Equal(t, test.want, newest[:stable(test.translations)], test.name)
 	}
 }
 

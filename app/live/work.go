@@ -102,7 +102,7 @@ func (x *Session) look() (*inflight, error) {
 // show tells clients what is known of the text.
 func (x *Session) show() {
 	d := &x.document
-	d.show(&x.known, x.service.cfg.Stability)
+	d.show(&x.known)
 	if x.complete && !x.dirty && !x.done && !slices.ContainsFunc(d.segments, func(g *segment) bool { return !g.settled && !x.refused[g.key] }) {
 		x.done = true
 		if !x.leavesOut() {
@@ -167,7 +167,7 @@ func (x *Session) addDraft(f *inflight) bool {
 		return false
 	}
 	if t, known := x.known.get(key); known {
-		d.hypothesize(g.id, key, t, x.service.cfg.Stability)
+		d.hypothesize(g.id, key, t)
 		x.show()
 		return false
 	}
@@ -213,7 +213,7 @@ func (x *Session) arrive(f *inflight, i *item, t translation) {
 	kind := finalSentences
 	if f.draft {
 		kind = draftSentences
-		x.document.hypothesize(i.segment, i.key, t, x.service.cfg.Stability)
+		x.document.hypothesize(i.segment, i.key, t)
 	}
 	x.service.metrics.translated.Inc(kind)
 	x.show()

@@ -27,28 +27,28 @@ func edit(t *testing.T, x *Session, e Edits) {
 func TestUnfinishedSentence(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		e := &upper{}
-		s := start(t, Config{Pause: time.Second, Stability: Stability{Agree: 2}}, translator(t, e))
+		s := start(t, Config{Pause: time.Second}, translator(t, e))
 		x := open(t, s)
-		for i, part := range []string{"Whe", "re", " is th", "e ", "st", "ati"} {
+		for i, part := range []string{"Whe", "re", " is th", "e ", "old st", "ati"} {
 			edit(t, x, appended(int64(i+1), part))
 			synctest.Wait()
 		}
-		assert.Equal(t, []string{"Where is", "Where is the"}, e.requests())
+		assert.Equal(t, []string{"Where is", "Where is the", "Where is the old"}, e.requests())
 		m := &mirror{}
 		m.until(t, x, func() bool { return true })
 		u, err := x.Wait(t.Context(), 0, 0)
 		require.NoError(t, err)
 		m.apply(t, u)
-		assert.Equal(t, "WHERE IS THE", m.text())
+		assert.Equal(t, "WHERE IS THE OLD", m.text())
 		assert.Equal(t, len("WHERE IS"), m.segments[0].Stable)
 		assert.False(t, m.segments[0].Final)
 		time.Sleep(2 * time.Second)
 		synctest.Wait()
-		assert.Equal(t, "Where is the stati", e.requests()[2])
+		assert.Equal(t, "Where is the old stati", e.requests()[3])
 		edit(t, x, appended(7, "on?"))
 		synctest.Wait()
 		m.until(t, x, func() bool { return m.segments[0].Final })
-		assert.Equal(t, "WHERE IS THE STATION?", m.text())
+		assert.Equal(t, "WHERE IS THE OLD STATION?", m.text())
 	})
 }
 
