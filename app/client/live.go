@@ -33,7 +33,6 @@ type LiveSegment struct {
 	Stable   int      // characters of it that can be expected to stay
 	Final    bool     // it is the translation of the sentence as it is
 
-	after        int64
 	skip, length int
 }
 

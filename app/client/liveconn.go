@@ -240,7 +240,7 @@ func (l *Live) change(m liveMessage) (changed bool) {
 			l.segments = slices.Insert(l.segments, i, LiveSegment{ID: s.ID})
 		}
 		g := &l.segments[i]
-		g.after, g.skip, g.length, g.Before, g.Final = s.After, s.Skip, s.Length, s.Before, s.Final
+		g.skip, g.length, g.Before, g.Final = s.Skip, s.Length, s.Before, s.Final
 		if s.Text != nil {
 			g.Text, g.Flags, g.Stable = *s.Text, s.Flags, s.Stable
 		}
