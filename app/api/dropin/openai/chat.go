@@ -120,7 +120,7 @@ func chat(call *dialect.Call) (any, error) {
 	if strings.HasPrefix(user, "### Task:") { // Open WebUI's, for titles, tags and questions
 		call.Fail(dialect.Refuse("this model translates, and does no other task: set another one for tasks in the front end's settings"))
 	}
-	return serve(call, chats, []prompt{read(strings.Join(system, "\n"), user)})
+	return serve(call, chats, []prompt{read(strings.Join(system, "\n"), user, mostInstructions)})
 }
 
 // content is the text of a message.
@@ -141,8 +141,9 @@ func content(m dialect.Fields) string {
 // complete serves /v1/completions.
 func complete(call *dialect.Call) (any, error) {
 	var prompts []prompt
-	for _, text := range call.Needed("prompt") {
-		prompts = append(prompts, read("", text))
+	texts := call.Needed("prompt")
+	for _, text := range texts {
+		prompts = append(prompts, read("", text, max(leastInstructions, mostInstructions/len(texts))))
 	}
 	if len(prompts) == 0 {
 		call.Fail(dialect.RefuseAs(fault.MissingField, "prompt has no text to translate"))

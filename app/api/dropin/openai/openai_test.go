@@ -196,7 +196,7 @@ func FuzzSplit(f *testing.F) {
 			assert.Equal(t, string(a), string(b))
 		}
 		readKiss(text)
-		read("", text)
-		read(text, text)
+		read("", text, mostInstructions)
+		read(text, text, mostInstructions)
 	})
 }
