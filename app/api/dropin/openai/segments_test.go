@@ -74,6 +74,18 @@ func TestMessagesAreLinear(t *testing.T) {
 	})
 }
 
+// The field model may be as long as a body.
+func TestNamesAreLinear(t *testing.T) {
+	long := "gpt-" + strings.Repeat("a", longestName) + ":fr" // which each part of a stream would repeat
+	name, _ := splitName(long)
+	assert.Equal(t, long, name)
+	lineartest.New(t).Assert("names", strings.Repeat(" ", 1<<11), strings.Repeat(" ", 1<<14), func(size string) {
+		for _, unit := range []string{"a-", "en-", "a:", "-", "o1", "EN_"} {
+			splitName("dragoman:" + strings.Repeat(unit, len(size)/len(unit)))
+		}
+	})
+}
+
 // A text that is behind instructions is whole, however long it is.
 func TestLongTexts(t *testing.T) {
 	long := strings.Repeat("A dog. ", mostInstructions)
