@@ -272,6 +272,9 @@ func Configure(environ []string, stderr io.Writer) (config.Config, *slog.Logger,
 		handler = slog.NewJSONHandler(stderr, options)
 	}
 	log := slog.New(telemetry.TraceLogs(handler))
+	for _, name := range config.ServiceLinks(environ) {
+		log.Warn("an environment variable is ignored, for Kubernetes set it to the address of a service: enableServiceLinks: false in the pod's specification spares it", "variable", name)
+	}
 	misspelt := config.Misspelt(environ)
 	for _, name := range slices.Sorted(maps.Keys(misspelt)) {
 		log.Warn("an environment variable is ignored, for there is none of that name", "variable", name, "did_you_mean", misspelt[name])

@@ -136,6 +136,18 @@ func TestHelp(t *testing.T) {
 	}
 }
 
+// What Kubernetes sets for a service called grpc is told once, with what to do.
+func TestConfigureTellsServiceLinks(t *testing.T) {
+	var log strings.Builder
+	_, _, err := Configure([]string{"GRPC_PORT=tcp://10.0.0.1:9528", "APP_PRT=1"}, &log)
+	require.NoError(t, err)
+	lines := strings.Split(strings.TrimSpace(log.String()), "\n")
+	require.Len(t, lines, 2)
+	assert.Contains(t, lines[0], "enableServiceLinks: false")
+	assert.Contains(t, lines[0], "variable=GRPC_PORT")
+	assert.Contains(t, lines[1], "did_you_mean=APP_PORT")
+}
+
 func TestCompletion(t *testing.T) {
 	for _, shell := range []string{"bash", "zsh", "fish", "powershell"} {
 		r := execute(t, "", nil, "completion", shell)

@@ -19,7 +19,8 @@ import (
 // output is where translated documents go, as flags name it.
 type output struct {
 	path  string
-	force bool // files that are there are replaced
+	force bool   // files that are there are replaced
+	as    string // what becomes of PDFs, see [kinds.As]; "": PDFs
 }
 
 func (o *output) define(flags *pflag.FlagSet, help string) {
@@ -52,7 +53,7 @@ func (o output) tasks(names []string) (list []documentTask, err error) {
 		if !isFolder(name) {
 			to := o.path
 			if into {
-				to = filepath.Join(o.path, filepath.Base(name))
+				to = filepath.Join(o.path, o.called(filepath.Base(name)))
 			}
 			list = append(list, documentTask{name, to})
 			continue
@@ -64,6 +65,14 @@ func (o output) tasks(names []string) (list []documentTask, err error) {
 		list = append(list, found...)
 	}
 	return list, o.check(list)
+}
+
+// called is the name of a translation in a folder: that of its document, with the extension of what becomes of it.
+func (o output) called(name string) string {
+	if o.as == "" {
+		return name
+	}
+	return strings.TrimSuffix(name, filepath.Ext(name)) + "." + o.as
 }
 
 // inFolder are the documents in a folder, and those in its folders.
@@ -82,7 +91,7 @@ func (o output) inFolder(root string) (list []documentTask, err error) {
 			return err
 		}
 		relative, err := filepath.Rel(root, path)
-		list = append(list, documentTask{path, filepath.Join(o.path, relative)})
+		list = append(list, documentTask{path, filepath.Join(o.path, o.called(relative))})
 		return err
 	})
 	if err == nil && len(list) == 0 {
@@ -109,6 +118,9 @@ func isNamesake(path string) (bool, error) {
 func (o output) check(list []documentTask) error {
 	taken := make(map[string]string)
 	for _, p := range list {
+		if o.as != "" && p.from != stdio && !strings.EqualFold(filepath.Ext(p.from), ".pdf") {
+			return usagef("translate takes --as for PDFs, which %s is not: others stay what they are", p.from)
+		}
 		if other, twice := taken[p.to]; twice {
 			return fmt.Errorf("the translations of %s and %s are both %s: translate them into different folders", other, p.from, p.to)
 		}

@@ -85,7 +85,7 @@ func (p *Program) translateDocuments(ctx context.Context, f translateFlags, name
 		return err
 	}
 	if f.asJob {
-		request := client.Document{From: f.from, To: f.to, Model: f.model, Glossary: f.glossary, Columns: f.columns, Header: f.header, Also: f.also, Wrapped: f.wrapped, Options: f.options()}
+		request := client.Document{From: f.from, To: f.to, Model: f.model, Glossary: f.glossary, Columns: f.columns, Header: f.header, Also: f.also, Wrapped: f.wrapped, As: f.output.as, Options: f.options()}
 		return p.translateFilesAsJobs(ctx, f, request, list)
 	}
 	return p.withModel(ctx, f, 0, func(j *local) error {

@@ -38,7 +38,11 @@ func (j *local) translateDocument(ctx context.Context, p documentTask) error {
 		return err
 	}
 	defer d.close()
-	in, kind, size, options := d.file, d.kind, d.size, j.documentOptions()
+	kind, err := kinds.As(d.kind, j.output.as)
+	if err != nil {
+		return err
+	}
+	in, size, options := d.file, d.size, j.documentOptions()
 	headerKept := false
 	options.HeaderKept = func() { headerKept = true }
 	var texts []string

@@ -87,6 +87,10 @@ func TestTranslateDocumentsAsJobs(t *testing.T) {
 	assert.Equal(t, []string{"document.md"}, asked.URL.Query()["name"])
 	assert.Equal(t, "Two.", s.asked)
 
+	r = execute(t, "%PDF-", nil, asJob(url, "-o", "-", "--format", "pdf", "--as", "txt")...)
+	require.Equal(t, ExitOK, r.code, r.stderr)
+	assert.Equal(t, []string{"txt"}, asked.URL.Query()["as"])
+
 	// It is picked up again.
 	r = execute(t, "", nil, "jobs", "wait", "4f2c", "--url", url, "-o", to)
 	assert.Equal(t, ExitError, r.code)

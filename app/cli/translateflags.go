@@ -58,6 +58,7 @@ func (f *translateFlags) define(flags *pflag.FlagSet) {
 	flags.StringVar(&f.header, "header", "", "first row of tables: keep, translate or auto, which keeps names such as id, first_name (auto)")
 	flags.StringSliceVar(&f.also, "also", nil, "what is translated besides: alt (texts of pictures), headers (of Excel's sheets), with commas between (none)")
 	flags.StringVar(&f.wrapped, "wrapped", "", "whether documents of plain text are wrapped at a width: on, off or auto (auto)")
+	flags.StringVar(&f.output.as, "as", "", "what becomes of PDFs: html or txt (PDFs)")
 	flags.BoolVar(&f.json, "json", false, "print an object for each text")
 	flags.BoolVar(&f.asJob, "job", false, "let a running service translate, as a job")
 	flags.StringVar(&f.glossary, "glossary", "", "with --job: id of a glossary of the service whose terms are used")
@@ -83,14 +84,16 @@ func (f *translateFlags) check(texts []string) error {
 		return usagef("translate takes no --terms for documents that a service translates: store them there by dragoman glossaries, and use --glossary")
 	case !f.asJob && f.service != remote{}:
 		return usagef("translate takes --url and --key only with --job: without it, a model translates here")
-	case !f.documents() && (f.output.force || len(f.columns) > 0 || f.header != "" || f.wrapped != "" || len(f.also) > 0):
-		return usagef("translate takes --force, --columns, --header, --also and --wrapped only with -o")
+	case !f.documents() && (f.output.force || len(f.columns) > 0 || f.header != "" || f.wrapped != "" || len(f.also) > 0 || f.output.as != ""):
+		return usagef("translate takes --force, --columns, --header, --also, --wrapped and --as only with -o")
 	case !document.Header(f.header).Known():
 		return usagef("translate: --header %q: use auto, keep or translate", f.header)
 	case !document.Also(f.also).Known():
 		return usagef("translate: --also %q: use alt, headers or both with a comma between", strings.Join(f.also, ","))
 	case !wrap.Mode(f.wrapped).Known():
 		return usagef("translate: --wrapped %q: use auto, on or off", f.wrapped)
+	case f.output.as != "" && kinds.Named("pdf-"+f.output.as) == nil:
+		return usagef("translate: --as %q: use html or txt", f.output.as)
 	case f.documents() && (f.alternatives != 0 || f.json || len(f.lines) > 0):
 		return usagef("translate takes --alternatives, --json and --file for texts, not with -o")
 	}

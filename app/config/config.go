@@ -133,12 +133,12 @@ type Config struct {
 }
 
 // Parse reads the configuration from the variables of environ ("NAME=value").
-// A variable that is set but empty counts as unset. The error is one line that
-// names every variable that does not fit.
+// A variable that is set but empty counts as unset, and so does a service link of Kubernetes. The error is one
+// line that names every variable that does not fit.
 func Parse(environ []string) (Config, error) {
 	vars := env.ToMap(environ)
 	for name, value := range vars {
-		if strings.TrimSpace(value) == "" {
+		if strings.TrimSpace(value) == "" || serviceLink(name, value) {
 			delete(vars, name)
 		}
 	}
@@ -214,10 +214,21 @@ func Misspelt(environ []string) map[string]string {
 	return found
 }
 
+// ServiceLinks are the variables of an environment that Parse would read, had not Kubernetes set them to where a service is.
+func ServiceLinks(environ []string) (names []string) {
+	for name, value := range env.ToMap(environ) {
+		if known(name) && serviceLink(name, value) {
+			names = append(names, name)
+		}
+	}
+	return slices.Sorted(slices.Values(names))
+}
+
 // serviceLink says whether Kubernetes has set a variable, as it does for each service of a namespace:
-// API_PORT=tcp://10.0.0.1:80 for one that is called api.
+// API_PORT=tcp://10.0.0.1:80 for one that is called api. The others that it sets are nearly no setting of ours.
 func serviceLink(name, value string) bool {
-	return strings.HasSuffix(name, "_PORT") && strings.Contains(value, "://")
+	protocol, _, ok := strings.Cut(strings.TrimSpace(value), "://")
+	return ok && strings.HasSuffix(name, "_PORT") && slices.Contains([]string{"tcp", "udp", "sctp"}, protocol)
 }
 
 // ofAnother says whether a name differs from one of ours in its first word alone, and in more than a letter of

@@ -231,6 +231,42 @@ func TestMisspelt(t *testing.T) {
 	}
 }
 
+// Whatever services of a namespace are called, what Kubernetes and Docker set for them is no setting, and none misspelt.
+func TestServiceLinks(t *testing.T) {
+	want, err := Parse(nil)
+	require.NoError(t, err)
+	for _, v := range Variables() {
+		for i, r := range v.Name + "_" {
+			if r != '_' {
+				continue
+			}
+			service := v.Name[:i]
+			var environ []string
+			for name, value := range map[string]string{
+				"SERVICE_HOST": "10.0.0.1", "SERVICE_PORT": "80", "SERVICE_PORT_HTTP": "80", "PORT": "tcp://10.0.0.1:80", "NAME": "/a/b",
+				"PORT_80_TCP": "tcp://10.0.0.1:80", "PORT_80_TCP_PROTO": "tcp", "PORT_80_TCP_PORT": "80", "PORT_80_TCP_ADDR": "10.0.0.1",
+				"PORT_53_UDP": "udp://10.0.0.1:53", "PORT_53_SCTP": "sctp://10.0.0.1:53",
+			} {
+				environ = append(environ, service+"_"+name+"="+value)
+			}
+			cfg, err := Parse(environ)
+			require.NoError(t, err, service)
+			assert.Equal(t, want, cfg, service)
+			assert.Empty(t, Misspelt(environ), service)
+		}
+	}
+	for _, link := range []string{"tcp://10.0.0.1:9528", "udp://10.0.0.1:53", "sctp://[fd00::1]:80"} {
+		environ := []string{"GRPC_PORT=" + link, "APP_PORT=" + link, "API_PORT=" + link, "APP_HOST=127.0.0.1"}
+		cfg, err := Parse(environ)
+		require.NoError(t, err)
+		assert.Equal(t, []int{want.Port, want.GRPCPort}, []int{cfg.Port, cfg.GRPCPort})
+		assert.Equal(t, []string{"APP_PORT", "GRPC_PORT"}, ServiceLinks(environ))
+	}
+	assert.Empty(t, ServiceLinks([]string{"APP_PORT=9527", "GRPC_PORT=", "APP_PORTS=tcp://a:1"}))
+	_, err = Parse([]string{"APP_PORT=http://localhost:9527"})
+	assert.Error(t, err, "people write such a thing")
+}
+
 func TestAsks(t *testing.T) {
 	for variable, want := range map[string][2]bool{"JOB_TTL=1h": {true, false}, "JOBS_PER_KEY=3": {true, false}, "GLOSSARIES_PER_KEY=3": {false, true}, "JOB_TTL=": {}, "JOB=1": {}, "APP_PORT=1": {}} {
 		cfg, err := Parse([]string{variable})

@@ -21,6 +21,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"golang.org/x/sync/errgroup"
 
+	"dragoman/app/fault/faulttest"
 	"dragoman/model"
 )
 
@@ -49,6 +50,7 @@ func TestServiceStandsHostileRequests(t *testing.T) {
 	assert.GreaterOrEqual(t, len(got), 150)
 	assert.Len(t, want, len(got))
 	for name, answer := range got {
+		assert.Empty(t, faulttest.NamesGo(answer), "%s: %s", name, answer)
 		if !slices.Contains(levels(answer), want[name]) {
 			assert.Equal(t, want[name], answer, name)
 		}

@@ -4,6 +4,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -44,6 +45,26 @@ func TestTranslateDocuments(t *testing.T) {
 	assert.Equal(t, fs.FileMode(0o640), info.Mode().Perm(), "as the document has them")
 }
 
+// A PDF becomes a page or a text, and is called so in a folder.
+func TestTranslatePDFsAs(t *testing.T) {
+	file, err := os.ReadFile("../document/pdf/testdata/columns.pdf")
+	require.NoError(t, err)
+	root := clitest.Folder(t, map[string]string{"in/columns.PDF": string(file)})
+	for as, start := range map[string]string{"html": "<!DOCTYPE html>", "txt": ""} {
+		for name, args := range map[string][]string{
+			"out/columns." + as: {filepath.Join(root, "in"), "-o", filepath.Join(root, "out")},
+			"alone":             {filepath.Join(root, "in/columns.PDF"), "-o", filepath.Join(root, "alone"), "--force"},
+		} {
+			r := execute(t, "", environment(), append([]string{"translate", "--from", "en", "--to", "fr", "--as", as}, args...)...)
+			require.Equal(t, cli.ExitOK, r.code, r.stderr)
+			content := clitest.Contents(t, root)[name]
+			assert.True(t, strings.HasPrefix(content, start), "%.40q", content)
+			assert.NotContains(t, content, "%PDF")
+			assert.NotEmpty(t, content)
+		}
+	}
+}
+
 func TestTranslateDocumentsFails(t *testing.T) {
 	root := clitest.Folder(t, map[string]string{"a.txt": "One.", "b.txt": "Two.", "in/a.txt": "Three.", "empty.txt": "", "a.pdf": "\x89PNG", "none/photo.jpg": "x"})
 	before := clitest.Contents(t, root)
@@ -55,9 +76,12 @@ func TestTranslateDocumentsFails(t *testing.T) {
 	}{
 		"no output":      {[]string{at("a.txt")}, cli.ExitUsage, "a.txt is a document: name a file for its translation by -o"},
 		"no input":       {[]string{"-o", at("x.txt")}, cli.ExitUsage, "say by --format what the document of standard input is"},
-		"force alone":    {[]string{"--force", "text"}, cli.ExitUsage, "--force, --columns, --header, --also and --wrapped only with -o"},
-		"columns alone":  {[]string{"--columns", "1", "text"}, cli.ExitUsage, "--force, --columns, --header, --also and --wrapped only with -o"},
+		"force alone":    {[]string{"--force", "text"}, cli.ExitUsage, "--force, --columns, --header, --also, --wrapped and --as only with -o"},
+		"columns alone":  {[]string{"--columns", "1", "text"}, cli.ExitUsage, "--force, --columns, --header, --also, --wrapped and --as only with -o"},
 		"sheets":         {[]string{"--also", "alt,sheets", "-o", at("x.txt"), at("a.txt")}, cli.ExitUsage, "--also \"alt,sheets\": use alt, headers"},
+		"as alone":       {[]string{"--as", "html", "text"}, cli.ExitUsage, "--wrapped and --as only with -o"},
+		"as what":        {[]string{"--as", "docx", "-o", at("x.html"), at("a.pdf")}, cli.ExitUsage, "--as \"docx\": use html or txt"},
+		"as, no PDF":     {[]string{"--as", "html", "-o", at("out"), at("a.pdf"), at("a.txt")}, cli.ExitUsage, "for PDFs, which " + at("a.txt") + " is not"},
 		"lines":          {[]string{"--file", at("a.txt"), "-o", at("x.txt"), at("a.txt")}, cli.ExitUsage, "not both"},
 		"missing":        {[]string{at("nope.txt"), "-o", at("x.txt")}, cli.ExitError, "no such file"},
 		"itself":         {[]string{at("a.txt"), "-o", at("a.txt"), "--force"}, cli.ExitError, "would take its place"},

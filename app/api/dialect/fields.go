@@ -3,7 +3,6 @@ package dialect
 import (
 	"bytes"
 	"cmp"
-	"fmt"
 	"math"
 	"mime"
 	"net/url"
@@ -430,16 +429,22 @@ func (f Fields) Objects(name string) (list []Fields) {
 
 // formObjects are the objects of a form.
 func (f Fields) formObjects(name string) (list []Fields) {
-	for {
-		prefix := fmt.Sprintf("%s[%d].", name, len(list))
-		object := map[string][]string{}
-		for field, values := range f.form {
-			if field, ok := strings.CutPrefix(field, prefix); ok {
-				object[field] = values
-			}
+	objects := map[string]url.Values{} // by their numbers, as they are written
+	for field, values := range f.form {
+		rest, ok := strings.CutPrefix(field, name+"[")
+		number, inner, closed := strings.Cut(rest, "].")
+		if !ok || !closed {
+			continue
 		}
+		if objects[number] == nil {
+			objects[number] = url.Values{}
+		}
+		objects[number][inner] = values
+	}
+	for {
+		object := objects[strconv.Itoa(len(list))]
 		switch {
-		case len(object) == 0:
+		case object == nil:
 			return list
 		case len(list) == maxObjects:
 			f.Fail(tooManyObjects(name))

@@ -6,6 +6,7 @@ import (
 	"io"
 	"net/http/httptest"
 	"net/url"
+	"strconv"
 	"strings"
 	"testing"
 	"testing/iotest"
@@ -15,6 +16,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"dragoman/app/fault"
+	"dragoman/app/text/lineartest"
 )
 
 // read reads the fields of a request.
@@ -223,4 +225,23 @@ func FuzzParseForm(f *testing.F) {
 		require.NoError(t, err)
 		assert.Equal(t, got, again, "what is encoded comes back")
 	})
+}
+
+// The objects of a form are found in one way through its fields, however many there are.
+func TestFormObjectsAreLinear(t *testing.T) {
+	form := func(n int) Fields {
+		f := Fields{form: url.Values{}, first: new(error)}
+		for i := range n {
+			f.form.Set(fmt.Sprintf("d[%d].a", i), strconv.Itoa(i))
+		}
+		return f
+	}
+	for n, object := range form(20).Objects("d") {
+		assert.Equal(t, strconv.Itoa(n), object.Text("a"))
+	}
+	assert.Len(t, form(maxObjects).Objects("d"), maxObjects)
+	tooMany := form(maxObjects + 1)
+	assert.Empty(t, tooMany.Objects("d"))
+	assert.ErrorContains(t, *tooMany.first, "more than 1000 objects")
+	lineartest.New(t).Assert("objects", strings.Repeat(" ", maxObjects/8), strings.Repeat(" ", maxObjects), func(text string) { form(len(text)).Objects("d") })
 }

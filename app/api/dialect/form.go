@@ -1,9 +1,9 @@
 package dialect
 
 import (
+	"encoding/hex"
 	"iter"
 	"net/url"
-	"strconv"
 	"strings"
 
 	"dragoman/app/guard/body"
@@ -68,8 +68,9 @@ func unescape(s string) string {
 			continue
 		case '%':
 			if i+2 < len(s) {
-				if b, err := strconv.ParseUint(s[i+1:i+3], 16, 8); err == nil {
-					out = append(out, byte(b))
+				var b [1]byte
+				if _, err := hex.Decode(b[:], []byte(s[i+1:i+3])); err == nil { // whose errors cost nothing
+					out = append(out, b[0])
 					i += 2
 					continue
 				}

@@ -273,12 +273,14 @@ func Handler(version string, routes http.Handler, maxBody int64) http.Handler {
 		Stateless: true, JSONResponse: true, MaxRequestBodyBytes: maxBody,
 		DisableLocalhostProtection: true, // access.Sites knows better which hosts and pages may call
 	})
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { tools.ServeHTTP(w, r.WithContext(sentBy(r))) })
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		tools.ServeHTTP(answerWriter{w}, r.WithContext(sentBy(r)))
+	})
 }
 
 // Serve serves tools on an input and an output until these or ctx end.
 func Serve(ctx context.Context, s *mcp.Server, in io.Reader, out io.Writer) error {
-	return s.Run(ctx, &mcp.IOTransport{Reader: io.NopCloser(in), Writer: nopCloser{out}})
+	return s.Run(ctx, &mcp.IOTransport{Reader: io.NopCloser(in), Writer: nopCloser{plainWriter{out}}})
 }
 
 type nopCloser struct{ io.Writer }

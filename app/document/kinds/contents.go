@@ -63,10 +63,16 @@ var packageType = regexp.MustCompile(`^PK\x03\x04(?s:.{26})mimetype([a-zA-Z0-9.+
 // byRoot chooses between kinds that share an extension or a media type, which are XML, by their root
 // element. It returns none where that is another one.
 func byRoot(found []*document.Kind, head []byte) []*document.Kind {
-	root := rootElement.FindSubmatch(comment.ReplaceAll(head, nil))
+	root := rootElement.FindSubmatch(comment.ReplaceAll(narrow(head), nil))
 	return slices.DeleteFunc(slices.Clone(found), func(k *document.Kind) bool {
 		return root == nil || roots[string(root[1])] != k.Name
 	})
+}
+
+// narrow is the head of a document of XML without the bytes by which UTF-16 is wider.
+func narrow(head []byte) []byte {
+	head = bytes.TrimPrefix(bytes.TrimPrefix(head, []byte("\xFF\xFE")), []byte("\xFE\xFF"))
+	return bytes.ReplaceAll(head, []byte{0}, nil)
 }
 
 var comment = regexp.MustCompile(`<!--(?s:.*?)-->`)
@@ -78,7 +84,7 @@ var roots = map[string]string{"resources": "android", "xliff": "xliff", "plist":
 
 // isNamesake says whether a file only has the extension of a kind that was found: .ts of TypeScript, and of videos.
 func isNamesake(found []*document.Kind, head []byte) bool {
-	return len(found) == 1 && found[0].Name == "ts" && (!xmlStart.Match(head) || len(byRoot(found, head)) == 0)
+	return len(found) == 1 && found[0].Name == "ts" && (!xmlStart.Match(narrow(head)) || len(byRoot(found, head)) == 0)
 }
 
 var xmlStart = regexp.MustCompile(`^(?:\x{FEFF})?\s*<`)

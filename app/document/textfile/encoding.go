@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"bytes"
 	"io"
+	"regexp"
 	"strings"
 	"unicode/utf8"
 
@@ -15,48 +16,77 @@ import (
 	"dragoman/app/document"
 )
 
-// encoding is how the bytes of a document stand for its text.
-type encoding uint8
+// encoding is how the bytes of a document stand for its text: a byte order mark, and the form of what is behind it.
+type encoding struct {
+	mark     string
+	form     xencoding.Encoding
+	declared bool // by the document, in its head
+}
 
-const (
-	utf8Plain encoding = iota
-	utf8Marked
-	utf16Little
-	utf16Big
-	latin1
+var (
+	utf8Plain   = encoding{form: xencoding.Nop}
+	utf8Marked  = encoding{mark: "\xEF\xBB\xBF", form: xencoding.Nop}
+	utf16Little = encoding{mark: "\xFF\xFE", form: unicode.UTF16(unicode.LittleEndian, unicode.IgnoreBOM)}
+	utf16Big    = encoding{mark: "\xFE\xFF", form: unicode.UTF16(unicode.BigEndian, unicode.IgnoreBOM)}
+	latin1      = encoding{form: charmap.ISO8859_1}
 )
 
-// encodings are the byte order marks and the forms of text behind them.
-var encodings = [...]struct {
-	mark string
-	form xencoding.Encoding
-}{
-	utf8Plain:   {"", xencoding.Nop},
-	utf8Marked:  {"\xEF\xBB\xBF", xencoding.Nop},
-	utf16Little: {"\xFF\xFE", unicode.UTF16(unicode.LittleEndian, unicode.IgnoreBOM)},
-	utf16Big:    {"\xFE\xFF", unicode.UTF16(unicode.BigEndian, unicode.IgnoreBOM)},
-	latin1:      {"", charmap.ISO8859_1},
+// isUTF16 says whether it is one of those.
+func (e encoding) isUTF16() bool { return e.form == utf16Little.form || e.form == utf16Big.form }
+
+// lacks says whether there are letters that cannot be written but as references.
+func (e encoding) lacks() bool { return e.declared && !e.isUTF16() }
+
+var declaration = regexp.MustCompile(`^<\?xml[^>]*?\sencoding\s*=\s*["']([A-Za-z0-9._-]+)["']`)
+
+// declaredIn is the encoding of a document of XML that has no mark, which its head tells: one of 256 letters, or UTF-16.
+func declaredIn(raw []byte) (encoding, bool) {
+	for _, e := range []encoding{utf16Little, utf16Big} {
+		if head, err := e.form.NewEncoder().String("<?xml"); err == nil && bytes.HasPrefix(raw, []byte(head)) {
+			return encoding{form: e.form, declared: true}, true
+		}
+	}
+	m := declaration.FindSubmatch(raw[:min(len(raw), 200)])
+	if m == nil {
+		return utf8Plain, false
+	}
+	name := plainName(string(m[1]))
+	for _, form := range charmap.All {
+		if c, ok := form.(*charmap.Charmap); ok && plainName(c.String()) == name {
+			return encoding{form: c, declared: true}, true
+		}
+	}
+	return utf8Plain, false
+}
+
+// plainName is the name of an encoding without what people write in different ways: ISO_8859-1, iso 8859-1, latin1.
+func plainName(name string) string {
+	name = strings.NewReplacer("-", "", "_", "", " ", "").Replace(strings.ToLower(name))
+	return strings.NewReplacer("cp125", "windows125", "latin1", "iso88591").Replace(name)
 }
 
 // decode returns the text of a document, without its byte order mark. What is not UTF-8 is ISO 8859-1
-// where that is allowed.
-func decode(raw []byte, allowLatin1 bool) (string, encoding, error) {
-	e := utf8Plain
+// where that is allowed, and in XML what its head says.
+func decode(raw []byte, allowLatin1, isXML bool) (string, encoding, error) {
+	e, isMarked := utf8Plain, false
 	for _, marked := range []encoding{utf8Marked, utf16Little, utf16Big} {
-		if bytes.HasPrefix(raw, []byte(encodings[marked].mark)) {
-			e = marked
+		if bytes.HasPrefix(raw, []byte(marked.mark)) {
+			e, isMarked = marked, true
 		}
 	}
-	if e <= utf8Marked && allowLatin1 && !utf8.Valid(raw) {
+	if isXML && !isMarked {
+		e, _ = declaredIn(raw)
+	}
+	if !e.isUTF16() && allowLatin1 && !utf8.Valid(raw) {
 		e = latin1
 	}
-	text := string(raw[len(encodings[e].mark):])
-	if form := encodings[e].form; form != xencoding.Nop {
+	text := string(raw[len(e.mark):])
+	if e.form != xencoding.Nop {
 		// What does not come back would change bytes that nobody translated, such as half a
 		// surrogate pair.
-		decoded, err := form.NewDecoder().String(text)
-		if again, _ := form.NewEncoder().String(decoded); err != nil || again != text {
-			return "", e, document.Refuse(err, "the text is not valid UTF-16: save it as UTF-8")
+		decoded, err := e.form.NewDecoder().String(text)
+		if again, _ := e.form.NewEncoder().String(decoded); err != nil || again != text {
+			return "", e, document.Refuse(err, "the text is not valid %s: save it as UTF-8", e.form)
 		}
 		text = decoded
 	}
@@ -73,8 +103,33 @@ func decode(raw []byte, allowLatin1 bool) (string, encoding, error) {
 // write; it leaves out open.
 func (e encoding) writer(out io.Writer) io.WriteCloser {
 	buffer := bufio.NewWriter(out)
-	_, _ = buffer.WriteString(encodings[e].mark) // its error is that of Flush
-	return &encoder{transform.NewWriter(buffer, encodings[e].form.NewEncoder()), buffer}
+	_, _ = buffer.WriteString(e.mark) // its error is that of Flush
+	encode := e.form.NewEncoder()
+	if e.lacks() {
+		encode = xencoding.HTMLEscapeUnsupported(encode)
+	}
+	return &encoder{transform.NewWriter(buffer, encode), buffer}
+}
+
+var cdataSection = regexp.MustCompile(`(?s)<!\[CDATA\[.*?\]\]>`)
+
+// sections has letters that the encoding lacks outside of the sections of a text, where references to them are none.
+func (e encoding) sections(text string) string {
+	if !e.lacks() {
+		return text
+	}
+	encode := e.form.NewEncoder()
+	return cdataSection.ReplaceAllStringFunc(text, func(section string) string {
+		var out strings.Builder
+		for _, r := range section {
+			if _, err := encode.String(string(r)); err != nil {
+				out.WriteString("]]>" + string(r) + "<![CDATA[")
+			} else {
+				out.WriteRune(r)
+			}
+		}
+		return out.String()
+	})
 }
 
 // encoder collects what is written.

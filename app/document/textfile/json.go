@@ -6,6 +6,7 @@ import (
 	"io"
 	"strings"
 
+	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
 	"dragoman/app/document"
@@ -103,7 +104,18 @@ func refuseJSON(p *pass, d *jsontext.Decoder, err error) error {
 	case !errors.Is(err, io.ErrUnexpectedEOF):
 		return err
 	}
-	return document.Refuse(err, "the JSON cannot be read from line %d on: %v", p.lineNumber(at), err)
+	return document.Refuse(err, "the JSON cannot be read from line %d on: %s", p.lineNumber(at), saidOfJSON(err))
+}
+
+// saidOfJSON is what a reader's error says to people who know nothing of its types.
+func saidOfJSON(err error) string {
+	if syntax, ok := errors.AsType[*jsontext.SyntacticError](err); ok {
+		return syntax.Err.Error()
+	}
+	if _, ok := errors.AsType[*json.SemanticError](err); ok {
+		return "a value is of another type than it should be"
+	}
+	return err.Error()
 }
 
 // asciiEscapes says whether a document writes other letters as escapes.

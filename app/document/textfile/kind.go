@@ -28,6 +28,7 @@ package textfile
 import (
 	"context"
 	"io"
+	"slices"
 
 	"dragoman/app/document"
 	"dragoman/app/guard/admission"
@@ -65,7 +66,8 @@ func Kinds() []*document.Kind {
 // newKind makes a kind of documents that rewrite goes through. memory is about how much heap a text takes to be read,
 // beside a few copies of it.
 func newKind(name string, extensions []string, mediaType string, form markup.Format, rewrite func(p *pass) error, memory func(text string) int64) *document.Kind {
-	r := rewriter{rewrite, memory, name == "properties"}
+	isXML := slices.Contains([]string{"ttml", "ts", "xliff", "android", "resx", "stringsdict"}, name)
+	r := rewriter{rewrite, memory, name == "properties", isXML}
 	return &document.Kind{Name: name, Extensions: extensions, MediaType: mediaType, Form: form, Rewrite: r.rewrite}
 }
 
@@ -74,6 +76,7 @@ type rewriter struct {
 	pass     func(p *pass) error
 	memory   func(text string) int64
 	isLatin1 bool // what is not UTF-8 is
+	isXML    bool // whose head may tell the encoding
 }
 
 // rewrite is as [document.Kind] says. What it takes beside a few copies of the document, up to 300 times its size for
@@ -88,7 +91,7 @@ func (r rewriter) rewrite(ctx context.Context, out io.Writer, in io.ReaderAt, si
 	if err := admission.Work(ctx, len(raw)); err != nil {
 		return err
 	}
-	text, enc, err := decode(raw, r.isLatin1)
+	text, enc, err := decode(raw, r.isLatin1, r.isXML)
 	if err != nil {
 		return err
 	}

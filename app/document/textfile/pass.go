@@ -40,7 +40,7 @@ func (p *pass) replace(start, end int, text string) error {
 		return err
 	}
 	p.at = end
-	_, err := io.WriteString(p.out, p.withLineEnds(text, p.text[start:end]))
+	_, err := io.WriteString(p.out, p.encoding.sections(p.withLineEnds(text, p.text[start:end])))
 	return err
 }
 

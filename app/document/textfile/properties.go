@@ -7,7 +7,7 @@ import (
 
 // properties is the kind of Java's .properties: values are translated.
 func properties(p *pass) error {
-	escape := p.encoding == latin1 || isASCII(p.text)
+	escape := p.encoding.form == latin1.form || isASCII(p.text)
 	list := linesOf(p.text, "\r\n")
 	for i := 0; i < len(list); i++ {
 		l := list[i]

@@ -40,12 +40,12 @@ type qtMessage struct {
 	open        bool // it is not over, and may be translated
 	source      []byte
 	translation *xmlElement
-	forms       []xmlElement // of a plural
+	forms       []xmlElement // of a plural, and variants of different lengths
 }
 
 var qtUnfinished = regexp.MustCompile(`\s+type\s*=\s*["']unfinished["']`)
 
-// maxForms are the most forms that a message may have in any language, as in gettext's.
+// maxForms are the most forms of a message that are translated: as many as a plural has in any language, as in gettext's, or variants of fewer.
 const maxForms = 10
 
 // ended is called for an end tag.
@@ -55,12 +55,23 @@ func (m *qtMessage) ended(x *xmlReader) error {
 	case e.name == "message" && m.open && e.start == m.start:
 		m.open = false
 		return m.fill(x)
-	case e.name == "numerusform" && x.parent() == "translation" && m.translation == nil && len(x.open) > 2 && x.open[len(x.open)-3].name == "message":
-		m.forms = append(m.forms, e)
+	case (e.name == "numerusform" || e.name == "lengthvariant") && m.translation == nil && m.within(x):
+		if last := len(m.forms) - 1; last < 0 || m.forms[last].start < e.start { // not a form that has variants
+			m.forms = append(m.forms, e)
+		}
 	case e.name == "translation" && x.parent() == "message" && m.translation == nil:
 		m.translation = &e
 	}
 	return nil
+}
+
+// within says whether an element is one of the message's translation, or of a form in that.
+func (m *qtMessage) within(x *xmlReader) bool {
+	at := len(x.open) - 2
+	if at > 0 && x.open[at].name == "numerusform" {
+		at--
+	}
+	return at > 0 && x.open[at].name == "translation" && x.open[at-1].name == "message"
 }
 
 // fill translates the message where it has no translation.
@@ -71,9 +82,6 @@ func (m *qtMessage) fill(x *xmlReader) error {
 	}
 	if sort := m.translation.attribute("type"); sort != "" && sort != "unfinished" {
 		return nil
-	}
-	if len(m.forms) > maxForms {
-		return document.Refuse(nil, "the message in line %d has more than %d forms of a plural", x.lineNumber(m.start), maxForms)
 	}
 	isEmpty := func(e xmlElement) bool { return strings.TrimSpace(x.text[e.inner:e.innerEnd]) == "" }
 	var empty []xmlElement
@@ -87,6 +95,9 @@ func (m *qtMessage) fill(x *xmlReader) error {
 	}
 	if len(empty) == 0 {
 		return nil
+	}
+	if len(empty) > maxForms {
+		return document.Refuse(nil, "the message in line %d has more than %d forms of a plural", x.lineNumber(m.start), maxForms)
 	}
 	translation, err := x.translate(inner)
 	if err != nil || translation == inner {

@@ -3,6 +3,7 @@ package textfile
 import (
 	"bytes"
 	"flag"
+	"fmt"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -11,6 +12,7 @@ import (
 	"unicode"
 
 	"github.com/stretchr/testify/require"
+	"golang.org/x/text/encoding/charmap"
 
 	"dragoman/app/document"
 	"dragoman/app/text/markup"
@@ -181,6 +183,52 @@ func TestIdentityKeepsEveryByte(t *testing.T) {
 			require.Equal(t, doc, got, "%s, %s", file, name)
 		}
 	}
+}
+
+// XML in other encodings than UTF-8 is read, and written back in the same: a letter that the encoding lacks is a reference, also
+// where a section has to end for it.
+func TestEncodingsOfXML(t *testing.T) {
+	docs := map[string][2]string{
+		"resx":        {`<root><data name="a" xml:space="preserve"><value>`, `</value></data></root>`},
+		"ts":          {`<TS><context><message><source>`, `</source><translation></translation></message></context></TS>`},
+		"ttml":        {`<tt><body><p>`, `</p></body></tt>`},
+		"xliff":       {`<xliff version="1.2"><file><body><trans-unit id="1"><source>`, `</source></trans-unit></body></file></xliff>`},
+		"android":     {`<resources><string name="a">`, `</string></resources>`},
+		"stringsdict": {`<plist version="1.0"><dict><key>k</key><dict><key>NSStringLocalizedFormatKey</key><string>`, `</string></dict></dict></plist>`},
+	}
+	for name, doc := range docs {
+		kind := kindNamed(t, name)
+		for label, e := range map[string]encoding{
+			"ISO-8859-1": latin1, "windows-1252": {form: charmap.Windows1252}, "iso8859-15": {form: charmap.ISO8859_15}, "KOI8-R": {form: charmap.KOI8R},
+			"UTF-16": utf16Little, "utf-16be": utf16Big, "UTF-16LE": {form: utf16Little.form}, "UTF-16BE": {form: utf16Big.form},
+		} {
+			source, translation, lacking := "caf\u00e9 open", "café “été” 日", []string{"“", "”", "日"}
+			if label == "KOI8-R" {
+				source, translation, lacking = "кафе открыто", "Ёлка “да” 日", []string{"“", "”", "日"}
+			}
+			if e.isUTF16() {
+				lacking = nil
+			} else if label == "windows-1252" {
+				lacking = []string{"日"}
+			}
+			whole := "<?xml version='1.0' encoding='" + label + "'?><!-- " + string([]rune(source)[:3]) + " -->" + doc[0] + source + doc[1]
+			got, err := rewritten(t, kind, e.write(t, whole), document.Options{}, func(text string) string { return text })
+			require.NoError(t, err, "%s in %s", name, label)
+			require.Equal(t, e.write(t, whole), got)
+			got, err = rewritten(t, kind, e.write(t, whole), document.Options{}, func(text string) string { return strings.Replace(text, source, translation, 1) })
+			require.NoError(t, err)
+			for _, letter := range lacking {
+				translation = strings.ReplaceAll(translation, letter, fmt.Sprintf("&#%d;", []rune(letter)[0]))
+			}
+			want, again := e.write(t, whole[:len(whole)-len(source+doc[1])]), e.write(t, translation+doc[1])[len(e.mark):]
+			require.True(t, strings.HasPrefix(got, want) || name == "ts" || name == "xliff", "%s in %s: %q", name, label, got)
+			require.Contains(t, got, again[:len(again)-len(e.write(t, doc[1]))+len(e.mark)], "%s in %s", name, label)
+		}
+	}
+	const section = "<?xml version='1.0' encoding='latin1'?><resources><string name=\"a\"><![CDATA[a <b>caf\u00e9</b>]]></string></resources>"
+	got, err := rewritten(t, kindNamed(t, "android"), latin1.write(t, section), document.Options{}, func(text string) string { return strings.Replace(text, "caf\u00e9", "日é本", 1) })
+	require.NoError(t, err)
+	require.Contains(t, got, "<![CDATA[a <b>]]>&#26085;<![CDATA[\xe9]]>&#26412;<![CDATA[</b>]]>")
 }
 
 // A document whose lines end as on Windows becomes what it would become otherwise, with such ends.

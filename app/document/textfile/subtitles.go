@@ -99,7 +99,7 @@ func (p *pass) eachSpeech(text []wrap.Line, each func(lines []wrap.Line) error) 
 }
 
 // speaker is how a line starts that does not go on with the one before it.
-var speaker = regexp.MustCompile(`^\s*(?:<[^>]*>|\{[^}]*\})*\s*(?:[-–—‐•♪♫#]|>>|<v[ .])|^\s*<v[ .]`)
+var speaker = regexp.MustCompile(`^\s*(?:<!\[CDATA\[|<[^>]*>|\{[^}]*\})*\s*(?:[-–—‐•♪♫#]|>>|<v[ .])|^\s*<v[ .]`)
 
 // speechMark is how the speech of a speaker starts, which is no text.
 var speechMark = regexp.MustCompile(`^\s*(?:[-–—‐]+|>>+)\s*`)

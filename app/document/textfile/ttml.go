@@ -25,11 +25,32 @@ func ttml(p *pass) error {
 				return nil
 			}
 			if within--; within == 0 {
-				return p.captions(wrap.Line{Start: x.element().inner, End: x.element().innerEnd})
+				return p.captions(p.unwrapped(wrap.Line{Start: x.element().inner, End: x.element().innerEnd}))
 			}
 		}
 		return nil
 	})
+}
+
+// wrapping is the start of an element.
+var wrapping = regexp.MustCompile(`^\s*<([\w:.-]+)(?:\s(?:[^"'<>]|"[^"]*"|'[^']*')*)?>`)
+
+// unwrapped is the content of the elements that all of a caption is in: empty lines are between its lines there.
+func (p *pass) unwrapped(l wrap.Line) wrap.Line {
+	for range 4 {
+		raw := p.in(l)
+		m := wrapping.FindStringSubmatch(raw)
+		if m == nil || strings.HasSuffix(m[0], "/>") {
+			break
+		}
+		inner, ok := strings.CutSuffix(strings.TrimRight(raw[len(m[0]):], " \t\r\n"), "</"+m[1]+">")
+		if !ok || fragment(inner) != inner {
+			break
+		}
+		l.Start += len(m[0])
+		l.End = l.Start + len(inner)
+	}
+	return l
 }
 
 // captionBreak ends a line of a caption, unless that is in a comment or a section: those have no group.
@@ -59,7 +80,7 @@ func (p *pass) captions(inner wrap.Line) error {
 // caption translates lines that are one text, and shares the translation between as many.
 func (p *pass) caption(lines []wrap.Line) error {
 	w := wrap.Of(p.text, lines)
-	text := oneLine(w.Text)
+	text := oneLine(plainSections(w.Text))
 	if !hasUnits(text) {
 		return nil
 	}

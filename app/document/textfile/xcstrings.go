@@ -20,7 +20,7 @@ func xcstrings(p *pass) error {
 		Strings jsontext.Value `json:"strings"`
 	}
 	if err := json.Unmarshal([]byte(p.text), &root, jsontext.AllowDuplicateNames(true)); err != nil {
-		return document.Refuse(err, "the catalogue of strings cannot be read: %v", err)
+		return document.Refuse(err, "the catalogue of strings cannot be read: %s", saidOfJSON(err))
 	}
 	if root.Source == "" || root.Strings.Kind() != jsontext.KindBeginObject {
 		return document.Refuse(nil, "the catalogue of strings has no sourceLanguage, or no strings")
@@ -65,13 +65,13 @@ func eachMember(what string, raw []byte, at int, each func(m member) error) erro
 		if named {
 			token, err := d.ReadToken()
 			if err != nil {
-				return document.Refuse(err, "the %s cannot be read: %v", what, err)
+				return document.Refuse(err, "the %s cannot be read: %s", what, saidOfJSON(err))
 			}
 			m.name = token.String()
 		}
 		value, err := d.ReadValue()
 		if err != nil {
-			return document.Refuse(err, "the %s cannot be read: %v", what, err)
+			return document.Refuse(err, "the %s cannot be read: %s", what, saidOfJSON(err))
 		}
 		m.end = at + int(d.InputOffset())
 		m.start = m.end - len(value)
@@ -80,7 +80,7 @@ func eachMember(what string, raw []byte, at int, each func(m member) error) erro
 		}
 	}
 	if _, err = d.ReadToken(); err != nil {
-		return document.Refuse(err, "the %s cannot be read: %v", what, err)
+		return document.Refuse(err, "the %s cannot be read: %s", what, saidOfJSON(err))
 	}
 	if _, err = d.ReadToken(); !errors.Is(err, io.EOF) {
 		return document.Refuse(err, "the %s goes on behind its end: it is one value of JSON", what)

@@ -34,7 +34,7 @@ type xmlElement struct {
 func eachXML(p *pass, root, isNot string, visit func(x *xmlReader, token xml.Token) error) error {
 	x := &xmlReader{pass: p, decoder: xml.NewDecoder(strings.NewReader(p.text))}
 	x.decoder.CharsetReader = func(label string, input io.Reader) (io.Reader, error) {
-		if p.encoding != utf8Plain && p.encoding != utf8Marked && strings.HasPrefix(strings.ToLower(label), "utf-16") {
+		if p.encoding.declared || p.encoding.isUTF16() && strings.HasPrefix(strings.ToLower(label), "utf-16") {
 			return input, nil
 		}
 		return nil, document.Refuse(nil, "the XML is in %s: save it as UTF-8", label)

@@ -141,6 +141,9 @@ func (t Translator) translate(ctx context.Context, req translate.Request, to str
 			text = strings.ReplaceAll(text, strings.ToUpper(term.Source), term.Target)
 		}
 		result := translate.Result{Record: translate.Record{ID: r.ID, Text: text}, From: req.From, To: to, Decoded: true, Model: cmp.Or(req.Model, "default"), Version: "1"}
+		if r.Text == "endless" {
+			result.Flags = translate.Truncated
+		}
 		for n := range min(req.Alternatives, mostAlternatives) {
 			result.Alternatives = append(result.Alternatives, translate.Alternative{Text: text + strings.Repeat("!", n), Score: -float64(n)})
 		}

@@ -17,8 +17,8 @@ import (
 type form struct {
 	prefix        string // of ids
 	object, chunk string // names of an answer and of a part of a stream
-	choice        func(index int, text string) any
-	delta         func(index int, text string, first, end bool) any
+	choice        func(index int, text, end string) any
+	delta         func(index int, text string, first bool, end string) any
 }
 
 // message is what an assistant says, or a part of it.
@@ -27,25 +27,24 @@ type message struct {
 	Content string `json:"content"`
 }
 
-// finish is why a text ends: "stop", or null where it goes on.
-func finish(end bool) *string {
-	if !end {
+// finish is why a text ends, or null where it goes on.
+func finish(end string) *string {
+	if end == "" {
 		return nil
 	}
-	stop := "stop"
-	return &stop
+	return &end
 }
 
 var chats = form{
 	prefix: "chatcmpl-", object: "chat.completion", chunk: "chat.completion.chunk",
-	choice: func(index int, text string) any {
+	choice: func(index int, text, end string) any {
 		return struct {
 			Index   int     `json:"index"`
 			Message message `json:"message"`
 			Finish  *string `json:"finish_reason"`
-		}{index, message{"assistant", text}, finish(true)}
+		}{index, message{"assistant", text}, finish(end)}
 	},
-	delta: func(index int, text string, first, end bool) any {
+	delta: func(index int, text string, first bool, end string) any {
 		m := message{Content: text}
 		if first {
 			m.Role = "assistant"
@@ -60,12 +59,12 @@ var chats = form{
 
 var completions = form{
 	prefix: "cmpl-", object: "text_completion", chunk: "text_completion",
-	choice: func(index int, text string) any { return completion(index, text, true) },
-	delta:  func(index int, text string, _, end bool) any { return completion(index, text, end) },
+	choice: func(index int, text, end string) any { return completion(index, text, end) },
+	delta:  func(index int, text string, _ bool, end string) any { return completion(index, text, end) },
 }
 
 // completion is a choice of /v1/completions.
-func completion(index int, text string, end bool) any {
+func completion(index int, text, end string) any {
 	return struct {
 		Index    int     `json:"index"`
 		Text     string  `json:"text"`
@@ -120,7 +119,7 @@ func chat(call *dialect.Call) (any, error) {
 	if strings.HasPrefix(user, "### Task:") { // Open WebUI's, for titles, tags and questions
 		call.Fail(dialect.Refuse("this model translates, and does no other task: set another one for tasks in the front end's settings"))
 	}
-	return serve(call, chats, []prompt{read(strings.Join(system, "\n"), user)})
+	return serve(call, chats, []prompt{read(strings.Join(system, "\n"), user, mostInstructions)})
 }
 
 // content is the text of a message.
@@ -141,8 +140,9 @@ func content(m dialect.Fields) string {
 // complete serves /v1/completions.
 func complete(call *dialect.Call) (any, error) {
 	var prompts []prompt
-	for _, text := range call.Needed("prompt") {
-		prompts = append(prompts, read("", text))
+	texts := call.Needed("prompt")
+	for _, text := range texts {
+		prompts = append(prompts, read("", text, max(leastInstructions, mostInstructions/len(texts))))
 	}
 	if len(prompts) == 0 {
 		call.Fail(dialect.RefuseAs(fault.MissingField, "prompt has no text to translate"))
@@ -165,6 +165,7 @@ type work struct {
 	tails  []string // behind the last text of each choice
 	job    dialect.Job
 	usage  usage
+	ends   []string // why each choice ends: "stop", or "length" where a translation reached the limit of tokens
 }
 
 // serve answers prompts, each by a choice.
@@ -198,7 +199,7 @@ func serve(call *dialect.Call, f form, prompts []prompt) (any, error) {
 	}
 	choices := make([]any, len(texts))
 	for i := range texts {
-		choices[i] = f.choice(i, texts[i].String())
+		choices[i] = f.choice(i, texts[i].String(), w.ends[i])
 	}
 	return w.answer(f.object, choices, &w.usage), nil
 }
@@ -230,7 +231,7 @@ func (w *work) add(call *dialect.Call, choice int, p prompt) {
 		w.pieces = append(w.pieces, piece{part, choice})
 		w.job.Texts = append(w.job.Texts, part.text)
 	}
-	w.tails = append(w.tails, parts[last].before)
+	w.tails, w.ends = append(w.tails, parts[last].before), append(w.ends, "stop")
 }
 
 // writer writes the choices, one after the other: each result by each, what is behind the last one by end.
@@ -248,6 +249,9 @@ func (w *work) writer(write func(choice int, text string) error) (each func(r tr
 		p := w.pieces[next]
 		next++
 		w.usage.add(r)
+		if r.Flags.Has(translate.Truncated) {
+			w.ends[p.choice] = "length"
+		}
 		if err := tails(p.choice); err != nil {
 			return err
 		}
@@ -288,7 +292,7 @@ func (w *work) stream(call *dialect.Call) error {
 		if text == "" && !first {
 			return nil
 		}
-		return send(w.answer(w.form.chunk, []any{w.form.delta(choice, text, first, false)}, nil))
+		return send(w.answer(w.form.chunk, []any{w.form.delta(choice, text, first, "")}, nil))
 	})
 	err := call.Stream(w.job, each)
 	if err == nil {
@@ -305,7 +309,7 @@ func (w *work) stream(call *dialect.Call) error {
 		return nil
 	}
 	for i := range begun {
-		err = errors.Join(err, send(w.answer(w.form.chunk, []any{w.form.delta(i, "", false, true)}, nil)))
+		err = errors.Join(err, send(w.answer(w.form.chunk, []any{w.form.delta(i, "", false, w.ends[i])}, nil)))
 	}
 	if usage {
 		err = errors.Join(err, send(w.answer(w.form.chunk, []any{}, &w.usage)))

@@ -48,9 +48,15 @@ func New(server *dialect.Server, models func() []string) dialect.Dialect {
 // others are the models of OpenAI, which some programs have in a list instead of a field.
 var others = regexp.MustCompile(`^(?:gpt|chatgpt|o[0-9])[-.0-9a-z]*$`)
 
+// longestName is how many bytes a model's name has at most, with its languages, which are looked for at each sign in it.
+const longestName = 300
+
 // splitName takes the field model apart: the name of a model, "" for any, and what it says of the languages.
 func splitName(field string) (name string, languages pair) {
 	name = field
+	if len(field) > longestName {
+		return name, pair{}
+	}
 	if i := strings.LastIndexByte(field, ':'); i >= 0 {
 		if languages = pairOf(field[i+1:]); !languages.none() {
 			name = field[:i]

@@ -138,6 +138,12 @@ func TestAnswers(t *testing.T) {
 	require.Equal(t, http.StatusOK, w.Code, w.Body.String())
 	assert.Contains(t, w.Body.String(), `"choices":[{"index":0,"text":"A DOG","logprobs":null,"finish_reason":"stop"},{"index":1,"text":"1. A\n2. B","logprobs":null,"finish_reason":"stop"}]`)
 
+	// A translation that reached the limit of tokens is not whole, and that is said.
+	w = compattest.Send(t.Context(), server, "POST", "/v1/completions", "application/json", `{"model":"dragoman:fr","prompt":["1. a\n2. endless","a"]}`)
+	assert.Contains(t, w.Body.String(), `2. ENDLESS","logprobs":null,"finish_reason":"length"},{"index":1,"text":"A","logprobs":null,"finish_reason":"stop"}`)
+	w = compattest.Send(t.Context(), server, "POST", "/v1/chat/completions", "application/json", `{"model":"dragoman:fr","stream":true,"messages":[{"role":"user","content":"endless"}]}`)
+	assert.Contains(t, w.Body.String(), `"delta":{"content":""},"finish_reason":"length"`)
+
 	compattest.Check(t, server, []compattest.Exchange{
 		{Name: "models", Method: "GET", Path: "/v1/models/dragoman:fr", Status: 200, Want: `{"id":"dragoman:fr","object":"model","created":0,"owned_by":"dragoman"}`},
 		{Name: "no such model", Method: "GET", Path: "/v1/models/other", Status: 404,
@@ -196,7 +202,7 @@ func FuzzSplit(f *testing.F) {
 			assert.Equal(t, string(a), string(b))
 		}
 		readKiss(text)
-		read("", text)
-		read(text, text)
+		read("", text, mostInstructions)
+		read(text, text, mostInstructions)
 	})
 }

@@ -4,6 +4,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"dragoman/app/api/dialect"
 	"dragoman/app/fault"
@@ -30,47 +31,80 @@ type prompt struct {
 // Others have the instructions in the system's message, and the text alone in the user's: so do Immersive Translate and Bob.
 // KISS Translator's is JSON, see segments.go.
 var (
-	labelled = regexp.MustCompile(`(?is)^(.*?)(?:^|[\n.] ?)(?:source text|text to translate|original text|input text|input|text|原文|待翻译文本)[:：][ \t]*\n*(.*?)(?:\n\s*(?:[\p{L} ]{0,30}translation|translated text|output|译文|翻译结果)[:：]\s*)?$`)
-	marked   = regexp.MustCompile(`(?s)^(.*?)🔤\.(.*?)🔤(.*?)🔤.*$`)
-	first    = regexp.MustCompile(`(?is)^\s*(?:(?:please )?translate\b|(?:请|帮我|请你)?(?:将|把)?.{0,20}(?:翻译|译)[成为到])(.*)$`)
+	label = regexp.MustCompile(`(?i)(?:^|[\n.] ?)(?:source text|text to translate|original text|input text|input|text|原文|待翻译文本)[:：]`)
+	after = regexp.MustCompile(`(?i)^\s*(?:[\p{L} ]{0,30}translation|translated text|output|译文|翻译结果)[:：]$`) // the text that is labelled
+	first = regexp.MustCompile(`(?is)^\s*(?:(?:please )?translate\b|(?:请|帮我|请你)?(?:将|把)?.{0,20}(?:翻译|译)[成为到])`)
 )
 
+// mark is what Zotero's PDF Translate has around a text.
+const mark = "🔤"
+
 // fences stand around a text behind instructions.
-var fences = []*regexp.Regexp{
-	regexp.MustCompile("(?s)^```[a-z]*\n(.*?)\n?```$"), regexp.MustCompile(`(?s)^"""\n?(.*?)\n?"""$`),
-	regexp.MustCompile(`(?s)^<text>\n?(.*?)\n?</text>$`), regexp.MustCompile(`(?s)^<source>\n?(.*?)\n?</source>$`),
+var fences = []struct {
+	open *regexp.Regexp
+	end  string
+}{
+	{regexp.MustCompile("^```[a-z]*\n"), "```"}, {regexp.MustCompile(`^"""\n?`), `"""`},
+	{regexp.MustCompile(`^<text>\n?`), "</text>"}, {regexp.MustCompile(`^<source>\n?`), "</source>"},
 }
 
-// read finds the text in a user's message; system is what the system's messages say.
-func read(system, user string) prompt {
-	p := prompt{instructions: system, text: user}
+// Instructions are looked at letter by letter before anything is admitted, a hundred times as long as it takes to read a text:
+// so as much of them as a call has at most, shared by its prompts.
+const (
+	mostInstructions  = 16 << 10 // bytes
+	leastInstructions = 512      // of a prompt
+)
+
+// within is a text's beginning and its end, so much together.
+func within(most int, text string) string {
+	if len(text) <= most {
+		return text
+	}
+	return text[:most/2] + "\n" + text[len(text)-most/2:]
+}
+
+// read finds the text in a user's message, behind instructions of so many bytes at most; system is what the system's messages say.
+func read(system, user string, most int) prompt {
 	found := func(instructions, text string) prompt {
-		text = strings.TrimSpace(text)
-		for _, fence := range fences {
-			if m := fence.FindStringSubmatch(text); m != nil {
-				text = m[1]
-				break
+		return prompt{instructions: within(most, instructions), text: unfenced(strings.TrimSpace(text)), form: true}
+	}
+	if before, rest, ok := strings.Cut(user, mark+"."); ok {
+		more, rest, _ := strings.Cut(rest, mark)
+		if text, _, ok := strings.Cut(rest, mark); ok {
+			return found(before+more, text)
+		}
+	}
+	head := user[:min(len(user), most)]
+	if m := label.FindStringIndex(head); m != nil && !languagesIn(head[:m[0]]).none() {
+		text := strings.TrimSpace(user[m[1]:])
+		if i := strings.LastIndexByte(text, '\n'); i >= 0 && len(text)-i < longestLabel && after.MatchString(text[i+1:]) {
+			text = text[:i]
+		}
+		return found(head[:m[0]], text)
+	}
+	if first.MatchString(head) {
+		line, rest, more := strings.Cut(strings.TrimLeft(user, " \t\n"), "\n")
+		if more && strings.TrimSpace(rest) != "" && !languagesIn(within(most, line)).none() {
+			return found(line, rest)
+		}
+		if end := strings.IndexAny(line[:min(len(line), most)], ":："); end > 0 && !languagesIn(line[:end]).none() {
+			_, colon := utf8.DecodeRuneInString(line[end:])
+			return found(line[:end], line[end+colon:])
+		}
+	}
+	return prompt{instructions: within(most, system), text: user}
+}
+
+// unfenced is a text without the fences around it.
+func unfenced(text string) string {
+	for _, fence := range fences {
+		if open := fence.open.FindString(text); open != "" {
+			if inner, ok := strings.CutSuffix(text[len(open):], fence.end); ok {
+				return strings.TrimSuffix(inner, "\n")
 			}
 		}
-		return prompt{instructions: instructions, text: text, form: true}
 	}
-	if m := marked.FindStringSubmatch(user); m != nil {
-		return found(m[1]+m[2], m[3])
-	}
-	if m := labelled.FindStringSubmatch(user); m != nil && !languagesIn(m[1]).none() {
-		return found(m[1], m[2])
-	}
-	if first.MatchString(user) {
-		head, rest, more := strings.Cut(strings.TrimLeft(user, " \t\n"), "\n")
-		if more && strings.TrimSpace(rest) != "" && !languagesIn(head).none() {
-			return found(head, rest)
-		}
-		if end := strings.IndexAny(head, ":："); end > 0 && !languagesIn(head[:end]).none() {
-			_, rest, _ := strings.Cut(strings.Replace(head, "：", ":", 1), ":")
-			return found(head[:end], rest)
-		}
-	}
-	return p
+	return text
 }
 
 // pair are languages that instructions name, by codes: several where they contradict themselves.
@@ -105,6 +139,8 @@ func namesAfter(word *regexp.Regexp, text string) (codes []string) {
 const (
 	mostWords = 200 // of instructions, behind which a language may be named
 	longest   = 40  // bytes of a language's name
+
+	longestLabel = 200 // bytes behind a text
 )
 
 // nameAt finds the longest name of a language, or its code, at the start of a text.

@@ -3,7 +3,7 @@ package openai
 import (
 	"bytes"
 	"errors"
-	"regexp"
+	"slices"
 	"strings"
 	"unicode"
 
@@ -30,11 +30,79 @@ const paragraphs = 64
 const maxParts = 10_000
 
 // Programs send several texts at once, between separators or after numbers, and expect as many back.
-var (
-	separator = regexp.MustCompile(`(?m)^[ \t]*(?:%%|---+|===+|\|\|\|)[ \t]*$`)
-	numbered  = regexp.MustCompile(`^\s*(?:\[\d+\]|\(\d+\)|<\d+>|#?\d+[.)、](?:\s|$)|#\d+|\d+\s*[|:：]|(?i:line) ?\d+:)\s*`)
-	blank     = regexp.MustCompile(`\n[ \t]*\n\s*`)
-)
+
+var separators = []string{"%%", "|||", "---", "==="}
+
+// separates says whether a line is a separator, which may have more of - or =.
+func separates(line string) bool {
+	line = strings.Trim(line, " \t\r\n")
+	return slices.Contains(separators, line) || len(line) > 3 && (strings.Trim(line, "-") == "" || strings.Trim(line, "=") == "")
+}
+
+const space = " \t\n\f\r"
+
+// number is how long the number is that a line begins with, and the white space around it: [1], (1), <1>, 1., 1), 1、, #1, 1|, 1:
+// or line 1:. It is 0 where there is none.
+func number(line string) int {
+	rest := strings.TrimLeft(line, space)
+	begun, ok := rest, false
+	digits := func() bool {
+		n := len(rest) - len(strings.TrimLeft(rest, "0123456789"))
+		rest = rest[n:]
+		return n > 0
+	}
+	has := func(signs ...string) bool {
+		return slices.ContainsFunc(signs, func(sign string) bool {
+			after, found := strings.CutPrefix(rest, sign)
+			rest = after
+			return found
+		})
+	}
+	switch {
+	case has("["):
+		ok = digits() && has("]")
+	case has("("):
+		ok = digits() && has(")")
+	case has("<"):
+		ok = digits() && has(">")
+	case len(rest) > 4 && strings.EqualFold(rest[:4], "line"):
+		rest = strings.TrimPrefix(rest[4:], " ")
+		ok = digits() && has(":")
+	default:
+		hash := has("#")
+		if !digits() {
+			return 0
+		}
+		behind := rest
+		if ok = has(".", ")", "、") && (rest == "" || strings.ContainsRune(space, rune(rest[0]))); ok {
+			break
+		}
+		if rest, ok = behind, hash; !hash {
+			rest = strings.TrimLeft(rest, space)
+			ok = has("|", ":", "：")
+		}
+	}
+	if !ok || begun == "" {
+		return 0
+	}
+	return len(line) - len(strings.TrimLeft(rest, space))
+}
+
+// cutBlank cuts a text at its first empty line, with the white space around the end of that.
+func cutBlank(text string) (before, blank, after string, ok bool) {
+	for at := 0; ; {
+		end := strings.IndexByte(text[at:], '\n')
+		if end < 0 {
+			return text, "", "", false
+		}
+		begin := at + end
+		at = begin + 1
+		if rest := strings.TrimLeft(text[at:], " \t"); strings.HasPrefix(rest, "\n") {
+			after = strings.TrimLeft(rest, space)
+			return text[:begin], text[begin : len(text)-len(after)], after, true
+		}
+	}
+}
 
 // split divides a text at all that separates texts; what divides it comes back as it was.
 func split(text string) ([]part, error) {
@@ -45,13 +113,23 @@ func split(text string) ([]part, error) {
 		}
 	}
 	var s splitter
-	at := 0
-	for _, m := range separator.FindAllStringIndex(text, -1) {
-		s.block(text[at:m[0]])
-		s.keep(text[m[0]:m[1]])
-		at = m[1]
+	if !slices.ContainsFunc(separators, func(mark string) bool { return strings.Contains(text, mark) }) {
+		s.block(text)
+		return s.end()
 	}
-	s.block(text[at:])
+	begin, at := 0, 0 // of the block, and of the line
+	for line := range strings.Lines(text) {
+		if s.full() {
+			break
+		}
+		if separates(line) {
+			s.block(text[begin:at])
+			s.keep(line)
+			begin = at + len(line)
+		}
+		at += len(line)
+	}
+	s.block(text[begin:])
 	return s.end()
 }
 
@@ -76,16 +154,19 @@ func (s *splitter) translate(text string) {
 	s.keep(after)
 }
 
+// full says that there are more texts than may be.
+func (s *splitter) full() bool { return len(s.parts) > maxParts }
+
 // add adds a text behind what was kept. One more than may be is enough for end to refuse them.
 func (s *splitter) add(text string, write func(r translate.Result) string) {
-	if len(s.parts) <= maxParts {
+	if !s.full() {
 		s.parts = append(s.parts, part{s.kept.String(), text, write})
 	}
 	s.kept.Reset()
 }
 
 func (s *splitter) end() ([]part, error) {
-	if len(s.parts) > maxParts {
+	if s.full() {
 		return nil, dialect.RefuseAs(fault.TooManyRecords, "the message has more than %d texts: send several requests", maxParts)
 	}
 	return append(s.parts, part{before: s.kept.String()}), nil
@@ -93,54 +174,70 @@ func (s *splitter) end() ([]part, error) {
 
 // block divides what is between separators.
 func (s *splitter) block(text string) {
-	lines := strings.SplitAfter(text, "\n")
-	numbers := 0
-	for _, line := range lines {
-		if numbered.MatchString(line) || isTiming(line) {
-			numbers++
-		}
-	}
-	if numbers >= 2 {
-		s.lines(lines)
+	if text == "" || text == "\n" {
+		s.keep(text)
 		return
 	}
-	breaks := blank.FindAllStringIndex(text, paragraphs)
-	if len(breaks) == paragraphs {
-		breaks = nil // it is translated as a whole
+	if isNumbered(text) {
+		s.lines(text)
+		return
 	}
-	at := 0
-	for _, m := range breaks {
-		s.translate(text[at:m[0]])
-		s.keep(text[m[0]:m[1]])
-		at = m[1]
+	var breaks []string // texts and what is between them
+	for rest, ok := text, true; ok && len(breaks) < 2*paragraphs; {
+		var before, blank string
+		before, blank, rest, ok = cutBlank(rest)
+		breaks = append(breaks, before, blank)
 	}
-	s.translate(text[at:])
+	if len(breaks) == 2*paragraphs {
+		breaks = []string{text, ""} // it is translated as a whole
+	}
+	for i := 0; i < len(breaks); i += 2 {
+		s.translate(breaks[i])
+		s.keep(breaks[i+1])
+	}
+}
+
+// someLines are as many as have two numbers among them where lines are numbered.
+const someLines = 1000
+
+// isNumbered says whether lines of a text are numbered, or subtitles.
+func isNumbered(text string) bool {
+	numbers, n := 0, 0
+	for line := range strings.Lines(text) {
+		if number(line) > 0 || isTiming(line) {
+			numbers++
+		}
+		if n++; numbers == 2 || n == someLines {
+			break
+		}
+	}
+	return numbers == 2
 }
 
 // isTiming says whether a line is that of a subtitle's times.
 func isTiming(line string) bool { return strings.Contains(line, "-->") }
 
 // lines divides numbered lines, and what follows each up to the next one.
-func (s *splitter) lines(lines []string) {
-	var item strings.Builder
-	flush := func() {
-		s.translate(item.String())
-		item.Reset()
-	}
-	for _, line := range lines {
-		number := numbered.FindString(line)
-		switch {
-		case isTiming(line) || !strings.ContainsFunc(line, unicode.IsLetter):
-			flush()
-			s.keep(line)
-			continue
-		case number != "":
-			flush()
-			s.keep(number)
+func (s *splitter) lines(text string) {
+	begin, at := 0, 0 // of the text to translate, and of the line
+	for line := range strings.Lines(text) {
+		kept := len(line)
+		if !isTiming(line) && strings.ContainsFunc(line, unicode.IsLetter) {
+			kept = number(line)
 		}
-		item.WriteString(line[len(number):])
+		if s.full() {
+			return
+		}
+		if kept > 0 {
+			if begin < at {
+				s.translate(text[begin:at])
+			}
+			s.keep(line[:kept])
+			begin = at + kept
+		}
+		at += len(line)
 	}
-	flush()
+	s.translate(text[begin:])
 }
 
 // splitJSON has all strings of a JSON value translated which have letters, but for the names of members. ok is
@@ -149,42 +246,55 @@ func splitJSON(text string) (parts []part, ok bool, err error) {
 	var s splitter
 	in := jsontext.NewDecoder(bytes.NewBufferString(text), jsontext.AllowDuplicateNames(true))
 	at := 0
-	for {
-		kind, within, length := in.PeekKind(), jsontext.Kind(0), int64(0)
-		if in.StackDepth() > 0 {
-			within, length = in.StackIndex(in.StackDepth())
-		}
-		if kind != '"' || within == '{' && length%2 == 0 {
+	for begun := false; !begun || in.StackDepth() > 0; begun = true {
+		if in.PeekKind() != '"' || isName(in) {
 			if _, err := in.ReadToken(); err != nil {
 				return nil, false, nil
 			}
-		} else {
-			value, err := in.ReadValue()
-			if err != nil {
-				return nil, false, nil
-			}
-			end := int(in.InputOffset())
-			var plain string
-			if err := json.Unmarshal(value, &plain); err != nil {
-				return nil, false, nil
-			}
-			number := numbered.FindString(plain)
-			if rest := plain[len(number):]; strings.ContainsFunc(rest, unicode.IsLetter) {
-				s.keep(text[at : end-len(value)])
-				s.add(rest, func(r translate.Result) string { return quote(number + r.Text) })
-				at = end
-			}
+			continue
 		}
-		if in.StackDepth() == 0 {
+		value, err := in.ReadValue()
+		if err != nil {
+			return nil, false, nil
+		}
+		end := int(in.InputOffset())
+		if kept, rest := numberedString(value); rest != "" {
+			s.keep(text[at : end-len(value)])
+			s.add(rest, func(r translate.Result) string { return quote(kept + r.Text) })
+			at = end
+		}
+		if s.full() {
 			break
 		}
 	}
-	if strings.TrimSpace(text[in.InputOffset():]) != "" {
+	if strings.TrimSpace(text[in.InputOffset():]) != "" && !s.full() {
 		return nil, false, nil
 	}
 	s.keep(text[at:])
 	parts, err = s.end()
 	return parts, true, err
+}
+
+// isName says whether a string that comes next is the name of a member.
+func isName(in *jsontext.Decoder) bool {
+	kind, length := in.StackIndex(in.StackDepth())
+	return kind == '{' && length%2 == 0
+}
+
+// numberedString divides a string of JSON into its number and the rest, which is "" where it has no letters.
+func numberedString(value jsontext.Value) (kept, rest string) {
+	if !bytes.ContainsFunc(value, unicode.IsLetter) { // nor escapes of any
+		return "", ""
+	}
+	plain, err := jsontext.AppendUnquote(nil, value)
+	if err != nil { // of a value that was read
+		return "", ""
+	}
+	kept = string(plain)
+	if kept, rest = kept[:number(kept)], kept[number(kept):]; !strings.ContainsFunc(rest, unicode.IsLetter) {
+		return "", ""
+	}
+	return kept, rest
 }
 
 // quote writes a text as a string in JSON.
