@@ -31,7 +31,7 @@ func TestServeNamesNoGo(t *testing.T) {
 		assert.Empty(t, faulttest.NamesGo(answer))
 	}
 	require.NoError(t, send.Close())
-	<-done
+	require.NoError(t, <-done)
 	var told strings.Builder
 	const translated = `{"result":{"content":[{"text":"unmarshaling \"error\":{\"code\":1} json: x"}]}}`
 	n, err := plainWriter{&told}.Write([]byte(translated))
