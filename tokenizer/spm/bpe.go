@@ -2,6 +2,8 @@ package spm
 
 import (
 	"unicode/utf8"
+
+	"dragoman/tokenizer/agenda"
 )
 
 // shortWord is the longest word, in characters, whose best pair is found by
@@ -24,7 +26,7 @@ type link struct{ prev, next int32 }
 type workspace struct {
 	nodes  []node
 	links  []link
-	agenda agenda
+	agenda agenda.Agenda
 	steps  []step
 }
 
@@ -103,14 +105,14 @@ func (m *merges) mergeLong(ws *workspace) []node {
 	for i, n := range nodes {
 		links = append(links, link{int32(i - 1), int32(i + 1)})
 		if n.rank != noRank {
-			todo = append(todo, newEntry(n.rank, i))
+			todo = append(todo, agenda.NewEntry(n.rank, i))
 		}
 	}
-	todo.init()
+	todo.Init()
 	for len(todo) > 0 {
-		e := todo.pop()
-		at := e.position()
-		if nodes[at].rank != e.rank() {
+		e := todo.Pop()
+		at := e.Position()
+		if nodes[at].rank != e.Rank() {
 			continue
 		}
 		gone := links[at].next
@@ -122,13 +124,13 @@ func (m *merges) mergeLong(ws *workspace) []node {
 			links[next].prev = int32(at)
 		}
 		if m.refresh(nodes, at, int(next)); nodes[at].rank != noRank {
-			todo.push(newEntry(nodes[at].rank, at))
+			todo.Push(agenda.NewEntry(nodes[at].rank, at))
 		}
 		if prev < 0 {
 			continue
 		}
 		if m.refresh(nodes, int(prev), at); nodes[prev].rank != noRank {
-			todo.push(newEntry(nodes[prev].rank, int(prev)))
+			todo.Push(agenda.NewEntry(nodes[prev].rank, int(prev)))
 		}
 	}
 	ws.links, ws.agenda = links, todo
@@ -143,68 +145,4 @@ func compact(nodes []node, links []link) []node {
 		n++
 	}
 	return nodes[:n]
-}
-
-// entry is a pair that could merge: its rank, then the position of its left
-// node, so that the smallest entry is the next to merge.
-type entry uint64
-
-func newEntry(rank int32, position int) entry { return entry(rank)<<32 | entry(uint32(position)) }
-func (e entry) rank() int32                   { return int32(e >> 32) }
-func (e entry) position() int                 { return int(uint32(e)) }
-
-// agenda is a binary heap, the smallest entry first. (container/heap would
-// allocate for every entry pushed.)
-type agenda []entry
-
-// init makes any slice a heap.
-func (a agenda) init() {
-	for i := len(a)/2 - 1; i >= 0; i-- {
-		a.down(i)
-	}
-}
-
-func (a *agenda) push(e entry) {
-	*a = append(*a, e)
-	h := *a
-	i := len(h) - 1
-	for i > 0 {
-		parent := (i - 1) / 2
-		if h[parent] <= e {
-			break
-		}
-		h[i] = h[parent]
-		i = parent
-	}
-	h[i] = e
-}
-
-func (a *agenda) pop() entry {
-	h := *a
-	top, last := h[0], len(h)-1
-	h[0] = h[last]
-	*a = h[:last]
-	if last > 0 {
-		a.down(0)
-	}
-	return top
-}
-
-func (a agenda) down(i int) {
-	e := a[i]
-	for {
-		child := 2*i + 1
-		if child >= len(a) {
-			break
-		}
-		if child+1 < len(a) && a[child+1] < a[child] {
-			child++
-		}
-		if a[child] >= e {
-			break
-		}
-		a[i] = a[child]
-		i = child
-	}
-	a[i] = e
 }

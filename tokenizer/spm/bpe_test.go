@@ -48,30 +48,3 @@ func symbols(nodes []node) []symbol {
 	}
 	return out
 }
-
-func TestAgenda(t *testing.T) {
-	rng := rand.New(rand.NewPCG(3, 4))
-	var want []entry
-	var a agenda
-	for range 50 {
-		want = append(want, newEntry(rng.Int32N(10), rng.IntN(100)))
-	}
-	a = append(a, want[:25]...)
-	a.init()
-	for _, e := range want[25:] {
-		a.push(e)
-	}
-	slices.Sort(want)
-	for _, e := range want {
-		require.Equal(t, e, a.pop())
-	}
-	assert.Empty(t, a)
-}
-
-func TestEntry(t *testing.T) {
-	e := newEntry(noRank-1, 1<<31-1)
-	assert.Equal(t, int32(noRank-1), e.rank())
-	assert.Equal(t, 1<<31-1, e.position())
-	assert.Less(t, newEntry(3, 9), newEntry(4, 0), "rank comes first")
-	assert.Less(t, newEntry(3, 0), newEntry(3, 1), "then the left one")
-}

@@ -1,0 +1,118 @@
+package moses
+
+import (
+	"slices"
+	"strings"
+)
+
+// Tokenize splits a text into words and punctuation marks, some of which are written as in XML, as MosesTokenizer does.
+func (l *Language) Tokenize(text string) []string {
+	text = l.separate(text)
+	text = l.commas(text)
+	text = l.apostrophes(text)
+	words := l.dots(strings.FieldsFunc(text, isSpace))
+	for i, word := range words {
+		words[i] = escape.Replace(word)
+	}
+	return words
+}
+
+// escape writes the characters that mean something to Moses.
+var escape = strings.NewReplacer("&", "&amp;", "|", "&#124;", "<", "&lt;", ">", "&gt;", "'", "&apos;", `"`, "&quot;", "[", "&#91;", "]", "&#93;")
+
+// separate puts spaces around what is in no word, but for some marks, and around several dots. Control characters are left out.
+func (l *Language) separate(text string) string {
+	text = strings.TrimSpace(strings.Map(func(r rune) rune {
+		switch {
+		case isSpace(r):
+			return ' '
+		case r < ' ':
+			return -1
+		}
+		return r
+	}, text))
+	var b strings.Builder
+	b.Grow(len(text))
+	for i, r := range text {
+		switch {
+		case r == '.' && i > 0 && text[i-1] == '.': // written with the first
+		case r == '.':
+			rest := strings.TrimLeft(text[i:], ".")
+			if dots := text[i : len(text)-len(rest)]; len(dots) > 1 {
+				b.WriteString(" " + dots)
+				if rest != "" {
+					b.WriteByte(' ')
+				}
+			} else {
+				b.WriteByte('.')
+			}
+		case strings.ContainsRune(" '`,-", r) || l.ownLetter(r) || l.is("digit", r):
+			b.WriteRune(r)
+		default:
+			b.WriteByte(' ')
+			b.WriteRune(r)
+			b.WriteByte(' ')
+		}
+	}
+	return b.String()
+}
+
+// commas puts spaces around those that are in no number.
+func (l *Language) commas(text string) string {
+	text = between(text, l.noNumber, ",", nil, " , ")
+	text = between(text, nil, ",", l.noNumber, " , ")
+	if number, ok := strings.CutSuffix(text, ","); ok && number != "" && l.number(lastRune(number)) {
+		text = number + " , "
+	}
+	return text
+}
+
+// apostrophes puts spaces around those that are in no word, and where words of the language are split: before one in English,
+// behind one in French and Italian.
+func (l *Language) apostrophes(text string) string {
+	const a = "'"
+	switch l.code {
+	case "en":
+		text = between(text, l.noLetter, a, l.noLetter, " ' ")
+		text = between(text, func(r rune) bool { return !l.letter(r) && !l.number(r) }, a, l.letter, " ' ")
+		text = between(text, l.letter, a, l.noLetter, " ' ")
+		text = between(text, l.letter, a, l.letter, " '")
+		return between(text, l.number, a, func(r rune) bool { return r == 's' }, " '")
+	case "fr", "it":
+		text = between(text, l.noLetter, a, l.noLetter, " ' ")
+		text = between(text, l.noLetter, a, l.letter, " ' ")
+		text = between(text, l.letter, a, l.noLetter, " ' ")
+		return between(text, l.letter, a, l.letter, "' ")
+	}
+	return strings.ReplaceAll(text, a, " ' ")
+}
+
+// dots splits them off the words that they end, but for abbreviations, numbers such as "No. 5", and where a word in small letters
+// follows.
+func (l *Language) dots(words []string) []string {
+	split := make([]string, 0, len(words)+len(words)/8)
+	for i, word := range words {
+		next := ""
+		if i+1 < len(words) {
+			next = words[i+1]
+		}
+		prefix, ok := strings.CutSuffix(word, ".")
+		if !ok || prefix == "" || strings.HasSuffix(prefix, ".") || l.keepsDot(prefix, next) {
+			split = append(split, word)
+		} else {
+			split = append(split, prefix, ".")
+		}
+	}
+	if last := len(split) - 1; last >= 0 {
+		if word, ok := strings.CutSuffix(split[last], ".'"); ok {
+			split = append(split[:last], word, ".", "'")
+		}
+	}
+	return slices.DeleteFunc(split, func(word string) bool { return word == "" })
+}
+
+// keepsDot says that a word has the dot behind it; next is the one after it, "" at the end.
+func (l *Language) keepsDot(word, next string) bool {
+	return strings.Contains(word, ".") && strings.ContainsFunc(word, l.ownLetter) || l.words[word] ||
+		next != "" && (l.is("lower", firstRune(next)) || l.ahead[word] && next[0] >= '0' && next[0] <= '9')
+}
