@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -168,15 +169,11 @@ func ReadManifest(dir string) (*Manifest, error) {
 	return &m, nil
 }
 
-// TokenizerFiles are the files that the model's tokenizer is made of, by name.
+// TokenizerFiles are the files that the model's tokenizer is made of, by name: all but the graphs and their weights.
 func (m *Manifest) TokenizerFiles() map[string]File {
-	files := make(map[string]File)
-	for _, name := range []string{
-		PieceModelFile, SourcePiecesFile, TargetPiecesFile, T5PiecesFile, VocabFile, TargetVocabFile, TokenizerFile, TokenizerConfigFile,
-	} {
-		if file, ok := m.Files[name]; ok {
-			files[name] = file
-		}
+	files := maps.Clone(m.Files)
+	for _, name := range []string{EncoderFile, DecoderFile, CUDAEncoderFile, CUDADecoderFile, WeightsFile} {
+		delete(files, name)
 	}
 	return files
 }

@@ -6,7 +6,7 @@
 // characters that the SentencePiece model does not know, unless the vocabulary has an
 // entry of just that run. Languages have tokens of their own. What stands where around
 // the pieces is the [Framing] of the model's family: see package model/family, which
-// makes the tokenizers of checkpoints.
+// makes the tokenizers of checkpoints. Models may have pieces of words instead (package tokenizer/moses).
 //
 // Special tokens and languages are added by id. Text never becomes one: "</s>" or
 // "__en__" typed by a user is text. Hugging Face behaves so with
@@ -22,6 +22,7 @@ import (
 	"sync"
 	"unicode"
 
+	"dragoman/tokenizer/moses"
 	"dragoman/tokenizer/spm"
 )
 
@@ -60,6 +61,7 @@ type buffer struct {
 // side are the pieces of sources, or of translations, and their ids.
 type side struct {
 	pieces *spm.Model
+	words  *moses.Words // in the place of pieces
 	vocab  *vocabulary
 	ids    []int32 // the token id of each piece, by its id in pieces; nil where vocab is that of pieces
 }
@@ -73,6 +75,8 @@ type Config struct {
 	// TargetPieces are those of translations, where these are others; TargetVocabulary likewise.
 	TargetPieces     *spm.Model
 	TargetVocabulary map[string]int64
+	// Words and TargetWords are in the place of both Pieces.
+	Words, TargetWords *moses.Words
 	// Sparse says that ids of the vocabularies may be missing.
 	Sparse bool
 	// Special are the tokens of Vocabulary that no text becomes, </s> and <unk> among
@@ -132,6 +136,7 @@ func New(c Config) (*Tokenizer, error) {
 	} else if c.TargetPieces != nil {
 		t.target = sideOf(c.TargetPieces, source.vocab)
 	}
+	t.source.words, t.target.words = c.Words, c.TargetWords
 	for _, l := range c.Languages {
 		if l.ID >= 0 && l.ID < source.vocab.size && !source.vocab.special[l.ID] {
 			return nil, fmt.Errorf("language %q has the id %d, which is in the vocabulary of %d entries", l.Code, l.ID, source.vocab.size)
@@ -165,6 +170,9 @@ func newSide(pieces *spm.Model, ids map[string]int64, special []string, sparse b
 	vocab, err := newVocabulary(ids, special, sparse)
 	if err != nil {
 		return side{}, err
+	}
+	if pieces == nil {
+		return side{vocab: vocab}, nil
 	}
 	vocab.share(pieces)
 	return sideOf(pieces, vocab), nil
@@ -252,6 +260,11 @@ func (t *Tokenizer) encode(s side, before []int64, room int, text string) ([]int
 	if len(text) > maxTextBytes {
 		return nil, fmt.Errorf("%w: %d bytes, at most %d are tokenized at once", ErrTooLong, len(text), maxTextBytes)
 	}
+	if s.words != nil {
+		ids := slices.Clone(before)
+		s.words.Split(text, func(piece []byte) { ids = append(ids, s.vocab.idOf(piece)) })
+		return ids, nil
+	}
 	b := t.buffers.Get().(*buffer)
 	defer t.release(b)
 	b.normalized = s.pieces.AppendNormalized(b.normalized[:0], text)
@@ -319,6 +332,9 @@ func (t *Tokenizer) Decode(ids []int64) string {
 			pieces = append(pieces, piece)
 		}
 	}
+	if t.target.words != nil {
+		return t.target.words.Join(pieces)
+	}
 	text := t.target.pieces.Decode(pieces)
 	if t.target.pieces != t.source.pieces { // the vocabulary may have pieces of the other side, which stay as they are
 		text = strings.ReplaceAll(text, "▁", " ")
@@ -326,7 +342,7 @@ func (t *Tokenizer) Decode(ids []int64) string {
 	return strings.TrimFunc(text, isPythonSpace)
 }
 
-// Piece returns a piece of the vocabulary by its id, with "▁" for a space. ok is false for special
+// Piece returns a piece of the vocabulary by its id, with "▁" for a space, or "@@" where its word goes on. ok is false for special
 // tokens, languages, unused ids and those outside the vocabulary.
 func (t *Tokenizer) Piece(id int64) (piece string, ok bool) { return t.target.vocab.piece(id) }
 

@@ -22,7 +22,7 @@ const MetadataFile = "metadata.json"
 // Files of an Argos package's tokenizer.
 const (
 	PackagePieces = "sentencepiece.model"
-	packageCodes  = "bpe.model" // of subword-nmt, for what Moses' tokenizer makes of a text
+	PackageCodes  = "bpe.model" // in its place: subword-nmt's codes of the words of Moses' tokenizer
 )
 
 // Metadata is what an Argos package says of itself.
@@ -62,7 +62,7 @@ const (
 // entries are the files of a package that are wanted, by what they have before them, and the most bytes that each may have.
 var entries = map[string]int64{
 	MetadataFile: 1 << 20, "README.md": maxConfig, "LICENSE": maxConfig,
-	PackagePieces: maxVocabulary, packageCodes: maxVocabulary,
+	PackagePieces: maxVocabulary, PackageCodes: maxVocabulary,
 	"model/" + ModelFile: maxWeights, "model/" + ConfigFile: maxConfig, "model/" + MapFile: maxVocabulary,
 	"model/shared_vocabulary.json": maxVocabulary, "model/shared_vocabulary.txt": maxVocabulary,
 	"model/source_vocabulary.json": maxVocabulary, "model/source_vocabulary.txt": maxVocabulary,
@@ -126,10 +126,6 @@ func choose(files []*zip.File) (map[string]*zip.File, error) {
 	}
 	if wanted["model/"+ModelFile] == nil {
 		return nil, fmt.Errorf("there is no model/%s: only packages that translate are supported", ModelFile)
-	}
-	if wanted[PackagePieces] == nil && wanted[packageCodes] != nil {
-		return nil, fmt.Errorf("its tokenizer is %s, codes for the words of Moses' tokenizer, which is not supported: take a package that has a %s",
-			packageCodes, PackagePieces)
 	}
 	return wanted, nil
 }

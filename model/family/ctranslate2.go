@@ -8,11 +8,12 @@ import (
 	"dragoman/model"
 	"dragoman/model/ctranslate2"
 	"dragoman/tokenizer"
+	"dragoman/tokenizer/moses"
 	"dragoman/tokenizer/spm"
 )
 
 // converted are models in CTranslate2's form that have not the tokenizer's files of another family beside them: Argos
-// packages, and models of OpenNMT and Opus-MT with their SentencePiece models. Pieces have the ids of CTranslate2's
+// packages, and models of OpenNMT and Opus-MT with their SentencePiece models or codes of words. Pieces have the ids of CTranslate2's
 // vocabularies.
 var converted = &Family{
 	Name:       "ctranslate2",
@@ -21,18 +22,19 @@ var converted = &Family{
 	config:     convertedConfig,
 }
 
-// convertedPieces are the SentencePiece models, in the order in which they are looked for: of both sides, or of each.
-var convertedPieces = [][]string{{ctranslate2.PackagePieces}, {model.SourcePiecesFile, model.TargetPiecesFile}}
+// convertedPieces are what makes pieces, in the order in which it is looked for: the SentencePiece models of both sides, or of
+// each, or codes.
+var convertedPieces = [][]string{{ctranslate2.PackagePieces}, {model.SourcePiecesFile, model.TargetPiecesFile}, {ctranslate2.PackageCodes}}
 
-// chooseConverted returns the SentencePiece models first.
+// chooseConverted returns what makes pieces first.
 func chooseConverted(files Files) ([]string, error) {
 	has := func(name string) bool { ok, err := files.Has(name); return ok && err == nil }
 	hasNot := func(name string) bool { return !has(name) }
 	i := slices.IndexFunc(convertedPieces, func(set []string) bool { return !slices.ContainsFunc(set, hasNot) })
 	if i < 0 {
-		return nil, fmt.Errorf("%w: %s is one of CTranslate2, which has no tokenizer: add its %s, or its %s and %s, beside it; "+
+		return nil, fmt.Errorf("%w: %s is one of CTranslate2, which has no tokenizer: add its %s, its %s and %s, or its %s, beside it; "+
 			"for a model that was converted from Hugging Face's form add the tokenizer's files from there, with %s", ErrIncomplete,
-			ctranslate2.ModelFile, ctranslate2.PackagePieces, model.SourcePiecesFile, model.TargetPiecesFile, model.TokenizerConfigFile)
+			ctranslate2.ModelFile, ctranslate2.PackagePieces, model.SourcePiecesFile, model.TargetPiecesFile, ctranslate2.PackageCodes, model.TokenizerConfigFile)
 	}
 	beside, err := ctranslate2.Beside(files)
 	if err != nil {
@@ -55,32 +57,44 @@ func convertedConfig(dir string, _ settings, files, languages []string) (c token
 		return c, fmt.Errorf("%s: the special tokens are %.20q, %.20q and %.20q: only <unk>, <s> and </s> are supported",
 			ctranslate2.ConfigFile, config.Unknown, config.BOS, config.EOS)
 	}
-	if c.Pieces, err = spm.Open(filepath.Join(dir, files[0])); err != nil {
+	metadata, _, err := ctranslate2.ReadMetadata(Folder(dir))
+	if err != nil {
+		return c, err
+	}
+	if err := splitConverted(&c, dir, files[0], metadata); err != nil {
 		return c, err
 	}
 	c.Vocabulary, c.Sparse = ctranslate2.IDs(vocabularies.Source), true // of a token that is there twice one id means nothing
-	isOpus := files[0] == model.SourcePiecesFile
-	if isOpus {
-		if c.TargetPieces, err = spm.Open(filepath.Join(dir, model.TargetPiecesFile)); err != nil {
-			return c, err
-		}
-	}
 	if !vocabularies.Shared() {
 		c.TargetVocabulary = ctranslate2.IDs(vocabularies.Target)
 		if c.TargetPieces == nil {
 			c.TargetPieces = c.Pieces
 		}
 	}
-	return c, frameConverted(dir, &c, config, isOpus, languages)
+	return c, frameConverted(&c, config, metadata, files[0] == model.SourcePiecesFile, languages)
+}
+
+// splitConverted opens what makes pieces, by its first file.
+func splitConverted(c *tokenizer.Config, dir, file string, metadata ctranslate2.Metadata) (err error) {
+	if file != ctranslate2.PackageCodes {
+		if c.Pieces, err = spm.Open(filepath.Join(dir, file)); err == nil && file == model.SourcePiecesFile {
+			c.TargetPieces, err = spm.Open(filepath.Join(dir, model.TargetPiecesFile))
+		}
+		return err
+	}
+	if metadata.From == "" || metadata.To == "" {
+		return fmt.Errorf("%w: words depend on the languages: add a %s with \"from_code\" and \"to_code\" to %s", ErrIncomplete,
+			ctranslate2.MetadataFile, file)
+	}
+	codes, err := moses.OpenCodes(filepath.Join(dir, file))
+	c.Words = &moses.Words{Language: moses.NewLanguage(metadata.From), Codes: codes}
+	c.TargetWords = &moses.Words{Language: moses.NewLanguage(metadata.To), Codes: codes}
+	return err
 }
 
 // frameConverted finds the special tokens and where they stand. CTranslate2 itself adds what its config.json says; those
 // who call it with Opus-MT's models add the end.
-func frameConverted(dir string, c *tokenizer.Config, config ctranslate2.Config, isOpus bool, languages []string) error {
-	metadata, _, err := ctranslate2.ReadMetadata(Folder(dir))
-	if err != nil {
-		return err
-	}
+func frameConverted(c *tokenizer.Config, config ctranslate2.Config, metadata ctranslate2.Metadata, isOpus bool, languages []string) error {
 	for token := range c.Vocabulary {
 		if slices.Contains([]string{"<unk>", "<s>", "</s>", "<blank>", "<pad>", metadata.TargetPrefix}, token) || marianTokens.has(token) {
 			c.Special = append(c.Special, token)

@@ -106,14 +106,15 @@ def main():
     with tempfile.TemporaryDirectory() as work:
         marian.train(texts, ["en", "fr"], "nmt_nfkc", os.path.join(work, "sentencepiece"), PIECES)
         sp = sentencepiece.SentencePieceProcessor(model_file=os.path.join(work, "sentencepiece.spm"))
-        vocabulary = converted.argos_vocabulary(sp)
+        pieces = converted.Pieces(sp)
+        vocabulary = pieces.vocabulary
         ids = {piece: i for i, piece in enumerate(vocabulary)}
         network = Network(vocabulary)
         examples = [tuple([ids[piece] if piece in ids else 0 for piece in sp.encode(text, out_type=str)] + end for text, end in zip(pair, ([], [EOS])))
                     for pair in pairs]
         training.train(network.p, network.logits, examples, PAD, args.minutes)
         converted.save_argos(network.trained(), os.path.join(work, "sentencepiece.spm"), FOLDER)
-    converted.argos_goldens(FOLDER, sp, lines)
+    converted.argos_goldens(FOLDER, pieces, lines)
 
 
 if __name__ == "__main__":

@@ -1,10 +1,11 @@
 """Models in CTranslate2's form and their goldens by ctranslate2: ids in, ids out, and of an Argos package texts.
 
-    .venv/bin/pip install -r scripts/goldens/requirements.txt ctranslate2==4.8.5
+    .venv/bin/pip install -r scripts/goldens/requirements.txt ctranslate2==4.8.5 sacremoses==0.0.53 subword-nmt==0.3.8
+    .venv/bin/pip install --no-deps argostranslate==1.11.0
     .venv/bin/python scripts/goldens/converted.py
 
-Writes model/testdata/ctranslate2/NAME/, which package model/modeltest reads, and model/testdata/families/ctranslate2-argos/, an
-Argos package that is unpacked. The networks are random, as those of odd.py: of OpenNMT's form filled by hand, others by
+Writes model/testdata/ctranslate2/NAME/, which package model/modeltest reads, and model/testdata/families/ctranslate2-argos/ and
+ctranslate2-codes/, Argos packages that are unpacked. The networks are random, as those of odd.py: of OpenNMT's form filled by hand, others by
 ctranslate2's own converters. ctranslate2 computes in 32 bits, whatever the form of the weights; of those in 8 bits also
 in 8 bits ("greedy-int8"), which has no counterpart to the last token. A least length is left out: ctranslate2 then shares
 out the probability of the end among the other tokens, and transformers does not."""
@@ -18,8 +19,11 @@ import ctranslate2
 import numpy as np
 import sentencepiece
 import torch
+from argostranslate.tokenizer import BPETokenizer
 from ctranslate2.converters import transformers as converters
 from ctranslate2.specs import common_spec, transformer_spec
+from sacremoses import MosesTokenizer
+from subword_nmt.learn_bpe import learn_bpe
 
 import marian
 import odd
@@ -189,37 +193,74 @@ def sentences():
         return [json.loads(line) for line in f]
 
 
+class Pieces:
+    """A SentencePiece model, and a vocabulary of its pieces."""
+
+    def __init__(self, sp):
+        pieces = [sp.id_to_piece(i) for i in range(len(sp))]
+        self.sp, self.vocabulary = sp, SPECIAL + [p for p in pieces if p not in SPECIAL]
+
+    def encode(self, text):
+        return self.sp.encode(text, out_type=str)
+
+    def decode(self, tokens):
+        return self.sp.decode_pieces(tokens).replace("▁", " ").strip()
+
+
+class Codes:
+    """Codes of words as Argos uses them, and a vocabulary of most of their pieces."""
+
+    def __init__(self, file, texts):
+        self.tokenizer = BPETokenizer(file, "en", "fr")
+        pieces = sorted({piece for text in texts for piece in self.encode(text)})
+        self.vocabulary = SPECIAL + [p for i, p in enumerate(pieces) if i % 40]
+
+    def encode(self, text):
+        return self.tokenizer.encode(text)
+
+    def decode(self, tokens):
+        return self.tokenizer.decode(tokens[:-1] + [t.removesuffix("@@") for t in tokens[-1:]])  # Argos leaves it at an unfinished word
+
+
 def make_argos(folder):
     """A random Argos package from English into French."""
     lines = sentences()
     with tempfile.TemporaryDirectory() as work:
         marian.train(lines, ["en", "fr", "de"], "nmt_nfkc", os.path.join(work, "sentencepiece"), pieces=400)
-        sp = sentencepiece.SentencePieceProcessor(model_file=os.path.join(work, "sentencepiece.spm"))
-        save_argos(random_spec(11, [argos_vocabulary(sp)] * 2, ending=3.0), os.path.join(work, "sentencepiece.spm"), folder)
-    argos_goldens(folder, sp, lines[::len(lines) // 24][:24])
+        pieces = Pieces(sentencepiece.SentencePieceProcessor(model_file=os.path.join(work, "sentencepiece.spm")))
+        save_argos(random_spec(11, [pieces.vocabulary] * 2, ending=3.0), os.path.join(work, "sentencepiece.spm"), folder)
+    argos_goldens(folder, pieces, lines[::len(lines) // 24][:24])
 
 
-def argos_vocabulary(sp):
-    pieces = [sp.id_to_piece(i) for i in range(len(sp))]
-    return SPECIAL + [p for p in pieces if p not in SPECIAL]
+def make_codes(folder):
+    """A random Argos package of older form, whose pieces are those of codes."""
+    lines = sentences()
+    with tempfile.TemporaryDirectory() as work:
+        file, words = os.path.join(work, "bpe.model"), MosesTokenizer("en")
+        texts = [line["source"] for line in lines if line["from"] in ("en", "fr")]
+        with open(file, "w", encoding="utf8") as f:
+            learn_bpe([" ".join(words.tokenize(text)) + "\n" for text in texts], f, 300)
+        codes = Codes(file, texts)
+        save_argos(random_spec(13, [codes.vocabulary] * 2, ending=2.0), file, folder, "bpe.model")
+    argos_goldens(folder, codes, [line for line in lines if line["from"] == "en"][::4])
 
 
-def save_argos(spec, pieces, folder):
-    """Writes an Argos package, unpacked, with a file of pieces."""
+def save_argos(spec, pieces, folder, name="sentencepiece.model"):
+    """Writes an Argos package, unpacked, with the file of its pieces."""
     save(spec, "int8", folder)
-    shutil.copy(pieces, os.path.join(folder, "sentencepiece.model"))
+    shutil.copy(pieces, os.path.join(folder, name))
     with open(os.path.join(folder, "metadata.json"), "w", encoding="utf8") as f:
         json.dump({"package_version": "1.9", "argos_version": "1.9.0", "from_code": "en", "from_name": "English", "to_code": "fr",
                    "to_name": "French", "license": "CC-BY-4.0"}, f, indent=4)
 
 
-def argos_goldens(folder, sp, lines):
-    vocabulary = argos_vocabulary(sp)
+def argos_goldens(folder, pieces, lines):
+    vocabulary = pieces.vocabulary
     translator = ctranslate2.Translator(folder, compute_type="float32", intra_threads=1)
     settings = {key: reference.setting(**{"max_length": 60, **s}) for key, s in SETTINGS.items()}
     cases = []
     for line in lines:
-        tokens = sp.encode(line["source"], out_type=str)
+        tokens = pieces.encode(line["source"])
         if not tokens:
             continue
         outputs = {}
@@ -227,7 +268,7 @@ def argos_goldens(folder, sp, lines):
             written, cut = translate(translator, tokens, value)
             kept = [t for t in written if t not in SPECIAL]
             outputs[key] = {"ids": [vocabulary.index(t) for t in ["<s>"] + written], "truncated": cut, "score": 0, "margin": None,
-                            "text": sp.decode_pieces(kept).replace("▁", " ").strip()}
+                            "text": pieces.decode(kept)}
         cases.append({"set": line["set"], "from": "en", "to": "fr", "text": line["source"], "prefix": [vocabulary.index("<s>")], "outputs": outputs,
                       "source": [vocabulary.index(t) if t in vocabulary else 0 for t in tokens]})
     reference.write(os.path.join(folder, "goldens.json.gz"), {
@@ -240,3 +281,4 @@ if __name__ == "__main__":
     for name, (build, form) in KINDS.items():
         make(name, build, form, os.path.join(TESTDATA, "ctranslate2", name))
     make_argos(os.path.join(TESTDATA, "families", "ctranslate2-argos"))
+    make_codes(os.path.join(TESTDATA, "families", "ctranslate2-codes"))

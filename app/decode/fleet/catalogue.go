@@ -234,8 +234,13 @@ func (b *Broker) catalogue(ctx context.Context, hash string) (*Catalogue, error)
 // ErrNoFile means that Redis does not have a file of a tokenizer.
 var ErrNoFile = errors.New("the broker has not got the tokenizer's files: start a worker that has the model")
 
-// FetchTokenizer writes the files of a model's tokenizer to the folder dir.
+// FetchTokenizer writes the files of a model's tokenizer to the folder dir, and none beside it.
 func (b *Broker) FetchTokenizer(ctx context.Context, m *model.Manifest, dir string) error {
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		return err
+	}
+	defer root.Close()
 	for name, file := range m.TokenizerFiles() {
 		raw, err := b.client.Get(ctx, b.fileKey(file.SHA256)).Bytes()
 		if errors.Is(err, redis.Nil) {
@@ -247,7 +252,7 @@ func (b *Broker) FetchTokenizer(ctx context.Context, m *model.Manifest, dir stri
 		if !isFile(raw, file) {
 			return fmt.Errorf("the broker's %s is damaged", name)
 		}
-		if err := os.WriteFile(filepath.Join(dir, name), raw, 0o600); err != nil {
+		if err := root.WriteFile(name, raw, 0o600); err != nil {
 			return err
 		}
 	}

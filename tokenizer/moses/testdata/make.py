@@ -1,11 +1,11 @@
 """Writes data.txt, the lists of package tokenizer/moses, and the goldens of its tests:
 
-    pip install sacremoses==0.0.53 sentencepiece==0.2.3
+    pip install sacremoses==0.0.53 subword-nmt==0.3.8 sentencepiece==0.2.3
     pip install --no-deps argostranslate==1.11.0
     python make.py [--soups 400]
 
-What words become is sacremoses', pieces and their text are those of argostranslate's BPETokenizer, which has a copy of subword-nmt's
-apply_bpe. DOTMULTI, which sacremoses keeps its place with in runs of dots, is in none of the texts: it would become a dot.
+What words become is sacremoses' and subword-nmt's; pieces of texts and their text are those of argostranslate's BPETokenizer, which calls
+the one and has a copy of the other. DOTMULTI, which sacremoses keeps its place with in runs of dots, is in none of the texts: it would become a dot.
 """
 
 import argparse
@@ -16,17 +16,17 @@ import pathlib
 import random
 from importlib.metadata import version
 
-from argostranslate.apply_bpe import BPE
 from argostranslate.tokenizer import BPETokenizer
 from sacremoses.corpus import NonbreakingPrefixes, Perluniprops
 from sacremoses.normalize import MosesPunctNormalizer
 from sacremoses.tokenize import MosesDetokenizer, MosesTokenizer
 from sacremoses.util import is_cjk
+from subword_nmt.apply_bpe import BPE
 
 import lines
 
 HERE = pathlib.Path(__file__).parent
-VERSIONS = {name: version(name) for name in ("sacremoses", "argostranslate")}
+VERSIONS = {name: version(name) for name in ("sacremoses", "subword-nmt", "argostranslate")}
 # Each that has rules of its own, some with lists of abbreviations, and one that is unknown.
 LANGUAGES = ["en", "fr", "it", "ga", "de", "es", "cs", "fi", "zh", "ja", "ko", "cjk", "ru", "el", "pt", "ta", "lt", "xx"]
 
@@ -116,8 +116,7 @@ def main():
             tokenizer.lazy_load()
             for text in texts:
                 pieces = tokenizer.encode(text)
-                # Argos leaves the mark at an unfinished word.
-                write("pieces", {"codes": name, "of": text, "pieces": pieces, "text": tokenizer.decode(pieces).removesuffix("@@")})
+                write("pieces", {"codes": name, "of": text, "pieces": pieces, "text": tokenizer.decode(pieces)})
             bpe = BPE(io.StringIO(codes))
             for word in [soup(rng, lines.LETTERS, 60) for _ in range(args.soups)]:
                 write("split", {"codes": name, "of": word, "pieces": bpe.segment_tokens([word])})
