@@ -36,7 +36,7 @@ func pack(t *testing.T, entries ...entry) string {
 func TestUnpack(t *testing.T) {
 	dir := t.TempDir()
 	require.NoError(t, Unpack(pack(t, entry{"en_fr/", ""}, entry{"en_fr/metadata.json", `{"from_code": "en", "to_code": "fr", "license": "MIT"}`},
-		entry{"en_fr/model/model.bin", "weights"}, entry{"en_fr/model/shared_vocabulary.txt", "a"}, entry{"en_fr/sentencepiece.model", "pieces"},
+		entry{"en_fr/model/model.bin", "weights"}, entry{"en_fr/model/shared_vocabulary.txt", "a"}, entry{"en_fr/sentencepiece.model", "pieces"}, entry{"en_fr/bpe.model", "codes"},
 		entry{"en_fr/stanza/en/tokenize/ewt.pt", "sentences"}, entry{"en_fr/model.bin", "not the model"}), dir))
 	files, err := os.ReadDir(dir)
 	require.NoError(t, err)
@@ -44,7 +44,7 @@ func TestUnpack(t *testing.T) {
 	for _, f := range files {
 		names = append(names, f.Name())
 	}
-	assert.Equal(t, []string{"metadata.json", "model.bin", "sentencepiece.model", "shared_vocabulary.txt"}, names)
+	assert.Equal(t, []string{"bpe.model", "metadata.json", "model.bin", "sentencepiece.model", "shared_vocabulary.txt"}, names)
 	m, ok, err := ReadMetadata(model.Folder(dir))
 	require.NoError(t, err)
 	assert.True(t, ok)

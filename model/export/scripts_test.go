@@ -53,7 +53,7 @@ func TestScriptOrder(t *testing.T) {
 func TestScriptsOfFamilies(t *testing.T) {
 	type scripts struct{ has, inSource bool }
 	for name, want := range map[string]scripts{
-		"nllb": {true, false}, "small100": {true, true}, "t5": {true, true}, "mbart": {}, "marian": {}, "marian-many": {}, "ctranslate2-argos": {},
+		"nllb": {true, false}, "small100": {true, true}, "t5": {true, true}, "mbart": {}, "marian": {}, "marian-many": {}, "ctranslate2-argos": {}, "ctranslate2-codes": {},
 	} {
 		t.Run(name, func(t *testing.T) {
 			dir := filepath.Join("..", "testdata", "families", name)

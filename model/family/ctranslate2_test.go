@@ -4,12 +4,14 @@ import (
 	"encoding/json"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"dragoman/model/ctranslate2"
+	"dragoman/tokenizer"
 )
 
 const argos = "../testdata/families/ctranslate2-argos"
@@ -90,4 +92,41 @@ func TestArgosDirections(t *testing.T) {
 	license, err := License(Folder(argos))
 	require.NoError(t, err)
 	assert.Equal(t, "CC-BY-4.0", license)
+}
+
+// Codes of words need to know of which languages the words are.
+func TestArgosCodes(t *testing.T) {
+	const codes = "../testdata/families/ctranslate2-codes"
+	for name, test := range map[string]struct{ file, content, fails string }{
+		"as it is":         {},
+		"no languages":     {ctranslate2.MetadataFile, `{"from_code": "en"}`, `"from_code" and "to_code"`},
+		"broken codes":     {ctranslate2.PackageCodes, "#version: 0.2\nabc", "bpe.model: line 2"},
+		"other languages":  {ctranslate2.MetadataFile, `{"from_code": "xx", "to_code": "yy"}`, ""},
+		"both of its kind": {ctranslate2.PackagePieces, "no SentencePiece model", ctranslate2.PackagePieces}, // that goes first, as in Argos
+	} {
+		t.Run(name, func(t *testing.T) {
+			dir := t.TempDir()
+			require.NoError(t, os.CopyFS(dir, os.DirFS(codes)))
+			if test.file != "" {
+				require.NoError(t, os.WriteFile(filepath.Join(dir, test.file), []byte(test.content), 0o600))
+			}
+			tok, err := converted.Tokenizer(dir, []string{"en", "fr"})
+			if test.fails != "" {
+				require.ErrorContains(t, err, test.fails)
+				return
+			}
+			require.NoError(t, err)
+			ids, err := tok.EncodeTarget("a b")
+			require.NoError(t, err)
+			assert.Equal(t, "a b", tok.Decode(ids))
+			_, err = tok.EncodeTarget(strings.Repeat(" ", 64<<20+1))
+			assert.ErrorIs(t, err, tokenizer.ErrTooLong)
+		})
+	}
+	dir := t.TempDir()
+	require.NoError(t, os.CopyFS(dir, os.DirFS(codes)))
+	require.NoError(t, os.Remove(filepath.Join(dir, ctranslate2.PackageCodes)))
+	_, err := converted.Tokenizer(dir, nil)
+	require.ErrorIs(t, err, ErrIncomplete)
+	assert.ErrorContains(t, err, ctranslate2.PackageCodes)
 }

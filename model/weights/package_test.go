@@ -14,15 +14,15 @@ import (
 	"dragoman/model/weights"
 )
 
-// argosPackage packs the goldens' Argos package, as Argos packs it.
-func argosPackage(t *testing.T) string {
+// argosPackage packs an Argos package of the goldens, whose pieces are in a file of this name, as Argos packs it.
+func argosPackage(t *testing.T, folder, pieces string) string {
 	path := filepath.Join(t.TempDir(), "translate-en_fr-1_9.argosmodel")
 	f, err := os.Create(path)
 	require.NoError(t, err)
 	defer f.Close()
 	z := zip.NewWriter(f)
-	for name, in := range map[string]string{"metadata.json": "", "sentencepiece.model": "", "model.bin": "model/", "config.json": "model/", "shared_vocabulary.json": "model/"} {
-		raw, err := os.ReadFile(filepath.Join("..", "testdata", "families", "ctranslate2-argos", name))
+	for name, in := range map[string]string{"metadata.json": "", pieces: "", "model.bin": "model/", "config.json": "model/", "shared_vocabulary.json": "model/"} {
+		raw, err := os.ReadFile(filepath.Join("..", "testdata", "families", folder, name))
 		require.NoError(t, err)
 		w, err := z.Create("en_fr/" + in + name)
 		require.NoError(t, err)
@@ -34,24 +34,29 @@ func argosPackage(t *testing.T) string {
 }
 
 func TestArgosPackage(t *testing.T) {
-	path := argosPackage(t)
-	f := newFixture(t, func(c *weights.Config) { c.Weights = path }).real()
-	dir := f.prepare(t)
-	m, err := model.ReadManifest(dir)
-	require.NoError(t, err)
-	assert.Equal(t, "ctranslate2", m.Family)
-	assert.Equal(t, path, m.Source)
-	assert.Equal(t, []string{"en"}, m.Sources)
-	assert.Equal(t, []string{"fr"}, m.Targets)
-	assert.Equal(t, "CC-BY-4.0", m.License)
-	assert.Equal(t, 4, m.Spec.Generation.Beams, "as Argos")
-	assert.Empty(t, leftovers(t, dir))
-	before, err := os.Stat(filepath.Join(dir, model.ManifestFile))
-	require.NoError(t, err)
-	assert.Equal(t, dir, f.prepare(t))
-	after, err := os.Stat(filepath.Join(dir, model.ManifestFile))
-	require.NoError(t, err)
-	assert.Equal(t, before.ModTime(), after.ModTime(), "nothing to do")
+	for folder, pieces := range map[string]string{"ctranslate2-argos": "sentencepiece.model", "ctranslate2-codes": "bpe.model"} {
+		t.Run(folder, func(t *testing.T) {
+			path := argosPackage(t, folder, pieces)
+			f := newFixture(t, func(c *weights.Config) { c.Weights = path }).real()
+			dir := f.prepare(t)
+			m, err := model.ReadManifest(dir)
+			require.NoError(t, err)
+			assert.Equal(t, "ctranslate2", m.Family)
+			assert.Equal(t, path, m.Source)
+			assert.Equal(t, []string{"en"}, m.Sources)
+			assert.Equal(t, []string{"fr"}, m.Targets)
+			assert.Equal(t, "CC-BY-4.0", m.License)
+			assert.Equal(t, 4, m.Spec.Generation.Beams, "as Argos")
+			assert.Empty(t, leftovers(t, dir))
+			before, err := os.Stat(filepath.Join(dir, model.ManifestFile))
+			require.NoError(t, err)
+			assert.Equal(t, dir, f.prepare(t))
+			after, err := os.Stat(filepath.Join(dir, model.ManifestFile))
+			require.NoError(t, err)
+			assert.Equal(t, before.ModTime(), after.ModTime(), "nothing to do")
+			assert.Contains(t, m.Files, pieces)
+		})
+	}
 }
 
 func TestArgosPackageRefuses(t *testing.T) {

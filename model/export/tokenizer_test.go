@@ -1,0 +1,69 @@
+package export_test
+
+import (
+	"fmt"
+	"path/filepath"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"dragoman/model"
+	"dragoman/model/convert"
+	"dragoman/model/export"
+	"dragoman/model/family"
+	"dragoman/model/modeltest"
+)
+
+// The manifest of every family's models lists every file that their tokenizers read: those alone make the same tokenizer elsewhere,
+// as in a fleet's gateway. Models of other vocabularies have other files, by which tokenizers are shared.
+func TestManifestsListTheFilesOfTokenizers(t *testing.T) {
+	checkpoints := map[string]string{"bundled": bundled}
+	for name, g := range modeltest.Families(t) {
+		checkpoints[name] = g.Dir
+	}
+	for _, name := range []string{"firefox", "firefox-separate"} {
+		dir, err := convert.Checkpoint(filepath.Join("..", "testdata", name), t.TempDir())
+		require.NoError(t, err)
+		checkpoints[name] = dir
+	}
+	covered, keys := map[string]bool{}, map[string]string{}
+	for name, dir := range checkpoints {
+		t.Run(name, func(t *testing.T) {
+			f, err := family.Recognize(family.Folder(dir), "")
+			require.NoError(t, err)
+			between, err := f.Directions(family.Folder(dir), "opus-mt-en-fr", family.Directions{})
+			require.NoError(t, err)
+			want, err := f.Tokenizer(dir, between.All())
+			require.NoError(t, err)
+			out, alone := t.TempDir(), t.TempDir()
+			m, err := export.Export(t.Context(), dir, out, export.Options{Precision: model.INT8, Family: f.Name, Languages: want.Languages()})
+			require.NoError(t, err)
+			files := m.TokenizerFiles()
+			for file := range files {
+				require.NoError(t, model.CopyFile(filepath.Join(out, file), filepath.Join(alone, file)))
+			}
+			got, err := family.OpenTokenizer(alone, m.Family, m.Languages)
+			require.NoError(t, err)
+			languages := want.Languages()
+			for _, text := range []string{"Hello, \"world\": it's 5.", "你好。"} {
+				from, to := languages[0], languages[len(languages)-1]
+				ids, err := want.Encode(from, to, text)
+				require.NoError(t, err)
+				again, err := got.Encode(from, to, text)
+				require.NoError(t, err)
+				assert.Equal(t, ids, again)
+				assert.Equal(t, want.Decode(ids), got.Decode(ids))
+			}
+			for _, graph := range []string{model.WeightsFile, model.EncoderFile, model.DecoderFile} {
+				assert.NotContains(t, files, graph)
+			}
+			key := fmt.Sprint(files)
+			assert.Empty(t, keys[key], "its files are those of another model")
+			covered[f.Name], keys[key] = true, name
+		})
+	}
+	for _, name := range family.Names() {
+		assert.Contains(t, covered, name)
+	}
+}
