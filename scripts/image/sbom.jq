@@ -17,6 +17,9 @@ def added: [
   {type: "data", name: "lingua-go-ngrams", version: "1.4.0", purl: "pkg:golang/github.com/pemistahl/lingua-go@v1.4.0",
     description: "Table of n-grams for language detection, derived from the models of lingua-go, embedded in the binary",
     licenses: apache, copyright: "Peter M. Stahl", sha256: $ngrams},
+  {type: "data", name: "moses-lists", version: "0.0.53", purl: "pkg:pypi/sacremoses@0.0.53",
+    description: "Words that a dot belongs to, of the Moses decoder, and classes of characters, as sacremoses has them, embedded in the binary",
+    licenses: [{license: {id: "LGPL-2.1-only"}}], copyright: "The Moses decoder's authors", sha256: $moses},
   (.components[] | select(.name == "github.com/swaggest/swgui") | .version | swagger_ui as $v
     | {type: "library", name: "swagger-ui", version: $v, purl: "pkg:npm/swagger-ui-dist@\($v)",
       description: "Page at /docs, embedded in the binary by github.com/swaggest/swgui", licenses: apache, copyright: "SmartBear Software Inc."})

@@ -31,6 +31,6 @@ CGO_ENABLED=1 "$scratch/gomod" app -json -noserial -licenses -assert-licenses -s
   -output-version 1.5 -main app -output "$scratch/modules.json" "$root"
 jq -f "$root/scripts/image/sbom.jq" --arg version "$version" --arg onnxruntime "$runtime" \
   --arg library "$(digest "$library")" --arg model "$(digest "$root/model/bundled/model.safetensors")" \
-  --arg ngrams "$(digest "$root/app/text/language/internal/ngrams/ngrams.bin")" --argjson epoch "$epoch" "$scratch/modules.json" >"$scratch/sbom.json"
+  --arg ngrams "$(digest "$root/app/text/language/internal/ngrams/ngrams.bin")" --arg moses "$(digest "$root/tokenizer/moses/data.txt")" --argjson epoch "$epoch" "$scratch/modules.json" >"$scratch/sbom.json"
 mv "$scratch/sbom.json" "$file"
 echo "the bill of materials is in $file"
