@@ -75,7 +75,7 @@ check: runtime ## what CI runs: format, vet, lint, tests, those with the race de
 	$(MAKE) test
 	$(MAKE) image-check
 	$(MAKE) race-test
-	$(LEAN) && go test -vet=off -ldflags=-w -covermode=count -coverpkg=./app/text/markup,./app/text/char,./app/text/numbers,./app/text/segment,./app/api/dialect,./app/api/dropin/openai,$(COUNTED) -run Linear ./app/text/lineartest ./app/text/markup ./app/text/segment ./app/api/dialect ./app/api/dropin/openai
+	$(LEAN) && go test -vet=off -ldflags=-w -covermode=count -coverpkg=./app/text/markup,./app/text/char,./app/text/numbers,./app/text/segment,./app/api/dialect,./app/api/dropin/openai,./tokenizer/agenda,./tokenizer/moses,$(COUNTED) -run Linear ./app/text/lineartest ./app/text/markup ./app/text/segment ./app/api/dialect ./app/api/dropin/openai ./tokenizer/moses
 	go -C scripts/k8s test -vet=off -ldflags=-w ./manifests ./lint
 
 fmt: ## format the code
