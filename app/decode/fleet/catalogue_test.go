@@ -112,6 +112,24 @@ func TestPublish(t *testing.T) {
 	require.ErrorIs(t, b.FetchTokenizer(t.Context(), v.Manifest, dir), ErrNoFile)
 }
 
+// What Redis says of a tokenizer's files is written into its folder, or not at all.
+func TestFetchTokenizerStaysInItsFolder(t *testing.T) {
+	server := newServer(t)
+	b := newTestBroker(t, server.Addr(), calm)
+	sum := sha256.Sum256([]byte("words"))
+	file := model.File{SHA256: hex.EncodeToString(sum[:])}
+	require.NoError(t, server.Set(b.fileKey(file.SHA256), "words"))
+	outside := t.TempDir()
+	dir := filepath.Join(outside, "tokenizer")
+	require.NoError(t, os.Mkdir(dir, 0o700))
+	for _, name := range []string{"../words", filepath.Join(outside, "words"), "a/../../words"} {
+		require.Error(t, b.FetchTokenizer(t.Context(), &model.Manifest{Files: map[string]model.File{name: file}}, dir), name)
+	}
+	assert.NoFileExists(t, filepath.Join(outside, "words"))
+	require.NoError(t, b.FetchTokenizer(t.Context(), &model.Manifest{Files: map[string]model.File{"bpe.model": file}}, dir))
+	assert.FileExists(t, filepath.Join(dir, "bpe.model"))
+}
+
 // A model whose tokenizer cannot be read here is left out; others are not.
 func TestPublishWithoutAFile(t *testing.T) {
 	good := onDisk(t, "good", "words")
