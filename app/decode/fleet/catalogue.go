@@ -240,7 +240,7 @@ func (b *Broker) FetchTokenizer(ctx context.Context, m *model.Manifest, dir stri
 	if err != nil {
 		return err
 	}
-	defer root.Close()
+	defer func() { _ = root.Close() }()
 	for name, file := range m.TokenizerFiles() {
 		raw, err := b.client.Get(ctx, b.fileKey(file.SHA256)).Bytes()
 		if errors.Is(err, redis.Nil) {
