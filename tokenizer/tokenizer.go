@@ -120,6 +120,9 @@ func New(c Config) (*Tokenizer, error) {
 	if err := c.checkFraming(); err != nil {
 		return nil, err
 	}
+	if (c.Pieces == nil) == (c.Words == nil) || (c.Words == nil) != (c.TargetWords == nil) {
+		return nil, errors.New("a tokenizer has either SentencePiece pieces, or the words of both sides")
+	}
 	source, err := newSide(c.Pieces, c.Vocabulary, c.Special, c.Sparse)
 	if err != nil {
 		return nil, err

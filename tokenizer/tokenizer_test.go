@@ -17,6 +17,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"dragoman/tokenizer/internal/goldentest"
+	"dragoman/tokenizer/moses"
 	"dragoman/tokenizer/spm"
 )
 
@@ -267,6 +268,10 @@ func TestNewRefuses(t *testing.T) {
 	}
 	_, err := New(Config{Pieces: pieces, Vocabulary: map[string]int64{"<s>": 0, "<pad>": 1, "</s>": 2}})
 	assert.ErrorContains(t, err, `3 entries, but no token "<unk>"`)
+	for _, c := range []Config{{}, {Words: new(moses.Words)}, {Pieces: pieces, Words: new(moses.Words), TargetWords: new(moses.Words)}} {
+		_, err = New(c)
+		require.ErrorContains(t, err, "either SentencePiece pieces, or the words of both sides")
+	}
 	_, err = New(Config{Pieces: pieces})
 	assert.ErrorContains(t, err, "0 entries")
 }
