@@ -187,6 +187,8 @@ func TestSegments(t *testing.T) {
 		"lines of a block":        {"rst", "- | One *two\n    three* four\n  | five\n", []string{`One <g id="1">two three</g> four`, "five"}},
 		"signatures":              {"rst", ".. method:: x(a, \\\n               b) y\n            z(c) d\n   :no-index:\n\n   One\n", []string{"One"}},
 		"a mark without its end":  {"rst", "*One ``two `three |four", []string{"*One ``two `three |four"}},
+		"terms of one definition": {"rst", ".. glossary::\n\n   a b\n   c d\n     Both\n", []string{"Both"}},
+		"subtitle":                {"rst", ".. sidebar:: One\n   :subtitle: Two\n\n   Three\n", []string{"One", "Two", "Three"}},
 		"terms":                   {"rst", "One : x\n  Two\n\n.. glossary::\n\n   x y\n     Three\n\nFour\n  Five\n", []string{"One", "Two", "Three", "Four", "Five"}},
 		"options of directives":   {"rst", ".. image:: a\n   :alt: One\n     two\n   :width: x y\n\n.. contents:: :depth: 1\n.. note:: Three\n   :class: x y\n\n   Four\n.. code:: x\n\n   y z\n.. nope:: x\n\n   y\n", []string{"One two", "Three", "Four"}},
 		"tables of cells":         {"rst", "+---+---+\n| a | b |\n|   | c |\n+===+===+\n| - d   |\n+---+---+\n\n==  ==\ne   f\n--  --\n    g\n==  ==\n\n====  ====\nover both\n----------\n====  ====\n\n==  ==\nhere it goes\n==  ==\n", []string{"e", "f", "g"}},
