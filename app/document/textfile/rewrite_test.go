@@ -252,6 +252,26 @@ func TestEncodingsOfXML(t *testing.T) {
 	require.Contains(t, got, "<![CDATA[a <b>]]>&#26085;<![CDATA[\xe9]]>&#26412;<![CDATA[</b>]]>")
 }
 
+// What a first cell without a bar before it starts with, it still starts with: a tag is no text afterwards. A bar behind backslashes,
+// however many, ends no cell.
+func TestFirstCellsKeepTheirStart(t *testing.T) {
+	for doc, want := range map[string]string{
+		"<b>Note</b> one | two\n---|---\nthree | four\n":  "<b>NOTE</b> ONE | TWO\n---|---\nTHREE | FOUR\n",
+		"![x](y) one | two\n---|---\n":                    "![x](y) ONE | TWO\n---|---\n",
+		"\\| a | b |\n|---|---|\n| c | d |\n":             "\\| A | B |\n|---|---|\n| C | D |\n",
+		"| a \\| x | b |\n|---|---|\n| c \\\\| d | e |\n": "| A \\| X | B |\n|---|---|\n| C \\\\| D | E |\n",
+	} {
+		kind := kindNamed(t, "markdown")
+		got, err := rewritten(t, kind, doc, document.Options{}, upper(kind.Form))
+		require.NoError(t, err)
+		require.Equal(t, want, got)
+	}
+	kind := kindNamed(t, "markdown")
+	got, err := rewritten(t, kind, "one | two\n---|---\n", document.Options{}, func(string) string { return "- a | b" })
+	require.NoError(t, err)
+	require.Equal(t, "\\- a \\| b | - a \\| b\n---|---\n", got)
+}
+
 // ianaForm is an encoding by its name.
 func ianaForm(t testing.TB, name string) xencoding.Encoding {
 	t.Helper()
