@@ -47,6 +47,7 @@ const instructions = "Translates texts and documents with dragoman, a machine tr
 func New(cfg Config) *mcp.Server {
 	s := mcp.NewServer(&mcp.Implementation{Name: "dragoman", Title: "dragoman", Version: cfg.Version}, &mcp.ServerOptions{Instructions: instructions})
 	t := tools{cfg.Client}
+	s.AddReceivingMiddleware(brief)
 	if cfg.Ready != nil {
 		s.AddReceivingMiddleware(func(next mcp.MethodHandler) mcp.MethodHandler {
 			return func(ctx context.Context, method string, req mcp.Request) (mcp.Result, error) {

@@ -67,3 +67,24 @@ func TestBatchesAreBounded(t *testing.T) {
 	}
 	assert.Equal(t, mostMessages, messages([]byte("["+unique.String()[1:]+"]"), mostMessages+1))
 }
+
+// No error repeats what a client sent at length.
+func TestErrorsAreBrief(t *testing.T) {
+	big := strings.Repeat("x", 100_000)
+	call := func(tool, arguments string) string {
+		return `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"` + tool + `","arguments":` + arguments + `}}`
+	}
+	for _, body := range []string{
+		`{"jsonrpc":"` + big + `","id":1,"method":"ping"}`, `{"jsonrpc":"2.0","id":1,"method":"` + big + `"}`, call(big, "{}"), call("translate", `{"`+big+`":1}`),
+		call("translate", `{"to":"fr","texts":"`+big+`"}`), call("translate", `{"to":"fr","texts":[{"`+big+`":1}]}`), call("translate", `{"to":"fr","texts":["a"],"terms":{"a":["`+big+`"]}}`),
+		`{"jsonrpc":"2.0","id":1,"method":"resources/read","params":{"uri":"` + big + `"}}`, `{"jsonrpc":"2.0","id":1,"method":"prompts/get","params":{"name":"` + big + `"}}`,
+	} {
+		r := httptest.NewRequestWithContext(t.Context(), "POST", "/mcp", strings.NewReader(body))
+		r.Header.Set("Content-Type", "application/json")
+		r.Header.Set("Accept", "application/json, text/event-stream")
+		w := httptest.NewRecorder()
+		Handler("1", http.NotFoundHandler(), 1<<20).ServeHTTP(w, r)
+		assert.Less(t, w.Body.Len(), 2*mostTold, body[:80])
+		assert.NotEmpty(t, w.Body.String())
+	}
+}
