@@ -2,6 +2,7 @@ package dialect
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"net/http"
 	"strconv"
@@ -11,6 +12,7 @@ import (
 
 	"dragoman/app/fault"
 	"dragoman/app/guard/access"
+	"dragoman/app/guard/admission"
 	"dragoman/app/text/markup"
 	"dragoman/app/translate"
 )
@@ -292,21 +294,27 @@ func (call *Call) NeedsDetector(words string) {
 	}
 }
 
-// Detect charges for texts and detects their languages. It comes after NeedsDetector.
-func (call *Call) Detect(texts []string) ([]Detection, error) {
+// Detect charges for texts and detects their languages, in turn with what other callers do. It comes after NeedsDetector.
+func (call *Call) Detect(texts []string, format translate.Format) (found []Detection, err error) {
 	if err := call.Err(); err != nil {
 		return nil, err
 	}
-	if err := call.Server.ChargeDetection(call.Context, texts); err != nil {
+	if err := call.Server.ChargeDetection(call.Context, texts, format); err != nil {
 		return nil, err
 	}
-	return Each(texts, func(text string) Detection {
-		code, confidence, ok := call.Models.Detector().Detect(text)
-		if !ok {
-			return Detection{}
+	found = make([]Detection, len(texts))
+	_, err = admission.Do(call.Context.Request.Context(), access.Caller(call.Context), func(ctx context.Context) error {
+		for i, text := range texts {
+			if code, confidence, ok := call.Models.Detector().Detect(Prose(text, format)); ok {
+				found[i] = Detection{code, confidence}
+			}
+			if err := admission.Work(ctx, len(text)); err != nil {
+				return err
+			}
 		}
-		return Detection{code, confidence}
-	}), nil
+		return nil
+	})
+	return found, err
 }
 
 // Confidence is how sure the detector, if there is one, is that prose is in the language that it was

@@ -5,8 +5,6 @@ import (
 	"slices"
 	"strings"
 
-	"golang.org/x/net/html"
-
 	"dragoman/app/text/markup"
 	"dragoman/app/translate"
 )
@@ -42,24 +40,9 @@ func prose(text string, format translate.Format) iter.Seq[string] {
 			return
 		}
 		for _, piece := range split(text) {
-			if piece.Unit && !yield(withoutTags(piece.Parse())) {
+			if piece.Unit && !yield(piece.Prose()) {
 				return
 			}
 		}
 	}
-}
-
-// withoutTags is the text of a unit of HTML or XML without tags, comments and elements that
-// stay as they are.
-func withoutTags(unit markup.Sentence) string {
-	var out strings.Builder
-	at, text := 0, unit.Text
-	for _, span := range unit.Spans {
-		if text[span.Start] == '<' && (span.Kind == markup.Tag || span.Kind == markup.Code) {
-			out.WriteString(text[at:span.Start])
-			at = span.End
-		}
-	}
-	out.WriteString(text[at:])
-	return html.UnescapeString(out.String())
 }

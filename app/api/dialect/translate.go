@@ -12,6 +12,7 @@ import (
 
 	"dragoman/app/fault"
 	"dragoman/app/guard/access"
+	"dragoman/app/guard/admission"
 	"dragoman/app/translate"
 )
 
@@ -169,12 +170,22 @@ func (s *Server) begin(c *gin.Context, parts []translate.Request) (t Translator,
 	if err != nil {
 		return nil, nil, nil, err
 	}
+	ctx, end := context.WithDeadline(c.Request.Context(), at)
+	defer func() {
+		if err != nil {
+			end()
+		}
+	}()
 	c.Set(requestedKey, parts[0].Model)
 	records, results, characters := 0, 0, 0
 	for i := range parts {
 		req := &parts[i]
 		records, results = records+len(req.Records), results+len(req.Records)*len(req.To)
-		characters += sum(c, req)
+		n, err := sum(ctx, c, req, s.MaxChars)
+		if err != nil {
+			return nil, nil, nil, err
+		}
+		characters += n
 	}
 	c.Set(recordsKey, records)
 	if most := s.MaxRecords; len(parts) > 1 && most > 0 && results > most { // else package translate says so
@@ -183,14 +194,15 @@ func (s *Server) begin(c *gin.Context, parts []translate.Request) (t Translator,
 	if err := s.Gate.Charge(c, characters); err != nil {
 		return nil, nil, nil, err
 	}
-	ctx, cancel = context.WithDeadline(c.Request.Context(), at)
-	return t, ctx, cancel, nil
+	return t, ctx, end, nil
 }
 
 // ChargeJob charges the caller of a request that is done later, whom it fills in, and returns what
 // for: as many characters as for having it done now.
 func (s *Server) ChargeJob(c *gin.Context, req *translate.Request) (characters int, err error) {
-	characters = sum(c, req)
+	if characters, err = sum(c.Request.Context(), c, req, 0); err != nil {
+		return 0, err
+	}
 	return characters, s.ChargeDocument(c, req, characters)
 }
 
@@ -202,13 +214,24 @@ func (s *Server) ChargeDocument(c *gin.Context, req *translate.Request, characte
 	return s.Gate.Charge(c, characters)
 }
 
-// sum fills in the caller of a request, and returns how many characters it is charged for.
-func sum(c *gin.Context, req *translate.Request) (characters int) {
+// sum fills in the caller of a request, and returns how many characters it is charged for. Markup is looked for in turn
+// with what other callers do, and not in texts of more than most characters, 0 for no bound: they are refused.
+func sum(ctx context.Context, c *gin.Context, req *translate.Request, most int) (characters int, err error) {
 	req.Caller = access.Caller(c)
-	for _, r := range req.Records {
-		characters += Characters(r.Text, req.Format) * len(req.To)
-	}
-	return characters
+	_, err = admission.Do(ctx, req.Caller, func(ctx context.Context) error {
+		for _, r := range req.Records {
+			n := translate.Characters(r.Text)
+			if most == 0 || n <= most {
+				n = Characters(r.Text, req.Format)
+			}
+			characters += n * len(req.To)
+			if err := admission.Work(ctx, len(r.Text)); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	return characters, err
 }
 
 // deadline is when a request's translation has to be done, and remembers whether that was the
@@ -243,9 +266,9 @@ func (s *Server) Bounded(c *gin.Context) (context.Context, context.CancelFunc, e
 	return ctx, cancel, nil
 }
 
-// ChargeDetection charges a request for texts whose language is to be detected. It fails
+// ChargeDetection charges a request for texts of a format whose language is to be detected. It fails
 // where they are too many or too long, and charges nothing then.
-func (s *Server) ChargeDetection(c *gin.Context, texts []string) error {
+func (s *Server) ChargeDetection(c *gin.Context, texts []string, format translate.Format) error {
 	if most := s.MaxRecords; most > 0 && len(texts) > most {
 		return fault.New(fault.TooManyRecords, "", "there are %d texts, at most %d are allowed: send several requests", len(texts), most)
 	}
@@ -255,7 +278,7 @@ func (s *Server) ChargeDetection(c *gin.Context, texts []string) error {
 		if most := s.MaxChars; most > 0 && n > most {
 			return fault.New(fault.TextTooLong, "", "a text has %d characters, at most %d are allowed", n, most)
 		}
-		characters += n
+		characters += Characters(text, format)
 	}
 	return s.Gate.Charge(c, characters)
 }

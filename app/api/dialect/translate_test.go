@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"net/http/httptest"
+	"strings"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -12,6 +13,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"dragoman/app/text/lineartest"
 	"dragoman/app/translate"
 )
 
@@ -30,6 +32,38 @@ func (r *rolling) Translate(_ context.Context, req translate.Request) ([]transla
 func (r *rolling) Stream(ctx context.Context, req translate.Request, yield func(int, translate.Result) error) error {
 	results, _ := r.Translate(ctx, req)
 	return yield(0, results[0])
+}
+
+// Texts that are too long, and whose markup takes a hundred times their bytes, are not looked through before they are refused.
+func TestLongTextsAreNotReadAsMarkup(t *testing.T) {
+	const most = 1000
+	s := New(Config{RequestTimeout: time.Minute, MaxChars: most})
+	s.Ready(&rolling{every: 1})
+	c, _ := gin.CreateTestContext(httptest.NewRecorder())
+	c.Request = httptest.NewRequestWithContext(t.Context(), "POST", "/", nil)
+	for _, format := range []translate.Format{translate.HTML, translate.XML} {
+		text := strings.Repeat("<b>a", most)
+		allocations := testing.AllocsPerRun(1, func() {
+			n, err := sum(t.Context(), c, &translate.Request{To: []string{"fr"}, Records: []translate.Record{{Text: text}}, Format: format}, most)
+			require.NoError(t, err)
+			assert.Equal(t, len(text), n)
+			assert.Error(t, s.ChargeDetection(c, []string{text}, format))
+		})
+		assert.Less(t, allocations, 100.)
+	}
+	n, err := sum(t.Context(), c, &translate.Request{To: []string{"fr"}, Records: []translate.Record{{Text: "<b>one</b>"}}, Format: translate.HTML}, most)
+	require.NoError(t, err)
+	assert.Equal(t, 3, n)
+}
+
+func TestCharactersAreLinear(t *testing.T) {
+	counted := lineartest.New(t)
+	for _, format := range []translate.Format{translate.HTML, translate.XML} {
+		for _, unit := range []string{"<", "<b>", "</b>", "<p>a", "<b ", "&", "&x;", "<!--", "<![CDATA[", "<![CDATA[a]]>", "<?", `<x translate="no">`, `<a b="`} {
+			part := strings.Repeat(unit, 1<<12/len(unit))
+			counted.Assert(fmt.Sprintf("%q as %s", unit, format), part, strings.Repeat(part, 8), func(text string) { Characters(text, format) })
+		}
+	}
 }
 
 // The parts of an answer are of one export of each model: where another takes over between them, all are made

@@ -7,6 +7,7 @@
 package mcp
 
 import (
+	"bytes"
 	"context"
 	"encoding/base64"
 	"errors"
@@ -21,6 +22,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/go-json-experiment/json/jsontext"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"dragoman/app/client"
@@ -45,6 +47,7 @@ const instructions = "Translates texts and documents with dragoman, a machine tr
 func New(cfg Config) *mcp.Server {
 	s := mcp.NewServer(&mcp.Implementation{Name: "dragoman", Title: "dragoman", Version: cfg.Version}, &mcp.ServerOptions{Instructions: instructions})
 	t := tools{cfg.Client}
+	s.AddReceivingMiddleware(brief)
 	if cfg.Ready != nil {
 		s.AddReceivingMiddleware(func(next mcp.MethodHandler) mcp.MethodHandler {
 			return func(ctx context.Context, method string, req mcp.Request) (mcp.Result, error) {
@@ -274,8 +277,34 @@ func Handler(version string, routes http.Handler, maxBody int64) http.Handler {
 		DisableLocalhostProtection: true, // access.Sites knows better which hosts and pages may call
 	})
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		tools.ServeHTTP(answerWriter{w}, r.WithContext(sentBy(r)))
+		raw, err := io.ReadAll(r.Body)
+		if err == nil && messages(raw, mostMessages+1) > mostMessages {
+			http.Error(w, fmt.Sprintf("the batch has more than %d messages: send several", mostMessages), http.StatusBadRequest)
+			return
+		}
+		if r = r.WithContext(sentBy(r)); err == nil { // else the SDK reads the same error
+			r.Body = io.NopCloser(bytes.NewReader(raw))
+		}
+		tools.ServeHTTP(answerWriter{w}, r)
 	})
+}
+
+// mostMessages are those of a batch. The SDK answers all at the same time.
+const mostMessages = 100
+
+// messages is how many a batch has, most where it has more; 0 for what is none.
+func messages(raw []byte, most int) (n int) {
+	if !bytes.HasPrefix(bytes.TrimLeft(raw, " \t\r\n"), []byte("[")) {
+		return 0
+	}
+	in := jsontext.NewDecoder(bytes.NewReader(raw), jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
+	_, err := in.ReadToken()
+	for err == nil && n < most && in.PeekKind() != ']' {
+		if err = in.SkipValue(); err == nil {
+			n++
+		}
+	}
+	return n
 }
 
 // Serve serves tools on an input and an output until these or ctx end.

@@ -2,9 +2,16 @@ package mcp
 
 import (
 	"bytes"
+	"context"
+	"errors"
 	"io"
 	"net/http"
 	"regexp"
+
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"dragoman/app/text/excerpt"
 )
 
 // answerWriter and plainWriter write answers in which the SDK does not tell of Go's types, as it does of messages that it cannot
@@ -22,9 +29,38 @@ var (
 
 const unreadable = "this is not JSON, or a value has another type than the protocol says"
 
+// mostTold bounds what an error repeats of a message.
+const mostTold = 1000
+
+// shortened is a message, or its beginning.
+func shortened(message string) string {
+	if len(message) > mostTold {
+		return excerpt.Of(message)
+	}
+	return message
+}
+
+// brief has errors told of what a client sent no more than they need.
+func brief(next mcp.MethodHandler) mcp.MethodHandler {
+	return func(ctx context.Context, method string, req mcp.Request) (mcp.Result, error) {
+		result, err := next(ctx, method, req)
+		if wire, ok := errors.AsType[*jsonrpc.Error](err); ok && len(wire.Message)+len(wire.Data) > mostTold {
+			err = &jsonrpc.Error{Code: wire.Code, Message: shortened(wire.Message)}
+		}
+		if call, ok := result.(*mcp.CallToolResult); ok && call != nil && call.IsError {
+			for _, content := range call.Content {
+				if text, ok := content.(*mcp.TextContent); ok {
+					text.Text = shortened(text.Text)
+				}
+			}
+		}
+		return result, err
+	}
+}
+
 func (w answerWriter) Write(answer []byte) (int, error) {
 	if !bytes.HasPrefix(answer, []byte("{")) && !bytes.HasPrefix(answer, []byte("[")) {
-		_, err := w.ResponseWriter.Write(inGo.ReplaceAll(answer, []byte(unreadable)))
+		_, err := io.WriteString(w.ResponseWriter, shortened(inGo.ReplaceAllString(string(answer), unreadable)))
 		return len(answer), err
 	}
 	return plainWriter{w.ResponseWriter}.Write(answer)
@@ -34,10 +70,10 @@ func (w answerWriter) Write(answer []byte) (int, error) {
 func (w answerWriter) Unwrap() http.ResponseWriter { return w.ResponseWriter }
 
 func (w plainWriter) Write(answer []byte) (int, error) {
-	told := answer
+	plain := answer
 	if bytes.Contains(answer, []byte(`"isError":true`)) || bytes.Contains(answer, []byte(`"error":{"code":`)) { // no translation has these: its quotes are escaped
-		told = inString.ReplaceAll(answer, []byte(unreadable))
+		plain = inString.ReplaceAll(answer, []byte(unreadable))
 	}
-	_, err := w.Writer.Write(told)
+	_, err := w.Writer.Write(plain)
 	return len(answer), err
 }

@@ -2,7 +2,10 @@ package mcp
 
 import (
 	"bufio"
+	"fmt"
 	"io"
+	"net/http"
+	"net/http/httptest"
 	"strings"
 	"testing"
 
@@ -38,4 +41,50 @@ func TestServeNamesNoGo(t *testing.T) {
 	assert.NoError(t, err)
 	assert.Equal(t, len(translated), n)
 	assert.Equal(t, translated, told.String())
+}
+
+// A batch is bounded before any of its messages is answered; what cannot be read is the SDK's to refuse.
+func TestBatchesAreBounded(t *testing.T) {
+	h := Handler("1", http.NotFoundHandler(), 1<<20)
+	const ping = `{"jsonrpc":"2.0","id":1,"method":"ping"}`
+	batch := func(n int, message string) string { return " [" + strings.Repeat(message+",", n-1) + message + "]" }
+	for body, want := range map[string]int{
+		ping: 200, batch(1, ping): 200, batch(mostMessages+1, ping): 400, batch(mostMessages+1, "{}"): 400, batch(9, "{}"): 400, "[": 400, "[]": 400, "": 400,
+		batch(30_000, ping): 413,
+	} {
+		r := httptest.NewRequestWithContext(t.Context(), "POST", "/mcp", strings.NewReader(body))
+		r.Header.Set("Content-Type", "application/json")
+		r.Header.Set("Accept", "application/json, text/event-stream")
+		w := httptest.NewRecorder()
+		r.Body = http.MaxBytesReader(w, r.Body, 1<<20)
+		h.ServeHTTP(w, r)
+		assert.Equal(t, want, w.Code, w.Body)
+		assert.Equal(t, strings.Count(body, ping) > mostMessages && want == 400 || strings.Count(body, "{}") > mostMessages, strings.Contains(w.Body.String(), "more than 100 messages"))
+	}
+	unique := strings.Builder{}
+	for i := range mostMessages {
+		fmt.Fprintf(&unique, `,{"jsonrpc":"2.0","id":%d,"method":"ping"}`, i)
+	}
+	assert.Equal(t, mostMessages, messages([]byte("["+unique.String()[1:]+"]"), mostMessages+1))
+}
+
+// No error repeats what a client sent at length.
+func TestErrorsAreBrief(t *testing.T) {
+	big := strings.Repeat("x", 100_000)
+	call := func(tool, arguments string) string {
+		return `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"` + tool + `","arguments":` + arguments + `}}`
+	}
+	for _, body := range []string{
+		`{"jsonrpc":"` + big + `","id":1,"method":"ping"}`, `{"jsonrpc":"2.0","id":1,"method":"` + big + `"}`, call(big, "{}"), call("translate", `{"`+big+`":1}`),
+		call("translate", `{"to":"fr","texts":"`+big+`"}`), call("translate", `{"to":"fr","texts":[{"`+big+`":1}]}`), call("translate", `{"to":"fr","texts":["a"],"terms":{"a":["`+big+`"]}}`),
+		`{"jsonrpc":"2.0","id":1,"method":"resources/read","params":{"uri":"` + big + `"}}`, `{"jsonrpc":"2.0","id":1,"method":"prompts/get","params":{"name":"` + big + `"}}`,
+	} {
+		r := httptest.NewRequestWithContext(t.Context(), "POST", "/mcp", strings.NewReader(body))
+		r.Header.Set("Content-Type", "application/json")
+		r.Header.Set("Accept", "application/json, text/event-stream")
+		w := httptest.NewRecorder()
+		Handler("1", http.NotFoundHandler(), 1<<20).ServeHTTP(w, r)
+		assert.Less(t, w.Body.Len(), 2*mostTold, body[:80])
+		assert.NotEmpty(t, w.Body.String())
+	}
 }

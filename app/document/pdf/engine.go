@@ -54,6 +54,14 @@ type file struct {
 
 // open opens a document. The caller closes it.
 func open(ctx context.Context, in io.ReaderAt, size int64) (f *file, err error) {
+	// PDFium looks no further for it.
+	head := make([]byte, min(size, 1<<10))
+	if _, err := in.ReadAt(head, 0); err != nil && !errors.Is(err, io.EOF) {
+		return nil, err
+	}
+	if !bytes.Contains(head, []byte("%PDF")) {
+		return nil, document.Refuse(nil, damaged)
+	}
 	if err := admission.Take(ctx, leastMemory); err != nil {
 		return nil, err
 	}
@@ -129,8 +137,10 @@ func (f *file) explain(err error) error {
 	case errors.Is(err, pdfium_errors.ErrPassword), errors.Is(err, pdfium_errors.ErrSecurity):
 		return document.Refuse(err, "the PDF has a password: save it without one")
 	}
-	return document.Refuse(err, "the PDF is damaged: open it in a viewer, and print or save it as a PDF again")
+	return document.Refuse(err, damaged)
 }
+
+const damaged = "the PDF is damaged: open it in a viewer, and print or save it as a PDF again"
 
 // memory is what PDFium has. It implements [experimental.MemoryAllocator] and [experimental.LinearMemory].
 type memory struct {

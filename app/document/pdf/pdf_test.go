@@ -212,6 +212,25 @@ func TestEndsWithItsContext(t *testing.T) {
 	assert.ErrorIs(t, err, context.Canceled)
 }
 
+// What has no head of a PDF among its first 1024 bytes takes no PDFium, and that is all that is looked at.
+func TestNoEngineForNoPDF(t *testing.T) {
+	ctx := admission.With(t.Context(), admission.New(1).Lease("a"))
+	for data, want := range map[string]error{"": nil, "PDF-1.4": nil, strings.Repeat("x", 1021) + "%PDF": nil, strings.Repeat("x", 1020) + "%PDF": admission.ErrFull, "%PDF": admission.ErrFull} {
+		_, err := texts(ctx, []byte(data))
+		var refused *document.Error
+		if want == nil {
+			assert.ErrorAs(t, err, &refused)
+			want = refused
+		}
+		assert.ErrorIs(t, err, want)
+	}
+	want, err := texts(t.Context(), fixture(t, "report"))
+	require.NoError(t, err)
+	got, err := texts(t.Context(), append(bytes.Repeat([]byte("\n"), 1000), fixture(t, "report")...))
+	require.NoError(t, err)
+	assert.Equal(t, want, got)
+}
+
 // PDFium's memory is that of the request, and is given back.
 func TestMemory(t *testing.T) {
 	data := fixture(t, "report")

@@ -3,6 +3,7 @@ package textfile
 import (
 	"bufio"
 	"bytes"
+	"fmt"
 	"io"
 	"regexp"
 	"strings"
@@ -10,6 +11,11 @@ import (
 
 	xencoding "golang.org/x/text/encoding"
 	"golang.org/x/text/encoding/charmap"
+	"golang.org/x/text/encoding/ianaindex"
+	"golang.org/x/text/encoding/japanese"
+	"golang.org/x/text/encoding/korean"
+	"golang.org/x/text/encoding/simplifiedchinese"
+	"golang.org/x/text/encoding/traditionalchinese"
 	"golang.org/x/text/encoding/unicode"
 	"golang.org/x/text/transform"
 
@@ -39,7 +45,15 @@ func (e encoding) lacks() bool { return e.declared && !e.isUTF16() }
 
 var declaration = regexp.MustCompile(`^<\?xml[^>]*?\sencoding\s*=\s*["']([A-Za-z0-9._-]+)["']`)
 
-// declaredIn is the encoding of a document of XML that has no mark, which its head tells: one of 256 letters, or UTF-16.
+// declarable are the encodings that a head can tell. None is in a state that what is written in between would have to know of,
+// as ISO 2022 is.
+var declarable = func() []xencoding.Encoding {
+	ascii, _ := ianaindex.IANA.Encoding("US-ASCII")
+	list := []xencoding.Encoding{ascii, japanese.ShiftJIS, japanese.EUCJP, simplifiedchinese.GBK, simplifiedchinese.GB18030, traditionalchinese.Big5, korean.EUCKR}
+	return append(list, charmap.All...)
+}()
+
+// declaredIn is the encoding of a document of XML that has no mark, which its head tells: a declarable one, or UTF-16.
 func declaredIn(raw []byte) (encoding, bool) {
 	for _, e := range []encoding{utf16Little, utf16Big} {
 		if head, err := e.form.NewEncoder().String("<?xml"); err == nil && bytes.HasPrefix(raw, []byte(head)) {
@@ -51,9 +65,9 @@ func declaredIn(raw []byte) (encoding, bool) {
 		return utf8Plain, false
 	}
 	name := plainName(string(m[1]))
-	for _, form := range charmap.All {
-		if c, ok := form.(*charmap.Charmap); ok && plainName(c.String()) == name {
-			return encoding{form: c, declared: true}, true
+	for _, form := range declarable {
+		if c, ok := form.(fmt.Stringer); ok && plainName(c.String()) == name {
+			return encoding{form: form, declared: true}, true
 		}
 	}
 	return utf8Plain, false
@@ -62,7 +76,7 @@ func declaredIn(raw []byte) (encoding, bool) {
 // plainName is the name of an encoding without what people write in different ways: ISO_8859-1, iso 8859-1, latin1.
 func plainName(name string) string {
 	name = strings.NewReplacer("-", "", "_", "", " ", "").Replace(strings.ToLower(name))
-	return strings.NewReplacer("cp125", "windows125", "latin1", "iso88591").Replace(name)
+	return strings.NewReplacer("cp125", "windows125", "latin1", "iso88591", "gb2312", "gbk", "usascii", "ascii").Replace(name)
 }
 
 // decode returns the text of a document, without its byte order mark. What is not UTF-8 is ISO 8859-1

@@ -196,10 +196,12 @@ func (m *markdownFile) encoder(kind ast.NodeKind, start int, first bool) func(li
 	switch {
 	case kind == extended.KindTableCell:
 		return func(lines []string) []string {
-			if cell := escapeBars(lines[0]); strings.HasSuffix(ahead, "|") || mayStartLine.MatchString(cell) {
+			cell := escapeBars(lines[0])
+			asBefore := cell != "" && strings.HasPrefix(m.text[start:], cell[:1]) && strings.Contains(`<!\`, cell[:1]) // a tag, a picture, an escape
+			if strings.HasSuffix(ahead, "|") || asBefore || mayStartLine.MatchString(cell) {
 				return []string{cell}
 			}
-			return []string{markdownSign.ReplaceAllString(escapeBars(lines[0]), `$1\$2`)}
+			return []string{markdownSign.ReplaceAllString(cell, `$1\$2`)}
 		}
 	case kind == ast.KindHeading && strings.HasSuffix(ahead, "#"):
 		before = "# "
@@ -238,15 +240,13 @@ func (m *markdownFile) isText(before, raw string) bool {
 	return n.Lines().Len() == strings.Count(strings.TrimPrefix(before, "# ")+raw, "\n")+1 && last.Stop == len(before)+len(raw)
 }
 
-// escapeBars escapes what would end a cell of a table.
+// escapeBars escapes what would end a cell of a table: a bar without a backslash just before it, however many there are.
 func escapeBars(text string) string {
 	var out strings.Builder
-	escaped := false
 	for i := range len(text) {
-		if text[i] == '|' && !escaped {
+		if text[i] == '|' && (i == 0 || text[i-1] != '\\') {
 			out.WriteByte('\\')
 		}
-		escaped = text[i] == '\\' && !escaped
 		out.WriteByte(text[i])
 	}
 	return out.String()

@@ -12,7 +12,13 @@ import (
 	"unicode"
 
 	"github.com/stretchr/testify/require"
+	xencoding "golang.org/x/text/encoding"
 	"golang.org/x/text/encoding/charmap"
+	"golang.org/x/text/encoding/ianaindex"
+	"golang.org/x/text/encoding/japanese"
+	"golang.org/x/text/encoding/korean"
+	"golang.org/x/text/encoding/simplifiedchinese"
+	"golang.org/x/text/encoding/traditionalchinese"
 
 	"dragoman/app/document"
 	"dragoman/app/text/markup"
@@ -201,10 +207,25 @@ func TestEncodingsOfXML(t *testing.T) {
 		for label, e := range map[string]encoding{
 			"ISO-8859-1": latin1, "windows-1252": {form: charmap.Windows1252}, "iso8859-15": {form: charmap.ISO8859_15}, "KOI8-R": {form: charmap.KOI8R},
 			"UTF-16": utf16Little, "utf-16be": utf16Big, "UTF-16LE": {form: utf16Little.form}, "UTF-16BE": {form: utf16Big.form},
+			"us-ascii": {form: ianaForm(t, "US-ASCII")}, "Shift_JIS": {form: japanese.ShiftJIS}, "euc-jp": {form: japanese.EUCJP}, "GB2312": {form: simplifiedchinese.GBK},
+			"GB18030": {form: simplifiedchinese.GB18030}, "Big5": {form: traditionalchinese.Big5}, "EUC-KR": {form: korean.EUCKR},
 		} {
 			source, translation, lacking := "caf\u00e9 open", "café “été” 日", []string{"“", "”", "日"}
 			if label == "KOI8-R" {
 				source, translation, lacking = "кафе открыто", "Ёлка “да” 日", []string{"“", "”", "日"}
+			}
+			if form := fmt.Sprint(e.form); !e.isUTF16() && regexp.MustCompile("ASCII|JI?[PS]|GB|Big|KR").MatchString(form) {
+				source, translation, lacking = "ソ表 open", "表 “大” ы ไ", []string{"ไ"}
+				switch form {
+				case "US-ASCII":
+					source, lacking = "cafe open", []string{"表", "“", "大", "”", "ы", "ไ"}
+				case "Big5":
+					source, translation = "功許 open", "許 “大” ไ"
+				case "EUC-KR":
+					source, translation = "한국 open", "국 “大” ไ"
+				case "GB18030":
+					lacking = nil
+				}
 			}
 			if e.isUTF16() {
 				lacking = nil
@@ -229,6 +250,34 @@ func TestEncodingsOfXML(t *testing.T) {
 	got, err := rewritten(t, kindNamed(t, "android"), latin1.write(t, section), document.Options{}, func(text string) string { return strings.Replace(text, "caf\u00e9", "日é本", 1) })
 	require.NoError(t, err)
 	require.Contains(t, got, "<![CDATA[a <b>]]>&#26085;<![CDATA[\xe9]]>&#26412;<![CDATA[</b>]]>")
+}
+
+// What a first cell without a bar before it starts with, it still starts with: a tag is no text afterwards. A bar behind backslashes,
+// however many, ends no cell.
+func TestFirstCellsKeepTheirStart(t *testing.T) {
+	for doc, want := range map[string]string{
+		"<b>Note</b> one | two\n---|---\nthree | four\n":  "<b>NOTE</b> ONE | TWO\n---|---\nTHREE | FOUR\n",
+		"![x](y) one | two\n---|---\n":                    "![x](y) ONE | TWO\n---|---\n",
+		"\\| a | b |\n|---|---|\n| c | d |\n":             "\\| A | B |\n|---|---|\n| C | D |\n",
+		"| a \\| x | b |\n|---|---|\n| c \\\\| d | e |\n": "| A \\| X | B |\n|---|---|\n| C \\\\| D | E |\n",
+	} {
+		kind := kindNamed(t, "markdown")
+		got, err := rewritten(t, kind, doc, document.Options{}, upper(kind.Form))
+		require.NoError(t, err)
+		require.Equal(t, want, got)
+	}
+	kind := kindNamed(t, "markdown")
+	got, err := rewritten(t, kind, "one | two\n---|---\n", document.Options{}, func(string) string { return "- a | b" })
+	require.NoError(t, err)
+	require.Equal(t, "\\- a \\| b | - a \\| b\n---|---\n", got)
+}
+
+// ianaForm is an encoding by its name.
+func ianaForm(t testing.TB, name string) xencoding.Encoding {
+	t.Helper()
+	form, err := ianaindex.IANA.Encoding(name)
+	require.NoError(t, err)
+	return form
 }
 
 // A document whose lines end as on Windows becomes what it would become otherwise, with such ends.

@@ -164,10 +164,10 @@ func (f *rstFile) prose(t rstText) error {
 	lines := f.gather(t)
 	raw := f.in(lines[len(lines)-1])
 	deeper := !t.loose && !f.isBlank(f.next) && f.columns[f.next] > t.column
-	if len(lines) == 1 && deeper { // a term, with its definition
-		if f.termsStay >= 0 {
-			return nil
-		}
+	switch {
+	case deeper && f.termsStay >= 0: // terms of a glossary, of which several may have one definition
+		return nil
+	case deeper && len(lines) == 1: // a term, with its definition
 		if at := strings.Index(f.in(lines[0]), " : "); at > 0 {
 			lines[0].End = lines[0].Start + at
 		}

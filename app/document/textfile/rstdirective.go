@@ -37,7 +37,7 @@ var (
 	directiveMark   = regexp.MustCompile(`^([\w.+-]+(?::[\w.+-]+)*) ?::(?:\s+|$)`)
 	directiveDomain = regexp.MustCompile(`^(?:py|c|cpp|js|std):`)
 	optionLine      = regexp.MustCompile(`^:[\w-]+:(?:\s+|$)`)
-	shownOption     = regexp.MustCompile(`^:(?:alt|caption|title|header):\s+`)
+	shownOption     = regexp.MustCompile(`^:(?:alt|caption|title|subtitle|header):\s+`)
 )
 
 // explicit reads what starts with two points: a directive, a footnote, or else a target or a comment, which stay.

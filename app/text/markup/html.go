@@ -238,7 +238,13 @@ func (p HTMLPiece) Parse() Sentence {
 // Text is what is to be translated of a unit: its entities decoded, each run of
 // white space one space, its tags as they are. Signs that would be read as markup
 // without their entity keep it.
-func (p HTMLPiece) Text() string {
+func (p HTMLPiece) Text() string { return p.text(true) }
+
+// Prose is what people read of a unit: its text without tags, comments and elements that stay as they are. A CDATA
+// section is read as it is written.
+func (p HTMLPiece) Prose() string { return html.UnescapeString(p.text(false)) }
+
+func (p HTMLPiece) text(tags bool) string {
 	decode := decodeHTML
 	switch p.format {
 	case CDATA:
@@ -258,7 +264,9 @@ func (p HTMLPiece) Text() string {
 		case t.opaque && t.Partner > 0:
 			i = t.Partner
 		}
-		out.WriteString(p.Raw[t.Start:tokens[i].End])
+		if tags || t.Kind == html.TextToken {
+			out.WriteString(p.Raw[t.Start:tokens[i].End])
+		}
 	}
 	out.WriteString(p.Raw[end:])
 	return out.String()

@@ -59,6 +59,9 @@ func tokenize(text string, format Format) (tokens []Token, end int) {
 
 // tokenizeHTML does so as browsers do.
 func tokenizeHTML(text string) (tokens []Token, end int) {
+	if text != "" && !strings.Contains(text, "<") { // for which a tokenizer takes 4 KiB
+		return []Token{{End: len(text), Kind: html.TextToken}}, len(text)
+	}
 	z := html.NewTokenizer(strings.NewReader(text))
 	for {
 		kind := z.Next()

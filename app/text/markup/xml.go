@@ -20,8 +20,15 @@ func tokenizeXML(text string) (tokens []Token, end int) {
 		rest := text[end:]
 		switch {
 		case !startsTag(rest):
-			if next := strings.IndexByte(rest[1:], '<'); next >= 0 {
-				t.End = end + 1 + next
+			for at := 1; at < len(rest); at++ {
+				next := strings.IndexByte(rest[at:], '<')
+				if next < 0 {
+					break
+				}
+				if at += next; startsTag(rest[at:]) {
+					t.End = end + at
+					break
+				}
 			}
 		default:
 			if t = xmlTag(rest); t.End == 0 {

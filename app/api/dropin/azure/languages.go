@@ -5,6 +5,7 @@ import (
 
 	"dragoman/app/api/dialect"
 	"dragoman/app/text/language"
+	"dragoman/app/translate"
 )
 
 // spelling is how Azure writes the codes that it has for another script or another name.
@@ -25,7 +26,7 @@ func detect(call *dialect.Call) (any, error) {
 		return nil, invalid(versionField, "The API version parameter is missing or invalid: this server detects with 3.0.")
 	}
 	call.NeedsDetector("Language detection is not offered by this server.")
-	found, err := call.Detect(textsOf(call.Fields))
+	found, err := call.Detect(textsOf(call.Fields), translate.Text)
 	return dialect.Each(found, func(d dialect.Detection) detection {
 		if d.Code == "" {
 			return detection{detected: detected{Language: "en"}}

@@ -26,10 +26,12 @@ func TestIgnored(t *testing.T) {
 		{"a,ab", "<ab><a>", `<ab translate="no"><a translate="no">`},
 		{"y", "<x>b</x>", "<x>b</x>"},
 	} {
-		assert.Equal(t, test.want, tags(test.names).mark(test.text))
+		assert.Equal(t, test.want, tags(test.names).mark(test.text, 0))
 		assert.Equal(t, test.text, tags(test.names).unmark(test.want))
 	}
-	assert.Equal(t, "<x>", ignored(nil).mark("<x>"))
+	assert.Equal(t, "<x>", ignored(nil).mark("<x>", 0))
+	assert.Equal(t, "<x>é", tags("x").mark("<x>é", 3), "what is too long is refused, and grows no longer before")
+	assert.Equal(t, `<x translate="no">é`, tags("x").mark("<x>é", 4))
 }
 
 func FuzzIgnored(f *testing.F) {
@@ -38,6 +40,6 @@ func FuzzIgnored(f *testing.F) {
 	f.Add("a,ab,", "<ab>< >")
 	f.Fuzz(func(t *testing.T, names, text string) {
 		ig := tags(names)
-		assert.Equal(t, text, ig.unmark(ig.mark(text)))
+		assert.Equal(t, text, ig.unmark(ig.mark(text, 0)))
 	})
 }

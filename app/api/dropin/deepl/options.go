@@ -86,8 +86,12 @@ const noTranslate = ` translate="no"`
 // added, and unmark(mark(text)) is text, whatever it is.
 type ignored map[string]bool
 
-// mark adds the attribute to the start tags of the elements.
-func (ig ignored) mark(text string) string {
+// mark adds the attribute to the start tags of the elements, unless the text has more than most characters, 0 for no bound,
+// and will be refused.
+func (ig ignored) mark(text string, most int) string {
+	if most > 0 && len(ig) > 0 && len(text) > most && translate.Characters(text) > most {
+		return text
+	}
 	return ig.edit(text, func(out *strings.Builder, rest string) string {
 		out.WriteString(noTranslate)
 		return rest

@@ -31,8 +31,9 @@ func serveTranslation(call *dialect.Call) (any, error) {
 		call.Fail(dialect.Refuse("Parameter 'source_lang' not specified: a glossary needs it."))
 	}
 	o := readOptions(call.Fields)
+	marked := dialect.Each(texts, func(text string) string { return o.ignored.mark(text, call.Server.MaxChars) })
 	results, err := call.Translate(dialect.Job{
-		From: from, To: to, Texts: dialect.Each(texts, o.ignored.mark), Format: o.format, Whole: o.whole, Wrapped: o.wrapped, Outline: o.outline,
+		From: from, To: to, Texts: marked, Format: o.format, Whole: o.whole, Wrapped: o.wrapped, Outline: o.outline,
 		Glossaries: ids,
 	})
 	if err != nil {

@@ -57,7 +57,7 @@ type detection struct {
 // detect serves /language/translate/v2/detect.
 func detect(call *dialect.Call) (any, error) {
 	call.NeedsDetector("Language detection is not offered by this server.")
-	found, err := call.Detect(call.Needed("q"))
+	found, err := call.Detect(call.Needed("q"), translate.Text)
 	return data{detections{dialect.Each(found, func(d dialect.Detection) [1]detection {
 		if d.Code == "" {
 			return [1]detection{{Language: "und"}}

@@ -138,7 +138,7 @@ func detectLanguage(call *dialect.Call) (any, error) {
 	if len(contents) != 1 {
 		call.Fail(dialect.Refuse("Invalid request: content has %d texts, send one", len(contents)))
 	}
-	found, err := call.Detect(dialect.Each(contents, func(text string) string { return dialect.Prose(text, format) }))
+	found, err := call.Detect(contents, format)
 	return map[string]any{"languages": dialect.Each(found, func(d dialect.Detection) detectedLanguage {
 		if d.Code == "" {
 			return detectedLanguage{Language: "und"}

@@ -7,6 +7,7 @@ import (
 	"unicode/utf8"
 
 	"dragoman/app/api/dialect"
+	"dragoman/app/translate"
 )
 
 // detection is a language and how sure that is, in percent.
@@ -22,7 +23,7 @@ var unknown = detection{Confidence: 0, Language: "en"}
 func detect(call *dialect.Call) (any, error) {
 	call.NeedsDetector("Language detection is disabled on this server.")
 	list, _ := texts(call.Fields)
-	found, err := call.Detect(list)
+	found, err := call.Detect(list, translate.Text)
 	return weigh(list, found), err
 }
 

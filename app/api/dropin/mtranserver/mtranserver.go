@@ -98,7 +98,7 @@ func detect(call *dialect.Call) (any, error) {
 	call.NeedsDetector("Language detection is not offered by this server.")
 	call.Require("text")
 	least := call.Float("minConfidence")
-	found, err := call.Detect([]string{call.Text("text")})
+	found, err := call.Detect([]string{call.Text("text")}, translate.Text)
 	if err != nil {
 		return nil, err
 	}
