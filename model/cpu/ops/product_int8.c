@@ -7,7 +7,9 @@
 
 // tiles_of is the number of tiles that n rows are put into; tile t begins at row
 // n·t/tiles, so that their heights differ by one at most.
-static inline int64_t tiles_of(const Int8Path *path, int64_t n) { return (n + path->rows - 1) / path->rows; }
+static inline int64_t tiles_of(const Int8Path *path, int64_t n) {
+  return n <= path->alone ? 1 : (n + path->rows - 1) / path->rows;
+}
 
 // put writes four numbers of a packed row, each in `size` bytes.
 static inline void put(uint8_t *out, uint32_t four, int size) {
@@ -53,13 +55,18 @@ void int8_pack(const Int8Path *path, uint8_t *packed, const uint8_t *x, int64_t 
 // others. To wait for memory during the first and leave it idle during the others
 // would waste half of the time at some 16 rows. So each tile fetches its share of the
 // panels that come next.
+//
+// Where all rows are one tile, a step waits for memory alone, which gives the most to who reads one panel after the other and
+// fetches 8 KiB ahead: 10 to 15% more than with three panels side by side.
 void int8_multiply(Int8Rows x, Int8Matrix m, int64_t first, int64_t end, float *out, int64_t stride,
                    const int8_t *ahead) {
   const Int8Path *path = x.path;
-  int64_t tiles = tiles_of(path, x.n), panel = m.steps * STEP_BYTES;
-  int32_t sums[8 * 3 * PANEL];
-  for (int64_t p = first; p < end; p += path->panels) {
-    int64_t panels = path->panels < end - p ? path->panels : end - p, c = p * PANEL;
+  enum { DISTANCE = (8 << 10) / STEP_BYTES };
+  int64_t tiles = tiles_of(path, x.n), panel = m.steps * STEP_BYTES, most = tiles == 1 ? 1 : path->panels;
+  int64_t distance = tiles > 1 ? 0 : m.steps < DISTANCE ? m.steps : DISTANCE;
+  int32_t sums[16 * 3 * PANEL];
+  for (int64_t p = first; p < end; p += most) {
+    int64_t panels = most < end - p ? most : end - p, c = p * PANEL;
     int64_t n = panels * PANEL < m.width - c ? panels * PANEL : m.width - c;
     const int8_t *next = p + panels < end ? m.panels + (p + panels) * panel : ahead;
     for (int64_t i = 0; i < n; i += 16) {
@@ -69,7 +76,8 @@ void int8_multiply(Int8Rows x, Int8Matrix m, int64_t first, int64_t end, float *
     const uint8_t *packed = x.packed;
     for (int64_t t = 0; t < tiles; t++) {
       int64_t row = x.n * t / tiles, height = x.n * (t + 1) / tiles - row;
-      path->tile(sums, packed, height, m.panels + p * panel, panels, m.steps, next + panel * t / tiles, STEP_BYTES / tiles);
+      path->tile(sums, packed, height, m.panels + p * panel, panels, m.steps,
+                 (Fetch){next + panel * t / tiles, STEP_BYTES / tiles, distance});
       kernels->to_floats(out + row * stride + c - first * PANEL, stride, sums, height, x, m, c, n);
       packed += m.steps * STEP * path->size * height;
     }

@@ -29,16 +29,22 @@ typedef struct {
   int64_t width, steps;  // width: outputs
 } Int8Matrix;
 
+// A Fetch is what a tile has the CPU fetch while it computes: `stride` bytes of `next` for each step, in as many panels. Where
+// distance is not 0, the tile has one panel, of which it fetches what is so many steps ahead, and in the last of them `next`.
+typedef struct {
+  const int8_t *next;
+  int64_t stride, distance;
+} Fetch;
+
 // An Int8Path computes tiles with what some CPUs have.
 typedef struct {
   const char *name;
   int (*supported)(void);
   // tile writes the sums of rows × panels to out [rows, 3·PANEL], from packed rows x,
-  // see int8_pack. While it computes, it has the CPU fetch what lies at ahead, `stride`
-  // bytes for each step, in as many panels.
-  void (*tile)(int32_t *out, const uint8_t *x, int64_t rows, const int8_t *w, int64_t panels, int64_t steps,
-               const int8_t *ahead, int64_t stride);
+  // see int8_pack.
+  void (*tile)(int32_t *out, const uint8_t *x, int64_t rows, const int8_t *w, int64_t panels, int64_t steps, Fetch fetch);
   int rows, panels;  // the largest tile, at most 8 × 3
+  int alone;         // rows of the largest tile of one panel with a distance, at most 16
   int size;          // bytes of a number of packed rows: 1 or 2
   int zero;          // what x counts from: 128 where both factors are signed, else 0
 } Int8Path;

@@ -29,6 +29,7 @@ static inline __attribute__((always_inline, target("avx512f"))) __m512i dot512(_
 #define TILE avx512vnni
 #define TARGET __attribute__((target("avx512f,avx512vnni")))
 #define ROWS 8
+#define ALONE 12
 #define PANELS 3
 #define PARTS 1
 #define V __m512i
@@ -185,11 +186,11 @@ static inline __attribute__((always_inline)) TARGET void i8mm_half(int32_t *out,
 }
 
 static TARGET void i8mm(int32_t *out, const uint8_t *x, int64_t rows, const int8_t *w, int64_t panels, int64_t steps,
-                        const int8_t *ahead, int64_t stride) {
+                        Fetch fetch) {
   (void)panels;  // one
   for (int i = 0; i < 2; i++) {
     switch (rows) {
-#define ROWS(n) case n: i8mm_half(out + PANEL / 2 * i, x, w + STEP_BYTES / 2 * i, steps, ahead + i * steps * stride / 2, stride / 2, n); break;
+#define ROWS(n) case n: i8mm_half(out + PANEL / 2 * i, x, w + STEP_BYTES / 2 * i, steps, fetch.next + i * steps * fetch.stride / 2, fetch.stride / 2, n); break;
       ROWS(1) ROWS(2) ROWS(3) ROWS(4) ROWS(5) ROWS(6) ROWS(7) ROWS(8)
 #undef ROWS
     }
@@ -257,16 +258,16 @@ static inline int32_t plain_dot(int32_t v, const int8_t *w, const uint8_t *x) {
 
 const Int8Path int8_paths[] = {
 #if defined(__x86_64__)
-    {"AVX-512 VNNI", has_avx512vnni, avx512vnni, 8, 3, 1, 0},
-    {"AVX-VNNI", has_avxvnni, avxvnni, 6, 1, 1, 0},
-    {"AVX2", has_avx2, avx2, 6, 1, 2, 0},
-    {"SSE2", always, sse2, 2, 1, 1, 0},
+    {"AVX-512 VNNI", has_avx512vnni, avx512vnni, 8, 3, 12, 1, 0},
+    {"AVX-VNNI", has_avxvnni, avxvnni, 6, 1, 6, 1, 0},
+    {"AVX2", has_avx2, avx2, 6, 1, 6, 2, 0},
+    {"SSE2", always, sse2, 2, 1, 2, 1, 0},
 #elif defined(__aarch64__)
-    {"8-bit matrices", has_i8mm, i8mm, 8, 1, 1, 128},
-    {"dot products", has_dotprod, dotprod, 6, 1, 1, 128},
-    {"NEON", always, neon, 4, 1, 1, 128},
+    {"8-bit matrices", has_i8mm, i8mm, 8, 1, 8, 1, 128},
+    {"dot products", has_dotprod, dotprod, 6, 1, 6, 1, 128},
+    {"NEON", always, neon, 4, 1, 4, 1, 128},
 #endif
-    {"plain C", always, plain, 1, 1, 1, 0},
+    {"plain C", always, plain, 1, 1, 1, 1, 0},
     {0},
 };
 
