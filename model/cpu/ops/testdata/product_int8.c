@@ -65,7 +65,7 @@ static int equal(const Int8Path *path, Problem p, int zero) {
 }
 
 int main(void) {
-  int64_t rows[] = {1, 2, 3, 4, 5, 6, 7, 8, 9, 15, 16, 17, 31, 80}, depths[] = {1, 3, 4, 5, 64, 130, 1023},
+  int64_t rows[] = {1, 2, 3, 4, 5, 6, 7, 8, 9, 12, 13, 15, 16, 17, 31, 80}, depths[] = {1, 3, 4, 5, 64, 130, 1023},
           widths[] = {1, 15, 16, 17, 33, 48, 49, 64, 100};
   for (const Int8Path *path = int8_paths; path->name; path++) {
     if (!path->supported()) continue;
