@@ -10,9 +10,9 @@
 
 // All in nanoseconds. Between two operators of a step pass some microseconds, between two
 // steps a hundred. Where a thread was held up, others want the cores: then nobody spins for
-// a while. The system stops threads that never sleep in the middle of work. An item of work
-// takes less than that.
-enum { SPIN = 50000, HELD_UP = 2000000, POLITE = 500000000 };
+// a while, which is twice as long each time that it happens again soon. The system stops
+// threads that never sleep in the middle of work. An item of work takes less than that.
+enum { SPIN = 50000, HELD_UP = 2000000, POLITE = 64000000, MOST_POLITE = 512000000 };
 
 // A Job is work that is shared; it lies on its caller's stack.
 typedef struct {
@@ -41,7 +41,7 @@ static struct {
   int size;
   _Atomic(Helper *) helpers;
   _Atomic int ending;
-  _Atomic int64_t polite;  // until when nobody spins
+  _Atomic int64_t polite, period;  // until when nobody spins, and for how long the last time
 } crew = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
 static void work(Job *job) {
@@ -62,6 +62,17 @@ static int64_t nanoseconds(void) {
   return t.tv_sec * INT64_C(1000000000) + t.tv_nsec;
 }
 
+// held_up is told when a thread was.
+static void held_up(int64_t now) {
+  int64_t period = crew.period;
+  if (now > crew.polite + period)
+    period = POLITE;
+  else if (now > crew.polite && period < MOST_POLITE)
+    period *= 2;
+  crew.period = period;
+  crew.polite = now + period;
+}
+
 // spin waits for a moment until job is (or is not) `other`, and says whether it is.
 static int spin(_Atomic uintptr_t *job, uintptr_t other, int is) {
   enum { PAUSES = 32 };
@@ -73,7 +84,7 @@ static int spin(_Atomic uintptr_t *job, uintptr_t other, int is) {
       relax();
     }
     before = now, now = nanoseconds();
-    if (now - before > HELD_UP) crew.polite = now + POLITE;
+    if (now - before > HELD_UP) held_up(now);
   } while (now - begin < SPIN);
   return 0;
 }
@@ -119,7 +130,7 @@ static void finish(Helper *h, Job *job) {
   h->awaited--;
   pthread_mutex_unlock(&h->lock);
   int64_t now = nanoseconds();
-  if (now - begin > HELD_UP) crew.polite = now + POLITE;
+  if (now - begin > HELD_UP) held_up(now);
 }
 
 void crew_run(int threads, void (*item)(void *, size_t), void *data, size_t items) {
