@@ -278,8 +278,8 @@ func Handler(version string, routes http.Handler, maxBody int64) http.Handler {
 	})
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		raw, err := io.ReadAll(r.Body)
-		if err == nil && messages(raw, mostMessages+1) > mostMessages {
-			http.Error(w, fmt.Sprintf("the batch has more than %d messages: send several", mostMessages), http.StatusBadRequest)
+		if what := crowded(raw); err == nil && what != "" {
+			http.Error(w, what, http.StatusBadRequest)
 			return
 		}
 		if r = r.WithContext(sentBy(r)); err == nil { // else the SDK reads the same error
@@ -289,22 +289,27 @@ func Handler(version string, routes http.Handler, maxBody int64) http.Handler {
 	})
 }
 
-// mostMessages are those of a batch. The SDK answers all at the same time.
-const mostMessages = 100
+// mostMessages are those of a batch, which the SDK answers all at the same time; mostTokens the values and names of all: to read
+// one takes the SDK and the client 600 bytes.
+const mostMessages, mostTokens = 100, 100_000
 
-// messages is how many a batch has, most where it has more; 0 for what is none.
-func messages(raw []byte, most int) (n int) {
-	if !bytes.HasPrefix(bytes.TrimLeft(raw, " \t\r\n"), []byte("[")) {
-		return 0
-	}
+// crowded says what a body has too much of to be read, "" where it may be.
+func crowded(raw []byte) string {
 	in := jsontext.NewDecoder(bytes.NewReader(raw), jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
-	_, err := in.ReadToken()
-	for err == nil && n < most && in.PeekKind() != ']' {
-		if err = in.SkipValue(); err == nil {
-			n++
+	for tokens := 0; ; tokens++ {
+		if _, err := in.ReadToken(); err != nil {
+			return "" // the SDK says why it cannot be read
+		}
+		if tokens == mostTokens {
+			return fmt.Sprintf("the message has more than %d values: send several", mostTokens)
+		}
+		if in.StackDepth() == 0 {
+			continue
+		}
+		if kind, n := in.StackIndex(1); kind == '[' && n > mostMessages {
+			return fmt.Sprintf("the batch has more than %d messages: send several", mostMessages)
 		}
 	}
-	return n
 }
 
 // Serve serves tools on an input and an output until these or ctx end.
