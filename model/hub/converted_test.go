@@ -88,7 +88,7 @@ func TestPullOfConvertedRefuses(t *testing.T) {
 		message string
 	}{
 		"no tokenizer":       {files: converted(map[string][]byte{"sentencepiece.model": nil}), is: hub.ErrIncomplete, message: "add its sentencepiece.model"},
-		"half a tokenizer":   {files: converted(ofOpus, map[string][]byte{"target.spm": nil}), is: hub.ErrIncomplete, message: "or its source.spm and target.spm"},
+		"half a tokenizer":   {files: converted(ofOpus, map[string][]byte{"target.spm": nil}), is: hub.ErrIncomplete, message: "its source.spm and target.spm, or its bpe.model"},
 		"no vocabulary":      {files: converted(map[string][]byte{"shared_vocabulary.json": nil}), is: hub.ErrIncomplete, message: "add the vocabularies"},
 		"half of them":       {files: converted(ofOpus, map[string][]byte{"target_vocabulary.txt": nil}), is: hub.ErrIncomplete, message: "nor a target_vocabulary.json"},
 		"none of NLLB-200":   {files: converted(ofNLLB, map[string][]byte{"shared_vocabulary.json": nil}), is: hub.ErrIncomplete, message: "add the vocabularies"},
