@@ -155,6 +155,73 @@ func made(pages, others int, content string) []byte {
 	return []byte(out.String())
 }
 
+// at writes a text of a page in a place.
+func at(x, y int, text string) string {
+	return fmt.Sprintf("BT /F 10 Tf %d %d Td %s Tj ET\n", x, y, text)
+}
+
+func TestBlocksOfLines(t *testing.T) {
+	var leader string
+	for i := range 20 {
+		leader += at(140+4*i, 700, "(.)") + at(140+4*i, 688, "(.)")
+	}
+	for name, c := range map[string]struct {
+		content string
+		want    []string
+	}{
+		"a leader of many texts": {at(100, 700, "(Purpose)") + at(100, 688, "(Aim of it)") + leader + at(222, 700, "(15)") + at(222, 688, "(16)"), []string{"Purpose", "Aim of it"}},
+		"a paragraph of one line": {at(100, 700, "(Please do not ask the authors of this manual.)") + at(100, 682, "(New techniques are explained in the pages that)") +
+			at(100, 670, "(come after this one.)"), []string{"Please do not ask the authors of this manual.", "New techniques are explained in the pages that come after this one."}},
+		"a list of words": {at(100, 700, "(Cayenne)") + at(100, 684, "(Conakry)") + at(100, 668, "(Chisinau)"), []string{"Cayenne", "Conakry", "Chisinau"}},
+		"a page's number": {at(100, 700, "(Good morning.)") + at(300, 40, "(xiii)"), []string{"Good morning."}},
+	} {
+		got, err := texts(t.Context(), made(1, 0, c.content))
+		require.NoError(t, err, name)
+		assert.Equal(t, c.want, got, name)
+	}
+}
+
+// Letters of Chinese and Japanese are all as wide, also where they are no code.
+func TestFullWidth(t *testing.T) {
+	const font = "/Subtype/Type0/BaseFont/Ryumin-Light/Encoding/UniJIS-UCS2-H/DescendantFonts[<</Type/Font/Subtype/CIDFontType0/BaseFont/Ryumin-Light" +
+		"/CIDSystemInfo<</Registry(Adobe)/Ordering(Japan1)/Supplement 2>>/FontDescriptor<</Type/FontDescriptor/FontName/Ryumin-Light/Flags 5" +
+		"/ItalicAngle 0/Ascent 800/Descent -200/StemV 80/CapHeight 700/FontBBox[0 -200 1000 800]>>>>]"
+	data := bytes.Replace(made(1, 0, at(100, 700, "<8A66 9A13 554F 984C>")), []byte("/Subtype/Type1/BaseFont/Helvetica"), []byte(font), 1)
+	data = bytes.Replace(data, []byte("<</F 3 0 R>>"), []byte("<</F 3 0 R/G<</Type/Font/Subtype/Type1/BaseFont/Helvetica>>>>"), 1)
+	data = bytes.Replace(data, []byte("ET\n"), []byte("ET\nBT /G 10 Tf 100 600 Td (Good morning.) Tj ET\n"), 1)
+	got, err := texts(t.Context(), data)
+	require.NoError(t, err)
+	assert.Equal(t, []string{"試験問題", "Good morning."}, got)
+}
+
+// What stays in a font that the document itself draws, which PDFium does not write again, is there too.
+func TestDrawnFont(t *testing.T) {
+	const font = "<</Type/Font/Subtype/Type3/FontBBox[0 0 1000 1000]/FontMatrix[.001 0 0 .001 0 0]/CharProcs<</seven 90 0 R>>/Encoding<</Differences[55/seven]>>" +
+		"/FirstChar 55/LastChar 55/Widths[500]/Resources<<>>>>"
+	data := made(1, 0, at(100, 700, "(Good morning.)")+"BT /G 10 Tf 300 40 Td (7777) Tj ET\n")
+	data = bytes.Replace(data, []byte("<</F 3 0 R>>"), []byte("<</F 3 0 R/G "+font+">>"), 1)
+	data = bytes.Replace(data, []byte("trailer"), []byte("90 0 obj<</Length 37>>stream\n500 0 0 0 500 700 d1 0 0 400 700 re f\nendstream endobj\ntrailer"), 1)
+	var out bytes.Buffer
+	require.NoError(t, Text.Rewrite(t.Context(), &out, bytes.NewReader(data), int64(len(data)), document.Options{To: "fr"}, func(string) (string, error) { return "Bonjour", nil }))
+	require.Equal(t, "Bonjour\n\n7777\n\n", out.String(), "the letters are known")
+	data = translated(t, data, "fr", func(string) string { return "Bonjour" })
+	out.Reset()
+	require.NoError(t, Text.Rewrite(t.Context(), &out, bytes.NewReader(data), int64(len(data)), document.Options{To: "fr"}, func(text string) (string, error) { return text, nil }))
+	assert.ElementsMatch(t, []string{"Bonjour", "7777"}, strings.Fields(out.String()))
+}
+
+// Fonts say by their names what they are.
+func TestNames(t *testing.T) {
+	for name, want := range map[string]style{
+		"ABCDEF+t1xbtt": {mono: true}, "tcxtt": {mono: true}, "NimbusMonL-Regu": {mono: true}, "TeXGyreCursor-Regular": {mono: true}, "ECTT1000": {mono: true},
+		"TeXGyreHeros-Bold": {bold: true}, "NimbusSanL-Regu": {}, "TeXGyreTermes-Regular": {}, "CMR10": {serif: true},
+	} {
+		var s style
+		s.named(name)
+		assert.Equal(t, want, s, name)
+	}
+}
+
 // TestBounds: what would take PDFium minutes is refused before it is done, or soon.
 func TestBounds(t *testing.T) {
 	words := "BT /F 6 Tf 100 700 Td (Good morning.) Tj ET\n"
