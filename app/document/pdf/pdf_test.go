@@ -12,6 +12,7 @@ import (
 	"github.com/klippa-app/go-pdfium/requests"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+	"golang.org/x/image/font/gofont/goregular"
 
 	"dragoman/app/document"
 	"dragoman/app/guard/admission"
@@ -181,17 +182,31 @@ func TestBlocksOfLines(t *testing.T) {
 	}
 }
 
-// Letters of Chinese and Japanese are all as wide, also where they are no code.
-func TestFullWidth(t *testing.T) {
-	const font = "/Subtype/Type0/BaseFont/Ryumin-Light/Encoding/UniJIS-UCS2-H/DescendantFonts[<</Type/Font/Subtype/CIDFontType0/BaseFont/Ryumin-Light" +
-		"/CIDSystemInfo<</Registry(Adobe)/Ordering(Japan1)/Supplement 2>>/FontDescriptor<</Type/FontDescriptor/FontName/Ryumin-Light/Flags 5" +
-		"/ItalicAngle 0/Ascent 800/Descent -200/StemV 80/CapHeight 700/FontBBox[0 -200 1000 800]>>>>]"
-	data := bytes.Replace(made(1, 0, at(100, 700, "<8A66 9A13 554F 984C>")), []byte("/Subtype/Type1/BaseFont/Helvetica"), []byte(font), 1)
-	data = bytes.Replace(data, []byte("<</F 3 0 R>>"), []byte("<</F 3 0 R/G<</Type/Font/Subtype/Type1/BaseFont/Helvetica>>>>"), 1)
-	data = bytes.Replace(data, []byte("ET\n"), []byte("ET\nBT /G 10 Tf 100 600 Td (Good morning.) Tj ET\n"), 1)
-	got, err := texts(t.Context(), data)
-	require.NoError(t, err)
-	assert.Equal(t, []string{"試験問題", "Good morning."}, got)
+// A font is one of code if it says so and its letters are as wide as each other. Those of Chinese and Japanese always are.
+func TestFixedPitch(t *testing.T) {
+	const font = "<</Type/Font/Subtype/Type0/BaseFont/Go/Encoding/Identity-H/ToUnicode 90 0 R/DescendantFonts[<</Type/Font/Subtype/CIDFontType2" +
+		"/BaseFont/Go/DW 1000/CIDToGIDMap/Identity/CIDSystemInfo<</Registry(Adobe)/Ordering(Identity)/Supplement 0>>/FontDescriptor" +
+		"<</Type/FontDescriptor/FontName/Go/Flags %d/ItalicAngle 0/Ascent 800/Descent -200/StemV 80/FontBBox[0 -200 1000 800]/FontFile2 91 0 R>>>>]>>"
+	const unicode = "1 begincodespacerange <0000> <FFFF> endcodespacerange 2 beginbfchar <0045> <%04X> <0046> <%04X> endbfchar"
+	for _, c := range []struct {
+		flags  int // 1: of one width, 2: with serifs, 4: with letters of its own
+		text   string
+		isText bool
+	}{{4, "ab", true}, {5, "ab", false}, {6, "ab", true}, {5, "試験", true}, {6, "試験", true}} {
+		letters := []rune(c.text)
+		data := made(1, 0, at(100, 600, "(Good morning.)")+"BT /G 10 Tf 100 700 Td <00450046> Tj ET\n")
+		data = bytes.Replace(data, []byte("<</F 3 0 R>>"), fmt.Appendf(nil, "<</F 3 0 R/G "+font+">>", c.flags), 1)
+		toUnicode := fmt.Sprintf(unicode, letters[0], letters[1])
+		data = bytes.Replace(data, []byte("trailer"), fmt.Appendf(nil, "90 0 obj<</Length %d>>stream\n%s\nendstream endobj\n91 0 obj<</Length %d>>stream\n%s\nendstream endobj\ntrailer",
+			len(toUnicode), toUnicode, len(goregular.TTF), goregular.TTF), 1)
+		want := []string{"Good morning."}
+		if c.isText {
+			want = append(want, c.text)
+		}
+		got, err := texts(t.Context(), data)
+		require.NoError(t, err)
+		assert.ElementsMatch(t, want, got, c)
+	}
 }
 
 // What stays in a font that the document itself draws, which PDFium does not write again, is there too.

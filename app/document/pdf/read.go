@@ -372,6 +372,9 @@ func (r *reader) place(s *span, o object) (bool, error) {
 	return isNumber && s.size > 1 && s.x1 > s.x0, nil
 }
 
+// Flags of a font (ISO 32000-1, 9.8.2). go-pdfium 1.21.4 takes each for the one before it.
+const fixedPitch, serif, italic, forceBold = 1 << 0, 1 << 1, 1 << 6, 1 << 18
+
 // style finds out how a text looks.
 func (r *reader) style(o references.FPDF_PAGEOBJECT, text string) (s style, err error) {
 	color, err := r.FPDFPageObj_GetFillColor(&requests.FPDFPageObj_GetFillColor{PageObject: o})
@@ -394,9 +397,10 @@ func (r *reader) style(o references.FPDF_PAGEOBJECT, text string) (s style, err 
 		return s, r.fatal(err)
 	}
 	s.named(name)
-	s.serif = (s.serif || flags.Serif) && !sansName.MatchString(name)
-	s.mono = s.mono || flags.FixedPitch && !strings.ContainsFunc(text, withoutSpaces) && r.isMono(font.Font) // Chinese and Japanese always have one width
-	s.italic, s.bold = s.italic || flags.Italic, s.bold || flags.ForceBold
+	has := func(flag uint32) bool { return flags.Flags&flag != 0 }
+	s.serif = (s.serif || has(serif)) && !sansName.MatchString(name)
+	s.mono = s.mono || has(fixedPitch) && !strings.ContainsFunc(text, withoutSpaces) && r.isMono(font.Font) // Chinese and Japanese always have one width
+	s.italic, s.bold = s.italic || has(italic), s.bold || has(forceBold)
 	return s, nil
 }
 
