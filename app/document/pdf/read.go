@@ -373,7 +373,7 @@ func (r *reader) place(s *span, o object) (bool, error) {
 }
 
 // Flags of a font (ISO 32000-1, 9.8.2). go-pdfium 1.21.4 takes each for the one before it.
-const fixedPitch, serif, italic, forceBold = 1 << 0, 1 << 1, 1 << 6, 1 << 18
+const fixedPitch, serif, symbolic, italic, forceBold = 1 << 0, 1 << 1, 1 << 2, 1 << 6, 1 << 18
 
 // style finds out how a text looks.
 func (r *reader) style(o references.FPDF_PAGEOBJECT, text string) (s style, err error) {
@@ -398,7 +398,7 @@ func (r *reader) style(o references.FPDF_PAGEOBJECT, text string) (s style, err 
 	}
 	s.named(name)
 	has := func(flag uint32) bool { return flags.Flags&flag != 0 }
-	s.serif = (s.serif || has(serif)) && !sansName.MatchString(name)
+	s.serif = (s.serif || has(serif|symbolic)) && !sansName.MatchString(name)                               // of those of TeX the flags say nothing else
 	s.mono = s.mono || has(fixedPitch) && !strings.ContainsFunc(text, withoutSpaces) && r.isMono(font.Font) // Chinese and Japanese always have one width
 	s.italic, s.bold = s.italic || has(italic), s.bold || has(forceBold)
 	return s, nil
