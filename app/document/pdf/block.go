@@ -23,6 +23,7 @@ type line struct {
 	beside        []*line // the lines of its row, if it looks like that of a table
 	text          string
 	firstWordEnds float64 // how wide its first word is
+	below         float64 // how far below it the next line of its size is that begins where it does; 0: there is none
 }
 
 // block is lines that are one text, such as a paragraph.
@@ -51,8 +52,13 @@ func (p *page) blocks() []*block {
 	return blocks
 }
 
-// isText says whether a block is to be translated: it has a word, and is no code.
-func (b *block) isText() bool { return b.hasWords() && !b.isCode() }
+// isText says whether a block is to be translated: it has a word, and is no code and no page's number.
+func (b *block) isText() bool {
+	return b.hasWords() && !b.isCode() && (len(b.lines) > 1 || !roman.MatchString(b.lines[0].text))
+}
+
+// roman is a number up to 89 as pages before the first chapter have it.
+var roman = regexp.MustCompile(`^\s*(?:xl|l?x{0,3})(?:ix|iv|v?i{0,3})\s*$`)
 
 // rows are the texts of a page by angle, each those that have one baseline, from the top to the bottom. What is raised or
 // lowered belongs to the row that it touches.
@@ -132,18 +138,17 @@ func split(rows [][]*span) []*line {
 	var lines []*line
 	for _, row := range rows {
 		slices.SortStableFunc(row, func(a, b *span) int { return cmp.Compare(a.x0, b.x0) })
-		start, first := 0, len(lines)
+		start, first, leads := 0, len(lines), leaders(row)
 		for i := 1; i <= len(row); i++ {
 			if i < len(row) {
 				gap, size := row[i].x0-edge(row[start:i]), max(row[i].size, row[i-1].size)
-				isLeader := leader.MatchString(row[i].text) != leader.MatchString(row[i-1].text)
-				if gap < columnGap*size && !isLeader && (gap < bulletGap*size || !isBullet(row[start:i])) {
+				if gap < columnGap*size && leads[i] == leads[i-1] && (gap < bulletGap*size || !isBullet(row[start:i])) {
 					continue
 				}
 			}
 			l := newLine(row[start:i:i])
 			l.isItem = start > 0 && lines[len(lines)-1].isBullet
-			l.isEntry = i < len(row) && leader.MatchString(row[i].text)
+			l.isEntry = i < len(row) && leads[i]
 			lines = append(lines, l)
 			start = i
 		}
@@ -170,6 +175,25 @@ var bullet = regexp.MustCompile(`^\s*(?:[(\[]?(?:\d{1,3}(?:\.\d{1,3})*|[a-zA-Z]|
 
 // leader is what leads from an entry to its page.
 var leader = regexp.MustCompile(`^\s*(?:[.·…_]\s*){4,}(?:\d+|[ivxlc]+)?\s*$`)
+
+// dots are a part of a leader.
+var dots = regexp.MustCompile(`^[\s.·…_]+$`)
+
+// leaders says which texts of a row lead to a page. Some documents have a text for each dot.
+func leaders(row []*span) []bool {
+	lead := make([]bool, len(row))
+	for from, to := 0, 0; from < len(row); from = to {
+		var text strings.Builder
+		for to = from; to < len(row) && (to == from || dots.MatchString(row[to-1].text) && dots.MatchString(row[to].text)); to++ {
+			text.WriteString(row[to].text)
+		}
+		isLeader := leader.MatchString(text.String())
+		for i := from; i < to; i++ {
+			lead[i] = isLeader
+		}
+	}
+	return lead
+}
 
 // isBullet says whether texts are what an item begins with. A single letter needs a sign behind it.
 func isBullet(spans []*span) bool {
@@ -245,6 +269,7 @@ func spaceBetween(a, b *span) bool {
 // join makes blocks of lines. A line goes on with the block above it that it fits.
 func join(lines []*line) []*block {
 	var blocks, open []*block
+	measure(lines)
 	for _, l := range lines {
 		var found *block
 		open = slices.DeleteFunc(open, func(b *block) bool { return b.last().y-l.y > 3*max(b.size, l.size) })
@@ -266,6 +291,25 @@ func join(lines []*line) []*block {
 	return blocks
 }
 
+// measure finds out how far below each other lines of one size are that begin at one place.
+func measure(lines []*line) {
+	above := map[int]*line{}
+	for _, l := range lines {
+		at := int(math.Round(l.x0))
+		for n := at - 1; n <= at+1; n++ {
+			if last := above[n]; last != nil && last.below == 0 && math.Abs(last.size-l.size) < 0.1*l.size {
+				last.below = last.y - l.y
+			}
+		}
+		above[at] = l
+	}
+}
+
+// isWord says whether a line has but one word, in a script that has spaces between words.
+func (l *line) isWord() bool {
+	return !strings.Contains(strings.TrimSpace(l.text), " ") && !strings.ContainsFunc(l.text, withoutSpaces)
+}
+
 func (b *block) last() *line { return b.lines[len(b.lines)-1] }
 
 // continues says whether a line goes on with a block.
@@ -278,6 +322,10 @@ func (b *block) continues(l *line) bool {
 	case math.Abs(l.size-b.size) > 0.1*b.size, down < 0.6*b.size, down > 1.9*b.size:
 		return false
 	case len(b.lines) > 1 && math.Abs(down-b.leading) > 0.15*b.size:
+		return false
+	case len(b.lines) == 1 && l.below > 0 && l.below < down-0.25*b.size: // the first one of a paragraph
+		return false
+	case down > 1.35*b.size && last.isWord() && l.isWord(): // a list
 		return false
 	case l.x0 > b.right || l.x1 < b.left: // beside it
 		return false

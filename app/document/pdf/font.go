@@ -24,8 +24,8 @@ import (
 // Names of fonts by what they look like. Those of TeX have names of their own.
 var (
 	serifName  = regexp.MustCompile(`(?i)times|serif|roman|georgia|garamond|palatino|bookman|century|minion|cambria|charter|utopia|caslon|baskerville|CM(R|BX|TI|SL|CSC)\d|SF(RM|BX|TI|SL)|LMRoman|Tinos`)
-	sansName   = regexp.MustCompile(`(?i)sans|arial|helvet|verdana|calibri|tahoma|univers|futura|myriad|CMSS|LMSans|SFSS`)
-	monoName   = regexp.MustCompile(`(?i)mono|courier|consol|typewriter|menlo|monaco|inconsol|CMTT|CMSLTT|CMITT|SFTT|LMTT|LMMono|txtt|beraMono|code`)
+	sansName   = regexp.MustCompile(`(?i)sans|arial|helvet|verdana|calibri|tahoma|univers|futura|myriad|nimbusSan|heros|CMSS|LMSans|SFSS`)
+	monoName   = regexp.MustCompile(`(?i)mono|courier|consol|typewriter|menlo|monaco|inconsol|nimbusMon|gyreCursor|CMTT|CMSLTT|CMITT|SFTT|LMTT|LMMono|ECTT|t[1cx]xb?tt|beraMono|code`)
 	mathName   = regexp.MustCompile(`(?i)CM(MI|SY|EX|MIB|BSY)\d|MSAM|MSBM|math|symbol|dingbat|LASY|STMARY|RSFS|EUFM|wingding|webding`)
 	boldName   = regexp.MustCompile(`(?i)bold|black|heavy|demi|CMB|CMSSBX|SFBX|-Medi|CMCSCBX`)
 	italicName = regexp.MustCompile(`(?i)ital|obli|slant|CM\w*TI|CM\w*SL\d|SFTI|SFSL|CMSSI|CMBXSL`)

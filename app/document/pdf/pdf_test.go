@@ -12,6 +12,7 @@ import (
 	"github.com/klippa-app/go-pdfium/requests"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+	"golang.org/x/image/font/gofont/goregular"
 
 	"dragoman/app/document"
 	"dragoman/app/guard/admission"
@@ -153,6 +154,87 @@ func made(pages, others int, content string) []byte {
 	}
 	fmt.Fprintf(&out, "2 0 obj<</Type/Pages/Count %d/Kids[%s]>>endobj\ntrailer<</Root 1 0 R/Size %d>>\n%%%%EOF\n", pages, kids.String(), 5+pages+others)
 	return []byte(out.String())
+}
+
+// at writes a text of a page in a place.
+func at(x, y int, text string) string {
+	return fmt.Sprintf("BT /F 10 Tf %d %d Td %s Tj ET\n", x, y, text)
+}
+
+func TestBlocksOfLines(t *testing.T) {
+	var leader string
+	for i := range 20 {
+		leader += at(140+4*i, 700, "(.)") + at(140+4*i, 688, "(.)")
+	}
+	for name, c := range map[string]struct {
+		content string
+		want    []string
+	}{
+		"a leader of many texts": {at(100, 700, "(Purpose)") + at(100, 688, "(Aim of it)") + leader + at(222, 700, "(15)") + at(222, 688, "(16)"), []string{"Purpose", "Aim of it"}},
+		"a paragraph of one line": {at(100, 700, "(Please do not ask the authors of this manual.)") + at(100, 682, "(New techniques are explained in the pages that)") +
+			at(100, 670, "(come after this one.)"), []string{"Please do not ask the authors of this manual.", "New techniques are explained in the pages that come after this one."}},
+		"a list of words": {at(100, 700, "(Cayenne)") + at(100, 684, "(Conakry)") + at(100, 668, "(Chisinau)"), []string{"Cayenne", "Conakry", "Chisinau"}},
+		"a page's number": {at(100, 700, "(Good morning.)") + at(300, 40, "(xiii)"), []string{"Good morning."}},
+	} {
+		got, err := texts(t.Context(), made(1, 0, c.content))
+		require.NoError(t, err, name)
+		assert.Equal(t, c.want, got, name)
+	}
+}
+
+// A font is one of code if it says so and its letters are as wide as each other. Those of Chinese and Japanese always are.
+func TestFixedPitch(t *testing.T) {
+	const font = "<</Type/Font/Subtype/Type0/BaseFont/Go/Encoding/Identity-H/ToUnicode 90 0 R/DescendantFonts[<</Type/Font/Subtype/CIDFontType2" +
+		"/BaseFont/Go/DW 1000/CIDToGIDMap/Identity/CIDSystemInfo<</Registry(Adobe)/Ordering(Identity)/Supplement 0>>/FontDescriptor" +
+		"<</Type/FontDescriptor/FontName/Go/Flags %d/ItalicAngle 0/Ascent 800/Descent -200/StemV 80/FontBBox[0 -200 1000 800]/FontFile2 91 0 R>>>>]>>"
+	const unicode = "1 begincodespacerange <0000> <FFFF> endcodespacerange 2 beginbfchar <0045> <%04X> <0046> <%04X> endbfchar"
+	for _, c := range []struct {
+		flags  int // 1: of one width, 2: with serifs, 4: with letters of its own
+		text   string
+		isText bool
+	}{{4, "ab", true}, {5, "ab", false}, {6, "ab", true}, {5, "試験", true}, {6, "試験", true}} {
+		letters := []rune(c.text)
+		data := made(1, 0, at(100, 600, "(Good morning.)")+"BT /G 10 Tf 100 700 Td <00450046> Tj ET\n")
+		data = bytes.Replace(data, []byte("<</F 3 0 R>>"), fmt.Appendf(nil, "<</F 3 0 R/G "+font+">>", c.flags), 1)
+		toUnicode := fmt.Sprintf(unicode, letters[0], letters[1])
+		data = bytes.Replace(data, []byte("trailer"), fmt.Appendf(nil, "90 0 obj<</Length %d>>stream\n%s\nendstream endobj\n91 0 obj<</Length %d>>stream\n%s\nendstream endobj\ntrailer",
+			len(toUnicode), toUnicode, len(goregular.TTF), goregular.TTF), 1)
+		want := []string{"Good morning."}
+		if c.isText {
+			want = append(want, c.text)
+		}
+		got, err := texts(t.Context(), data)
+		require.NoError(t, err)
+		assert.ElementsMatch(t, want, got, c)
+	}
+}
+
+// What stays in a font that the document itself draws, which PDFium does not write again, is there too.
+func TestDrawnFont(t *testing.T) {
+	const font = "<</Type/Font/Subtype/Type3/FontBBox[0 0 1000 1000]/FontMatrix[.001 0 0 .001 0 0]/CharProcs<</seven 90 0 R>>/Encoding<</Differences[55/seven]>>" +
+		"/FirstChar 55/LastChar 55/Widths[500]/Resources<<>>>>"
+	data := made(1, 0, at(100, 700, "(Good morning.)")+"BT /G 10 Tf 300 40 Td (7777) Tj ET\n")
+	data = bytes.Replace(data, []byte("<</F 3 0 R>>"), []byte("<</F 3 0 R/G "+font+">>"), 1)
+	data = bytes.Replace(data, []byte("trailer"), []byte("90 0 obj<</Length 37>>stream\n500 0 0 0 500 700 d1 0 0 400 700 re f\nendstream endobj\ntrailer"), 1)
+	var out bytes.Buffer
+	require.NoError(t, Text.Rewrite(t.Context(), &out, bytes.NewReader(data), int64(len(data)), document.Options{To: "fr"}, func(string) (string, error) { return "Bonjour", nil }))
+	require.Equal(t, "Bonjour\n\n7777\n\n", out.String(), "the letters are known")
+	data = translated(t, data, "fr", func(string) string { return "Bonjour" })
+	out.Reset()
+	require.NoError(t, Text.Rewrite(t.Context(), &out, bytes.NewReader(data), int64(len(data)), document.Options{To: "fr"}, func(text string) (string, error) { return text, nil }))
+	assert.ElementsMatch(t, []string{"Bonjour", "7777"}, strings.Fields(out.String()))
+}
+
+// Fonts say by their names what they are.
+func TestNames(t *testing.T) {
+	for name, want := range map[string]style{
+		"ABCDEF+t1xbtt": {mono: true}, "tcxtt": {mono: true}, "NimbusMonL-Regu": {mono: true}, "TeXGyreCursor-Regular": {mono: true}, "ECTT1000": {mono: true},
+		"TeXGyreHeros-Bold": {bold: true}, "NimbusSanL-Regu": {}, "TeXGyreTermes-Regular": {}, "CMR10": {serif: true},
+	} {
+		var s style
+		s.named(name)
+		assert.Equal(t, want, s, name)
+	}
 }
 
 // TestBounds: what would take PDFium minutes is refused before it is done, or soon.

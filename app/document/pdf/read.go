@@ -43,6 +43,7 @@ type span struct {
 // style is how a text looks.
 type style struct {
 	serif, mono, bold, italic, math bool
+	drawn                           bool // by the document itself (Type 3): PDFium does not write such texts again
 	color                           structs.FPDF_COLOR
 	link                            int // number of the link on the page, from 1 on
 }
@@ -217,7 +218,7 @@ func (r *reader) object(o object) error {
 		r.seen.unreadable++
 		s.kept = true
 	}
-	if s.font, err = r.style(o.FPDF_PAGEOBJECT); err != nil {
+	if s.font, err = r.style(o.FPDF_PAGEOBJECT, s.text); err != nil {
 		return err
 	}
 	isInPlace, err := r.place(s, o)
@@ -371,8 +372,11 @@ func (r *reader) place(s *span, o object) (bool, error) {
 	return isNumber && s.size > 1 && s.x1 > s.x0, nil
 }
 
+// Flags of a font (ISO 32000-1, 9.8.2). go-pdfium 1.21.4 takes each for the one before it.
+const fixedPitch, serif, symbolic, italic, forceBold = 1 << 0, 1 << 1, 1 << 2, 1 << 6, 1 << 18
+
 // style finds out how a text looks.
-func (r *reader) style(o references.FPDF_PAGEOBJECT) (s style, err error) {
+func (r *reader) style(o references.FPDF_PAGEOBJECT, text string) (s style, err error) {
 	color, err := r.FPDFPageObj_GetFillColor(&requests.FPDFPageObj_GetFillColor{PageObject: o})
 	if err == nil {
 		s.color = color.FillColor
@@ -387,14 +391,16 @@ func (r *reader) style(o references.FPDF_PAGEOBJECT) (s style, err error) {
 	if got, err := r.FPDFFont_GetBaseFontName(&requests.FPDFFont_GetBaseFontName{Font: font.Font}); err == nil {
 		name = got.BaseFontName
 	}
+	s.drawn = name == "" // no others are without
 	flags, err := r.FPDFFont_GetFlags(&requests.FPDFFont_GetFlags{Font: font.Font})
 	if err != nil {
 		return s, r.fatal(err)
 	}
 	s.named(name)
-	s.serif = (s.serif || flags.Serif) && !sansName.MatchString(name)
-	s.mono = s.mono || flags.FixedPitch && r.isMono(font.Font)
-	s.italic, s.bold = s.italic || flags.Italic, s.bold || flags.ForceBold
+	has := func(flag uint32) bool { return flags.Flags&flag != 0 }
+	s.serif = (s.serif || has(serif|symbolic)) && !sansName.MatchString(name)                               // of those of TeX the flags say nothing else
+	s.mono = s.mono || has(fixedPitch) && !strings.ContainsFunc(text, withoutSpaces) && r.isMono(font.Font) // Chinese and Japanese always have one width
+	s.italic, s.bold = s.italic || has(italic), s.bold || has(forceBold)
 	return s, nil
 }
 

@@ -129,10 +129,11 @@ func withoutSpaces(r rune) bool {
 	return unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Thai) || r >= '\u3000' && r <= '\u303f' || r >= '\uff00' && r <= '\uffef'
 }
 
-// keeps says whether a text of a line moves with it as it is: code, formulas, signs, raised numbers of notes.
+// keeps says whether a text of a line moves with it as it is: code, formulas, signs, raised numbers of notes. What PDFium does
+// not write again cannot.
 func (l *line) keeps(s *span) bool {
 	isRaised := s.size < 0.8*l.size && s.y > l.y+0.15*l.size
-	return s.kept || s.font.mono || s.font.math || isRaised && !word.MatchString(s.text)
+	return s.kept || !s.font.drawn && (s.font.mono || s.font.math || isRaised && !word.MatchString(s.text))
 }
 
 // style is a style as a paragraph has it.

@@ -78,14 +78,15 @@ func (w *writer) translate(n int, page *page, b *block, o document.Options, t do
 	return nil
 }
 
-// restore puts parts of texts of a page that do not change beside those that do, with which they would go.
+// restore puts texts of a page that do not change beside those that do, with which they would go: the other parts of a text,
+// and those that PDFium does not write again.
 func (w *writer) restore(n int, p *page) error {
 	page := w.pages[n]
 	if page == nil {
 		return nil
 	}
 	for _, s := range p.spans {
-		if _, isRemoved := page.removed[key(s.path)]; !s.isPart || !isRemoved || page.changed[s] {
+		if _, isRemoved := page.removed[key(s.path)]; page.changed[s] || s.kept || !s.font.drawn && (!s.isPart || !isRemoved) {
 			continue
 		}
 		l := newLine([]*span{s})
