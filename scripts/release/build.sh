@@ -99,8 +99,9 @@ for platform; do
       stage "$folder" Darwin-arm64
       ;;
     windows-amd64) # ONNX Runtime's headers define again, as nothing, what those of Windows have
+      # Without -g, which Go asks the linker for: it makes a .pdb with names of temporary folders, and its hash is in the program.
       export GOOS=windows GOARCH=amd64
-      compile "$folder" x86_64-windows-gnu "-mprefer-vector-width=512 -Wno-macro-redefined"
+      CGO_LDFLAGS=-O2 compile "$folder" x86_64-windows-gnu "-mprefer-vector-width=512 -Wno-macro-redefined"
       stage "$folder" Windows-x86_64
       ;;
     *) die "$platform: use linux-amd64, linux-arm64, macos-arm64 or windows-amd64" ;;
