@@ -57,7 +57,7 @@ emulated() {
 }
 
 for platform; do
-  archive=$(ls "$out"/dragoman-*-"$platform".{tar.gz,zip} 2>/dev/null)
+  archive=$(find "$out" -name "dragoman-*-$platform.tar.gz" -o -name "dragoman-*-$platform.zip")
   case $archive in
     *.zip) unzip -q "$archive" -d "$scratch" ;;
     *) tar -xzf "$archive" -C "$scratch" ;;
