@@ -79,8 +79,8 @@ for platform; do
       run=(qemu-aarch64 -L "$scratch/arm" "$folder/dragoman")
       ;;
     windows-amd64)
-      [[ -x /usr/lib/wine/wine64 ]] || scripts/needs.sh wine64 wine64 # Debian has it in no folder of PATH
-      wine=$(command -v wine64 || echo /usr/lib/wine/wine64)
+      wine=$(command -v wine64 || echo /usr/lib/wine/wine64) # Debian has it in no folder of PATH
+      scripts/needs.sh "$wine" wine64
       HOME=$scratch WINEDEBUG=-all "$wine" wineboot --init >/dev/null 2>&1
       build/zig/ziglang/zig cc -target x86_64-windows-gnu -O2 -s -fno-sanitize=undefined -shared \
         -o "$scratch/.wine/drive_c/windows/system32/bcryptprimitives.dll" scripts/release/wine_random.c -ladvapi32
