@@ -82,6 +82,7 @@ for platform; do
       wine=$(command -v wine64 || echo /usr/lib/wine/wine64) # Debian has it in no folder of PATH
       scripts/needs.sh "$wine" wine64
       HOME=$scratch WINEDEBUG=-all "$wine" wineboot --init >/dev/null 2>&1
+      HOME=$scratch "$(dirname "$wine")/wineserver" --wait # it serves no other namespace
       build/zig/ziglang/zig cc -target x86_64-windows-gnu -O2 -s -fno-sanitize=undefined -shared \
         -o "$scratch/.wine/drive_c/windows/system32/bcryptprimitives.dll" scripts/release/wine_random.c -ladvapi32
       run=(env HOME="$scratch" "$wine" "$folder/dragoman.exe")
