@@ -20,7 +20,6 @@ import (
 	"slices"
 	"strings"
 	"sync"
-	"unicode"
 
 	"dragoman/tokenizer/moses"
 	"dragoman/tokenizer/spm"
@@ -342,13 +341,9 @@ func (t *Tokenizer) Decode(ids []int64) string {
 	if t.target.pieces != t.source.pieces { // the vocabulary may have pieces of the other side, which stay as they are
 		text = strings.ReplaceAll(text, "▁", " ")
 	}
-	return strings.TrimFunc(text, isPythonSpace)
+	return strings.TrimFunc(text, moses.IsSpace)
 }
 
 // Piece returns a piece of the vocabulary by its id, with "▁" for a space, or "@@" where its word goes on. ok is false for special
 // tokens, languages, unused ids and those outside the vocabulary.
 func (t *Tokenizer) Piece(id int64) (piece string, ok bool) { return t.target.vocab.piece(id) }
-
-// isPythonSpace is what Python's str.strip() cuts off: more than unicode.IsSpace
-// by four separators.
-func isPythonSpace(r rune) bool { return unicode.IsSpace(r) || r >= 0x1c && r <= 0x1f }

@@ -111,7 +111,7 @@ func TestPythonSpace(t *testing.T) {
 	const all = "\t\n\v\f\r\x1c\x1d\x1e\x1f \u0085\u00a0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006" +
 		"\u2007\u2008\u2009\u200a\u2028\u2029\u202f\u205f\u3000"
 	for r := rune(0); r < 1<<16; r++ {
-		require.Equal(t, strings.ContainsRune(all, r), isPythonSpace(r), "%U", r)
+		require.Equal(t, strings.ContainsRune(all, r), moses.IsSpace(r), "%U", r)
 	}
 }
 

@@ -110,7 +110,7 @@ def main():
         vocabulary = pieces.vocabulary
         ids = {piece: i for i, piece in enumerate(vocabulary)}
         network = Network(vocabulary)
-        examples = [tuple([ids[piece] if piece in ids else 0 for piece in sp.encode(text, out_type=str)] + end for text, end in zip(pair, ([], [EOS])))
+        examples = [tuple([ids[piece] if piece in ids else 0 for piece in pieces.encode(text)] + end for text, end in zip(pair, ([], [EOS])))
                     for pair in pairs]
         training.train(network.p, network.logits, examples, PAD, args.minutes)
         converted.save_argos(network.trained(), os.path.join(work, "sentencepiece.spm"), FOLDER)

@@ -94,11 +94,11 @@ func FuzzWords(f *testing.F) {
 		require.Equal(t, strings.Join(words, " "), strings.ReplaceAll(strings.Join(pieces, " "), "@@ ", ""))
 		for _, word := range words {
 			require.NotEmpty(t, word)
-			require.False(t, strings.ContainsFunc(word, isSpace), "%q", word)
+			require.False(t, strings.ContainsFunc(word, IsSpace), "%q", word)
 		}
 		kept := func(s string) string {
 			return strings.Map(func(r rune) rune {
-				if isSpace(r) || r < ' ' {
+				if IsSpace(r) || r < ' ' {
 					return -1
 				}
 				return r
@@ -108,7 +108,7 @@ func FuzzWords(f *testing.F) {
 			require.Equal(t, kept(text), kept(unescape.Replace(strings.Join(l.Tokenize(text), ""))))
 		}
 		joined := Words{l, codes}.Join(pieces)
-		require.Equal(t, strings.TrimFunc(joined, isSpace), joined)
+		require.Equal(t, strings.TrimFunc(joined, IsSpace), joined)
 		l.Detokenize(text)
 	})
 }

@@ -25,7 +25,7 @@ const (
 // Detokenize makes a text of words that have spaces between them, as MosesDetokenizer does.
 func (l *Language) Detokenize(text string) string {
 	text = strings.ReplaceAll(" "+text+" ", " @-@ ", "-")
-	words := strings.FieldsFunc(unescape.Replace(text), isSpace)
+	words := strings.FieldsFunc(unescape.Replace(text), IsSpace)
 	j := joiner{Language: l, words: words, quotes: map[string]int{}}
 	var b strings.Builder
 	b.Grow(len(text))

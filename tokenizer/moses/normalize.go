@@ -36,11 +36,11 @@ func (l *Language) Normalize(text string) string {
 		point = ","
 	}
 	text = between(text, unicode.IsDigit, "\u00a0", unicode.IsDigit, point)
-	return strings.TrimFunc(text, isSpace)
+	return strings.TrimFunc(text, IsSpace)
 }
 
-// isSpace is what Python has for a space: more than [unicode.IsSpace] by four separators.
-func isSpace(r rune) bool { return unicode.IsSpace(r) || r >= 0x1c && r <= 0x1f }
+// IsSpace is what Python has for a space, and str.strip() cuts off: more than [unicode.IsSpace] by four separators.
+func IsSpace(r rune) bool { return unicode.IsSpace(r) || r >= 0x1c && r <= 0x1f }
 
 // replace replaces the first of each two strings by the second, one pair after the other.
 func replace(text string, pairs ...string) string {
@@ -124,7 +124,7 @@ func quoteBeforeDots(text string) string {
 		quote := at + i + 1
 		at = quote + 1
 		rest := text[at:]
-		spaces := len(rest) - len(strings.TrimLeftFunc(rest, isSpace))
+		spaces := len(rest) - len(strings.TrimLeftFunc(rest, IsSpace))
 		next, size := utf8.DecodeRuneInString(rest[spaces:])
 		if size > 0 && next != '<' {
 			spaces += size

@@ -10,7 +10,7 @@ func (l *Language) Tokenize(text string) []string {
 	text = l.separate(text)
 	text = l.commas(text)
 	text = l.apostrophes(text)
-	words := l.dots(strings.FieldsFunc(text, isSpace))
+	words := l.dots(strings.FieldsFunc(text, IsSpace))
 	for i, word := range words {
 		words[i] = escape.Replace(word)
 	}
@@ -24,7 +24,7 @@ var escape = strings.NewReplacer("&", "&amp;", "|", "&#124;", "<", "&lt;", ">", 
 func (l *Language) separate(text string) string {
 	text = strings.TrimSpace(strings.Map(func(r rune) rune {
 		switch {
-		case isSpace(r):
+		case IsSpace(r):
 			return ' '
 		case r < ' ':
 			return -1

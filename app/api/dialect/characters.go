@@ -26,6 +26,11 @@ func Characters(text string, format translate.Format) int {
 	return n
 }
 
+// TooLong says whether a text has more than most characters, 0 for no bound. It is refused then, and needs no work before.
+func TooLong(text string, most int) bool {
+	return most > 0 && len(text) > most && translate.Characters(text) > most
+}
+
 // prose finds the parts of a text that are translated, where package translate finds
 // them too. Entities are decoded.
 func prose(text string, format translate.Format) iter.Seq[string] {

@@ -220,11 +220,11 @@ func sum(ctx context.Context, c *gin.Context, req *translate.Request, most int) 
 	req.Caller = access.Caller(c)
 	_, err = admission.Do(ctx, req.Caller, func(ctx context.Context) error {
 		for _, r := range req.Records {
-			n := translate.Characters(r.Text)
-			if most == 0 || n <= most {
-				n = Characters(r.Text, req.Format)
+			format := req.Format
+			if TooLong(r.Text, most) {
+				format = translate.Text
 			}
-			characters += n * len(req.To)
+			characters += Characters(r.Text, format) * len(req.To)
 			if err := admission.Work(ctx, len(r.Text)); err != nil {
 				return err
 			}
@@ -274,9 +274,8 @@ func (s *Server) ChargeDetection(c *gin.Context, texts []string, format translat
 	}
 	characters := 0
 	for _, text := range texts {
-		n := translate.Characters(text)
-		if most := s.MaxChars; most > 0 && n > most {
-			return fault.New(fault.TextTooLong, "", "a text has %d characters, at most %d are allowed", n, most)
+		if TooLong(text, s.MaxChars) {
+			return fault.New(fault.TextTooLong, "", "a text has %d characters, at most %d are allowed", translate.Characters(text), s.MaxChars)
 		}
 		characters += Characters(text, format)
 	}

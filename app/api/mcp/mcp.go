@@ -277,12 +277,12 @@ func Handler(version string, routes http.Handler, maxBody int64) http.Handler {
 		DisableLocalhostProtection: true, // access.Sites knows better which hosts and pages may call
 	})
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		raw, err := io.ReadAll(r.Body)
-		if what := crowded(raw); err == nil && what != "" {
-			http.Error(w, what, http.StatusBadRequest)
-			return
-		}
-		if r = r.WithContext(sentBy(r)); err == nil { // else the SDK reads the same error
+		r = r.WithContext(sentBy(r))
+		if raw, err := io.ReadAll(r.Body); err == nil { // else the SDK reads the same error
+			if what := crowded(raw); what != "" {
+				http.Error(w, what, http.StatusBadRequest)
+				return
+			}
 			r.Body = io.NopCloser(bytes.NewReader(raw))
 		}
 		tools.ServeHTTP(answerWriter{w}, r)
