@@ -93,23 +93,23 @@ func (f *follower) listen(ctx context.Context) (news bool, err error) {
 		f.polls = true
 		return false, f.goesOn(fmt.Errorf("instead of events there came %q", kind))
 	}
-	heard := false
+	received := false
 	for event, err := range sse.Read(&watched{resp.Body, patience}, &sse.ReadConfig{MaxEventSize: maxEventBytes}) {
 		if err != nil {
-			f.polls = !heard
+			f.polls = !received
 			return news, f.goesOn(err)
 		}
 		if event.Type != "job" {
 			continue // of a kind that is not known here
 		}
-		heard = true
+		received = true
 		changed, err := f.take([]byte(event.Data))
 		news = news || changed
 		if !outcomeUnknown(err) {
 			return news, err
 		}
 	}
-	f.polls = !heard
+	f.polls = !received
 	return news, f.goesOn(io.ErrUnexpectedEOF)
 }
 

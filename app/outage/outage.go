@@ -26,12 +26,12 @@ type Log struct {
 	Failing, Over string
 	Now           func() time.Time // nil: the clock
 
-	mu     sync.Mutex    // guards the rest
-	said   bool          // the last line was that it fails
-	unsaid int           // failures since then
-	last   time.Time     // failure
-	next   time.Time     // nothing is said before
-	pause  time.Duration // until then
+	mu         sync.Mutex    // guards the rest
+	reported   bool          // the last line was that it fails
+	unreported int           // failures since then
+	last       time.Time     // failure
+	next       time.Time     // nothing is said before
+	pause      time.Duration // until then
 }
 
 // Note notes an error, or with nil that it works.
@@ -39,10 +39,10 @@ func (l *Log) Note(err error, attrs ...any) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if err == nil {
-		if l.said && l.Over != "" {
+		if l.reported && l.Over != "" {
 			l.Log.Info(l.Over)
 		}
-		l.said = false
+		l.reported = false
 		return
 	}
 	now := time.Now()
@@ -54,14 +54,14 @@ func (l *Log) Note(err error, attrs ...any) {
 	}
 	l.last = now
 	if now.Before(l.next) {
-		l.unsaid++
+		l.unreported++
 		return
 	}
 	attrs = append(attrs, "error", err)
-	if l.unsaid > 0 {
-		attrs = append(attrs, "failures_since", l.unsaid)
+	if l.unreported > 0 {
+		attrs = append(attrs, "failures_since", l.unreported)
 	}
 	l.Log.Log(context.Background(), l.Level, l.Failing, attrs...)
 	l.pause = min(max(firstPause, 2*l.pause), longestPause)
-	l.said, l.unsaid, l.next = true, 0, now.Add(l.pause)
+	l.reported, l.unreported, l.next = true, 0, now.Add(l.pause)
 }

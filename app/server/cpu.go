@@ -6,8 +6,8 @@ import (
 	"runtime"
 
 	"dragoman/app/config"
-	"dragoman/app/decode/cores"
 	"dragoman/app/decode/engine"
+	"dragoman/app/decode/fairshare"
 	"dragoman/app/text/language"
 	"dragoman/model"
 	"dragoman/model/cpu"
@@ -48,7 +48,7 @@ func loadRuntime(library string) (modelRuntime, error) {
 type cpuBackend struct {
 	log     *slog.Logger
 	runtime modelRuntime
-	cores   *cores.Cores // that its models share
+	cores   *fairshare.Cores // that its models share
 }
 
 // roundsPerCore is how many rounds share a core at most. A round has parts that leave cores idle,
@@ -57,7 +57,7 @@ const roundsPerCore = 2
 
 // newCPUBackend shares all cores between the models that run on them.
 func newCPUBackend(log *slog.Logger, rt modelRuntime) (*cpuBackend, error) {
-	shared, err := cores.New(roundsPerCore * runtime.GOMAXPROCS(0))
+	shared, err := fairshare.New(roundsPerCore * runtime.GOMAXPROCS(0))
 	return &cpuBackend{log, rt, shared}, err
 }
 

@@ -16,7 +16,7 @@ import (
 // layers are the packages below app, from the first to be called to the last. None imports one of a layer above its own.
 var layers = []string{
 	"server", "cli", "api/httpapi", "api/dropin", "documents", "api jobs glossary live", "decode/fleet", "decode/catalog",
-	"translate", "config", "decode/engine decode/cores", "document", "guard", "client", "telemetry store", "text", "fault", "measure outage wait",
+	"translate", "config", "decode/engine decode/fairshare", "document", "guard", "client", "telemetry store", "text", "fault", "measure outage wait",
 }
 
 // layerOf is the number of a package's layer, by the longest name that is its own or that of a folder above it.

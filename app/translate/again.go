@@ -26,10 +26,10 @@ func gone() *fault.Failure {
 // pauses together have been some seconds: so long the model that is next may take to be loaded.
 const firstPause, longestPause = 50 * time.Millisecond, 4 * time.Second
 
-// insist is [Service.once], again and again where a model is gone: from the beginning and with what is
+// retryGone is [Service.once], tried again where a model is gone: from the beginning and with what is
 // there then, so that an answer never mixes two. fresh says whether nothing was answered yet. What stands
 // in the way of the next try is not the request's fault.
-func (s *Service) insist(ctx context.Context, req Request, yield func(i int, r Result) error, fresh func() bool) error {
+func (s *Service) retryGone(ctx context.Context, req Request, yield func(i int, r Result) error, fresh func() bool) error {
 	begun := false // before, by a model that is gone
 	for pause := firstPause; ; pause *= 2 {
 		err := s.once(ctx, req, yield)

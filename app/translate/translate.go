@@ -78,7 +78,7 @@ func (s *Service) Healthy() error { return s.cfg.Models.Healthy() }
 // on. Otherwise it is like [Service.Stream].
 func (s *Service) Translate(ctx context.Context, req Request) ([]Result, error) {
 	results := make([]Result, len(req.Records)*len(req.To))
-	err := s.insist(ctx, req, func(i int, r Result) error {
+	err := s.retryGone(ctx, req, func(i int, r Result) error {
 		results[i] = r
 		return nil
 	}, func() bool { return true })
@@ -104,7 +104,7 @@ func (s *Service) Translate(ctx context.Context, req Request) ([]Result, error) 
 // nothing that it translated was handed out, and fails with [ErrGone] after that.
 func (s *Service) Stream(ctx context.Context, req Request, yield func(i int, r Result) error) error {
 	fresh, untouched := true, make(map[int]bool)
-	return s.insist(ctx, req, func(i int, r Result) error {
+	return s.retryGone(ctx, req, func(i int, r Result) error {
 		if untouched[i] {
 			return nil
 		}

@@ -45,7 +45,7 @@ func (p *pull) openPartial(name string, v version) (*partial, error) {
 		if err := removeFile(path); err != nil {
 			return nil, err
 		}
-		p.state.Files[partialName] = record{version: v}
+		p.state.Files[partialName] = fileState{version: v}
 		if err := p.state.write(p.dir); err != nil {
 			return nil, err
 		}

@@ -24,12 +24,12 @@ type state struct {
 	Commit   string `json:"commit,omitempty"`   // that this was
 	// Complete says that the files are those of one checkpoint and all there. It
 	// is taken back before the first of them changes.
-	Complete bool              `json:"complete"`
-	Files    map[string]record `json:"files"` // every file that a pull put there, partial ones too
+	Complete bool                 `json:"complete"`
+	Files    map[string]fileState `json:"files"` // every file that a pull put there, partial ones too
 }
 
-// record is what is known of one file.
-type record struct {
+// fileState is what is known of one file.
+type fileState struct {
 	version
 	SHA256 string `json:"sha256,omitempty"` // "" for a partial file
 }
@@ -47,7 +47,7 @@ func readState(dir string, log *slog.Logger) *state {
 		s = &state{}
 	}
 	if s.Files == nil {
-		s.Files = map[string]record{}
+		s.Files = map[string]fileState{}
 	}
 	return s
 }

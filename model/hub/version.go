@@ -83,25 +83,25 @@ func (v version) resumable() bool { return v.Sum != "" || v.validator() != "" }
 
 // verify compares the file at path with the size and checksum of the version. It
 // returns ErrChecksum on a difference.
-func (v version) verify(ctx context.Context, path string) (record, error) {
+func (v version) verify(ctx context.Context, path string) (fileState, error) {
 	file, err := model.HashFile(ctx, path)
 	if err != nil {
-		return record{}, err
+		return fileState{}, err
 	}
 	if v.Size >= 0 && file.Size != v.Size {
-		return record{}, fmt.Errorf("%w: got %d bytes, expected %d", ErrChecksum, file.Size, v.Size)
+		return fileState{}, fmt.Errorf("%w: got %d bytes, expected %d", ErrChecksum, file.Size, v.Size)
 	}
 	got := sumSHA256 + file.SHA256
 	if strings.HasPrefix(v.Sum, sumGit) {
 		if got, err = gitSum(path, file.Size); err != nil {
-			return record{}, err
+			return fileState{}, err
 		}
 	}
 	if v.Sum != "" && got != v.Sum {
-		return record{}, fmt.Errorf("%w: got %s, expected %s", ErrChecksum, got, v.Sum)
+		return fileState{}, fmt.Errorf("%w: got %s, expected %s", ErrChecksum, got, v.Sum)
 	}
 	v.Size = file.Size
-	return record{version: v, SHA256: file.SHA256}, nil
+	return fileState{version: v, SHA256: file.SHA256}, nil
 }
 
 // gitSum is git's id of a file's content. Only small files of a repository have one, so

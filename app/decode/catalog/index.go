@@ -69,7 +69,7 @@ func (c *Catalog) statusOf(m repository.Model, v repository.Version, serving *ve
 	if err == nil {
 		known = c.inventory.versions[keyOfVersion(m, v)]
 	}
-	if known != nil && (serving == nil || serving.record == known.record) {
+	if known != nil && (serving == nil || serving.versionState == known.versionState) {
 		return c.status(known)
 	}
 	s = Status{Name: m.Name, Version: strconv.Itoa(v.Number), State: Unloaded}
@@ -95,9 +95,9 @@ func (c *Catalog) status(v *version) Status {
 		Served: c.inventory.serves(v),
 	}
 	if e := c.inventory.models[s.Name]; e != nil {
-		s.Current = e.current.record == v.record
+		s.Current = e.current.versionState == v.versionState
 	}
-	if i := c.residency.instances[v.key]; i != nil && (v.sound || i.version.record == v.record) {
+	if i := c.residency.instances[v.key]; i != nil && (v.sound || i.version.versionState == v.versionState) {
 		s.State = i.state()
 		if i.loaded != nil {
 			s.Device, s.Bytes = i.loaded.Device(), i.bytes

@@ -47,28 +47,28 @@ func (n *inventory) take(s repository.Snapshot) {
 	n.snapshot = s
 	before := n.logged
 	n.logged = make(map[string]bool)
-	say := func(log func(string, ...any), text string, args ...any) {
+	logOnce := func(log func(string, ...any), text string, args ...any) {
 		key := fmt.Sprintln(args...)
 		if n.logged[key] = true; !before[key] {
 			log(text, args...)
 		}
 	}
 	for _, p := range s.Problems {
-		say(n.log.Warn, "there is a problem with the repository", "path", p.Path, "problem", p.Text)
+		logOnce(n.log.Warn, "there is a problem with the repository", "path", p.Path, "problem", p.Text)
 	}
 	for _, m := range s.Models {
 		if m.Err != nil && !errors.Is(s.Err, m.Err) { // not what is wrong with all of a repository
-			say(n.log.Error, "a model is as it was before", "model", m.Name, "error", m.Err)
+			logOnce(n.log.Error, "a model is as it was before", "model", m.Name, "error", m.Err)
 		}
 		for _, v := range m.Versions {
 			if v.Err != nil {
-				say(n.log.Error, "a version cannot be served", "model", m.Name, "version", v.Number, "error", v.Err)
+				logOnce(n.log.Error, "a version cannot be served", "model", m.Name, "version", v.Number, "error", v.Err)
 			}
 		}
 	}
 	for _, p := range s.Pipelines {
 		if p.Err != nil {
-			say(n.log.Error, "a pipeline cannot be served", "pipeline", p.Name, "at", p.Origin, "error", p.Err)
+			logOnce(n.log.Error, "a pipeline cannot be served", "pipeline", p.Name, "at", p.Origin, "error", p.Err)
 		}
 	}
 }
@@ -124,7 +124,7 @@ func (n *inventory) entryOf(m repository.Model, known map[versionKey]*version, r
 		for _, v := range e.versions {
 			known[v.versionKey] = v
 		}
-	case e.current.record != current.record && !e.current.tried && current.broken == nil && (known[current.versionKey] != nil || ready(current.key)):
+	case e.current.versionState != current.versionState && !e.current.tried && current.broken == nil && (known[current.versionKey] != nil || ready(current.key)):
 		try = e.current
 		current = cmp.Or(known[current.versionKey], current)
 		known[current.versionKey] = current
@@ -169,7 +169,7 @@ func (n *inventory) newEntry(m repository.Model, known map[versionKey]*version) 
 func (n *inventory) versionOf(m repository.Model, v repository.Version) *version {
 	made := newVersion(m, v)
 	if known := n.versions[made.versionKey]; known != nil {
-		made.record = known.record
+		made.versionState = known.versionState
 	} else {
 		made.arrived = len(n.names) > 0
 		n.metrics.know(made.source)
@@ -213,7 +213,7 @@ func (n *inventory) reasons() map[string]error {
 // serves says whether a version is served, maybe with another configuration.
 func (n *inventory) serves(v *version) bool {
 	e := n.models[v.source.Name]
-	return e != nil && slices.ContainsFunc(e.versions, func(s *version) bool { return s.record == v.record })
+	return e != nil && slices.ContainsFunc(e.versions, func(s *version) bool { return s.versionState == v.versionState })
 }
 
 // demand says whether an instance is wanted: a version with its key is served, or on a trial. pinned and keep are how

@@ -63,7 +63,7 @@ func (c *Catalog) endTrial(v *version, err error) {
 	log := c.cfg.Log.With("model", v.source.Name, "version", v.source.Version)
 	if e := c.inventory.models[v.source.Name]; err != nil {
 		log.Error("a new version does not take over", "error", err)
-	} else if e != nil && e.current.record == v.record {
+	} else if e != nil && e.current.versionState == v.versionState {
 		log.Info("a new version takes over")
 	}
 }
@@ -88,7 +88,7 @@ const (
 
 // markBroken makes a version one that cannot be loaded, for a while; mu is held.
 func (c *Catalog) markBroken(v *version, err error) {
-	known, broken := v.record, &BrokenError{Model: v.source.ref(), Err: err}
+	known, broken := v.versionState, &BrokenError{Model: v.source.ref(), Err: err}
 	known.tried, known.broken = false, broken
 	pause := min(longestRetry, firstRetry<<min(known.fails, 6)) // 64 minutes
 	known.fails++
@@ -117,7 +117,7 @@ func (c *Catalog) checkServed() {
 // or its load does; one version at a time. mu is held.
 func (c *Catalog) check(v *version) {
 	i := c.residency.instances[v.key]
-	if v.sound || v.checking || v.broken != nil || i != nil && i.version.record == v.record || c.closing.Err() != nil {
+	if v.sound || v.checking || v.broken != nil || i != nil && i.version.versionState == v.versionState || c.closing.Err() != nil {
 		return
 	}
 	v.checking = true

@@ -31,12 +31,12 @@ type version struct {
 	from, to []string            // languages, sorted
 	targets  map[string][]string // by source language, sorted
 
-	*record
+	*versionState
 }
 
-// record is what is known of a version, whatever its configuration says on whom it is offered to.
+// versionState is what is known of a version, whatever its configuration says on whom it is offered to.
 // It is guarded by the catalog's mu.
-type record struct {
+type versionState struct {
 	tried    bool          // it was loaded once
 	sound    bool          // its files are those of its manifest
 	checking bool          // whether they are is being found out
@@ -48,7 +48,7 @@ type record struct {
 
 func newVersion(m repository.Model, v repository.Version) *version {
 	made := &version{
-		record: new(record), versionKey: keyOfVersion(m, v),
+		versionState: new(versionState), versionKey: keyOfVersion(m, v),
 		source: Source{Name: m.Name, Version: strconv.Itoa(v.Number), Dir: v.Dir, Manifest: v.Manifest, Identity: v.Identity, Config: m.Config},
 	}
 	made.setTargets(v.Manifest.Directions())

@@ -23,7 +23,7 @@
 //
 //  1. takes new sentences and cancelled requests from the mailbox;
 //  2. lets sentences leave that nobody waits for any more;
-//  3. waits for its turn where several engines share the cores (turn.go);
+//  3. waits for its turn where several engines share the cores (cores.go);
 //  4. admits sentences from the queue as far as rows and memory (budget.go) allow,
 //     encodes them together and lets them join the batch;
 //  5. takes one decoder step with all rows;

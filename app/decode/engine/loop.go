@@ -33,7 +33,7 @@ type loop struct {
 	tokenRate, workRate          throughput // source tokens, and these × beams, while something waits
 	waited                       bool       // something waited when this round admitted
 	admittedTokens, admittedWork float64    // source tokens that it admitted, and these × beams
-	turns                        throughput // seconds in rounds, of those in which it had something to do
+	ownTime                      throughput // seconds in rounds, of those in which it had something to do
 	timeShare                    timeShare
 	waiting                      int // calls with a sequence in the queue
 
@@ -101,7 +101,7 @@ func (l *loop) round(ctx context.Context) {
 	waiting = l.stats.Waiting - waiting
 	spent := time.Since(start) - waiting
 	l.stats.Busy += spent
-	l.turns.add(spent.Seconds(), spent+waiting)
+	l.ownTime.add(spent.Seconds(), spent+waiting)
 	if l.waited { // a batch with room to spare says nothing of what it could do
 		l.tokenRate.add(l.admittedTokens, spent)
 		l.workRate.add(l.admittedWork, spent)
@@ -117,7 +117,7 @@ func (l *loop) work(ctx context.Context) error {
 		return nil
 	}
 	l.sweep()
-	if err := l.turn(ctx); err != nil {
+	if err := l.takeCores(ctx); err != nil {
 		return err
 	}
 	l.timeShare.begin(time.Now())
@@ -257,7 +257,7 @@ func (l *loop) publish() {
 		s.RunningRows = 0
 	}
 	s.QueuedRequests = l.waiting
-	s.SourceTokensPerSecond, s.WorkPerSecond = l.tokenRate.rate()*l.turns.rate(), l.workRate.rate()*l.turns.rate()
+	s.SourceTokensPerSecond, s.WorkPerSecond = l.tokenRate.rate()*l.ownTime.rate(), l.workRate.rate()*l.ownTime.rate()
 	l.snapshot.set(func(published *loopState) { published.Stats = *s })
 }
 

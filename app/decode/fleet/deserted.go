@@ -18,8 +18,8 @@ type fleet struct {
 	empty   time.Duration            // when nobody took from any
 }
 
-// next is the fleet with the workers that are there at a time, each of which was heard of last at another.
-func (f fleet) next(at time.Time, lease time.Duration, workers map[string]WorkerStatus, heard map[string]time.Time) fleet {
+// next is the fleet with the workers that are there at a time, each of which was seen last at another.
+func (f fleet) next(at time.Time, lease time.Duration, workers map[string]WorkerStatus, lastSeen map[string]time.Time) fleet {
 	n := fleet{workers: workers, others: f.others, at: at, watched: f.watched, taken: make(map[string]time.Duration), empty: f.empty}
 	if !f.at.IsZero() {
 		n.watched += min(at.Sub(f.at), lease/2)
@@ -33,7 +33,7 @@ func (f fleet) next(at time.Time, lease time.Duration, workers map[string]Worker
 	for id, w := range workers {
 		for queue, q := range w.Queues {
 			if !q.Leaving {
-				n.taken[queue] = max(n.taken[queue], n.watched-at.Sub(heard[id]))
+				n.taken[queue] = max(n.taken[queue], n.watched-at.Sub(lastSeen[id]))
 				alone = false
 			}
 		}

@@ -170,10 +170,10 @@ func (g *Gateway) heartbeat(n uint64, workers *members[WorkerStatus], gateways *
 	b := g.broker
 	ctx, cancel := context.WithTimeout(g.closing, b.timing.Lease/2)
 	defer cancel()
-	var saidWorkers, saidGateways *redis.MapStringStringCmd
+	var workerStatuses, gatewayStatuses *redis.MapStringStringCmd
 	var there *redis.BoolCmd
 	if err := g.publish(ctx, gatewayStatus{ID: g.id, Beat: n, Work: g.ownWork()}, func(p redis.Pipeliner) {
-		saidWorkers, saidGateways = p.HGetAll(ctx, b.workersKey()), p.HGetAll(ctx, b.gatewaysKey())
+		workerStatuses, gatewayStatuses = p.HGetAll(ctx, b.workersKey()), p.HGetAll(ctx, b.gatewaysKey())
 		if read := g.lastRead(); read != "0" {
 			p.XTrimMinIDApprox(ctx, b.repliesKey(g.id), read, 0)
 		}
@@ -182,15 +182,15 @@ func (g *Gateway) heartbeat(n uint64, workers *members[WorkerStatus], gateways *
 		return err
 	}
 	now := time.Now()
-	aliveWorkers, goneWorkers := workers.update(now, saidWorkers.Val())
-	aliveGateways, goneGateways := gateways.update(now, saidGateways.Val())
+	aliveWorkers, goneWorkers := workers.update(now, workerStatuses.Val())
+	aliveGateways, goneGateways := gateways.update(now, gatewayStatuses.Val())
 	delete(aliveGateways, g.id)
-	heard := make(map[string]time.Time)
+	lastSeen := make(map[string]time.Time)
 	for id := range aliveWorkers {
-		heard[id] = workers.seen[id].heard
+		lastSeen[id] = workers.seen[id].lastSeen
 	}
 	g.mu.Lock()
-	g.fleet = g.fleet.next(now, b.timing.Lease, aliveWorkers, heard)
+	g.fleet = g.fleet.next(now, b.timing.Lease, aliveWorkers, lastSeen)
 	g.fleet.others = make(submitted)
 	for _, other := range aliveGateways {
 		for queue, lanes := range other.Work {

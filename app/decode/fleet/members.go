@@ -117,10 +117,10 @@ type members[S any] struct {
 
 // sighting is what a member said last.
 type sighting[S any] struct {
-	raw    string
-	status S
-	valid  bool // it speaks our language
-	heard  time.Time
+	raw      string
+	status   S
+	valid    bool // it speaks our language
+	lastSeen time.Time
 }
 
 func newMembers[S any](b *Broker, key string) *members[S] {
@@ -129,17 +129,17 @@ func newMembers[S any](b *Broker, key string) *members[S] {
 
 // update takes what the members say, and returns those that are there, and the ids of those that
 // have been silent for so long that nobody needs to know of them any more.
-func (m *members[S]) update(now time.Time, said map[string]string) (alive map[string]S, gone []string) {
+func (m *members[S]) update(now time.Time, statuses map[string]string) (alive map[string]S, gone []string) {
 	alive = make(map[string]S)
-	for id, raw := range said {
+	for id, raw := range statuses {
 		known := m.seen[id]
 		if known == nil || known.raw != raw {
-			known = &sighting[S]{raw: raw, heard: now}
-			said, err := m.broker.open(inHash(m.key, id), raw)
-			known.valid = err == nil && json.Unmarshal(said, &known.status) == nil
+			known = &sighting[S]{raw: raw, lastSeen: now}
+			opened, err := m.broker.open(inHash(m.key, id), raw)
+			known.valid = err == nil && json.Unmarshal(opened, &known.status) == nil
 			m.seen[id] = known
 		}
-		switch silent := now.Sub(known.heard); {
+		switch silent := now.Sub(known.lastSeen); {
 		case silent <= m.broker.timing.Lease && known.valid:
 			alive[id] = known.status
 		case silent > forgotten:
@@ -147,7 +147,7 @@ func (m *members[S]) update(now time.Time, said map[string]string) (alive map[st
 		}
 	}
 	for id := range m.seen {
-		if _, there := said[id]; !there {
+		if _, there := statuses[id]; !there {
 			delete(m.seen, id)
 		}
 	}

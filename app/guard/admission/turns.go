@@ -10,8 +10,8 @@ import (
 )
 
 const (
-	// slice is how long one works before others have their turn.
-	slice = 10 * time.Millisecond
+	// timeSlice is how long one works before others have their turn.
+	timeSlice = 10 * time.Millisecond
 	// freeShare is the part of the cores, one in so many, that work in turns may keep busy: what decodes
 	// waits for the slowest of its threads.
 	freeShare = 4
@@ -137,7 +137,7 @@ func Work(ctx context.Context, n int) error {
 	if !ok {
 		return nil
 	}
-	if w.done += int64(n); w.of == nil || time.Since(w.begun) < slice {
+	if w.done += int64(n); w.of == nil || time.Since(w.begun) < timeSlice {
 		return nil
 	}
 	w.leave()

@@ -31,7 +31,7 @@ func works(t *testing.T, turns *Turns, slices int, callers ...string) string {
 			_, err := turns.Do(t.Context(), caller, func(ctx context.Context) error {
 				for range slices {
 					log.WriteString(caller) // one works at a time: the race detector would see two
-					time.Sleep(slice)
+					time.Sleep(timeSlice)
 					if err := Work(ctx, 1); err != nil {
 						return err
 					}
@@ -62,13 +62,13 @@ func TestTurnsAreCallers(t *testing.T) {
 
 // Work takes its part of the cores and no more: a slice is followed by a rest, for whoever is next.
 func TestTurnsRest(t *testing.T) {
-	for rest, want := range map[float64]time.Duration{0: 8 * slice, 1: 15 * slice, 3: 29 * slice} {
+	for rest, want := range map[float64]time.Duration{0: 8 * timeSlice, 1: 15 * timeSlice, 3: 29 * timeSlice} {
 		synctest.Test(t, func(t *testing.T) {
 			turns := newTurns(1)
 			turns.rest = rest
 			begun := time.Now()
 			works(t, turns, 4, "a", "b")
-			assert.InDelta(t, want, time.Since(begun), float64(3*slice), "rest %v", rest)
+			assert.InDelta(t, want, time.Since(begun), float64(3*timeSlice), "rest %v", rest)
 			time.Sleep(time.Second) // the last rest
 		})
 	}

@@ -26,8 +26,8 @@ import (
 	"dragoman/app/api/httpapi"
 	"dragoman/app/config"
 	"dragoman/app/decode/catalog"
-	"dragoman/app/decode/cores"
 	"dragoman/app/decode/engine"
+	"dragoman/app/decode/fairshare"
 	"dragoman/app/telemetry"
 	"dragoman/app/translate"
 	"dragoman/model"
@@ -88,7 +88,7 @@ func run(ctx context.Context, length int) (err error) {
 // loads those that are to be loaded at the start. The caller closes it.
 func open(ctx context.Context, rt *cpu.Runtime, cfg config.Config, length int, log *slog.Logger) (*catalog.Catalog, error) {
 	const rounds = 2 // that share a core at most, as in the service
-	shared, err := cores.New(rounds * runtime.GOMAXPROCS(0))
+	shared, err := fairshare.New(rounds * runtime.GOMAXPROCS(0))
 	if err != nil {
 		return nil, err
 	}
@@ -115,7 +115,7 @@ type loader struct {
 	cfg        config.Config
 	length     int
 	log        *slog.Logger
-	cores      *cores.Cores
+	cores      *fairshare.Cores
 	tokenizers sync.Map // by the checksum of their pieces
 }
 

@@ -202,22 +202,22 @@ const (
 // languages finds the languages of a call: those of the model's name, or those that its messages name. model is how
 // errors call the model.
 func (p prompt) languages(call *dialect.Call, model string, named pair) (from, to string) {
-	said := pair{}
+	inPrompt := pair{}
 	if p.form || named.none() {
-		said = languagesIn(p.instructions)
+		inPrompt = languagesIn(p.instructions)
 	}
 	switch {
-	case named.none() && said.none():
+	case named.none() && inPrompt.none():
 		call.Fail(dialect.RefuseAs(fault.MissingField, noTarget, model))
 		return "", ""
-	case len(said.to) > 1:
-		call.Fail(dialect.Refuse(severals, strings.Join(said.to, " and "), model))
+	case len(inPrompt.to) > 1:
+		call.Fail(dialect.Refuse(severals, strings.Join(inPrompt.to, " and "), model))
 		return "", ""
 	case named.none():
-		named = said
-	case !said.none():
-		if in, ok := call.Languages.Target(said.to[0]); ok && in != call.Target(named.to[0]) {
-			call.Fail(dialect.Refuse(differs, named.to[0], said.to[0]))
+		named = inPrompt
+	case !inPrompt.none():
+		if in, ok := call.Languages.Target(inPrompt.to[0]); ok && in != call.Target(named.to[0]) {
+			call.Fail(dialect.Refuse(differs, named.to[0], inPrompt.to[0]))
 		}
 	}
 	if len(named.from) == 1 {

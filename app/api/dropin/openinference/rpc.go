@@ -120,14 +120,14 @@ func (r *RPC) inferMessage(c *gin.Context, models Models) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	said, err := messageOf(in)
+	body, err := messageOf(in)
 	if err != nil {
 		return nil, err
 	}
 	if sequenceOf(in) != "" {
-		return r.sequenceMessage(c, answer{ID: said.ID, Model: m.Name, Version: m.Version}, in, said)
+		return r.sequenceMessage(c, answer{ID: body.ID, Model: m.Name, Version: m.Version}, in, body)
 	}
-	req, err := said.request(&decoder{most: r.MaxRecords})
+	req, err := body.request(&decoder{most: r.MaxRecords})
 	if err != nil {
 		return nil, err
 	}

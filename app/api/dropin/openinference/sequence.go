@@ -50,7 +50,7 @@ type sequence struct {
 	session  *live.Session
 	from, to string
 
-	turn     sync.Mutex // is held by the request that is served; it guards the rest
+	mu       sync.Mutex // is held by the request that is served; it guards the rest
 	edits    int64      // that were sent
 	seen     int64      // the revision up to which lines are
 	lines    []line
@@ -113,24 +113,24 @@ func editOf(in *pb.ModelInferRequest, req request) (e edit, err error) {
 }
 
 // sequenceMessage serves a request of a sequence to a model. Its answer is one of that request and model.
-func (r *RPC) sequenceMessage(c *gin.Context, of answer, in *pb.ModelInferRequest, said inferBody) (*pb.ModelInferResponse, error) {
+func (r *RPC) sequenceMessage(c *gin.Context, of answer, in *pb.ModelInferRequest, body inferBody) (*pb.ModelInferResponse, error) {
 	if r.cfg.OpenSession == nil {
 		return nil, fault.Off("sequences", "LIVE_SESSIONS=0")
 	}
 	key := sequenceKey{access.Caller(c), reference(c.Param("model"), c.Param("version")), sequenceOf(in)}
 	x := r.sequences.get(key)
-	if slices.ContainsFunc(said.Outputs, func(o outputBody) bool { return o.Name != textTensor }) {
+	if slices.ContainsFunc(body.Outputs, func(o outputBody) bool { return o.Name != textTensor }) {
 		return nil, refuse("a sequence has the output %s only", textTensor)
 	}
-	said.Outputs = []outputBody{{Name: textTensor}}
+	body.Outputs = []outputBody{{Name: textTensor}}
 	isStart := in.GetParameters()[sequenceStart].GetBoolParam()
 	switch {
 	case x == nil && !isStart:
 		return nil, fault.New(fault.UnknownSession, "", "there is no sequence %.64q: its first request has %s, and a sequence ends that is idle", key.id, sequenceStart)
-	case x != nil && !isStart && !slices.ContainsFunc(said.Inputs, func(t inputBody) bool { return t.Name == toTensor }):
-		said.Parameters.To = cmp.Or(said.Parameters.To, x.to)
+	case x != nil && !isStart && !slices.ContainsFunc(body.Inputs, func(t inputBody) bool { return t.Name == toTensor }):
+		body.Parameters.To = cmp.Or(body.Parameters.To, x.to)
 	}
-	req, err := said.request(&decoder{most: r.MaxRecords})
+	req, err := body.request(&decoder{most: r.MaxRecords})
 	if err != nil {
 		return nil, err
 	}
@@ -230,8 +230,8 @@ type change struct {
 // do edits the text and waits until it is translated. With an error the text may have been edited: an empty text asks
 // for its translation again.
 func (x *sequence) do(ctx context.Context, e edit) (change, error) {
-	x.turn.Lock()
-	defer x.turn.Unlock()
+	x.mu.Lock()
+	defer x.mu.Unlock()
 	if err := ctx.Err(); err != nil {
 		return change{}, err
 	}

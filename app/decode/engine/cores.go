@@ -18,10 +18,10 @@ type Cores interface {
 	Release()
 }
 
-// turn waits until the worker may use the cores, where it shares them, and takes in what
+// takeCores waits until the worker may use the cores, where it shares them, and takes in what
 // came meanwhile. The wait does not count as part of the round: a worker that waits for
 // another one's model does not hang.
-func (l *loop) turn(ctx context.Context) error {
+func (l *loop) takeCores(ctx context.Context) error {
 	if l.cfg.Cores == nil || len(l.sequences) == 0 {
 		return nil
 	}

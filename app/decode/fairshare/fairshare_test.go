@@ -1,4 +1,4 @@
-package cores
+package fairshare
 
 import (
 	"context"
@@ -230,7 +230,7 @@ func BenchmarkYield(b *testing.B) {
 			came := time.Now().Add(-time.Hour)
 			require.NoError(b, m.Acquire(b.Context(), came))
 			for range others { // who came after all that happens here
-				c.waiting = append(c.waiting, &turn{of: other, oldest: time.Now().Add(time.Hour), ready: make(chan struct{})})
+				c.waiting = append(c.waiting, &waiter{of: other, oldest: time.Now().Add(time.Hour), ready: make(chan struct{})})
 			}
 			b.ReportAllocs()
 			for b.Loop() {

@@ -10,19 +10,19 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"dragoman/app/decode/cores"
+	"dragoman/app/decode/fairshare"
 	"dragoman/model"
 )
 
 // machine has two cores, which engines share.
-func machine(t testing.TB) *cores.Cores {
-	c, err := cores.New(2)
+func machine(t testing.TB) *fairshare.Cores {
+	c, err := fairshare.New(2)
 	require.NoError(t, err)
 	return c
 }
 
 // on makes an engine use the machine's cores.
-func on(t testing.TB, c *cores.Cores, threads int) func(*Config) {
+func on(t testing.TB, c *fairshare.Cores, threads int) func(*Config) {
 	m, err := c.Join(threads)
 	require.NoError(t, err)
 	return func(cfg *Config) { cfg.Cores, cfg.Rows = m, 80 }
@@ -46,7 +46,7 @@ func stuck() (m *toy, release chan struct{}) {
 }
 
 // allFree wants all cores of a machine to be free, now.
-func allFree(t testing.TB, c *cores.Cores) {
+func allFree(t testing.TB, c *fairshare.Cores) {
 	all, err := c.Join(2)
 	require.NoError(t, err)
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)

@@ -1,4 +1,4 @@
-package cores
+package fairshare
 
 import (
 	"context"

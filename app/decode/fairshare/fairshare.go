@@ -1,4 +1,4 @@
-// Package cores shares the cores of a machine between the models of one process. Each
+// Package fairshare shares the cores of a machine between the models of one process. Each
 // worker of a model asks for its cores before it takes a round, a decoder step and what
 // comes before it, and gives them back or asks again after it. What is decided here,
 // whenever somebody asks or a round ends, is whose round is next.
@@ -33,7 +33,7 @@
 // Where the next one needs more cores than are free, what becomes free is kept for it.
 // Otherwise workers that need few would keep one that needs all from ever having them. So
 // cores are idle only where nobody waits, or until the rounds that run end.
-package cores
+package fairshare
 
 import (
 	"cmp"
@@ -60,7 +60,7 @@ type Cores struct {
 
 	mu      sync.Mutex // guards the rest, and what changes of models
 	free    int
-	waiting []*turn // in the order in which they asked
+	waiting []*waiter // in the order in which they asked
 }
 
 // Model is a model that shares cores with others. Its workers may use it at the same
@@ -75,8 +75,8 @@ type Model struct {
 	at     time.Time // zero: it had none yet
 }
 
-// turn is a worker that waits for its round.
-type turn struct {
+// waiter is a worker that waits for its round.
+type waiter struct {
 	of     *Model
 	oldest time.Time
 	ready  chan struct{} // closed when it has its cores
@@ -135,15 +135,15 @@ func (m *Model) Release() {
 }
 
 // ask lets a worker wait for its turn, which it may have at once. mu is held.
-func (c *Cores) ask(m *Model, oldest, now time.Time) *turn {
-	t := &turn{of: m, oldest: oldest, ready: make(chan struct{})}
+func (c *Cores) ask(m *Model, oldest, now time.Time) *waiter {
+	t := &waiter{of: m, oldest: oldest, ready: make(chan struct{})}
 	c.waiting = append(c.waiting, t)
 	c.serve(now)
 	return t
 }
 
 // wait returns when a worker has its turn, or gives the turn up when ctx is done.
-func (c *Cores) wait(ctx context.Context, t *turn) error {
+func (c *Cores) wait(ctx context.Context, t *waiter) error {
 	select {
 	case <-t.ready:
 	case <-ctx.Done():
@@ -166,18 +166,18 @@ func (c *Cores) wait(ctx context.Context, t *turn) error {
 // serve lets those begin whose turn it is, as far as there are cores. mu is held.
 func (c *Cores) serve(now time.Time) {
 	for len(c.waiting) > 0 {
-		t := slices.MaxFunc(c.waiting, func(a, b *turn) int { return cmp.Compare(a.score(now), b.score(now)) })
+		t := slices.MaxFunc(c.waiting, func(a, b *waiter) int { return cmp.Compare(a.score(now), b.score(now)) })
 		if t.of.need > c.free {
 			return
 		}
-		c.waiting = slices.DeleteFunc(c.waiting, func(other *turn) bool { return other == t })
+		c.waiting = slices.DeleteFunc(c.waiting, func(other *waiter) bool { return other == t })
 		t.of.change(now, 1)
 		close(t.ready)
 	}
 }
 
-// score says how urgent a turn is; see the package.
-func (t *turn) score(now time.Time) float64 {
+// score says how urgent a waiter is; see the package.
+func (t *waiter) score(now time.Time) float64 {
 	return min(1, now.Sub(t.oldest).Seconds()/patience.Seconds()) - t.of.shareAt(now)
 }
 
