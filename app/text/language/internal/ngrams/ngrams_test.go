@@ -20,11 +20,11 @@ type record struct {
 func tableOf(t *testing.T, codes string, records ...record) *Table {
 	var lines []string
 	for _, r := range records {
-		h := Hash(r.sequence)
+		h := hashOf(r.sequence)
 		lines = append(lines, string([]byte{byte(h >> 24), byte(h >> 16), byte(h >> 8), byte(h), r.language, r.units}))
 	}
 	slices.Sort(lines)
-	table, err := parse(Magic + " " + codes + "\n" + strings.Join(lines, ""))
+	table, err := parse(magic + " " + codes + "\n" + strings.Join(lines, ""))
 	require.NoError(t, err)
 	return table
 }
@@ -50,7 +50,7 @@ func TestScore(t *testing.T) {
 		record{"a", 0, 16}, record{"b", 0, 32}, record{"ab", 0, 8}, record{"é", 0, 48},
 		record{"a", 1, 64}, record{"b", 1, 64}, record{"abab", 1, 4},
 	)
-	const unknown = Floor
+	const unknown = floor
 	for _, test := range []struct {
 		name  string
 		words []string
@@ -59,14 +59,14 @@ func TestScore(t *testing.T) {
 		{"nothing", nil, []float64{0, 0}},
 		{"empty word", []string{""}, []float64{0, 0}},
 		{"single letter", []string{"a"}, []float64{1, 4}},
-		{"the longest sequence counts", []string{"ab"}, []float64{1 + 0.5, 4 + Backoff + 4}},
+		{"the longest sequence counts", []string{"ab"}, []float64{1 + 0.5, 4 + backoff + 4}},
 		{"words are apart", []string{"a", "b"}, []float64{1 + 2, 4 + 4}},
 		{"a letter of two bytes", []string{"é"}, []float64{3, unknown}},
 		{"unknown letter", []string{"x"}, []float64{unknown, unknown}},
 		{"unknown letter behind others", []string{"abx"},
-			[]float64{1 + 0.5 + 2*Backoff + unknown, 4 + Backoff + 4 + 2*Backoff + unknown}},
+			[]float64{1 + 0.5 + 2*backoff + unknown, 4 + backoff + 4 + 2*backoff + unknown}},
 		{"a long sequence", []string{"abab"},
-			[]float64{1 + 0.5 + (2*Backoff + 1) + (2*Backoff + 0.5), 4 + (Backoff + 4) + (2*Backoff + 4) + 0.25}},
+			[]float64{1 + 0.5 + (2*backoff + 1) + (2*backoff + 0.5), 4 + (backoff + 4) + (2*backoff + 4) + 0.25}},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			assert.Equal(t, test.want, table.Scorer([]string{"xx", "yy"}).Score(slices.Values(test.words)))
@@ -87,10 +87,10 @@ func TestLoad(t *testing.T) {
 	assert.Contains(t, table.Languages(), "en")
 	counts := make([]int, len(table.Languages()))
 	last := ""
-	for at := 0; at < len(table.records); at += RecordSize {
+	for at := 0; at < len(table.records); at += recordSize {
 		key := table.records[at : at+5]
 		if key <= last || int(key[4]) >= len(counts) {
-			t.Fatalf("record %d: %x after %x, of %d languages", at/RecordSize, key, last, len(counts))
+			t.Fatalf("record %d: %x after %x, of %d languages", at/recordSize, key, last, len(counts))
 		}
 		last = key
 		counts[key[4]]++

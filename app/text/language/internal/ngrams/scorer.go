@@ -42,34 +42,34 @@ func (s *Scorer) Score(words iter.Seq[string]) []float64 {
 
 // add adds the cost of a word to bits. seen is scratch of the same length.
 func (s *Scorer) add(word string, bits []float64, seen []bool) {
-	var starts [Order]int // of the last letters, the newest at the end
+	var starts [order]int // of the last letters, the newest at the end
 	letters := 0          // that starts has
 	for start, r := range word {
 		copy(starts[:], starts[1:])
-		starts[Order-1] = start
-		letters = min(letters+1, Order)
+		starts[order-1] = start
+		letters = min(letters+1, order)
 		end := min(start+utf8.RuneLen(r), len(word))
 
 		// The longest sequence that a language knows gives its cost.
 		clear(seen)
 		left := s.count
 		for n := letters; n > 0 && left > 0; n-- {
-			penalty := Backoff * float64(letters-n)
-			hash := Hash(word[starts[Order-n]:end])
-			for at := s.table.find(hash); at < len(s.table.records) && s.table.hash(at) == hash; at += RecordSize {
+			penalty := backoff * float64(letters-n)
+			hash := hashOf(word[starts[order-n]:end])
+			for at := s.table.find(hash); at < len(s.table.records) && s.table.hash(at) == hash; at += recordSize {
 				slot := s.slots[s.table.records[at+4]]
 				if slot == none || seen[slot] {
 					continue
 				}
 				seen[slot] = true
 				left--
-				bits[slot] += penalty + float64(s.table.records[at+5])/Unit
+				bits[slot] += penalty + float64(s.table.records[at+5])/unit
 			}
 		}
-		penalty := Backoff * float64(letters-1)
+		penalty := backoff * float64(letters-1)
 		for slot := range seen {
 			if !seen[slot] {
-				bits[slot] += penalty + Floor
+				bits[slot] += penalty + floor
 			}
 		}
 	}
