@@ -253,12 +253,6 @@ func (l *Live) Problem() error {
 	return l.problem
 }
 
-// Connections is how many connections the session has had.
-func (l *Live) Connections() int {
-	defer l.lock()()
-	return l.made
-}
-
 // Segments are the sentences as they are known now, in the order of the text.
 func (l *Live) Segments() []LiveSegment {
 	defer l.lock()()

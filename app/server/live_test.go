@@ -5,9 +5,11 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"net"
 	"net/http"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -208,7 +210,13 @@ func TestLiveEndsWithTheService(t *testing.T) {
 // The client comes back to its session, whatever happens to its connections.
 func TestLiveClient(t *testing.T) {
 	r := service(t, "LIVE_IDLE=200ms")
-	c, err := client.New(client.Config{URL: r.url})
+	var dials atomic.Int64
+	c, err := client.New(client.Config{URL: r.url, HTTPClient: &http.Client{Transport: &http.Transport{
+		DialContext: func(ctx context.Context, network, address string) (net.Conn, error) {
+			dials.Add(1)
+			return new(net.Dialer).DialContext(ctx, network, address)
+		},
+	}}})
 	require.NoError(t, err)
 	defer c.Close()
 	l, err := c.Live(t.Context(), client.Request{From: "en", To: "fr"})
@@ -219,8 +227,8 @@ func TestLiveClient(t *testing.T) {
 			for !strings.Contains(l.Text(), "gare") {
 				require.NoError(t, l.Next(t.Context()))
 			}
-			before := l.Connections()
-			for l.Connections() == before {
+			before := dials.Load()
+			for dials.Load() == before {
 				require.NoError(t, l.Next(t.Context()))
 			}
 		}
