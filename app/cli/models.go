@@ -12,7 +12,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"dragoman/model"
-	"dragoman/model/family"
 	"dragoman/model/repository"
 )
 
@@ -147,9 +146,6 @@ func listVersion(v repository.Version, config error) listedVersion {
 	if m := v.Manifest; m != nil {
 		listed.Precision, listed.Languages, listed.Source, listed.Revision = m.Precision, m.Languages, m.Source, m.Revision
 		listed.Family, listed.License = m.Family, m.License
-		if f, err := family.Named(m.Family); err == nil {
-			listed.Family = f.Name // an old export does not say
-		}
 	}
 	return listed
 }

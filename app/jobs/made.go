@@ -1,7 +1,6 @@
 package jobs
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 
@@ -59,8 +58,7 @@ func (s *Service) Made(ctx context.Context, job Job) (*Made, error) {
 
 // NewMade makes what a job's document is written to.
 func NewMade(ctx context.Context, job Job) *Made {
-	d := job.Document
-	m := &Made{ctx: ctx, most: cmp.Or(d.Most, 8*d.Bytes+1<<20)} // older versions have not said
+	m := &Made{ctx: ctx, most: job.Document.Most}
 	m.chunk = func(_ context.Context, n int) ([]byte, error) { return m.written[n], nil }
 	return m
 }

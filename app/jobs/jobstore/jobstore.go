@@ -46,21 +46,18 @@ func OpenFile(path string, cfg jobs.StoreConfig) (jobs.Store, error) {
 	return &keeper{file, cfg, semaphore.NewWeighted(1)}, nil
 }
 
-// begin ends the claims of the process that had the file before. And it lists the jobs by state, which older versions of
-// the program do not: one of them may have been that process.
+// begin ends the claims of the process that had the file before.
 func begin(file *store.File) error {
 	records, err := file.Values("jobs")
 	if err != nil {
 		return err
 	}
 	return file.Update(context.Background(), func(tx store.Writer) error {
-		tx.Clear(store.Key{Bucket: "states"})
 		for _, raw := range records {
 			r, err := jobs.ParseRecord(raw)
 			if err != nil {
 				return err
 			}
-			tx.Enlist(inState(r.State), expiry(r))
 			if before := *r; r.State == jobs.Running && r.Due.After(tx.Now()) {
 				r.Due = tx.Now()
 				if err := put(tx, &before, r); err != nil {
