@@ -4,6 +4,8 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"dragoman/app/text/char"
 )
 
 // abbreviated says whether the full stop at e belongs to the word before it and does
@@ -95,7 +97,7 @@ func lastToken(s string) string {
 	i := len(s)
 	for i > 0 {
 		r, w := utf8.DecodeLastRuneInString(s[:i])
-		behind, _ := decode(s, i)
+		behind, _ := char.Decode(s, i)
 		inside := r == '"' && hebrew(behind) && hebrew(lastRune(s[:i-w])) // ש"ח
 		if wide(r) || !wordly(r) && !inside && (blank(r) || closing(r) || opening(r) || r == '–' || r == '—' || r == '/') {
 			break
@@ -111,14 +113,14 @@ func lastToken(s string) string {
 // anything else that is no letter, and where it ends. At most 16 bytes count.
 func firstWord(s string) (word string, end int) {
 	const longest = 16
-	start := skip(s, 0, func(r rune) bool { return opening(r) || blank(r) })
-	end = start + skip(s[start:min(len(s), start+longest)], 0, letter)
+	start := char.Skip(s, 0, func(r rune) bool { return opening(r) || blank(r) })
+	end = start + char.Skip(s[start:min(len(s), start+longest)], 0, letter)
 	return s[start:end], end
 }
 
 // initial says whether a token is a single letter of a script that has initials.
 func initial(token string) bool {
-	r, w := decode(token, 0)
+	r, w := char.Decode(token, 0)
 	return alphabetic(r) && strings.TrimFunc(token[w:], unicode.IsMark) == ""
 }
 

@@ -4,14 +4,16 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"dragoman/app/text/char"
 )
 
 // breaks says whether a sentence ends at e.
 func (c *cell) breaks(e ending) bool {
 	// What opens there belongs to the next sentence, but UAX #29 gives it to this one.
-	behind := skip(c.text, e.next, func(r rune) bool { return opening(r) || closing(r) || blank(r) })
+	behind := char.Skip(c.text, e.next, func(r rune) bool { return opening(r) || closing(r) || blank(r) })
 	standard := c.standard.between(e.stop, behind)
-	mark, _ := decode(c.text, e.start)
+	mark, _ := char.Decode(c.text, e.start)
 	switch {
 	case c.continues(e), c.bracketed(e):
 		return false
@@ -31,8 +33,8 @@ func (c *cell) continues(e ending) bool {
 	if openBracket(lastRune(c.text[:e.start])) {
 		return true
 	}
-	dots := skip(c.text, e.next, terminal)
-	r, _ := decode(c.text, dots)
+	dots := char.Skip(c.text, e.next, terminal)
+	r, _ := char.Decode(c.text, dots)
 	return dots > e.next && !wordly(r) // "...and then", ".NET" are words
 }
 
@@ -48,7 +50,7 @@ func (c *cell) bracketed(e ending) bool {
 	}
 	depth := 0
 	for i := e.next; i < min(len(c.text), open+nearby); {
-		r, w := decode(c.text, i)
+		r, w := char.Decode(c.text, i)
 		i += w
 		switch {
 		case openBracket(r):
@@ -99,7 +101,7 @@ func (c *cell) breaksTouching(e ending) bool {
 	case c.isName(e):
 		return false
 	}
-	closed, _ := decode(c.text, e.stop)
+	closed, _ := char.Decode(c.text, e.stop)
 	if open := c.openAt(e.stop); closeBracket(closed) && open >= 0 && strings.TrimFunc(c.text[c.from:open], blank) != "" {
 		return false // a part of the sentence was in brackets
 	}
@@ -112,7 +114,7 @@ func (c *cell) breaksTouching(e ending) bool {
 
 // breaksBehindMark decides for "!", "?" and the terminals of other scripts.
 func (c *cell) breaksBehindMark(e ending, standard bool) bool {
-	closed, _ := decode(c.text, e.stop)
+	closed, _ := char.Decode(c.text, e.stop)
 	switch {
 	case small(e.first) && (e.apart || closing(closed) || opening(closed)): // "Why?" he asked.
 		return false
@@ -147,7 +149,7 @@ func (c *cell) breaksBehindDots(e ending, standard bool) bool {
 // word that nothing is known about is more likely an abbreviation: "kl. 10".
 func (c *cell) breaksBeforeNumber(e ending, standard bool) bool {
 	token := lastToken(c.text[c.from:e.start])
-	if first, _ := decode(token, 0); !alphabetic(first) || strings.TrimFunc(token, letter) != "" {
+	if first, _ := char.Decode(token, 0); !alphabetic(first) || strings.TrimFunc(token, letter) != "" {
 		return standard
 	}
 	return longWord(token)
@@ -173,7 +175,7 @@ func (c *cell) startsNew(e ending) bool {
 	if !unicode.IsUpper(e.first) {
 		return false
 	}
-	r, w := decode(c.text, e.next)
+	r, w := char.Decode(c.text, e.next)
 	return e.apart || dash(r) && (r != '-' || spaceAt(c.text, e.next+w))
 }
 

@@ -6,6 +6,8 @@ import (
 	"unicode"
 
 	"github.com/clipperhouse/uax29/v2/graphemes"
+
+	"dragoman/app/text/char"
 )
 
 // Finer cuts a sentence in two that is too long for the model, or that it does not
@@ -89,7 +91,7 @@ func (f *finer) consider(end, next int) {
 // kind is the cost of a place for what stands around it.
 func (f *finer) kind(end, next int) float64 {
 	before := lastRune(f.text[:end])
-	after, _ := decode(f.text, next)
+	after, _ := char.Decode(f.text, next)
 	switch spaced := next > end; {
 	case !spaced && unicode.IsPunct(after) && !opening(after): // never at the start of a line, nor here
 		return costInside
@@ -119,6 +121,6 @@ func (f *finer) kind(end, next int) float64 {
 func (f *finer) abbreviated(end, next int) bool {
 	const reach = 64 // bytes, for linear time
 	c := cell{text: f.text, rules: f.rules, from: max(0, end-reach)}
-	first, _ := decode(f.text, next)
+	first, _ := char.Decode(f.text, next)
 	return c.abbreviated(ending{start: end - 1, stop: end, tail: end, next: next, first: first})
 }

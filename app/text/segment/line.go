@@ -3,6 +3,8 @@ package segment
 import (
 	"unicode"
 	"unicode/utf8"
+
+	"dragoman/app/text/char"
 )
 
 // longFill is the number of runes without any letter or digit that separates as a
@@ -30,7 +32,7 @@ func (s *splitter) line(start, end int) {
 		s.cell(from, lead)
 	}
 	for i := start; i < end; {
-		r, w := decode(s.text[:end], i)
+		r, w := char.Decode(s.text[:end], i)
 		switch {
 		case wordly(r), count == 0 && unicode.IsMark(r): // a mark belongs to its letter
 			if count >= longFill {
@@ -73,7 +75,7 @@ func (s *splitter) separates(r rune, at, next, start, end int, table bool) bool 
 	if r == '•' || r == '⁃' || r == '‣' {
 		return true
 	}
-	after, _ := decode(s.text[:end], next)
+	after, _ := char.Decode(s.text[:end], next)
 	return next == end || unicode.IsSpace(after)
 }
 
@@ -85,7 +87,7 @@ func (s *splitter) fillEnds(start, end int) (lead, tail int) {
 	visible := func(r rune) bool { return !unicode.IsSpace(r) }
 	lead, tail = start, end
 	for range most {
-		r, w := decode(s.text[:end], lead)
+		r, w := char.Decode(s.text[:end], lead)
 		if w == 0 || !visible(r) {
 			break
 		}
@@ -98,7 +100,7 @@ func (s *splitter) fillEnds(start, end int) (lead, tail int) {
 		}
 		tail -= w
 	}
-	if r, _ := decode(s.text, lead); visible(r) {
+	if r, _ := char.Decode(s.text, lead); visible(r) {
 		lead = start
 	}
 	if visible(lastRune(s.text[start:tail])) {

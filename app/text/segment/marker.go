@@ -5,32 +5,34 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"dragoman/app/text/char"
 )
 
 // marker is the length of what a line starts with and that is not translated:
 // indentation, marks of quotations, headings and lists, of which several may follow
 // each other ("> 1. [x] ").
 func marker(line string, rules *rules) int {
-	i := skip(line, 0, blank)
+	i := char.Skip(line, 0, blank)
 	for {
 		n := oneMarker(line[i:], rules)
 		if n == 0 {
 			return i
 		}
-		i = skip(line, i+n, blank)
+		i = char.Skip(line, i+n, blank)
 	}
 }
 
 // oneMarker is the length of one marker, without the white space after it, or 0.
 func oneMarker(s string, rules *rules) int {
-	r, w := decode(s, 0)
+	r, w := char.Decode(s, 0)
 	switch {
 	case w == 0:
 		return 0
 	case r == '>' && !strings.HasPrefix(s, ">="):
 		return w
 	case r == '#':
-		if n := skip(s, 0, func(r rune) bool { return r == '#' }); n <= 6 && spaceAt(s, n) {
+		if n := char.Skip(s, 0, func(r rune) bool { return r == '#' }); n <= 6 && spaceAt(s, n) {
 			return n
 		}
 		return 0
@@ -105,23 +107,23 @@ func lettersDotted(s string, i int, letters string, rules *rules) bool {
 	if utf8.RuneCountInString(letters) > 1 {
 		return spaceAt(s, i) && (letters != strings.ToUpper(letters) || !rules.ordinal(s[i:]))
 	}
-	at := skip(s, i, blank)
-	next, w := decode(s, at)
+	at := char.Skip(s, i, blank)
+	next, w := char.Decode(s, at)
 	return letters >= "a" && letters <= "h" && at > i && letter(next) && !strings.HasPrefix(s[at+w:], ".")
 }
 
 func spaceAt(s string, i int) bool {
-	r, w := decode(s, i)
+	r, w := char.Decode(s, i)
 	return w == 0 || unicode.IsSpace(r)
 }
 
 func wideAt(s string, i int) bool {
-	r, _ := decode(s, i)
+	r, _ := char.Decode(s, i)
 	return wide(r) && letter(r)
 }
 
 func digitAt(s string, i int) bool {
-	r, _ := decode(s, i)
+	r, _ := char.Decode(s, i)
 	return unicode.IsDigit(r)
 }
 

@@ -6,18 +6,6 @@ import (
 	"unicode/utf8"
 )
 
-// decode is the rune at s[i] and its length in bytes: (U+FFFD, 1) where there is no
-// UTF-8, and (U+FFFD, 0) at the end.
-func decode(s string, i int) (rune, int) {
-	if i >= len(s) {
-		return utf8.RuneError, 0
-	}
-	if c := s[i]; c < utf8.RuneSelf {
-		return rune(c), 1
-	}
-	return utf8.DecodeRuneInString(s[i:])
-}
-
 // letter is unicode.IsLetter with a short way for the most frequent ones.
 func letter(r rune) bool {
 	switch {
@@ -113,18 +101,6 @@ func alphabetic(r rune) bool {
 func lastRune(s string) rune {
 	r, _ := utf8.DecodeLastRuneInString(s)
 	return r
-}
-
-// skip is where the runes from i on end that fit.
-func skip(s string, i int, fits func(rune) bool) int {
-	for i < len(s) {
-		r, w := decode(s, i)
-		if !fits(r) {
-			break
-		}
-		i += w
-	}
-	return i
 }
 
 // small says whether a rune is a small letter of a script that starts sentences with a

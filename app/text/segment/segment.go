@@ -27,6 +27,8 @@ package segment
 import (
 	"unicode"
 	"unicode/utf8"
+
+	"dragoman/app/text/char"
 )
 
 // Piece is a part of a text. The texts of a text's pieces, joined, are the text,
@@ -114,9 +116,9 @@ func (s *splitter) sentence(start, end int) {
 	target := (end - start) / ((end-start)/longest + 1)
 	var before rune
 	for i, from := start, start; i < end; {
-		r, w := decode(s.text, i)
+		r, w := char.Decode(s.text, i)
 		if unicode.IsSpace(r) && i-from >= target && end-i >= target/2 && unspaced(before) {
-			if next, _ := decode(s.text, i+w); unspaced(next) {
+			if next, _ := char.Decode(s.text, i+w); unspaced(next) {
 				s.add(from, i)
 				from, start = i+w, i+w
 			}
@@ -158,7 +160,7 @@ func trim(text string, start, end int) (int, int) {
 func trimLeft(text string, start, end int) int {
 	after := false // an ornament
 	for start < end {
-		r, w := decode(text, start)
+		r, w := char.Decode(text, start)
 		if !blank(r) && !ornament(r) && !(after && joiner(r)) {
 			break
 		}

@@ -5,6 +5,8 @@ import (
 	"unicode"
 
 	"github.com/clipperhouse/uax29/v2/sentences"
+
+	"dragoman/app/text/char"
 )
 
 // cell finds the sentences of text[start:end], which has no line end in it.
@@ -19,7 +21,7 @@ func (s *splitter) cell(start, end int) {
 	letters := false // in the current sentence
 	var before rune
 	for i := 0; i < len(c.text); {
-		r, w := decode(c.text, i)
+		r, w := char.Decode(c.text, i)
 		if !c.ends(r, before) {
 			letters = letters || letter(r)
 			before = r
@@ -97,16 +99,16 @@ func (c *cell) ends(r, before rune) bool {
 // ending reads the ending whose terminals start at i.
 func (c *cell) ending(i int) ending {
 	e := ending{start: i}
-	_, w := decode(c.text, i)
-	e.stop = skip(c.text, i+w, terminal)
+	_, w := char.Decode(c.text, i)
+	e.stop = char.Skip(c.text, i+w, terminal)
 	e.tail = closers(c.text, e.stop)
-	e.next = skip(c.text, e.tail, blank)
+	e.next = char.Skip(c.text, e.tail, blank)
 	if e.next > e.tail {
 		if end := closersApart(c.text, e.next); end > e.next {
-			e.apart, e.tail, e.next = true, end, skip(c.text, end, blank)
+			e.apart, e.tail, e.next = true, end, char.Skip(c.text, end, blank)
 		}
 	}
-	e.first, _ = decode(c.text, skip(c.text, e.next, func(r rune) bool {
+	e.first, _ = char.Decode(c.text, char.Skip(c.text, e.next, func(r rune) bool {
 		return opening(r) || closing(r) || hidden(r) || dash(r) || r == '+' || unicode.Is(unicode.Sc, r)
 	}))
 	return e
@@ -115,15 +117,15 @@ func (c *cell) ending(i int) ending {
 // closers is where the quotes, brackets, emoji and numbers of notes end that start at i.
 func closers(s string, i int) int {
 	for i < len(s) {
-		r, w := decode(s, i)
+		r, w := char.Decode(s, i)
 		switch {
 		case closing(r), ornament(r), joiner(r), r == '¹', r == '²', r == '³', r >= '⁰' && r <= '⁹':
 		case r == '“', r == '‘', r == '«': // close in German ("„…“", "»…«") where nothing is behind them
-			if next, w := decode(s, i+w); w > 0 && !blank(next) && !unicode.IsPunct(next) {
+			if next, w := char.Decode(s, i+w); w > 0 && !blank(next) && !unicode.IsPunct(next) {
 				return i
 			}
 		case r == '[': // "[12]"
-			w = 1 + skip(s[i+1:], 0, unicode.IsDigit)
+			w = 1 + char.Skip(s[i+1:], 0, unicode.IsDigit)
 			if w == 1 || w > 4 || !strings.HasPrefix(s[i+w:], "]") {
 				return i
 			}
@@ -139,7 +141,7 @@ func closers(s string, i int) int {
 // closersApart does so behind white space, where "»" may also open: only if nothing
 // is behind it. An emoticon belongs to what is before it.
 func closersApart(s string, i int) int {
-	end := skip(s, i, func(r rune) bool { return closing(r) && !opening(r) })
+	end := char.Skip(s, i, func(r rune) bool { return closing(r) && !opening(r) })
 	if end == i && i < len(s) && strings.IndexByte(":;=<^xX", s[i]) >= 0 {
 		for _, face := range emoticons {
 			if strings.HasPrefix(s[i:], face) {
@@ -148,7 +150,7 @@ func closersApart(s string, i int) int {
 			}
 		}
 	}
-	if r, w := decode(s, end); w > 0 && !blank(r) && !unicode.IsPunct(r) {
+	if r, w := char.Decode(s, end); w > 0 && !blank(r) && !unicode.IsPunct(r) {
 		return i
 	}
 	return end
