@@ -52,19 +52,10 @@ type sequence struct {
 
 	mu       sync.Mutex // is held by the request that is served; it guards the rest
 	edits    int64      // that were sent
-	seen     int64      // the revision up to which lines are
-	lines    []line
-	tail     string
-	answered string // the translation that the client has
-}
+	seen     int64      // the revision up to which untranslated is right
+	answered string     // the translation that the client has
 
-// line is a sentence of a sequence.
-type line struct {
-	id      int64
-	before  string
-	text    string
-	final   bool
-	flagged translate.Flags
+	untranslated map[int64]bool // sentences, by their ids
 }
 
 // sequenceOf is the id of the sequence that a message is of; "" where it is none.
@@ -181,7 +172,7 @@ func (r *RPC) openSequence(c *gin.Context, key sequenceKey, req request) (*seque
 	if err != nil {
 		return nil, err
 	}
-	x := &sequence{session: session, from: req.from[0], to: req.to[0]}
+	x := &sequence{session: session, from: req.from[0], to: req.to[0], untranslated: make(map[int64]bool)}
 	r.sequences.put(key, x)
 	return x, nil
 }
@@ -245,10 +236,11 @@ func (x *sequence) do(ctx context.Context, e edit) (change, error) {
 		return change{}, err
 	}
 	x.edits++
-	if err := x.wait(ctx); err != nil {
+	whole, err := x.wait(ctx)
+	if err != nil {
 		return change{}, err
 	}
-	now, flags := x.translation()
+	now, flags := translation(whole)
 	before := x.answered
 	x.answered = now
 	if e.whole {
@@ -258,63 +250,49 @@ func (x *sequence) do(ctx context.Context, e edit) (change, error) {
 	return change{utf8.RuneCountInString(now[:same]), now[same:], flags}, nil
 }
 
-// wait waits until all of the text is translated.
-func (x *sequence) wait(ctx context.Context) error {
+// wait waits until all of the text is translated, and returns all of it.
+func (x *sequence) wait(ctx context.Context) (live.Update, error) {
 	for shown := int64(-1); ; {
 		u, err := x.session.Wait(ctx, x.seen, shown)
 		if err != nil {
-			return err
+			return u, err
 		}
-		x.apply(u)
-		shown = u.Shown
+		x.seen, shown = u.Revision, u.Shown
+		if u.All {
+			clear(x.untranslated)
+		}
+		for _, id := range u.Removed {
+			delete(x.untranslated, id)
+		}
+		for _, s := range u.Segments {
+			if delete(x.untranslated, s.ID); !s.Final {
+				x.untranslated[s.ID] = true
+			}
+		}
 		switch {
-		case u.Shown >= x.edits && !slices.ContainsFunc(x.lines, func(l line) bool { return !l.final }):
-			return nil
+		case u.Shown >= x.edits && len(x.untranslated) == 0:
+			return x.session.Wait(ctx, 0, -1) // all is new for who has seen nothing
 		case u.Problem != nil:
-			return u.Problem
+			return u, u.Problem
 		case u.Ended != "":
-			return live.ErrUnknown
+			return u, live.ErrUnknown
 		}
 	}
-}
-
-// apply brings the lines up to date.
-func (x *sequence) apply(u live.Update) {
-	x.seen = u.Revision
-	if u.All {
-		x.lines, x.tail = nil, ""
-	}
-	x.lines = slices.DeleteFunc(x.lines, func(l line) bool { return slices.Contains(u.Removed, l.id) })
-	for _, s := range u.Segments {
-		i := x.find(s.ID)
-		if i < 0 {
-			i = x.find(s.After) + 1
-			x.lines = slices.Insert(x.lines, i, line{id: s.ID})
-		}
-		l := &x.lines[i]
-		l.before, l.final = s.Before, s.Final
-		if s.Text != nil {
-			l.text, l.flagged = *s.Text, s.Flags
-		}
-	}
-	if u.Tail != nil {
-		x.tail = *u.Tail
-	}
-}
-
-func (x *sequence) find(id int64) int {
-	return slices.IndexFunc(x.lines, func(l line) bool { return l.id == id })
 }
 
 // translation is that of the whole text.
-func (x *sequence) translation() (text string, flags translate.Flags) {
+func translation(whole live.Update) (text string, flags translate.Flags) {
 	var out strings.Builder
-	for _, l := range x.lines {
-		out.WriteString(l.before)
-		out.WriteString(l.text)
-		flags |= l.flagged
+	for _, s := range whole.Segments {
+		out.WriteString(s.Before)
+		if s.Text != nil {
+			out.WriteString(*s.Text)
+		}
+		flags |= s.Flags
 	}
-	out.WriteString(x.tail)
+	if whole.Tail != nil {
+		out.WriteString(*whole.Tail)
+	}
 	return out.String(), flags
 }
 
