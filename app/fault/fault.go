@@ -6,6 +6,7 @@
 package fault
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -49,6 +50,15 @@ func (e *Unavailable) Explain(Request) *Failure { return New(e.Kind, "", "%s", e
 
 // Unwrap returns the store's error.
 func (e *Unavailable) Unwrap() error { return e.Err }
+
+// OfStore makes an error of the store of something one that can be answered: an [*Unavailable], where it does not explain
+// itself.
+func OfStore(kind Kind, what string, err error) error {
+	if err == nil || Explained(err) {
+		return err
+	}
+	return &Unavailable{kind, errors.New(what + " cannot be read or written now, and the service's log says why: try again in a moment"), err}
+}
 
 // Off is the failure of what the operator has turned off by a setting.
 func Off(what, setting string) *Failure {

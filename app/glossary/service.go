@@ -2,7 +2,6 @@ package glossary
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"time"
 
@@ -37,19 +36,12 @@ func New(cfg Config) *Service {
 // Limits are how much there may be of what.
 func (s *Service) Limits() Limits { return s.cfg.Limits }
 
-// errStore is what clients are told of a store that does not work now.
-var errStore = errors.New("glossaries cannot be read or written now, and the service's log says why: try again in a moment")
-
 // do does something with the store, and makes its error one that can be answered.
 func (s *Service) do(work func(Store) error) error {
 	if s.cfg.Store == nil {
 		return &fault.Unavailable{Kind: fault.NoGlossaries, Reason: s.cfg.Missing}
 	}
-	err := work(s.cfg.Store)
-	if err == nil || fault.Explained(err) {
-		return err
-	}
-	return &fault.Unavailable{Kind: fault.NoGlossaries, Reason: errStore, Err: err}
+	return fault.OfStore(fault.NoGlossaries, "glossaries", work(s.cfg.Store))
 }
 
 // Create makes a glossary of terms that were checked, see [Check] and [Parse]: one list for each

@@ -83,20 +83,11 @@ func New(cfg Config) *Service {
 // Ready has jobs taken in.
 func (s *Service) Ready(t Translator) { s.translator.Store(&t) }
 
-// errStore is what clients are told of a store that does not work now.
-var errStore = errors.New("jobs cannot be read or written now, and the service's log says why: try again in a moment")
-
-// unavailable makes an error of a store one that can be answered.
-func unavailable(err error) error {
-	if err == nil || fault.Explained(err) || errors.Is(err, ErrLost) || errors.Is(err, ErrEnded) || errors.Is(err, ErrActive) {
-		return err
-	}
-	return &fault.Unavailable{Kind: fault.NoJobs, Reason: errStore, Err: err}
-}
-
-// noteStore is unavailable, and logs whether the store works: clients are told less.
+// noteStore makes an error of the store one that can be answered, and logs whether the store works: clients are told less.
 func (s *Service) noteStore(err error) error {
-	err = unavailable(err)
+	if !errors.Is(err, ErrLost) && !errors.Is(err, ErrEnded) && !errors.Is(err, ErrActive) {
+		err = fault.OfStore(fault.NoJobs, "jobs", err)
+	}
 	if broken := (*fault.Unavailable)(nil); !errors.As(err, &broken) {
 		s.outage.Note(nil)
 	} else if !errors.Is(err, context.Canceled) { // who asked has left

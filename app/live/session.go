@@ -12,6 +12,7 @@ import (
 	"dragoman/app/guard/admission"
 	"dragoman/app/guard/admission/cost"
 	"dragoman/app/translate"
+	"dragoman/app/wait"
 )
 
 // Reason is why a session has ended; "" while it has not.
@@ -77,14 +78,7 @@ func newSession(s *Service, t Translator, owner string, req translate.Request, c
 func (x *Session) ID() string { return x.id }
 
 // Ended says whether the session has ended.
-func (x *Session) Ended() bool {
-	select {
-	case <-x.over:
-		return true
-	default:
-		return false
-	}
-}
+func (x *Session) Ended() bool { return wait.IsClosed(x.over) }
 
 // Owner is whose session it is.
 func (x *Session) Owner() string { return x.owner }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"strings"
 
+	"dragoman/app/text/excerpt"
 	"dragoman/app/text/language"
 	"dragoman/app/text/markup"
 	"dragoman/app/text/segment"
@@ -40,7 +41,7 @@ type Part struct {
 func (s *Service) Cut(ctx context.Context, req Request) (Cut, error) {
 	if len(req.Records) != 1 || len(req.To) != 1 || req.Format != "" && req.Format != Text {
 		return Cut{}, invalid(CodeInvalidOption, "records", "%d records × %d languages, format %s: only one plain text into one language is cut",
-			len(req.Records), len(req.To), quote(string(req.Format)))
+			len(req.Records), len(req.To), excerpt.Quote(string(req.Format)))
 	}
 	w, err := s.begin(req)
 	if err != nil {

@@ -57,8 +57,5 @@ func invalid(code Code, field, format string, args ...any) *Error {
 
 // recordError names a record, by its number from 0 as in Field and by its id.
 func recordError(code Code, i int, r Record, format string, args ...any) *Error {
-	return invalid(code, fmt.Sprintf("records[%d].text", i), "record %s: %s", quote(r.ID), fmt.Sprintf(format, args...))
+	return invalid(code, fmt.Sprintf("records[%d].text", i), "record %s: %s", excerpt.Quote(r.ID), fmt.Sprintf(format, args...))
 }
-
-// quote quotes what a sender may have made as long as it likes, such as a record's id.
-func quote(s string) string { return fmt.Sprintf("%q", excerpt.Of(s)) }

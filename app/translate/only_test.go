@@ -1,6 +1,10 @@
 package translate
 
-import "context"
+import (
+	"context"
+
+	"dragoman/app/text/excerpt"
+)
 
 // Only is a single model, which is always loaded. Its source languages are detected where
 // there is a detector.
@@ -13,7 +17,7 @@ type only struct {
 
 func (o only) Select(name string) (Selection, error) {
 	if name != "" && name != o.Name && name != o.Name+":"+o.Version {
-		return nil, invalid(CodeUnknownModel, "model", "there is no model %s: leave it out, or use %s", quote(name), o.Name)
+		return nil, invalid(CodeUnknownModel, "model", "there is no model %s: leave it out, or use %s", excerpt.Quote(name), o.Name)
 	}
 	return o, nil
 }

@@ -7,6 +7,7 @@ import (
 
 	"dragoman/app/guard/admission"
 	"dragoman/app/guard/admission/cost"
+	"dragoman/app/text/excerpt"
 	"dragoman/app/text/language"
 	"dragoman/app/text/markup"
 )
@@ -214,5 +215,5 @@ func Unsupported(from string, to []string) *Error {
 		name.English = from
 	}
 	return invalid(CodeUnsupportedSource, "fromLang", "the text seems to be in %s (%s), which no model here translates into %s: "+
-		"name its language if it is another one", name.English, from, quote(strings.Join(to, ", ")))
+		"name its language if it is another one", name.English, from, excerpt.Quote(strings.Join(to, ", ")))
 }

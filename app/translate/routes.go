@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+
+	"dragoman/app/text/excerpt"
 )
 
 // step is a [Step] whose model is loaded.
@@ -81,7 +83,7 @@ func (w *work) findRoutes(ctx context.Context, from []string) error {
 // routeOf is the way from a language, which may be none of the selection's, into another.
 func (w *work) routeOf(from, to string) (Route, error) {
 	if !slices.Contains(w.selection.Languages(), from) {
-		return Route{}, invalid(CodeUnknownLanguage, "fromLang", "%s is not a language of this model", quote(from))
+		return Route{}, invalid(CodeUnknownLanguage, "fromLang", "%s is not a language of this model", excerpt.Quote(from))
 	}
 	return w.selection.Route(from, to)
 }

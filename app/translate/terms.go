@@ -7,6 +7,7 @@ import (
 	"unicode/utf8"
 
 	"dragoman/app/guard/admission/cost"
+	"dragoman/app/text/excerpt"
 	"dragoman/app/text/markup"
 )
 
@@ -20,15 +21,15 @@ func validateTerms(req Request) error {
 		field := func(name string) string { return fmt.Sprintf("glossary[%d].%s", i, name) }
 		switch {
 		case known[term.Source]:
-			return invalid(CodeInvalidOption, field("source"), "%s is there twice: leave one out", quote(term.Source))
+			return invalid(CodeInvalidOption, field("source"), "%s is there twice: leave one out", excerpt.Quote(term.Source))
 		case term.Target != term.Source && len(req.To) > 1:
 			return invalid(CodeInvalidOption, field("target"), "what %s becomes is in one language: ask for one target language, or leave the target out for a term that stays as it is",
-				quote(term.Source))
+				excerpt.Quote(term.Source))
 		}
 		known[term.Source] = true
 		for _, part := range [...]struct{ name, text string }{{"source", term.Source}, {"target", term.Target}} {
 			if reason := refuseTerm(part.text); reason != "" {
-				return invalid(CodeInvalidOption, field(part.name), "%s %s", quote(part.text), reason)
+				return invalid(CodeInvalidOption, field(part.name), "%s %s", excerpt.Quote(part.text), reason)
 			}
 		}
 	}

@@ -7,6 +7,7 @@ import (
 
 	"golang.org/x/text/unicode/norm"
 
+	"dragoman/app/text/excerpt"
 	"dragoman/app/text/language"
 )
 
@@ -33,7 +34,7 @@ func (s *Service) validate(req Request) error {
 		return err
 	}
 	if f := req.Format; f != "" && f != Text && f != HTML && f != XML {
-		return invalid(CodeInvalidOption, "format", "the format is %s: use text, html or xml", quote(string(req.Format)))
+		return invalid(CodeInvalidOption, "format", "the format is %s: use text, html or xml", excerpt.Quote(string(req.Format)))
 	}
 	return validateTerms(req)
 }
@@ -62,7 +63,7 @@ func languagesOf(models Selection, req Request) (from string, to []string, err e
 	case from == Auto && models.Detector() == nil:
 		return "", nil, invalid(CodeUnknownLanguage, "fromLang", "this service does not detect languages: name one")
 	case !ok:
-		return "", nil, invalid(CodeUnknownLanguage, "fromLang", "%s is not a language of this model", quote(req.From))
+		return "", nil, invalid(CodeUnknownLanguage, "fromLang", "%s is not a language of this model", excerpt.Quote(req.From))
 	case len(req.To) == 0:
 		return "", nil, invalid(CodeUnknownLanguage, "toLang", "no language to translate into: name one")
 	}
@@ -74,9 +75,9 @@ func languagesOf(models Selection, req Request) (from string, to []string, err e
 		code, ok := language.FindTarget(models.Languages(), name)
 		switch {
 		case !ok:
-			return "", nil, invalid(CodeUnknownLanguage, field, "%s is not a language of this model", quote(name))
+			return "", nil, invalid(CodeUnknownLanguage, field, "%s is not a language of this model", excerpt.Quote(name))
 		case slices.Contains(to, code):
-			return "", nil, invalid(CodeInvalidOption, field, "%s is there twice", quote(name))
+			return "", nil, invalid(CodeInvalidOption, field, "%s is there twice", excerpt.Quote(name))
 		}
 		to = append(to, code)
 	}

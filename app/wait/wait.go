@@ -21,6 +21,16 @@ func (s Signal) Give() {
 	}
 }
 
+// IsClosed says whether a channel is closed that nothing is sent to.
+func IsClosed(c <-chan struct{}) bool {
+	select {
+	case <-c:
+		return true
+	default:
+		return false
+	}
+}
+
 // For waits for a while, and says whether ctx is not done yet.
 func For(ctx context.Context, d time.Duration) bool { return Until(ctx, nil, d) }
 

@@ -18,6 +18,13 @@ func TestSignal(t *testing.T) {
 	Signal(nil).Give()
 }
 
+func TestIsClosed(t *testing.T) {
+	c := make(chan struct{})
+	assert.False(t, IsClosed(c))
+	close(c)
+	assert.True(t, IsClosed(c))
+}
+
 func TestWait(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		begun, s := time.Now(), NewSignal()

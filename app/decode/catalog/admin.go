@@ -3,6 +3,7 @@ package catalog
 import (
 	"context"
 
+	"dragoman/app/text/excerpt"
 	"dragoman/model/repository"
 )
 
@@ -53,7 +54,7 @@ func (c *Catalog) prepareLoad(name string, now repository.Snapshot) (v *version,
 		return nil, nil, err
 	}
 	if e == nil {
-		return nil, nil, unknown("there is no model %s that can be loaded: use %s", quote(name), list(c.inventory.names))
+		return nil, nil, unknown("there is no model %s that can be loaded: use %s", excerpt.Quote(name), list(c.inventory.names))
 	}
 	v = e.current
 	for _, tried := range c.inventory.versions {
@@ -70,7 +71,7 @@ func (c *Catalog) Unload(name string) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.inventory.models[name] == nil {
-		return unknown("there is no model %s that is served: use %s", quote(name), list(c.inventory.names))
+		return unknown("there is no model %s that is served: use %s", excerpt.Quote(name), list(c.inventory.names))
 	}
 	c.inventory.withheld[name] = true
 	c.refresh()

@@ -7,7 +7,6 @@ import (
 	"github.com/dustin/go-humanize"
 
 	"dragoman/app/fault"
-	"dragoman/app/text/excerpt"
 )
 
 // ErrClosed means that the catalog was closed.
@@ -99,6 +98,3 @@ func (e *NoRoomError) Error() string {
 }
 
 func size(bytes int64) string { return humanize.IBytesN(uint64(max(0, bytes)), 2) }
-
-// quote quotes what a sender may have made as long as it likes.
-func quote(s string) string { return fmt.Sprintf("%q", excerpt.Of(s)) }

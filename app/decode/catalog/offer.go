@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 
+	"dragoman/app/text/excerpt"
 	"dragoman/app/text/language"
 	"dragoman/app/translate"
 	"dragoman/model/repository"
@@ -91,7 +92,7 @@ func (n *inventory) find(ref string) (*selection, error) {
 	case m != nil && versioned:
 		return n.version(m, name, number)
 	case isPipeline && versioned && number != strconv.Itoa(p.Version):
-		return nil, unknown("there is no version %s of %s: use %d", quote(number), name, p.Version)
+		return nil, unknown("there is no version %s of %s: use %d", excerpt.Quote(number), name, p.Version)
 	case found != nil:
 		return found, nil
 	case isPipeline:
@@ -108,7 +109,7 @@ func (n *inventory) find(ref string) (*selection, error) {
 		return nil, err
 	}
 	name, _, _ = strings.Cut(ref, ":")
-	return nil, unknown("there is no model %s: use %s", quote(name), list(n.names))
+	return nil, unknown("there is no model %s: use %s", excerpt.Quote(name), list(n.names))
 }
 
 // version is a version of a model.
@@ -122,7 +123,7 @@ func (n *inventory) version(m *entry, name, number string) (*selection, error) {
 	if err := n.absent[name+":"+number]; err != nil {
 		return nil, err
 	}
-	return nil, unknown("there is no version %s of %s: use %s", quote(number), name, list(served))
+	return nil, unknown("there is no version %s of %s: use %s", excerpt.Quote(number), name, list(served))
 }
 
 func unknown(format string, args ...any) error {

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strconv"
 
+	"dragoman/app/text/excerpt"
 	"dragoman/app/text/language"
 	"dragoman/app/translate"
 	"dragoman/model/repository"
@@ -77,7 +78,7 @@ func (s *selection) Route(from, to string) (translate.Route, error) {
 		}
 	}
 	return translate.Route{}, &translate.Error{Code: translate.CodeUnknownLanguage, Field: "toLang",
-		Message: "there is no model that translates from " + quote(from) + " into " + quote(to)}
+		Message: "there is no model that translates from " + excerpt.Quote(from) + " into " + excerpt.Quote(to)}
 }
 
 // direct is the route of the first candidate that has a pair; nil without one.
@@ -201,7 +202,7 @@ func (n *inventory) step(step repository.Step) (made pipelineStep, err error) {
 	_, to := made.candidate.languages()
 	var ok bool
 	if made.to, ok = language.FindTarget(to, step.To); !ok {
-		return made, unknown("a pipeline needs the model %s to translate into %s, which it does not", name, quote(step.To))
+		return made, unknown("a pipeline needs the model %s to translate into %s, which it does not", name, excerpt.Quote(step.To))
 	}
 	return made, nil
 }

@@ -88,16 +88,6 @@ func (t *consumer) use(h translate.Handle) {
 	t.handle = h
 }
 
-// isOver says whether a consumer that was stopped has nothing any more.
-func (t *consumer) isOver() bool {
-	select {
-	case <-t.ended:
-		return true
-	default:
-		return false
-	}
-}
-
 // take takes what waits, until ctx is done.
 func (t *consumer) take(ctx context.Context) {
 	for ctx.Err() == nil {

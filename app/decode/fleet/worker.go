@@ -155,7 +155,7 @@ func (w *Worker) stopAll() {
 func (w *Worker) list() []*consumer {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.leaving = slices.DeleteFunc(w.leaving, func(t *consumer) bool { return t.isOver() })
+	w.leaving = slices.DeleteFunc(w.leaving, func(t *consumer) bool { return wait.IsClosed(t.ended) })
 	return slices.AppendSeq(slices.Clone(w.leaving), maps.Values(w.consumers))
 }
 

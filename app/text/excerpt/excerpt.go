@@ -1,7 +1,10 @@
 // Package excerpt bounds what messages and the log repeat of what somebody sent or set.
 package excerpt
 
-import "net/url"
+import (
+	"fmt"
+	"net/url"
+)
 
 // Of returns the first 100 characters of a text, and a sign that there are more.
 func Of(s string) string {
@@ -15,6 +18,9 @@ func Of(s string) string {
 	}
 	return s
 }
+
+// Quote is [Of] in quotes, as %q writes them.
+func Quote(s string) string { return fmt.Sprintf("%q", Of(s)) }
 
 // Address is an address without what a URL may have of credentials: user, password
 // and query.

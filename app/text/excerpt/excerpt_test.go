@@ -16,6 +16,7 @@ func TestOf(t *testing.T) {
 	} {
 		assert.Equal(t, test.want, Of(test.text))
 	}
+	assert.Equal(t, `"a\nb"`, Quote("a\nb"))
 }
 
 func TestAddress(t *testing.T) {

@@ -29,6 +29,7 @@ import (
 	"dragoman/app/guard/access"
 	"dragoman/app/guard/admission"
 	"dragoman/app/guard/admission/cost"
+	"dragoman/app/wait"
 )
 
 // RPC serves the protocol over gRPC. A call is a request of the router that has [RPC.Dialect], in the process:
@@ -344,7 +345,7 @@ func (r *RPC) ModelStreamInfer(stream grpc.BidiStreamingServer[pb.ModelInferRequ
 		before, done := last[sequenceOf(in)], make(chan struct{})
 		if id := sequenceOf(in); id != "" {
 			if last[id] = done; in.GetParameters()[sequenceEnd].GetBoolParam() || len(last) > mostOrdered {
-				maps.DeleteFunc(last, func(other string, answered chan struct{}) bool { return other != id && isClosed(answered) })
+				maps.DeleteFunc(last, func(other string, answered chan struct{}) bool { return other != id && wait.IsClosed(answered) })
 			}
 		}
 		group.Go(func() {
@@ -373,15 +374,6 @@ func (r *RPC) ModelStreamInfer(stream grpc.BidiStreamingServer[pb.ModelInferRequ
 
 // mostOrdered are the sequences of a stream whose order is kept in mind before those are forgotten that wait for nothing.
 const mostOrdered = 1024
-
-func isClosed(c chan struct{}) bool {
-	select {
-	case <-c:
-		return true
-	default:
-		return false
-	}
-}
 
 // Unserved answers calls of methods that the service does not have.
 func Unserved(_ any, stream grpc.ServerStream) error {
