@@ -22,15 +22,15 @@ const (
 	lookedFor = 1000
 )
 
-// memory has jobs that this process has answered for or has run, as they were when they were last
+// rememberedJobs are those that this process has answered for or has run, as they were when they were last
 // seen: a store that has no trace of one of them has lost it.
-type memory struct {
+type rememberedJobs struct {
 	mu   sync.Mutex // guards jobs
 	jobs map[string]Job
 }
 
 // remember notes how a job is. Where there are too many, another one is forgotten.
-func (m *memory) remember(job Job) {
+func (m *rememberedJobs) remember(job Job) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if m.jobs == nil {
@@ -52,13 +52,13 @@ func (m *memory) remember(job Job) {
 	}
 }
 
-func (m *memory) forget(id string) {
+func (m *rememberedJobs) forget(id string) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	delete(m.jobs, id)
 }
 
-func (m *memory) get(id string) (job Job, known bool) {
+func (m *rememberedJobs) get(id string) (job Job, known bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	job, known = m.jobs[id]
@@ -66,7 +66,7 @@ func (m *memory) get(id string) (job Job, known bool) {
 }
 
 // some are ids of jobs, other ones each time.
-func (m *memory) some(most int) (ids []string) {
+func (m *rememberedJobs) some(most int) (ids []string) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	for id := range m.jobs {
@@ -83,7 +83,7 @@ func (m *memory) some(most int) (ids []string) {
 func (s *Service) noteLoss(ctx context.Context, id string, job Job, err error) (Job, error) {
 	switch {
 	case errors.Is(err, ErrForgotten):
-		known, was := s.memory.get(id)
+		known, was := s.remembered.get(id)
 		if !was || known.State.Ended() && !time.Now().Before(known.Expires) {
 			return job, err
 		}
@@ -92,7 +92,7 @@ func (s *Service) noteLoss(ctx context.Context, id string, job Job, err error) (
 			Problem: &Problem{Code: lostCode, Message: ErrVanished.Error()},
 		})
 		if s.noteStore(err) == nil { // else it is tried again
-			s.memory.remember(failed)
+			s.remembered.remember(failed)
 		}
 		if created { // not by another process
 			s.lost.Note(ErrForgotten, "job", id, "owner", known.Owner)
@@ -100,10 +100,10 @@ func (s *Service) noteLoss(ctx context.Context, id string, job Job, err error) (
 		}
 		return known, ErrVanished
 	case errors.Is(err, ErrUnknown):
-		s.memory.forget(id)
+		s.remembered.forget(id)
 	case err == nil:
-		if _, known := s.memory.get(id); known {
-			s.memory.remember(job)
+		if _, known := s.remembered.get(id); known {
+			s.remembered.remember(job)
 		}
 		if job.Problem != nil && job.Problem.Code == lostCode {
 			err = ErrVanished
@@ -114,7 +114,7 @@ func (s *Service) noteLoss(ctx context.Context, id string, job Job, err error) (
 
 // lookForLost looks for jobs that are remembered, until the store does not work.
 func (s *Service) lookForLost(ctx context.Context) {
-	for _, id := range s.memory.some(lookedFor) {
+	for _, id := range s.remembered.some(lookedFor) {
 		_, err := s.Get(ctx, id)
 		if broken := (*fault.Unavailable)(nil); errors.As(err, &broken) {
 			return

@@ -9,7 +9,7 @@ import (
 
 // What is remembered has a bound, and the job that came last is among it.
 func TestMemoryIsBounded(t *testing.T) {
-	var m memory
+	var m rememberedJobs
 	for i := range 2 * mostRemembered {
 		id := strconv.Itoa(i)
 		m.remember(Job{ID: id})

@@ -82,7 +82,7 @@ func (s *Service) serve(ctx context.Context, from Queue, handle func(context.Con
 		if err != nil {
 			continue
 		}
-		s.memory.remember(c.Job)
+		s.remembered.remember(c.Job)
 		if err := s.handleClaim(ctx, c, handle); err != nil && !errors.Is(err, ErrLost) && ctx.Err() == nil {
 			s.cfg.Log.Error("a job is left until its claim has ended", "job", c.Job.ID, "attempt", c.Job.Attempts, "error", err)
 		}

@@ -64,7 +64,7 @@ type Service struct {
 	metrics    *metrics
 	outage     *outage.Log // of the store
 	lost       *outage.Log // jobs
-	memory     memory
+	remembered rememberedJobs
 	translator atomic.Pointer[Translator] // nil until Ready
 	steps      *semaphore.Weighted        // that are translated at a time
 	most       int64                      // of them
@@ -219,7 +219,7 @@ func (s *Service) Submit(ctx context.Context, sub Submission) (job Job, created 
 	}
 	job, created, err = s.cfg.Store.Create(ctx, draft)
 	if created {
-		s.memory.remember(job)
+		s.remembered.remember(job)
 		s.cfg.Log.Info("job submitted", "job", job.ID, "owner", job.Owner, "records", job.Progress.Records, "characters", job.Progress.Characters)
 	}
 	return job, created, s.noteStore(err)

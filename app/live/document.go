@@ -184,7 +184,7 @@ func (d *document) update(seen int64) Update {
 	}
 	for _, g := range d.segments {
 		if max(g.placed, g.worded) > seen {
-			u.Segments = append(u.Segments, g.tell(seen))
+			u.Segments = append(u.Segments, g.since(seen))
 		}
 	}
 	if seen > 0 {
@@ -193,8 +193,8 @@ func (d *document) update(seen int64) Update {
 	return u
 }
 
-// tell is the segment for a client that has seen everything up to a revision.
-func (g *segment) tell(seen int64) Segment {
+// since is the segment for a client that has seen everything up to a revision.
+func (g *segment) since(seen int64) Segment {
 	s := Segment{
 		ID: g.id, Revision: max(g.placed, g.worded), After: g.place.after, Skip: g.place.skip, Length: g.place.length,
 		Before: g.place.before, Stable: utf8.RuneCountInString(g.text[:g.stable]), Final: g.place.final,

@@ -37,8 +37,8 @@ func (c *changes) watch(ctx context.Context, name string) <-chan struct{} {
 	return watch
 }
 
-// tell tells those who watch a name.
-func (c *changes) tell(name string) {
+// notify tells those who watch a name.
+func (c *changes) notify(name string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	for watch := range c.watchers[name] {
@@ -46,12 +46,12 @@ func (c *changes) tell(name string) {
 	}
 }
 
-// tellAll tells everybody.
-func (c *changes) tellAll() {
+// notifyAll tells everybody.
+func (c *changes) notifyAll() {
 	c.mu.Lock()
 	names := slices.Collect(maps.Keys(c.watchers))
 	c.mu.Unlock()
 	for _, name := range names {
-		c.tell(name)
+		c.notify(name)
 	}
 }

@@ -119,7 +119,7 @@ func (f *File) Update(_ context.Context, do func(Writer) error, _ ...Key) error 
 	})
 	if err == nil {
 		for _, name := range told {
-			f.changes.tell(name)
+			f.changes.notify(name)
 		}
 	}
 	return err

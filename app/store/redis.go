@@ -149,15 +149,15 @@ func (s *Redis) listen() {
 		case message, open := <-messages:
 			switch m := message.(type) {
 			case *redis.Message:
-				s.changes.tell(m.Payload)
+				s.changes.notify(m.Payload)
 			case *redis.Subscription: // by a new connection
-				s.changes.tellAll()
+				s.changes.notifyAll()
 			}
 			if !open {
 				return
 			}
 		case <-ticker.C:
-			s.changes.tellAll()
+			s.changes.notifyAll()
 		case <-s.ctx.Done():
 			return
 		}

@@ -194,7 +194,7 @@ func TestWatch(t *testing.T) {
 	assert.Empty(t, mine)
 	require.NoError(t, tell(nil))
 	assert.Len(t, mine, 1)
-	file.changes.tellAll()
+	file.changes.notifyAll()
 	assert.Len(t, mine, 1)
 	assert.Len(t, other, 1)
 	leave()

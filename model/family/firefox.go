@@ -13,7 +13,7 @@ var firefox = &Family{
 	types: []string{checkpoint.Bergamot},
 	files: [][]string{{model.SourcePiecesFile, model.TargetPiecesFile}, {model.SourcePiecesFile}},
 	directions: func(_ Files, s settings, name string, set Directions) (Directions, error) {
-		return set.told(s, Directions{}, name)
+		return set.completed(s, Directions{}, name)
 	},
 	config: firefoxConfig,
 }

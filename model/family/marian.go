@@ -130,12 +130,12 @@ func marianDirections(files Files, s settings, name string, set Directions) (Dir
 	if err != nil {
 		return d, err
 	}
-	return d.told(s, cardDirections(card), name)
+	return d.completed(s, cardDirections(card), name)
 }
 
-// told are the directions where those that are not known are, in this order, in tokenizer_config.json, on the model card
+// completed are the directions where those that are not known are, in this order, in tokenizer_config.json, on the model card
 // or in the model's name.
-func (d Directions) told(s settings, card Directions, name string) (Directions, error) {
+func (d Directions) completed(s settings, card Directions, name string) (Directions, error) {
 	return d.or(Directions{languagesOf(s.SourceLanguage), languagesOf(s.TargetLanguage)}, card, pairOf(name)).known()
 }
 

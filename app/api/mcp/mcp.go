@@ -118,7 +118,7 @@ func (t tools) translate(ctx context.Context, _ *mcp.CallToolRequest, in transla
 	}
 	results, err := t.client.Translate(ctx, req)
 	if err != nil {
-		return nil, translateOutput{}, told(err)
+		return nil, translateOutput{}, userError(err)
 	}
 	out := translateOutput{Translations: make([]translation, 0, len(results))}
 	var texts []mcp.Content
@@ -155,7 +155,7 @@ func (t tools) detect(ctx context.Context, _ *mcp.CallToolRequest, in detectInpu
 	for _, d := range found {
 		out.Languages = append(out.Languages, detected(d))
 	}
-	return nil, out, told(err)
+	return nil, out, userError(err)
 }
 
 type languagesInput struct {
@@ -178,7 +178,7 @@ func (t tools) languages(ctx context.Context, _ *mcp.CallToolRequest, in languag
 	for _, l := range all {
 		out.Languages = append(out.Languages, language{l.Code, l.Name, l.Targets})
 	}
-	return nil, out, told(err)
+	return nil, out, userError(err)
 }
 
 type documentInput struct {
@@ -244,18 +244,18 @@ func (t tools) file(ctx context.Context, _ *mcp.CallToolRequest, in fileInput) (
 func (t tools) rewrite(ctx context.Context, d direction, name string, content []byte) (translated []byte, as string, err error) {
 	job, err := t.client.SubmitDocument(ctx, client.Document{From: d.source(), To: d.To, Model: d.Model, Name: name, Content: content, Priority: client.PriorityNormal}, client.SubmitOptions{})
 	if err != nil {
-		return nil, "", told(err)
+		return nil, "", userError(err)
 	}
 	if translated, err = job.Document(ctx); err != nil {
 		_ = job.Cancel(context.WithoutCancel(ctx)) // nobody waits for it any more, and it may have ended
-		return nil, "", told(err)
+		return nil, "", userError(err)
 	}
 	end := filepath.Ext(name)
 	return translated, strings.TrimSuffix(name, end) + "." + d.To + end, nil
 }
 
-// told is an error as a model is told it: what the service says, which says what to do.
-func told(err error) error {
+// userError is an error as a model is told it: what the service says, which says what to do.
+func userError(err error) error {
 	if e, ok := errors.AsType[*client.Error](err); ok && e.Message != "" {
 		return errors.New(e.Message)
 	}

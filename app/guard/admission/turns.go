@@ -42,13 +42,13 @@ const fewAccounts = 1000
 
 // account is what a caller has used of the processor.
 type account struct {
-	used  time.Duration // recently: it falls with time
+	used  time.Duration // recently: it decays
 	at    time.Time     // when it was so much
 	aside bool          // a work of it goes on without a turn
 }
 
-// fall lets what was used be forgotten with time.
-func (a *account) fall(now time.Time) {
+// decay lets what was used be forgotten with time.
+func (a *account) decay(now time.Time) {
 	a.used = max(0, a.used-now.Sub(a.at)/recovery)
 	a.at = now
 }
@@ -186,7 +186,7 @@ func (t *Turns) account(caller string) *account {
 	now := time.Now()
 	if len(t.accounts) > t.many {
 		maps.DeleteFunc(t.accounts, func(_ string, a *account) bool {
-			a.fall(now)
+			a.decay(now)
 			return a.used == 0 && !a.aside
 		})
 		t.many = max(fewAccounts, 2*len(t.accounts)) // so that many callers are not looked through for each of them
@@ -196,7 +196,7 @@ func (t *Turns) account(caller string) *account {
 		a = &account{at: now}
 		t.accounts[caller] = a
 	}
-	a.fall(now)
+	a.decay(now)
 	return a
 }
 
