@@ -194,7 +194,7 @@ func (h *header) send(ctx context.Context) {
 
 // statusOf is a failure as an error of gRPC, with how long to wait before another try.
 func statusOf(f *fault.Failure) error {
-	s := status.New(f.GRPC(), f.Message)
+	s := status.New(codeOf(f), f.Message)
 	if f.Wait > 0 {
 		wait := &errdetails.RetryInfo{RetryDelay: durationpb.New(time.Duration(f.Wait) * time.Second)}
 		if with, err := s.WithDetails(wait); err == nil {

@@ -334,3 +334,9 @@ func TestMethodsThatAreNotThere(t *testing.T) {
 	assert.Contains(t, unserved("/inference.GRPCInferenceService/LogSettings"), "LOG_LEVEL")
 	assert.Contains(t, unserved("x"), "there is no method x")
 }
+
+func TestAllFailuresHaveACode(t *testing.T) {
+	for kind := range fault.ClientGone + 1 {
+		assert.NotEqual(t, codes.Unknown, codeOf(&fault.Failure{Kind: kind}), kind)
+	}
+}
