@@ -3,13 +3,11 @@ package documents
 import (
 	"crypto/sha256"
 	"encoding/base64"
-	"iter"
 	"slices"
 	"strings"
 
 	"github.com/gin-gonic/gin"
 
-	"dragoman/app/api/dialect"
 	"dragoman/app/document"
 	"dragoman/app/document/kinds"
 	"dragoman/app/fault"
@@ -117,9 +115,6 @@ func fingerprint(text string) string {
 	return base64.RawURLEncoding.EncodeToString(sum[:8])
 }
 
-// sample is how much of a document its language is detected by, in bytes.
-const sample = 4000
-
 // detect finds out the language of a document, by more than a heading or a cell: where it is clear, its
 // texts have the same.
 func (s *Service) detect(sub *jobs.Submission) error {
@@ -145,7 +140,7 @@ func (s *Service) detect(sub *jobs.Submission) error {
 			}
 		}
 	}
-	code, ok := Detect(detector, texts, sub.Request.Format)
+	code, ok := translate.Detect(detector, texts, sub.Request.Format)
 	switch {
 	case ok && !slices.Contains(models.Languages(), code):
 		return Explain(translate.Unsupported(code, sub.Request.To))
@@ -153,18 +148,6 @@ func (s *Service) detect(sub *jobs.Submission) error {
 		sub.Request.From = code
 	}
 	return nil
-}
-
-// Detect finds out the language of a document by its first texts. ok is false where it cannot be told.
-func Detect(d translate.Detector, texts iter.Seq[string], form translate.Format) (code string, ok bool) {
-	var beginning strings.Builder
-	for text := range texts {
-		if beginning.WriteString(dialect.Prose(text, form) + "\n"); beginning.Len() >= sample {
-			break
-		}
-	}
-	code, _, ok = d.Detect(beginning.String())
-	return code, ok
 }
 
 // Explain has an error that names fields of POST /translation name those of requests about documents.

@@ -8,7 +8,6 @@ import (
 
 	"github.com/gin-gonic/gin"
 
-	"dragoman/app/api/dialect"
 	"dragoman/app/document"
 	"dragoman/app/fault"
 	"dragoman/app/guard/access"
@@ -80,7 +79,7 @@ func (w *walk) add(ctx context.Context, text string, isNew bool) error {
 		return err
 	}
 	w.records = append(w.records, translate.Record{ID: fingerprint(text), Text: text})
-	w.characters += dialect.Characters(text, w.form) - 1
+	w.characters += w.form.Characters(text) - 1
 	return w.afford()
 }
 

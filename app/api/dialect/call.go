@@ -305,7 +305,7 @@ func (call *Call) Detect(texts []string, format translate.Format) (found []Detec
 	found = make([]Detection, len(texts))
 	_, err = admission.Do(call.Context.Request.Context(), access.Caller(call.Context), func(ctx context.Context) error {
 		for i, text := range texts {
-			if code, confidence, ok := call.Models.Detector().Detect(Prose(text, format)); ok {
+			if code, confidence, ok := call.Models.Detector().Detect(format.Prose(text)); ok {
 				found[i] = Detection{code, confidence}
 			}
 			if err := admission.Work(ctx, len(text)); err != nil {

@@ -16,7 +16,6 @@
 //	call.go        a request to a drop-in API; fields.go and form.go what it says
 //	languages.go   what its languages are called
 //	share.go       paths that several APIs have
-//	characters.go  what a request is charged for
 //	tally.go       what headers and the log say of an answer
 package dialect
 

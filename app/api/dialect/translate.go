@@ -221,10 +221,10 @@ func sum(ctx context.Context, c *gin.Context, req *translate.Request, most int) 
 	_, err = admission.Do(ctx, req.Caller, func(ctx context.Context) error {
 		for _, r := range req.Records {
 			format := req.Format
-			if TooLong(r.Text, most) {
+			if translate.TooLong(r.Text, most) {
 				format = translate.Text
 			}
-			characters += Characters(r.Text, format) * len(req.To)
+			characters += format.Characters(r.Text) * len(req.To)
 			if err := admission.Work(ctx, len(r.Text)); err != nil {
 				return err
 			}
@@ -274,10 +274,10 @@ func (s *Server) ChargeDetection(c *gin.Context, texts []string, format translat
 	}
 	characters := 0
 	for _, text := range texts {
-		if TooLong(text, s.MaxChars) {
+		if translate.TooLong(text, s.MaxChars) {
 			return fault.New(fault.TextTooLong, "", "a text has %d characters, at most %d are allowed", translate.Characters(text), s.MaxChars)
 		}
-		characters += Characters(text, format)
+		characters += format.Characters(text)
 	}
 	return s.Gate.Charge(c, characters)
 }
