@@ -15,7 +15,7 @@ import (
 
 // layers are the packages below app, from the first to be called to the last. None imports one of a layer above its own.
 var layers = []string{
-	"server", "cli", "api/httpapi", "api/dropin", "documents", "api jobs glossary live", "decode/fleet", "decode/catalog",
+	"server", "cli", "api/httpapi", "api/dropin", "api", "documents", "jobs glossary live", "decode/fleet", "decode/catalog",
 	"translate", "config", "decode/engine decode/cores", "document", "guard", "client", "telemetry store", "text", "fault", "measure outage wait",
 }
 

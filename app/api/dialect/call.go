@@ -102,12 +102,9 @@ func (call *Call) choose(model string) error {
 	if inPath && own == "" {
 		return fault.New(fault.NotFound, "", "the path names no model, such as /models/NAME/languages does")
 	}
-	t, err := call.Server.Translator()
-	if err != nil {
-		return err
-	}
 	call.Model = cmp.Or(model, own)
-	if call.Models, err = t.Select(call.Model); err != nil {
+	var err error
+	if call.Models, err = call.Server.Select(call.Model); err != nil {
 		return err
 	}
 	call.Languages = call.Models.Languages()

@@ -73,3 +73,12 @@ func (s *Server) Translator() (Translator, error) {
 	}
 	return nil, fault.New(fault.NotReady, "", "the model is loading: try again in a moment")
 }
+
+// Select returns the models that a request may use which names one, or with "" none.
+func (s *Server) Select(model string) (translate.Selection, error) {
+	t, err := s.Translator()
+	if err != nil {
+		return nil, err
+	}
+	return t.Select(model)
+}

@@ -23,9 +23,9 @@ import (
 	"dragoman/app/api/dialect"
 	"dragoman/app/api/dropin/openinference"
 	"dragoman/app/api/openapi"
+	"dragoman/app/api/upload"
 	"dragoman/app/api/webfile"
 	"dragoman/app/api/webpage"
-	"dragoman/app/documents"
 	"dragoman/app/fault"
 	"dragoman/app/glossary"
 	"dragoman/app/guard/access"
@@ -98,7 +98,7 @@ type API struct {
 	server *dialect.Server // behind the APIs
 	bodies *body.Bounds
 	// documents translates files; nil: there is none.
-	documents *documents.Service
+	documents *upload.Service
 	models    atomic.Pointer[func() []Model]       // nil until Ready
 	managed   atomic.Pointer[openinference.Models] // nil until Manage
 	draining  atomic.Bool

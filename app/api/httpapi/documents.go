@@ -15,6 +15,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"dragoman/app/api/dialect"
+	"dragoman/app/api/upload"
 	"dragoman/app/decode/engine"
 	"dragoman/app/document"
 	"dragoman/app/document/kinds"
@@ -54,8 +55,8 @@ func (a *API) openDocuments() {
 		return
 	}
 	a.server.FileTypes = kinds.Extensions()
-	a.documents = documents.New(documents.Config{
-		Jobs: j.Service, Server: a.server, MaxBytes: j.MaxDocumentBytes, MaxRecords: j.MaxRecords, MaxTexts: j.MaxTexts, MaxChars: j.MaxChars, Log: a.cfg.Log,
+	a.documents = upload.New(a.server, documents.Config{
+		Jobs: j.Service, MaxBytes: j.MaxDocumentBytes, MaxRecords: j.MaxRecords, MaxTexts: j.MaxTexts, MaxChars: j.MaxChars, Log: a.cfg.Log,
 	})
 }
 
