@@ -90,6 +90,11 @@ func (r Reply) send(c *gin.Context) {
 	}
 }
 
+// Resolve is the middleware for [access.Proxies.Resolve].
+func Resolve(p access.Proxies) gin.HandlerFunc {
+	return func(c *gin.Context) { c.Request = p.Resolve(c.Writer, c.Request) }
+}
+
 // Uncharged is a route that is Free.
 func (r Route) Uncharged() Route {
 	r.Free = true
@@ -165,7 +170,7 @@ func CutOff(c *gin.Context, err error) {
 // Keyed is a handler for those whose key, in a header, lets them in.
 func (s *Server) Keyed(h Handler) Handler {
 	return func(c *gin.Context) (any, error) {
-		if err := s.Gate.Enter(c, ""); err != nil {
+		if err := s.Gate.Enter(c.Request, ""); err != nil {
 			return nil, err
 		}
 		return h(c)
@@ -204,12 +209,12 @@ func (r Route) note(c *gin.Context) { c.Set(routeKey, r) }
 // not worth reading. Whose key is in the body passes.
 func (s *Server) Permit(c *gin.Context) error {
 	found, ok := c.Get(routeKey)
-	if !ok || s.Gate.NeedsKeys() && access.Name(c) == "" {
+	if !ok || s.Gate.NeedsKeys() && access.Name(c.Request) == "" {
 		return nil
 	}
 	route := found.(Route)
 	if !route.Free {
-		if err := s.Gate.CheckCharge(c, 1); err != nil {
+		if err := s.Gate.CheckCharge(c.Request, 1); err != nil {
 			return err
 		}
 	}

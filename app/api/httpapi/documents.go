@@ -101,7 +101,7 @@ func (j *jobsAPI) submitDocument(c *gin.Context) (any, error) {
 		return nil, err
 	}
 	order := sent.order
-	order.Owner, order.Key, order.Fingerprint = access.Caller(c), key, sent.fingerprint()
+	order.Owner, order.Key, order.Fingerprint = access.Caller(c.Request), key, sent.fingerprint()
 	return j.submitOnce(c, order.Submission, func() (jobs.Job, bool, error) {
 		if err := sent.parse(&order); err != nil {
 			return jobs.Job{}, false, err

@@ -32,14 +32,14 @@ func New(server *dialect.Server, cfg documents.Config) *Service {
 // Room fails where the sender of a request, who was let in, has no place for another job; see
 // [jobs.Service.Room].
 func (s *Service) Room(c *gin.Context) error {
-	return s.Service.Room(c.Request.Context(), access.Caller(c))
+	return s.Service.Room(c.Request.Context(), access.Caller(c.Request))
 }
 
 // Owned is the document of an id that the sender of a request may see who also knows its secret.
 func (s *Service) Owned(c *gin.Context, id, secret string) (jobs.Job, error) {
 	owner := ""
 	if s.server.Gate.NeedsKeys() {
-		owner = access.Caller(c)
+		owner = access.Caller(c.Request)
 	}
 	return s.Service.Owned(c.Request.Context(), owner, id, secret)
 }
@@ -59,7 +59,7 @@ func (s *Service) SubmitFile(call *dialect.Call, file body.File, wanted dialect.
 		return jobs.Job{}, err
 	}
 	order := documents.Order{Name: file.Name, MediaType: file.MediaType, File: file.Content, Glossaries: wanted.Glossaries, Secret: rand.Text()}
-	order.Owner = access.Caller(call.Context)
+	order.Owner = access.Caller(call.Context.Request)
 	order.Request.Request = translate.Request{Model: call.Model, From: wanted.From, To: []string{wanted.To}, Terms: wanted.Terms}
 	job, _, err := s.Submit(call.Context, order)
 	return job, err
@@ -139,7 +139,7 @@ func (s sender) WithGlossaries(ids []string, req translate.Request) ([]translate
 	return s.Server.WithGlossaries(s.c, ids, req)
 }
 
-func (s sender) CheckCharge(characters int) error { return s.Gate.CheckCharge(s.c, characters) }
+func (s sender) CheckCharge(characters int) error { return s.Gate.CheckCharge(s.c.Request, characters) }
 
 func (s sender) Charge(req *translate.Request, characters int) error {
 	return s.ChargeDocument(s.c, req, characters)

@@ -44,7 +44,7 @@ func clientOf(t *testing.T, translator dialect.Translator, models Models, change
 	rpc := NewRPC(cfg)
 	gin.SetMode(gin.ReleaseMode)
 	router := gin.New()
-	router.Use(func(c *gin.Context) { c.Header(dialect.RequestIDHeader, "id-77") })
+	router.Use(dialect.Resolve(nil), func(c *gin.Context) { c.Header(dialect.RequestIDHeader, "id-77") })
 	cfg.Server.Mount(router, rpc.Dialect())
 	rpc.Router = router
 	s := grpc.NewServer(grpc.UnknownServiceHandler(Unserved))
