@@ -262,7 +262,10 @@ func (s *Server) Fail(c *gin.Context, err error) {
 	}
 	render := c.MustGet(renderKey).(func(*gin.Context, *fault.Failure) (int, any))
 	status, answer := render(c, f)
-	body.Refuse(c, status, answer)
+	c.Abort()
+	if err := body.Refuse(c.Writer, c.Request, status, answer); err != nil {
+		_ = c.Error(err)
+	}
 }
 
 // Explain logs and counts an error that ends a request, and returns what its sender is told.
