@@ -56,17 +56,6 @@ func (s *Service) inTurn(ctx context.Context, caller string, walk func(ctx conte
 	return admission.Do(ctx, caller, walk)
 }
 
-// MaxBytes is the most that a document may have.
-func (s *Service) MaxBytes() int64 { return s.cfg.MaxBytes }
-
-// Available fails where there are no jobs; see [jobs.Service.Available].
-func (s *Service) Available() error { return s.cfg.Jobs.Available() }
-
-// Room fails where a caller has no place for another job; see [jobs.Service.Room].
-func (s *Service) Room(ctx context.Context, caller string) error {
-	return s.cfg.Jobs.Room(ctx, caller, "")
-}
-
 // Shared is the document of an id that whoever knows its secret may see. The error is as of
 // [jobs.Service.Get].
 func (s *Service) Shared(ctx context.Context, id, secret string) (jobs.Job, error) {
@@ -116,9 +105,6 @@ func (s *Service) Wait(ctx context.Context, id string) (jobs.Job, error) {
 		}
 	}
 }
-
-// Delete deletes a document that nobody asks for again. What cannot be deleted now expires.
-func (s *Service) Delete(ctx context.Context, id string) { _, _, _ = s.cfg.Jobs.Delete(ctx, id) }
 
 // optionsOf are what a job's document is rewritten with, both times.
 func optionsOf(r jobs.Request, d *jobs.Document) document.Options {

@@ -45,14 +45,14 @@ type Sender interface {
 	// WithGlossaries makes a part for each target language, which uses the terms of stored glossaries.
 	WithGlossaries(ids []string, req translate.Request) ([]translate.Request, error)
 	CheckCharge(characters int) error // fails as Charge would
-	Charge(req *translate.Request, characters int) error
+	Charge(req translate.Request, characters int) error
 }
 
 // fileField is the field of a request that has the document.
 const fileField = "file"
 
-// Submit makes a job of a document, whose sender is its owner, or returns the one that its key was used for: then created is
-// false. The document is read as a whole before there is a job, so what is wrong with it is an error:
+// Submit makes a job of a document, whose sender is its owner, or returns the one that its key was used for: then
+// created is false. The document is read as a whole before there is a job, so what is wrong with it is an error:
 // a [*fault.Failure], or one of those of [jobs.Service.Check] and [jobs.Service.Submit].
 func (s *Service) Submit(ctx context.Context, from Sender, o Order) (job jobs.Job, created bool, err error) {
 	kind, err := s.find(o)
@@ -93,7 +93,7 @@ func (s *Service) Submit(ctx context.Context, from Sender, o Order) (job jobs.Jo
 	}
 	request := sub.Request.Request
 	request.Records = sub.Records
-	if err := from.Charge(&request, sub.Characters); err != nil {
+	if err := from.Charge(request, sub.Characters); err != nil {
 		return job, false, Explain(err)
 	}
 	sub.Request.Caller = o.Owner

@@ -78,7 +78,7 @@ func (a *API) limitDocument(c *gin.Context) {
 		a.limitBody(c)
 		return
 	}
-	a.limitLarge(c, a.documents.MaxBytes()+aroundDocument, "divide the document")
+	a.limitLarge(c, a.cfg.Jobs.MaxDocumentBytes+aroundDocument, "divide the document")
 }
 
 // result serves GET /documents/ID/result.

@@ -21,18 +21,19 @@ import (
 // Service translates documents for all APIs. It is safe for concurrent use.
 type Service struct {
 	*documents.Service
+	jobs   *jobs.Service
 	server *dialect.Server
 }
 
 // New makes a service for the callers of a server.
 func New(server *dialect.Server, cfg documents.Config) *Service {
-	return &Service{documents.New(cfg), server}
+	return &Service{documents.New(cfg), cfg.Jobs, server}
 }
 
 // Room fails where the sender of a request, who was let in, has no place for another job; see
 // [jobs.Service.Room].
 func (s *Service) Room(c *gin.Context) error {
-	return s.Service.Room(c.Request.Context(), access.Caller(c.Request))
+	return s.jobs.Room(c.Request.Context(), access.Caller(c.Request), "")
 }
 
 // Owned is the document of an id that the sender of a request may see who also knows its secret.
@@ -55,7 +56,7 @@ func (s *Service) SubmitFile(call *dialect.Call, file body.File, wanted dialect.
 	if err := call.Err(); err != nil {
 		return jobs.Job{}, err
 	}
-	if err := s.Available(); err != nil {
+	if err := s.jobs.Available(); err != nil {
 		return jobs.Job{}, err
 	}
 	order := documents.Order{Name: file.Name, MediaType: file.MediaType, File: file.Content, Glossaries: wanted.Glossaries, Secret: rand.Text()}
@@ -90,7 +91,8 @@ func (s *Service) TranslateFile(call *dialect.Call, file body.File, wanted diale
 func (s *Service) SendOnce(call *dialect.Call, file body.File, wanted dialect.Job) error {
 	job, err := s.TranslateFile(call, file, wanted)
 	if job.ID != "" {
-		defer s.Delete(context.WithoutCancel(call.Context.Request.Context()), job.ID)
+		// What cannot be deleted now expires.
+		defer func() { _, _, _ = s.jobs.Delete(context.WithoutCancel(call.Context.Request.Context()), job.ID) }()
 	}
 	if err != nil {
 		return err
@@ -141,6 +143,6 @@ func (s sender) WithGlossaries(ids []string, req translate.Request) ([]translate
 
 func (s sender) CheckCharge(characters int) error { return s.Gate.CheckCharge(s.c.Request, characters) }
 
-func (s sender) Charge(req *translate.Request, characters int) error {
-	return s.ChargeDocument(s.c, req, characters)
+func (s sender) Charge(req translate.Request, characters int) error {
+	return s.ChargeDocument(s.c, &req, characters)
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 
 	"github.com/rs/cors"
@@ -34,10 +35,8 @@ func NewCORS(origins []string) (CORS, error) {
 	if len(allowed) == 0 {
 		return nil, nil
 	}
-	for _, origin := range allowed {
-		if origin == "*" && len(allowed) > 1 {
-			return nil, errors.New("* is every origin: name it alone, or leave it out")
-		}
+	if len(allowed) > 1 && slices.Contains(allowed, "*") {
+		return nil, errors.New("* is every origin: name it alone, or leave it out")
 	}
 	return corsOf(allowed), nil
 }

@@ -20,16 +20,13 @@ type visitKey struct{}
 // Resolve finds out the address of a request's client, and returns the request with all that this package knows of
 // it. It must stand before all that asks for that: without it nobody is known to be let in, and the proxies are the clients.
 func (p Proxies) Resolve(w http.ResponseWriter, r *http.Request) *http.Request {
-	return r.WithContext(context.WithValue(r.Context(), visitKey{}, p.visit(w.Header(), r)))
-}
-
-func (p Proxies) visit(answer http.Header, r *http.Request) *visit {
-	return &visit{answer: answer, address: network(p.client(r))}
+	v := &visit{answer: w.Header(), address: network(p.client(r))}
+	return r.WithContext(context.WithValue(r.Context(), visitKey{}, v))
 }
 
 func visitOf(r *http.Request) *visit {
 	if v, ok := r.Context().Value(visitKey{}).(*visit); ok {
 		return v
 	}
-	return Proxies{}.visit(make(http.Header), r)
+	return &visit{answer: make(http.Header), address: network(Proxies{}.client(r))}
 }
