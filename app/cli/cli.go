@@ -20,7 +20,7 @@ import (
 	"golang.org/x/term"
 
 	"dragoman/app/config"
-	"dragoman/app/telemetry"
+	"dragoman/app/measure"
 	"dragoman/app/text/spelling"
 	"dragoman/app/translate"
 	"dragoman/model/family"
@@ -271,7 +271,7 @@ func Configure(environ []string, stderr io.Writer) (config.Config, *slog.Logger,
 	if cfg.LogFormat == "json" {
 		handler = slog.NewJSONHandler(stderr, options)
 	}
-	log := slog.New(telemetry.TraceLogs(handler))
+	log := slog.New(measure.TraceLogs(handler))
 	for _, name := range config.ServiceLinks(environ) {
 		log.Warn("an environment variable is ignored, for Kubernetes set it to the address of a service: enableServiceLinks: false in the pod's specification spares it", "variable", name)
 	}

@@ -17,7 +17,6 @@ import (
 	"dragoman/app/client"
 	"dragoman/app/document"
 	"dragoman/app/document/kinds"
-	"dragoman/app/documents"
 	"dragoman/app/text/wrap"
 	"dragoman/app/translate"
 )
@@ -200,7 +199,7 @@ func (j *local) source(texts []string, form translate.Format) string {
 	if err != nil || models.Detector() == nil {
 		return j.from // which the request explains
 	}
-	if code, ok := documents.Detect(models.Detector(), slices.Values(texts), form); ok {
+	if code, ok := translate.Detect(models.Detector(), slices.Values(texts), form); ok {
 		return code
 	}
 	return j.from

@@ -147,7 +147,7 @@ func (c Config) checkTogether() (errs []error) {
 		"CUDA_DEVICES=%s: use numbers from 0 on, each once", gpus)
 
 	_, proxies := access.TrustedProxies(c.TrustedProxies)
-	_, origins := access.CORS(c.CORSOrigins)
+	_, origins := access.NewCORS(c.CORSOrigins)
 	_, hosts := access.NewSites(c.AllowedHosts, "")
 	for _, of := range []struct {
 		names string

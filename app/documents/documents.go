@@ -14,11 +14,7 @@ import (
 	"errors"
 	"log/slog"
 
-	"github.com/gin-gonic/gin"
-
-	"dragoman/app/api/dialect"
 	"dragoman/app/document"
-	"dragoman/app/guard/access"
 	"dragoman/app/guard/admission"
 	"dragoman/app/jobs"
 	"dragoman/app/text/wrap"
@@ -27,11 +23,10 @@ import (
 // Config is what a [Service] works with.
 type Config struct {
 	Jobs       *jobs.Service
-	Server     *dialect.Server // charges, and knows the models
-	MaxBytes   int64           // of a document
-	MaxRecords int             // different texts of a document
-	MaxChars   int             // of each of them
-	MaxTexts   int             // of a document, those that come again included
+	MaxBytes   int64 // of a document
+	MaxRecords int   // different texts of a document
+	MaxChars   int   // of each of them
+	MaxTexts   int   // of a document, those that come again included
 	Log        *slog.Logger
 }
 
@@ -61,27 +56,15 @@ func (s *Service) inTurn(ctx context.Context, caller string, walk func(ctx conte
 	return admission.Do(ctx, caller, walk)
 }
 
-// MaxBytes is the most that a document may have.
-func (s *Service) MaxBytes() int64 { return s.cfg.MaxBytes }
-
-// Available fails where there are no jobs; see [jobs.Service.Available].
-func (s *Service) Available() error { return s.cfg.Jobs.Available() }
-
-// Room fails where the sender of a request, who was let in, has no place for another job; see
-// [jobs.Service.Room].
-func (s *Service) Room(c *gin.Context) error {
-	return s.cfg.Jobs.Room(c.Request.Context(), access.Caller(c), "")
-}
-
 // Shared is the document of an id that whoever knows its secret may see. The error is as of
 // [jobs.Service.Get].
 func (s *Service) Shared(ctx context.Context, id, secret string) (jobs.Job, error) {
 	return s.get(ctx, id, func(job jobs.Job) bool { return knows(job, secret) })
 }
 
-// Owned is the document of an id that the sender of a request may see who also knows its secret.
-func (s *Service) Owned(c *gin.Context, id, secret string) (jobs.Job, error) {
-	return s.get(c.Request.Context(), id, func(job jobs.Job) bool { return s.owns(c, job) && knows(job, secret) })
+// Owned is Shared for an owner, who sees only their own; "" is whoever it is.
+func (s *Service) Owned(ctx context.Context, owner, id, secret string) (jobs.Job, error) {
+	return s.get(ctx, id, func(job jobs.Job) bool { return (owner == "" || job.Owner == owner) && knows(job, secret) })
 }
 
 // get is the document of an id, unless it may not be seen.
@@ -94,11 +77,6 @@ func (s *Service) get(ctx context.Context, id string, may func(job jobs.Job) boo
 		return jobs.Job{}, jobs.ErrUnknown
 	}
 	return job, err
-}
-
-// owns says whether a document is of the key of a request's sender, where there are keys.
-func (s *Service) owns(c *gin.Context, job jobs.Job) bool {
-	return !s.cfg.Server.Gate.NeedsKeys() || job.Owner == access.Caller(c)
 }
 
 // knows says whether a secret is that of a document which has one.

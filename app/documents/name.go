@@ -62,9 +62,9 @@ func ResultName(job jobs.Job) string {
 	}, job.Request.To[0]) + extension
 }
 
-// disposition is the Content-Disposition of a file to be saved, as RFC 6266 has it: with a name in
+// Disposition is the Content-Disposition of a file to be saved, as RFC 6266 has it: with a name in
 // ASCII for who does not understand the other one.
-func disposition(name string) string {
+func Disposition(name string) string {
 	ascii := strings.Map(func(r rune) rune {
 		if r < ' ' || r > '~' || r == '"' || r == '\\' || r == '%' {
 			return '_'

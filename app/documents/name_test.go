@@ -46,7 +46,7 @@ func TestResultName(t *testing.T) {
 // Clients read the name that was meant, and those that know ASCII alone a similar one.
 func TestDisposition(t *testing.T) {
 	for _, name := range []string{"report.txt", "a b.txt", "Grüße.txt", "日本 & co; \"x\" 100%.txt", `back\slash.txt`, "it's (1)*.txt"} {
-		header := disposition(name)
+		header := Disposition(name)
 		assert.True(t, strings.HasPrefix(header, "attachment; filename="), header)
 		assert.NotContains(t, header, "\n")
 		assert.True(t, utf8.RuneCountInString(header) == len(header), "ASCII alone: %s", header)

@@ -6,13 +6,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"net/http"
-	"strconv"
 	"strings"
 
-	"github.com/gin-gonic/gin"
-
-	"dragoman/app/api/dialect"
 	"dragoman/app/document"
 	"dragoman/app/document/kinds"
 	"dragoman/app/fault"
@@ -21,51 +16,21 @@ import (
 	"dragoman/app/jobs"
 )
 
-// Send answers with the document that a job has made. Where that fails after a part of the document was
-// sent, it panics with [http.ErrAbortHandler]: the client must not take what it has for the whole.
-func (s *Service) Send(c *gin.Context, job jobs.Job) error {
+// Made is the document that a job has made. One that was done by an older version, which makes
+// documents when they are asked for, is made now.
+func (s *Service) Made(ctx context.Context, job jobs.Job) (mediaType string, made *jobs.Made, err error) {
 	if err := finished(job); err != nil {
-		return err
+		return "", nil, err
 	}
 	kind := kinds.Named(job.Document.Kind)
 	if kind == nil {
-		return fmt.Errorf("documents of kind %q are not known any more", job.Document.Kind)
+		return "", nil, fmt.Errorf("documents of kind %q are not known any more", job.Document.Kind)
 	}
-	made, err := s.made(c.Request.Context(), job)
-	if err != nil {
-		return err
+	if made, err = s.cfg.Jobs.Made(ctx, job); made == nil && err == nil {
+		made = jobs.NewMade(ctx, job)
+		err = s.Make(ctx, made, job)
 	}
-	c.Header("Content-Type", kind.MediaType)
-	c.Header("Content-Disposition", disposition(ResultName(job)))
-	// A document may be a page: no browser is to show it as one of the service's own.
-	c.Header("X-Content-Type-Options", "nosniff")
-	c.Header("Cache-Control", "private, no-store")
-	c.Header("Content-Length", strconv.FormatInt(made.Bytes, 10))
-	c.Status(http.StatusOK)
-	if c.Request.Method == http.MethodHead {
-		return nil
-	}
-	for n := range made.Parts {
-		part, err := made.Part(c.Request.Context(), n)
-		if err == nil {
-			err = dialect.Write(c, part)
-		}
-		if err != nil {
-			dialect.CutOff(c, err)
-		}
-	}
-	return nil
-}
-
-// made is the document that a job which is done has made. One that was done by an older version, which makes
-// documents when they are asked for, is made now.
-func (s *Service) made(ctx context.Context, job jobs.Job) (*jobs.Made, error) {
-	made, err := s.cfg.Jobs.Made(ctx, job)
-	if made != nil || err != nil {
-		return made, err
-	}
-	made = jobs.NewMade(ctx, job)
-	return made, s.Make(ctx, made, job)
+	return kind.MediaType, made, err
 }
 
 // finished fails where a job has made no document.

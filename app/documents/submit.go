@@ -1,15 +1,12 @@
 package documents
 
 import (
+	"context"
 	"crypto/sha256"
 	"encoding/base64"
-	"iter"
 	"slices"
 	"strings"
 
-	"github.com/gin-gonic/gin"
-
-	"dragoman/app/api/dialect"
 	"dragoman/app/document"
 	"dragoman/app/document/kinds"
 	"dragoman/app/fault"
@@ -40,18 +37,29 @@ type Order struct {
 	jobs.Submission
 }
 
+// Sender is who sends a document.
+type Sender interface {
+	// Bounded returns the context of the sender's request, which also ends when that has taken too long. It is to be cancelled.
+	Bounded() (context.Context, context.CancelFunc, error)
+	Select(model string) (translate.Selection, error) // of the models; "" is any
+	// WithGlossaries makes a part for each target language, which uses the terms of stored glossaries.
+	WithGlossaries(ids []string, req translate.Request) ([]translate.Request, error)
+	CheckCharge(characters int) error // fails as Charge would
+	Charge(req translate.Request, characters int) error
+}
+
 // fileField is the field of a request that has the document.
 const fileField = "file"
 
-// Submit makes a job of a document, or returns the one that its key was used for: then created is
-// false. The document is read as a whole before there is a job, so what is wrong with it is an error:
+// Submit makes a job of a document, whose sender is its owner, or returns the one that its key was used for: then
+// created is false. The document is read as a whole before there is a job, so what is wrong with it is an error:
 // a [*fault.Failure], or one of those of [jobs.Service.Check] and [jobs.Service.Submit].
-func (s *Service) Submit(c *gin.Context, o Order) (job jobs.Job, created bool, err error) {
+func (s *Service) Submit(ctx context.Context, from Sender, o Order) (job jobs.Job, created bool, err error) {
 	kind, err := s.find(o)
 	if err != nil {
 		return job, false, err
 	}
-	ctx, sub := c.Request.Context(), o.Submission
+	sub := o.Submission
 	sub.File = o.File
 	sub.Document = &jobs.Document{
 		Name: nameAs(safeName(o.Name, kind), o.As), Kind: kind.Name, Columns: o.Columns, Header: string(o.Header), Also: o.Also, Wrapped: string(o.Wrapped),
@@ -61,19 +69,19 @@ func (s *Service) Submit(c *gin.Context, o Order) (job jobs.Job, created bool, e
 	if err := admission.Take(ctx, cost.DocumentByte*int64(len(o.File))); err != nil {
 		return job, false, err
 	}
-	w := walk{service: s, c: c, form: translate.FormatOf(kind.Form)}
+	w := walk{service: s, from: from, form: translate.FormatOf(kind.Form)}
 	options := optionsOf(sub.Request, sub.Document)
 	options.HeaderKept = func() { sub.Document.HeaderKept = true }
-	if err := w.read(kind, o.File, options); err != nil {
+	if err := w.read(kind, o, options); err != nil {
 		return job, false, err
 	}
 	sub.Records, sub.Characters, sub.Document.Most = w.records, w.characters, w.most(kind, len(o.File))
 	sub.Request.Format, sub.Request.Flagged = translate.FormatOf(kind.Form), true
-	if err := s.detect(&sub); err != nil {
+	if err := detect(from, &sub); err != nil {
 		return job, false, err
 	}
 	if len(o.Glossaries) > 0 {
-		parts, err := s.cfg.Server.WithGlossaries(c, o.Glossaries, sub.Request.Request)
+		parts, err := from.WithGlossaries(o.Glossaries, sub.Request.Request)
 		if err != nil {
 			return job, false, Explain(err)
 		}
@@ -85,10 +93,10 @@ func (s *Service) Submit(c *gin.Context, o Order) (job jobs.Job, created bool, e
 	}
 	request := sub.Request.Request
 	request.Records = sub.Records
-	if err := s.cfg.Server.ChargeDocument(c, &request, sub.Characters); err != nil {
+	if err := from.Charge(request, sub.Characters); err != nil {
 		return job, false, Explain(err)
 	}
-	sub.Request.Caller = request.Caller
+	sub.Request.Caller = o.Owner
 	return s.cfg.Jobs.Submit(ctx, sub)
 }
 
@@ -117,20 +125,13 @@ func fingerprint(text string) string {
 	return base64.RawURLEncoding.EncodeToString(sum[:8])
 }
 
-// sample is how much of a document its language is detected by, in bytes.
-const sample = 4000
-
 // detect finds out the language of a document, by more than a heading or a cell: where it is clear, its
 // texts have the same.
-func (s *Service) detect(sub *jobs.Submission) error {
+func detect(from Sender, sub *jobs.Submission) error {
 	if sub.Request.From != auto {
 		return nil
 	}
-	t, err := s.cfg.Server.Translator()
-	if err != nil {
-		return err
-	}
-	models, err := t.Select(sub.Request.Model)
+	models, err := from.Select(sub.Request.Model)
 	if err != nil {
 		return Explain(err)
 	}
@@ -145,7 +146,7 @@ func (s *Service) detect(sub *jobs.Submission) error {
 			}
 		}
 	}
-	code, ok := Detect(detector, texts, sub.Request.Format)
+	code, ok := translate.Detect(detector, texts, sub.Request.Format)
 	switch {
 	case ok && !slices.Contains(models.Languages(), code):
 		return Explain(translate.Unsupported(code, sub.Request.To))
@@ -153,18 +154,6 @@ func (s *Service) detect(sub *jobs.Submission) error {
 		sub.Request.From = code
 	}
 	return nil
-}
-
-// Detect finds out the language of a document by its first texts. ok is false where it cannot be told.
-func Detect(d translate.Detector, texts iter.Seq[string], form translate.Format) (code string, ok bool) {
-	var beginning strings.Builder
-	for text := range texts {
-		if beginning.WriteString(dialect.Prose(text, form) + "\n"); beginning.Len() >= sample {
-			break
-		}
-	}
-	code, _, ok = d.Detect(beginning.String())
-	return code, ok
 }
 
 // Explain has an error that names fields of POST /translation name those of requests about documents.

@@ -6,12 +6,8 @@ import (
 	"errors"
 	"unicode/utf8"
 
-	"github.com/gin-gonic/gin"
-
-	"dragoman/app/api/dialect"
 	"dragoman/app/document"
 	"dragoman/app/fault"
-	"dragoman/app/guard/access"
 	"dragoman/app/guard/admission"
 	"dragoman/app/guard/admission/cost"
 	"dragoman/app/translate"
@@ -28,7 +24,7 @@ const (
 // character for each text that comes again, and one for each KiB that was gone through.
 type walk struct {
 	service    *Service
-	c          *gin.Context
+	from       Sender
 	form       translate.Format
 	records    []translate.Record // each text once
 	texts      int                // all
@@ -37,14 +33,14 @@ type walk struct {
 }
 
 // read goes through a document, in turn with others, until its sender leaves or has waited for too long.
-func (w *walk) read(kind *document.Kind, file []byte, o document.Options) error {
-	ctx, cancel, err := w.service.cfg.Server.Bounded(w.c)
+func (w *walk) read(kind *document.Kind, of Order, o document.Options) error {
+	ctx, cancel, err := w.from.Bounded()
 	if err != nil {
 		return err
 	}
 	defer cancel()
-	done, err := w.service.inTurn(ctx, access.Caller(w.c), func(ctx context.Context) error {
-		return document.Texts(ctx, kind, bytes.NewReader(file), int64(len(file)), o, func(text string, isNew bool) error {
+	done, err := w.service.inTurn(ctx, of.Owner, func(ctx context.Context) error {
+		return document.Texts(ctx, kind, bytes.NewReader(of.File), int64(len(of.File)), o, func(text string, isNew bool) error {
 			return w.add(ctx, text, isNew)
 		})
 	})
@@ -80,13 +76,13 @@ func (w *walk) add(ctx context.Context, text string, isNew bool) error {
 		return err
 	}
 	w.records = append(w.records, translate.Record{ID: fingerprint(text), Text: text})
-	w.characters += dialect.Characters(text, w.form) - 1
+	w.characters += w.form.Characters(text) - 1
 	return w.afford()
 }
 
 // afford fails where the sender has no characters left for what there is so far.
 func (w *walk) afford() error {
-	if err := w.service.cfg.Server.Gate.CheckCharge(w.c, w.characters); err != nil {
+	if err := w.from.CheckCharge(w.characters); err != nil {
 		return Explain(err)
 	}
 	return nil

@@ -1,6 +1,6 @@
 // Package measure is what packages declare their metrics with: counters whose labels come from a
-// fixed list, and the times of stages as histograms and spans. It knows nothing of HTTP and of how
-// metrics and traces leave the process, which is [dragoman/app/telemetry]'s.
+// fixed list, and the times of stages as histograms and spans, whose ids lines of the log have. It knows
+// nothing of HTTP and of how metrics and traces leave the process, which is [dragoman/app/telemetry]'s.
 package measure
 
 import (

@@ -64,7 +64,7 @@ func openFrontend(ctx context.Context, version string, cfg config.Config, log *s
 	if err != nil {
 		return nil, err
 	}
-	cors, err := access.CORS(cfg.CORSOrigins)
+	cors, err := access.NewCORS(cfg.CORSOrigins)
 	if err != nil {
 		return nil, err
 	}

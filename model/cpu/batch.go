@@ -48,7 +48,7 @@ func (m *Model) NewBatch(limits model.Limits) (model.Batch, error) {
 	if b.allowed, err = newAllowed(m, limits.Rows); err != nil {
 		return nil, errors.Join(fmt.Errorf("allowed tokens: %w", err), b.Close())
 	}
-	return batch.New(spec, limits, encoderTokens, b), nil
+	return batch.New(spec, limits, encoderTokens(m.threads), b), nil
 }
 
 // Footprint is what a batch takes of memory. Rows that were in use keep the memory of

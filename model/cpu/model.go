@@ -1,10 +1,12 @@
 package cpu
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"path/filepath"
+	"runtime"
 
 	"golang.org/x/sync/errgroup"
 
@@ -38,6 +40,7 @@ type Model struct {
 	decoder  *onnxruntime.Session
 	memory   *pool.Pool // of the sessions
 	resident int64      // see Resident
+	threads  int        // of a run
 
 	noShortlist bool
 	scripts     *scripts // nil: translations may have all
@@ -58,7 +61,8 @@ func (r *Runtime) Open(ctx context.Context, dir string, opts Options) (*Model, e
 	if err := manifest.Check(ctx, dir, opts.Verify); err != nil {
 		return nil, err
 	}
-	m := &Model{manifest: manifest, memory: r.memory, resident: objects, noShortlist: opts.NoShortlist}
+	m := &Model{manifest: manifest, memory: r.memory, resident: objects, noShortlist: opts.NoShortlist,
+		threads: cmp.Or(opts.Threads, runtime.NumCPU())}
 	if opts.Scripts != nil && manifest.Scripts != nil {
 		if m.scripts, err = readScripts(dir, manifest, opts.Scripts); err != nil {
 			return nil, err
@@ -67,14 +71,14 @@ func (r *Runtime) Open(ctx context.Context, dir string, opts Options) (*Model, e
 	if m.weights, err = mapping.Open(filepath.Join(dir, model.WeightsFile)); err != nil {
 		return nil, err
 	}
-	if err := m.load(ctx, r, dir, opts.Threads); err != nil {
+	if err := m.load(ctx, r, dir); err != nil {
 		return nil, errors.Join(err, m.Close())
 	}
 	return m, nil
 }
 
 // load loads the two graphs of the folder dir, at the same time.
-func (m *Model) load(ctx context.Context, r *Runtime, dir string, threads int) error {
+func (m *Model) load(ctx context.Context, r *Runtime, dir string) error {
 	var g errgroup.Group
 	var taken [2]int64
 	for i, s := range []struct {
@@ -84,7 +88,7 @@ func (m *Model) load(ctx context.Context, r *Runtime, dir string, threads int) e
 		m.resident += objectsPerByte * m.manifest.Files[s.name].Size
 		g.Go(func() (err error) {
 			taken[i], err = pool.Taken(func() (err error) {
-				*s.session, err = r.session(ctx, filepath.Join(dir, s.name), m.weights, threads)
+				*s.session, err = r.session(ctx, filepath.Join(dir, s.name), m.weights, m.threads)
 				return err
 			})
 			return err

@@ -5,12 +5,10 @@
 package cpu
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"os"
-	"runtime"
 
 	"dragoman/model/cpu/ops"
 	"dragoman/model/cpu/pool"
@@ -61,9 +59,9 @@ func (r *Runtime) registerDomain() error {
 	return err
 }
 
-// setup is what all sessions have in common, with so many threads; 0 is one for each core.
+// setup is what all sessions have in common, with so many threads.
 func (r *Runtime) setup(graph []byte, threads int) (onnxruntime.Setup, error) {
-	setup, err := r.operators.Setup(graph, cmp.Or(threads, runtime.NumCPU()))
+	setup, err := r.operators.Setup(graph, threads)
 	setup.Config["session.use_env_allocators"] = "1"
 	return setup, err
 }

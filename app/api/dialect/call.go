@@ -102,12 +102,9 @@ func (call *Call) choose(model string) error {
 	if inPath && own == "" {
 		return fault.New(fault.NotFound, "", "the path names no model, such as /models/NAME/languages does")
 	}
-	t, err := call.Server.Translator()
-	if err != nil {
-		return err
-	}
 	call.Model = cmp.Or(model, own)
-	if call.Models, err = t.Select(call.Model); err != nil {
+	var err error
+	if call.Models, err = call.Server.Select(call.Model); err != nil {
 		return err
 	}
 	call.Languages = call.Models.Languages()
@@ -152,12 +149,12 @@ func (a API) Fields(c *gin.Context) (Fields, error) {
 // of a request whose key is still to be found in it is read only if it is small.
 func (a API) enter(c *gin.Context) (Fields, error) {
 	key := keyIn(func(name string) string { return firstOf(c.Request.URL.RawQuery, name) })
-	inBody, err := a.Gate.MustReadKey(c, key)
+	inBody, err := a.Gate.MustReadKey(c.Request, key)
 	if err != nil {
 		return Fields{}, err
 	}
 	if !inBody {
-		if err := a.Gate.Enter(c, key); err != nil {
+		if err := a.Gate.Enter(c.Request, key); err != nil {
 			return Fields{}, err
 		}
 		return readFields(c)
@@ -168,10 +165,10 @@ func (a API) enter(c *gin.Context) (Fields, error) {
 	}
 	if err != nil {
 		// Who has sent such a body has sent no key.
-		_ = a.Gate.Enter(c, "")
+		_ = a.Gate.Enter(c.Request, "")
 		return Fields{}, err
 	}
-	if err := a.Gate.Enter(c, key); err != nil {
+	if err := a.Gate.Enter(c.Request, key); err != nil {
 		return Fields{}, err
 	}
 	return fields, a.Permit(c)
@@ -303,9 +300,9 @@ func (call *Call) Detect(texts []string, format translate.Format) (found []Detec
 		return nil, err
 	}
 	found = make([]Detection, len(texts))
-	_, err = admission.Do(call.Context.Request.Context(), access.Caller(call.Context), func(ctx context.Context) error {
+	_, err = admission.Do(call.Context.Request.Context(), access.Caller(call.Context.Request), func(ctx context.Context) error {
 		for i, text := range texts {
-			if code, confidence, ok := call.Models.Detector().Detect(Prose(text, format)); ok {
+			if code, confidence, ok := call.Models.Detector().Detect(format.Prose(text)); ok {
 				found[i] = Detection{code, confidence}
 			}
 			if err := admission.Work(ctx, len(text)); err != nil {

@@ -16,7 +16,6 @@
 //	call.go        a request to a drop-in API; fields.go and form.go what it says
 //	languages.go   what its languages are called
 //	share.go       paths that several APIs have
-//	characters.go  what a request is charged for
 //	tally.go       what headers and the log say of an answer
 package dialect
 
@@ -89,6 +88,11 @@ func (r Reply) send(c *gin.Context) {
 	default:
 		c.PureJSON(status, r.Body)
 	}
+}
+
+// Resolve is the middleware for [access.Proxies.Resolve].
+func Resolve(p access.Proxies) gin.HandlerFunc {
+	return func(c *gin.Context) { c.Request = p.Resolve(c.Writer, c.Request) }
 }
 
 // Uncharged is a route that is Free.
@@ -166,7 +170,7 @@ func CutOff(c *gin.Context, err error) {
 // Keyed is a handler for those whose key, in a header, lets them in.
 func (s *Server) Keyed(h Handler) Handler {
 	return func(c *gin.Context) (any, error) {
-		if err := s.Gate.Enter(c, ""); err != nil {
+		if err := s.Gate.Enter(c.Request, ""); err != nil {
 			return nil, err
 		}
 		return h(c)
@@ -205,12 +209,12 @@ func (r Route) note(c *gin.Context) { c.Set(routeKey, r) }
 // not worth reading. Whose key is in the body passes.
 func (s *Server) Permit(c *gin.Context) error {
 	found, ok := c.Get(routeKey)
-	if !ok || s.Gate.NeedsKeys() && access.Name(c) == "" {
+	if !ok || s.Gate.NeedsKeys() && access.Name(c.Request) == "" {
 		return nil
 	}
 	route := found.(Route)
 	if !route.Free {
-		if err := s.Gate.CheckCharge(c, 1); err != nil {
+		if err := s.Gate.CheckCharge(c.Request, 1); err != nil {
 			return err
 		}
 	}
@@ -258,7 +262,10 @@ func (s *Server) Fail(c *gin.Context, err error) {
 	}
 	render := c.MustGet(renderKey).(func(*gin.Context, *fault.Failure) (int, any))
 	status, answer := render(c, f)
-	body.Refuse(c, status, answer)
+	c.Abort()
+	if err := body.Refuse(c.Writer, c.Request, status, answer); err != nil {
+		_ = c.Error(err)
+	}
 }
 
 // Explain logs and counts an error that ends a request, and returns what its sender is told.

@@ -16,7 +16,7 @@ const glossaryField = "payload.glossaryId"
 
 // OwnerOf is whose glossaries a request, which was let in, can use: those of its key's name.
 // Without keys all have them together.
-func OwnerOf(c *gin.Context) string { return access.Name(c) }
+func OwnerOf(c *gin.Context) string { return access.Name(c.Request) }
 
 // Glossary says whose glossaries a call can use, and the id of that which its path names, as id.
 func (call *Call) Glossary() (ctx context.Context, owner, id string) {

@@ -2,10 +2,10 @@ package dialect
 
 import (
 	"context"
+	"net/http"
 	"sync/atomic"
 	"time"
 
-	"github.com/gin-gonic/gin"
 	"github.com/prometheus/client_golang/prometheus"
 
 	"dragoman/app/fault"
@@ -26,12 +26,12 @@ type Translator interface {
 // Gate lets callers in, as [access.Gate] does. It is safe for concurrent use.
 type Gate interface {
 	NeedsKeys() bool
-	MustReadKey(c *gin.Context, queryKey string) (bool, error)
-	Enter(c *gin.Context, fieldKey string) error
-	Charge(c *gin.Context, characters int) error
-	CheckCharge(c *gin.Context, characters int) error
-	Admin(c *gin.Context) error
-	Usage(c *gin.Context) access.Usage
+	MustReadKey(r *http.Request, queryKey string) (bool, error)
+	Enter(r *http.Request, fieldKey string) error
+	Charge(r *http.Request, characters int) error
+	CheckCharge(r *http.Request, characters int) error
+	Admin(r *http.Request) error
+	Usage(r *http.Request) access.Usage
 }
 
 // Config is what a [Server] works with.
@@ -72,4 +72,13 @@ func (s *Server) Translator() (Translator, error) {
 		return *t, nil
 	}
 	return nil, fault.New(fault.NotReady, "", "the model is loading: try again in a moment")
+}
+
+// Select returns the models that a request may use which names one, or with "" none.
+func (s *Server) Select(model string) (translate.Selection, error) {
+	t, err := s.Translator()
+	if err != nil {
+		return nil, err
+	}
+	return t.Select(model)
 }

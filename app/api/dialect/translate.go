@@ -191,7 +191,7 @@ func (s *Server) begin(c *gin.Context, parts []translate.Request) (t Translator,
 	if most := s.MaxRecords; len(parts) > 1 && most > 0 && results > most { // else package translate says so
 		return nil, nil, nil, fault.New(fault.TooManyRecords, "", "there are %d texts, at most %d are allowed: send several requests", results, most)
 	}
-	if err := s.Gate.Charge(c, characters); err != nil {
+	if err := s.Gate.Charge(c.Request, characters); err != nil {
 		return nil, nil, nil, err
 	}
 	return t, ctx, end, nil
@@ -208,23 +208,23 @@ func (s *Server) ChargeJob(c *gin.Context, req *translate.Request) (characters i
 
 // ChargeDocument is ChargeJob for a request whose characters were counted.
 func (s *Server) ChargeDocument(c *gin.Context, req *translate.Request, characters int) error {
-	req.Caller = access.Caller(c)
+	req.Caller = access.Caller(c.Request)
 	c.Set(requestedKey, req.Model)
 	c.Set(recordsKey, len(req.Records))
-	return s.Gate.Charge(c, characters)
+	return s.Gate.Charge(c.Request, characters)
 }
 
 // sum fills in the caller of a request, and returns how many characters it is charged for. Markup is looked for in turn
 // with what other callers do, and not in texts of more than most characters, 0 for no bound: they are refused.
 func sum(ctx context.Context, c *gin.Context, req *translate.Request, most int) (characters int, err error) {
-	req.Caller = access.Caller(c)
+	req.Caller = access.Caller(c.Request)
 	_, err = admission.Do(ctx, req.Caller, func(ctx context.Context) error {
 		for _, r := range req.Records {
 			format := req.Format
-			if TooLong(r.Text, most) {
+			if translate.TooLong(r.Text, most) {
 				format = translate.Text
 			}
-			characters += Characters(r.Text, format) * len(req.To)
+			characters += format.Characters(r.Text) * len(req.To)
 			if err := admission.Work(ctx, len(r.Text)); err != nil {
 				return err
 			}
@@ -274,10 +274,10 @@ func (s *Server) ChargeDetection(c *gin.Context, texts []string, format translat
 	}
 	characters := 0
 	for _, text := range texts {
-		if TooLong(text, s.MaxChars) {
+		if translate.TooLong(text, s.MaxChars) {
 			return fault.New(fault.TextTooLong, "", "a text has %d characters, at most %d are allowed", translate.Characters(text), s.MaxChars)
 		}
-		characters += Characters(text, format)
+		characters += format.Characters(text)
 	}
-	return s.Gate.Charge(c, characters)
+	return s.Gate.Charge(c.Request, characters)
 }

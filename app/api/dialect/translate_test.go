@@ -61,7 +61,7 @@ func TestCharactersAreLinear(t *testing.T) {
 	for _, format := range []translate.Format{translate.HTML, translate.XML} {
 		for _, unit := range []string{"<", "<b>", "</b>", "<p>a", "<b ", "&", "&x;", "<!--", "<![CDATA[", "<![CDATA[a]]>", "<?", `<x translate="no">`, `<a b="`} {
 			part := strings.Repeat(unit, 1<<12/len(unit))
-			counted.Assert(fmt.Sprintf("%q as %s", unit, format), part, strings.Repeat(part, 8), func(text string) { Characters(text, format) })
+			counted.Assert(fmt.Sprintf("%q as %s", unit, format), part, strings.Repeat(part, 8), func(text string) { format.Characters(text) })
 		}
 	}
 }

@@ -23,9 +23,9 @@ import (
 	"dragoman/app/api/dialect"
 	"dragoman/app/api/dropin/openinference"
 	"dragoman/app/api/openapi"
+	"dragoman/app/api/upload"
 	"dragoman/app/api/webfile"
 	"dragoman/app/api/webpage"
-	"dragoman/app/documents"
 	"dragoman/app/fault"
 	"dragoman/app/glossary"
 	"dragoman/app/guard/access"
@@ -77,8 +77,8 @@ type Config struct {
 
 	// What follows may be nil.
 	Gate           *access.Gate         // before all that translates
-	CORS           gin.HandlerFunc      // see access.CORS
-	OpenCORS       gin.HandlerFunc      // on the paths of APIs whose originals let all pages call them, in place of CORS
+	CORS           access.CORS          // see access.NewCORS
+	OpenCORS       access.CORS          // on the paths of APIs whose originals let all pages call them, in place of CORS
 	TrustedProxies access.Proxies       // who says where requests come from
 	Sites          access.Sites         // which pages may use the service, beside those of CORS
 	Metrics        *telemetry.Metrics   // also at /metrics
@@ -98,7 +98,7 @@ type API struct {
 	server *dialect.Server // behind the APIs
 	bodies *body.Bounds
 	// documents translates files; nil: there is none.
-	documents *documents.Service
+	documents *upload.Service
 	models    atomic.Pointer[func() []Model]       // nil until Ready
 	managed   atomic.Pointer[openinference.Models] // nil until Manage
 	draining  atomic.Bool
@@ -260,7 +260,7 @@ func (a *API) newRouter(untraced ...string) *gin.Engine {
 	gin.SetMode(gin.ReleaseMode)
 	router := gin.New()
 	router.ForwardedByClientIP = false // access.Proxies knows better
-	router.Use(a.cfg.TrustedProxies.Resolve, telemetry.TraceRequests(a.cfg.Tracer, untraced...), a.requestID, a.accessLog, a.cfg.Metrics.CountRequests(), a.recoverPanic)
+	router.Use(dialect.Resolve(a.cfg.TrustedProxies), telemetry.TraceRequests(a.cfg.Tracer, untraced...), a.requestID, a.accessLog, a.cfg.Metrics.CountRequests(), a.recoverPanic)
 	return router
 }
 

@@ -15,6 +15,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"dragoman/app/api/dialect"
+	"dragoman/app/api/upload"
 	"dragoman/app/decode/engine"
 	"dragoman/app/document"
 	"dragoman/app/document/kinds"
@@ -54,8 +55,8 @@ func (a *API) openDocuments() {
 		return
 	}
 	a.server.FileTypes = kinds.Extensions()
-	a.documents = documents.New(documents.Config{
-		Jobs: j.Service, Server: a.server, MaxBytes: j.MaxDocumentBytes, MaxRecords: j.MaxRecords, MaxTexts: j.MaxTexts, MaxChars: j.MaxChars, Log: a.cfg.Log,
+	a.documents = upload.New(a.server, documents.Config{
+		Jobs: j.Service, MaxBytes: j.MaxDocumentBytes, MaxRecords: j.MaxRecords, MaxTexts: j.MaxTexts, MaxChars: j.MaxChars, Log: a.cfg.Log,
 	})
 }
 
@@ -77,7 +78,7 @@ func (a *API) limitDocument(c *gin.Context) {
 		a.limitBody(c)
 		return
 	}
-	a.limitLarge(c, a.documents.MaxBytes()+aroundDocument, "divide the document")
+	a.limitLarge(c, a.cfg.Jobs.MaxDocumentBytes+aroundDocument, "divide the document")
 }
 
 // result serves GET /documents/ID/result.
@@ -100,7 +101,7 @@ func (j *jobsAPI) submitDocument(c *gin.Context) (any, error) {
 		return nil, err
 	}
 	order := sent.order
-	order.Owner, order.Key, order.Fingerprint = access.Caller(c), key, sent.fingerprint()
+	order.Owner, order.Key, order.Fingerprint = access.Caller(c.Request), key, sent.fingerprint()
 	return j.submitOnce(c, order.Submission, func() (jobs.Job, bool, error) {
 		if err := sent.parse(&order); err != nil {
 			return jobs.Job{}, false, err

@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"dragoman/app/api/upload"
 	"dragoman/app/documents"
 	"dragoman/app/jobs"
 )
@@ -18,7 +19,7 @@ import (
 func TestDocumentsAreChargedForTheWork(t *testing.T) {
 	gate, alice, bob := gateOf(t, "chars=1000/d")
 	s := newJobService(t, gate, false)
-	s.api.documents = documents.New(documents.Config{Jobs: s.api.cfg.Jobs.Service, Server: s.api.server, MaxBytes: 1 << 20, MaxRecords: 20, MaxChars: 5000, MaxTexts: 1500})
+	s.api.documents = upload.New(s.api.server, documents.Config{Jobs: s.api.cfg.Jobs.Service, MaxBytes: 1 << 20, MaxRecords: 20, MaxChars: 5000, MaxTexts: 1500})
 	s.api.cfg.Jobs.MaxDocumentBytes = 1 << 20
 	s.Handler = s.api.Handler()
 	send := func(content, key string) (int, string) {
@@ -41,7 +42,7 @@ func TestDocumentsAreChargedForTheWork(t *testing.T) {
 		assert.Contains(t, answer, test.want)
 	}
 	free := newJobService(t, nil, false)
-	free.api.documents = documents.New(documents.Config{Jobs: free.api.cfg.Jobs.Service, Server: free.api.server, MaxBytes: 1 << 20, MaxRecords: 20, MaxChars: 5000, MaxTexts: 1500})
+	free.api.documents = upload.New(free.api.server, documents.Config{Jobs: free.api.cfg.Jobs.Service, MaxBytes: 1 << 20, MaxRecords: 20, MaxChars: 5000, MaxTexts: 1500})
 	free.Handler = free.api.Handler()
 	s = free
 	status, answer := send(strings.Repeat("a\n", 1500), "")

@@ -1,6 +1,7 @@
 package httpapi
 
 import (
+	"net/http"
 	"slices"
 
 	"github.com/gin-gonic/gin"
@@ -55,13 +56,14 @@ func (a *API) guard(dropIns []dialect.Dialect) gin.HandlerFunc {
 	return func(c *gin.Context) {
 		path := dialect.WithoutModel(c.Request.URL.Path)
 		open := a.cfg.OpenCORS != nil && slices.ContainsFunc(dropIns, func(d dialect.Dialect) bool { return d.Browsers && d.Owns(path) })
-		switch {
-		case open:
-			a.cfg.OpenCORS(c)
-		case a.cfg.CORS != nil:
-			a.cfg.CORS(c)
+		cors := a.cfg.CORS
+		if open {
+			cors = a.cfg.OpenCORS
 		}
-		if err := a.cfg.Sites.Guard(c, open); err != nil && !c.IsAborted() {
+		if cors != nil && cors(c.Writer, c.Request) {
+			c.AbortWithStatus(http.StatusNoContent)
+		}
+		if err := a.cfg.Sites.Guard(c.Request, open); err != nil && !c.IsAborted() {
 			useNearestRenderer(c, dropIns)
 			a.server.Fail(c, err)
 		}

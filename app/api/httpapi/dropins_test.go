@@ -15,7 +15,7 @@ import (
 // A page of another origin may call the APIs whose originals let it, with a preflight and the headers
 // that their clients send. For the others it must be one of the operator's origins.
 func TestBrowsers(t *testing.T) {
-	own, err := access.CORS([]string{"https://app.example.com"})
+	own, err := access.NewCORS([]string{"https://app.example.com"})
 	require.NoError(t, err)
 	gate, key := compattest.Keys(t)
 	opened, _ := newAPI(func(cfg *Config) { cfg.CORS, cfg.OpenCORS, cfg.Gate = own, access.OpenCORS(), gate })

@@ -55,11 +55,7 @@ func (g *glossariesAPI) read(c *gin.Context) (glossaryDraft, error) {
 	if err != nil {
 		return glossaryDraft{}, err
 	}
-	t, err := g.server.Translator()
-	if err != nil {
-		return glossaryDraft{}, err
-	}
-	models, err := t.Select("")
+	models, err := g.server.Select("")
 	if err != nil {
 		return glossaryDraft{}, err
 	}

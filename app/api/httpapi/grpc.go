@@ -72,7 +72,7 @@ func (a *API) inferenceConfig() openinference.Config {
 	cfg := openinference.Config{Server: a.server, Version: a.cfg.Version, Models: a.managedModels, Live: a.dead, Ready: a.unready, Ending: a.ending}
 	if l := a.cfg.Live; l != nil {
 		cfg.OpenSession = func(c *gin.Context, req translate.Request) (*live.Session, error) {
-			return l.Open(c.Request.Context(), access.Caller(c), req, a.cfg.Gate.Account(c).Charge)
+			return l.Open(c.Request.Context(), access.Caller(c.Request), req, a.cfg.Gate.Account(c.Request).Charge)
 		}
 	}
 	return cfg

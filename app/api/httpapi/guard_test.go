@@ -80,7 +80,7 @@ func isRefused(t *testing.T, a *API, log *bytes.Buffer, body io.Reader, method, 
 // is free to read is a list here: a route that is new has to be let in by its gate, or into the list. What others send
 // is let in everywhere.
 func TestNoRouteIsForOtherSites(t *testing.T) {
-	cors, err := access.CORS([]string{"https://app.example.com"})
+	cors, err := access.NewCORS([]string{"https://app.example.com"})
 	require.NoError(t, err)
 	var log, openedLog bytes.Buffer
 	a, _ := newAPI(everything(t, &log), func(cfg *Config) { cfg.CORS = cors })

@@ -68,7 +68,7 @@ func (j *jobsAPI) routes() []dialect.Route {
 
 // room fails where there is no place for a job of a request's sender, unless it is there already.
 func (j *jobsAPI) room(c *gin.Context) error {
-	return j.jobs.Room(c.Request.Context(), access.Caller(c), c.GetHeader(idempotencyHeader))
+	return j.jobs.Room(c.Request.Context(), access.Caller(c.Request), c.GetHeader(idempotencyHeader))
 }
 
 // limitBody is [API.limitBody] for bodies of jobs.
@@ -104,7 +104,7 @@ func (j *jobsAPI) submit(c *gin.Context) (any, error) {
 		return nil, err
 	}
 	sum := sha256.Sum256(raw)
-	sub := jobs.Submission{Owner: access.Caller(c), Key: key, Fingerprint: hex.EncodeToString(sum[:])}
+	sub := jobs.Submission{Owner: access.Caller(c.Request), Key: key, Fingerprint: hex.EncodeToString(sum[:])}
 	return j.submitOnce(c, sub, func() (jobs.Job, bool, error) {
 		// What the parts of it take that are stored.
 		if err := admission.Take(c.Request.Context(), cost.JobByte*int64(len(raw))); err != nil {
@@ -200,7 +200,7 @@ func idempotencyKey(h http.Header) (string, error) {
 
 // list serves GET /jobs: the caller's own.
 func (j *jobsAPI) list(c *gin.Context) (any, error) {
-	list, err := j.jobs.List(c.Request.Context(), access.Caller(c), mostListed)
+	list, err := j.jobs.List(c.Request.Context(), access.Caller(c.Request), mostListed)
 	return gin.H{"jobs": dialect.Each(list, jobOf)}, err
 }
 
@@ -209,7 +209,7 @@ func (j *jobsAPI) list(c *gin.Context) (any, error) {
 func (j *jobsAPI) ownJob(c *gin.Context) (jobs.Job, error) {
 	job, err := j.jobs.Get(c.Request.Context(), c.Param("id"))
 	found := err == nil || errors.Is(err, jobs.ErrVanished)
-	if found && j.cfg.Gate.NeedsKeys() && job.Owner != access.Caller(c) {
+	if found && j.cfg.Gate.NeedsKeys() && job.Owner != access.Caller(c.Request) {
 		return jobs.Job{}, jobs.ErrUnknown
 	}
 	if found && job.Document == nil && strings.HasPrefix(c.FullPath(), documentsPath) {

@@ -54,7 +54,7 @@ func (l *liveAPI) openSession(c *gin.Context, payload *payloadInput) (*live.Sess
 	if field := refusedOption(payload); field != "" {
 		return nil, fault.New(fault.InvalidOption, "payload."+field, "live text has no %s: leave it out, or use POST %s", field, translationPath)
 	}
-	return l.live.Open(c.Request.Context(), access.Caller(c), req.Request, l.cfg.Gate.Account(c).Charge)
+	return l.live.Open(c.Request.Context(), access.Caller(c.Request), req.Request, l.cfg.Gate.Account(c.Request).Charge)
 }
 
 // refusedOption is an option of a translation that live text does not have, where one is used; else "".
@@ -77,7 +77,7 @@ func refusedOption(p *payloadInput) string {
 // whoever knows its id.
 func (l *liveAPI) ownSession(c *gin.Context, id string) (*live.Session, error) {
 	x, err := l.live.Find(id)
-	if err == nil && l.cfg.Gate.NeedsKeys() && x.Owner() != access.Caller(c) {
+	if err == nil && l.cfg.Gate.NeedsKeys() && x.Owner() != access.Caller(c.Request) {
 		return nil, live.ErrUnknown
 	}
 	return x, err

@@ -33,16 +33,16 @@ const (
 
 // serveSocket serves GET /live: sessions over a WebSocket.
 func (l *liveAPI) serveSocket(c *gin.Context) (any, error) {
-	late, err := l.cfg.Gate.MustReadKey(c, "")
+	late, err := l.cfg.Gate.MustReadKey(c.Request, "")
 	if err == nil && !late {
-		err = l.cfg.Gate.Enter(c, "")
+		err = l.cfg.Gate.Enter(c.Request, "")
 	}
 	if err == nil && c.GetHeader("Upgrade") == "" {
 		err = fault.New(fault.InvalidHeader, "", "GET %s is for WebSockets: send Upgrade: websocket, or use POST %s", livePath, translationPath)
 	}
 	leave := func() {}
 	if err == nil {
-		leave, err = l.sockets.enter(access.Caller(c))
+		leave, err = l.sockets.enter(access.Caller(c.Request))
 	}
 	if err != nil {
 		return nil, err
@@ -131,7 +131,7 @@ func (s *socket) next(ctx context.Context, entered *bool) error {
 	if kind != websocket.MessageText {
 		return &brokenError{websocket.StatusUnsupportedData, "send text, not binary data"}
 	}
-	lease := s.cfg.Memory.Lease(access.Caller(s.c))
+	lease := s.cfg.Memory.Lease(access.Caller(s.c.Request))
 	defer lease.Close()
 	raw, err := io.ReadAll(&leasedReader{r, lease})
 	switch {
@@ -146,7 +146,7 @@ func (s *socket) next(ctx context.Context, entered *bool) error {
 	s.used.Store(time.Now().UnixNano())
 	m, err := decodeMessage(raw)
 	if !*entered && err == nil {
-		if err = s.cfg.Gate.Enter(s.c, m.Key.value); err != nil {
+		if err = s.cfg.Gate.Enter(s.c.Request, m.Key.value); err != nil {
 			_ = s.fail(ctx, liveMessage{}, err)
 			return &brokenError{websocket.StatusPolicyViolation, "no valid key"}
 		}
@@ -167,7 +167,7 @@ func (s *socket) count() error {
 		s.counted = false
 		return nil
 	}
-	return s.cfg.Gate.Account(s.c).Request()
+	return s.cfg.Gate.Account(s.c.Request).Request()
 }
 
 // obey does what a message asks for.
@@ -217,7 +217,7 @@ func (s *socket) obey(ctx context.Context, m liveMessage) error {
 
 // attach has the client told what is new in a session that it calls by a number.
 func (s *socket) attach(ctx context.Context, number int64, x *live.Session, seen int64) error {
-	leave, err := s.sockets.enter(access.Caller(s.c))
+	leave, err := s.sockets.enter(access.Caller(s.c.Request))
 	if err != nil {
 		return err
 	}

@@ -69,7 +69,7 @@ func (a *API) logRequest(c *gin.Context, took time.Duration, complete bool) {
 		attrs = append(attrs, slog.Bool("aborted", true))
 	}
 	attrs = append(attrs, dialect.LogAttrs(c)...)
-	if name := access.Name(c); name != "" {
+	if name := access.Name(c.Request); name != "" {
 		attrs = append(attrs, slog.String("key", name))
 	}
 	if len(c.Errors) > 0 {
@@ -122,9 +122,9 @@ func (a *API) limitBodyTo(c *gin.Context, limit int64, remedy string) {
 		return
 	}
 	body.Account(c.Request, func() string {
-		if a.cfg.Gate.NeedsKeys() && access.Name(c) == "" {
+		if a.cfg.Gate.NeedsKeys() && access.Name(c.Request) == "" {
 			return "" // all whose key is still to be read are one caller
 		}
-		return access.Caller(c)
+		return access.Caller(c.Request)
 	}, func() error { return a.server.Permit(c) })
 }

@@ -33,9 +33,9 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"net/http"
 	"time"
 
-	"github.com/gin-gonic/gin"
 	"github.com/prometheus/client_golang/prometheus"
 )
 
@@ -106,35 +106,35 @@ func (g *Gate) Watch(ctx context.Context) {
 // sends the request, see [Sites.Guard]. Enter sets the headers that go with
 // them, WWW-Authenticate and Retry-After, and for callers with limits RateLimit and
 // RateLimit-Policy; it does not answer.
-func (g *Gate) Enter(c *gin.Context, fieldKey string) error {
-	if err := ofOtherSite(c); err != nil || g == nil {
+func (g *Gate) Enter(r *http.Request, fieldKey string) error {
+	if err := visitOf(r).otherSite; err != nil || g == nil {
 		return err
 	}
-	who, err := g.identify(c, fieldKey)
+	who, err := g.identify(r, fieldKey)
 	if err != nil {
-		if err := g.take(c, g.clients.of(addressOf(c)), requests, 1); err != nil {
+		if err := g.take(r, g.clients.of(visitOf(r).address), requests, 1); err != nil {
 			return err
 		}
 		g.countRefusal(err)
-		c.Header("WWW-Authenticate", challenge(err))
+		visitOf(r).answer.Set("WWW-Authenticate", challenge(err))
 		return err
 	}
-	c.Set(callerKey, who)
-	return g.take(c, who, requests, 1)
+	visitOf(r).who.Store(who)
+	return g.take(r, who, requests, 1)
 }
 
 // MustReadKey says whether a request has to have a key, and has none in its headers
 // nor in its query, whose key is queryKey: then one may be in its body. The error is a
 // *LimitError where its address has sent too many requests without a valid key, so
 // that the body is not worth reading. Nothing is counted but that refusal.
-func (g *Gate) MustReadKey(c *gin.Context, queryKey string) (bool, error) {
-	if err := ofOtherSite(c); err != nil || !g.NeedsKeys() {
+func (g *Gate) MustReadKey(r *http.Request, queryKey string) (bool, error) {
+	if err := visitOf(r).otherSite; err != nil || !g.NeedsKeys() {
 		return false, err
 	}
-	if _, err := g.identify(c, queryKey); !errors.Is(err, ErrNoKey) {
+	if _, err := g.identify(r, queryKey); !errors.Is(err, ErrNoKey) {
 		return false, nil
 	}
-	return true, g.check(c, g.clients.of(addressOf(c)), requests, 1)
+	return true, g.check(r, g.clients.of(visitOf(r).address), requests, 1)
 }
 
 // Charge counts n characters of a request that was let in: Unicode code points,
@@ -144,18 +144,18 @@ func (g *Gate) MustReadKey(c *gin.Context, queryKey string) (bool, error) {
 // The error is a *LimitError where the caller has to wait, and [TooManyCharacters]
 // where waiting does not help; nothing is charged then. The headers are as for
 // Enter.
-func (g *Gate) Charge(c *gin.Context, n int) error {
+func (g *Gate) Charge(r *http.Request, n int) error {
 	if g == nil {
 		return nil
 	}
-	who := callerOf(c)
+	who := visitOf(r).who.Load()
 	if who == nil {
 		return errNotEntered
 	}
 	if n <= 0 {
 		return nil
 	}
-	if err := g.take(c, who, characters, n); err != nil {
+	if err := g.take(r, who, characters, n); err != nil {
 		return err
 	}
 	who.charged.Add(int64(n))
@@ -163,9 +163,9 @@ func (g *Gate) Charge(c *gin.Context, n int) error {
 }
 
 // CheckCharge fails as Charge would at the moment, and charges nothing. Who was not let in yet passes.
-func (g *Gate) CheckCharge(c *gin.Context, n int) error {
-	if who := callerOf(c); who != nil {
-		return g.check(c, who, characters, n)
+func (g *Gate) CheckCharge(r *http.Request, n int) error {
+	if who := visitOf(r).who.Load(); who != nil {
+		return g.check(r, who, characters, n)
 	}
 	return nil
 }
@@ -173,20 +173,10 @@ func (g *Gate) CheckCharge(c *gin.Context, n int) error {
 // errNotEntered is a mistake in the wiring of routes, not one of the caller's.
 var errNotEntered = errors.New("characters are charged before the request was let in")
 
-// callerKey is where the caller of a request is in gin's context.
-const callerKey = "dragoman/access.caller"
-
-// callerOf is the caller of a request that was let in, nil for others.
-func callerOf(c *gin.Context) *caller {
-	value, _ := c.Get(callerKey)
-	who, _ := value.(*caller)
-	return who
-}
-
 // Admin fails with [ErrNotAdmin] where a request, which was let in, is not an admin's. Without
 // a keys file there are no admins.
-func (g *Gate) Admin(c *gin.Context) error {
-	if who := callerOf(c); who == nil || !who.admin {
+func (g *Gate) Admin(r *http.Request) error {
+	if who := visitOf(r).who.Load(); who == nil || !who.admin {
 		return ErrNotAdmin
 	}
 	return nil
@@ -198,8 +188,8 @@ func (g *Gate) NeedsKeys() bool { return g != nil && g.keys != nil }
 // Name is the name of the key that a request was let in with. It is for logs and
 // metrics: names come from the keys file, so there are not many. It is "" where
 // there are no keys, and for a request that was not let in.
-func Name(c *gin.Context) string {
-	if who := callerOf(c); who != nil {
+func Name(r *http.Request) string {
+	if who := visitOf(r).who.Load(); who != nil {
 		return who.name
 	}
 	return ""
@@ -209,19 +199,19 @@ func Name(c *gin.Context) string {
 // was let in with, else the client's address, of which IPv6 has the network alone
 // (2001:db8:0:1::/64). Use it where no more of them are kept than requests are in
 // flight: there are many addresses.
-func Caller(c *gin.Context) string {
-	if name := Name(c); name != "" {
+func Caller(r *http.Request) string {
+	if name := Name(r); name != "" {
 		return name
 	}
-	return addressOf(c).String()
+	return visitOf(r).address.String()
 }
 
 // identify finds out who sent a request.
-func (g *Gate) identify(c *gin.Context, fieldKey string) (*caller, error) {
+func (g *Gate) identify(r *http.Request, fieldKey string) (*caller, error) {
 	if g.keys == nil {
-		return g.clients.of(addressOf(c)), nil
+		return g.clients.of(visitOf(r).address), nil
 	}
-	key, err := oneKey(append(headerKeys(c.Request.Header), fieldKey))
+	key, err := oneKey(append(headerKeys(r.Header), fieldKey))
 	if err != nil {
 		return nil, err
 	}
@@ -229,21 +219,21 @@ func (g *Gate) identify(c *gin.Context, fieldKey string) (*caller, error) {
 }
 
 // take takes n units of what a caller has left and tells the client how it stands.
-func (g *Gate) take(c *gin.Context, who *caller, of, n int) error {
+func (g *Gate) take(r *http.Request, who *caller, of, n int) error {
 	now := time.Now()
 	err := who.left[of].take(now, n)
 	g.countRefusal(err)
-	who.announce(c.Writer.Header(), now, err)
+	who.announce(visitOf(r).answer, now, err)
 	return err
 }
 
 // check fails as take would, and takes and tells nothing else.
-func (g *Gate) check(c *gin.Context, who *caller, of, n int) error {
+func (g *Gate) check(r *http.Request, who *caller, of, n int) error {
 	now := time.Now()
 	err := who.left[of].check(now, n)
 	if err != nil {
 		g.countRefusal(err)
-		who.announce(c.Writer.Header(), now, err)
+		who.announce(visitOf(r).answer, now, err)
 	}
 	return err
 }

@@ -9,7 +9,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/gin-gonic/gin"
 	"github.com/prometheus/client_golang/prometheus/testutil"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -161,10 +160,7 @@ func TestMustReadKey(t *testing.T) {
 	closed, _ := newGate(t, Config{KeysFile: writeKeys(t, "", keyLine(t, "alice", key)), Limits: limits})
 	open, _ := newGate(t, Config{Limits: limits})
 	ask := func(g *Gate, header, query string) (bool, error) {
-		c, _ := gin.CreateTestContext(httptest.NewRecorder())
-		c.Request = httptest.NewRequest(http.MethodPost, "/", nil)
-		c.Request.Header.Set("X-API-Key", header)
-		return g.MustReadKey(c, query)
+		return g.MustReadKey(request(http.MethodPost, "X-API-Key", header), query)
 	}
 	for _, test := range []struct {
 		name          string
@@ -202,18 +198,17 @@ func TestCaller(t *testing.T) {
 		{"behind a proxy", "10.0.0.1:1000", "192.0.2.1:1000", "192.0.2.1/32"},
 		{"no address", "@", "", "invalid Prefix"},
 	} {
-		c, _ := gin.CreateTestContext(httptest.NewRecorder())
-		c.Request = httptest.NewRequest(http.MethodPost, "/", nil)
-		c.Request.RemoteAddr = test.from
-		c.Request.Header.Set("X-Forwarded-For", test.forwarded)
+		r := httptest.NewRequest(http.MethodPost, "/", nil)
+		r.RemoteAddr = test.from
+		r.Header.Set("X-Forwarded-For", test.forwarded)
 		proxies, err := TrustedProxies([]string{"10.0.0.0/8"})
 		require.NoError(t, err)
-		proxies.Resolve(c)
-		assert.Equal(t, test.want, Caller(c), test.name)
-		require.NoError(t, open.Enter(c, ""))
-		assert.Equal(t, test.want, Caller(c), test.name)
-		require.NoError(t, closed.Enter(c, key))
-		assert.Equal(t, "alice", Caller(c), test.name)
+		r = proxies.Resolve(httptest.NewRecorder(), r)
+		assert.Equal(t, test.want, Caller(r), test.name)
+		require.NoError(t, open.Enter(r, ""))
+		assert.Equal(t, test.want, Caller(r), test.name)
+		require.NoError(t, closed.Enter(r, key))
+		assert.Equal(t, "alice", Caller(r), test.name)
 	}
 }
 
@@ -235,12 +230,15 @@ func TestOpen(t *testing.T) {
 // A route that charges without a gate before it is a mistake, not free of charge.
 func TestChargeWantsTheGateFirst(t *testing.T) {
 	g, _ := newGate(t, Config{})
-	c, _ := gin.CreateTestContext(httptest.NewRecorder())
-	c.Request = httptest.NewRequest(http.MethodPost, "/", nil)
-	require.ErrorIs(t, g.Charge(c, 1), errNotEntered)
-	assert.Empty(t, Name(c))
-	require.NoError(t, g.Enter(c, ""))
-	require.NoError(t, g.Charge(c, 1))
+	r := request(http.MethodPost)
+	require.ErrorIs(t, g.Charge(r, 1), errNotEntered)
+	assert.Empty(t, Name(r))
+	require.NoError(t, g.Enter(r, ""))
+	require.NoError(t, g.Charge(r, 1))
+	unresolved := httptest.NewRequest(http.MethodPost, "/", nil)
+	require.NoError(t, g.Enter(unresolved, ""))
+	require.ErrorIs(t, g.Charge(unresolved, 1), errNotEntered)
+	assert.Equal(t, "192.0.2.1/32", Caller(unresolved))
 }
 
 func TestNewRefuses(t *testing.T) {
@@ -273,7 +271,6 @@ func TestNewRefuses(t *testing.T) {
 }
 
 func BenchmarkEnter(b *testing.B) {
-	gin.SetMode(gin.ReleaseMode)
 	limits := Limits{Requests: Rate{1e12, time.Second}, Characters: Rate{1e12, time.Second}}
 	keys := make([]string, maxAccounts)
 	lines := make([]string, maxAccounts)
@@ -294,13 +291,11 @@ func BenchmarkEnter(b *testing.B) {
 	} {
 		b.Run(bench.name, func(b *testing.B) {
 			g, _ := newGate(b, bench.cfg)
-			c, _ := gin.CreateTestContext(httptest.NewRecorder())
-			c.Request = httptest.NewRequest(http.MethodPost, "/", nil)
-			c.Request.Header.Set("Authorization", "Bearer "+bench.key)
+			r := request(http.MethodPost, "Authorization", "Bearer "+bench.key)
 			b.ReportAllocs()
 			for b.Loop() {
-				if g.Enter(c, "") == nil {
-					_ = g.Charge(c, 100)
+				if g.Enter(r, "") == nil {
+					_ = g.Charge(r, 100)
 				}
 			}
 		})

@@ -1,10 +1,9 @@
 package access
 
 import (
+	"net/http"
 	"net/netip"
 	"time"
-
-	"github.com/gin-gonic/gin"
 )
 
 // Account is whose limits count for what goes on after a request was let in, such as the messages of a connection. It
@@ -16,7 +15,7 @@ type Account struct {
 }
 
 // Account is that of a request that was let in.
-func (g *Gate) Account(c *gin.Context) Account { return Account{g, Name(c), addressOf(c)} }
+func (g *Gate) Account(r *http.Request) Account { return Account{g, Name(r), visitOf(r).address} }
 
 // Request counts a request. The error is a [*LimitError], or [ErrBadKey] where the key was withdrawn.
 func (a Account) Request() error {

@@ -1,23 +1,18 @@
 package access
 
 import (
-	"net/http/httptest"
 	"testing"
 	"time"
 
-	"github.com/gin-gonic/gin"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 )
 
 // accountOf is the account of a request that a gate lets in.
 func accountOf(t *testing.T, g *Gate, key string) Account {
-	gin.SetMode(gin.ReleaseMode)
-	c, _ := gin.CreateTestContext(httptest.NewRecorder())
-	c.Request = httptest.NewRequest("GET", "/", nil)
-	c.Request.Header.Set("X-API-Key", key)
-	require.NoError(t, g.Enter(c, ""))
-	return g.Account(c)
+	r := request("GET", "X-API-Key", key)
+	require.NoError(t, g.Enter(r, ""))
+	return g.Account(r)
 }
 
 // What goes on after a request takes from the same limits as requests do, of keys and of addresses, and stops with the

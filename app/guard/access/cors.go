@@ -5,20 +5,23 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 
-	"github.com/gin-gonic/gin"
 	"github.com/rs/cors"
 )
 
-// CORS is the middleware that lets pages of other origins call the service:
-// https://app.example.com, https://*.example.com for all below, or * alone for
-// every origin. It must stand before the gate and before everything else that answers,
-// because browsers ask without a key. Without origins it does nothing.
+// CORS sets the headers that let pages of other origins call the service. preflight says that the browser has
+// asked for nothing else: there is no more to answer but 204. It must stand before the gate and before everything
+// else that answers, because browsers ask without a key.
 //
 // Cookies and passwords of the browser are never accepted from other origins; API
 // keys are, for a page sends them in a header of its own.
-func CORS(origins []string) (gin.HandlerFunc, error) {
+type CORS func(w http.ResponseWriter, r *http.Request) (preflight bool)
+
+// NewCORS lets pages of some origins call the service: https://app.example.com, https://*.example.com for all
+// below, or * alone for every origin. Without origins it is nil.
+func NewCORS(origins []string) (CORS, error) {
 	var allowed []string
 	for _, origin := range origins {
 		if origin = strings.TrimSpace(origin); origin == "" {
@@ -30,20 +33,18 @@ func CORS(origins []string) (gin.HandlerFunc, error) {
 		allowed = append(allowed, origin)
 	}
 	if len(allowed) == 0 {
-		return func(*gin.Context) {}, nil
+		return nil, nil
 	}
-	for _, origin := range allowed {
-		if origin == "*" && len(allowed) > 1 {
-			return nil, errors.New("* is every origin: name it alone, or leave it out")
-		}
+	if len(allowed) > 1 && slices.Contains(allowed, "*") {
+		return nil, errors.New("* is every origin: name it alone, or leave it out")
 	}
 	return corsOf(allowed), nil
 }
 
-// OpenCORS is [CORS] for all origins, for APIs whose originals let every page call them.
-func OpenCORS() gin.HandlerFunc { return corsOf([]string{"*"}) }
+// OpenCORS is CORS for all origins, for APIs whose originals let every page call them.
+func OpenCORS() CORS { return corsOf([]string{"*"}) }
 
-func corsOf(origins []string) gin.HandlerFunc {
+func corsOf(origins []string) CORS {
 	handler := cors.New(cors.Options{
 		AllowedOrigins: origins,
 		AllowedMethods: []string{http.MethodGet, http.MethodHead, http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete},
@@ -56,11 +57,9 @@ func corsOf(origins []string) gin.HandlerFunc {
 		ExposedHeaders: []string{"Retry-After", "RateLimit", "RateLimit-Policy", "X-Request-Id", "Dragoman-Cache", "Dragoman-Flags"},
 		MaxAge:         7200, // seconds; the most that Chromium takes
 	})
-	return func(c *gin.Context) {
-		handler.HandlerFunc(c.Writer, c.Request)
-		if c.Request.Method == http.MethodOptions && c.GetHeader("Access-Control-Request-Method") != "" {
-			c.AbortWithStatus(http.StatusNoContent)
-		}
+	return func(w http.ResponseWriter, r *http.Request) bool {
+		handler.HandlerFunc(w, r)
+		return r.Method == http.MethodOptions && r.Header.Get("Access-Control-Request-Method") != ""
 	}
 }
 

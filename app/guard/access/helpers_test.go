@@ -3,6 +3,7 @@ package access
 import (
 	"bytes"
 	"errors"
+	"io"
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
@@ -13,7 +14,6 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/gin-gonic/gin"
 	"github.com/stretchr/testify/require"
 
 	"dragoman/app/fault"
@@ -46,18 +46,28 @@ func newGate(t testing.TB, cfg Config) (*Gate, *syncBuffer) {
 	return g, log
 }
 
+// request makes a request as a gate is asked about it.
+func request(method string, headers ...string) *http.Request {
+	r := httptest.NewRequest(method, "/", nil)
+	for i := 0; i < len(headers); i += 2 {
+		r.Header.Set(headers[i], headers[i+1])
+	}
+	return Proxies{}.Resolve(httptest.NewRecorder(), r)
+}
+
 // admit is the middleware that a gate is in services.
-func admit(g *Gate) gin.HandlerFunc {
-	return func(c *gin.Context) {
-		if err := g.Enter(c, ""); err != nil {
-			c.Abort()
-			refuse(c, err)
+func admit(g *Gate, h http.HandlerFunc) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		if err := g.Enter(r, ""); err != nil {
+			refuse(w, err)
+			return
 		}
+		h(w, r)
 	}
 }
 
 // refuse answers with an error as the service would.
-func refuse(c *gin.Context, err error) {
+func refuse(w http.ResponseWriter, err error) {
 	status := http.StatusInternalServerError
 	var limit *LimitError
 	var large *fault.Failure
@@ -69,34 +79,33 @@ func refuse(c *gin.Context, err error) {
 	case errors.As(err, &large) && large.Kind == fault.TooManyCharacters:
 		status = http.StatusRequestEntityTooLarge
 	}
-	c.String(status, err.Error())
+	w.WriteHeader(status)
+	_, _ = io.WriteString(w, err.Error())
 }
 
 // server puts a gate before routes: POST / charges as many characters as chars= in
 // the query says, POST /form takes its key from a form. Both answer with the name of
 // the caller.
 func server(t testing.TB, g *Gate, trusted ...string) http.Handler {
-	gin.SetMode(gin.ReleaseMode)
-	router := gin.New()
 	proxies, err := TrustedProxies(trusted)
 	require.NoError(t, err)
-	router.Use(proxies.Resolve)
-	router.POST("/", admit(g), func(c *gin.Context) {
-		n, _ := strconv.Atoi(c.Query("chars"))
-		if err := g.Charge(c, n); err != nil {
-			refuse(c, err)
+	var routes http.ServeMux
+	routes.HandleFunc("POST /{$}", admit(g, func(w http.ResponseWriter, r *http.Request) {
+		n, _ := strconv.Atoi(r.URL.Query().Get("chars"))
+		if err := g.Charge(r, n); err != nil {
+			refuse(w, err)
 			return
 		}
-		c.String(http.StatusOK, Name(c))
-	})
-	router.POST("/form", func(c *gin.Context) {
-		if err := g.Enter(c, c.PostForm("api_key")); err != nil {
-			refuse(c, err)
+		_, _ = io.WriteString(w, Name(r))
+	}))
+	routes.HandleFunc("POST /form", func(w http.ResponseWriter, r *http.Request) {
+		if err := g.Enter(r, r.PostFormValue("api_key")); err != nil {
+			refuse(w, err)
 			return
 		}
-		c.String(http.StatusOK, Name(c))
+		_, _ = io.WriteString(w, Name(r))
 	})
-	return router
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { routes.ServeHTTP(w, proxies.Resolve(w, r)) })
 }
 
 // send sends a POST with headers, given as names and values. The name "from" is the

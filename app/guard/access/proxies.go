@@ -6,8 +6,6 @@ import (
 	"net/netip"
 	"slices"
 	"strings"
-
-	"github.com/gin-gonic/gin"
 )
 
 // Proxies are the networks of proxies whose X-Forwarded-For is trusted. The proxies
@@ -41,24 +39,10 @@ func TrustedProxies(list []string) (Proxies, error) {
 	return trusted, nil
 }
 
-// addressKey is where the address of a request's client is in gin's context.
-const addressKey = "dragoman/access.address"
-
-// Resolve is the middleware that finds out the address of a request's client. It must
-// stand before all that asks for it; without it the proxies are the clients.
-func (p Proxies) Resolve(c *gin.Context) { c.Set(addressKey, network(p.client(c.Request))) }
-
-// addressOf is what the client of a request is known by: an IPv4 address, or the
+// network is what the client of an address is known by: an IPv4 address, or the
 // first half of an IPv6 address. A provider gives a customer at least a /64 (RFC
 // 6177), and whoever has one can send from all of its 2^64 addresses. All addresses
 // that cannot be read, as those of clients at a Unix socket, are the zero Prefix.
-func addressOf(c *gin.Context) netip.Prefix {
-	if value, ok := c.Get(addressKey); ok {
-		return value.(netip.Prefix)
-	}
-	return network(Proxies{}.client(c.Request))
-}
-
 func network(addr netip.Addr) netip.Prefix {
 	addr = addr.Unmap().WithZone("")
 	// Prefix fails for the zero Addr only, with the zero Prefix.

@@ -9,7 +9,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/gin-gonic/gin"
 	"golang.org/x/net/publicsuffix"
 )
 
@@ -50,22 +49,17 @@ func NewSites(names []string, own string) (Sites, error) {
 	return s, nil
 }
 
-// otherSiteKey is where gin's context has why a request that reads is not let in where it costs something.
-const otherSiteKey = "dragoman/access.othersite"
-
 // Guard is asked for each request, after CORS; allowed says that all pages may call the path. The error, a
 // [InvalidHeader], is for requests that no such page may send. One of another site that only reads may have what costs
 // nothing: [Gate.Enter] refuses it the rest.
-func (s Sites) Guard(c *gin.Context, allowed bool) error {
-	if err := s.checkHost(c.Request); err != nil {
+func (s Sites) Guard(r *http.Request, allowed bool) error {
+	if err := s.checkHost(r); err != nil {
 		return err
 	}
-	err := s.checkPage(c.Request, allowed || c.Writer.Header().Get("Access-Control-Allow-Origin") != "")
-	switch c.Request.Method {
+	err := s.checkPage(r, allowed || visitOf(r).answer.Get("Access-Control-Allow-Origin") != "")
+	switch r.Method {
 	case http.MethodGet, http.MethodHead, http.MethodOptions:
-		if err != nil {
-			c.Set(otherSiteKey, err)
-		}
+		visitOf(r).otherSite = err
 		return nil
 	}
 	return err
@@ -106,14 +100,6 @@ func (s Sites) checkPage(r *http.Request, allowed bool) error {
 		name = "Sec-Fetch-Site"
 	}
 	return InvalidHeader(name, r.Header.Get(name), "requests from a page of the service, or have its operator name the page's origin in CORS_ORIGINS")
-}
-
-// ofOtherSite is why a request may have nothing that costs something; nil where it may.
-func ofOtherSite(c *gin.Context) error {
-	if err, ok := c.Get(otherSiteKey); ok {
-		return err.(error)
-	}
-	return nil
 }
 
 // ownPage says whether a request comes from a page of the service, or from none. A proxy may have changed the host that

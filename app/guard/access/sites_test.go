@@ -6,7 +6,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/gin-gonic/gin"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 )
@@ -15,7 +14,6 @@ import (
 // extensions and the service's own pages send is let in, behind whatever proxy. A page of a stranger's name is of
 // another site even where its name is the service's.
 func TestSites(t *testing.T) {
-	gin.SetMode(gin.ReleaseMode)
 	const open, flagged, refused = "open", "flagged", "refused"
 	unset, err := NewSites(nil, "Server.Example.com")
 	require.NoError(t, err)
@@ -83,20 +81,16 @@ func TestSites(t *testing.T) {
 		"any name, and another site": {anyName, "evil.example.com", origin("http://example.com"), refused, flagged},
 	} {
 		for method, want := range map[string]string{"POST": test.want, "PATCH": test.want, "DELETE": test.want, "BREW": test.want, "GET": test.get, "HEAD": test.get} {
-			c, _ := gin.CreateTestContext(httptest.NewRecorder())
-			c.Request = httptest.NewRequest(method, "/", nil)
-			c.Request.Host = test.host
-			for i := 0; i < len(test.headers); i += 2 {
-				c.Request.Header.Set(test.headers[i], test.headers[i+1])
-			}
+			r := request(method, test.headers...)
+			r.Host = test.host
 			got := open
-			if err := test.sites.Guard(c, false); err != nil {
+			if err := test.sites.Guard(r, false); err != nil {
 				got = refused
 				assert.Regexp(t, "CORS_ORIGINS|ALLOWED_HOSTS", err.Error(), name)
-			} else if ofOtherSite(c) != nil {
+			} else if visitOf(r).otherSite != nil {
 				got = flagged
-				assert.Error(t, (*Gate)(nil).Enter(c, ""), name)
-				_, err := (*Gate)(nil).MustReadKey(c, "")
+				assert.Error(t, (*Gate)(nil).Enter(r, ""), name)
+				_, err := (*Gate)(nil).MustReadKey(r, "")
 				assert.Error(t, err, name)
 			}
 			assert.Equal(t, want, got, "%s, %s", name, method)
@@ -107,14 +101,13 @@ func TestSites(t *testing.T) {
 // Pages that CORS allows may call what they ask for, if the name is the service's.
 func TestSitesWithCORS(t *testing.T) {
 	guard := func(host, origin string, allowed bool) error {
-		c, _ := gin.CreateTestContext(httptest.NewRecorder())
-		c.Request = httptest.NewRequest("POST", "/", nil)
-		c.Request.Host = host
-		c.Request.Header.Set("Origin", origin)
-		cors, err := CORS([]string{"https://app.example.com"})
+		r, w := httptest.NewRequest("POST", "/", nil), httptest.NewRecorder()
+		r.Host = host
+		r.Header.Set("Origin", origin)
+		cors, err := NewCORS([]string{"https://app.example.com"})
 		require.NoError(t, err)
-		cors(c)
-		return Sites{}.Guard(c, allowed)
+		assert.False(t, cors(w, r))
+		return Sites{}.Guard(Proxies{}.Resolve(w, r), allowed)
 	}
 	assert.NoError(t, guard("localhost", "https://app.example.com", false))
 	assert.Error(t, guard("localhost", "https://evil.example.com", false))

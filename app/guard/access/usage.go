@@ -1,9 +1,8 @@
 package access
 
 import (
+	"net/http"
 	"time"
-
-	"github.com/gin-gonic/gin"
 )
 
 // Usage is what a caller has used of the characters that it may send.
@@ -15,8 +14,8 @@ type Usage struct {
 
 // Usage returns what the caller of a request that was let in has used. Without keys and
 // limits nobody is remembered, so that it is nothing.
-func (g *Gate) Usage(c *gin.Context) Usage {
-	who := callerOf(c)
+func (g *Gate) Usage(r *http.Request) Usage {
+	who := visitOf(r).who.Load()
 	if who == nil {
 		return Usage{}
 	}

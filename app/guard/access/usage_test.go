@@ -1,12 +1,10 @@
 package access
 
 import (
-	"net/http/httptest"
 	"testing"
 	"testing/synctest"
 	"time"
 
-	"github.com/gin-gonic/gin"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 )
@@ -23,12 +21,11 @@ func TestUsage(t *testing.T) {
 
 		// spend charges a key and returns what it has used then.
 		spend := func(key string, characters int, refused bool) Usage {
-			c, _ := gin.CreateTestContext(httptest.NewRecorder())
-			c.Request = httptest.NewRequest("POST", "/", nil)
-			assert.Equal(t, Usage{}, g.Usage(c), "of nobody")
-			require.NoError(t, g.Enter(c, key))
-			assert.Equal(t, refused, g.Charge(c, characters) != nil)
-			return g.Usage(c)
+			r := request("POST")
+			assert.Equal(t, Usage{}, g.Usage(r), "of nobody")
+			require.NoError(t, g.Enter(r, key))
+			assert.Equal(t, refused, g.Charge(r, characters) != nil)
+			return g.Usage(r)
 		}
 		assert.Equal(t, Usage{0, 0, perDay}, spend(day, 0, false))
 		assert.Equal(t, Usage{2000, 2000, perDay}, spend(day, 2000, false))
@@ -54,12 +51,11 @@ func TestUsageWithoutKeys(t *testing.T) {
 	for _, limits := range []Limits{{}, {Characters: Rate{100, time.Hour}}} {
 		g, _ := newGate(t, Config{Limits: limits})
 		for range 2 {
-			c, _ := gin.CreateTestContext(httptest.NewRecorder())
-			c.Request = httptest.NewRequest("POST", "/", nil)
-			require.NoError(t, g.Enter(c, ""))
-			require.NoError(t, g.Charge(c, 20))
-			assert.Equal(t, limits.Characters, g.Usage(c).Rate)
-			assert.GreaterOrEqual(t, g.Usage(c).Total, int64(20))
+			r := request("POST")
+			require.NoError(t, g.Enter(r, ""))
+			require.NoError(t, g.Charge(r, 20))
+			assert.Equal(t, limits.Characters, g.Usage(r).Rate)
+			assert.GreaterOrEqual(t, g.Usage(r).Total, int64(20))
 		}
 	}
 }

@@ -13,7 +13,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/gin-gonic/gin"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
@@ -122,7 +121,6 @@ func TestAnnouncedBodiesTakeNothing(t *testing.T) {
 }
 
 func TestRefuseClosesWhatIsUnread(t *testing.T) {
-	gin.SetMode(gin.ReleaseMode)
 	broken := errors.New("connection reset")
 	for _, test := range []struct {
 		name   string
@@ -140,12 +138,11 @@ func TestRefuseClosesWhatIsUnread(t *testing.T) {
 		{"broken", io.MultiReader(strings.NewReader("x"), errorReader{broken}), 10, true, true},
 		{"too slow", errorReader{os.ErrDeadlineExceeded}, 10, true, true},
 	} {
-		router := gin.New()
-		router.POST("/", func(c *gin.Context) {
+		h := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			if test.read {
-				_, _ = io.ReadAll(c.Request.Body)
+				_, _ = io.ReadAll(r.Body)
 			}
-			Refuse(c, http.StatusTeapot, gin.H{"error": "a < b"})
+			assert.NoError(t, Refuse(w, r, http.StatusTeapot, map[string]string{"error": "a < b"}))
 		})
 		body := test.body
 		if test.size > 0 {
@@ -154,7 +151,7 @@ func TestRefuseClosesWhatIsUnread(t *testing.T) {
 		r := httptest.NewRequest(http.MethodPost, "/", body)
 		r.ContentLength = test.size
 		w := httptest.NewRecorder()
-		bounds().Serve(router).ServeHTTP(w, r)
+		bounds().Serve(h).ServeHTTP(w, r)
 		assert.Equal(t, http.StatusTeapot, w.Code, test.name)
 		assert.Equal(t, `{"error":"a < b"}`+"\n", w.Body.String(), test.name)
 		assert.Equal(t, fmt.Sprint(w.Body.Len()), w.Header().Get("Content-Length"), test.name)
@@ -168,10 +165,9 @@ func (r errorReader) Read([]byte) (int, error) { return 0, r.err }
 
 // listen serves requests, all of which it refuses unread.
 func listen(t *testing.T, b *Bounds) string {
-	gin.SetMode(gin.ReleaseMode)
-	router := gin.New()
-	router.POST("/", func(c *gin.Context) { Refuse(c, http.StatusTeapot, gin.H{"error": "no"}) })
-	server := httptest.NewServer(b.Serve(router))
+	server := httptest.NewServer(b.Serve(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		_ = Refuse(w, r, http.StatusTeapot, map[string]string{"error": "no"})
+	})))
 	t.Cleanup(server.Close)
 	return server.Listener.Addr().String()
 }

@@ -5,9 +5,8 @@ import (
 	"encoding/json"
 	"io"
 	"net/http"
+	"strconv"
 	"time"
-
-	"github.com/gin-gonic/gin"
 )
 
 const (
@@ -22,28 +21,33 @@ const (
 	maxLingering = 128
 )
 
-// Refuse answers with JSON to a request whose body may not have been read, and aborts
-// it.
+// Refuse answers with JSON to a request whose body may not have been read.
 //
 // Many clients send all of a request before they look for an answer. When a server
 // answers and closes the connection, they see that it was reset instead of the answer.
 // So the answer goes out at once and whole, and [Bounds.Serve] goes on reading for a
 // while, and throws away what comes.
-func Refuse(c *gin.Context, status int, answer any) {
+func Refuse(w http.ResponseWriter, r *http.Request, status int, answer any) error {
 	var encoded bytes.Buffer
 	encoder := json.NewEncoder(&encoded)
 	encoder.SetEscapeHTML(false)
 	if err := encoder.Encode(answer); err != nil {
-		_ = c.AbortWithError(http.StatusInternalServerError, err)
-		return
+		w.WriteHeader(http.StatusInternalServerError)
+		return err
 	}
-	if b := of(c.Request); b != nil && !b.whole() && (c.Request.ContentLength < 0 || c.Request.ContentLength > smallBody || !b.alive()) {
+	h := w.Header()
+	if b := of(r); b != nil && !b.whole() && (r.ContentLength < 0 || r.ContentLength > smallBody || !b.alive()) {
 		b.refused = true
-		c.Header("Connection", "close")
+		h.Set("Connection", "close")
 	}
-	c.Abort()
-	// Data sends the length too: the answer is whole before the handler ends.
-	c.Data(status, "application/json; charset=utf-8", encoded.Bytes())
+	if h.Get("Content-Type") == "" {
+		h.Set("Content-Type", "application/json; charset=utf-8")
+	}
+	// With its length the answer is whole before the handler ends.
+	h.Set("Content-Length", strconv.Itoa(encoded.Len()))
+	w.WriteHeader(status)
+	_, err := w.Write(encoded.Bytes())
+	return err
 }
 
 // lingerOn reads what a client goes on to send after it was answered.

@@ -91,8 +91,12 @@ static float log_sum_exp(const ExpSum *parts, int64_t n) {
 }
 
 static int64_t add_candidates(Candidate *best, int64_t count, int64_t k, const float *acc, const int32_t *ids, int64_t first, int64_t n) {
-  for (int64_t i = 0; i < n; i++)
-    if (count < k || acc[i] >= best[k - 1].logit) count = insert(best, count, k, acc[i], ids ? ids[i] : first + i);
+  for (int64_t begin = 0; begin < n; begin += NATIVE) {
+    int64_t end = n - begin < NATIVE ? n : begin + NATIVE;
+    if (count == k && end - begin == NATIVE && !(largest(load(acc + begin)) >= best[k - 1].logit)) continue;
+    for (int64_t i = begin; i < end; i++)
+      if (count < k || acc[i] >= best[k - 1].logit) count = insert(best, count, k, acc[i], ids ? ids[i] : first + i);
+  }
   return count;
 }
 

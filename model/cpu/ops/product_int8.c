@@ -5,11 +5,13 @@
 
 #include "kernels.h"
 
-// tiles_of is the number of tiles that n rows are put into; tile t begins at row
-// n·t/tiles, so that their heights differ by one at most.
+// tiles_of is the number of tiles that n rows are put into.
 static inline int64_t tiles_of(const Int8Path *path, int64_t n) {
   return n <= path->alone ? 1 : (n + path->rows - 1) / path->rows;
 }
+
+// height_of is how many rows tile t has: the first ones may have one more than the others.
+static inline int64_t height_of(int64_t t, int64_t n, int64_t tiles) { return n / tiles + (t < n % tiles); }
 
 // put writes four numbers of a packed row, each in `size` bytes.
 static inline void put(uint8_t *out, uint32_t four, int size) {
@@ -25,18 +27,17 @@ static inline void pack(const Int8Path *path, uint8_t *packed, const uint8_t *x,
   int64_t tiles = tiles_of(path, n), steps = (depth + STEP - 1) / STEP, whole = depth / STEP;
   uint32_t flip = path->zero * 0x01010101u;
   for (int64_t t = 0; t < tiles; t++) {
-    int64_t first = n * t / tiles, height = n * (t + 1) / tiles - first;
-    for (int64_t r = 0; r < height; r++) {
-      const uint8_t *row = x + (first + r) * depth;
+    int64_t height = height_of(t, n, tiles);
+    for (int64_t r = 0; r < height; r++, x += depth) {
       uint8_t *out = packed + STEP * size * r;
       uint32_t four = 0;
       for (int64_t s = 0; s < whole; s++, out += STEP * size * height) {
-        memcpy(&four, row + s * STEP, STEP);
+        memcpy(&four, x + s * STEP, STEP);
         put(out, four ^ flip, size);
       }
       if (whole == steps) continue;
       four = 0;  // what stands where there are no more inputs is multiplied by zeros
-      memcpy(&four, row + whole * STEP, depth - whole * STEP);
+      memcpy(&four, x + whole * STEP, depth - whole * STEP);
       put(out, four ^ flip, size);
     }
     packed += steps * STEP * size * height;
@@ -63,6 +64,7 @@ void int8_multiply(Int8Rows x, Int8Matrix m, int64_t first, int64_t end, float *
   const Int8Path *path = x.path;
   enum { DISTANCE = (8 << 10) / STEP_BYTES };
   int64_t tiles = tiles_of(path, x.n), panel = m.steps * STEP_BYTES, most = tiles == 1 ? 1 : path->panels;
+  int64_t share = (STEP_BYTES + tiles - 1) / tiles;  // of a step of a panel, that each tile fetches
   int64_t distance = tiles > 1 ? 0 : m.steps < DISTANCE ? m.steps : DISTANCE;
   int32_t sums[16 * 3 * PANEL];
   for (int64_t p = first; p < end; p += most) {
@@ -74,12 +76,12 @@ void int8_multiply(Int8Rows x, Int8Matrix m, int64_t first, int64_t end, float *
       __builtin_prefetch(m.scale + c + n + i, 0, 2);
     }
     const uint8_t *packed = x.packed;
+    float *at = out + c - first * PANEL;
     for (int64_t t = 0; t < tiles; t++) {
-      int64_t row = x.n * t / tiles, height = x.n * (t + 1) / tiles - row;
-      path->tile(sums, packed, height, m.panels + p * panel, panels, m.steps,
-                 (Fetch){next + panel * t / tiles, STEP_BYTES / tiles, distance});
-      kernels->to_floats(out + row * stride + c - first * PANEL, stride, sums, height, x, m, c, n);
-      packed += m.steps * STEP * path->size * height;
+      int64_t height = height_of(t, x.n, tiles);
+      path->tile(sums, packed, height, m.panels + p * panel, panels, m.steps, (Fetch){next, share, distance});
+      kernels->to_floats(at, stride, sums, height, x, m, c, n);
+      packed += m.steps * STEP * path->size * height, at += height * stride, next += m.steps * share;
     }
   }
 }

@@ -31,7 +31,16 @@ INLINE vf splat(float x) { return x - (vf){}; }
 INLINE vf load(const float *p) { return *(const vf *)p; }
 INLINE void store(float *p, vf v) { *(vf *)p = v; }
 INLINE vf pick(vi mask, vf a, vf b) { return (vf)(((vi)a & mask) | ((vi)b & ~mask)); }
+
+// vmax is b where a is not larger, or one of both is not a number. gcc makes four instructions of that, one after the other.
+#if NATIVE == 4
 INLINE vf vmax(vf a, vf b) { return pick(a > b, a, b); }
+#else
+INLINE vf vmax(vf a, vf b) {
+  __asm__("vmaxps %2, %1, %0" : "=v"(b) : "v"(a), "vm"(b));
+  return b;
+}
+#endif
 INLINE vf vabs(vf a) { return (vf)((vi)a & 0x7fffffff); }
 
 // Lanes are added up to those eight apart first, then to those four, two and one apart.
@@ -93,11 +102,10 @@ INLINE void sums(vf *v) {
 
 // largest is the largest of NATIVE floats.
 INLINE float largest(vf v) {
-  float x[NATIVE], most;
+  float x[NATIVE];
   store(x, v);
-  most = x[0];
-  UNROLL for (int i = 1; i < NATIVE; i++) most = x[i] > most ? x[i] : most;
-  return most;
+  UNROLL for (int n = NATIVE / 2; n > 0; n /= 2) UNROLL for (int i = 0; i < n; i++) x[i] = x[i] > x[i + n] ? x[i] : x[i + n];
+  return x[0];
 }
 
 // Half precision (IEEE binary16). Without special instructions: shifted to the

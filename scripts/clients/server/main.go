@@ -18,7 +18,6 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/gin-gonic/gin"
 	"google.golang.org/grpc"
 
 	"dragoman/app/api/dialect"
@@ -107,25 +106,25 @@ func translator() compattest.Translator {
 // gate refuses one key, wherever it is.
 type gate struct{ *access.Gate }
 
-func (gate) MustReadKey(*gin.Context, string) (bool, error) { return true, nil }
+func (gate) MustReadKey(*http.Request, string) (bool, error) { return true, nil }
 
-func (gate) Enter(c *gin.Context, key string) error {
-	if key == "wrong" || bearer(c) == "wrong" {
+func (gate) Enter(r *http.Request, key string) error {
+	if key == "wrong" || bearer(r) == "wrong" {
 		return access.ErrBadKey
 	}
 	return nil
 }
 
-func (gate) Admin(c *gin.Context) error {
-	if bearer(c) != "admin" {
+func (gate) Admin(r *http.Request) error {
+	if bearer(r) != "admin" {
 		return access.ErrNotAdmin
 	}
 	return nil
 }
 
 // bearer is the key in a request's header.
-func bearer(c *gin.Context) string {
-	_, key, _ := strings.Cut(c.GetHeader("Authorization"), " ")
+func bearer(r *http.Request) string {
+	_, key, _ := strings.Cut(r.Header.Get("Authorization"), " ")
 	return key
 }
 

@@ -9,7 +9,7 @@ import (
 	"github.com/gin-gonic/gin"
 
 	"dragoman/app/api/dialect"
-	"dragoman/app/documents"
+	"dragoman/app/api/upload"
 	"dragoman/app/fault"
 	"dragoman/app/glossary"
 	"dragoman/app/guard/body"
@@ -25,7 +25,7 @@ const mostTerms = 1000
 // Documents makes the route for documents, which are as large as the service allows: as
 // azure-ai-translation-document 2.0.0 calls it (SingleDocumentTranslationClient). Pages of other origins cannot use it:
 // it makes jobs. Without a service it answers that there is none.
-func Documents(server *dialect.Server, service *documents.Service) dialect.Dialect {
+func Documents(server *dialect.Server, service *upload.Service) dialect.Dialect {
 	route := dialect.API{Server: server}.Route("POST", "/translator/:"+action, func(call *dialect.Call) (any, error) {
 		if service == nil {
 			return nil, fault.NoDocuments()
@@ -39,7 +39,7 @@ func Documents(server *dialect.Server, service *documents.Service) dialect.Diale
 }
 
 // sendDocument serves /translator/document:translate, which answers with the document.
-func sendDocument(call *dialect.Call, service *documents.Service) error {
+func sendDocument(call *dialect.Call, service *upload.Service) error {
 	if call.Context.Param(action) != "document:translate" {
 		return fault.New(fault.NotFound, "", "there is nothing at this path: documents go to /translator/document:translate")
 	}

@@ -83,7 +83,7 @@ func translateAll(call *dialect.Call, orders []order, answer func(text, name str
 		}
 		if o.from == translate.Auto {
 			code := dialect.SourceOf(of(0))
-			items[i].Detected = &detected{spelling().Of(code), call.Confidence(dialect.Prose(o.text, o.format), code)}
+			items[i].Detected = &detected{spelling().Of(code), call.Confidence(o.format.Prose(o.text), code)}
 		}
 		for n, name := range o.names {
 			items[i].Translations = append(items[i].Translations, answer(of(n).Text, strings.TrimSpace(name)))

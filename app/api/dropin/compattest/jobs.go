@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"dragoman/app/api/dialect"
+	"dragoman/app/api/upload"
 	"dragoman/app/documents"
 	"dragoman/app/jobs"
 	"dragoman/app/jobs/jobstore"
@@ -18,7 +19,7 @@ import (
 
 // Documents makes what translates documents by a translator. Its jobs are in a file, and run until stop
 // is called.
-func Documents(path string, t Translator) (of func(*dialect.Server) *documents.Service, stop func() error, err error) {
+func Documents(path string, t Translator) (of func(*dialect.Server) *upload.Service, stop func() error, err error) {
 	store, err := jobstore.OpenFile(path, jobs.StoreConfig{TTL: time.Hour, PerOwner: 1000, MaxBytes: 1 << 30})
 	if err != nil {
 		return nil, nil, err
@@ -36,8 +37,8 @@ func Documents(path string, t Translator) (of func(*dialect.Server) *documents.S
 		<-ended
 		return store.Close()
 	}
-	return func(server *dialect.Server) *documents.Service {
-		return documents.New(documents.Config{Jobs: service, Server: server, MaxBytes: 4 << 20, MaxRecords: 1000, MaxChars: 10_000, Log: slog.New(slog.DiscardHandler)})
+	return func(server *dialect.Server) *upload.Service {
+		return upload.New(server, documents.Config{Jobs: service, MaxBytes: 4 << 20, MaxRecords: 1000, MaxChars: 10_000, Log: slog.New(slog.DiscardHandler)})
 	}, stop, nil
 }
 

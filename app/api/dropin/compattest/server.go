@@ -17,6 +17,7 @@ import (
 func Server(cfg dialect.Config, t dialect.Translator, apis ...func(*dialect.Server) dialect.Dialect) http.Handler {
 	gin.SetMode(gin.ReleaseMode)
 	router := gin.New()
+	router.Use(dialect.Resolve(nil))
 	router.HandleMethodNotAllowed = true
 	cfg.RequestTimeout = time.Minute
 	server := dialect.New(cfg)

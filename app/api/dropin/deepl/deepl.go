@@ -56,7 +56,7 @@ func New(server *dialect.Server) dialect.Dialect {
 		api.Route("POST GET", "/v2/translate", serveTranslation),
 		api.Route("POST GET", Path, serveTranslation),
 		api.Route("GET POST", "/v2/languages", languages).Uncharged(),
-		api.Route("GET POST", "/v2/usage", func(call *dialect.Call) (any, error) { return usageOf(server.Gate.Usage(call.Context)), nil }).Uncharged(),
+		api.Route("GET POST", "/v2/usage", func(call *dialect.Call) (any, error) { return usageOf(server.Gate.Usage(call.Context.Request)), nil }).Uncharged(),
 		api.Route("POST", "/v2/write/rephrase", refuse(dialect.RefuseAs(fault.NotOffered, "Rephrasing is not offered by this server."))),
 	}
 	if server.Glossaries != nil {

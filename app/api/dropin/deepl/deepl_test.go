@@ -7,7 +7,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/gin-gonic/gin"
 	"github.com/stretchr/testify/assert"
 
 	"dragoman/app/api/dialect"
@@ -36,7 +35,7 @@ type gate struct {
 	usage access.Usage
 }
 
-func (g gate) Usage(*gin.Context) access.Usage { return g.usage }
+func (g gate) Usage(*http.Request) access.Usage { return g.usage }
 
 func TestPaths(t *testing.T) {
 	open := server(nil)
@@ -114,11 +113,11 @@ func TestPaths(t *testing.T) {
 // strict knows the keys right and hasty.
 type strict struct{ gate }
 
-func (strict) MustReadKey(*gin.Context, string) (bool, error) { return true, nil }
+func (strict) MustReadKey(*http.Request, string) (bool, error) { return true, nil }
 
-func (strict) Enter(c *gin.Context, key string) error {
+func (strict) Enter(r *http.Request, key string) error {
 	if key == "" {
-		_, key, _ = strings.Cut(c.GetHeader("Authorization"), " ")
+		_, key, _ = strings.Cut(r.Header.Get("Authorization"), " ")
 	}
 	switch key {
 	case "":
@@ -131,7 +130,7 @@ func (strict) Enter(c *gin.Context, key string) error {
 	return access.ErrBadKey
 }
 
-func (strict) Charge(_ *gin.Context, characters int) error {
+func (strict) Charge(_ *http.Request, characters int) error {
 	per := map[int]time.Duration{5: 24 * time.Hour, 6: time.Minute}[characters]
 	switch {
 	case per > 0:

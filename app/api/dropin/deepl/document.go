@@ -10,14 +10,14 @@ import (
 	"github.com/gin-gonic/gin"
 
 	"dragoman/app/api/dialect"
-	"dragoman/app/documents"
+	"dragoman/app/api/upload"
 	"dragoman/app/fault"
 	"dragoman/app/jobs"
 )
 
 // Documents makes the routes for documents, which are as large as the service allows. Without a service
 // they answer that there is none.
-func Documents(server *dialect.Server, service *documents.Service) dialect.Dialect {
+func Documents(server *dialect.Server, service *upload.Service) dialect.Dialect {
 	api, d := dialect.API{Server: server}, docs{service}
 	on := func(h func(*dialect.Call) (any, error)) func(*dialect.Call) (any, error) {
 		if service == nil {
@@ -34,7 +34,7 @@ func Documents(server *dialect.Server, service *documents.Service) dialect.Diale
 }
 
 // docs has the handlers of the routes for documents.
-type docs struct{ *documents.Service }
+type docs struct{ *upload.Service }
 
 // submit serves POST /v2/document.
 func (d docs) submit(call *dialect.Call) (any, error) {

@@ -89,7 +89,7 @@ type ignored map[string]bool
 // mark adds the attribute to the start tags of the elements, unless the text has more than most characters, 0 for no bound,
 // and will be refused.
 func (ig ignored) mark(text string, most int) string {
-	if len(ig) > 0 && dialect.TooLong(text, most) {
+	if len(ig) > 0 && translate.TooLong(text, most) {
 		return text
 	}
 	return ig.edit(text, func(out *strings.Builder, rest string) string {

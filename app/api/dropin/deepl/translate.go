@@ -43,7 +43,7 @@ func serveTranslation(call *dialect.Call) (any, error) {
 	for i, r := range results {
 		out.Translations[i] = translation{DetectedSourceLanguage: code(dialect.SourceOf(r)), Text: o.ignored.unmark(r.Text), ModelTypeUsed: o.model}
 		if o.billed {
-			out.Translations[i].BilledCharacters = new(dialect.Characters(texts[i], o.format))
+			out.Translations[i].BilledCharacters = new(o.format.Characters(texts[i]))
 		}
 	}
 	return out, nil

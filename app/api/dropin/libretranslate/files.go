@@ -9,6 +9,7 @@ import (
 	"github.com/gin-gonic/gin"
 
 	"dragoman/app/api/dialect"
+	"dragoman/app/api/upload"
 	"dragoman/app/documents"
 	"dragoman/app/fault"
 	"dragoman/app/jobs"
@@ -16,7 +17,7 @@ import (
 
 // Files makes the routes for files, which are as large as the service allows. Pages of other origins cannot use them:
 // they make jobs, of which a caller has few. Without a service they answer that there is none.
-func Files(server *dialect.Server, service *documents.Service) dialect.Dialect {
+func Files(server *dialect.Server, service *upload.Service) dialect.Dialect {
 	api, f := dialect.API{Server: server}, files{service}
 	upload, download := api.Route("POST", "/translate_file", f.translate), dialect.Route{Methods: "GET", Path: "/download_file/:name", Handler: f.download}
 	if service == nil {
@@ -28,7 +29,7 @@ func Files(server *dialect.Server, service *documents.Service) dialect.Dialect {
 }
 
 // files has the handlers of the routes for files.
-type files struct{ *documents.Service }
+type files struct{ *upload.Service }
 
 // translate serves POST /translate_file: it answers when the file is translated.
 func (f files) translate(call *dialect.Call) (any, error) {

@@ -7,7 +7,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/gin-gonic/gin"
 	"github.com/stretchr/testify/assert"
 
 	"dragoman/app/api/dialect"
@@ -38,9 +37,9 @@ type strict struct{ *access.Gate }
 
 func (strict) NeedsKeys() bool { return true }
 
-func (strict) MustReadKey(*gin.Context, string) (bool, error) { return true, nil }
+func (strict) MustReadKey(*http.Request, string) (bool, error) { return true, nil }
 
-func (strict) Enter(_ *gin.Context, key string) error {
+func (strict) Enter(_ *http.Request, key string) error {
 	switch key {
 	case "":
 		return access.ErrNoKey
@@ -52,7 +51,7 @@ func (strict) Enter(_ *gin.Context, key string) error {
 	return access.ErrBadKey
 }
 
-func (strict) Charge(_ *gin.Context, characters int) error {
+func (strict) Charge(_ *http.Request, characters int) error {
 	if characters == 5 {
 		return &access.LimitError{Limit: "characters", Rate: access.Rate{N: 100, Per: 24 * time.Hour}, Wait: time.Hour}
 	}

@@ -40,7 +40,7 @@ func serveTranslation(call *dialect.Call) (any, error) {
 	if from == translate.Auto {
 		for i, r := range results {
 			code := dialect.SourceOf(r)
-			detected = append(detected, detection{percent(call.Confidence(dialect.Prose(texts[i], format), code)), code})
+			detected = append(detected, detection{percent(call.Confidence(format.Prose(texts[i]), code)), code})
 		}
 	}
 	var others [][]string

@@ -145,11 +145,7 @@ func (l lister) list(call *dialect.Call) (any, error) {
 func (l lister) one(call *dialect.Call) (any, error) {
 	id := call.Context.Param("id")
 	name, _ := splitName(id)
-	t, err := call.Server.Translator()
-	if err != nil {
-		return nil, err
-	}
-	if _, err := t.Select(cmp.Or(name, call.Model)); err != nil {
+	if _, err := call.Server.Select(cmp.Or(name, call.Model)); err != nil {
 		return nil, err
 	}
 	return card(id), nil

@@ -81,10 +81,7 @@ func (a *api) findNamed(name, version string, index []catalog.Status) (catalog.S
 	if i >= 0 && ready(index[i]) {
 		return index[i], nil
 	}
-	t, err := a.Translator()
-	if err == nil {
-		_, err = t.Select(reference(name, version))
-	}
+	_, err := a.Select(reference(name, version))
 	switch {
 	case err != nil:
 		return catalog.Status{}, err

@@ -65,7 +65,7 @@ func (a *api) load(c *gin.Context, models Models) (any, error) {
 			Config jsontext.Value `json:"config"`
 		} `json:"parameters"`
 	}
-	if err := a.Gate.Admin(c); err != nil {
+	if err := a.Gate.Admin(c.Request); err != nil {
 		return nil, err
 	}
 	if err := readJSON(c, &wanted); err != nil {
@@ -86,7 +86,7 @@ func (a *api) loadNamed(c *gin.Context, models Models, configured bool) error {
 
 // unload serves /v2/repository/models/NAME/unload.
 func (a *api) unload(c *gin.Context, models Models) (any, error) {
-	if err := a.Gate.Admin(c); err != nil {
+	if err := a.Gate.Admin(c.Request); err != nil {
 		return nil, err
 	}
 	if err := readJSON(c, &struct{}{}); err != nil {

@@ -88,7 +88,7 @@ func (r *RPC) Dialect() dialect.Dialect {
 		return gin.H{"models": indexOf(models, exchangeOf(c).in.(*pb.RepositoryIndexRequest).GetReady())}, nil
 	}))
 	add(pb.GRPCInferenceService_RepositoryModelLoad_FullMethodName, true, r.keyed(func(c *gin.Context, models Models) (any, error) {
-		if err := r.Gate.Admin(c); err != nil {
+		if err := r.Gate.Admin(c.Request); err != nil {
 			return nil, err
 		}
 		return gin.H{}, r.loadNamed(c, models, len(exchangeOf(c).in.(*pb.RepositoryModelLoadRequest).GetParameters()) > 0)
@@ -113,7 +113,7 @@ func (r *RPC) inferMessage(c *gin.Context, models Models) (any, error) {
 		return nil, refuse("%s", why)
 	}
 	ctx, size := c.Request.Context(), bytesOf(in)
-	admission.Charge(ctx, access.Caller(c))
+	admission.Charge(ctx, access.Caller(c.Request))
 	if err := admission.Take(ctx, size*cost.BodyByte); err != nil {
 		return nil, err
 	}
@@ -195,7 +195,7 @@ func (h *header) send(ctx context.Context) {
 
 // statusOf is a failure as an error of gRPC, with how long to wait before another try.
 func statusOf(f *fault.Failure) error {
-	s := status.New(f.GRPC(), f.Message)
+	s := status.New(codeOf(f), f.Message)
 	if f.Wait > 0 {
 		wait := &errdetails.RetryInfo{RetryDelay: durationpb.New(time.Duration(f.Wait) * time.Second)}
 		if with, err := s.WithDetails(wait); err == nil {

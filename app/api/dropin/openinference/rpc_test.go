@@ -44,7 +44,7 @@ func clientOf(t *testing.T, translator dialect.Translator, models Models, change
 	rpc := NewRPC(cfg)
 	gin.SetMode(gin.ReleaseMode)
 	router := gin.New()
-	router.Use(func(c *gin.Context) { c.Header(dialect.RequestIDHeader, "id-77") })
+	router.Use(dialect.Resolve(nil), func(c *gin.Context) { c.Header(dialect.RequestIDHeader, "id-77") })
 	cfg.Server.Mount(router, rpc.Dialect())
 	rpc.Router = router
 	s := grpc.NewServer(grpc.UnknownServiceHandler(Unserved))
@@ -333,4 +333,10 @@ func TestMethodsThatAreNotThere(t *testing.T) {
 	assert.Contains(t, unserved("/inference.GRPCInferenceService/TraceSetting"), "OTEL_")
 	assert.Contains(t, unserved("/inference.GRPCInferenceService/LogSettings"), "LOG_LEVEL")
 	assert.Contains(t, unserved("x"), "there is no method x")
+}
+
+func TestAllFailuresHaveACode(t *testing.T) {
+	for kind := range fault.ClientGone + 1 {
+		assert.NotEqual(t, codes.Unknown, codeOf(&fault.Failure{Kind: kind}), kind)
+	}
 }

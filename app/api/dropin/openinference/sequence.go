@@ -108,7 +108,7 @@ func (r *RPC) sequenceMessage(c *gin.Context, of answer, in *pb.ModelInferReques
 	if r.cfg.OpenSession == nil {
 		return nil, fault.Off("sequences", "LIVE_SESSIONS=0")
 	}
-	key := sequenceKey{access.Caller(c), reference(c.Param("model"), c.Param("version")), sequenceOf(in)}
+	key := sequenceKey{access.Caller(c.Request), reference(c.Param("model"), c.Param("version")), sequenceOf(in)}
 	x := r.sequences.get(key)
 	if slices.ContainsFunc(body.Outputs, func(o outputBody) bool { return o.Name != textTensor }) {
 		return nil, refuse("a sequence has the output %s only", textTensor)

@@ -70,7 +70,7 @@ func sequenceClient(t *testing.T, gate *access.Gate, cfg live.Config) (pb.GRPCIn
 			server.Gate = gate
 		}
 		cfg.OpenSession = func(c *gin.Context, req translate.Request) (*live.Session, error) {
-			return sessions.Open(c.Request.Context(), access.Caller(c), req, gate.Account(c).Charge)
+			return sessions.Open(c.Request.Context(), access.Caller(c.Request), req, gate.Account(c.Request).Charge)
 		}
 	}), sessions, service
 }

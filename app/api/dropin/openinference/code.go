@@ -1,12 +1,14 @@
-package fault
+package openinference
 
 import (
 	"net/http"
 
 	"google.golang.org/grpc/codes"
+
+	"dragoman/app/fault"
 )
 
-// grpcCodes are gRPC's codes by the status of the Open Inference Protocol over HTTP.
+// grpcCodes are gRPC's codes by the status that the protocol has over HTTP.
 var grpcCodes = map[int]codes.Code{
 	http.StatusBadRequest: codes.InvalidArgument, http.StatusUnauthorized: codes.Unauthenticated, http.StatusForbidden: codes.PermissionDenied,
 	http.StatusNotFound: codes.NotFound, http.StatusMethodNotAllowed: codes.Unimplemented, http.StatusRequestTimeout: codes.DeadlineExceeded,
@@ -16,8 +18,8 @@ var grpcCodes = map[int]codes.Code{
 	http.StatusGatewayTimeout: codes.DeadlineExceeded, http.StatusInsufficientStorage: codes.ResourceExhausted,
 }
 
-// GRPC is the code for clients of gRPC.
-func (f *Failure) GRPC() codes.Code {
+// codeOf is the code of a failure for clients of gRPC.
+func codeOf(f *fault.Failure) codes.Code {
 	code, ok := grpcCodes[f.OpenInference()]
 	if !ok {
 		return codes.Unknown

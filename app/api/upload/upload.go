@@ -1,0 +1,148 @@
+// Package upload has documents translated that requests bring, by package documents, and answers with what they become.
+package upload
+
+import (
+	"context"
+	"crypto/rand"
+	"net/http"
+	"strconv"
+
+	"github.com/gin-gonic/gin"
+
+	"dragoman/app/api/dialect"
+	"dragoman/app/documents"
+	"dragoman/app/fault"
+	"dragoman/app/guard/access"
+	"dragoman/app/guard/body"
+	"dragoman/app/jobs"
+	"dragoman/app/translate"
+)
+
+// Service translates documents for all APIs. It is safe for concurrent use.
+type Service struct {
+	*documents.Service
+	jobs   *jobs.Service
+	server *dialect.Server
+}
+
+// New makes a service for the callers of a server.
+func New(server *dialect.Server, cfg documents.Config) *Service {
+	return &Service{documents.New(cfg), cfg.Jobs, server}
+}
+
+// Room fails where the sender of a request, who was let in, has no place for another job; see
+// [jobs.Service.Room].
+func (s *Service) Room(c *gin.Context) error {
+	return s.jobs.Room(c.Request.Context(), access.Caller(c.Request), "")
+}
+
+// Owned is the document of an id that the sender of a request may see who also knows its secret.
+func (s *Service) Owned(c *gin.Context, id, secret string) (jobs.Job, error) {
+	owner := ""
+	if s.server.Gate.NeedsKeys() {
+		owner = access.Caller(c.Request)
+	}
+	return s.Service.Owned(c.Request.Context(), owner, id, secret)
+}
+
+// Submit makes a job of a document; see [documents.Service.Submit].
+func (s *Service) Submit(c *gin.Context, o documents.Order) (job jobs.Job, created bool, err error) {
+	return s.Service.Submit(c.Request.Context(), sender{s.server, c}, o)
+}
+
+// SubmitFile makes a job of a document that a drop-in API was sent: wanted has its languages and terms. The document
+// has a secret, which the job that is returned knows.
+func (s *Service) SubmitFile(call *dialect.Call, file body.File, wanted dialect.Job) (jobs.Job, error) {
+	if err := call.Err(); err != nil {
+		return jobs.Job{}, err
+	}
+	if err := s.jobs.Available(); err != nil {
+		return jobs.Job{}, err
+	}
+	order := documents.Order{Name: file.Name, MediaType: file.MediaType, File: file.Content, Glossaries: wanted.Glossaries, Secret: rand.Text()}
+	order.Owner = access.Caller(call.Context.Request)
+	order.Request.Request = translate.Request{Model: call.Model, From: wanted.From, To: []string{wanted.To}, Terms: wanted.Terms}
+	job, _, err := s.Submit(call.Context, order)
+	return job, err
+}
+
+// TranslateFile is SubmitFile for an API that answers when the document is translated. That of
+// who does not wait so long is cancelled.
+func (s *Service) TranslateFile(call *dialect.Call, file body.File, wanted dialect.Job) (jobs.Job, error) {
+	ctx, cancel, err := call.Server.Bounded(call.Context)
+	if err != nil {
+		return jobs.Job{}, err
+	}
+	defer cancel()
+	job, err := s.SubmitFile(call, file, wanted)
+	if err != nil {
+		return job, err
+	}
+	if job, err = s.Wait(ctx, job.ID); err != nil {
+		return job, err
+	}
+	if p := job.Problem; p != nil {
+		return job, fault.Recall(p.Code, "", p.Message)
+	}
+	return job, nil
+}
+
+// SendOnce is TranslateFile for an API that answers with the document. Its job is deleted: nobody asks for it again.
+func (s *Service) SendOnce(call *dialect.Call, file body.File, wanted dialect.Job) error {
+	job, err := s.TranslateFile(call, file, wanted)
+	if job.ID != "" {
+		// What cannot be deleted now expires.
+		defer func() { _, _, _ = s.jobs.Delete(context.WithoutCancel(call.Context.Request.Context()), job.ID) }()
+	}
+	if err != nil {
+		return err
+	}
+	return s.Send(call.Context, job)
+}
+
+// Send answers with the document that a job has made. Where that fails after a part of the document was
+// sent, it panics with [http.ErrAbortHandler]: the client must not take what it has for the whole.
+func (s *Service) Send(c *gin.Context, job jobs.Job) error {
+	mediaType, made, err := s.Made(c.Request.Context(), job)
+	if err != nil {
+		return err
+	}
+	c.Header("Content-Type", mediaType)
+	c.Header("Content-Disposition", documents.Disposition(documents.ResultName(job)))
+	// A document may be a page: no browser is to show it as one of the service's own.
+	c.Header("X-Content-Type-Options", "nosniff")
+	c.Header("Cache-Control", "private, no-store")
+	c.Header("Content-Length", strconv.FormatInt(made.Bytes, 10))
+	c.Status(http.StatusOK)
+	if c.Request.Method == http.MethodHead {
+		return nil
+	}
+	for n := range made.Parts {
+		part, err := made.Part(c.Request.Context(), n)
+		if err == nil {
+			err = dialect.Write(c, part)
+		}
+		if err != nil {
+			dialect.CutOff(c, err)
+		}
+	}
+	return nil
+}
+
+// sender is a [documents.Sender].
+type sender struct {
+	*dialect.Server
+	c *gin.Context
+}
+
+func (s sender) Bounded() (context.Context, context.CancelFunc, error) { return s.Server.Bounded(s.c) }
+
+func (s sender) WithGlossaries(ids []string, req translate.Request) ([]translate.Request, error) {
+	return s.Server.WithGlossaries(s.c, ids, req)
+}
+
+func (s sender) CheckCharge(characters int) error { return s.Gate.CheckCharge(s.c.Request, characters) }
+
+func (s sender) Charge(req translate.Request, characters int) error {
+	return s.ChargeDocument(s.c, &req, characters)
+}

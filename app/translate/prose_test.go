@@ -1,0 +1,33 @@
+package translate
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+)
+
+func TestCharactersOfFormats(t *testing.T) {
+	for _, test := range []struct {
+		text       string
+		format     Format
+		characters int
+	}{
+		{"", Text, 0},
+		{"é日\n ", Text, 4},
+		{"<b>hi</b>", Text, 9},
+		{"<b>hi</b>", HTML, 2},
+		{"a < b <i x='>'>c", HTML, 7},
+		{"< the house is big >", HTML, 20},
+		{"<\n" + strings.Repeat("the house ", 10) + ">", HTML, 103},
+		{"the house <", HTML, 11},
+		{"<a <b> house", HTML, 6},
+		{"<p>Good<p>morning", HTML, 11},
+		{"fish &amp; chips", HTML, 12},
+		{"a <!-- secret --> b", HTML, 4},
+		{"see <code>x = 1</code>", HTML, 4},
+		{"<script>x()</script><p>hi", HTML, 2},
+	} {
+		assert.Equal(t, test.characters, test.format.Characters(test.text), test.text)
+	}
+}
