@@ -199,8 +199,8 @@ func readKeyless(c *gin.Context) (Fields, error) {
 	return fields, err
 }
 
-// Job is what a request asks for, in the service's own terms.
-type Job struct {
+// Request is what a caller asks for, in the service's own terms.
+type Request struct {
 	From, To string   // codes of the model's languages; From may be translate.Auto
 	Also     []string // further languages to translate into
 	Texts    []string
@@ -216,37 +216,37 @@ type Job struct {
 	Terms      []translate.Term
 }
 
-// request is what the job is to package translate.
-func (job Job) request(model string) translate.Request {
+// toModel is what the request is to package translate.
+func (r Request) toModel(model string) translate.Request {
 	req := translate.Request{
-		Model: model, From: job.From, To: append([]string{job.To}, job.Also...), Format: job.Format, Whole: job.Whole, Wrapped: job.Wrapped,
-		Alternatives: job.Alternatives, Outline: job.Outline, Terms: job.Terms,
+		Model: model, From: r.From, To: append([]string{r.To}, r.Also...), Format: r.Format, Whole: r.Whole, Wrapped: r.Wrapped,
+		Alternatives: r.Alternatives, Outline: r.Outline, Terms: r.Terms,
 	}
-	for i, text := range job.Texts {
+	for i, text := range r.Texts {
 		req.Records = append(req.Records, translate.Record{ID: strconv.Itoa(i), Text: text})
 	}
 	return req
 }
 
-// Translate has a job done and returns a result for each text, in their order; of several
+// Translate has a request done and returns a result for each text, in their order; of several
 // languages, all results of To first, then those of each in Also. A translation that is not whole is an
 // error: the APIs have no way to say so.
-func (call *Call) Translate(job Job) ([]translate.Result, error) {
-	results, err := call.TranslateAll([]Job{job})
+func (call *Call) Translate(req Request) ([]translate.Result, error) {
+	results, err := call.TranslateAll([]Request{req})
 	if err != nil {
 		return nil, err
 	}
 	return results[0], nil
 }
 
-// TranslateAll is Translate for several jobs, which succeed or fail together.
-func (call *Call) TranslateAll(jobs []Job) ([][]translate.Result, error) {
+// TranslateAll is Translate for several requests, which succeed or fail together.
+func (call *Call) TranslateAll(requests []Request) ([][]translate.Result, error) {
 	if err := call.Err(); err != nil {
 		return nil, err
 	}
 	var all []translate.Request
-	for _, job := range jobs {
-		parts, err := call.Server.WithGlossaries(call.Context, job.Glossaries, job.request(call.Model))
+	for _, req := range requests {
+		parts, err := call.Server.WithGlossaries(call.Context, req.Glossaries, req.toModel(call.Model))
 		if err != nil {
 			return nil, err
 		}
@@ -256,12 +256,12 @@ func (call *Call) TranslateAll(jobs []Job) ([][]translate.Result, error) {
 }
 
 // Stream is Translate for an API that sends results as soon as they are there, in the order of the texts.
-func (call *Call) Stream(job Job, yield func(r translate.Result) error) error {
+func (call *Call) Stream(req Request, yield func(r translate.Result) error) error {
 	if err := call.Err(); err != nil {
 		return err
 	}
 	waiting, next := make(map[string]translate.Result), 0
-	return call.Server.StreamAll(call.Context, []translate.Request{job.request(call.Model)}, func(r translate.Result) error {
+	return call.Server.StreamAll(call.Context, []translate.Request{req.toModel(call.Model)}, func(r translate.Result) error {
 		waiting[r.ID] = r
 		for {
 			id := strconv.Itoa(next)

@@ -52,7 +52,7 @@ func (s *Service) Submit(c *gin.Context, o documents.Order) (job jobs.Job, creat
 
 // SubmitFile makes a job of a document that a drop-in API was sent: wanted has its languages and terms. The document
 // has a secret, which the job that is returned knows.
-func (s *Service) SubmitFile(call *dialect.Call, file body.File, wanted dialect.Job) (jobs.Job, error) {
+func (s *Service) SubmitFile(call *dialect.Call, file body.File, wanted dialect.Request) (jobs.Job, error) {
 	if err := call.Err(); err != nil {
 		return jobs.Job{}, err
 	}
@@ -68,7 +68,7 @@ func (s *Service) SubmitFile(call *dialect.Call, file body.File, wanted dialect.
 
 // TranslateFile is SubmitFile for an API that answers when the document is translated. That of
 // who does not wait so long is cancelled.
-func (s *Service) TranslateFile(call *dialect.Call, file body.File, wanted dialect.Job) (jobs.Job, error) {
+func (s *Service) TranslateFile(call *dialect.Call, file body.File, wanted dialect.Request) (jobs.Job, error) {
 	ctx, cancel, err := call.Server.Bounded(call.Context)
 	if err != nil {
 		return jobs.Job{}, err
@@ -88,7 +88,7 @@ func (s *Service) TranslateFile(call *dialect.Call, file body.File, wanted diale
 }
 
 // SendOnce is TranslateFile for an API that answers with the document. Its job is deleted: nobody asks for it again.
-func (s *Service) SendOnce(call *dialect.Call, file body.File, wanted dialect.Job) error {
+func (s *Service) SendOnce(call *dialect.Call, file body.File, wanted dialect.Request) error {
 	job, err := s.TranslateFile(call, file, wanted)
 	if job.ID != "" {
 		// What cannot be deleted now expires.

@@ -51,7 +51,7 @@ func sendDocument(call *dialect.Call, service *upload.Service) error {
 	if !ok {
 		call.Fail(dialect.RefuseAs(fault.MissingField, "The form has no document: send it as a file in the field document."))
 	}
-	wanted := dialect.Job{}
+	wanted := dialect.Request{}
 	wanted.From, wanted.To = call.Pair("sourceLanguage", "targetLanguage")
 	if file, ok := call.File("glossary"); ok {
 		wanted.Terms = termsOf(call, file, glossary.Pair{From: wanted.From, To: wanted.To})

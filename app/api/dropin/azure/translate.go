@@ -44,9 +44,9 @@ func translateAll(call *dialect.Call, orders []order, answer func(text, name str
 	if err := call.Err(); err != nil || len(orders) == 0 {
 		return []item{}, err
 	}
-	var jobs []dialect.Job
-	known, wants := map[string]int{}, map[string]int{} // jobs, and numbers of what texts want in any language: terms may be long
-	type place struct{ job, target, row int }
+	var requests []dialect.Request
+	known, wants := map[string]int{}, map[string]int{} // requests, and numbers of what texts want in any language: terms may be long
+	type place struct{ request, target, row int }
 	places := make([][]place, len(orders)) // of each text's results
 	for i, o := range orders {
 		together := [][]string{o.to}
@@ -61,17 +61,17 @@ func translateAll(call *dialect.Call, orders []order, answer func(text, name str
 			key := fmt.Sprint(wants[want], to)
 			n, ok := known[key]
 			if !ok {
-				n = len(jobs)
+				n = len(requests)
 				known[key] = n
-				jobs = append(jobs, dialect.Job{From: o.from, To: to[0], Also: to[1:], Format: o.format, Terms: o.terms})
+				requests = append(requests, dialect.Request{From: o.from, To: to[0], Also: to[1:], Format: o.format, Terms: o.terms})
 			}
 			for target := range to {
-				places[i] = append(places[i], place{n, target, len(jobs[n].Texts)})
+				places[i] = append(places[i], place{n, target, len(requests[n].Texts)})
 			}
-			jobs[n].Texts = append(jobs[n].Texts, o.text)
+			requests[n].Texts = append(requests[n].Texts, o.text)
 		}
 	}
-	results, err := call.TranslateAll(jobs)
+	results, err := call.TranslateAll(requests)
 	if err != nil {
 		return nil, err
 	}
@@ -79,7 +79,7 @@ func translateAll(call *dialect.Call, orders []order, answer func(text, name str
 	for i, o := range orders {
 		of := func(n int) translate.Result {
 			at := places[i][n]
-			return results[at.job][at.target*len(jobs[at.job].Texts)+at.row]
+			return results[at.request][at.target*len(requests[at.request].Texts)+at.row]
 		}
 		if o.from == translate.Auto {
 			code := dialect.SourceOf(of(0))

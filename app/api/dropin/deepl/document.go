@@ -48,7 +48,7 @@ func (d docs) submit(call *dialect.Call) (any, error) {
 		call.Fail(unsupported("output_format", "A document keeps its format."))
 	}
 	readOptions(call.Fields) // what would be missed in a document
-	job, err := d.SubmitFile(call, file, dialect.Job{From: from, To: to, Glossaries: glossaryIDs(call.Fields)})
+	job, err := d.SubmitFile(call, file, dialect.Request{From: from, To: to, Glossaries: glossaryIDs(call.Fields)})
 	if err != nil {
 		return nil, err
 	}

@@ -32,7 +32,7 @@ func serveTranslation(call *dialect.Call) (any, error) {
 	}
 	o := readOptions(call.Fields)
 	marked := dialect.Each(texts, func(text string) string { return o.ignored.mark(text, call.Server.MaxChars) })
-	results, err := call.Translate(dialect.Job{
+	results, err := call.Translate(dialect.Request{
 		From: from, To: to, Texts: marked, Format: o.format, Whole: o.whole, Wrapped: o.wrapped, Outline: o.outline,
 		Glossaries: ids,
 	})

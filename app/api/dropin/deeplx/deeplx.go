@@ -66,7 +66,7 @@ func serve(call *dialect.Call) (any, error) {
 		call.Fail(dialect.RefuseAs(fault.NotFound, "No text to translate"))
 	}
 	from, to := call.Pair("source_lang", "target_lang")
-	results, err := call.Translate(dialect.Job{From: from, To: to, Texts: []string{text}, Format: format})
+	results, err := call.Translate(dialect.Request{From: from, To: to, Texts: []string{text}, Format: format})
 	if err != nil {
 		return nil, err
 	}

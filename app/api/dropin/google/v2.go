@@ -33,7 +33,7 @@ func serve(call *dialect.Call) (any, error) {
 		call.Fail(dialect.Refuse("Invalid request: this server has no customization, leave cid out"))
 	}
 	model := call.Text("model")
-	results, err := call.Translate(dialect.Job{From: from, To: to, Texts: texts, Format: format})
+	results, err := call.Translate(dialect.Request{From: from, To: to, Texts: texts, Format: format})
 	return data{translations{dialect.Each(results, func(r translate.Result) translation {
 		out := translation{Text: r.Text, Model: model}
 		if from == translate.Auto {

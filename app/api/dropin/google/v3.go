@@ -86,25 +86,25 @@ type glossaryConfig struct {
 
 // translateText translates, with a glossary twice: the answer has both.
 func translateText(call *dialect.Call) (any, error) {
-	job := dialect.Job{Texts: call.Needed("contents"), Format: formatOf(call.Fields)}
-	job.From, job.To = call.Pair("sourceLanguageCode", "targetLanguageCode")
+	req := dialect.Request{Texts: call.Needed("contents"), Format: formatOf(call.Fields)}
+	req.From, req.To = call.Pair("sourceLanguageCode", "targetLanguageCode")
 	if call.Given("transliterationConfig") {
 		call.Fail(dialect.Refuse("Invalid request: this server has no transliteration, leave transliterationConfig out"))
 	}
-	jobs := []dialect.Job{job}
+	requests := []dialect.Request{req}
 	named := call.Object("glossaryConfig").Text("glossary")
 	if named != "" {
-		job.Glossaries = []string{path.Base(named)}
-		jobs = append(jobs, job)
+		req.Glossaries = []string{path.Base(named)}
+		requests = append(requests, req)
 	}
-	results, err := call.TranslateAll(jobs)
+	results, err := call.TranslateAll(requests)
 	if err != nil {
 		return nil, err
 	}
 	model := call.Text("model")
 	answer := textAnswer{Translations: dialect.Each(results[0], func(r translate.Result) textTranslation {
 		out := textTranslation{Text: r.Text, Model: model}
-		if job.From == translate.Auto {
+		if req.From == translate.Auto {
 			out.Detected = dialect.Regional().SourceOf(r)
 		}
 		return out

@@ -51,7 +51,7 @@ func serveWeb(call *dialect.Call) (any, error) {
 	}
 	named := call.Bool("dj")
 	from, to := call.Pair("sl", "tl")
-	results, err := call.Translate(dialect.Job{From: from, To: to, Texts: texts})
+	results, err := call.Translate(dialect.Request{From: from, To: to, Texts: texts})
 	if err != nil {
 		return nil, err
 	}

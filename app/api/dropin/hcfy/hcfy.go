@@ -34,7 +34,7 @@ type answer struct {
 func serve(call *dialect.Call) (any, error) {
 	text, from := source(call)
 	name, to := destination(call, from)
-	results, err := call.Translate(dialect.Job{From: from, To: to, Texts: call.Lines(text)})
+	results, err := call.Translate(dialect.Request{From: from, To: to, Texts: call.Lines(text)})
 	return answer{
 		Text: text, From: nameOf(from), To: name,
 		Result: dialect.Each(results, func(r translate.Result) string { return r.Text }),

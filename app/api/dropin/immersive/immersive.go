@@ -34,7 +34,7 @@ type translation struct {
 func serve(call *dialect.Call) (any, error) {
 	texts := call.Needed("text_list")
 	from, to := call.Pair("source_lang", "target_lang")
-	results, err := call.Translate(dialect.Job{From: from, To: to, Texts: texts})
+	results, err := call.Translate(dialect.Request{From: from, To: to, Texts: texts})
 	return answer{dialect.Each(results, func(r translate.Result) translation {
 		return translation{dialect.Regional().SourceOf(r), r.Text}
 	})}, err

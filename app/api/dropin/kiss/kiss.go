@@ -38,7 +38,7 @@ func serve(call *dialect.Call) (any, error) {
 	}
 	texts := call.Needed(field)
 	from, to := call.Pair("from", "to")
-	results, err := call.Translate(dialect.Job{From: from, To: to, Texts: texts})
+	results, err := call.Translate(dialect.Request{From: from, To: to, Texts: texts})
 	if err != nil {
 		return nil, err
 	}

@@ -41,7 +41,7 @@ func (f files) translate(call *dialect.Call) (any, error) {
 	if file.Name == "" {
 		call.Fail(dialect.Refuse("Invalid request: empty file"))
 	}
-	job, err := f.TranslateFile(call, file, dialect.Job{From: from, To: to})
+	job, err := f.TranslateFile(call, file, dialect.Request{From: from, To: to})
 	if refused, ok := errors.AsType[*fault.Failure](err); ok && refused.Kind == fault.UnknownDocument {
 		return nil, dialect.RefuseAs(fault.UnknownDocument, "Invalid request: file format not supported: %s", refused.Message)
 	} else if err != nil {

@@ -32,7 +32,7 @@ func serveTranslation(call *dialect.Call) (any, error) {
 	if beside > 0 {
 		wanted = max(beside, beside+1) // the largest number has no next one
 	}
-	results, err := call.Translate(dialect.Job{From: from, To: to, Texts: texts, Format: format, Alternatives: wanted})
+	results, err := call.Translate(dialect.Request{From: from, To: to, Texts: texts, Format: format, Alternatives: wanted})
 	if err != nil {
 		return nil, err
 	}

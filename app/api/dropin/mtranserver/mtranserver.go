@@ -78,12 +78,12 @@ func serveBatch(call *dialect.Call) (any, error) {
 
 // translateAll translates the texts of a request.
 func translateAll(call *dialect.Call, texts []string) ([]string, error) {
-	job := dialect.Job{Texts: texts}
+	req := dialect.Request{Texts: texts}
 	if call.Bool("html") {
-		job.Format = translate.HTML
+		req.Format = translate.HTML
 	}
-	job.From, job.To = call.Pair("from", "to")
-	results, err := call.Translate(job)
+	req.From, req.To = call.Pair("from", "to")
+	results, err := call.Translate(req)
 	return dialect.Each(results, func(r translate.Result) string { return r.Text }), err
 }
 

@@ -55,7 +55,7 @@ func serve(call *dialect.Call) (any, error) {
 		call.Fail(dialect.RefuseAs(fault.MissingField, "Please submit 'source' parameter"))
 	}
 	from, to := call.Pair("src_lang", "tgt_lang")
-	results, err := call.Translate(dialect.Job{From: from, To: to, Texts: texts})
+	results, err := call.Translate(dialect.Request{From: from, To: to, Texts: texts})
 	if err != nil {
 		return nil, err
 	}
@@ -91,7 +91,7 @@ func translateText(call *dialect.Call) (string, error) {
 		call.Fail(dialect.RefuseAs(fault.MissingField, "The text is missing: send text, source and target."))
 	}
 	from, to := call.Pair("source", "target")
-	results, err := call.Translate(dialect.Job{From: from, To: to, Texts: []string{text}})
+	results, err := call.Translate(dialect.Request{From: from, To: to, Texts: []string{text}})
 	if err != nil {
 		return "", err
 	}

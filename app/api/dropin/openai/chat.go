@@ -158,14 +158,14 @@ type piece struct {
 
 // work is what a call has to be done, and how its answer is made.
 type work struct {
-	form   form
-	id     string
-	model  string // as the request names it
-	pieces []piece
-	tails  []string // behind the last text of each choice
-	job    dialect.Job
-	usage  usage
-	ends   []string // why each choice ends: "stop", or "length" where a translation reached the limit of tokens
+	form    form
+	id      string
+	model   string // as the request names it
+	pieces  []piece
+	tails   []string // behind the last text of each choice
+	request dialect.Request
+	usage   usage
+	ends    []string // why each choice ends: "stop", or "length" where a translation reached the limit of tokens
 }
 
 // serve answers prompts, each by a choice.
@@ -181,7 +181,7 @@ func serve(call *dialect.Call, f form, prompts []prompt) (any, error) {
 		return nil, w.stream(call)
 	}
 	texts := make([]strings.Builder, len(prompts))
-	results, err := call.Translate(w.job)
+	results, err := call.Translate(w.request)
 	if err != nil {
 		return nil, err
 	}
@@ -222,14 +222,14 @@ func (w *work) add(call *dialect.Call, choice int, p prompt) {
 	}
 	from, to := p.languages(call, name, named)
 	if choice == 0 {
-		w.job = dialect.Job{From: from, To: to, Terms: terms}
-	} else if from != w.job.From || to != w.job.To {
+		w.request = dialect.Request{From: from, To: to, Terms: terms}
+	} else if from != w.request.From || to != w.request.To {
 		call.Fail(dialect.Refuse("the prompts are for different languages: send a request for each"))
 	}
 	last := len(parts) - 1
 	for _, part := range parts[:last] {
 		w.pieces = append(w.pieces, piece{part, choice})
-		w.job.Texts = append(w.job.Texts, part.text)
+		w.request.Texts = append(w.request.Texts, part.text)
 	}
 	w.tails, w.ends = append(w.tails, parts[last].before), append(w.ends, "stop")
 }
@@ -294,7 +294,7 @@ func (w *work) stream(call *dialect.Call) error {
 		}
 		return send(w.answer(w.form.chunk, []any{w.form.delta(choice, text, first, "")}, nil))
 	})
-	err := call.Stream(w.job, each)
+	err := call.Stream(w.request, each)
 	if err == nil {
 		err = end()
 	}
