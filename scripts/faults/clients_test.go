@@ -136,17 +136,24 @@ func slowReaders(t *testing.T) {
 }
 
 // cancel leaves in the middle of the work.
-func cancel(t *testing.T) {
-	var texts []string
-	for i := range 200 {
-		texts = append(texts, fmt.Sprintf("I have read %d books about trains, and my sister has read more of them than I have.", i))
-	}
-	serve(t, "REQUEST_TIMEOUT=5m", "QUEUE_WAIT=0", "QUEUE_TOKENS=10000000").left(t, 100, body(texts...))
-}
+func cancel(t *testing.T) { slow(t).left(t, 100, body(books(200)...)) }
 
 // sharedCancel has many clients send the same large text, and leave.
 func sharedCancel(t *testing.T) {
-	serve(t).left(t, 40, body(chunks(strings.Repeat("It is raining.\n", 20_000), 99_000)...))
+	slow(t).left(t, 40, body(chunks(strings.Join(books(3600), "\n"), 99_000)...))
+}
+
+// slow is a service that takes its time.
+func slow(t *testing.T) *service {
+	return serve(t, "REQUEST_TIMEOUT=5m", "QUEUE_WAIT=0", "QUEUE_TOKENS=10000000")
+}
+
+// books are so many sentences that differ.
+func books(n int) (texts []string) {
+	for i := range n {
+		texts = append(texts, fmt.Sprintf("I have read %d books about trains, and my sister has read more of them than I have.", i))
+	}
+	return texts
 }
 
 // left lets clients send a body, and leave once it is worked on.
