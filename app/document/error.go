@@ -16,7 +16,7 @@ type Error struct {
 func (e *Error) Error() string { return e.Reason }
 
 // Explain says what is told to the sender.
-func (e *Error) Explain(fault.Request) *fault.Failure {
+func (e *Error) Explain(fault.Situation) *fault.Failure {
 	kind := fault.BrokenDocument
 	if e.Large {
 		kind = fault.TooLarge

@@ -158,7 +158,7 @@ func detect(from Sender, sub *jobs.Submission) error {
 
 // Explain has an error that names fields of POST /translation name those of requests about documents.
 func Explain(err error) error {
-	if f := fault.Explain(err, fault.Request{}); strings.HasPrefix(f.Field, "payload.") {
+	if f := fault.Explain(err, fault.Situation{}); strings.HasPrefix(f.Field, "payload.") {
 		f.Field, f.Message = Field(f.Field), strings.TrimPrefix(f.Message, "payload.")
 		return f
 	}

@@ -10,8 +10,8 @@ import (
 	"dragoman/model"
 )
 
-// Request is what [Explain] has to know of a request.
-type Request struct {
+// Situation is what [Explain] has to know of a request.
+type Situation struct {
 	ID       string
 	Gone     bool          // its client does not wait for the answer any more
 	Begun    bool          // its translation was asked for
@@ -23,7 +23,7 @@ type Request struct {
 type Explainer interface {
 	error
 	// Explain makes a failure, which the caller may change.
-	Explain(Request) *Failure
+	Explain(Situation) *Failure
 }
 
 // Explained says whether an error knows what the sender of a request is told about it.
@@ -34,24 +34,24 @@ func Explained(err error) bool {
 
 // Explain finds out what the sender of a request is told about an error. What is not meant
 // for the sender belongs into the log; the message names the request instead.
-func Explain(err error, r Request) *Failure {
-	if errors.Is(err, context.Canceled) && r.Gone {
+func Explain(err error, s Situation) *Failure {
+	if errors.Is(err, context.Canceled) && s.Gone {
 		return New(ClientGone, "", "the client has left")
 	}
 	var f *Failure
 	if known, ok := errors.AsType[Explainer](err); ok {
-		f = known.Explain(r)
+		f = known.Explain(s)
 	} else {
-		f = explainOthers(err, r)
+		f = explainOthers(err, s)
 	}
-	if f.Kind == ShuttingDown && r.Begun {
+	if f.Kind == ShuttingDown && s.Begun {
 		f.Kind = Interrupted
 	}
 	return f
 }
 
 // explainOthers explains errors of packages that know nothing of requests.
-func explainOthers(err error, r Request) *Failure {
+func explainOthers(err error, s Situation) *Failure {
 	if large, ok := errors.AsType[*http.MaxBytesError](err); ok {
 		return New(BodyTooLarge, "", "the body is larger than %d bytes: send several requests", large.Limit)
 	}
@@ -63,7 +63,7 @@ func explainOthers(err error, r Request) *Failure {
 	case errors.Is(err, model.ErrLost):
 		return New(Stuck, "", "the model does not work any more, and is started again where something watches /healthz: try again in a moment")
 	case errors.Is(err, context.DeadlineExceeded):
-		return New(Timeout, "", "the translation took longer than the client's deadline, or than %s: send fewer or shorter texts", r.Timeout)
+		return New(Timeout, "", "the translation took longer than the client's deadline, or than %s: send fewer or shorter texts", s.Timeout)
 	}
-	return New(Internal, "", "internal error, request id %s", r.ID)
+	return New(Internal, "", "internal error, request id %s", s.ID)
 }

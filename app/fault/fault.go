@@ -46,7 +46,7 @@ func (e *Unavailable) Error() string {
 }
 
 // Explain says what is told to the sender of a request.
-func (e *Unavailable) Explain(Request) *Failure { return New(e.Kind, "", "%s", e.Reason) }
+func (e *Unavailable) Explain(Situation) *Failure { return New(e.Kind, "", "%s", e.Reason) }
 
 // Unwrap returns the store's error.
 func (e *Unavailable) Unwrap() error { return e.Err }
@@ -84,7 +84,7 @@ func Seconds(wait time.Duration) int { return max(1, int(math.Ceil(wait.Seconds(
 func (f *Failure) Error() string { return f.Message }
 
 // Explain is a copy of the failure: what somebody adds to it does not change the error.
-func (f *Failure) Explain(Request) *Failure {
+func (f *Failure) Explain(Situation) *Failure {
 	c := *f
 	return &c
 }

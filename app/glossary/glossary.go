@@ -136,7 +136,7 @@ func (e *TermError) Error() string {
 }
 
 // Explain says what is told to the sender of the term.
-func (e *TermError) Explain(fault.Request) *fault.Failure {
+func (e *TermError) Explain(fault.Situation) *fault.Failure {
 	return fault.New(fault.InvalidGlossary, e.Field, "%s", e)
 }
 

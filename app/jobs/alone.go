@@ -21,7 +21,7 @@ var errBlamed = fault.New(fault.Internal, "payload.records[0].text",
 // makeAlone makes a step again, record by record, with which processes elsewhere have ended. Other steps
 // are as they were made.
 func (s *Service) makeAlone(ctx context.Context, t Translator, c Claim, n int, made step) step {
-	if !made.translated || made.alone || fault.Explain(made.err, fault.Request{}).Kind != fault.Crashed {
+	if !made.translated || made.alone || fault.Explain(made.err, fault.Situation{}).Kind != fault.Crashed {
 		return made
 	}
 	c.Job.Alone = 0

@@ -164,7 +164,7 @@ func (s *Service) Check(ctx context.Context, sub Submission) error {
 	if err == nil || limited.Err() != nil && ctx.Err() == nil {
 		return nil
 	}
-	if f := fault.Explain(err, fault.Request{}); f.Kind == fault.Busy || f.Kind == fault.Loading || f.Kind == fault.NoTime {
+	if f := fault.Explain(err, fault.Situation{}); f.Kind == fault.Busy || f.Kind == fault.Loading || f.Kind == fault.NoTime {
 		return nil
 	}
 	return err

@@ -145,7 +145,7 @@ func (s *Service) fail(ctx context.Context, c Claim, job Job, made step) error {
 	if ctx.Err() != nil || errors.Is(made.err, ErrLost) {
 		return made.err
 	}
-	f := fault.Explain(made.err, fault.Request{ID: job.ID, Begun: true})
+	f := fault.Explain(made.err, fault.Situation{ID: job.ID, Begun: true})
 	if again := !made.translated && !made.alone || made.translated && f.Kind == fault.Internal && !made.blamed(); again {
 		s.metrics.steps.Inc(stepFailed)
 		return made.err

@@ -102,7 +102,7 @@ func (e *GapError) Error() string {
 }
 
 // Explain says what is told to the sender.
-func (e *GapError) Explain(fault.Request) *fault.Failure {
+func (e *GapError) Explain(fault.Situation) *fault.Failure {
 	return fault.New(fault.EditGap, "n", "%s", e)
 }
 

@@ -28,7 +28,7 @@ type EditError struct {
 func (e *EditError) Error() string { return fmt.Sprintf("edit %d: %s", e.Number, e.Reason) }
 
 // Explain says what is told to the sender.
-func (e *EditError) Explain(fault.Request) *fault.Failure {
+func (e *EditError) Explain(fault.Situation) *fault.Failure {
 	kind := fault.InvalidEdit
 	if e.TooLong {
 		kind = fault.TextTooLong

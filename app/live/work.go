@@ -243,7 +243,7 @@ func (x *Session) finish(f *inflight, err error) (stop bool) {
 			x.tellProblem(nil)
 		}
 	case f != nil && f.dropped:
-	case f != nil && (errors.As(err, &refused) || fault.Explain(err, fault.Request{}).Kind == fault.TooManyCharacters):
+	case f != nil && (errors.As(err, &refused) || fault.Explain(err, fault.Situation{}).Kind == fault.TooManyCharacters):
 		x.refuse(f)
 		x.tellProblem(err)
 	case errors.As(err, &later):

@@ -43,7 +43,7 @@ func (e *Error) Error() string {
 }
 
 // Explain says what is told to the sender.
-func (e *Error) Explain(fault.Request) *fault.Failure {
+func (e *Error) Explain(fault.Situation) *fault.Failure {
 	f := fault.Recall(string(e.Code), e.Field, e.Message)
 	if f.Field != "" {
 		f.Field = "payload." + f.Field

@@ -271,7 +271,7 @@ func (s *Server) Fail(c *gin.Context, err error) {
 // Explain logs and counts an error that ends a request, and returns what its sender is told.
 func (s *Server) Explain(c *gin.Context, err error) *fault.Failure {
 	_ = c.Error(err) // for the access log
-	f := fault.Explain(err, fault.Request{
+	f := fault.Explain(err, fault.Situation{
 		ID: c.Writer.Header().Get(RequestIDHeader), Gone: c.Request.Context().Err() != nil,
 		Begun: c.GetInt(recordsKey) > 0, Deadline: c.GetBool(deadlineKey), Timeout: s.RequestTimeout,
 	})

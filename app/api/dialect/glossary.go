@@ -58,7 +58,7 @@ func (s *Server) WithGlossaries(c *gin.Context, ids []string, req translate.Requ
 
 // ofGlossary adds to an error which part of the request is meant.
 func ofGlossary(err error) error {
-	f := fault.Explain(err, fault.Request{})
+	f := fault.Explain(err, fault.Situation{})
 	if f.Kind == fault.NoDictionary || f.Kind == fault.UnknownGlossary {
 		f.Field = glossaryField
 		return f

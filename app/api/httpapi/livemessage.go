@@ -143,7 +143,7 @@ func (l *liveAPI) updateOf(c *gin.Context, u live.Update) liveUpdate {
 		out.Shown = &u.Shown
 	}
 	if u.Problem != nil {
-		detail := detailOf(c, fault.Explain(u.Problem, fault.Request{ID: idOf(c), Timeout: l.cfg.RequestTimeout}))
+		detail := detailOf(c, fault.Explain(u.Problem, fault.Situation{ID: idOf(c), Timeout: l.cfg.RequestTimeout}))
 		out.Error = &detail
 	}
 	for _, s := range u.Segments {

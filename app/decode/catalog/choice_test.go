@@ -183,7 +183,7 @@ func TestChoiceOfWhatIsNotThere(t *testing.T) {
 	}
 	c.update()
 	_, err := c.Select("")
-	none := fault.Explain(err, fault.Request{})
+	none := fault.Explain(err, fault.Situation{})
 	assert.Equal(t, fault.NotReady, none.Kind)
 	assert.Contains(t, none.Message, "there is no model: ")
 	_, err = c.Select("many")

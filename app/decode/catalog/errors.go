@@ -29,7 +29,7 @@ func (e *BrokenError) Unwrap() error { return e.Err }
 
 // Explain says what is told to the sender of a request. What is wrong with a model's files belongs into
 // the log.
-func (e *BrokenError) Explain(fault.Request) *fault.Failure {
+func (e *BrokenError) Explain(fault.Situation) *fault.Failure {
 	return fault.New(fault.ModelBroken, "", "the model %s cannot be loaded, and the service's log says why: use another one until it is repaired", e.Model)
 }
 
@@ -51,7 +51,7 @@ func (e *LoadingError) Error() string {
 func (e *LoadingError) RetryAfter() int { return fault.Seconds(e.Wait) }
 
 // Explain says what is told to the sender of a request.
-func (e *LoadingError) Explain(r fault.Request) *fault.Failure {
+func (e *LoadingError) Explain(r fault.Situation) *fault.Failure {
 	f := fault.New(fault.Loading, "", "%s: try again in %d s", e, e.RetryAfter())
 	if r.Deadline && e.Waiting == 0 {
 		f.Kind = fault.NoTime
@@ -82,7 +82,7 @@ func (e *MemoryError) Error() string {
 }
 
 // Explain says what is told to the sender of a request.
-func (e *MemoryError) Explain(fault.Request) *fault.Failure {
+func (e *MemoryError) Explain(fault.Situation) *fault.Failure {
 	return fault.New(fault.NoRoom, "", "%s", e)
 }
 

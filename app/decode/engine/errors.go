@@ -35,7 +35,7 @@ func (e *BusyError) Error() string {
 func (e *BusyError) RetryAfter() int { return fault.Seconds(e.Wait) }
 
 // Explain says what is told to the sender of the request.
-func (e *BusyError) Explain(r fault.Request) *fault.Failure {
+func (e *BusyError) Explain(r fault.Situation) *fault.Failure {
 	f := fault.New(fault.Busy, "", "%s: try again in %d s", ErrBusy, e.RetryAfter())
 	if r.Deadline {
 		f.Kind = fault.NoTime
@@ -58,7 +58,7 @@ func (e *TooLargeError) Error() string {
 }
 
 // Explain says what is told to the sender of the request.
-func (e *TooLargeError) Explain(r fault.Request) *fault.Failure {
+func (e *TooLargeError) Explain(r fault.Situation) *fault.Failure {
 	if r.Deadline {
 		return fault.New(fault.Timeout, "", "%s: give it more time, or send several requests", e)
 	}

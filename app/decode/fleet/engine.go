@@ -78,7 +78,7 @@ func (e *UnavailableError) Error() string {
 func (e *UnavailableError) Unwrap() error { return e.Err }
 
 // Explain says what is told to the sender of a request.
-func (e *UnavailableError) Explain(fault.Request) *fault.Failure {
+func (e *UnavailableError) Explain(fault.Situation) *fault.Failure {
 	return fault.New(fault.NoBroker, "", "the workers cannot be reached at the moment: try again in a moment")
 }
 
@@ -88,7 +88,7 @@ type DeadError struct{ Reason string }
 func (e *DeadError) Error() string { return "workers ended while they decoded a sentence: " + e.Reason }
 
 // Explain says what is told to the sender of a request.
-func (e *DeadError) Explain(fault.Request) *fault.Failure {
+func (e *DeadError) Explain(fault.Situation) *fault.Failure {
 	return fault.New(fault.Crashed, "", "the model ended its process, again and again, with one of the texts, which is set aside: send the texts one by one to find it, and leave it out")
 }
 

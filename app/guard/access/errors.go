@@ -44,7 +44,7 @@ func (e *LimitError) RetryAfter() int { return fault.Seconds(e.Wait) }
 func (e *LimitError) Quota() bool { return e.Limit != requestsLimit && e.Rate.Quota() }
 
 // Explain says what is told to who has used the limit up.
-func (e *LimitError) Explain(fault.Request) *fault.Failure {
+func (e *LimitError) Explain(fault.Situation) *fault.Failure {
 	f := fault.New(fault.RateLimited, "", "%s", e)
 	if e.Quota() {
 		f.Kind = fault.OverQuota

@@ -41,7 +41,7 @@ func (e *FullError) Error() string {
 }
 
 // Explain says what is told to the sender.
-func (e *FullError) Explain(fault.Request) *fault.Failure {
+func (e *FullError) Explain(fault.Situation) *fault.Failure {
 	if e.Alone {
 		return fault.New(fault.TooLarge, "", "%s: send several requests", e)
 	}

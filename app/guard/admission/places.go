@@ -32,7 +32,7 @@ func (e *PlacesError) Error() string {
 }
 
 // Explain says what is told to the sender of a request that is done in turn with others.
-func (e *PlacesError) Explain(fault.Request) *fault.Failure {
+func (e *PlacesError) Explain(fault.Situation) *fault.Failure {
 	return fault.New(fault.Busy, "", "of what is done in turn %s: try again in a moment", e)
 }
 

@@ -4,7 +4,7 @@
 
 #include <stdlib.h>
 
-#include "crew.h"
+#include "thread_pool.h"
 #include "kernels.h"
 #include "memory.h"
 #include "operator.h"
@@ -96,7 +96,7 @@ static inline OrtStatus *run(Call c, Task *t, int64_t elements) {
     }
     for (t->first = 0; t->first < t->parts; t->first += each) {
       if (t->first && !pieces_rest()) return fail(c.api, ORT_FAIL, "the run was given up");
-      crew_run(c.node->threads, part, t, each < t->parts - t->first ? each : t->parts - t->first);
+      threads_run(c.node->threads, part, t, each < t->parts - t->first ? each : t->parts - t->first);
     }
   }
   if (t->failed) return fail(c.api, ORT_FAIL, "out of memory");

@@ -138,7 +138,7 @@ OrtStatus *int8_run(Call c, Int8Product *p) {
   if ((p->rows + WEIGHTS) * panels * PANEL * p->depth < SMALL || w.units <= 1)
     thread(&w, 0);
   else
-    crew_run(c.node->threads, thread, &w, w.units < c.node->threads ? w.units : c.node->threads);
+    threads_run(c.node->threads, thread, &w, w.units < c.node->threads ? w.units : c.node->threads);
   free(w.list);
   return w.failed ? fail(c.api, ORT_FAIL, "out of memory") : NULL;
 }

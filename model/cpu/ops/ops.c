@@ -24,7 +24,7 @@ static OrtStatus *threads_of(const OrtApi *api, const OrtKernelInfo *info, int *
   const char *value = api->GetKeyValue(options, THREADS);
   *threads = value ? atoi(value) : 1;
   api->ReleaseKeyValuePairs(options);
-  crew_grow(*threads);
+  threads_grow(*threads);
   return NULL;
 }
 
@@ -118,4 +118,4 @@ OrtStatus *dragoman_domain(const OrtApi *api, const char *names, OrtCustomOpDoma
 
 void dragoman_release_domain(const OrtApi *api, OrtCustomOpDomain *domain) { api->ReleaseCustomOpDomain(domain); }
 
-void dragoman_end(void) { crew_end(); }
+void dragoman_end(void) { threads_end(); }

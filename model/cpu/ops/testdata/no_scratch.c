@@ -21,7 +21,7 @@ static void item(Task *t, int64_t i, void *scratch) {
 int main(void) {
   OrtApi api = {.CreateStatus = status};
   Node node = {.threads = 4};
-  crew_grow(node.threads);
+  threads_grow(node.threads);
   Task t = {.item = item, .items = 16, .scratch = 64};
   return run((Call){&api, NULL, &node}, &t, 1 << 20) == NULL;
 }

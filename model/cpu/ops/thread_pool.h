@@ -5,20 +5,20 @@
 // of them, those of each session. Here the threads of all sessions are the same, each
 // helps whoever comes first, and spins for a moment before it sleeps. A caller never waits
 // for one that has not begun yet: it does the work alone then.
-#ifndef DRAGOMAN_CREW_H
-#define DRAGOMAN_CREW_H
+#ifndef DRAGOMAN_THREAD_POOL_H
+#define DRAGOMAN_THREAD_POOL_H
 
 #include <stddef.h>
 
-// crew_grow sees to it that up to `threads` threads can share work, the caller's included.
+// threads_grow sees to it that up to `threads` threads can share work, the caller's included.
 // There may be fewer where the system has no more of them.
-void crew_grow(int threads);
+void threads_grow(int threads);
 
-// crew_run calls item(data, i) for each i below items, on at most so many threads, the
+// threads_run calls item(data, i) for each i below items, on at most so many threads, the
 // caller's included, and returns when all are done.
-void crew_run(int threads, void (*item)(void *data, size_t i), void *data, size_t items);
+void threads_run(int threads, void (*item)(void *data, size_t i), void *data, size_t items);
 
-// crew_end ends the threads. Nothing may run.
-void crew_end(void);
+// threads_end ends the threads. Nothing may run.
+void threads_end(void);
 
 #endif

@@ -1,4 +1,4 @@
-// Has a crew work for several callers at once, which pause now and then so that its threads
+// Has a pool work for several callers at once, which pause now and then so that its threads
 // sleep. It prints what was done in all, and its exit status is 0 where each item was done
 // once before its caller went on.
 #include <stdatomic.h>
@@ -7,7 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "crew.h"
+#include "thread_pool.h"
 
 enum { CALLERS = 3, THREADS = 4, ROUNDS = 300, MOST = 64 };
 
@@ -27,7 +27,7 @@ static void *caller(void *data) {
   for (int r = 0; r < ROUNDS; r++) {
     Round round = {0};
     size_t items = 1 + r % MOST;
-    crew_run(THREADS, item, &round, items);
+    threads_run(THREADS, item, &round, items);
     for (size_t i = 0; i < MOST; i++) wrong += round.done[i] != (i < items);
     if (r % 10 == 0) usleep(100);
   }
@@ -36,11 +36,11 @@ static void *caller(void *data) {
 
 int main(void) {
   for (int again = 0; again < 2; again++) {
-    crew_grow(THREADS);
+    threads_grow(THREADS);
     pthread_t callers[CALLERS];
     for (int i = 0; i < CALLERS; i++) pthread_create(&callers[i], NULL, caller, NULL);
     for (int i = 0; i < CALLERS; i++) pthread_join(callers[i], NULL);
-    crew_end();
+    threads_end();
   }
   printf("%d items, %d wrong\n", all, wrong);
   return wrong != 0;

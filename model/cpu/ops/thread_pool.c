@@ -1,5 +1,5 @@
 #define _GNU_SOURCE
-#include "crew.h"
+#include "thread_pool.h"
 
 #include <pthread.h>
 #include <signal.h>
@@ -22,7 +22,7 @@ typedef struct {
   _Atomic size_t next;
 } Job;
 
-// A Helper is a thread of the crew. Its job is 0 while it has none; else a Job, and BUSY
+// A Helper is a thread of the pool. Its job is 0 while it has none; else a Job, and BUSY
 // is added once it has begun.
 enum { BUSY = 1 };
 typedef struct Helper {
@@ -42,7 +42,7 @@ static struct {
   _Atomic(Helper *) helpers;
   _Atomic int ending;
   _Atomic int64_t polite, period;  // until when nobody spins, and for how long the last time
-} crew = {.lock = PTHREAD_MUTEX_INITIALIZER};
+} pool = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
 static void work(Job *job) {
   for (size_t i; (i = job->next++) < job->items;) job->item(job->data, i);
@@ -64,13 +64,13 @@ static int64_t nanoseconds(void) {
 
 // held_up is told when a thread was.
 static void held_up(int64_t now) {
-  int64_t period = crew.period;
-  if (now > crew.polite + period)
+  int64_t period = pool.period;
+  if (now > pool.polite + period)
     period = POLITE;
-  else if (now > crew.polite && period < MOST_POLITE)
+  else if (now > pool.polite && period < MOST_POLITE)
     period *= 2;
-  crew.period = period;
-  crew.polite = now + period;
+  pool.period = period;
+  pool.polite = now + period;
 }
 
 // spin waits for a moment until job is (or is not) `other`, and says whether it is.
@@ -80,7 +80,7 @@ static int spin(_Atomic uintptr_t *job, uintptr_t other, int is) {
   do {
     for (int i = 0; i < PAUSES; i++) {
       if ((*job == other) == is) return 1;
-      if (begin < crew.polite) return 0;
+      if (begin < pool.polite) return 0;
       relax();
     }
     before = now, now = nanoseconds();
@@ -91,11 +91,11 @@ static int spin(_Atomic uintptr_t *job, uintptr_t other, int is) {
 
 static void *help(void *data) {
   Helper *h = data;
-  while (!crew.ending) {
+  while (!pool.ending) {
     if (!spin(&h->job, 0, 0)) {
       pthread_mutex_lock(&h->lock);
       h->asleep = 1;
-      while (!h->job && !crew.ending) pthread_cond_wait(&h->wake, &h->lock);
+      while (!h->job && !pool.ending) pthread_cond_wait(&h->wake, &h->lock);
       h->asleep = 0;
       pthread_mutex_unlock(&h->lock);
     }
@@ -133,13 +133,13 @@ static void finish(Helper *h, Job *job) {
   if (now - begin > HELD_UP) held_up(now);
 }
 
-void crew_run(int threads, void (*item)(void *, size_t), void *data, size_t items) {
+void threads_run(int threads, void (*item)(void *, size_t), void *data, size_t items) {
   enum { MOST = 256 };
   Job job = {.item = item, .data = data, .items = items};
   Helper *helpers[MOST];
   size_t n = 0, most = threads - 1 < MOST ? threads - 1 : MOST;
   if (most > items - 1) most = items - 1;
-  for (Helper *h = crew.helpers; h && n < most; h = h->next) {
+  for (Helper *h = pool.helpers; h && n < most; h = h->next) {
     uintptr_t none = 0;
     if (h->job || !atomic_compare_exchange_strong(&h->job, &none, (uintptr_t)&job)) continue;
     wake(h);
@@ -176,21 +176,21 @@ static int hire(void) {
     free(h);
     return 0;
   }
-  h->next = crew.helpers;
-  crew.helpers = h;
+  h->next = pool.helpers;
+  pool.helpers = h;
   return 1;
 }
 
-void crew_grow(int threads) {
-  pthread_mutex_lock(&crew.lock);
-  while (crew.size < threads - 1 && hire()) crew.size++;
-  pthread_mutex_unlock(&crew.lock);
+void threads_grow(int threads) {
+  pthread_mutex_lock(&pool.lock);
+  while (pool.size < threads - 1 && hire()) pool.size++;
+  pthread_mutex_unlock(&pool.lock);
 }
 
-void crew_end(void) {
-  pthread_mutex_lock(&crew.lock);
-  crew.ending = 1;
-  for (Helper *h = crew.helpers, *next; h; h = next) {
+void threads_end(void) {
+  pthread_mutex_lock(&pool.lock);
+  pool.ending = 1;
+  for (Helper *h = pool.helpers, *next; h; h = next) {
     next = h->next;
     wake(h);
     pthread_join(h->thread, NULL);
@@ -199,8 +199,8 @@ void crew_end(void) {
     pthread_mutex_destroy(&h->lock);
     free(h);
   }
-  crew.helpers = NULL;
-  crew.size = 0;
-  crew.ending = 0;
-  pthread_mutex_unlock(&crew.lock);
+  pool.helpers = NULL;
+  pool.size = 0;
+  pool.ending = 0;
+  pthread_mutex_unlock(&pool.lock);
 }

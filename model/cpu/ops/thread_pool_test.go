@@ -16,7 +16,7 @@ func TestThreads(t *testing.T) {
 		want    string
 	}{
 		"a task for which memory runs out fails": {"no_scratch", "out of memory\n"},
-		"several callers":                        {"crew", "55860 items, 0 wrong\n"},
+		"several callers":                        {"thread_pool", "55860 items, 0 wrong\n"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -35,7 +35,7 @@ func TestThreads(t *testing.T) {
 func runProgram(t *testing.T, name string, flags ...string) (string, error) {
 	program := filepath.Join(t.TempDir(), name)
 	cc := exec.Command("cc", append(flags, "-std=gnu11", "-I.", "-I../../onnxruntime/include", "-o", program,
-		"testdata/"+name+".c", "crew.c", "pieces.c", "-pthread")...)
+		"testdata/"+name+".c", "thread_pool.c", "pieces.c", "-pthread")...)
 	if out, err := cc.CombinedOutput(); err != nil {
 		return string(out), err
 	}
