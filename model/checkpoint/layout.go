@@ -329,7 +329,7 @@ func sameValues(a, b Tensor) (bool, error) {
 	if a.data == b.data && a.offset == b.offset {
 		return true, nil
 	}
-	same, err := model.SameBytes(a.section(), b.section())
+	same, err := model.SameBytes(a.Raw(), b.Raw())
 	if err != nil {
 		return false, fmt.Errorf("compare tensor %s with %s: %w", a.Name, b.Name, err)
 	}

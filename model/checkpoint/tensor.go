@@ -79,11 +79,8 @@ func (t Tensor) Len() int {
 	return n
 }
 
-// Raw reads the tensor as it is stored.
-func (t Tensor) Raw() io.Reader { return t.section() }
-
-// section is the part of the file that the tensor takes.
-func (t Tensor) section() *io.SectionReader {
+// Raw is the part of the file that the tensor takes.
+func (t Tensor) Raw() *io.SectionReader {
 	return io.NewSectionReader(t.data, t.offset, int64(t.Len())*int64(t.DType.size()))
 }
 

@@ -61,8 +61,13 @@ func (b *builder) biases(layers ...string) string {
 
 // zeros is a vector of n zeros.
 func (b *builder) zeros(n int) string {
-	return b.use(b.w.add(fmt.Sprintf("zeros_%d", n), onnx.Float32, []int{n}, func(out io.Writer) error {
-		return writeFloats(out, onnx.Float32, make([]float32, n))
+	return b.numbers(fmt.Sprintf("zeros_%d", n), []int{n}, make([]float32, n), nil)
+}
+
+// numbers makes values in 32 bits a constant of the graph. err is of those who read them.
+func (b *builder) numbers(name string, shape []int, values []float32, err error) string {
+	return b.use(b.w.add(name, onnx.Float32, shape, func(out io.Writer) error {
+		return cmp.Or(err, writeFloats(out, onnx.Float32, values))
 	}))
 }
 
@@ -86,9 +91,7 @@ func (b *builder) scaled(name string, by float32) string {
 	for i := range values {
 		values[i] *= by
 	}
-	return b.use(b.w.add(name, onnx.Float32, []int{len(values)}, func(out io.Writer) error {
-		return cmp.Or(err, writeFloats(out, onnx.Float32, values))
-	}))
+	return b.numbers(name, []int{len(values)}, values, err)
 }
 
 // headAttrs are the attributes of attention in a stack.
@@ -187,9 +190,7 @@ func (b *builder) logitsBias() string {
 	if b.spec.NeverPad && b.spec.Renormalize && err == nil {
 		values[b.spec.Pad] = none
 	}
-	return b.use(b.w.add(checkpoint.LogitsBias, onnx.Float32, []int{b.spec.VocabSize}, func(out io.Writer) error {
-		return cmp.Or(err, writeFloats(out, onnx.Float32, values))
-	}))
+	return b.numbers(checkpoint.LogitsBias, []int{b.spec.VocabSize}, values, err)
 }
 
 // packedName is what a product of the matrices of one or more layers is called.

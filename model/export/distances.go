@@ -1,12 +1,9 @@
 package export
 
 import (
-	"cmp"
-	"io"
 	"math"
 
 	"dragoman/model/checkpoint"
-	"dragoman/model/onnx"
 )
 
 // distances is what is added to the scores of self-attention in a stack by the distance of two
@@ -30,9 +27,7 @@ func (b *builder) distances(stack string) string {
 			values = append(values, weight(-(i/heads), i%heads))
 		}
 	}
-	return b.use(b.w.add(stack+".distances", onnx.Float32, shape, func(out io.Writer) error {
-		return cmp.Or(err, writeFloats(out, onnx.Float32, values))
-	}))
+	return b.numbers(stack+".distances", shape, values, err)
 }
 
 // bucket is the row of the table that belongs to a distance, key minus query, as Hugging Face's T5

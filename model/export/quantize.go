@@ -4,7 +4,6 @@ import (
 	"encoding/binary"
 	"io"
 	"math"
-	"unsafe"
 
 	"dragoman/model/checkpoint"
 	"dragoman/model/onnx"
@@ -115,22 +114,17 @@ func rowSums(row func(int) []int8, rows int) []int32 {
 // writePanels writes rows of cols elements as panels.
 func writePanels(out io.Writer, row func(int) []int8, rows, cols int) error {
 	steps := (cols + step - 1) / step
-	buf := make([]int8, steps*panel*step)
+	buf := make([]byte, steps*panel*step)
 	for first := 0; first < rows; first += panel {
 		clear(buf)
 		for r := range min(panel, rows-first) {
 			for c, v := range row(first + r) {
-				buf[(c/step*panel+r)*step+c%step] = v
+				buf[(c/step*panel+r)*step+c%step] = byte(v)
 			}
 		}
-		if err := writeInt8(out, buf); err != nil {
+		if _, err := out.Write(buf); err != nil {
 			return err
 		}
 	}
 	return nil
-}
-
-func writeInt8(out io.Writer, q []int8) error {
-	_, err := out.Write(unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(q))), len(q)))
-	return err
 }

@@ -88,18 +88,10 @@ func scriptOf(piece string, known map[rune]string) (script string) {
 			script = s
 		}
 	}
-	if script == "Latin" && utf8.RuneCountInString(trimSpace(piece)) <= shortLatin {
+	if script == "Latin" && utf8.RuneCountInString(strings.TrimPrefix(piece, "▁")) <= shortLatin {
 		return ""
 	}
 	return script
-}
-
-// trimSpace takes off the mark of a space at the beginning.
-func trimSpace(piece string) string {
-	if r, size := utf8.DecodeRuneInString(piece); r == '▁' {
-		return piece[size:]
-	}
-	return piece
 }
 
 func rarity(script string) int {

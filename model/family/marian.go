@@ -254,9 +254,7 @@ type Directions struct{ Sources, Targets []string }
 
 // All are the languages of both sides, sorted.
 func (d Directions) All() []string {
-	all := slices.Concat(d.Sources, d.Targets)
-	slices.Sort(all)
-	return slices.Compact(all)
+	return slices.Compact(slices.Sorted(slices.Values(slices.Concat(d.Sources, d.Targets))))
 }
 
 // or takes each side that is not known from the first that knows it.

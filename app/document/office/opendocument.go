@@ -1,6 +1,7 @@
 package office
 
 import (
+	"regexp"
 	"strconv"
 	"strings"
 
@@ -145,25 +146,15 @@ func (p *paragraph) collapse(text string) string {
 
 // odfText writes text with its spaces so that they do not collapse.
 func odfText(text, prefix string) string {
-	text = escape(text)
-	if !strings.Contains(text, "  ") {
-		return text
-	}
-	var out strings.Builder
-	for i := 0; i < len(text); i++ {
-		out.WriteByte(text[i])
-		n := 1
-		for text[i] == ' ' && i+n < len(text) && text[i+n] == ' ' {
-			n++
+	return severalSpaces.ReplaceAllStringFunc(escape(text), func(spaces string) string {
+		if more := len(spaces) - 1; prefix != "" {
+			return " <" + prefix + "s " + prefix + `c="` + strconv.Itoa(more) + `"/>`
 		}
-		if i += n - 1; n > 1 && prefix != "" {
-			out.WriteString("<" + prefix + "s " + prefix + `c="` + strconv.Itoa(n-1) + `"/>`)
-		} else {
-			out.WriteString(strings.Repeat("<"+prefix+"s/>", n-1))
-		}
-	}
-	return out.String()
+		return " " + strings.Repeat("<s/>", len(spaces)-1)
+	})
 }
+
+var severalSpaces = regexp.MustCompile("  +")
 
 // odfCell copies a cell. Its paragraphs show its value: they are text where the value is one, and no
 // formula's result.

@@ -2,6 +2,7 @@ package pdf
 
 import (
 	"math"
+	"slices"
 	"strings"
 	"unicode"
 
@@ -117,7 +118,6 @@ func (f *file) onPage(n int, do func(on requests.Page) error) error {
 // object is one on a page, or in a group on it.
 type object struct {
 	references.FPDF_PAGEOBJECT
-	group   references.FPDF_PAGEOBJECT // "": it is on the page itself
 	path    []int
 	among   int
 	inGroup matrix
@@ -156,18 +156,24 @@ func (f *file) within(o object, each func(o object) error) error {
 	if err != nil {
 		return err
 	}
-	count, err := f.FPDFFormObj_CountObjects(&requests.FPDFFormObj_CountObjects{PageObject: o.FPDF_PAGEOBJECT})
+	return f.eachIn(o, func(inner object) error {
+		inner.inGroup = m.then(o.inGroup)
+		return f.within(inner, each)
+	})
+}
+
+// eachIn goes through the objects of a group, but not through those in them.
+func (f *file) eachIn(group object, each func(o object) error) error {
+	count, err := f.FPDFFormObj_CountObjects(&requests.FPDFFormObj_CountObjects{PageObject: group.FPDF_PAGEOBJECT})
 	if err != nil {
 		return err
 	}
 	for i := range count.Count {
-		got, err := f.FPDFFormObj_GetObject(&requests.FPDFFormObj_GetObject{PageObject: o.FPDF_PAGEOBJECT, Index: uint64(i)})
-		if err != nil {
-			return err
+		got, err := f.FPDFFormObj_GetObject(&requests.FPDFFormObj_GetObject{PageObject: group.FPDF_PAGEOBJECT, Index: uint64(i)})
+		if err == nil {
+			err = each(object{FPDF_PAGEOBJECT: got.PageObject, path: append(slices.Clone(group.path), i), among: count.Count})
 		}
-		path := append(append([]int{}, o.path...), i)
-		inner := object{FPDF_PAGEOBJECT: got.PageObject, group: o.FPDF_PAGEOBJECT, path: path, among: count.Count, inGroup: m.then(o.inGroup)}
-		if err := f.within(inner, each); err != nil {
+		if err != nil {
 			return err
 		}
 	}
@@ -362,7 +368,8 @@ func (r *reader) place(s *span, o object) (bool, error) {
 	bottom, top := math.Inf(1), math.Inf(-1)
 	q := quad.QuadPoints
 	for _, p := range [4][2]float32{{q.X1, q.Y1}, {q.X2, q.Y2}, {q.X3, q.Y3}, {q.X4, q.Y4}} {
-		x, y := turn2(o.inGroup, float64(p[0]), float64(p[1]), s.angle)
+		at := matrix{e: float64(p[0]), f: float64(p[1])}.then(o.inGroup)
+		x, y := turn(at.e, at.f, s.angle)
 		s.x1, bottom, top = max(s.x1, x), min(bottom, y), max(top, y)
 	}
 	if high := top - bottom; s.size <= 0 || high > 3*s.size {
@@ -474,9 +481,4 @@ func (m matrix) then(n matrix) matrix {
 func turn(x, y, angle float64) (float64, float64) {
 	sin, cos := math.Sincos(angle)
 	return x*cos + y*sin, y*cos - x*sin
-}
-
-// turn2 turns a point that is in a group.
-func turn2(inGroup matrix, x, y, angle float64) (float64, float64) {
-	return turn(x*inGroup.a+y*inGroup.c+inGroup.e, x*inGroup.b+y*inGroup.d+inGroup.f, angle)
 }

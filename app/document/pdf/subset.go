@@ -3,6 +3,7 @@ package pdf
 import (
 	"bytes"
 	"encoding/binary"
+	"math/bits"
 	"slices"
 )
 
@@ -46,14 +47,8 @@ func single(file []byte, index int) []byte {
 func sfnt(tables []table) []byte {
 	slices.SortFunc(tables, func(a, b table) int { return bytes.Compare([]byte(a.tag), []byte(b.tag)) })
 	n := len(tables)
-	power := 1
-	for power*2 <= n {
-		power *= 2
-	}
-	log := 0
-	for 1<<(log+1) <= power {
-		log++
-	}
+	log := bits.Len(uint(n)) - 1
+	power := 1 << log
 	out := binary.BigEndian.AppendUint32(nil, 0x00010000)
 	for _, v := range []int{n, power * 16, log, (n - power) * 16} {
 		out = binary.BigEndian.AppendUint16(out, uint16(v))

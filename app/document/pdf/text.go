@@ -114,10 +114,8 @@ func extract(ctx context.Context, in io.ReaderAt, size int64, o document.Options
 			before := pieces[:len(pieces)-len(b.pieces())]
 			if b.isText() {
 				made, isRestyled, err := b.translated(t.Within(ctx))
-				if err != nil {
-					if err := o.Fits(err); err != nil {
-						return err
-					}
+				if err := o.Fits(err); err != nil {
+					return err
 				}
 				if made != nil {
 					pieces = append(before, made...)

@@ -314,17 +314,9 @@ func (w *writer) dissolve(on requests.Page, group object, n int, hasText map[str
 	if err != nil {
 		return err
 	}
-	count, err := w.FPDFFormObj_CountObjects(&requests.FPDFFormObj_CountObjects{PageObject: group.FPDF_PAGEOBJECT})
-	if err != nil {
-		return err
-	}
 	var inner []object
-	for i := range count.Count {
-		got, err := w.FPDFFormObj_GetObject(&requests.FPDFFormObj_GetObject{PageObject: group.FPDF_PAGEOBJECT, Index: uint64(i)})
-		if err != nil {
-			return err
-		}
-		inner = append(inner, object{FPDF_PAGEOBJECT: got.PageObject, path: append(slices.Clone(group.path), i)})
+	if err := w.eachIn(group, func(o object) error { inner = append(inner, o); return nil }); err != nil {
+		return err
 	}
 	for i, o := range inner {
 		if err := w.lift(on, group, o, m, n+1+i); err != nil {

@@ -113,27 +113,22 @@ func (p *Paragraph) Break(style Style, markup, t string) {
 }
 
 // Special adds what has no text, as it is written.
-func (p *Paragraph) Special(raw string) {
-	if raw != "" {
-		p.add(&node{kind: special, raw: raw})
-	}
-}
+func (p *Paragraph) Special(raw string) { p.special(node{raw: raw}) }
 
 // Point adds what has no text and belongs behind a word, such as a note.
-func (p *Paragraph) Point(raw string) {
-	if raw != "" {
-		p.add(&node{kind: special, raw: raw, point: true})
-	}
-}
+func (p *Paragraph) Point(raw string) { p.special(node{raw: raw, point: true}) }
 
 // Lost says whether a style is lost: one that had only a part of a word, which has another one now, or the usual one, where
 // a translation has all of its words in tags. It is known when the paragraph is rewritten.
 func (p *Paragraph) Lost() bool { return p.lost > 0 }
 
 // Ordered adds a special that has to stay in its order among its like, such as a part of a field.
-func (p *Paragraph) Ordered(raw string) {
-	if raw != "" {
-		p.add(&node{kind: special, raw: raw, ordered: true})
+func (p *Paragraph) Ordered(raw string) { p.special(node{raw: raw, ordered: true}) }
+
+// special adds a special, unless nothing is written for it.
+func (p *Paragraph) special(n node) {
+	if n.kind = special; n.raw != "" {
+		p.add(&n)
 	}
 }
 

@@ -5,6 +5,8 @@ import (
 	"strconv"
 	"strings"
 	"unicode"
+
+	"dragoman/app/text/markup"
 )
 
 // segment is the text of a paragraph and where it is.
@@ -206,7 +208,7 @@ func (s *segment) tag(out *strings.Builder, list []*node) {
 	for i := 0; i < len(list); i++ {
 		switch n := list[i]; {
 		case n.kind == text:
-			out.WriteString(escaper.Replace(n.text))
+			out.WriteString(markup.XML.Escape(n.text))
 		case n.kind == ending:
 			s.endings = append(s.endings, n)
 			out.WriteString("<br/>")
@@ -246,6 +248,3 @@ func (s *segment) number(n *node) string {
 	s.tags = append(s.tags, n)
 	return strconv.Itoa(len(s.tags))
 }
-
-// escaper writes text within the tags.
-var escaper = strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;")

@@ -53,24 +53,25 @@ var declarable = func() []xencoding.Encoding {
 	return append(list, charmap.All...)
 }()
 
-// declaredIn is the encoding of a document of XML that has no mark, which its head tells: a declarable one, or UTF-16.
-func declaredIn(raw []byte) (encoding, bool) {
+// declaredIn is the encoding of a document of XML that has no mark, which its head tells: a declarable one, or UTF-16. It is
+// UTF-8 where that tells none.
+func declaredIn(raw []byte) encoding {
 	for _, e := range []encoding{utf16Little, utf16Big} {
 		if head, err := e.form.NewEncoder().String("<?xml"); err == nil && bytes.HasPrefix(raw, []byte(head)) {
-			return encoding{form: e.form, declared: true}, true
+			return encoding{form: e.form, declared: true}
 		}
 	}
 	m := declaration.FindSubmatch(raw[:min(len(raw), 200)])
 	if m == nil {
-		return utf8Plain, false
+		return utf8Plain
 	}
 	name := plainName(string(m[1]))
 	for _, form := range declarable {
 		if c, ok := form.(fmt.Stringer); ok && plainName(c.String()) == name {
-			return encoding{form: form, declared: true}, true
+			return encoding{form: form, declared: true}
 		}
 	}
-	return utf8Plain, false
+	return utf8Plain
 }
 
 // plainName is the name of an encoding without what people write in different ways: ISO_8859-1, iso 8859-1, latin1.
@@ -89,7 +90,7 @@ func decode(raw []byte, allowLatin1, isXML bool) (string, encoding, error) {
 		}
 	}
 	if isXML && !isMarked {
-		e, _ = declaredIn(raw)
+		e = declaredIn(raw)
 	}
 	if !e.isUTF16() && allowLatin1 && !utf8.Valid(raw) {
 		e = latin1

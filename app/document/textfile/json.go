@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io"
 	"strings"
+	"unicode"
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
@@ -122,12 +123,7 @@ func saidOfJSON(err error) string {
 func asciiEscapes(text string) bool { return isASCII(text) && strings.Contains(text, `\u`) }
 
 func isASCII(text string) bool {
-	for i := range len(text) {
-		if text[i] >= 0x80 {
-			return false
-		}
-	}
-	return true
+	return !strings.ContainsFunc(text, func(r rune) bool { return r > unicode.MaxASCII })
 }
 
 // quoteJSON writes a string of JSON, with escapes for what is not ASCII if asked to.

@@ -6,6 +6,7 @@ import (
 	"github.com/go-json-experiment/json"
 
 	"dragoman/app/document"
+	"dragoman/app/text/wrap"
 )
 
 // notebook is the kind of Jupyter's notebooks: cells of Markdown are translated as documents of that kind are.
@@ -80,7 +81,7 @@ func sourceLike(other, text string, ascii bool) string {
 	inner := other[1 : len(other)-1]
 	before := inner[:len(inner)-len(strings.TrimLeft(inner, jsonSpace))]
 	after := inner[len(strings.TrimRight(inner, jsonSpace)):]
-	if len(before) > mostBetween {
+	if len(before) > wrap.MostBetween {
 		before = " "
 	}
 	var list []string

@@ -24,9 +24,6 @@ type pass struct {
 	at         int // how much of the text is written
 }
 
-// mostBetween is how many bytes may be between two lines of a text: they are written again with each line of a translation.
-const mostBetween = 256
-
 // copy writes the document as it is up to a byte.
 func (p *pass) copy(end int) error {
 	_, err := io.WriteString(p.out, p.text[p.at:end])

@@ -35,9 +35,7 @@ type poField struct {
 
 func (f poField) text() string { return strings.Join(f.texts, "") }
 
-var (
-	poLine = regexp.MustCompile(`^\s*(?:(msgctxt|msgid|msgid_plural|msgstr(?:\[\d\])?)\s*)?"((?:[^"\\]|\\.)*)"\s*$`)
-)
+var poLine = regexp.MustCompile(`^\s*(?:(msgctxt|msgid|msgid_plural|msgstr(?:\[\d\])?)\s*)?"((?:[^"\\]|\\.)*)"\s*$`)
 
 // line reads a line. A comment, an empty line and the first keyword of an entry end the one before.
 func (f *poFile) line(l wrap.Line) error {

@@ -7,6 +7,7 @@ import (
 
 	"golang.org/x/text/width"
 
+	"dragoman/app/text/char"
 	"dragoman/app/text/wrap"
 )
 
@@ -225,10 +226,8 @@ func (f *rstFile) literal(t rstText) {
 	}
 }
 
-func isASCIISign(c byte) bool { return c > ' ' && c < 0x7f && !isLetterOrDigit(c) }
-
-func isLetterOrDigit(c byte) bool {
-	return c >= '0' && c <= '9' || c >= 'A' && c <= 'Z' || c >= 'a' && c <= 'z'
+func isASCIISign(c byte) bool {
+	return c > ' ' && c < 0x7f && !char.IsASCIILetter(c) && !char.IsASCIIDigit(c)
 }
 
 // isAdornment says whether a line is one sign again and again: above or below a title, or between paragraphs.

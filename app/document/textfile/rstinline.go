@@ -8,6 +8,7 @@ import (
 	"unicode/utf8"
 
 	"dragoman/app/document/tagged"
+	"dragoman/app/text/char"
 	"dragoman/app/text/markup"
 	"dragoman/app/text/wrap"
 )
@@ -44,9 +45,7 @@ func (f *rstFile) paragraph(lines []wrap.Line) error {
 	return f.replace(w.Start, w.End, strings.ReplaceAll(strings.Join(filled, w.Between), "\uFDD4", " "))
 }
 
-func hasLetterOrDigit(word string) bool {
-	return strings.ContainsFunc(word, func(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) })
-}
+func hasLetterOrDigit(word string) bool { return strings.ContainsFunc(word, char.IsLetterOrDigit) }
 
 // escapeStart keeps a text from being read as the start of something else.
 func escapeStart(text string) string {
@@ -320,7 +319,7 @@ func escapeRST(text string) string {
 		switch last = r; {
 		case strings.ContainsRune(markSigns, r):
 			r = ' '
-		case r == '\\', r == '`', (r == '*' || r == '|') && !isApart, r == '_' && !unicode.IsLetter(next) && !unicode.IsDigit(next):
+		case r == '\\', r == '`', (r == '*' || r == '|') && !isApart, r == '_' && !char.IsLetterOrDigit(next):
 			out.WriteByte('\\')
 		}
 		out.WriteRune(r)
@@ -339,7 +338,7 @@ func joins(last rune, mark string) bool {
 	first, _ := utf8.DecodeRuneInString(mark)
 	inner, _ := utf8.DecodeRuneInString(strings.TrimLeft(mark, "*`|_"))
 	switch {
-	case unicode.IsLetter(first) || unicode.IsDigit(first): // a name may have such signs in it
+	case char.IsLetterOrDigit(first): // a name may have such signs in it
 		return strings.ContainsRune("-._+:", last)
 	case first == '`' && !strings.HasPrefix(mark, "``"):
 		return last == ':' || isQuoted(string(last), inner)

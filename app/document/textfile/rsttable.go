@@ -52,7 +52,7 @@ func (f *rstFile) table(i int) error {
 		return nil
 	}
 	indent := f.text[f.lineStart(i):t.lines[0].Start]
-	if len(indent) > mostBetween {
+	if len(indent) > wrap.MostBetween {
 		return nil
 	}
 	lines := t.write()

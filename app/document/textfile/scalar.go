@@ -6,7 +6,6 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"github.com/go-json-experiment/json/jsontext"
 	"go.yaml.in/yaml/v3"
 )
 
@@ -101,10 +100,4 @@ func isPrintable(text string) bool {
 }
 
 // quoteYAML writes a text in double quotes: as JSON does, which is YAML.
-func quoteYAML(text string) string {
-	raw, _ := jsontext.AppendQuote(nil, text) // no error: the text is UTF-8
-	if isPrintable(text) {
-		return string(raw)
-	}
-	return escapeRunes(string(raw))
-}
+func quoteYAML(text string) string { return quoteJSON(text, !isPrintable(text)) }

@@ -89,7 +89,7 @@ func (p *pass) caption(lines []wrap.Line) error {
 		return err
 	}
 	n := len(lines)
-	if len(w.Between) > mostBetween {
+	if len(w.Between) > wrap.MostBetween {
 		n = 1
 	}
 	return p.replace(w.Start, w.End, strings.Join(balance(oneLine(fragment(translation)), n, startsNoSpeech), w.Between))

@@ -81,14 +81,9 @@ var closing = regexp.MustCompile(`^(?:[)\]]|[.,](?:[^.,0-9A-Za-z]|$))`)
 
 // result returns the translation, if the pairs in it are as in the sentence.
 func (a *assembly) result() (string, error) {
-	pairs := a.sentence.wholePairs()
-	inOrder := make([]int, len(a.sentence.Spans))
-	for i := range inOrder {
-		inOrder[i] = i
-	}
 	switch {
-	case a.sentence.isNested(inOrder, pairs):
-		if !a.sentence.isNested(a.order, pairs) {
+	case a.sentence.pairsNested():
+		if !a.sentence.isNested(a.order) {
 			return "", fmt.Errorf("%w: the pairs are no longer nested", ErrLost)
 		}
 	case !a.sentence.isSameOrder(a.order):
@@ -103,9 +98,9 @@ func (a *assembly) result() (string, error) {
 
 // isNested says whether spans, in this order, close what was opened last, and whether
 // those without their other end stand in their order and outside of all pairs.
-func (s Sentence) isNested(order []int, whole map[int]bool) bool {
+func (s Sentence) isNested(order []int) bool {
 	var opened []int
-	alone := -1
+	alone, whole := -1, s.wholePairs()
 	for _, i := range order {
 		switch pair := s.Spans[i].Pair; {
 		case pair == 0:

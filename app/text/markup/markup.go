@@ -17,24 +17,6 @@
 //     is not fixed is translated like a sentence of its own. The spans are sure to
 //     be kept, at a price in quality: the model sees fragments.
 //
-// In code, with translate for the model:
-//
-//	func whole(s markup.Sentence) (string, error) {
-//		if s.AsIs() {
-//			if text, err := s.Verify(translate(s.Text)); err == nil {
-//				return text, nil
-//			}
-//		}
-//		for style := range markup.Styles {
-//			if masked, ok := s.Mask(style); ok {
-//				if text, err := masked.Restore(translate(masked.Text)); err == nil {
-//					return text, nil
-//				}
-//			}
-//		}
-//		return "", markup.ErrLost // now s.Around()
-//	}
-//
 // # HTML and XML
 //
 // [SplitHTML] and [SplitXML] cut a document into pieces that stay as they are and units to
@@ -117,19 +99,6 @@ const (
 	FixedTerm               // one that is masked: see Sentence.Protected
 	Formula                 // H<sub>2</sub>O: see Sentence.Whole
 )
-
-var kindNames = [...]string{
-	"number", "sign", "url", "email", "path", "mention", "hashtag", "shortcode", "emoji",
-	"placeholder", "code", "tag", "entity", "markdown", "term", "fixed term", "formula",
-}
-
-// String is the kind in one lower-case word.
-func (k Kind) String() string {
-	if int(k) < len(kindNames) {
-		return kindNames[k]
-	}
-	return "unknown"
-}
 
 // Format is what a text is written in.
 type Format uint8

@@ -94,7 +94,7 @@ var (
 	// :smile: and :+1:
 	shortcode = apart(char.IsWord, syntax(upperCase+lowerCase+digits+"_+-", `:(?:[\w+-]+[A-Za-z][\w+-]*|[A-Za-z][\w+-]+|[+-]1):`), isIdentRune)
 	// :name, as Laravel and SQL have it.
-	colonName = apart(isWordOr(":"), syntax(upperCase+lowerCase, `:[A-Za-z][\w-]*\w`), isOneOf(":/"))
+	colonName = apart(isWordOr(":"), syntax(upperCase+lowerCase, `:[A-Za-z][\w-]*\w`), func(r rune) bool { return char.OneOfRunes(r, ":/") })
 	// --name, --name=value and -x, as programs take them.
 	longOption  = apart(isWordOr("-"), syntax("-", `--[a-z][\w-]*\w(?:=[^\s"'<>()\[\]]*\w)?`), nil)
 	shortOption = apart(func(r rune) bool { return char.IsWord(r) || r == '-' || char.IsUnspaced(r) }, syntax(upperCase+lowerCase, `-[A-Za-z]\b`), nil)
@@ -134,8 +134,6 @@ func apart(behind func(rune) bool, read func(*scanner) int, before func(rune) bo
 		return n
 	}
 }
-
-func isOneOf(set string) func(rune) bool { return func(r rune) bool { return char.OneOfRunes(r, set) } }
 
 func isWordOr(set string) func(rune) bool {
 	return func(r rune) bool { return char.IsWord(r) || char.OneOfRunes(r, set) }

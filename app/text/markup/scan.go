@@ -158,15 +158,8 @@ func (s *scanner) matchWord() (Kind, int) {
 func (s *scanner) skip() {
 	r, n := char.Decode(s.text, s.pos)
 	s.pos += n
-	if !char.IsWord(r) {
-		return
-	}
-	for s.pos < len(s.text) {
-		r, n := char.Decode(s.text, s.pos)
-		if !char.IsWord(r) || unicode.IsDigit(r) {
-			return
-		}
-		s.pos += n
+	if char.IsWord(r) {
+		s.pos = char.Skip(s.text, s.pos, func(r rune) bool { return char.IsWord(r) && !unicode.IsDigit(r) })
 	}
 }
 

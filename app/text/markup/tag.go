@@ -103,13 +103,7 @@ var opaqueElements = set(`code kbd samp var tt pre script style textarea svg mat
 	xmp plaintext noembed noframes noscript iframe object canvas`)
 
 // set makes a table of words.
-func set(words string) map[string]bool {
-	table := map[string]bool{}
-	for _, word := range strings.Fields(words) {
-		table[word] = true
-	}
-	return table
-}
+func set(words string) map[string]bool { return setOf(strings.Fields(words)) }
 
 // htmlTag reads a tag of HTML, as the tokenizer saw it.
 func (s *scanner) htmlTag() tag {

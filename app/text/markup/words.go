@@ -191,26 +191,10 @@ func (s Sentence) pairEnd(i int) int {
 
 // wordStart and wordEnd are where the word starts that ends at a byte, and ends that starts there.
 func (s Sentence) wordStart(at int) int {
-	for at > 0 {
-		r, n := utf8.DecodeLastRuneInString(s.Text[:at])
-		if !char.IsWord(r) {
-			break
-		}
-		at -= n
-	}
-	return at
+	return len(strings.TrimRightFunc(s.Text[:at], char.IsWord))
 }
 
-func (s Sentence) wordEnd(at int) int {
-	for at < len(s.Text) {
-		r, n := utf8.DecodeRuneInString(s.Text[at:])
-		if !char.IsWord(r) {
-			break
-		}
-		at += n
-	}
-	return at
-}
+func (s Sentence) wordEnd(at int) int { return char.Skip(s.Text, at, char.IsWord) }
 
 // withWholeWords moves the ends of pairs out of words.
 func (s Sentence) withWholeWords() Sentence {
@@ -293,7 +277,7 @@ func (s Sentence) pairsNested() bool {
 	for i := range order {
 		order[i] = i
 	}
-	return s.isNested(order, s.wholePairs())
+	return s.isNested(order)
 }
 
 // mover moves ends of pairs to the start or the end of words.

@@ -17,9 +17,9 @@ type Paragraph struct {
 	width int // characters of its longest line
 }
 
-// mostBetween is how many bytes may be between lines: they are written again with each line, of which a translation may have
+// MostBetween is how many bytes may be between lines: they are written again with each line, of which a translation may have
 // many. A paragraph with more becomes one line.
-const mostBetween = 256
+const MostBetween = 256
 
 // Of makes a paragraph of lines that are without what each starts with, such as spaces or the sign of a quotation.
 func Of(text string, lines []Line) Paragraph {
@@ -32,7 +32,7 @@ func Of(text string, lines []Line) Paragraph {
 	if len(lines) > 1 {
 		p.Between = text[lines[0].End:lines[1].Start]
 	}
-	if len(p.Between) > mostBetween {
+	if len(p.Between) > MostBetween {
 		p.lines = 1
 	}
 	raw := text[p.Start:p.End]
