@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io"
 	"regexp"
+	"slices"
 	"strings"
 
 	"dragoman/app/document"
@@ -200,12 +201,9 @@ func fragment(translation string) string {
 
 // hasUnits says whether a fragment of XML has something to translate.
 func hasUnits(fragment string) bool {
-	for _, piece := range markup.SplitXML(fragment) {
-		if piece.Unit && hasLanguage(piece.Parse()) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(markup.SplitXML(fragment), func(piece markup.HTMLPiece) bool {
+		return piece.Unit && hasLanguage(piece.Parse())
+	})
 }
 
 // xmlPart is a part of a fragment of XML.
