@@ -79,17 +79,14 @@ func readHeader(r io.ReaderAt, size int64) ([]byte, error) {
 	return header, nil
 }
 
-// headerEntry is a tensor's entry in the header.
-type headerEntry struct {
-	DType   DType   `json:"dtype"`
-	Shape   []int   `json:"shape"`
-	Offsets []int64 `json:"data_offsets"`
-}
-
 // parseHeaderEntry reads one tensor's entry and checks that its shape and type
 // take as many bytes as its place has.
 func parseHeaderEntry(name string, raw json.RawMessage) (Tensor, span, error) {
-	var e headerEntry
+	var e struct {
+		DType   DType   `json:"dtype"`
+		Shape   []int   `json:"shape"`
+		Offsets []int64 `json:"data_offsets"`
+	}
 	if err := json.Unmarshal(raw, &e); err != nil {
 		return Tensor{}, span{}, err
 	}

@@ -75,11 +75,11 @@ func (b *backend) reserve(graphs bool) error {
 		return p, err
 	}
 	layers, rows := int64(spec.Decoder.Layers), int64(b.limits.Rows)+1
-	kv, err := take(layers * rows * int64(b.limits.MaxLength) * m.tokenSize())
+	kv, err := take(layers * rows * int64(b.limits.MaxLength) * tokenSize(m.manifest))
 	if err != nil {
 		return fmt.Errorf("KV cache: %w", err)
 	}
-	cross, err := take(layers * rows * int64(spec.MaxPositions) * m.tokenSize())
+	cross, err := take(layers * rows * int64(spec.MaxPositions) * tokenSize(m.manifest))
 	if err != nil {
 		return fmt.Errorf("memory of cross attention: %w", err)
 	}

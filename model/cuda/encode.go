@@ -29,7 +29,7 @@ func (e *encoding) open(m *Model, cross unsafe.Pointer, limits model.Limits) (er
 	}
 	e.program = &program{model: m, session: m.encoder, bound: map[shape]*bound{}, bind: func(b *onnxruntime.Binding, s shape) {
 		b.Input("feed", e.feed.device, onnx.Int32, kernels.EncoderFields, s.rows)
-		b.Input("cross", cross, onnx.Uint8, spec.Decoder.Layers, limits.Rows+1, spec.MaxPositions, int(m.tokenSize()))
+		b.Input("cross", cross, onnx.Uint8, spec.Decoder.Layers, limits.Rows+1, spec.MaxPositions, int(tokenSize(m.manifest)))
 		// What it puts there means nothing, and nothing reads the feed any more.
 		b.Output("stored", e.feed.device, onnx.Int32, 1)
 	}}

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 )
 
@@ -19,14 +20,9 @@ func fault(message string) error {
 // lacksMemory says whether a message of ONNX Runtime is about memory that is not there:
 // its arena's limit, CUDA's memory, or what cuBLAS needs of it.
 func lacksMemory(message string) bool {
-	for _, sign := range []string{
+	return slices.ContainsFunc([]string{
 		"is smaller than requested bytes", "Failed to allocate memory", "out of memory", "CUBLAS failure 3:", "CUBLAS_STATUS_ALLOC_FAILED",
-	} {
-		if strings.Contains(message, sign) {
-			return true
-		}
-	}
-	return false
+	}, func(sign string) bool { return strings.Contains(message, sign) })
 }
 
 // sourcePlace is where in ONNX Runtime's source a message comes from: file, line and

@@ -197,8 +197,6 @@ func StateBytes(m *model.Manifest, limits model.Limits) int64 {
 }
 
 // tokenSize is the number of bytes of a token's keys and values in one layer.
-func (m *Model) tokenSize() int64 { return tokenSize(m.manifest) }
-
 func tokenSize(m *model.Manifest) int64 { return int64(m.Spec.TokenBytes(m.Precision == model.FP16)) }
 
 // Close releases the model. Every batch must be closed before. Of a device that is lost

@@ -46,7 +46,7 @@ func (s *step) open(m *Model, state state, limits model.Limits, graphs bool) (er
 	if s.none, err = m.machine.Alloc(4 * (int64(spec.VocabSize)/kernels.Lanes + 1)); err != nil {
 		return fmt.Errorf("the decoder's input: %w", err)
 	}
-	layers, rows, length, token := spec.Decoder.Layers, limits.Rows+1, limits.MaxLength, int(m.tokenSize())
+	layers, rows, length, token := spec.Decoder.Layers, limits.Rows+1, limits.MaxLength, int(tokenSize(m.manifest))
 	s.program = &program{model: m, session: m.decoder, graphs: graphs, bound: map[shape]*bound{}, bind: func(b *onnxruntime.Binding, sh shape) {
 		b.Input("feed", s.feed.device, onnx.Int32, kernels.StepFields, sh.rows)
 		b.Input("history", state.history, onnx.Int32, 2*rows, length)

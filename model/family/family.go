@@ -15,6 +15,7 @@ import (
 	"strings"
 
 	"dragoman/model"
+	"dragoman/model/checkpoint"
 	"dragoman/model/ctranslate2"
 	"dragoman/tokenizer"
 )
@@ -126,15 +127,9 @@ func typeOf(files Files) (string, error) {
 	var config struct {
 		Type string `json:"model_type"`
 	}
-	err := readJSON(files, configFile, &config)
+	err := readJSON(files, checkpoint.ConfigFile, &config)
 	return config.Type, err
 }
-
-// These are the checkpoint's; package model/checkpoint reads all of them.
-const (
-	configFile     = "config.json"
-	generationFile = "generation_config.json"
-)
 
 func readSettings(files Files) (s settings, err error) {
 	err = readJSON(files, model.TokenizerConfigFile, &s)

@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"dragoman/model"
+	"dragoman/model/checkpoint"
 	"dragoman/tokenizer"
 	"dragoman/tokenizer/spm"
 )
@@ -143,7 +144,7 @@ func mbartForced(files Files, s settings) ([]string, error) {
 		Start  *int64 `json:"decoder_start_token_id"`
 		Forced *int64 `json:"forced_bos_token_id"`
 	}
-	for _, file := range []string{configFile, generationFile} { // the second goes first
+	for _, file := range []string{checkpoint.ConfigFile, checkpoint.GenerationConfigFile} { // the second goes first
 		if err := readJSON(files, file, &said); err != nil {
 			return nil, err
 		}

@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"dragoman/model"
+	"dragoman/model/checkpoint"
 	"dragoman/tokenizer"
 )
 
@@ -115,7 +116,7 @@ func TestMBartDirections(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			files := memory{model.PieceModelFile: string(pieces)}
-			for file, content := range map[string]string{configFile: test.model, generationFile: test.generation, config: test.settings} {
+			for file, content := range map[string]string{checkpoint.ConfigFile: test.model, checkpoint.GenerationConfigFile: test.generation, config: test.settings} {
 				if content != "" {
 					files[file] = content
 				}
@@ -131,12 +132,12 @@ func TestMBartDirections(t *testing.T) {
 			assert.Equal(t, Directions{test.sources, test.targets}, d)
 		})
 	}
-	_, err = mbart.Directions(memory{configFile: `{"forced_bos_token_id": 1201}`, model.PieceModelFile: "x"}, many, Directions{})
+	_, err = mbart.Directions(memory{checkpoint.ConfigFile: `{"forced_bos_token_id": 1201}`, model.PieceModelFile: "x"}, many, Directions{})
 	assert.ErrorContains(t, err, model.PieceModelFile)
 }
 
 func TestRecognizeMBart(t *testing.T) {
-	f, err := Recognize(memory{configFile: `{"model_type": "mbart"}`}, "")
+	f, err := Recognize(memory{checkpoint.ConfigFile: `{"model_type": "mbart"}`}, "")
 	require.NoError(t, err)
 	assert.Equal(t, mbart, f)
 	names, err := mbart.PullFiles(memory{model.PieceModelFile: "", model.TokenizerConfigFile: "", model.TokenizerFile: ""})

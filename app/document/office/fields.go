@@ -1,6 +1,7 @@
 package office
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 
@@ -91,12 +92,7 @@ func (f *fields) char(kind string) error {
 
 // hidden says whether what comes now is no text.
 func (f *fields) hidden() bool {
-	for _, x := range f.open {
-		if x.hidden {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(f.open, func(x field) bool { return x.hidden })
 }
 
 // mark names the range from a field's code to its end.

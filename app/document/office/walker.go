@@ -194,13 +194,6 @@ func (w *walker) children(visit func(t xmlpart.Token) error) error {
 	}
 }
 
-// capture returns an element that was begun, with the paragraphs in it rewritten.
-func (w *walker) capture(start xmlpart.Token) (string, error) {
-	var out strings.Builder
-	err := w.element(start, &out)
-	return out.String(), err
-}
-
 // paragraph is one that is being read.
 type paragraph struct {
 	*tagged.Paragraph
@@ -273,11 +266,12 @@ func (w *walker) inside(p *paragraph, start xmlpart.Token, child func(t xmlpart.
 	return end, err
 }
 
-// taken captures an element of a paragraph.
+// taken returns an element of a paragraph, with the paragraphs in it rewritten.
 func (w *walker) taken(p *paragraph, start xmlpart.Token) (string, error) {
-	raw, err := w.capture(start)
-	p.whole.WriteString(raw)
-	return raw, err
+	var raw strings.Builder
+	err := w.element(start, &raw)
+	p.whole.WriteString(raw.String())
+	return raw.String(), err
 }
 
 // content returns the text of an element of a paragraph that has nothing else.

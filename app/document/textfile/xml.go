@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io"
 	"regexp"
+	"slices"
 	"strings"
 
 	"dragoman/app/document"
@@ -14,10 +15,9 @@ import (
 // xmlReader reads the tokens of a document of XML with their places. It knows no entities but those of XML.
 type xmlReader struct {
 	*pass
-	decoder    *xml.Decoder
-	start, end int          // of the last token
-	open       []xmlElement // those that the last token is in; with a start or end tag, its element too
-	closed     bool         // whether the last token was an end tag
+	decoder *xml.Decoder
+	open    []xmlElement // those that the last token is in; with a start or end tag, its element too
+	closed  bool         // whether the last token was an end tag
 }
 
 // xmlElement is one with its places.
@@ -89,9 +89,9 @@ func (x *xmlReader) next() (xml.Token, error) {
 		x.open = x.open[:len(x.open)-1]
 		x.closed = false
 	}
-	x.start = int(x.decoder.InputOffset())
+	start := int(x.decoder.InputOffset())
 	token, err := x.decoder.Token()
-	x.end = int(x.decoder.InputOffset())
+	end := int(x.decoder.InputOffset())
 	if err != nil {
 		return nil, x.refuse(err)
 	}
@@ -101,10 +101,10 @@ func (x *xmlReader) next() (xml.Token, error) {
 			return nil, document.Refuse(nil, "the XML is nested deeper than %d elements", maxDepth)
 		}
 		stays := len(x.open) > 0 && x.element().stays
-		x.open = append(x.open, xmlElement{name: t.Name.Local, attributes: t.Attr, start: x.start, inner: x.end, stays: stays})
+		x.open = append(x.open, xmlElement{name: t.Name.Local, attributes: t.Attr, start: start, inner: end, stays: stays})
 	case xml.EndElement:
 		e := x.element()
-		e.innerEnd, e.end = max(x.start, e.inner), x.end
+		e.innerEnd, e.end = max(start, e.inner), end
 		x.closed = true
 	case xml.Directive:
 		if entity.Match(t) {
@@ -200,12 +200,9 @@ func fragment(translation string) string {
 
 // hasUnits says whether a fragment of XML has something to translate.
 func hasUnits(fragment string) bool {
-	for _, piece := range markup.SplitXML(fragment) {
-		if piece.Unit && hasLanguage(piece.Parse()) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(markup.SplitXML(fragment), func(piece markup.HTMLPiece) bool {
+		return piece.Unit && hasLanguage(piece.Parse())
+	})
 }
 
 // xmlPart is a part of a fragment of XML.

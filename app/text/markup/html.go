@@ -245,7 +245,7 @@ func (p HTMLPiece) Text() string { return p.text(true) }
 func (p HTMLPiece) Prose() string { return html.UnescapeString(p.text(false)) }
 
 func (p HTMLPiece) text(tags bool) string {
-	decode := decodeHTML
+	decode := func(raw string) string { return decodeText(raw, false) }
 	switch p.format {
 	case CDATA:
 		return p.Raw
@@ -294,10 +294,7 @@ func (s Sentence) Entities(raw string) *strings.Replacer {
 
 var symbolReference = regexp.MustCompile(`&(?:#\d{2,7}|#[xX][0-9A-Fa-f]{2,6}|[A-Za-z][A-Za-z0-9]{1,30});`)
 
-// decodeHTML decodes the entities of a text and collapses its white space.
-func decodeHTML(raw string) string { return decodeText(raw, false) }
-
-// decodeText is decodeHTML for both. In XML all references to entities keep their &.
+// decodeText decodes the entities of a text and collapses its white space. In XML all references to entities keep their &.
 func decodeText(raw string, xml bool) string {
 	text := html.UnescapeString(raw)
 	var out strings.Builder

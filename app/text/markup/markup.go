@@ -67,6 +67,7 @@ package markup
 
 import (
 	"errors"
+	"slices"
 	"sort"
 	"strings"
 	"unicode"
@@ -253,12 +254,7 @@ func (k Kind) isSoft() bool { return k == Number || k == Sign || k == TermKind }
 // AsIs says whether the sentence should be translated as it is first: all of its spans are
 // numbers, which models copy well or write as the language does, signs, and terms.
 func (s Sentence) AsIs() bool {
-	for _, span := range s.Spans {
-		if !span.Kind.isSoft() {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc(s.Spans, func(span Span) bool { return !span.Kind.isSoft() })
 }
 
 // Blank says whether there is nothing to translate: not one letter outside of the

@@ -17,7 +17,7 @@ func (s Sentence) noteLink(i int) int {
 	if !link.MatchString(s.spanText(i)) || !s.standsBehind(start) {
 		return -1
 	}
-	end := s.pairEnd(i)
+	end := s.pairEnd(i, mostWithin)
 	if end < 0 || strings.TrimSpace(s.Text[s.Spans[i].End:s.Spans[end].Start]) == "" || !s.Slice(s.Spans[i].End, s.Spans[end].Start).Blank() {
 		return -1
 	}

@@ -2,6 +2,7 @@ package markup
 
 import (
 	"fmt"
+	"iter"
 	"regexp"
 	"slices"
 	"strings"
@@ -166,17 +167,26 @@ func countCapitals(text string) int {
 const removedRune = '\uFFFC'
 
 // countApart counts where a name stands by itself.
-func countApart(text, name string) int {
-	count := 0
-	for at := 0; ; {
-		n := strings.Index(text[at:], name)
-		if n < 0 {
-			return count
+func countApart(text, name string) (count int) {
+	for range apartIn(text, name) {
+		count++
+	}
+	return count
+}
+
+// apartIn are the places of a name in a text where it stands by itself: no word goes on at its ends.
+func apartIn(text, name string) iter.Seq[int] {
+	return func(yield func(start int) bool) {
+		for at := 0; ; at += len(name) {
+			n := strings.Index(text[at:], name)
+			if n < 0 {
+				return
+			}
+			at += n
+			inWord := char.IsWord(char.Last(text[:at])) && char.IsWord(char.First(name)) || char.IsWord(char.First(text[at+len(name):])) && char.IsWord(char.Last(name))
+			if !inWord && !yield(at) {
+				return
+			}
 		}
-		start, end := at+n, at+n+len(name)
-		if (!char.IsWord(char.Last(text[:start])) || !char.IsWord(char.First(name))) && (!char.IsWord(char.First(text[end:])) || !char.IsWord(char.Last(name))) {
-			count++
-		}
-		at = end
 	}
 }

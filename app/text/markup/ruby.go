@@ -26,8 +26,8 @@ func (s Sentence) CutReadings() (Sentence, Readings) {
 	at := 0
 	for i, span := range s.Spans {
 		end := -1
-		if span.Start >= at && span.Kind == Tag && span.Pair > 0 && rubyName(s.spanText(i)) == "ruby" {
-			end = s.rubyEnd(i)
+		if span.Start >= at && span.Kind == Tag && rubyName(s.spanText(i)) == "ruby" {
+			end = s.pairEnd(i, len(s.Spans))
 		}
 		if end < 0 {
 			continue
@@ -59,16 +59,6 @@ func rubyName(tag string) string {
 		return "/" + name
 	}
 	return name
-}
-
-// rubyEnd is the other end of the ruby that span number i opens, -1 where there is none.
-func (s Sentence) rubyEnd(i int) int {
-	for k := i + 1; k < len(s.Spans); k++ {
-		if s.Spans[k].Pair == -s.Spans[i].Pair {
-			return k
-		}
-	}
-	return -1
 }
 
 // base is what is between the spans with numbers start and end, which are around ruby, without readings, whose end

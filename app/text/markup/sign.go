@@ -3,6 +3,7 @@ package markup
 import (
 	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 
 	"dragoman/app/text/char"
@@ -122,12 +123,7 @@ func (s Sentence) compareSigns(source, translation string) error {
 
 // isQuoted says whether the end of a line of a file of messages is in the sentence.
 func (s Sentence) isQuoted() bool {
-	for i := len(s.Spans) - 1; i >= 0; i-- {
-		if s.Spans[i].Kind == Code && strings.HasPrefix(s.spanText(i), `"`) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(s.Spans, func(span Span) bool { return span.Kind == Code && s.Text[span.Start] == '"' })
 }
 
 func countSigns(text string) (count [len(signs)]int) {

@@ -117,7 +117,10 @@ func (s *scanner) htmlTag() tag {
 	if t.opaque && t.Partner > 0 {
 		return tag{kind: Code, size: s.tags[t.Partner].End - t.Start}
 	}
-	return tag{kind: Tag, size: t.End - t.Start, name: t.pairName(), end: t.Kind == html.EndTagToken}
+	if t.Kind == html.SelfClosingTagToken {
+		t.Name = "" // it is no end of a pair
+	}
+	return tag{kind: Tag, size: t.End - t.Start, name: t.Name, end: t.Kind == html.EndTagToken}
 }
 
 // textTag reads a tag in plain text. It has to look like one: "a <b and c> d" is

@@ -27,15 +27,6 @@ func Tokens(text string) []Token {
 // IsVoid says whether a token is the start tag of an element that has no end tag.
 func (t Token) IsVoid() bool { return voidElements[t.Name] }
 
-// pairName is the name by which the start tag and the end tag of an element know
-// each other, "" for other tokens.
-func (t Token) pairName() string {
-	if t.Kind == html.StartTagToken || t.Kind == html.EndTagToken {
-		return t.Name
-	}
-	return ""
-}
-
 // tokenize cuts text into tokens. They join to text[:end]: what is left is a tag
 // without an end.
 func tokenize(text string, format Format) (tokens []Token, end int) {

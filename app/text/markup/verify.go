@@ -7,7 +7,6 @@ import (
 	"slices"
 	"strings"
 
-	"dragoman/app/text/char"
 	"dragoman/app/text/numbers"
 )
 
@@ -103,16 +102,10 @@ func unparsed(translation string, waiting map[string][]int, found []mark, taken 
 	// The longest first: others may be parts of it.
 	slices.SortFunc(missing, func(a, b string) int { return cmp.Or(len(b)-len(a), strings.Compare(a, b)) })
 	for _, text := range missing[:min(len(missing), mostUnparsed)] {
-		for at := 0; ; {
-			n := strings.Index(translation[at:], text)
-			if n < 0 {
-				break
-			}
-			start, end := at+n, at+n+len(text)
-			at = end
-			inWord := char.IsWord(char.Last(translation[:start])) && char.IsWord(char.First(text)) || char.IsWord(char.First(translation[end:])) && char.IsWord(char.Last(text))
+		for start := range apartIn(translation, text) {
+			end := start + len(text)
 			switch {
-			case inWord || isTaken(taken, start, end):
+			case isTaken(taken, start, end):
 			case len(waiting[text]) == 0:
 				surplus++
 			default:

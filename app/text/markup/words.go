@@ -172,15 +172,17 @@ func (s Sentence) raisedEnd(i int) int {
 	if !raised.MatchString(strings.ToLower(s.spanText(i))) {
 		return -1
 	}
-	return s.pairEnd(i)
+	return s.pairEnd(i, mostWithin)
 }
 
-// pairEnd is the other end, not far, of the pair of tags that span number i opens, -1 where there is none.
-func (s Sentence) pairEnd(i int) int {
+// mostWithin bounds the spans within a formula or the mark of a note.
+const mostWithin = 8
+
+// pairEnd is the other end of the pair of tags that span number i opens, less than so many spans from it, -1 where there is none.
+func (s Sentence) pairEnd(i, most int) int {
 	if s.Spans[i].Kind != Tag || s.Spans[i].Pair <= 0 {
 		return -1
 	}
-	const most = 8 // spans within
 	for k := i + 1; k < min(len(s.Spans), i+most); k++ {
 		if s.Spans[k].Pair == -s.Spans[i].Pair {
 			return k
