@@ -107,19 +107,20 @@ func (g *Gate) Watch(ctx context.Context) {
 // them, WWW-Authenticate and Retry-After, and for callers with limits RateLimit and
 // RateLimit-Policy; it does not answer.
 func (g *Gate) Enter(r *http.Request, fieldKey string) error {
-	if err := visitOf(r).otherSite; err != nil || g == nil {
+	v := visitOf(r)
+	if err := v.otherSite; err != nil || g == nil {
 		return err
 	}
 	who, err := g.identify(r, fieldKey)
 	if err != nil {
-		if err := g.take(r, g.clients.of(visitOf(r).address), requests, 1); err != nil {
+		if err := g.take(r, g.clients.of(v.address), requests, 1); err != nil {
 			return err
 		}
 		g.countRefusal(err)
-		visitOf(r).answer.Set("WWW-Authenticate", challenge(err))
+		v.answer.Set("WWW-Authenticate", challenge(err))
 		return err
 	}
-	visitOf(r).who.Store(who)
+	v.who.Store(who)
 	return g.take(r, who, requests, 1)
 }
 
@@ -128,13 +129,14 @@ func (g *Gate) Enter(r *http.Request, fieldKey string) error {
 // *LimitError where its address has sent too many requests without a valid key, so
 // that the body is not worth reading. Nothing is counted but that refusal.
 func (g *Gate) MustReadKey(r *http.Request, queryKey string) (bool, error) {
-	if err := visitOf(r).otherSite; err != nil || !g.NeedsKeys() {
+	v := visitOf(r)
+	if err := v.otherSite; err != nil || !g.NeedsKeys() {
 		return false, err
 	}
 	if _, err := g.identify(r, queryKey); !errors.Is(err, ErrNoKey) {
 		return false, nil
 	}
-	return true, g.check(r, g.clients.of(visitOf(r).address), requests, 1)
+	return true, g.check(r, g.clients.of(v.address), requests, 1)
 }
 
 // Charge counts n characters of a request that was let in: Unicode code points,

@@ -4,11 +4,11 @@
 
 #include <stdlib.h>
 
-#include "thread_pool.h"
 #include "kernels.h"
 #include "memory.h"
 #include "operator.h"
 #include "pieces.h"
+#include "thread_pool.h"
 
 struct Node {
   const OrtApi *api;

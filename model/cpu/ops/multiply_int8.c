@@ -110,9 +110,9 @@ static int64_t choose(Work *w, int64_t panels) {
 // panels_of is how many panels a unit has where its product does not say: 3, as the largest tiles, or 2 where the threads end
 // more evenly then. Two threads have 16 of 32 panels each by twos, by threes one has 18.
 static int64_t panels_of(int64_t panels, int64_t blocks, int64_t threads) {
-  int64_t most[4];
-  for (int64_t n = 2; n <= 3; n++) most[n] = (blocks * ((panels + n - 1) / n) + threads - 1) / threads * n;
-  return most[2] * 1.05 < most[3] ? 2 : 3;
+  int64_t twos = blocks * ((panels + 1) / 2), threes = blocks * ((panels + 2) / 3);
+  int64_t most_by_twos = (twos + threads - 1) / threads * 2, most_by_threes = (threes + threads - 1) / threads * 3;
+  return most_by_twos * 1.05 < most_by_threes ? 2 : 3;
 }
 
 OrtStatus *int8_run(Call c, Int8Product *p) {
