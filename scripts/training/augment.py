@@ -59,7 +59,7 @@ def vary(pair, settings, random):
     noisy = settings.noise * (_HURRY if pair.kind in (corpus.WORD, corpus.PHRASE) else 1)
     chance = random.random()
     if pair.kind == corpus.WORD:
-        return random.choice((_lower, _upper, _capital))(pair, random) if chance < noisy else pair
+        return random.choice((_lower, _upper, capital))(pair, random) if chance < noisy else pair
     if chance < settings.copies:
         return copy(pair, random)
     if chance < settings.copies + noisy:
@@ -117,10 +117,10 @@ def _upper(pair, random):
     return pair._replace(source=pair.source.upper(), target=pair.target.upper())
 
 
-def _capital(pair, random):
+def capital(pair, random=None):
     """With a capital at the start, on both sides."""
-    capital = lambda text: text[:1].upper() + text[1:]
-    return pair._replace(source=capital(pair.source), target=capital(pair.target))
+    first = lambda text: text[:1].upper() + text[1:]
+    return pair._replace(source=first(pair.source), target=first(pair.target))
 
 
 def _unfinished(pair, random):

@@ -1,6 +1,7 @@
 """The examples of an epoch as numbers, and batches of them."""
 import concurrent.futures
 import multiprocessing
+import os
 import random
 
 import numpy
@@ -50,13 +51,13 @@ class Examples:
         # Targets go up with one length of sources and down with the next: fewer jumps.
         order = numpy.lexsort((random.random(len(self)), numpy.where(source % 2, -target, target), source))
         longest = numpy.maximum(source, target)[order]
-        found, start, widest = [], 0, 0
-        for i, length in enumerate(longest):
-            widest = max(widest, length)
-            if widest * (i + 1 - start) > tokens and i > start:
-                found.append(order[start:i])
-                start, widest = i, length
-        found.append(order[start:])
+        found, start = [], 0
+        while start < len(order):
+            part = longest[start:start + max(tokens // longest[start], 1)]
+            sizes = numpy.maximum.accumulate(part) * numpy.arange(1, len(part) + 1)
+            end = start + max(numpy.searchsorted(sizes, tokens, "right"), 1)
+            found.append(order[start:end])
+            start = end
         return [found[i] for i in random.permutation(len(found))]
 
     def tensors(self, batch, device):
@@ -70,10 +71,10 @@ class Examples:
         return [torch.from_numpy(rows).to(device, non_blocking=True) for rows in (source, target, labels)]
 
     def _padded(self, rows):
-        out = numpy.full((len(rows), self.lengths[rows].max()), PAD, dtype=numpy.int64)
-        for line, row in zip(out, rows):
-            line[:self.lengths[row]] = self.ids[self.starts[row]:self.starts[row] + self.lengths[row]]
-        return out
+        lengths = self.lengths[rows, None]
+        columns = numpy.arange(lengths.max())
+        there = columns < lengths
+        return numpy.where(there, self.ids[numpy.where(there, self.starts[rows, None] + columns, 0)], PAD).astype(numpy.int64)
 
 
 class Maker:
@@ -104,12 +105,14 @@ def read(paths):
 class Epochs:
     """Epochs of a Maker, each made by other processes while the one before is in use."""
 
-    def __init__(self, maker, processes):
-        """processes: 0 to make each epoch when it is asked for."""
+    def __init__(self, maker, processes, first=0):
+        """processes: 0 to make each epoch when it is asked for. Others begin with the first at
+        once: they are forks, which a process that uses a GPU cannot make any more."""
         self.maker, self.waiting, self.pool = maker, {}, None
         if processes:
             self.pool = concurrent.futures.ProcessPoolExecutor(
-                processes, multiprocessing.get_context("spawn"), initializer=_keep, initargs=(maker,))
+                processes, multiprocessing.get_context("fork"), initializer=_keep, initargs=(maker,))
+            self.waiting = {first: self._start(first)}
 
     def get(self, number):
         """The examples of an epoch."""
@@ -130,8 +133,9 @@ class Epochs:
 
 
 def _keep(maker):
-    global _maker  # of a process of the pool: sent once, not with every shard
+    global _maker  # of a process of the pool: its copy of what the first process has
     _maker = maker
+    os.nice(10)  # who trains goes first
 
 
 def _shard(epoch, number):

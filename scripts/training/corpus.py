@@ -93,5 +93,15 @@ def has_loop(text):
     return bool(_LOOP.search(text))
 
 
+_ENGLISH_WORD = re.compile(r"(?<![A-Za-z])[a-z]{2,}(?![A-Za-z])")
+
+
+def is_sound(text, language):
+    """Whether a model's translation into a language has none of the faults that can be seen without its source."""
+    if not text or has_loop(text):
+        return False
+    return language not in ("ja", "zh") or not _ENGLISH_WORD.search(text)
+
+
 def _open(path):
     return gzip.open(path, "rt", encoding="utf8") if path.endswith(".gz") else open(path, encoding="utf8")

@@ -21,7 +21,6 @@ import collections
 import concurrent.futures
 import itertools
 import os
-import re
 
 import corpus
 from translators import CTranslate2
@@ -34,16 +33,6 @@ BETA2 = 2
 # long sentences they leave parts out.
 SHORTEST, LONGEST = 3, 25
 CHUNK = 20_000  # sentences between two lines of progress
-
-_ENGLISH_WORD = re.compile(r"(?<![A-Za-z])[a-z]{2,}(?![A-Za-z])")
-
-
-def is_sound(text, language):
-    """Whether a translation into a language has none of the faults that can be seen without its source."""
-    if not text or corpus.has_loop(text):
-        return False
-    return language not in ("ja", "zh") or not _ENGLISH_WORD.search(text)
-
 
 def choose(beams, written, weight):
     """The candidate most like the mean of candidates and, with a weight, of what persons wrote.
@@ -111,7 +100,7 @@ def main():
         for start in range(0, len(texts), CHUNK):
             part = texts[start:start + CHUNK]
             lists = [teacher.translate(part, corpus.PIVOT, arguments.to, arguments.beams) for teacher in teachers]
-            sound = [[[one.text for one in beam if is_sound(one.text, arguments.to)] for beam in beams] for beams in zip(*lists)]
+            sound = [[[one.text for one in beam if corpus.is_sound(one.text, arguments.to)] for beam in beams] for beams in zip(*lists)]
             rows = [(beams, written[text], arguments.weight) for text, beams in zip(part, sound)]
             tasks = [rows[i:i + 500] for i in range(0, len(rows), 500)]
             chosen = [text for task in pool.map(_chosen, tasks) for text in task]

@@ -92,7 +92,7 @@ def check(arguments, shape, weights, vocabulary):
         limit = GenerationConfig(num_beams=1, do_sample=False, max_length=100, forced_bos_token_id=language, **pieces.SPECIAL)
         expected = theirs.generate(torch.tensor([ids]), generation_config=limit)[0, 2:].tolist()
         expected = expected[:expected.index(pieces.EOS)] if pieces.EOS in expected else expected
-        different += greedy(ours, [ids], language, 98)[0][:98] != expected
+        different += greedy([ours], [ids], language, 98)[0][:98] != expected
         total += 1
     print(f"generate() differs in {different} of {total} sentences")
     if 200 * different > total + 199:

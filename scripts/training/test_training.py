@@ -140,7 +140,7 @@ class Distillation(unittest.TestCase):
                 ("ja", "iPodとCDを買った。", True), ("ja", "私は naiveだった。", False), ("ja", "ジャックsonは怒らない。", False),
                 ("zh", "汤姆 became非常生气。", False), ("fr", "Je suis naïf.", True), ("ja", "", False),
                 ("fr", "non, non, non, non, non", False), ("ja", "ああああ", True), ("ja", "ああああああああ", False)):
-            self.assertIs(distill.is_sound(text, language), sound, text)
+            self.assertIs(corpus.is_sound(text, language), sound, text)
 
     def test_what_a_model_wrote_is_never_a_source(self):
         made = corpus.Pair(corpus.DISTILLED, "en", "ja", "Go.", "行け。")
@@ -231,13 +231,24 @@ class Arithmetic(unittest.TestCase):
 
     def test_greedy_search_with_a_cache_is_that_without(self):
         sources = [[50, 7, 8, EOS], [50, 9, EOS]]
-        for source, found in zip(sources, translate.greedy(self.model, sources, 51, 8)):
+        for source, found in zip(sources, translate.greedy([self.model], sources, 51, 8)):
             ids = [EOS, 51]
             for _ in range(9):
                 with torch.no_grad():
                     scores = self.model.logits(self.model(torch.tensor([source]), torch.tensor([ids])))
                 ids.append(int(scores[0, -1].argmax()))
             self.assertEqual(found, ids[2:ids.index(EOS, 2) if EOS in ids[2:] else None])
+
+    def test_models_decide_by_the_mean_of_their_probabilities(self):
+        other = M2M100(Shape(60, 32, 2, 1, 1, 16, 24), dropout=0.0).eval()
+        source, models = torch.tensor([[50, 7, 8, EOS]]), [self.model, other]
+        ids = [EOS, 51]
+        with torch.no_grad():
+            for _ in range(5):
+                ids.append(int(sum(m.logits(m(source, torch.tensor([ids]))[0, -1]).softmax(-1) for m in models).argmax()))
+        found = translate.greedy(models, source.tolist(), 51, 4)[0]
+        self.assertEqual(found, [i for i in ids[2:] if i not in (EOS, PAD)][:len(found)])
+        self.assertEqual(translate.greedy([self.model] * 2, source.tolist(), 51, 8), translate.greedy([self.model], source.tolist(), 51, 8))
 
 
 class Course(unittest.TestCase):

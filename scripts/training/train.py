@@ -73,6 +73,8 @@ def _arguments():
     for field in dataclasses.fields(augment.Settings):
         add("--" + field.name, type=float, default=field.default, help="see augment.Settings")
     add("--finish", type=int, metavar="STEPS", help="end in as many steps after the first start with this")
+    add("--within", type=float, metavar="SECONDS",
+        help="end in as many seconds, with a learning rate that goes to nothing in them: for a GPU that is lent; no --finish")
     add("--stop-after", type=float, metavar="SECONDS", help="save and end after this time")
     add("--save-every", type=float, default=180, metavar="SECONDS")
     add("--dev-every", type=int, default=2000, metavar="STEPS")
@@ -128,9 +130,10 @@ class Run:
             progress.decay_start = None
         elif progress.decay_start is None:
             progress.decay_start = progress.step
-        log = Log(self)
+        log, examples = Log(self), self.epochs.get(progress.epoch)
+        self.began = time.monotonic()
         while not self._ends():
-            examples = self.epochs.get(progress.epoch)
+            examples = examples or self.epochs.get(progress.epoch)
             todo = examples.batches(self.arguments.tokens, self.maker.order(progress.epoch))
             for batch in todo[progress.batch:]:
                 started = time.monotonic()
@@ -141,7 +144,7 @@ class Run:
                 if self._ends():
                     break
             if progress.batch >= len(todo):  # more than there are, if the epoch was longer before a restart with other settings
-                progress.epoch, progress.batch = progress.epoch + 1, 0
+                progress.epoch, progress.batch, examples = progress.epoch + 1, 0, None
         self.save()
         if self._finished():
             log.measure()
@@ -153,7 +156,13 @@ class Run:
 
     def _finished(self):
         steps, p = self.arguments.finish, self.progress
+        if self.arguments.within:
+            return self._spent() >= 1
         return steps is not None and p.step >= p.decay_start + steps
+
+    def _spent(self):
+        """The share of --within that is over; 0 without it."""
+        return (time.monotonic() - self.began) / self.arguments.within if self.arguments.within else 0.0
 
     def _step(self, tensors):
         """Learns from a batch. Returns the loss, the negative log-likelihood and the number of labels."""
@@ -170,7 +179,7 @@ class Run:
         loss.backward()
         torch.nn.utils.clip_grad_norm_(self.model.parameters(), 1.0)
         a, p = self.arguments, self.progress
-        self.optimizers.step(optimize.learning_rate(p.step, a.warmup, p.decay_start, a.finish or 1))
+        self.optimizers.step(optimize.learning_rate(p.step, a.warmup, p.decay_start, a.finish or 1) * max(1 - self._spent(), 0))
         self.average.update(self.model, p.step)
         p.tokens += len(labels)
         return loss.detach(), likelihood, len(labels)

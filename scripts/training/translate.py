@@ -10,31 +10,46 @@ from pieces import EOS, PAD
 
 
 @torch.inference_mode()
-def greedy(model, sources, language, limit):
+def greedy(models, sources, language, limit):
     """Ids of the most likely translations of sources (lists of ids) into a language, given
-    by its token's id: up to </s>, which is left out, or to limit ids."""
-    device = model.positions.device
+    by its token's id: up to </s>, which is left out, or to limit ids. Several models of one
+    vocabulary decide by the mean of their probabilities."""
+    device = models[0].positions.device
     width = max(map(len, sources))
-    memory, mask = model.encode(torch.tensor([row + [PAD] * (width - len(row)) for row in sources], device=device))
-    layers = model.model.decoder.layers
-    across = [layer.encoder_attn.project(memory, ("k_proj", "v_proj")) for layer in layers]
-    past = [None] * len(layers)
+    source = torch.tensor([row + [PAD] * (width - len(row)) for row in sources], device=device)
+    decoders = [_Decoder(model, source) for model in models]
     ids = torch.full((len(sources), 1), EOS, device=device)
     found = []
     done = torch.zeros(len(sources), dtype=torch.bool, device=device)
     for step in range(limit + 2):
-        x = model.embed(ids, step)
-        for i, layer in enumerate(layers):
-            x, past[i] = _step(layer, x, past[i], across[i], mask)
+        logits = [decoder.step(ids, step) for decoder in decoders]
         if step == 0:
             ids = torch.full_like(ids, language)
             continue
-        ids = model.logits(model.model.decoder.layer_norm(x)).argmax(-1).masked_fill(done[:, None], PAD)
+        best = logits[0] if len(logits) == 1 else sum(one.float().softmax(-1) for one in logits)
+        ids = best.argmax(-1).masked_fill(done[:, None], PAD)
         found.append(ids)
         done |= ids[:, 0].eq(EOS)
         if done.all():
             break
     return [[i for i in row if i not in (EOS, PAD)] for row in torch.cat(found, 1).tolist()]
+
+
+class _Decoder:
+    """A model that has read sources, and what it wrote so far."""
+
+    def __init__(self, model, source):
+        self.model, self.layers = model, model.model.decoder.layers
+        memory, self.mask = model.encode(source)
+        self.across = [layer.encoder_attn.project(memory, ("k_proj", "v_proj")) for layer in self.layers]
+        self.past = [None] * len(self.layers)
+
+    def step(self, ids, position):
+        """The scores of what follows ids, [rows, 1], which stand at a position."""
+        x = self.model.embed(ids, position)
+        for i, layer in enumerate(self.layers):
+            x, self.past[i] = _step(layer, x, self.past[i], self.across[i], self.mask)
+        return self.model.logits(self.model.model.decoder.layer_norm(x))
 
 
 def _step(layer, x, past, across, mask):
@@ -56,7 +71,7 @@ def translate(model, vocabulary, texts, source, target, rows=64):
     for start in range(0, len(order), rows):
         part = order[start:start + rows]
         limit = min(2 * len(encoded[part[-1]]) + 12, 198)
-        for i, ids in zip(part, greedy(model, [encoded[i] for i in part], vocabulary.language(target), limit)):
+        for i, ids in zip(part, greedy([model], [encoded[i] for i in part], vocabulary.language(target), limit)):
             found[i] = vocabulary.decode(ids)
     model.train(training)
     return found

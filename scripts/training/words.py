@@ -6,7 +6,8 @@ A corpus of sentences teaches little about a word that stands alone. Two words a
 translations of each other where each is the other's best match by the Dice coefficient over
 the sentences that they are in, and is there in most of them. Words of Chinese are pieces of
 the vocabulary, those of Japanese runs of kanji or of katakana that are no stems of verbs. Words of two languages that
-have a translation into English in common are pairs as well.
+have a translation into English in common are pairs as well. With --capitals those that
+change by it are written with a capital on both sides, as on a button or in a list.
 """
 import argparse
 import collections
@@ -14,6 +15,7 @@ import itertools
 import os
 import re
 
+import augment
 import corpus
 from pieces import Vocabulary
 
@@ -30,6 +32,7 @@ def main():
     parser.add_argument("--vocabulary", required=True, metavar="DIR")
     parser.add_argument("--held-out", nargs="*", default=[], metavar="FILE", help="sentences not to train with")
     parser.add_argument("--out", required=True, metavar="FILE")
+    parser.add_argument("--capitals", action="store_true", help="write each with a capital; leave out those that have one anyway")
     parser.add_argument("--least", type=int, default=5, help="sentences that both words are in")
     parser.add_argument("--dice", type=float, default=0.5, help="least Dice coefficient")
     arguments = parser.parse_args()
@@ -44,6 +47,9 @@ def main():
     for a, b in itertools.combinations(sorted(matches), 2):
         found += [corpus.Pair(corpus.WORD, a, b, matches[a][english], matches[b][english])
                   for english in sorted(matches[a].keys() & matches[b].keys())]
+    if arguments.capitals:
+        known, found = set(found), [augment.capital(pair) for pair in found if len(pair.source) > 1]
+        found = [pair for pair in found if pair not in known]
     held_out = corpus.keys([os.path.join(arguments.data, "dev.tsv"), *arguments.held_out])
     found = [pair for pair in found if not corpus.is_held_out(pair, held_out)]
     corpus.write(arguments.out, found)
