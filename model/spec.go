@@ -126,9 +126,9 @@ func (s Spec) SourceRows() int {
 	return s.VocabSize
 }
 
-// CPUOnly says that the network has parts which only package model/cpu computes.
+// CPUOnly says that the network has parts, recurrent units, which only package model/cpu computes.
 func (s Spec) CPUOnly() bool {
-	return s.Recurrent || s.Epsilon != 0 || s.Positions == RelativePositions || s.RMSNorm || s.Unscaled || s.Gated || s.Activation == GELUTanh
+	return s.Recurrent
 }
 
 // Check names the first size or id that no model has.

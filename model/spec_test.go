@@ -27,8 +27,8 @@ func TestParameters(t *testing.T) {
 	assert.Equal(t, 2*2048*2, madlad.TokenBytes(true))
 	assert.Equal(t, 2*2048*4, madlad.TokenBytes(false))
 	assert.Equal(t, 128, madlad.Decoder.HeadDim(madlad.DModel))
-	assert.True(t, madlad.CPUOnly())
-	assert.False(t, large.CPUOnly())
+	assert.False(t, madlad.CPUOnly())
+	assert.True(t, model.Spec{Recurrent: true}.CPUOnly())
 }
 
 // madlad3B has the sizes of google/madlad400-3b-mt.

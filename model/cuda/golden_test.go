@@ -5,11 +5,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/assert"
-	"github.com/stretchr/testify/require"
 
 	"dragoman/model"
-	"dragoman/model/checkpoint"
-	"dragoman/model/cpu/cputest"
 	"dragoman/model/cuda"
 	"dragoman/model/modeltest"
 	"dragoman/model/search"
@@ -24,12 +21,6 @@ func TestGoldensOfOddCheckpoints(t *testing.T) {
 	for name, g := range modeltest.Odd(t) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			if spec, err := checkpoint.ReadSpec(g.Dir); err == nil && spec.CPUOnly() {
-				dir := cputest.Export(t, g.Dir, model.FP32)
-				_, err := runtime(t).Open(t.Context(), dir, cuda.Options{})
-				require.ErrorContains(t, err, "runs on CPUs only")
-				return
-			}
 			checkGoldens(t, g, every(2, g.Cases), cuda.Options{NoGraphs: true})
 		})
 	}

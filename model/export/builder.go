@@ -85,6 +85,14 @@ func (b *builder) normInputs(x, norm string) []string {
 	return []string{x, gain, b.use(b.w.vector(norm+".bias", norm+".bias"))}
 }
 
+// epsilon is the attribute of norms that have another one than the usual.
+func (b *builder) epsilon() []onnx.Attr {
+	if b.spec.Epsilon == 0 {
+		return nil
+	}
+	return []onnx.Attr{onnx.Float("epsilon", b.spec.Epsilon)}
+}
+
 // scaled is a vector times a number.
 func (b *builder) scaled(name string, by float32) string {
 	values, err := b.w.read(name)

@@ -192,14 +192,6 @@ func (b cpu) lastNorm(x string, p product, norm string) string {
 	return b.Node(onnx.Dragoman, "AddNorm", append(b.normInputs(x, norm), p.acc, p.bias, p.scale), 2, b.epsilon()...)[1]
 }
 
-// epsilon is the attribute of norms that have another one than the usual.
-func (b cpu) epsilon() []onnx.Attr {
-	if b.spec.Epsilon == 0 {
-		return nil
-	}
-	return []onnx.Attr{onnx.Float("epsilon", b.spec.Epsilon)}
-}
-
 func (b cpu) quantize(x string) activation {
 	if !b.int8() {
 		return activation{value: x}

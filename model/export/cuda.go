@@ -63,20 +63,42 @@ func (b *cuda) kernelName(op string) string {
 
 func (b *cuda) embed(stack string) string {
 	table := embeddings(stack)
-	return b.kernel("Embed", []string{"feed", b.matrix(table, table), b.positions(stack)}, 1, onnx.Float("scale", b.spec.EmbedScale))[0]
+	inputs := []string{"feed", b.matrix(table, table)}
+	if b.spec.Positions != model.RelativePositions {
+		inputs = append(inputs, b.positions(stack))
+	}
+	return b.kernel("Embed", inputs, 1, onnx.Float("scale", b.spec.EmbedScale))[0]
 }
+
+// headroom is the attribute of what goes into a product for the residual stream, which is
+// divided by it, and of what adds the product, which multiplies by it. Models with RMS norms were
+// trained in bfloat16 or single precision, and their stream, and what feed-forward blocks add to
+// it, exceed half precision's 65504: clamped they would be wrong. The stream is in single precision
+// in any case, and products add up in it; with this, what they are made of and what they give
+// has room up to 4 million in half precision. A power of two rounds nothing, and what it takes away
+// at the other end, numbers of an activation below 0.004, is less than the rounding of the others in
+// its row. It costs no time and no memory, as a product in single precision would (transformers keeps T5's
+// "wo" in it), and loses no digits, as one in bfloat16 would.
+func (b *cuda) headroom() []onnx.Attr {
+	if b.spec.RMSNorm && b.w.precision == model.FP16 {
+		return []onnx.Attr{onnx.Float("headroom", 64)}
+	}
+	return nil
+}
+
+func (b *cuda) normAttrs() []onnx.Attr { return append(b.epsilon(), b.headroom()...) }
 
 func (b *cuda) addNorm(x string, p product, norm string) (sum string, y activation) {
 	inputs := b.normInputs(x, norm)
 	if p.acc != "" {
 		inputs = append(inputs, p.acc, p.bias)
 	}
-	out := b.kernel("AddNorm", inputs, 2)
+	out := b.kernel("AddNorm", inputs, 2, b.normAttrs()...)
 	return out[0], activation{value: out[1]}
 }
 
 func (b *cuda) normSum(x string, p product, norm string) (sum string, y activation) {
-	out := b.kernel("NormSum", append(b.normInputs(x, norm), p.acc, p.bias), 2)
+	out := b.kernel("NormSum", append(b.normInputs(x, norm), p.acc, p.bias), 2, b.normAttrs()...)
 	return out[0], activation{value: out[1]}
 }
 
@@ -117,24 +139,32 @@ func (b *cuda) matrix(name string, tensors ...string) string {
 }
 
 func (b *cuda) activate(x activation, layers ...string) activation {
-	inputs := []string{b.multiply(x, layers...).acc, b.biases(layers...)}
-	if b.spec.Activation == model.ReLU {
-		return activation{value: b.kernel("BiasRelu", inputs, 1)[0]}
+	inputs, op := []string{b.multiply(x, layers...).acc, b.biases(layers...)}, "BiasActivation"
+	if len(layers) > 1 {
+		op = "Gate"
+	} else if b.spec.Activation == model.ReLU {
+		return activation{value: b.kernel("BiasRelu", inputs, 1, b.headroom()...)[0]}
 	}
-	return activation{value: b.kernel("BiasActivation", inputs, 1, b.activationAttr())[0]}
+	return activation{value: b.kernel(op, inputs, 1, append(b.headroom(), b.activationAttr())...)[0]}
 }
 
 func (b *cuda) attention(op string, p product, layer int) activation {
-	stack, inputs := b.spec.Decoder, []string{p.acc, p.bias, "feed"}
+	stack, inputs, relative := b.spec.Decoder, []string{p.acc, p.bias, "feed"}, b.spec.Positions == model.RelativePositions
 	switch op {
 	case "SelfAttention":
 		stack = b.spec.Encoder
+		if relative {
+			inputs = append(inputs, b.distances("encoder"))
+		}
 	case "CachedAttention":
 		inputs = append(inputs, "history", "kv", b.tracked)
+		if relative {
+			inputs = append(inputs, b.distances("decoder"))
+		}
 	case "CrossAttention":
 		inputs = append(inputs, "cross")
 	}
-	return activation{value: b.kernel(op, inputs, 1, b.attentionAttrs(stack, layer)...)[0]}
+	return activation{value: b.kernel(op, inputs, 1, append(b.attentionAttrs(stack, layer), b.headroom()...)...)[0]}
 }
 
 func (b *cuda) shortlist() string { return "" }
@@ -151,8 +181,11 @@ func (b *cuda) storeCross(p product, layer int, after, done string) {
 }
 
 func (b *cuda) attentionAttrs(stack model.Stack, layer int) []onnx.Attr {
-	scale := float32(1 / math.Sqrt(float64(stack.HeadDim(b.spec.DModel))))
-	return append(b.headAttrs(stack), onnx.Int("layer", layer), onnx.Float("scale", scale))
+	attrs := append(b.headAttrs(stack), onnx.Int("layer", layer))
+	if b.spec.Unscaled {
+		return attrs
+	}
+	return append(attrs, onnx.Float("scale", float32(1/math.Sqrt(float64(stack.HeadDim(b.spec.DModel))))))
 }
 
 // candidates computes the logits of the best candidates again where half precision

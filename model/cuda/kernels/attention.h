@@ -10,6 +10,8 @@ struct NAME(source) {
   const i32 *history;
   i32 tracked;  // rows are in the history: else all are `row`
   i32 row, length, fresh, fresh_row, capacity, width;
+  const float *distances;  // the weight of distance 0; null: none. Those of keys behind the query are `apart` from each other
+  i32 apart, at;           // at is the token that asks
 };
 
 // place is where the key of a token is. Its value lies `apart` elements behind it.
@@ -39,6 +41,8 @@ DEVICE float NAME(remembered)(T x, float bias, i32 fresh) {
 // then weighs nothing.
 #undef TOKEN_OF
 #define TOKEN_OF(g) (first + (g) < s->length ? first + (g) : s->length - 1)
+
+DEVICE i32 NAME(clamp)(i32 x, i32 most) { return x < -most ? -most : x > most ? most : x; }
 
 // attend_slices computes attention for one row and head; query is at the head's first
 // column, and so is `out`, its result. Softmax goes along: `most` is the largest score
@@ -76,6 +80,8 @@ DEVICE void NAME(attend_slices)(const struct attention_args *a, const struct NAM
           NAME(remembered)(OF(keys + (g * slices + j) * EACH, l), OF(key_bias + j * EACH, l), fresh[g]);
     }
     warp_sums(dots, weight, group);
+    UNROLL for (i32 g = 0; g < group && s->distances; g++)
+      weight[g] += s->distances[s->apart * NAME(clamp)(TOKEN_OF(g) - s->at, a->reach)];
     UNROLL for (i32 g = 0; g < group; g++) {
       if (first + g >= s->length) weight[g] = -INFINITE;
       top = fmaxf(top, weight[g]);
@@ -93,7 +99,7 @@ DEVICE void NAME(attend_slices)(const struct attention_args *a, const struct NAM
   }
   SLICES_OF(dim) LANES(l) {
     const i32 i = j * WARP + l;
-    if (i < dim) out[i] = STORE(s->length > 0 ? OF(sums + j * EACH, l) / total : 0);
+    if (i < dim) out[i] = STORE(s->length > 0 ? OF(sums + j * EACH, l) / (total * a->headroom) : 0);
   }
 }
 
@@ -110,9 +116,11 @@ DEVICE T *NAME(layer)(const struct attention_args *a, i32 head) {
 
 DEVICE void NAME(self_attention)(const struct attention_args *a, i64 unit) {
   const i64 r = unit / a->heads, n = a->rows;
-  const i32 column = (i32)(unit % a->heads) * a->head_dim, width = a->heads * a->head_dim;
+  const i32 head = (i32)(unit % a->heads), column = head * a->head_dim, width = a->heads * a->head_dim;
   const T *acc = (const T *)a->acc + column;
-  const struct NAME(source) s = {0, acc, a->bias + column, 0, 0, 0, a->feed[TOKENS * n + r], 0, a->feed[FIRST * n + r], 0, width};
+  const float *distances = a->distances ? a->distances + head * (2 * a->reach + 1) + a->reach : 0;
+  const struct NAME(source) s = {0, acc, a->bias + column, 0, 0, 0, a->feed[TOKENS * n + r], 0, a->feed[FIRST * n + r], 0, width,
+                                 distances, 1, a->feed[POSITION * n + r]};
   NAME(attend)(a, &s, acc + r * 3 * width, a->bias + column, (T *)a->out + r * width + column);
 }
 
@@ -145,7 +153,8 @@ DEVICE void NAME(cached_attention)(const struct attention_args *a, i64 unit) {
   const T *acc = (const T *)a->acc + column, *own = acc + r * 3 * width;
   const struct NAME(source) s = {NAME(layer)(a, head), acc, a->bias + column,
                                  a->history + a->feed[TO * n + r] * a->history_capacity, 1,
-                                 row, position + 1, position - before, (i32)r - before, (i32)a->capacity, width};
+                                 row, position + 1, position - before, (i32)r - before, (i32)a->capacity, width,
+                                 a->distances ? a->distances + head : 0, -a->heads, position};
   NAME(attend)(a, &s, own, s.bias, (T *)a->out + r * width + column);
   T *key = NAME(layer)(a, head) + (row * 2 * a->capacity + position) * width;
   LANES(l) for (i32 i = l; i < a->head_dim; i += WARP) {
@@ -158,6 +167,6 @@ DEVICE void NAME(cross_attention)(const struct attention_args *a, i64 unit) {
   const i64 r = unit / a->heads, n = a->rows;
   const i32 head = (i32)(unit % a->heads), column = head * a->head_dim, width = a->heads * a->head_dim;
   const i32 row = a->feed[SLOT * n + r], length = a->feed[LENGTH * n + r];
-  const struct NAME(source) s = {NAME(layer)(a, head), 0, 0, 0, 0, row, length, length, 0, (i32)a->capacity, width};
+  const struct NAME(source) s = {NAME(layer)(a, head), 0, 0, 0, 0, row, length, length, 0, (i32)a->capacity, width, 0, 0, 0};
   NAME(attend)(a, &s, (const T *)a->acc + r * width + column, a->bias + column, (T *)a->out + r * width + column);
 }

@@ -16,7 +16,7 @@ struct Node {
   void *const *functions;     // see dragoman_family
   int type;                   // of activations: 0 half, 1 float
   i64 layer, heads, head_dim, activation;
-  float scale;
+  float scale, epsilon, headroom;
 };
 
 static inline OrtStatus *matrix(Call c, size_t i, void *data, int64_t rows, int64_t columns) {
@@ -39,6 +39,7 @@ OrtStatus *device_track(void *node, OrtKernelContext *context);
 OrtStatus *device_add_norm(void *node, OrtKernelContext *context);
 OrtStatus *device_norm_sum(void *node, OrtKernelContext *context);
 OrtStatus *device_bias_activation(void *node, OrtKernelContext *context);
+OrtStatus *device_gate(void *node, OrtKernelContext *context);
 OrtStatus *device_self_attention(void *node, OrtKernelContext *context);
 OrtStatus *device_store_cross(void *node, OrtKernelContext *context);
 OrtStatus *device_cached_attention(void *node, OrtKernelContext *context);

@@ -36,12 +36,12 @@ enum {
   VOCAB_CHUNK = 4096  // tokens of a unit of PartialCandidates
 };
 
-// x [rows, width] = table[token] · scale + positions[position]
+// x [rows, width] = table[token] · scale + positions[position], or without positions
 struct embed_args {
   i64 units, rows;  // rows · chunks of columns
   const i32 *feed;
   const void *table;  // T [vocabulary, width]
-  const float *positions;
+  const float *positions;  // null: none
   float *x;
   float scale;
   i32 width, chunks;
@@ -55,7 +55,8 @@ struct track_args {
   i64 capacity;
 };
 
-// total = x + acc + bias, y = its layer norm; with only_norm, that is total, too
+// total = x + acc · headroom + bias, y = its layer norm; with only_norm, that is total, too. Without beta
+// the norm is an RMS norm, which takes no mean off.
 struct add_norm_args {
   i64 units;  // rows
   const float *x;
@@ -64,19 +65,21 @@ struct add_norm_args {
   float *total;
   void *y;  // T
   i32 width, only_norm;
-  float epsilon;
+  float epsilon, headroom;
 };
 
 // The activation functions, by the numbers that graphs have for them.
-enum { NO_ACTIVATION, RELU, SWISH, GELU, ACTIVATIONS };
+enum { NO_ACTIVATION, RELU, SWISH, GELU, GELU_TANH, ACTIVATIONS };
 
-// y = activation(acc + bias)
+// y = activation(acc + bias) / headroom; with gated, y = activation(left) · right / headroom of the halves that acc + bias
+// has then, [rows, 2·width]
 struct bias_activation_args {
   i64 units;  // rows · chunks of columns
   const void *acc;
   const float *bias;
   void *y;
-  i32 width, chunks, activation;
+  i32 width, chunks, activation, gated;
+  float headroom;
 };
 
 // Attention of every row and head over what `memory` holds and acc brings.
@@ -86,11 +89,14 @@ struct attention_args {
   const void *acc;  // T [rows, width], or [rows, 3·width]: queries, keys, values
   const float *bias;
   const i32 *history;
+  // What is added to scores by distance, up to `reach`: of self_attention [heads, 2·reach+1], from keys before the query to
+  // keys behind it, of cached_attention [reach+1, heads]; null: nothing.
+  const float *distances;
   void *memory;  // T [layers, memory_rows, 2, capacity, width]: a row's keys, then its values
-  void *out;     // T [rows, width]
+  void *out;     // T [rows, width], divided by headroom
   i64 layer, memory_rows, capacity, history_capacity;
-  i32 heads, head_dim;
-  float scale;
+  i32 heads, head_dim, reach;
+  float scale, headroom;
 };
 
 // Writes acc + bias, T [rows, 2·width], keys and values, to the memory.

@@ -17,7 +17,7 @@ static OrtStatus *arguments(Call c, int parts, int fields, struct attention_args
   TRY(output(c, 0, (int64_t[]){acc[0], width}, 2, &a->out));
   a->rows = acc[0], a->units = acc[0] * c.node->heads;
   a->heads = (i32)c.node->heads, a->head_dim = (i32)c.node->head_dim;
-  a->layer = c.node->layer, a->scale = c.node->scale;
+  a->layer = c.node->layer, a->scale = c.node->scale, a->headroom = c.node->headroom;
   return NULL;
 }
 
@@ -32,11 +32,15 @@ static OrtStatus *memory(Call c, size_t i, void **data, i64 *rows, i64 *capacity
   return NULL;
 }
 
-// SelfAttention: acc T [N, 3d], bias [3d], feed of the encoder → T [N, d].
+// SelfAttention: acc T [N, 3d], bias [3d], feed of the encoder, distances [heads, 2·reach+1], which may be
+// left out → T [N, d].
 OrtStatus *device_self_attention(void *node, OrtKernelContext *context) {
   Call c = call_of(node, context);
   struct attention_args a = {0};
+  int64_t distances[2] = {c.node->heads, ANY};
   TRY(arguments(c, 3, ENCODER_FIELDS, &a));
+  TRY(input(c, 3, &a.distances, distances, 2));
+  a.reach = (i32)(distances[1] / 2);
   return device_start(c, KERNEL_self_attention, &a);
 }
 
@@ -59,15 +63,16 @@ OrtStatus *device_store_cross(void *node, OrtKernelContext *context) {
 }
 
 // CachedAttention: acc T [R, 3d], bias [3d], feed, history int32 [H, C], KV cache,
-// which it changes, Track's output → T [R, d].
+// which it changes, Track's output, distances [reach+1, heads], which may be left out → T [R, d].
 OrtStatus *device_cached_attention(void *node, OrtKernelContext *context) {
   Call c = call_of(node, context);
   struct attention_args a = {0};
-  int64_t history[2] = {ANY, ANY};
+  int64_t history[2] = {ANY, ANY}, distances[2] = {ANY, c.node->heads};
   TRY(arguments(c, 3, STEP_FIELDS, &a));
   TRY(input(c, 3, &a.history, history, 2));
   TRY(memory(c, 4, &a.memory, &a.memory_rows, &a.capacity));
-  a.history_capacity = history[1];
+  TRY(input(c, 6, &a.distances, distances, 2));
+  a.history_capacity = history[1], a.reach = (i32)distances[0] - 1;
   return device_start(c, KERNEL_cached_attention, &a);
 }
 

@@ -1,7 +1,7 @@
 // The operators that work on one row at a time.
 #include "call.h"
 
-// Embed: feed int32 [F, R], table T [V, d], positions [P, d] → x [R, d]. Attribute scale.
+// Embed: feed int32 [F, R], table T [V, d], positions [P, d], which may be left out → x [R, d]. Attribute scale.
 OrtStatus *device_embed(void *node, OrtKernelContext *context) {
   Call c = call_of(node, context);
   struct embed_args a = {.scale = c.node->scale};
@@ -31,19 +31,21 @@ OrtStatus *device_track(void *node, OrtKernelContext *context) {
 
 static OrtStatus *add_norm(Call c, i32 only_norm);
 
-// AddNorm: x [R, d], gain, beta [d], acc T [R, d], bias [d] → total = x + acc + bias
-// [R, d], y T [R, d], the layer norm of total. Without acc and bias, total is x.
+// AddNorm: x [R, d], gain, beta [d], acc T [R, d], bias [d] → total = x + acc · headroom + bias
+// [R, d], y T [R, d], the layer norm of total, or without beta its RMS norm. Without acc and bias,
+// total is x. Attributes epsilon and headroom.
 OrtStatus *device_add_norm(void *node, OrtKernelContext *context) { return add_norm(call_of(node, context), 0); }
 
 // NormSum: as AddNorm, with the layer norm in place of total, too.
 OrtStatus *device_norm_sum(void *node, OrtKernelContext *context) { return add_norm(call_of(node, context), 1); }
 
 static OrtStatus *add_norm(Call c, i32 only_norm) {
-  struct add_norm_args a = {.epsilon = 1e-5f, .only_norm = only_norm};
+  struct add_norm_args a = {.headroom = c.node->headroom, .only_norm = only_norm};
   int64_t d[2] = {ANY, ANY};
   TRY(input(c, 0, &a.x, d, 2));
   TRY(vector(c, 1, &a.gain, d[1]));
   TRY(vector(c, 2, &a.beta, d[1]));
+  a.epsilon = c.node->epsilon ? c.node->epsilon : a.beta ? 1e-5f : 1e-6f;
   TRY(matrix(c, 3, &a.acc, d[0], d[1]));
   TRY(vector(c, 4, &a.bias, d[1]));
   if (d[0] > 0 && !a.acc != !a.bias) return refuse(c.api, "a product and its bias need each other");
@@ -53,14 +55,22 @@ static OrtStatus *add_norm(Call c, i32 only_norm) {
   return device_start(c, KERNEL_add_norm, &a);
 }
 
-// BiasActivation: acc T [R, f], bias [f] → activation(acc + bias) T [R, f]. Attribute activation;
-// BiasRelu has none.
-OrtStatus *device_bias_activation(void *node, OrtKernelContext *context) {
-  Call c = call_of(node, context);
-  struct bias_activation_args a = {.activation = (i32)c.node->activation};
+static OrtStatus *activate(Call c, i32 gated);
+
+// BiasActivation: acc T [R, f], bias [f] → activation(acc + bias) / headroom T [R, f]. Attributes
+// activation and headroom; BiasRelu has no activation.
+OrtStatus *device_bias_activation(void *node, OrtKernelContext *context) { return activate(call_of(node, context), 0); }
+
+// Gate: acc T [R, 2·f], bias [2·f] → activation(left) · right / headroom T [R, f], the halves of acc + bias.
+OrtStatus *device_gate(void *node, OrtKernelContext *context) { return activate(call_of(node, context), 1); }
+
+static OrtStatus *activate(Call c, i32 gated) {
+  struct bias_activation_args a = {.activation = (i32)c.node->activation, .headroom = c.node->headroom, .gated = gated};
   int64_t d[2] = {ANY, ANY};
   TRY(input(c, 0, &a.acc, d, 2));
   TRY(vector(c, 1, &a.bias, d[1]));
+  if (gated && d[1] % 2) return refuse(c.api, "%lld columns are not two halves", (long long)d[1]);
+  if (gated) d[1] /= 2;
   TRY(output(c, 0, d, 2, &a.y));
   a.width = (i32)d[1], a.chunks = chunks(d[1]);
   a.units = d[0] * a.chunks;

@@ -13,15 +13,16 @@ typedef struct {
 #define SPEC(NAME, INPUTS, OUTPUTS, COMPUTE) {{"Device" NAME "F16", "Device" NAME "F32"}, INPUTS, OUTPUTS, COMPUTE}
 
 static const Spec specs[] = {
-    SPEC("Embed", "itf", "f", device_embed),
+    SPEC("Embed", "itF", "f", device_embed),
     SPEC("Track", "ii", "i", device_track),
-    SPEC("AddNorm", "fffTF", "ft", device_add_norm),
-    SPEC("NormSum", "fffTF", "ft", device_norm_sum),
+    SPEC("AddNorm", "ffFTF", "ft", device_add_norm),
+    SPEC("NormSum", "ffFTF", "ft", device_norm_sum),
     SPEC("BiasRelu", "tf", "t", device_bias_activation),
     SPEC("BiasActivation", "tf", "t", device_bias_activation),
-    SPEC("SelfAttention", "tfi", "t", device_self_attention),
+    SPEC("Gate", "tf", "t", device_gate),
+    SPEC("SelfAttention", "tfiF", "t", device_self_attention),
     SPEC("StoreCross", "tfibI", "i", device_store_cross),
-    SPEC("CachedAttention", "tfiibi", "t", device_cached_attention),
+    SPEC("CachedAttention", "tfiibiF", "t", device_cached_attention),
     SPEC("CrossAttention", "tfib", "t", device_cross_attention),
     SPEC("PartialCandidates", "tiF", "lf", device_partial_candidates),
     SPEC("MergeCandidates", "lf", "lf", device_merge_candidates),
@@ -67,12 +68,14 @@ static OrtStatusPtr create(const OrtCustomOp *custom, const OrtApi *api, const O
   Node *n = calloc(1, sizeof *n);
   if (!n) return api->CreateStatus(ORT_FAIL, "out of memory");
   *n = (Node){.api = api, .launch = op->family->launch, .functions = op->family->functions, .type = !op->operator.half,
-              .heads = 1, .head_dim = 1, .scale = 1, .activation = RELU};
+              .heads = 1, .head_dim = 1, .scale = 1, .headroom = 1, .activation = RELU};
   integer(api, info, "layer", &n->layer);
   integer(api, info, "heads", &n->heads);
   integer(api, info, "head_dim", &n->head_dim);
   integer(api, info, "activation", &n->activation);
   number(api, info, "scale", &n->scale);
+  number(api, info, "epsilon", &n->epsilon);
+  number(api, info, "headroom", &n->headroom);
   if (n->layer < 0 || n->heads < 1 || n->head_dim < 1 || n->head_dim > SLICES * WARP ||
       n->activation < RELU || n->activation >= ACTIVATIONS) {
     OrtStatus *status = refuse(api, "attributes out of range: layer %lld, %lld heads of %lld (%d at most), activation %lld", n->layer,

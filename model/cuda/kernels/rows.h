@@ -21,7 +21,7 @@ DEVICE void NAME(embed)(const struct embed_args *a, i64 unit) {
   float v[COLUMNS / WARP * EACH];
   ELEMENTS(e, COLUMNS / WARP, a->width - first) LANES(l) {
     const i32 i = first + e * WARP + l;
-    if (i < a->width) OF(v + e * EACH, l) = LOAD(row[i]) * a->scale + a->positions[position * a->width + i];
+    if (i < a->width) OF(v + e * EACH, l) = LOAD(row[i]) * a->scale + (a->positions ? a->positions[position * a->width + i] : 0);
   }
   ELEMENTS(e, COLUMNS / WARP, a->width - first) LANES(l) {
     const i32 i = first + e * WARP + l;
@@ -58,7 +58,7 @@ DEVICE void NAME(add_norm)(const struct add_norm_args *a, i64 r) {
   for (i32 first = 0; first < n; first += BLOCK * WARP) {
     ELEMENTS(e, BLOCK, n - first) LANES(l) {
       const i32 i = first + e * WARP + l;
-      OF(v + e * EACH, l) = i >= n ? 0 : a->acc ? x[i] + NAME(finite)(LOAD(acc[i])) + a->bias[i] : x[i];
+      OF(v + e * EACH, l) = i >= n ? 0 : a->acc ? x[i] + NAME(finite)(LOAD(acc[i])) * a->headroom + a->bias[i] : x[i];
     }
     ELEMENTS(e, BLOCK, n - first) LANES(l) {
       const i32 i = first + e * WARP + l;
@@ -66,7 +66,7 @@ DEVICE void NAME(add_norm)(const struct add_norm_args *a, i64 r) {
       if (i < n) total[i] = OF(v + e * EACH, l);
     }
   }
-  const float mean = warp_sum(part) / n;
+  const float mean = a->beta ? warp_sum(part) / n : 0;
   LANES(l) OF(part, l) = 0;
   for (i32 first = 0; first < n; first += BLOCK * WARP) {
     NAME(sums_of)(v, total, first, n);
@@ -81,7 +81,7 @@ DEVICE void NAME(add_norm)(const struct add_norm_args *a, i64 r) {
     NAME(sums_of)(v, total, first, n);
     ELEMENTS(e, BLOCK, n - first) LANES(l) {
       const i32 i = first + e * WARP + l;
-      OF(v + e * EACH, l) = i < n ? (OF(v + e * EACH, l) - mean) * factor * a->gain[i] + a->beta[i] : 0;
+      OF(v + e * EACH, l) = i < n ? (OF(v + e * EACH, l) - mean) * factor * a->gain[i] + (a->beta ? a->beta[i] : 0) : 0;
     }
     ELEMENTS(e, BLOCK, n - first) LANES(l) {
       const i32 i = first + e * WARP + l;
@@ -94,21 +94,25 @@ DEVICE void NAME(add_norm)(const struct add_norm_args *a, i64 r) {
 DEVICE float NAME(activate)(float x, i32 activation) {
   if (activation == SWISH) return x / (1 + expf(-x));
   if (activation == GELU) return 0.5f * x * erfcf(-x * 0.70710678118654752f);
+  if (activation == GELU_TANH) return x / (1 + expf(-1.5957691216057308f * (x + 0.044715f * x * x * x)));
   return x < 0 ? 0 : x;  // what is no number stays none
 }
 
 DEVICE void NAME(bias_activation)(const struct bias_activation_args *a, i64 unit) {
   const i64 r = unit / a->chunks;
   const i32 first = (i32)(unit % a->chunks) * COLUMNS;
-  const T *acc = (const T *)a->acc + r * a->width;
+  const i32 right = a->gated ? a->width : 0;
+  const float factor = 1 / a->headroom;
+  const T *acc = (const T *)a->acc + r * (a->width + right);
   T *y = (T *)a->y + r * a->width;
-  float v[COLUMNS / WARP * EACH];
+  float v[COLUMNS / WARP * EACH], times[COLUMNS / WARP * EACH];
   ELEMENTS(e, COLUMNS / WARP, a->width - first) LANES(l) {
     const i32 i = first + e * WARP + l;
     if (i < a->width) OF(v + e * EACH, l) = LOAD(acc[i]) + a->bias[i];
+    if (i < a->width) OF(times + e * EACH, l) = right ? (LOAD(acc[right + i]) + a->bias[right + i]) * factor : factor;
   }
   ELEMENTS(e, COLUMNS / WARP, a->width - first) LANES(l) {
     const i32 i = first + e * WARP + l;
-    if (i < a->width) y[i] = STORE(NAME(activate)(OF(v + e * EACH, l), a->activation));
+    if (i < a->width) y[i] = STORE(NAME(activate)(OF(v + e * EACH, l), a->activation) * OF(times + e * EACH, l));
   }
 }
