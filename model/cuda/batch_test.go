@@ -20,6 +20,11 @@ import (
 func TestBatchInvariance(t *testing.T) {
 	m := open(t, cputest.Bundled(), model.FP32)
 	modeltest.CheckInvariance(t, m, modeltest.MixedJobs(m, modeltest.Bundled(t).Cases[:24], 40), maxRows, 2)
+	for _, precision := range []model.Precision{model.FP32, model.FP16} {
+		t5 := modeltest.Families(t)["t5-trained"]
+		m := open(t, t5.Dir, precision)
+		modeltest.CheckInvariance(t, m, modeltest.MixedJobs(m, t5.Cases, 40), maxRows, 4)
+	}
 }
 
 // TestRunsOfAStep feeds more rows than one run has, prefixes among them: the answer is

@@ -31,13 +31,24 @@ func goldens(t *testing.T) *modeltest.Goldens {
 }
 
 // TestBundled checks the bundled model in both precisions.
-func TestBundled(t *testing.T) {
-	g := goldens(t)
+func TestBundled(t *testing.T) { check(t, goldens(t)) }
+
+// TestT5 checks a trained model of MADLAD-400's form, and one whose numbers are as large as
+// those of real ones: in half precision they overflow unless that is seen to.
+func TestT5(t *testing.T) {
+	g := modeltest.Families(t)["t5-trained"]
+	check(t, g)
+	t.Run("louder", func(t *testing.T) { check(t, modeltest.Louder(t, g, 1<<13)) })
+}
+
+func check(t *testing.T, g *modeltest.Goldens) {
 	for _, precision := range []model.Precision{model.FP32, model.FP16} {
 		t.Run(string(precision), func(t *testing.T) {
 			dir := exported(t, g.Dir, precision)
 			m := open(t, dir)
-			tok, err := family.OpenTokenizer(dir, "", nil)
+			manifest, err := model.ReadManifest(dir)
+			require.NoError(t, err)
+			tok, err := family.OpenTokenizer(dir, manifest.Family, nil)
 			require.NoError(t, err)
 			for _, setting := range []string{"greedy", "beam5"} {
 				t.Run(setting, func(t *testing.T) { agreement(t, m, tok, g, setting) })

@@ -87,7 +87,7 @@ func measure(b *testing.B, m *cuda.Model, beams, sentences int) {
 // weights once.
 func floor(spec model.Spec) float64 {
 	d := spec.DModel
-	layer := 6*d*d + 2*d*spec.Decoder.FFN // cross attention's keys and values are the encoder's
+	layer := 6*d*spec.Decoder.Inner(d) + spec.FFNMatrices()*d*spec.Decoder.FFN // cross attention's keys and values are the encoder's
 	return 2 * float64(spec.Decoder.Layers*layer+spec.VocabSize*d) / *bandwidth / 1e6
 }
 

@@ -14,7 +14,7 @@ from protocol import serve  # noqa: E402
 
 def main(checkpoint):
     transformers.utils.logging.set_verbosity_error()
-    model = transformers.M2M100ForConditionalGeneration.from_pretrained(checkpoint, dtype=torch.float16).eval().cuda()
+    model = transformers.AutoModelForSeq2SeqLM.from_pretrained(checkpoint, dtype=torch.float16).eval().cuda()
     start, pad = model.config.decoder_start_token_id, model.config.pad_token_id
 
     def decode(sources, target, beams, length):
