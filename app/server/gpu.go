@@ -88,8 +88,8 @@ func (g *gpuBackend) needs(config.Config, *model.Manifest) int64 { return 0 }
 
 // acceptsNetwork says why no GPU runs a model of these parts.
 func acceptsNetwork(spec model.Spec) error {
-	if spec.CPUOnly() {
-		return fmt.Errorf("%w: its network runs on CPUs only in this build: set DEVICE=cpu", errElsewhere)
+	if err := cuda.Accepts(spec); err != nil {
+		return fmt.Errorf("%w: %w: set DEVICE=cpu", errElsewhere, err)
 	}
 	return nil
 }

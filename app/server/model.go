@@ -207,8 +207,10 @@ func (l *loader) preparer(precision model.Precision, downloads string) (*weights
 	}
 	if precision == model.FP16 { // which GPUs ask for
 		settings.Accept = func(config []byte) (int64, error) {
-			if spec, err := checkpoint.ParseConfig(config); err == nil && spec.CPUOnly() {
-				return 0, acceptsNetwork(spec)
+			if spec, err := checkpoint.ParseConfig(config); err == nil {
+				if err := acceptsNetwork(spec); err != nil {
+					return 0, err
+				}
 			}
 			return weights.AcceptConfig(config)
 		}

@@ -68,10 +68,21 @@ func checkFiles(ctx context.Context, dir string, manifest *model.Manifest, verif
 	if p := manifest.Precision; p != model.FP16 && p != model.FP32 {
 		return fmt.Errorf("%s holds an %s model, which is for CPUs: export it with PRECISION=fp16 for a GPU", dir, p)
 	}
-	if manifest.Spec.CPUOnly() {
-		return fmt.Errorf("%s holds a model whose network runs on CPUs only in this build", dir)
+	if err := Accepts(manifest.Spec); err != nil {
+		return fmt.Errorf("%s holds a model for CPUs: %w", dir, err)
 	}
 	return manifest.Check(ctx, dir, verify, model.CUDAEncoderFile, model.CUDADecoderFile, model.WeightsFile)
+}
+
+// Accepts says why no GPU runs a network of these parts and sizes.
+func Accepts(spec model.Spec) error {
+	if spec.CPUOnly() {
+		return errors.New("its decoder has recurrent units, which run on CPUs only")
+	}
+	if d := max(spec.Encoder.HeadDim(spec.DModel), spec.Decoder.HeadDim(spec.DModel)); d > kernels.MostHeadDim {
+		return fmt.Errorf("its heads of attention are %d wide: GPUs run up to %d", d, kernels.MostHeadDim)
+	}
+	return nil
 }
 
 // load makes the device ready and loads both graphs.

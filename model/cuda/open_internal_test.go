@@ -255,3 +255,10 @@ func TestErrorsOfGPUs(t *testing.T) {
 	assert.ErrorIs(t, err, ErrMemory)
 	assert.ErrorContains(t, err, "the CPU has 5 MiB left")
 }
+
+func TestAccepts(t *testing.T) {
+	wide := model.Stack{Heads: 4, HeadWidth: 256}
+	assert.NoError(t, Accepts(model.Spec{DModel: 64, Encoder: model.Stack{Heads: 1}, Decoder: model.Stack{Heads: 4, HeadWidth: 128}}))
+	assert.EqualError(t, Accepts(model.Spec{DModel: 64, Encoder: wide, Decoder: wide}), "its heads of attention are 256 wide: GPUs run up to 128")
+	assert.ErrorContains(t, Accepts(model.Spec{DModel: 4, Recurrent: true}), "recurrent units, which run on CPUs only")
+}

@@ -62,8 +62,10 @@ DEVICE void NAME(attend_slices)(const struct attention_args *a, const struct NAM
   float most = -INFINITE, total = 0;
   for (i32 first = 0; first < s->length; first += group) {
     T keys[HELD * EACH], values[HELD * EACH];
-    float dots[HELD * EACH], weight[HELD], top = most;
+    float dots[HELD * EACH], far[EACH], weight[HELD], top = most;
     i32 rows[HELD], fresh[HELD];
+    // Lane g adds what belongs to the distance of token g.
+    LANES(l) OF(far, l) = s->distances ? s->distances[s->apart * NAME(clamp)(TOKEN_OF(l) - s->at, a->reach)] : 0;
     UNROLL for (i32 g = 0; g < group; g++) rows[g] = s->tracked ? s->history[TOKEN_OF(g)] : s->row;
     UNROLL for (i32 g = 0; g < group; g++) {
       const struct NAME(place) p = NAME(locate)(s, rows[g], TOKEN_OF(g));
@@ -75,13 +77,11 @@ DEVICE void NAME(attend_slices)(const struct attention_args *a, const struct NAM
       }
     }
     UNROLL for (i32 g = 0; g < group; g++) {
-      LANES(l) OF(dots + g * EACH, l) = 0;
+      LANES(l) OF(dots + g * EACH, l) = l == g ? OF(far, l) : 0;
       SLICES_OF(dim) LANES(l) OF(dots + g * EACH, l) += OF(q + j * EACH, l) *
           NAME(remembered)(OF(keys + (g * slices + j) * EACH, l), OF(key_bias + j * EACH, l), fresh[g]);
     }
     warp_sums(dots, weight, group);
-    UNROLL for (i32 g = 0; g < group && s->distances; g++)
-      weight[g] += s->distances[s->apart * NAME(clamp)(TOKEN_OF(g) - s->at, a->reach)];
     UNROLL for (i32 g = 0; g < group; g++) {
       if (first + g >= s->length) weight[g] = -INFINITE;
       top = fmaxf(top, weight[g]);
