@@ -72,13 +72,12 @@ func (b *cuda) embed(stack string) string {
 
 // headroom is the attribute of what goes into a product for the residual stream, which is
 // divided by it, and of what adds the product, which multiplies by it. Models with RMS norms were
-// trained in bfloat16 or single precision, and their stream, and what feed-forward blocks add to
-// it, exceed half precision's 65504: clamped they would be wrong. The stream is in single precision
-// in any case, and products add up in it; with this, what they are made of and what they give
-// has room up to 4 million in half precision. A power of two rounds nothing, and what it takes away
-// at the other end, numbers of an activation below 0.004, is less than the rounding of the others in
-// its row. It costs no time and no memory, as a product in single precision would (transformers keeps T5's
-// "wo" in it), and loses no digits, as one in bfloat16 would.
+// trained in bfloat16 or single precision, and what their feed-forward blocks add to the stream
+// exceeds half precision's 65504: clamped it would be wrong. The stream itself is in single precision
+// in any case; with this, what is added to it has room up to 4 million. A power of two rounds
+// nothing. What it takes away at the other end, digits of activations below 0.004, is little beside
+// what a row's large numbers lose by rounding. A product in single precision, in which
+// transformers keeps T5's "wo", would take time and memory, and one in bfloat16 would lose digits.
 func (b *cuda) headroom() []onnx.Attr {
 	if b.spec.RMSNorm && b.w.precision == model.FP16 {
 		return []onnx.Attr{onnx.Float("headroom", 64)}

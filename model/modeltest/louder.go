@@ -20,7 +20,7 @@ var intoStream = regexp.MustCompile(`^shared\.|\.(o|wo)\.weight$`)
 func Louder(t testing.TB, g *Goldens, times float32) *Goldens {
 	t.Helper()
 	louder := *g
-	louder.Dir = filepath.Join(t.TempDir(), filepath.Base(g.Dir)+"-louder")
+	louder.Dir = t.TempDir()
 	require.NoError(t, os.CopyFS(louder.Dir, os.DirFS(g.Dir)))
 	path := filepath.Join(louder.Dir, "model.safetensors")
 	raw, err := os.ReadFile(path)

@@ -31,24 +31,22 @@ func goldens(t *testing.T) *modeltest.Goldens {
 }
 
 // TestBundled checks the bundled model in both precisions.
-func TestBundled(t *testing.T) { check(t, goldens(t)) }
+func TestBundled(t *testing.T) { check(t, goldens(t), "", exported) }
 
 // TestT5 checks a trained model of MADLAD-400's form, and one whose numbers are as large as
 // those of real ones: in half precision they overflow unless that is seen to.
 func TestT5(t *testing.T) {
 	g := modeltest.Families(t)["t5-trained"]
-	check(t, g)
-	t.Run("louder", func(t *testing.T) { check(t, modeltest.Louder(t, g, 1<<13)) })
+	check(t, g, "t5", cputest.Export)
+	t.Run("louder", func(t *testing.T) { check(t, modeltest.Louder(t, g, 1<<13), "t5", cputest.Export) })
 }
 
-func check(t *testing.T, g *modeltest.Goldens) {
+// check checks a model of a family in both precisions.
+func check(t *testing.T, g *modeltest.Goldens, name string, export func(testing.TB, string, model.Precision) string) {
 	for _, precision := range []model.Precision{model.FP32, model.FP16} {
 		t.Run(string(precision), func(t *testing.T) {
-			dir := exported(t, g.Dir, precision)
-			m := open(t, dir)
-			manifest, err := model.ReadManifest(dir)
-			require.NoError(t, err)
-			tok, err := family.OpenTokenizer(dir, manifest.Family, nil)
+			m := open(t, export(t, g.Dir, precision))
+			tok, err := family.OpenTokenizer(g.Dir, name, nil)
 			require.NoError(t, err)
 			for _, setting := range []string{"greedy", "beam5"} {
 				t.Run(setting, func(t *testing.T) { agreement(t, m, tok, g, setting) })

@@ -25,7 +25,6 @@ import (
 	"dragoman/model/cuda"
 	"dragoman/model/cuda/cudatest"
 	"dragoman/model/export"
-	"dragoman/model/family"
 )
 
 // The command line, beside that of a test.
@@ -82,10 +81,8 @@ func exported(t testing.TB, checkpoint string, precision model.Precision) string
 	if _, err := model.ReadManifest(dir); err == nil {
 		return dir
 	}
-	f, err := family.Recognize(family.Folder(checkpoint), "")
-	require.NoError(t, err)
 	_, err = export.Export(t.Context(), checkpoint, dir, export.Options{
-		Precision: precision, Source: checkpoint, Family: f.Name, Languages: bundled.Languages(), // any tokenizer that fits will do
+		Precision: precision, Source: checkpoint, Languages: bundled.Languages(), // any tokenizer that fits will do
 	})
 	require.NoError(t, err)
 	return dir

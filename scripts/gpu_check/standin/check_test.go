@@ -24,7 +24,9 @@ func TestCheck(t *testing.T) {
 	assert.Contains(t, printed, "Stand-in 0")
 	for _, precision := range []string{"fp32", "fp16"} {
 		for _, check := range []string{"greedy", "beam5", "company", "leaving", "memory"} {
-			assert.Contains(t, printed, "--- PASS: TestBundled/"+precision+"/"+check+" ")
+			for _, of := range []string{"Bundled", "T5", "T5/louder"} {
+				assert.Contains(t, printed, "--- PASS: Test"+of+"/"+precision+"/"+check+" ")
+			}
 		}
 	}
 
