@@ -22,7 +22,7 @@ import (
 const root = "../../.."
 
 // patience is how long a process may take in all.
-const patience = 3 * time.Minute
+const patience = 6 * time.Minute
 
 // process is a program that runs with the stand-ins.
 type process struct {
