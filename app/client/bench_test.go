@@ -16,7 +16,7 @@ import (
 )
 
 // benchAnswer is what the service of the benchmarks answers, without looking.
-const benchAnswer = `{"result":[{"id":"1","text":"Où se trouve la gare ?"}]}`
+const benchAnswer = `{"result":[{"id":"1","text":"Où est la gare ?"}]}`
 
 var benchRequest = Request{From: "en", To: "fr", Records: []Record{{ID: "1", Text: "Where is the station?"}}}
 

@@ -15,11 +15,11 @@ import (
 func station() *httptest.Server {
 	service := http.NewServeMux()
 	service.HandleFunc("POST /translation", func(w http.ResponseWriter, r *http.Request) {
-		_, _ = io.WriteString(w, `{"result":[{"id":"1","text":"Où se trouve la gare ?"}]}`)
+		_, _ = io.WriteString(w, `{"result":[{"id":"1","text":"Où est la gare ?"}]}`)
 	})
 	service.HandleFunc("POST /translation/stream", func(w http.ResponseWriter, r *http.Request) {
 		_, _ = io.WriteString(w, `{"result":{"id":"1","toLang":"ja","text":"駅はどこですか。"}}`+"\n"+
-			`{"result":{"id":"1","toLang":"fr","text":"Où se trouve la gare ?"}}`+"\n"+`{"done":{"results":2}}`+"\n")
+			`{"result":{"id":"1","toLang":"fr","text":"Où est la gare ?"}}`+"\n"+`{"done":{"results":2}}`+"\n")
 	})
 	return httptest.NewServer(service)
 }
@@ -37,7 +37,7 @@ func night() *httptest.Server {
 		_, _ = fmt.Fprintf(w, "event: job\ndata: {\"job\":%s}\n\nevent: job\ndata: {\"job\":%s}\n\n", running, done)
 	})
 	service.HandleFunc("GET /jobs/4f2c", func(w http.ResponseWriter, r *http.Request) {
-		_, _ = fmt.Fprintf(w, `{"job":%s,"result":[{"id":"1","text":"Où se trouve la gare ?"}]}`, done)
+		_, _ = fmt.Fprintf(w, `{"job":%s,"result":[{"id":"1","text":"Où est la gare ?"}]}`, done)
 	})
 	return httptest.NewServer(service)
 }
@@ -73,7 +73,7 @@ func ExampleClient_Translate() {
 	for _, r := range results {
 		fmt.Println(r.ID, r.To, r.Text)
 	}
-	// Output: 1 fr Où se trouve la gare ?
+	// Output: 1 fr Où est la gare ?
 }
 
 // Each translation as soon as it is there.
@@ -99,7 +99,7 @@ func ExampleClient_Stream() {
 	}
 	// Output:
 	// 1 ja 駅はどこですか。
-	// 1 fr Où se trouve la gare ?
+	// 1 fr Où est la gare ?
 }
 
 // A job outlives the process that submits it: all that another needs is its id.
@@ -143,7 +143,7 @@ func ExampleClient_Submit() {
 	// 4f2c
 	// running 0 of 1
 	// done 1 of 1
-	// Où se trouve la gare ?
+	// Où est la gare ?
 }
 
 // A pause of 20 seconds would be longer than the caller waits: the error is there at once.

@@ -30,7 +30,7 @@ func keyed(t *testing.T, environ ...string) (r *running, key string) {
 // The requests of real programs, with the key where each has it.
 func TestServiceForFrontEnds(t *testing.T) {
 	r, key := keyed(t)
-	const gare, eki = "Où se trouve la gare ?", "駅はどこですか。"
+	const gare, eki = "Où est la gare ?", "駅はどこですか。"
 	bearer, azure := []string{"Authorization", "Bearer " + key}, []string{"Ocp-Apim-Subscription-Key", key, "Ocp-Apim-Subscription-Region", "westeurope"}
 	for _, test := range []struct {
 		name, path, body string

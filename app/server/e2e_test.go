@@ -69,7 +69,7 @@ func TestServiceTranslates(t *testing.T) {
 		{"en", "ja", []record{{"1", "Where is the station?"}}, []record{{"1", "駅はどこですか。"}}},
 		{"en", "fr",
 			[]record{{"b", "I like to read books."}, {"a", ""}, {"b", "Where is the station?"}, {"b", "I like to read books."}},
-			[]record{{"b", "J'aime lire des livres."}, {"a", ""}, {"b", "Où se trouve la gare ?"}, {"b", "J'aime lire des livres."}}},
+			[]record{{"b", "J'aime lire des livres."}, {"a", ""}, {"b", "Où est la gare ?"}, {"b", "J'aime lire des livres."}}},
 		{"ja", "en", []record{{"1", "駅はどこですか。"}}, []record{{"1", "Where is the station?"}}},
 		{"fr", "fr", []record{{"1", "  tel quel "}}, []record{{"1", "  tel quel "}}},
 		{"en", "fr", []record{}, []record{}},

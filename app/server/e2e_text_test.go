@@ -101,13 +101,13 @@ func TestServiceTranslatesHTML(t *testing.T) {
 	r := service(t)
 	_, body := r.send(t, "/translation", `{"payload":{"fromLang":"en","toLang":"fr","format":"html","records":[{"id":"1",`+
 		`"text":"<ul><li>Where is the station?</li><!-- a comment --><li translate=\"no\">It is raining.</li></ul>"}]}}`)
-	assert.Equal(t, `{"result":[{"id":"1","text":"<ul><li>Où se trouve la gare ?</li><!-- a comment --><li translate=\"no\">It is raining.</li></ul>"}]}`+"\n", body)
+	assert.Equal(t, `{"result":[{"id":"1","text":"<ul><li>Où est la gare ?</li><!-- a comment --><li translate=\"no\">It is raining.</li></ul>"}]}`+"\n", body)
 }
 
 func TestServiceDetectsLanguages(t *testing.T) {
 	r := service(t)
 	_, body := r.send(t, "/translation", `{"payload":{"fromLang":"auto","toLangs":["en","fr"],"detail":true,"records":[
-		{"id":"1","text":"駅はどこですか。"},{"id":"2","text":"Où se trouve la gare ?"},{"id":"3","text":"123"}]}}`)
+		{"id":"1","text":"駅はどこですか。"},{"id":"2","text":"Où est la gare ?"},{"id":"3","text":"123"}]}}`)
 	var answer struct {
 		Result []struct {
 			ID, ToLang, Text string
@@ -129,7 +129,7 @@ func TestServiceDetectsLanguages(t *testing.T) {
 	}
 	assert.Equal(t, []string{"1 ja>en", "2 fr>en", "3 >en", "1 ja>fr", "2 fr>fr", "3 >fr"}, seen)
 	assert.Equal(t, "Where is the station?", answer.Result[0].Text)
-	assert.Equal(t, "Où se trouve la gare ?", answer.Result[4].Text)
+	assert.Equal(t, "Où est la gare ?", answer.Result[4].Text)
 }
 
 func TestServiceStreams(t *testing.T) {
@@ -153,7 +153,7 @@ func TestServiceStreams(t *testing.T) {
 		got[event.Result.ID] = event.Result.Text
 	}
 	assert.True(t, done)
-	assert.Equal(t, map[string]string{"1": "Où se trouve la gare ?", "2": "J'aime lire des livres.", "3": "42"}, got)
+	assert.Equal(t, map[string]string{"1": "Où est la gare ?", "2": "J'aime lire des livres.", "3": "42"}, got)
 }
 
 // payload makes a request's body.

@@ -26,7 +26,7 @@ import (
 func TestServiceTranslatesWithNLLB(t *testing.T) {
 	translations := func(r *running) (texts []string) {
 		for _, test := range []struct{ from, to, text string }{
-			{"en", "ja", "Where is the station?"}, {"en", "fr", "I like to read books."}, {"fr", "de", "Où se trouve la gare ?"},
+			{"en", "ja", "Where is the station?"}, {"en", "fr", "I like to read books."}, {"fr", "de", "Où est la gare ?"},
 			{"ja", "en", "駅はどこですか。"}, {"zh", "en", "你好。"}, {"en", "de", "Hello {name}, I have 3 cats."},
 		} {
 			result, err := r.translated(test.from, test.to, []record{{"1", test.text}})

@@ -71,7 +71,7 @@ func TestToolsOverHTTP(t *testing.T) {
 	}
 	failed, content := use(t, session, "translate", map[string]any{"texts": []string{"Where is the station?", "7"}, "to": "fr"}, &translated)
 	require.Empty(t, failed)
-	assert.Equal(t, "Où se trouve la gare ?", translated.Translations[0].Text)
+	assert.Equal(t, "Où est la gare ?", translated.Translations[0].Text)
 	assert.Equal(t, "en", translated.Translations[0].From)
 	assert.Equal(t, "7", translated.Translations[1].Text)
 	assert.Len(t, content, 2)
@@ -116,7 +116,7 @@ func TestToolForDocuments(t *testing.T) {
 	failed, content := use(t, session, "translate_document", map[string]any{"name": "a.md", "content": []byte("# Where is the station?\n"), "to": "fr"}, &named)
 	require.Empty(t, failed)
 	assert.Equal(t, "a.fr.md", named.Name)
-	assert.Equal(t, "# Où se trouve la gare ?\n", string(content[0].(*mcp.EmbeddedResource).Resource.Blob))
+	assert.Equal(t, "# Où est la gare ?\n", string(content[0].(*mcp.EmbeddedResource).Resource.Blob))
 }
 
 // dragoman mcp uses a service that runs, and runs one where none does. It reads and writes files.
@@ -146,7 +146,7 @@ func TestToolsOnStandardInput(t *testing.T) {
 			assert.Equal(t, strings.TrimSuffix(source, ".txt")+".fr.txt", written.Path)
 			raw, err := os.ReadFile(written.Path)
 			require.NoError(t, err)
-			assert.Equal(t, "Où se trouve la gare ?\n", string(raw))
+			assert.Equal(t, "Où est la gare ?\n", string(raw))
 			failed, _ = use(t, session, "translate_document", map[string]any{"path": source, "to": "fr"}, &written)
 			assert.Contains(t, failed, "is there already")
 			require.NoError(t, session.Close())

@@ -84,7 +84,7 @@ func (r *running) metrics(t require.TestingT) string {
 
 const (
 	station   = "Where is the station?"
-	stationFr = "Où se trouve la gare ?"
+	stationFr = "Où est la gare ?"
 )
 
 func TestServiceOfManyModels(t *testing.T) {

@@ -14,7 +14,7 @@ import (
 // The command translates with the model that it is told, or says what there is before it reads a
 // line.
 func TestTranslateCommandWithAModel(t *testing.T) {
-	const station, gare = "Where is the station?", "Où se trouve la gare ?\n"
+	const station, gare = "Where is the station?", "Où est la gare ?\n"
 	environ := environment("MODEL_REPOSITORY=" + filepath.Join(t.TempDir(), "models"))
 	for range 2 {
 		r := execute(t, "", environ, "pull", "--name", "small", exported)

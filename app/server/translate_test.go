@@ -20,7 +20,7 @@ func file(t *testing.T, content string) string {
 }
 
 func TestTranslateCommand(t *testing.T) {
-	const station, gare, reads, lire = "Where is the station?", "Où se trouve la gare ?", "I like to read books.", "J'aime lire des livres."
+	const station, gare, reads, lire = "Where is the station?", "Où est la gare ?", "I like to read books.", "J'aime lire des livres."
 	for _, test := range []struct {
 		name, stdin string
 		args        []string

@@ -14,7 +14,7 @@ import (
 	"dragoman/app/cli/clitest"
 )
 
-const stationText, gareText = "\tWhere is the station?\r\n\r\nI like to read books.\nWhere is the station?", "\tOù se trouve la gare ?\r\n\r\nJ'aime lire des livres.\nOù se trouve la gare ?"
+const stationText, gareText = "\tWhere is the station?\r\n\r\nI like to read books.\nWhere is the station?", "\tOù est la gare ?\r\n\r\nJ'aime lire des livres.\nOù est la gare ?"
 
 // Documents are written again, with their texts as lines are translated.
 func TestTranslateDocuments(t *testing.T) {
@@ -35,7 +35,7 @@ func TestTranslateDocuments(t *testing.T) {
 	assert.Contains(t, r.stderr, "is there already: name another file, or replace it by --force")
 	r = run(at("in"), "-o", at("in/fr"), "--force") // what is there already is no document of the folder
 	require.Equal(t, cli.ExitOK, r.code, r.stderr)
-	gare := "Où se trouve la gare ?"
+	gare := "Où est la gare ?"
 	assert.Equal(t, map[string]string{
 		"a.txt": stationText, "in/b.txt": "Where is the station?", "in/deep/C.TXT": "12\n", "in/photo.jpg": "x",
 		"new/gare.txt": gareText, "in/fr/b.txt": gare, "in/fr/deep/C.TXT": "12\n", "both/a.txt": gareText, "both/b.txt": gare,

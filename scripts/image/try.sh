@@ -127,7 +127,7 @@ quiet() { ! grep -E 'level=(WARN|ERROR)' "$scratch/log" || die "the service comp
 
 # translates wants the service to translate a sentence.
 translates() {
-  local answer want='{"result":[{"id":"1","text":"Où se trouve la gare ?"}]}'
+  local answer want='{"result":[{"id":"1","text":"Où est la gare ?"}]}'
   answer=$(curl -fsS "$address/translation" -H 'Content-Type: application/json' \
     -d '{"payload":{"fromLang":"en","toLang":"fr","records":[{"id":"1","text":"Where is the station?"}]}}')
   [[ $answer == "$want" ]] || die "the translation is $answer, not $want"
@@ -176,7 +176,7 @@ glossary=$(curl -fsS "$address/glossaries?name=Trial&from=en&to=fr" -H 'Content-
 stop
 serve
 quiet
-[[ $(curl -fsS "$address/documents/$id/result") == 'Où se trouve la gare ?' ]] || die "the document is $(curl -sS "$address/documents/$id/result")"
+[[ $(curl -fsS "$address/documents/$id/result") == 'Où est la gare ?' ]] || die "the document is $(curl -sS "$address/documents/$id/result")"
 curl -fsS "$address/glossaries/$glossary" >/dev/null || die "the glossary is gone"
 stop
 ok "with its volumes it has jobs, documents and glossaries, also after a restart"

@@ -20,7 +20,7 @@ now() { date +%s%3N; }
 
 # first starts the service and sets $took to the milliseconds until its first answer.
 first() {
-  local start answer="" want='{"result":[{"id":"1","text":"Où se trouve la gare ?"}]}'
+  local start answer="" want='{"result":[{"id":"1","text":"Où est la gare ?"}]}'
   start=$(now)
   "$@" serve >"$scratch/log" 2>&1 &
   until answer=$(curl -fs --max-time 60 http://127.0.0.1:9527/translation -H 'Content-Type: application/json' \
