@@ -105,14 +105,14 @@ def read(paths):
 class Epochs:
     """Epochs of a Maker, each made by other processes while the one before is in use."""
 
-    def __init__(self, maker, processes, first=0):
+    def __init__(self, maker, processes):
         """processes: 0 to make each epoch when it is asked for. Others begin with the first at
         once: they are forks, which a process that uses a GPU cannot make any more."""
         self.maker, self.waiting, self.pool = maker, {}, None
         if processes:
             self.pool = concurrent.futures.ProcessPoolExecutor(
                 processes, multiprocessing.get_context("fork"), initializer=_keep, initargs=(maker,))
-            self.waiting = {first: self._start(first)}
+            self.waiting = {0: self._start(0)}
 
     def get(self, number):
         """The examples of an epoch."""

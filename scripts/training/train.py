@@ -56,7 +56,7 @@ def _arguments():
     add("--processes", type=int, default=0, help="that make the next epoch; for a GPU")
     add("--precision", default="auto", choices=("auto", "bf16", "fp32"),
         help="of products; auto: bf16, but for a CPU without instructions for it")
-    add("--compile", action="store_true", help="by torch.compile: worth its minute on a GPU")
+    add("--compile", action="store_true", help="by torch.compile")
     add("--seed", type=int, default=1)
     for field in dataclasses.fields(Shape)[1:]:
         add("--" + field.name.replace("_", "-"), type=int, default=field.default)
