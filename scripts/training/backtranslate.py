@@ -54,7 +54,7 @@ def _is_chosen(text, share):
 def _pairs(model, vocabulary, pairs, language, arguments):
     texts = sorted({pair.source for pair in pairs})
     with torch.autocast(arguments.device, dtype=torch.bfloat16):
-        made = dict(zip(texts, translate(model, vocabulary, texts, corpus.PIVOT, language, arguments.rows)))
+        made = dict(zip(texts, translate([model], vocabulary, texts, corpus.PIVOT, language, arguments.rows)))
     return [corpus.Pair(corpus.BACK, language, pair.target_language, made[pair.source], pair.target)
             for pair in pairs if made[pair.source]]
 

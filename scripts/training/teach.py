@@ -23,12 +23,12 @@ import batches
 import checkpoint
 import corpus
 from model import M2M100, Shape
-from pieces import EOS, Vocabulary
-from translate import greedy
+from pieces import Vocabulary
+from translate import translate
 
 ROUNDS = 16   # parts of the sentences, one after another
 ROWS = 3072   # of a batch
-SHORTEST, LONGEST = 6, 42  # ids of a sentence that models can be trusted with (see distill.py)
+SHORTEST, LONGEST = 4, 40  # pieces of a sentence that models can be trusted with (see distill.py)
 
 
 def main():
@@ -51,19 +51,15 @@ def main():
     pairs = []
     for number in range(ROUNDS):
         for source in corpus.LANGUAGES:
-            sentences = shuffled[source][number::ROUNDS]
-            rows = [[vocabulary.language(source), *ids, EOS] for ids in vocabulary.encode(sentences)]
-            order = sorted((i for i in range(len(rows)) if SHORTEST <= len(rows[i]) <= LONGEST), key=lambda i: len(rows[i]))
+            part = shuffled[source][number::ROUNDS]
+            sentences = [text for text, ids in zip(part, vocabulary.encode(part)) if SHORTEST <= len(ids) <= LONGEST]
             for target in corpus.LANGUAGES:
-                for start in range(0, len(order) if target != source else 0, ROWS):
-                    if time.monotonic() - started > arguments.seconds:
-                        return _write(arguments.out, pairs)
-                    part = order[start:start + ROWS]
-                    limit = 2 * len(rows[part[-1]]) + 12
-                    found = greedy(teachers, [rows[i] for i in part], vocabulary.language(target), limit)
-                    translations = (vocabulary.decode(ids) for ids in found)
-                    pairs += [corpus.Pair(corpus.DISTILLED, source, target, sentences[i], text)
-                              for i, text in zip(part, translations) if corpus.is_sound(text, target)]
+                if time.monotonic() - started > arguments.seconds:
+                    return _write(arguments.out, pairs)
+                if target != source:
+                    translations = translate(teachers, vocabulary, sentences, source, target, ROWS)
+                    pairs += [corpus.Pair(corpus.DISTILLED, source, target, text, translation)
+                              for text, translation in zip(sentences, translations) if corpus.is_sound(translation, target)]
         print(f"{len(pairs):,} after {number + 1} of {ROUNDS} rounds, {time.monotonic() - started:.0f} s", flush=True)
     _write(arguments.out, pairs)
 

@@ -74,7 +74,7 @@ def _arguments():
         add("--" + field.name, type=float, default=field.default, help="see augment.Settings")
     add("--finish", type=int, metavar="STEPS", help="end in as many steps after the first start with this")
     add("--within", type=float, metavar="SECONDS",
-        help="end in as many seconds, with a learning rate that goes to nothing in them: for a GPU that is lent; no --finish")
+        help="end in as many seconds, with a learning rate that goes to nothing in them; without --finish")
     add("--stop-after", type=float, metavar="SECONDS", help="save and end after this time")
     add("--save-every", type=float, default=180, metavar="SECONDS")
     add("--dev-every", type=int, default=2000, metavar="STEPS")
@@ -99,6 +99,7 @@ class Run:
     def __init__(self, arguments):
         self.arguments, self.device = arguments, torch.device(arguments.device)
         self.started, self.stopped = time.monotonic(), False
+        self.began = None  # when the first epoch was ready, from which --within counts
         os.makedirs(arguments.out, exist_ok=True)
         torch.manual_seed(arguments.seed)
         self.vocabulary = Vocabulary(arguments.vocabulary)
@@ -130,10 +131,10 @@ class Run:
             progress.decay_start = None
         elif progress.decay_start is None:
             progress.decay_start = progress.step
-        log, examples = Log(self), self.epochs.get(progress.epoch)
-        self.began = time.monotonic()
+        log = Log(self)
         while not self._ends():
-            examples = examples or self.epochs.get(progress.epoch)
+            examples = self.epochs.get(progress.epoch)
+            self.began = self.began or time.monotonic()
             todo = examples.batches(self.arguments.tokens, self.maker.order(progress.epoch))
             for batch in todo[progress.batch:]:
                 started = time.monotonic()
@@ -144,7 +145,7 @@ class Run:
                 if self._ends():
                     break
             if progress.batch >= len(todo):  # more than there are, if the epoch was longer before a restart with other settings
-                progress.epoch, progress.batch, examples = progress.epoch + 1, 0, None
+                progress.epoch, progress.batch = progress.epoch + 1, 0
         self.save()
         if self._finished():
             log.measure()
@@ -162,7 +163,8 @@ class Run:
 
     def _spent(self):
         """The share of --within that is over; 0 without it."""
-        return (time.monotonic() - self.began) / self.arguments.within if self.arguments.within else 0.0
+        within = self.arguments.within
+        return (time.monotonic() - self.began) / within if within and self.began else 0.0
 
     def _step(self, tensors):
         """Learns from a batch. Returns the loss, the negative log-likelihood and the number of labels."""

@@ -61,19 +61,16 @@ def _step(layer, x, past, across, mask):
     return layer.feed(layer.across(x, *across, mask)), (keys, values)
 
 
-def translate(model, vocabulary, texts, source, target, rows=64):
-    """Greedy translations of texts."""
-    training = model.training
-    model.eval()
+def translate(models, vocabulary, texts, source, target, rows=64):
+    """Greedy translations of texts by models in eval mode (see greedy)."""
     encoded = [[vocabulary.language(source), *ids, EOS] for ids in vocabulary.encode(texts)]
     order = sorted(range(len(texts)), key=lambda i: len(encoded[i]))
     found = [""] * len(texts)
     for start in range(0, len(order), rows):
         part = order[start:start + rows]
         limit = min(2 * len(encoded[part[-1]]) + 12, 198)
-        for i, ids in zip(part, greedy([model], [encoded[i] for i in part], vocabulary.language(target), limit)):
+        for i, ids in zip(part, greedy(models, [encoded[i] for i in part], vocabulary.language(target), limit)):
             found[i] = vocabulary.decode(ids)
-    model.train(training)
     return found
 
 
@@ -93,6 +90,6 @@ class Dev:
         """{(from, to): chrF of greedy translations}"""
         found = {}
         for (source, target), pairs in sorted(self.directions.items()):
-            texts = translate(model, vocabulary, [pair.source for pair in pairs], source, target)
+            texts = translate([model], vocabulary, [pair.source for pair in pairs], source, target)
             found[source, target] = CHRF().corpus_score(texts, [[pair.target for pair in pairs]]).score
         return found

@@ -55,15 +55,6 @@ static OrtStatus *add_norm(Call c, i32 only_norm) {
   return device_start(c, KERNEL_add_norm, &a);
 }
 
-static OrtStatus *activate(Call c, i32 gated);
-
-// BiasActivation: acc T [R, f], bias [f] → activation(acc + bias) / headroom T [R, f]. Attributes
-// activation and headroom; BiasRelu has no activation.
-OrtStatus *device_bias_activation(void *node, OrtKernelContext *context) { return activate(call_of(node, context), 0); }
-
-// Gate: acc T [R, 2·f], bias [2·f] → activation(left) · right / headroom T [R, f], the halves of acc + bias.
-OrtStatus *device_gate(void *node, OrtKernelContext *context) { return activate(call_of(node, context), 1); }
-
 static OrtStatus *activate(Call c, i32 gated) {
   struct bias_activation_args a = {.activation = (i32)c.node->activation, .headroom = c.node->headroom, .gated = gated};
   int64_t d[2] = {ANY, ANY};
@@ -76,6 +67,13 @@ static OrtStatus *activate(Call c, i32 gated) {
   a.units = d[0] * a.chunks;
   return device_start(c, KERNEL_bias_activation, &a);
 }
+
+// BiasActivation: acc T [R, f], bias [f] → activation(acc + bias) / headroom T [R, f]. Attributes
+// activation and headroom; BiasRelu has no activation.
+OrtStatus *device_bias_activation(void *node, OrtKernelContext *context) { return activate(call_of(node, context), 0); }
+
+// Gate: acc T [R, 2·f], bias [2·f] → activation(left) · right / headroom T [R, f], the halves of acc + bias.
+OrtStatus *device_gate(void *node, OrtKernelContext *context) { return activate(call_of(node, context), 1); }
 
 // PartialCandidates: logits T [R, V], pages int32 [P], of which only the size counts, bias [V],
 // which may be left out
