@@ -130,7 +130,8 @@ typedef struct {
   // add_bias writes n logits acc·scale + bias.
   void (*add_bias)(float *out, const float *acc, float scale, const float *bias, int64_t n);
   // to_floats turns the sums of a tile, [rows, 3·PANEL], into floats: n outputs of each row, from output c on, the first to out.
-  void (*to_floats)(float *out, int64_t stride, const int32_t *sums, int64_t rows, Int8Rows x, Int8Matrix m, int64_t c, int64_t n);
+  void (*to_floats)(float *out, int64_t stride, const int32_t *sums, int64_t rows, const Int8Rows *x, const Int8Matrix *m,
+                    int64_t c, int64_t n);
 } Kernels;
 
 // kernels are those of the best generation that this CPU belongs to.

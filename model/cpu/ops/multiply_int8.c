@@ -74,7 +74,7 @@ static void thread(void *data, size_t i) {
   Int8Product *p = w->product;
   int64_t u = w->next++, packed = -1;
   if (u >= w->units) return;
-  size_t rows = (w->most * p->m.steps * STEP * w->path->size + 63) / 64 * 64;
+  size_t rows = (int8_packed(w->path, w->most, p->m.steps) + 63) / 64 * 64;
   size_t floats = p->target ? 0 : w->most * p->panels * PANEL * sizeof(float);
   uint8_t *scratch = aligned_take(64, rows + floats);
   if (!scratch) {
@@ -121,8 +121,8 @@ OrtStatus *int8_run(Call c, Int8Product *p) {
   enum { SMALL = 1 << 21, WEIGHTS = 8 };
   if (p->rows == 0 || p->m.width == 0) return NULL;
   if (!pieces_rest()) return fail(c.api, ORT_FAIL, "the run was given up");
-  const Int8Path *path = int8_path();
-  int64_t bytes = p->m.steps * STEP * path->size, limit = bytes ? BLOCK_BYTES / bytes : BLOCK_ROWS;
+  const Int8Path *path = int8_path(p->zero == 0);
+  int64_t bytes = p->m.steps * STEP, limit = bytes ? BLOCK_BYTES / bytes : BLOCK_ROWS;
   limit = limit < 8 ? 8 : limit > BLOCK_ROWS ? BLOCK_ROWS : limit;
   Work w = {.product = p, .path = path, .blocks = (p->rows + limit - 1) / limit};
   w.most = (p->rows + w.blocks - 1) / w.blocks;

@@ -13,42 +13,80 @@ static inline int64_t tiles_of(const Int8Path *path, int64_t n) {
 // height_of is how many rows tile t has: the first ones may have one more than the others.
 static inline int64_t height_of(int64_t t, int64_t n, int64_t tiles) { return n / tiles + (t < n % tiles); }
 
-// put writes four numbers of a packed row, each in `size` bytes.
-static inline void put(uint8_t *out, uint32_t four, int size) {
-  uint64_t wide = (four | (uint64_t)four << 16) & 0x0000ffff0000ffff;
-  wide = (wide | wide << 8) & 0x00ff00ff00ff00ff;
-  if (size == 2)
-    memcpy(out, &wide, sizeof wide);
-  else
-    memcpy(out, &four, sizeof four);
+// A Rests is what packed rows leave for `mend`. It lies behind them.
+typedef struct {
+  int32_t *starts;  // [n]: what the sums of a row start from
+  int32_t *ends;    // [n]: of a row's rests
+  Int8Rest *rests;
+} Rests;
+
+static inline Rests rests_of(const uint8_t *packed, int64_t n, int64_t steps) {
+  int32_t *starts = (int32_t *)(packed + n * steps * STEP);
+  return (Rests){starts, starts + n, (Int8Rest *)(starts + 2 * n)};
 }
 
-static inline void pack(const Int8Path *path, uint8_t *packed, const uint8_t *x, int64_t n, int64_t depth, int size) {
+int64_t int8_packed(const Int8Path *path, int64_t n, int64_t steps) {
+  int64_t rests = path->bound ? 2 * (int64_t)sizeof(int32_t) + steps * (int64_t)sizeof(Int8Rest) : 0;
+  return n * (steps * STEP + rests);
+}
+
+// sums_of adds each two of four numbers.
+static inline uint32_t sums_of(uint32_t four) { return (four & 0x00ff00ff) + (four >> 8 & 0x00ff00ff); }
+
+// magnitudes_of are four signed numbers without their signs.
+static inline uint32_t magnitudes_of(uint32_t four) {
+  uint32_t negative = four >> 7 & 0x01010101;
+  return (four ^ negative * 255) + negative;
+}
+
+// cut leaves of four numbers what keeps to the bound, a power of two, and moves the rest to *rests.
+static inline uint32_t cut(const Int8Path *path, uint32_t four, int32_t step, const int with_sign, Int8Rest **rests) {
+  uint32_t sums = sums_of(with_sign ? magnitudes_of(four) : four);
+  if (!((sums + (path->bound - 1) * 0x00010001u) & 2u * path->bound * 0x00010001u)) return four;
+  uint8_t numbers[STEP];
+  memcpy(numbers, &four, STEP);
+  Int8Rest *rest = (*rests)++;
+  rest->step = step;
+  for (int i = 0; i < STEP; i++) {
+    int half = path->bound / 2, v = with_sign ? (int8_t)numbers[i] : numbers[i], kept = v > half ? half : v < -half ? -half : v;
+    numbers[i] = kept, rest->numbers[i] = v - kept;
+  }
+  memcpy(&four, numbers, STEP);
+  return four;
+}
+
+static inline __attribute__((always_inline)) void pack(const Int8Path *path, uint8_t *packed, const uint8_t *x, int64_t n, int64_t depth,
+                                                       const int bounded, const int with_sign) {
   int64_t tiles = tiles_of(path, n), steps = (depth + STEP - 1) / STEP, whole = depth / STEP;
   uint32_t flip = path->zero * 0x01010101u;
+  Rests left = rests_of(packed, n, steps);
+  Int8Rest *rests = left.rests;
   for (int64_t t = 0; t < tiles; t++) {
     int64_t height = height_of(t, n, tiles);
     for (int64_t r = 0; r < height; r++, x += depth) {
-      uint8_t *out = packed + STEP * size * r;
-      uint32_t four = 0;
-      for (int64_t s = 0; s < whole; s++, out += STEP * size * height) {
-        memcpy(&four, x + s * STEP, STEP);
-        put(out, four ^ flip, size);
+      uint8_t *out = packed + STEP * r;
+      int64_t sum = -4 * 128 * steps;
+      for (int64_t s = 0; s < steps; s++, out += STEP * height) {
+        uint32_t four = flip;  // where there are no more inputs
+        memcpy(&four, x + s * STEP, s < whole ? STEP : depth % STEP);
+        if (bounded && with_sign) sum += sums_of(four) * 0x00010001u >> 16;
+        four ^= flip;
+        if (bounded) four = cut(path, four, (int32_t)s, with_sign, &rests);
+        memcpy(out, &four, STEP);
       }
-      if (whole == steps) continue;
-      four = 0;  // what stands where there are no more inputs is multiplied by zeros
-      memcpy(&four, x + whole * STEP, depth - whole * STEP);
-      put(out, four ^ flip, size);
+      if (bounded) *left.starts++ = with_sign ? -128 * sum : 0, *left.ends++ = rests - left.rests;
     }
-    packed += steps * STEP * size * height;
+    packed += steps * STEP * height;
   }
 }
 
 void int8_pack(const Int8Path *path, uint8_t *packed, const uint8_t *x, int64_t n, int64_t depth) {
-  if (path->size == 2)
-    pack(path, packed, x, n, depth, 2);
+  if (!path->bound)
+    pack(path, packed, x, n, depth, 0, 0);
+  else if (path->zero)
+    pack(path, packed, x, n, depth, 1, 1);
   else
-    pack(path, packed, x, n, depth, 1);
+    pack(path, packed, x, n, depth, 1, 0);
 }
 
 // The panels are taken a few at a time, and all rows pass over these, tile by tile:
@@ -70,18 +108,24 @@ void int8_multiply(Int8Rows x, Int8Matrix m, int64_t first, int64_t end, float *
   for (int64_t p = first; p < end; p += most) {
     int64_t panels = most < end - p ? most : end - p, c = p * PANEL;
     int64_t n = panels * PANEL < m.width - c ? panels * PANEL : m.width - c;
-    const int8_t *next = p + panels < end ? m.panels + (p + panels) * panel : ahead;
     for (int64_t i = 0; i < n; i += 16) {
       __builtin_prefetch(m.sums + c + n + i, 0, 2);
       __builtin_prefetch(m.scale + c + n + i, 0, 2);
     }
     const uint8_t *packed = x.packed;
+    Rests left = rests_of(packed, x.n, m.steps);
+    int64_t rest = 0;
+    Fetch fetch = {p + panels < end ? m.panels + (p + panels) * panel : ahead, share, distance};
     float *at = out + c - first * PANEL;
     for (int64_t t = 0; t < tiles; t++) {
       int64_t height = height_of(t, x.n, tiles);
-      path->tile(sums, packed, height, m.panels + p * panel, panels, m.steps, (Fetch){next, share, distance});
-      kernels->to_floats(at, stride, sums, height, x, m, c, n);
-      packed += m.steps * STEP * path->size * height, at += height * stride, next += m.steps * share;
+      path->tile(sums, packed, height, m.panels + p * panel, panels, m.steps, &fetch);
+      for (int64_t r = 0; path->bound && r < height; r++) {
+        path->mend(sums + r * 3 * PANEL, *left.starts++, left.rests + rest, *left.ends - rest, m.panels + p * panel);
+        rest = *left.ends++;
+      }
+      kernels->to_floats(at, stride, sums, height, &x, &m, c, n);
+      packed += m.steps * STEP * height, at += height * stride, fetch.next += m.steps * share;
     }
   }
 }

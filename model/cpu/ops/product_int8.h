@@ -36,27 +36,40 @@ typedef struct {
   int64_t stride, distance;
 } Fetch;
 
+// An Int8Rest is what packed rows leave out of four numbers of step `step`.
+typedef struct {
+  int32_t step;
+  uint8_t numbers[STEP];
+} Int8Rest;
+
 // An Int8Path computes tiles with what some CPUs have.
 typedef struct {
   const char *name;
   int (*supported)(void);
   // tile writes the sums of rows × panels to out [rows, 3·PANEL], from packed rows x,
   // see int8_pack.
-  void (*tile)(int32_t *out, const uint8_t *x, int64_t rows, const int8_t *w, int64_t panels, int64_t steps, Fetch fetch);
+  void (*tile)(int32_t *out, const uint8_t *x, int64_t rows, const int8_t *w, int64_t panels, int64_t steps, const Fetch *fetch);
   int rows, panels;  // the largest tile, at most 8 × 3
   int alone;         // rows of the largest tile of one panel with a distance, at most 16
-  int size;          // bytes of a number of packed rows: 1 or 2
-  int zero;          // what x counts from: 128 where both factors are signed, else 0
+  int zero;          // what x counts from: 128 where it is signed, else 0
+  // Where products are added in 16 bits first: what the magnitudes of two neighbours of x may come to, so that nothing
+  // overflows, a power of two; else 0. What is beyond it is left for `mend`.
+  int bound;
+  // mend adds to the sums of a row and a panel the products of its n rests, and `start`.
+  void (*mend)(int32_t *out, int32_t start, const Int8Rest *rests, int64_t n, const int8_t *w);
 } Int8Path;
 
 // int8_paths are all paths of this architecture, best first, a null name at the end.
 extern const Int8Path int8_paths[];
-// int8_path is the best path that this CPU has.
-const Int8Path *int8_path(void);
+// int8_path is the best path that this CPU has for x that lies around 128, or if `positive` is 1 for x from 0 on, mostly small.
+// Each path is right for both.
+const Int8Path *int8_path(int positive);
 
 // int8_pack packs n rows of x, depth numbers each, for tiles: rows are put into tiles
-// of about equal height, which are [steps, height, 4]. packed has n·steps·4·path->size bytes.
+// of about equal height, which are [steps, height, 4]. Where the path has a bound, what it leaves for `mend` comes behind them.
 void int8_pack(const Int8Path *path, uint8_t *packed, const uint8_t *x, int64_t n, int64_t depth);
+// int8_packed is how many bytes they take at most, a multiple of 4.
+int64_t int8_packed(const Int8Path *path, int64_t n, int64_t steps);
 
 // Int8Rows are packed rows, and how they become floats: a product is
 // sum · scale[output] · unit, of x counted from zero.

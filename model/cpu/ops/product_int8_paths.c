@@ -59,44 +59,47 @@ static inline __attribute__((always_inline, target("avx2"))) __m256i dot256(__m2
 #define DOT(v, w, x) dot256(v, w, x)
 #include "product_int8_tile.h"
 
-// Without VNNI: products of 16-bit numbers, added in pairs, are exact; those of 8-bit numbers saturate. Rows are packed in 16
-// bits, so that only weights are widened, once for all rows. The sums of an output are in two lanes until the end.
-typedef struct {
-  __m256i low, high;
-} Pair256;
-
-// In C, gcc loads the numbers of all rows first, and has no registers left for the sums.
-static inline __attribute__((always_inline, target("avx2"))) Pair256 pair_dot256(Pair256 v, Pair256 w, const uint8_t *x) {
-  __m256i spread, products;
-  __asm__(
-      "vpbroadcastq %4, %2\n\t"
-      "vpmaddwd %2, %5, %3\n\t"
-      "vpmaddwd %2, %6, %2\n\t"
-      "vpaddd %3, %0, %0\n\t"
-      "vpaddd %2, %1, %1"
-      : "+x"(v.low), "+x"(v.high), "=&x"(spread), "=&x"(products)
-      : "m"(*(const int64_t(*)[1])x), "x"(w.low), "x"(w.high));
+// Without VNNI: products of an unsigned and a signed number, of which two are added in 16 bits, then four in 32. That takes three
+// instructions for 32 products; those of 16-bit numbers, which never overflow, take four. So that these do not, x has a bound:
+// with x signed, w is the unsigned factor, up to 255; with x unsigned w is from -128 on.
+static inline __attribute__((always_inline, target("avx2"))) __m256i pairs_dot256(__m256i v, __m256i positive, __m256i any) {
+  __m256i products;
+  __asm__("vpmaddubsw %3, %2, %1\n\tvpmaddwd %4, %1, %1\n\tvpaddd %1, %0, %0"
+          : "+x"(v), "=&x"(products)
+          : "x"(positive), "x"(any), "x"(_mm256_set1_epi16(1)));
   return v;
 }
 
-#define TILE avx2
+#define LOAD256(p) _mm256_loadu_si256((const __m256i *)(p))
+
+#define TILE avx2_signed
+#define MEND avx2_signed_mend
 #define TARGET __attribute__((target("avx2")))
-#define ROWS 6
+#define ROWS 5
 #define PANELS 1
 #define PARTS 2
-#define PASSES 2
-#define SIZE 2
-#define V Pair256
-#define W Pair256
-#define X const uint8_t *
-#define WIDE(p) _mm256_cvtepi8_epi16(_mm_loadu_si128((const __m128i *)(p)))
-#define LOAD(p) ((W){WIDE(p), WIDE((p) + 16)})
-#define SPREAD(p) (p)
-#define DOT(v, w, x) pair_dot256(v, w, x)
-#define STORE(out, v) \
-  _mm256_storeu_si256((__m256i *)(out), _mm256_permute4x64_epi64(_mm256_hadd_epi32((v).low, (v).high), 0xd8))
+#define V __m256i
+#define W __m256i
+#define X __m256i
+#define LOAD(p) _mm256_xor_si256(LOAD256(p), _mm256_set1_epi8(-128))
+#define SPREAD(p) _mm256_set1_epi32(four(p))
+#define DOT(v, w, x) pairs_dot256(v, w, x)
 #include "product_int8_tile.h"
-#undef WIDE
+
+#define TILE avx2_unsigned
+#define MEND avx2_unsigned_mend
+#define TARGET __attribute__((target("avx2")))
+#define ROWS 5
+#define PANELS 1
+#define PARTS 2
+#define V __m256i
+#define W __m256i
+#define X __m256i
+#define LOAD(p) LOAD256(p)
+#define SPREAD(p) _mm256_set1_epi32(four(p))
+#define DOT(v, w, x) pairs_dot256(v, x, w)
+#include "product_int8_tile.h"
+#undef LOAD256
 
 // Without AVX2: numbers in even places and those in odd ones are widened apart.
 typedef struct {
@@ -186,11 +189,11 @@ static inline __attribute__((always_inline)) TARGET void i8mm_half(int32_t *out,
 }
 
 static TARGET void i8mm(int32_t *out, const uint8_t *x, int64_t rows, const int8_t *w, int64_t panels, int64_t steps,
-                        Fetch fetch) {
+                        const Fetch *fetch) {
   (void)panels;  // one
   for (int i = 0; i < 2; i++) {
     switch (rows) {
-#define ROWS(n) case n: i8mm_half(out + PANEL / 2 * i, x, w + STEP_BYTES / 2 * i, steps, fetch.next + i * steps * fetch.stride / 2, fetch.stride / 2, n); break;
+#define ROWS(n) case n: i8mm_half(out + PANEL / 2 * i, x, w + STEP_BYTES / 2 * i, steps, fetch->next + i * steps * fetch->stride / 2, fetch->stride / 2, n); break;
       ROWS(1) ROWS(2) ROWS(3) ROWS(4) ROWS(5) ROWS(6) ROWS(7) ROWS(8)
 #undef ROWS
     }
@@ -258,23 +261,25 @@ static inline int32_t plain_dot(int32_t v, const int8_t *w, const uint8_t *x) {
 
 const Int8Path int8_paths[] = {
 #if defined(__x86_64__)
-    {"AVX-512 VNNI", has_avx512vnni, avx512vnni, 8, 3, 12, 1, 0},
-    {"AVX-VNNI", has_avxvnni, avxvnni, 6, 1, 6, 1, 0},
-    {"AVX2", has_avx2, avx2, 6, 1, 6, 2, 0},
-    {"SSE2", always, sse2, 2, 1, 2, 1, 0},
+    {"AVX-512 VNNI", has_avx512vnni, avx512vnni, 8, 3, 12, 0, 0, NULL},
+    {"AVX-VNNI", has_avxvnni, avxvnni, 6, 1, 6, 0, 0, NULL},
+    {"AVX2, signed", has_avx2, avx2_signed, 5, 1, 5, 128, 128, avx2_signed_mend},
+    {"AVX2, unsigned", has_avx2, avx2_unsigned, 5, 1, 5, 0, 256, avx2_unsigned_mend},
+    {"SSE2", always, sse2, 2, 1, 2, 0, 0, NULL},
 #elif defined(__aarch64__)
-    {"8-bit matrices", has_i8mm, i8mm, 8, 1, 8, 1, 128},
-    {"dot products", has_dotprod, dotprod, 6, 1, 6, 1, 128},
-    {"NEON", always, neon, 4, 1, 4, 1, 128},
+    {"8-bit matrices", has_i8mm, i8mm, 8, 1, 8, 128, 0, NULL},
+    {"dot products", has_dotprod, dotprod, 6, 1, 6, 128, 0, NULL},
+    {"NEON", always, neon, 4, 1, 4, 128, 0, NULL},
 #endif
-    {"plain C", always, plain, 1, 1, 1, 1, 0},
+    {"plain C", always, plain, 1, 1, 1, 0, 0, NULL},
     {0},
 };
 
-static const Int8Path *best = int8_paths;
+static const Int8Path *best[2] = {int8_paths, int8_paths};  // for x around 128, and from 0 on
 
 __attribute__((constructor)) static void choose(void) {
-  while (!best->supported()) best++;
+  for (int positive = 0; positive < 2; positive++)
+    while (!best[positive]->supported() || (best[positive]->bound && positive == (best[positive]->zero != 0))) best[positive]++;
 }
 
-const Int8Path *int8_path(void) { return best; }
+const Int8Path *int8_path(int positive) { return best[positive]; }

@@ -203,18 +203,18 @@ static void add_norm_row(float *total, float *y, const float *x, Product p, int6
   for (; i < n; i++) y[i] = (total[i] - mean) * inverse * gain[i] + beta[i];
 }
 
-static void to_floats(float *out, int64_t stride, const int32_t *sums, int64_t rows, Int8Rows x, Int8Matrix m, int64_t c,
-                      int64_t n) {
-  int32_t zero = x.path->zero - x.zero;
+static void to_floats(float *out, int64_t stride, const int32_t *sums, int64_t rows, const Int8Rows *x, const Int8Matrix *m,
+                      int64_t c, int64_t n) {
+  int32_t zero = x->path->zero - x->zero;
   for (int64_t r = 0; r < rows; r++, out += stride, sums += 3 * PANEL) {
     int64_t i = 0;
     for (; i + NATIVE <= n; i += NATIVE) {
       vi v, correction;
       memcpy(&v, sums + i, sizeof v);
-      memcpy(&correction, m.sums + c + i, sizeof correction);
-      store(out + i, __builtin_convertvector(v + zero * correction, vf) * (load(m.scale + c + i) * x.unit));
+      memcpy(&correction, m->sums + c + i, sizeof correction);
+      store(out + i, __builtin_convertvector(v + zero * correction, vf) * (load(m->scale + c + i) * x->unit));
     }
-    for (; i < n; i++) out[i] = (float)(sums[i] + zero * m.sums[c + i]) * (m.scale[c + i] * x.unit);
+    for (; i < n; i++) out[i] = (float)(sums[i] + zero * m->sums[c + i]) * (m->scale[c + i] * x->unit);
   }
 }
 

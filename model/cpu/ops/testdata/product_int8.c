@@ -30,7 +30,7 @@ static Problem begin(int64_t rows, int64_t depth, int64_t width, int zero, int e
   int64_t steps = (depth + STEP - 1) / STEP, panels = (width + PANEL - 1) / PANEL;
   p.x = malloc(rows * depth), p.w = malloc(width * depth), p.panels = calloc(panels, steps * STEP_BYTES);
   p.sums = calloc(width, 4), p.scale = malloc(width * 4), p.want = malloc(rows * width * 4);
-  for (int64_t i = 0; i < rows * depth; i++) p.x[i] = extreme ? 255 : next();
+  for (int64_t i = 0; i < rows * depth; i++) p.x[i] = extreme ? 255 : i / depth % 2 ? next() : 112 + next() / 8;
   for (int64_t c = 0; c < width; c++) {
     p.scale[c] = (float)(1 + next()) / 512;
     for (int64_t i = 0; i < depth; i++) {
@@ -51,7 +51,7 @@ static Problem begin(int64_t rows, int64_t depth, int64_t width, int zero, int e
 
 static int equal(const Int8Path *path, Problem p, int zero) {
   int64_t steps = (p.depth + STEP - 1) / STEP, panels = (p.width + PANEL - 1) / PANEL;
-  uint8_t *packed = malloc(p.rows * steps * STEP * path->size);
+  uint8_t *packed = malloc(int8_packed(path, p.rows, steps));
   float *out = malloc(p.rows * p.width * 4);
   int8_pack(path, packed, p.x, p.rows, p.depth);
   Int8Rows rows = {path, packed, p.rows, zero, 1.0f / 127};
