@@ -206,11 +206,12 @@ func arrange(spec model.Spec, stored map[string]Tensor) (map[string]Tensor, erro
 		name, t.Shape, len(tensors), ConfigFile)
 }
 
-// What I8 matrices, called X.weight, have beside them: X.weight_scale, F32 [1] or [rows], and maybe X.input_multiplier,
-// F32 [1], see [Tensor.Alpha].
+// What I8 matrices, called X.weight, have beside them: X.weight_scale, F32 [1] or [rows], and maybe X.input_multiplier and
+// X.product_scale, F32 [1], see [Tensor.Alpha] and [Tensor.ProductScale].
 const (
-	scaleSuffix = "_scale"
-	alphaSuffix = ".input_multiplier"
+	scaleSuffix        = "_scale"
+	alphaSuffix        = ".input_multiplier"
+	productScaleSuffix = ".product_scale"
 )
 
 // attachScales takes the scales of I8 tensors out of the stored ones, and gives them to these.
@@ -231,20 +232,31 @@ func attachScales(stored map[string]Tensor) error {
 			return fmt.Errorf("tensor %.100q: a scale is not above 0", name)
 		}
 		t.scales = scales
-		alphaName := strings.TrimSuffix(name, ".weight") + alphaSuffix
-		alpha, err := takeVector(stored, alphaName)
-		if err == nil && len(alpha) > 0 {
-			t.Alpha = alpha[0]
-			if len(alpha) > 1 || alpha[0] < 1e-6 || alpha[0] > 1e6 {
-				err = fmt.Errorf("tensor %.100q is %v: one number from 1e-6 to 1e6 is wanted", alphaName, alpha)
-			}
-		}
-		if err != nil {
+		layer := strings.TrimSuffix(name, ".weight")
+		if t.Alpha, err = takeNumber(stored, layer+alphaSuffix, 1e-6, 1e6); err != nil {
 			return err
+		}
+		if t.ProductScale, err = takeNumber(stored, layer+productScaleSuffix, 1e-12, 1e12); err != nil {
+			return err
+		}
+		if (t.Alpha == 0) != (t.ProductScale == 0) {
+			return fmt.Errorf("tensor %.100q needs both %s and %s, or none", name, alphaSuffix, productScaleSuffix)
 		}
 		stored[name] = t
 	}
 	return nil
+}
+
+// takeNumber is takeVector of one number from least to most, 0 where it is not there.
+func takeNumber(stored map[string]Tensor, name string, least, most float32) (float32, error) {
+	v, err := takeVector(stored, name)
+	if err != nil || v == nil {
+		return 0, err
+	}
+	if len(v) != 1 || v[0] < least || v[0] > most {
+		return 0, fmt.Errorf("tensor %.100q is %v: one number from %v to %v is wanted", name, v, least, most)
+	}
+	return v[0], nil
 }
 
 // takeVector reads a short vector and takes it out of the stored tensors; nil where it is not there.

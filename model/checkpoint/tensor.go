@@ -64,6 +64,8 @@ type Tensor struct {
 	DType DType  // as stored
 	// Alpha is what the layer of an I8 matrix multiplies what it takes by, to round that to 8 bits; 0: the file does not say.
 	Alpha float32
+	// ProductScale is what the layer multiplies its sums of products of 8-bit numbers by, where there is an Alpha.
+	ProductScale float32
 
 	scales []float32   // of I8: of all rows, or of each
 	data   io.ReaderAt // the file

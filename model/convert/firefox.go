@@ -210,7 +210,7 @@ func (s *student) tensors() error {
 		from, to := fmt.Sprintf("decoder_l%d_", i+1), fmt.Sprintf("model.decoder.layers.%d.", i)
 		s.written = append(s.written, tensor{to + "ssru.candidate.bias", checkpoint.F32, []int{d}, int64(4 * d), zeros{}})
 		if err := cmp.Or(
-			s.layer(to+"ssru.candidate", from+"rnn_W", "", d, d), s.layer(to+"ssru.gate", from+"rnn_Wf", from+"rnn_bf", d, d),
+			s.layer(to+"ssru.candidate", from+"rnn_W", "", d, d, from+"rnn_Wf"), s.layer(to+"ssru.gate", from+"rnn_Wf", from+"rnn_bf", d, d, from+"rnn_W"),
 			s.norm(to+"self_attn_layer_norm", from+"rnn_ffn"),
 			s.attention(from+"context", to+"encoder_attn"), s.feedForward(from, to, s.decoderFFN),
 		); err != nil {
@@ -221,10 +221,18 @@ func (s *student) tensors() error {
 }
 
 func (s *student) attention(from, to string) error {
-	d := s.width
+	d, queries, keys := s.width, []string{}, []string{from + "_Wk", from + "_Wv"}
+	if strings.HasSuffix(from, "self") {
+		keys = append(keys, from+"_Wq")
+		queries = keys
+	} else {
+		for i := range s.decoder {
+			keys = append(keys, fmt.Sprintf("decoder_l%d_context_Wk", i+1), fmt.Sprintf("decoder_l%d_context_Wv", i+1))
+		}
+	}
 	return cmp.Or(
-		s.layer(to+".q_proj", from+"_Wq", from+"_bq", d, d), s.layer(to+".k_proj", from+"_Wk", from+"_bk", d, d),
-		s.layer(to+".v_proj", from+"_Wv", from+"_bv", d, d), s.layer(to+".out_proj", from+"_Wo", from+"_bo", d, d),
+		s.layer(to+".q_proj", from+"_Wq", from+"_bq", d, d, queries...), s.layer(to+".k_proj", from+"_Wk", from+"_bk", d, d, keys...),
+		s.layer(to+".v_proj", from+"_Wv", from+"_bv", d, d, keys...), s.layer(to+".out_proj", from+"_Wo", from+"_bo", d, d),
 		s.norm(to+"_layer_norm", from+"_Wo"),
 	)
 }
@@ -240,15 +248,22 @@ func (s *student) norm(to, from string) error {
 	return cmp.Or(s.vector(to+".weight", from+"_ln_scale", s.width, 0), s.vector(to+".bias", from+"_ln_bias", s.width, 0))
 }
 
-// layer writes a linear layer, whose matrix lies [out, in].
-func (s *student) layer(to, w, b string, in, out int) error {
-	item, ok := s.items[w+"_QuantMultA"]
-	if !ok {
-		return fmt.Errorf("the model has no scale of activations %s_QuantMultA: only those with alphas, as Firefox's, are supported", w)
-	}
-	alpha, err := item.number()
-	if err != nil {
-		return err
+// layer writes a linear layer, whose matrix lies [out, in]. What it takes is quantized once for all layers that take the same:
+// should their alphas differ, by the one that cuts off least.
+func (s *student) layer(to, w, b string, in, out int, same ...string) error {
+	var alpha float32
+	for i, name := range append([]string{w}, same...) {
+		item, ok := s.items[name+"_QuantMultA"]
+		if !ok {
+			return fmt.Errorf("the model has no scale of activations %s_QuantMultA: only those with alphas, as Firefox's, are supported", name)
+		}
+		other, err := item.number()
+		if err != nil {
+			return err
+		}
+		if i == 0 || other < alpha {
+			alpha = other
+		}
 	}
 	if _, err := s.items.need(w, marianIntgemm8, in, out); err != nil {
 		return err
@@ -274,7 +289,8 @@ func (s *student) matrix(to, from string, rows, cols int, alpha float32, more in
 	s.written = append(s.written, tensor{to, checkpoint.I8, []int{rows + more, cols}, int64(rows+more) * int64(cols), data},
 		number(to+"_scale", 1/by))
 	if alpha > 0 {
-		s.written = append(s.written, number(strings.TrimSuffix(to, ".weight")+".input_multiplier", alpha))
+		layer := strings.TrimSuffix(to, ".weight")
+		s.written = append(s.written, number(layer+".input_multiplier", alpha), number(layer+".product_scale", 1/(alpha*by)))
 	}
 	return nil
 }

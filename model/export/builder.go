@@ -47,7 +47,7 @@ func matricesOf(layers []string) (name string, tensors []string) {
 	return packedName(layers) + ".weight", suffixed(layers, ".weight")
 }
 
-// biases are the biases of one or more linear layers: zeros, where the model has none.
+// biases are the biases of one or more linear layers, as products need them: zeros, where the model has none.
 func (b *builder) biases(layers ...string) string {
 	if b.spec.Unbiased {
 		_, rows, err := b.w.parts(suffixed(layers, ".weight"))
@@ -56,7 +56,17 @@ func (b *builder) biases(layers ...string) string {
 		}
 		return b.zeros(rows)
 	}
-	return b.use(b.w.vector(layers[0]+".biases", suffixed(layers, ".bias")...))
+	name, biases, matrices := layers[0]+".biases", suffixed(layers, ".bias"), suffixed(layers, ".weight")
+	if t, err := b.w.ckpt.Tensor(matrices[0]); err != nil || t.Alpha == 0 || b.w.precision != model.INT8 {
+		return b.use(b.w.vector(name, biases...))
+	}
+	var all []float32
+	for i := range layers {
+		values, err := b.w.shifted(biases[i], matrices[i])
+		b.err = cmp.Or(b.err, err)
+		all = append(all, values...)
+	}
+	return b.numbers(name, []int{len(all)}, all, nil)
 }
 
 // zeros is a vector of n zeros.
@@ -194,7 +204,7 @@ func originalSinusoids(n, d, first int) []float32 {
 // so low that it has none.
 func (b *builder) logitsBias() string {
 	const none = -1e30
-	values, err := b.w.read(checkpoint.LogitsBias)
+	values, err := b.w.shifted(checkpoint.LogitsBias, "lm_head.weight")
 	if b.spec.NeverPad && b.spec.Renormalize && err == nil {
 		values[b.spec.Pad] = none
 	}

@@ -2,6 +2,7 @@ package export
 
 import (
 	"cmp"
+	"fmt"
 	"strings"
 
 	"dragoman/model"
@@ -102,12 +103,12 @@ func (b cpu) embed(stack string) string {
 		}
 		return b.Node(onnx.Dragoman, b.stored("Embed"), inputs, 1, onnx.Int("width", rows), onnx.Float("scale", b.spec.EmbedScale))[0]
 	}
-	if inputs, ok := b.int8Table(table); ok {
+	if inputs, unit := b.int8Table(table); unit > 0 {
 		inputs = append(inputs, "ids")
 		if !relative {
 			inputs = append(inputs, b.positions(stack), "pos")
 		}
-		return b.Node(onnx.Dragoman, "EmbedInt8", inputs, 1, onnx.Int("width", b.spec.DModel), onnx.Float("scale", b.spec.EmbedScale))[0]
+		return b.Node(onnx.Dragoman, "EmbedInt8", inputs, 1, onnx.Int("width", b.spec.DModel), onnx.Float("scale", unit*b.spec.EmbedScale))[0]
 	}
 	rows := b.cast(b.Op("Gather", []string{b.use(b.w.half(table)), "ids"}), onnx.Float32)
 	scaled := b.Op("Mul", []string{rows, b.Floats("embed_scale", []float32{b.spec.EmbedScale})})
@@ -117,19 +118,22 @@ func (b cpu) embed(stack string) string {
 	return b.Op("Add", []string{scaled, b.Op("Gather", []string{b.positions(stack), "pos"})})
 }
 
-// int8Table are the panels and scales of a table that the checkpoint has in 8 bits, which costs nothing. One that is the
-// head as well is stored once.
-func (b cpu) int8Table(table string) (inputs []string, ok bool) {
+// int8Table are the panels and scales of a table that the checkpoint has in 8 bits, which costs nothing, and what they are to
+// be multiplied by; 0: it has not. One that is the head as well is stored once.
+func (b cpu) int8Table(table string) (inputs []string, unit float32) {
 	t, err := b.w.ckpt.Tensor(table)
 	if err != nil || t.DType != checkpoint.I8 {
-		return nil, false
+		return nil, 0
 	}
 	name := strings.TrimSuffix(t.Name, ".weight")
 	if head, err := b.w.ckpt.Tensor("lm_head.weight"); err == nil && head.Name == t.Name {
 		name = "lm_head"
 	}
 	q := b.quantized(name)
-	return []string{q[0], q[2]}, true
+	if unit = 1; t.Alpha > 0 {
+		unit = t.Alpha
+	}
+	return []string{q[0], q[2]}, unit
 }
 
 // static is the attribute of what quantizes by an alpha, where the checkpoint has those of its layers, and the alpha.
@@ -138,17 +142,28 @@ func (b cpu) static() (attrs []onnx.Attr, alpha *float32) {
 		return nil, nil
 	}
 	alpha = new(float32)
-	return []onnx.Attr{onnx.FloatVar("alpha", alpha)}, alpha
+	return activation{alpha: alpha}.attrs(), alpha
 }
 
-// fix sets the alpha of x to that of the layers, the one that cuts off least where they differ.
+// attrs is the attribute of what multiplies x.
+func (x activation) attrs() []onnx.Attr {
+	if x.alpha == nil {
+		return nil
+	}
+	return []onnx.Attr{onnx.FloatVar("alpha", x.alpha)}
+}
+
+// fix sets the alpha of x to that of the layers.
 func (b cpu) fix(x activation, layers []string) {
 	if x.alpha == nil {
 		return
 	}
 	for _, name := range layers {
 		t, err := b.w.ckpt.Tensor(name + ".weight")
-		if b.err = cmp.Or(b.err, err); err == nil && (*x.alpha == 0 || t.Alpha < *x.alpha) {
+		if err == nil && *x.alpha != 0 && *x.alpha != t.Alpha {
+			err = fmt.Errorf("%s has the scale of activations %v, another layer that takes the same %v: they are to be equal", name, t.Alpha, *x.alpha)
+		}
+		if b.err = cmp.Or(b.err, err); err == nil {
 			*x.alpha = t.Alpha
 		}
 	}
@@ -206,11 +221,11 @@ func (b cpu) multiply(x activation, layers ...string) product {
 		return product{acc: b.multiplyFloats("Product", x, layers, nil)}
 	}
 	b.fix(x, layers)
-	positive := onnx.Int("positive", 0)
+	attrs := append(x.attrs(), onnx.Int("positive", 0))
 	if x.positive {
-		positive = onnx.Int("positive", 1)
+		attrs[len(attrs)-1] = onnx.Int("positive", 1)
 	}
-	acc := b.Node(onnx.Dragoman, "ProductInt8", append([]string{x.value}, b.quantized(layers...)...), 1, positive)[0]
+	acc := b.Node(onnx.Dragoman, "ProductInt8", append([]string{x.value}, b.quantized(layers...)...), 1, attrs...)[0]
 	return product{acc: acc, scale: x.scale}
 }
 
@@ -323,7 +338,7 @@ func (b cpu) candidates(y string) {
 		b.fix(q, []string{"lm_head"})
 		inputs := append([]string{q.value}, b.quantized("lm_head")...)
 		inputs = append(inputs, q.scale, "k")
-		if _, ok := b.int8Table("lm_head.weight"); ok {
+		if _, unit := b.int8Table("lm_head.weight"); unit > 0 {
 			inputs = append(inputs, "", "") // there is nothing better to compute them from
 		} else {
 			inputs = append(inputs, x, b.use(b.w.half("lm_head.weight")))
@@ -338,7 +353,7 @@ func (b cpu) candidates(y string) {
 		if b.w.order != nil {
 			inputs = append(inputs, b.use(b.w.tokens()))
 		}
-		b.NamedNode(onnx.Dragoman, "BestCandidatesInt8", inputs, outputs, spare)
+		b.NamedNode(onnx.Dragoman, "BestCandidatesInt8", inputs, outputs, append(q.attrs(), spare)...)
 	} else {
 		b.NamedNode(onnx.Dragoman, "BestCandidates", []string{b.logits(activation{value: x}), "k"}, outputs, spare)
 	}

@@ -4,7 +4,9 @@ import (
 	"encoding/binary"
 	"io"
 	"math"
+	"slices"
 
+	"dragoman/model"
 	"dragoman/model/checkpoint"
 	"dragoman/model/onnx"
 )
@@ -39,7 +41,11 @@ func (w *weights) quantized(name string, order []int32, tensors ...string) (quan
 			if err := part.ReadInt8(q[len(scales)*cols:][:part.Len()], 0); err != nil {
 				return quantized{}, err
 			}
-			scales = append(scales, part.RowScales()...)
+			if part.Alpha > 0 {
+				scales = append(scales, slices.Repeat([]float32{part.ProductScale}, part.Shape[0])...)
+			} else {
+				scales = append(scales, part.RowScales()...)
+			}
 			continue
 		}
 		err := w.stream(part, func(values []float32) error {
@@ -51,6 +57,28 @@ func (w *weights) quantized(name string, order []int32, tensors ...string) (quan
 		}
 	}
 	return w.addQuantized(name, q, scales, cols, order)
+}
+
+// shifted is the bias of a linear layer. Where the layer has an alpha, its inputs are raised by 127, and the bias takes off
+// what that adds to its outputs, in the floats of fxtranslate: that is 2 to 64 times what is left, in a small trained model.
+// Taken off exactly, as sums of whole numbers, it leaves other last digits, and one translation in 20 to 50 is another one.
+func (w *weights) shifted(bias, matrix string) ([]float32, error) {
+	values, err := w.read(bias)
+	if err != nil {
+		return nil, err
+	}
+	t, err := w.ckpt.Tensor(matrix)
+	if err != nil || t.Alpha == 0 || w.precision != model.INT8 {
+		return values, err
+	}
+	q, cols := make([]int8, t.Len()), t.Shape[1]
+	if err := t.ReadInt8(q, 0); err != nil {
+		return nil, err
+	}
+	for i, sum := range rowSums(func(i int) []int8 { return q[i*cols:][:cols] }, len(values)) {
+		values[i] -= float32(127 * t.ProductScale * float32(sum))
+	}
+	return values, nil
 }
 
 // addQuantized adds a matrix q whose rows have cols elements.

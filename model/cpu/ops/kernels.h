@@ -75,8 +75,8 @@ typedef struct {
   void (*multiply_panel)(float *y, const float *x, int64_t rows, Panels w, int64_t panel, const float *bias, Activation activation);
   // embed_row writes column id of w, times scale, plus position [depth]; null: none.
   void (*embed_row)(float *y, Panels w, int64_t id, float scale, const float *position);
-  // quantize_row writes n floats in 8 bits, x ≈ (q - 128)·scale/127. scale is the largest magnitude; with an
-  // alpha that is not 0 it is 127/alpha, and larger numbers are cut off.
+  // quantize_row writes n floats in 8 bits, x ≈ (q - 128)·scale/127, scale being the largest magnitude. With an
+  // alpha that is not 0, x ≈ (q - 127)/alpha, larger numbers are cut off, and scale is 1.
   void (*quantize_row)(uint8_t *q, float *scale, const float *x, int64_t n, float alpha);
   // relu_quantize_row is quantize_row of max(0, p) for row r of a product, without an alpha ≈ q·scale/255; scratch
   // holds n floats.

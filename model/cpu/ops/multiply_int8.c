@@ -54,7 +54,7 @@ static void unit(Work *w, int64_t u, int64_t next, const uint8_t *packed, float 
   int64_t all = (p->m.width + PANEL - 1) / PANEL, panel = panel_of(w, u), at = panel, after = panel_of(w, next < w->units ? next : u);
   int64_t end = panel + p->panels < all ? panel + p->panels : all;
   int64_t width = (end * PANEL < p->m.width ? end * PANEL : p->m.width) - panel * PANEL;
-  Int8Rows rows = {w->path, packed, n, p->zero, p->zero ? 1.0f / 127 : 1.0f / 255};
+  Int8Rows rows = {w->path, packed, n, p->zero, p->unit};
   float *out = p->target ? p->target + row * p->m.width + panel * PANEL : floats;
   run_of(p->wanted, &after, all);
   for (int64_t last = run_of(p->wanted, &at, end); at < end;) {
@@ -145,11 +145,12 @@ OrtStatus *int8_run(Call c, Int8Product *p) {
 
 // ProductInt8: x uint8 [R, K], panels int8 [⌈N/16⌉, ⌈K/4⌉, 16, 4], sums int32 [N],
 // scale [N] → acc [R, N] = (x - zero)·matrix·scale/levels. Where `positive` is set, x
-// came out of ReluQuantize: zero is 0 and levels are 255; else they are 128 and 127.
+// came out of ReluQuantize: zero is 0 and levels are 255; else they are 128 and 127. With an alpha they are 0 and 1: that x
+// counts from 127 is left to the bias.
 OrtStatus *op_product_int8(void *kernel, OrtKernelContext *context) {
   Node *k = kernel;
   Call c = {k->api, context, k};
-  Int8Product p = {.zero = k->positive ? 0 : 128};
+  Int8Product p = {.zero = k->positive || k->alpha ? 0 : 128, .unit = k->alpha ? 1 : k->positive ? 1.0f / 255 : 1.0f / 127};
   int64_t d[2] = {ANY, ANY};
   TRY(input(c, 0, &p.x, d, 2));
   p.rows = d[0], p.depth = d[1];

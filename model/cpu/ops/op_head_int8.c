@@ -147,7 +147,7 @@ static OrtStatus *head_run(Call c, Int8Product *p, Head *h) {
   return status;
 }
 
-// BestCandidatesInt8: q uint8 [R, K], panels, sums and scale of a matrix as of
+// BestCandidatesInt8: q uint8 [R, K], panels, sums and scale of a matrix, and the attribute alpha, as of
 // ProductInt8, row_scale [R], k, x, table as of BestCandidates → what BestCandidates
 // makes of the product, and of a bias [V], which may be left out. The logits are never all in memory.
 //
@@ -159,7 +159,7 @@ OrtStatus *op_best_candidates_int8(void *kernel, OrtKernelContext *context) {
   Node *node = kernel;
   Call c = {node->api, context, node};
   Head h = {0};
-  Int8Product p = {.zero = 128, .panels = TOGETHER, .done = head_unit, .arguments = &h};
+  Int8Product p = {.zero = node->alpha ? 0 : 128, .unit = node->alpha ? 1 : 1.0f / 127, .panels = TOGETHER, .done = head_unit, .arguments = &h};
   int64_t d[2] = {ANY, ANY};
   const int64_t *wanted;
   TRY(input(c, 0, &p.x, d, 2));

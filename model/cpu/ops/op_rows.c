@@ -18,7 +18,7 @@ static void quantize_item(Task *t, int64_t r, void *scratch) {
 }
 
 // Quantize: x [R, N] → q uint8 [R, N], scale [R]; x ≈ (q - 128)·scale/127. With the attribute alpha, here and
-// below, all scales are 127/alpha.
+// below, x ≈ (q - 127)/alpha, and all scales are 1.
 OrtStatus *op_quantize(void *kernel, OrtKernelContext *context) {
   Call c = {((Node *)kernel)->api, context, kernel};
   Rows a = {.alpha = c.node->alpha};

@@ -90,8 +90,8 @@ static const Op ops[] = {
     OP("Shortlist", "liilib", "i", "now", op_shortlist),
     OP("Ssru", "ffiliibF", "f", "lhd", op_ssru),
     OP("BestCandidates", "flFFH", "flf", "s", op_best_candidates),
-    OP("ProductInt8", "bcif", "f", "p", op_product_int8),
-    OP("BestCandidatesInt8", "bcifflFHFBIILI", "flf", "s", op_best_candidates_int8),
+    OP("ProductInt8", "bcif", "f", "pA", op_product_int8),
+    OP("BestCandidatesInt8", "bcifflFHFBIILI", "flf", "sA", op_best_candidates_int8),
 };
 
 // is_named says whether names has a name, between spaces.

@@ -17,6 +17,7 @@ import (
 type int8Product struct {
 	rows, depth, width int
 	positive           bool // x counts from 0, else from 128
+	alpha              float32
 	x                  []uint8
 	w                  []int8 // [width, depth]
 	scale              []float32
@@ -61,7 +62,7 @@ func (p int8Product) call() call {
 	if p.positive {
 		attr = onnx.Int("positive", 1)
 	}
-	return call{op: "ProductInt8", attrs: []onnx.Attr{attr}, outputs: []onnx.DataType{onnx.Float32},
+	return call{op: "ProductInt8", attrs: []onnx.Attr{attr, onnx.Float("alpha", p.alpha)}, outputs: []onnx.DataType{onnx.Float32},
 		inputs: append([]arg{octets(p.x, p.rows, p.depth)}, p.matrix()...)}
 }
 
@@ -77,6 +78,9 @@ func (p int8Product) require(t testing.TB) {
 	zero, unit := int64(128), float32(1.0/127)
 	if p.positive {
 		zero, unit = 0, 1.0/255
+	}
+	if p.alpha > 0 {
+		zero, unit = 0, 1
 	}
 	want := make([]float32, p.rows*p.width)
 	for i := range want {
@@ -105,6 +109,11 @@ func TestProductInt8(t *testing.T) {
 	t.Run("rows in blocks", func(t *testing.T) {
 		newInt8Product(3, 300, 2100, 50, false).require(t)
 		newInt8Product(4, 601, 20, 300, true).require(t)
+	})
+	t.Run("by an alpha", func(t *testing.T) {
+		p := newInt8Product(6, 5, 70, 40, false)
+		p.alpha = 3
+		p.require(t)
 	})
 	t.Run("no inputs", func(t *testing.T) { newInt8Product(5, 3, 0, 20, false).require(t) })
 	t.Run("no outputs", func(t *testing.T) { newInt8Product(5, 3, 20, 0, false).require(t) })

@@ -113,14 +113,14 @@ func TestQuantizeByAlpha(t *testing.T) {
 	out := call{op: "Quantize", attrs: attrs, inputs: []arg{floats(x, 1, len(x))}, outputs: []onnx.DataType{onnx.Uint8, onnx.Float32}}.run(t)
 	for i, q := range out[0].([]uint8) {
 		want := math.RoundToEven(float64(min(max(2*x[i], -127), 127)))
-		assert.EqualValues(t, 128+want, q, "%v", x[i])
+		assert.EqualValues(t, 127+want, q, "%v", x[i])
 	}
-	assert.Equal(t, []float32{63.5}, out[1])
+	assert.Equal(t, []float32{1}, out[1])
 	p := product{acc: x, bias: make([]float32, len(x)), scale: []float32{1}, rows: 1, width: len(x)}
 	acc, bias, scale := p.args()
 	out = call{op: "ReluQuantize", attrs: attrs, inputs: []arg{acc, bias, scale}, outputs: []onnx.DataType{onnx.Uint8, onnx.Float32}}.run(t)
 	for i, q := range out[0].([]uint8) {
-		assert.EqualValues(t, 128+math.RoundToEven(float64(min(max(2*x[i], 0), 127))), q, "%v", x[i])
+		assert.EqualValues(t, 127+math.RoundToEven(float64(min(max(2*x[i], 0), 127))), q, "%v", x[i])
 	}
 	for _, bad := range []float32{nan, inf} {
 		x[3] = bad

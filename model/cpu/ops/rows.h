@@ -31,7 +31,7 @@ INLINE float scale_of_row(const float *x, int64_t n, float alpha) {
     peak = fabsf(x[i]) > peak ? fabsf(x[i]) : peak;
     zero += x[i] * 0;
   }
-  return scale_of(alpha ? 127 / alpha : peak, zero);
+  return scale_of(alpha ? 1 : peak, zero);
 }
 
 // to_bytes writes round(x·factor) + zero for n floats; the results are 0 to 255,
@@ -59,7 +59,7 @@ INLINE void to_bytes(uint8_t *q, const float *x, float factor, int32_t zero, int
 static void quantize_row(uint8_t *q, float *scale, const float *x, int64_t n, float alpha) {
   *scale = scale_of_row(x, n, alpha);
   if (alpha)
-    to_bytes(q, x, alpha, 128, n, 1);
+    to_bytes(q, x, alpha, 127, n, 1);
   else
     to_bytes(q, x, 127 / *scale, 128, n, 0);
 }
@@ -83,9 +83,9 @@ static void relu_quantize_row(uint8_t *q, float *scale, Product p, int64_t r, fl
     scratch[i] = v > 0 ? v : 0;
     peak = scratch[i] > peak ? scratch[i] : peak;
   }
-  *scale = scale_of(alpha ? 127 / alpha : peak, zero);
+  *scale = scale_of(alpha ? 1 : peak, zero);
   if (alpha)
-    to_bytes(q, scratch, alpha, 128, n, 1);
+    to_bytes(q, scratch, alpha, 127, n, 1);
   else
     to_bytes(q, scratch, 255 / *scale, 0, n, 0);
 }
