@@ -43,7 +43,7 @@ const (
 
 // ManifestFormat is the version of the exported folder's layout and graphs. It
 // changes whenever a folder that an older build exported must be exported again.
-const ManifestFormat = 3
+const ManifestFormat = 4
 
 // Precision is how an exported model stores its weights and computes.
 type Precision string

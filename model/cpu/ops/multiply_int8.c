@@ -121,7 +121,7 @@ OrtStatus *int8_run(Call c, Int8Product *p) {
   enum { SMALL = 1 << 21, WEIGHTS = 8 };
   if (p->rows == 0 || p->m.width == 0) return NULL;
   if (!pieces_rest()) return fail(c.api, ORT_FAIL, "the run was given up");
-  const Int8Path *path = int8_path(p->zero == 0);
+  const Int8Path *path = int8_path(p->positive);
   int64_t bytes = p->m.steps * STEP, limit = bytes ? BLOCK_BYTES / bytes : BLOCK_ROWS;
   limit = limit < 8 ? 8 : limit > BLOCK_ROWS ? BLOCK_ROWS : limit;
   Work w = {.product = p, .path = path, .blocks = (p->rows + limit - 1) / limit};
@@ -150,7 +150,7 @@ OrtStatus *int8_run(Call c, Int8Product *p) {
 OrtStatus *op_product_int8(void *kernel, OrtKernelContext *context) {
   Node *k = kernel;
   Call c = {k->api, context, k};
-  Int8Product p = {.zero = k->positive || k->alpha ? 0 : 128, .unit = k->alpha ? 1 : k->positive ? 1.0f / 255 : 1.0f / 127};
+  Int8Product p = {.positive = k->positive && !k->alpha, .zero = k->positive || k->alpha ? 0 : 128, .unit = k->alpha ? 1 : k->positive ? 1.0f / 255 : 1.0f / 127};
   int64_t d[2] = {ANY, ANY};
   TRY(input(c, 0, &p.x, d, 2));
   p.rows = d[0], p.depth = d[1];

@@ -14,7 +14,8 @@ struct Int8Product {
   const uint8_t *x;  // [rows, depth]
   int64_t rows, depth;
   Int8Matrix m;
-  int zero;        // of x
+  int positive;    // x is from 0 on, mostly small; else it lies around 128
+  int zero;        // of x, as sums have it
   float unit;      // what products are multiplied by, beside the scales of the matrix
   int64_t panels;  // of a unit; 0: as fits
   const uint8_t *wanted;  // [panels of m]: 0 for those that are left out, of which `done` takes what stood there; null: all are computed
