@@ -145,7 +145,7 @@ func TestScanBrokenVersion(t *testing.T) {
 		"half a manifest": {func(_ tree, dir string) error { return os.Truncate(filepath.Join(dir, model.ManifestFile), 50) },
 			"delete the folder and export again"},
 		"another format": {func(r tree, _ string) error { r.write("m/2/dragoman.json", `{"format":1}`); return nil },
-			"has format 1, this build reads 3"},
+			"has format 1, this build reads 4"},
 		"a pipe for a manifest": {func(_ tree, dir string) error {
 			path := filepath.Join(dir, model.ManifestFile)
 			return errors.Join(os.Remove(path), unix.Mkfifo(path, 0o644))

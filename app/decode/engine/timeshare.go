@@ -250,8 +250,9 @@ func (p *plane) add(rows, attended float64, took time.Duration) {
 	p.xy, p.zy = p.xy*keep+x*y, p.zy*keep+z*y
 }
 
-// usual is what a step without rows costs, in rows, where nothing is known.
-const usual = 2
+// usual is what a step without rows costs, in rows, where nothing is known. Too much is corrected as soon as steps have more rows for
+// it; too little would keep all steps small, and nothing would ever be known.
+const usual = 16
 
 // fit returns the time of a step without rows and of a row of weight 1, neither below 0, and corrects for how many tokens
 // that a row attends to it costs as much again. Where all steps had about as many rows, their time is divided as is usual.

@@ -50,6 +50,39 @@ func TestShortRequestsBesideALongOne(t *testing.T) {
 	}
 }
 
+// Beside a caller that sends one long source after the other, eight sentences of another one take less than four times as long as
+// alone, also where all steps had one row before, so that nothing was known of what more rows cost.
+func TestManySentencesBesideOneLongSource(t *testing.T) {
+	eight := make([]Job, 8)
+	for i := range eight {
+		eight[i] = sentence(20, i, 1)
+	}
+	took := map[bool]time.Duration{}
+	for _, beside := range []bool{false, true} {
+		synctest.Test(t, func(t *testing.T) {
+			m := newToy()
+			m.stepTime, m.rowTime, m.pairTime = 30*time.Millisecond, 2*time.Millisecond, 80*time.Microsecond
+			e := start(t, m, nil)
+			ctx, cancel := context.WithCancel(t.Context())
+			defer cancel()
+			if beside {
+				go func() {
+					for i := 0; ctx.Err() == nil; i++ {
+						long := sentence(59, i, 1)
+						long.Search.MaxLength = 4
+						_, _ = e.Translate(ctx, Request{Caller: "another"}, long)
+					}
+				}()
+				time.Sleep(10 * time.Second)
+			}
+			s := sendAs(t.Context(), e, Request{Caller: "one"}, eight...)
+			s.want(t, eight...)
+			took[beside] = s.took
+		})
+	}
+	assert.Less(t, took[true], took[false]*4, "alone: %v", took[false])
+}
+
 func TestPlaneLearnsWhatStepsTake(t *testing.T) {
 	const prior = 1000.0
 	attended := prior
