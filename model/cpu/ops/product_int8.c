@@ -15,7 +15,7 @@ static inline int64_t height_of(int64_t t, int64_t n, int64_t tiles) { return n 
 
 // A Rests is what packed rows leave for `mend`. It lies behind them.
 typedef struct {
-  int32_t *starts;  // [n]: what the sums of a row start from
+  int32_t *starts;  // [n]: what the sums of a row start from; where x is signed, weights are raised by 128, which this takes off
   int32_t *ends;    // [n]: of a row's rests
   Int8Rest *rests;
 } Rests;
@@ -65,7 +65,7 @@ static inline __attribute__((always_inline)) void pack(const Int8Path *path, uin
     int64_t height = height_of(t, n, tiles);
     for (int64_t r = 0; r < height; r++, x += depth) {
       uint8_t *out = packed + STEP * r;
-      int64_t sum = -4 * 128 * steps;
+      int64_t sum = -4 * 128 * steps;  // of x, where it is signed
       for (int64_t s = 0; s < steps; s++, out += STEP * height) {
         uint32_t four = flip;  // where there are no more inputs
         memcpy(&four, x + s * STEP, s < whole ? STEP : depth % STEP);
