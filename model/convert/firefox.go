@@ -221,9 +221,10 @@ func (s *student) tensors() error {
 }
 
 func (s *student) attention(from, to string) error {
-	d, queries, keys := s.width, []string{}, []string{from + "_Wk", from + "_Wv"}
+	d := s.width
+	var queries, keys []string // the layers that take what these take
 	if strings.HasSuffix(from, "self") {
-		keys = append(keys, from+"_Wq")
+		keys = []string{from + "_Wq", from + "_Wk", from + "_Wv"}
 		queries = keys
 	} else {
 		for i := range s.decoder {

@@ -126,17 +126,10 @@ func BenchmarkIdentical(b *testing.B) {
 	}
 }
 
-func benchFolder(b *testing.B, precision model.Precision) string {
-	if dir := os.Getenv("DRAGOMAN_BENCH_MODELS"); dir != "" {
-		return dir + "/" + string(precision)
-	}
-	return cputest.Export(b, cputest.Bundled(), precision)
-}
-
 func benchModel(b *testing.B, precision model.Precision) model.Model {
 	threads, err := strconv.Atoi(cmp.Or(os.Getenv("DRAGOMAN_BENCH_THREADS"), "1"))
 	require.NoError(b, err)
-	m, err := cputest.Runtime(b).Open(b.Context(), benchFolder(b, precision), cpu.Options{Threads: threads, Scripts: benchScripts()})
+	m, err := cputest.Runtime(b).Open(b.Context(), cputest.Benchmarked(b, precision), cpu.Options{Threads: threads, Scripts: benchScripts()})
 	require.NoError(b, err)
 	b.Cleanup(func() {
 		require.NoError(b, m.Close())

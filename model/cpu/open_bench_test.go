@@ -18,7 +18,7 @@ import (
 // as cpu-ms.
 func BenchmarkOpen(b *testing.B) {
 	for _, precision := range []model.Precision{model.INT8, model.FP32} {
-		dir := benchFolder(b, precision)
+		dir := cputest.Benchmarked(b, precision)
 		for _, verify := range []model.Verify{model.VerifyAlways, model.VerifyChanged, model.VerifyNever} {
 			b.Run(fmt.Sprintf("%s/verify=%s", precision, verify), func(b *testing.B) {
 				benchmarkOpen(b, dir, cpu.Options{Threads: 1, Verify: verify})
@@ -51,7 +51,7 @@ func benchmarkOpen(b *testing.B, dir string, opts cpu.Options) {
 // after the first. Pages of mapped files count once, however many map them.
 func BenchmarkMemory(b *testing.B) {
 	for _, precision := range []model.Precision{model.INT8, model.FP32} {
-		o := order{Dir: benchFolder(b, precision)}
+		o := order{Dir: cputest.Benchmarked(b, precision)}
 		b.Run(fmt.Sprintf("%s/models-in-a-process", precision), func(b *testing.B) {
 			benchmarkMemory(b, func(n int) []order {
 				o.Models = n

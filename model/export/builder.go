@@ -57,7 +57,7 @@ func (b *builder) biases(layers ...string) string {
 		return b.zeros(rows)
 	}
 	name, biases, matrices := layers[0]+".biases", suffixed(layers, ".bias"), suffixed(layers, ".weight")
-	if t, err := b.w.ckpt.Tensor(matrices[0]); err != nil || t.Alpha == 0 || b.w.precision != model.INT8 {
+	if t, err := b.w.ckpt.Tensor(matrices[0]); err != nil || !b.w.static(t) {
 		return b.use(b.w.vector(name, biases...))
 	}
 	var all []float32

@@ -138,7 +138,7 @@ func (b cpu) int8Table(table string) (inputs []string, unit float32) {
 
 // static is the attribute of what quantizes by an alpha, where the checkpoint has those of its layers, and the alpha.
 func (b cpu) static() (attrs []onnx.Attr, alpha *float32) {
-	if head, err := b.w.ckpt.Tensor("lm_head.weight"); err != nil || head.Alpha == 0 {
+	if head, err := b.w.ckpt.Tensor("lm_head.weight"); err != nil || !b.w.static(head) {
 		return nil, nil
 	}
 	alpha = new(float32)
@@ -221,11 +221,11 @@ func (b cpu) multiply(x activation, layers ...string) product {
 		return product{acc: b.multiplyFloats("Product", x, layers, nil)}
 	}
 	b.fix(x, layers)
-	attrs := append(x.attrs(), onnx.Int("positive", 0))
+	positive := onnx.Int("positive", 0)
 	if x.positive {
-		attrs[len(attrs)-1] = onnx.Int("positive", 1)
+		positive = onnx.Int("positive", 1)
 	}
-	acc := b.Node(onnx.Dragoman, "ProductInt8", append([]string{x.value}, b.quantized(layers...)...), 1, attrs...)[0]
+	acc := b.Node(onnx.Dragoman, "ProductInt8", append([]string{x.value}, b.quantized(layers...)...), 1, append(x.attrs(), positive)...)[0]
 	return product{acc: acc, scale: x.scale}
 }
 

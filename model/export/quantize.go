@@ -41,7 +41,7 @@ func (w *weights) quantized(name string, order []int32, tensors ...string) (quan
 			if err := part.ReadInt8(q[len(scales)*cols:][:part.Len()], 0); err != nil {
 				return quantized{}, err
 			}
-			if part.Alpha > 0 {
+			if part.Alpha > 0 { // a table is so in every precision, see int8Table
 				scales = append(scales, slices.Repeat([]float32{part.ProductScale}, part.Shape[0])...)
 			} else {
 				scales = append(scales, part.RowScales()...)
@@ -59,6 +59,11 @@ func (w *weights) quantized(name string, order []int32, tensors ...string) (quan
 	return w.addQuantized(name, q, scales, cols, order)
 }
 
+// static says that the export multiplies by a matrix with the checkpoint's alpha.
+func (w *weights) static(matrix checkpoint.Tensor) bool {
+	return matrix.Alpha > 0 && w.precision == model.INT8
+}
+
 // shifted is the bias of a linear layer. Where the layer has an alpha, its inputs are raised by 127, and the bias takes off
 // what that adds to its outputs, in the floats of fxtranslate: that is 2 to 64 times what is left, in a small trained model.
 // Taken off exactly, as sums of whole numbers, it leaves other last digits, and one translation in 20 to 50 is another one.
@@ -68,7 +73,7 @@ func (w *weights) shifted(bias, matrix string) ([]float32, error) {
 		return nil, err
 	}
 	t, err := w.ckpt.Tensor(matrix)
-	if err != nil || t.Alpha == 0 || w.precision != model.INT8 {
+	if err != nil || !w.static(t) {
 		return values, err
 	}
 	q, cols := make([]int8, t.Len()), t.Shape[1]

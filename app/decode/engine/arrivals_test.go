@@ -3,7 +3,6 @@ package engine
 import (
 	"context"
 	"fmt"
-	"os"
 	"runtime"
 	"slices"
 	"testing"
@@ -45,17 +44,14 @@ func (b *watchedBatch) Step(ctx context.Context, feeds []model.Feed, k int) (mod
 // longest. It takes the bundled model unless DRAGOMAN_BENCH_MODELS names a folder that holds an export as int8/.
 func BenchmarkArrivals(b *testing.B) {
 	const sentences, length, long = 8, 128, 200
-	dir := os.Getenv("DRAGOMAN_BENCH_MODELS") + "/int8"
-	if dir == "/int8" {
-		dir = cputest.Export(b, cputest.Bundled(), model.INT8)
-	}
+	dir := cputest.Benchmarked(b, model.INT8)
 	for _, arriving := range []bool{false, true} {
 		b.Run(fmt.Sprintf("arriving=%v", arriving), func(b *testing.B) {
 			m, err := cputest.Runtime(b).Open(b.Context(), dir, cpu.Options{Threads: runtime.GOMAXPROCS(0)})
 			require.NoError(b, err)
 			w := &watched{Model: m}
 			cfg := config()
-			cfg.Rows, cfg.MaxLength, cfg.PrefillTokens, cfg.Memory = 32, 256, 1024, 0
+			cfg.Rows, cfg.MaxLength, cfg.PrefillTokens = 32, 256, 1024
 			e, err := Start(cfg, w)
 			require.NoError(b, err)
 			defer func() { require.NoError(b, e.Close()) }()

@@ -74,6 +74,14 @@ func Export(t testing.TB, checkpoint string, precision model.Precision) string {
 	return out
 }
 
+// Benchmarked is the export that benchmarks take: that in the folder DRAGOMAN_BENCH_MODELS, if it names one, else the bundled model's.
+func Benchmarked(b *testing.B, precision model.Precision) string {
+	if dir := os.Getenv("DRAGOMAN_BENCH_MODELS"); dir != "" {
+		return filepath.Join(dir, string(precision))
+	}
+	return Export(b, Bundled(), precision)
+}
+
 // Open exports and opens a checkpoint; the model is closed when the test ends.
 func Open(t testing.TB, checkpoint string, precision model.Precision) *cpu.Model {
 	t.Helper()

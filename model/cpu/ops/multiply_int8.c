@@ -6,6 +6,12 @@ enum {
   BLOCK_ROWS = 256,
 };
 
+Int8Product int8_product(const Node *node) {
+  if (node->alpha) return (Int8Product){.unit = 1};  // that x counts from 127 is left to the bias
+  if (node->positive) return (Int8Product){.positive = 1, .unit = 1.0f / 255};
+  return (Int8Product){.zero = 128, .unit = 1.0f / 127};
+}
+
 OrtStatus *int8_matrix(Call c, size_t i, int64_t depth, Int8Matrix *m) {
   int64_t d[4] = {ANY, (depth + STEP - 1) / STEP, PANEL, STEP}, width[1] = {ANY};
   TRY(input(c, i, &m->panels, d, 4));
@@ -150,7 +156,7 @@ OrtStatus *int8_run(Call c, Int8Product *p) {
 OrtStatus *op_product_int8(void *kernel, OrtKernelContext *context) {
   Node *k = kernel;
   Call c = {k->api, context, k};
-  Int8Product p = {.positive = k->positive && !k->alpha, .zero = k->positive || k->alpha ? 0 : 128, .unit = k->alpha ? 1 : k->positive ? 1.0f / 255 : 1.0f / 127};
+  Int8Product p = int8_product(k);
   int64_t d[2] = {ANY, ANY};
   TRY(input(c, 0, &p.x, d, 2));
   p.rows = d[0], p.depth = d[1];

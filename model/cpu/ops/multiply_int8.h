@@ -26,6 +26,8 @@ struct Int8Product {
   void *arguments;
 };
 
+// int8_product is a product of x as the attributes of a node say.
+Int8Product int8_product(const Node *node);
 // int8_matrix reads the inputs i to i+2: panels, sums and scale of a matrix for x of
 // `depth` numbers a row.
 OrtStatus *int8_matrix(Call c, size_t i, int64_t depth, Int8Matrix *m);

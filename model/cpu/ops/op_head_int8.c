@@ -159,7 +159,8 @@ OrtStatus *op_best_candidates_int8(void *kernel, OrtKernelContext *context) {
   Node *node = kernel;
   Call c = {node->api, context, node};
   Head h = {0};
-  Int8Product p = {.zero = node->alpha ? 0 : 128, .unit = node->alpha ? 1 : 1.0f / 127, .panels = TOGETHER, .done = head_unit, .arguments = &h};
+  Int8Product p = int8_product(node);
+  p.panels = TOGETHER, p.done = head_unit, p.arguments = &h;
   int64_t d[2] = {ANY, ANY};
   const int64_t *wanted;
   TRY(input(c, 0, &p.x, d, 2));

@@ -73,7 +73,7 @@ static inline __attribute__((always_inline, target("avx2"))) __m256i pairs_dot25
 #define LOAD256(p) _mm256_loadu_si256((const __m256i *)(p))
 
 #define TILE avx2_signed
-#define MEND avx2_signed_mend
+#define MENDS
 #define TARGET __attribute__((target("avx2")))
 #define ROWS 5
 #define PANELS 1
@@ -87,7 +87,7 @@ static inline __attribute__((always_inline, target("avx2"))) __m256i pairs_dot25
 #include "product_int8_tile.h"
 
 #define TILE avx2_unsigned
-#define MEND avx2_unsigned_mend
+#define MENDS
 #define TARGET __attribute__((target("avx2")))
 #define ROWS 5
 #define PANELS 1

@@ -7,7 +7,7 @@
 //   DOT(v, w, x)  v plus the products of each four numbers
 // and where they differ from what is below
 //   ALONE       rows of the largest tile of one panel with a distance
-//   MEND        the name of the function that adds rests, where x has a bound
+//   MENDS       where x has a bound: there is a function TILE_mend, too, that adds rests
 //
 // A tile is `rows` rows by `panels` panels of outputs, whose sums stay in registers. A step loads the weights of each panel
 // once, and four numbers of each row.
@@ -64,8 +64,8 @@ static TARGET void TILE(int32_t *out, const uint8_t *x, int64_t rows, const int8
   }
 }
 
-#ifdef MEND
-static TARGET void MEND(int32_t *out, int32_t start, const Int8Rest *rests, int64_t n, const int8_t *w) {
+#ifdef MENDS
+static TARGET void NAME2(TILE, _mend)(int32_t *out, int32_t start, const Int8Rest *rests, int64_t n, const int8_t *w) {
   int32_t more[PANEL];
   V sums[PARTS];
 #pragma GCC unroll 16
@@ -80,7 +80,7 @@ static TARGET void MEND(int32_t *out, int32_t start, const Int8Rest *rests, int6
   for (int p = 0; p < PARTS; p++) memcpy(more + p * (PANEL / PARTS), &sums[p], sizeof(V));
   for (int i = 0; i < PANEL; i++) out[i] += start + more[i];
 }
-#undef MEND
+#undef MENDS
 #endif
 
 #undef TILE_CASES
