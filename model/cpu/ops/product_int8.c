@@ -33,16 +33,14 @@ int64_t int8_packed(const Int8Path *path, int64_t n, int64_t steps) {
 // sums_of adds each two of four numbers.
 static inline uint32_t sums_of(uint32_t four) { return (four & 0x00ff00ff) + (four >> 8 & 0x00ff00ff); }
 
-// magnitudes_of are four signed numbers without their signs.
-static inline uint32_t magnitudes_of(uint32_t four) {
-  uint32_t negative = four >> 7 & 0x01010101;
-  return (four ^ negative * 255) + negative;
+// fit says whether sums of two of x, as they come, keep to the path's bound. Numbers of different signs always do.
+static inline int fit(uint32_t sums, const int with_sign) {
+  const uint32_t each = 0x00010001;
+  return with_sign ? ((sums + 127 * each) & 768 * each) == 256 * each : !((sums + 255 * each) & 512 * each);
 }
 
-// cut leaves of four numbers what keeps to the bound, a power of two, and moves the rest to *rests.
+// cut leaves of four numbers what keeps to the bound, and moves the rest to *rests.
 static inline uint32_t cut(const Int8Path *path, uint32_t four, int32_t step, const int with_sign, Int8Rest **rests) {
-  uint32_t sums = sums_of(with_sign ? magnitudes_of(four) : four);
-  if (!((sums + (path->bound - 1) * 0x00010001u) & 2u * path->bound * 0x00010001u)) return four;
   uint8_t numbers[STEP];
   memcpy(numbers, &four, STEP);
   Int8Rest *rest = (*rests)++;
@@ -69,9 +67,10 @@ static inline __attribute__((always_inline)) void pack(const Int8Path *path, uin
       for (int64_t s = 0; s < steps; s++, out += STEP * height) {
         uint32_t four = flip;  // where there are no more inputs
         memcpy(&four, x + s * STEP, s < whole ? STEP : depth % STEP);
-        if (bounded && with_sign) sum += sums_of(four) * 0x00010001u >> 16;
+        uint32_t sums = sums_of(four);
+        if (bounded && with_sign) sum += sums * 0x00010001u >> 16;
         four ^= flip;
-        if (bounded) four = cut(path, four, (int32_t)s, with_sign, &rests);
+        if (bounded && !fit(sums, with_sign)) four = cut(path, four, (int32_t)s, with_sign, &rests);
         memcpy(out, &four, STEP);
       }
       if (bounded) *left.starts++ = with_sign ? -128 * sum : 0, *left.ends++ = rests - left.rests;
