@@ -1,6 +1,8 @@
 // Products of 8-bit numbers shared by threads, and the operator ProductInt8.
 #include "multiply_int8.h"
 
+#include <sched.h>
+
 enum {
   BLOCK_BYTES = 512 << 10,  // of packed rows, about half of a core's second cache
   BLOCK_ROWS = 256,
@@ -32,7 +34,10 @@ typedef struct {
   const Int8Path *path;
   int64_t blocks, parts, units;  // blocks of rows, parts of the matrix, blocks · parts
   int32_t *list;                 // [parts]: which of the matrix's these are; null: all
-  int64_t most;                  // rows of the largest block
+  int64_t most, tiles;           // rows of the largest block; tiles that these are packed into
+  int64_t bytes;                 // of a packed block
+  uint8_t *packed;               // [blocks, bytes]
+  _Atomic int64_t tile, ready;   // the next one to pack; how many are packed
   _Atomic int64_t next;          // unit
   _Atomic int failed;
 } Work;
@@ -54,13 +59,25 @@ static int64_t run_of(const uint8_t *wanted, int64_t *panel, int64_t end) {
   return last;
 }
 
-static void unit(Work *w, int64_t u, int64_t next, const uint8_t *packed, float *floats) {
+// pack packs all rows together with the other threads, tile by tile, and waits for those that others have begun.
+static void pack(Work *w) {
+  const Int8Product *p = w->product;
+  int64_t all = w->blocks * w->tiles;
+  for (int64_t i; (i = w->tile++) < all; w->ready++) {
+    int64_t block = i / w->tiles, tile = i % w->tiles, row = first_row(w, block), n = first_row(w, block + 1) - row;
+    if (tile < int8_tiles(w->path, n)) int8_pack(w->path, w->packed + block * w->bytes, p->x + row * p->depth, n, p->depth, tile);
+  }
+  for (int i = 1; w->ready < all; i++)
+    if (i % 256 == 0) sched_yield();
+}
+
+static void unit(Work *w, int64_t u, int64_t next, float *floats) {
   Int8Product *p = w->product;
   int64_t block = u / w->parts, row = first_row(w, block), n = first_row(w, block + 1) - row;
   int64_t all = (p->m.width + PANEL - 1) / PANEL, panel = panel_of(w, u), at = panel, after = panel_of(w, next < w->units ? next : u);
   int64_t end = panel + p->panels < all ? panel + p->panels : all;
   int64_t width = (end * PANEL < p->m.width ? end * PANEL : p->m.width) - panel * PANEL;
-  Int8Rows rows = {w->path, packed, n, p->zero, p->unit};
+  Int8Rows rows = {w->path, w->packed + block * w->bytes, n, p->zero, p->unit};
   float *out = p->target ? p->target + row * p->m.width + panel * PANEL : floats;
   run_of(p->wanted, &after, all);
   for (int64_t last = run_of(p->wanted, &at, end); at < end;) {
@@ -78,26 +95,20 @@ static void thread(void *data, size_t i) {
   (void)i;
   Work *w = data;
   Int8Product *p = w->product;
-  int64_t u = w->next++, packed = -1;
+  pack(w);
+  int64_t u = w->next++;
   if (u >= w->units) return;
-  size_t rows = (int8_packed(w->path, w->most, p->m.steps) + 63) / 64 * 64;
-  size_t floats = p->target ? 0 : w->most * p->panels * PANEL * sizeof(float);
-  uint8_t *scratch = aligned_take(64, rows + floats);
-  if (!scratch) {
+  float *floats = p->target ? NULL : aligned_take(64, w->most * p->panels * PANEL * sizeof(float));
+  if (!p->target && !floats) {
     w->failed = 1;
     return;
   }
   while (u < w->units) {
-    int64_t next = w->next++, block = u / w->parts;
-    if (block != packed) {
-      int64_t row = first_row(w, block);
-      int8_pack(w->path, scratch, p->x + row * p->depth, first_row(w, block + 1) - row, p->depth);
-      packed = block;
-    }
-    unit(w, u, next, scratch, (float *)(scratch + rows));
+    int64_t next = w->next++;
+    unit(w, u, next, floats);
     u = next;
   }
-  aligned_give(scratch);
+  aligned_give(floats);
 }
 
 // choose lists the parts that have wanted panels, and returns how many panels these are.
@@ -131,7 +142,8 @@ OrtStatus *int8_run(Call c, Int8Product *p) {
   int64_t bytes = p->m.steps * STEP, limit = bytes ? BLOCK_BYTES / bytes : BLOCK_ROWS;
   limit = limit < 8 ? 8 : limit > BLOCK_ROWS ? BLOCK_ROWS : limit;
   Work w = {.product = p, .path = path, .blocks = (p->rows + limit - 1) / limit};
-  w.most = (p->rows + w.blocks - 1) / w.blocks;
+  w.most = (p->rows + w.blocks - 1) / w.blocks, w.tiles = int8_tiles(path, w.most);
+  w.bytes = (int8_packed(path, w.most, p->m.steps) + 63) / 64 * 64;
   int64_t panels = (p->m.width + PANEL - 1) / PANEL;
   if (!p->panels) p->panels = panels_of(panels, w.blocks, c.node->threads);
   w.parts = (panels + p->panels - 1) / p->panels;
@@ -141,10 +153,14 @@ OrtStatus *int8_run(Call c, Int8Product *p) {
     panels = choose(&w, panels);
   }
   w.units = w.blocks * w.parts;
-  if ((p->rows + WEIGHTS) * panels * PANEL * p->depth < SMALL || w.units <= 1)
+  w.packed = aligned_take(64, w.blocks * w.bytes);
+  if (!w.packed)
+    w.failed = 1;
+  else if ((p->rows + WEIGHTS) * panels * PANEL * p->depth < SMALL || w.units <= 1)
     thread(&w, 0);
   else
     threads_run(c.node->threads, thread, &w, w.units < c.node->threads ? w.units : c.node->threads);
+  aligned_give(w.packed);
   free(w.list);
   return w.failed ? fail(c.api, ORT_FAIL, "out of memory") : NULL;
 }

@@ -5,10 +5,7 @@
 
 #include "kernels.h"
 
-// tiles_of is the number of tiles that n rows are put into.
-static inline int64_t tiles_of(const Int8Path *path, int64_t n) {
-  return n <= path->alone ? 1 : (n + path->rows - 1) / path->rows;
-}
+int64_t int8_tiles(const Int8Path *path, int64_t n) { return n <= path->alone ? 1 : (n + path->rows - 1) / path->rows; }
 
 // height_of is how many rows tile t has: the first ones may have one more than the others.
 static inline int64_t height_of(int64_t t, int64_t n, int64_t tiles) { return n / tiles + (t < n % tiles); }
@@ -16,8 +13,8 @@ static inline int64_t height_of(int64_t t, int64_t n, int64_t tiles) { return n 
 // A Rests is what packed rows leave for `mend`. It lies behind them.
 typedef struct {
   int32_t *starts;  // [n]: what the sums of a row start from; where x is signed, weights are raised by 128, which this takes off
-  int32_t *ends;    // [n]: of a row's rests
-  Int8Rest *rests;
+  int32_t *counts;  // [n]: of a row's rests
+  Int8Rest *rests;  // [n, steps]
 } Rests;
 
 static inline Rests rests_of(const uint8_t *packed, int64_t n, int64_t steps) {
@@ -54,38 +51,37 @@ static inline uint32_t cut(const Int8Path *path, uint32_t four, int32_t step, co
 }
 
 static inline __attribute__((always_inline)) void pack(const Int8Path *path, uint8_t *packed, const uint8_t *x, int64_t n, int64_t depth,
-                                                       const int bounded, const int with_sign) {
-  int64_t tiles = tiles_of(path, n), steps = (depth + STEP - 1) / STEP, whole = depth / STEP;
+                                                       int64_t tile, const int bounded, const int with_sign) {
+  int64_t tiles = int8_tiles(path, n), steps = (depth + STEP - 1) / STEP, whole = depth / STEP, height = height_of(tile, n, tiles);
+  int64_t first = n / tiles * tile + (tile < n % tiles ? tile : n % tiles);
   uint32_t flip = path->zero * 0x01010101u;
   Rests left = rests_of(packed, n, steps);
-  Int8Rest *rests = left.rests;
-  for (int64_t t = 0; t < tiles; t++) {
-    int64_t height = height_of(t, n, tiles);
-    for (int64_t r = 0; r < height; r++, x += depth) {
-      uint8_t *out = packed + STEP * r;
-      int64_t sum = -4 * 128 * steps;  // of x, where it is signed
-      for (int64_t s = 0; s < steps; s++, out += STEP * height) {
-        uint32_t four = flip;  // where there are no more inputs
-        memcpy(&four, x + s * STEP, s < whole ? STEP : depth % STEP);
-        uint32_t sums = sums_of(four);
-        if (bounded && with_sign) sum += sums * 0x00010001u >> 16;
-        four ^= flip;
-        if (bounded && !fit(sums, with_sign)) four = cut(path, four, (int32_t)s, with_sign, &rests);
-        memcpy(out, &four, STEP);
-      }
-      if (bounded) *left.starts++ = with_sign ? -128 * sum : 0, *left.ends++ = rests - left.rests;
+  packed += first * steps * STEP;
+  for (int64_t r = first; r < first + height; r++, packed += STEP) {
+    const uint8_t *row = x + r * depth;
+    uint8_t *out = packed;
+    Int8Rest *rests = left.rests + r * steps;
+    int64_t sum = -4 * 128 * steps;  // of x, where it is signed
+    for (int64_t s = 0; s < steps; s++, out += STEP * height) {
+      uint32_t four = flip;  // where there are no more inputs
+      memcpy(&four, row + s * STEP, s < whole ? STEP : depth % STEP);
+      uint32_t sums = sums_of(four);
+      if (bounded && with_sign) sum += sums * 0x00010001u >> 16;
+      four ^= flip;
+      if (bounded && !fit(sums, with_sign)) four = cut(path, four, (int32_t)s, with_sign, &rests);
+      memcpy(out, &four, STEP);
     }
-    packed += steps * STEP * height;
+    if (bounded) left.starts[r] = with_sign ? -128 * sum : 0, left.counts[r] = rests - (left.rests + r * steps);
   }
 }
 
-void int8_pack(const Int8Path *path, uint8_t *packed, const uint8_t *x, int64_t n, int64_t depth) {
+void int8_pack(const Int8Path *path, uint8_t *packed, const uint8_t *x, int64_t n, int64_t depth, int64_t tile) {
   if (!path->bound)
-    pack(path, packed, x, n, depth, 0, 0);
+    pack(path, packed, x, n, depth, tile, 0, 0);
   else if (path->zero)
-    pack(path, packed, x, n, depth, 1, 1);
+    pack(path, packed, x, n, depth, tile, 1, 1);
   else
-    pack(path, packed, x, n, depth, 1, 0);
+    pack(path, packed, x, n, depth, tile, 1, 0);
 }
 
 // The panels are taken a few at a time, and all rows pass over these, tile by tile:
@@ -100,7 +96,7 @@ void int8_multiply(Int8Rows x, Int8Matrix m, int64_t first, int64_t end, float *
                    const int8_t *ahead) {
   const Int8Path *path = x.path;
   enum { DISTANCE = (8 << 10) / STEP_BYTES };
-  int64_t tiles = tiles_of(path, x.n), panel = m.steps * STEP_BYTES, most = tiles == 1 ? 1 : path->panels;
+  int64_t tiles = int8_tiles(path, x.n), panel = m.steps * STEP_BYTES, most = tiles == 1 ? 1 : path->panels;
   int64_t share = (STEP_BYTES + tiles - 1) / tiles;  // of a step of a panel, that each tile fetches
   int64_t distance = tiles > 1 ? 0 : m.steps < DISTANCE ? m.steps : DISTANCE;
   int32_t sums[16 * 3 * PANEL];
@@ -113,16 +109,13 @@ void int8_multiply(Int8Rows x, Int8Matrix m, int64_t first, int64_t end, float *
     }
     const uint8_t *packed = x.packed;
     Rests left = rests_of(packed, x.n, m.steps);
-    int64_t rest = 0;
     Fetch fetch = {p + panels < end ? m.panels + (p + panels) * panel : ahead, share, distance};
     float *at = out + c - first * PANEL;
     for (int64_t t = 0; t < tiles; t++) {
       int64_t height = height_of(t, x.n, tiles);
       path->tile(sums, packed, height, m.panels + p * panel, panels, m.steps, &fetch);
-      for (int64_t r = 0; path->bound && r < height; r++) {
-        path->mend(sums + r * 3 * PANEL, *left.starts++, left.rests + rest, *left.ends - rest, m.panels + p * panel);
-        rest = *left.ends++;
-      }
+      for (int64_t r = 0; path->bound && r < height; r++, left.rests += m.steps)
+        path->mend(sums + r * 3 * PANEL, *left.starts++, left.rests, *left.counts++, m.panels + p * panel);
       kernels->to_floats(at, stride, sums, height, &x, &m, c, n);
       packed += m.steps * STEP * height, at += height * stride, fetch.next += m.steps * share;
     }

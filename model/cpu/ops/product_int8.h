@@ -65,11 +65,13 @@ extern const Int8Path int8_paths[];
 // Each path is right for both.
 const Int8Path *int8_path(int positive);
 
-// int8_pack packs n rows of x, depth numbers each, for tiles: rows are put into tiles
-// of about equal height, which are [steps, height, 4]. Where the path has a bound, what it leaves for `mend` comes behind them.
-void int8_pack(const Int8Path *path, uint8_t *packed, const uint8_t *x, int64_t n, int64_t depth);
-// int8_packed is how many bytes they take at most, a multiple of 4.
+// int8_tiles is how many tiles n rows are put into, of about equal height.
+int64_t int8_tiles(const Int8Path *path, int64_t n);
+// int8_packed is how many bytes n packed rows take, a multiple of 4: tiles [steps, height, 4], and where the path has a bound,
+// behind them what it leaves for `mend`.
 int64_t int8_packed(const Int8Path *path, int64_t n, int64_t steps);
+// int8_pack packs a tile of n rows of x, depth numbers each. Threads may pack different tiles at once.
+void int8_pack(const Int8Path *path, uint8_t *packed, const uint8_t *x, int64_t n, int64_t depth, int64_t tile);
 
 // Int8Rows are packed rows, and how they become floats: a product is
 // sum · scale[output] · unit, of x counted from zero.

@@ -53,7 +53,7 @@ static int equal(const Int8Path *path, Problem p, int zero) {
   int64_t steps = (p.depth + STEP - 1) / STEP, panels = (p.width + PANEL - 1) / PANEL;
   uint8_t *packed = malloc(int8_packed(path, p.rows, steps));
   float *out = malloc(p.rows * p.width * 4);
-  int8_pack(path, packed, p.x, p.rows, p.depth);
+  for (int64_t t = int8_tiles(path, p.rows); t-- > 0;) int8_pack(path, packed, p.x, p.rows, p.depth, t);
   Int8Rows rows = {path, packed, p.rows, zero, 1.0f / 127};
   int64_t middle = panels / 2;
   Int8Matrix m = {p.panels, p.sums, p.scale, p.width, steps};
