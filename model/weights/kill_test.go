@@ -89,7 +89,8 @@ func TestKilled(t *testing.T) {
 		for _, moment := range test.moments {
 			require.NoError(t, os.RemoveAll(filepath.Join(dir, model.ManifestFile)))
 			child := exec.Command(os.Args[0], "-test.run=^TestKilled$")
-			child.Env = append(os.Environ(), killFolder+"="+dir, killMoment+"="+moment, killEndpoint+"="+endpoint)
+			child.Env = append(os.Environ(), killFolder+"="+dir, killMoment+"="+moment, killEndpoint+"="+endpoint,
+				"TMPDIR="+t.TempDir()) // it leaves its own
 			out, err := child.CombinedOutput()
 			require.Error(t, err, "%s: %s", moment, out)
 			status := child.ProcessState.Sys().(syscall.WaitStatus)
