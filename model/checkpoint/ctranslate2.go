@@ -118,6 +118,9 @@ func (c *converted) readSpec(files model.Files) error {
 	if err := c.readParts(); err != nil {
 		return err
 	}
+	if err := c.readAttention(); err != nil {
+		return err
+	}
 	if err := c.readTokens(files); err != nil {
 		return err
 	}
@@ -127,6 +130,12 @@ func (c *converted) readSpec(files model.Files) error {
 // stack are the sizes of a stack.
 func (c *converted) stack(side string) (s model.Stack, err error) {
 	heads, err := c.number(float64(defaultHeads[c.file.Spec]), side+"/num_heads", "num_heads")
+	if err == nil && !(heads >= 1 && heads <= model.LimitHeads) {
+		err = fmt.Errorf("the %s has %v heads, 1 to %d are supported", side, heads, model.LimitHeads)
+	}
+	if err != nil {
+		return s, err
+	}
 	first := func() string { return fmt.Sprintf("%s/layer_%d/ffn/linear_0/weight", side, s.Layers) }
 	if shape := c.shape(first()); len(shape) == 2 {
 		s.FFN = shape[0]
@@ -135,7 +144,10 @@ func (c *converted) stack(side string) (s model.Stack, err error) {
 		s.Layers++
 	}
 	s.Heads = int(heads)
-	return s, err
+	if out := c.shape(side + "/layer_0/self_attention/linear_1/weight"); len(out) == 2 && out[1] != c.spec.DModel {
+		s.HeadWidth = out[1] / s.Heads
+	}
+	return s, nil
 }
 
 // readParts reads the numbers that say which parts the network has.
@@ -161,6 +173,10 @@ func (c *converted) readParts() error {
 		return fmt.Errorf("activation function %v: ReLU, GELU and swish are supported", activation)
 	}
 	s.PostNorm, s.Activation, s.EmbedScale = preNorm == 0, activations[int(activation)], float32(encoder)
+	s.Gated = c.has("encoder/layer_0/ffn/linear_0_noact/weight")
+	s.RMSNorm = !c.has("encoder/layer_0/self_attention/layer_norm/beta") && !c.has("decoder/layer_0/self_attention/layer_norm/beta")
+	isBias := func(name string) bool { return strings.Contains(name, "/linear_") && strings.HasSuffix(name, "/bias") }
+	s.Unbiased = !slices.ContainsFunc(slices.Collect(maps.Keys(c.file.Variables)), isBias)
 	if zero != 0 {
 		// The decoder begins with an embedding of zeros. It is that of one row more, which has no probability.
 		s.VocabSize++
@@ -169,6 +185,72 @@ func (c *converted) readParts() error {
 	}
 	return nil
 }
+
+// attention is what attention does with queries, and with the distances of relative positions: into how many buckets they are
+// divided, 0: there are none, and from which one on they are not told apart.
+type attention struct {
+	unscaled      bool
+	buckets, most int
+}
+
+// readAttention reads the parts of attention, which are the same in all layers of both stacks.
+func (c *converted) readAttention() error {
+	s := &c.spec
+	encoder, err1 := c.attentionOf("encoder", s.Encoder, "self_attention")
+	decoder, err2 := c.attentionOf("decoder", s.Decoder, "self_attention", "attention")
+	head := 1 / math.Sqrt(float64(s.DModel))
+	scale, err3 := c.number(1, "decoder/scale_outputs")
+	if err := errors.Join(err1, err2, err3); err != nil {
+		return err
+	}
+	if encoder != decoder {
+		return fmt.Errorf("attention of encoder and decoder differ, %+v and %+v: only one kind for both is supported", encoder, decoder)
+	}
+	if !isNear(scale, 1) && !isNear(scale, head) {
+		return fmt.Errorf("what the LM head takes is multiplied by %v: 1 or one over the root of its width, %v, is supported", scale, head)
+	}
+	s.Unscaled, s.ScaledHead = encoder.unscaled, !isNear(scale, 1)
+	if encoder.buckets > 0 {
+		s.Positions, s.MaxPositions, s.Buckets, s.MaxDistance = model.RelativePositions, t5Positions, encoder.buckets, encoder.most
+	}
+	return nil
+}
+
+// attentionOf reads what all attention of a stack has in common.
+func (c *converted) attentionOf(side string, stack model.Stack, blocks ...string) (common attention, err error) {
+	scaled, first := 1/math.Sqrt(float64(stack.HeadDim(c.spec.DModel))), side+"/layer_0/self_attention/"+distanceWeights
+	for layer := range stack.Layers {
+		for _, block := range blocks {
+			prefix := fmt.Sprintf("%s/layer_%d/%s/", side, layer, block)
+			scale, err1 := c.number(scaled, prefix+"queries_scale")
+			most, err2 := c.number(t5Distance, prefix+"relative_attention_max_distance")
+			if err := errors.Join(err1, err2); err != nil {
+				return common, err
+			}
+			own := attention{unscaled: !isNear(scale, scaled)}
+			if own.unscaled && !isNear(scale, 1) {
+				return common, fmt.Errorf("variable %squeries_scale is %v: one over the root of the heads' width, %v, or 1 is supported", prefix, scale, scaled)
+			}
+			if shape := c.shape(prefix + distanceWeights); len(shape) == 2 && c.same(prefix+distanceWeights, first) {
+				own.buckets, own.most = shape[0], int(most)
+			}
+			if block == "attention" {
+				own.buckets, own.most = common.buckets, common.most
+			}
+			if layer == 0 && block == blocks[0] {
+				common = own
+			}
+			if own != common {
+				return common, fmt.Errorf("%s differs from the first layer's: only stacks whose layers have the same kind of attention, "+
+					"and share %s, are supported", strings.TrimSuffix(prefix, "/"), distanceWeights)
+			}
+		}
+	}
+	return common, nil
+}
+
+// isNear says whether two numbers are the same but for rounding.
+func isNear(a, b float64) bool { return math.Abs(a-b) <= 0.01*b }
 
 // ofBoth is a number on which both stacks must agree.
 func (c *converted) ofBoth(name string, def float64) (float64, error) {
@@ -232,7 +314,11 @@ func (c *converted) readTokens(files model.Files) error {
 		return fmt.Errorf("%s: \"decoder_start_token\" is null: models that are told the target language by it are not supported", ctranslate2.ConfigFile)
 	}
 	if config.NormEpsilon != nil {
-		s.Epsilon = epsilonOf(*config.NormEpsilon, 1e-5)
+		usual := 1e-5
+		if s.RMSNorm {
+			usual = 1e-6
+		}
+		s.Epsilon = epsilonOf(*config.NormEpsilon, usual)
 	}
 	ids := ctranslate2.IDs(vocabularies.Target)
 	start, hasStart := ids[*config.DecoderStart]
@@ -334,6 +420,7 @@ const (
 	targetEmbedding = "decoder/embeddings/weight"
 	headWeight      = "decoder/projection/weight"
 	headBias        = "decoder/projection/bias"
+	distanceWeights = "relative_attention_bias" // of a layer's self-attention
 )
 
 // sourceEmbedding is the name of the encoder's embedding, which newer models number.
@@ -355,8 +442,8 @@ func (c *converted) checkAllUsed() error {
 		if c.used[name] || slices.Contains(ignored, name[strings.LastIndex(name, "/")+1:]) {
 			continue
 		}
-		return fmt.Errorf("variable %.100q is of a part that is not supported: supported are encoders and decoders with the positions of tokens "+
-			"embedded, as those of OpenNMT, Opus-MT, M2M100, NLLB-200 and mBART-50; of another network pull what it was converted from", name)
+		return fmt.Errorf("variable %.100q is of a part that is not supported: supported are encoders and decoders as those of OpenNMT, Opus-MT, "+
+			"M2M100, NLLB-200, mBART-50 and MADLAD-400; of another network pull what it was converted from", name)
 	}
 	return nil
 }
@@ -365,8 +452,9 @@ func (c *converted) checkAllUsed() error {
 var convertedNames = strings.NewReplacer("model.", "", ".layers.", "/layer_", ".self_attn_layer_norm.", "/self_attention/layer_norm/",
 	".encoder_attn_layer_norm.", "/attention/layer_norm/", ".final_layer_norm.", "/ffn/layer_norm/", ".self_attn.out_proj.", "/self_attention/linear_1/",
 	".encoder_attn.out_proj.", "/attention/linear_2/", ".self_attn.", "/self_attention/linear_0/", ".encoder_attn.q_proj.", "/attention/linear_0/",
-	".encoder_attn.", "/attention/linear_1/", ".fc1.", "/ffn/linear_0/", ".fc2.", "/ffn/linear_1/", ".embed_positions.weight", "/position_encodings/encodings",
-	".layer_norm.", "/layer_norm/", ".layernorm_embedding.", "/layernorm_embedding/")
+	".encoder_attn.", "/attention/linear_1/", ".gate.", "/ffn/linear_0/", ".fc1.", "/ffn/linear_0/", ".fc2.", "/ffn/linear_1/", ".embed_positions.weight", "/position_encodings/encodings",
+	".layer_norm.", "/layer_norm/", ".layernorm_embedding.", "/layernorm_embedding/",
+	".relative_attention_bias.weight", "/layer_0/self_attention/"+distanceWeights)
 
 // source is the variable that a tensor is in, and which of how many parts of it, one below the other: CTranslate2
 // has queries, keys and values in one.
@@ -382,6 +470,9 @@ func (c *converted) source(tensor string) (name string, part, parts int) {
 		return headBias, 0, 1
 	}
 	name, parts = convertedNames.Replace(tensor), 1
+	if c.spec.Gated && strings.Contains(tensor, ".fc1.") {
+		name = strings.Replace(name, "/linear_0/", "/linear_0_noact/", 1)
+	}
 	if strings.Contains(name, "layer_norm") || strings.Contains(name, "layernorm") {
 		name = strings.NewReplacer("/weight", "/gamma", "/bias", "/beta").Replace(name)
 	}

@@ -34,6 +34,14 @@ func TestSpecOfConvertedModels(t *testing.T) {
 		"marian-int8": {VocabSize: 120, DModel: 48, Encoder: model.Stack{Layers: 2, Heads: 3, FFN: 56}, Decoder: model.Stack{Layers: 1, Heads: 3, FFN: 88},
 			MaxPositions: 64, EmbedScale: scale(48), TiedHead: true, Positions: model.TablePositions, LogitsBias: true, PostNorm: true, Activation: model.Swish,
 			Pad: 119, DecoderStart: 119, NeverPad: true, Renormalize: true, Generation: generation},
+		"t5-int8": {VocabSize: 120, DModel: 32, Encoder: model.Stack{Layers: 2, Heads: 3, FFN: 56, HeadWidth: 12},
+			Decoder: model.Stack{Layers: 1, Heads: 3, FFN: 56, HeadWidth: 12}, MaxPositions: 512, EmbedScale: 1, Activation: model.GELUTanh,
+			Positions: model.RelativePositions, Buckets: 8, MaxDistance: 20, RMSNorm: true, Unbiased: true, Unscaled: true, Gated: true,
+			ScaledHead: true, BOS: 2, EOS: 2, Generation: long},
+		"t5-tied": {VocabSize: 120, DModel: 33, Encoder: model.Stack{Layers: 2, Heads: 4, FFN: 56, HeadWidth: 7},
+			Decoder: model.Stack{Layers: 2, Heads: 4, FFN: 56, HeadWidth: 7}, MaxPositions: 512, EmbedScale: 1, TiedHead: true,
+			Positions: model.RelativePositions, Buckets: 32, MaxDistance: 128, RMSNorm: true, Unbiased: true, Unscaled: true,
+			ScaledHead: true, BOS: 1, EOS: 1, Generation: long},
 	} {
 		got, err := ReadSpec(convertedModel(name))
 		require.NoError(t, err)
@@ -89,7 +97,10 @@ func changedModel(t *testing.T, name, from, to string) string {
 }
 
 func TestOpenConvertedRefuses(t *testing.T) {
-	const flag = "\x00\x00\x01\x01\x00\x00\x00" // the end of a name and the head of one byte
+	const (
+		flag  = "\x00\x00\x01\x01\x00\x00\x00" // the end of a name and the head of one byte
+		heads = "encoder/num_heads\x00\x00\x02\x02\x00\x00\x00"
+	)
 	for name, test := range map[string]struct{ from, to, want string }{
 		"another network":      {"TransformerSpec", "TransformerTest", `"TransformerTest"`},
 		"no embedding":         {"decoder/embeddings/weight\x00\x02", "decoder/embeddinks/weight\x00\x02", "decoder/embeddings/weight"},
@@ -100,10 +111,38 @@ func TestOpenConvertedRefuses(t *testing.T) {
 		"ALiBi":                {"decoder/alibi" + flag + "\x00", "decoder/alibi" + flag + "\x01", "alibi is 0 in the encoder and 1"},
 		"activations":          {"encoder/activation" + flag + "\x00", "encoder/activation" + flag + "\x09", "activation is 9 in the encoder"},
 		"scales":               {"encoder/scale_embeddings" + flag + "\x01", "encoder/scale_embeddings" + flag + "\x00", "embeddings are scaled by 1 in the encoder"},
-		"no heads that can be": {"encoder/num_heads\x00\x00\x02\x02\x00\x00\x00\x02", "encoder/num_heads\x00\x00\x02\x02\x00\x00\x00\x03", "3 and 2 heads"},
+		"no heads that can be": {heads + "\x02", heads + "\x03", "3 and 2 heads"},
+		"no heads":             {heads + "\x02", heads + "\x00", "0 heads"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, err := Open(changedModel(t, "opennmt-float32", test.from, test.to))
+			assert.ErrorContains(t, err, test.want)
+		})
+	}
+}
+
+func TestOpenConvertedRefusesPartsOfT5(t *testing.T) {
+	const (
+		number  = "\x00\x00\x00\x04\x00\x00\x00" // the end of a name and the head of a float
+		whole   = "\x00\x00\x03\x04\x00\x00\x00" // and of an integer of 32 bits
+		one     = "\x00\x00\x80\x3f"
+		half    = "\x00\x00\x00\x3f"
+		queries = "layer_1/self_attention/queries_scale" + number
+		most    = "encoder/layer_0/self_attention/relative_attention_max_distance" + whole
+		bias    = "decoder/layer_0/self_attention/relative_attention_bias"
+	)
+	for name, test := range map[string]struct{ from, to, want string }{
+		"a scale of queries":   {"encoder/" + queries + one, "encoder/" + queries + half, "queries_scale is 0.5"},
+		"scales that differ":   {"encoder/" + queries + one, "encoder/" + queries + "\x2f\x8d\x93\x3e", "encoder/layer_1/self_attention differs"},
+		"distances of a stack": {most + "\x14", most + "\x13", "differs from the first layer's"},
+		"no distances":         {bias + "\x00\x02", bias[:len(bias)-1] + "z\x00\x02", "encoder and decoder differ"},
+		"too near":             {most + "\x14", most + "\x02", "differ"},
+		"the head's scale":     {"decoder/scale_outputs" + number, "decoder/scale_inputss" + number, `"decoder/scale_inputss" is of a part`},
+		"heads":                {"encoder/num_heads\x00\x00\x02\x02\x00\x00\x00\x03", "encoder/num_heads\x00\x00\x02\x02\x00\x00\x00\x07", "the network demands"},
+		"a gate":               {"encoder/layer_1/ffn/linear_0_noact/weight\x00", "encoder/layer_1/ffn/linear_0_nosct/weight\x00", "linear_0_noact/weight is missing"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			_, err := Open(changedModel(t, "t5-int8", test.from, test.to))
 			assert.ErrorContains(t, err, test.want)
 		})
 	}
@@ -153,27 +192,35 @@ func TestOpenConvertedRefusesScales(t *testing.T) {
 
 // A file is refused or all of it can be read.
 func FuzzOpenConverted(f *testing.F) {
-	dir := f.TempDir()
-	if err := os.CopyFS(dir, os.DirFS(convertedModel("opennmt-int8-float16"))); err != nil {
-		f.Fatal(err)
+	names := []string{"opennmt-int8-float16", "t5-int8"}
+	dirs, whole := make([]string, len(names)), make([][]byte, len(names))
+	for i, name := range names {
+		dirs[i] = f.TempDir()
+		err := os.CopyFS(dirs[i], os.DirFS(convertedModel(name)))
+		if err == nil {
+			whole[i], err = os.ReadFile(filepath.Join(dirs[i], ctranslate2.ModelFile))
+		}
+		if err != nil {
+			f.Fatal(err)
+		}
 	}
-	path := filepath.Join(dir, ctranslate2.ModelFile)
-	whole, err := os.ReadFile(path)
-	if err != nil {
-		f.Fatal(err)
-	}
-	f.Add(0, []byte{5})
-	f.Add(bytes.Index(whole, []byte("decoder/position_encodings/encodings"))+37, []byte{0})
-	f.Fuzz(func(t *testing.T, at int, change []byte) {
-		raw := bytes.Clone(whole)
+	f.Add(false, 0, []byte{5})
+	f.Add(false, bytes.Index(whole[0], []byte("decoder/position_encodings/encodings"))+37, []byte{0})
+	f.Add(true, bytes.Index(whole[1], []byte("decoder/num_heads"))+25, []byte{0})
+	f.Fuzz(func(t *testing.T, t5 bool, at int, change []byte) {
+		i := 0
+		if t5 {
+			i = 1
+		}
+		raw := bytes.Clone(whole[i])
 		if at < 0 || at >= len(raw) {
 			return
 		}
 		copy(raw[at:], change)
-		if err := os.WriteFile(path, raw, 0o600); err != nil {
+		if err := os.WriteFile(filepath.Join(dirs[i], ctranslate2.ModelFile), raw, 0o600); err != nil {
 			t.Skip(err)
 		}
-		c, err := Open(dir)
+		c, err := Open(dirs[i])
 		if err != nil {
 			return
 		}

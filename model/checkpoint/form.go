@@ -125,8 +125,8 @@ func mbartParts(o *fields, spec *model.Spec) {
 }
 
 // t5Positions is the longest source or target, which nothing in the network bounds: what T5s were
-// trained with.
-const t5Positions = 512
+// trained with. t5Distance is from which distance on they tell none apart.
+const t5Positions, t5Distance = 512, 128
 
 // t5Sizes reads what T5 has other names for.
 func t5Sizes(o *fields, spec *model.Spec) {
@@ -138,7 +138,7 @@ func t5Sizes(o *fields, spec *model.Spec) {
 	spec.Decoder.Layers = o.integer("num_decoder_layers", 1, model.LimitLayers, spec.Encoder.Layers)
 	spec.MaxPositions = o.integer("n_positions", 1, model.LimitPositions, t5Positions)
 	spec.Buckets = o.integer("relative_attention_num_buckets", 4, model.LimitPositions, 32)
-	spec.MaxDistance = o.integer("relative_attention_max_distance", 1, model.LimitPositions, 128)
+	spec.MaxDistance = o.integer("relative_attention_max_distance", 1, model.LimitPositions, t5Distance)
 	if !model.CanBucket(spec.Buckets, spec.MaxDistance) {
 		o.fail("relative_attention_max_distance", "more than half of \"relative_attention_num_buckets\", %d, is supported", spec.Buckets)
 	}

@@ -120,7 +120,10 @@ def converted(name):
     loader = converters._MODEL_LOADERS[type(config).__name__]
     spec = loader.get_model_spec(model)
     tokens = [f"t{i}" for i in range(config.vocab_size)]
-    tokens[3], tokens[config.bos_token_id], tokens[config.pad_token_id], tokens[config.eos_token_id] = "<unk>", "<s>", "<pad>", "</s>"
+    special = {"<unk>": 3, "<s>": getattr(config, "bos_token_id", None), "<pad>": config.pad_token_id, "</s>": config.eos_token_id}
+    for token, at in special.items():
+        if at is not None:
+            tokens[at] = token
     start = tokens[config.decoder_start_token_id]
     if spec.decoder.start_from_zero_embedding:
         tokens, start = tokens[:-1], "</s>"
@@ -135,6 +138,7 @@ KINDS = {f"opennmt-{form.replace('_', '-')}": (opennmt, form) for form in FORMS}
     "opennmt-tf": (opennmt_tf, "float32"), "opennmt-tf-int8": (opennmt_tf, "int8"), "few-biases": (few_biases, "float32"),
     "marian": (lambda: converted("marian-untied"), "float32"), "marian-int8": (lambda: converted("marian"), "int8"),
     "m2m100": (lambda: converted("odd-width"), "float16"), "mbart": (lambda: converted("mbart-untied"), "float32"),
+    "t5-tied": (lambda: converted("t5-tied"), "float32"), "t5-int8": (lambda: converted("t5"), "int8_float16"),
 }
 
 
