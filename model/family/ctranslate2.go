@@ -2,6 +2,7 @@ package family
 
 import (
 	"fmt"
+	"maps"
 	"path/filepath"
 	"slices"
 
@@ -13,8 +14,8 @@ import (
 )
 
 // converted are models in CTranslate2's form that have not the tokenizer's files of another family beside them: Argos
-// packages, and models of OpenNMT and Opus-MT with their SentencePiece models or codes of words. Pieces have the ids of CTranslate2's
-// vocabularies.
+// packages, models of OpenNMT and Opus-MT with their SentencePiece models or codes of words, and M2M100, NLLB-200, mBART-50 and
+// MADLAD-400 with theirs. Pieces have the ids of CTranslate2's vocabularies.
 var converted = &Family{
 	Name:       "ctranslate2",
 	choose:     chooseConverted,
@@ -23,8 +24,9 @@ var converted = &Family{
 }
 
 // convertedPieces are what makes pieces, in the order in which it is looked for: the SentencePiece models of both sides, or of
-// each, or codes.
-var convertedPieces = [][]string{{ctranslate2.PackagePieces}, {model.SourcePiecesFile, model.TargetPiecesFile}, {ctranslate2.PackageCodes}}
+// each, or codes, or a SentencePiece model by the names that Hugging Face has.
+var convertedPieces = [][]string{{ctranslate2.PackagePieces}, {model.SourcePiecesFile, model.TargetPiecesFile}, {ctranslate2.PackageCodes},
+	{model.PieceModelFile}, {model.T5PiecesFile}}
 
 // chooseConverted returns what makes pieces first.
 func chooseConverted(files Files) ([]string, error) {
@@ -57,7 +59,7 @@ func convertedConfig(dir string, _ settings, files, languages []string) (c token
 		return c, fmt.Errorf("%s: the special tokens are %.20q, %.20q and %.20q: only <unk>, <s> and </s> are supported",
 			ctranslate2.ConfigFile, config.Unknown, config.BOS, config.EOS)
 	}
-	metadata, _, err := ctranslate2.ReadMetadata(Folder(dir))
+	metadata, isPackage, err := ctranslate2.ReadMetadata(Folder(dir))
 	if err != nil {
 		return c, err
 	}
@@ -71,7 +73,49 @@ func convertedConfig(dir string, _ settings, files, languages []string) (c token
 			c.TargetPieces = c.Pieces
 		}
 	}
+	if tokens, framing := languageTokens(vocabularies, isPackage); len(tokens) > 0 {
+		frameMany(&c, tokens, framing, languages)
+		return c, nil
+	}
 	return c, frameConverted(&c, config, metadata, files[0] == model.SourcePiecesFile, languages)
+}
+
+// languageTokens are the ids of the tokens of languages, by their codes, in the vocabulary of a model that is told them as M2M100,
+// NLLB-200, mBART-50 and MADLAD-400 are, and how sources are framed; none where it is of another kind. Of packages the metadata tells.
+func languageTokens(v ctranslate2.Vocabularies, isPackage bool) (tokens map[string]int64, framing tokenizer.Framing) {
+	if isPackage || !v.Shared() {
+		return nil, framing
+	}
+	ids := ctranslate2.IDs(v.Source)
+	if tokens = t5Tokens.languages(ids); len(tokens) > 0 {
+		return tokens, targetFirst
+	}
+	for _, names := range []map[string]string{m2m100Tokens(), nllbTokens(), mbartTokens()} {
+		for code, token := range names {
+			if id, ok := ids[token]; ok {
+				tokens[code] = id
+			}
+		}
+		if len(tokens) > 1 {
+			return tokens, sourceFirst
+		}
+		clear(tokens)
+	}
+	return nil, framing
+}
+
+// frameMany frames the sources of a model of many languages.
+func frameMany(c *tokenizer.Config, tokens map[string]int64, framing tokenizer.Framing, languages []string) {
+	c.Framing, c.Languages = framing, withTokens(languages, tokens)
+	special := slices.Collect(maps.Values(tokens))
+	for token, id := range c.Vocabulary {
+		if t5Tokens.has(token) || slices.Contains(special, id) || slices.Contains([]string{"<unk>", "<s>", "</s>", "<pad>", "<mask>"}, token) {
+			c.Special = append(c.Special, token)
+		}
+		if t5Tokens.has(token) && isText(c.Pieces, token) {
+			c.Framing.Before = spaceFirst
+		}
+	}
 }
 
 // splitConverted opens what makes pieces, by its first file.
@@ -135,6 +179,15 @@ func convertedDirections(files Files, _ settings, name string, set Directions) (
 	vocabularies, err := ctranslate2.ReadVocabularies(files, "<unk>")
 	if err != nil {
 		return Directions{}, err
+	}
+	if tokens, framing := languageTokens(vocabularies, isPackage); len(tokens) > 0 {
+		all := slices.Sorted(maps.Keys(tokens))
+		d := set.or(Directions{all, all})
+		need := d.Targets
+		if framing.Forced != nil {
+			need = d.All()
+		}
+		return d, checkTokens(need, all, vocabularies.Files[0])
 	}
 	d, err := marianTokens.into(ctranslate2.IDs(vocabularies.Source), set, vocabularies.Files[0])
 	if err != nil {

@@ -1,7 +1,9 @@
 package family
 
 import (
+	"cmp"
 	"encoding/json"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -10,6 +12,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"dragoman/model"
 	"dragoman/model/ctranslate2"
 	"dragoman/tokenizer"
 )
@@ -92,6 +95,81 @@ func TestArgosDirections(t *testing.T) {
 	license, err := License(Folder(argos))
 	require.NoError(t, err)
 	assert.Equal(t, "CC-BY-4.0", license)
+}
+
+// Models of many languages in CTranslate2's form, of which nothing but the pieces and the vocabulary tells: sources are framed as with the
+// files of their own families.
+func TestConvertedOfManyLanguages(t *testing.T) {
+	const families = "../testdata/families/"
+	for name, test := range map[string]struct {
+		family *Family
+		dir    string
+		tokens map[string]string
+		file   string // of the pieces, as people have it beside model.bin
+	}{
+		"M2M100":   {m2m100, families + "small100", m2m100Tokens(), ctranslate2.PackagePieces},
+		"NLLB-200": {nllb, families + "nllb", nllbTokens(), model.PieceModelFile},
+		"mBART-50": {mbart, families + "mbart", mbartTokens(), ctranslate2.PackagePieces},
+		"MADLAD":   {t5, families + "t5", nil, model.T5PiecesFile},
+		"T5":       {t5, families + "t5-trained", nil, ctranslate2.PackagePieces},
+	} {
+		t.Run(name, func(t *testing.T) {
+			d, err := test.family.Directions(Folder(test.dir), name, Directions{})
+			require.NoError(t, err)
+			files, err := test.family.pieceFiles(Folder(test.dir))
+			require.NoError(t, err)
+			c, err := test.family.config(test.dir, settings{}, files, d.All())
+			require.NoError(t, err)
+			own, err := tokenizer.New(c)
+			require.NoError(t, err)
+			codes := d.All()
+			if len(codes) == 0 {
+				codes = own.Languages()
+			}
+
+			dir, tokens := t.TempDir(), make([]string, len(c.Vocabulary))
+			for token, id := range c.Vocabulary {
+				tokens[id] = token
+			}
+			if test.tokens != nil {
+				tokens = append(tokens, make([]string, len(c.Languages)+c.Unused)...)
+				for i := range tokens {
+					tokens[i] = cmp.Or(tokens[i], fmt.Sprint("madeupword", i))
+				}
+				for _, l := range c.Languages {
+					tokens[l.ID] = test.tokens[l.Code]
+				}
+			}
+			raw, err := json.Marshal(tokens)
+			require.NoError(t, err)
+			require.NoError(t, os.WriteFile(filepath.Join(dir, "shared_vocabulary.json"), raw, 0o600))
+			require.NoError(t, os.WriteFile(filepath.Join(dir, ctranslate2.ModelFile), nil, 0o600))
+			raw, err = os.ReadFile(filepath.Join(test.dir, files[len(files)-1]))
+			require.NoError(t, err)
+			require.NoError(t, os.WriteFile(filepath.Join(dir, test.file), raw, 0o600))
+
+			f, err := Recognize(Folder(dir), "")
+			require.NoError(t, err)
+			require.Same(t, converted, f)
+			told, err := f.Directions(Folder(dir), "any", Directions{})
+			require.NoError(t, err)
+			assert.ElementsMatch(t, codes, told.All())
+			tok, err := f.Tokenizer(dir, told.All())
+			require.NoError(t, err)
+			for i, to := range codes {
+				from, text := codes[len(codes)-1-i], "The boat is on the water, "+to+"!"
+				want, err := own.Encode(from, to, text)
+				require.NoError(t, err)
+				got, err := tok.Encode(from, to, text)
+				require.NoError(t, err)
+				assert.Equal(t, want, got, "%s to %s", from, to)
+				assert.Equal(t, own.Forced(from, to), tok.Forced(from, to))
+				assert.Equal(t, own.Decode(want), tok.Decode(want))
+			}
+			_, err = f.Directions(Folder(dir), "any", Directions{Targets: []string{"tlh"}})
+			assert.ErrorContains(t, err, `"tlh"`)
+		})
+	}
 }
 
 // Codes of words need to know of which languages the words are.

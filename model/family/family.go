@@ -102,11 +102,28 @@ func Recognize(files Files, name string) (*Family, error) {
 	if err != nil {
 		return nil, err
 	}
-	if modelType == "" && s.Class == "" { // CTranslate2's config.json has no type
-		if ok, err := files.Has(ctranslate2.ModelFile); err != nil || ok {
-			return converted, err
+	isConverted := false
+	if modelType == "" { // CTranslate2's config.json has none
+		if isConverted, err = files.Has(ctranslate2.ModelFile); err != nil {
+			return nil, err
 		}
 	}
+	if isConverted && s.Class == "" {
+		return converted, nil
+	}
+	f, err := byTokenizer(s)
+	if err != nil || !isConverted {
+		return f, err
+	}
+	_, lacks := f.pieceFiles(files)
+	if _, err := converted.choose(files); err == nil && errors.Is(lacks, ErrIncomplete) {
+		return converted, nil
+	}
+	return f, nil
+}
+
+// byTokenizer returns the family of a tokenizer_config.json.
+func byTokenizer(s settings) (*Family, error) {
 	origin := strings.ToLower(s.Origin)
 	for _, f := range families {
 		if slices.ContainsFunc(f.origins, func(name string) bool { return strings.Contains(origin, name) }) {

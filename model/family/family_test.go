@@ -76,7 +76,13 @@ func TestRecognizeConverted(t *testing.T) {
 	require.NoError(t, write(config, `{"tokenizer_class": "MarianTokenizer"}`)(dir))
 	f, err = Recognize(Folder(dir), "")
 	require.NoError(t, err)
-	assert.Same(t, marian, f, "of which the tokenizer's files are there")
+	assert.Same(t, converted, f, "of which all files are there")
+	for _, name := range marian.files[1] {
+		require.NoError(t, write(name, "{}")(dir))
+	}
+	f, err = Recognize(Folder(dir), "")
+	require.NoError(t, err)
+	assert.Same(t, marian, f, "whose files are there, too")
 }
 
 func TestNamed(t *testing.T) {

@@ -52,6 +52,15 @@ var (
 //go:embed m2m100.txt
 var m2m100Languages string
 
+// m2m100Tokens are the tokens of the languages by their codes, as nllbTokens and mbartTokens are.
+func m2m100Tokens() map[string]string {
+	tokens := map[string]string{}
+	for code := range strings.FieldsSeq(m2m100Languages) {
+		tokens[code] = "__" + code + "__"
+	}
+	return tokens
+}
+
 // madeUpWords is the number of unused rows where the settings give no other.
 const madeUpWords = 8
 

@@ -156,13 +156,19 @@ func (t targetTokens) into(vocabulary map[string]int64, d Directions, file strin
 		d.Targets = tokens
 	}
 	if len(tokens) > 0 {
-		for _, code := range d.Targets {
-			if !slices.Contains(tokens, code) {
-				return d, fmt.Errorf("MODEL_LANGUAGES has the target %q, for which %s has no token", code, file)
-			}
-		}
+		return d, checkTokens(d.Targets, tokens, file)
 	}
 	return d, nil
+}
+
+// checkTokens fails where a language that needs a token is not among those that have one in a file.
+func checkTokens(need, have []string, file string) error {
+	for _, code := range need {
+		if !slices.Contains(have, code) {
+			return fmt.Errorf("MODEL_LANGUAGES has %q, for which %s has no token", code, file)
+		}
+	}
+	return nil
 }
 
 // pairOf are the languages at the end of the name of a repository, with its revision or without, of a folder or of an Argos

@@ -77,7 +77,7 @@ func TestMarianDirections(t *testing.T) {
 		"as was said":          {"opus-mt-en-fr", one, "", old, "de:nl", []string{"de"}, []string{"nl"}, ""},
 		"sources as was said":  {"opus-mt-ROMANCE-en", one, "", "", "fr,es:", []string{"es", "fr"}, []string{"en"}, ""},
 		"fewer than of tokens": {"opus-mt-en-mul", many, "", "", ":fr", []string{"en"}, []string{"fr"}, ""},
-		"no token":             {"opus-mt-en-mul", many, "", "", ":de", nil, nil, `MODEL_LANGUAGES has the target "de", for which vocab.json has no token`},
+		"no token":             {"opus-mt-en-mul", many, "", "", ":de", nil, nil, `MODEL_LANGUAGES has "de", for which vocab.json has no token`},
 		"a group":              {"opus-mt-ROMANCE-en", one, "", "", "", nil, nil, "set MODEL_LANGUAGES, such as en:fr"},
 		"no name":              {"/tmp/model", one, "", "", "", nil, nil, "set MODEL_LANGUAGES"},
 		"broken vocabulary":    {"opus-mt-en-fr", "[", "", "", "", nil, nil, "vocab.json: "},

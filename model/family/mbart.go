@@ -41,6 +41,14 @@ func mbartCodes() (codes []string) {
 	return codes
 }
 
+func mbartTokens() map[string]string {
+	tokens := map[string]string{}
+	for token := range strings.FieldsSeq(mbartLanguages) {
+		tokens[token[:2]] = token
+	}
+	return tokens
+}
+
 // mbartConfig reads a tokenizer of mBART-50.
 func mbartConfig(dir string, s settings, _, languages []string) (tokenizer.Config, error) {
 	path := filepath.Join(dir, model.PieceModelFile)

@@ -36,6 +36,15 @@ var sourceLast = tokenizer.Framing{
 //go:embed nllb.txt
 var nllbLanguages string
 
+func nllbTokens() map[string]string {
+	tokens := map[string]string{}
+	for pair := range strings.FieldsSeq(nllbLanguages) {
+		code, token, _ := strings.Cut(pair, "=")
+		tokens[code] = token
+	}
+	return tokens
+}
+
 // fairseq has the special tokens that stand before the pieces.
 var fairseq = []string{"<s>", "<pad>", "</s>", "<unk>"}
 

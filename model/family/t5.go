@@ -34,14 +34,20 @@ func t5Config(dir string, _ settings, _, languages []string) (tokenizer.Config, 
 		if token == "<s>" || token == "<pad>" || t5Tokens.has(token) {
 			c.Special = append(c.Special, token)
 		}
-		// A token that is a piece of text has the space before it that texts begin with.
-		if t5Tokens.has(token) && slices.Equal(pieces.Encode(token), []string{"▁", token}) {
-			c.Framing.Before = []tokenizer.Part{tokenizer.Space, tokenizer.Target}
+		if t5Tokens.has(token) && isText(pieces, token) {
+			c.Framing.Before = spaceFirst
 		}
 	}
 	c.Languages = withTokens(languages, t5Tokens.languages(vocabulary))
 	return c, nil
 }
+
+// isText says whether a target's token is a piece of text, which has the space before it that texts begin with: spaceFirst.
+func isText(pieces *spm.Model, token string) bool {
+	return slices.Equal(pieces.Encode(token), []string{"▁", token})
+}
+
+var spaceFirst = []tokenizer.Part{tokenizer.Space, tokenizer.Target}
 
 // ownIDs reads a SentencePiece model and the ids of its pieces, which are the model's.
 func ownIDs(files Files, name string) (*spm.Model, map[string]int64, error) {

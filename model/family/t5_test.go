@@ -27,7 +27,7 @@ func TestT5Directions(t *testing.T) {
 		"fewer targets":   {string(pieces), ":fr,de", all, []string{"de", "fr"}, ""},
 		"other sources":   {string(pieces), "it:", []string{"it"}, all, ""},
 		"as was said":     {string(pieces), "en:fr", []string{"en"}, []string{"fr"}, ""},
-		"no token":        {string(pieces), "en:it", nil, nil, `MODEL_LANGUAGES has the target "it", for which spiece.model has no token`},
+		"no token":        {string(pieces), "en:it", nil, nil, `MODEL_LANGUAGES has "it", for which spiece.model has no token`},
 		"told in words":   {string(words), "", nil, nil, "spiece.model has no tokens of languages such as <2fr>"},
 		"words, and said": {string(words), "en:fr", nil, nil, "not those that are told languages in words"},
 		"broken":          {"pieces", "", nil, nil, "spiece.model: "},
