@@ -22,7 +22,7 @@ var mbart = &Family{
 	Name:       "mbart",
 	classes:    []string{"MBart50Tokenizer", "MBart50TokenizerFast"},
 	types:      []string{"mbart"},
-	files:      [][]string{{model.PieceModelFile}},
+	files:      [][]string{{model.PieceModelFile}, {model.TokenizerFile}},
 	directions: mbartDirections,
 	config:     mbartConfig,
 }
@@ -51,33 +51,51 @@ func mbartTokens() map[string]string {
 
 // mbartConfig reads a tokenizer of mBART-50.
 func mbartConfig(dir string, s settings, _, languages []string) (tokenizer.Config, error) {
-	path := filepath.Join(dir, model.PieceModelFile)
-	pieces, err := spm.Open(path)
+	config, err := mbartPieces(Folder(dir))
 	if err != nil {
-		return tokenizer.Config{}, err
+		return config, fmt.Errorf("%s: %w", dir, err)
 	}
-	config, err := fairseqConfig(pieces)
-	if err != nil {
-		return config, fmt.Errorf("%s: %w", path, err)
-	}
-	config.Framing = sourceFirst
-	next := fairseqSize(pieces)
-	for _, code := range mbartCodes() {
-		if config.Unused++; languages == nil || slices.Contains(languages, code) {
-			config.Languages = append(config.Languages, tokenizer.Language{Code: code, ID: next})
-			config.Unused = 1 // <mask>
-		}
-		next++
-	}
-	if err := checkAdded(s, config.Vocabulary, fairseqSize(pieces)); err != nil {
+	if err := checkAdded(s, config); err != nil {
 		return config, fmt.Errorf("%s: %w", filepath.Join(dir, model.TokenizerConfigFile), err)
 	}
+	if languages != nil {
+		size := config.Languages[len(config.Languages)-1].ID + int64(config.Unused)
+		config.Languages = slices.DeleteFunc(config.Languages, func(l tokenizer.Language) bool { return !slices.Contains(languages, l.Code) })
+		if n := len(config.Languages); n > 0 {
+			config.Unused = int(size - config.Languages[n-1].ID)
+		}
+	}
+	config.Framing = sourceFirst
 	return config, nil
 }
 
-// checkAdded compares the ids of special tokens with those of tokenizer_config.json, where it has
-// any. Languages begin with first.
-func checkAdded(s settings, vocabulary map[string]int64, first int64) error {
+// mbartPieces reads the pieces and all languages of a tokenizer of mBART-50.
+func mbartPieces(files Files) (config tokenizer.Config, err error) {
+	if ok, err := files.Has(model.PieceModelFile); err != nil {
+		return config, err
+	} else if !ok {
+		return listedConfig(files, mbartTokens())
+	}
+	raw, err := files.Read(model.PieceModelFile)
+	if err != nil {
+		return config, err
+	}
+	pieces, err := spm.Parse(raw)
+	if err == nil {
+		config, err = fairseqConfig(pieces)
+	}
+	if err != nil {
+		return config, fmt.Errorf("%s: %w", model.PieceModelFile, err)
+	}
+	for i, code := range mbartCodes() {
+		config.Languages = append(config.Languages, tokenizer.Language{Code: code, ID: fairseqSize(pieces) + int64(i)})
+	}
+	config.Unused = 1 // <mask>
+	return config, nil
+}
+
+// checkAdded compares the ids of special tokens and of languages with those of tokenizer_config.json, where it has any.
+func checkAdded(s settings, config tokenizer.Config) error {
 	var added map[string]struct{ Content string }
 	if s.AddedTokens != nil {
 		if err := json.Unmarshal(s.AddedTokens, &added); err != nil {
@@ -86,14 +104,15 @@ func checkAdded(s settings, vocabulary map[string]int64, first int64) error {
 	}
 	ids := map[string]int64{}
 	for _, token := range fairseq {
-		ids[token] = vocabulary[token]
+		ids[token] = config.Vocabulary[token]
 	}
-	for i, token := range append(strings.Fields(mbartLanguages), "<mask>") {
-		ids[token] = first + int64(i)
+	tokens := mbartTokens()
+	for _, l := range config.Languages {
+		ids[tokens[l.Code]], ids["<mask>"] = l.ID, l.ID+1
 	}
 	for id, token := range added {
 		if want, ok := ids[token.Content]; ok && id != strconv.FormatInt(want, 10) {
-			return fmt.Errorf("%q has the id %s, but %d by %s: these files do not belong together", token.Content, id, want, model.PieceModelFile)
+			return fmt.Errorf("%q has the id %s, but %d by the pieces: these files do not belong together", token.Content, id, want)
 		}
 	}
 	return nil
@@ -169,18 +188,15 @@ func mbartForced(files Files, s settings) ([]string, error) {
 	if said.Forced == nil {
 		return nil, nil
 	}
-	raw, err := files.Read(model.PieceModelFile)
+	config, err := mbartPieces(files)
 	if err != nil {
 		return nil, err
 	}
-	pieces, err := spm.Parse(raw)
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", model.PieceModelFile, err)
+	for _, l := range config.Languages {
+		if l.ID == *said.Forced {
+			return []string{l.Code}, nil
+		}
 	}
-	codes, i := mbartCodes(), *said.Forced-fairseqSize(pieces)
-	if i < 0 || i >= int64(len(codes)) {
-		return nil, fmt.Errorf("\"forced_bos_token_id\" is %d, which is no language's token: with %d pieces these are %d to %d",
-			*said.Forced, pieces.Size(), fairseqSize(pieces), fairseqSize(pieces)+int64(len(codes))-1)
-	}
-	return codes[i : i+1], nil
+	return nil, fmt.Errorf("\"forced_bos_token_id\" is %d, which is no language's token: these are %d to %d",
+		*said.Forced, config.Languages[0].ID, config.Languages[len(config.Languages)-1].ID)
 }

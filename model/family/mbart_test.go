@@ -55,7 +55,7 @@ func TestTokenizerOfMBartRefuses(t *testing.T) {
 	}{
 		"as saved":             {added("1204", "en_XX"), ""},
 		"a token of its own":   {added("9000", "<mine>"), ""},
-		"another language's":   {added("1205", "en_XX"), `tokenizer_config.json: "en_XX" has the id 1205, but 1204 by sentencepiece.bpe.model`},
+		"another language's":   {added("1205", "en_XX"), `tokenizer_config.json: "en_XX" has the id 1205, but 1204 by the pieces`},
 		"as 250,000 pieces":    {added("250053", "<mask>"), `"<mask>" has the id 250053, but 1253`},
 		"as SentencePiece has": {added("1", "</s>"), `"</s>" has the id 1, but 2`},
 		"no tokens":            {write(config, `{"added_tokens_decoder": []}`), "added_tokens_decoder: json"},
@@ -104,7 +104,7 @@ func TestMBartDirections(t *testing.T) {
 		"a pair":              {"x", `{}`, "", `{"src_lang": "en_XX", "tgt_lang": "ro_RO"}`, "", english, []string{"ro"}, ""},
 		"generation first":    {many, `{"forced_bos_token_id": 0}`, `{"forced_bos_token_id": 1201, "decoder_start_token_id": 2}`, "", "", all, []string{"ar"}, ""},
 		"forced to none":      {many, `{"forced_bos_token_id": 1201}`, `{"forced_bos_token_id": null}`, "", "", all, all, ""},
-		"forced to a piece":   {many, `{"forced_bos_token_id": 1200}`, "", "", "", nil, nil, `"forced_bos_token_id" is 1200, which is no language's token: with 1200 pieces these are 1201 to 1252`},
+		"forced to a piece":   {many, `{"forced_bos_token_id": 1200}`, "", "", "", nil, nil, `"forced_bos_token_id" is 1200, which is no language's token: these are 1201 to 1252`},
 		"of more pieces":      {many, `{"forced_bos_token_id": 250004}`, "", "", "", nil, nil, `"forced_bos_token_id" is 250004`},
 		"of 25 languages":     {many, `{"tokenizer_class": "MBartTokenizer"}`, "", "", "", nil, nil, "only the models of 50 languages are supported"},
 		"by its settings":     {many, "", "", `{"tokenizer_class": "MBartTokenizerFast"}`, "", nil, nil, "only the models of 50 languages are supported"},

@@ -51,7 +51,7 @@ var fairseq = []string{"<s>", "<pad>", "</s>", "<unk>"}
 // nllbConfig reads a tokenizer of NLLB-200.
 func nllbConfig(dir string, s settings, files, _ []string) (config tokenizer.Config, err error) {
 	if files[0] == model.TokenizerFile {
-		config, err = readTokenizer(dir)
+		config, err = listedConfig(Folder(dir), nllbTokens())
 	} else {
 		config, err = nllbPieces(dir)
 	}

@@ -2,6 +2,7 @@ package family
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 
 	"dragoman/model"
@@ -15,7 +16,7 @@ var t5 = &Family{
 	Name:       "t5",
 	classes:    []string{"T5Tokenizer", "T5TokenizerFast"},
 	types:      []string{"t5"},
-	files:      [][]string{{model.T5PiecesFile}},
+	files:      [][]string{{model.T5PiecesFile}, {model.TokenizerFile}},
 	directions: t5Directions,
 	config:     t5Config,
 }
@@ -24,13 +25,13 @@ var t5Tokens = targetTokens{"<2", ">"}
 
 // t5Config reads a tokenizer of T5.
 func t5Config(dir string, _ settings, _, languages []string) (tokenizer.Config, error) {
-	pieces, vocabulary, err := ownIDs(Folder(dir), model.T5PiecesFile)
+	pieces, vocabulary, _, err := t5Pieces(Folder(dir))
 	if err != nil {
 		return tokenizer.Config{}, err
 	}
 	c := tokenizer.Config{Pieces: pieces, Vocabulary: vocabulary, Framing: targetFirst, Special: []string{"</s>", "<unk>"}}
-	for id := range int32(pieces.Size()) {
-		token := pieces.Piece(id)
+	c.Sparse = len(vocabulary) > pieces.Size() // targets of a fine-tune come behind ids that stand for nothing
+	for token := range vocabulary {
 		if token == "<s>" || token == "<pad>" || t5Tokens.has(token) {
 			c.Special = append(c.Special, token)
 		}
@@ -48,6 +49,24 @@ func isText(pieces *spm.Model, token string) bool {
 }
 
 var spaceFirst = []tokenizer.Part{tokenizer.Space, tokenizer.Target}
+
+// t5Pieces reads a SentencePiece model, or without one a tokenizer.json, and the ids of its pieces, which are the model's.
+func t5Pieces(files Files) (pieces *spm.Model, ids map[string]int64, file string, err error) {
+	ok, err := files.Has(model.T5PiecesFile)
+	switch {
+	case err != nil:
+	case ok:
+		file = model.T5PiecesFile
+		pieces, ids, err = ownIDs(files, file)
+	default:
+		file = model.TokenizerFile
+		if pieces, ids, err = readTokenizer(files); err == nil {
+			// transformers adds what the model has no rows for: a padding token, and marks of gaps.
+			maps.DeleteFunc(ids, func(token string, id int64) bool { return id >= int64(pieces.Size()) && !t5Tokens.has(token) })
+		}
+	}
+	return pieces, ids, file, err
+}
 
 // ownIDs reads a SentencePiece model and the ids of its pieces, which are the model's.
 func ownIDs(files Files, name string) (*spm.Model, map[string]int64, error) {
@@ -69,15 +88,15 @@ func ownIDs(files Files, name string) (*spm.Model, map[string]int64, error) {
 // t5Directions finds the languages of a T5: those that it has tokens for are its targets, and its sources too, where
 // nothing else is set.
 func t5Directions(files Files, _ settings, _ string, set Directions) (Directions, error) {
-	_, vocabulary, err := ownIDs(files, model.T5PiecesFile)
+	_, vocabulary, file, err := t5Pieces(files)
 	if err != nil {
 		return Directions{}, err
 	}
-	all, err := t5Tokens.into(vocabulary, Directions{}, model.T5PiecesFile)
+	all, err := t5Tokens.into(vocabulary, Directions{}, file)
 	if err == nil && len(all.Targets) == 0 {
 		return Directions{}, fmt.Errorf("%s has no tokens of languages such as <2fr>: of T5 only models that have them are supported, as "+
-			"MADLAD-400, not those that are told languages in words", model.T5PiecesFile)
+			"MADLAD-400, not those that are told languages in words", file)
 	}
-	d, err := t5Tokens.into(vocabulary, set, model.T5PiecesFile)
+	d, err := t5Tokens.into(vocabulary, set, file)
 	return d.or(Directions{Sources: all.Targets}), err
 }

@@ -1,12 +1,15 @@
 package family
 
 import (
+	"cmp"
 	"encoding/base64"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"path/filepath"
+	"maps"
+	"math"
 	"regexp"
+	"slices"
 	"strings"
 	"unicode"
 
@@ -23,15 +26,34 @@ import (
 type tokenizerFile struct {
 	sugarme.Config
 	Model struct {
-		Type         string           `json:"type"`
-		Vocabulary   map[string]int64 `json:"vocab"`
-		Merges       []merge          `json:"merges"`
-		Unknown      string           `json:"unk_token"`
-		FuseUnknown  bool             `json:"fuse_unk"`
-		ByteFallback bool             `json:"byte_fallback"`
-		Prefix       string           `json:"continuing_subword_prefix"`
-		Suffix       string           `json:"end_of_word_suffix"`
+		Type         string          `json:"type"`
+		Vocabulary   json.RawMessage `json:"vocab"` // BPE: ids by pieces; Unigram: pieces and their scores
+		Merges       []merge         `json:"merges"`
+		Unknown      string          `json:"unk_token"`
+		UnknownID    *int32          `json:"unk_id"` // Unigram's
+		FuseUnknown  bool            `json:"fuse_unk"`
+		ByteFallback bool            `json:"byte_fallback"`
+		Prefix       string          `json:"continuing_subword_prefix"`
+		Suffix       string          `json:"end_of_word_suffix"`
 	} `json:"model"`
+}
+
+// scored is a piece of a unigram model: ["▁the", -3.5].
+type scored struct {
+	piece string
+	score float32
+}
+
+// UnmarshalJSON implements [json.Unmarshaler].
+func (s *scored) UnmarshalJSON(raw []byte) error {
+	var pair []json.RawMessage
+	if err := json.Unmarshal(raw, &pair); err != nil {
+		return err
+	}
+	if len(pair) != 2 {
+		return fmt.Errorf("%s is not a piece and its score", raw)
+	}
+	return errors.Join(json.Unmarshal(pair[0], &s.piece), json.Unmarshal(pair[1], &s.score))
 }
 
 // merge is a pair of pieces: in a list, or with a space between in older files.
@@ -54,82 +76,83 @@ func (m *merge) UnmarshalJSON(raw []byte) error {
 	return nil
 }
 
-// readTokenizer reads a tokenizer.json with the languages of NLLB-200 among its added
-// tokens.
-func readTokenizer(dir string) (config tokenizer.Config, err error) {
+// readTokenizer reads a tokenizer.json: its pieces, and the ids of these and of the added tokens.
+func readTokenizer(files Files) (pieces *spm.Model, ids map[string]int64, err error) {
 	defer func() {
 		if err != nil {
-			err = fmt.Errorf("%s: %w", filepath.Join(dir, model.TokenizerFile), err)
+			err = fmt.Errorf("%s: %w", model.TokenizerFile, err)
 		}
 	}()
-	raw, err := Folder(dir).Read(model.TokenizerFile)
+	raw, err := files.Read(model.TokenizerFile)
 	if err != nil {
-		return config, err
+		return nil, nil, err
 	}
 	var file tokenizerFile
 	if err := json.Unmarshal(raw, &file); err != nil {
-		return config, err
+		return nil, nil, err
 	}
 	listed, err := file.listed()
 	if err != nil {
-		return config, err
+		return nil, nil, err
 	}
-	if config.Pieces, err = listed.Model(); err != nil {
-		return config, err
+	if pieces, err = listed.Model(); err != nil {
+		return nil, nil, err
 	}
-	config.Vocabulary = file.Model.Vocabulary
-	config.Languages, err = file.languages()
-	return config, err
+	ids = make(map[string]int64, len(listed.Pieces))
+	for id, piece := range listed.Pieces {
+		ids[piece] = int64(id)
+	}
+	for _, token := range file.AddedTokens {
+		if !token.Special && !t5Tokens.has(token.Content) {
+			return nil, nil, fmt.Errorf("the added token %q is not special: only such are supported", token.Content)
+		}
+		if own, ok := ids[token.Content]; ok && own != token.Id || token.Id < 0 || token.Id >= model.LimitVocab {
+			return nil, nil, fmt.Errorf("the added token %q has the id %d, the piece %d", token.Content, token.Id, own)
+		}
+		ids[token.Content] = token.Id
+	}
+	return pieces, ids, nil
 }
 
-// languages returns the languages among the added tokens.
-func (f *tokenizerFile) languages() ([]tokenizer.Language, error) {
-	added := map[string]int64{}
-	for _, token := range f.AddedTokens {
-		if !token.Special {
-			return nil, fmt.Errorf("the added token %q is not special: only such are supported", token.Content)
-		}
-		added[token.Content] = token.Id
+// listedConfig is a tokenizer of the pieces and languages of a tokenizer.json, where languages have these tokens.
+func listedConfig(files Files, tokens map[string]string) (c tokenizer.Config, err error) {
+	if c.Pieces, c.Vocabulary, err = readTokenizer(files); err != nil {
+		return c, err
 	}
-	var list []tokenizer.Language
-	for _, pair := range strings.Fields(nllbLanguages) {
-		code, token, _ := strings.Cut(pair, "=")
-		if id, ok := added[token]; ok {
-			list = append(list, tokenizer.Language{Code: code, ID: id})
+	first := int64(math.MaxInt64)
+	for code, token := range tokens {
+		if id, ok := c.Vocabulary[token]; ok {
+			c.Languages = append(c.Languages, tokenizer.Language{Code: code, ID: id})
+			first = min(first, id)
 		}
 	}
-	if len(list) == 0 {
-		return nil, errors.New("none of the languages of NLLB-200, such as eng_Latn, is an added token")
+	if c.Languages == nil {
+		return c, fmt.Errorf("%s: no language has a token, such as %s", model.TokenizerFile, tokens["en"])
 	}
-	return list, nil
+	slices.SortFunc(c.Languages, func(a, b tokenizer.Language) int { return cmp.Compare(a.ID, b.ID) })
+	maps.DeleteFunc(c.Vocabulary, func(_ string, id int64) bool { return id >= first })
+	return c, nil
 }
 
 // listed returns the parts of the file that split a text into pieces.
 func (f *tokenizerFile) listed() (l spm.Listed, err error) {
-	m := f.Model
-	if m.Type != "BPE" || m.ByteFallback || !m.FuseUnknown || m.Prefix != "" || m.Suffix != "" {
-		return l, fmt.Errorf("a model of type %q: only BPE is supported, with fuse_unk, without byte_fallback and affixes", m.Type)
+	switch m := f.Model; {
+	case m.ByteFallback || m.Prefix != "" || m.Suffix != "":
+		err = fmt.Errorf("a model of type %q: only such without byte_fallback and affixes are supported", m.Type)
+	case m.Type == "BPE" && m.FuseUnknown:
+		err = f.listBPE(&l)
+	case m.Type == "Unigram":
+		err = f.listUnigram(&l)
+	default:
+		err = fmt.Errorf("a model of type %q: only Unigram, and BPE with fuse_unk, are supported", m.Type)
 	}
-	l.Pieces, l.Control = make([]string, len(m.Vocabulary)), map[string]bool{}
-	for piece, id := range m.Vocabulary {
-		if id < 0 || id >= int64(len(m.Vocabulary)) {
-			return l, fmt.Errorf("piece %q has the id %d, expected 0 to %d", piece, id, len(m.Vocabulary)-1)
-		}
-		if other := l.Pieces[id]; other != "" {
-			return l, fmt.Errorf("pieces %q and %q both have the id %d", other, piece, id)
-		}
-		l.Pieces[id] = piece
+	if err != nil {
+		return l, err
 	}
-	unknown, ok := m.Vocabulary[m.Unknown]
-	if !ok {
-		return l, fmt.Errorf("the unknown token %q is not in the vocabulary", m.Unknown)
-	}
-	l.Unknown = int32(unknown)
+	// The others are pieces of text to SentencePiece, as a T5 was trained: transformers 5 takes them out of texts first.
+	l.Control = map[string]bool{}
 	for _, token := range f.AddedTokens {
-		l.Control[token.Content] = true
-	}
-	for _, pair := range m.Merges {
-		l.Merges = append(l.Merges, pair)
+		l.Control[token.Content] = token.Special
 	}
 	for _, step := range sequence(f.Normalizer, "normalizers") {
 		normalize, err := normalizerOf(step)
@@ -139,6 +162,57 @@ func (f *tokenizerFile) listed() (l spm.Listed, err error) {
 		l.Normalize = append(l.Normalize, normalize)
 	}
 	return l, splitAs(f.PreTokenizer, &l)
+}
+
+// listBPE lists pieces and merges.
+func (f *tokenizerFile) listBPE(l *spm.Listed) error {
+	var ids map[string]int64
+	if err := json.Unmarshal(f.Model.Vocabulary, &ids); err != nil {
+		return err
+	}
+	l.Pieces = make([]string, len(ids))
+	for piece, id := range ids {
+		if id < 0 || id >= int64(len(ids)) {
+			return fmt.Errorf("piece %q has the id %d, expected 0 to %d", piece, id, len(ids)-1)
+		}
+		if other := l.Pieces[id]; other != "" {
+			return fmt.Errorf("pieces %q and %q both have the id %d", other, piece, id)
+		}
+		l.Pieces[id] = piece
+	}
+	unknown, ok := ids[f.Model.Unknown]
+	if !ok {
+		return fmt.Errorf("the unknown token %q is not in the vocabulary", f.Model.Unknown)
+	}
+	l.Unknown = int32(unknown)
+	for _, pair := range f.Model.Merges {
+		l.Merges = append(l.Merges, pair)
+	}
+	return nil
+}
+
+// listUnigram lists pieces and scores, but for the marks of gaps that T5s were trained to fill, which stand at the end.
+func (f *tokenizerFile) listUnigram(l *spm.Listed) error {
+	var list []scored
+	if err := json.Unmarshal(f.Model.Vocabulary, &list); err != nil {
+		return err
+	}
+	for len(list) > 0 && strings.HasPrefix(list[len(list)-1].piece, "<extra_id_") {
+		list = list[:len(list)-1]
+	}
+	l.Scores = make([]float32, 0, len(list))
+	for _, s := range list {
+		l.Pieces, l.Scores = append(l.Pieces, s.piece), append(l.Scores, s.score)
+	}
+	// unk_id is 2 in what transformers 5 writes of T5s, whichever piece that is.
+	if l.Unknown = int32(slices.Index(l.Pieces, "<unk>")); l.Unknown >= 0 {
+		return nil
+	}
+	if f.Model.UnknownID == nil {
+		return errors.New("the model has no unk_id")
+	}
+	l.Unknown = *f.Model.UnknownID
+	return nil
 }
 
 // splitAs takes over what a pre-tokenizer does.

@@ -15,7 +15,7 @@ import tempfile
 
 import sentencepiece
 from tokenizers import Tokenizer
-from transformers import NllbTokenizer
+from transformers import MBart50Tokenizer, NllbTokenizer, T5Tokenizer
 from transformers.models.m2m_100.tokenization_m2m_100 import FAIRSEQ_LANGUAGE_CODES as M2M100_CODES
 from transformers.models.nllb.tokenization_nllb import FAIRSEQ_LANGUAGE_CODES as NLLB_CODES
 
@@ -159,13 +159,7 @@ def make_tokenizers(checkpoint, sentences, folder):
     """Writes what transformers saves of NLLB-200's tokenizer, a tokenizer.json, into folder, and
     the ids that it gives to the sentences and hostile texts. `older` is as transformers 4 and
     published files have it, without a table of characters."""
-    with open(sentences, encoding="utf8") as f:
-        texts = [json.loads(line)["source"] for line in f]
-    texts += [t.decode() for t in hostile.texts() if is_text(t)]
-    with tempfile.TemporaryDirectory() as saved:
-        NLLB.theirs_of(checkpoint).save_pretrained(saved)
-        with open(os.path.join(saved, "tokenizer.json"), encoding="utf8") as f:
-            recent = json.load(f)
+    recent = saved(NLLB.theirs_of(checkpoint))
     older = json.loads(json.dumps(recent))
     older["model"]["merges"] = [" ".join(pair) for pair in recent["model"]["merges"]]
     older["normalizer"]["normalizers"] = [
@@ -173,7 +167,33 @@ def make_tokenizers(checkpoint, sentences, folder):
         {"type": "Replace", "pattern": {"Regex": " {2,}"}, "content": "\u2581"}]
     older["pre_tokenizer"] = {"type": "Sequence", "pretokenizers": [
         {"type": "WhitespaceSplit"}, {"type": "Metaspace", "replacement": "\u2581", "add_prefix_space": True}]}
-    for name, content in (("recent", recent), ("older", older)):
+    write_ids({"recent": recent, "older": older}, sentences, folder)
+
+
+def make_unigrams(checkpoints, sentences, folder):
+    """Likewise of mBART-50, without its table of characters, which is NLLB-200's, and of a T5, for which transformers 5.23 writes that
+    piece 2 is the unknown one, whichever it is."""
+    mbart = saved(MBart50Tokenizer.from_pretrained(os.path.join(checkpoints, "mbart")))
+    steps = mbart["normalizer"].get("normalizers", [mbart["normalizer"]])
+    mbart["normalizer"] = {"type": "Sequence", "normalizers": [s for s in steps if s["type"] != "Precompiled"]}
+    t5 = saved(T5Tokenizer.from_pretrained(os.path.join(checkpoints, "t5-trained")))
+    t5["model"]["unk_id"] = next(i for i, (piece, _) in enumerate(t5["model"]["vocab"]) if piece == "<unk>")
+    write_ids({"mbart": mbart, "t5": t5}, sentences, folder)
+
+
+def saved(tokenizer):
+    """The tokenizer.json that transformers writes."""
+    with tempfile.TemporaryDirectory() as folder:
+        tokenizer.save_pretrained(folder)
+        with open(os.path.join(folder, "tokenizer.json"), encoding="utf8") as f:
+            return json.load(f)
+
+
+def write_ids(contents, sentences, folder):
+    with open(sentences, encoding="utf8") as f:
+        texts = [json.loads(line)["source"] for line in f]
+    texts += [t.decode() for t in hostile.texts() if is_text(t)]
+    for name, content in contents.items():
         tokenizer = Tokenizer.from_str(json.dumps(content))
         tokenizer.encode_special_tokens = True  # text never becomes a special token
         rows = [{"text": t, "ids": tokenizer.encode(t).ids, "decoded": tokenizer.decode(tokenizer.encode(t).ids).strip()}

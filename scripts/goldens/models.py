@@ -53,8 +53,9 @@ def main():
             maker = next((m for m in (marian, mbart, t5) if kind in m.KINDS), families)
             maker.make(kind, os.path.join(HERE, "sentences.jsonl"), os.path.join(TESTDATA, name))
         elif name == "tokenizers":
-            families.make_tokenizers(os.path.join(TESTDATA, "families", "nllb"), os.path.join(HERE, "sentences.jsonl"),
-                                     os.path.join(MODEL, "family", "testdata"))
+            files = os.path.join(HERE, "sentences.jsonl"), os.path.join(MODEL, "family", "testdata")
+            families.make_tokenizers(os.path.join(TESTDATA, "families", "nllb"), *files)
+            families.make_unigrams(os.path.join(TESTDATA, "families"), *files)
         else:
             odd.make(name.removeprefix("odd/"), os.path.join(TESTDATA, name))
 

@@ -8,8 +8,8 @@ import (
 	"github.com/clipperhouse/uax29/v2/graphemes"
 )
 
-// Listed is a BPE model whose merges are listed, as those of Hugging Face's library
-// tokenizers are. It is made of a SentencePiece model but splits some odd texts in
+// Listed is a model of Hugging Face's library tokenizers: BPE whose merges are listed, or
+// unigram. It is made of a SentencePiece model but splits some odd texts in
 // another way: at other places where one piece can be merged in two ways, and with
 // [Precompiled] rules, which are not applied as SentencePiece applies them.
 type Listed struct {
@@ -17,14 +17,19 @@ type Listed struct {
 	Unknown int32           // the id of the piece for unknown characters
 	Control map[string]bool // the pieces that no text gives
 	Merges  [][2]string     // the best first
+	Scores  []float32       // of the pieces of a unigram model, which has no merges; else nil
 	// Normalize rewrites a text, one function after the other.
 	Normalize []func(text string) string
 	Prefix    bool // a space is put in front where there is none
 	Words     bool // so it is with each word, and white space goes
 }
 
-// Model makes the model. It fails where a merge is not one of two pieces into another.
+// Model makes the model. It fails where a merge is not one of two pieces into another, or where there are not as many scores as
+// pieces.
 func (l Listed) Model() (*Model, error) {
+	if l.Scores != nil && len(l.Scores) != len(l.Pieces) {
+		return nil, fmt.Errorf("%d scores of %d pieces", len(l.Scores), len(l.Pieces))
+	}
 	pieces := make([]pieceProto, len(l.Pieces))
 	for id, text := range l.Pieces {
 		if text == "" {
@@ -37,10 +42,22 @@ func (l Listed) Model() (*Model, error) {
 			pieces[id].kind = controlPiece
 		}
 	}
+	for id, score := range l.Scores {
+		pieces[id].score = score
+		// Texts are split before each space.
+		if pieces[id].kind == normalPiece && strings.Contains(pieces[id].text[1:], space) {
+			pieces[id].kind = unusedPiece
+		}
+	}
 	m := &Model{byWord: true, trim: trimAll, normalizer: l}
 	m.workspaces.New = func() any { return new(workspace) }
-	if err := m.addPieces(pieces, false, false); err != nil {
+	if err := m.addPieces(pieces, l.Scores != nil, false); err != nil {
 		return nil, err
+	}
+	if l.Scores != nil {
+		var err error
+		m.unigram, err = newUnigram(m, pieces)
+		return m, err
 	}
 	if err := m.addMerges(l.Merges); err != nil {
 		return nil, err

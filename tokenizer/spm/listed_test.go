@@ -38,6 +38,18 @@ func TestListedMerges(t *testing.T) {
 	}
 }
 
+// A unigram model never has a piece that goes on behind a space: texts are split before each.
+func TestListedScores(t *testing.T) {
+	l := Listed{Pieces: []string{"<unk>", "▁", "a", "▁a", "▁▁", "▁a▁a", "aa"}, Scores: []float32{0, -2, -3, -4, -1, -1, -3.5}, Prefix: true}
+	m, err := l.Model()
+	require.NoError(t, err)
+	for text, want := range map[string][]string{
+		"a a": {"▁a", "▁a"}, "a  a": {"▁a", "▁", "▁a"}, "aaa": {"▁a", "aa"}, "☃☃a": {"▁", "☃☃", "a"},
+	} {
+		assert.Equal(t, want, m.Encode(text), text)
+	}
+}
+
 func TestListedRefuses(t *testing.T) {
 	for name, test := range map[string]struct {
 		change  func(l *Listed)
@@ -48,6 +60,7 @@ func TestListedRefuses(t *testing.T) {
 		"a piece twice":         {func(l *Listed) { l.Pieces[2] = "b" }, `pieces 2 and 6 are both "b"`},
 		"an empty piece":        {func(l *Listed) { l.Pieces[2] = "" }, "piece 2 is empty"},
 		"no unknown piece":      {func(l *Listed) { l.Unknown = 9 }, "none of the pieces is the unknown piece"},
+		"too few scores":        {func(l *Listed) { l.Scores = make([]float32, 3) }, "3 scores of 7 pieces"},
 	} {
 		l := listed()
 		test.change(&l)
