@@ -38,24 +38,6 @@ type tokenizerFile struct {
 	} `json:"model"`
 }
 
-// scored is a piece of a unigram model: ["▁the", -3.5].
-type scored struct {
-	piece string
-	score float32
-}
-
-// UnmarshalJSON implements [json.Unmarshaler].
-func (s *scored) UnmarshalJSON(raw []byte) error {
-	var pair []json.RawMessage
-	if err := json.Unmarshal(raw, &pair); err != nil {
-		return err
-	}
-	if len(pair) != 2 {
-		return fmt.Errorf("%s is not a piece and its score", raw)
-	}
-	return errors.Join(json.Unmarshal(pair[0], &s.piece), json.Unmarshal(pair[1], &s.score))
-}
-
 // merge is a pair of pieces: in a list, or with a space between in older files.
 type merge [2]string
 
@@ -193,16 +175,23 @@ func (f *tokenizerFile) listBPE(l *spm.Listed) error {
 
 // listUnigram lists pieces and scores, but for the marks of gaps that T5s were trained to fill, which stand at the end.
 func (f *tokenizerFile) listUnigram(l *spm.Listed) error {
-	var list []scored
+	var list [][]any // ["▁the", -3.5]
 	if err := json.Unmarshal(f.Model.Vocabulary, &list); err != nil {
 		return err
 	}
-	for len(list) > 0 && strings.HasPrefix(list[len(list)-1].piece, "<extra_id_") {
-		list = list[:len(list)-1]
+	for i, entry := range list {
+		if len(entry) != 2 {
+			return fmt.Errorf("%v is not a piece and its score", entry)
+		}
+		piece, isText := entry[0].(string)
+		score, isNumber := entry[1].(float64)
+		if !isText || !isNumber || math.Abs(score) > math.MaxFloat32 {
+			return fmt.Errorf("piece %d, %.100v, has no score", i, entry)
+		}
+		l.Pieces, l.Scores = append(l.Pieces, piece), append(l.Scores, float32(score))
 	}
-	l.Scores = make([]float32, 0, len(list))
-	for _, s := range list {
-		l.Pieces, l.Scores = append(l.Pieces, s.piece), append(l.Scores, s.score)
+	for n := len(l.Pieces); n > 0 && strings.HasPrefix(l.Pieces[n-1], "<extra_id_"); n = len(l.Pieces) {
+		l.Pieces, l.Scores = l.Pieces[:n-1], l.Scores[:n-1]
 	}
 	// unk_id is 2 in what transformers 5 writes of T5s, whichever piece that is.
 	if l.Unknown = int32(slices.Index(l.Pieces, "<unk>")); l.Unknown >= 0 {

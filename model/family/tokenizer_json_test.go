@@ -117,8 +117,8 @@ func TestUnigramJSONRefuses(t *testing.T) {
 	whole := string(unzip(t, "mbart.json.gz"))
 	for name, test := range map[string]struct{ from, to, message string }{
 		"a piece without a score": {`["<pad>",0.0]`, `["<pad>"]`, "is not a piece and its score"},
-		"a score that is none":    {`["<pad>",0.0]`, `["<pad>","0"]`, "cannot unmarshal string"},
-		"a score beyond a float":  {`["<pad>",0.0]`, `["<pad>",1e99]`, "cannot unmarshal number"},
+		"a score that is none":    {`["<pad>",0.0]`, `["<pad>","0"]`, "has no score"},
+		"a score beyond a float":  {`["<pad>",0.0]`, `["<pad>",1e99]`, "has no score"},
 		"an empty piece":          {`["<pad>",0.0]`, `["",0.0]`, "piece 1 is empty"},
 		"a piece twice":           {`["<pad>",0.0]`, `["</s>",0.0]`, `pieces 1 and 2 are both "</s>"`},
 		"no unknown piece":        {`["<unk>",0.0]`, `["<no>",0.0]`, "both have id 3"},
