@@ -191,6 +191,13 @@ func arrange(spec model.Spec, stored map[string]Tensor) (map[string]Tensor, erro
 	if err := mergeCopies(tensors, spec); err != nil {
 		return nil, err
 	}
+	// transformers 5 ties a T5's head where there is none, whatever its settings say, and saves what it tied once.
+	if _, ok := tensors[Head]; !ok && !spec.TiedHead && spec.Positions == model.RelativePositions {
+		if shared, ok := tensors[SharedEmbedding]; ok {
+			shared.Name = Head
+			tensors[Head] = shared
+		}
+	}
 	if err := checkLayout(spec, want, tensors); err != nil {
 		return nil, err
 	}

@@ -164,6 +164,13 @@ func TestLayoutOfT5(t *testing.T) {
 		require.NoError(t, err)
 		assert.Contains(t, tensors, SharedEmbedding)
 
+		headless := maps.Clone(stored)
+		delete(headless, "lm_head.weight")
+		tensors, err = arrange(spec, headless)
+		require.NoError(t, err, "transformers 5 has tied it")
+		assert.Equal(t, tensors[SharedEmbedding].Shape, tensors[Head].Shape)
+		assert.Equal(t, Head, tensors[Head].Name)
+
 		without := maps.Clone(stored)
 		delete(without, first)
 		_, err = arrange(spec, without)
