@@ -173,6 +173,7 @@ func (c *converted) readParts() error {
 		return fmt.Errorf("activation function %v: ReLU, GELU and swish are supported", activation)
 	}
 	s.PostNorm, s.Activation, s.EmbedScale = preNorm == 0, activations[int(activation)], float32(encoder)
+	// T5's other parts are told by what is there.
 	s.Gated = c.has("encoder/layer_0/ffn/linear_0_noact/weight")
 	s.RMSNorm = !c.has("encoder/layer_0/self_attention/layer_norm/beta") && !c.has("decoder/layer_0/self_attention/layer_norm/beta")
 	isBias := func(name string) bool { return strings.Contains(name, "/linear_") && strings.HasSuffix(name, "/bias") }
@@ -204,7 +205,7 @@ func (c *converted) readAttention() error {
 		return err
 	}
 	if encoder != decoder {
-		return fmt.Errorf("attention of encoder and decoder differ, %+v and %+v: only one kind for both is supported", encoder, decoder)
+		return errors.New("attention of encoder and decoder differ, in the scale of queries or in how distances are divided: only one kind for both is supported")
 	}
 	if !isNear(scale, 1) && !isNear(scale, head) {
 		return fmt.Errorf("what the LM head takes is multiplied by %v: 1 or one over the root of its width, %v, is supported", scale, head)
@@ -452,8 +453,8 @@ func (c *converted) checkAllUsed() error {
 var convertedNames = strings.NewReplacer("model.", "", ".layers.", "/layer_", ".self_attn_layer_norm.", "/self_attention/layer_norm/",
 	".encoder_attn_layer_norm.", "/attention/layer_norm/", ".final_layer_norm.", "/ffn/layer_norm/", ".self_attn.out_proj.", "/self_attention/linear_1/",
 	".encoder_attn.out_proj.", "/attention/linear_2/", ".self_attn.", "/self_attention/linear_0/", ".encoder_attn.q_proj.", "/attention/linear_0/",
-	".encoder_attn.", "/attention/linear_1/", ".gate.", "/ffn/linear_0/", ".fc1.", "/ffn/linear_0/", ".fc2.", "/ffn/linear_1/", ".embed_positions.weight", "/position_encodings/encodings",
-	".layer_norm.", "/layer_norm/", ".layernorm_embedding.", "/layernorm_embedding/",
+	".encoder_attn.", "/attention/linear_1/", ".gate.", "/ffn/linear_0/", ".fc1.", "/ffn/linear_0/", ".fc2.", "/ffn/linear_1/",
+	".embed_positions.weight", "/position_encodings/encodings", ".layer_norm.", "/layer_norm/", ".layernorm_embedding.", "/layernorm_embedding/",
 	".relative_attention_bias.weight", "/layer_0/self_attention/"+distanceWeights)
 
 // source is the variable that a tensor is in, and which of how many parts of it, one below the other: CTranslate2

@@ -89,7 +89,8 @@ func readTokenizer(files Files) (pieces *spm.Model, ids map[string]int64, err er
 			return nil, nil, fmt.Errorf("the added token %q is not special: only such are supported", token.Content)
 		}
 		if own, ok := ids[token.Content]; ok && own != token.Id || token.Id < 0 || token.Id >= model.LimitVocab {
-			return nil, nil, fmt.Errorf("the added token %q has the id %d, the piece %d", token.Content, token.Id, own)
+			return nil, nil, fmt.Errorf("the added token %q has the id %d: expected is that of its piece, if there is one, and less than %d",
+				token.Content, token.Id, model.LimitVocab)
 		}
 		ids[token.Content] = token.Id
 	}

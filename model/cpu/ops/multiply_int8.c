@@ -1,8 +1,6 @@
 // Products of 8-bit numbers shared by threads, and the operator ProductInt8.
 #include "multiply_int8.h"
 
-#include <sched.h>
-
 enum {
   BLOCK_BYTES = 512 << 10,  // of packed rows, about half of a core's second cache
   BLOCK_ROWS = 256,
@@ -67,8 +65,7 @@ static void pack(Work *w) {
     int64_t block = i / w->tiles, tile = i % w->tiles, row = first_row(w, block), n = first_row(w, block + 1) - row;
     if (tile < int8_tiles(w->path, n)) int8_pack(w->path, w->packed + block * w->bytes, p->x + row * p->depth, n, p->depth, tile);
   }
-  for (int i = 1; w->ready < all; i++)
-    if (i % 256 == 0) sched_yield();
+  threads_await(&w->ready, all);
 }
 
 static void unit(Work *w, int64_t u, int64_t next, float *floats) {

@@ -2,6 +2,7 @@
 #include "thread_pool.h"
 
 #include <pthread.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdint.h>
@@ -147,6 +148,15 @@ void threads_run(int threads, void (*item)(void *, size_t), void *data, size_t i
   }
   work(&job);
   for (size_t i = 0; i < n; i++) finish(helpers[i], &job);
+}
+
+void threads_await(_Atomic int64_t *count, int64_t n) {
+  for (unsigned i = 1; *count < n; i++) {
+    if (i % 256 == 0)
+      sched_yield();
+    else
+      relax();
+  }
 }
 
 // start starts a helper's thread, and returns what pthread_create does.

@@ -9,6 +9,7 @@
 #define DRAGOMAN_THREAD_POOL_H
 
 #include <stddef.h>
+#include <stdint.h>
 
 // threads_grow sees to it that up to `threads` threads can share work, the caller's included.
 // There may be fewer where the system has no more of them.
@@ -17,6 +18,9 @@ void threads_grow(int threads);
 // threads_run calls item(data, i) for each i below items, on at most so many threads, the
 // caller's included, and returns when all are done.
 void threads_run(int threads, void (*item)(void *data, size_t i), void *data, size_t items);
+
+// threads_await waits inside of an item until count has reached n, which other items that have begun are about to see to.
+void threads_await(_Atomic int64_t *count, int64_t n);
 
 // threads_end ends the threads. Nothing may run.
 void threads_end(void);

@@ -1,6 +1,6 @@
 // Has a pool work for several callers at once, which pause now and then so that its threads
 // sleep. It prints what was done in all, and its exit status is 0 where each item was done
-// once before its caller went on.
+// once before its caller went on, and saw what all items had prepared together.
 #include <stdatomic.h>
 #include <pthread.h>
 #include <stdio.h>
@@ -9,16 +9,21 @@
 
 #include "thread_pool.h"
 
-enum { CALLERS = 3, THREADS = 4, ROUNDS = 300, MOST = 64 };
+enum { CALLERS = 3, THREADS = 4, ROUNDS = 300, MOST = 64, PARTS = 5 };
 
 typedef struct {
-  int done[MOST];
+  int done[MOST], prepared[PARTS];
+  _Atomic int64_t next, ready;
 } Round;
 
 static _Atomic int all, wrong;
 
 static void item(void *data, size_t i) {
-  ((Round *)data)->done[i]++;
+  Round *r = data;
+  for (int64_t part; (part = r->next++) < PARTS; r->ready++) r->prepared[part] = 1;
+  threads_await(&r->ready, PARTS);
+  for (int part = 0; part < PARTS; part++) wrong += r->prepared[part] != 1;
+  r->done[i]++;
   all++;
 }
 
