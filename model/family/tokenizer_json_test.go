@@ -170,6 +170,37 @@ func TestLanguageOfAFineTune(t *testing.T) {
 	assert.Equal(t, int64(1111), ids[1], "behind the space")
 }
 
+// A file is refused, or texts get ids that the tokenizer has.
+func FuzzTokenizerJSON(f *testing.F) {
+	for _, model := range []string{
+		`{"type": "Unigram", "unk_id": 0, "vocab": [["<unk>", 0], ["</s>", 0], ["▁", -1], ["a", -2], ["▁a", -2.5], ["<2fr>", 0], ["<2en>", 0], ["<extra_id_0>", 0]]}`,
+		`{"type": "BPE", "fuse_unk": true, "unk_token": "<unk>", "vocab": {"<unk>": 0, "</s>": 1, "▁": 2, "a": 3, "▁a": 4, "<2fr>": 5}, "merges": [["▁", "a"]]}`,
+	} {
+		f.Add([]byte(`{"model": `+model+`, "pre_tokenizer": {"type": "Metaspace", "replacement": "▁", "prepend_scheme": "always"},
+			"added_tokens": [{"id": 9, "content": "<2de>", "special": false}]}`), "a aa ☃")
+	}
+	dir := f.TempDir()
+	f.Fuzz(func(t *testing.T, raw []byte, text string) {
+		if err := os.WriteFile(filepath.Join(dir, model.TokenizerFile), raw, 0o600); err != nil {
+			t.Skip(err)
+		}
+		for _, family := range []*Family{t5, mbart, nllb} {
+			tok, err := family.Tokenizer(dir, []string{"en", "fr"})
+			if err != nil {
+				continue
+			}
+			ids, err := tok.Encode("en", "fr", text)
+			if err != nil {
+				continue
+			}
+			for _, id := range ids {
+				require.True(t, id >= 0 && id < int64(tok.SourceSize()), "%d of %d", id, tok.SourceSize())
+			}
+			tok.Decode(ids)
+		}
+	})
+}
+
 func TestLegacyFraming(t *testing.T) {
 	dir := t.TempDir()
 	require.NoError(t, os.WriteFile(filepath.Join(dir, model.TokenizerFile), unzip(t, "older.json.gz"), 0o600))
