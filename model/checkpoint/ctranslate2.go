@@ -219,27 +219,25 @@ func (c *converted) readAttention() error {
 
 // attentionOf reads what all attention of a stack has in common.
 func (c *converted) attentionOf(side string, stack model.Stack, blocks ...string) (common attention, err error) {
-	scaled, first := 1/math.Sqrt(float64(stack.HeadDim(c.spec.DModel))), side+"/layer_0/self_attention/"+distanceWeights
+	scaled := 1 / math.Sqrt(float64(stack.HeadDim(c.spec.DModel)))
 	for layer := range stack.Layers {
 		for _, block := range blocks {
 			prefix := fmt.Sprintf("%s/layer_%d/%s/", side, layer, block)
-			scale, err1 := c.number(scaled, prefix+"queries_scale")
-			most, err2 := c.number(t5Distance, prefix+"relative_attention_max_distance")
-			if err := errors.Join(err1, err2); err != nil {
+			scale, err := c.number(scaled, prefix+"queries_scale")
+			if err != nil {
 				return common, err
 			}
-			own := attention{unscaled: !isNear(scale, scaled)}
-			if own.unscaled && !isNear(scale, 1) {
+			own := common // the distances, where the block attends to the source
+			if own.unscaled = !isNear(scale, scaled); own.unscaled && !isNear(scale, 1) {
 				return common, fmt.Errorf("variable %squeries_scale is %v: one over the root of the heads' width, %v, or 1 is supported", prefix, scale, scaled)
 			}
-			if shape := c.shape(prefix + distanceWeights); len(shape) == 2 && c.same(prefix+distanceWeights, first) {
-				own.buckets, own.most = shape[0], int(most)
-			}
-			if block == "attention" {
-				own.buckets, own.most = common.buckets, common.most
-			}
-			if layer == 0 && block == blocks[0] {
-				common = own
+			if block == blocks[0] {
+				if own.buckets, own.most, err = c.distances(prefix, side+"/layer_0/"+block+"/"); err != nil {
+					return common, err
+				}
+				if layer == 0 {
+					common = own
+				}
 			}
 			if own != common {
 				return common, fmt.Errorf("%s differs from the first layer's: only stacks whose layers have the same kind of attention, "+
@@ -248,6 +246,15 @@ func (c *converted) attentionOf(side string, stack model.Stack, blocks ...string
 		}
 	}
 	return common, nil
+}
+
+// distances reads how the distances of a layer are divided; 0, 0 where it has no weights for them, or not those of the first layer.
+func (c *converted) distances(prefix, first string) (buckets, most int, err error) {
+	number, err := c.number(t5Distance, prefix+"relative_attention_max_distance")
+	if shape := c.shape(prefix + distanceWeights); err == nil && len(shape) == 2 && c.same(prefix+distanceWeights, first+distanceWeights) {
+		buckets, most = shape[0], int(number)
+	}
+	return buckets, most, err
 }
 
 // isNear says whether two numbers are the same but for rounding.

@@ -73,47 +73,50 @@ func convertedConfig(dir string, _ settings, files, languages []string) (c token
 			c.TargetPieces = c.Pieces
 		}
 	}
-	if tokens, framing := languageTokens(vocabularies, isPackage); len(tokens) > 0 {
-		frameMany(&c, tokens, framing, languages)
+	if tokens, ofSource := languageTokens(c.Vocabulary, vocabularies, isPackage); len(tokens) > 0 {
+		frameMany(&c, tokens, ofSource, languages)
 		return c, nil
 	}
 	return c, frameConverted(&c, config, metadata, files[0] == model.SourcePiecesFile, languages)
 }
 
-// languageTokens are the ids of the tokens of languages, by their codes, in the vocabulary of a model that is told them as M2M100,
-// NLLB-200, mBART-50 and MADLAD-400 are, and how sources are framed; none where it is of another kind. Of packages the metadata tells.
-func languageTokens(v ctranslate2.Vocabularies, isPackage bool) (tokens map[string]int64, framing tokenizer.Framing) {
+// languageTokens are the ids of the tokens of languages, by their codes, among those of a vocabulary, where the model is told them as
+// M2M100, NLLB-200 and mBART-50 are, the source's too, or as MADLAD-400 is; none where it is of another kind. Of packages the metadata
+// tells.
+func languageTokens(ids map[string]int64, v ctranslate2.Vocabularies, isPackage bool) (tokens map[string]int64, ofSource bool) {
 	if isPackage || !v.Shared() {
-		return nil, framing
+		return nil, false
 	}
-	ids := ctranslate2.IDs(v.Source)
 	if tokens = t5Tokens.languages(ids); len(tokens) > 0 {
-		return tokens, targetFirst
+		return tokens, false
 	}
-	for _, names := range []map[string]string{m2m100Tokens(), nllbTokens(), mbartTokens()} {
-		for code, token := range names {
-			if id, ok := ids[token]; ok {
-				tokens[code] = id
+	for _, list := range [][]languageToken{m2m100Tokens(), nllbTokens(), mbartTokens()} {
+		for _, l := range list {
+			if id, ok := ids[l.token]; ok {
+				tokens[l.code] = id
 			}
 		}
 		if len(tokens) > 1 {
-			return tokens, sourceFirst
+			return tokens, true
 		}
 		clear(tokens)
 	}
-	return nil, framing
+	return nil, false
 }
 
 // frameMany frames the sources of a model of many languages.
-func frameMany(c *tokenizer.Config, tokens map[string]int64, framing tokenizer.Framing, languages []string) {
-	c.Framing, c.Languages = framing, withTokens(languages, tokens)
-	special := slices.Collect(maps.Values(tokens))
+func frameMany(c *tokenizer.Config, tokens map[string]int64, ofSource bool, languages []string) {
+	c.Languages = withTokens(languages, tokens)
+	if c.Framing = sourceFirst; !ofSource {
+		c.Framing = t5Framing(c.Pieces, c.Vocabulary)
+	}
+	isLanguage := map[int64]bool{}
+	for _, id := range tokens {
+		isLanguage[id] = true
+	}
 	for token, id := range c.Vocabulary {
-		if t5Tokens.has(token) || slices.Contains(special, id) || slices.Contains([]string{"<unk>", "<s>", "</s>", "<pad>", "<mask>"}, token) {
+		if t5Tokens.has(token) || isLanguage[id] || slices.Contains([]string{"<unk>", "<s>", "</s>", "<pad>", "<mask>"}, token) {
 			c.Special = append(c.Special, token)
-		}
-		if t5Tokens.has(token) && isText(c.Pieces, token) {
-			c.Framing.Before = spaceFirst
 		}
 	}
 }
@@ -180,16 +183,17 @@ func convertedDirections(files Files, _ settings, name string, set Directions) (
 	if err != nil {
 		return Directions{}, err
 	}
-	if tokens, framing := languageTokens(vocabularies, isPackage); len(tokens) > 0 {
+	ids := ctranslate2.IDs(vocabularies.Source)
+	if tokens, ofSource := languageTokens(ids, vocabularies, isPackage); len(tokens) > 0 {
 		all := slices.Sorted(maps.Keys(tokens))
 		d := set.or(Directions{all, all})
 		need := d.Targets
-		if framing.Forced != nil {
+		if ofSource {
 			need = d.All()
 		}
 		return d, checkTokens(need, all, vocabularies.Files[0])
 	}
-	d, err := marianTokens.into(ctranslate2.IDs(vocabularies.Source), set, vocabularies.Files[0])
+	d, err := marianTokens.into(ids, set, vocabularies.Files[0])
 	if err != nil {
 		return d, err
 	}

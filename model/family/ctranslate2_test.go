@@ -104,7 +104,7 @@ func TestConvertedOfManyLanguages(t *testing.T) {
 	for name, test := range map[string]struct {
 		family *Family
 		dir    string
-		tokens map[string]string
+		tokens []languageToken
 		file   string // of the pieces, as people have it beside model.bin
 	}{
 		"M2M100":   {m2m100, families + "small100", m2m100Tokens(), ctranslate2.PackagePieces},
@@ -137,7 +137,7 @@ func TestConvertedOfManyLanguages(t *testing.T) {
 					tokens[i] = cmp.Or(tokens[i], fmt.Sprint("madeupword", i))
 				}
 				for _, l := range c.Languages {
-					tokens[l.ID] = test.tokens[l.Code]
+					tokens[l.ID] = tokenOf(test.tokens, l.Code)
 				}
 			}
 			raw, err := json.Marshal(tokens)

@@ -4,6 +4,7 @@ import (
 	_ "embed"
 	"fmt"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"golang.org/x/sync/errgroup"
@@ -52,13 +53,28 @@ var (
 //go:embed m2m100.txt
 var m2m100Languages string
 
-// m2m100Tokens are the tokens of the languages by their codes, as nllbTokens and mbartTokens are.
-func m2m100Tokens() map[string]string {
-	tokens := map[string]string{}
+// languageToken is the token that a family has for a language, by the code of which users know it.
+type languageToken struct{ code, token string }
+
+// m2m100Tokens are the tokens of the languages in their order, as nllbTokens and mbartTokens are.
+func m2m100Tokens() (tokens []languageToken) {
 	for code := range strings.FieldsSeq(m2m100Languages) {
-		tokens[code] = "__" + code + "__"
+		tokens = append(tokens, languageToken{code, "__" + code + "__"})
 	}
 	return tokens
+}
+
+// tokenOf is the token of a language that is among them.
+func tokenOf(tokens []languageToken, code string) string {
+	return tokens[slices.IndexFunc(tokens, func(l languageToken) bool { return l.code == code })].token
+}
+
+// inOrder are languages whose tokens have the ids from first on.
+func inOrder(tokens []languageToken, first int) (list []tokenizer.Language) {
+	for i, l := range tokens {
+		list = append(list, tokenizer.Language{Code: l.code, ID: int64(first + i)})
+	}
+	return list
 }
 
 // madeUpWords is the number of unused rows where the settings give no other.
@@ -86,8 +102,6 @@ func m2m100Config(dir string, s settings, framing tokenizer.Framing) (tokenizer.
 	if s.MadeUpWords != nil {
 		config.Unused = *s.MadeUpWords
 	}
-	for i, code := range strings.Fields(m2m100Languages) {
-		config.Languages = append(config.Languages, tokenizer.Language{Code: code, ID: int64(len(config.Vocabulary) + i)})
-	}
+	config.Languages = inOrder(m2m100Tokens(), len(config.Vocabulary))
 	return config, nil
 }

@@ -35,16 +35,15 @@ const mbartLanguages = `ar_AR cs_CZ de_DE en_XX es_XX et_EE fi_FI fr_XX gu_IN hi
 
 // mbartCodes are the codes of the languages, in the order of their tokens.
 func mbartCodes() (codes []string) {
-	for token := range strings.FieldsSeq(mbartLanguages) {
-		codes = append(codes, token[:2])
+	for _, l := range mbartTokens() {
+		codes = append(codes, l.code)
 	}
 	return codes
 }
 
-func mbartTokens() map[string]string {
-	tokens := map[string]string{}
+func mbartTokens() (tokens []languageToken) {
 	for token := range strings.FieldsSeq(mbartLanguages) {
-		tokens[token[:2]] = token
+		tokens = append(tokens, languageToken{token[:2], token})
 	}
 	return tokens
 }
@@ -87,9 +86,7 @@ func mbartPieces(files Files) (config tokenizer.Config, err error) {
 	if err != nil {
 		return config, fmt.Errorf("%s: %w", model.PieceModelFile, err)
 	}
-	for i, code := range mbartCodes() {
-		config.Languages = append(config.Languages, tokenizer.Language{Code: code, ID: fairseqSize(pieces) + int64(i)})
-	}
+	config.Languages = inOrder(mbartTokens(), len(config.Vocabulary))
 	config.Unused = 1 // <mask>
 	return config, nil
 }
@@ -108,7 +105,7 @@ func checkAdded(s settings, config tokenizer.Config) error {
 	}
 	tokens := mbartTokens()
 	for _, l := range config.Languages {
-		ids[tokens[l.Code]], ids["<mask>"] = l.ID, l.ID+1
+		ids[tokenOf(tokens, l.Code)], ids["<mask>"] = l.ID, l.ID+1
 	}
 	for id, token := range added {
 		if want, ok := ids[token.Content]; ok && id != strconv.FormatInt(want, 10) {

@@ -36,11 +36,10 @@ var sourceLast = tokenizer.Framing{
 //go:embed nllb.txt
 var nllbLanguages string
 
-func nllbTokens() map[string]string {
-	tokens := map[string]string{}
+func nllbTokens() (tokens []languageToken) {
 	for pair := range strings.FieldsSeq(nllbLanguages) {
 		code, token, _ := strings.Cut(pair, "=")
-		tokens[code] = token
+		tokens = append(tokens, languageToken{code, token})
 	}
 	return tokens
 }
@@ -73,11 +72,7 @@ func nllbPieces(dir string) (tokenizer.Config, error) {
 		return config, fmt.Errorf("%s: %w", filepath.Join(dir, model.PieceModelFile), err)
 	}
 	config.Unused = 1 // <mask>
-	first := fairseqSize(pieces)
-	for i, pair := range strings.Fields(nllbLanguages) {
-		code, _, _ := strings.Cut(pair, "=")
-		config.Languages = append(config.Languages, tokenizer.Language{Code: code, ID: first + int64(i)})
-	}
+	config.Languages = inOrder(nllbTokens(), len(config.Vocabulary))
 	return config, nil
 }
 
@@ -99,6 +94,3 @@ func fairseqConfig(pieces *spm.Model) (tokenizer.Config, error) {
 	}
 	return config, nil
 }
-
-// fairseqSize is the number of ids of fairseqConfig.
-func fairseqSize(pieces *spm.Model) int64 { return int64(pieces.Size()) + 1 }

@@ -29,26 +29,28 @@ func t5Config(dir string, _ settings, _, languages []string) (tokenizer.Config, 
 	if err != nil {
 		return tokenizer.Config{}, err
 	}
-	c := tokenizer.Config{Pieces: pieces, Vocabulary: vocabulary, Framing: targetFirst, Special: []string{"</s>", "<unk>"}}
+	c := tokenizer.Config{Pieces: pieces, Vocabulary: vocabulary, Framing: t5Framing(pieces, vocabulary), Special: []string{"</s>", "<unk>"}}
 	c.Sparse = len(vocabulary) > pieces.Size() // targets of a fine-tune come behind ids that stand for nothing
 	for token := range vocabulary {
 		if token == "<s>" || token == "<pad>" || t5Tokens.has(token) {
 			c.Special = append(c.Special, token)
-		}
-		if t5Tokens.has(token) && isText(pieces, token) {
-			c.Framing.Before = spaceFirst
 		}
 	}
 	c.Languages = withTokens(languages, t5Tokens.languages(vocabulary))
 	return c, nil
 }
 
-// isText says whether a target's token is a piece of text, which has the space before it that texts begin with: spaceFirst.
-func isText(pieces *spm.Model, token string) bool {
-	return slices.Equal(pieces.Encode(token), []string{"▁", token})
+// t5Framing has a source begin with its target's token. Where tokens are pieces of text, the space comes before it that texts begin with.
+func t5Framing(pieces *spm.Model, vocabulary map[string]int64) tokenizer.Framing {
+	framing := targetFirst
+	for token := range vocabulary {
+		if t5Tokens.has(token) && slices.Equal(pieces.Encode(token), []string{"▁", token}) {
+			framing.Before = []tokenizer.Part{tokenizer.Space, tokenizer.Target}
+			break
+		}
+	}
+	return framing
 }
-
-var spaceFirst = []tokenizer.Part{tokenizer.Space, tokenizer.Target}
 
 // t5Pieces reads a SentencePiece model, or without one a tokenizer.json, and the ids of its pieces, which are the model's.
 func t5Pieces(files Files) (pieces *spm.Model, ids map[string]int64, file string, err error) {

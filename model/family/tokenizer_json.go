@@ -98,19 +98,19 @@ func readTokenizer(files Files) (pieces *spm.Model, ids map[string]int64, err er
 }
 
 // listedConfig is a tokenizer of the pieces and languages of a tokenizer.json, where languages have these tokens.
-func listedConfig(files Files, tokens map[string]string) (c tokenizer.Config, err error) {
+func listedConfig(files Files, tokens []languageToken) (c tokenizer.Config, err error) {
 	if c.Pieces, c.Vocabulary, err = readTokenizer(files); err != nil {
 		return c, err
 	}
 	first := int64(math.MaxInt64)
-	for code, token := range tokens {
-		if id, ok := c.Vocabulary[token]; ok {
-			c.Languages = append(c.Languages, tokenizer.Language{Code: code, ID: id})
+	for _, l := range tokens {
+		if id, ok := c.Vocabulary[l.token]; ok {
+			c.Languages = append(c.Languages, tokenizer.Language{Code: l.code, ID: id})
 			first = min(first, id)
 		}
 	}
 	if c.Languages == nil {
-		return c, fmt.Errorf("%s: no language has a token, such as %s", model.TokenizerFile, tokens["en"])
+		return c, fmt.Errorf("%s: no language has a token, such as %s", model.TokenizerFile, tokenOf(tokens, "en"))
 	}
 	slices.SortFunc(c.Languages, func(a, b tokenizer.Language) int { return cmp.Compare(a.ID, b.ID) })
 	maps.DeleteFunc(c.Vocabulary, func(_ string, id int64) bool { return id >= first })

@@ -30,10 +30,11 @@ int64_t int8_packed(const Int8Path *path, int64_t n, int64_t steps) {
 // sums_of adds each two of four numbers.
 static inline uint32_t sums_of(uint32_t four) { return (four & 0x00ff00ff) + (four >> 8 & 0x00ff00ff); }
 
-// fit says whether sums of two of x, as they come, keep to the path's bound. Numbers of different signs always do.
-static inline int fit(uint32_t sums, const int with_sign) {
-  const uint32_t each = 0x00010001;
-  return with_sign ? ((sums + 127 * each) & 768 * each) == 256 * each : !((sums + 255 * each) & 512 * each);
+// fit says whether sums of two of x, as they come, keep to a bound, which both halves of `bound` are. Numbers of different signs
+// always do.
+static inline int fit(uint32_t sums, uint32_t bound, const int with_sign) {
+  uint32_t beyond = sums + bound - 0x00010001u;
+  return with_sign ? (beyond & 6 * bound) == 2 * bound : !(beyond & 2 * bound);
 }
 
 // cut leaves of four numbers what keeps to the bound, and moves the rest to *rests.
@@ -54,7 +55,7 @@ static inline __attribute__((always_inline)) void pack(const Int8Path *path, uin
                                                        int64_t tile, const int bounded, const int with_sign) {
   int64_t tiles = int8_tiles(path, n), steps = (depth + STEP - 1) / STEP, whole = depth / STEP, height = height_of(tile, n, tiles);
   int64_t first = n / tiles * tile + (tile < n % tiles ? tile : n % tiles);
-  uint32_t flip = path->zero * 0x01010101u;
+  uint32_t flip = path->zero * 0x01010101u, bound = path->bound * 0x00010001u;
   Rests left = rests_of(packed, n, steps);
   packed += first * steps * STEP;
   for (int64_t r = first; r < first + height; r++, packed += STEP) {
@@ -68,7 +69,7 @@ static inline __attribute__((always_inline)) void pack(const Int8Path *path, uin
       uint32_t sums = sums_of(four);
       if (bounded && with_sign) sum += sums * 0x00010001u >> 16;
       four ^= flip;
-      if (bounded && !fit(sums, with_sign)) four = cut(path, four, (int32_t)s, with_sign, &rests);
+      if (bounded && !fit(sums, bound, with_sign)) four = cut(path, four, (int32_t)s, with_sign, &rests);
       memcpy(out, &four, STEP);
     }
     if (bounded) left.starts[r] = with_sign ? -128 * sum : 0, left.counts[r] = rests - (left.rests + r * steps);

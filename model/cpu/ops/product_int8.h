@@ -52,8 +52,8 @@ typedef struct {
   int rows, panels;  // the largest tile, at most 8 × 3
   int alone;         // rows of the largest tile of one panel with a distance, at most 16
   int zero;          // what x counts from: 128 where it is signed, else 0
-  // Where products are added in 16 bits first: what two neighbours of x may come to, in magnitude, so that nothing overflows;
-  // else 0. What is beyond it is left for `mend`.
+  // Where products are added in 16 bits first: what two neighbours of x may come to, in magnitude, so that nothing overflows,
+  // a power of two; else 0. What is beyond it is left for `mend`.
   int bound;
   // mend adds to the sums of a row and a panel the products of its n rests, and `start`.
   void (*mend)(int32_t *out, int32_t start, const Int8Rest *rests, int64_t n, const int8_t *w);
