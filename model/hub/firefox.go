@@ -5,6 +5,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"go/ast"
+	"go/parser"
+	"go/token"
 	"maps"
 	"net/url"
 	"path"
@@ -49,6 +52,7 @@ type firefoxRecord struct {
 	To           string `json:"toLang"`
 	Version      string `json:"version"`
 	Architecture string `json:"architecture"`
+	Filter       string `json:"filter_expression"` // which Firefoxes it is for
 	Attachment   struct {
 		Location string `json:"location"`
 		Filename string `json:"filename"`
@@ -59,6 +63,36 @@ type firefoxRecord struct {
 
 func (r firefoxRecord) pair() string {
 	return strings.ToLower(cmp.Or(r.Source, r.From) + "-" + cmp.Or(r.Target, r.To))
+}
+
+// released reports whether a record is for Firefox's releases on desktops, as others are tried out, or small ones for phones.
+func (r firefoxRecord) released() bool {
+	// Filters are JEXL, of which Mozilla uses what is Go too, but for the quotes.
+	filter, err := parser.ParseExpr(strings.ReplaceAll(r.Filter, "'", "`"))
+	return strings.TrimSpace(r.Filter) == "" || err == nil && holds(filter) == "true"
+}
+
+// holds is the value of a filter in a release of Firefox on a desktop: "true", "false", a name or a text. "": it is not known.
+func holds(filter ast.Expr) string {
+	switch e := filter.(type) {
+	case *ast.ParenExpr:
+		return holds(e.X)
+	case *ast.BasicLit:
+		text, _ := strconv.Unquote(e.Value)
+		return text
+	case *ast.SelectorExpr:
+		return map[string]string{"channel": "release", "OS": "Linux"}[e.Sel.Name]
+	case *ast.BinaryExpr:
+		x, y := holds(e.X), holds(e.Y)
+		if x == "" || y == "" {
+			return ""
+		}
+		is, ok := map[token.Token]bool{token.EQL: x == y, token.NEQ: x != y, token.LAND: x == "true" && y == "true", token.LOR: x == "true" || y == "true"}[e.Op]
+		if ok {
+			return strconv.FormatBool(is)
+		}
+	}
+	return ""
 }
 
 // versionKey orders versions, 1.0a1 before 1.0, and those that are none before all.
@@ -137,8 +171,8 @@ func (p *pull) firefoxRecords(ctx context.Context, index *url.URL) ([]firefoxRec
 	return list.Data, err
 }
 
-// newest are the records of the newest model of a pair, that of the model itself first. Of several of one version the
-// largest is taken.
+// newest are the records of the newest model of a pair, that of the model itself first: of those that are released where
+// there are any, and of several of one version the largest.
 func newest(records []firefoxRecord, pair string) ([]firefoxRecord, error) {
 	var model *firefoxRecord
 	pairs := map[string]bool{}
@@ -149,7 +183,8 @@ func newest(records []firefoxRecord, pair string) ([]firefoxRecord, error) {
 		if r.Type != "model" || r.pair() != strings.ToLower(pair) {
 			continue
 		}
-		if model == nil || cmp.Or(slices.Compare(versionKey(r.Version), versionKey(model.Version)), cmp.Compare(r.Attachment.Size, model.Attachment.Size)) > 0 {
+		if model == nil || r.released() && !model.released() || r.released() == model.released() &&
+			cmp.Or(slices.Compare(versionKey(r.Version), versionKey(model.Version)), cmp.Compare(r.Attachment.Size, model.Attachment.Size)) > 0 {
 			model = &records[i]
 		}
 	}
@@ -164,7 +199,7 @@ func newest(records []firefoxRecord, pair string) ([]firefoxRecord, error) {
 	byType := map[string]firefoxRecord{}
 	for _, r := range records {
 		if r.pair() != model.pair() || r.Version != model.Version || r.Architecture != "" && r.Architecture != model.Architecture ||
-			!slices.Contains([]string{"vocab", "srcvocab", "trgvocab", "lex"}, r.Type) {
+			r.Filter != model.Filter && !r.released() || !slices.Contains([]string{"vocab", "srcvocab", "trgvocab", "lex"}, r.Type) {
 			continue
 		}
 		if other, ok := byType[r.Type]; !ok || r.Attachment.Size > other.Attachment.Size {

@@ -112,6 +112,44 @@ func TestFirefoxOfOtherForms(t *testing.T) {
 	}
 }
 
+// Mozilla's index has models beside each other that are for releases, for desktops, for phones, and to try out.
+func TestFirefoxTakesWhatIsReleased(t *testing.T) {
+	const desktop = "env.appinfo.OS != 'Android' || env.channel != 'release'"
+	for filter, released := range map[string]bool{
+		"":      true,
+		" ":     true,
+		desktop: true,
+		"env.channel == 'release' && env.appinfo.OS != 'Android'":                               true,
+		"env.appinfo.OS == 'Android'":                                                           false,
+		"env.channel == 'default' || env.channel == 'nightly'":                                  false,
+		"(env.channel == 'default' || env.channel == 'nightly') && env.appinfo.OS != 'Android'": false,
+		"env.channel != 'release'":                                                              false,
+		"env.version|versionCompare('140.0') >= 0":                                              false,
+		"env.locale == 'en' || env.channel == 'release'":                                        false,
+		"env.channel == 'release' &&":                                                           false,
+		strings.Repeat("(", 200_000):                                                            false,
+	} {
+		m := newMirror(t)
+		for version, of := range map[string]string{"3.0": desktop, "3.1": filter} {
+			m.add("model", "en", "de", version, "model.ende.intgemm.alphas.bin", "model "+version, "filter_expression", of)
+			m.add("vocab", "en", "de", version, "vocab.ende.spm", "pieces", "filter_expression", of)
+		}
+		m.add("lex", "en", "de", "3.0", "lex.50.50.ende.s2t.bin", "of phones, the larger one", "filter_expression", "env.appinfo.OS == 'Android'")
+		result, err := m.pull(t, "firefox:en-de", t.TempDir())
+		require.NoError(t, err)
+		assert.Equal(t, released, result.Revision == "3.1", "%.100s", filter)
+		assert.NoFileExists(t, filepath.Join(result.Dir, "lex.50.50.ende.s2t.bin"), "%.100s", filter)
+	}
+	m := newMirror(t) // where nothing is released, the newest
+	for _, version := range []string{"1.0a1", "1.0a2"} {
+		m.add("model", "en", "xx", version, "model.enxx.intgemm.alphas.bin", "model", "filter_expression", "env.channel == 'nightly'")
+		m.add("vocab", "en", "xx", version, "vocab.enxx.spm", "pieces", "filter_expression", "env.channel == 'nightly'")
+	}
+	result, err := m.pull(t, "firefox:en-xx", t.TempDir())
+	require.NoError(t, err)
+	assert.Equal(t, "1.0a2", result.Revision)
+}
+
 func TestFirefoxRefuses(t *testing.T) {
 	change := func(field string, value any) func(m *mirror) {
 		return func(m *mirror) { m.records[0]["attachment"].(map[string]any)[field] = value }
