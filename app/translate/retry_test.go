@@ -94,7 +94,7 @@ func TestEndlessForEverIsFlagged(t *testing.T) {
 	var e *Error
 	require.ErrorAs(t, err, &e)
 	assert.Equal(t, &Error{CodeUnfinished, "records[1].text", `record "1": the translation reached the limit of 60 tokens ` +
-		`before its end: send shorter sentences, or ask for details to get what there is`}, e)
+		`before its end: send shorter sentences, or set detail in a request to /translation to get what there is`}, e)
 }
 
 // What is longer than the model's input is split as often as needed.
