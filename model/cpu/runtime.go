@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
 
 	"dragoman/model/cpu/ops"
 	"dragoman/model/cpu/pool"
@@ -53,7 +54,6 @@ func (r *Runtime) registerDomain() error {
 	if err != nil {
 		return err
 	}
-	setup.Graph = g.Marshal()
 	s, err := r.api.NewSession(context.Background(), setup)
 	s.Close()
 	return err
@@ -73,7 +73,8 @@ func (r *Runtime) session(ctx context.Context, path string, weights *mapping.Fil
 		return nil, err
 	}
 	setup, err := r.setup(graph, threads)
-	setup.Path, setup.Data = path, weights.Bytes
+	setup.Config["session.model_external_initializers_file_folder_path"] = filepath.Dir(path)
+	setup.Data = weights.Bytes
 	var s *onnxruntime.Session
 	if err == nil {
 		setup.Constants, err = onnx.Weights(graph)

@@ -111,10 +111,10 @@ func (w *Weight) readEntry(entry []byte) error {
 }
 
 // value is what a field of a message holds: of varints the number, of all that has a
-// length the bytes.
+// length the bytes. raw is the field as it was encoded.
 type value struct {
-	varint uint64
-	bytes  []byte
+	varint     uint64
+	bytes, raw []byte
 }
 
 // eachField calls use for every field of a message.
@@ -125,7 +125,7 @@ func eachField(m []byte, use func(field protowire.Number, f value) error) error 
 		if tag < 0 || n < 0 {
 			return errors.New("no protobuf message")
 		}
-		var f value
+		f := value{raw: m[:tag+n]}
 		switch kind {
 		case protowire.VarintType:
 			f.varint, _ = protowire.ConsumeVarint(m[tag:])

@@ -92,9 +92,9 @@ func BenchmarkProduct(b *testing.B) {
 // benchmarkProduct runs c, whose first input is followed by those of a matrix, on copies
 // of the matrix in turn.
 func benchmarkProduct(b *testing.B, c call, matrix func() []arg, rows int, shape [2]int, size int) {
-	_, err := c.session(b) // makes the operators
-	require.NoError(b, err)
 	graph, names, outputs := c.graph()
+	_, err := sessionOf(b, graph, names, outputs) // makes the operators
+	require.NoError(b, err)
 	s, err := newSession(b, graph, names, outputs, runtime.GOMAXPROCS(0))
 	require.NoError(b, err)
 	defer s.Destroy()

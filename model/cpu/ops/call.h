@@ -105,6 +105,9 @@ static inline OrtStatus *run(Call c, Task *t, int64_t elements) {
 
 // ---- the operators ----
 
+// operator_named finds an operator by n bytes of name, null if there is none.
+const Operator *operator_named(const char *name, size_t n);
+
 OrtStatus *op_quantize(void *kernel, OrtKernelContext *context);
 OrtStatus *op_activation_quantize(void *kernel, OrtKernelContext *context);
 OrtStatus *op_gate(void *kernel, OrtKernelContext *context);

@@ -94,28 +94,34 @@ static const Op ops[] = {
     OP("BestCandidatesInt8", "bcifflFHFBIILI", "flf", "sA", op_best_candidates_int8),
 };
 
-// is_named says whether names has a name, between spaces.
-static int is_named(const char *names, const char *name) {
-  size_t n = strlen(name);
-  for (const char *at = names; (at = strstr(at, name)); at += n)
-    if (at > names && at[-1] == ' ' && at[n] == ' ') return 1;
-  return 0;
-}
-
-OrtStatus *dragoman_domain(const OrtApi *api, const char *names, OrtCustomOpDomain **domain) {
-  TRY(api->CreateCustomOpDomain("dragoman", domain));
-  for (size_t i = 0; i < sizeof ops / sizeof *ops; i++) {
-    if (!is_named(names, ops[i].operator.name)) continue;
-    OrtStatus *status = api->CustomOpDomain_Add(*domain, &ops[i].operator.base);
-    if (status) {
-      api->ReleaseCustomOpDomain(*domain);
-      *domain = NULL;
-      return status;
-    }
-  }
+const Operator *operator_named(const char *name, size_t n) {
+  for (size_t i = 0; i < sizeof ops / sizeof *ops; i++)
+    if (strlen(ops[i].operator.name) == n && !memcmp(ops[i].operator.name, name, n)) return &ops[i].operator;
   return NULL;
 }
 
-void dragoman_release_domain(const OrtApi *api, OrtCustomOpDomain *domain) { api->ReleaseCustomOpDomain(domain); }
+static OrtStatus *fill(const OrtApi *api, const char *names, const Program *program, Domain *d) {
+  TRY(api->CreateCustomOpDomain("dragoman", &d->domain));
+  for (size_t n; *names; names += n + 1) {
+    n = strcspn(names, " ");
+    const Operator *o = operator_named(names, n);
+    if (o) TRY(api->CustomOpDomain_Add(d->domain, &o->base));
+  }
+  if (!program->nodes) return NULL;
+  TRY(chain_new(api, program, &d->chain));
+  return api->CustomOpDomain_Add(d->domain, chain_operator(d->chain));
+}
+
+OrtStatus *dragoman_domain(const OrtApi *api, const char *names, const Program *program, Domain *d) {
+  OrtStatus *status = fill(api, names, program, d);
+  if (status) dragoman_release_domain(api, d);
+  return status;
+}
+
+void dragoman_release_domain(const OrtApi *api, Domain *d) {
+  if (d->domain) api->ReleaseCustomOpDomain(d->domain);
+  chain_free(d->chain);
+  *d = (Domain){0};
+}
 
 void dragoman_end(void) { threads_end(); }

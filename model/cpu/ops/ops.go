@@ -39,37 +39,58 @@ import (
 type Operators struct {
 	api     *onnxruntime.API
 	mu      sync.Mutex
-	domains map[string]*C.OrtCustomOpDomain // by the names of their operators
+	domains map[string]*C.Domain // by their operators
 }
 
 // New is for the sessions of a library. The caller closes the operators after every session that uses them.
 func New(api *onnxruntime.API) *Operators {
-	return &Operators{api: api, domains: map[string]*C.OrtCustomOpDomain{}}
+	return &Operators{api: api, domains: map[string]*C.Domain{}}
 }
 
 // Setup is that of a session of a graph, and has so many threads share the work of each operator, at least 1. They are
-// threads of the operators, not of the session, which needs none. A session keeps a quarter of a megabyte for operators
-// that it does not use, so it has only its own.
+// threads of the operators, not of the session, which needs none. What follows one another in the graph runs as one node,
+// see chain.h. A session keeps a quarter of a megabyte for operators that it does not use, so it has only its own.
 func (o *Operators) Setup(graph []byte, threads int) (onnxruntime.Setup, error) {
 	setup := onnxruntime.Setup{Threads: 1, Config: map[string]string{C.THREADS: strconv.Itoa(threads)}}
-	names, err := onnx.Operators(graph, onnx.Dragoman)
+	var chain onnx.Chain
+	var err error
+	if setup.Graph, chain, err = onnx.Fuse(graph, onnx.Dragoman); err != nil {
+		return setup, err
+	}
+	names, err := onnx.Operators(setup.Graph, onnx.Dragoman)
 	if err != nil || len(names) == 0 {
 		return setup, err
 	}
+	domain, err := o.domain(names, chain)
+	if err == nil {
+		setup.Domain = unsafe.Pointer(domain.domain)
+	}
+	return setup, err
+}
+
+// domain is that with the operators of these names and a chain, which is made once.
+func (o *Operators) domain(names []string, chain onnx.Chain) (*C.Domain, error) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	key := " " + strings.Join(names, " ") + " "
-	domain := o.domains[key]
-	if domain == nil {
-		text := C.CString(key)
-		defer C.free(unsafe.Pointer(text))
-		if err := o.api.Err(unsafe.Pointer(C.dragoman_domain(o.c(), text, &domain))); err != nil {
-			return setup, fmt.Errorf("make the operators: %w", err)
-		}
-		o.domains[key] = domain
+	key := fmt.Sprint(names, chain)
+	if domain := o.domains[key]; domain != nil {
+		return domain, nil
 	}
-	setup.Domain = unsafe.Pointer(domain)
-	return setup, nil
+	text := C.CString(strings.Join(names, " ") + " ")
+	defer C.free(unsafe.Pointer(text))
+	program := C.Program{names: C.CString(strings.Join(chain.Operators, " ") + " "), nodes: C.int32_t(len(chain.Operators)),
+		values: (*C.int32_t)(C.calloc(C.size_t(len(chain.Values)+1), C.sizeof_int32_t)), count: C.int32_t(len(chain.Values)),
+		inputs: C.int32_t(chain.Inputs), outputs: C.int32_t(chain.Outputs), total: C.int32_t(chain.Total)}
+	defer C.free(unsafe.Pointer(program.names))
+	defer C.free(unsafe.Pointer(program.values))
+	copy(unsafe.Slice((*int32)(program.values), len(chain.Values)), chain.Values)
+	domain := (*C.Domain)(C.calloc(1, C.sizeof_Domain))
+	if err := o.api.Err(unsafe.Pointer(C.dragoman_domain(o.c(), text, &program, domain))); err != nil {
+		C.free(unsafe.Pointer(domain))
+		return nil, fmt.Errorf("make the operators: %w", err)
+	}
+	o.domains[key] = domain
+	return domain, nil
 }
 
 // Close releases the operators. Closing twice does nothing.
@@ -79,6 +100,7 @@ func (o *Operators) Close() {
 	if o.domains != nil {
 		for _, domain := range o.domains {
 			C.dragoman_release_domain(o.c(), domain)
+			C.free(unsafe.Pointer(domain))
 		}
 		o.domains = nil
 		C.dragoman_end()
