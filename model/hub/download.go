@@ -195,7 +195,7 @@ func (part *partial) align(resp *http.Response, v version) error {
 		return fmt.Errorf("server sends the file compressed (%s) though it was asked not to", encoding)
 	}
 	etag := resp.Header.Get("ETag")
-	if v.Sum == "" && v.ETag != "" && etag != "" && etag != v.ETag {
+	if v.Sum == "" && v.ETag != "" && etag != "" && !sameETag(etag, v.ETag) {
 		return fmt.Errorf("%w: ETag was %s and is %s", errChanged, v.ETag, etag)
 	}
 	switch resp.StatusCode {

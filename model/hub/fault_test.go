@@ -53,6 +53,10 @@ func TestPullGetsOver(t *testing.T) {
 		{"502 of the redirect", []hubtest.Fault{{File: weight, Method: "HEAD", Status: 502, Times: 5}}, size, nil},
 		{"503 of the storage", []hubtest.Fault{{File: weight, Status: 503, Header: header("Retry-After", "1")}}, size, []time.Duration{time.Second}},
 		{"a signature that ran out", []hubtest.Fault{{File: weight, Status: 403}}, size, nil},
+		{"HEAD says 0 bytes", []hubtest.Fault{{File: "vocab.json", Method: "HEAD", Status: 200, Header: header("Content-Length", "0")}}, size, nil},
+		{"HEAD has a weak ETag", []hubtest.Fault{{File: "vocab.json", Method: "HEAD", Status: 200, Header: http.Header{
+			"Etag": {`W/"` + hubtest.GitBlobID(checkpoint()["vocab.json"]) + `"`}}}}, size, nil},
+		{"a file that is called a page", []hubtest.Fault{{File: "vocab.json", Method: "HEAD", Status: 200, Header: header("Content-Type", "text/html")}}, size, nil},
 		{"no HEAD", []hubtest.Fault{{File: "vocab.json", Method: "HEAD", Status: 405}}, size, nil},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -126,6 +130,10 @@ func TestPullFails(t *testing.T) {
 		{name: "always 429", faults: always(hubtest.Fault{File: "config.json", Method: "HEAD", Status: 429, Header: header("Retry-After", "1")}), is: hub.ErrRateLimited, text: "set HF_TOKEN for a higher limit", asked: 6},
 		{name: "429 for an hour", faults: always(hubtest.Fault{File: "config.json", Method: "HEAD", Status: 429, Header: header("Retry-After", "3600")}), is: hub.ErrRateLimited, text: "asks to wait 1h0m0s, the maximum is 5m0s", asked: 1},
 		{name: "forbidden", faults: always(hubtest.Fault{File: "config.json", Status: 403, Method: "HEAD", Header: header("X-Error-Code", "Other")}), is: hub.ErrUnauthorized, text: "refuses access", asked: 1},
+		{name: "a page to sign in", files: checkpoint(map[string][]byte{"config.json": []byte("<!doctype html><title>Sign in")}), faults: always(hubtest.Fault{
+			File: "config.json", Method: "HEAD", Status: 200, Header: header("Content-Type", "text/html; charset=utf-8")}), text: "config.json: a web page is there in place of the file", asked: 2},
+		{name: "all forbidden at a URL", ref: "URL", faults: []hubtest.Fault{{Method: "HEAD", Status: 403, Times: -1}, {Status: 403, Times: -1}}, is: hub.ErrUnauthorized, text: "the server refuses access"},
+		{name: "no Hub", faults: []hubtest.Fault{{Method: "HEAD", Status: 404, Times: -1}, {Status: 404, Times: -1}}, is: hub.ErrIncomplete, text: "HF_ENDPOINT is not a mirror of the Hub"},
 		{name: "compressed", faults: always(hubtest.Fault{File: "vocab.json", Status: 200, Header: header("Content-Encoding", "gzip")}), text: "compressed (gzip)"},
 		{name: "redirects in a circle", faults: always(hubtest.Fault{File: "config.json", Method: "HEAD", Status: 302, Header: header("Location", "?again")}), text: "more than 10 redirects", asked: 10},
 		{name: "redirect to a file", faults: always(hubtest.Fault{File: "config.json", Method: "HEAD", Status: 302, Header: header("Location", "file:///etc/passwd")}), text: "not an http(s) URL", asked: 1},

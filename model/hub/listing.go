@@ -66,8 +66,12 @@ func (p *pull) noModel() error {
 			advice = fmt.Sprintf("; its folders that may have one are %s: write %s/%s", strings.Join(folders[:min(len(folders), 10)], ", "), p.ref.repo, folders[0])
 		}
 	}
-	return fmt.Errorf("%w: neither %s nor %s nor a model of Firefox's is there%s",
+	err := fmt.Errorf("%w: neither %s nor %s nor a model of Firefox's is there%s",
 		ErrIncomplete, checkpoint.ConfigFile, ctranslate2.ModelFile, advice)
+	if answer := p.answers[checkpoint.ConfigFile].err; answer != nil && p.commit == "" { // the source may be wrong, or its access
+		err = fmt.Errorf("%w: %w", err, answer)
+	}
+	return err
 }
 
 // maxJSON bounds a list. Mozilla's index of some 1,000 files has half a megabyte.

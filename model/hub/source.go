@@ -3,8 +3,11 @@ package hub
 import (
 	"context"
 	"errors"
+	"fmt"
+	"io"
 	"net/http"
 	"net/url"
+	"strings"
 
 	"dragoman/model/family"
 )
@@ -38,6 +41,9 @@ func (p *pull) head(ctx context.Context, name string) (version, error) {
 			return false, err
 		}
 		defer resp.Body.Close()
+		if err := p.refusePage(ctx, resp); err != nil {
+			return false, err
+		}
 		v = readVersion(resp)
 		if commit := hubHeader(resp, headerCommit); p.commit == "" && p.ref.kind == kindRepo && commitPattern.MatchString(commit) {
 			p.commit = commit
@@ -68,6 +74,26 @@ func (c *Client) headOrGet(ctx context.Context, target *url.URL) (*http.Response
 		}
 	}
 	return resp, err
+}
+
+// errPage: what is there is not the file.
+var errPage = errors.New("a web page is there in place of the file: the server wants somebody to sign in, or has a page for what it lacks")
+
+// refusePage fails where an answer describes a web page. The type alone does not tell: some servers call any file HTML.
+func (c *Client) refusePage(ctx context.Context, resp *http.Response) error {
+	if resp.StatusCode != http.StatusOK || !strings.HasPrefix(resp.Header.Get("Content-Type"), "text/html") {
+		return nil
+	}
+	page, err := c.send(ctx, http.MethodGet, resp.Request.URL, nil)
+	if err != nil {
+		return err
+	}
+	defer page.Body.Close()
+	start, err := io.ReadAll(io.LimitReader(body{page.Body}, 512))
+	if err == nil && strings.HasPrefix(http.DetectContentType(start), "text/html") {
+		err = fmt.Errorf("%s: %w", redact(page.Request.URL), errPage)
+	}
+	return err
 }
 
 // sourceFiles are the files of the source. Those that are read are fetched.

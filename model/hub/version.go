@@ -38,7 +38,7 @@ func readVersion(resp *http.Response) version {
 	v := version{Size: -1, ETag: resp.Header.Get("ETag"), Modified: resp.Header.Get("Last-Modified")}
 	if size, err := strconv.ParseInt(hubHeader(resp, headerLinkedSize), 10, 64); err == nil && size >= 0 {
 		v.Size = size
-	} else if resp.StatusCode == http.StatusOK {
+	} else if resp.StatusCode == http.StatusOK && resp.ContentLength > 0 { // to HEAD some say 0 of any file
 		v.Size = resp.ContentLength
 	}
 	linked := hubHeader(resp, headerLinkedETag)
@@ -63,10 +63,13 @@ func (v version) same(w version) bool {
 	case v.Sum != "" || w.Sum != "":
 		return v.Sum == w.Sum
 	case v.ETag != "" || w.ETag != "":
-		return v.ETag == w.ETag
+		return sameETag(v.ETag, w.ETag)
 	}
 	return v.Modified != "" && v.Modified == w.Modified && v.Size == w.Size
 }
+
+// sameETag compares weakly: servers that may compress call a tag weak in some answers and strong in others.
+func sameETag(a, b string) bool { return strings.TrimPrefix(a, "W/") == strings.TrimPrefix(b, "W/") }
 
 // validator is what If-Range may carry: a strong ETag or else the date. A weak
 // ETag does not promise the same bytes.
