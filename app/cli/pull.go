@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"log/slog"
 	"os"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -79,7 +80,7 @@ func (p *Program) runPull(ctx context.Context, environ map[string]string, models
 			return err
 		}
 		if err != nil {
-			fmt.Fprintf(p.Stderr, "dragoman: %s: %s\n", one.cfg.Weights, OneLine(err))
+			fmt.Fprintf(p.Stderr, "dragoman: %s: %s\n", one.source, OneLine(err))
 			failed++
 		}
 	}
@@ -91,9 +92,10 @@ func (p *Program) runPull(ctx context.Context, environ map[string]string, models
 
 // onePull is the pull of one of several models.
 type onePull struct {
-	cfg  config.Config
-	log  *slog.Logger
-	into Repository
+	cfg    config.Config
+	log    *slog.Logger
+	source string // fit for logs
+	into   Repository
 }
 
 // planPulls finds out what each model is called before anything is downloaded.
@@ -110,15 +112,24 @@ func (p *Program) planPulls(environ map[string]string, models []string, into Rep
 		if err != nil {
 			return nil, err
 		}
-		one := onePull{cfg, log, into}
+		one := onePull{cfg: cfg, log: log, source: m, into: into}
+		var ref hub.Ref
+		if cfg.Weights != "" {
+			if ref, err = hub.ParseRef(cfg.Weights, cfg.Revision); err != nil {
+				return nil, &UsageError{err}
+			}
+			if strings.Contains(m, "://") { // a URL may have a password or a token
+				one.source = ref.String()
+			}
+		}
 		if toRepository {
-			if one.into, err = inRepository(into, cfg); err != nil {
+			if one.into, err = inRepository(into, cfg, ref); err != nil {
 				return nil, err
 			}
 			if other, taken := sources[one.into.Name]; taken {
-				return nil, usagef("%q and %q would both be called %s: pull one of them with --name", other, m, one.into.Name)
+				return nil, usagef("%q and %q would both be called %s: pull one of them with --name", other, one.source, one.into.Name)
 			}
-			sources[one.into.Name] = m
+			sources[one.into.Name] = one.source
 		}
 		pulls = append(pulls, one)
 	}
@@ -137,8 +148,8 @@ func named(arguments []string) []string {
 	return models
 }
 
-// inRepository is where the model that cfg names goes.
-func inRepository(into Repository, cfg config.Config) (Repository, error) {
+// inRepository is where the model that cfg names goes, which is ref.
+func inRepository(into Repository, cfg config.Config, ref hub.Ref) (Repository, error) {
 	if into.Dir == "" && len(cfg.Repositories) > 0 {
 		into.Dir = cfg.Repositories[0]
 	}
@@ -149,10 +160,6 @@ func inRepository(into Repository, cfg config.Config) (Repository, error) {
 		return into, nil
 	}
 	if cfg.Weights != "" {
-		ref, err := hub.ParseRef(cfg.Weights, cfg.Revision)
-		if err != nil {
-			return into, &UsageError{err}
-		}
 		into.Name = repository.NameFor(ref.Name())
 	}
 	if into.Name == "" {

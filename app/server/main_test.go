@@ -90,6 +90,7 @@ func TestUsageErrors(t *testing.T) {
 		{[]string{"pull", "a/b", "c/d"}, nil, `pull of several models, or with --name, needs a repository: add --repository DIR, or set MODEL_REPOSITORY`},
 		{[]string{"pull", "a/b", "c/d", "--name", "x", "--repository", "/models"}, nil, `pull takes --name and --out with one model, got ["a/b" "c/d"]`},
 		{[]string{"pull", "a/b", "c/d", "--revision", "v1"}, nil, `pull takes --revision with one model: write owner/name@revision for each of ["a/b" "c/d"]`},
+		{[]string{"pull", "http://me:secret@h/b?key=secret", "http://h/c/b", "--repository", "/models"}, nil, `"http://h/b" and "http://h/c/b" would both be called b: pull one of them with --name`},
 		{[]string{"pull", "a/b", "c/b@v1", "--repository", "/models"}, nil, `"a/b" and "c/b@v1" would both be called b: pull one of them with --name`},
 		{[]string{"pull", "a/b", "c", "--repository", "/models"}, nil, `model "c" is neither a folder that exists, nor an http(s) URL, ` +
 			`nor a repository's name (owner/name): check the spelling; write a folder's path with ./ or / in front`},

@@ -8,10 +8,7 @@ import (
 	"io"
 	"log/slog"
 	"os"
-	"path"
 	"path/filepath"
-	"regexp"
-	"strings"
 
 	"github.com/prometheus/client_golang/prometheus"
 
@@ -137,7 +134,7 @@ func (l *loader) singleOn(ctx context.Context, on backend, metrics *catalog.Metr
 	if err != nil {
 		return nil, err
 	}
-	snapshot, err := repository.Single(modelName(l.cfg.Weights), dir)
+	snapshot, err := repository.Single(l.modelName(), dir)
 	if err != nil {
 		return nil, err
 	}
@@ -158,21 +155,17 @@ func (l *loader) singleOn(ctx context.Context, on backend, metrics *catalog.Metr
 	return c, nil
 }
 
-// modelName is what the model of MODEL_WEIGHTS is called: the last part of a repository's, URL's
-// or folder's name.
-func modelName(weights string) string {
-	name := path.Base(strings.TrimRight(filepath.ToSlash(weights), "/"))
-	name = strings.Trim(notInNames.ReplaceAllString(name, "-"), "-._")
-	switch {
-	case weights == "":
+// modelName is what the model of MODEL_WEIGHTS is called: as pull would call it.
+func (l *loader) modelName() string {
+	if l.cfg.Weights == "" {
 		return "bundled"
-	case repository.CheckName(name) != nil:
+	}
+	ref, err := hub.ParseRef(l.cfg.Weights, l.cfg.Revision)
+	if err != nil { // it was prepared
 		return "model"
 	}
-	return name
+	return cmp.Or(repository.NameFor(ref.Name()), "model")
 }
-
-var notInNames = regexp.MustCompile(`[^A-Za-z0-9._-]+`)
 
 // openRuntime loads ONNX Runtime from the library that it returns the path of.
 func (l *loader) openRuntime() (_ modelRuntime, library string, err error) {

@@ -14,6 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"dragoman/app/cli"
+	"dragoman/app/config"
 	"dragoman/model"
 )
 
@@ -68,4 +69,14 @@ func TestDamagedExport(t *testing.T) {
 	assert.Equal(t, cli.ExitOK, r.code)
 	assert.Equal(t, "Où est la gare ?\n", r.stdout)
 	assert.Contains(t, r.stderr, `"level":"WARN","msg":"exporting the damaged model again"`)
+}
+
+// A served model is called as pull calls it, and nothing that is secret in a URL is in that.
+func TestModelName(t *testing.T) {
+	for weights, want := range map[string]string{
+		"": "bundled", "facebook/m2m100_418M@v1": "m2m100_418M", "/models/my model": "my-model", "en_fr.argosmodel": "en_fr", "firefox:en-de": "firefox-en-de",
+		"https://me:secret@host/m2m?key=secret": "m2m", "https://host": "model", "./ß": "model",
+	} {
+		assert.Equal(t, want, (&loader{cfg: config.Config{Weights: weights}}).modelName(), weights)
+	}
 }

@@ -72,7 +72,7 @@ func New(cfg Config) (*Client, error) {
 	}
 	endpoint, err := url.Parse(strings.TrimRight(cfg.Endpoint, "/"))
 	if err != nil || endpoint.Host == "" || (endpoint.Scheme != "http" && endpoint.Scheme != "https") {
-		return nil, fmt.Errorf("HF_ENDPOINT %q is not a URL: use one such as %s", cfg.Endpoint, defaultEndpoint)
+		return nil, fmt.Errorf("HF_ENDPOINT is not an http(s) URL: use one such as %s", defaultEndpoint)
 	}
 	cfg.Token = strings.TrimSpace(cfg.Token)
 	if strings.ContainsFunc(cfg.Token, func(r rune) bool { return r <= ' ' || r > '~' }) {

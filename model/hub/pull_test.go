@@ -278,7 +278,7 @@ func TestNewRefusesConfig(t *testing.T) {
 		text string
 	}{
 		{hub.Config{Endpoint: "mirror.example"}, "HF_ENDPOINT"},
-		{hub.Config{Endpoint: "ftp://mirror.example"}, "HF_ENDPOINT"},
+		{hub.Config{Endpoint: "ftp://me:hf_x@mirror.example"}, "HF_ENDPOINT"},
 		{hub.Config{Endpoint: "http://[::1"}, "HF_ENDPOINT"},
 		{hub.Config{Token: "hf_one\nhf_two"}, "HF_TOKEN"},
 		{hub.Config{Token: "hf_é"}, "HF_TOKEN"},

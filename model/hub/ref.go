@@ -61,12 +61,10 @@ func ParseRef(s, revision string) (Ref, error) {
 	switch {
 	case s == "":
 		return Ref{}, fmt.Errorf("no model is named: use a repository (owner/name), an http(s) URL or a folder")
-	case strings.HasPrefix(s, "http://"), strings.HasPrefix(s, "https://"):
+	case strings.Contains(s, "://"):
 		return parseURL(s, revision)
 	case strings.HasPrefix(s, firefoxPrefix):
 		return parseFirefox(s, revision)
-	case strings.Contains(s, "://"):
-		return Ref{}, fmt.Errorf("model %q: only http:// and https:// URLs are supported", s)
 	case pathPattern.MatchString(s), isFolder(s), strings.HasSuffix(s, ctranslate2.PackageExt):
 		return parseFolder(s, revision)
 	}
@@ -97,6 +95,9 @@ func parseURL(s, revision string) (Ref, error) {
 	u, err := url.Parse(s)
 	if err != nil || u.Host == "" {
 		return Ref{}, fmt.Errorf("model URL cannot be parsed: use one such as https://host/folder")
+	}
+	if u.Scheme != "http" && u.Scheme != "https" {
+		return Ref{}, fmt.Errorf("model %q: only http:// and https:// URLs are supported", redact(u))
 	}
 	if repo, rev, ok := hubPage(u); ok {
 		if revision == "" {
