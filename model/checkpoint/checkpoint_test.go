@@ -207,7 +207,6 @@ func TestOpenRefusesTensors(t *testing.T) {
 
 func TestOpenRefusesFolders(t *testing.T) {
 	config := settings(t, nil)
-	pointer := []byte("version https://git-lfs.github.com/spec/v1\noid sha256:00\nsize 1\n")
 	tests := map[string]struct {
 		file string
 		raw  []byte
@@ -215,10 +214,6 @@ func TestOpenRefusesFolders(t *testing.T) {
 	}{
 		"nothing":            {"README.md", nil, "no weights in "},
 		"empty weights":      {SafetensorsFile, nil, "0 bytes are too few for a safetensors file"},
-		"pointer":            {SafetensorsFile, pointer, "this is a Git LFS pointer"},
-		"torch pointer":      {TorchFile, pointer, "this is a Git LFS pointer"},
-		"index pointer":      {TorchIndexFile, pointer, "this is a Git LFS pointer"},
-		"config pointer":     {ConfigFile, pointer, "this is a Git LFS pointer"},
 		"huge index":         {TorchIndexFile, make([]byte, maxIndexSize+1), "is larger than 8388608 bytes"},
 		"generation garbage": {GenerationConfigFile, []byte("{"), "generation_config.json: unexpected EOF"},
 		"not a torch file":   {TorchFile, []byte("hello"), "not a torch file, or truncated or damaged"},

@@ -54,9 +54,6 @@ func openConverted(dir string) (ckpt *Checkpoint, err error) {
 	if err != nil {
 		return nil, err
 	}
-	if beginsWith(c.data, lfsPointer) {
-		return nil, errLFS
-	}
 	if c.file, err = ctranslate2.Parse(c.data, info.Size()); err != nil {
 		return nil, err
 	}

@@ -158,7 +158,6 @@ func TestOpenConvertedRefusesFilesBesideIt(t *testing.T) {
 		"another precision":  {"config.json", `{"layer_norm_epsilon": -1e-3}`, "0.001"},
 		"AWQ":                {"config.json", `{"quantization_type": "awq_gemm"}`, "awq_gemm"},
 		"broken":             {"config.json", `{`, "config.json"},
-		"a pointer":          {"model.bin", lfsPointer + "v1", "Git LFS"},
 		"no model":           {"model.bin", "PK\x03\x04", "version"},
 		"nothing":            {"model.bin", "", "ends too early"},
 	} {

@@ -10,19 +10,9 @@ import (
 	"slices"
 )
 
-// lfsPointer begins the small file that Git LFS leaves in place of a large one
-// that it has not fetched.
-const lfsPointer = "version https://git-lfs.github.com/spec/"
-
-// errLFS means that a file was cloned without its contents.
-var errLFS = errors.New("this is a Git LFS pointer, not the file itself: run `git lfs pull` where it was cloned")
-
 // eachField calls f for every field of the JSON object raw, in order. Unlike
 // json.Unmarshal it refuses a field that appears twice.
 func eachField(raw []byte, f func(name string, value json.RawMessage) error) error {
-	if bytes.HasPrefix(raw, []byte(lfsPointer)) {
-		return errLFS
-	}
 	dec := json.NewDecoder(bytes.NewReader(raw))
 	if tok, err := dec.Token(); err != nil {
 		return noEOF(err)

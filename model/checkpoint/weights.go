@@ -148,9 +148,6 @@ func (w *weights) add(path string, f format) error {
 	if !info.Mode().IsRegular() {
 		return fmt.Errorf("%s is not a file", path)
 	}
-	if beginsWith(file, lfsPointer) {
-		return fmt.Errorf("%s: %w", path, errLFS)
-	}
 	tensors, err := f.parse(file, info.Size())
 	if err != nil {
 		return fmt.Errorf("%s: %w", path, err)

@@ -68,6 +68,32 @@ func TestArgosPackageRefuses(t *testing.T) {
 	assert.ErrorContains(t, err, "an Argos package is a zip file")
 }
 
+// TestPointers: of any file that a clone lacks, users are told how to get it.
+func TestPointers(t *testing.T) {
+	for file, folder := range map[string]string{
+		"model.safetensors": "families/marian", "config.json": "families/marian", "source.spm": "families/marian", "vocab.json": "families/marian",
+		"sentencepiece.bpe.model": "families/nllb", "spiece.model": "families/t5", "model.bin": "families/ctranslate2-argos", "shared_vocabulary.json": "families/ctranslate2-argos",
+		"model.enfr.intgemm.alphas.bin": "firefox", "vocab.enfr.spm": "firefox", "en_fr.argosmodel": "",
+	} {
+		t.Run(file, func(t *testing.T) {
+			from := filepath.Join(t.TempDir(), "opus-en-fr")
+			if folder != "" {
+				require.NoError(t, os.CopyFS(from, os.DirFS(filepath.Join("..", "testdata", folder))))
+			}
+			f := newFixture(t, func(c *weights.Config) { c.Weights = from }).real()
+			if folder == "" {
+				f.Weights = filepath.Join(filepath.Dir(from), file)
+				from = filepath.Dir(from)
+			}
+			pointer := "version https://git-lfs.github.com/spec/v1\noid sha256:00\nsize 1\n"
+			require.NoError(t, os.WriteFile(filepath.Join(from, file), []byte(pointer), 0o600))
+			require.NoError(t, os.WriteFile(filepath.Join(from, "rust_model.ot"), []byte(pointer), 0o600))
+			_, err := weights.New(f.Config).Prepare(t.Context())
+			assert.ErrorContains(t, err, "Git LFS has left a pointer in place of "+file+": run `git lfs pull`")
+		})
+	}
+}
+
 // Models of other programs come from a hub's repository as they do from a folder.
 func TestRepositoryOfOthers(t *testing.T) {
 	for name, test := range map[string]struct {

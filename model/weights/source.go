@@ -140,7 +140,7 @@ func packageSource(file string) (source, error) {
 	return source{
 		name: file, version: version,
 		fetch: func(_ context.Context, _, work string) (string, string, error) {
-			return work, version, ctranslate2.Unpack(file, work)
+			return work, version, withPointers(ctranslate2.Unpack(file, work), file)
 		},
 	}, nil
 }

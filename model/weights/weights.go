@@ -177,11 +177,20 @@ func (p *Preparer) export(ctx context.Context, s source, out string) error {
 		return err
 	}
 	defer os.RemoveAll(work)
-	checkpoint, version, err := s.fetch(ctx, out, work)
+	fetched, version, err := s.fetch(ctx, out, work)
 	if err != nil {
 		return err
 	}
-	if checkpoint, err = convert.Checkpoint(checkpoint, work); err != nil {
+	if err := p.exportFrom(ctx, s, fetched, version, work, out); err != nil {
+		return withPointers(err, fetched)
+	}
+	return os.RemoveAll(filepath.Join(cmp.Or(p.cfg.Downloads, out), downloadFolder))
+}
+
+// exportFrom exports what was fetched into the folder fetched.
+func (p *Preparer) exportFrom(ctx context.Context, s source, fetched, version, work, out string) error {
+	checkpoint, err := convert.Checkpoint(fetched, work)
+	if err != nil {
 		return err
 	}
 	opts, err := p.inspect(checkpoint, s)
@@ -196,5 +205,5 @@ func (p *Preparer) export(ctx context.Context, s source, out string) error {
 		return err
 	}
 	p.cfg.Log.Info("exported the model", "bytes", m.Files[model.WeightsFile].Size, "took", time.Since(start).Round(time.Millisecond))
-	return os.RemoveAll(filepath.Join(cmp.Or(p.cfg.Downloads, out), downloadFolder))
+	return nil
 }
