@@ -75,3 +75,31 @@ func TestInterruptedUpdateIsNotCompleteOffline(t *testing.T) {
 	_, err = newClient(t, s, func(c *hub.Config) { c.Offline = true }).Pull(t.Context(), ref(t, repo), dir)
 	require.ErrorIs(t, err, hub.ErrIncomplete, "new config.json beside old weights")
 }
+
+// What Hugging Face's libraries have in their cache is the snapshot of the main branch, or the only one.
+func TestFolderOfACache(t *testing.T) {
+	const a, b = "00112233445566778899aabbccddeeff00112233", "aa112233445566778899aabbccddeeff00112233"
+	cache := t.TempDir()
+	for repo, snapshots := range map[string][]string{"models--Helsinki-NLP--opus-mt-en-fr": {a, b}, "models--o--one": {b}, "models--o--two": {a, b}, "models--o--other": nil, "models--gpt2": {a}, "models--": {a}} {
+		for _, commit := range snapshots {
+			require.NoError(t, os.MkdirAll(filepath.Join(cache, repo, "snapshots", commit), 0o755))
+		}
+	}
+	refs := filepath.Join(cache, "models--Helsinki-NLP--opus-mt-en-fr", "refs")
+	require.NoError(t, os.Mkdir(refs, 0o755))
+	require.NoError(t, os.WriteFile(filepath.Join(refs, "main"), []byte(b), 0o600))
+	for from, want := range map[string][2]string{
+		"models--Helsinki-NLP--opus-mt-en-fr":                {"models--Helsinki-NLP--opus-mt-en-fr/snapshots/" + b, "opus-mt-en-fr"},
+		"models--Helsinki-NLP--opus-mt-en-fr/snapshots/" + a: {"models--Helsinki-NLP--opus-mt-en-fr/snapshots/" + a, "opus-mt-en-fr"},
+		"models--o--one":   {"models--o--one/snapshots/" + b, "one"},
+		"models--gpt2":     {"models--gpt2/snapshots/" + a, "gpt2"},
+		"models--":         {"models--/snapshots/" + a, a},
+		"models--o--other": {"models--o--other", "models--o--other"},
+	} {
+		r := ref(t, filepath.Join(cache, from))
+		assert.Equal(t, filepath.Join(cache, want[0]), r.String())
+		assert.Equal(t, want[1], r.Name())
+	}
+	_, err := hub.ParseRef(filepath.Join(cache, "models--o--two"), "")
+	assert.ErrorContains(t, err, "there are 2 revisions in its folder snapshots: name the folder of one")
+}

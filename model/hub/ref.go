@@ -46,8 +46,8 @@ var (
 
 // ParseRef reads the name of a checkpoint:
 //
-//   - a folder, if one is there or the name begins like a path (/, ./, ../, ~), or an Argos package
-//     (.argosmodel), which counts as one;
+//   - a folder, if one is there or the name begins like a path (/, ./, ../, ~), also that of a repository in the cache of
+//     Hugging Face's libraries, or an Argos package (.argosmodel), which counts as one;
 //   - an http(s) URL whose files are beside each other (a repository's own page
 //     on the Hub counts as the repository);
 //   - one of Firefox's models, firefox:en-de;
@@ -88,7 +88,8 @@ func parseFolder(s, revision string) (Ref, error) {
 			return Ref{}, fmt.Errorf("model %q: cannot tell whose home folder that is: write the whole path", s)
 		}
 	}
-	return Ref{kind: kindFolder, path: filepath.Clean(s)}, nil
+	s, err := cached(filepath.Clean(s))
+	return Ref{kind: kindFolder, path: s}, err
 }
 
 func parseURL(s, revision string) (Ref, error) {
@@ -202,6 +203,9 @@ func (r Ref) Name() string {
 	case kindFolder:
 		if whole, err := filepath.Abs(name); err == nil {
 			name = whole
+		}
+		if repo, ok := cacheName(name); ok {
+			name = repo
 		}
 	}
 	return strings.TrimSuffix(path.Base(filepath.ToSlash(name)), ctranslate2.PackageExt)

@@ -23,7 +23,8 @@ import (
 
 // source is where a model comes from.
 type source struct {
-	name string // for the manifest and logs
+	name   string // for the manifest and logs
+	called string // the model, which may tell its languages
 	// version is known beforehand for the bundled checkpoint and for folders: another
 	// version is exported again. It is "" for what is fetched.
 	version   string
@@ -57,6 +58,12 @@ func (p *Preparer) source() (source, error) {
 	if err != nil {
 		return source{}, err
 	}
+	s, err := p.sourceOf(ref)
+	s.called = ref.Name()
+	return s, err
+}
+
+func (p *Preparer) sourceOf(ref hub.Ref) (source, error) {
 	if ref.IsFolder() && strings.HasSuffix(ref.String(), ctranslate2.PackageExt) {
 		return packageSource(ref.String())
 	}
@@ -190,7 +197,7 @@ func (p *Preparer) inspect(dir string, s source) (opts export.Options, err error
 	if err != nil {
 		return opts, err
 	}
-	between, err := f.Directions(family.Folder(dir), s.name, set)
+	between, err := f.Directions(family.Folder(dir), s.called, set)
 	if err != nil {
 		return opts, fmt.Errorf("%s: %w", dir, err)
 	}
