@@ -21,8 +21,8 @@ const CardFile = "README.md"
 const frontMatterBytes = 64 << 10
 
 var (
-	frontMatter = regexp.MustCompile(`(?s)\A---\r?\n(.*?)\n---`)
-	licenseName = regexp.MustCompile(`^[\w.+()/-][\w.+()/ -]{0,79}$`)
+	frontMatter = regexp.MustCompile(`(?s)\A\x{FEFF}?\s*---[ \t]*\r?\n(.*?)\n---`)
+	licenseName = regexp.MustCompile(`^[\w.+()/-]([\w.+()/ -]|, [\w.+()/-]){0,79}$`)
 )
 
 // License is what the model card says of the license, such as "apache-2.0"; of several, all. It is ""
@@ -55,6 +55,9 @@ func License(files Files) (string, error) {
 	}
 	var names []string
 	for _, node := range nodes {
+		if node.Alias != nil {
+			node = node.Alias
+		}
 		name := node.Value
 		if name == "other" && said.Name != "" {
 			name = said.Name
