@@ -82,6 +82,7 @@ func TestAddFails(t *testing.T) {
 		"a full disk":        {t.TempDir(), "m", full, "no space left on device"},
 		"no export":          {t.TempDir(), "m", nothing, "no exported model"},
 		"not a name":         {t.TempDir(), "../m", nil, "is not a model's name"},
+		"the configuration":  {t.TempDir(), "config.yaml", nil, "the configuration of a repository is called so"},
 		"no folder":          {file, "m", nil, "name a repository that can be written"},
 		"the last version":   {last, "m", filling(t), "has version 999999999, the last that is possible"},
 		"a folder that ends": {t.TempDir(), "m", func(_ context.Context, work string) error { return os.RemoveAll(work) }, "no exported model"},

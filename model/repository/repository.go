@@ -23,6 +23,8 @@ import (
 // ConfigFile is the optional configuration in a repository and in a model's folder.
 const ConfigFile = "config.yaml"
 
+const otherConfigFile = "config.yml" // what some call it
+
 // Snapshot is what some repositories held when [Scan] read them. It is not to be changed, and is
 // safe for concurrent use.
 type Snapshot struct {
@@ -157,13 +159,19 @@ var notInNames = regexp.MustCompile(`^[^A-Za-z0-9]+|[^A-Za-z0-9._-]+`)
 // NameFor makes a model's name of what its source is called; "" where nothing of that can be in a name.
 func NameFor(source string) string {
 	name := strings.Trim(notInNames.ReplaceAllString(source, "-"), "-")
-	return name[:min(len(name), 63)]
+	if name = name[:min(len(name), 63)]; CheckName(name) != nil {
+		return ""
+	}
+	return name
 }
 
 // CheckName says why a model or pipeline cannot be called so.
 func CheckName(name string) error {
 	if !namePattern.MatchString(name) {
 		return fmt.Errorf("%.80q is not a model's name: use 1 to 63 letters, digits or . _ -, the first a letter or digit", name)
+	}
+	if name == ConfigFile || name == otherConfigFile {
+		return fmt.Errorf("%q is not a model's name: the configuration of a repository is called so", name)
 	}
 	return nil
 }

@@ -85,7 +85,7 @@ func (r *reading) folder(dir string) error {
 		switch {
 		case name == ConfigFile:
 			r.readSettings(path)
-		case name == "config.yml":
+		case name == otherConfigFile:
 			r.problem(path, "is ignored: call it %s", ConfigFile)
 		case name == "lost+found" || err == nil && !info.IsDir():
 		case CheckName(name) != nil:
@@ -197,7 +197,7 @@ func (r *reading) version(m *Model, name string) {
 	switch {
 	case name == model.ManifestFile:
 		r.problem(m.Dir, "is an exported model itself: move it to %s", filepath.Join(m.Dir, "1"))
-	case name == "config.yml":
+	case name == otherConfigFile:
 		r.problem(dir, "is ignored: call it %s", ConfigFile)
 	case number == 0 && err == nil:
 		r.problem(dir, "is ignored: a version is a number from 1 to %d without leading zeros", maxVersion)
