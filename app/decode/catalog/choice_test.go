@@ -210,6 +210,39 @@ func TestChoiceOfPivots(t *testing.T) {
 	assert.Equal(t, "none", way(one, "de", "ja"), "the request named a model")
 }
 
+// Models give a language other codes. Who has a pair by another code of its languages stands in where nobody has it by their own.
+func TestChoiceOfOtherCodes(t *testing.T) {
+	c := start(t, Config{})
+	s := snapshotOf(of("no-de", "no de"), of("many", "en nb nn zh zh-Hant"), of("tw-fr", "zh-TW fr"), of("pt-en", "pt-BR en"), of("pt-fr", "pt fr"))
+	s.Models[3].Config.Pairs = []repository.Pair{{From: "pt-BR", To: "en"}}
+	s.Pivots = []string{"en"}
+	s.Pipelines = []repository.Pipeline{pipe("steps", "no-de>no", "many")}
+	s.Order = append(s.Order, "steps")
+	c.Update(s)
+	steps, err := c.Select("steps")
+	require.NoError(t, err)
+	assert.Equal(t, "steps:3 = no-de:1 de-no many:1 nb-en", way(steps, "de", "en"))
+	all, _ := c.Select("")
+	for _, test := range []struct{ from, to, want string }{
+		{"nb", "de", "no-de:1 = no-de:1 no-de"},
+		{"no", "en", "many:1 = many:1 nb-en"},
+		{"en", "no", "many:1 = many:1 en-nb"},
+		{"nn", "nb", "many:1 = many:1 nn-nb"},
+		{"no", "nb", "many+many:1+1 = many:1 nb-en many:1 en-nb"}, // many has no no
+		{"zh-TW", "en", "many:1 = many:1 zh-Hant-en"},
+		{"zh-TW", "fr", "tw-fr:1 = tw-fr:1 zh-TW-fr"},
+		{"zh", "fr", "tw-fr:1 = tw-fr:1 zh-TW-fr"},
+		{"en", "zh-TW", "many:1 = many:1 en-zh-Hant"},
+		{"fr", "zh-Hant", "tw-fr:1 = tw-fr:1 fr-zh-TW"},
+		{"fr", "zh", "none"}, // in another script
+		{"pt-BR", "fr", "pt-fr:1 = pt-fr:1 pt-fr"},
+		{"pt", "en", "pt-en:1 = pt-en:1 pt-BR-en"},
+		{"pt", "nn", "pt-en+many:1+1 = pt-en:1 pt-BR-en many:1 en-nn"},
+	} {
+		assert.Equal(t, test.want, way(all, test.from, test.to), "from %s to %s", test.from, test.to)
+	}
+}
+
 // No name hides another.
 func TestNamesThatCollide(t *testing.T) {
 	c := start(t, Config{})

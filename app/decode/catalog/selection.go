@@ -4,6 +4,7 @@ import (
 	"maps"
 	"slices"
 	"strconv"
+	"sync"
 
 	"dragoman/app/text/excerpt"
 	"dragoman/app/text/language"
@@ -16,8 +17,12 @@ type selection struct {
 	candidates []candidate
 	pivots     []string // codes of languages to go through where no candidate has a pair
 	languages  []string
-	detector   translate.Detector
-	detects    bool
+	// near are the other codes of a language, where models give it several. They stand in for it where no candidate has a pair by its
+	// own code: in texts all of them, in translations those that are alike, in the same script.
+	near, alike map[string][]string
+	known       sync.Map // what reached has found, by language
+	detector    translate.Detector
+	detects     bool
 }
 
 // candidate is a model or a pipeline: a way to translate.
@@ -39,6 +44,9 @@ func (n *inventory) newSelection(candidates []candidate) *selection {
 		from, to := c.languages()
 		s.languages = sortedUnion(s.languages, from, to)
 	}
+	if len(candidates) > 1 {
+		s.findNear()
+	}
 	for _, name := range n.snapshot.Pivots {
 		if code, ok := language.Find(s.languages, name); ok {
 			s.pivots = append(s.pivots, code)
@@ -49,6 +57,31 @@ func (n *inventory) newSelection(candidates []candidate) *selection {
 	}
 	s.detects = len(candidates) == 1 && candidates[0].detects()
 	return s
+}
+
+// findNear finds the codes that mean the same languages.
+func (s *selection) findNear() {
+	groups := make(map[string][]string)
+	for _, code := range s.languages {
+		group := language.Group(code)
+		groups[group] = append(groups[group], code)
+	}
+	s.near, s.alike = make(map[string][]string), make(map[string][]string)
+	for _, codes := range groups {
+		for _, code := range codes {
+			var others []string
+			for _, other := range codes {
+				if other != code && language.SameScript(code, other) {
+					s.alike[code] = append(s.alike[code], other)
+				} else if other != code {
+					others = append(others, other)
+				}
+			}
+			if len(codes) > 1 {
+				s.near[code] = slices.Concat(s.alike[code], others)
+			}
+		}
+	}
 }
 
 // Languages implements [translate.Selection].
@@ -81,8 +114,23 @@ func (s *selection) Route(from, to string) (translate.Route, error) {
 		Message: "there is no model that translates from " + excerpt.Quote(from) + " into " + excerpt.Quote(to)}
 }
 
-// direct is the route of the first candidate that has a pair; nil without one.
+// direct is the route of the first candidate that has a pair, by its codes or by others of its languages; nil without one.
 func (s *selection) direct(from, to string) *translate.Route {
+	r := s.exact(from, to)
+	if r != nil || slices.Contains(s.near[from], to) {
+		return r
+	}
+	for _, from := range append([]string{from}, s.near[from]...) {
+		for _, to := range append([]string{to}, s.alike[to]...) {
+			if r := s.exact(from, to); r != nil {
+				return r
+			}
+		}
+	}
+	return nil
+}
+
+func (s *selection) exact(from, to string) *translate.Route {
 	for _, c := range s.candidates {
 		if r := c.route(from, to); r != nil {
 			return r
@@ -121,8 +169,44 @@ func (s *selection) Pivots(from string) map[string]string {
 	return pivots
 }
 
-// reached are the languages that a candidate translates into by itself.
-func (s *selection) reached(from string) (all []string) {
+// reached are the languages that a candidate translates into by itself: see direct.
+func (s *selection) reached(from string) []string {
+	known, ok := s.known.Load(from)
+	if !ok {
+		known, _ = s.known.LoadOrStore(from, s.reach(from))
+	}
+	return known.([]string)
+}
+
+func (s *selection) reach(from string) []string {
+	exact := s.reachedExactly(from)
+	if len(s.near) == 0 || len(exact) == len(s.languages) {
+		return exact
+	}
+	all, added := exact, []string(nil)
+	for _, other := range s.near[from] {
+		all = sortedUnion(all, s.reachedExactly(other))
+	}
+	for code, alike := range s.alike {
+		if !has(all, code) && slices.ContainsFunc(alike, func(other string) bool { return has(all, other) }) {
+			added = append(added, code)
+		}
+	}
+	if len(added) == 0 && len(s.near[from]) == 0 {
+		return exact
+	}
+	return slices.DeleteFunc(sortedUnion(all, added), func(code string) bool {
+		return (code == from || slices.Contains(s.near[from], code)) && !has(exact, code)
+	})
+}
+
+// has says whether a sorted list has a code.
+func has(sorted []string, code string) bool {
+	_, ok := slices.BinarySearch(sorted, code)
+	return ok
+}
+
+func (s *selection) reachedExactly(from string) (all []string) {
 	for _, c := range s.candidates {
 		switch to := c.targets(from); {
 		case len(all) == 0:
@@ -161,6 +245,7 @@ type pipeline struct {
 type pipelineStep struct {
 	candidate
 	to string
+	as string // the code of that language in the next step
 }
 
 // newPipeline finds what a pipeline is made of. It fails where a model of it is not served.
@@ -176,6 +261,12 @@ func (n *inventory) newPipeline(p repository.Pipeline) (*pipeline, error) {
 			return nil, err
 		}
 		made.steps = append(made.steps, s)
+	}
+	for i, next := range made.steps[1:] {
+		from, _ := next.languages()
+		if code, ok := language.Find(from, made.steps[i].to); ok {
+			made.steps[i].as = code
+		}
 	}
 	return made, nil
 }
@@ -231,7 +322,7 @@ func (p *pipeline) lead(from string) (steps []translate.Step, at string, last pi
 		if part == nil {
 			return nil, "", last, false
 		}
-		steps, at = append(steps, part.Steps...), step.to
+		steps, at = append(steps, part.Steps...), step.as
 	}
 	return steps, at, last, true
 }

@@ -38,6 +38,14 @@ func TestTargetsAreWhatRouteFinds(t *testing.T) {
 			Models: []repository.Model{servedModel("de-en", few, pair("de", "en")), servedModel("en-any", few, pair("en", "*")), servedModel("fr-ja", few, pair("fr", "ja"))},
 			Order:  []string{"de-en", "en-any", "fr-ja"}, Pivots: []string{"en", "fr", "xx"},
 		},
+		"several codes": {
+			Models: []repository.Model{
+				servedModel("many", []string{"de", "en", "nb", "nn", "zh", "zh-Hant"}), servedModel("fr-ja", few, pair("fr", "ja")),
+				servedModel("no-fr", []string{"fr", "no"}), servedModel("tw-fr", []string{"fr", "zh-TW"}), servedModel("pt", []string{"pt-BR", "en"}, pair("pt-BR", "en")),
+				servedModel("pt-de", []string{"pt", "de"}),
+			},
+			Order: []string{"many", "fr-ja", "no-fr", "tw-fr", "pt", "pt-de"}, Pivots: []string{"fr", "en"},
+		},
 		"pipelines": {
 			Models: []repository.Model{servedModel("any-en", few, pair("*", "en")), servedModel("en-de", []string{"de", "en"}, pair("en", "de")), servedModel("all", few)},
 			Pipelines: []repository.Pipeline{

@@ -56,6 +56,19 @@ func widest(base string) string {
 	return cmp.Or(wider[base], base)
 }
 
+// Group is the same for the codes of a language that models give it by its parts, older names, scripts and regions: no, nb and nn;
+// zh, zh-Hant and zh-TW.
+func Group(code string) string { return widest(Base(code)) }
+
+// SameScript says whether two codes of a group are written in one script.
+func SameScript(a, b string) bool {
+	one, okOne := parse(a)
+	other, okOther := parse(b)
+	script, _ := one.Script()
+	same, _ := other.Script()
+	return okOne && okOther && script == same
+}
+
 // maxTag is the length of the longest tag that Find reads, in bytes. Real ones
 // are far shorter; what a request may contain is not.
 const maxTag = 64
