@@ -34,6 +34,18 @@ func TestCommit(t *testing.T) {
 			assert.Equal(t, test.want, commit)
 		})
 	}
-	_, err := newClient(t, s).Commit(t.Context(), ref(t, "nobody/nothing"))
+	// A URL has none, but what changes with its files.
+	before, err := newClient(t, s).Pull(t.Context(), ref(t, s.Base), t.TempDir())
+	require.NoError(t, err)
+	require.NotEmpty(t, before.Revision)
+	again, err := newClient(t, s).Commit(t.Context(), ref(t, s.Base))
+	require.NoError(t, err)
+	assert.Equal(t, before.Revision, again)
+	s.Push("main", checkpoint(map[string][]byte{weight: noise(9, size)}))
+	after, err := newClient(t, s).Commit(t.Context(), ref(t, s.Base))
+	require.NoError(t, err)
+	assert.NotEqual(t, before.Revision, after)
+
+	_, err = newClient(t, s).Commit(t.Context(), ref(t, "nobody/nothing"))
 	require.ErrorIs(t, err, hub.ErrRepoNotFound)
 }

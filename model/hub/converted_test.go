@@ -58,7 +58,7 @@ func TestPullOfConverted(t *testing.T) {
 				s := hubtest.New(t, repo, tt.files)
 				from, commit := ref(t, repo), s.Push("main", tt.files)
 				if isURL {
-					from, commit = ref(t, s.Base), ""
+					from = ref(t, s.Base)
 				}
 				accepts := func(c *hub.Config) {
 					c.Accept = func(config []byte) (int64, error) {
@@ -69,6 +69,10 @@ func TestPullOfConverted(t *testing.T) {
 				dir := t.TempDir()
 				result, err := newClient(t, s, accepts).Pull(t.Context(), from, dir)
 				require.NoError(t, err)
+				if isURL {
+					commit = result.Revision
+					assert.NotEmpty(t, commit)
+				}
 				assert.Equal(t, hub.Result{Dir: dir, Revision: commit}, result)
 				assertHolds(t, dir, tt.files, tt.want...)
 				found, err := newClient(t, s).Commit(t.Context(), from)

@@ -12,6 +12,7 @@
 package hub
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"log/slog"
@@ -95,26 +96,31 @@ func New(cfg Config) (*Client, error) {
 // Result is a complete checkpoint on disk.
 type Result struct {
 	Dir      string // the folder that holds it
-	Revision string // the commit of the repository, "" where the source has none
+	Revision string // as Commit has it
 }
 
-// Commit is the commit that the revision of a ref is at now. It is "" where the source has none,
-// is not to be asked (Config.Offline) or cannot be reached, which is logged.
+// Commit is the commit that the revision of a ref is at now, of a URL what changes with its files. It is "" where the source has
+// none, is not to be asked (Config.Offline) or cannot be reached, which is logged.
 func (c *Client) Commit(ctx context.Context, ref Ref) (string, error) {
-	if ref.kind != kindRepo && ref.kind != kindFirefox || c.cfg.Offline {
+	if ref.kind == kindFolder || c.cfg.Offline {
 		return "", nil
 	}
 	if commitPattern.MatchString(ref.revision) {
 		return ref.revision, nil
 	}
 	p := &pull{Client: c, ref: ref, answers: map[string]answer{}}
-	if _, err := p.find(ctx); err != nil {
+	commit, err := p.fingerprint(ctx)
+	if ref.kind != kindURL {
+		_, err = p.find(ctx)
+		commit = p.commit
+	}
+	if err != nil {
 		if !retriable(err) || ctx.Err() != nil {
 			return "", c.explain(ref, err)
 		}
 		c.cfg.Log.Warn("the source cannot be reached: it may have a newer revision", "source", ref.String(), "reason", err.Error())
 	}
-	return p.commit, nil
+	return commit, nil
 }
 
 // Pull makes sure that the folder dir, which is made if need be, holds the checkpoint
@@ -144,5 +150,5 @@ func (c *Client) Pull(ctx context.Context, ref Ref, dir string) (Result, error) 
 		c.cfg.Log.Warn("the source cannot be reached, using the checkpoint of an earlier pull",
 			"dir", dir, "revision", p.state.Commit, "reason", err.Error())
 	}
-	return Result{Dir: dir, Revision: p.state.Commit}, nil
+	return Result{Dir: dir, Revision: cmp.Or(p.state.Commit, p.state.Fingerprint)}, nil
 }

@@ -101,7 +101,7 @@ func (p *pull) fetchAll(ctx context.Context, names []string) error {
 			return err
 		}
 	}
-	return p.finish(names)
+	return p.finish(ctx, names)
 }
 
 // upToDate reports whether the folder is a complete copy of a commit.
@@ -235,7 +235,7 @@ func (p *pull) adopt(ctx context.Context, name string, v version) bool {
 
 // finish removes files of an earlier checkpoint, complete or partial, and marks the
 // folder complete.
-func (p *pull) finish(names []string) error {
+func (p *pull) finish(ctx context.Context, names []string) (err error) {
 	for name := range p.state.Files {
 		if slices.Contains(names, name) {
 			continue
@@ -249,6 +249,9 @@ func (p *pull) finish(names []string) error {
 		return err
 	}
 	p.state.Source, p.state.Revision, p.state.Commit = p.ref.String(), p.ref.revision, p.commit
+	if p.state.Fingerprint, err = p.fingerprint(ctx); err != nil {
+		return err
+	}
 	p.state.Complete = true
 	return p.state.write(p.dir)
 }

@@ -70,7 +70,7 @@ func TestPullFetchesWhatACheckpointNeeds(t *testing.T) {
 				c := newClient(t, s, func(cfg *hub.Config) { cfg.Token = "hf_secret" })
 				from, commit := ref(t, repo), s.Push("main", tt.files)
 				if source.url {
-					from, commit = ref(t, s.Base+"/"), ""
+					from = ref(t, s.Base+"/")
 				}
 				dir := filepath.Join(t.TempDir(), "new", "folder")
 
@@ -78,6 +78,10 @@ func TestPullFetchesWhatACheckpointNeeds(t *testing.T) {
 				require.NoError(t, err)
 				assertHolds(t, dir, tt.files, tt.want...)
 				assert.Equal(t, dir, result.Dir)
+				if source.url {
+					commit, err = c.Commit(t.Context(), from)
+					require.NoError(t, err)
+				}
 				assert.Equal(t, commit, result.Revision)
 
 				before := len(s.Requests())

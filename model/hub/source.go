@@ -1,14 +1,20 @@
 package hub
 
 import (
+	"cmp"
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"io"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 
+	"dragoman/model/checkpoint"
+	"dragoman/model/ctranslate2"
 	"dragoman/model/family"
 )
 
@@ -74,6 +80,29 @@ func (c *Client) headOrGet(ctx context.Context, target *url.URL) (*http.Response
 		}
 	}
 	return resp, err
+}
+
+// fingerprint changes with the weights and the configuration at a URL; "" for what is no URL, and where the server does not tell
+// one file from another.
+func (p *pull) fingerprint(ctx context.Context) (string, error) {
+	if p.ref.kind != kindURL || p.ref.file != "" {
+		return "", nil
+	}
+	sum := sha256.New()
+	for _, name := range slices.Concat([]string{checkpoint.ConfigFile}, weightFiles, []string{ctranslate2.ModelFile}) {
+		v, err := p.head(ctx, name)
+		if p.isMissing(err) {
+			continue
+		}
+		if err != nil || !v.same(v) {
+			return "", err
+		}
+		fmt.Fprintln(sum, name, cmp.Or(strings.TrimPrefix(v.ETag, "W/"), v.Modified))
+		if name != checkpoint.ConfigFile {
+			return "files-" + hex.EncodeToString(sum.Sum(nil))[:12], nil
+		}
+	}
+	return "", nil
 }
 
 // errPage: what is there is not the file.

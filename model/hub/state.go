@@ -1,6 +1,7 @@
 package hub
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -22,6 +23,8 @@ type state struct {
 	Source   string `json:"source"`             // Ref.String of the last pull
 	Revision string `json:"revision,omitempty"` // that it asked for
 	Commit   string `json:"commit,omitempty"`   // that this was
+	// Fingerprint is what a URL has in place of a commit. Unlike one it does not tell what the folder holds.
+	Fingerprint string `json:"fingerprint,omitempty"`
 	// Complete says that the files are those of one checkpoint and all there. It
 	// is taken back before the first of them changes.
 	Complete bool                 `json:"complete"`
@@ -83,7 +86,7 @@ func offlineResult(ref Ref, dir string) (Result, error) {
 	if err := s.check(ref, dir); err != nil {
 		return Result{}, fmt.Errorf("%w: %w: unset HF_HUB_OFFLINE to fetch it, or name a folder that holds the checkpoint", ErrOffline, err)
 	}
-	return Result{Dir: dir, Revision: s.Commit}, nil
+	return Result{Dir: dir, Revision: cmp.Or(s.Commit, s.Fingerprint)}, nil
 }
 
 // check says why the folder is no complete copy of what ref names.
