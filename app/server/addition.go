@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"slices"
 	"strconv"
 
 	"dragoman/app/cli"
@@ -24,6 +25,7 @@ type addition struct {
 	preparer *weights.Preparer
 	wanted   model.Precision // by the model's config.yaml; "" for any
 	newest   int             // version
+	before   *model.Manifest // of that; nil: it has none that can be read
 }
 
 // errPresent means that the newest version is the model that was to be added.
@@ -73,7 +75,7 @@ func (a *addition) check(ctx context.Context) (err error) {
 		return nil
 	}
 	newest := found.Versions[len(found.Versions)-1]
-	a.newest = newest.Number
+	a.newest, a.before = newest.Number, newest.Manifest
 	if a.preparer.Holds(ctx, newest.Dir) == nil {
 		return errPresent
 	}
@@ -117,5 +119,15 @@ func (a *addition) fill(ctx context.Context, work string) error {
 	if want := cmp.Or(a.wanted, a.cfg.Precision); want != "" && want != m.Precision {
 		return fmt.Errorf("%s holds an %s model, not an %s one: name the checkpoint that it was made of", a.cfg.Weights, m.Precision, want)
 	}
+	if a.before != nil && !slices.Equal(directions(m), directions(a.before)) {
+		a.log.Warn("the new version takes the place of a model with other languages: if both are meant to stay, pull one with --name and delete this version",
+			"model", a.name, "source", m.Source, "before", a.before.Source)
+	}
 	return nil
+}
+
+// directions are the languages of a model, on each side.
+func directions(m *model.Manifest) []string {
+	from, to := m.Directions()
+	return slices.Concat(from, []string{":"}, to)
 }

@@ -162,6 +162,25 @@ func TestPullSeveral(t *testing.T) {
 	}
 }
 
+// TestPullOfOtherLanguages: two models that are called alike do not displace each other without a word.
+func TestPullOfOtherLanguages(t *testing.T) {
+	const warning = "takes the place of a model with other languages"
+	dir, from := t.TempDir(), filepath.Join("..", "..", "model", "testdata", "families", "marian")
+	for _, test := range []struct {
+		languages, made string
+		warns           bool
+	}{{"en:fr", "marian:1 ", false}, {"en:fr", "marian:1 ", false}, {"de:fr", "marian:2 ", true}} {
+		r := execute(t, "", environment("MODEL_LANGUAGES="+test.languages), "pull", "--repository", dir, from)
+		require.Equal(t, cli.ExitOK, r.code, r.stderr)
+		assert.Contains(t, r.stdout, test.made)
+		if test.warns {
+			assert.Contains(t, r.stderr, warning)
+		} else {
+			assert.NotContains(t, r.stderr, warning)
+		}
+	}
+}
+
 // TestPullVersionReadOnly: where the model is there already, the repository need not be writable.
 func TestPullVersionReadOnly(t *testing.T) {
 	if os.Geteuid() == 0 {
