@@ -83,16 +83,17 @@ func (b *builder) numbers(name string, shape []int, values []float32, err error)
 
 // normInputs are the inputs that layer norms of x begin with.
 func (b *builder) normInputs(x, norm string) []string {
-	gain := norm + ".weight"
-	if b.spec.ScaledHead && norm == "model.decoder.layer_norm" { // the last thing before the head
-		gain = b.scaled(gain, float32(1/math.Sqrt(float64(b.spec.DModel))))
-	} else {
-		gain = b.use(b.w.vector(gain, gain))
+	last, vector := "model.decoder.layer_norm", func(name string) string { return b.use(b.w.vector(name, name)) }
+	if b.spec.PostNorm {
+		last = layerName("decoder", b.spec.Decoder.Layers-1) + ".final_layer_norm"
+	}
+	if b.spec.ScaledHead && norm == last { // the last thing before the head
+		vector = func(name string) string { return b.scaled(name, float32(1/math.Sqrt(float64(b.spec.DModel)))) }
 	}
 	if b.spec.RMSNorm {
-		return []string{x, gain, ""}
+		return []string{x, vector(norm + ".weight"), ""}
 	}
-	return []string{x, gain, b.use(b.w.vector(norm+".bias", norm+".bias"))}
+	return []string{x, vector(norm + ".weight"), vector(norm + ".bias")}
 }
 
 // epsilon is the attribute of norms that have another one than the usual.

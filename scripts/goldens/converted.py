@@ -39,7 +39,7 @@ SPECIAL = ["<unk>", "<blank>", "<s>", "</s>"]
 
 
 def random_spec(seed, vocabularies, width=20, heads=2, layers=(2, 1), hidden=28, shared=True, tied=True, encodings=True, ending=2.0, **config):
-    """A network of OpenNMT's form, norms first: odd.random_model says why the numbers are of such sizes."""
+    """A network of OpenNMT's form, norms first unless the settings say otherwise: odd.random_model says why the numbers are of such sizes."""
     numbers = np.random.default_rng(seed)
     spec = transformer_spec.TransformerSpec.from_config(layers, heads, **config)
     normal = lambda mean, deviation, *shape: numbers.normal(mean, deviation, shape).astype(np.float32)
@@ -71,8 +71,10 @@ def random_spec(seed, vocabularies, width=20, heads=2, layers=(2, 1), hidden=28,
             linear(layer.ffn.linear_0, hidden, width)
             linear(layer.ffn.linear_1, width, hidden)
             norm(layer.ffn.layer_norm)
-        norm(stack.layer_norm)
-    last, end = spec.decoder.layer_norm, vocabularies[1].index("</s>")
+        if hasattr(stack, "layer_norm"):
+            norm(stack.layer_norm)
+    last = getattr(spec.decoder, "layer_norm", spec.decoder.layer[-1].ffn.layer_norm)
+    end = vocabularies[1].index("</s>")
     last.gamma *= 2 / (spread * width ** 0.5)
     last.gamma[::2] *= -1
     last.beta += head[end] * ending / np.square(head[end]).sum()
@@ -112,6 +114,16 @@ def few_biases():
     return spec, []
 
 
+def scaled_head():
+    """What the LM head takes is divided by the root of the width, as in T5, behind norms that have a bias."""
+    width = 20
+    spec = random_spec(21, [words(80)] * 2, width, pre_norm=False)
+    spec.decoder.scale_outputs = np.float32(width ** -0.5)
+    last = spec.decoder.layer[-1].ffn.layer_norm
+    last.gamma, last.beta = last.gamma * np.float32(width ** 0.5), last.beta * np.float32(width ** 0.5)
+    return spec, []
+
+
 def converted(name):
     """An odd checkpoint by ctranslate2's own converter."""
     model = reference.load(os.path.join(TESTDATA, "odd", name))
@@ -136,6 +148,7 @@ def converted(name):
 
 KINDS = {f"opennmt-{form.replace('_', '-')}": (opennmt, form) for form in FORMS} | {
     "opennmt-tf": (opennmt_tf, "float32"), "opennmt-tf-int8": (opennmt_tf, "int8"), "few-biases": (few_biases, "float32"),
+    "scaled-head": (scaled_head, "float32"),
     "marian": (lambda: converted("marian-untied"), "float32"), "marian-int8": (lambda: converted("marian"), "int8"),
     "m2m100": (lambda: converted("odd-width"), "float16"), "mbart": (lambda: converted("mbart-untied"), "float32"),
     "t5-tied": (lambda: converted("t5-tied"), "float32"), "t5-int8": (lambda: converted("t5"), "int8_float16"),
