@@ -18,7 +18,7 @@ import (
 type converted struct {
 	file *ctranslate2.File
 	data *os.File
-	used map[string]bool // variables that the network has
+	used map[string]bool // names that the network has, those of variables and aliases
 	spec model.Spec
 	rows int // of the decoder's embedding that are in the file
 }
@@ -118,6 +118,9 @@ func (c *converted) readSpec(files model.Files) error {
 	if err := c.readAttention(); err != nil {
 		return err
 	}
+	if s.DecoderStart > 0 && s.Positions == model.FairseqPositions { // they are counted from the padding
+		return errors.New("the decoder starts with an embedding of zeros, and positions have no weights: only models that have them are supported")
+	}
 	if err := c.readTokens(files); err != nil {
 		return err
 	}
@@ -174,7 +177,7 @@ func (c *converted) readParts() error {
 	s.Gated = c.has("encoder/layer_0/ffn/linear_0_noact/weight")
 	s.RMSNorm = !c.has("encoder/layer_0/self_attention/layer_norm/beta") && !c.has("decoder/layer_0/self_attention/layer_norm/beta")
 	isBias := func(name string) bool { return strings.Contains(name, "/linear_") && strings.HasSuffix(name, "/bias") }
-	s.Unbiased = !slices.ContainsFunc(slices.Collect(maps.Keys(c.file.Variables)), isBias)
+	s.Unbiased = !slices.ContainsFunc(c.names(), isBias)
 	if zero != 0 {
 		// The decoder begins with an embedding of zeros. It is that of one row more, which has no probability.
 		s.VocabSize++
@@ -216,17 +219,17 @@ func (c *converted) readAttention() error {
 
 // attentionOf reads what all attention of a stack has in common.
 func (c *converted) attentionOf(side string, stack model.Stack, blocks ...string) (common attention, err error) {
-	scaled := 1 / math.Sqrt(float64(stack.HeadDim(c.spec.DModel)))
+	scaled, unsaid := 1/math.Sqrt(float64(stack.HeadDim(c.spec.DModel))), 1/math.Sqrt(float64(c.spec.DModel/stack.Heads))
 	for layer := range stack.Layers {
 		for _, block := range blocks {
 			prefix := fmt.Sprintf("%s/layer_%d/%s/", side, layer, block)
-			scale, err := c.number(scaled, prefix+"queries_scale")
+			scale, err := c.number(unsaid, prefix+"queries_scale")
 			if err != nil {
 				return common, err
 			}
 			own := common // the distances, where the block attends to the source
 			if own.unscaled = !isNear(scale, scaled); own.unscaled && !isNear(scale, 1) {
-				return common, fmt.Errorf("variable %squeries_scale is %v: one over the root of the heads' width, %v, or 1 is supported", prefix, scale, scaled)
+				return common, fmt.Errorf("%squeries_scale is %v: one over the root of the heads' width, %v, or 1 is supported", prefix, scale, scaled)
 			}
 			if block == blocks[0] {
 				if own.buckets, own.most, err = c.distances(prefix, side+"/layer_0/"+block+"/"); err != nil {
@@ -255,7 +258,7 @@ func (c *converted) distances(prefix, first string) (buckets, most int, err erro
 }
 
 // isNear says whether two numbers are the same but for rounding.
-func isNear(a, b float64) bool { return math.Abs(a-b) <= 0.01*b }
+func isNear(a, b float64) bool { return math.Abs(a-b) <= 1e-5*b }
 
 // ofBoth is a number on which both stacks must agree.
 func (c *converted) ofBoth(name string, def float64) (float64, error) {
@@ -273,7 +276,7 @@ func (c *converted) ofBoth(name string, def float64) (float64, error) {
 // embedScale is what the embeddings of a stack are multiplied by: a number, or a switch.
 func (c *converted) embedScale(side string) (float64, error) {
 	root := math.Sqrt(float64(c.spec.DModel))
-	for _, name := range []string{"/scale_embeddings", "/embeddings/multiply_by_sqrt_depth", "/embeddings_0/multiply_by_sqrt_depth"} {
+	for _, name := range []string{"/scale_embeddings", "/embeddings/multiply_by_sqrt_depth"} {
 		if _, v, ok := c.file.Find(side + name); ok {
 			scale, err := c.number(root, side+name)
 			if v.DType == ctranslate2.Int8 && scale == 0 {
@@ -293,7 +296,7 @@ func (c *converted) readTokens(files model.Files) error {
 	if err != nil {
 		return err
 	}
-	if err := c.oldConfig(&config); err != nil {
+	if _, err := c.file.Settings(c.data, &config); err != nil {
 		return err
 	}
 	vocabularies, err := ctranslate2.ReadVocabularies(files, config.Unknown)
@@ -311,8 +314,8 @@ func (c *converted) readTokens(files model.Files) error {
 		}
 	}
 	switch {
-	case config.Quantization != nil:
-		return fmt.Errorf("%s: \"quantization_type\" is %.20q: only CTranslate2's own are supported", ctranslate2.ConfigFile, *config.Quantization)
+	case config.Quantization != 0:
+		return fmt.Errorf("%s: \"quantization_type\" is %d: only CTranslate2's own, 0, is supported", ctranslate2.ConfigFile, config.Quantization)
 	case config.NormEpsilon != nil && !isEpsilon(*config.NormEpsilon):
 		return fmt.Errorf("%s: \"layer_norm_epsilon\" is %v, %s is supported", ctranslate2.ConfigFile, *config.NormEpsilon, epsilonsSupported)
 	case config.DecoderStart == nil:
@@ -328,7 +331,7 @@ func (c *converted) readTokens(files model.Files) error {
 	ids := ctranslate2.IDs(vocabularies.Target)
 	start, hasStart := ids[*config.DecoderStart]
 	eos, hasEOS := ids[config.EOS]
-	if !hasStart || !hasEOS {
+	if hasStart = hasStart || s.DecoderStart > 0; !hasStart || !hasEOS { // the one of zeros is in no vocabulary
 		return fmt.Errorf("%s lacks %.20q or %.20q, which begin and end translations", vocabularies.Files[len(vocabularies.Files)-1],
 			*config.DecoderStart, config.EOS)
 	}
@@ -336,7 +339,7 @@ func (c *converted) readTokens(files model.Files) error {
 	if bos, ok := ids[config.BOS]; ok {
 		s.BOS = bos
 	}
-	if s.DecoderStart == 0 { // else it is the one of zeros
+	if s.DecoderStart == 0 {
 		s.DecoderStart = start
 	}
 	// Those of ctranslate2.Translator.translate_batch, and of Argos.
@@ -349,56 +352,14 @@ func (c *converted) readTokens(files model.Files) error {
 	return err
 }
 
-// oldConfig reads the settings that models of before version 6 have among their variables.
-func (c *converted) oldConfig(config *ctranslate2.Config) error {
-	if c.file.Version >= 6 {
-		return nil
-	}
-	for name, into := range map[string]*string{"unk_token": &config.Unknown, "bos_token": &config.BOS, "eos_token": &config.EOS} {
-		own, v, ok := c.file.Find(name)
-		if !ok {
-			continue
-		}
-		if v.DType != ctranslate2.Int8 || v.Len() > maxToken {
-			return fmt.Errorf("variable %s is not a token", name)
-		}
-		raw := make([]byte, v.Len())
-		if _, err := c.data.ReadAt(raw, v.Offset); err != nil {
-			return noEOF(err)
-		}
-		c.used[own], *into = true, string(raw)
-	}
-	user, err1 := c.number(0, "user_decoder_start_tokens")
-	bos, err2 := c.number(1, "with_target_bos")
-	switch config.DecoderStart = &config.BOS; {
-	case user != 0:
-		config.DecoderStart = nil
-	case bos == 0:
-		config.DecoderStart = &config.EOS
-	}
-	addBOS, err3 := c.number(0, "with_source_bos")
-	addEOS, err4 := c.number(0, "with_source_eos")
-	if err := errors.Join(err1, err2, err3, err4); err != nil {
-		return err
-	}
-	if config.AddBOS != (addBOS != 0) || config.AddEOS != (addEOS != 0) {
-		return fmt.Errorf("sources begin or end with special tokens, which is told inside of a model.bin of version %d: "+
-			"add a %s with \"add_source_bos\": %v, \"add_source_eos\": %v", c.file.Version, ctranslate2.ConfigFile, addBOS != 0, addEOS != 0)
-	}
-	return nil
-}
-
-// maxToken bounds a special token, in bytes.
-const maxToken = 1 << 10
-
 // number is a variable of one element, the first that is there; def: there is none.
 func (c *converted) number(def float64, names ...string) (float64, error) {
 	for _, name := range names {
-		own, v, ok := c.file.Find(name)
+		_, v, ok := c.file.Find(name)
 		if !ok {
 			continue
 		}
-		c.used[own] = true
+		c.used[name] = true
 		if v.Len() != 1 {
 			return 0, fmt.Errorf("variable %s has shape %v: a single number is expected", name, v.Shape)
 		}
@@ -409,14 +370,25 @@ func (c *converted) number(def float64, names ...string) (float64, error) {
 	return def, nil
 }
 
+// names are those of variables and aliases, in order.
+func (c *converted) names() []string {
+	names := slices.Collect(maps.Keys(c.file.Variables))
+	names = slices.AppendSeq(names, maps.Keys(c.file.Aliases))
+	slices.Sort(names)
+	return names
+}
+
 func (c *converted) has(name string) bool { _, _, ok := c.file.Find(name); return ok }
 
 func (c *converted) shape(name string) []int { _, v, _ := c.file.Find(name); return v.Shape }
 
-// same says whether two names are of one variable.
+// same says whether two names are of one variable; then one tensor is read for both.
 func (c *converted) same(a, b string) bool {
 	first, _, _ := c.file.Find(a)
 	second, _, _ := c.file.Find(b)
+	if first == second {
+		c.used[a], c.used[b] = true, true
+	}
 	return first == second
 }
 
@@ -436,14 +408,14 @@ func (c *converted) sourceEmbedding() string {
 	return "encoder/embeddings_0/weight"
 }
 
-// ignored are the numbers that say nothing of the network's output.
-var ignored = []string{"embeddings_merge", "alignment_layer", "alignment_heads", "alibi_use_positive_positions", "scale_alibi", "multi_query_attention",
+// ignored are the numbers that say nothing of the network's output, or what is also told by what is there.
+var ignored = []string{"with_relative_position", "layernorm_embedding", "multiply_by_sqrt_depth", "embeddings_merge", "alignment_layer", "alignment_heads", "alibi_use_positive_positions", "scale_alibi", "multi_query_attention",
 	"start_from_zero_embedding", "with_source_bos", "with_source_eos", "with_target_bos", "user_decoder_start_tokens",
 	"unk_token", "bos_token", "eos_token"}
 
 // checkAllUsed finds what the network has no part for.
 func (c *converted) checkAllUsed() error {
-	for _, name := range slices.Sorted(maps.Keys(c.file.Variables)) {
+	for _, name := range c.names() {
 		if c.used[name] || slices.Contains(ignored, name[strings.LastIndex(name, "/")+1:]) {
 			continue
 		}
@@ -505,7 +477,7 @@ func (c *converted) tensor(p Parameter) (Tensor, error) {
 	case !ok:
 		return t, fmt.Errorf("variable %s is missing: the network demands it", name)
 	}
-	c.used[own] = true
+	c.used[name] = true
 	want := slices.Clone(p.Shape)
 	switch rows := &want[0]; {
 	case p.Name == LogitsBias:

@@ -2,6 +2,7 @@ package checkpoint
 
 import (
 	"bytes"
+	"encoding/binary"
 	"encoding/json"
 	"errors"
 	"math"
@@ -83,6 +84,25 @@ func TestConvertedPadding(t *testing.T) {
 	assert.NotEqual(t, make([]float32, 48), values[118*48:119*48])
 }
 
+// Where translations begin with zeros, what they begin with need not be in the vocabulary: Marian's have no <s>.
+func TestConvertedStartsWithZeros(t *testing.T) {
+	dir := t.TempDir()
+	require.NoError(t, os.CopyFS(dir, os.DirFS(convertedModel("marian-int8"))))
+	require.NoError(t, os.WriteFile(filepath.Join(dir, ConfigFile), []byte(`{"decoder_start_token": "<none>"}`), 0o600))
+	got, err := ReadSpec(dir)
+	require.NoError(t, err)
+	want, err := ReadSpec(convertedModel("marian-int8"))
+	require.NoError(t, err)
+	assert.Equal(t, want, got)
+
+	path := filepath.Join(dir, ctranslate2.ModelFile)
+	raw, err := os.ReadFile(path)
+	require.NoError(t, err)
+	require.NoError(t, os.WriteFile(path, bytes.ReplaceAll(raw, []byte("/encodings"), []byte("/encodingz")), 0o600))
+	_, err = Open(dir)
+	assert.ErrorContains(t, err, "positions have no weights")
+}
+
 // changedModel is a copy of a model with some bytes of model.bin replaced by as many.
 func changedModel(t *testing.T, name, from, to string) string {
 	dir := t.TempDir()
@@ -133,11 +153,12 @@ func TestOpenConvertedRefusesPartsOfT5(t *testing.T) {
 	)
 	for name, test := range map[string]struct{ from, to, want string }{
 		"a scale of queries":   {"encoder/" + queries + one, "encoder/" + queries + half, "queries_scale is 0.5"},
-		"scales that differ":   {"encoder/" + queries + one, "encoder/" + queries + "\x2f\x8d\x93\x3e", "encoder/layer_1/self_attention differs"},
+		"scales that differ":   {"encoder/" + queries + one, "encoder/" + queries + "\x3a\xcd\x93\x3e", "encoder/layer_1/self_attention differs"},
 		"distances of a stack": {most + "\x14", most + "\x13", "differs from the first layer's"},
 		"no distances":         {bias + "\x00\x02", bias[:len(bias)-1] + "z\x00\x02", "encoder and decoder differ"},
 		"too near":             {most + "\x14", most + "\x02", "differ"},
 		"the head's scale":     {"decoder/scale_outputs" + number, "decoder/scale_inputss" + number, `"decoder/scale_inputss" is of a part`},
+		"no scale of queries":  {"encoder/" + queries + one, strings.Replace("encoder/"+queries+one, "scale", "scald", 1), "queries_scale is 0.31"},
 		"heads":                {"encoder/num_heads\x00\x00\x02\x02\x00\x00\x00\x03", "encoder/num_heads\x00\x00\x02\x02\x00\x00\x00\x07", "the network demands"},
 		"a gate":               {"encoder/layer_1/ffn/linear_0_noact/weight\x00", "encoder/layer_1/ffn/linear_0_nosct/weight\x00", "linear_0_noact/weight is missing"},
 	} {
@@ -156,7 +177,7 @@ func TestOpenConvertedRefusesFilesBesideIt(t *testing.T) {
 		"without an end":     {"config.json", `{"eos_token": "<end>"}`, `"<end>"`},
 		"told by the user":   {"config.json", `{"decoder_start_token": null}`, "decoder_start_token"},
 		"another precision":  {"config.json", `{"layer_norm_epsilon": -1e-3}`, "0.001"},
-		"AWQ":                {"config.json", `{"quantization_type": "awq_gemm"}`, "awq_gemm"},
+		"AWQ":                {"config.json", `{"quantization_type": 1}`, "quantization_type"},
 		"broken":             {"config.json", `{`, "config.json"},
 		"no model":           {"model.bin", "PK\x03\x04", "version"},
 		"nothing":            {"model.bin", "", "ends too early"},
@@ -233,9 +254,38 @@ func FuzzOpenConverted(f *testing.F) {
 	})
 }
 
-// Models of version 5 have their settings among the variables.
+// older is a model.bin of version 5, with these numbers of one byte, and these other names of variables.
+func older(t *testing.T, raw []byte, numbers map[string]byte, aliases ...[2]string) []byte {
+	f, err := ctranslate2.Parse(bytes.NewReader(raw), int64(len(raw)))
+	require.NoError(t, err)
+	end := 0 // of the variables
+	for _, v := range f.Variables {
+		end = max(end, int(v.Offset)+v.Len()*v.DType.Size())
+	}
+	name := func(s string) string {
+		return string(binary.LittleEndian.AppendUint16(nil, uint16(len(s)+1))) + s + "\x00"
+	}
+	count := len("....") + len(name(f.Spec)) + len("....")
+	variables, others := raw[count+4:end], raw[end+4:]
+	out := append([]byte{5}, raw[1:count]...)
+	out = binary.LittleEndian.AppendUint32(out, uint32(len(f.Variables)+len(numbers)))
+	for key, value := range numbers {
+		out = append(append(out, name(key)...), 0, 1, 1, 0, 0, 0, value)
+	}
+	out = binary.LittleEndian.AppendUint32(append(out, variables...), uint32(len(f.Aliases)+len(aliases)))
+	for _, a := range aliases {
+		out = append(out, name(a[0])+name(a[1])...)
+	}
+	return append(out, others...)
+}
+
+// Models of version 5 have their settings among the variables, and numbers that say what is there.
 func TestConvertedVersion5(t *testing.T) {
-	dir := changedModel(t, "opennmt-float32", "\x06\x00\x00\x00\x10\x00Trans", "\x05\x00\x00\x00\x10\x00Trans")
+	dir := t.TempDir()
+	require.NoError(t, os.CopyFS(dir, os.DirFS(convertedModel("opennmt-float32"))))
+	path := filepath.Join(dir, ctranslate2.ModelFile)
+	newer, err := os.ReadFile(path)
+	require.NoError(t, err)
 	require.NoError(t, os.Remove(filepath.Join(dir, ConfigFile)))
 	var tokens []string
 	raw, err := os.ReadFile(filepath.Join(dir, "shared_vocabulary.json"))
@@ -243,9 +293,34 @@ func TestConvertedVersion5(t *testing.T) {
 	require.NoError(t, json.Unmarshal(raw, &tokens))
 	require.NoError(t, os.Remove(filepath.Join(dir, "shared_vocabulary.json")))
 	require.NoError(t, os.WriteFile(filepath.Join(dir, "shared_vocabulary.txt"), []byte(strings.Join(tokens, "\n")+"\n"), 0o600))
-	got, err := ReadSpec(dir)
-	require.NoError(t, err)
 	want, err := ReadSpec(convertedModel("opennmt-float32"))
 	require.NoError(t, err)
-	assert.Equal(t, want, got)
+	for name, test := range map[string]struct {
+		numbers map[string]byte
+		alias   string // of a norm
+		start   int64
+		fails   string
+	}{
+		"no settings":         {nil, "", 2, ""},
+		"ended sources":       {map[string]byte{"with_source_eos": 1, "with_source_bos": 0}, "", 2, ""},
+		"starts with the end": {map[string]byte{"with_target_bos": 0}, "", 3, ""},
+		"told by the user":    {map[string]byte{"user_decoder_start_tokens": 1}, "", 0, "decoder_start_token"},
+		"what is there":       {map[string]byte{"with_relative_position": 0, "layernorm_embedding": 0, "encoder/embeddings_0/multiply_by_sqrt_depth": 0}, "", 2, ""},
+		"a part too many":     {nil, "decoder/layer_0/self_attention/q_norm/gamma", 0, `q_norm/gamma" is of a part`},
+	} {
+		var aliases [][2]string
+		if test.alias != "" {
+			aliases = append(aliases, [2]string{test.alias, "decoder/layer_norm/gamma"})
+		}
+		require.NoError(t, os.WriteFile(path, older(t, newer, test.numbers, aliases...), 0o600))
+		c, err := Open(dir)
+		if test.fails != "" {
+			require.ErrorContains(t, err, test.fails, name)
+			continue
+		}
+		require.NoError(t, err, name)
+		want.DecoderStart = test.start
+		assert.Equal(t, want, c.Spec(), name)
+		require.NoError(t, c.Close())
+	}
 }

@@ -1,8 +1,14 @@
 package ctranslate2
 
 import (
+	"cmp"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -30,7 +36,7 @@ type Config struct {
 	AddBOS       bool     `json:"add_source_bos"`
 	AddEOS       bool     `json:"add_source_eos"`
 	NormEpsilon  *float64 `json:"layer_norm_epsilon"` // nil: the usual one
-	Quantization *string  `json:"quantization_type"`
+	Quantization int      `json:"quantization_type"`
 }
 
 // ReadConfig reads config.json. Where there is none it is that of a model which says nothing.
@@ -53,6 +59,66 @@ func ReadConfig(files model.Files) (Config, error) {
 	return c, nil
 }
 
+// OpenConfig reads the settings of the model in a folder; inside says that they are inside of model.bin, which an exported folder lacks.
+func OpenConfig(dir string) (c Config, inside bool, err error) {
+	if c, err = ReadConfig(model.Folder(dir)); err != nil {
+		return c, false, err
+	}
+	data, err := os.Open(filepath.Join(dir, ModelFile))
+	if errors.Is(err, fs.ErrNotExist) {
+		return c, false, nil
+	}
+	if err != nil {
+		return c, false, err
+	}
+	defer func() { _ = data.Close() }()
+	info, err := data.Stat()
+	if err != nil {
+		return c, false, err
+	}
+	f, err := Parse(data, info.Size())
+	if err == nil {
+		inside, err = f.Settings(data, &c)
+	}
+	if err != nil {
+		err = fmt.Errorf("%s: %w", ModelFile, err)
+	}
+	return c, inside, err
+}
+
+// maxToken bounds a special token, in bytes.
+const maxToken = 1 << 10
+
+// Settings reads what models of before version 6 say inside of model.bin, in place of config.json; inside is false for newer ones.
+func (f *File) Settings(data io.ReaderAt, c *Config) (inside bool, err error) {
+	if f.Version >= 6 {
+		return false, nil
+	}
+	read := func(name, unsaid string) string {
+		_, v, ok := f.Find(name)
+		if !ok || err != nil {
+			return unsaid
+		}
+		if v.DType != Int8 || v.Len() > maxToken {
+			err = fmt.Errorf("variable %s is no setting", name)
+			return unsaid
+		}
+		raw := make([]byte, v.Len())
+		_, err = data.ReadAt(raw, v.Offset)
+		return string(raw)
+	}
+	is := func(name, unsaid string) bool { return read(name, unsaid) != "\x00" }
+	c.Unknown, c.BOS, c.EOS = read("unk_token", "<unk>"), read("bos_token", "<s>"), read("eos_token", "</s>")
+	c.AddBOS, c.AddEOS = is("with_source_bos", "\x00"), is("with_source_eos", "\x00")
+	switch c.DecoderStart = &c.BOS; {
+	case is("user_decoder_start_tokens", "\x00"):
+		c.DecoderStart = nil
+	case !is("with_target_bos", "\x01"):
+		c.DecoderStart = &c.EOS
+	}
+	return true, err
+}
+
 // Vocabularies are the tokens of sources and translations by their ids.
 type Vocabularies struct {
 	Source, Target []string // the same slice where there is but one vocabulary
@@ -73,6 +139,9 @@ const (
 func VocabularyFiles(files model.Files) (names []string, err error) {
 	if name, err := vocabularyFile(files, sharedVocabulary); err != nil || name != "" {
 		return []string{name}, err
+	}
+	if name, err := vocabularyFile(files, "source_1_vocabulary"); err != nil || name != "" {
+		return nil, cmp.Or(err, fmt.Errorf("sources have features beside their words (%s): only those without are supported", name))
 	}
 	for _, stem := range []string{sourceVocabulary, targetVocabulary} {
 		name, err := vocabularyFile(files, stem)

@@ -49,6 +49,7 @@ func TestReadVocabularies(t *testing.T) {
 		"a source_vocabulary.json": {},
 		"a target_vocabulary.json": {"source_vocabulary.json": "[]"},
 		"shared_vocabulary.json":   {"shared_vocabulary.json": `{"a": 1}`},
+		"source_1_vocabulary.json": {"source_1_vocabulary.json": "[]", "source_2_vocabulary.json": "[]", "target_vocabulary.json": "[]"},
 	} {
 		_, err := ReadVocabularies(files, "<unk>")
 		assert.ErrorContains(t, err, want)

@@ -170,14 +170,11 @@ func copyTokenizer(ctx context.Context, from, to string, m *model.Manifest) erro
 	if err != nil {
 		return err
 	}
-	names, err := f.TokenizerFiles(family.Folder(from))
+	names, err := f.CopyTokenizer(from, to)
 	if err != nil {
 		return err
 	}
 	for _, name := range names {
-		if err := model.CopyFile(filepath.Join(from, name), filepath.Join(to, name)); err != nil {
-			return err
-		}
 		if m.Files[name], err = model.HashFile(ctx, filepath.Join(to, name)); err != nil {
 			return err
 		}

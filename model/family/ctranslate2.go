@@ -1,6 +1,7 @@
 package family
 
 import (
+	"encoding/json"
 	"fmt"
 	"maps"
 	"path/filepath"
@@ -21,6 +22,7 @@ var converted = &Family{
 	choose:     chooseConverted,
 	directions: convertedDirections,
 	config:     convertedConfig,
+	inside:     convertedInside,
 }
 
 // convertedPieces are what makes pieces, in the order in which it is looked for: the SentencePiece models of both sides, or of
@@ -45,9 +47,19 @@ func chooseConverted(files Files) ([]string, error) {
 	return slices.Concat(convertedPieces[i], beside), nil
 }
 
+// convertedInside is the config.json that older models have inside of model.bin.
+func convertedInside(dir string) (map[string][]byte, error) {
+	config, inside, err := ctranslate2.OpenConfig(dir)
+	if err != nil || !inside {
+		return nil, err
+	}
+	raw, err := json.Marshal(config)
+	return map[string][]byte{ctranslate2.ConfigFile: raw}, err
+}
+
 // convertedConfig reads a tokenizer.
 func convertedConfig(dir string, _ settings, files, languages []string) (c tokenizer.Config, err error) {
-	config, err := ctranslate2.ReadConfig(Folder(dir))
+	config, _, err := ctranslate2.OpenConfig(dir)
 	if err != nil {
 		return c, err
 	}

@@ -17,6 +17,9 @@ import (
 	"dragoman/tokenizer"
 )
 
+// emptyModel is a model.bin of version 6 without variables.
+const emptyModel = "\x06\x00\x00\x00\x02\x00M\x00\x07\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00"
+
 const argos = "../testdata/families/ctranslate2-argos"
 
 // argosWith is a copy of the Argos package with files replaced; the vocabulary has one more token, which its use is
@@ -69,6 +72,24 @@ func TestArgosPackages(t *testing.T) {
 			require.Len(t, ids, test.before+len(text)+test.after)
 			assert.Equal(t, text, ids[test.before:len(ids)-test.after])
 		})
+	}
+}
+
+// What an older model says inside of model.bin is there without it, in an exported folder.
+func TestSettingsInsideOfAModel(t *testing.T) {
+	older := "\x05" + emptyModel[1:12] + "\x01\x00\x00\x00\x10\x00with_source_eos\x00\x00\x01\x01\x00\x00\x00\x01\x00\x00\x00\x00"
+	dir, exported := argosWith(t, map[string]string{ctranslate2.ModelFile: older}), t.TempDir()
+	names, err := converted.CopyTokenizer(dir, exported)
+	require.NoError(t, err)
+	assert.ElementsMatch(t, []string{"config.json", "metadata.json", "sentencepiece.model", "shared_vocabulary.json"}, names)
+	for _, folder := range []string{dir, exported} {
+		tok, err := converted.Tokenizer(folder, []string{"en", "fr"})
+		require.NoError(t, err)
+		text, err := tok.EncodeTarget("hello")
+		require.NoError(t, err)
+		ids, err := tok.Encode("en", "fr", "hello")
+		require.NoError(t, err)
+		assert.Equal(t, append(text, 3), ids, folder)
 	}
 }
 
@@ -143,7 +164,7 @@ func TestConvertedOfManyLanguages(t *testing.T) {
 			raw, err := json.Marshal(tokens)
 			require.NoError(t, err)
 			require.NoError(t, os.WriteFile(filepath.Join(dir, "shared_vocabulary.json"), raw, 0o600))
-			require.NoError(t, os.WriteFile(filepath.Join(dir, ctranslate2.ModelFile), nil, 0o600))
+			require.NoError(t, os.WriteFile(filepath.Join(dir, ctranslate2.ModelFile), []byte(emptyModel), 0o600))
 			raw, err = os.ReadFile(filepath.Join(test.dir, files[len(files)-1]))
 			require.NoError(t, err)
 			require.NoError(t, os.WriteFile(filepath.Join(dir, test.file), raw, 0o600))

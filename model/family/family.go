@@ -10,6 +10,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -39,6 +40,8 @@ type Family struct {
 	// config reads what the tokenizer is made of from a folder, where its pieces are
 	// in this set of files, and the model has these languages.
 	config func(dir string, settings settings, files, languages []string) (tokenizer.Config, error)
+	// inside are the tokenizer's files that a checkpoint has inside of others, by their names; nil: there are none.
+	inside func(dir string) (map[string][]byte, error)
 }
 
 // families are all there are. The first is that of checkpoints that do not say.
@@ -181,6 +184,32 @@ func (f *Family) TokenizerFiles(files Files) ([]string, error) {
 	ok, err := files.Has(model.TokenizerConfigFile)
 	if ok {
 		names = append(names[:len(names):len(names)], model.TokenizerConfigFile)
+	}
+	return names, err
+}
+
+// CopyTokenizer copies the files that the tokenizer needs from the folder of a checkpoint, and returns their names.
+func (f *Family) CopyTokenizer(from, to string) ([]string, error) {
+	names, err := f.TokenizerFiles(Folder(from))
+	if err != nil {
+		return nil, err
+	}
+	for _, name := range names {
+		if err := model.CopyFile(filepath.Join(from, name), filepath.Join(to, name)); err != nil {
+			return nil, err
+		}
+	}
+	if f.inside == nil {
+		return names, nil
+	}
+	files, err := f.inside(from)
+	for name, raw := range files {
+		if err := os.WriteFile(filepath.Join(to, name), raw, 0o644); err != nil {
+			return nil, err
+		}
+		if !slices.Contains(names, name) {
+			names = append(names, name)
+		}
 	}
 	return names, err
 }
