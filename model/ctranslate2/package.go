@@ -3,8 +3,10 @@ package ctranslate2
 import (
 	"archive/zip"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path"
 	"path/filepath"
@@ -27,11 +29,10 @@ const (
 
 // Metadata is what an Argos package says of itself.
 type Metadata struct {
-	Version string `json:"package_version"`
 	Type    string `json:"type"`
 	From    string `json:"from_code"`
 	To      string `json:"to_code"`
-	License string `json:"license"`
+	License any    `json:"license"` // a string, if it is one license
 	// TargetPrefix is the token that all its translations begin with; "": none.
 	TargetPrefix string `json:"target_prefix"`
 }
@@ -87,6 +88,26 @@ func Unpack(file, dir string) error {
 	for name, entry := range wanted {
 		if err := unpackEntry(entry, filepath.Join(dir, path.Base(name)), entries[name]); err != nil {
 			return fmt.Errorf("%s: %.100q: %w", file, entry.Name, err)
+		}
+	}
+	return nil
+}
+
+// IsInstalled says whether a folder is a package that Argos has installed: unpacked, with model.bin in a folder of its own.
+func IsInstalled(dir string) bool {
+	isFile := func(name string) bool {
+		info, err := os.Stat(filepath.Join(dir, name))
+		return err == nil && info.Mode().IsRegular()
+	}
+	return isFile(MetadataFile) && isFile(filepath.Join("model", ModelFile))
+}
+
+// CopyInstalled copies what Unpack writes from a package that is installed.
+func CopyInstalled(from, to string) error {
+	for name := range entries {
+		err := model.CopyFile(filepath.Join(from, filepath.FromSlash(name)), filepath.Join(to, path.Base(name)))
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return err
 		}
 	}
 	return nil

@@ -29,8 +29,9 @@ var (
 // where the card does not say. The form is that of the Hugging Face Hub's cards. That of an Argos package is in
 // its metadata.json.
 func License(files Files) (string, error) {
-	if metadata, ok, err := ctranslate2.ReadMetadata(files); ok && licenseName.MatchString(metadata.License) || err != nil {
-		return metadata.License, err
+	metadata, _, err := ctranslate2.ReadMetadata(files)
+	if name, ok := metadata.License.(string); err != nil || ok && licenseName.MatchString(name) {
+		return name, err
 	}
 	card, err := readCard(files)
 	if err != nil {

@@ -174,7 +174,7 @@ func frameConverted(c *tokenizer.Config, config ctranslate2.Config, metadata ctr
 		if !ok || c.TargetVocabulary != nil || len(tokens) > 0 || len(languages) == 0 {
 			return fmt.Errorf("%s: \"target_prefix\" is %.40q, which is supported where it is a token of the only vocabulary", ctranslate2.MetadataFile, prefix)
 		}
-		to, _ := codeOf(metadata.To)
+		to, _ := codeOf(argosCode(metadata.To))
 		tokens[to], c.Framing.Forced = id, []tokenizer.Part{tokenizer.Target}
 	}
 	c.Languages = withTokens(languages, tokens)
@@ -209,5 +209,22 @@ func convertedDirections(files Files, _ settings, name string, set Directions) (
 	if err != nil {
 		return d, err
 	}
-	return d.or(Directions{languagesOf(metadata.From), languagesOf(metadata.To)}, pairOf(name)).known()
+	if metadata.From == "" && metadata.To == "" {
+		return d.or(pairOf(name)).known()
+	}
+	if d, err = d.or(Directions{languagesOf(argosCode(metadata.From)), languagesOf(argosCode(metadata.To))}).known(); err != nil {
+		err = fmt.Errorf("%s: \"from_code\" is %.40q and \"to_code\" %.40q: %w", ctranslate2.MetadataFile, metadata.From, metadata.To, err)
+	}
+	return d, err
+}
+
+// argosCode is the tag for a language's code in an Argos package, two of which are its own.
+func argosCode(code string) string {
+	switch code {
+	case "pb":
+		return "pt-BR"
+	case "zt":
+		return "zh-Hant"
+	}
+	return code
 }

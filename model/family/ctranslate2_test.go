@@ -101,7 +101,20 @@ func TestArgosDirections(t *testing.T) {
 	require.NoError(t, err)
 	assert.Equal(t, Directions{[]string{"en"}, []string{"de"}}, d, "what the user says goes first")
 
-	dir := argosWith(t, map[string]string{ctranslate2.MetadataFile: `{"type": "sbd"}`})
+	for _, codes := range [][]string{{"zt", "zh-Hant"}, {"pb", "pt-BR"}} {
+		dir := argosWith(t, map[string]string{ctranslate2.MetadataFile: fmt.Sprintf(`{"package_version": 1.9, "from_code": "en", "to_code": %q, "license": ["MIT"]}`, codes[0])})
+		d, err = converted.Directions(Folder(dir), "any", Directions{})
+		require.NoError(t, err)
+		assert.Equal(t, Directions{[]string{"en"}, []string{codes[1]}}, d)
+		license, err := License(Folder(dir))
+		require.NoError(t, err)
+		assert.Empty(t, license)
+	}
+	dir := argosWith(t, map[string]string{ctranslate2.MetadataFile: `{"from_code": "en", "to_code": "xx"}`})
+	_, err = converted.Directions(Folder(dir), "opus-en-fr", Directions{})
+	assert.ErrorContains(t, err, `"to_code" "xx"`, "another name does not tell what it is")
+
+	dir = argosWith(t, map[string]string{ctranslate2.MetadataFile: `{"type": "sbd"}`})
 	_, err = converted.Directions(Folder(dir), "any", Directions{})
 	assert.ErrorContains(t, err, `type "sbd"`)
 	require.NoError(t, os.Remove(filepath.Join(dir, ctranslate2.MetadataFile)))

@@ -33,10 +33,30 @@ func argosPackage(t *testing.T, folder, pieces string) string {
 	return path
 }
 
+// install unpacks a package as Argos does, and returns its folder.
+func install(t *testing.T, file string) string {
+	z, err := zip.OpenReader(file)
+	require.NoError(t, err)
+	defer z.Close()
+	dir := t.TempDir()
+	require.NoError(t, os.CopyFS(dir, z))
+	return filepath.Join(dir, "en_fr")
+}
+
 func TestArgosPackage(t *testing.T) {
-	for folder, pieces := range map[string]string{"ctranslate2-argos": "sentencepiece.model", "ctranslate2-codes": "bpe.model"} {
-		t.Run(folder, func(t *testing.T) {
-			path := argosPackage(t, folder, pieces)
+	for name, test := range map[string]struct {
+		folder, pieces string
+		installed      bool
+	}{
+		"SentencePiece": {"ctranslate2-argos", "sentencepiece.model", false},
+		"codes":         {"ctranslate2-codes", "bpe.model", false},
+		"installed":     {"ctranslate2-argos", "sentencepiece.model", true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			path, pieces := argosPackage(t, test.folder, test.pieces), test.pieces
+			if test.installed {
+				path = install(t, path)
+			}
 			f := newFixture(t, func(c *weights.Config) { c.Weights = path }).real()
 			dir := f.prepare(t)
 			m, err := model.ReadManifest(dir)

@@ -110,8 +110,8 @@ func bundledSource() source {
 	}
 }
 
-// folderSource is a folder with an export, which is served as it is, or with a
-// checkpoint.
+// folderSource is a folder with an export, which is served as it is, with a
+// checkpoint, or with an Argos package that is installed.
 func folderSource(dir string) (source, error) {
 	dir, err := filepath.Abs(dir)
 	if err != nil {
@@ -120,13 +120,22 @@ func folderSource(dir string) (source, error) {
 	if _, err := os.Stat(filepath.Join(dir, model.ManifestFile)); err == nil {
 		return source{exported: dir}, nil
 	}
-	version, err := fingerprint(dir)
+	folders, installed := []string{dir}, ctranslate2.IsInstalled(dir)
+	if installed {
+		folders = append(folders, filepath.Join(dir, "model"))
+	}
+	version, err := fingerprint(folders...)
 	if err != nil {
 		return source{}, fmt.Errorf("MODEL_WEIGHTS: %w", err)
 	}
 	return source{
 		name: dir, version: version,
-		fetch: func(context.Context, string, string) (string, string, error) { return dir, version, nil },
+		fetch: func(_ context.Context, _, work string) (string, string, error) {
+			if installed {
+				return work, version, ctranslate2.CopyInstalled(dir, work)
+			}
+			return dir, version, nil
+		},
 	}, nil
 }
 
@@ -161,23 +170,25 @@ func hashFiles(files ...fs.FileInfo) string {
 	return "files-" + hex.EncodeToString(h.Sum(nil))[:12]
 }
 
-// fingerprint changes when a file of the folder does: a hash of their names,
+// fingerprint changes when a file of the folders does: a hash of their names,
 // sizes and times of change.
-func fingerprint(dir string) (string, error) {
-	entries, err := os.ReadDir(dir)
-	if err != nil {
-		return "", err
-	}
+func fingerprint(dirs ...string) (string, error) {
 	var files []fs.FileInfo
-	for _, e := range entries {
-		info, err := os.Stat(filepath.Join(dir, e.Name())) // of what a link points to
-		if errors.Is(err, fs.ErrNotExist) || err == nil && !info.Mode().IsRegular() {
-			continue
-		}
+	for _, dir := range dirs {
+		entries, err := os.ReadDir(dir)
 		if err != nil {
 			return "", err
 		}
-		files = append(files, info)
+		for _, e := range entries {
+			info, err := os.Stat(filepath.Join(dir, e.Name())) // of what a link points to
+			if errors.Is(err, fs.ErrNotExist) || err == nil && !info.Mode().IsRegular() {
+				continue
+			}
+			if err != nil {
+				return "", err
+			}
+			files = append(files, info)
+		}
 	}
 	return hashFiles(files...), nil
 }
