@@ -86,6 +86,9 @@ func convertedConfig(dir string, _ settings, files, languages []string) (c token
 		}
 	}
 	if tokens, ofSource := languageTokens(c.Vocabulary, vocabularies, isPackage); len(tokens) > 0 {
+		if config.AddBOS {
+			return c, fmt.Errorf("%s: \"add_source_bos\" is true: models of many languages are supported whose sources begin with a language", ctranslate2.ConfigFile)
+		}
 		frameMany(&c, tokens, ofSource, languages)
 		return c, nil
 	}

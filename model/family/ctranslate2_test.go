@@ -202,6 +202,9 @@ func TestConvertedOfManyLanguages(t *testing.T) {
 			}
 			_, err = f.Directions(Folder(dir), "any", Directions{Targets: []string{"tlh"}})
 			assert.ErrorContains(t, err, `"tlh"`)
+			require.NoError(t, os.WriteFile(filepath.Join(dir, ctranslate2.ConfigFile), []byte(`{"add_source_bos": true}`), 0o600))
+			_, err = f.Tokenizer(dir, told.All())
+			assert.ErrorContains(t, err, "add_source_bos")
 		})
 	}
 }
