@@ -53,6 +53,9 @@ func Open(dir string) (*Checkpoint, error) {
 	if err != nil {
 		return nil, err
 	}
+	if _, ok := w.tensors["model.encoder.embed_positions.weight"]; ok && spec.Positions == model.OriginalPositions {
+		spec.Positions = model.TablePositions // MarianMTModel reads it, also where it was rounded to 16 bits
+	}
 	if w.tensors, err = arrange(spec, w.tensors); err != nil {
 		return nil, errors.Join(fmt.Errorf("%s: %w", w.path, err), w.Close())
 	}

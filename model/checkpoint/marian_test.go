@@ -112,3 +112,29 @@ func TestLayoutOfMarian(t *testing.T) {
 	own.TiedHead = false
 	assert.Equal(t, Head, embeddingOf(Head, own))
 }
+
+// Positions are computed where no file has them; what is in a file may be rounded.
+func TestPositionsOfMarian(t *testing.T) {
+	const encoder, decoder = "model.encoder.embed_positions.weight", "model.decoder.embed_positions.weight"
+	config := marian(t, map[string]any{"vocab_size": 10, "d_model": 4, "encoder_attention_heads": 1, "decoder_attention_heads": 1, "encoder_layers": 1,
+		"decoder_layers": 1, "encoder_ffn_dim": 4, "decoder_ffn_dim": 4, "max_position_embeddings": 3, "pad_token_id": 9, "decoder_start_token_id": 9,
+		"bad_words_ids": nil})
+	spec, err := ParseConfig(config)
+	require.NoError(t, err)
+	write := func(more ...Source) string {
+		dir, tensors := folderOf(t, config), more
+		for _, p := range Layout(spec) {
+			tensors = append(tensors, constant(p.Name, 1, p.Shape...))
+		}
+		writeModel(t, dir, SafetensorsFile, tensors)
+		return dir
+	}
+	assert.Equal(t, model.OriginalPositions, open(t, write()).Spec().Positions)
+	own := open(t, write(constant(encoder, 5, 3, 4), constant(decoder, 6, 3, 4)))
+	assert.Equal(t, model.TablePositions, own.Spec().Positions)
+	assert.EqualValues(t, 6, read(t, own.tensors[decoder])[0])
+	_, err = Open(write(constant(encoder, 5, 3, 4)))
+	assert.ErrorContains(t, err, "tensor "+decoder+" of shape [3 4] is missing")
+	_, err = Open(write(constant(encoder, 5, 4, 4), constant(decoder, 6, 3, 4)))
+	assert.ErrorContains(t, err, "tensor "+encoder+" has shape [4 4]")
+}
