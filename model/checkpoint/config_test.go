@@ -35,7 +35,7 @@ func TestReadSpecDefaults(t *testing.T) {
 	assert.Equal(t, []int64{0, 1, 2, 2}, []int64{spec.BOS, spec.Pad, spec.EOS, spec.DecoderStart})
 	assert.InDelta(t, 2.828427, spec.EmbedScale, 1e-6)
 	assert.True(t, spec.TiedHead)
-	assert.Equal(t, model.Generation{Beams: 1, MaxLength: 20, LengthPenalty: 1, EarlyStopping: "false",
+	assert.Equal(t, model.Generation{Beams: 1, MaxLength: 21, LengthPenalty: 1, EarlyStopping: "false",
 		RepetitionPenalty: 1}, spec.Generation)
 
 	spec, err = ReadSpec(folderOf(t, settings(t, map[string]any{"scale_embedding": false})))
@@ -102,7 +102,7 @@ func TestReadSpecRefuses(t *testing.T) {
 
 func TestGeneration(t *testing.T) {
 	with := func(change func(*model.Generation)) model.Generation {
-		g := model.Generation{Beams: 1, MaxLength: 20, LengthPenalty: 1, EarlyStopping: "false", RepetitionPenalty: 1}
+		g := model.Generation{Beams: 1, MaxLength: 21, LengthPenalty: 1, EarlyStopping: "false", RepetitionPenalty: 1}
 		change(&g)
 		return g
 	}
@@ -145,6 +145,11 @@ func TestGenerationIDs(t *testing.T) {
 	spec, err := ReadSpec(dir)
 	require.NoError(t, err)
 	assert.Equal(t, []int64{5, 1, 7, 8}, []int64{spec.BOS, spec.Pad, spec.EOS, spec.DecoderStart})
+
+	require.NoError(t, os.WriteFile(filepath.Join(dir, GenerationConfigFile), []byte(`{"bos_token_id": 5, "eos_token_id": 7}`), 0o644))
+	spec, err = ReadSpec(dir)
+	require.NoError(t, err)
+	assert.Equal(t, []int64{5, 7, 5}, []int64{spec.BOS, spec.EOS, spec.DecoderStart}, "generate() starts with it then")
 }
 
 func TestGenerationRefuses(t *testing.T) {
@@ -158,11 +163,19 @@ func TestGenerationRefuses(t *testing.T) {
 		"bool beams":      {`{"num_beams": true}`, `"num_beams" is true: an integer`},
 		"infinite":        {`{"length_penalty": 1e999}`, `"length_penalty" is 1e999: a finite number`},
 		"string penalty":  {`{"length_penalty": "1"}`, `"length_penalty" is "1": a finite number`},
-		"zero repetition": {`{"repetition_penalty": 0}`, `"repetition_penalty" is 0: a number above 0`},
+		"zero repetition": {`{"repetition_penalty": 0}`, `"repetition_penalty" is 0: 1 or more`},
+		"rewarded":        {`{"repetition_penalty": 0.9}`, `"repetition_penalty" is 0.9: 1 or more`},
+		"guidance":        {`{"guidance_scale": 1.5}`, `"guidance_scale" is 1.5: only 1.0 is supported`},
+		"watermark":       {`{"watermarking_config": {"bias": 2.5}}`, `"watermarking_config" is {"bias": 2.5}: only null`},
+		"stop strings":    {`{"stop_strings": ["."]}`, `"stop_strings" is ["."]: only null is supported`},
+		"padding starts":  {`{"decoder_start_token_id": 1}`, `"decoder_start_token_id" is 1: another one than "pad_token_id"`},
 		"groups":          {`{"num_beam_groups": 2}`, `"num_beam_groups" is 2: only 1 is supported`},
 		"bad words":       {`{"bad_words_ids": [[1], [2]]}`, `"bad_words_ids" is [[1], [2]]: only [[1]] is supported`},
 		"other end":       {`{"forced_eos_token_id": 3}`, `"forced_eos_token_id" is 3: only 2 is supported`},
 		"renormalized":    {`{"bad_words_ids": [[1]], "renormalize_logits": true}`, "where the logits have no bias"},
+		"without an end":  {`{"min_length": 2, "renormalize_logits": true}`, `"renormalize_logits" is true: false is supported with a least length`},
+		"without repeats": {`{"no_repeat_ngram_size": 3, "renormalize_logits": true}`, `with "no_repeat_ngram_size" or`},
+		"with penalties":  {`{"repetition_penalty": 1.1, "renormalize_logits": true}`, `or "repetition_penalty"`},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {

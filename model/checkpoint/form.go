@@ -206,8 +206,12 @@ func parseActivation(o *fields) model.Activation {
 }
 
 // parseForced reads the settings of generate() that no request changes: a padding token
-// that is never generated, and the end token at the greatest length.
+// that is never generated, and the end token at the greatest length. The first token is forced by
+// requests, where it is that of the language.
 func parseForced(o *fields, spec *model.Spec) {
+	if spec.Positions != model.FairseqPositions && spec.Positions != model.LearnedPositions {
+		o.oneOf("forced_bos_token_id", "null")
+	}
 	pad, eos := fmt.Sprintf("[[%d]]", spec.Pad), fmt.Sprint(spec.EOS)
 	o.oneOf("bad_words_ids", pad, "[]")
 	o.oneOf("forced_eos_token_id", eos, "["+eos+"]")
@@ -216,6 +220,9 @@ func parseForced(o *fields, spec *model.Spec) {
 	spec.Renormalize = o.boolean("renormalize_logits", false)
 	if spec.Renormalize && spec.NeverPad && !spec.LogitsBias {
 		o.fail("renormalize_logits", "false is supported where the logits have no bias")
+	}
+	if g := spec.Generation; spec.Renormalize && (g.MinLength > 1 || g.NoRepeatNgramSize > 0 || g.RepetitionPenalty != 1) {
+		o.fail("renormalize_logits", "false is supported with a least length, with \"no_repeat_ngram_size\" or \"repetition_penalty\"")
 	}
 }
 

@@ -24,33 +24,38 @@ var neutralSettings = []struct {
 	{"suppress_tokens", []string{"null", "[]"}},
 	{"begin_suppress_tokens", []string{"null", "[]"}},
 	{"sequence_bias", []string{"null", "{}"}},
+	{"guidance_scale", []string{"1.0", "1"}},
+	{"watermarking_config", []string{"null"}},
+	{"stop_strings", []string{"null"}},
 }
 
-// Upper bounds of generation settings.
+// Upper bounds of generation settings, and how many tokens generate() writes where nothing is set.
 const (
 	maxBeams  = 1 << 10
 	maxLength = 1 << 20
+	usualNew  = 20
 )
 
 // parseGeneration reads the decoding defaults out of generation_config.json, or
 // out of config.json for older checkpoints. What is absent or null defaults as
 // in generate(). The ids that decoding starts and ends with override
-// config.json's; the padding id does not, since the positions depend on it.
+// config.json's; the padding id does not, since the positions depend on it. Without
+// decoder_start_token_id a translation starts with bos_token_id, where that is there.
 func parseGeneration(o *fields, spec *model.Spec) error {
 	o.nullable = true
 	for _, s := range neutralSettings {
 		o.oneOf(s.name, s.literals...)
 	}
 	finite := func(x float64) bool { return !math.IsInf(x, 0) && !math.IsNaN(x) }
-	positive := func(x float64) bool { return finite(x) && x > 0 }
+	penalty := func(x float64) bool { return finite(x) && x >= 1 }
 	spec.Generation = model.Generation{
 		Beams:             o.integer("num_beams", 1, maxBeams, 1),
-		MaxLength:         o.integer("max_length", 1, maxLength, 20),
+		MaxLength:         o.integer("max_length", 1, maxLength, 1+usualNew),
 		MinLength:         o.integer("min_length", 0, maxLength, 0),
 		LengthPenalty:     o.number("length_penalty", 1, finite, "a finite number"),
 		EarlyStopping:     parseEarlyStopping(o),
 		NoRepeatNgramSize: o.integer("no_repeat_ngram_size", 0, maxLength, 0),
-		RepetitionPenalty: o.number("repetition_penalty", 1, positive, "a number above 0"),
+		RepetitionPenalty: o.number("repetition_penalty", 1, penalty, "1 or more, which does not reward repetitions,"),
 	}
 	// The counts of new tokens win over the lengths; they leave out the one token
 	// that decoding starts with.
@@ -63,7 +68,13 @@ func parseGeneration(o *fields, spec *model.Spec) error {
 	last := spec.VocabSize - 1
 	spec.BOS = int64(o.integer("bos_token_id", 0, last, int(spec.BOS)))
 	spec.EOS = parseEOS(o, last, spec.EOS)
+	if o.get("bos_token_id") != nil {
+		spec.DecoderStart = spec.BOS
+	}
 	spec.DecoderStart = int64(o.integer("decoder_start_token_id", 0, last, int(spec.DecoderStart)))
+	if spec.Positions == model.FairseqPositions && spec.DecoderStart == spec.Pad {
+		o.fail("decoder_start_token_id", "another one than \"pad_token_id\" is supported, which has no position")
+	}
 	parseForced(o, spec)
 	return o.err
 }

@@ -78,6 +78,7 @@ func TestReadSpecOfMarianRefuses(t *testing.T) {
 		"no padding":        {"pad_token_id", nil, `"pad_token_id" is missing`},
 		"bad words":         {"bad_words_ids", [][]int{{59513}, {7}}, `"bad_words_ids" is [[59513],[7]]: only [[59513]] is supported`},
 		"bad phrase":        {"bad_words_ids", [][]int{{59513, 7}}, `only [[59513]] is supported`},
+		"forced start":      {"forced_bos_token_id", 5, `"forced_bos_token_id" is 5: only null is supported`},
 		"forced end":        {"forced_eos_token_id", 5, `"forced_eos_token_id" is 5: only 0 is supported`},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -33,7 +33,7 @@ func TestReadSpecOfT5(t *testing.T) {
 		VocabSize: 256000, DModel: 1024, Encoder: stack, Decoder: stack, MaxPositions: 512, EmbedScale: 1, Activation: model.GELUTanh,
 		Positions: model.RelativePositions, Buckets: 32, MaxDistance: 128, RMSNorm: true, Unbiased: true, Unscaled: true, Gated: true,
 		BOS: 2, Pad: 1, EOS: 2,
-		Generation: model.Generation{Beams: 1, MaxLength: 20, LengthPenalty: 1, EarlyStopping: "false", RepetitionPenalty: 1},
+		Generation: model.Generation{Beams: 1, MaxLength: 21, LengthPenalty: 1, EarlyStopping: "false", RepetitionPenalty: 1},
 	}
 	got, err := ParseConfig(madlad(t, nil))
 	require.NoError(t, err)
@@ -99,6 +99,7 @@ func TestReadSpecOfT5Refuses(t *testing.T) {
 		"many buckets":    {"relative_attention_num_buckets", 512, `more than half of "relative_attention_num_buckets", 512`},
 		"short distances": {"relative_attention_max_distance", 16, `"relative_attention_max_distance" is 16: more than half of`},
 		"quantized":       {"quantization_config", map[string]any{}, `"quantization_config" is {}: only null`},
+		"forced start":    {"forced_bos_token_id", 7, `"forced_bos_token_id" is 7: only null is supported`},
 		"other token":     {"pad_token_id", 256000, `"pad_token_id" is 256000`},
 	} {
 		_, err := ParseConfig(madlad(t, map[string]any{test.field: test.value}))
