@@ -152,18 +152,15 @@ func t5Parts(o *fields, spec *model.Spec) {
 	spec.ScaledHead = o.boolean("scale_decoder_outputs", spec.TiedHead)
 	spec.TiedHead = spec.TiedHead && spec.ScaledHead
 	activations := map[string]model.Activation{"relu": model.ReLU, "gelu": model.GELU, "gelu_new": model.GELUTanh, "silu": model.Swish}
-	var kind string
-	if raw := o.get("feed_forward_proj"); raw != nil {
-		_ = json.Unmarshal(raw, &kind) // what is no string is none of those below
-	} else {
-		kind = "relu"
-	}
-	kind, spec.Gated = strings.CutPrefix(kind, "gated-")
-	if spec.Gated && kind == "gelu" {
+	kind, gated := strings.CutPrefix(o.text("feed_forward_proj", "relu"), "gated-")
+	if gated && kind == "gelu" {
 		kind = "gelu_new" // as in Hugging Face's T5Config
 	}
-	activation, ok := activations[kind]
-	if !ok {
+	spec.Gated = o.boolean("is_gated_act", gated) // saved beside it, as dense_act_fn is, and goes first
+	activation, ok := activations[o.text("dense_act_fn", kind)]
+	if !ok && o.get("dense_act_fn") != nil {
+		o.fail("dense_act_fn", "relu, gelu, gelu_new or silu is supported")
+	} else if !ok {
 		o.fail("feed_forward_proj", "relu, gelu, gelu_new or silu, or one of these with gated- before it, is supported")
 	}
 	spec.Activation = activation

@@ -137,6 +137,14 @@ func (o *fields) boolean(name string, def bool) bool {
 	return def
 }
 
+// text reads a string; def where it is absent.
+func (o *fields) text(name, def string) string {
+	if raw := o.get(name); raw != nil && json.Unmarshal(raw, &def) != nil {
+		o.fail(name, "a string is supported")
+	}
+	return def
+}
+
 // oneOf fails unless the field is absent or one of some JSON literals.
 func (o *fields) oneOf(name string, literals ...string) {
 	raw := o.get(name)

@@ -47,7 +47,7 @@ func TestReadSpecOfT5(t *testing.T) {
 	// As in its T5Config.
 	want.TiedHead, want.ScaledHead, want.Gated, want.Activation = true, true, false, model.ReLU
 	want.Pad, want.EOS, want.BOS = 0, 1, 1
-	got, err = ParseConfig(madlad(t, map[string]any{"tie_word_embeddings": nil, "feed_forward_proj": nil, "pad_token_id": nil, "eos_token_id": nil,
+	got, err = ParseConfig(madlad(t, map[string]any{"tie_word_embeddings": nil, "feed_forward_proj": nil, "dense_act_fn": nil, "is_gated_act": nil, "pad_token_id": nil, "eos_token_id": nil,
 		"decoder_start_token_id": nil, "n_positions": nil, "relative_attention_max_distance": nil, "relative_attention_num_buckets": nil,
 		"num_decoder_layers": nil}))
 	require.NoError(t, err)
@@ -62,11 +62,16 @@ func TestReadSpecOfT5(t *testing.T) {
 	for kind, activation := range map[string]model.Activation{
 		"relu": model.ReLU, "gelu": model.GELU, "gelu_new": model.GELUTanh, "silu": model.Swish, "gated-silu": model.Swish, "gated-relu": model.ReLU,
 	} {
-		got, err = ParseConfig(madlad(t, map[string]any{"feed_forward_proj": kind}))
+		got, err = ParseConfig(madlad(t, map[string]any{"feed_forward_proj": kind, "dense_act_fn": nil, "is_gated_act": nil}))
 		require.NoError(t, err)
 		assert.Equal(t, activation, got.Activation, kind)
 		assert.Equal(t, kind[0] == 'g' && kind[1] == 'a', got.Gated, kind)
 	}
+
+	got, err = ParseConfig(madlad(t, map[string]any{"dense_act_fn": "gelu", "is_gated_act": false}))
+	require.NoError(t, err)
+	assert.Equal(t, model.GELU, got.Activation, "what is said by itself goes first")
+	assert.False(t, got.Gated)
 }
 
 func TestReadSpecOfT5Refuses(t *testing.T) {
@@ -75,7 +80,8 @@ func TestReadSpecOfT5Refuses(t *testing.T) {
 		value any
 		want  string
 	}{
-		"activation":      {"feed_forward_proj", "gated-tanh", `"feed_forward_proj" is "gated-tanh": relu, gelu, gelu_new or silu`},
+		"activation":      {"dense_act_fn", "tanh", `"dense_act_fn" is "tanh": relu, gelu, gelu_new or silu is supported`},
+		"no gate":         {"is_gated_act", 1, `"is_gated_act" is 1: true or false`},
 		"no text":         {"feed_forward_proj", 3, `"feed_forward_proj" is 3`},
 		"epsilon":         {"layer_norm_epsilon", -1, `"layer_norm_epsilon" is -1: a number from 0 to 1 is supported`},
 		"decoder alone":   {"is_encoder_decoder", false, `only true is supported`},
@@ -105,12 +111,14 @@ func TestReadSpecOfT5Refuses(t *testing.T) {
 		_, err := ParseConfig(madlad(t, map[string]any{test.field: test.value}))
 		assert.ErrorContains(t, err, test.want, name)
 	}
+	_, err := ParseConfig(madlad(t, map[string]any{"feed_forward_proj": "gated-tanh", "dense_act_fn": nil}))
+	assert.ErrorContains(t, err, `"feed_forward_proj" is "gated-tanh": relu, gelu, gelu_new or silu, or one`)
 }
 
 // Files have T5's names for what the network calls by its own.
 func TestLayoutOfT5(t *testing.T) {
 	for _, gated := range []string{"gated-gelu", "relu"} {
-		spec, err := ParseConfig(madlad(t, map[string]any{"vocab_size": 40, "d_model": 9, "num_layers": 1, "num_decoder_layers": 2, "num_heads": 2,
+		spec, err := ParseConfig(madlad(t, map[string]any{"is_gated_act": nil, "dense_act_fn": nil, "vocab_size": 40, "d_model": 9, "num_layers": 1, "num_decoder_layers": 2, "num_heads": 2,
 			"d_kv": 4, "d_ff": 7, "feed_forward_proj": gated}))
 		require.NoError(t, err)
 		total, stored, kept := 0, map[string]Tensor{}, 0
