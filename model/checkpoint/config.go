@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"math"
 	"path/filepath"
+	"strconv"
 
 	"dragoman/model"
 )
@@ -96,8 +97,17 @@ func parseConfig(o *fields) (model.Spec, error) {
 	} else {
 		parseSizes(o, f.scaled, &spec)
 	}
+	checkAliases(o, spec)
 	f.parts(o, &spec)
 	return spec, o.err
+}
+
+// checkAliases checks the sizes that Hugging Face's classes know by another name too, of which the last one in the file counts.
+// transformers 4 left num_hidden_layers as it was when it saved a model without some of its layers.
+func checkAliases(o *fields, spec model.Spec) {
+	o.integer("num_hidden_layers", spec.Encoder.Layers, model.LimitLayers, spec.Encoder.Layers)
+	o.oneOf("hidden_size", strconv.Itoa(spec.DModel))
+	o.oneOf("num_attention_heads", strconv.Itoa(spec.Encoder.Heads))
 }
 
 // parseSizes reads the sizes of models of BART's family, whose embeddings are scaled where nothing else is
