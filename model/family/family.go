@@ -35,6 +35,8 @@ type Family struct {
 	files [][]string
 	// choose finds the files where files does not say them all.
 	choose func(Files) ([]string, error)
+	// tokens are those of the languages, where they are known beforehand.
+	tokens func() []languageToken
 	// directions is [Family.Directions]; nil: the languages are all of the tokenizer's.
 	directions func(files Files, s settings, name string, set Directions) (Directions, error)
 	// config reads what the tokenizer is made of from a folder, where its pieces are
@@ -81,9 +83,13 @@ type settings struct {
 	TargetLanguage string `json:"target_lang"`
 	SeparateVocabs bool   `json:"separate_vocabs"`
 	// mBART-50's.
-	SrcLang     string          `json:"src_lang"`
-	TgtLang     string          `json:"tgt_lang"`
-	AddedTokens json.RawMessage `json:"added_tokens_decoder"` // by id
+	SrcLang string `json:"src_lang"`
+	TgtLang string `json:"tgt_lang"`
+	// See [Family.checkAdded].
+	AddedTokens   map[string]addedToken `json:"added_tokens_decoder"` // by id
+	End           tokenName             `json:"eos_token"`
+	Unknown       tokenName             `json:"unk_token"`
+	PieceSettings map[string]any        `json:"sp_model_kwargs"`
 }
 
 // Recognize returns the family of a checkpoint by what config.json and tokenizer_config.json say,
@@ -214,17 +220,14 @@ func (f *Family) CopyTokenizer(from, to string) ([]string, error) {
 	return names, err
 }
 
-// PullFiles are TokenizerFiles and the model card, where it is there.
+// PullFiles are TokenizerFiles, the tokens that were added and the model card, where they are there.
 func (f *Family) PullFiles(files Files) ([]string, error) {
 	names, err := f.TokenizerFiles(files)
 	if err != nil {
 		return nil, err
 	}
-	ok, err := files.Has(CardFile)
-	if ok {
-		names = append(names, CardFile)
-	}
-	return names, err
+	more, err := model.Present(files, AddedTokensFile, CardFile)
+	return append(names[:len(names):len(names)], more...), err
 }
 
 // pieceFiles returns the set of the family's files that is there.
@@ -270,6 +273,11 @@ func (f *Family) Tokenizer(dir string, languages []string) (*tokenizer.Tokenizer
 	config, err := f.config(dir, s, names, languages)
 	if err != nil {
 		return nil, fmt.Errorf("open tokenizer: %w", err)
+	}
+	if f.classes != nil { // the files are Hugging Face's
+		if err := f.checkAdded(folder, s, config); err != nil {
+			return nil, fmt.Errorf("open tokenizer: %s: %w", dir, err)
+		}
 	}
 	t, err := tokenizer.New(config)
 	if err != nil {

@@ -20,6 +20,7 @@ var m2m100 = &Family{
 	Name:    "m2m100",
 	classes: []string{"M2M100Tokenizer", ""},
 	files:   m2m100Files,
+	tokens:  m2m100Tokens,
 	config: func(dir string, s settings, _, _ []string) (tokenizer.Config, error) {
 		return m2m100Config(dir, s, sourceFirst)
 	},
@@ -32,6 +33,7 @@ var small100 = &Family{
 	classes: []string{"SMALL100Tokenizer"},
 	origins: []string{"small100", "small-100"},
 	files:   m2m100Files,
+	tokens:  m2m100Tokens,
 	config: func(dir string, s settings, _, _ []string) (tokenizer.Config, error) {
 		return m2m100Config(dir, s, targetFirst)
 	},

@@ -1,13 +1,10 @@
 package family
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"path"
-	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 
 	"dragoman/model"
@@ -23,6 +20,7 @@ var mbart = &Family{
 	classes:    []string{"MBart50Tokenizer", "MBart50TokenizerFast"},
 	types:      []string{"mbart"},
 	files:      [][]string{{model.PieceModelFile}, {model.TokenizerFile}},
+	tokens:     mbartTokens,
 	directions: mbartDirections,
 	config:     mbartConfig,
 }
@@ -49,13 +47,10 @@ func mbartTokens() (tokens []languageToken) {
 }
 
 // mbartConfig reads a tokenizer of mBART-50.
-func mbartConfig(dir string, s settings, _, languages []string) (tokenizer.Config, error) {
+func mbartConfig(dir string, _ settings, _, languages []string) (tokenizer.Config, error) {
 	config, err := mbartPieces(Folder(dir))
 	if err != nil {
 		return config, fmt.Errorf("%s: %w", dir, err)
-	}
-	if err := checkAdded(s, config); err != nil {
-		return config, fmt.Errorf("%s: %w", filepath.Join(dir, model.TokenizerConfigFile), err)
 	}
 	if languages != nil {
 		size := config.Languages[len(config.Languages)-1].ID + int64(config.Unused)
@@ -89,30 +84,6 @@ func mbartPieces(files Files) (config tokenizer.Config, err error) {
 	config.Languages = inOrder(mbartTokens(), len(config.Vocabulary))
 	config.Unused = 1 // <mask>
 	return config, nil
-}
-
-// checkAdded compares the ids of special tokens and of languages with those of tokenizer_config.json, where it has any.
-func checkAdded(s settings, config tokenizer.Config) error {
-	var added map[string]struct{ Content string }
-	if s.AddedTokens != nil {
-		if err := json.Unmarshal(s.AddedTokens, &added); err != nil {
-			return fmt.Errorf("added_tokens_decoder: %w", err)
-		}
-	}
-	ids := map[string]int64{}
-	for _, token := range fairseq {
-		ids[token] = config.Vocabulary[token]
-	}
-	tokens := mbartTokens()
-	for _, l := range config.Languages {
-		ids[tokenOf(tokens, l.Code)], ids["<mask>"] = l.ID, l.ID+1
-	}
-	for id, token := range added {
-		if want, ok := ids[token.Content]; ok && id != strconv.FormatInt(want, 10) {
-			return fmt.Errorf("%q has the id %s, but %d by the pieces: these files do not belong together", token.Content, id, want)
-		}
-	}
-	return nil
 }
 
 // mbartDirections finds the languages on each side: those that the user has set; the target that a

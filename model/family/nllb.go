@@ -19,6 +19,7 @@ var nllb = &Family{
 	// the families only this one has such files.
 	classes: []string{"NllbTokenizer", "NllbTokenizerFast", "PreTrainedTokenizerFast", "TokenizersBackend"},
 	files:   [][]string{{model.PieceModelFile}, {model.TokenizerFile}},
+	tokens:  nllbTokens,
 	config:  nllbConfig,
 }
 

@@ -30,6 +30,7 @@ var smallFiles = map[string]int64{
 	model.T5PiecesFile:              64 << 20,
 	model.TargetVocabFile:           64 << 20,
 	model.TokenizerFile:             64 << 20,
+	family.AddedTokensFile:          4 << 20,
 	family.CardFile:                 4 << 20,
 	checkpoint.SafetensorsIndexFile: 8 << 20,
 	checkpoint.TorchIndexFile:       8 << 20,

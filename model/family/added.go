@@ -1,0 +1,91 @@
+package family
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+
+	"dragoman/model"
+	"dragoman/tokenizer"
+)
+
+// AddedTokensFile has the ids of tokens that were added to a tokenizer, where tokenizer_config.json does not have them.
+const AddedTokensFile = "added_tokens.json"
+
+// addedToken is a token that a tokenizer's files list beside its pieces.
+type addedToken struct {
+	Content string
+	Special bool
+}
+
+// tokenName is a token by itself, or with how it stands in texts.
+type tokenName string
+
+// UnmarshalJSON implements [json.Unmarshaler].
+func (n *tokenName) UnmarshalJSON(raw []byte) error {
+	var token addedToken
+	if json.Unmarshal(raw, &token) == nil {
+		*n = tokenName(token.Content)
+		return nil
+	}
+	return json.Unmarshal(raw, (*string)(n))
+}
+
+// checkAdded refuses what a fine-tune has changed of its family's tokenizer: another end or unknown token, other ids, and tokens
+// that are taken out of texts before these are split. Special ones, such as a new language's, never are here.
+func (f *Family) checkAdded(files Files, s settings, c tokenizer.Config) error {
+	for name, token := range map[string]tokenName{"</s>": s.End, "<unk>": s.Unknown} {
+		if token != "" && string(token) != name {
+			return fmt.Errorf("%s: %q is in the place of %s: that is not supported", model.TokenizerConfigFile, token, name)
+		}
+	}
+	if len(s.PieceSettings) > 0 {
+		return fmt.Errorf("%s: \"sp_model_kwargs\" are %v: none are supported", model.TokenizerConfigFile, s.PieceSettings)
+	}
+	added, file := s.AddedTokens, model.TokenizerConfigFile
+	if added == nil {
+		file = AddedTokensFile
+		var ids map[string]int64
+		if err := readJSON(files, file, &ids); err != nil {
+			return err
+		}
+		added = map[string]addedToken{}
+		for token, id := range ids {
+			added[strconv.FormatInt(id, 10)] = addedToken{Content: token}
+		}
+	}
+	if len(added) == 0 {
+		return nil
+	}
+	own := f.ownTokens(c)
+	for _, id := range slices.Sorted(maps.Keys(added)) {
+		token := added[id]
+		want, ok := own[token.Content]
+		if ok && id != strconv.FormatInt(want, 10) {
+			return fmt.Errorf("%s: %q has the id %s, but %d by the pieces: these files do not belong together", file, token.Content, id, want)
+		}
+		if !ok && !token.Special {
+			return fmt.Errorf("%s: the added token %q is not special: only such are supported", file, token.Content)
+		}
+	}
+	return nil
+}
+
+// ownTokens are the ids of the special tokens of a family's tokenizer, and of those of its languages.
+func (f *Family) ownTokens(c tokenizer.Config) map[string]int64 {
+	own := map[string]int64{}
+	for _, token := range slices.Concat(fairseq, c.Special) {
+		if id, ok := c.Vocabulary[token]; ok {
+			own[token] = id
+		}
+	}
+	if f.tokens != nil {
+		tokens := f.tokens()
+		for _, l := range c.Languages {
+			own[tokenOf(tokens, l.Code)] = l.ID
+		}
+	}
+	return own
+}
