@@ -159,6 +159,8 @@ func TestGenerationRefuses(t *testing.T) {
 	tests := map[string]struct{ raw, want string }{
 		"stopping":        {`{"early_stopping": "sometimes"}`, `"early_stopping" is "sometimes": true, false or "never"`},
 		"two ends":        {`{"eos_token_id": [2, 3]}`, `"eos_token_id" is [2, 3]: one id from 0 to 11`},
+		"no end":          {`{"decoder_start_token_id": 2}`, `"eos_token_id" is missing: what a translation starts with is there`},
+		"an end of null":  {`{"bos_token_id": 0, "eos_token_id": null}`, `"eos_token_id" is null: what a translation`},
 		"null end":        {`{"eos_token_id": [null]}`, `"eos_token_id" is [null]: one id`},
 		"end beyond":      {`{"eos_token_id": [12]}`, `"eos_token_id" is [12]: one id`},
 		"end is a bool":   {`{"eos_token_id": true}`, `"eos_token_id" is true: an integer`},
@@ -171,7 +173,7 @@ func TestGenerationRefuses(t *testing.T) {
 		"guidance":        {`{"guidance_scale": 1.5}`, `"guidance_scale" is 1.5: only 1.0 is supported`},
 		"watermark":       {`{"watermarking_config": {"bias": 2.5}}`, `"watermarking_config" is {"bias": 2.5}: only null`},
 		"stop strings":    {`{"stop_strings": ["."]}`, `"stop_strings" is ["."]: only null is supported`},
-		"padding starts":  {`{"decoder_start_token_id": 1}`, `"decoder_start_token_id" is 1: another one than "pad_token_id"`},
+		"padding starts":  {`{"decoder_start_token_id": 1, "eos_token_id": 2}`, `"decoder_start_token_id" is 1: another one than "pad_token_id"`},
 		"groups":          {`{"num_beam_groups": 2}`, `"num_beam_groups" is 2: only 1 is supported`},
 		"bad words":       {`{"bad_words_ids": [[1], [2]]}`, `"bad_words_ids" is [[1], [2]]: only [[1]] is supported`},
 		"other end":       {`{"forced_eos_token_id": 3}`, `"forced_eos_token_id" is 3: only 2 is supported`},

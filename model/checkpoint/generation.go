@@ -68,6 +68,9 @@ func parseGeneration(o *fields, spec *model.Spec) error {
 	last := spec.VocabSize - 1
 	spec.BOS = int64(o.integer("bos_token_id", 0, last, int(spec.BOS)))
 	spec.EOS = parseEOS(o, last, spec.EOS)
+	if o.get("eos_token_id") == nil && (o.get("bos_token_id") != nil || o.get("decoder_start_token_id") != nil) {
+		o.fail("eos_token_id", "what a translation starts with is there, but generate() would never end it")
+	}
 	if o.get("bos_token_id") != nil {
 		spec.DecoderStart = spec.BOS
 	}

@@ -78,7 +78,7 @@ func (o *fields) get(name string) json.RawMessage {
 // fail keeps the first error: what is wrong with a field.
 func (o *fields) fail(name, format string, args ...any) {
 	if o.err == nil {
-		o.err = fmt.Errorf("%q is %s: %s", name, shorten(o.values[name]), fmt.Sprintf(format, args...))
+		o.err = fmt.Errorf("%q is %s: %s", name, orMissing(o.values[name]), fmt.Sprintf(format, args...))
 	}
 }
 
