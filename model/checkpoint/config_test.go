@@ -38,9 +38,10 @@ func TestReadSpecDefaults(t *testing.T) {
 	assert.Equal(t, model.Generation{Beams: 1, MaxLength: 21, LengthPenalty: 1, EarlyStopping: "false",
 		RepetitionPenalty: 1}, spec.Generation)
 
-	spec, err = ReadSpec(folderOf(t, settings(t, map[string]any{"scale_embedding": false})))
+	spec, err = ReadSpec(folderOf(t, settings(t, map[string]any{"scale_embedding": false, "eos_token_id": []int{5}})))
 	require.NoError(t, err)
 	assert.EqualValues(t, 1, spec.EmbedScale)
+	assert.EqualValues(t, 5, spec.EOS)
 }
 
 func TestReadSpecRefuses(t *testing.T) {

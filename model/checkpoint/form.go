@@ -78,7 +78,7 @@ func m2m100Parts(o *fields, spec *model.Spec) {
 	last := spec.VocabSize - 1
 	spec.BOS = int64(o.integer("bos_token_id", 0, last, 0))
 	spec.Pad = int64(o.integer("pad_token_id", 0, last, 1))
-	spec.EOS = int64(o.integer("eos_token_id", 0, last, 2))
+	spec.EOS = parseEOS(o, last, 2)
 	spec.DecoderStart = int64(o.integer("decoder_start_token_id", 0, last, 2))
 }
 
@@ -97,7 +97,7 @@ func marianParts(o *fields, spec *model.Spec) {
 	}
 	last := spec.VocabSize - 1
 	spec.Pad = int64(o.size("pad_token_id", 0, last))
-	spec.EOS = int64(o.integer("eos_token_id", 0, last, 0))
+	spec.EOS = parseEOS(o, last, 0)
 	spec.BOS = int64(o.integer("bos_token_id", 0, last, int(spec.EOS)))
 	spec.DecoderStart = int64(o.integer("decoder_start_token_id", 0, last, int(spec.Pad)))
 }
@@ -166,7 +166,7 @@ func t5Parts(o *fields, spec *model.Spec) {
 	spec.Activation = activation
 	last := spec.VocabSize - 1
 	spec.Pad = int64(o.integer("pad_token_id", 0, last, 0))
-	spec.EOS = int64(o.integer("eos_token_id", 0, last, 1))
+	spec.EOS = parseEOS(o, last, 1)
 	spec.BOS = int64(o.integer("bos_token_id", 0, last, int(spec.EOS)))
 	spec.DecoderStart = int64(o.integer("decoder_start_token_id", 0, last, int(spec.Pad)))
 }
