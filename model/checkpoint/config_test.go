@@ -173,6 +173,7 @@ func TestGenerationRefuses(t *testing.T) {
 		"rewarded":        {`{"repetition_penalty": 0.9}`, `"repetition_penalty" is 0.9: 1 or more`},
 		"guidance":        {`{"guidance_scale": 1.5}`, `"guidance_scale" is 1.5: only 1.0 is supported`},
 		"watermark":       {`{"watermarking_config": {"bias": 2.5}}`, `"watermarking_config" is {"bias": 2.5}: only null`},
+		"an assistant":    {`{"is_assistant": true}`, `"is_assistant" is true: only false is supported`},
 		"stop strings":    {`{"stop_strings": ["."]}`, `"stop_strings" is ["."]: only null is supported`},
 		"padding starts":  {`{"decoder_start_token_id": 1, "eos_token_id": 2}`, `"decoder_start_token_id" is 1: another one than "pad_token_id"`},
 		"groups":          {`{"num_beam_groups": 2}`, `"num_beam_groups" is 2: only 1 is supported`},

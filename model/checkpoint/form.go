@@ -212,7 +212,7 @@ func parseForced(o *fields, spec *model.Spec) {
 	pad, eos := fmt.Sprintf("[[%d]]", spec.Pad), fmt.Sprint(spec.EOS)
 	o.oneOf("bad_words_ids", pad, "[]")
 	o.oneOf("forced_eos_token_id", eos, "["+eos+"]")
-	spec.NeverPad = o.list("bad_words_ids") > 0
+	spec.NeverPad = o.list("bad_words_ids") > 0 && spec.Pad != spec.EOS // generate() never forbids the end
 	spec.ForcedEnd = o.get("forced_eos_token_id") != nil
 	spec.Renormalize = o.boolean("renormalize_logits", false)
 	if spec.Renormalize && spec.NeverPad && !spec.LogitsBias {

@@ -27,6 +27,7 @@ var neutralSettings = []struct {
 	{"guidance_scale", []string{"1.0", "1"}},
 	{"watermarking_config", []string{"null"}},
 	{"stop_strings", []string{"null"}},
+	{"is_assistant", []string{"false"}},
 }
 
 // Upper bounds of generation settings, and how many tokens generate() writes where nothing is set.

@@ -46,6 +46,8 @@ func TestReadSpecOfMarian(t *testing.T) {
 			func(s *model.Spec) { s.ForcedEnd, s.Renormalize = true, true }},
 		"tc-big": {map[string]any{"activation_function": "relu", "share_encoder_decoder_embeddings": false, "decoder_vocab_size": 60000},
 			func(s *model.Spec) { s.Activation, s.VocabSize, s.SourceVocab = model.ReLU, 60000, 59514 }},
+		"padding ends": {map[string]any{"eos_token_id": 59513, "renormalize_logits": true},
+			func(s *model.Spec) { s.EOS, s.NeverPad, s.Renormalize = 59513, false, true }},
 		// As in transformers 5.23.0's MarianConfig, but for the ids of one model.
 		"defaults": {map[string]any{"activation_function": nil, "scale_embedding": nil, "bos_token_id": nil, "eos_token_id": nil,
 			"decoder_start_token_id": nil, "bad_words_ids": nil, "num_beams": nil},
