@@ -6,6 +6,7 @@ import (
 	"maps"
 	"slices"
 	"strconv"
+	"strings"
 
 	"dragoman/model"
 	"dragoman/tokenizer"
@@ -53,7 +54,8 @@ func (f *Family) checkAdded(files Files, s settings, c tokenizer.Config) error {
 		}
 		added = map[string]addedToken{}
 		for token, id := range ids {
-			added[strconv.FormatInt(id, 10)] = addedToken{Content: token}
+			// It does not say which are special. <mask> and <extra_id_0> are, as what is added to any of these tokenizers.
+			added[strconv.FormatInt(id, 10)] = addedToken{Content: token, Special: strings.HasPrefix(token, "<")}
 		}
 	}
 	if len(added) == 0 {
