@@ -15,7 +15,8 @@
 // of a matrix as they were exported: of floats (product_float.h), or of 8-bit numbers, in
 // code for each instruction set (product_int8.h). The files op_*.c describe the operators
 // and check what they are given; call.h and ops.c tie them to ONNX Runtime's C API. Their
-// work is shared by threads of their own (thread_pool.h), not ONNX Runtime's.
+// work is shared by threads of their own (thread_pool.h), not ONNX Runtime's. Nodes that
+// follow one another in a graph run as one (chain.h).
 package ops
 
 // #cgo CFLAGS: -O3 -std=gnu11 -Wall -Wno-psabi -I${SRCDIR}/../../onnxruntime/include
