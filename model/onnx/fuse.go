@@ -31,29 +31,7 @@ type link struct {
 // attribute "a" of the n-th is "n.a" of that node. Where there are no two such nodes, or the graph has a value of which it is
 // not clear what it is, the model stays as it is and the chain is empty.
 func Fuse(model []byte, domain string) ([]byte, Chain, error) {
-	var links []link
-	outer := map[string]bool{} // outputs of the graph
-	err := eachField(model, func(field protowire.Number, f value) error {
-		if field != modelGraph {
-			return nil
-		}
-		return eachField(f.bytes, func(field protowire.Number, f value) error {
-			switch field {
-			case graphNode:
-				l, err := readLink(f.bytes)
-				links = append(links, l)
-				return err
-			case graphOutput:
-				return eachField(f.bytes, func(field protowire.Number, f value) error {
-					if field == valueName {
-						outer[string(f.bytes)] = true
-					}
-					return nil
-				})
-			}
-			return nil
-		})
-	})
+	links, outer, err := readNodes(model)
 	if err != nil {
 		return nil, Chain{}, err
 	}
@@ -70,6 +48,33 @@ func Fuse(model []byte, domain string) ([]byte, Chain, error) {
 	node := chainNode(links[first:end], domain, inputs, outputs)
 	fused, err := replaceNodes(model, first, end, node)
 	return fused, chain, err
+}
+
+// readNodes reads the nodes of a model, and which values are outputs of it.
+func readNodes(model []byte) (links []link, outputs map[string]bool, err error) {
+	outputs = map[string]bool{}
+	err = eachField(model, func(field protowire.Number, f value) error {
+		if field != modelGraph {
+			return nil
+		}
+		return eachField(f.bytes, func(field protowire.Number, f value) error {
+			switch field {
+			case graphNode:
+				l, err := readLink(f.bytes)
+				links = append(links, l)
+				return err
+			case graphOutput:
+				return eachField(f.bytes, func(field protowire.Number, f value) error {
+					if field == valueName {
+						outputs[string(f.bytes)] = true
+					}
+					return nil
+				})
+			}
+			return nil
+		})
+	})
+	return links, outputs, err
 }
 
 func readLink(node []byte) (link, error) {

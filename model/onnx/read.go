@@ -36,31 +36,13 @@ func Weights(model []byte) ([]Weight, error) {
 
 // Operators reads which operators of a domain a graph uses, sorted, from a ModelProto as [Graph.Marshal] writes it.
 func Operators(model []byte, domain string) ([]string, error) {
+	links, _, err := readNodes(model)
 	var names []string
-	err := eachField(model, func(field protowire.Number, f value) error {
-		if field != modelGraph {
-			return nil
+	for _, l := range links {
+		if l.domain == domain {
+			names = append(names, l.operator)
 		}
-		return eachField(f.bytes, func(field protowire.Number, f value) error {
-			if field != graphNode {
-				return nil
-			}
-			var own, name string
-			err := eachField(f.bytes, func(field protowire.Number, f value) error {
-				switch field {
-				case nodeOpType:
-					name = string(f.bytes)
-				case nodeDomain:
-					own = string(f.bytes)
-				}
-				return nil
-			})
-			if own == domain {
-				names = append(names, name)
-			}
-			return err
-		})
-	})
+	}
 	slices.Sort(names)
 	return slices.Compact(names), err
 }
