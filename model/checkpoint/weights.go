@@ -161,14 +161,6 @@ func (w *weights) add(path string, f format) error {
 	return nil
 }
 
-// beginsWith says whether a file begins with magic. Where it cannot be read, it fails
-// again when it is parsed.
-func beginsWith(r io.ReaderAt, magic string) bool {
-	head := make([]byte, len(magic))
-	n, _ := r.ReadAt(head, 0)
-	return string(head[:n]) == magic
-}
-
 // Close closes the weight files. Tensors can no longer be read.
 func (w *weights) Close() error {
 	var errs []error
