@@ -37,7 +37,7 @@ func argosPackage(t *testing.T, folder, pieces string) string {
 func install(t *testing.T, file string) string {
 	z, err := zip.OpenReader(file)
 	require.NoError(t, err)
-	defer z.Close()
+	defer func() { require.NoError(t, z.Close()) }()
 	dir := t.TempDir()
 	require.NoError(t, os.CopyFS(dir, z))
 	return filepath.Join(dir, "en_fr")
