@@ -109,8 +109,11 @@ func (c *Client) Commit(ctx context.Context, ref Ref) (string, error) {
 		return ref.revision, nil
 	}
 	p := &pull{Client: c, ref: ref, answers: map[string]answer{}}
-	commit, err := p.fingerprint(ctx)
-	if ref.kind != kindURL {
+	var commit string
+	var err error
+	if ref.kind == kindURL {
+		commit, err = p.fingerprint(ctx)
+	} else {
 		_, err = p.find(ctx)
 		commit = p.commit
 	}

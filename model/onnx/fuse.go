@@ -8,8 +8,8 @@ import (
 	"google.golang.org/protobuf/encoding/protowire"
 )
 
-// ChainOperator is the operator that runs a chain.
-const ChainOperator = "Chain"
+// chainOperator is the operator that runs a chain.
+const chainOperator = "Chain"
 
 // Chain is several nodes, in the order in which they run, that are one node of a graph.
 type Chain struct {
@@ -27,7 +27,7 @@ type link struct {
 	attributes       [][]byte
 }
 
-// Fuse makes the longest run of nodes of a domain, each behind the other, one node of the operator [ChainOperator]. An
+// Fuse makes the longest run of nodes of a domain, each behind the other, one node of the operator Chain. An
 // attribute "a" of the n-th is "n.a" of that node. Where there are no two such nodes, or the graph has a value of which it is
 // not clear what it is, the model stays as it is and the chain is empty.
 func Fuse(model []byte, domain string) ([]byte, Chain, error) {
@@ -163,8 +163,8 @@ func chainNode(links []link, domain string, inputs, outputs []string) message {
 	for _, name := range outputs {
 		m.string(nodeOutput, name)
 	}
-	m.string(nodeName, ChainOperator)
-	m.string(nodeOpType, ChainOperator)
+	m.string(nodeName, chainOperator)
+	m.string(nodeOpType, chainOperator)
 	m.string(nodeDomain, domain)
 	for i, l := range links {
 		for _, attribute := range l.attributes {

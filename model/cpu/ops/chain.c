@@ -284,8 +284,8 @@ static OrtStatus *build(Chain *c, const Program *p) {
 }
 
 OrtStatus *chain_new(const OrtApi *api, const Program *program, Chain **chain) {
-  if (!ort) {
-    inner = *api;
+  if (ort != api) {
+    ort = api, inner = *api;
     inner.KernelContext_GetInputCount = input_count;
     inner.KernelContext_GetInput = get_input;
     inner.KernelContext_GetOutput = get_output;
@@ -295,7 +295,6 @@ OrtStatus *chain_new(const OrtApi *api, const Program *program, Chain **chain) {
     inner.KernelInfoGetAttribute_float = attribute_float;
     inner.KernelInfo_GetConfigEntries = config_entries;
   }
-  ort = api;
   *chain = calloc(1, sizeof **chain);
   if (!*chain) return fail(api, ORT_FAIL, "out of memory");
   OrtStatus *status = build(*chain, program);
