@@ -94,28 +94,21 @@ func (b cpu) decoderInputs() {
 // in use are ever read, so it costs no time, and an 8-bit table alone would change one
 // translation in a hundred.
 func (b cpu) embed(stack string) string {
-	table, relative := embeddings(stack), b.spec.Positions == model.RelativePositions
+	table := embeddings(stack)
+	op, inputs, width, scale := "EmbedRows", []string(nil), b.spec.DModel, b.spec.EmbedScale
 	if !b.int8() {
-		panels, rows := b.panels(table, table)
-		inputs := []string{panels, "ids"}
-		if !relative {
-			inputs = append(inputs, b.positions(stack), "pos")
-		}
-		return b.Node(onnx.Dragoman, b.stored("Embed"), inputs, 1, onnx.Int("width", rows), onnx.Float("scale", b.spec.EmbedScale))[0]
+		op, inputs = b.stored("Embed"), make([]string, 1)
+		inputs[0], width = b.panels(table, table)
+	} else if panels, unit := b.int8Table(table); unit > 0 {
+		op, inputs, scale = "EmbedInt8", panels, unit*scale
+	} else {
+		inputs = []string{b.use(b.w.half(table))}
 	}
-	if inputs, unit := b.int8Table(table); unit > 0 {
-		inputs = append(inputs, "ids")
-		if !relative {
-			inputs = append(inputs, b.positions(stack), "pos")
-		}
-		return b.Node(onnx.Dragoman, "EmbedInt8", inputs, 1, onnx.Int("width", b.spec.DModel), onnx.Float("scale", unit*b.spec.EmbedScale))[0]
+	inputs = append(inputs, "ids")
+	if b.spec.Positions != model.RelativePositions {
+		inputs = append(inputs, b.positions(stack), "pos")
 	}
-	rows := b.cast(b.Op("Gather", []string{b.use(b.w.half(table)), "ids"}), onnx.Float32)
-	scaled := b.Op("Mul", []string{rows, b.Floats("embed_scale", []float32{b.spec.EmbedScale})})
-	if relative {
-		return scaled
-	}
-	return b.Op("Add", []string{scaled, b.Op("Gather", []string{b.positions(stack), "pos"})})
+	return b.Node(onnx.Dragoman, op, inputs, 1, onnx.Int("width", width), onnx.Float("scale", scale))[0]
 }
 
 // int8Table are the panels and scales of a table that the checkpoint has in 8 bits, which costs nothing, and what they are to
@@ -331,7 +324,7 @@ const spareCandidates = 8
 // then as good as the hidden states; only the sum over the vocabulary, where errors
 // cancel, comes from the 8-bit logits.
 func (b cpu) candidates(y string) {
-	x, outputs := b.Op("Gather", []string{y, "wanted"}), []string{"val", "idx", "lse"}
+	x, outputs := b.Node(onnx.Dragoman, "PickRows", []string{y, "wanted"}, 1)[0], []string{"val", "idx", "lse"}
 	spare := onnx.Int("spare", spareCandidates)
 	if b.int8() {
 		q := b.quantize(x)

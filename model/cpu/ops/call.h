@@ -108,6 +108,7 @@ static inline OrtStatus *run(Call c, Task *t, int64_t elements) {
 // operator_named finds an operator by n bytes of name, null if there is none.
 const Operator *operator_named(const char *name, size_t n);
 
+OrtStatus *op_pick_rows(void *kernel, OrtKernelContext *context);
 OrtStatus *op_quantize(void *kernel, OrtKernelContext *context);
 OrtStatus *op_activation_quantize(void *kernel, OrtKernelContext *context);
 OrtStatus *op_gate(void *kernel, OrtKernelContext *context);
@@ -126,6 +127,7 @@ OrtStatus *op_product_activation_f32(void *kernel, OrtKernelContext *context);
 OrtStatus *op_product_activation_f16(void *kernel, OrtKernelContext *context);
 OrtStatus *op_embed_f32(void *kernel, OrtKernelContext *context);
 OrtStatus *op_embed_f16(void *kernel, OrtKernelContext *context);
+OrtStatus *op_embed_rows(void *kernel, OrtKernelContext *context);
 OrtStatus *op_embed_int8(void *kernel, OrtKernelContext *context);
 OrtStatus *op_shortlist(void *kernel, OrtKernelContext *context);
 OrtStatus *op_ssru(void *kernel, OrtKernelContext *context);

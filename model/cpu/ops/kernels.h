@@ -73,8 +73,8 @@ typedef struct {
   // multiply_panel computes the columns of one panel of y = x·w [rows, width]; with a bias
   // [width], of activation(x·w + bias).
   void (*multiply_panel)(float *y, const float *x, int64_t rows, Panels w, int64_t panel, const float *bias, Activation activation);
-  // embed_row writes column id of w, times scale, plus position [depth]; null: none.
-  void (*embed_row)(float *y, Panels w, int64_t id, float scale, const float *position);
+  // embed_row writes every step-th number of w from the one at `at`, times scale, plus position [depth]; null: none.
+  void (*embed_row)(float *y, Panels w, int64_t at, int64_t step, float scale, const float *position);
   // quantize_row writes n floats in 8 bits, x ≈ (q - 128)·scale/127, scale being the largest magnitude. With an
   // alpha that is not 0, x ≈ (q - 127)/alpha, larger numbers are cut off, and scale is 1.
   void (*quantize_row)(uint8_t *q, float *scale, const float *x, int64_t n, float alpha);

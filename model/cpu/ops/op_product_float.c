@@ -54,14 +54,15 @@ typedef struct {
   const float *positions;
   const int64_t *ids, *pos;
   Panels table;
+  int rows;  // it is no panels, but has a row for each token
   float scale;
 } Embed;
 
 static void embed_item(Task *t, int64_t r, void *scratch) {
   const Embed *a = t->arguments;
-  int64_t d = a->table.depth;
+  int64_t d = a->table.depth, id = a->ids[r], step = a->rows ? 1 : PANEL_WIDTH;
   (void)scratch;
-  kernels->embed_row(a->y + r * d, a->table, a->ids[r], a->scale, a->positions ? a->positions + a->pos[r] * d : NULL);
+  kernels->embed_row(a->y + r * d, a->table, id / step * step * d + id % step, step, a->scale, a->positions ? a->positions + a->pos[r] * d : NULL);
 }
 
 // check_tokens checks that there are embeddings of tokens, and of their positions where these have some.
@@ -74,16 +75,21 @@ static OrtStatus *check_tokens(Call c, const int64_t *ids, int64_t rows, int64_t
   return NULL;
 }
 
-static OrtStatus *embed(const Node *k, OrtKernelContext *context, int half) {
+static OrtStatus *embed(const Node *k, OrtKernelContext *context, int half, int rowwise) {
   Call c = {k->api, context, k};
-  Embed a = {.scale = k->scale};
-  int64_t rows = ANY, d[2] = {ANY, ANY};
-  TRY(panels(c, k, 0, ANY, half, &a.table));
-  d[1] = a.table.depth;
+  Embed a = {.scale = k->scale, .rows = rowwise};
+  int64_t rows = ANY, d[2] = {ANY, k->width};
+  if (rowwise) {
+    TRY(input(c, 0, &a.table.data, d, 2));
+    a.table = (Panels){a.table.data, d[1], d[0], half};
+  } else {
+    TRY(panels(c, k, 0, ANY, half, &a.table));
+  }
+  d[0] = ANY, d[1] = a.table.depth;
   TRY(input(c, 1, &a.ids, &rows, 1));
   TRY(input(c, 2, &a.positions, d, 2));
   TRY(vector(c, 3, &a.pos, rows));
-  TRY(check_tokens(c, a.ids, rows, k->width, a.positions, a.pos, d[0]));
+  TRY(check_tokens(c, a.ids, rows, a.table.width, a.positions, a.pos, d[0]));
   d[0] = rows;
   TRY(output(c, 0, d, 2, &a.y));
   Task t = {.item = embed_item, .items = rows, .arguments = &a};
@@ -128,6 +134,7 @@ OrtStatus *op_embed_int8(void *kernel, OrtKernelContext *context) {
 
 // Embed: table [P, d, 32], ids int64 [R], positions [L, d], pos int64 [R] → y [R, d] =
 // table[ids]·scale + positions[pos], where the columns of the table are N tokens. The last two may be
-// left out.
-OrtStatus *op_embed_f32(void *kernel, OrtKernelContext *context) { return embed(kernel, context, 0); }
-OrtStatus *op_embed_f16(void *kernel, OrtKernelContext *context) { return embed(kernel, context, 1); }
+// left out. EmbedRows: table float16 [N, d]; the attribute width is d.
+OrtStatus *op_embed_f32(void *kernel, OrtKernelContext *context) { return embed(kernel, context, 0, 0); }
+OrtStatus *op_embed_f16(void *kernel, OrtKernelContext *context) { return embed(kernel, context, 1, 0); }
+OrtStatus *op_embed_rows(void *kernel, OrtKernelContext *context) { return embed(kernel, context, 1, 1); }

@@ -1,4 +1,6 @@
 // Row-wise operators.
+#include <string.h>
+
 #include "call.h"
 
 typedef struct {
@@ -10,6 +12,23 @@ typedef struct {
   Activation activation;
   float alpha, epsilon;
 } Rows;
+
+// PickRows: x [R, N], wanted int64 [Q] → y [Q, N]: rows of x.
+OrtStatus *op_pick_rows(void *kernel, OrtKernelContext *context) {
+  Call c = {((Node *)kernel)->api, context, kernel};
+  const float *x;
+  const int64_t *wanted;
+  float *y;
+  int64_t d[2] = {ANY, ANY}, n = ANY;
+  TRY(input(c, 0, &x, d, 2));
+  TRY(input(c, 1, &wanted, &n, 1));
+  TRY(output(c, 0, (int64_t[]){n, d[1]}, 2, &y));
+  for (int64_t i = 0; i < n; i++) {
+    if (wanted[i] < 0 || wanted[i] >= d[0]) return refuse(c.api, "row %lld is none of %lld", (long long)wanted[i], (long long)d[0]);
+    memcpy(y + i * d[1], x + wanted[i] * d[1], d[1] * sizeof *y);
+  }
+  return NULL;
+}
 
 static void quantize_item(Task *t, int64_t r, void *scratch) {
   const Rows *a = t->arguments;

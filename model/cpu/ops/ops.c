@@ -65,6 +65,7 @@ static OrtStatusPtr create(const OrtCustomOp *op, const OrtApi *api, const OrtKe
   {{.base = OPERATOR(create, free, COMPUTE), .name = NAME, .inputs = INPUTS, .outputs = OUTPUTS}, ATTRIBUTES}
 
 static const Op ops[] = {
+    OP("PickRows", "fl", "f", "", op_pick_rows),
     OP("Quantize", "f", "bf", "A", op_quantize),
     OP("ReluQuantize", "fff", "bf", "A", op_activation_quantize),
     OP("ActivationQuantize", "fff", "bf", "a", op_activation_quantize),
@@ -86,6 +87,7 @@ static const Op ops[] = {
     OP("ProductActivationF16", "fhf", "f", "wa", op_product_activation_f16),
     OP("EmbedF32", "flFL", "f", "wf", op_embed_f32),
     OP("EmbedF16", "hlFL", "f", "wf", op_embed_f16),
+    OP("EmbedRows", "hlFL", "f", "wf", op_embed_rows),
     OP("EmbedInt8", "cflFL", "f", "wf", op_embed_int8),
     OP("Shortlist", "liilib", "i", "now", op_shortlist),
     OP("Ssru", "ffiliibF", "f", "lhd", op_ssru),

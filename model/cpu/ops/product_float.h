@@ -137,12 +137,10 @@ static void multiply_panel(float *y, const float *x, int64_t rows, Panels w, int
     all_rows(t, rows, 0);
 }
 
-static void embed_row(float *y, Panels w, int64_t id, float scale, const float *position) {
-  int64_t at = id / PANEL_WIDTH * PANEL_WIDTH * w.depth + id % PANEL_WIDTH;
-  for (int64_t k = 0; k < w.depth; k++, at += PANEL_WIDTH) {
-    float v = w.half ? half_to_float(((const uint16_t *)w.data)[at]) : ((const float *)w.data)[at];
-    y[k] = v * scale + (position ? position[k] : 0);
-  }
+static void embed_row(float *y, Panels w, int64_t at, int64_t step, float scale, const float *position) {
+  for (int64_t k = 0; k < w.depth; k++, at += step)
+    y[k] = (w.half ? half_to_float(((const uint16_t *)w.data)[at]) : ((const float *)w.data)[at]) * scale;
+  for (int64_t k = 0; position && k < w.depth; k++) y[k] += position[k];  // apart: rounded twice on every CPU
 }
 
 #endif

@@ -190,6 +190,17 @@ func (e embedding) call() call {
 		inputs:  []arg{e.table.arg(), int64s(e.ids...), floats(e.positions, lastPosition+1, e.table.depth), int64s(e.pos...)}}
 }
 
+// rowwise is the same with a row for each token, of halves.
+func (e embedding) rowwise() call {
+	c, rows := e.call(), make([]float16.Float16, 0, len(e.table.values))
+	for _, v := range e.table.values {
+		rows = append(rows, float16.Fromfloat32(v))
+	}
+	c.op, c.attrs[0] = "EmbedRows", onnx.Int("width", e.table.depth)
+	c.inputs[0] = halves(rows, e.table.width, e.table.depth)
+	return c
+}
+
 func TestEmbed(t *testing.T) {
 	for _, half := range []bool{false, true} {
 		for _, size := range [][2]int{{1, 1}, {17, 33}, {256, 100}, {1024, 64}} {
@@ -197,6 +208,9 @@ func TestEmbed(t *testing.T) {
 				e := newEmbedding(rows, rows, size[0], size[1], half)
 				got := e.call().run(t)[0].([]float32)
 				require.Len(t, got, rows*size[0])
+				if half {
+					require.Equal(t, got, e.rowwise().run(t)[0])
+				}
 				for i, v := range got {
 					r, k := i/size[0], i%size[0]
 					position := float64(e.positions[int(e.pos[r])*size[0]+k])

@@ -191,3 +191,14 @@ func doubles(x []float32) []float64 {
 	}
 	return y
 }
+
+func TestPickRows(t *testing.T) {
+	x := []float32{1, 2, 3, 4, 5, 6}
+	for _, test := range []struct {
+		wanted []int64
+		want   []float32
+	}{{[]int64{2, 0, 2}, []float32{5, 6, 1, 2, 5, 6}}, {[]int64{1}, []float32{3, 4}}, {nil, []float32{}}} {
+		got := call{op: "PickRows", inputs: []arg{floats(x, 3, 2), int64s(test.wanted...)}, outputs: []onnx.DataType{onnx.Float32}}.run(t)[0]
+		assert.Equal(t, test.want, got)
+	}
+}

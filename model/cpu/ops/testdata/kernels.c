@@ -121,9 +121,9 @@ static void product(int64_t rows, int64_t depth, int64_t width, int half) {
     print(y, rows * width);
   }
   float *position = numbers(depth), *embedded = malloc(depth * sizeof *embedded);
-  embed_row(embedded, p, width - 1, 2, position);
+  embed_row(embedded, p, (width - 1) / 32 * 32 * p.depth + (width - 1) % 32, 32, 2, position);
   print(embedded, depth);
-  embed_row(embedded, p, 0, 2, NULL);
+  embed_row(embedded, p, 0, 32, 2, NULL);
   print(embedded, depth);
   free(x), free(w), free(bias), free(y), free(halves), free(position), free(embedded);
 }
