@@ -22,8 +22,8 @@
 #   PYTHON=python3           the Python (3.11 or newer) that the packages are installed for
 #
 #   offline: BENCH_BEAMS="1 5" BENCH_LENGTHS="16 32 128" BENCH_SENTENCES="1 8 32 64"
-#            BENCH_SHAPE=418M          opus-base, opus-tc-big, or madlad-3B, with folders of its own and BENCH_PRECISIONS=int8, of
-#                                      which BENCH_SIDES="dragoman-int8 ctranslate2-int8" are measured
+#            BENCH_SHAPE=418M          opus-base, opus-tc-big, or madlad-3B, with BENCH_PRECISIONS=int8, of which
+#                                      BENCH_SIDES="dragoman-int8 ctranslate2-int8" are measured
 #            BENCH_CELL_SECONDS=60     a side leaves out what would take it longer
 #   served:  BENCH_MODELS="bundled 418M 418M-greedy" BENCH_SERVED_SHARES="0.25 0.5 0.8 1.2"
 #            BENCH_SERVED_SECONDS=20 BENCH_SERVED_ARRIVALS=80 BENCH_SERVED_LONGEST=90
@@ -40,8 +40,9 @@
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 build=${BENCH_DIR:-build/bench}
-shape=${BENCH_SHAPE:-418M} languages=
+shape=${BENCH_SHAPE:-418M} languages= models=$build
 [[ $shape != opus-* ]] || languages=en:fr
+[[ $shape == 418M ]] || models=$build/$shape  # of the shape
 python=$build/venv/bin/python
 
 main() {
@@ -72,7 +73,7 @@ tools() {
 }
 
 programs() {
-  mkdir -p "$build"/{bin,log}
+  mkdir -p "$build"/{bin,log} "$models"
   make --no-print-directory build runtime >&2
   go build -trimpath -o "$build/bin/" ./scripts/bench/{offline,server} ./scripts/{stress_test,random_checkpoint}
 }
@@ -80,9 +81,9 @@ programs() {
 # exported makes the checkpoint of the 418M shape and exports it.
 exported() {
   local precision
-  checkpoint "$build/checkpoint"
+  checkpoint "$models/checkpoint"
   for precision in ${BENCH_PRECISIONS:-int8 fp32}; do
-    MODEL_LANGUAGES=$languages ./build/dragoman pull "$build/checkpoint" --precision "$precision" --out "$build/$precision" >&2
+    MODEL_LANGUAGES=$languages ./build/dragoman pull "$models/checkpoint" --precision "$precision" --out "$models/$precision" >&2
   done
 }
 
@@ -90,7 +91,7 @@ setup() {
   local precision
   exported
   for precision in ${BENCH_PRECISIONS:-int8 fp32}; do
-    convert "$build/checkpoint" "$build/ct2-${precision/fp/float}" "${precision/fp/float}"
+    convert "$models/checkpoint" "$models/ct2-${precision/fp/float}" "${precision/fp/float}"
   done
   [[ $shape == 418M ]] || return 0
   for precision in int8 fp32; do

@@ -8,7 +8,7 @@ import time
 import settings
 from host import Noise
 from results import Results
-from settings import SHAPE, built, knob, peer
+from settings import SHAPE, built, knob, of_shape, peer
 from side import Side, SideError
 
 # Of the random checkpoint: rows, and a row that is no special token, begins sources, the token that ends them, and that of the
@@ -26,11 +26,11 @@ def sides():
     threads = settings.THREADS
 
     def dragoman(precision):
-        return [built("bin", "offline"), "-model", built(precision), "-library", settings.LIBRARY,
+        return [built("bin", "offline"), "-model", of_shape(precision), "-library", settings.LIBRARY,
                 "-threads", str(threads)]
 
     def ctranslate2(precision, inter):
-        return [*peer("offline_ctranslate2.py"), built("checkpoint"), built("ct2-" + precision), precision,
+        return [*peer("offline_ctranslate2.py"), of_shape("checkpoint"), of_shape("ct2-" + precision), precision,
                 str(inter), str(threads // inter)]
 
     every = [
@@ -40,7 +40,7 @@ def sides():
         Side("dragoman-fp32", dragoman("fp32")),
         Side("ctranslate2-float32", ctranslate2("float32", 1)),
         Side("ctranslate2-float32 mkl", ctranslate2("float32", 1), {"CT2_USE_MKL": "1"}),
-        Side("transformers-fp32", [*peer("offline_transformers.py"), built("checkpoint"), str(threads)]),
+        Side("transformers-fp32", [*peer("offline_transformers.py"), of_shape("checkpoint"), str(threads)]),
     ]
     names = knob("SIDES", "")
     return [s for s in every if not names or s.name.split()[0] in names.split()]
@@ -101,7 +101,7 @@ def main():
     every = sides()
     cells = list(itertools.product(knob("BEAMS", [1, 5]), knob("LENGTHS", [16, 32, 128], quick=[16]),
                                    knob("SENTENCES", [1, 8, 32, 64], quick=[1, 8])))
-    results = Results("offline", cell_seconds=CELL_SECONDS, sides=[s.name for s in every])
+    results = Results("offline" if SHAPE == "418M" else f"offline-{SHAPE}", shape=SHAPE, cell_seconds=CELL_SECONDS, sides=[s.name for s in every])
     estimate, skipped = Estimate(), set()
     try:
         check(every, sorted({length for _, length, _ in cells}), results)

@@ -6,6 +6,11 @@ from matplotlib import pyplot
 import settings
 from tables import group, median, number, table
 
+OTHERS = ["opus-base", "opus-tc-big", "madlad-3B"]  # shapes beside the 418M one
+TARGETS = {  # {shape: {beams: {sentences: times CTranslate2 int8}}}
+    "418M": {1: {1: 3.5, 8: 3, 32: 2.2, 64: 2}, 5: {1: 5, 8: 2.7, 32: 2.2, 64: 2.2}},
+    **{shape: {beams: dict.fromkeys((1, 8, 32), wanted) for beams in (1, 4)}
+       for shape, wanted in zip(OTHERS, (2, 2, 1.5))}}
 INT8, FP32 = ["dragoman-int8", "ctranslate2-int8"], ["dragoman-fp32", "ctranslate2-float32", "transformers-fp32"]
 
 
@@ -13,7 +18,8 @@ def report(found):
     """The stage's Markdown and its targets."""
     speeds = _speeds(found["runs"])
     shared = found["header"].get("identical_greedy_ids", {})
-    text = ["## Offline\n\nGenerated tokens per second, of the best hypothesis only, of batches that are decoded at once; "
+    shape = found["header"].get("shape", "418M")
+    text = [f"## Offline, {shape} shape\n\nGenerated tokens per second, of the best hypothesis only, of batches that are decoded at once; "
             "as many source tokens as generated ones. Sentences per second are that by the length. Ratios are to the best "
             "peer of the same precision, of CTranslate2 the faster of its settings for each cell. "
             f"A cell is empty where one run would have taken longer than {found['header']['cell_seconds']} s.\n",
@@ -25,9 +31,9 @@ def report(found):
         rows.append([beams, length, sentences, *(number(at[s]) for s in INT8), _ratio(at, INT8),
                      *(number(at[s]) for s in FP32), _ratio(at, FP32)])
     text.append(table(["beams", "length", "sentences", *INT8, "ratio", *FP32, "ratio"], rows))
-    for length in sorted({length for _, length, _ in cells}):
+    for length in sorted({length for _, length, _ in cells}) if shape == "418M" else []:
         text.append(f"![Throughput against batch size, length {length}]({_plot(speeds, cells, length)})\n")
-    return "\n".join(text), _targets(speeds, cells)
+    return "\n".join(text), _targets(shape, speeds, cells)
 
 
 def _speeds(runs):
@@ -52,17 +58,15 @@ def _ratio(at, sides):
     return ratio and f"**{ratio:.2f}**"
 
 
-def _targets(speeds, cells):
+def _targets(shape, speeds, cells):
     """Lengths count alike: the target must hold at each, so the worst is compared."""
     def worst(beams, sentences):
         ratios = [_compare({s: speeds.get((s, b, l, n)) for s in INT8}, INT8) for b, l, n in cells
                   if (b, n) == (beams, sentences)]
         return min((r for r in ratios if r), default=None)
 
-    return [("int8, 5 beams, 32 sentences: × CTranslate2 int8, at the worst length", 1.5, worst(5, 32)),
-            ("int8, greedy, 32 sentences: × CTranslate2 int8, at the worst length", 1.2, worst(1, 32)),
-            ("int8, greedy, 1 sentence: × CTranslate2 int8, at the worst length", 1.0, worst(1, 1)),
-            ("int8, 5 beams, 1 sentence: × CTranslate2 int8, at the worst length", 1.0, worst(5, 1))]
+    return [(f"{shape}, int8, beams: {beams}, sentences: {sentences}: × CTranslate2 int8", wanted, worst(beams, sentences))
+            for beams, by_sentences in TARGETS[shape].items() for sentences, wanted in by_sentences.items()]
 
 
 def _plot(speeds, cells, length):

@@ -37,6 +37,11 @@ def built(*parts):
     return os.path.join(BUILD, *parts)
 
 
+def of_shape(*parts):
+    """A path in the folder of the shape's models."""
+    return built(*([] if SHAPE == "418M" else [SHAPE]), *parts)
+
+
 def peer(script):
     """The command line that runs a script of a peer."""
     return [PYTHON, path("scripts", "bench", "peers", script)]
