@@ -468,11 +468,10 @@ func (c *converted) source(tensor string) (name string, part, parts int) {
 func (c *converted) tensor(p Parameter) (Tensor, error) {
 	name, part, parts := c.source(p.Name)
 	own, v, ok := c.file.Find(name)
-	t := Tensor{Name: p.Name, Shape: p.Shape, DType: F32}
+	t := zeros(p)
 	isBias := strings.HasSuffix(name, "/bias")
 	switch {
 	case !ok && isBias:
-		t.data = &dequantized{} // zeros
 		return t, nil
 	case !ok:
 		return t, fmt.Errorf("variable %s is missing: the network demands it", name)

@@ -21,6 +21,11 @@ type dequantized struct {
 	scales []float32 // that numbers are divided by: one for all, or one for each row; nil: they are floats
 }
 
+// zeros is a tensor of nothing else, which is in no file.
+func zeros(p Parameter) Tensor {
+	return Tensor{Name: p.Name, Shape: p.Shape, DType: F32, data: &dequantized{}}
+}
+
 // ReadAt implements [io.ReaderAt] for whole elements.
 func (d *dequantized) ReadAt(p []byte, offset int64) (int, error) {
 	size := int64(F32.size())

@@ -198,6 +198,9 @@ func arrange(spec model.Spec, stored map[string]Tensor) (map[string]Tensor, erro
 			tensors[Head] = shared
 		}
 	}
+	if _, ok := tensors[LogitsBias]; !ok && spec.LogitsBias { // as in transformers
+		tensors[LogitsBias] = zeros(Parameter{LogitsBias, []int{1, spec.VocabSize}})
+	}
 	if err := checkLayout(spec, want, tensors); err != nil {
 		return nil, err
 	}
