@@ -199,13 +199,13 @@ func (l *loader) preparer(precision model.Precision, downloads string) (*weights
 		Firefox: l.cfg.Firefox, Family: l.cfg.Family, Accept: weights.AcceptConfig, Log: l.log,
 	}
 	if precision == model.FP16 { // which GPUs ask for
-		settings.Accept = func(config []byte) (int64, error) {
-			if spec, err := checkpoint.ParseConfig(config); err == nil {
+		settings.Accept = func(config, generation []byte) (int64, error) {
+			if spec, err := checkpoint.ParseConfig(config, generation); err == nil {
 				if err := acceptsNetwork(spec); err != nil {
 					return 0, err
 				}
 			}
-			return weights.AcceptConfig(config)
+			return weights.AcceptConfig(config, generation)
 		}
 	}
 	if terminal, ok := l.stderr.(*os.File); ok {

@@ -45,9 +45,11 @@ func ReadSpec(dir string) (model.Spec, error) {
 	return parseSpec(dir, config, generation)
 }
 
-// ParseConfig is [ReadSpec] for the content of a config.json that no other file goes
-// with yet, such as one that was fetched to see whether the rest is worth it.
-func ParseConfig(config []byte) (model.Spec, error) { return parseSpec("", config, nil) }
+// ParseConfig is [ReadSpec] for the contents of a config.json and a generation_config.json, or nil, that
+// were fetched to see whether the rest is worth it.
+func ParseConfig(config, generation []byte) (model.Spec, error) {
+	return parseSpec("", config, generation)
+}
 
 // parseSpec reads the contents of dir's config.json and generation_config.json.
 // Older checkpoints have but the first, which then holds the fields of both:

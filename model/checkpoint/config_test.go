@@ -180,6 +180,8 @@ func TestGenerationRefuses(t *testing.T) {
 		"bad words":       {`{"bad_words_ids": [[1], [2]]}`, `"bad_words_ids" is [[1], [2]]: only [[1]] is supported`},
 		"other end":       {`{"forced_eos_token_id": 3}`, `"forced_eos_token_id" is 3: only 2 is supported`},
 		"renormalized":    {`{"bad_words_ids": [[1]], "renormalize_logits": true}`, "where the logits have no bias"},
+		"long at least":   {`{"min_length": 22}`, "min length is 22: use 0 to the max length, 21"},
+		"many new ones":   {`{"max_new_tokens": 50, "min_new_tokens": 51}`, "min length is 52: use 0 to the max length, 51"},
 		"without an end":  {`{"min_length": 2, "renormalize_logits": true}`, `"renormalize_logits" is true: false is supported with a least length`},
 		"without repeats": {`{"no_repeat_ngram_size": 3, "renormalize_logits": true}`, `with "no_repeat_ngram_size" or`},
 		"with penalties":  {`{"repetition_penalty": 1.1, "renormalize_logits": true}`, `or "repetition_penalty"`},

@@ -1,10 +1,12 @@
 package checkpoint
 
 import (
+	"cmp"
 	"encoding/json"
 	"math"
 
 	"dragoman/model"
+	"dragoman/model/search"
 )
 
 // neutralSettings are generation settings that change what generate() returns
@@ -80,7 +82,7 @@ func parseGeneration(o *fields, spec *model.Spec) error {
 		o.fail("decoder_start_token_id", "another one than \"pad_token_id\" is supported, which has no position")
 	}
 	parseForced(o, spec)
-	return o.err
+	return cmp.Or(o.err, search.DefaultOptions(spec.Generation).Validate())
 }
 
 // parseEarlyStopping reads true, false, "never" or null.

@@ -3,6 +3,7 @@ package checkpoint
 import (
 	"encoding/json"
 	"maps"
+	"slices"
 	"testing"
 
 	"dragoman/model"
@@ -58,7 +59,7 @@ func TestReadSpecOfMarian(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			want := want
 			test.change(&want)
-			got, err := ParseConfig(marian(t, test.config))
+			got, err := ParseConfig(marian(t, test.config), nil)
 			require.NoError(t, err)
 			assert.Equal(t, want, got)
 		})
@@ -84,7 +85,7 @@ func TestReadSpecOfMarianRefuses(t *testing.T) {
 		"forced end":        {"forced_eos_token_id", 5, `"forced_eos_token_id" is 5: only 0 is supported`},
 	} {
 		t.Run(name, func(t *testing.T) {
-			_, err := ParseConfig(marian(t, map[string]any{test.field: test.value}))
+			_, err := ParseConfig(marian(t, map[string]any{test.field: test.value}), nil)
 			require.ErrorContains(t, err, test.want)
 		})
 	}
@@ -96,7 +97,7 @@ func TestLayoutOfMarian(t *testing.T) {
 		nil, {"tie_word_embeddings": false}, {"share_encoder_decoder_embeddings": false, "decoder_vocab_size": 60000},
 		{"share_encoder_decoder_embeddings": false, "tie_word_embeddings": false},
 	} {
-		spec, err := ParseConfig(marian(t, config))
+		spec, err := ParseConfig(marian(t, config), nil)
 		require.NoError(t, err)
 		total := 0
 		for _, p := range Layout(spec) {
@@ -116,13 +117,49 @@ func TestLayoutOfMarian(t *testing.T) {
 	assert.Equal(t, Head, embeddingOf(Head, own))
 }
 
+// transformers has zeros for a bias of the logits that is not there.
+func TestLogitsWithoutBias(t *testing.T) {
+	small := map[string]any{"vocab_size": 10, "d_model": 4, "encoder_attention_heads": 1, "decoder_attention_heads": 1, "encoder_layers": 1,
+		"decoder_layers": 1, "encoder_ffn_dim": 4, "decoder_ffn_dim": 4, "max_position_embeddings": 3, "pad_token_id": 9, "decoder_start_token_id": 9,
+		"bad_words_ids": nil}
+	for name, test := range map[string]struct {
+		config []byte
+		bias   []Source
+		want   float32
+		fails  string
+	}{
+		"Opus-MT":          {config: marian(t, small)},
+		"mBART":            {config: mbart(t, map[string]any{"vocab_size": 10, "d_model": 4, "encoder_layers": 1, "decoder_layers": 1, "encoder_attention_heads": 1, "decoder_attention_heads": 1, "encoder_ffn_dim": 4, "decoder_ffn_dim": 4})},
+		"there":            {config: marian(t, small), bias: []Source{constant(LogitsBias, 3, 1, 10)}, want: 3},
+		"of another shape": {config: marian(t, small), bias: []Source{constant(LogitsBias, 3, 1, 9)}, fails: "tensor final_logits_bias has shape [1 9]"},
+	} {
+		spec, err := ParseConfig(test.config, nil)
+		require.NoError(t, err, name)
+		dir, tensors := folderOf(t, test.config), test.bias
+		for _, p := range Layout(spec) {
+			if p.Name != LogitsBias {
+				tensors = append(tensors, constant(p.Name, 1, p.Shape...))
+			}
+		}
+		writeModel(t, dir, SafetensorsFile, tensors)
+		if test.fails != "" {
+			_, err = Open(dir)
+			require.ErrorContains(t, err, test.fails, name)
+			continue
+		}
+		bias, err := open(t, dir).Tensor(LogitsBias)
+		require.NoError(t, err, name)
+		assert.Equal(t, slices.Repeat([]float32{test.want}, 10), read(t, bias), name)
+	}
+}
+
 // Positions are computed where no file has them; what is in a file may be rounded.
 func TestPositionsOfMarian(t *testing.T) {
 	const encoder, decoder = "model.encoder.embed_positions.weight", "model.decoder.embed_positions.weight"
 	config := marian(t, map[string]any{"vocab_size": 10, "d_model": 4, "encoder_attention_heads": 1, "decoder_attention_heads": 1, "encoder_layers": 1,
 		"decoder_layers": 1, "encoder_ffn_dim": 4, "decoder_ffn_dim": 4, "max_position_embeddings": 3, "pad_token_id": 9, "decoder_start_token_id": 9,
 		"bad_words_ids": nil})
-	spec, err := ParseConfig(config)
+	spec, err := ParseConfig(config, nil)
 	require.NoError(t, err)
 	write := func(more ...Source) string {
 		dir, tensors := folderOf(t, config), more

@@ -35,12 +35,12 @@ func TestReadSpecOfT5(t *testing.T) {
 		BOS: 2, Pad: 1, EOS: 2,
 		Generation: model.Generation{Beams: 1, MaxLength: 21, LengthPenalty: 1, EarlyStopping: "false", RepetitionPenalty: 1},
 	}
-	got, err := ParseConfig(madlad(t, nil))
+	got, err := ParseConfig(madlad(t, nil), nil)
 	require.NoError(t, err)
 	assert.Equal(t, want, got)
 
 	// As transformers 5.23.0 saves it: what is tied and what is scaled are two things.
-	got, err = ParseConfig(madlad(t, map[string]any{"tie_word_embeddings": true, "scale_decoder_outputs": false}))
+	got, err = ParseConfig(madlad(t, map[string]any{"tie_word_embeddings": true, "scale_decoder_outputs": false}), nil)
 	require.NoError(t, err)
 	assert.Equal(t, want, got)
 
@@ -49,12 +49,12 @@ func TestReadSpecOfT5(t *testing.T) {
 	want.Pad, want.EOS, want.BOS = 0, 1, 1
 	got, err = ParseConfig(madlad(t, map[string]any{"tie_word_embeddings": nil, "feed_forward_proj": nil, "dense_act_fn": nil, "is_gated_act": nil, "pad_token_id": nil, "eos_token_id": nil,
 		"decoder_start_token_id": nil, "n_positions": nil, "relative_attention_max_distance": nil, "relative_attention_num_buckets": nil,
-		"num_decoder_layers": nil}))
+		"num_decoder_layers": nil}), nil)
 	require.NoError(t, err)
 	assert.Equal(t, want, got)
 
 	for literal, epsilon := range map[string]float32{"0.000001": 0, "1E-6": 0, "1e-5": 1e-5} {
-		got, err = ParseConfig(madlad(t, map[string]any{"layer_norm_epsilon": json.Number(literal)}))
+		got, err = ParseConfig(madlad(t, map[string]any{"layer_norm_epsilon": json.Number(literal)}), nil)
 		require.NoError(t, err)
 		assert.Equal(t, epsilon, got.Epsilon, literal)
 	}
@@ -62,13 +62,13 @@ func TestReadSpecOfT5(t *testing.T) {
 	for kind, activation := range map[string]model.Activation{
 		"relu": model.ReLU, "gelu": model.GELU, "gelu_new": model.GELUTanh, "silu": model.Swish, "gated-silu": model.Swish, "gated-relu": model.ReLU,
 	} {
-		got, err = ParseConfig(madlad(t, map[string]any{"feed_forward_proj": kind, "dense_act_fn": nil, "is_gated_act": nil}))
+		got, err = ParseConfig(madlad(t, map[string]any{"feed_forward_proj": kind, "dense_act_fn": nil, "is_gated_act": nil}), nil)
 		require.NoError(t, err)
 		assert.Equal(t, activation, got.Activation, kind)
 		assert.Equal(t, kind[0] == 'g' && kind[1] == 'a', got.Gated, kind)
 	}
 
-	got, err = ParseConfig(madlad(t, map[string]any{"dense_act_fn": "gelu", "is_gated_act": false}))
+	got, err = ParseConfig(madlad(t, map[string]any{"dense_act_fn": "gelu", "is_gated_act": false}), nil)
 	require.NoError(t, err)
 	assert.Equal(t, model.GELU, got.Activation, "what is said by itself goes first")
 	assert.False(t, got.Gated)
@@ -108,10 +108,10 @@ func TestReadSpecOfT5Refuses(t *testing.T) {
 		"forced start":    {"forced_bos_token_id", 7, `"forced_bos_token_id" is 7: only null is supported`},
 		"other token":     {"pad_token_id", 256000, `"pad_token_id" is 256000`},
 	} {
-		_, err := ParseConfig(madlad(t, map[string]any{test.field: test.value}))
+		_, err := ParseConfig(madlad(t, map[string]any{test.field: test.value}), nil)
 		assert.ErrorContains(t, err, test.want, name)
 	}
-	_, err := ParseConfig(madlad(t, map[string]any{"feed_forward_proj": "gated-tanh", "dense_act_fn": nil}))
+	_, err := ParseConfig(madlad(t, map[string]any{"feed_forward_proj": "gated-tanh", "dense_act_fn": nil}), nil)
 	assert.ErrorContains(t, err, `"feed_forward_proj" is "gated-tanh": relu, gelu, gelu_new or silu, or one`)
 }
 
@@ -119,7 +119,7 @@ func TestReadSpecOfT5Refuses(t *testing.T) {
 func TestLayoutOfT5(t *testing.T) {
 	for _, gated := range []string{"gated-gelu", "relu"} {
 		spec, err := ParseConfig(madlad(t, map[string]any{"is_gated_act": nil, "dense_act_fn": nil, "vocab_size": 40, "d_model": 9, "num_layers": 1, "num_decoder_layers": 2, "num_heads": 2,
-			"d_kv": 4, "d_ff": 7, "feed_forward_proj": gated}))
+			"d_kv": 4, "d_ff": 7, "feed_forward_proj": gated}), nil)
 		require.NoError(t, err)
 		total, stored, kept := 0, map[string]Tensor{}, 0
 		for _, p := range Layout(spec) {

@@ -61,7 +61,7 @@ func TestPullOfConverted(t *testing.T) {
 					from = ref(t, s.Base)
 				}
 				accepts := func(c *hub.Config) {
-					c.Accept = func(config []byte) (int64, error) {
+					c.Accept = func(config, _ []byte) (int64, error) {
 						assert.Contains(t, string(config), "model_type", "that of CTranslate2 says nothing of a network")
 						return size, nil
 					}

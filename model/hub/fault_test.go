@@ -110,7 +110,7 @@ func TestPullFails(t *testing.T) {
 		{name: "gated", opts: []hubtest.Option{hubtest.Gated()}, is: hub.ErrGated, text: "/owner/m2m100 and set HF_TOKEN", asked: 1},
 		{name: "gated for a token", token: "hf_secret", opts: []hubtest.Option{hubtest.Gated()}, is: hub.ErrGated, text: "with the account of HF_TOKEN", asked: 1},
 		{name: "no such revision", ref: repo + "@v9", is: hub.ErrRevisionNotFound, text: `no revision "v9": check the branch, tag or commit`, asked: 1},
-		{name: "no vocabulary", files: checkpoint(map[string][]byte{"vocab.json": nil}), is: hub.ErrIncomplete, text: "vocab.json is not there", asked: 7},
+		{name: "no vocabulary", files: checkpoint(map[string][]byte{"vocab.json": nil}), is: hub.ErrIncomplete, text: "vocab.json is not there", asked: 8},
 		{name: "no weights", files: checkpoint(map[string][]byte{weight: nil}), is: hub.ErrIncomplete, text: "none of model.safetensors, model.safetensors.index.json, pytorch_model.bin, pytorch_model.bin.index.json"},
 		{name: "listed but gone", files: shards("a.safetensors"), is: hub.ErrFileNotFound, text: "a.safetensors"},
 		{name: "shard above the folder", files: shards("../../etc/a.safetensors"), text: `"../../etc/a.safetensors"`},

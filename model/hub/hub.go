@@ -44,10 +44,10 @@ type Config struct {
 	// Firefox is the URL of an index of Firefox's models (FIREFOX_MODELS), beside which the files lie that it names by
 	// relative places. Default: Mozilla's.
 	Firefox string
-	// Accept, where set, is given the content of config.json before anything large
-	// is fetched, and returns the maximum size of such a model's weights in bytes.
+	// Accept, where set, is given the contents of config.json and generation_config.json, nil where there is none,
+	// before anything large is fetched, and returns the maximum size of such a model's weights in bytes.
 	// Its error ends the pull. Default: any model.
-	Accept func(config []byte) (weights int64, err error)
+	Accept func(config, generation []byte) (weights int64, err error)
 
 	Log      *slog.Logger // default: none
 	Progress Progress     // default: lines to Log
@@ -86,7 +86,7 @@ func New(cfg Config) (*Client, error) {
 		cfg.Progress = lines(cfg.Log)
 	}
 	if cfg.Accept == nil {
-		cfg.Accept = func([]byte) (int64, error) { return 1 << 44, nil } // 16 TiB
+		cfg.Accept = func(_, _ []byte) (int64, error) { return 1 << 44, nil } // 16 TiB
 	}
 	c := &Client{cfg: cfg, endpoint: endpoint, wait: wait, stallTimeout: 30 * time.Second, freeSpace: model.FreeSpace}
 	c.http = c.newHTTP()

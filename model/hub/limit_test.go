@@ -39,7 +39,7 @@ func endlessServer(t *testing.T, endless string) *httptest.Server {
 
 // bounded lets the weights be of limit bytes.
 func bounded(limit int64) func(*hub.Config) {
-	return func(c *hub.Config) { c.Accept = func([]byte) (int64, error) { return limit, nil } }
+	return func(c *hub.Config) { c.Accept = func(_, _ []byte) (int64, error) { return limit, nil } }
 }
 
 // A server that does not end cannot fill the disk: neither with a small file nor with
@@ -49,7 +49,7 @@ func TestEndlessFiles(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			s := endlessServer(t, name)
 			dir := t.TempDir()
-			c, err := hub.New(hub.Config{Accept: func([]byte) (int64, error) { return 2 * size, nil }})
+			c, err := hub.New(hub.Config{Accept: func(_, _ []byte) (int64, error) { return 2 * size, nil }})
 			require.NoError(t, err)
 			_, err = c.Pull(t.Context(), ref(t, s.URL), dir)
 			assert.ErrorIs(t, err, hub.ErrTooLarge)
@@ -82,7 +82,7 @@ func TestWeightsBeyondTheirBound(t *testing.T) {
 	_, err = newClient(t, s, bounded(2000)).Pull(t.Context(), ref(t, repo), t.TempDir())
 	assert.NoError(t, err)
 
-	c, err := hub.New(hub.Config{Accept: func([]byte) (int64, error) { return 4 * size, nil }})
+	c, err := hub.New(hub.Config{Accept: func(_, _ []byte) (int64, error) { return 4 * size, nil }})
 	require.NoError(t, err)
 	c.SetFreeSpace(func(string) (uint64, error) { return 3 * size, nil })
 	_, err = c.Pull(t.Context(), ref(t, endlessServer(t, weight).URL), t.TempDir())

@@ -115,7 +115,15 @@ func (p *pull) choose(files sourceFiles) (names []string, err error) {
 	if err != nil {
 		return nil, err
 	}
-	if p.maxWeight, err = p.cfg.Accept(config); err != nil {
+	var generation []byte
+	if ok, err := files.Has(checkpoint.GenerationConfigFile); err != nil {
+		return nil, err
+	} else if ok {
+		if generation, err = files.Read(checkpoint.GenerationConfigFile); err != nil {
+			return nil, err
+		}
+	}
+	if p.maxWeight, err = p.cfg.Accept(config, generation); err != nil {
 		return nil, err
 	}
 	small, err := chooseSmall(files, p.cfg.Family)

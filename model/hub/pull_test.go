@@ -257,13 +257,18 @@ func TestPullStopsBeforeTheWeights(t *testing.T) {
 		is   error
 		text string
 	}{
-		"no space":        {free: func(string) (uint64, error) { return 1234, nil }, is: hub.ErrNoSpace, text: "owner/m2m100 needs 320 kB (320038 bytes)"},
+		"no space":        {free: func(string) (uint64, error) { return 1234, nil }, is: hub.ErrNoSpace, text: "owner/m2m100 needs 320 kB (320022 bytes)"},
 		"unknown space":   {free: func(string) (uint64, error) { return 0, os.ErrPermission }, is: os.ErrPermission, text: "free disk space"},
 		"refused by user": {deny: refused, is: refused, text: "cannot fetch owner/m2m100: model_type is bert"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := hubtest.New(t, repo, checkpoint())
-			c := newClient(t, s, func(c *hub.Config) { c.Accept = func([]byte) (int64, error) { return size, tt.deny } })
+			c := newClient(t, s, func(c *hub.Config) {
+				c.Accept = func(_, generation []byte) (int64, error) {
+					assert.JSONEq(t, `{"num_beams": 5}`, string(generation))
+					return size, tt.deny
+				}
+			})
 			if tt.free != nil {
 				c.SetFreeSpace(tt.free)
 			}

@@ -240,11 +240,11 @@ func auto(s model.Spec) model.Precision {
 	return model.INT8
 }
 
-// AcceptConfig says whether config.json is that of a model which can be exported, and
+// AcceptConfig says whether config.json, with generation_config.json or nil, is that of a model which can be exported, and
 // the maximum size of its weights in bytes. It is meant for hub.Config.Accept, which
 // refuses a model before gigabytes are fetched.
-func AcceptConfig(config []byte) (weights int64, err error) {
-	spec, err := checkpoint.ParseConfig(config)
+func AcceptConfig(config, generation []byte) (weights int64, err error) {
+	spec, err := checkpoint.ParseConfig(config, generation)
 	if err != nil {
 		return 0, err
 	}

@@ -258,13 +258,15 @@ func TestRefuses(t *testing.T) {
 
 func TestAcceptConfig(t *testing.T) {
 	files := bundledFiles(t)
-	most, err := weights.AcceptConfig(files["config.json"])
+	most, err := weights.AcceptConfig(files["config.json"], nil)
 	require.NoError(t, err)
 	assert.Greater(t, most, int64(len(files["model.safetensors"])))
 	for config, want := range map[string]string{`{"model_type":"bert"}`: "config.json: \"model_type\"", `{`: "config.json"} {
-		_, err = weights.AcceptConfig([]byte(config))
+		_, err = weights.AcceptConfig([]byte(config), nil)
 		assert.ErrorContains(t, err, want)
 	}
+	_, err = weights.AcceptConfig(files["config.json"], []byte(`{"min_length": 30, "max_length": 20}`))
+	assert.ErrorContains(t, err, "generation_config.json: min length is 30: use 0 to the max length, 20")
 }
 
 func client(t *testing.T, endpoint string) *hub.Client {
