@@ -103,17 +103,36 @@ func TestFirefoxAtAURL(t *testing.T) {
 		files map[string][]byte
 		ref   string
 		want  []string
+		gone  string // what is said where there is something else
 	}{
-		"by its file": {files, "/" + enfr + ".gz", []string{enfr + ".gz", "vocab.enfr.spm.zst", "lex.50.50.enfr.s2t.bin.gz"}},
-		"by metadata": {told, "", []string{enfr + ".gz", "vocab.enfr.spm.zst", "lex.50.50.enfr.s2t.bin.gz", "metadata.json"}},
+		"by its file": {files, "/" + enfr + ".gz", []string{enfr + ".gz", "vocab.enfr.spm.zst", "lex.50.50.enfr.s2t.bin.gz"}, enfr + ".gz"},
+		"by metadata": {told, "", []string{enfr + ".gz", "vocab.enfr.spm.zst", "lex.50.50.enfr.s2t.bin.gz", "metadata.json"}, "metadata.json: this is not the JSON"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s, dir := hubtest.New(t, repo, tt.files), t.TempDir()
-			result, err := newClient(t, s).Pull(t.Context(), ref(t, s.Base+tt.ref), dir)
+			from := ref(t, s.Base+tt.ref)
+			result, err := newClient(t, s).Pull(t.Context(), from, dir)
 			require.NoError(t, err)
-			assert.Equal(t, hub.Result{Dir: dir}, result)
 			assertHolds(t, dir, tt.files, tt.want...)
 			assert.LessOrEqual(t, len(s.Requests()), 40, "the names that are tried are few")
+			assert.NotEmpty(t, result.Revision)
+			assert.Equal(t, hub.Result{Dir: dir, Revision: result.Revision}, result)
+			assertCommit := func(same bool, changed string) {
+				commit, err := newClient(t, s).Commit(t.Context(), from)
+				require.NoError(t, err)
+				assert.NotEmpty(t, commit)
+				assert.Equal(t, same, commit == result.Revision, changed)
+			}
+			assertCommit(true, "nothing")
+			for _, name := range tt.want {
+				changed := maps.Clone(tt.files)
+				changed[name] = append([]byte(" "), tt.files[name]...)
+				s.Push("main", changed)
+				assertCommit(false, name)
+			}
+			s.Push("main", students(ende, "metadata.json"))
+			_, err = newClient(t, s).Commit(t.Context(), from)
+			assert.ErrorContains(t, err, tt.gone)
 		})
 	}
 }
@@ -136,7 +155,7 @@ func TestFirefoxOfARepositoryRefuses(t *testing.T) {
 		"in a folder":          {files: students("b/"+enfr, "a/"+ende), is: hub.ErrIncomplete, message: "its folders that may have one are a, b: write " + repo + "/a"},
 		"odd names":            {files: students("../"+enfr, "a b/"+enfr, "/"+enfr, `..\`+enfr), is: hub.ErrIncomplete, message: "nor a model of Firefox's is there"},
 		"no list":              {files: one, fault: hubtest.Fault{File: "main", Status: 404, Times: -1}, is: hub.ErrIncomplete, message: "nor a model of Firefox's is there"},
-		"a list that is none":  {files: one, fault: hubtest.Fault{File: "main", Corrupt: true, Times: -1}, message: "this is no list of files"},
+		"a list that is none":  {files: one, fault: hubtest.Fault{File: "main", Corrupt: true, Times: -1}, message: "this is not the JSON that was asked for"},
 		"a list that fails":    {files: one, fault: hubtest.Fault{File: "main", Status: 500, Times: -1}, message: "gave up after 6 tries"},
 		"another file":         {files: one, fault: hubtest.Fault{File: enfr, Corrupt: true, Times: -1}, is: hub.ErrChecksum, message: "expected sha256:"},
 		"a URL":                {files: one, ref: "URL", is: hub.ErrIncomplete, message: "can be named by its file, such as http://"},

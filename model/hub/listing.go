@@ -78,7 +78,7 @@ func (p *pull) noModel() error {
 const maxJSON = 32 << 20
 
 // errNoJSON: what came is not what was asked for.
-var errNoJSON = errors.New("this is no list of files")
+var errNoJSON = errors.New("this is not the JSON that was asked for")
 
 // getJSON fetches a list.
 func (p *pull) getJSON(ctx context.Context, from *url.URL, into any) error {

@@ -5,6 +5,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -13,6 +14,7 @@ import (
 	"slices"
 	"strings"
 
+	"dragoman/model"
 	"dragoman/model/checkpoint"
 	"dragoman/model/ctranslate2"
 	"dragoman/model/family"
@@ -82,27 +84,41 @@ func (c *Client) headOrGet(ctx context.Context, target *url.URL) (*http.Response
 	return resp, err
 }
 
-// fingerprint changes with the weights and the configuration at a URL; "" for what is no URL, and where the server does not tell
-// one file from another.
+// fingerprint changes with the weights and the configuration at a URL, or with the files of Firefox's model there; "" for what
+// is no URL, and where the server does not tell one file from another.
 func (p *pull) fingerprint(ctx context.Context) (string, error) {
-	if p.ref.kind != kindURL || p.ref.file != "" {
+	if p.ref.kind != kindURL {
 		return "", nil
 	}
+	names, err := p.identifying(sourceFiles{ctx, p})
+	if err != nil || len(names) == 0 {
+		return "", err
+	}
 	sum := sha256.New()
-	for _, name := range slices.Concat([]string{checkpoint.ConfigFile}, weightFiles, []string{ctranslate2.ModelFile}) {
+	for _, name := range names {
 		v, err := p.head(ctx, name)
-		if p.isMissing(err) {
-			continue
-		}
 		if err != nil || !v.same(v) {
 			return "", err
 		}
 		fmt.Fprintln(sum, name, cmp.Or(strings.TrimPrefix(v.ETag, "W/"), v.Modified))
-		if name != checkpoint.ConfigFile {
-			return "files-" + hex.EncodeToString(sum.Sum(nil))[:12], nil
+	}
+	return "files-" + hex.EncodeToString(sum.Sum(nil))[:12], nil
+}
+
+// identifying are the files at a URL by which one model is told from another; none: there is no model.
+func (p *pull) identifying(files sourceFiles) ([]string, error) {
+	if p.ref.file != "" {
+		return p.findFirefox(files)
+	}
+	for _, name := range append(slices.Clone(weightFiles), ctranslate2.ModelFile) {
+		if ok, err := files.Has(name); err != nil {
+			return nil, err
+		} else if ok {
+			config, err := model.Present(files, checkpoint.ConfigFile)
+			return append(config, name), err
 		}
 	}
-	return "", nil
+	return p.findFirefox(files)
 }
 
 // errPage: what is there is not the file.
@@ -141,7 +157,11 @@ func (f sourceFiles) Has(name string) (bool, error) {
 }
 
 // Read implements [family.Files].
-func (f sourceFiles) Read(name string) ([]byte, error) {
+func (f sourceFiles) Read(name string) (raw []byte, err error) {
+	if f.dir == "" { // nothing is kept
+		err = f.getJSON(f.ctx, f.fileURL(name), (*json.RawMessage)(&raw))
+		return raw, err
+	}
 	if err := f.fetch(f.ctx, name); err != nil {
 		return nil, err
 	}
