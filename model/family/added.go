@@ -12,8 +12,11 @@ import (
 	"dragoman/tokenizer"
 )
 
-// AddedTokensFile has the ids of tokens that were added to a tokenizer, where tokenizer_config.json does not have them.
-const AddedTokensFile = "added_tokens.json"
+// Files of a tokenizer whose tokenizer_config.json does not have the tokens that were added, as transformers before 4.34 saved it.
+const (
+	AddedTokensFile   = "added_tokens.json"       // their ids
+	SpecialTokensFile = "special_tokens_map.json" // which of them are special; goes before tokenizer_config.json
+)
 
 // addedToken is a token that a tokenizer's files list beside its pieces.
 type addedToken struct {
@@ -37,9 +40,14 @@ func (n *tokenName) UnmarshalJSON(raw []byte) error {
 // checkAdded refuses what a fine-tune has changed of its family's tokenizer: another end or unknown token, other ids, and tokens
 // that are taken out of texts before these are split. Special ones, such as a new language's, never are here.
 func (f *Family) checkAdded(files Files, s settings, c tokenizer.Config) error {
+	if s.AddedTokens == nil {
+		if err := readJSON(files, SpecialTokensFile, &s); err != nil {
+			return err
+		}
+	}
 	for name, token := range map[string]tokenName{"</s>": s.End, "<unk>": s.Unknown} {
 		if token != "" && string(token) != name {
-			return fmt.Errorf("%s: %q is in the place of %s: that is not supported", model.TokenizerConfigFile, token, name)
+			return fmt.Errorf("%s or %s: %q is in the place of %s: that is not supported", model.TokenizerConfigFile, SpecialTokensFile, token, name)
 		}
 	}
 	if len(s.PieceSettings) > 0 {
@@ -54,8 +62,9 @@ func (f *Family) checkAdded(files Files, s settings, c tokenizer.Config) error {
 		}
 		added = map[string]addedToken{}
 		for token, id := range ids {
-			// It does not say which are special. <mask> and <extra_id_0> are, as what is added to any of these tokenizers.
-			added[strconv.FormatInt(id, 10)] = addedToken{Content: token, Special: strings.HasPrefix(token, "<")}
+			// <mask> and <extra_id_0> are special, whatever is said, as what is added to any of these tokenizers.
+			special := strings.HasPrefix(token, "<") || slices.Contains(s.Special, tokenName(token))
+			added[strconv.FormatInt(id, 10)] = addedToken{Content: token, Special: special}
 		}
 	}
 	if len(added) == 0 {

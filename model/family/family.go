@@ -89,6 +89,7 @@ type settings struct {
 	AddedTokens   map[string]addedToken `json:"added_tokens_decoder"` // by id
 	End           tokenName             `json:"eos_token"`
 	Unknown       tokenName             `json:"unk_token"`
+	Special       []tokenName           `json:"additional_special_tokens"`
 	PieceSettings map[string]any        `json:"sp_model_kwargs"`
 }
 
@@ -226,7 +227,7 @@ func (f *Family) PullFiles(files Files) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	more, err := model.Present(files, AddedTokensFile, CardFile)
+	more, err := model.Present(files, AddedTokensFile, SpecialTokensFile, CardFile)
 	return append(names[:len(names):len(names)], more...), err
 }
 

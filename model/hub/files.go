@@ -31,6 +31,7 @@ var smallFiles = map[string]int64{
 	model.TargetVocabFile:           64 << 20,
 	model.TokenizerFile:             64 << 20,
 	family.AddedTokensFile:          4 << 20,
+	family.SpecialTokensFile:        4 << 20,
 	family.CardFile:                 4 << 20,
 	checkpoint.SafetensorsIndexFile: 8 << 20,
 	checkpoint.TorchIndexFile:       8 << 20,

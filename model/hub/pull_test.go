@@ -40,6 +40,8 @@ func TestPullFetchesWhatACheckpointNeeds(t *testing.T) {
 	}{
 		{"one file", checkpoint(), usual},
 		{"with a model card", checkpoint(map[string][]byte{"README.md": []byte("# a model")}), append(slices.Clone(usual), "README.md")},
+		{"of an older tokenizer", checkpoint(map[string][]byte{"added_tokens.json": []byte("{}"), "special_tokens_map.json": []byte("{}")}),
+			append(slices.Clone(usual), "added_tokens.json", "special_tokens_map.json")},
 		{"safetensors before bin", checkpoint(map[string][]byte{"pytorch_model.bin": noise(4, 99)}), usual},
 		{"bin only", checkpoint(map[string][]byte{weight: nil, "pytorch_model.bin": noise(4, 99_999)}),
 			append(slices.Clone(usual[:5]), "pytorch_model.bin")},
