@@ -303,7 +303,10 @@ func (c *converted) readTokens(files model.Files) error {
 	if err != nil {
 		return err
 	}
-	s := &c.spec
+	s, ids := &c.spec, ctranslate2.IDs(vocabularies.Target)
+	if config.DecoderStart == nil && isMBART50(ids) {
+		config.DecoderStart = &config.EOS
+	}
 	for _, v := range []struct {
 		tokens, rows int
 		name         string
@@ -319,7 +322,7 @@ func (c *converted) readTokens(files model.Files) error {
 	case config.NormEpsilon != nil && !isEpsilon(*config.NormEpsilon):
 		return fmt.Errorf("%s: \"layer_norm_epsilon\" is %v, %s is supported", ctranslate2.ConfigFile, *config.NormEpsilon, epsilonsSupported)
 	case config.DecoderStart == nil:
-		return fmt.Errorf("%s: \"decoder_start_token\" is null: models that are told the target language by it are not supported", ctranslate2.ConfigFile)
+		return fmt.Errorf("%s: \"decoder_start_token\" is null: models that are told the target language by it, as mBART's of 25 languages, are not supported", ctranslate2.ConfigFile)
 	}
 	if config.NormEpsilon != nil {
 		usual := 1e-5
@@ -328,7 +331,6 @@ func (c *converted) readTokens(files model.Files) error {
 		}
 		s.Epsilon = epsilonOf(*config.NormEpsilon, usual)
 	}
-	ids := ctranslate2.IDs(vocabularies.Target)
 	start, hasStart := ids[*config.DecoderStart]
 	eos, hasEOS := ids[config.EOS]
 	if hasStart = hasStart || s.DecoderStart > 0; !hasStart || !hasEOS { // the one of zeros is in no vocabulary
@@ -350,6 +352,13 @@ func (c *converted) readTokens(files model.Files) error {
 	}
 	s.Generation.MaxLength = min(s.Generation.MaxLength, s.MaxPositions)
 	return err
+}
+
+// isMBART50 says whether a vocabulary is mBART-50's: 27 languages follow the 25 of mBART's other models, which end with zh_CN.
+// Where the checkpoint's config.json had no tokenizer_class the converter took it for one of these.
+func isMBART50(ids map[string]int64) bool {
+	last, ok := ids["zh_CN"]
+	return ok && ids["af_ZA"] == last+1
 }
 
 // number is a variable of one element, the first that is there; def: there is none.

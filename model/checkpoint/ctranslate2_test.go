@@ -84,6 +84,43 @@ func TestConvertedPadding(t *testing.T) {
 	assert.NotEqual(t, make([]float32, 48), values[118*48:119*48])
 }
 
+// The converter says nothing of how translations begin where it takes an mBART-50 for an mBART of 25 languages.
+func TestConvertedMBart50(t *testing.T) {
+	want, err := ReadSpec(convertedModel("mbart"))
+	require.NoError(t, err)
+	for name, test := range map[string]struct {
+		tokens []string // the last of the vocabulary
+		fails  bool
+	}{
+		"mBART-50":     {[]string{"vi_VN", "zh_CN", "af_ZA", "az_AZ"}, false},
+		"25 languages": {[]string{"vi_VN", "zh_CN", "<mask>"}, true},
+		"a new one":    {[]string{"vi_VN", "zh_CN", "<mask>", "af_ZA"}, true},
+		"others":       {[]string{"af_ZA", "az_AZ"}, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			dir := t.TempDir()
+			require.NoError(t, os.CopyFS(dir, os.DirFS(convertedModel("mbart"))))
+			require.NoError(t, os.WriteFile(filepath.Join(dir, ConfigFile), []byte(`{"bos_token": null, "decoder_start_token": null}`), 0o600))
+			path := filepath.Join(dir, "shared_vocabulary.json")
+			raw, err := os.ReadFile(path)
+			require.NoError(t, err)
+			var tokens []string
+			require.NoError(t, json.Unmarshal(raw, &tokens))
+			copy(tokens[len(tokens)-len(test.tokens):], test.tokens)
+			raw, err = json.Marshal(tokens)
+			require.NoError(t, err)
+			require.NoError(t, os.WriteFile(path, raw, 0o600))
+			got, err := ReadSpec(dir)
+			if test.fails {
+				require.ErrorContains(t, err, `"decoder_start_token" is null: models that are told the target language by it, as mBART's of 25 languages`)
+				return
+			}
+			require.NoError(t, err)
+			assert.Equal(t, want, got)
+		})
+	}
+}
+
 // Where translations begin with zeros, what they begin with need not be in the vocabulary: Marian's have no <s>.
 func TestConvertedStartsWithZeros(t *testing.T) {
 	dir := t.TempDir()

@@ -85,44 +85,66 @@ func convertedConfig(dir string, _ settings, files, languages []string) (c token
 			c.TargetPieces = c.Pieces
 		}
 	}
-	if tokens, ofSource := languageTokens(c.Vocabulary, vocabularies, isPackage); len(tokens) > 0 {
+	if tokens, like := languageTokens(c.Vocabulary, vocabularies, isPackage); like != nil {
 		if config.AddBOS {
 			return c, fmt.Errorf("%s: \"add_source_bos\" is true: models of many languages are supported whose sources begin with a language", ctranslate2.ConfigFile)
 		}
-		frameMany(&c, tokens, ofSource, languages)
+		frameMany(&c, tokens, like, languages)
 		return c, nil
 	}
 	return c, frameConverted(&c, config, metadata, files[0] == model.SourcePiecesFile, languages)
 }
 
 // languageTokens are the ids of the tokens of languages, by their codes, among those of a vocabulary, where the model is told them as
-// M2M100, NLLB-200 and mBART-50 are, the source's too, or as MADLAD-400 is; none where it is of another kind. Of packages the metadata
-// tells.
-func languageTokens(ids map[string]int64, v ctranslate2.Vocabularies, isPackage bool) (tokens map[string]int64, ofSource bool) {
+// a family is: M2M100, NLLB-200 and mBART-50, the source's too, or MADLAD-400; nil where it is of another kind. Of packages the
+// metadata tells.
+func languageTokens(ids map[string]int64, v ctranslate2.Vocabularies, isPackage bool) (tokens map[string]int64, like *Family) {
 	if isPackage || !v.Shared() {
-		return nil, false
+		return nil, nil
 	}
 	if tokens = t5Tokens.languages(ids); len(tokens) > 0 {
-		return tokens, false
+		return tokens, t5
 	}
-	for _, list := range [][]languageToken{m2m100Tokens(), nllbTokens(), mbartTokens()} {
-		for _, l := range list {
+	for _, like := range []*Family{m2m100, nllb, mbart} {
+		for _, l := range like.tokens() {
 			if id, ok := ids[l.token]; ok {
 				tokens[l.code] = id
 			}
 		}
 		if len(tokens) > 1 {
-			return tokens, true
+			return tokens, like
 		}
 		clear(tokens)
 	}
-	return nil, false
+	return nil, nil
 }
 
-// frameMany frames the sources of a model of many languages.
-func frameMany(c *tokenizer.Config, tokens map[string]int64, ofSource bool, languages []string) {
+// CheckGuess fails where a model that was recognized may be of another family, which no file tells: SMaLL-100 has M2M100's tokens, but
+// other framing, and a smaller decoder than encoder, which M2M100s do not have.
+func (f *Family) CheckGuess(files Files, spec model.Spec) error {
+	if f != converted || spec.Decoder.Layers >= spec.Encoder.Layers {
+		return nil
+	}
+	_, isPackage, err := ctranslate2.ReadMetadata(files)
+	if err != nil {
+		return err
+	}
+	vocabularies, err := ctranslate2.ReadVocabularies(files, "<unk>")
+	if err != nil {
+		return err
+	}
+	if _, like := languageTokens(ctranslate2.IDs(vocabularies.Source), vocabularies, isPackage); like == m2m100 {
+		return fmt.Errorf("the tokens are M2M100's, but there are %d layers in the decoder and %d in the encoder, as in SMaLL-100: for that set MODEL_FAMILY "+
+			"to small100, with its %s and %s beside %s; MODEL_FAMILY=ctranslate2 has the model read as M2M100", spec.Decoder.Layers, spec.Encoder.Layers,
+			model.VocabFile, model.PieceModelFile, ctranslate2.ModelFile)
+	}
+	return nil
+}
+
+// frameMany frames the sources of a model of many languages, which is told them as this family.
+func frameMany(c *tokenizer.Config, tokens map[string]int64, like *Family, languages []string) {
 	c.Languages = withTokens(languages, tokens)
-	if c.Framing = sourceFirst; !ofSource {
+	if c.Framing = sourceFirst; like == t5 {
 		c.Framing = t5Framing(c.Pieces, c.Vocabulary)
 	}
 	isLanguage := map[int64]bool{}
@@ -199,11 +221,11 @@ func convertedDirections(files Files, _ settings, name string, set Directions) (
 		return Directions{}, err
 	}
 	ids := ctranslate2.IDs(vocabularies.Source)
-	if tokens, ofSource := languageTokens(ids, vocabularies, isPackage); len(tokens) > 0 {
+	if tokens, like := languageTokens(ids, vocabularies, isPackage); like != nil {
 		all := slices.Sorted(maps.Keys(tokens))
 		d := set.or(Directions{all, all})
 		need := d.Targets
-		if ofSource {
+		if like != t5 {
 			need = d.All()
 		}
 		return d, checkTokens(need, all, vocabularies.Files[0])

@@ -126,6 +126,7 @@ func TestArgosDirections(t *testing.T) {
 		assert.Equal(t, Directions{[]string{"en"}, []string{"ja"}}, d)
 	}
 
+	require.NoError(t, converted.CheckGuess(Folder(argos), model.Spec{Encoder: model.Stack{Layers: 2}}))
 	license, err := License(Folder(argos))
 	require.NoError(t, err)
 	assert.Equal(t, "CC-BY-4.0", license)
@@ -202,6 +203,14 @@ func TestConvertedOfManyLanguages(t *testing.T) {
 			}
 			_, err = f.Directions(Folder(dir), "any", Directions{Targets: []string{"tlh"}})
 			assert.ErrorContains(t, err, `"tlh"`)
+			even, small := model.Spec{Encoder: model.Stack{Layers: 12}, Decoder: model.Stack{Layers: 12}}, model.Spec{Encoder: model.Stack{Layers: 12}, Decoder: model.Stack{Layers: 3}}
+			require.NoError(t, f.CheckGuess(Folder(dir), even))
+			require.NoError(t, test.family.CheckGuess(Folder(dir), small), "what its files tell")
+			if err := f.CheckGuess(Folder(dir), small); test.family == m2m100 {
+				assert.ErrorContains(t, err, "3 layers in the decoder and 12 in the encoder, as in SMaLL-100: for that set MODEL_FAMILY to small100, with its vocab.json")
+			} else {
+				assert.NoError(t, err)
+			}
 			require.NoError(t, os.WriteFile(filepath.Join(dir, ctranslate2.ConfigFile), []byte(`{"add_source_bos": true}`), 0o600))
 			_, err = f.Tokenizer(dir, told.All())
 			assert.ErrorContains(t, err, "add_source_bos")

@@ -126,7 +126,7 @@ func Recognize(files Files, name string) (*Family, error) {
 		return f, err
 	}
 	_, lacks := f.pieceFiles(files)
-	if _, err := converted.choose(files); err == nil && errors.Is(lacks, ErrIncomplete) {
+	if _, err := converted.choose(files); err == nil && errors.Is(lacks, ErrIncomplete) && f != small100 { // read as M2M100 otherwise
 		return converted, nil
 	}
 	return f, nil

@@ -77,6 +77,13 @@ func TestRecognizeConverted(t *testing.T) {
 	f, err = Recognize(Folder(dir), "")
 	require.NoError(t, err)
 	assert.Same(t, converted, f, "of which all files are there")
+	require.NoError(t, write(config, `{"tokenizer_class": "M2M100Tokenizer", "name_or_path": "alirezamsh/small100"}`)(dir))
+	f, err = Recognize(Folder(dir), "")
+	require.NoError(t, err)
+	assert.Same(t, small100, f, "whose framing the vocabulary does not tell")
+	_, err = f.TokenizerFiles(Folder(dir))
+	require.ErrorContains(t, err, "vocab.json is not there, which a model of the family small100 needs")
+	require.NoError(t, write(config, `{"tokenizer_class": "MarianTokenizer"}`)(dir))
 	for _, name := range marian.files[1] {
 		require.NoError(t, write(name, "{}")(dir))
 	}

@@ -204,6 +204,11 @@ func (p *Preparer) inspect(dir string, s source) (opts export.Options, err error
 	if err != nil {
 		return opts, err
 	}
+	if p.cfg.Family == "" {
+		if err := f.CheckGuess(family.Folder(dir), spec); err != nil {
+			return opts, fmt.Errorf("%s: %w", dir, err)
+		}
+	}
 	set, err := family.ParseDirections(p.cfg.Languages)
 	if err != nil {
 		return opts, err

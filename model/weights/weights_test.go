@@ -229,6 +229,12 @@ func TestRefuses(t *testing.T) {
 	require.NoError(t, os.WriteFile(filepath.Join(foreign, "config.json"), []byte(`{"model_type":"bert"}`), 0o644))
 	mixed := checkpointFolder(t)
 	require.NoError(t, os.WriteFile(filepath.Join(mixed, model.VocabFile), bigVocabulary(t), 0o644))
+	doubtful := t.TempDir() // in CTranslate2's form, of two layers in the encoder and one in the decoder
+	require.NoError(t, os.CopyFS(doubtful, os.DirFS("../testdata/ctranslate2/few-biases")))
+	tokens, err := json.Marshal(append([]string{"<unk>", "<s>", "</s>", "__en__", "__fr__"}, make([]string, 75)...))
+	require.NoError(t, err)
+	require.NoError(t, os.WriteFile(filepath.Join(doubtful, "shared_vocabulary.json"), tokens, 0o644))
+	require.NoError(t, model.CopyFile("../testdata/families/ctranslate2-argos/sentencepiece.model", filepath.Join(doubtful, "sentencepiece.model")))
 	blocked := filepath.Join(t.TempDir(), "file")
 	require.NoError(t, os.WriteFile(blocked, nil, 0o644))
 	cancelled, cancel := context.WithCancel(t.Context())
@@ -242,6 +248,9 @@ func TestRefuses(t *testing.T) {
 		"not a name":         {t.Context(), func(c *weights.Config) { c.Weights = "a b c" }, "a b c"},
 		"another model":      {t.Context(), func(c *weights.Config) { c.Weights = foreign }, "model_type"},
 		"foreign vocabulary": {t.Context(), func(c *weights.Config) { c.Weights = mixed }, "the tokenizer has 17108 tokens, the model's vocab_size is 16116"},
+		"maybe SMaLL-100":    {t.Context(), func(c *weights.Config) { c.Weights = doubtful }, "MODEL_FAMILY=ctranslate2 has the model read as M2M100"},
+		"said not to be it":  {t.Context(), func(c *weights.Config) { c.Weights, c.Family = doubtful, "ctranslate2" }, "model.safetensors"}, // goes on to the export
+		"said to be it":      {t.Context(), func(c *weights.Config) { c.Weights, c.Family = doubtful, "small100" }, "vocab.json"},
 		"hub fails":          {t.Context(), func(c *weights.Config) { c.Weights = repo }, "nobody asked for the hub"},
 		"no cache":           {t.Context(), func(c *weights.Config) { c.Cache = "" }, "set SAVE_WEIGHTS"},
 		"folder is a file":   {t.Context(), func(c *weights.Config) { c.SaveWeights = blocked }, "set SAVE_WEIGHTS to a folder that can be written"},
