@@ -7,25 +7,17 @@
 package convert
 
 import (
+	"encoding/binary"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 
 	"dragoman/model/checkpoint"
 )
-
-// A converter knows the models of one program.
-type converter struct {
-	// holds says whether the folder holds one, by the names of its files.
-	holds func(names []string) bool
-	// convert writes the checkpoint of the model in the folder dir into the folder out.
-	convert func(dir string, names []string, out string) error
-}
-
-var converters = []converter{firefox}
 
 // Checkpoint is the folder with the checkpoint of the model in dir: dir itself, or where that holds the model of another
 // program, out, into which the checkpoint is written.
@@ -40,15 +32,13 @@ func Checkpoint(dir, out string) (string, error) {
 			names = append(names, e.Name())
 		}
 	}
-	for _, c := range converters {
-		if c.holds(names) {
-			if err := c.convert(dir, names, out); err != nil {
-				return "", fmt.Errorf("%s: %w", dir, err)
-			}
-			return out, nil
-		}
+	if !slices.ContainsFunc(names, IsFirefox) {
+		return dir, nil
 	}
-	return dir, nil
+	if err := convertFirefox(dir, names, out); err != nil {
+		return "", fmt.Errorf("%s: %w", dir, err)
+	}
+	return out, nil
 }
 
 // tensor is one to write.
@@ -81,11 +71,8 @@ func writeSafetensors(path string, tensors []tensor) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, f.Close()) }()
-	var length [8]byte
-	for i := range length {
-		length[i] = byte(len(raw) >> (8 * i))
-	}
-	if _, err := f.Write(append(length[:], raw...)); err != nil {
+	length := binary.LittleEndian.AppendUint64(nil, uint64(len(raw)))
+	if _, err := f.Write(append(length, raw...)); err != nil {
 		return err
 	}
 	for _, t := range tensors {

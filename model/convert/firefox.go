@@ -10,7 +10,6 @@ import (
 	"math"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 
 	"go.yaml.in/yaml/v3"
@@ -20,13 +19,8 @@ import (
 	"dragoman/tokenizer/spm"
 )
 
-// firefox are the models of Firefox and Bergamot: students trained by Marian, in its binary format. The reference is
+// convertFirefox converts a model of Firefox or Bergamot: a student trained by Marian, in its binary format. The reference is
 // fxtranslate 0.5.0.
-var firefox = converter{
-	holds:   func(names []string) bool { return slices.ContainsFunc(names, IsFirefox) },
-	convert: convertFirefox,
-}
-
 func convertFirefox(dir string, names []string, out string) error {
 	files, err := FirefoxFiles(names, "")
 	if err != nil {
