@@ -1,6 +1,7 @@
 package model
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -28,6 +29,31 @@ func Present(files Files, names ...string) (there []string, err error) {
 		}
 	}
 	return there, nil
+}
+
+// First is the first of the names that is there; "": none is.
+func First(files Files, names ...string) (string, error) {
+	for _, name := range names {
+		if ok, err := files.Has(name); err != nil || ok {
+			return name, err
+		}
+	}
+	return "", nil
+}
+
+// ReadJSON reads a file into a value if it is there.
+func ReadJSON(files Files, name string, into any) (there bool, err error) {
+	if there, err = files.Has(name); err != nil || !there {
+		return false, err
+	}
+	raw, err := files.Read(name)
+	if err != nil {
+		return true, err
+	}
+	if err := json.Unmarshal(raw, into); err != nil {
+		return true, fmt.Errorf("%s: %w", name, err)
+	}
+	return true, nil
 }
 
 // Folder are the files in a folder.

@@ -29,6 +29,10 @@ const (
 	TorchIndexFile       = "pytorch_model.bin.index.json"
 )
 
+// WeightFiles are the files that weights are read from, or their indices. The first that is there counts: safetensors, whose header
+// says all and of which nothing is executed, goes before torch.
+var WeightFiles = []string{SafetensorsFile, SafetensorsIndexFile, TorchFile, TorchIndexFile}
+
 // Checkpoint is an open checkpoint. All its methods but Close may be called
 // concurrently.
 type Checkpoint struct {

@@ -28,14 +28,8 @@ func IsConverted(files model.Files) (bool, error) {
 	if ok, err := files.Has(ctranslate2.ModelFile); err != nil || !ok {
 		return false, err
 	}
-	for _, f := range formats {
-		for _, name := range []string{f.file, f.index} {
-			if ok, err := files.Has(name); err != nil || ok {
-				return false, err
-			}
-		}
-	}
-	return true, nil
+	other, err := model.First(files, WeightFiles...)
+	return other == "" && err == nil, err
 }
 
 // openConverted opens the model in CTranslate2's form in a folder.

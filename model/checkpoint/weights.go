@@ -32,8 +32,7 @@ type format struct {
 	parse       func(r io.ReaderAt, size int64) (map[string]Tensor, error)
 }
 
-// formats are tried in this order. Safetensors comes first: its header says all
-// and nothing in it is executed.
+// formats are tried in this order, that of [WeightFiles].
 var formats = []format{
 	{SafetensorsFile, SafetensorsIndexFile, parseSafetensors},
 	{TorchFile, TorchIndexFile, parseTorch},

@@ -2,7 +2,6 @@ package convert
 
 import (
 	"compress/gzip"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -131,18 +130,8 @@ func FirefoxLanguages(files model.Files, modelFile string) (source, target strin
 		Source string `json:"sourceLanguage"`
 		Target string `json:"targetLanguage"`
 	}
-	ok, err := files.Has(FirefoxMetadata)
-	if err != nil {
+	if _, err := model.ReadJSON(files, FirefoxMetadata, &metadata); err != nil {
 		return "", "", err
-	}
-	if ok {
-		raw, err := files.Read(FirefoxMetadata)
-		if err != nil {
-			return "", "", err
-		}
-		if err := json.Unmarshal(raw, &metadata); err != nil {
-			return "", "", fmt.Errorf("%s: %w", FirefoxMetadata, err)
-		}
 	}
 	if metadata.Source != "" && metadata.Target != "" {
 		return metadata.Source, metadata.Target, nil

@@ -43,20 +43,8 @@ type Config struct {
 func ReadConfig(files model.Files) (Config, error) {
 	bos := "<s>"
 	c := Config{Unknown: "<unk>", BOS: bos, EOS: "</s>", DecoderStart: &bos}
-	if ok, err := files.Has(ConfigFile); err != nil || !ok {
-		return c, err
-	}
-	raw, err := files.Read(ConfigFile)
-	if err != nil {
-		return c, err
-	}
-	if len(raw) > maxConfig {
-		return c, fmt.Errorf("%s has %d bytes, at most %d are supported", ConfigFile, len(raw), maxConfig)
-	}
-	if err := json.Unmarshal(raw, &c); err != nil {
-		return c, fmt.Errorf("%s: %w", ConfigFile, err)
-	}
-	return c, nil
+	_, err := model.ReadJSON(files, ConfigFile, &c)
+	return c, err
 }
 
 // OpenConfig reads the settings of the model in a folder; inside says that they are inside of model.bin, which an exported folder lacks.
@@ -169,12 +157,7 @@ func Beside(files model.Files) (names []string, err error) {
 
 // vocabularyFile is the file of a vocabulary; "": it is not there.
 func vocabularyFile(files model.Files, stem string) (string, error) {
-	for _, ext := range []string{".json", ".txt"} {
-		if ok, err := files.Has(stem + ext); err != nil || ok {
-			return stem + ext, err
-		}
-	}
-	return "", nil
+	return model.First(files, stem+".json", stem+".txt")
 }
 
 // ReadVocabularies reads the vocabularies: lists in JSON, or in older models lines of text. Each ends with the

@@ -2,7 +2,6 @@ package ctranslate2
 
 import (
 	"archive/zip"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -39,17 +38,8 @@ type Metadata struct {
 
 // ReadMetadata reads metadata.json; ok is false where there is none.
 func ReadMetadata(files model.Files) (m Metadata, ok bool, err error) {
-	if ok, err := files.Has(MetadataFile); err != nil || !ok {
-		return m, false, err
-	}
-	raw, err := files.Read(MetadataFile)
-	if err != nil {
-		return m, false, err
-	}
-	if err := json.Unmarshal(raw, &m); err != nil {
-		return m, false, fmt.Errorf("%s: %w", MetadataFile, err)
-	}
-	return m, true, nil
+	ok, err = model.ReadJSON(files, MetadataFile, &m)
+	return m, ok, err
 }
 
 // Bounds of a package.

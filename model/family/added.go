@@ -57,7 +57,7 @@ func (f *Family) checkAdded(files Files, s settings, c tokenizer.Config) error {
 	if added == nil {
 		file = AddedTokensFile
 		var ids map[string]int64
-		if err := readJSON(files, file, &ids); err != nil {
+		if _, err := model.ReadJSON(files, file, &ids); err != nil {
 			return err
 		}
 		added = map[string]addedToken{}

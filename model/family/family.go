@@ -7,7 +7,6 @@
 package family
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
@@ -154,28 +153,13 @@ func typeOf(files Files) (string, error) {
 	var config struct {
 		Type string `json:"model_type"`
 	}
-	err := readJSON(files, checkpoint.ConfigFile, &config)
+	_, err := model.ReadJSON(files, checkpoint.ConfigFile, &config)
 	return config.Type, err
 }
 
 func readSettings(files Files) (s settings, err error) {
-	err = readJSON(files, model.TokenizerConfigFile, &s)
+	_, err = model.ReadJSON(files, model.TokenizerConfigFile, &s)
 	return s, err
-}
-
-// readJSON reads a file if it is there.
-func readJSON(files Files, name string, into any) error {
-	if ok, err := files.Has(name); err != nil || !ok {
-		return err
-	}
-	raw, err := files.Read(name)
-	if err != nil {
-		return err
-	}
-	if err := json.Unmarshal(raw, into); err != nil {
-		return fmt.Errorf("%s: %w", name, err)
-	}
-	return nil
 }
 
 // ErrIncomplete means that a checkpoint lacks a file that its tokenizer needs.

@@ -140,7 +140,7 @@ func mbartForced(files Files, s settings) ([]string, error) {
 		Forced *int64 `json:"forced_bos_token_id"`
 	}
 	for _, file := range []string{checkpoint.ConfigFile, checkpoint.GenerationConfigFile} { // the second goes first
-		if err := readJSON(files, file, &said); err != nil {
+		if _, err := model.ReadJSON(files, file, &said); err != nil {
 			return nil, err
 		}
 	}

@@ -12,11 +12,6 @@ import (
 	"dragoman/model/family"
 )
 
-// weightFiles are the files that weights are read from, the preferred one first.
-var weightFiles = []string{
-	checkpoint.SafetensorsFile, checkpoint.SafetensorsIndexFile, checkpoint.TorchFile, checkpoint.TorchIndexFile,
-}
-
 // smallFiles are the maximum sizes, in bytes, of a checkpoint's files other than weights:
 // what their readers accept. Those of CTranslate2 has its package.
 var smallFiles = map[string]int64{
@@ -55,29 +50,25 @@ func chooseSmall(files family.Files, familyName string) ([]string, error) {
 
 // chooseWeights returns the files that hold the weights and, for shards, their index.
 func chooseWeights(files family.Files) (index, weights []string, err error) {
-	for _, name := range weightFiles {
-		ok, err := files.Has(name)
-		if err != nil {
-			return nil, nil, err
-		}
-		if !ok {
-			continue
-		}
-		single, isIndex := strings.CutSuffix(name, ".index.json")
-		if !isIndex {
-			return nil, []string{name}, nil
-		}
-		raw, err := files.Read(name)
-		if err != nil {
-			return nil, nil, err
-		}
-		weights, err = checkpoint.Shards(raw, path.Ext(single))
-		if err != nil {
-			return nil, nil, fmt.Errorf("%s: %w", name, err)
-		}
-		return []string{name}, weights, nil
+	name, err := model.First(files, checkpoint.WeightFiles...)
+	if err != nil {
+		return nil, nil, err
 	}
-	return nil, nil, fmt.Errorf("%w: there are no weights: none of %s is there", ErrIncomplete, strings.Join(weightFiles, ", "))
+	if name == "" {
+		return nil, nil, fmt.Errorf("%w: there are no weights: none of %s is there", ErrIncomplete, strings.Join(checkpoint.WeightFiles, ", "))
+	}
+	single, isIndex := strings.CutSuffix(name, ".index.json")
+	if !isIndex {
+		return nil, []string{name}, nil
+	}
+	raw, err := files.Read(name)
+	if err != nil {
+		return nil, nil, err
+	}
+	if weights, err = checkpoint.Shards(raw, path.Ext(single)); err != nil {
+		return nil, nil, fmt.Errorf("%s: %w", name, err)
+	}
+	return []string{name}, weights, nil
 }
 
 // chooseConverted returns the files of a model in CTranslate2's form, its weights last.

@@ -156,7 +156,7 @@ func (p *pull) limit(name string) int64 {
 // checkForeign refuses a folder in which weights that no pull fetched would be
 // read in place of those of this checkpoint.
 func (p *pull) checkForeign(names []string) error {
-	for _, name := range weightFiles {
+	for _, name := range checkpoint.WeightFiles {
 		if slices.Contains(names, name) {
 			return nil // the others are read only where this one is missing
 		}

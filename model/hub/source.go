@@ -110,7 +110,7 @@ func (p *pull) identifying(files sourceFiles) ([]string, error) {
 	if p.ref.file != "" {
 		return p.findFirefox(files)
 	}
-	for _, name := range append(slices.Clone(weightFiles), ctranslate2.ModelFile) {
+	for _, name := range append(slices.Clone(checkpoint.WeightFiles), ctranslate2.ModelFile) {
 		if ok, err := files.Has(name); err != nil {
 			return nil, err
 		} else if ok {
