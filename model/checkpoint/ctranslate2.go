@@ -1,6 +1,7 @@
 package checkpoint
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"maps"
@@ -20,7 +21,8 @@ type converted struct {
 	data *os.File
 	used map[string]bool // names that the network has, those of variables and aliases
 	spec model.Spec
-	rows int // of the decoder's embedding that are in the file
+	rows int   // of the decoder's embedding that are in the file
+	err  error // the first that is wrong with the parts of the network
 }
 
 // IsConverted says whether files hold a model in CTranslate2's form, and no weights of another.
@@ -99,18 +101,12 @@ func (c *converted) readSpec(files model.Files) error {
 			s.Positions, s.MaxPositions = model.TablePositions, min(model.LimitPositions, rows[0])
 		}
 	}
-	var err error
-	if s.Encoder, err = c.stack("encoder"); err != nil {
-		return err
+	if s.Encoder, s.Decoder = c.stack("encoder"), c.stack("decoder"); c.err != nil {
+		return c.err
 	}
-	if s.Decoder, err = c.stack("decoder"); err != nil {
-		return err
-	}
-	if err := c.readParts(); err != nil {
-		return err
-	}
-	if err := c.readAttention(); err != nil {
-		return err
+	c.readParts()
+	if c.readAttention(); c.err != nil {
+		return c.err
 	}
 	if s.DecoderStart > 0 && s.Positions == model.FairseqPositions { // they are counted from the padding
 		return errors.New("the decoder starts with an embedding of zeros, and positions have no weights: only models that have them are supported")
@@ -122,13 +118,11 @@ func (c *converted) readSpec(files model.Files) error {
 }
 
 // stack are the sizes of a stack.
-func (c *converted) stack(side string) (s model.Stack, err error) {
-	heads, err := c.number(float64(defaultHeads[c.file.Spec]), side+"/num_heads", "num_heads")
-	if err == nil && !(heads >= 1 && heads <= model.LimitHeads) {
-		err = fmt.Errorf("the %s has %v heads, 1 to %d are supported", side, heads, model.LimitHeads)
-	}
-	if err != nil {
-		return s, err
+func (c *converted) stack(side string) (s model.Stack) {
+	heads := c.number(float64(defaultHeads[c.file.Spec]), side+"/num_heads", "num_heads")
+	if !(heads >= 1 && heads <= model.LimitHeads) {
+		c.fail("the %s has %v heads, 1 to %d are supported", side, heads, model.LimitHeads)
+		return s
 	}
 	first := func() string { return fmt.Sprintf("%s/layer_%d/ffn/linear_0/weight", side, s.Layers) }
 	if shape := c.shape(first()); len(shape) == 2 {
@@ -141,32 +135,28 @@ func (c *converted) stack(side string) (s model.Stack, err error) {
 	if out := c.shape(side + "/layer_0/self_attention/linear_1/weight"); len(out) == 2 && out[1] != c.spec.DModel {
 		s.HeadWidth = out[1] / s.Heads
 	}
-	return s, nil
+	return s
 }
 
 // readParts reads the numbers that say which parts the network has.
-func (c *converted) readParts() error {
-	preNorm, err1 := c.ofBoth("pre_norm", 1)
-	activation, err2 := c.ofBoth("activation", 0)
-	alibi, err3 := c.ofBoth("alibi", 0)
-	zero, err4 := c.number(0, "decoder/start_from_zero_embedding")
-	encoder, err5 := c.embedScale("encoder")
-	decoder, err6 := c.embedScale("decoder")
-	if err := errors.Join(err1, err2, err3, err4, err5, err6); err != nil {
-		return err
-	}
+func (c *converted) readParts() {
+	preNorm, activation, alibi := c.ofBoth("pre_norm", 1), c.ofBoth("activation", 0), c.ofBoth("alibi", 0)
+	zero := c.number(0, "decoder/start_from_zero_embedding")
+	encoder, decoder := c.embedScale("encoder"), c.embedScale("decoder")
 	s, activations := &c.spec, []model.Activation{model.ReLU, model.GELUTanh, model.Swish, model.GELU} // by their numbers
 	switch {
 	case !(encoder > 0 && encoder <= math.MaxFloat32):
-		return fmt.Errorf("embeddings are scaled by %v: the model is damaged", encoder)
+		c.fail("embeddings are scaled by %v: the model is damaged", encoder)
 	case encoder != decoder:
-		return fmt.Errorf("embeddings are scaled by %v in the encoder and by %v in the decoder: only one scale is supported", encoder, decoder)
+		c.fail("embeddings are scaled by %v in the encoder and by %v in the decoder: only one scale is supported", encoder, decoder)
 	case alibi != 0:
-		return errors.New("positions are told by ALiBi: only those that are embedded are supported")
+		c.fail("positions are told by ALiBi: only those that are embedded are supported")
 	case !(activation >= 0 && activation < float64(len(activations))):
-		return fmt.Errorf("activation function %v: ReLU, GELU and swish are supported", activation)
+		c.fail("activation function %v: ReLU, GELU and swish are supported", activation)
+	default:
+		s.Activation = activations[int(activation)]
 	}
-	s.PostNorm, s.Activation, s.EmbedScale = preNorm == 0, activations[int(activation)], float32(encoder)
+	s.PostNorm, s.EmbedScale = preNorm == 0, float32(encoder)
 	// T5's other parts are told by what is there.
 	s.Gated = c.has("encoder/layer_0/ffn/linear_0_noact/weight")
 	s.RMSNorm = !c.has("encoder/layer_0/self_attention/layer_norm/beta") && !c.has("decoder/layer_0/self_attention/layer_norm/beta")
@@ -178,7 +168,6 @@ func (c *converted) readParts() error {
 		s.Pad, s.DecoderStart = int64(c.rows), int64(c.rows)
 		s.LogitsBias, s.NeverPad, s.Renormalize = true, true, true
 	}
-	return nil
 }
 
 // attention is what attention does with queries, and with the distances of relative positions: into how many buckets they are
@@ -189,99 +178,86 @@ type attention struct {
 }
 
 // readAttention reads the parts of attention, which are the same in all layers of both stacks.
-func (c *converted) readAttention() error {
+func (c *converted) readAttention() {
 	s := &c.spec
-	encoder, err1 := c.attentionOf("encoder", s.Encoder, "self_attention")
-	decoder, err2 := c.attentionOf("decoder", s.Decoder, "self_attention", "attention")
+	encoder := c.attentionOf("encoder", s.Encoder, "self_attention")
+	decoder := c.attentionOf("decoder", s.Decoder, "self_attention", "attention")
 	head := 1 / math.Sqrt(float64(s.DModel))
-	scale, err3 := c.number(1, "decoder/scale_outputs")
-	if err := errors.Join(err1, err2, err3); err != nil {
-		return err
-	}
+	scale := c.number(1, "decoder/scale_outputs")
 	if encoder != decoder {
-		return errors.New("attention of encoder and decoder differ, in the scale of queries or in how distances are divided: only one kind for both is supported")
+		c.fail("attention of encoder and decoder differ, in the scale of queries or in how distances are divided: only one kind for both is supported")
 	}
 	if !isNear(scale, 1) && !isNear(scale, head) {
-		return fmt.Errorf("what the LM head takes is multiplied by %v: 1 or one over the root of its width, %v, is supported", scale, head)
+		c.fail("what the LM head takes is multiplied by %v: 1 or one over the root of its width, %v, is supported", scale, head)
 	}
 	s.Unscaled, s.ScaledHead = encoder.unscaled, !isNear(scale, 1)
 	if encoder.buckets > 0 {
 		s.Positions, s.MaxPositions, s.Buckets, s.MaxDistance = model.RelativePositions, t5Positions, encoder.buckets, encoder.most
 	}
-	return nil
 }
 
 // attentionOf reads what all attention of a stack has in common.
-func (c *converted) attentionOf(side string, stack model.Stack, blocks ...string) (common attention, err error) {
+func (c *converted) attentionOf(side string, stack model.Stack, blocks ...string) (common attention) {
 	scaled, unsaid := 1/math.Sqrt(float64(stack.HeadDim(c.spec.DModel))), 1/math.Sqrt(float64(c.spec.DModel/stack.Heads))
 	for layer := range stack.Layers {
 		for _, block := range blocks {
 			prefix := fmt.Sprintf("%s/layer_%d/%s/", side, layer, block)
-			scale, err := c.number(unsaid, prefix+"queries_scale")
-			if err != nil {
-				return common, err
-			}
+			scale := c.number(unsaid, prefix+"queries_scale")
 			own := common // the distances, where the block attends to the source
 			if own.unscaled = !isNear(scale, scaled); own.unscaled && !isNear(scale, 1) {
-				return common, fmt.Errorf("%squeries_scale is %v: one over the root of the heads' width, %v, or 1 is supported", prefix, scale, scaled)
+				c.fail("%squeries_scale is %v: one over the root of the heads' width, %v, or 1 is supported", prefix, scale, scaled)
 			}
 			if block == blocks[0] {
-				if own.buckets, own.most, err = c.distances(prefix, side+"/layer_0/"+block+"/"); err != nil {
-					return common, err
-				}
+				own.buckets, own.most = c.distances(prefix, side+"/layer_0/"+block+"/")
 				if layer == 0 {
 					common = own
 				}
 			}
 			if own != common {
-				return common, fmt.Errorf("%s differs from the first layer's: only stacks whose layers have the same kind of attention, "+
+				c.fail("%s differs from the first layer's: only stacks whose layers have the same kind of attention, "+
 					"and share %s, are supported", strings.TrimSuffix(prefix, "/"), distanceWeights)
 			}
 		}
 	}
-	return common, nil
+	return common
 }
 
 // distances reads how the distances of a layer are divided; 0, 0 where it has no weights for them, or not those of the first layer.
-func (c *converted) distances(prefix, first string) (buckets, most int, err error) {
-	number, err := c.number(t5Distance, prefix+"relative_attention_max_distance")
-	if shape := c.shape(prefix + distanceWeights); err == nil && len(shape) == 2 && c.same(prefix+distanceWeights, first+distanceWeights) {
+func (c *converted) distances(prefix, first string) (buckets, most int) {
+	number := c.number(t5Distance, prefix+"relative_attention_max_distance")
+	if shape := c.shape(prefix + distanceWeights); len(shape) == 2 && c.same(prefix+distanceWeights, first+distanceWeights) {
 		buckets, most = shape[0], int(number)
 	}
-	return buckets, most, err
+	return buckets, most
 }
 
 // isNear says whether two numbers are the same but for rounding.
 func isNear(a, b float64) bool { return math.Abs(a-b) <= 1e-5*b }
 
 // ofBoth is a number on which both stacks must agree.
-func (c *converted) ofBoth(name string, def float64) (float64, error) {
-	encoder, err := c.number(def, "encoder/"+name, name)
-	if err != nil {
-		return 0, err
+func (c *converted) ofBoth(name string, def float64) float64 {
+	encoder, decoder := c.number(def, "encoder/"+name, name), c.number(def, "decoder/"+name, name)
+	if encoder != decoder {
+		c.fail("%s is %v in the encoder and %v in the decoder: only one for both is supported", name, encoder, decoder)
 	}
-	decoder, err := c.number(def, "decoder/"+name, name)
-	if err == nil && encoder != decoder {
-		err = fmt.Errorf("%s is %v in the encoder and %v in the decoder: only one for both is supported", name, encoder, decoder)
-	}
-	return decoder, err
+	return decoder
 }
 
 // embedScale is what the embeddings of a stack are multiplied by: a number, or a switch.
-func (c *converted) embedScale(side string) (float64, error) {
+func (c *converted) embedScale(side string) float64 {
 	root := math.Sqrt(float64(c.spec.DModel))
 	for _, name := range []string{"/scale_embeddings", "/embeddings/multiply_by_sqrt_depth"} {
 		if _, v, ok := c.file.Find(side + name); ok {
-			scale, err := c.number(root, side+name)
+			scale := c.number(root, side+name)
 			if v.DType == ctranslate2.Int8 && scale == 0 {
-				scale = 1
+				return 1
 			} else if v.DType == ctranslate2.Int8 {
-				scale = root
+				return root
 			}
-			return scale, err
+			return scale
 		}
 	}
-	return root, nil
+	return root
 }
 
 // readTokens reads the ids of special tokens and the settings of a search.
@@ -356,7 +332,7 @@ func isMBART50(ids map[string]int64) bool {
 }
 
 // number is a variable of one element, the first that is there; def: there is none.
-func (c *converted) number(def float64, names ...string) (float64, error) {
+func (c *converted) number(def float64, names ...string) float64 {
 	for _, name := range names {
 		_, v, ok := c.file.Find(name)
 		if !ok {
@@ -364,13 +340,19 @@ func (c *converted) number(def float64, names ...string) (float64, error) {
 		}
 		c.used[name] = true
 		if v.Len() != 1 {
-			return 0, fmt.Errorf("variable %s has shape %v: a single number is expected", name, v.Shape)
+			c.fail("variable %s has shape %v: a single number is expected", name, v.Shape)
+			return def
 		}
 		value := make([]float32, 1)
-		err := readElements(c.data, v, value, 0)
-		return float64(value[0]), err
+		c.err = cmp.Or(c.err, readElements(c.data, v, value, 0))
+		return float64(value[0])
 	}
-	return def, nil
+	return def
+}
+
+// fail keeps the first error.
+func (c *converted) fail(format string, args ...any) {
+	c.err = cmp.Or(c.err, fmt.Errorf(format, args...))
 }
 
 // names are those of variables and aliases, in order.
