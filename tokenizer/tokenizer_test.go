@@ -30,9 +30,16 @@ func open(t testing.TB) *Tokenizer {
 	return tok
 }
 
-func bundledConfig(t testing.TB) Config {
-	pieces, err := spm.Open(bundled + "/sentencepiece.bpe.model")
+func bundledPieces(t testing.TB) *spm.Model {
+	raw, err := os.ReadFile(bundled + "/sentencepiece.bpe.model")
 	require.NoError(t, err)
+	pieces, err := spm.Parse(raw)
+	require.NoError(t, err)
+	return pieces
+}
+
+func bundledConfig(t testing.TB) Config {
+	pieces := bundledPieces(t)
 	c := Config{
 		Pieces: pieces, Unused: 8,
 		Framing: Framing{Before: []Part{Source}, After: []Part{End}, Forced: []Part{Target}},
@@ -325,8 +332,7 @@ func TestByteFallback(t *testing.T) {
 
 // A vocabulary that is the SentencePiece model's has the ids of its special tokens, too.
 func TestOwnIDs(t *testing.T) {
-	pieces, err := spm.Open(bundled + "/sentencepiece.bpe.model")
-	require.NoError(t, err)
+	pieces := bundledPieces(t)
 	ids := map[string]int64{}
 	for id := range int32(pieces.Size()) {
 		ids[pieces.Piece(id)] = int64(id)

@@ -72,9 +72,9 @@ func nllbForm(t *testing.T) string {
 		require.NoError(t, err)
 		require.NoError(t, os.WriteFile(filepath.Join(dir, name), raw, 0o644))
 	}
-	pieces, err := spm.Open(filepath.Join(from, model.PieceModelFile))
-	require.NoError(t, err)
 	raw, err := os.ReadFile(filepath.Join(from, model.PieceModelFile))
+	require.NoError(t, err)
+	pieces, err := spm.Parse(raw)
 	require.NoError(t, err)
 	require.NoError(t, os.WriteFile(filepath.Join(dir, model.PieceModelFile), raw, 0o644))
 	write(model.TokenizerConfigFile, map[string]string{"tokenizer_class": "NllbTokenizer"})

@@ -4,14 +4,12 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
-	"path/filepath"
 	"slices"
 
 	"dragoman/model"
 	"dragoman/model/ctranslate2"
 	"dragoman/tokenizer"
 	"dragoman/tokenizer/moses"
-	"dragoman/tokenizer/spm"
 )
 
 // converted are models in CTranslate2's form that have not the tokenizer's files of another family beside them: Argos
@@ -161,8 +159,8 @@ func frameMany(c *tokenizer.Config, tokens map[string]int64, like *Family, langu
 // splitConverted opens what makes pieces, by its first file.
 func splitConverted(c *tokenizer.Config, dir, file string, metadata ctranslate2.Metadata) (err error) {
 	if file != ctranslate2.PackageCodes {
-		if c.Pieces, err = spm.Open(filepath.Join(dir, file)); err == nil && file == model.SourcePiecesFile {
-			c.TargetPieces, err = spm.Open(filepath.Join(dir, model.TargetPiecesFile))
+		if c.Pieces, err = readPieces(Folder(dir), file); err == nil && file == model.SourcePiecesFile {
+			c.TargetPieces, err = readPieces(Folder(dir), model.TargetPiecesFile)
 		}
 		return err
 	}
@@ -170,10 +168,17 @@ func splitConverted(c *tokenizer.Config, dir, file string, metadata ctranslate2.
 		return fmt.Errorf("%w: words depend on the languages: add a %s with \"from_code\" and \"to_code\" to %s", ErrIncomplete,
 			ctranslate2.MetadataFile, file)
 	}
-	codes, err := moses.OpenCodes(filepath.Join(dir, file))
+	raw, err := Folder(dir).Read(file)
+	if err != nil {
+		return err
+	}
+	codes, err := moses.ParseCodes(raw)
+	if err != nil {
+		return fmt.Errorf("%s: %w", file, err)
+	}
 	c.Words = &moses.Words{Language: moses.NewLanguage(metadata.From), Codes: codes}
 	c.TargetWords = &moses.Words{Language: moses.NewLanguage(metadata.To), Codes: codes}
-	return err
+	return nil
 }
 
 // frameConverted finds the special tokens and where they stand. CTranslate2 itself adds what its config.json says; those

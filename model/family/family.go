@@ -257,7 +257,7 @@ func (f *Family) Tokenizer(dir string, languages []string) (*tokenizer.Tokenizer
 	}
 	config, err := f.config(dir, s, names, languages)
 	if err != nil {
-		return nil, fmt.Errorf("open tokenizer: %w", err)
+		return nil, fmt.Errorf("open tokenizer: %s: %w", dir, err)
 	}
 	if f.classes != nil { // the files are Hugging Face's
 		if err := f.checkAdded(folder, s, config); err != nil {

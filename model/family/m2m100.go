@@ -3,7 +3,6 @@ package family
 import (
 	_ "embed"
 	"fmt"
-	"path/filepath"
 	"slices"
 	"strings"
 
@@ -11,7 +10,6 @@ import (
 
 	"dragoman/model"
 	"dragoman/tokenizer"
-	"dragoman/tokenizer/spm"
 )
 
 // m2m100 is M2M100: facebook/m2m100_418M, facebook/m2m100_1.2B. The ids of pieces are
@@ -86,12 +84,12 @@ const madeUpWords = 8
 func m2m100Config(dir string, s settings, framing tokenizer.Framing) (tokenizer.Config, error) {
 	if s.LanguageCodes != "" && s.LanguageCodes != "m2m100" {
 		return tokenizer.Config{}, fmt.Errorf("%s: language_codes is %q, only \"m2m100\" is supported",
-			filepath.Join(dir, model.TokenizerConfigFile), s.LanguageCodes)
+			model.TokenizerConfigFile, s.LanguageCodes)
 	}
 	config := tokenizer.Config{Framing: framing, Unused: madeUpWords}
 	var g errgroup.Group // each takes 0.1 s of a large model's first request
 	g.Go(func() (err error) {
-		config.Pieces, err = spm.Open(filepath.Join(dir, model.PieceModelFile))
+		config.Pieces, err = readPieces(Folder(dir), model.PieceModelFile)
 		return err
 	})
 	g.Go(func() (err error) {

@@ -41,7 +41,7 @@ func marianConfig(dir string, s settings, files, languages []string) (c tokenize
 	var g errgroup.Group
 	for name, pieces := range map[string]**spm.Model{model.SourcePiecesFile: &c.Pieces, model.TargetPiecesFile: &c.TargetPieces} {
 		g.Go(func() (err error) {
-			*pieces, err = spm.Open(filepath.Join(dir, name))
+			*pieces, err = readPieces(Folder(dir), name)
 			return err
 		})
 	}

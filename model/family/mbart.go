@@ -10,7 +10,6 @@ import (
 	"dragoman/model"
 	"dragoman/model/checkpoint"
 	"dragoman/tokenizer"
-	"dragoman/tokenizer/spm"
 )
 
 // mbart is mBART-50: facebook/mbart-large-50-many-to-many-mmt and its sisters. Ids are as NLLB-200's,
@@ -48,9 +47,9 @@ func mbartTokens() (tokens []languageToken) {
 
 // mbartConfig reads a tokenizer of mBART-50.
 func mbartConfig(dir string, _ settings, _, languages []string) (tokenizer.Config, error) {
-	config, err := mbartPieces(Folder(dir))
+	config, err := fairseqConfig(Folder(dir), mbartTokens())
 	if err != nil {
-		return config, fmt.Errorf("%s: %w", dir, err)
+		return config, err
 	}
 	if languages != nil {
 		size := config.Languages[len(config.Languages)-1].ID + int64(config.Unused)
@@ -60,29 +59,6 @@ func mbartConfig(dir string, _ settings, _, languages []string) (tokenizer.Confi
 		}
 	}
 	config.Framing = sourceFirst
-	return config, nil
-}
-
-// mbartPieces reads the pieces and all languages of a tokenizer of mBART-50.
-func mbartPieces(files Files) (config tokenizer.Config, err error) {
-	if ok, err := files.Has(model.PieceModelFile); err != nil {
-		return config, err
-	} else if !ok {
-		return listedConfig(files, mbartTokens())
-	}
-	raw, err := files.Read(model.PieceModelFile)
-	if err != nil {
-		return config, err
-	}
-	pieces, err := spm.Parse(raw)
-	if err == nil {
-		config, err = fairseqConfig(pieces)
-	}
-	if err != nil {
-		return config, fmt.Errorf("%s: %w", model.PieceModelFile, err)
-	}
-	config.Languages = inOrder(mbartTokens(), len(config.Vocabulary))
-	config.Unused = 1 // <mask>
 	return config, nil
 }
 
@@ -156,7 +132,7 @@ func mbartForced(files Files, s settings) ([]string, error) {
 	if said.Forced == nil {
 		return nil, nil
 	}
-	config, err := mbartPieces(files)
+	config, err := fairseqConfig(files, mbartTokens())
 	if err != nil {
 		return nil, err
 	}

@@ -3,12 +3,10 @@ package family
 import (
 	_ "embed"
 	"fmt"
-	"path/filepath"
 	"strings"
 
 	"dragoman/model"
 	"dragoman/tokenizer"
-	"dragoman/tokenizer/spm"
 )
 
 // nllb is NLLB-200: facebook/nllb-200-distilled-600M and its sisters. The ids of
@@ -49,12 +47,8 @@ func nllbTokens() (tokens []languageToken) {
 var fairseq = []string{"<s>", "<pad>", "</s>", "<unk>"}
 
 // nllbConfig reads a tokenizer of NLLB-200.
-func nllbConfig(dir string, s settings, files, _ []string) (config tokenizer.Config, err error) {
-	if files[0] == model.TokenizerFile {
-		config, err = listedConfig(Folder(dir), nllbTokens())
-	} else {
-		config, err = nllbPieces(dir)
-	}
+func nllbConfig(dir string, s settings, _, _ []string) (tokenizer.Config, error) {
+	config, err := fairseqConfig(Folder(dir), nllbTokens())
 	config.Framing = sourceFirst
 	if s.LegacySuffixes {
 		config.Framing = sourceLast
@@ -62,24 +56,19 @@ func nllbConfig(dir string, s settings, files, _ []string) (config tokenizer.Con
 	return config, err
 }
 
-// nllbPieces reads the SentencePiece model of NLLB-200.
-func nllbPieces(dir string) (tokenizer.Config, error) {
-	pieces, err := spm.Open(filepath.Join(dir, model.PieceModelFile))
-	if err != nil {
-		return tokenizer.Config{}, err
+// fairseqConfig reads a tokenizer with all of its languages, which have these tokens: a SentencePiece model, whose pieces have the ids that
+// fairseq gave them, or without one a tokenizer.json.
+func fairseqConfig(files Files, tokens []languageToken) (config tokenizer.Config, err error) {
+	if ok, err := files.Has(model.PieceModelFile); err != nil {
+		return config, err
+	} else if !ok {
+		return listedConfig(files, tokens)
 	}
-	config, err := fairseqConfig(pieces)
+	pieces, err := readPieces(files, model.PieceModelFile)
 	if err != nil {
-		return config, fmt.Errorf("%s: %w", filepath.Join(dir, model.PieceModelFile), err)
+		return config, err
 	}
-	config.Unused = 1 // <mask>
-	config.Languages = inOrder(nllbTokens(), len(config.Vocabulary))
-	return config, nil
-}
-
-// fairseqConfig has the ids of pieces of SentencePiece as fairseq has them.
-func fairseqConfig(pieces *spm.Model) (tokenizer.Config, error) {
-	config := tokenizer.Config{Pieces: pieces, Vocabulary: map[string]int64{}}
+	config = tokenizer.Config{Pieces: pieces, Vocabulary: map[string]int64{}, Unused: 1} // <mask>
 	for id, token := range fairseq {
 		config.Vocabulary[token] = int64(id)
 	}
@@ -90,8 +79,9 @@ func fairseqConfig(pieces *spm.Model) (tokenizer.Config, error) {
 		case int(id) >= len(first):
 			config.Vocabulary[piece] = int64(id) + 1
 		case piece != first[id]:
-			return config, fmt.Errorf("piece %d is %q, not %q: the ids of such a model are not known", id, piece, first[id])
+			return config, fmt.Errorf("%s: piece %d is %q, not %q: the ids of such a model are not known", model.PieceModelFile, id, piece, first[id])
 		}
 	}
+	config.Languages = inOrder(tokens, len(config.Vocabulary))
 	return config, nil
 }

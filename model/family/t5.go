@@ -70,15 +70,24 @@ func t5Pieces(files Files) (pieces *spm.Model, ids map[string]int64, file string
 	return pieces, ids, file, err
 }
 
-// ownIDs reads a SentencePiece model and the ids of its pieces, which are the model's.
-func ownIDs(files Files, name string) (*spm.Model, map[string]int64, error) {
+// readPieces reads a SentencePiece model.
+func readPieces(files Files, name string) (*spm.Model, error) {
 	raw, err := files.Read(name)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	pieces, err := spm.Parse(raw)
 	if err != nil {
-		return nil, nil, fmt.Errorf("%s: %w", name, err)
+		return nil, fmt.Errorf("%s: %w", name, err)
+	}
+	return pieces, nil
+}
+
+// ownIDs reads a SentencePiece model and the ids of its pieces, which are the model's.
+func ownIDs(files Files, name string) (*spm.Model, map[string]int64, error) {
+	pieces, err := readPieces(files, name)
+	if err != nil {
+		return nil, nil, err
 	}
 	ids := make(map[string]int64, pieces.Size())
 	for id := range int32(pieces.Size()) {

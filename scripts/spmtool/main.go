@@ -30,9 +30,13 @@ func run(args []string, in io.Reader, out io.Writer) error {
 	if err := flags.Parse(args); err != nil {
 		return err
 	}
-	model, err := spm.Open(*path)
+	file, err := os.ReadFile(*path)
 	if err != nil {
 		return err
+	}
+	model, err := spm.Parse(file)
+	if err != nil {
+		return fmt.Errorf("%s: %w", *path, err)
 	}
 	var do func(line string) string
 	switch flags.Arg(0) {

@@ -4,8 +4,6 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
-	"io"
-	"os"
 	"strings"
 	"unicode/utf8"
 
@@ -28,24 +26,6 @@ type Codes struct {
 }
 
 const endOfWord = "</w>"
-
-// OpenCodes reads a file of codes.
-func OpenCodes(path string) (*Codes, error) {
-	f, err := os.Open(path)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	file, err := io.ReadAll(io.LimitReader(f, maxCodes+1))
-	if err != nil {
-		return nil, err
-	}
-	c, err := ParseCodes(file)
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", path, err)
-	}
-	return c, nil
-}
 
 // ParseCodes reads codes: "#version: 0.2", without which the version is 0.1, and in each further line two symbols that merge, the
 // best first.

@@ -104,7 +104,9 @@ func TestWordsAreSplitAsBySubwordNMT(t *testing.T) {
 }
 
 func open(t testing.TB, file string) *Codes {
-	codes, err := OpenCodes(filepath.Join("testdata", file))
+	raw, err := os.ReadFile(filepath.Join("testdata", file))
+	require.NoError(t, err)
+	codes, err := ParseCodes(raw)
 	require.NoError(t, err)
 	return codes
 }

@@ -89,7 +89,7 @@ func benchmarkLongWord(b *testing.B, model *Model) {
 
 func BenchmarkOpen(b *testing.B) {
 	for b.Loop() {
-		_, err := Open(bundledModel)
+		_, err := open(bundledModel)
 		require.NoError(b, err)
 	}
 }
@@ -117,7 +117,7 @@ func BenchmarkOpenLarge(b *testing.B) {
 }
 
 func benchmarkTexts(b *testing.B) (*Model, []string) {
-	model, err := Open(bundledModel)
+	model, err := open(bundledModel)
 	require.NoError(b, err)
 	var texts []string
 	for _, r := range goldentest.Read(b, "../testdata/corpus.jsonl.gz") {

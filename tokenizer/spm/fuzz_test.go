@@ -47,7 +47,7 @@ func FuzzNormalize(f *testing.F) {
 			f.Add(r.Input())
 		}
 	}
-	model, err := Open(bundledModel)
+	model, err := open(bundledModel)
 	require.NoError(f, err)
 	f.Fuzz(func(t *testing.T, text string) {
 		normalized := model.AppendNormalized(nil, text)

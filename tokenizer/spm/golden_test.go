@@ -99,7 +99,7 @@ func TestNormalizerShortcuts(t *testing.T) {
 
 // TestTokensCover checks that tokens leave no gap, whatever the text.
 func TestTokensCover(t *testing.T) {
-	model, err := Open(bundledModel)
+	model, err := open(bundledModel)
 	require.NoError(t, err)
 	for _, r := range goldentest.Read(t, "../testdata/hostile.jsonl.gz") {
 		// The text itself serves as normalized text: no caller can break this.
@@ -129,7 +129,7 @@ func requireCover(t testing.TB, model *Model, normalized []byte) {
 }
 
 func TestAppendTokensKeepsWhatIsThere(t *testing.T) {
-	model, err := Open(bundledModel)
+	model, err := open(bundledModel)
 	require.NoError(t, err)
 	earlier := []Token{{ID: model.Unknown(), Start: 0, End: 7}}
 	tokens := model.AppendTokens(earlier, []byte("☃☃"))
@@ -158,4 +158,12 @@ func TestConcurrentUse(t *testing.T) {
 		wg.Wait()
 		assert.Equal(t, make([]string, 4), wrong, ref.name)
 	}
+}
+
+func open(path string) (*Model, error) {
+	file, err := os.ReadFile(path)
+	if err != nil {
+		return nil, err
+	}
+	return Parse(file)
 }

@@ -4,8 +4,6 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
-	"io"
-	"os"
 	"slices"
 	"sync"
 	"unicode/utf8"
@@ -57,24 +55,6 @@ const (
 	trimOne           // of the first piece that has one
 	trimAll           // of each piece before there is text
 )
-
-// Open reads the model file at path.
-func Open(path string) (*Model, error) {
-	f, err := os.Open(path)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	file, err := io.ReadAll(io.LimitReader(f, maxFileBytes+1))
-	if err != nil {
-		return nil, err
-	}
-	m, err := Parse(file)
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", path, err)
-	}
-	return m, nil
-}
 
 // Parse reads a model from the contents of its file, which it does not keep. It
 // fails with ErrUnsupported for the kinds of models named in the package

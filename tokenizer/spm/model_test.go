@@ -5,7 +5,6 @@ import (
 	"maps"
 	"math"
 	"math/rand/v2"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -81,11 +80,6 @@ func TestParseRefuses(t *testing.T) {
 			}
 		})
 	}
-}
-
-func TestOpenNoFile(t *testing.T) {
-	_, err := Open(filepath.Join(t.TempDir(), "none.model"))
-	assert.ErrorContains(t, err, "none.model")
 }
 
 func TestEncodeSmall(t *testing.T) {
