@@ -4,8 +4,7 @@ import (
 	"encoding/binary"
 	"fmt"
 	"math"
-
-	"google.golang.org/protobuf/encoding/protowire"
+	"slices"
 )
 
 // DataType is an element type, TensorProto.DataType.
@@ -50,13 +49,11 @@ const (
 // which they run; each returns the name of its output, to be the input of
 // others. It is not safe for concurrent use.
 type Graph struct {
-	name         string
-	nodes        []node
-	initializers []message
-	inputs       []message
-	outputs      []message
-	constants    map[string]bool
-	count        int // of nodes, for unique names
+	name                          string
+	nodes                         []node
+	initializers, inputs, outputs message // the fields of these
+	constants                     map[string]bool
+	count                         int // of nodes, for unique names
 }
 
 // node is an operator. Its attributes are encoded last: see [FloatVar].
@@ -82,13 +79,13 @@ func NewGraph(name string) *Graph {
 
 // Input declares an input of the model.
 func (g *Graph) Input(name string, t DataType, dims ...Dim) string {
-	g.inputs = append(g.inputs, valueInfo(name, t, dims))
+	g.inputs.bytes(graphInput, valueInfo(name, t, dims))
 	return name
 }
 
 // Output declares that the value called name is an output of the model.
 func (g *Graph) Output(name string, t DataType, dims ...Dim) {
-	g.outputs = append(g.outputs, valueInfo(name, t, dims))
+	g.outputs.bytes(graphOutput, valueInfo(name, t, dims))
 }
 
 // Weight uses a weight of a Data file as a constant, which keeps its name.
@@ -134,7 +131,7 @@ func (g *Graph) constant(name string, t DataType, shape []int, raw []byte) strin
 
 func (g *Graph) addConstant(name string, m message) {
 	g.constants[name] = true
-	g.initializers = append(g.initializers, m)
+	g.initializers.bytes(graphInitializer, m)
 }
 
 // Op adds an operator of the standard domain with one output.
@@ -175,14 +172,7 @@ func (g *Graph) Marshal() []byte {
 	for _, n := range g.nodes {
 		graph.bytes(graphNode, n.encode())
 	}
-	for _, part := range []struct {
-		field protowire.Number
-		items []message
-	}{{graphInitializer, g.initializers}, {graphInput, g.inputs}, {graphOutput, g.outputs}} {
-		for _, m := range part.items {
-			graph.bytes(part.field, m)
-		}
-	}
+	graph = slices.Concat(graph, g.initializers, g.inputs, g.outputs)
 	graph.string(graphName, g.name)
 
 	var m message
