@@ -113,11 +113,10 @@ type Device struct {
 
 // Info says what a device is.
 type Info struct {
-	Number          int // among the visible devices
-	Name            string
-	Major, Minor    int // compute capability
-	Multiprocessors int
-	Memory          int64
+	Number       int // among the visible devices
+	Name         string
+	Major, Minor int // compute capability
+	Memory       int64
 }
 
 // Open makes a device ready for use by the calling OS thread, which the caller has
@@ -132,13 +131,12 @@ func (d *Driver) Open(number int) (_ *Device, err error) {
 	}
 	dev := &Device{driver: d, info: Info{Number: number}}
 	var name [256]C.char
-	var major, minor, units C.int
+	var major, minor C.int
 	if err := d.check("describe the device", C.dragoman_cuda_device(d.c, C.int(number), &dev.handle, &name[0], C.int(len(name)),
-		&major, &minor, &units)); err != nil {
+		&major, &minor)); err != nil {
 		return nil, err
 	}
-	dev.info.Name, dev.info.Multiprocessors = C.GoString(&name[0]), int(units)
-	dev.info.Major, dev.info.Minor = int(major), int(minor)
+	dev.info.Name, dev.info.Major, dev.info.Minor = C.GoString(&name[0]), int(major), int(minor)
 	var context unsafe.Pointer
 	if err := d.check("use the device", C.dragoman_cuda_retain(d.c, dev.handle, &context)); err != nil {
 		return nil, err

@@ -24,13 +24,12 @@ const char *dragoman_cuda_error(const Driver *d, int code) {
 int dragoman_cuda_version(const Driver *d, int *version) { return d->cuDriverGetVersion(version); }
 int dragoman_cuda_count(const Driver *d, int *count) { return d->cuDeviceGetCount(count); }
 
-int dragoman_cuda_device(const Driver *d, int number, int *device, char *name, int size, int *major, int *minor, int *units) {
-  enum { MULTIPROCESSORS = 16, MAJOR = 75, MINOR = 76 };  // CU_DEVICE_ATTRIBUTE_...
+int dragoman_cuda_device(const Driver *d, int number, int *device, char *name, int size, int *major, int *minor) {
+  enum { MAJOR = 75, MINOR = 76 };  // CU_DEVICE_ATTRIBUTE_...
   int code = d->cuDeviceGet(device, number);
   if (!code) code = d->cuDeviceGetName(name, size, *device);
   if (!code) code = d->cuDeviceGetAttribute(major, MAJOR, *device);
   if (!code) code = d->cuDeviceGetAttribute(minor, MINOR, *device);
-  if (!code) code = d->cuDeviceGetAttribute(units, MULTIPROCESSORS, *device);
   return code;
 }
 

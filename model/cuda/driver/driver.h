@@ -59,7 +59,7 @@ int dragoman_cuda_init(const Driver *d);
 const char *dragoman_cuda_error(const Driver *d, int code);
 int dragoman_cuda_version(const Driver *d, int *version);
 int dragoman_cuda_count(const Driver *d, int *count);
-int dragoman_cuda_device(const Driver *d, int number, int *device, char *name, int size, int *major, int *minor, int *units);
+int dragoman_cuda_device(const Driver *d, int number, int *device, char *name, int size, int *major, int *minor);
 int dragoman_cuda_retain(const Driver *d, int device, void **context);
 int dragoman_cuda_release(const Driver *d, int device);
 int dragoman_cuda_use(const Driver *d, void *context);
