@@ -157,12 +157,18 @@ func CopyFile(from, to string) error {
 		return err
 	}
 	defer in.Close()
-	out, err := os.OpenFile(to, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
+	_, err = CreateFile(to, in)
+	return err
+}
+
+// CreateFile writes a file where there is none, and counts its bytes.
+func CreateFile(path string, from io.Reader) (size int64, err error) {
+	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
 	if err != nil {
-		return err
+		return 0, err
 	}
-	_, err = io.Copy(out, in)
-	return errors.Join(err, out.Close())
+	size, err = io.Copy(f, from)
+	return size, errors.Join(err, f.Close())
 }
 
 // Leftovers are the entries of dir, as paths, that match one of the patterns of what a killed process

@@ -160,14 +160,7 @@ func unpackEntry(f *zip.File, to string, limit int64) error {
 		return err
 	}
 	defer r.Close()
-	out, err := os.OpenFile(to, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
-	if err != nil {
-		return err
-	}
-	n, err := io.Copy(out, io.LimitReader(r, int64(size)+1)) // the reader checks the checksum at the end
-	if closed := out.Close(); err == nil {
-		err = closed
-	}
+	n, err := model.CreateFile(to, io.LimitReader(r, int64(size)+1)) // the reader checks the checksum at the end
 	if err == nil && uint64(n) != size {
 		err = fmt.Errorf("it has %d bytes, not %d", n, size)
 	}
