@@ -175,23 +175,21 @@ func (b cpu) addNorm(x string, p product, norm string) (sum string, y activation
 	if p.acc != "" {
 		inputs = append(inputs, p.acc, p.bias, p.scale)
 	}
-	if !b.int8() {
-		out := b.Node(onnx.Dragoman, "AddNorm", inputs, 2, b.epsilon()...)
-		return out[0], activation{value: out[1]}
-	}
-	attrs, alpha := b.static()
-	out := b.Node(onnx.Dragoman, "AddNormQuantize", inputs, 3, append(attrs, b.epsilon()...)...)
-	return out[0], activation{value: out[1], scale: out[2], alpha: alpha}
+	return b.norm("AddNorm", inputs, 2)
 }
 
 func (b cpu) normSum(x string, p product, norm string) (sum string, y activation) {
-	inputs := append(b.normInputs(x, norm), p.acc, p.bias, p.scale)
+	return b.norm("NormSum", append(b.normInputs(x, norm), p.acc, p.bias, p.scale), 1)
+}
+
+// norm adds an operator that has so many outputs in floats, the last one for a linear layer, and quantizes that in 8 bits.
+func (b cpu) norm(op string, inputs []string, outputs int) (sum string, y activation) {
 	if !b.int8() {
-		out := b.Node(onnx.Dragoman, "NormSum", inputs, 1, b.epsilon()...)
-		return out[0], activation{value: out[0]}
+		out := b.Node(onnx.Dragoman, op, inputs, outputs, b.epsilon()...)
+		return out[0], activation{value: out[outputs-1]}
 	}
 	attrs, alpha := b.static()
-	out := b.Node(onnx.Dragoman, "NormSumQuantize", inputs, 3, append(attrs, b.epsilon()...)...)
+	out := b.Node(onnx.Dragoman, op+"Quantize", inputs, 3, append(attrs, b.epsilon()...)...)
 	return out[0], activation{value: out[1], scale: out[2], alpha: alpha}
 }
 
