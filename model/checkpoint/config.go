@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"math"
 	"path/filepath"
+	"slices"
 	"strconv"
 
 	"dragoman/model"
@@ -85,7 +86,7 @@ func parseConfig(o *fields) (model.Spec, error) {
 	if err != nil || !ok {
 		return model.Spec{}, fmt.Errorf("\"model_type\" is %s: supported are \"m2m_100\" (M2M100, NLLB-200, SMaLL-100), \"marian\" (Opus-MT), \"mbart\" (mBART-50) and \"t5\" (MADLAD-400)", orMissing(o.get("model_type")))
 	}
-	for _, s := range f.fixed {
+	for _, s := range slices.Concat(commonSettings, f.fixed) {
 		o.oneOf(s.name, s.literal)
 	}
 	spec := model.Spec{

@@ -29,15 +29,18 @@ var forms = map[string]form{
 	"marian":  {fixed: marianSettings, parts: marianParts},
 	Bergamot:  {fixed: marianSettings, parts: bergamotParts},
 	"mbart":   {fixed: mbartSettings, parts: mbartParts},
-	"t5":      {fixed: t5Settings, sizes: t5Sizes, parts: t5Parts},
+	"t5":      {sizes: t5Sizes, parts: t5Parts},
 }
 
 // Most of these settings come from other models of the BART family, which share M2M100's
-// names.
+// names. The first are those of all forms.
 var (
+	commonSettings = []setting{
+		{"is_encoder_decoder", "true"},
+		{"quantization_config", "null"},
+	}
 	m2m100Settings = []setting{
 		{"activation_function", `"relu"`},
-		{"is_encoder_decoder", "true"},
 		{"normalize_before", "true"},
 		{"encoder_normalize_before", "true"},
 		{"decoder_normalize_before", "true"},
@@ -48,29 +51,20 @@ var (
 		{"encoder_learned_pos", "false"},
 		{"decoder_learned_pos", "false"},
 		{"add_bias_logits", "false"},
-		{"quantization_config", "null"},
 	}
 	marianSettings = []setting{
-		{"is_encoder_decoder", "true"},
 		{"normalize_before", "false"},
 		{"add_final_layer_norm", "false"},
 		{"normalize_embedding", "false"},
 		{"static_position_embeddings", "true"},
 		{"add_bias_logits", "false"},
-		{"quantization_config", "null"},
 	}
 	mbartSettings = []setting{
-		{"is_encoder_decoder", "true"},
 		{"normalize_before", "true"},
 		{"add_final_layer_norm", "true"},
 		{"normalize_embedding", "true"},
 		{"static_position_embeddings", "false"},
 		{"add_bias_logits", "false"},
-		{"quantization_config", "null"},
-	}
-	t5Settings = []setting{
-		{"is_encoder_decoder", "true"},
-		{"quantization_config", "null"},
 	}
 )
 

@@ -159,16 +159,11 @@ func (s *student) vocabularies(dir string, files map[string]string, out string) 
 		if pieces.Size() != side.pieces {
 			return fmt.Errorf("%s has %d pieces, the model %d: these files do not belong together", name, pieces.Size(), side.pieces)
 		}
-		s.eos = -1
-		for id := range int32(pieces.Size()) {
-			if pieces.Piece(id) == "</s>" {
-				s.eos = int(id)
-				break
-			}
-		}
-		if s.eos < 0 {
+		eos, ok := pieces.ID("</s>")
+		if !ok {
 			return fmt.Errorf("%s has no piece </s>", name)
 		}
+		s.eos = int(eos)
 		if err := os.WriteFile(filepath.Join(out, side.file), raw, 0o644); err != nil {
 			return err
 		}
