@@ -35,11 +35,10 @@ var smallFiles = map[string]int64{
 // chooseSmall returns the files other than weights that a model of the family needs.
 // familyName is "" where the files tell it.
 func chooseSmall(files family.Files, familyName string) ([]string, error) {
-	generation, err := model.Present(files, checkpoint.GenerationConfigFile)
+	names, err := model.Present(files, checkpoint.ConfigFile, checkpoint.GenerationConfigFile)
 	if err != nil {
 		return nil, err
 	}
-	names := append([]string{checkpoint.ConfigFile}, generation...)
 	f, err := family.Recognize(files, familyName)
 	if err != nil {
 		return nil, err

@@ -68,9 +68,7 @@ type Client struct {
 // New makes a client. It fails where the endpoint is not an http(s) URL or the
 // token cannot stand in a header.
 func New(cfg Config) (*Client, error) {
-	if cfg.Endpoint == "" {
-		cfg.Endpoint = defaultEndpoint
-	}
+	cfg.Endpoint = cmp.Or(cfg.Endpoint, defaultEndpoint)
 	endpoint, err := url.Parse(strings.TrimRight(cfg.Endpoint, "/"))
 	if err != nil || endpoint.Host == "" || (endpoint.Scheme != "http" && endpoint.Scheme != "https") {
 		return nil, fmt.Errorf("HF_ENDPOINT is not an http(s) URL: use one such as %s", defaultEndpoint)
@@ -79,9 +77,7 @@ func New(cfg Config) (*Client, error) {
 	if strings.ContainsFunc(cfg.Token, func(r rune) bool { return r <= ' ' || r > '~' }) {
 		return nil, fmt.Errorf("HF_TOKEN has a space, control or non-ASCII character in its %d bytes: copy it again", len(cfg.Token))
 	}
-	if cfg.Log == nil {
-		cfg.Log = slog.New(slog.DiscardHandler)
-	}
+	cfg.Log = cmp.Or(cfg.Log, slog.New(slog.DiscardHandler))
 	if cfg.Progress == nil {
 		cfg.Progress = lines(cfg.Log)
 	}

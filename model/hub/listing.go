@@ -20,17 +20,13 @@ import (
 // list asks the Hub for the files of the repository, of which it returns the names of those in the folder of the ref; it also
 // tells the commit. A mirror that has no such lists has no files.
 func (p *pull) list(ctx context.Context) (names []string, err error) {
-	revision := p.ref.revision
-	if p.commit != "" {
-		revision = p.commit
-	}
 	var listing struct {
 		Commit string `json:"sha"`
 		Files  []struct {
 			Name string `json:"rfilename"`
 		} `json:"siblings"`
 	}
-	from := p.endpoint.JoinPath("api/models", p.ref.repo, "revision", url.PathEscape(revision))
+	from := p.endpoint.JoinPath("api/models", p.ref.repo, "revision", url.PathEscape(p.revision()))
 	if err := p.getJSON(ctx, from, &listing); p.isMissing(err) {
 		return nil, nil
 	} else if err != nil {

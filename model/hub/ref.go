@@ -1,6 +1,7 @@
 package hub
 
 import (
+	"cmp"
 	"fmt"
 	"net/url"
 	"os"
@@ -101,10 +102,7 @@ func parseURL(s, revision string) (Ref, error) {
 		return Ref{}, fmt.Errorf("model %q: only http:// and https:// URLs are supported", redact(u))
 	}
 	if repo, rev, ok := hubPage(u); ok {
-		if revision == "" {
-			revision = rev
-		}
-		return parseRepo(repo, revision)
+		return parseRepo(repo, cmp.Or(revision, rev))
 	}
 	if strings.HasSuffix(u.Path, ctranslate2.PackageExt) {
 		return Ref{}, fmt.Errorf("model %q is an Argos package: download it and give the path of the file", redact(u))

@@ -29,12 +29,11 @@ func (p *pull) fileURL(name string) *url.URL {
 	if p.ref.kind == kindURL {
 		return p.ref.base.JoinPath(url.PathEscape(name))
 	}
-	revision := p.ref.revision
-	if p.commit != "" {
-		revision = p.commit
-	}
-	return p.endpoint.JoinPath(p.ref.repo, "resolve", url.PathEscape(revision), p.ref.path, url.PathEscape(name))
+	return p.endpoint.JoinPath(p.ref.repo, "resolve", url.PathEscape(p.revision()), p.ref.path, url.PathEscape(name))
 }
+
+// revision is what files are fetched from: the commit, once it is known.
+func (p *pull) revision() string { return cmp.Or(p.commit, p.ref.revision) }
 
 // head asks which version of a file the source has. Answers are remembered. The first
 // one of the Hub names the commit behind the revision.

@@ -94,8 +94,7 @@ func (f fields) read(n *yaml.Node) error {
 
 // at adds a node's line to an error, once.
 func at(n *yaml.Node, err error) error {
-	var located *lineError
-	if errors.As(err, &located) {
+	if _, ok := errors.AsType[*lineError](err); ok {
 		return err
 	}
 	return &lineError{n.Line, err}

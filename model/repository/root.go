@@ -214,8 +214,7 @@ func (r *reading) version(m *Model, name string) {
 
 // reason is an error without the path, which is said before it.
 func reason(err error) error {
-	var path *fs.PathError
-	if errors.As(err, &path) {
+	if path, ok := errors.AsType[*fs.PathError](err); ok {
 		return path.Err
 	}
 	return err

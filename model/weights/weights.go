@@ -113,11 +113,7 @@ func (p *Preparer) folder(s source) (string, error) {
 	if p.cfg.Cache == "" {
 		return "", fmt.Errorf("there is no cache folder for the exported model: set SAVE_WEIGHTS")
 	}
-	precision := string(p.cfg.Precision)
-	if precision == "" {
-		precision = "auto"
-	}
-	return filepath.Abs(filepath.Join(p.cfg.Cache, s.slug()+"-"+precision))
+	return filepath.Abs(filepath.Join(p.cfg.Cache, s.slug()+"-"+cmp.Or(string(p.cfg.Precision), "auto")))
 }
 
 // errNotExported means that a folder holds another export than the wanted one.
