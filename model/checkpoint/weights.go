@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"slices"
+	"strings"
 
 	"dragoman/model"
 )
@@ -26,35 +27,28 @@ type weights struct {
 	closers []io.Closer
 }
 
-// format is a kind of weight file.
-type format struct {
-	file, index string
-	parse       func(r io.ReaderAt, size int64) (map[string]Tensor, error)
-}
+// indexSuffix follows the name of a file whose shards an index lists.
+const indexSuffix = ".index.json"
 
-// formats are tried in this order, that of [WeightFiles].
-var formats = []format{
-	{SafetensorsFile, SafetensorsIndexFile, parseSafetensors},
-	{TorchFile, TorchIndexFile, parseTorch},
-}
+// parsers read what weight files have, by their extension.
+var parsers = map[string]func(r io.ReaderAt, size int64) (map[string]Tensor, error){".safetensors": parseSafetensors, ".bin": parseTorch}
 
 // openWeights finds and opens the weights in dir. The caller closes them.
 func openWeights(dir string) (*weights, error) {
-	for _, f := range formats {
-		w := &weights{path: filepath.Join(dir, f.file), tensors: make(map[string]Tensor)}
-		files, shardOf := []string{f.file}, map[string]string(nil)
+	for _, name := range WeightFiles {
+		w := &weights{path: filepath.Join(dir, name), tensors: make(map[string]Tensor)}
 		if _, err := os.Stat(w.path); errors.Is(err, fs.ErrNotExist) {
-			w.path = filepath.Join(dir, f.index)
-			shardOf, err = readIndex(w.path, filepath.Ext(f.file))
-			if errors.Is(err, fs.ErrNotExist) {
-				continue
-			}
-			if err != nil {
+			continue
+		}
+		files, shardOf := []string{name}, map[string]string(nil)
+		if single, isIndex := strings.CutSuffix(name, indexSuffix); isIndex {
+			var err error
+			if shardOf, err = readIndex(w.path, filepath.Ext(single)); err != nil {
 				return nil, err
 			}
 			files = distinct(shardOf)
 		}
-		if err := w.open(dir, files, shardOf, f); err != nil {
+		if err := w.open(dir, files, shardOf); err != nil {
 			return nil, errors.Join(err, w.Close())
 		}
 		return w, nil
@@ -64,9 +58,9 @@ func openWeights(dir string) (*weights, error) {
 }
 
 // open opens the files, in which each tensor of an index must be.
-func (w *weights) open(dir string, files []string, shardOf map[string]string, f format) error {
+func (w *weights) open(dir string, files []string, shardOf map[string]string) error {
 	for _, file := range files {
-		if err := w.add(filepath.Join(dir, file), f); err != nil {
+		if err := w.add(filepath.Join(dir, file)); err != nil {
 			return err
 		}
 	}
@@ -134,7 +128,7 @@ func parseIndex(raw []byte, ext string) (map[string]string, error) {
 }
 
 // add opens one file and adds its tensors.
-func (w *weights) add(path string, f format) error {
+func (w *weights) add(path string) error {
 	file, err := os.Open(path)
 	if err != nil {
 		return fmt.Errorf("weight file missing or unreadable: %w", err)
@@ -147,7 +141,7 @@ func (w *weights) add(path string, f format) error {
 	if !info.Mode().IsRegular() {
 		return fmt.Errorf("%s is not a file", path)
 	}
-	tensors, err := f.parse(file, info.Size())
+	tensors, err := parsers[filepath.Ext(path)](file, info.Size())
 	if err != nil {
 		return fmt.Errorf("%s: %w", path, err)
 	}
