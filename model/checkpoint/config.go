@@ -37,10 +37,7 @@ func ReadSpec(dir string) (model.Spec, error) {
 		return model.Spec{}, err
 	}
 	generation, err := model.ReadSmall(filepath.Join(dir, GenerationConfigFile), maxConfigSize)
-	if errors.Is(err, fs.ErrNotExist) {
-		return parseSpec(dir, config, nil)
-	}
-	if err != nil {
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return model.Spec{}, err
 	}
 	return parseSpec(dir, config, generation)

@@ -89,8 +89,7 @@ func Parse(r io.ReaderAt, size int64) (*File, error) {
 	}
 	f.Spec = s.name()
 	f.Revision = int(s.uint32())
-	n := s.count("variables")
-	for range n {
+	for range s.count("variables") {
 		name := s.name()
 		v := s.variable(name)
 		if s.err != nil {
@@ -101,8 +100,7 @@ func Parse(r io.ReaderAt, size int64) (*File, error) {
 		}
 		f.Variables[name] = v
 	}
-	n = s.count("aliases")
-	for range n {
+	for range s.count("aliases") {
 		alias, name := s.name(), s.name()
 		if s.err != nil {
 			return nil, s.err

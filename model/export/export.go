@@ -94,13 +94,13 @@ func Export(ctx context.Context, checkpointDir, outDir string, opts Options) (*m
 		Files:     map[string]model.File{},
 	}
 	order, err := orderScripts(ckpt, checkpointDir, m)
+	if err == nil {
+		err = writeGraphs(ctx, ckpt, work, m, order)
+	}
+	if err == nil {
+		err = copyTokenizer(ctx, checkpointDir, work, m)
+	}
 	if err != nil {
-		return nil, fmt.Errorf("export %s: %w", checkpointDir, err)
-	}
-	if err := writeGraphs(ctx, ckpt, work, m, order); err != nil {
-		return nil, fmt.Errorf("export %s: %w", checkpointDir, err)
-	}
-	if err := copyTokenizer(ctx, checkpointDir, work, m); err != nil {
 		return nil, fmt.Errorf("export %s: %w", checkpointDir, err)
 	}
 	return m, publish(work, outDir, m)
