@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -197,10 +196,7 @@ type storedManifest struct {
 
 const noChecksum = "0000000000000000000000000000000000000000000000000000000000000000"
 
-func checksum(raw []byte) string {
-	sum := sha256.Sum256(raw)
-	return hex.EncodeToString(sum[:])
-}
+func checksum(raw []byte) string { return fmt.Sprintf("%x", sha256.Sum256(raw)) }
 
 // Check compares files of the exported folder dir with the manifest, see [CheckFiles]:
 // those with the names, or all where there are none.
@@ -246,7 +242,7 @@ func HashFile(ctx context.Context, path string) (File, error) {
 		n, err := io.CopyN(h, f, hashChunk)
 		size += n
 		if errors.Is(err, io.EOF) {
-			return File{Size: size, SHA256: hex.EncodeToString(h.Sum(nil))}, nil
+			return File{Size: size, SHA256: fmt.Sprintf("%x", h.Sum(nil))}, nil
 		}
 		if err != nil {
 			return File{}, err

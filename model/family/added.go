@@ -41,7 +41,7 @@ func (n *tokenName) UnmarshalJSON(raw []byte) error {
 // that are taken out of texts before these are split. Special ones, such as a new language's, never are here.
 func (f *Family) checkAdded(files Files, s settings, c tokenizer.Config) error {
 	if s.AddedTokens == nil {
-		if err := readJSON(files, SpecialTokensFile, &s); err != nil {
+		if _, err := model.ReadJSON(files, SpecialTokensFile, &s); err != nil {
 			return err
 		}
 	}

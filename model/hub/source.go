@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -101,7 +100,7 @@ func (p *pull) fingerprint(ctx context.Context) (string, error) {
 		}
 		fmt.Fprintln(sum, name, cmp.Or(strings.TrimPrefix(v.ETag, "W/"), v.Modified))
 	}
-	return "files-" + hex.EncodeToString(sum.Sum(nil))[:12], nil
+	return fmt.Sprintf("files-%.6x", sum.Sum(nil)), nil
 }
 
 // identifying are the files at a URL by which one model is told from another; none: there is no model.

@@ -3,7 +3,6 @@ package hub
 import (
 	"context"
 	"crypto/sha1"
-	"encoding/hex"
 	"fmt"
 	"io"
 	"net/http"
@@ -118,5 +117,5 @@ func gitSum(path string, size int64) (string, error) {
 	h := sha1.New()
 	fmt.Fprintf(h, "blob %d\x00", size)
 	_, err = io.Copy(h, f)
-	return sumGit + hex.EncodeToString(h.Sum(nil)), err
+	return fmt.Sprintf(sumGit+"%x", h.Sum(nil)), err
 }

@@ -3,7 +3,6 @@ package onnx
 import (
 	"bufio"
 	"crypto/sha256"
-	"encoding/hex"
 	"fmt"
 	"hash"
 	"io"
@@ -101,7 +100,7 @@ func (d *Data) Finish() (size int64, sum string, err error) {
 		return 0, "", err
 	}
 	mapping.Forget(d.file)
-	return d.out.size, hex.EncodeToString(d.hash.Sum(nil)), nil
+	return d.out.size, fmt.Sprintf("%x", d.hash.Sum(nil)), nil
 }
 
 // Close closes the file, finished or not.

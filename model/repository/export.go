@@ -2,7 +2,6 @@ package repository
 
 import (
 	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -100,8 +99,7 @@ func identity(m *model.Manifest) string {
 	if err != nil { // numbers, strings and lists, which were JSON before
 		return ""
 	}
-	sum := sha256.Sum256(raw)
-	return hex.EncodeToString(sum[:])
+	return fmt.Sprintf("%x", sha256.Sum256(raw))
 }
 
 // checkSizes compares the sizes of the files in dir with those of a manifest and adds them up. The
@@ -117,5 +115,5 @@ func checkSizes(dir string, files map[string]model.File) (total int64, fingerpri
 		total += state.Size
 		fmt.Fprintln(sum, printOf(state))
 	}
-	return total, hex.EncodeToString(sum.Sum(nil)), nil
+	return total, fmt.Sprintf("%x", sum.Sum(nil)), nil
 }

@@ -2,7 +2,6 @@ package repository
 
 import (
 	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -123,7 +122,7 @@ func (s *Snapshot) print() string {
 		}
 	}
 	fmt.Fprintf(sum, "%+v\n%q\n%q\n%q\n%v\n", s.Pipelines, s.Order, s.Pivots, s.Problems, s.Err)
-	return hex.EncodeToString(sum.Sum(nil))
+	return fmt.Sprintf("%x", sum.Sum(nil))
 }
 
 // take takes the configuration at path, of a repository.

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -39,14 +38,13 @@ type source struct {
 
 // slug is a folder name for the source.
 func (s source) slug() string {
-	sum := sha256.Sum256([]byte(s.name))
 	short := strings.Map(func(r rune) rune {
 		if r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r == '.' {
 			return r
 		}
 		return '-'
 	}, filepath.Base(s.name))
-	return strings.TrimLeft(short, ".-") + "-" + hex.EncodeToString(sum[:4])
+	return fmt.Sprintf("%s-%.4x", strings.TrimLeft(short, ".-"), sha256.Sum256([]byte(s.name)))
 }
 
 // source says what MODEL_WEIGHTS names.
@@ -167,7 +165,7 @@ func hashFiles(files ...fs.FileInfo) string {
 	for _, f := range files {
 		fmt.Fprintf(h, "%s %d %d\n", f.Name(), f.Size(), f.ModTime().UnixNano())
 	}
-	return "files-" + hex.EncodeToString(h.Sum(nil))[:12]
+	return fmt.Sprintf("files-%.6x", h.Sum(nil))
 }
 
 // fingerprint changes when a file of the folders does: a hash of their names,

@@ -13,7 +13,6 @@ import (
 	"bytes"
 	"crypto/sha1"
 	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -92,7 +91,7 @@ func (s *Server) Push(branch string, files map[string][]byte) string {
 	for _, name := range slices.Sorted(maps.Keys(files)) {
 		fmt.Fprintf(h, "%s %s\n", name, SHA256(files[name]))
 	}
-	commit := hex.EncodeToString(h.Sum(nil))
+	commit := fmt.Sprintf("%x", h.Sum(nil))
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.commits[commit] = maps.Clone(files)
@@ -202,12 +201,10 @@ func isLarge(name string) bool {
 
 // SHA256 is the checksum of content in hex.
 func SHA256(content []byte) string {
-	sum := sha256.Sum256(content)
-	return hex.EncodeToString(sum[:])
+	return fmt.Sprintf("%x", sha256.Sum256(content))
 }
 
 // GitBlobID is git's id of content, the ETag of a small file.
 func GitBlobID(content []byte) string {
-	sum := sha1.Sum(fmt.Appendf(nil, "blob %d\x00%s", len(content), content))
-	return hex.EncodeToString(sum[:])
+	return fmt.Sprintf("%x", sha1.Sum(fmt.Appendf(nil, "blob %d\x00%s", len(content), content)))
 }
