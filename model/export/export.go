@@ -76,7 +76,7 @@ func Export(ctx context.Context, checkpointDir, outDir string, opts Options) (*m
 	}
 	defer os.RemoveAll(work)
 
-	license, err := family.License(family.Folder(checkpointDir))
+	license, err := family.License(model.Folder(checkpointDir))
 	if err != nil {
 		return nil, err
 	}

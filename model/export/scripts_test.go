@@ -57,7 +57,7 @@ func TestScriptsOfFamilies(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			dir := filepath.Join("..", "testdata", "families", name)
-			f, err := family.Recognize(family.Folder(dir), "")
+			f, err := family.Recognize(model.Folder(dir), "")
 			require.NoError(t, err)
 			m, err := Export(t.Context(), dir, t.TempDir(), Options{Precision: model.INT8, Family: f.Name, Languages: []string{"en", "fr"}})
 			require.NoError(t, err)

@@ -30,9 +30,9 @@ func TestManifestsListTheFilesOfTokenizers(t *testing.T) {
 	covered, keys := map[string]bool{}, map[string]string{}
 	for name, dir := range checkpoints {
 		t.Run(name, func(t *testing.T) {
-			f, err := family.Recognize(family.Folder(dir), "")
+			f, err := family.Recognize(model.Folder(dir), "")
 			require.NoError(t, err)
-			between, err := f.Directions(family.Folder(dir), "opus-mt-en-fr", family.Directions{})
+			between, err := f.Directions(model.Folder(dir), "opus-mt-en-fr", family.Directions{})
 			require.NoError(t, err)
 			want, err := f.Tokenizer(dir, between.All())
 			require.NoError(t, err)

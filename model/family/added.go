@@ -39,7 +39,7 @@ func (n *tokenName) UnmarshalJSON(raw []byte) error {
 
 // checkAdded refuses what a fine-tune has changed of its family's tokenizer: another end or unknown token, other ids, and tokens
 // that are taken out of texts before these are split. Special ones, such as a new language's, never are here.
-func (f *Family) checkAdded(files Files, s settings, c tokenizer.Config) error {
+func (f *Family) checkAdded(files model.Files, s settings, c tokenizer.Config) error {
 	if s.AddedTokens == nil {
 		if _, err := model.ReadJSON(files, SpecialTokensFile, &s); err != nil {
 			return err

@@ -11,6 +11,7 @@ import (
 	"go.yaml.in/yaml/v3"
 	"golang.org/x/text/language"
 
+	"dragoman/model"
 	"dragoman/model/ctranslate2"
 )
 
@@ -28,7 +29,7 @@ var (
 // License is what the model card says of the license, such as "apache-2.0"; of several, all. It is ""
 // where the card does not say. The form is that of the Hugging Face Hub's cards. That of an Argos package is in
 // its metadata.json.
-func License(files Files) (string, error) {
+func License(files model.Files) (string, error) {
 	metadata, _, err := ctranslate2.ReadMetadata(files)
 	if name, ok := metadata.License.(string); err != nil || ok && licenseName.MatchString(name) {
 		return name, err
@@ -71,7 +72,7 @@ func License(files Files) (string, error) {
 }
 
 // readCard reads the model card; nil: there is none.
-func readCard(files Files) ([]byte, error) {
+func readCard(files model.Files) ([]byte, error) {
 	ok, err := files.Has(CardFile)
 	if err != nil || !ok {
 		return nil, err

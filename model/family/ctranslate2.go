@@ -29,7 +29,7 @@ var convertedPieces = [][]string{{ctranslate2.PackagePieces}, {model.SourcePiece
 	{model.PieceModelFile}, {model.T5PiecesFile}}
 
 // chooseConverted returns what makes pieces first.
-func chooseConverted(files Files) ([]string, error) {
+func chooseConverted(files model.Files) ([]string, error) {
 	has := func(name string) bool { ok, err := files.Has(name); return ok && err == nil }
 	hasNot := func(name string) bool { return !has(name) }
 	i := slices.IndexFunc(convertedPieces, func(set []string) bool { return !slices.ContainsFunc(set, hasNot) })
@@ -61,7 +61,7 @@ func convertedConfig(dir string, _ settings, files, languages []string) (c token
 	if err != nil {
 		return c, err
 	}
-	vocabularies, err := ctranslate2.ReadVocabularies(Folder(dir), config.Unknown)
+	vocabularies, err := ctranslate2.ReadVocabularies(model.Folder(dir), config.Unknown)
 	if err != nil {
 		return c, err
 	}
@@ -69,7 +69,7 @@ func convertedConfig(dir string, _ settings, files, languages []string) (c token
 		return c, fmt.Errorf("%s: the special tokens are %.20q, %.20q and %.20q: only <unk>, <s> and </s> are supported",
 			ctranslate2.ConfigFile, config.Unknown, config.BOS, config.EOS)
 	}
-	metadata, isPackage, err := ctranslate2.ReadMetadata(Folder(dir))
+	metadata, isPackage, err := ctranslate2.ReadMetadata(model.Folder(dir))
 	if err != nil {
 		return c, err
 	}
@@ -119,7 +119,7 @@ func languageTokens(ids map[string]int64, v ctranslate2.Vocabularies, isPackage 
 
 // CheckGuess fails where a model that was recognized may be of another family, which no file tells: SMaLL-100 has M2M100's tokens, but
 // other framing, and a smaller decoder than encoder, which M2M100s do not have.
-func (f *Family) CheckGuess(files Files, spec model.Spec) error {
+func (f *Family) CheckGuess(files model.Files, spec model.Spec) error {
 	if f != converted || spec.Decoder.Layers >= spec.Encoder.Layers {
 		return nil
 	}
@@ -159,8 +159,8 @@ func frameMany(c *tokenizer.Config, tokens map[string]int64, like *Family, langu
 // splitConverted opens what makes pieces, by its first file.
 func splitConverted(c *tokenizer.Config, dir, file string, metadata ctranslate2.Metadata) (err error) {
 	if file != ctranslate2.PackageCodes {
-		if c.Pieces, err = readPieces(Folder(dir), file); err == nil && file == model.SourcePiecesFile {
-			c.TargetPieces, err = readPieces(Folder(dir), model.TargetPiecesFile)
+		if c.Pieces, err = readPieces(model.Folder(dir), file); err == nil && file == model.SourcePiecesFile {
+			c.TargetPieces, err = readPieces(model.Folder(dir), model.TargetPiecesFile)
 		}
 		return err
 	}
@@ -168,7 +168,7 @@ func splitConverted(c *tokenizer.Config, dir, file string, metadata ctranslate2.
 		return fmt.Errorf("%w: words depend on the languages: add a %s with \"from_code\" and \"to_code\" to %s", ErrIncomplete,
 			ctranslate2.MetadataFile, file)
 	}
-	raw, err := Folder(dir).Read(file)
+	raw, err := model.Folder(dir).Read(file)
 	if err != nil {
 		return err
 	}
@@ -213,7 +213,7 @@ func frameConverted(c *tokenizer.Config, config ctranslate2.Config, metadata ctr
 
 // convertedDirections finds the languages by what an Argos package says of itself, or by the tokens of targets and the
 // model's name.
-func convertedDirections(files Files, _ settings, name string, set Directions) (Directions, error) {
+func convertedDirections(files model.Files, _ settings, name string, set Directions) (Directions, error) {
 	metadata, isPackage, err := ctranslate2.ReadMetadata(files)
 	if err != nil {
 		return Directions{}, err

@@ -94,40 +94,40 @@ func TestSettingsInsideOfAModel(t *testing.T) {
 }
 
 func TestArgosDirections(t *testing.T) {
-	d, err := converted.Directions(Folder(argos), "any", Directions{})
+	d, err := converted.Directions(model.Folder(argos), "any", Directions{})
 	require.NoError(t, err)
 	assert.Equal(t, Directions{[]string{"en"}, []string{"fr"}}, d)
-	d, err = converted.Directions(Folder(argos), "any", Directions{Targets: []string{"de"}})
+	d, err = converted.Directions(model.Folder(argos), "any", Directions{Targets: []string{"de"}})
 	require.NoError(t, err)
 	assert.Equal(t, Directions{[]string{"en"}, []string{"de"}}, d, "what the user says goes first")
 
 	for _, codes := range [][]string{{"zt", "zh-Hant"}, {"pb", "pt-BR"}} {
 		dir := argosWith(t, map[string]string{ctranslate2.MetadataFile: fmt.Sprintf(`{"package_version": 1.9, "from_code": "en", "to_code": %q, "license": ["MIT"]}`, codes[0])})
-		d, err = converted.Directions(Folder(dir), "any", Directions{})
+		d, err = converted.Directions(model.Folder(dir), "any", Directions{})
 		require.NoError(t, err)
 		assert.Equal(t, Directions{[]string{"en"}, []string{codes[1]}}, d)
-		license, err := License(Folder(dir))
+		license, err := License(model.Folder(dir))
 		require.NoError(t, err)
 		assert.Empty(t, license)
 	}
 	dir := argosWith(t, map[string]string{ctranslate2.MetadataFile: `{"from_code": "en", "to_code": "xx"}`})
-	_, err = converted.Directions(Folder(dir), "opus-en-fr", Directions{})
+	_, err = converted.Directions(model.Folder(dir), "opus-en-fr", Directions{})
 	assert.ErrorContains(t, err, `"to_code" "xx"`, "another name does not tell what it is")
 
 	dir = argosWith(t, map[string]string{ctranslate2.MetadataFile: `{"type": "sbd"}`})
-	_, err = converted.Directions(Folder(dir), "any", Directions{})
+	_, err = converted.Directions(model.Folder(dir), "any", Directions{})
 	assert.ErrorContains(t, err, `type "sbd"`)
 	require.NoError(t, os.Remove(filepath.Join(dir, ctranslate2.MetadataFile)))
-	_, err = converted.Directions(Folder(dir), "any", Directions{})
+	_, err = converted.Directions(model.Folder(dir), "any", Directions{})
 	assert.ErrorContains(t, err, "MODEL_LANGUAGES")
 	for _, name := range []string{"/models/opus-ct2-en-ja", "owner/opus-ct2-en-ja@main", "owner/models/en-ja@v1", "translate-en-ja.argosmodel"} {
-		d, err = converted.Directions(Folder(dir), name, Directions{})
+		d, err = converted.Directions(model.Folder(dir), name, Directions{})
 		require.NoError(t, err, name)
 		assert.Equal(t, Directions{[]string{"en"}, []string{"ja"}}, d)
 	}
 
-	require.NoError(t, converted.CheckGuess(Folder(argos), model.Spec{Encoder: model.Stack{Layers: 2}}))
-	license, err := License(Folder(argos))
+	require.NoError(t, converted.CheckGuess(model.Folder(argos), model.Spec{Encoder: model.Stack{Layers: 2}}))
+	license, err := License(model.Folder(argos))
 	require.NoError(t, err)
 	assert.Equal(t, "CC-BY-4.0", license)
 }
@@ -149,9 +149,9 @@ func TestConvertedOfManyLanguages(t *testing.T) {
 		"T5":       {t5, families + "t5-trained", nil, ctranslate2.PackagePieces},
 	} {
 		t.Run(name, func(t *testing.T) {
-			d, err := test.family.Directions(Folder(test.dir), name, Directions{})
+			d, err := test.family.Directions(model.Folder(test.dir), name, Directions{})
 			require.NoError(t, err)
-			files, err := test.family.pieceFiles(Folder(test.dir))
+			files, err := test.family.pieceFiles(model.Folder(test.dir))
 			require.NoError(t, err)
 			c, err := test.family.config(test.dir, settings{}, files, d.All())
 			require.NoError(t, err)
@@ -183,10 +183,10 @@ func TestConvertedOfManyLanguages(t *testing.T) {
 			require.NoError(t, err)
 			require.NoError(t, os.WriteFile(filepath.Join(dir, test.file), raw, 0o600))
 
-			f, err := Recognize(Folder(dir), "")
+			f, err := Recognize(model.Folder(dir), "")
 			require.NoError(t, err)
 			require.Same(t, converted, f)
-			told, err := f.Directions(Folder(dir), "any", Directions{})
+			told, err := f.Directions(model.Folder(dir), "any", Directions{})
 			require.NoError(t, err)
 			assert.ElementsMatch(t, codes, told.All())
 			tok, err := f.Tokenizer(dir, told.All())
@@ -201,12 +201,12 @@ func TestConvertedOfManyLanguages(t *testing.T) {
 				assert.Equal(t, own.Forced(from, to), tok.Forced(from, to))
 				assert.Equal(t, own.Decode(want), tok.Decode(want))
 			}
-			_, err = f.Directions(Folder(dir), "any", Directions{Targets: []string{"tlh"}})
+			_, err = f.Directions(model.Folder(dir), "any", Directions{Targets: []string{"tlh"}})
 			assert.ErrorContains(t, err, `"tlh"`)
 			even, small := model.Spec{Encoder: model.Stack{Layers: 12}, Decoder: model.Stack{Layers: 12}}, model.Spec{Encoder: model.Stack{Layers: 12}, Decoder: model.Stack{Layers: 3}}
-			require.NoError(t, f.CheckGuess(Folder(dir), even))
-			require.NoError(t, test.family.CheckGuess(Folder(dir), small), "what its files tell")
-			if err := f.CheckGuess(Folder(dir), small); test.family == m2m100 {
+			require.NoError(t, f.CheckGuess(model.Folder(dir), even))
+			require.NoError(t, test.family.CheckGuess(model.Folder(dir), small), "what its files tell")
+			if err := f.CheckGuess(model.Folder(dir), small); test.family == m2m100 {
 				assert.ErrorContains(t, err, "3 layers in the decoder and 12 in the encoder, as in SMaLL-100: for that set MODEL_FAMILY to small100, with its vocab.json")
 			} else {
 				assert.NoError(t, err)

@@ -33,11 +33,11 @@ type Family struct {
 	// used.
 	files [][]string
 	// choose finds the files where files does not say them all.
-	choose func(Files) ([]string, error)
+	choose func(model.Files) ([]string, error)
 	// tokens are those of the languages, where they are known beforehand.
 	tokens func() []languageToken
 	// directions is [Family.Directions]; nil: the languages are all of the tokenizer's.
-	directions func(files Files, s settings, name string, set Directions) (Directions, error)
+	directions func(files model.Files, s settings, name string, set Directions) (Directions, error)
 	// config reads what the tokenizer is made of from a folder, where its pieces are
 	// in this set of files, and the model has these languages.
 	config func(dir string, settings settings, files, languages []string) (tokenizer.Config, error)
@@ -68,9 +68,6 @@ func Named(name string) (*Family, error) {
 	return nil, fmt.Errorf("unknown family of models %q: use one of %s", name, strings.Join(Names(), ", "))
 }
 
-// Files are the files of a checkpoint, wherever it is.
-type Files = model.Files
-
 // settings are what tokenizer_config.json says.
 type settings struct {
 	Class          string `json:"tokenizer_class"`
@@ -94,7 +91,7 @@ type settings struct {
 
 // Recognize returns the family of a checkpoint by what config.json and tokenizer_config.json say,
 // M2M100 where it says nothing. A name that is not "" overrules that.
-func Recognize(files Files, name string) (*Family, error) {
+func Recognize(files model.Files, name string) (*Family, error) {
 	if name != "" {
 		return Named(name)
 	}
@@ -149,7 +146,7 @@ func byTokenizer(s settings) (*Family, error) {
 }
 
 // typeOf is the model_type of config.json.
-func typeOf(files Files) (string, error) {
+func typeOf(files model.Files) (string, error) {
 	var config struct {
 		Type string `json:"model_type"`
 	}
@@ -157,7 +154,7 @@ func typeOf(files Files) (string, error) {
 	return config.Type, err
 }
 
-func readSettings(files Files) (s settings, err error) {
+func readSettings(files model.Files) (s settings, err error) {
 	_, err = model.ReadJSON(files, model.TokenizerConfigFile, &s)
 	return s, err
 }
@@ -167,7 +164,7 @@ var ErrIncomplete = errors.New("checkpoint is incomplete")
 
 // TokenizerFiles returns the files that the tokenizer of a checkpoint needs, and
 // tokenizer_config.json where it is there. It fails with ErrIncomplete.
-func (f *Family) TokenizerFiles(files Files) ([]string, error) {
+func (f *Family) TokenizerFiles(files model.Files) ([]string, error) {
 	names, err := f.pieceFiles(files)
 	if err != nil {
 		return nil, err
@@ -181,7 +178,7 @@ func (f *Family) TokenizerFiles(files Files) ([]string, error) {
 
 // CopyTokenizer copies the files that the tokenizer needs from the folder of a checkpoint, and returns their names.
 func (f *Family) CopyTokenizer(from, to string) ([]string, error) {
-	names, err := f.TokenizerFiles(Folder(from))
+	names, err := f.TokenizerFiles(model.Folder(from))
 	if err != nil {
 		return nil, err
 	}
@@ -206,7 +203,7 @@ func (f *Family) CopyTokenizer(from, to string) ([]string, error) {
 }
 
 // PullFiles are TokenizerFiles, the tokens that were added and the model card, where they are there.
-func (f *Family) PullFiles(files Files) ([]string, error) {
+func (f *Family) PullFiles(files model.Files) ([]string, error) {
 	names, err := f.TokenizerFiles(files)
 	if err != nil {
 		return nil, err
@@ -216,7 +213,7 @@ func (f *Family) PullFiles(files Files) ([]string, error) {
 }
 
 // pieceFiles returns the set of the family's files that is there.
-func (f *Family) pieceFiles(files Files) ([]string, error) {
+func (f *Family) pieceFiles(files model.Files) ([]string, error) {
 	if f.choose != nil {
 		return f.choose(files)
 	}
@@ -246,7 +243,7 @@ func (f *Family) pieceFiles(files Files) ([]string, error) {
 // Tokenizer makes the tokenizer of a checkpoint, or of an exported model, in a folder. The languages are
 // those of its [Directions].
 func (f *Family) Tokenizer(dir string, languages []string) (*tokenizer.Tokenizer, error) {
-	folder := Folder(dir)
+	folder := model.Folder(dir)
 	names, err := f.pieceFiles(folder)
 	if err != nil {
 		return nil, fmt.Errorf("open tokenizer: %s: %w", dir, err)
@@ -280,6 +277,3 @@ func OpenTokenizer(dir, name string, languages []string) (*tokenizer.Tokenizer, 
 	}
 	return f.Tokenizer(dir, languages)
 }
-
-// Folder are the files in a folder.
-type Folder = model.Folder

@@ -45,7 +45,7 @@ func TestRecognize(t *testing.T) {
 			if test.settings != "" {
 				require.NoError(t, write(config, test.settings)(dir))
 			}
-			f, err := Recognize(Folder(dir), test.override)
+			f, err := Recognize(model.Folder(dir), test.override)
 			assert.Equal(t, test.want, f)
 			if test.message == "" {
 				assert.NoError(t, err)
@@ -59,35 +59,35 @@ func TestRecognize(t *testing.T) {
 func TestRecognizeConverted(t *testing.T) {
 	dir := t.TempDir()
 	require.NoError(t, write("model.bin", "weights")(dir))
-	f, err := Recognize(Folder(dir), "")
+	f, err := Recognize(model.Folder(dir), "")
 	require.NoError(t, err)
 	assert.Same(t, converted, f)
-	_, err = f.TokenizerFiles(Folder(dir))
+	_, err = f.TokenizerFiles(model.Folder(dir))
 	assert.ErrorIs(t, err, ErrIncomplete)
 	assert.ErrorContains(t, err, "add its sentencepiece.model")
 	require.NoError(t, write("sentencepiece.model", "pieces")(dir))
-	_, err = f.TokenizerFiles(Folder(dir))
+	_, err = f.TokenizerFiles(model.Folder(dir))
 	assert.ErrorContains(t, err, "shared_vocabulary.json")
 	require.NoError(t, write("shared_vocabulary.json", "[]")(dir))
-	names, err := f.TokenizerFiles(Folder(dir))
+	names, err := f.TokenizerFiles(model.Folder(dir))
 	require.NoError(t, err)
 	assert.Equal(t, []string{"sentencepiece.model", "shared_vocabulary.json"}, names)
 
 	require.NoError(t, write(config, `{"tokenizer_class": "MarianTokenizer"}`)(dir))
-	f, err = Recognize(Folder(dir), "")
+	f, err = Recognize(model.Folder(dir), "")
 	require.NoError(t, err)
 	assert.Same(t, converted, f, "of which all files are there")
 	require.NoError(t, write(config, `{"tokenizer_class": "M2M100Tokenizer", "name_or_path": "alirezamsh/small100"}`)(dir))
-	f, err = Recognize(Folder(dir), "")
+	f, err = Recognize(model.Folder(dir), "")
 	require.NoError(t, err)
 	assert.Same(t, small100, f, "whose framing the vocabulary does not tell")
-	_, err = f.TokenizerFiles(Folder(dir))
+	_, err = f.TokenizerFiles(model.Folder(dir))
 	require.ErrorContains(t, err, "vocab.json is not there, which a model of the family small100 needs")
 	require.NoError(t, write(config, `{"tokenizer_class": "MarianTokenizer"}`)(dir))
 	for _, name := range marian.files[1] {
 		require.NoError(t, write(name, "{}")(dir))
 	}
-	f, err = Recognize(Folder(dir), "")
+	f, err = Recognize(model.Folder(dir), "")
 	require.NoError(t, err)
 	assert.Same(t, marian, f, "whose files are there, too")
 }
@@ -184,10 +184,10 @@ func TestMadeUpWords(t *testing.T) {
 }
 
 func TestTokenizerFiles(t *testing.T) {
-	names, err := m2m100.TokenizerFiles(Folder(bundled))
+	names, err := m2m100.TokenizerFiles(model.Folder(bundled))
 	require.NoError(t, err)
 	assert.Equal(t, []string{model.VocabFile, model.PieceModelFile, config}, names)
-	_, err = nllb.TokenizerFiles(Folder(t.TempDir()))
+	_, err = nllb.TokenizerFiles(model.Folder(t.TempDir()))
 	assert.ErrorIs(t, err, ErrIncomplete)
 }
 

@@ -12,7 +12,7 @@ var firefox = &Family{
 	Name:  "firefox",
 	types: []string{checkpoint.Bergamot},
 	files: [][]string{{model.SourcePiecesFile, model.TargetPiecesFile}, {model.SourcePiecesFile}},
-	directions: func(_ Files, s settings, name string, set Directions) (Directions, error) {
+	directions: func(_ model.Files, s settings, name string, set Directions) (Directions, error) {
 		return set.completed(s, Directions{}, name)
 	},
 	config: firefoxConfig,
@@ -20,11 +20,11 @@ var firefox = &Family{
 
 // firefoxConfig reads a tokenizer of Firefox.
 func firefoxConfig(dir string, _ settings, files, languages []string) (c tokenizer.Config, err error) {
-	if c.Pieces, c.Vocabulary, err = ownIDs(Folder(dir), model.SourcePiecesFile); err != nil {
+	if c.Pieces, c.Vocabulary, err = ownIDs(model.Folder(dir), model.SourcePiecesFile); err != nil {
 		return c, err
 	}
 	if len(files) > 1 {
-		if c.TargetPieces, c.TargetVocabulary, err = ownIDs(Folder(dir), model.TargetPiecesFile); err != nil {
+		if c.TargetPieces, c.TargetVocabulary, err = ownIDs(model.Folder(dir), model.TargetPiecesFile); err != nil {
 			return c, err
 		}
 	}

@@ -19,10 +19,10 @@ func TestGoldens(t *testing.T) {
 				require.NoError(t, err)
 				require.Equal(t, want, got.SHA256, "%s is not that of the goldens", file)
 			}
-			f, err := Recognize(Folder(g.Dir), "")
+			f, err := Recognize(model.Folder(g.Dir), "")
 			require.NoError(t, err)
 			assert.Contains(t, name, f.Name)
-			between, err := f.Directions(Folder(g.Dir), g.Checkpoint, Directions{})
+			between, err := f.Directions(model.Folder(g.Dir), g.Checkpoint, Directions{})
 			require.NoError(t, err)
 			tok, err := f.Tokenizer(g.Dir, between.All())
 			require.NoError(t, err)

@@ -89,11 +89,11 @@ func m2m100Config(dir string, s settings, framing tokenizer.Framing) (tokenizer.
 	config := tokenizer.Config{Framing: framing, Unused: madeUpWords}
 	var g errgroup.Group // each takes 0.1 s of a large model's first request
 	g.Go(func() (err error) {
-		config.Pieces, err = readPieces(Folder(dir), model.PieceModelFile)
+		config.Pieces, err = readPieces(model.Folder(dir), model.PieceModelFile)
 		return err
 	})
 	g.Go(func() (err error) {
-		config.Vocabulary, err = readVocabulary(Folder(dir), model.VocabFile)
+		config.Vocabulary, err = readVocabulary(model.Folder(dir), model.VocabFile)
 		return err
 	})
 	if err := g.Wait(); err != nil {

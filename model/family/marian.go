@@ -41,21 +41,21 @@ func marianConfig(dir string, s settings, files, languages []string) (c tokenize
 	var g errgroup.Group
 	for name, pieces := range map[string]**spm.Model{model.SourcePiecesFile: &c.Pieces, model.TargetPiecesFile: &c.TargetPieces} {
 		g.Go(func() (err error) {
-			*pieces, err = readPieces(Folder(dir), name)
+			*pieces, err = readPieces(model.Folder(dir), name)
 			return err
 		})
 	}
 	if err := g.Wait(); err != nil {
 		return c, err
 	}
-	if c.Vocabulary, err = readVocabulary(Folder(dir), model.VocabFile); err != nil {
+	if c.Vocabulary, err = readVocabulary(model.Folder(dir), model.VocabFile); err != nil {
 		return c, err
 	}
 	if s.SeparateVocabs {
 		if !slices.Contains(files, model.TargetVocabFile) {
 			return c, fmt.Errorf("%w: %s is not in %s, which has separate_vocabs", ErrIncomplete, model.TargetVocabFile, dir)
 		}
-		if c.TargetVocabulary, err = readVocabulary(Folder(dir), model.TargetVocabFile); err != nil {
+		if c.TargetVocabulary, err = readVocabulary(model.Folder(dir), model.TargetVocabFile); err != nil {
 			return c, err
 		}
 	}
@@ -117,7 +117,7 @@ func (t targetTokens) languages(vocabulary map[string]int64) map[string]int64 {
 // marianDirections finds the languages of an Opus-MT model: those it translates into by their
 // tokens, the others by the first that tells of the setting, tokenizer_config.json, the model
 // card and the model's name.
-func marianDirections(files Files, s settings, name string, set Directions) (Directions, error) {
+func marianDirections(files model.Files, s settings, name string, set Directions) (Directions, error) {
 	vocabulary, err := readVocabulary(files, model.VocabFile)
 	if err != nil {
 		return Directions{}, err
@@ -302,7 +302,7 @@ func ParseDirections(text string) (d Directions, err error) {
 
 // Directions finds the languages that a checkpoint translates between. name is that of its
 // repository or folder; set is what the user has said, which goes first.
-func (f *Family) Directions(files Files, name string, set Directions) (Directions, error) {
+func (f *Family) Directions(files model.Files, name string, set Directions) (Directions, error) {
 	if f.directions == nil {
 		if len(set.All()) > 0 {
 			return Directions{}, fmt.Errorf("MODEL_LANGUAGES is set, but a model of the family %s says itself which languages it has: leave it out", f.Name)
@@ -317,7 +317,7 @@ func (f *Family) Directions(files Files, name string, set Directions) (Direction
 }
 
 // readVocabulary reads the ids of pieces.
-func readVocabulary(files Files, name string) (map[string]int64, error) {
+func readVocabulary(files model.Files, name string) (map[string]int64, error) {
 	raw, err := files.Read(name)
 	if err != nil {
 		return nil, err

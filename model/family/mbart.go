@@ -47,7 +47,7 @@ func mbartTokens() (tokens []languageToken) {
 
 // mbartConfig reads a tokenizer of mBART-50.
 func mbartConfig(dir string, _ settings, _, languages []string) (tokenizer.Config, error) {
-	config, err := fairseqConfig(Folder(dir), mbartTokens())
+	config, err := fairseqConfig(model.Folder(dir), mbartTokens())
 	if err != nil {
 		return config, err
 	}
@@ -65,7 +65,7 @@ func mbartConfig(dir string, _ settings, _, languages []string) (tokenizer.Confi
 // mbartDirections finds the languages on each side: those that the user has set; the target that a
 // translation is forced to begin with; what the model's name says, or that of the model it was made
 // of; and those that tokenizer_config.json was saved with.
-func mbartDirections(files Files, s settings, name string, set Directions) (Directions, error) {
+func mbartDirections(files model.Files, s settings, name string, set Directions) (Directions, error) {
 	all, d := slices.Sorted(slices.Values(mbartCodes())), set
 	for _, code := range set.All() {
 		if !slices.Contains(all, code) {
@@ -109,7 +109,7 @@ func mbartCode(token string) []string {
 
 // mbartForced is the language whose token translations are forced to begin with, or none. It refuses
 // the models of 25 languages, which frame texts in another way.
-func mbartForced(files Files, s settings) ([]string, error) {
+func mbartForced(files model.Files, s settings) ([]string, error) {
 	var said struct {
 		Class  string `json:"tokenizer_class"`
 		Start  *int64 `json:"decoder_start_token_id"`

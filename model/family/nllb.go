@@ -48,7 +48,7 @@ var fairseq = []string{"<s>", "<pad>", "</s>", "<unk>"}
 
 // nllbConfig reads a tokenizer of NLLB-200.
 func nllbConfig(dir string, s settings, _, _ []string) (tokenizer.Config, error) {
-	config, err := fairseqConfig(Folder(dir), nllbTokens())
+	config, err := fairseqConfig(model.Folder(dir), nllbTokens())
 	config.Framing = sourceFirst
 	if s.LegacySuffixes {
 		config.Framing = sourceLast
@@ -58,7 +58,7 @@ func nllbConfig(dir string, s settings, _, _ []string) (tokenizer.Config, error)
 
 // fairseqConfig reads a tokenizer with all of its languages, which have these tokens: a SentencePiece model, whose pieces have the ids that
 // fairseq gave them, or without one a tokenizer.json.
-func fairseqConfig(files Files, tokens []languageToken) (config tokenizer.Config, err error) {
+func fairseqConfig(files model.Files, tokens []languageToken) (config tokenizer.Config, err error) {
 	if ok, err := files.Has(model.PieceModelFile); err != nil {
 		return config, err
 	} else if !ok {

@@ -25,7 +25,7 @@ var t5Tokens = targetTokens{"<2", ">"}
 
 // t5Config reads a tokenizer of T5.
 func t5Config(dir string, _ settings, _, languages []string) (tokenizer.Config, error) {
-	pieces, vocabulary, _, err := t5Pieces(Folder(dir))
+	pieces, vocabulary, _, err := t5Pieces(model.Folder(dir))
 	if err != nil {
 		return tokenizer.Config{}, err
 	}
@@ -53,7 +53,7 @@ func t5Framing(pieces *spm.Model, vocabulary map[string]int64) tokenizer.Framing
 }
 
 // t5Pieces reads a SentencePiece model, or without one a tokenizer.json, and the ids of its pieces, which are the model's.
-func t5Pieces(files Files) (pieces *spm.Model, ids map[string]int64, file string, err error) {
+func t5Pieces(files model.Files) (pieces *spm.Model, ids map[string]int64, file string, err error) {
 	ok, err := files.Has(model.T5PiecesFile)
 	switch {
 	case err != nil:
@@ -71,7 +71,7 @@ func t5Pieces(files Files) (pieces *spm.Model, ids map[string]int64, file string
 }
 
 // readPieces reads a SentencePiece model.
-func readPieces(files Files, name string) (*spm.Model, error) {
+func readPieces(files model.Files, name string) (*spm.Model, error) {
 	raw, err := files.Read(name)
 	if err != nil {
 		return nil, err
@@ -84,7 +84,7 @@ func readPieces(files Files, name string) (*spm.Model, error) {
 }
 
 // ownIDs reads a SentencePiece model and the ids of its pieces, which are the model's.
-func ownIDs(files Files, name string) (*spm.Model, map[string]int64, error) {
+func ownIDs(files model.Files, name string) (*spm.Model, map[string]int64, error) {
 	pieces, err := readPieces(files, name)
 	if err != nil {
 		return nil, nil, err
@@ -98,7 +98,7 @@ func ownIDs(files Files, name string) (*spm.Model, map[string]int64, error) {
 
 // t5Directions finds the languages of a T5: those that it has tokens for are its targets, and its sources too, where
 // nothing else is set.
-func t5Directions(files Files, _ settings, _ string, set Directions) (Directions, error) {
+func t5Directions(files model.Files, _ settings, _ string, set Directions) (Directions, error) {
 	_, vocabulary, file, err := t5Pieces(files)
 	if err != nil {
 		return Directions{}, err

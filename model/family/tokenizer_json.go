@@ -59,7 +59,7 @@ func (m *merge) UnmarshalJSON(raw []byte) error {
 }
 
 // readTokenizer reads a tokenizer.json: its pieces, and the ids of these and of the added tokens.
-func readTokenizer(files Files) (pieces *spm.Model, ids map[string]int64, err error) {
+func readTokenizer(files model.Files) (pieces *spm.Model, ids map[string]int64, err error) {
 	defer func() {
 		if err != nil {
 			err = fmt.Errorf("%s: %w", model.TokenizerFile, err)
@@ -98,7 +98,7 @@ func readTokenizer(files Files) (pieces *spm.Model, ids map[string]int64, err er
 }
 
 // listedConfig is a tokenizer of the pieces and languages of a tokenizer.json, where languages have these tokens.
-func listedConfig(files Files, tokens []languageToken) (c tokenizer.Config, err error) {
+func listedConfig(files model.Files, tokens []languageToken) (c tokenizer.Config, err error) {
 	if c.Pieces, c.Vocabulary, err = readTokenizer(files); err != nil {
 		return c, err
 	}

@@ -39,7 +39,7 @@ func TestTokenizerJSON(t *testing.T) {
 			require.NoError(t, os.WriteFile(filepath.Join(dir, model.TokenizerFile), unzip(t, name+".json.gz"), 0o600))
 			languages := []string(nil)
 			if test.family == t5 {
-				d, err := t5.Directions(Folder(dir), name, Directions{})
+				d, err := t5.Directions(model.Folder(dir), name, Directions{})
 				require.NoError(t, err)
 				languages = d.All()
 			}
@@ -160,7 +160,7 @@ func TestLanguageOfAFineTune(t *testing.T) {
 	require.NotEqual(t, whole, content)
 	dir := t.TempDir()
 	require.NoError(t, os.WriteFile(filepath.Join(dir, model.TokenizerFile), []byte(content), 0o600))
-	d, err := t5.Directions(Folder(dir), "any", Directions{})
+	d, err := t5.Directions(model.Folder(dir), "any", Directions{})
 	require.NoError(t, err)
 	require.Contains(t, d.Targets, "tlh")
 	tok, err := t5.Tokenizer(dir, d.All())
@@ -205,7 +205,7 @@ func TestLegacyFraming(t *testing.T) {
 	dir := t.TempDir()
 	require.NoError(t, os.WriteFile(filepath.Join(dir, model.TokenizerFile), unzip(t, "older.json.gz"), 0o600))
 	require.NoError(t, write(config, `{"tokenizer_class": "NllbTokenizer", "legacy_behaviour": true}`)(dir))
-	f, err := Recognize(Folder(dir), "")
+	f, err := Recognize(model.Folder(dir), "")
 	require.NoError(t, err)
 	tok, err := f.Tokenizer(dir, nil)
 	require.NoError(t, err)

@@ -34,7 +34,7 @@ var smallFiles = map[string]int64{
 
 // chooseSmall returns the files other than weights that a model of the family needs.
 // familyName is "" where the files tell it.
-func chooseSmall(files family.Files, familyName string) ([]string, error) {
+func chooseSmall(files model.Files, familyName string) ([]string, error) {
 	names, err := model.Present(files, checkpoint.ConfigFile, checkpoint.GenerationConfigFile)
 	if err != nil {
 		return nil, err
@@ -48,7 +48,7 @@ func chooseSmall(files family.Files, familyName string) ([]string, error) {
 }
 
 // chooseWeights returns the files that hold the weights and, for shards, their index.
-func chooseWeights(files family.Files) (index, weights []string, err error) {
+func chooseWeights(files model.Files) (index, weights []string, err error) {
 	name, err := model.First(files, checkpoint.WeightFiles...)
 	if err != nil {
 		return nil, nil, err
@@ -71,7 +71,7 @@ func chooseWeights(files family.Files) (index, weights []string, err error) {
 }
 
 // chooseConverted returns the files of a model in CTranslate2's form, its weights last.
-func chooseConverted(files family.Files, familyName string) ([]string, error) {
+func chooseConverted(files model.Files, familyName string) ([]string, error) {
 	f, err := family.Recognize(files, familyName)
 	if err != nil {
 		return nil, err

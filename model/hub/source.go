@@ -16,7 +16,6 @@ import (
 	"dragoman/model"
 	"dragoman/model/checkpoint"
 	"dragoman/model/ctranslate2"
-	"dragoman/model/family"
 )
 
 // fileURL is where a file is fetched from: pinned to the commit once it is
@@ -145,7 +144,7 @@ type sourceFiles struct {
 	*pull
 }
 
-// Has implements [family.Files].
+// Has implements [model.Files].
 func (f sourceFiles) Has(name string) (bool, error) {
 	_, err := f.head(f.ctx, name)
 	if f.isMissing(err) {
@@ -154,7 +153,7 @@ func (f sourceFiles) Has(name string) (bool, error) {
 	return err == nil, err
 }
 
-// Read implements [family.Files].
+// Read implements [model.Files].
 func (f sourceFiles) Read(name string) (raw []byte, err error) {
 	if f.dir == "" { // nothing is kept
 		err = f.getJSON(f.ctx, f.fileURL(name), (*json.RawMessage)(&raw))
@@ -163,5 +162,5 @@ func (f sourceFiles) Read(name string) (raw []byte, err error) {
 	if err := f.fetch(f.ctx, name); err != nil {
 		return nil, err
 	}
-	return family.Folder(f.dir).Read(name)
+	return model.Folder(f.dir).Read(name)
 }

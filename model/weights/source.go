@@ -198,12 +198,12 @@ func (p *Preparer) inspect(dir string, s source) (opts export.Options, err error
 	if err != nil {
 		return opts, err
 	}
-	f, err := family.Recognize(family.Folder(dir), p.cfg.Family)
+	f, err := family.Recognize(model.Folder(dir), p.cfg.Family)
 	if err != nil {
 		return opts, err
 	}
 	if p.cfg.Family == "" {
-		if err := f.CheckGuess(family.Folder(dir), spec); err != nil {
+		if err := f.CheckGuess(model.Folder(dir), spec); err != nil {
 			return opts, fmt.Errorf("%s: %w", dir, err)
 		}
 	}
@@ -211,7 +211,7 @@ func (p *Preparer) inspect(dir string, s source) (opts export.Options, err error
 	if err != nil {
 		return opts, err
 	}
-	between, err := f.Directions(family.Folder(dir), s.called, set)
+	between, err := f.Directions(model.Folder(dir), s.called, set)
 	if err != nil {
 		return opts, fmt.Errorf("%s: %w", dir, err)
 	}
