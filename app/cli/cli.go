@@ -105,7 +105,6 @@ func (p *Program) execute(ctx context.Context, args []string) error {
 	return root.ExecuteContext(ctx)
 }
 
-// root makes the commands.
 func (p *Program) root() *cobra.Command {
 	root := p.serve()
 	root.Use, root.Short = "dragoman", "self-hosted translation service"
@@ -188,7 +187,6 @@ func noArguments(cmd *cobra.Command, args []string) error {
 	return usagef("%s takes no arguments, got %q", cmd.Name(), args)
 }
 
-// oneArgument takes one.
 func oneArgument(takes string) cobra.PositionalArgs {
 	return func(cmd *cobra.Command, args []string) error {
 		if len(args) != 1 {

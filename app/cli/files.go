@@ -75,7 +75,6 @@ func (o output) called(name string) string {
 	return strings.TrimSuffix(name, filepath.Ext(name)) + "." + o.as
 }
 
-// inFolder are the documents in a folder, and those in its folders.
 func (o output) inFolder(root string) (list []documentTask, err error) {
 	known := kinds.Extensions()
 	err = filepath.WalkDir(root, func(path string, entry fs.DirEntry, err error) error {

@@ -21,7 +21,6 @@ type termFlags struct {
 	csv                bool
 }
 
-// glossaries makes the commands for glossaries of a running service.
 func (p *Program) glossaries() *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "glossaries", Short: "List, make or delete glossaries of a running service",

@@ -16,7 +16,6 @@ import (
 	"dragoman/app/client"
 )
 
-// jobs makes the commands for jobs of a running service.
 func (p *Program) jobs() *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "jobs", Short: "List, await or end jobs of a running service",
@@ -94,7 +93,6 @@ func (p *Program) withClient(service *remote, do func(ctx context.Context, c *cl
 	}
 }
 
-// client makes a client of a running service.
 func (p *Program) client(service remote) (*client.Client, error) {
 	_, log, err := Configure(warningsOnly(p.Environ), p.Stderr)
 	if err != nil {

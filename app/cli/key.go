@@ -8,7 +8,6 @@ import (
 	"dragoman/app/guard/access"
 )
 
-// key makes the command that makes API keys.
 func (p *Program) key() *cobra.Command {
 	var admin bool
 	cmd := &cobra.Command{

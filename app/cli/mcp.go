@@ -102,7 +102,6 @@ func (s *ownService) ready(ctx context.Context) error {
 	return err
 }
 
-// end ends the service and returns its error.
 func (s *ownService) end() error {
 	s.stop()
 	s.Close()

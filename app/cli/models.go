@@ -167,7 +167,6 @@ func errorLine(err error) string {
 	return OneLine(err)
 }
 
-// print prints tables.
 func (l modelList) print(to io.Writer) error {
 	w := tabwriter.NewWriter(to, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(w, "NAME\tVERSION\tFAMILY\tPRECISION\tLANGUAGES\tLICENSE\tSIZE\tALIASES\tSTATE")

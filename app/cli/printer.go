@@ -24,7 +24,6 @@ type printed struct {
 	Alternatives []client.Alternative `json:"alternatives,omitempty"`
 }
 
-// print prints results together.
 func (o *printer) print(list []client.Result) error {
 	var lines strings.Builder
 	encoder := json.NewEncoder(&lines)

@@ -165,7 +165,6 @@ type lineSource struct {
 // what of.
 type takeLines func(ctx context.Context, name string, first int, lines []string) error
 
-// each reads all lines.
 func (s lineSource) each(ctx context.Context, take takeLines) error {
 	switch {
 	case len(s.texts) > 0:

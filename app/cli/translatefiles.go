@@ -21,7 +21,6 @@ import (
 	"dragoman/app/translate"
 )
 
-// documentOptions are those of a document.
 func (f *translateFlags) documentOptions() document.Options {
 	o := document.Options{From: f.from, To: f.to, Columns: f.columns, Header: document.Header(f.header), Also: f.also, Wrapped: wrap.Mode(f.wrapped)}
 	if f.from == translate.Auto {
@@ -30,7 +29,6 @@ func (f *translateFlags) documentOptions() document.Options {
 	return o
 }
 
-// translateDocument translates a document.
 func (j *local) translateDocument(ctx context.Context, p documentTask) error {
 	d, err := openDocument(p.from, j.format, j.Stdin)
 	if err != nil {

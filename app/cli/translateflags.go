@@ -66,7 +66,6 @@ func (f *translateFlags) define(flags *pflag.FlagSet) {
 	f.set = flags
 }
 
-// documents says whether the arguments are documents.
 func (f *translateFlags) documents() bool { return f.output.path != "" }
 
 // check fails where flags and arguments do not fit together, and reads the file of terms.

@@ -193,7 +193,6 @@ func (s *liveSent) add(other liveSent) {
 	}
 }
 
-// write sends a message.
 func (l *Live) write(ctx context.Context, message any) error {
 	raw, err := json.Marshal(message)
 	if err != nil {

@@ -148,7 +148,6 @@ func (c *Client) remove(ctx context.Context, path, unknown string) error {
 	})
 }
 
-// try makes one try.
 func try[T any](ctx context.Context, c *Client, call call, read func([]byte) (T, error)) (answer T, err error) {
 	raw, err := c.fetch(ctx, call)
 	if err != nil {

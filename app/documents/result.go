@@ -81,7 +81,6 @@ type results struct {
 // result is what is read of a result; see httpapi.JobRenderer.
 type result struct{ ID, Text string }
 
-// next returns the translation of the next text.
 func (r *results) next(text string) (string, error) {
 	for len(r.waiting) == 0 {
 		if r.chunk == r.job.Steps() {

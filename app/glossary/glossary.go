@@ -79,7 +79,6 @@ func (g Glossary) find(p Pair) (at int, ok bool) {
 	return slices.BinarySearchFunc(g.Dictionaries, p, func(d Dictionary, p Pair) int { return comparePairs(d.Pair, p) })
 }
 
-// bytes are those of all dictionaries.
 func (g Glossary) bytes() (n int) {
 	for _, d := range g.Dictionaries {
 		n += d.Bytes

@@ -21,7 +21,6 @@ const (
 	deliveryGivenUp = "given_up"
 )
 
-// metrics are those of jobs.
 type metrics struct {
 	jobs                        *prometheus.GaugeVec
 	finished, steps, deliveries measure.Counters

@@ -180,7 +180,6 @@ func (r *Record) Cancel(now time.Time) error {
 	return nil
 }
 
-// end ends the job.
 func (r *Record) end(state State, problem *Problem, now time.Time) {
 	r.State, r.Problem, r.Finished = state, problem, stamp(now)
 	r.Expires = r.Finished.Add(r.TTL)

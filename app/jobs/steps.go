@@ -163,7 +163,6 @@ func (s *Service) fail(ctx context.Context, c Claim, job Job, made step) error {
 	return s.end(ctx, c, job, Failed, &Problem{Code: f.Code(), Field: made.part.fieldOf(f.Field), Message: f.Message})
 }
 
-// end ends a job.
 func (s *Service) end(ctx context.Context, c Claim, job Job, state State, problem *Problem) error {
 	err := s.retryStore(ctx, func() error { return s.cfg.Store.End(ctx, c, state, problem) })
 	if err != nil {

@@ -115,7 +115,6 @@ func (s *Service) Open(ctx context.Context, owner string, req translate.Request,
 	return x, nil
 }
 
-// admit takes a session in.
 func (s *Service) admit(x *Session) error {
 	if err := x.reserve(text{}); err != nil {
 		return err

@@ -13,7 +13,6 @@ const (
 	finalSentences = "final"
 )
 
-// metrics are those of live text.
 type metrics struct {
 	open                         prometheus.Gauge
 	edits, characters, cancelled prometheus.Counter

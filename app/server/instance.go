@@ -78,7 +78,6 @@ func (l *instances) Check(ctx context.Context, s catalog.Source) error {
 	return s.Manifest.Check(ctx, s.Dir, l.cfg.Verify)
 }
 
-// open opens a model on a backend.
 func (l *instances) open(ctx context.Context, on backend, cfg config.Config, s catalog.Source, tok *tokenizer.Tokenizer, state engine.Pool) (*instance, error) {
 	options, engineConfig, limits := decodingOf(cfg, s.Manifest)
 	engineConfig.Pool = state
@@ -124,7 +123,6 @@ func settingsOf(cfg config.Config, own repository.Config) config.Config {
 	return cfg
 }
 
-// decodingOf is how a model decodes.
 func decodingOf(cfg config.Config, m *model.Manifest) (search.Options, engine.Config, translate.Limits) {
 	options := cfg.Search(m.Spec.Generation)
 	beams, maxLength := cfg.Limits(options, m.Spec.MaxPositions)

@@ -60,7 +60,6 @@ func (c *certificate) load() error {
 	return nil
 }
 
-// changed is when the files were changed.
 func (c *certificate) changed() (stamps [2]time.Time) {
 	for i, name := range []string{c.certFile, c.keyFile} {
 		if info, err := os.Stat(name); err == nil {

@@ -95,7 +95,6 @@ func (o *outcome) hypothesis(k int) hypothesis {
 	return hypothesis{Alternative{o.text, o.score}, o.targetTokens}
 }
 
-// alternatives are those of a sentence.
 func (o *outcome) alternatives() []Alternative {
 	list := make([]Alternative, max(1, len(o.hypotheses)))
 	for k := range list {

@@ -169,7 +169,6 @@ func (x *sentence) write() (text string, ok bool) {
 	return text, true
 }
 
-// encode makes ids of a text of a sentence.
 func (x *sentence) encode(text string) ([]int64, error) {
 	defer func(start time.Time) { x.step.spent.Tokenized += time.Since(start) }(time.Now())
 	ids, err := x.step.model.Tokenizer.Encode(x.step.from, x.step.to, text)

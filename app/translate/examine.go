@@ -102,7 +102,6 @@ func echoes(source, translation string, least int) bool {
 	return len(a) >= least && string(a) == string(letters(translation))
 }
 
-// letters returns a text's letters.
 func letters(text string) []rune {
 	var kept []rune
 	for _, r := range text {

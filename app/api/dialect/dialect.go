@@ -77,7 +77,6 @@ type Reply struct {
 	Body   any    // nil for none
 }
 
-// send writes the reply.
 func (r Reply) send(c *gin.Context) {
 	status := cmp.Or(r.Status, http.StatusOK)
 	switch raw, isBytes := r.Body.([]byte); {
@@ -115,7 +114,6 @@ func (s *Server) Mount(router gin.IRouter, d Dialect, before ...gin.HandlerFunc)
 	}
 }
 
-// serve sends what a handler returns.
 func (s *Server) serve(h Handler) gin.HandlerFunc {
 	return func(c *gin.Context) {
 		answer, err := h(c)

@@ -427,7 +427,6 @@ func (f Fields) Objects(name string) (list []Fields) {
 	return list
 }
 
-// formObjects are the objects of a form.
 func (f Fields) formObjects(name string) (list []Fields) {
 	objects := map[string]url.Values{} // by their numbers, as they are written
 	for field, values := range f.form {

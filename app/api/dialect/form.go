@@ -32,7 +32,6 @@ func firstOf(query, name string) string {
 	return ""
 }
 
-// parseMultipart parses a multipart form.
 func parseMultipart(raw []byte, boundary string) (url.Values, []body.File, error) {
 	form, err := body.ParseForm(raw, boundary)
 	if err != nil {

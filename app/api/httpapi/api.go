@@ -205,7 +205,6 @@ func (a *API) Handler() http.Handler { return a.bodies.Serve(a.router()) }
 // Routes are the paths and methods that the API serves.
 func (a *API) Routes() gin.RoutesInfo { return a.router().Routes() }
 
-// router makes the routes.
 func (a *API) router() *gin.Engine {
 	router := a.newRouter(probes...)
 	router.RedirectTrailingSlash = false
@@ -293,7 +292,6 @@ type part struct {
 	limit  gin.HandlerFunc // of bodies
 }
 
-// parts are those of the API.
 func (a *API) parts() []part {
 	j := &jobsAPI{API: a, jobs: a.cfg.Jobs}
 	g := &glossariesAPI{API: a, glossaries: a.cfg.Glossaries}

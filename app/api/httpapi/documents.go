@@ -141,7 +141,6 @@ func readDocument(c *gin.Context) (sent sentDocument, err error) {
 	return sent, nil
 }
 
-// readForm reads a form with a document.
 func (sent *sentDocument) readForm(raw []byte, boundary string) error {
 	form, err := body.ParseForm(raw, boundary)
 	switch {

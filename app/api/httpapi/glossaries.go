@@ -21,7 +21,6 @@ type glossariesAPI struct {
 	glossaries *glossary.Service
 }
 
-// routes are those of glossaries.
 func (g *glossariesAPI) routes() []dialect.Route {
 	const one = glossariesPath + "/:id"
 	keyed := g.server.Keyed
@@ -59,7 +58,6 @@ func glossaryOf(g glossary.Glossary) glossaryOutput {
 	}
 }
 
-// answerGlossary answers with a glossary.
 func answerGlossary(g glossary.Glossary, err error) (any, error) {
 	return gin.H{"glossary": glossaryOf(g)}, err
 }

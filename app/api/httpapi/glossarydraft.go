@@ -20,7 +20,6 @@ type glossaryDraft struct {
 	inQuery bool // fields are parameters of the query
 }
 
-// missing is the error of a field that is not there.
 func (d glossaryDraft) missing(field string) error {
 	if d.inQuery {
 		return fault.New(fault.InvalidGlossary, field, "%s is missing in the query, such as ?name=Ours&from=en&to=fr", field)
@@ -100,7 +99,6 @@ func (in glossaryReader) text(c *gin.Context, format glossary.Format, raw []byte
 	return draft, err
 }
 
-// json reads a glossary in JSON.
 func (in glossaryReader) json(raw []byte) (glossaryDraft, error) {
 	var draft glossaryDraft
 	var parsed glossaryBody

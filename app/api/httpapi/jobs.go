@@ -54,7 +54,6 @@ type jobsAPI struct {
 	streams atomic.Int64 // that are open
 }
 
-// routes are those of jobs.
 func (j *jobsAPI) routes() []dialect.Route {
 	const one = jobsPath + "/:id"
 	return []dialect.Route{

@@ -32,12 +32,10 @@ type liveAPI struct {
 	live *LiveConfig
 }
 
-// routes are those of live text.
 func (l *liveAPI) routes() []dialect.Route {
 	return []dialect.Route{{Methods: "GET", Path: livePath, Handler: l.serveSocket}}
 }
 
-// openSession opens a session.
 func (l *liveAPI) openSession(c *gin.Context, payload *payloadInput) (*live.Session, error) {
 	if payload != nil && payload.Records == nil {
 		payload.Records = new([]recordInput)

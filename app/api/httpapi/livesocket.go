@@ -170,7 +170,6 @@ func (s *socket) count() error {
 	return s.cfg.Gate.Account(s.c.Request).Request()
 }
 
-// obey does what a message asks for.
 func (s *socket) obey(ctx context.Context, m liveMessage) error {
 	number := m.Session.value
 	s.mu.Lock()

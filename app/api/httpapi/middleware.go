@@ -37,7 +37,6 @@ func (a *API) requestID(c *gin.Context) {
 	c.Header(dialect.RequestIDHeader, id)
 }
 
-// idOf is the id of a request.
 func idOf(c *gin.Context) string { return c.Writer.Header().Get(dialect.RequestIDHeader) }
 
 // accessLog writes a line for each request, also where a panic passes: that is how an

@@ -86,7 +86,6 @@ func (c *Catalog) statusOf(m repository.Model, v repository.Version, serving *ve
 	return s
 }
 
-// status is the status of a version that was looked at.
 func (c *Catalog) status(v *version) Status {
 	m := v.source.Manifest
 	s := Status{

@@ -99,7 +99,6 @@ func (c *Catalog) load(i *instance) {
 	}
 }
 
-// open loads a model.
 func (c *Catalog) open(s Source) (Instance, error) {
 	var state engine.Pool // nil where memory has no bound, so that decoding has nothing to do with the catalog
 	if c.cfg.Memory > 0 {

@@ -140,7 +140,6 @@ func (r *residency) left(key string) time.Duration {
 	return r.took[key]
 }
 
-// remove takes an instance out.
 func (r *residency) remove(i *instance) {
 	r.used -= i.bytes
 	delete(r.instances, i.key)
@@ -203,5 +202,4 @@ func (r *residency) on(device string, forOther string, waiting claims) (list []*
 	return list, all
 }
 
-// ref names the version of a model.
 func (s *Source) ref() string { return s.Name + ":" + s.Version }

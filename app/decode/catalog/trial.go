@@ -46,7 +46,6 @@ func (c *Catalog) beginTrial(v *version) {
 	})
 }
 
-// endTrial ends a trial.
 func (c *Catalog) endTrial(v *version, err error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -24,7 +24,6 @@ func keyOfVersion(m repository.Model, v repository.Version) versionKey {
 	return versionKey{m.Name, v.Number, keyOf(v, m.Config), v.Fingerprint}
 }
 
-// version is a version of a model.
 type version struct {
 	versionKey
 	source   Source

@@ -43,7 +43,6 @@ var ofModel = []string{"model", "version"}
 // ofWorker are the labels of a worker's metrics, and more.
 func ofWorker(more ...string) []string { return append(append(ofModel[:2:2], "worker"), more...) }
 
-// desc describes a metric.
 func desc(name, help string, labels ...string) *prometheus.Desc {
 	return prometheus.NewDesc("dragoman_"+name, help, labels, nil)
 }
@@ -114,7 +113,6 @@ func gauge(desc *prometheus.Desc, value float64, labels ...string) prometheus.Me
 	return prometheus.MustNewConstMetric(desc, prometheus.GaugeValue, value, labels...)
 }
 
-// collect is Collect for one engine.
 func (c *collector) collect(out chan<- prometheus.Metric, e *Source) {
 	lost := 0
 	for i := range e.Stats {

@@ -31,7 +31,6 @@ func (f *flow[T]) wants() bool { return f.index != outside }
 
 func (f *flow[T]) place() *int { return &f.index }
 
-// before says whether a flow is served before another one.
 func (f *flow[T]) before(g *flow[T]) bool {
 	return f.next < g.next || f.next == g.next && f.number < g.number
 }

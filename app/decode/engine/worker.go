@@ -32,7 +32,6 @@ func startWorker(ctx context.Context, cfg Config, number int, m model.Model) (*w
 // lost is why the model fails for good; nil while it does not.
 func (w *worker) lost() error { return w.snapshot.get().lost }
 
-// stats are the worker's numbers.
 func (w *worker) stats() Stats {
 	s := w.snapshot.get()
 	s.QueuedTokens = int(w.mailbox.tokens.Load())

@@ -66,7 +66,6 @@ type heldAt struct {
 	taken int64
 }
 
-// held are the entries that are claimed.
 func (t *consumer) held() map[heldAt][]string {
 	t.mu.Lock()
 	defer t.mu.Unlock()

@@ -157,7 +157,6 @@ func (t *consumer) capacity() (rows, queued int) {
 // ahead is the source tokens for each sentence that may wait at the worker.
 const ahead = 128
 
-// entry is an entry of a lane.
 type entry struct {
 	lane string
 	redis.XMessage

@@ -29,7 +29,6 @@ func (t *consumer) begin(e entry, from string, taken int64) {
 	}
 }
 
-// hold notes a claim.
 func (t *consumer) hold(c *claim) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -74,7 +73,6 @@ var (
 	errTaken     = errors.New("another worker has taken the sentence over")
 )
 
-// decode decodes a sentence.
 func (t *consumer) decode(ctx context.Context, c *claim) settled {
 	if t.worker.gone.has(c) {
 		return settled{outcome: cancelled}

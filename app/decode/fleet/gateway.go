@@ -165,7 +165,6 @@ func (g *Gateway) Limits() (beams, maxLength int) {
 	return g.limits[0], g.limits[1]
 }
 
-// heartbeat is one beat.
 func (g *Gateway) heartbeat(n uint64, workers *members[WorkerStatus], gateways *members[gatewayStatus]) error {
 	b := g.broker
 	ctx, cancel := context.WithTimeout(g.closing, b.timing.Lease/2)

@@ -50,7 +50,6 @@ type options struct {
 	search.Options
 }
 
-// job is what the engine decodes.
 func (w *work) job() engine.Job {
 	var phrases []search.Phrase
 	for _, p := range w.Phrases {
@@ -138,7 +137,6 @@ var decoding = func() cbor.DecMode {
 	return mode
 }()
 
-// encode makes a message.
 func encode(v any) []byte {
 	raw, err := cbor.Marshal(v)
 	if err != nil {

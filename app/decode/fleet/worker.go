@@ -186,7 +186,6 @@ func (w *Worker) heartbeat(ctx context.Context, n uint64, published *hold) error
 	return w.renew(ctx, consumers)
 }
 
-// status is what the worker says.
 func (w *Worker) status(n uint64, consumers []*consumer) WorkerStatus {
 	w.mu.Lock()
 	defer w.mu.Unlock()

@@ -14,7 +14,6 @@ import (
 // maxPage is the size of a page, and maxTags how many tags it may have: each takes memory of its own.
 const maxPage, maxTags = 8 << 20, 500_000
 
-// page rewrites a page.
 func (r rewriter) page(out io.Writer, in io.Reader, name string) error {
 	content, err := io.ReadAll(io.LimitReader(in, maxPage+1))
 	switch {

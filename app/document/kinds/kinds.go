@@ -89,7 +89,6 @@ func byName(name string) (found []*document.Kind) {
 	return found
 }
 
-// byMediaType returns the kinds of a media type.
 func byMediaType(mediaType string) (found []*document.Kind) {
 	plain, _, err := mime.ParseMediaType(mediaType)
 	if err != nil {

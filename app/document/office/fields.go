@@ -51,7 +51,6 @@ type event struct {
 // maxFields is how many fields may be in each other, and maxCode how much is kept of a code.
 const maxFields, maxCode = 64, 256
 
-// note takes note of a token.
 func (f *fields) note(t xmlpart.Token) error {
 	f.last = event{}
 	switch top := len(f.open) - 1; {

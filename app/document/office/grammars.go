@@ -86,7 +86,6 @@ var (
 	})
 )
 
-// with is a grammar with more elements.
 func (g grammar) with(more grammar) grammar {
 	g = maps.Clone(g)
 	maps.Copy(g, more)

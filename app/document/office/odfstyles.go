@@ -7,7 +7,6 @@ import (
 	"dragoman/app/document/xmlpart"
 )
 
-// odfStyle is a style of OpenDocument.
 type odfStyle struct {
 	key    string // equal for those that look the same, "" for one that changes nothing
 	parent string // the named style that it is made of
@@ -20,7 +19,6 @@ const maxStyles = 20_000
 // maxName is the length of a name that is remembered, in bytes.
 const maxName = 1024
 
-// odfStyle returns a style by its name.
 func (w *walker) odfStyle(name string) odfStyle {
 	if s, ok := w.styles[name]; ok {
 		return s

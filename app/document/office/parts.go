@@ -219,7 +219,6 @@ func rank(name string) int {
 	return 99
 }
 
-// number is one in a name.
 var number = regexp.MustCompile(`\d+`)
 
 // inOrder is a name in a form by which those with lower numbers come first.

@@ -71,7 +71,6 @@ var codeStyles = map[string]bool{"code": true, "codechar": true, "codeblock": tr
 	"htmlkeyboard": true, "verbatim": true, "verbatimchar": true, "preformattedtext": true, "sourcetext": true,
 	"programlisting": true}
 
-// isCode says whether a style is one of code.
 func isCode(style string) bool {
 	style = odfName.ReplaceAllString(style, "")
 	return codeStyles[strings.ToLower(strings.Map(func(r rune) rune {

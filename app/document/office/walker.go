@@ -48,7 +48,6 @@ type sink interface {
 // given the start of one, and reads to its end.
 type grammar map[xml.Name]func(w *walker, start xmlpart.Token, out sink) error
 
-// part rewrites a part.
 func (w *walker) part(out io.Writer, in io.Reader, name string) error {
 	buffered := bufio.NewWriter(out)
 	w.reader = xmlpart.NewReader(in, name, xmlpart.Options{})
@@ -71,7 +70,6 @@ func (w *walker) part(out io.Writer, in io.Reader, name string) error {
 	}
 }
 
-// next reads a token.
 func (w *walker) next() (xmlpart.Token, error) {
 	t, err := w.read()
 	if err != nil {
@@ -212,7 +210,6 @@ type paragraph struct {
 	goBack   string          // the id of that bookmark, once it was begun
 }
 
-// begin starts a paragraph.
 func (w *walker) begin(start xmlpart.Token) *paragraph {
 	w.paragraphs++
 	p := &paragraph{Paragraph: tagged.New(), prefix: prefix(start.Raw), space: true}
@@ -220,7 +217,6 @@ func (w *walker) begin(start xmlpart.Token) *paragraph {
 	return p
 }
 
-// end writes a paragraph.
 func (w *walker) end(p *paragraph, out sink, encode func(text string) string) error {
 	content, _, err := w.rewritten(p, encode)
 	if err == nil {

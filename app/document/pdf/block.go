@@ -133,7 +133,6 @@ const (
 	bulletGap = 0.2
 )
 
-// split makes lines of rows.
 func split(rows [][]*span) []*line {
 	var lines []*line
 	for _, row := range rows {

@@ -110,7 +110,6 @@ func (t *typeface) load() *font.Font {
 	return t.face
 }
 
-// has says whether the font has a letter.
 func (t *typeface) has(r rune) bool {
 	if t.ttf != nil {
 		if t.load() == nil {

@@ -294,7 +294,6 @@ func (p *paragraph) widest(lines []shaping.WrappedLine, size float64) (most floa
 	return most
 }
 
-// put puts lines in their places.
 func (l *layout) put(b *block, p *paragraph, lines []shaping.WrappedLine, how align, scale, leading, width, first, body float64, fits bool) laid {
 	out := laid{fits: fits}
 	size := b.size * scale

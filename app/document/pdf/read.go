@@ -49,7 +49,6 @@ type style struct {
 	link                            int // number of the link on the page, from 1 on
 }
 
-// page is what is read of a page.
 type page struct {
 	spans         []*span
 	width, height float64
@@ -61,7 +60,6 @@ type link struct {
 	left, bottom, right, top float64
 }
 
-// reader reads a page.
 type reader struct {
 	*file
 	page    page
@@ -72,7 +70,6 @@ type reader struct {
 	objects int
 }
 
-// read reads a page by its number.
 func (f *file) read(n int, s *seen) (*page, error) {
 	r := &reader{file: f, seen: s}
 	return &r.page, f.onPage(n, func(on requests.Page) error {
@@ -282,7 +279,6 @@ func (r *reader) parts(s *span) ([]*span, error) {
 	return append(parts, s.part(string(letters[from:]), x0, s.x1)), nil
 }
 
-// part is a part of a text.
 func (s *span) part(text string, x0, x1 float64) *span {
 	part := *s
 	part.text, part.x0, part.x1, part.isPart = text, x0, max(x1, x0+1), true
@@ -431,7 +427,6 @@ func (f *file) matrix(o references.FPDF_PAGEOBJECT) (matrix, error) {
 	return matrix{float64(m.A), float64(m.B), float64(m.C), float64(m.D), float64(m.E), float64(m.F)}, nil
 }
 
-// links finds the links of a page.
 func (f *file) links(on requests.Page) (found []link, err error) {
 	for at := 0; len(found) < maxTexts; {
 		next, err := f.FPDFLink_Enumerate(&requests.FPDFLink_Enumerate{Page: on, StartPos: at})

@@ -72,7 +72,6 @@ var (
 	mark    = regexp.MustCompile(markSign + `([sk])(\d+)` + markSign)
 )
 
-// line adds a line.
 func (s *segment) line(l *line) {
 	for i := 0; i < len(l.spans); i++ {
 		at := l.spans[i]

@@ -68,7 +68,6 @@ func sfnt(tables []table) []byte {
 	return out
 }
 
-// checksum is that of a table.
 func checksum(data []byte) (sum uint32) {
 	for i := 0; i+4 <= len(data); i += 4 {
 		sum += binary.BigEndian.Uint32(data[i:])

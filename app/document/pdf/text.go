@@ -82,7 +82,6 @@ func asText(ctx context.Context, out io.Writer, in io.ReaderAt, size int64, o do
 	return w.Flush()
 }
 
-// plain is the text of a piece.
 func (p piece) plain() string {
 	text := p.text
 	for i, s := range p.kept {

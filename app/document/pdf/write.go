@@ -133,7 +133,6 @@ func (w *writer) add(n int, b *block, l laid) {
 	page.blocks = append(page.blocks, translatedBlock{angle: b.angle, laid: l})
 }
 
-// key is a path as a key.
 func key(path []int) string { return fmt.Sprint(path) }
 
 // matrix is how a text of the page gets to its new place.
@@ -209,7 +208,6 @@ func (c *codes) toUnicode() string {
 	return out.String()
 }
 
-// write writes the document.
 func (w *writer) write(out io.Writer) error {
 	for n, face := range w.faces {
 		if err := w.codes[face].load(w.file, w.fonts.of[face], n); err != nil {
@@ -351,7 +349,6 @@ func (w *writer) lift(on requests.Page, group, o object, m matrix, n int) error 
 	return err
 }
 
-// move moves an object.
 func (w *writer) move(o object, m matrix) error {
 	_, err := w.FPDFPageObj_TransformF(&requests.FPDFPageObj_TransformF{PageObject: o.FPDF_PAGEOBJECT, Transform: m.toPDF()})
 	return err
@@ -361,7 +358,6 @@ func (m matrix) toPDF() structs.FPDF_FS_MATRIX {
 	return structs.FPDF_FS_MATRIX{A: float32(m.a), B: float32(m.b), C: float32(m.c), D: float32(m.d), E: float32(m.e), F: float32(m.f)}
 }
 
-// remove takes an object out of its page.
 func (w *writer) remove(on requests.Page, o object) error {
 	if _, err := w.FPDFPage_RemoveObject(&requests.FPDFPage_RemoveObject{Page: on, PageObject: o.FPDF_PAGEOBJECT}); err != nil {
 		return err

@@ -104,7 +104,6 @@ func isShown(element string, a attribute, others []attribute) bool {
 	return true
 }
 
-// find returns what the attribute of a name says.
 func find(list []attribute, name string) string {
 	for _, a := range list {
 		if a.name == name {

@@ -138,7 +138,6 @@ func oneLine(text string) string {
 // linesOf are the lines of a text, which end at \r\n or one of the characters in ends.
 func linesOf(text, ends string) []wrap.Line { return slices.Collect(wrap.Lines(text, ends)) }
 
-// in is the text of a line.
 func (p *pass) in(l wrap.Line) string { return p.text[l.Start:l.End] }
 
 // lineEnd is what ends the first line of a text.

@@ -245,7 +245,6 @@ func (t *rstTable) write() (lines []string) {
 	return lines
 }
 
-// rule writes a rule.
 func (t *rstTable) rule(rule string, widths []int) string {
 	var out strings.Builder
 	at := 0
@@ -256,7 +255,6 @@ func (t *rstTable) rule(rule string, widths []int) string {
 	return out.String() + rule[at:]
 }
 
-// line writes a line of a row.
 func (t *rstTable) line(row *rstRow, n int, widths []int) string {
 	var out strings.Builder
 	at := 0

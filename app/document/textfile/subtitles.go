@@ -73,7 +73,6 @@ func (c *cues) isName(i int) bool {
 	return c.isTiming(i+1) && strings.Trim(strings.TrimSpace(c.line(i)), "0123456789") == ""
 }
 
-// cue translates the lines of a cue.
 func (c *cues) cue(text []wrap.Line) error { return c.eachSpeech(text, c.speech) }
 
 // eachSpeech calls each with the lines of a cue that are one text: a new one starts where another speaker does, and

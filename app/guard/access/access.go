@@ -240,7 +240,6 @@ func (g *Gate) check(r *http.Request, who *caller, of, n int) error {
 	return err
 }
 
-// countRefusal counts an error.
 func (g *Gate) countRefusal(err error) {
 	reason := charactersLimit // too many at once
 	if limit, ok := errors.AsType[*LimitError](err); ok {

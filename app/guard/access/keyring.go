@@ -46,7 +46,6 @@ func openKeyring(cfg Config, m *metrics) (*keyring, error) {
 	return k, nil
 }
 
-// find is the caller that has a key.
 func (k *keyring) find(key string) (*caller, error) {
 	if !wellFormed(key) {
 		return nil, badKey("it was cut off or mistyped")

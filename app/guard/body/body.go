@@ -187,7 +187,6 @@ func (b *boundedBody) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// whole says whether all of the body was read.
 func (b *boundedBody) whole() bool { return b.err == io.EOF }
 
 // alive says whether more of the body may come.

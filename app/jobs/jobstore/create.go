@@ -124,7 +124,6 @@ func (s *keeper) admit(tx store.Reader, d jobs.Draft) (known, expired *jobs.Reco
 	return nil, expired, nil
 }
 
-// insert adds a job.
 func (s *keeper) insert(tx store.Writer, d jobs.Draft) (jobs.Job, error) {
 	r := jobs.NewRecord(d, s.cfg.TTL, tx.Now())
 	if d.Problem == nil {

@@ -152,7 +152,6 @@ func (f findings) main() (main script, share float64) {
 	return main, float64(f.weight[main]) / float64(max(f.total, 1))
 }
 
-// words returns the words of a group of scripts.
 func (f findings) words(of script) []word {
 	var list []word
 	for _, w := range f.all {

@@ -19,7 +19,6 @@ type assembly struct {
 	apart    bool     // the sentence has spaces before its signs
 }
 
-// span adds span i.
 func (a *assembly) span(i int) {
 	start := a.out.Len()
 	if a.sentence.Spans[i].Term == nil {

@@ -45,7 +45,6 @@ func (s Sentence) CutReadings() (Sentence, Readings) {
 	return s, r
 }
 
-// ruby is a tag of ruby.
 var ruby = regexp.MustCompile(`(?i)</?(ruby|rb|rt|rtc|rp)(?:\s[^<>]*)?>`)
 
 // rubyName is the name of a tag of ruby, with a slash where it is an end; "" for others.

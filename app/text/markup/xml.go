@@ -51,7 +51,6 @@ func startsTag(text string) bool {
 	return text[1] >= utf8.RuneSelf || char.IsASCIILetter(text[1]) || char.OneOf(text[1], "/!?_:")
 }
 
-// cdata is what a CDATA section starts with.
 const cdata = "<![CDATA["
 
 // xmlTag reads the tag, the comment or the section that text starts with. Its end is 0

@@ -90,7 +90,6 @@ var languages = func() map[string]*rules {
 	return all
 }()
 
-// add adds a word to a list.
 func (r *rules) add(list, word string) {
 	switch list {
 	case "title":

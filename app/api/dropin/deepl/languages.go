@@ -31,7 +31,6 @@ func languages(call *dialect.Call) (any, error) {
 	return nil, dialect.Refuse("Parameter 'type' is invalid. 'source' and 'target' are valid values.")
 }
 
-// sources lists languages by code.
 func sources(all dialect.Languages) []sourceLanguage {
 	list := dialect.Each(all, func(l string) sourceLanguage { return sourceLanguage{code(l), dialect.NameOf(l).English} })
 	slices.SortFunc(list, func(a, b sourceLanguage) int { return cmp.Compare(a.Language, b.Language) })

@@ -45,7 +45,6 @@ func render(_ *gin.Context, f *fault.Failure) (status int, answer any) {
 	return f.Status(), gin.H{"code": f.Status(), "message": message}
 }
 
-// answer is that of DeepLX.
 type answer struct {
 	Code         int      `json:"code"`
 	ID           int64    `json:"id"` // of DeepL's own protocol: clients show it to nobody
@@ -56,7 +55,6 @@ type answer struct {
 	Method       string   `json:"method"`
 }
 
-// serve serves /deeplx.
 func serve(call *dialect.Call) (any, error) {
 	text := call.Text("text")
 	format := dialect.Choose(call.Fields, "tag_handling", map[string]translate.Format{"": "", "html": translate.HTML, "xml": translate.XML}, func(string) error {

@@ -91,7 +91,6 @@ type errorCause struct {
 	Reason  string `json:"reason"`
 }
 
-// render writes a failure as Google does.
 func render(_ *gin.Context, f *fault.Failure) (code int, answer any) {
 	code, detail := explain(f)
 	return code, errorBody{detail}

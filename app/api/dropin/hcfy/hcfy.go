@@ -30,7 +30,6 @@ type answer struct {
 	Result []string `json:"result"` // of each paragraph
 }
 
-// serve serves /hcfy.
 func serve(call *dialect.Call) (any, error) {
 	text, from := source(call)
 	name, to := destination(call, from)

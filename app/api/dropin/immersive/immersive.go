@@ -30,7 +30,6 @@ type translation struct {
 	Text     string `json:"text"`
 }
 
-// serve serves /imme.
 func serve(call *dialect.Call) (any, error) {
 	texts := call.Needed("text_list")
 	from, to := call.Pair("source_lang", "target_lang")

@@ -30,7 +30,6 @@ type translation struct {
 	Source string `json:"src"`
 }
 
-// serve serves /kiss.
 func serve(call *dialect.Call) (any, error) {
 	field, list := "text", call.Has("texts")
 	if list {

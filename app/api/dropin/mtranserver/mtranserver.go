@@ -93,7 +93,6 @@ type detection struct {
 	Confidence *float64 `json:"confidence,omitempty"` // where the request says how sure it has to be
 }
 
-// detect serves /detect.
 func detect(call *dialect.Call) (any, error) {
 	call.NeedsDetector("Language detection is not offered by this server.")
 	call.Require("text")
@@ -118,7 +117,6 @@ type pair struct {
 	To   string `json:"to"`
 }
 
-// languages serves /languages.
 func languages(call *dialect.Call) (any, error) {
 	return gin.H{"languages": dialect.Each(call.Languages, spelling().Of), "pairs": dialect.Each(dialect.Pairs(call.Models), func(p [2]string) pair {
 		return pair{spelling().Of(p[0]), spelling().Of(p[1])}

@@ -86,7 +86,6 @@ func pairOf(text string) pair {
 	return pair{}
 }
 
-// render writes a failure as OpenAI does.
 func render(_ *gin.Context, f *fault.Failure) (status int, answer any) {
 	status = f.Status()
 	kind, code := "invalid_request_error", f.Code()

@@ -67,7 +67,6 @@ type request struct {
 	outputs  []output // that are asked for, in that order
 }
 
-// output is an output that is asked for.
 type output struct {
 	name   string
 	binary bool

@@ -91,7 +91,6 @@ func (a *api) findNamed(name, version string, index []catalog.Status) (catalog.S
 	return catalog.Status{}, fault.New(fault.UnknownModel, "", "there is no model %q", excerpt.Of(reference(name, version)))
 }
 
-// named says whether a model has a name.
 func named(s catalog.Status, name string) bool {
 	return s.Name == name || slices.Contains(s.Aliases, name)
 }

@@ -125,7 +125,6 @@ func (a *api) server(*gin.Context) (any, error) {
 	}}, nil
 }
 
-// probe makes the handler of a probe.
 func probe(name string, check func() error) dialect.Handler {
 	return func(*gin.Context) (any, error) { return gin.H{name: true}, check() }
 }

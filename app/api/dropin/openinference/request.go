@@ -30,7 +30,6 @@ type inferBody struct {
 	Outputs    []outputBody `json:"outputs"`
 }
 
-// parameters are those of a request.
 type parameters struct {
 	From         string `json:"from"`
 	To           string `json:"to"`

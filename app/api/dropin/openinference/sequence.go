@@ -201,7 +201,6 @@ func (s *sequences) put(key sequenceKey, x *sequence) {
 	s.by[key] = x
 }
 
-// drop ends a sequence.
 func (s *sequences) drop(key sequenceKey, x *sequence) {
 	x.session.End(live.ReasonDeleted)
 	s.mu.Lock()
@@ -280,7 +279,6 @@ func (x *sequence) wait(ctx context.Context) (live.Update, error) {
 	}
 }
 
-// translation is that of the whole text.
 func translation(whole live.Update) (text string, flags translate.Flags) {
 	var out strings.Builder
 	for _, s := range whole.Segments {

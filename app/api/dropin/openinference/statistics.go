@@ -62,7 +62,6 @@ func (a *api) statistics(c *gin.Context, models Models) (any, error) {
 	}), nil
 }
 
-// statisticsOf are the statistics of some models.
 func statisticsOf(models Models, wanted func(catalog.Status) bool) any {
 	spent := make(map[string]translate.Statistics)
 	for _, s := range models.Statistics() {

@@ -50,7 +50,6 @@ type texts struct {
 	elements []string
 }
 
-// tensor reads an input.
 func (d *decoder) tensor(in inputBody) (texts, error) {
 	n, err := d.count(in)
 	if err != nil {
@@ -137,7 +136,6 @@ func listed(name string, n int, contents [][]byte) ([]string, error) {
 	return elements, nil
 }
 
-// element is the text of an element.
 func element(name string, i int, raw []byte) (string, error) {
 	if !utf8.Valid(raw) {
 		return "", fault.New(fault.InvalidText, "", "element %d of the input %s is not UTF-8", i, name)

@@ -139,7 +139,6 @@ func (c *Contract) Examples() (int, error) {
 	return e.n, errors.Join(e.errs...)
 }
 
-// examples looks for examples.
 type examples struct {
 	contract *Contract
 	n        int

@@ -66,7 +66,6 @@ func Run(t *testing.T, start Start) {
 	}
 }
 
-// options are search settings.
 func options(beams, maxLength int) search.Options {
 	return search.Options{Beams: beams, MaxLength: maxLength, LengthPenalty: 1, EarlyStopping: search.StopEarly, RepetitionPenalty: 1}
 }

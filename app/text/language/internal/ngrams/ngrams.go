@@ -60,7 +60,6 @@ type Table struct {
 // Load returns the table of this binary. It fails where that is none.
 func Load() (*Table, error) { return parse(embedded) }
 
-// parse reads a table.
 func parse(data string) (*Table, error) {
 	header, records, _ := strings.Cut(data, "\n")
 	fields := strings.Fields(header)
