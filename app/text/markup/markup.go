@@ -298,3 +298,12 @@ func (s Sentence) spanText(i int) string {
 func hasLetter(text string) bool {
 	return strings.IndexFunc(text, unicode.IsLetter) >= 0
 }
+
+// Translated returns a translation of the sentence as a sentence of the same form, with what
+// must be kept of it found again.
+func (s Sentence) Translated(translation string) Sentence {
+	if s.format == Text {
+		return Parse(translation, Text)
+	}
+	return HTMLPiece{Raw: translation, Unit: true, format: s.format}.Parse()
+}
