@@ -7,7 +7,6 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"text/tabwriter"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -27,7 +26,7 @@ func (p *Program) glossaries() *cobra.Command {
 		Long: `Glossaries of a running service: terms and what they become in another language. Without a
 command, lists those that its client may see.`,
 	}
-	service := p.serviceCommands(cmd, p.listGlossaries)
+	service := serviceCommands(p, cmd, (*client.Client).Glossaries, "ID\tNAME\tFROM\tTO\tTERMS\tCHANGED", listGlossary)
 	cmd.AddCommand(p.addCommand(service), p.showCommand(service), &cobra.Command{
 		Use: "rm ID", Short: "Delete a glossary", Args: oneArgument("the id of a glossary"),
 		RunE: p.withClient(service, func(ctx context.Context, c *client.Client, args []string) error {
@@ -86,26 +85,14 @@ func (t *termFlags) define(flags *pflag.FlagSet) {
 	flags.BoolVar(&t.csv, "csv", false, "the terms are CSV, whatever the file is called")
 }
 
-// listGlossaries prints a table of glossaries, a line for each dictionary.
-func (p *Program) listGlossaries(ctx context.Context, c *client.Client, asJSON bool) error {
-	list, err := c.Glossaries(ctx)
-	if err != nil {
-		return err
+// listGlossary writes a row for each dictionary of a glossary.
+func listGlossary(w io.Writer, g client.Glossary) {
+	if len(g.Dictionaries) == 0 {
+		fmt.Fprintf(w, "%s\t%s\t\t\t0\t%s\n", g.ID, g.Name, moment(g.Changed))
 	}
-	if asJSON {
-		return p.printJSON(list)
+	for _, d := range g.Dictionaries {
+		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%d\t%s\n", g.ID, g.Name, d.From, d.To, d.Terms, moment(g.Changed))
 	}
-	w := tabwriter.NewWriter(p.Stdout, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(w, "ID\tNAME\tFROM\tTO\tTERMS\tCHANGED")
-	for _, g := range list {
-		if len(g.Dictionaries) == 0 {
-			fmt.Fprintf(w, "%s\t%s\t\t\t0\t%s\n", g.ID, g.Name, moment(g.Changed))
-		}
-		for _, d := range g.Dictionaries {
-			fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%d\t%s\n", g.ID, g.Name, d.From, d.To, d.Terms, moment(g.Changed))
-		}
-	}
-	return w.Flush()
 }
 
 // addTerms makes a glossary of a file, or adds it to one, and prints the id.

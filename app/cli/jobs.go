@@ -21,7 +21,9 @@ func (p *Program) jobs() *cobra.Command {
 		Use: "jobs", Short: "List, await or end jobs of a running service",
 		Long: "Jobs of a running service. Without a command, lists those that its client may see, the newest first.",
 	}
-	service := p.serviceCommands(cmd, p.listJobs)
+	service := serviceCommands(p, cmd, (*client.Client).Jobs, "ID\tSTATE\tDONE\tCREATED\tKEPT UNTIL", func(w io.Writer, j client.JobStatus) {
+		fmt.Fprintf(w, "%s\t%s\t%d of %d\t%s\t%s\n", j.ID, j.State, j.Progress.Done, j.Progress.Records, moment(j.Created), moment(j.Expires))
+	})
 	var o output
 	wait := &cobra.Command{
 		Use: "wait ID", Short: "Print what a job has made as soon as it has ended",
@@ -66,8 +68,8 @@ func (r *remote) define(flags *pflag.FlagSet) {
 }
 
 // serviceCommands makes a command one for something that running services have: it takes the flags that name a service, and
-// lists what there is, as its subcommand list does.
-func (p *Program) serviceCommands(cmd *cobra.Command, list func(ctx context.Context, c *client.Client, asJSON bool) error) *remote {
+// lists what there is, as its subcommand list does: in a table, whose rows row writes, or as JSON.
+func serviceCommands[T any](p *Program, cmd *cobra.Command, get func(*client.Client, context.Context) ([]T, error), header string, row func(io.Writer, T)) *remote {
 	var service remote
 	var asJSON bool
 	service.define(cmd.PersistentFlags())
@@ -75,7 +77,21 @@ func (p *Program) serviceCommands(cmd *cobra.Command, list func(ctx context.Cont
 	for _, c := range []*cobra.Command{cmd, listing} {
 		c.Flags().BoolVar(&asJSON, "json", false, "print JSON")
 		c.Args = noArguments
-		c.RunE = p.withClient(&service, func(ctx context.Context, c *client.Client, _ []string) error { return list(ctx, c, asJSON) })
+		c.RunE = p.withClient(&service, func(ctx context.Context, c *client.Client, _ []string) error {
+			list, err := get(c, ctx)
+			switch {
+			case err != nil:
+				return err
+			case asJSON:
+				return p.printJSON(list)
+			}
+			w := tabwriter.NewWriter(p.Stdout, 0, 0, 2, ' ', 0)
+			fmt.Fprintln(w, header)
+			for _, one := range list {
+				row(w, one)
+			}
+			return w.Flush()
+		})
 	}
 	cmd.AddCommand(listing)
 	return &service
@@ -211,23 +227,6 @@ func newBar(out io.Writer, visible bool, texts int) *progressbar.ProgressBar {
 		progressbar.OptionThrottle(100*time.Millisecond), // or each text draws it
 		progressbar.OptionSetSpinnerChangeInterval(0),    // or it starts a goroutine
 	)
-}
-
-// listJobs prints a table of jobs.
-func (p *Program) listJobs(ctx context.Context, c *client.Client, asJSON bool) error {
-	jobs, err := c.Jobs(ctx)
-	if err != nil {
-		return err
-	}
-	if asJSON {
-		return p.printJSON(jobs)
-	}
-	w := tabwriter.NewWriter(p.Stdout, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(w, "ID\tSTATE\tDONE\tCREATED\tKEPT UNTIL")
-	for _, j := range jobs {
-		fmt.Fprintf(w, "%s\t%s\t%d of %d\t%s\t%s\n", j.ID, j.State, j.Progress.Done, j.Progress.Records, moment(j.Created), moment(j.Expires))
-	}
-	return w.Flush()
 }
 
 // moment is a time as tables have it; "" where it is not known.

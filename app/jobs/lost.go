@@ -116,7 +116,7 @@ func (s *Service) noteLoss(ctx context.Context, id string, job Job, err error) (
 func (s *Service) lookForLost(ctx context.Context) {
 	for _, id := range s.remembered.some(lookedFor) {
 		_, err := s.Get(ctx, id)
-		if broken := (*fault.Unavailable)(nil); errors.As(err, &broken) {
+		if _, broken := errors.AsType[*fault.Unavailable](err); broken {
 			return
 		}
 	}

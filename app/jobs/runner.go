@@ -148,7 +148,7 @@ func (s *Service) keepRenewing(ctx context.Context, c Claim, end context.CancelC
 func (s *Service) retryStore(ctx context.Context, do func() error) error {
 	for {
 		err := do()
-		if broken := (*fault.Unavailable)(nil); !errors.As(s.noteStore(err), &broken) {
+		if _, broken := errors.AsType[*fault.Unavailable](s.noteStore(err)); !broken {
 			return err
 		}
 		if !wait.For(ctx, storePause) {

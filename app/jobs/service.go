@@ -88,7 +88,7 @@ func (s *Service) noteStore(err error) error {
 	if !errors.Is(err, ErrLost) && !errors.Is(err, ErrEnded) && !errors.Is(err, ErrActive) {
 		err = fault.OfStore(fault.NoJobs, "jobs", err)
 	}
-	if broken := (*fault.Unavailable)(nil); !errors.As(err, &broken) {
+	if broken, ok := errors.AsType[*fault.Unavailable](err); !ok {
 		s.outage.Note(nil)
 	} else if !errors.Is(err, context.Canceled) { // who asked has left
 		s.outage.Note(broken.Err)

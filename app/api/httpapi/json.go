@@ -25,12 +25,10 @@ func tooManyRecords(field string, most int) error {
 
 // explainJSON turns an error of the JSON library into one that names the field.
 func explainJSON(err error) error {
-	var tooMany *fault.Failure
-	if errors.As(err, &tooMany) {
+	if tooMany, ok := errors.AsType[*fault.Failure](err); ok {
 		return tooMany
 	}
-	var semantic *json.SemanticError
-	if errors.As(err, &semantic) {
+	if semantic, ok := errors.AsType[*json.SemanticError](err); ok {
 		field := fieldName(semantic.JSONPointer)
 		if errors.Is(err, json.ErrUnknownName) {
 			return fault.New(fault.UnknownField, field, "%s is not a field that is known here", field)
@@ -40,14 +38,12 @@ func explainJSON(err error) error {
 		}
 		return fault.New(fault.WrongType, field, "%s is %s, expected %s", field, dialect.JSONKind(semantic.JSONKind), wantedKind(semantic.GoType))
 	}
-	var syntactic *jsontext.SyntacticError
-	if errors.As(err, &syntactic) {
+	if syntactic, ok := errors.AsType[*jsontext.SyntacticError](err); ok {
 		field := fieldName(syntactic.JSONPointer)
 		if errors.Is(err, jsontext.ErrDuplicateName) {
 			return fault.New(fault.DuplicateField, field, "%s appears twice", field)
 		}
-		return fault.New(fault.InvalidJSON, field, "the body is not JSON at byte %d: %s",
-			syntactic.ByteOffset, excerpt.Of(syntactic.Err.Error()))
+		return fault.New(fault.InvalidJSON, field, "the body is not JSON at byte %d: %s", syntactic.ByteOffset, excerpt.Of(syntactic.Err.Error()))
 	}
 	return fault.New(fault.InvalidJSON, "", "the body is not JSON: it ends too early")
 }

@@ -97,13 +97,10 @@ func (s *socket) serve(entered bool) {
 	s.conn.SetReadLimit(int64(s.live.MaxChars)*6 + 64<<10)
 	for {
 		err := s.next(ctx, &entered)
-		var broken *brokenError
-		switch {
-		case err == nil:
-		case errors.As(err, &broken):
+		if broken, ok := errors.AsType[*brokenError](err); ok {
 			_ = s.conn.Close(broken.status, broken.reason)
-			return
-		default: // it has left, or was told to
+		}
+		if err != nil { // else it has left, or was told to
 			return
 		}
 	}

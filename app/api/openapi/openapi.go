@@ -117,27 +117,23 @@ func (cfg Config) values(m Model) map[string]any {
 // files that do not exist.
 func (d *Description) Register(router gin.IRouter, notFound gin.HandlerFunc) {
 	for path, handler := range map[string]gin.HandlerFunc{
-		"/openapi.json": d.serveJSON, "/openapi.yaml": d.serveYAML, "/docs": d.page.serve, FilesPath: d.page.serveFile(notFound),
+		"/openapi.json": d.serve(func(made documents) *webfile.File { return made.json }),
+		"/openapi.yaml": d.serve(func(made documents) *webfile.File { return made.yaml }),
+		"/docs":         d.page.serve, FilesPath: d.page.serveFile(notFound),
 	} {
 		router.GET(path, handler)
 		router.HEAD(path, handler)
 	}
 }
 
-func (d *Description) serveJSON(c *gin.Context) {
-	d.serve(c, func(made documents) *webfile.File { return made.json })
-}
-
-func (d *Description) serveYAML(c *gin.Context) {
-	d.serve(c, func(made documents) *webfile.File { return made.yaml })
-}
-
 // serve answers with a form of the document. An error is one of the binary, which no test has found.
-func (d *Description) serve(c *gin.Context, form func(documents) *webfile.File) {
-	made, err := (*d.documents.Load())()
-	if err != nil {
-		http.Error(c.Writer, err.Error(), http.StatusInternalServerError)
-		return
+func (d *Description) serve(form func(documents) *webfile.File) gin.HandlerFunc {
+	return func(c *gin.Context) {
+		made, err := (*d.documents.Load())()
+		if err != nil {
+			http.Error(c.Writer, err.Error(), http.StatusInternalServerError)
+			return
+		}
+		serve(c, form(made))
 	}
-	serve(c, form(made))
 }

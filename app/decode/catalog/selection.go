@@ -146,10 +146,7 @@ func (s *selection) Targets(from string) []string {
 		return s.languages
 	}
 	through := slices.Sorted(maps.Keys(s.Pivots(from)))
-	return slices.DeleteFunc(sortedUnion([]string{from}, direct, through), func(code string) bool {
-		_, offered := slices.BinarySearch(s.languages, code)
-		return !offered
-	})
+	return slices.DeleteFunc(sortedUnion([]string{from}, direct, through), func(code string) bool { return !has(s.languages, code) })
 }
 
 // Pivots implements [translate.Selection].
@@ -226,7 +223,7 @@ func (h handle) detects() bool                  { return false }
 func (h handle) targets(from string) []string { return h.version.targets[from] }
 
 func (h handle) route(from, to string) *translate.Route {
-	if _, ok := slices.BinarySearch(h.version.targets[from], to); !ok {
+	if !has(h.version.targets[from], to) {
 		return nil
 	}
 	return &translate.Route{Model: h.version.source.Name, Version: h.version.source.Version,

@@ -26,9 +26,7 @@ type outline struct {
 }
 
 func (o Outline) rules() outline {
-	sets := outline{undetected: o.Undetected, lines: o.Lines}
-	sets.splitting, sets.inline = setOf(o.Splitting), setOf(o.NonSplitting)
-	return sets
+	return outline{setOf(o.Splitting), setOf(o.NonSplitting), o.Undetected, o.Lines}
 }
 
 func setOf(names []string) map[string]bool {
