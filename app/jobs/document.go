@@ -28,9 +28,6 @@ type Document struct {
 // partBytes are the bytes of each part of a file but the last one, which has the rest.
 const partBytes = 512 << 10
 
-// partsOf divides a file. The parts share its memory.
-func partsOf(file []byte) [][]byte { return slices.Collect(slices.Chunk(file, partBytes)) }
-
 // partsAhead are how many parts of a file are in memory while it is read.
 const partsAhead = 4
 

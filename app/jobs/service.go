@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"slices"
 	"sync/atomic"
 	"time"
 
@@ -212,7 +213,7 @@ func (s *Service) Submit(ctx context.Context, sub Submission) (job Job, created 
 	}
 	if sub.Document != nil {
 		document := *sub.Document
-		draft.File = partsOf(sub.File)
+		draft.File = slices.Collect(slices.Chunk(sub.File, partBytes)) // which share its memory
 		document.Bytes, document.Parts = int64(len(sub.File)), len(draft.File)
 		draft.Bytes += document.Most
 		draft.Document = &document

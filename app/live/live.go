@@ -23,6 +23,8 @@ package live
 import (
 	"context"
 	"log/slog"
+	"maps"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -176,10 +178,7 @@ func (s *Service) begin() bool {
 func (s *Service) Close() {
 	s.mu.Lock()
 	s.closed = true
-	all := make([]*Session, 0, len(s.sessions))
-	for _, x := range s.sessions {
-		all = append(all, x)
-	}
+	all := slices.Collect(maps.Values(s.sessions))
 	s.mu.Unlock()
 	for _, x := range all {
 		x.End(ReasonShutdown)

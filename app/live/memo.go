@@ -1,8 +1,9 @@
 package live
 
-import "dragoman/app/guard/admission/cost"
-
-import "dragoman/app/translate"
+import (
+	"dragoman/app/guard/admission/cost"
+	"dragoman/app/translate"
+)
 
 // translation is that of a sentence.
 type translation struct {

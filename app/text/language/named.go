@@ -1,6 +1,7 @@
 package language
 
 import (
+	"maps"
 	"strings"
 	"sync"
 )
@@ -29,9 +30,7 @@ var codesByName = sync.OnceValue(func() map[string]string {
 			}
 		}
 	}
-	for name, code := range otherNames {
-		names[name] = code
-	}
+	maps.Copy(names, otherNames)
 	return names
 })
 

@@ -154,3 +154,71 @@ var noise = regexp.MustCompile(`</?[A-Za-z][^<>]*>|[!-;=?-~]*(?:[@/\\_0-9]|\.[A-
 
 // prose returns a text without noise.
 func prose(text string) string { return noise.ReplaceAllString(text, " ") }
+
+// Foreign returns the runs of letters in a text, from byte to byte, that are of no script which
+// texts in a language are written in: neither its own nor Latin. It is nil where such
+// letters outweigh the others, for the text is in another language then, and for codes of no family.
+func Foreign(text, code string) (runs [][2]int) {
+	scripts := entries[code].scripts
+	if scripts == 0 {
+		return nil
+	}
+	own, foreign, open := 0, 0, false
+	for i, r := range text {
+		switch s := scriptOf(r); {
+		case s == 0:
+			open = open && (unicode.IsLetter(r) || unicode.IsMark(r))
+		case s&(scripts|latin) != 0:
+			own += plainWeight
+			open = false
+		default:
+			foreign += word{script: s, letters: 1}.full()
+			if !open {
+				runs = append(runs, [2]int{i, i})
+			}
+			open = true
+		}
+		if open {
+			runs[len(runs)-1][1] = i + len(string(r))
+		}
+	}
+	if foreign > own {
+		return nil
+	}
+	return runs
+}
+
+// enoughWeight is the weight of foreign letters from which on a text can be told to
+// be in the wrong script: 12 letters of plain words, 5 of a dense script, 36 of
+// words with capitals.
+const enoughWeight = 12 * plainWeight
+
+// WrongScript says whether a text cannot be in a language because it is written in
+// another script: a translation into Japanese without any Japanese letter. It says
+// so only where it is sure, since a short text may be right in any language (OK,
+// NATO, Linux 6.1, New York Times, https://example.com) and a long one may have
+// foreign words in it.
+//
+// Letters of the language's own scripts are weighed against those of others. Links,
+// paths and identifiers do not count; a foreign word with a capital letter, which
+// may be a name, counts for a third; a letter of a dense script (Han, kana, Hangul)
+// for almost three. The script is wrong where the foreign letters are enough to
+// tell and the own ones weigh less than a ninth of them.
+//
+// It is false for codes of no family. Japanese has Han among its scripts,
+// so a Chinese text passes for Japanese. Only the first kilobytes are read.
+func WrongScript(text, code string) bool {
+	scripts := entries[code].scripts
+	if scripts == 0 {
+		return false
+	}
+	own, foreign := 0, 0
+	for w := range words(prose(sample(text))) {
+		if w.script&scripts != 0 {
+			own += w.full()
+		} else {
+			foreign += w.weight()
+		}
+	}
+	return foreign >= enoughWeight && own*9 < foreign
+}
