@@ -117,7 +117,7 @@ func TestOpus(t *testing.T) {
 	for name := range shapes() {
 		config, _, err := configs(options{shape: name})
 		require.NoError(t, err)
-		_, err = checkpoint.ParseConfig(config)
+		_, err = checkpoint.ParseConfig(config, nil)
 		require.NoError(t, err, name)
 	}
 }
