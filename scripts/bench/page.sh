@@ -4,9 +4,10 @@
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 out=docs/benchmarks
-export BENCH_REPS=${BENCH_REPS:-3} BENCH_PRECISIONS=int8
+export BENCH_REPS=${BENCH_REPS:-3}
 
 offline() {
+  [[ $1 == 418M ]] || local -x BENCH_PRECISIONS=int8
   BENCH_SHAPE=$1 BENCH_LENGTHS=$2 BENCH_BEAMS=$3 BENCH_SENTENCES=$4 BENCH_SIDES="dragoman-int8 ctranslate2-int8" scripts/bench/run.sh offline
 }
 
@@ -20,12 +21,12 @@ bench() { go test -run '^$' "$@" | grep -E '^(Benchmark|cpu:)'; }
 export DRAGOMAN_BENCH_MODELS=$PWD/build/bench
 {
   git rev-parse --short HEAD
-  bench -bench 'Step/int8' -benchtime 36x -count 3 ./model/cpu
-  bench -bench 'Encode|Open|Memory' -benchtime 9x ./model/cpu
+  bench -bench 'Step/int8' -benchtime 36x ./model/cpu
+  bench -bench 'Encode|Open' -benchtime 9x ./model/cpu
   bench -bench Arrivals -benchtime 1x -count 3 ./app/decode/engine
 } | tee "$out/go.txt"
 
 BENCH_MODELS=418M BENCH_SERVED_REPS=1 BENCH_SERVED_SECONDS=10 BENCH_SERVED_ARRIVALS=40 BENCH_SERVED_LONGEST=25 BENCH_SERVED_PROBES=4 \
   scripts/bench/run.sh served
-BENCH_STRESS_REPS=1 scripts/bench/run.sh stress
-BENCH_MODELS_RATES=${BENCH_MODELS_RATES:-1} BENCH_MODELS_PROBES=0 BENCH_SIDES="catalogue ctranslate2-per-model" scripts/bench/run.sh models-setup models report
+BENCH_MODELS_RATES=${BENCH_MODELS_RATES:-1} BENCH_MODELS_PROBES=0 BENCH_SIDES="catalogue ctranslate2-per-model" scripts/bench/run.sh models-setup models
+BENCH_STRESS_REPS=1 scripts/bench/run.sh stress report
