@@ -41,14 +41,19 @@ func First(files Files, names ...string) (string, error) {
 	return "", nil
 }
 
+// ReadPresent is the content of a file; nil: it is not there.
+func ReadPresent(files Files, name string) ([]byte, error) {
+	if ok, err := files.Has(name); err != nil || !ok {
+		return nil, err
+	}
+	return files.Read(name)
+}
+
 // ReadJSON reads a file into a value if it is there.
 func ReadJSON(files Files, name string, into any) (there bool, err error) {
-	if there, err = files.Has(name); err != nil || !there {
+	raw, err := ReadPresent(files, name)
+	if err != nil || raw == nil {
 		return false, err
-	}
-	raw, err := files.Read(name)
-	if err != nil {
-		return true, err
 	}
 	if err := json.Unmarshal(raw, into); err != nil {
 		return true, fmt.Errorf("%s: %w", name, err)

@@ -27,8 +27,8 @@ type weights struct {
 	closers []io.Closer
 }
 
-// indexSuffix follows the name of a file whose shards an index lists.
-const indexSuffix = ".index.json"
+// Indexed is the name of the file whose shards an index lists, by the index's; ok is false for what is no index.
+func Indexed(index string) (name string, ok bool) { return strings.CutSuffix(index, ".index.json") }
 
 // parsers read what weight files have, by their extension.
 var parsers = map[string]func(r io.ReaderAt, size int64) (map[string]Tensor, error){".safetensors": parseSafetensors, ".bin": parseTorch}
@@ -41,7 +41,7 @@ func openWeights(dir string) (*weights, error) {
 			continue
 		}
 		files, shardOf := []string{name}, map[string]string(nil)
-		if single, isIndex := strings.CutSuffix(name, indexSuffix); isIndex {
+		if single, isIndex := Indexed(name); isIndex {
 			var err error
 			if shardOf, err = readIndex(w.path, filepath.Ext(single)); err != nil {
 				return nil, err

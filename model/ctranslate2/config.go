@@ -43,8 +43,17 @@ type Config struct {
 func ReadConfig(files model.Files) (Config, error) {
 	bos := "<s>"
 	c := Config{Unknown: "<unk>", BOS: bos, EOS: "</s>", DecoderStart: &bos}
-	_, err := model.ReadJSON(files, ConfigFile, &c)
-	return c, err
+	raw, err := model.ReadPresent(files, ConfigFile)
+	if err != nil || raw == nil {
+		return c, err
+	}
+	if len(raw) > maxConfig {
+		return c, fmt.Errorf("%s has %d bytes, at most %d are supported", ConfigFile, len(raw), maxConfig)
+	}
+	if err := json.Unmarshal(raw, &c); err != nil {
+		return c, fmt.Errorf("%s: %w", ConfigFile, err)
+	}
+	return c, nil
 }
 
 // OpenConfig reads the settings of the model in a folder; inside says that they are inside of model.bin, which an exported folder lacks.

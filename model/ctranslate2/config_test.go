@@ -2,6 +2,7 @@ package ctranslate2
 
 import (
 	"errors"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -29,6 +30,8 @@ func TestReadConfig(t *testing.T) {
 	assert.Nil(t, c.DecoderStart)
 	assert.True(t, c.AddEOS)
 	assert.Equal(t, "</s>", c.EOS)
+	_, err = ReadConfig(memory{ConfigFile: `{}` + strings.Repeat(" ", maxConfig)})
+	assert.EqualError(t, err, "config.json has 4194306 bytes, at most 4194304 are supported")
 	_, err = ReadConfig(memory{ConfigFile: `{"add_source_eos": 3}`})
 	assert.ErrorContains(t, err, ConfigFile)
 }

@@ -56,7 +56,7 @@ func chooseWeights(files model.Files) (index, weights []string, err error) {
 	if name == "" {
 		return nil, nil, fmt.Errorf("%w: there are no weights: none of %s is there", ErrIncomplete, strings.Join(checkpoint.WeightFiles, ", "))
 	}
-	single, isIndex := strings.CutSuffix(name, ".index.json")
+	single, isIndex := checkpoint.Indexed(name)
 	if !isIndex {
 		return nil, []string{name}, nil
 	}

@@ -70,13 +70,13 @@ func (p *pull) noModel() error {
 	return err
 }
 
-// maxJSON bounds a list. Mozilla's index of some 1,000 files has half a megabyte.
+// maxJSON bounds what is fetched as JSON, such as a list. Mozilla's index of some 1,000 files has half a megabyte.
 const maxJSON = 32 << 20
 
 // errNoJSON: what came is not what was asked for.
 var errNoJSON = errors.New("this is not the JSON that was asked for")
 
-// getJSON fetches a list.
+// getJSON fetches a value, of which nothing is kept.
 func (p *pull) getJSON(ctx context.Context, from *url.URL, into any) error {
 	return p.retry(ctx, redact(from), func() (bool, error) {
 		resp, err := p.send(ctx, http.MethodGet, from, nil)

@@ -115,13 +115,9 @@ func (p *pull) choose(files sourceFiles) (names []string, err error) {
 	if err != nil {
 		return nil, err
 	}
-	var generation []byte
-	if ok, err := files.Has(checkpoint.GenerationConfigFile); err != nil {
+	generation, err := model.ReadPresent(files, checkpoint.GenerationConfigFile)
+	if err != nil {
 		return nil, err
-	} else if ok {
-		if generation, err = files.Read(checkpoint.GenerationConfigFile); err != nil {
-			return nil, err
-		}
 	}
 	if p.maxWeight, err = p.cfg.Accept(config, generation); err != nil {
 		return nil, err

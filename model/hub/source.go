@@ -104,15 +104,14 @@ func (p *pull) fingerprint(ctx context.Context) (string, error) {
 
 // identifying are the files at a URL by which one model is told from another; none: there is no model.
 func (p *pull) identifying(files sourceFiles) ([]string, error) {
-	if p.ref.file != "" {
-		return p.findFirefox(files)
-	}
-	for _, name := range append(slices.Clone(checkpoint.WeightFiles), ctranslate2.ModelFile) {
-		if ok, err := files.Has(name); err != nil {
+	if p.ref.file == "" {
+		weights, err := model.First(files, slices.Concat(checkpoint.WeightFiles, []string{ctranslate2.ModelFile})...)
+		if err != nil {
 			return nil, err
-		} else if ok {
+		}
+		if weights != "" {
 			config, err := model.Present(files, checkpoint.ConfigFile)
-			return append(config, name), err
+			return append(config, weights), err
 		}
 	}
 	return p.findFirefox(files)

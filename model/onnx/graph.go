@@ -3,7 +3,6 @@ package onnx
 import (
 	"encoding/binary"
 	"fmt"
-	"math"
 	"slices"
 )
 
@@ -99,16 +98,6 @@ func (g *Graph) Weight(w Weight) string {
 	m.varint(tensorDataLocation, dataLocationExternal)
 	g.addConstant(w.Name, m)
 	return w.Name
-}
-
-// Floats adds a Float32 constant stored in the graph itself; no dimensions make
-// a scalar.
-func (g *Graph) Floats(name string, values []float32, shape ...int) string {
-	raw := make([]byte, 0, 4*len(values))
-	for _, v := range values {
-		raw = binary.LittleEndian.AppendUint32(raw, math.Float32bits(v))
-	}
-	return g.constant(name, Float32, shape, raw)
 }
 
 // Int64s adds an Int64 vector stored in the graph itself.

@@ -120,7 +120,7 @@ catalogue() {
   local name seed sum work=$build/random
   for seed in $(seq "${BENCH_CATALOGUE:-12}"); do
     name=$(printf 'm%02d' "$seed")
-    sum=$(cat scripts/random_checkpoint/*.go | sha256sum)
+    sum=$(generator)
     unchanged "$build/ct2-repository/$name/made_from" "$sum" && continue
     checkpoint "$work" --dtype f16 --seed "$seed"
     ./build/dragoman pull "$work" --precision int8 --out "$build/repository/$name/1" >&2
@@ -130,11 +130,14 @@ catalogue() {
   done
 }
 
+# generator changes with the program that makes checkpoints.
+generator() { find scripts/random_checkpoint -name '*.go' ! -name '*_test.go' -print0 | sort -z | xargs -0 cat | sha256sum; }
+
 # checkpoint OUT [FLAG]... makes one of the shape, with random weights and a small
 # tokenizer that fits: its ids are among the checkpoint's.
 checkpoint() {
   local out=$1 sum
-  sum=$(cat scripts/random_checkpoint/*.go | sha256sum; printf %s "$shape${*:2}")
+  sum=$(generator; printf %s "$shape${*:2}")
   unchanged "$out/made_from" "$sum" && return
   "$build/bin/random_checkpoint" --shape "$shape" --out "$@"
   case $shape in

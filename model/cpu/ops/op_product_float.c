@@ -54,13 +54,13 @@ typedef struct {
   const float *positions;
   const int64_t *ids, *pos;
   Panels table;
-  int rows;  // it is no panels, but has a row for each token
+  int64_t step;  // from a number of a token to its next: 1 where tokens have rows
   float scale;
 } Embed;
 
 static void embed_item(Task *t, int64_t r, void *scratch) {
   const Embed *a = t->arguments;
-  int64_t d = a->table.depth, id = a->ids[r], step = a->rows ? 1 : PANEL_WIDTH;
+  int64_t d = a->table.depth, id = a->ids[r], step = a->step;
   (void)scratch;
   kernels->embed_row(a->y + r * d, a->table, id / step * step * d + id % step, step, a->scale, a->positions ? a->positions + a->pos[r] * d : NULL);
 }
@@ -77,7 +77,7 @@ static OrtStatus *check_tokens(Call c, const int64_t *ids, int64_t rows, int64_t
 
 static OrtStatus *embed(const Node *k, OrtKernelContext *context, int half, int rowwise) {
   Call c = {k->api, context, k};
-  Embed a = {.scale = k->scale, .rows = rowwise};
+  Embed a = {.scale = k->scale, .step = rowwise ? 1 : PANEL_WIDTH};
   int64_t rows = ANY, d[2] = {ANY, k->width};
   if (rowwise) {
     TRY(input(c, 0, &a.table.data, d, 2));
