@@ -39,7 +39,7 @@ user=$(setting .OCIv1.config.User)
 
 # ---- what the configuration says ----
 [[ $user =~ ^[1-9][0-9]*:[1-9][0-9]*$ ]] || die "the user is \"$user\": Kubernetes can only tell a number above 0 from root"
-[[ $(setting '.OCIv1.config.ExposedPorts | keys') == 9527/tcp ]] || die "port 9527 is not exposed"
+[[ $(setting '.OCIv1.config.ExposedPorts | keys') == $'8001/tcp\n9527/tcp' ]] || die "the ports 9527 and 8001 are not exposed, or others are"
 [[ $(setting .Docker.config.StopSignal) == SIGTERM ]] || die "the stop signal is not SIGTERM"
 [[ ${healthcheck[0]:-} == CMD ]] || die "the health check needs a shell, or there is none: ${healthcheck[*]:-}"
 for label in title description version revision licenses; do

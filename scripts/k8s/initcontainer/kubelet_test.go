@@ -69,7 +69,8 @@ func (p *pod) command(t *testing.T, c corev1.Container, extra ...string) *exec.C
 			temporary = p.volumes[mount.Name]
 		}
 	}
-	environ = append(environ, "HF_ENDPOINT="+p.hub, "TMPDIR="+temporary, "HOME=/", "HOSTNAME=dragoman-0")
+	environ = append(environ, "HF_ENDPOINT="+p.hub, "TMPDIR="+temporary, "HOME=/", "HOSTNAME=dragoman-0",
+		"GRPC_PORT=0") // which pods have each for itself, but not processes of one machine
 
 	program, args := filepath.Join(image, "dragoman"), c.Args
 	uid, gid := manifests.User(p.spec, c)
