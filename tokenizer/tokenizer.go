@@ -44,6 +44,7 @@ type Tokenizer struct {
 	source    side
 	target    side // of translations
 	framing   Framing
+	prefixes  map[[2]string]string
 	languages []Language
 	codes     map[string]int64 // the token id of each language
 	size      int
@@ -84,6 +85,9 @@ type Config struct {
 	// Languages have ids from len(Vocabulary) on, or those of special tokens. The tokenizer keeps it.
 	Languages []Language
 	Framing   Framing
+	// Prefixes are what texts begin with, by the languages that they are translated from and into, as "translate English to German: ";
+	// nil: nothing.
+	Prefixes map[[2]string]string
 	// Unused is the number of ids after the languages that stand for nothing.
 	Unused int
 }
@@ -127,8 +131,8 @@ func New(c Config) (*Tokenizer, error) {
 		return nil, err
 	}
 	t := &Tokenizer{
-		source: source, target: source, framing: c.Framing, languages: c.Languages, codes: map[string]int64{},
-		size: int(source.vocab.size),
+		source: source, target: source, framing: c.Framing, prefixes: c.Prefixes, languages: c.Languages,
+		codes: map[string]int64{}, size: int(source.vocab.size),
 	}
 	if c.TargetVocabulary != nil {
 		special := slices.DeleteFunc(slices.Clone(c.Special), func(token string) bool { _, ok := c.TargetVocabulary[token]; return !ok })
@@ -247,7 +251,11 @@ func (t *Tokenizer) Encode(from, to, text string) ([]int64, error) {
 	if t.codes[to] < 0 && slices.Contains(slices.Concat(t.framing.Before, t.framing.After), Target) {
 		return nil, fmt.Errorf("%w %q to translate into: it has no token", ErrUnknownLanguage, to)
 	}
-	ids, err := t.encode(t.source, t.append(nil, t.framing.Before, from, to), len(t.framing.After), text)
+	prefix, ok := t.prefixes[[2]string{from, to}]
+	if !ok && t.prefixes != nil {
+		return nil, fmt.Errorf("%w: no words tell the model to translate from %q into %q", ErrUnknownLanguage, from, to)
+	}
+	ids, err := t.encode(t.source, t.append(nil, t.framing.Before, from, to), len(t.framing.After), prefix+text)
 	return t.append(ids, t.framing.After, from, to), err
 }
 

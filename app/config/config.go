@@ -77,7 +77,7 @@ type Config struct {
 	Shortlist Switch `env:"SHORTLIST" envDefault:"true" help:"use the lexical shortlists of models that have one, such as Firefox's"`
 	Scripts   Switch `env:"TARGET_SCRIPTS" envDefault:"false" help:"let translations have only letters of the scripts that their language is written in, and of their source: faster the more languages a model has; int8 on CPUs only"`
 	Beams     int    `env:"NUM_BEAMS" envDefault:"0" use:"0 to 1024" help:"beams of the search; 1 is greedy and fastest; 0: the checkpoint's own number"`
-	MaxLength int    `env:"MAX_LENGTH" envDefault:"0" use:"0 to 1048576" help:"longest translation of a sentence in tokens; 0: the checkpoint's own limit"`
+	MaxLength int    `env:"MAX_LENGTH" envDefault:"0" use:"0 to 1048576" help:"longest translation of a sentence in tokens; 0: the checkpoint's own limit, or 200 where it has none"`
 
 	MaxBeams       int `env:"MAX_BEAMS" envDefault:"8" use:"1 to 1024" help:"most beams that a request may ask for; at least NUM_BEAMS"`
 	MaxLengthLimit int `env:"MAX_LENGTH_LIMIT" envDefault:"0" use:"0 to 1048576" help:"most tokens that a request may ask for, and of a second try of a sentence; 0: the model's positions"`

@@ -162,6 +162,7 @@ func TestServiceTranslatesOneWay(t *testing.T) {
 		"several targets":  {named("marian-many", "opus-mt-en-mul"), nil, []string{"de", "en", "fr", "zh-Hant"}, "zh-Hant"},
 		"as the user says": {named("marian-many", "x"), []string{"MODEL_LANGUAGES=en,nl:de,fr"}, []string{"de", "en", "fr", "nl"}, "de"},
 		"Firefox":          {"firefox:en-fr", []string{"FIREFOX_MODELS=" + firefoxMirror(t)}, []string{"en", "fr"}, "fr"},
+		"told in words":    {named("t5-words", "x"), nil, []string{"de", "en", "fr", "ro"}, "de"},
 		"mBART-50":         {named("mbart", "x"), []string{"MODEL_LANGUAGES=en,fr:de,uk"}, []string{"de", "en", "fr", "uk"}, "uk"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -178,6 +179,9 @@ func TestServiceTranslatesOneWay(t *testing.T) {
 			texts, err := r.translated("en", test.to, []record{{"1", "I like to read books."}})
 			require.NoError(t, err)
 			assert.NotEmpty(t, texts[0].Text)
+			_, short, err := r.translate("en", test.to, []record{{"1", "a"}})
+			require.NoError(t, err)
+			assert.NotContains(t, string(short), `"text":"a"`, "what stands around a text is told from it")
 			status, answer, err := r.translate(test.to, "en", []record{{"1", "x"}})
 			require.NoError(t, err)
 			assert.Equal(t, http.StatusBadRequest, status, string(answer))

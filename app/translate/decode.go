@@ -131,7 +131,7 @@ func (w *work) job(x *sentence) (job engine.Job, ok bool, err error) {
 	switch {
 	case err != nil:
 		return job, false, err
-	case len(ids) <= m.framing: // letters that the tokenizer drops
+	case len(ids) <= x.step.framing: // letters that the tokenizer drops
 		return job, false, w.settle(x, outcome{text: x.Original()})
 	case len(ids) > m.Spec.MaxPositions || len(ids) > longSentence && !w.req.Whole:
 		if split, err := w.splitFiner(x); split || err != nil {

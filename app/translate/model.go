@@ -62,7 +62,6 @@ type Model struct {
 	ModelConfig
 	languages []string // sorted
 	styles    []int    // of markers that the tokenizer can write, best first
-	framing   int      // tokens of a source that stand around its text
 	prefix    int      // tokens that a translation begins with
 }
 
@@ -91,26 +90,33 @@ func NewModel(cfg ModelConfig) (*Model, error) {
 	}
 	m := &Model{ModelConfig: cfg, languages: slices.Sorted(slices.Values(cfg.Languages))}
 	from, to := m.anyPair()
-	empty, err := cfg.Tokenizer.Encode(from, to, "")
-	if err != nil {
+	if _, err := cfg.Tokenizer.Encode(from, to, ""); err != nil {
 		return nil, err
 	}
-	m.framing, m.prefix = len(empty), len(m.prefixOf(from, to))
+	m.prefix = len(m.prefixOf(from, to))
 	m.findStyles()
 	return m, nil
 }
 
-// anyPair is a language that the model translates from and one that it translates into, which may
-// be the same.
+// anyPair is a language that the model translates from and one that it translates into, which is
+// the same only if there is no other.
 func (m *Model) anyPair() (from, to string) {
 	from, to = m.languages[0], m.languages[len(m.languages)-1]
 	if len(m.Sources) > 0 {
 		from = slices.Min(m.Sources)
 	}
 	if len(m.Targets) > 0 {
-		to = slices.Max(m.Targets)
+		if to = slices.Max(m.Targets); to == from {
+			to = slices.Min(m.Targets)
+		}
 	}
 	return from, to
+}
+
+// framingOf is how many tokens of a source stand around its text. Where the tokenizer does not know the languages, texts will say so.
+func (m *Model) framingOf(from, to string) int {
+	ids, _ := m.Tokenizer.Encode(from, to, "")
+	return len(ids)
 }
 
 // prefixOf returns the tokens that the decoder is given at first.

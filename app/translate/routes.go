@@ -13,6 +13,7 @@ import (
 type step struct {
 	*stream
 	from, to string
+	framing  int     // tokens of a source that stand around its text
 	prefix   []int64 // tokens that its translations begin with; not to be changed
 	options  string  // all that a translation depends on beside its text, languages and model
 	next     *step   // that translates what comes of this one; nil: it is the last
@@ -115,7 +116,7 @@ func (w *work) newRoute(of Route) *route {
 		s := w.streams[found.Model]
 		r.exports[s.model.Name+":"+s.model.Version] = s.model.Identity
 		r.first = &step{
-			stream: s, from: found.From, to: found.To, prefix: s.model.prefixOf(found.From, found.To),
+			stream: s, from: found.From, to: found.To, framing: s.model.framingOf(found.From, found.To), prefix: s.model.prefixOf(found.From, found.To),
 			options: fmt.Sprintf("%+v", w.settings(s)), next: r.first,
 		}
 	}

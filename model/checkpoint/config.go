@@ -81,7 +81,7 @@ func parseConfig(o *fields) (model.Spec, error) {
 	err := json.Unmarshal(o.get("model_type"), &modelType)
 	f, ok := forms[modelType]
 	if err != nil || !ok {
-		return model.Spec{}, fmt.Errorf("\"model_type\" is %s: supported are \"m2m_100\" (M2M100, NLLB-200, SMaLL-100), \"marian\" (Opus-MT), \"mbart\" (mBART-50) and \"t5\" (MADLAD-400)", orMissing(o.get("model_type")))
+		return model.Spec{}, fmt.Errorf("\"model_type\" is %s: supported are \"m2m_100\" (M2M100, NLLB-200, SMaLL-100), \"marian\" (Opus-MT), \"mbart\" (mBART-50), \"t5\" (T5, MADLAD-400) and \"mt5\" (mT5)", orMissing(o.get("model_type")))
 	}
 	for _, s := range slices.Concat(commonSettings, f.fixed) {
 		o.oneOf(s.name, s.literal)

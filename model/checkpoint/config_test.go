@@ -26,7 +26,7 @@ func TestReadSpec(t *testing.T) {
 }
 
 // What config.json leaves out defaults as in transformers 5.23.0's M2M100Config
-// and generate().
+// and generate(), but for the length.
 func TestReadSpecDefaults(t *testing.T) {
 	absent := map[string]any{"bos_token_id": nil, "pad_token_id": nil, "eos_token_id": nil,
 		"decoder_start_token_id": nil, "scale_embedding": nil, "tie_word_embeddings": nil, "activation_function": nil}
@@ -35,8 +35,8 @@ func TestReadSpecDefaults(t *testing.T) {
 	assert.Equal(t, []int64{0, 1, 2, 2}, []int64{spec.BOS, spec.Pad, spec.EOS, spec.DecoderStart})
 	assert.InDelta(t, 2.828427, spec.EmbedScale, 1e-6)
 	assert.True(t, spec.TiedHead)
-	assert.Equal(t, model.Generation{Beams: 1, MaxLength: 21, LengthPenalty: 1, EarlyStopping: "false",
-		RepetitionPenalty: 1}, spec.Generation)
+	assert.Equal(t, model.Generation{Beams: 1, MaxLength: 16, LengthPenalty: 1, EarlyStopping: "false",
+		RepetitionPenalty: 1}, spec.Generation, "as many tokens as there are positions")
 
 	spec, err = ReadSpec(folderOf(t, settings(t, map[string]any{"scale_embedding": false, "eos_token_id": []int{5}})))
 	require.NoError(t, err)
@@ -51,7 +51,7 @@ func TestReadSpecRefuses(t *testing.T) {
 		want  string
 	}{
 		"no type":             {"model_type", nil, `"model_type" is missing: supported are "m2m_100"`},
-		"other type":          {"model_type", "bart", `"model_type" is "bart": supported are "m2m_100" (M2M100, NLLB-200, SMaLL-100), "marian" (Opus-MT), "mbart" (mBART-50) and "t5" (MADLAD-400)`},
+		"other type":          {"model_type", "bart", `"model_type" is "bart": supported are "m2m_100" (M2M100, NLLB-200, SMaLL-100), "marian" (Opus-MT), "mbart" (mBART-50), "t5" (T5, MADLAD-400) and "mt5" (mT5)`},
 		"type is a number":    {"model_type", 7, `"model_type" is 7`},
 		"no width":            {"d_model", nil, `"d_model" is missing: this is not the config.json of a model that is supported`},
 		"heads do not divide": {"decoder_attention_heads", 3, `"d_model" is 8: it must be a multiple of "decoder_attention_heads", 3`},
@@ -106,7 +106,7 @@ func TestReadSpecRefuses(t *testing.T) {
 
 func TestGeneration(t *testing.T) {
 	with := func(change func(*model.Generation)) model.Generation {
-		g := model.Generation{Beams: 1, MaxLength: 21, LengthPenalty: 1, EarlyStopping: "false", RepetitionPenalty: 1}
+		g := model.Generation{Beams: 1, MaxLength: 16, LengthPenalty: 1, EarlyStopping: "false", RepetitionPenalty: 1}
 		change(&g)
 		return g
 	}
@@ -180,7 +180,7 @@ func TestGenerationRefuses(t *testing.T) {
 		"bad words":       {`{"bad_words_ids": [[1], [2]]}`, `"bad_words_ids" is [[1], [2]]: only [[1]] is supported`},
 		"other end":       {`{"forced_eos_token_id": 3}`, `"forced_eos_token_id" is 3: only 2 is supported`},
 		"renormalized":    {`{"bad_words_ids": [[1]], "renormalize_logits": true}`, "where the logits have no bias"},
-		"long at least":   {`{"min_length": 22}`, "min length is 22: use 0 to the max length, 21"},
+		"long at least":   {`{"min_length": 22}`, "min length is 22: use 0 to the max length, 16"},
 		"many new ones":   {`{"max_new_tokens": 50, "min_new_tokens": 51}`, "min length is 52: use 0 to the max length, 51"},
 		"without an end":  {`{"min_length": 2, "renormalize_logits": true}`, `"renormalize_logits" is true: false is supported with a least length`},
 		"without repeats": {`{"no_repeat_ngram_size": 3, "renormalize_logits": true}`, `with "no_repeat_ngram_size" or`},

@@ -30,6 +30,7 @@ var forms = map[string]form{
 	Bergamot:  {fixed: marianSettings, parts: bergamotParts},
 	"mbart":   {fixed: mbartSettings, parts: mbartParts},
 	"t5":      {sizes: t5Sizes, parts: t5Parts},
+	"mt5":     {sizes: t5Sizes, parts: mt5Parts},
 }
 
 // Most of these settings come from other models of the BART family, which share M2M100's
@@ -141,12 +142,21 @@ func t5Sizes(o *fields, spec *model.Spec) {
 // t5Parts reads what T5ForConditionalGeneration has: RMS norms, relative positions, neither biases nor a scale
 // of queries. Where the head is tied, what it takes is scaled; since transformers 5 a field of its own says so.
 func t5Parts(o *fields, spec *model.Spec) {
+	spec.ScaledHead = o.boolean("scale_decoder_outputs", spec.TiedHead)
+	t5Layers(o, spec, "relu")
+}
+
+// mt5Parts reads what MT5ForConditionalGeneration has: T5's parts with another activation where nothing is said. It never scales what
+// the head takes.
+func mt5Parts(o *fields, spec *model.Spec) { t5Layers(o, spec, "gated-gelu") }
+
+// t5Layers reads what both have, whose feed-forward networks have this activation where nothing is said.
+func t5Layers(o *fields, spec *model.Spec, usual string) {
 	spec.Positions, spec.RMSNorm, spec.Unbiased, spec.Unscaled = model.RelativePositions, true, true, true
 	spec.Epsilon = o.epsilon(1e-6)
-	spec.ScaledHead = o.boolean("scale_decoder_outputs", spec.TiedHead)
 	spec.TiedHead = spec.TiedHead && spec.ScaledHead
 	activations := map[string]model.Activation{"relu": model.ReLU, "gelu": model.GELU, "gelu_new": model.GELUTanh, "silu": model.Swish}
-	kind, gated := strings.CutPrefix(o.text("feed_forward_proj", "relu"), "gated-")
+	kind, gated := strings.CutPrefix(o.text("feed_forward_proj", usual), "gated-")
 	if gated && kind == "gelu" {
 		kind = "gelu_new" // as in Hugging Face's T5Config
 	}

@@ -32,16 +32,17 @@ var neutralSettings = []struct {
 	{"is_assistant", []string{"false"}},
 }
 
-// Upper bounds of generation settings, and how many tokens generate() writes where nothing is set.
+// Upper bounds of generation settings, and the length where none is set: that of most models. (generate() then writes 20 tokens, whose
+// callers set a length of their own.)
 const (
-	maxBeams  = 1 << 10
-	maxLength = 1 << 20
-	usualNew  = 20
+	maxBeams    = 1 << 10
+	maxLength   = 1 << 20
+	usualLength = 200
 )
 
 // parseGeneration reads the decoding defaults out of generation_config.json, or
 // out of config.json for older checkpoints. What is absent or null defaults as
-// in generate(). The ids that decoding starts and ends with override
+// in generate(), but for the length. The ids that decoding starts and ends with override
 // config.json's; the padding id does not, since the positions depend on it. Without
 // decoder_start_token_id a translation starts with bos_token_id, where that is there.
 func parseGeneration(o *fields, spec *model.Spec) error {
@@ -53,7 +54,7 @@ func parseGeneration(o *fields, spec *model.Spec) error {
 	penalty := func(x float64) bool { return finite(x) && x >= 1 }
 	spec.Generation = model.Generation{
 		Beams:             o.integer("num_beams", 1, maxBeams, 1),
-		MaxLength:         o.integer("max_length", 1, maxLength, 1+usualNew),
+		MaxLength:         o.integer("max_length", 1, maxLength, min(usualLength, spec.MaxPositions)),
 		MinLength:         o.integer("min_length", 0, maxLength, 0),
 		LengthPenalty:     o.number("length_penalty", 1, finite, "a finite number"),
 		EarlyStopping:     parseEarlyStopping(o),

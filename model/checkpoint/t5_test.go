@@ -33,7 +33,7 @@ func TestReadSpecOfT5(t *testing.T) {
 		VocabSize: 256000, DModel: 1024, Encoder: stack, Decoder: stack, MaxPositions: 512, EmbedScale: 1, Activation: model.GELUTanh,
 		Positions: model.RelativePositions, Buckets: 32, MaxDistance: 128, RMSNorm: true, Unbiased: true, Unscaled: true, Gated: true,
 		BOS: 2, Pad: 1, EOS: 2,
-		Generation: model.Generation{Beams: 1, MaxLength: 21, LengthPenalty: 1, EarlyStopping: "false", RepetitionPenalty: 1},
+		Generation: model.Generation{Beams: 1, MaxLength: 200, LengthPenalty: 1, EarlyStopping: "false", RepetitionPenalty: 1},
 	}
 	got, err := ParseConfig(madlad(t, nil), nil)
 	require.NoError(t, err)
@@ -50,6 +50,13 @@ func TestReadSpecOfT5(t *testing.T) {
 	got, err = ParseConfig(madlad(t, map[string]any{"tie_word_embeddings": nil, "feed_forward_proj": nil, "dense_act_fn": nil, "is_gated_act": nil, "pad_token_id": nil, "eos_token_id": nil,
 		"decoder_start_token_id": nil, "n_positions": nil, "relative_attention_max_distance": nil, "relative_attention_num_buckets": nil,
 		"num_decoder_layers": nil}), nil)
+	require.NoError(t, err)
+	assert.Equal(t, want, got)
+
+	// mT5 has gates, and never scales what its head takes, whatever older files say.
+	want.TiedHead, want.ScaledHead, want.Gated, want.Activation = false, false, true, model.GELUTanh
+	got, err = ParseConfig(madlad(t, map[string]any{"model_type": "mt5", "tie_word_embeddings": true, "feed_forward_proj": nil, "dense_act_fn": nil, "is_gated_act": nil,
+		"pad_token_id": nil, "eos_token_id": nil, "decoder_start_token_id": nil}), nil)
 	require.NoError(t, err)
 	assert.Equal(t, want, got)
 

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 
 	"dragoman/model"
 	"dragoman/model/ctranslate2"
@@ -90,6 +91,10 @@ func convertedConfig(dir string, _ settings, files, languages []string) (c token
 		frameMany(&c, tokens, like, languages)
 		return c, nil
 	}
+	if c.Prefixes, err = t5Prefixes(model.Folder(dir)); err != nil || c.Prefixes != nil {
+		frameMany(&c, nil, nil, languages)
+		return c, err
+	}
 	return c, frameConverted(&c, config, metadata, files[0] == model.SourcePiecesFile, languages)
 }
 
@@ -118,9 +123,10 @@ func languageTokens(ids map[string]int64, v ctranslate2.Vocabularies, isPackage 
 }
 
 // CheckGuess fails where a model that was recognized may be of another family, which no file tells: SMaLL-100 has M2M100's tokens, but
-// other framing, and a smaller decoder than encoder, which M2M100s do not have.
+// other framing, and a smaller decoder than encoder, which M2M100s do not have. Nor does it know in which words T5s are told languages.
 func (f *Family) CheckGuess(files model.Files, spec model.Spec) error {
-	if f != converted || spec.Decoder.Layers >= spec.Encoder.Layers {
+	fewer := spec.Decoder.Layers < spec.Encoder.Layers
+	if f != converted || !fewer && !spec.RMSNorm {
 		return nil
 	}
 	_, isPackage, err := ctranslate2.ReadMetadata(files)
@@ -131,7 +137,15 @@ func (f *Family) CheckGuess(files model.Files, spec model.Spec) error {
 	if err != nil {
 		return err
 	}
-	if _, like := languageTokens(ctranslate2.IDs(vocabularies.Source), vocabularies, isPackage); like == m2m100 {
+	_, like := languageTokens(ctranslate2.IDs(vocabularies.Source), vocabularies, isPackage)
+	if like == nil && spec.RMSNorm {
+		prefixes, err := t5Prefixes(files)
+		if err == nil && prefixes == nil {
+			_, err = wordDirections(nil, Directions{}, vocabularies.Files[0])
+		}
+		return err
+	}
+	if like == m2m100 && fewer {
 		return fmt.Errorf("the tokens are M2M100's, but there are %d layers in the decoder and %d in the encoder, as in SMaLL-100: for that set MODEL_FAMILY "+
 			"to small100, with its %s and %s beside %s; MODEL_FAMILY=ctranslate2 has the model read as M2M100", spec.Decoder.Layers, spec.Encoder.Layers,
 			model.VocabFile, model.PieceModelFile, ctranslate2.ModelFile)
@@ -139,18 +153,23 @@ func (f *Family) CheckGuess(files model.Files, spec model.Spec) error {
 	return nil
 }
 
-// frameMany frames the sources of a model of many languages, which is told them as this family.
+// frameMany frames the sources of a model of many languages, which is told them as this family, or in words.
 func frameMany(c *tokenizer.Config, tokens map[string]int64, like *Family, languages []string) {
 	c.Languages = withTokens(languages, tokens)
-	if c.Framing = sourceFirst; like == t5 {
+	switch like {
+	case nil:
+		c.Framing = onlyEnd
+	case t5:
 		c.Framing = t5Framing(c.Pieces, c.Vocabulary)
+	default:
+		c.Framing = sourceFirst
 	}
 	isLanguage := map[int64]bool{}
 	for _, id := range tokens {
 		isLanguage[id] = true
 	}
 	for token, id := range c.Vocabulary {
-		if t5Tokens.has(token) || isLanguage[id] || slices.Contains([]string{"<unk>", "<s>", "</s>", "<pad>", "<mask>"}, token) {
+		if t5Tokens.has(token) || strings.HasPrefix(token, "<extra_id_") || isLanguage[id] || slices.Contains([]string{"<unk>", "<s>", "</s>", "<pad>", "<mask>"}, token) {
 			c.Special = append(c.Special, token)
 		}
 	}
@@ -234,6 +253,13 @@ func convertedDirections(files model.Files, _ settings, name string, set Directi
 			need = d.All()
 		}
 		return d, checkTokens(need, all, vocabularies.Files[0])
+	}
+	prefixes, err := t5Prefixes(files)
+	if err != nil {
+		return Directions{}, err
+	}
+	if prefixes != nil {
+		return wordDirections(prefixes, set, vocabularies.Files[0])
 	}
 	d, err := marianTokens.into(ids, set, vocabularies.Files[0])
 	if err != nil {

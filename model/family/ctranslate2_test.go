@@ -218,6 +218,51 @@ func TestConvertedOfManyLanguages(t *testing.T) {
 	}
 }
 
+// T5s in CTranslate2's form that are told languages in words are read where their config.json has these, and else refused.
+func TestConvertedInWords(t *testing.T) {
+	const own = "../testdata/families/t5-words"
+	want, err := t5.Tokenizer(own, []string{"en", "ro"})
+	require.NoError(t, err)
+	pieces, ids, err := ownIDs(model.Folder(own), model.T5PiecesFile)
+	require.NoError(t, err)
+	tokens := make([]string, pieces.Size(), pieces.Size()+1)
+	for token, id := range ids {
+		tokens[id] = token
+	}
+	vocabulary, err := json.Marshal(append(tokens, "<extra_id_0>"))
+	require.NoError(t, err)
+	tasks, err := os.ReadFile(own + "/" + ctranslate2.ConfigFile)
+	require.NoError(t, err)
+	raw, err := os.ReadFile(own + "/" + model.T5PiecesFile)
+	require.NoError(t, err)
+	files := memory{"shared_vocabulary.json": string(vocabulary), ctranslate2.ModelFile: emptyModel, model.T5PiecesFile: string(raw), ctranslate2.ConfigFile: string(tasks)}
+	spec := model.Spec{RMSNorm: true}
+	require.NoError(t, converted.CheckGuess(files, spec))
+	d, err := converted.Directions(files, "t5-ct2-en-de", Directions{})
+	require.NoError(t, err)
+	assert.Equal(t, Directions{[]string{"en"}, []string{"de", "fr", "ro"}}, d)
+
+	dir := t.TempDir()
+	for name, content := range files {
+		require.NoError(t, os.WriteFile(filepath.Join(dir, name), []byte(content), 0o600))
+	}
+	tok, err := converted.Tokenizer(dir, []string{"en", "ro"})
+	require.NoError(t, err)
+	got, err := tok.Encode("en", "ro", "A dog.")
+	require.NoError(t, err)
+	expected, err := want.Encode("en", "ro", "A dog.")
+	require.NoError(t, err)
+	assert.Equal(t, expected, got)
+	assert.Empty(t, tok.Decode([]int64{0, int64(pieces.Size())}), "<extra_id_0> is no text")
+
+	files[ctranslate2.ConfigFile] = `{}`
+	assert.ErrorContains(t, converted.CheckGuess(files, spec), "shared_vocabulary.json has no tokens of languages such as <2fr>, and config.json does not say in which words")
+	files[ctranslate2.ConfigFile] = `{"task_specific_params": {"translation_en_to_de": 1}}`
+	assert.ErrorContains(t, converted.CheckGuess(files, spec), `"translation_en_to_de": json`)
+	_, err = converted.Directions(files, "t5-ct2-en-de", Directions{})
+	assert.ErrorContains(t, err, `"translation_en_to_de": json`)
+}
+
 // Codes of words need to know of which languages the words are.
 func TestArgosCodes(t *testing.T) {
 	const codes = "../testdata/families/ctranslate2-codes"

@@ -217,8 +217,13 @@ func (f *Family) pieceFiles(files model.Files) ([]string, error) {
 	if f.choose != nil {
 		return f.choose(files)
 	}
+	return firstSet(files, f.files, f.Name)
+}
+
+// firstSet returns the first of these sets of a family's files that is there.
+func firstSet(files model.Files, sets [][]string, family string) ([]string, error) {
 	var missing string // of the first set
-	for _, set := range f.files {
+	for _, set := range sets {
 		lacks := ""
 		for _, name := range set {
 			ok, err := files.Has(name)
@@ -237,7 +242,7 @@ func (f *Family) pieceFiles(files model.Files) ([]string, error) {
 			missing = lacks
 		}
 	}
-	return nil, fmt.Errorf("%w: %s is not there, which a model of the family %s needs", ErrIncomplete, missing, f.Name)
+	return nil, fmt.Errorf("%w: %s is not there, which a model of the family %s needs", ErrIncomplete, missing, family)
 }
 
 // Tokenizer makes the tokenizer of a checkpoint, or of an exported model, in a folder. The languages are

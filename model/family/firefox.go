@@ -29,7 +29,7 @@ func firefoxConfig(dir string, _ settings, files, languages []string) (c tokeniz
 		}
 	}
 	c.Special = []string{"</s>", "<unk>"}
-	c.Framing = tokenizer.Framing{After: []tokenizer.Part{tokenizer.End}}
+	c.Framing = onlyEnd
 	c.Languages = withTokens(languages, nil)
 	return c, nil
 }

@@ -45,6 +45,7 @@ var (
 		Before: []tokenizer.Part{tokenizer.Source}, After: []tokenizer.Part{tokenizer.End}, Forced: []tokenizer.Part{tokenizer.Target},
 	}
 	targetFirst = tokenizer.Framing{Before: []tokenizer.Part{tokenizer.Target}, After: []tokenizer.Part{tokenizer.End}}
+	onlyEnd     = tokenizer.Framing{After: []tokenizer.Part{tokenizer.End}}
 )
 
 // m2m100Languages are the 100 languages of M2M100, in the order of their tokens in

@@ -66,7 +66,7 @@ func marianConfig(dir string, s settings, files, languages []string) (c tokenize
 			c.Special = append(c.Special, token)
 		}
 	}
-	c.Framing = tokenizer.Framing{After: []tokenizer.Part{tokenizer.End}}
+	c.Framing = onlyEnd
 	targets := marianTokens.languages(c.Vocabulary)
 	if len(targets) > 0 {
 		c.Framing = targetFirst

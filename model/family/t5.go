@@ -1,24 +1,75 @@
 package family
 
 import (
+	"encoding/json"
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 
 	"dragoman/model"
+	"dragoman/model/checkpoint"
 	"dragoman/tokenizer"
 	"dragoman/tokenizer/spm"
 )
 
-// t5 are T5s that translate between many languages: google/madlad400-3b-mt and its sisters. Ids are those of
-// their SentencePiece model, among whose pieces is a token such as <2fr> for each target, which begins the source.
+// t5 are T5s that translate. Ids are those of their SentencePiece model. Those of many languages, google/madlad400-3b-mt and its
+// sisters, have a token such as <2fr> for each target among its pieces, which begins the source. To others the languages are told
+// in words, see [t5Prefixes].
 var t5 = &Family{
 	Name:       "t5",
-	classes:    []string{"T5Tokenizer", "T5TokenizerFast"},
-	types:      []string{"t5"},
-	files:      [][]string{{model.T5PiecesFile}, {model.TokenizerFile}},
+	classes:    []string{"T5Tokenizer", "T5TokenizerFast", "MT5Tokenizer", "MT5TokenizerFast"},
+	types:      []string{"t5", "mt5"},
+	choose:     chooseT5,
 	directions: t5Directions,
 	config:     t5Config,
+}
+
+// chooseT5 returns the file of pieces, and config.json where that has what languages are told with.
+func chooseT5(files model.Files) ([]string, error) {
+	names, err := firstSet(files, [][]string{{model.T5PiecesFile}, {model.TokenizerFile}}, "t5")
+	if err != nil {
+		return nil, err
+	}
+	prefixes, err := t5Prefixes(files)
+	if len(prefixes) > 0 {
+		names = append(names[:len(names):len(names)], checkpoint.ConfigFile)
+	}
+	return names, err
+}
+
+// t5Prefixes are what a source begins with, by the languages that it is translated from and into, as the settings of tasks in
+// config.json have it: "translation_en_to_de": {"prefix": "translate English to German: "}.
+func t5Prefixes(files model.Files) (map[[2]string]string, error) {
+	var config struct {
+		Tasks map[string]json.RawMessage `json:"task_specific_params"`
+	}
+	if _, err := model.ReadJSON(files, checkpoint.ConfigFile, &config); err != nil {
+		return nil, err
+	}
+	var prefixes map[[2]string]string
+	for _, name := range slices.Sorted(maps.Keys(config.Tasks)) {
+		pair, ok := strings.CutPrefix(name, "translation_")
+		source, target, isPair := strings.Cut(pair, "_to_")
+		from, known := codeOf(source)
+		to, both := codeOf(target)
+		if !ok || !isPair || !known || !both {
+			continue
+		}
+		var task struct {
+			Prefix string `json:"prefix"`
+		}
+		if err := json.Unmarshal(config.Tasks[name], &task); err != nil {
+			return nil, fmt.Errorf("%s: \"task_specific_params\": %q: %w", checkpoint.ConfigFile, name, err)
+		}
+		if prefixes == nil {
+			prefixes = map[[2]string]string{}
+		}
+		if _, ok := prefixes[[2]string{from, to}]; !ok {
+			prefixes[[2]string{from, to}] = task.Prefix
+		}
+	}
+	return prefixes, nil
 }
 
 var t5Tokens = targetTokens{"<2", ">"}
@@ -30,13 +81,20 @@ func t5Config(dir string, _ settings, _, languages []string) (tokenizer.Config, 
 		return tokenizer.Config{}, err
 	}
 	c := tokenizer.Config{Pieces: pieces, Vocabulary: vocabulary, Framing: t5Framing(pieces, vocabulary), Special: []string{"</s>", "<unk>"}}
+	tokens := t5Tokens.languages(vocabulary)
+	if len(tokens) == 0 {
+		c.Framing = onlyEnd
+		if c.Prefixes, err = t5Prefixes(model.Folder(dir)); err != nil {
+			return c, err
+		}
+	}
 	c.Sparse = len(vocabulary) > pieces.Size() // targets of a fine-tune come behind ids that stand for nothing
 	for token := range vocabulary {
 		if token == "<s>" || token == "<pad>" || t5Tokens.has(token) {
 			c.Special = append(c.Special, token)
 		}
 	}
-	c.Languages = withTokens(languages, t5Tokens.languages(vocabulary))
+	c.Languages = withTokens(languages, tokens)
 	return c, nil
 }
 
@@ -97,7 +155,7 @@ func ownIDs(files model.Files, name string) (*spm.Model, map[string]int64, error
 }
 
 // t5Directions finds the languages of a T5: those that it has tokens for are its targets, and its sources too, where
-// nothing else is set.
+// nothing else is set; or those that there are words for.
 func t5Directions(files model.Files, _ settings, _ string, set Directions) (Directions, error) {
 	_, vocabulary, file, err := t5Pieces(files)
 	if err != nil {
@@ -105,9 +163,35 @@ func t5Directions(files model.Files, _ settings, _ string, set Directions) (Dire
 	}
 	all, err := t5Tokens.into(vocabulary, Directions{}, file)
 	if err == nil && len(all.Targets) == 0 {
-		return Directions{}, fmt.Errorf("%s has no tokens of languages such as <2fr>: of T5 only models that have them are supported, as "+
-			"MADLAD-400, not those that are told languages in words", file)
+		prefixes, err := t5Prefixes(files)
+		if err != nil {
+			return Directions{}, err
+		}
+		return wordDirections(prefixes, set, file)
 	}
 	d, err := t5Tokens.into(vocabulary, set, file)
 	return d.or(Directions{Sources: all.Targets}), err
+}
+
+// wordDirections finds the languages of a T5 that is told them in words, as this file has no tokens of them.
+func wordDirections(prefixes map[[2]string]string, set Directions, file string) (Directions, error) {
+	const advice = "\"task_specific_params\": {\"translation_en_to_fr\": {\"prefix\": \"translate English to French: \"}}"
+	if len(prefixes) == 0 {
+		return Directions{}, fmt.Errorf("%s has no tokens of languages such as <2fr>, and %s does not say in which words the model is told them: "+
+			"add them there, as in %s", file, checkpoint.ConfigFile, advice)
+	}
+	sources, targets := map[string]bool{}, map[string]bool{}
+	for pair := range prefixes {
+		sources[pair[0]], targets[pair[1]] = true, true
+	}
+	d := set.or(Directions{slices.Sorted(maps.Keys(sources)), slices.Sorted(maps.Keys(targets))})
+	for _, from := range d.Sources {
+		for _, to := range d.Targets {
+			if _, ok := prefixes[[2]string{from, to}]; !ok && from != to {
+				return d, fmt.Errorf("%s does not say in which words the model is told to translate from %s into %s: add them there, as in %s, "+
+					"or have MODEL_LANGUAGES name other languages", checkpoint.ConfigFile, from, to, advice)
+			}
+		}
+	}
+	return d, nil
 }

@@ -14,7 +14,7 @@ import numpy
 import sentencepiece
 import torch
 import transformers
-from transformers import AutoConfig, GenerationConfig, GenerationMixin, M2M100ForConditionalGeneration, MarianMTModel, MBartForConditionalGeneration, T5ForConditionalGeneration
+from transformers import AutoConfig, GenerationConfig, GenerationMixin, M2M100ForConditionalGeneration, MarianMTModel, MBartForConditionalGeneration, MT5ForConditionalGeneration, T5ForConditionalGeneration
 
 # Scores below this are transformers' placeholders (-1e9 and -inf), not scores.
 PLACEHOLDER = -1e8
@@ -110,9 +110,13 @@ class T5(Margins, T5ForConditionalGeneration):
     pass
 
 
+class MT5(Margins, MT5ForConditionalGeneration):
+    pass
+
+
 def load(folder):
     """The checkpoint in folder in float32, ready to generate."""
-    network = {"m2m_100": M2M100, "marian": Marian, "mbart": MBart, "t5": T5}[AutoConfig.from_pretrained(folder).model_type]
+    network = {"m2m_100": M2M100, "marian": Marian, "mbart": MBart, "t5": T5, "mt5": MT5}[AutoConfig.from_pretrained(folder).model_type]
     return network.from_pretrained(folder, dtype=torch.float32).eval()
 
 
