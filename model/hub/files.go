@@ -44,7 +44,9 @@ func chooseSmall(files model.Files, familyName string) ([]string, error) {
 		return nil, err
 	}
 	pieces, err := f.PullFiles(files)
-	return append(names, pieces...), err
+	names = append(names, pieces...)
+	slices.Sort(names) // a family may need some of those itself
+	return slices.Compact(names), err
 }
 
 // chooseWeights returns the files that hold the weights and, for shards, their index.
