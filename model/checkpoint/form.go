@@ -28,6 +28,7 @@ var forms = map[string]form{
 	"m2m_100": {fixed: m2m100Settings, scaled: true, parts: m2m100Parts},
 	"marian":  {fixed: marianSettings, parts: marianParts},
 	Bergamot:  {fixed: marianSettings, parts: bergamotParts},
+	MarianNPZ: {fixed: marianSettings, parts: marianOwnParts},
 	"mbart":   {fixed: mbartSettings, parts: mbartParts},
 	"t5":      {sizes: t5Sizes, parts: t5Parts},
 	"mt5":     {sizes: t5Sizes, parts: mt5Parts},
@@ -97,13 +98,22 @@ func marianParts(o *fields, spec *model.Spec) {
 	spec.DecoderStart = int64(o.integer("decoder_start_token_id", 0, last, int(spec.Pad)))
 }
 
-// Bergamot is the model_type of Firefox's models, as package model/convert writes it.
-const Bergamot = "bergamot"
+// Bergamot is the model_type of Firefox's models, MarianNPZ that of Opus-MT's in Marian's own form, as package model/convert writes them.
+const (
+	Bergamot  = "bergamot"
+	MarianNPZ = "marian-npz"
+)
 
-// bergamotParts reads what Marian's students have: recurrent units in the decoder, and Marian's own positions.
-func bergamotParts(o *fields, spec *model.Spec) {
+// marianOwnParts reads what Marian itself has: other positions and norms than MarianMTModel.
+func marianOwnParts(o *fields, spec *model.Spec) {
 	marianParts(o, spec)
-	spec.Recurrent, spec.Positions, spec.Epsilon = true, model.PlainPositions, 1e-6
+	spec.Positions, spec.Epsilon = model.PlainPositions, 1e-6
+}
+
+// bergamotParts reads what Marian's students have: recurrent units in the decoder.
+func bergamotParts(o *fields, spec *model.Spec) {
+	marianOwnParts(o, spec)
+	spec.Recurrent = true
 	if targets := o.integer("shortlist_targets", 0, model.LimitShortlist, 0); targets > 0 {
 		spec.Shortlist = model.Shortlist{First: o.integer("shortlist_first", 0, spec.VocabSize, 0),
 			Words: o.integer("shortlist_words", 0, model.LimitVocab, 0), Targets: targets}

@@ -32,10 +32,15 @@ func Checkpoint(dir, out string) (string, error) {
 			names = append(names, e.Name())
 		}
 	}
-	if !slices.ContainsFunc(names, IsFirefox) {
+	switch {
+	case slices.ContainsFunc(names, IsFirefox):
+		err = convertFirefox(dir, names, out)
+	case isOpus(names):
+		err = convertOpus(dir, out)
+	default:
 		return dir, nil
 	}
-	if err := convertFirefox(dir, names, out); err != nil {
+	if err != nil {
 		return "", fmt.Errorf("%s: %w", dir, err)
 	}
 	return out, nil

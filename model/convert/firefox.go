@@ -10,6 +10,7 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"go.yaml.in/yaml/v3"
@@ -35,7 +36,7 @@ func convertFirefox(dir string, names []string, out string) error {
 	if err != nil {
 		return fmt.Errorf("%s: %w", name, err)
 	}
-	s, err := newStudent(items)
+	s, err := newNetwork(items, marianIntgemm8)
 	if err != nil {
 		return fmt.Errorf("%s: %w", name, err)
 	}
@@ -51,12 +52,15 @@ func convertFirefox(dir string, names []string, out string) error {
 	if err := writeSafetensors(filepath.Join(out, checkpoint.SafetensorsFile), s.written); err != nil {
 		return err
 	}
-	return s.writeSettings(dir, name, out)
+	return s.writeStudent(dir, name, out)
 }
 
-// student is a model that is converted.
-type student struct {
+// network is a model of Marian's that is converted: a student of 8 bits, with recurrent units in the decoder, or one of 32 bits, with
+// attention.
+type network struct {
 	items            marianModel
+	kind             uint64 // of matrices
+	activation       string
 	width, heads     int
 	encoder, decoder int // layers
 	ffn, decoderFFN  int
@@ -68,17 +72,26 @@ type student struct {
 	written          []tensor
 }
 
-// studentSettings are what Marian's settings have to be, where they are there, for the network to be the one that is
-// supported.
-var studentSettings = map[string]string{
-	"type": "transformer", "transformer-preprocess": "", "transformer-postprocess": "dan", "transformer-ffn-activation": "relu",
-	"transformer-decoder-autoreg": "rnn", "dec-cell": "ssru", "transformer-ffn-depth": "2", "transformer-train-position-embeddings": "false",
-	"transformer-no-projection": "false", "transformer-rnn-projection": "false", "lemma-dim-emb": "0", "input-types": "[]",
-	"transformer-tied-layers": "[]", "dec-cell-base-depth": "2", "transformer-postprocess-top": "", "transformer-no-affine": "false",
+// networkSettings are what Marian's settings have to be, where they are there, for the network to be one that is
+// supported, with the kind of its matrices; 0: any.
+var networkSettings = []struct {
+	kind   uint64
+	name   string
+	values []string
+}{
+	{0, "type", []string{"transformer"}}, {0, "transformer-preprocess", []string{""}}, {0, "transformer-postprocess", []string{"dan"}},
+	{0, "transformer-postprocess-emb", []string{"d", ""}}, {0, "transformer-postprocess-top", []string{""}}, {0, "transformer-ffn-depth", []string{"2"}},
+	{0, "transformer-train-position-embeddings", []string{"false"}}, {0, "transformer-no-projection", []string{"false"}},
+	{0, "transformer-tied-layers", []string{"[]"}}, {0, "transformer-no-affine", []string{"false"}},
+	{0, "lemma-dim-emb", []string{"0"}}, {0, "input-types", []string{"[]"}},
+	{marianIntgemm8, "transformer-ffn-activation", []string{"relu"}}, {marianIntgemm8, "transformer-decoder-autoreg", []string{"rnn"}},
+	{marianIntgemm8, "dec-cell", []string{"ssru"}}, {marianIntgemm8, "dec-cell-base-depth", []string{"2"}},
+	{marianIntgemm8, "transformer-rnn-projection", []string{"false"}},
+	{marianFloat, "transformer-ffn-activation", []string{"relu", "swish"}}, {marianFloat, "transformer-decoder-autoreg", []string{"self-attention"}},
 }
 
-// newStudent reads the settings and the sizes.
-func newStudent(items marianModel) (*student, error) {
+// newNetwork reads the settings and the sizes of a model with matrices of a kind.
+func newNetwork(items marianModel, kind uint64) (*network, error) {
 	raw, err := items.settings()
 	if err != nil {
 		return nil, err
@@ -87,22 +100,25 @@ func newStudent(items marianModel) (*student, error) {
 	if err := yaml.Unmarshal(raw, &settings); err != nil {
 		return nil, fmt.Errorf("special:model.yml: %w", err)
 	}
-	for name, want := range studentSettings {
-		value, ok := settings[name]
-		if got := fmt.Sprint(value); ok && value != nil && got != want {
-			return nil, fmt.Errorf("%s is %.40q: only Firefox's students are supported, of which it is %q", name, got, want)
+	for _, s := range networkSettings {
+		value, ok := settings[s.name]
+		if got := fmt.Sprint(value); (s.kind == 0 || s.kind == kind) && ok && value != nil && !slices.Contains(s.values, got) {
+			return nil, fmt.Errorf("%s is %.40q: only Firefox's students, of which it is %q, and Opus-MT's networks are supported", s.name, got, s.values[0])
 		}
 	}
-	s := &student{items: items, source: "Wemb", target: "Wemb"}
+	s := &network{items: items, kind: kind, source: "Wemb", target: "Wemb", activation: "relu"}
+	if activation, ok := settings["transformer-ffn-activation"].(string); ok {
+		s.activation = activation
+	}
 	if _, ok := items["Wemb"]; !ok {
 		s.source, s.target = "encoder_Wemb", "decoder_Wemb"
 	}
-	table, err := items.need(s.target, marianIntgemm8, 0, 0)
+	table, err := items.need(s.target, kind, 0, 0)
 	if err != nil {
 		return nil, err
 	}
 	s.targets, s.width = table.shape[0], table.shape[1]
-	if table, err = items.need(s.source, marianIntgemm8, 0, s.width); err != nil {
+	if table, err = items.need(s.source, kind, 0, s.width); err != nil {
 		return nil, err
 	}
 	s.sources = table.shape[0]
@@ -118,11 +134,17 @@ func newStudent(items marianModel) (*student, error) {
 		*size.into = n
 	}
 	for layer, into := range map[string]*int{"encoder_l1": &s.ffn, "decoder_l1": &s.decoderFFN} {
-		w, err := items.need(layer+"_ffn_W1", marianIntgemm8, s.width, 0)
+		w, err := items.need(layer+"_ffn_W1", kind, s.width, 0)
 		if err != nil {
 			return nil, err
 		}
 		*into = w.shape[1]
+	}
+	if s.width > model.LimitWidth || max(s.ffn, s.decoderFFN) > model.LimitFFN {
+		return nil, fmt.Errorf("the model is %d wide, its feed-forward networks %d: at most %d and %d are supported", s.width, max(s.ffn, s.decoderFFN), model.LimitWidth, model.LimitFFN)
+	}
+	if kind == marianFloat {
+		return s, nil
 	}
 	head, ok := items["none_QuantMultA"]
 	if !ok {
@@ -136,7 +158,7 @@ func newStudent(items marianModel) (*student, error) {
 }
 
 // vocabularies writes the SentencePiece models.
-func (s *student) vocabularies(dir string, files map[string]string, out string) error {
+func (s *network) vocabularies(dir string, files map[string]string, out string) error {
 	for _, side := range []struct {
 		kind, file string
 		pieces     int
@@ -172,7 +194,7 @@ func (s *student) vocabularies(dir string, files map[string]string, out string) 
 }
 
 // tensors collects all that are written.
-func (s *student) tensors() error {
+func (s *network) tensors() error {
 	d := s.width
 	embedding := checkpoint.SharedEmbedding
 	if s.source != s.target {
@@ -197,19 +219,27 @@ func (s *student) tensors() error {
 	}
 	for i := range s.decoder {
 		from, to := fmt.Sprintf("decoder_l%d_", i+1), fmt.Sprintf("model.decoder.layers.%d.", i)
-		s.written = append(s.written, tensor{to + "ssru.candidate.bias", checkpoint.F32, []int{d}, int64(4 * d), zeros{}})
-		if err := cmp.Or(
-			s.layer(to+"ssru.candidate", from+"rnn_W", "", d, d, from+"rnn_Wf"), s.layer(to+"ssru.gate", from+"rnn_Wf", from+"rnn_bf", d, d, from+"rnn_W"),
-			s.norm(to+"self_attn_layer_norm", from+"rnn_ffn"),
-			s.attention(from+"context", to+"encoder_attn"), s.feedForward(from, to, s.decoderFFN),
-		); err != nil {
+		if err := cmp.Or(s.mixing(from, to), s.attention(from+"context", to+"encoder_attn"), s.feedForward(from, to, s.decoderFFN)); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func (s *student) attention(from, to string) error {
+// mixing writes what mixes the tokens of a translation in a layer.
+func (s *network) mixing(from, to string) error {
+	if s.kind == marianFloat {
+		return s.attention(from+"self", to+"self_attn")
+	}
+	d := s.width
+	s.written = append(s.written, tensor{to + "ssru.candidate.bias", checkpoint.F32, []int{d}, int64(4 * d), zeros{}})
+	return cmp.Or(
+		s.layer(to+"ssru.candidate", from+"rnn_W", "", d, d, from+"rnn_Wf"), s.layer(to+"ssru.gate", from+"rnn_Wf", from+"rnn_bf", d, d, from+"rnn_W"),
+		s.norm(to+"self_attn_layer_norm", from+"rnn_ffn"),
+	)
+}
+
+func (s *network) attention(from, to string) error {
 	d := s.width
 	var queries, keys []string // the layers that take what these take
 	if strings.HasSuffix(from, "self") {
@@ -227,20 +257,23 @@ func (s *student) attention(from, to string) error {
 	)
 }
 
-func (s *student) feedForward(from, to string, ffn int) error {
+func (s *network) feedForward(from, to string, ffn int) error {
 	return cmp.Or(
 		s.layer(to+"fc1", from+"ffn_W1", from+"ffn_b1", s.width, ffn), s.layer(to+"fc2", from+"ffn_W2", from+"ffn_b2", ffn, s.width),
 		s.norm(to+"final_layer_norm", from+"ffn_ffn"),
 	)
 }
 
-func (s *student) norm(to, from string) error {
+func (s *network) norm(to, from string) error {
 	return cmp.Or(s.vector(to+".weight", from+"_ln_scale", s.width, 0), s.vector(to+".bias", from+"_ln_bias", s.width, 0))
 }
 
-// layer writes a linear layer, whose matrix lies [out, in]. What it takes is quantized once for all layers that take the same:
+// layer writes a linear layer, whose matrix lies [out, in], in 32 bits [in, out]. What a student's takes is quantized once for all layers that take the same:
 // should their alphas differ, by the one that cuts off least.
-func (s *student) layer(to, w, b string, in, out int, same ...string) error {
+func (s *network) layer(to, w, b string, in, out int, same ...string) error {
+	if s.kind == marianFloat {
+		return cmp.Or(s.transposed(to+".weight", w, in, out), s.vector(to+".bias", b, out, 0))
+	}
 	var alpha float32
 	for i, name := range append([]string{w}, same...) {
 		item, ok := s.items[name+"_QuantMultA"]
@@ -264,8 +297,11 @@ func (s *student) layer(to, w, b string, in, out int, same ...string) error {
 	return s.vector(to+".bias", b, out, 0)
 }
 
-// matrix writes a matrix of 8 bits with its scales, and some rows of zeros after it.
-func (s *student) matrix(to, from string, rows, cols int, alpha float32, more int) error {
+// matrix writes a matrix, of 8 bits with its scales, and some rows of zeros after it.
+func (s *network) matrix(to, from string, rows, cols int, alpha float32, more int) error {
+	if s.kind == marianFloat {
+		return s.floats(to, from, rows, cols, more)
+	}
 	item, ok := s.items[from]
 	if !ok || item.kind != marianIntgemm8 || item.elements() != int64(rows)*int64(cols) {
 		_, err := s.items.need(from, marianIntgemm8, rows, cols)
@@ -290,13 +326,23 @@ func number(name string, v float32) tensor {
 }
 
 // vector writes a vector, and some zeros after it.
-func (s *student) vector(to, from string, n, more int) error {
-	item, err := s.items.need(from, marianFloat, 1, n)
+func (s *network) vector(to, from string, n, more int) error {
+	if err := s.floats(to, from, 1, n, 0); err != nil {
+		return err
+	}
+	t := &s.written[len(s.written)-1]
+	t.shape, t.bytes, t.data = []int{n + more}, t.bytes+int64(4*more), io.MultiReader(t.data, zeros{})
+	return nil
+}
+
+// floats writes a matrix of 32 bits as it lies, and some rows of zeros after it.
+func (s *network) floats(to, from string, rows, cols, more int) error {
+	item, err := s.items.need(from, marianFloat, rows, cols)
 	if err != nil {
 		return err
 	}
-	data := io.MultiReader(io.NewSectionReader(item.data, 0, int64(4*n)), zeros{})
-	s.written = append(s.written, tensor{to, checkpoint.F32, []int{n + more}, int64(4 * (n + more)), data})
+	data := io.MultiReader(io.NewSectionReader(item.data, 0, 4*item.elements()), zeros{})
+	s.written = append(s.written, tensor{to, checkpoint.F32, []int{rows + more, cols}, 4 * int64(rows+more) * int64(cols), data})
 	return nil
 }
 
@@ -309,7 +355,7 @@ const (
 )
 
 // shortlist adds the lists of lex.*.bin, where that is there.
-func (s *student) shortlist(dir, name string) error {
+func (s *network) shortlist(dir, name string) error {
 	if name == "" {
 		return nil
 	}
@@ -323,7 +369,7 @@ func (s *student) shortlist(dir, name string) error {
 	return nil
 }
 
-func (s *student) parseShortlist(raw []byte) error {
+func (s *network) parseShortlist(raw []byte) error {
 	at := func(i int) uint64 { return binary.LittleEndian.Uint64(raw[8*i:]) }
 	if len(raw) < shortlistHeader || at(0) != shortlistMagic {
 		return errors.New("this is not a lexical shortlist in Marian's binary format")
@@ -357,26 +403,31 @@ func (s *student) parseShortlist(raw []byte) error {
 // maxPositions is the longest source or translation, which nothing in the network bounds.
 const maxPositions = 512
 
-// writeSettings writes the files that say what the model is.
-func (s *student) writeSettings(dir, modelFile, out string) error {
+// settingsOf are config.json and generation_config.json of a model_type.
+func (s *network) settingsOf(modelType string, beams int) (config, generation map[string]any) {
 	pad := s.targets
-	config := map[string]any{
-		"model_type": checkpoint.Bergamot, "d_model": s.width, "vocab_size": s.sources, "decoder_vocab_size": pad + 1,
+	config = map[string]any{
+		"model_type": modelType, "d_model": s.width, "vocab_size": s.sources, "decoder_vocab_size": pad + 1,
 		"share_encoder_decoder_embeddings": s.source == s.target, "tie_word_embeddings": true, "scale_embedding": true,
 		"encoder_layers": s.encoder, "encoder_attention_heads": s.heads, "encoder_ffn_dim": s.ffn,
 		"decoder_layers": s.decoder, "decoder_attention_heads": s.heads, "decoder_ffn_dim": s.decoderFFN,
-		"activation_function": "relu", "max_position_embeddings": maxPositions,
+		"activation_function": s.activation, "max_position_embeddings": maxPositions,
 		"pad_token_id": pad, "decoder_start_token_id": pad, "eos_token_id": s.eos, "bos_token_id": s.eos,
-	}
-	if s.list.Targets > 0 {
-		config["shortlist_first"], config["shortlist_words"], config["shortlist_targets"] = s.list.First, s.list.Words, s.list.Targets
 	}
 	if s.source == s.target {
 		config["vocab_size"] = pad + 1
 	}
-	generation := map[string]any{
-		"num_beams": 1, "max_length": maxPositions, "pad_token_id": pad, "decoder_start_token_id": pad, "eos_token_id": s.eos,
+	return config, map[string]any{
+		"num_beams": beams, "max_length": maxPositions, "pad_token_id": pad, "decoder_start_token_id": pad, "eos_token_id": s.eos,
 		"bad_words_ids": [][]int{{pad}}, "renormalize_logits": true,
+	}
+}
+
+// writeStudent writes the files that say what a student is.
+func (s *network) writeStudent(dir, modelFile, out string) error {
+	config, generation := s.settingsOf(checkpoint.Bergamot, 1)
+	if s.list.Targets > 0 {
+		config["shortlist_first"], config["shortlist_words"], config["shortlist_targets"] = s.list.First, s.list.Words, s.list.Targets
 	}
 	source, target, err := FirefoxLanguages(model.Folder(dir), modelFile)
 	if err != nil {

@@ -113,7 +113,7 @@ func TestShortlistRefuses(t *testing.T) {
 	require.NoError(t, err)
 	items, err := parseMarian(bytes.NewReader(modelFile(t)), int64(len(modelFile(t))))
 	require.NoError(t, err)
-	s, err := newStudent(items)
+	s, err := newNetwork(items, marianIntgemm8)
 	require.NoError(t, err)
 	require.NoError(t, s.parseShortlist(whole))
 	assert.Equal(t, 20, s.list.First)
@@ -193,7 +193,7 @@ func FuzzMarian(f *testing.F) {
 			_, err := io.Copy(io.Discard, item.data)
 			require.NoError(t, err)
 		}
-		s, err := newStudent(items)
+		s, err := newNetwork(items, marianIntgemm8)
 		if err != nil {
 			return
 		}

@@ -15,6 +15,7 @@ import (
 	"golang.org/x/text/language"
 
 	"dragoman/model"
+	"dragoman/model/checkpoint"
 	"dragoman/model/ctranslate2"
 	"dragoman/tokenizer"
 	"dragoman/tokenizer/spm"
@@ -27,7 +28,7 @@ import (
 var marian = &Family{
 	Name:    "marian",
 	classes: []string{"MarianTokenizer"},
-	types:   []string{"marian"},
+	types:   []string{"marian", checkpoint.MarianNPZ},
 	files: [][]string{
 		{model.SourcePiecesFile, model.TargetPiecesFile, model.VocabFile, model.TargetVocabFile},
 		{model.SourcePiecesFile, model.TargetPiecesFile, model.VocabFile},

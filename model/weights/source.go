@@ -204,7 +204,7 @@ func (p *Preparer) inspect(dir string, s source) (opts export.Options, err error
 	}
 	if p.cfg.Family == "" {
 		if err := f.CheckGuess(model.Folder(dir), spec); err != nil {
-			return opts, fmt.Errorf("%s: %w", dir, err)
+			return opts, fmt.Errorf("%s: %w", s.name, err)
 		}
 	}
 	set, err := family.ParseDirections(p.cfg.Languages)
@@ -213,7 +213,7 @@ func (p *Preparer) inspect(dir string, s source) (opts export.Options, err error
 	}
 	between, err := f.Directions(model.Folder(dir), s.called, set)
 	if err != nil {
-		return opts, fmt.Errorf("%s: %w", dir, err)
+		return opts, fmt.Errorf("%s: %w", s.name, err)
 	}
 	tok, err := f.Tokenizer(dir, between.All())
 	if err != nil {
@@ -222,7 +222,7 @@ func (p *Preparer) inspect(dir string, s source) (opts export.Options, err error
 	for _, sizes := range [][2]int{{tok.SourceSize(), spec.SourceRows()}, {tok.Size(), spec.VocabSize}} {
 		if sizes[0] > sizes[1] {
 			return opts, fmt.Errorf("%s: the tokenizer has %d tokens, the model's vocab_size is %d: these files do not belong together",
-				dir, sizes[0], sizes[1])
+				s.name, sizes[0], sizes[1])
 		}
 	}
 	opts = export.Options{
