@@ -115,6 +115,10 @@ func folderSource(dir string) (source, error) {
 	if err != nil {
 		return source{}, err
 	}
+	if info, err := os.Stat(dir); err == nil && !info.IsDir() {
+		return source{}, fmt.Errorf("MODEL_WEIGHTS: %s is a file: name the folder of a model, of an archive the one that it is unpacked to, or an Argos package (%s)",
+			dir, ctranslate2.PackageExt)
+	}
 	if _, err := os.Stat(filepath.Join(dir, model.ManifestFile)); err == nil {
 		return source{exported: dir}, nil
 	}

@@ -254,6 +254,7 @@ func TestRefuses(t *testing.T) {
 		"hub fails":          {t.Context(), func(c *weights.Config) { c.Weights = repo }, "nobody asked for the hub"},
 		"no cache":           {t.Context(), func(c *weights.Config) { c.Cache = "" }, "set SAVE_WEIGHTS"},
 		"folder is a file":   {t.Context(), func(c *weights.Config) { c.SaveWeights = blocked }, "set SAVE_WEIGHTS to a folder that can be written"},
+		"an archive":         {t.Context(), func(c *weights.Config) { c.Weights = blocked }, "is a file: name the folder of a model, of an archive the one that it is unpacked to"},
 		"cancelled":          {cancelled, func(*weights.Config) {}, "context canceled"},
 	} {
 		t.Run(name, func(t *testing.T) {
