@@ -48,6 +48,9 @@ type Config struct {
 	// before anything large is fetched, and returns the maximum size of such a model's weights in bytes.
 	// Its error ends the pull. Default: any model.
 	Accept func(config, generation []byte) (weights int64, err error)
+	// Check, where set, is given the other files of a checkpoint, with the last name of its repository or folder, before its weights are
+	// fetched. Its error ends the pull.
+	Check func(files model.Files, name string) error
 
 	Log      *slog.Logger // default: none
 	Progress Progress     // default: lines to Log

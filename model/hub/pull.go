@@ -73,7 +73,12 @@ func (p *pull) find(ctx context.Context) (choose func() ([]string, error), err e
 		if ok, err := checkpoint.IsConverted(files); err != nil {
 			return nil, err
 		} else if ok {
-			return func() ([]string, error) { return chooseConverted(files, p.cfg.Family) }, nil
+			return func() (names []string, err error) {
+				if names, err = chooseConverted(files, p.cfg.Family); err == nil {
+					err = p.check(files)
+				}
+				return names, err
+			}, nil
 		}
 		if hasConfig {
 			return func() ([]string, error) { return p.choose(files) }, nil
@@ -126,9 +131,20 @@ func (p *pull) choose(files sourceFiles) (names []string, err error) {
 	if err != nil {
 		return nil, err
 	}
+	if err := p.check(files); err != nil {
+		return nil, err
+	}
 	index, weights, err := chooseWeights(files)
 	p.weights = weights
 	return slices.Concat(small, index, weights), err
+}
+
+// check has the files of a checkpoint looked at.
+func (p *pull) check(files model.Files) error {
+	if p.cfg.Check == nil {
+		return nil
+	}
+	return p.cfg.Check(files, p.ref.Name())
 }
 
 // limit is the maximum size of a file, in bytes; of a weights file, what the others

@@ -13,6 +13,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"dragoman/model"
 	"dragoman/model/hub"
 	"dragoman/model/hub/hubtest"
 )
@@ -256,12 +257,14 @@ func TestPullStopsBeforeTheWeights(t *testing.T) {
 	for name, tt := range map[string]struct {
 		free func(string) (uint64, error) // nil: enough
 		deny error                        // by Accept
+		bad  error                        // by Check
 		is   error
 		text string
 	}{
-		"no space":        {free: func(string) (uint64, error) { return 1234, nil }, is: hub.ErrNoSpace, text: "owner/m2m100 needs 320 kB (320022 bytes)"},
-		"unknown space":   {free: func(string) (uint64, error) { return 0, os.ErrPermission }, is: os.ErrPermission, text: "free disk space"},
-		"refused by user": {deny: refused, is: refused, text: "cannot fetch owner/m2m100: model_type is bert"},
+		"no space":             {free: func(string) (uint64, error) { return 1234, nil }, is: hub.ErrNoSpace, text: "owner/m2m100 needs 320 kB (320022 bytes)"},
+		"unknown space":        {free: func(string) (uint64, error) { return 0, os.ErrPermission }, is: os.ErrPermission, text: "free disk space"},
+		"refused by user":      {deny: refused, is: refused, text: "cannot fetch owner/m2m100: model_type is bert"},
+		"refused by its files": {bad: refused, is: refused, text: "cannot fetch owner/m2m100: model_type is bert"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := hubtest.New(t, repo, checkpoint())
@@ -269,6 +272,13 @@ func TestPullStopsBeforeTheWeights(t *testing.T) {
 				c.Accept = func(_, generation []byte) (int64, error) {
 					assert.JSONEq(t, `{"num_beams": 5}`, string(generation))
 					return size, tt.deny
+				}
+				c.Check = func(files model.Files, name string) error {
+					assert.Equal(t, "m2m100", name)
+					raw, err := files.Read("config.json")
+					require.NoError(t, err)
+					assert.Contains(t, string(raw), "m2m_100")
+					return tt.bad
 				}
 			})
 			if tt.free != nil {

@@ -202,20 +202,10 @@ func (p *Preparer) inspect(dir string, s source) (opts export.Options, err error
 	if err != nil {
 		return opts, err
 	}
-	f, err := family.Recognize(model.Folder(dir), p.cfg.Family)
-	if err != nil {
-		return opts, err
+	f, between, err := recognize(model.Folder(dir), s.called, p.cfg.Family, p.cfg.Languages)
+	if err == nil && p.cfg.Family == "" {
+		err = f.CheckGuess(model.Folder(dir), spec)
 	}
-	if p.cfg.Family == "" {
-		if err := f.CheckGuess(model.Folder(dir), spec); err != nil {
-			return opts, fmt.Errorf("%s: %w", s.name, err)
-		}
-	}
-	set, err := family.ParseDirections(p.cfg.Languages)
-	if err != nil {
-		return opts, err
-	}
-	between, err := f.Directions(model.Folder(dir), s.called, set)
 	if err != nil {
 		return opts, fmt.Errorf("%s: %w", s.name, err)
 	}
@@ -237,6 +227,27 @@ func (p *Preparer) inspect(dir string, s source) (opts export.Options, err error
 		opts.Languages = tok.Languages()
 	}
 	return opts, nil
+}
+
+// recognize returns the family of a checkpoint, and which languages it translates between. name is that of its repository or folder; the
+// others are what the user says.
+func recognize(files model.Files, name, familyName, languages string) (f *family.Family, between family.Directions, err error) {
+	if f, err = family.Recognize(files, familyName); err != nil {
+		return nil, between, err
+	}
+	set, err := family.ParseDirections(languages)
+	if err == nil {
+		between, err = f.Directions(files, name, set)
+	}
+	return f, between, err
+}
+
+// CheckLanguages is meant for hub.Config.Check: it refuses a model, before its weights are fetched, where nothing tells its languages.
+func CheckLanguages(familyName, languages string) func(files model.Files, name string) error {
+	return func(files model.Files, name string) error {
+		_, _, err := recognize(files, name, familyName, languages)
+		return err
+	}
 }
 
 // auto is the best precision for a CPU. Models of recurrent units come in 8 bits.

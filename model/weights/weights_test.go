@@ -279,6 +279,15 @@ func TestAcceptConfig(t *testing.T) {
 	assert.ErrorContains(t, err, "generation_config.json: min length is 30: use 0 to the max length, 20")
 }
 
+func TestCheckLanguages(t *testing.T) {
+	opus := model.Folder("../testdata/families/marian-many")
+	require.NoError(t, weights.CheckLanguages("", "")(opus, "opus-mt-en-mul"))
+	require.NoError(t, weights.CheckLanguages("", "en:fr")(opus, "any"))
+	assert.ErrorContains(t, weights.CheckLanguages("", "en:it")(opus, "any"), `"it"`)
+	assert.ErrorContains(t, weights.CheckLanguages("", "en-fr")(opus, "any"), "MODEL_LANGUAGES")
+	assert.ErrorContains(t, weights.CheckLanguages("nobody", "")(opus, "any"), "unknown family")
+}
+
 func client(t *testing.T, endpoint string) *hub.Client {
 	t.Helper()
 	c, err := hub.New(hub.Config{Endpoint: endpoint, Accept: weights.AcceptConfig})
