@@ -32,8 +32,8 @@ var neutralSettings = []struct {
 	{"is_assistant", []string{"false"}},
 }
 
-// Upper bounds of generation settings, and the length where none is set: that of most models. (generate() then writes 20 tokens, whose
-// callers set a length of their own.)
+// Upper bounds of generation settings, and the length where none is set: that of most models, as generate()'s 20 tokens are too few for
+// sentences, and its callers set one.
 const (
 	maxBeams    = 1 << 10
 	maxLength   = 1 << 20

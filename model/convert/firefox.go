@@ -268,8 +268,8 @@ func (s *network) norm(to, from string) error {
 	return cmp.Or(s.vector(to+".weight", from+"_ln_scale", s.width, 0), s.vector(to+".bias", from+"_ln_bias", s.width, 0))
 }
 
-// layer writes a linear layer, whose matrix lies [out, in], in 32 bits [in, out]. What a student's takes is quantized once for all layers that take the same:
-// should their alphas differ, by the one that cuts off least.
+// layer writes a linear layer, whose matrix lies [out, in], in 32 bits [in, out]. What a student's takes is quantized once for all
+// layers that take the same: should their alphas differ, by the one that cuts off least.
 func (s *network) layer(to, w, b string, in, out int, same ...string) error {
 	if s.kind == marianFloat {
 		return cmp.Or(s.transposed(to+".weight", w, in, out), s.vector(to+".bias", b, out, 0))

@@ -107,7 +107,8 @@ func (s *network) opusVocabularies(dir string, names []string, out string) error
 		pieces, vocabulary string
 		rows               int
 	}{{model.SourcePiecesFile, model.VocabFile, s.sources}, {model.TargetPiecesFile, model.TargetVocabFile, s.targets}} {
-		pieces, ids := names[i], map[string]int64{}
+		pieces := names[i]
+		var ids map[string]int64
 		var err error
 		if filepath.Ext(names[i]) == ".spm" {
 			ids, err = pieceIDs(filepath.Join(dir, names[i]))
