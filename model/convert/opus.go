@@ -149,11 +149,7 @@ func pieceIDs(path string) (map[string]int64, error) {
 	if err != nil {
 		return nil, err
 	}
-	ids := map[string]int64{}
-	for id := range int32(pieces.Size()) {
-		ids[pieces.Piece(id)] = int64(id)
-	}
-	return ids, nil
+	return pieces.IDs(), nil
 }
 
 // readYAMLVocabulary reads the ids of tokens as they are written: to YAML some look like numbers or dates.

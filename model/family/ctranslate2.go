@@ -141,7 +141,7 @@ func (f *Family) CheckGuess(files model.Files, spec model.Spec) error {
 	if like == nil && spec.RMSNorm {
 		prefixes, err := t5Prefixes(files)
 		if err == nil && prefixes == nil {
-			_, err = wordDirections(nil, Directions{}, vocabularies.Files[0])
+			err = noWords(vocabularies.Files[0])
 		}
 		return err
 	}

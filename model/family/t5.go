@@ -147,11 +147,7 @@ func ownIDs(files model.Files, name string) (*spm.Model, map[string]int64, error
 	if err != nil {
 		return nil, nil, err
 	}
-	ids := make(map[string]int64, pieces.Size())
-	for id := range int32(pieces.Size()) {
-		ids[pieces.Piece(id)] = int64(id)
-	}
-	return pieces, ids, nil
+	return pieces, pieces.IDs(), nil
 }
 
 // t5Directions finds the languages of a T5: those that it has tokens for are its targets, and its sources too, where
@@ -173,12 +169,19 @@ func t5Directions(files model.Files, _ settings, _ string, set Directions) (Dire
 	return d.or(Directions{Sources: all.Targets}), err
 }
 
+// wordsAdvice is how config.json has the words in which a T5 is told languages.
+const wordsAdvice = "\"task_specific_params\": {\"translation_en_to_fr\": {\"prefix\": \"translate English to French: \"}}"
+
+// noWords is the error of a T5 that has neither tokens of languages, which would be in this file, nor words.
+func noWords(file string) error {
+	return fmt.Errorf("%s has no tokens of languages such as <2fr>, and %s does not say in which words the model is told them: "+
+		"add them there, as in %s", file, checkpoint.ConfigFile, wordsAdvice)
+}
+
 // wordDirections finds the languages of a T5 that is told them in words, as this file has no tokens of them.
 func wordDirections(prefixes map[[2]string]string, set Directions, file string) (Directions, error) {
-	const advice = "\"task_specific_params\": {\"translation_en_to_fr\": {\"prefix\": \"translate English to French: \"}}"
 	if len(prefixes) == 0 {
-		return Directions{}, fmt.Errorf("%s has no tokens of languages such as <2fr>, and %s does not say in which words the model is told them: "+
-			"add them there, as in %s", file, checkpoint.ConfigFile, advice)
+		return Directions{}, noWords(file)
 	}
 	sources, targets := map[string]bool{}, map[string]bool{}
 	for pair := range prefixes {
@@ -189,7 +192,7 @@ func wordDirections(prefixes map[[2]string]string, set Directions, file string) 
 		for _, to := range d.Targets {
 			if _, ok := prefixes[[2]string{from, to}]; !ok && from != to {
 				return d, fmt.Errorf("%s does not say in which words the model is told to translate from %s into %s: add them there, as in %s, "+
-					"or have MODEL_LANGUAGES name other languages", checkpoint.ConfigFile, from, to, advice)
+					"or have MODEL_LANGUAGES name other languages", checkpoint.ConfigFile, from, to, wordsAdvice)
 			}
 		}
 	}

@@ -238,6 +238,15 @@ func (m *Model) Piece(id int32) string {
 	return m.pieces.at(id)
 }
 
+// IDs are the ids of all pieces.
+func (m *Model) IDs() map[string]int64 {
+	ids := make(map[string]int64, m.Size())
+	for id := range int32(m.Size()) {
+		ids[m.Piece(id)] = int64(id)
+	}
+	return ids
+}
+
 // ID returns the id of a piece.
 func (m *Model) ID(piece string) (id int32, ok bool) {
 	if id, ok = m.ids[piece]; ok || m.unigram == nil {
