@@ -52,7 +52,7 @@ func mayHave(piece string, id int64, language string, source []int64) bool {
 // With scripts a translation has only pieces of those, and a greedy one that had only such pieces before is as before.
 func TestScripts(t *testing.T) {
 	g := modeltest.Bundled(t)
-	cases, dir := modeltest.Sample(3, g.Cases), cputest.Export(t, cputest.Bundled(), model.INT8)
+	cases, dir := modeltest.Sample(3, g.Cases), cputest.Exported(t, cputest.Bundled(), model.INT8)
 	tok, err := family.OpenTokenizer(cputest.Bundled(), "m2m100", nil)
 	require.NoError(t, err)
 	languages := map[int64]string{}
@@ -85,7 +85,7 @@ func TestScripts(t *testing.T) {
 
 // What is in a batch does not matter with scripts either, whatever languages are mixed.
 func TestScriptsInvariance(t *testing.T) {
-	m := openScripts(t, cputest.Export(t, cputest.Bundled(), model.INT8), written)
+	m := openScripts(t, cputest.Exported(t, cputest.Bundled(), model.INT8), written)
 	modeltest.CheckInvariance(t, m, modeltest.MixedJobs(m, modeltest.Sample(6, modeltest.Bundled(t).Cases), 40), 0, 3)
 }
 

@@ -40,9 +40,7 @@ func TestWeightsChange(t *testing.T) {
 	} {
 		for _, precision := range someOf(model.INT8, model.FP32) {
 			t.Run(name+" "+string(precision), func(t *testing.T) {
-				exported := cputest.Export(t, cputest.Bundled(), precision)
-				dir := t.TempDir()
-				require.NoError(t, os.CopyFS(dir, os.DirFS(exported)))
+				exported, dir := cputest.Exported(t, cputest.Bundled(), precision), cputest.Export(t, cputest.Bundled(), precision)
 				opts := cpu.Options{Threads: 4}
 				victim, other := open(t, dir, opts), open(t, exported, opts)
 				want, err := firstStep(victim)

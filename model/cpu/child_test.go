@@ -11,7 +11,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -45,11 +44,7 @@ func TestMain(m *testing.M) {
 		}
 		return
 	}
-	code := m.Run()
-	if exported.dir != "" {
-		os.RemoveAll(exported.dir)
-	}
-	os.Exit(code)
+	os.Exit(cputest.Run(m))
 }
 
 // beChild opens models, runs a step on each, answers a report for every line that
@@ -179,25 +174,4 @@ func readMemory() (memory, error) {
 		}
 	}
 	return memory{Own: kb["Anonymous:"] / 1024, Shared: (kb["Pss:"] - kb["Anonymous:"]) / 1024}, nil
-}
-
-// exported is the bundled checkpoint in fp32, exported once for the tests that need
-// it fresh and only as a file.
-var exported struct {
-	sync.Once
-	dir string
-}
-
-// export returns a folder of the test's own with the bundled checkpoint in fp32.
-func export(t testing.TB) string {
-	t.Helper()
-	exported.Do(func() {
-		dir, err := os.MkdirTemp("", "dragoman-ort-test-")
-		require.NoError(t, err)
-		exported.dir = dir
-		require.NoError(t, os.CopyFS(dir, os.DirFS(cputest.Export(t, cputest.Bundled(), model.FP32))))
-	})
-	dir := t.TempDir()
-	require.NoError(t, os.CopyFS(dir, os.DirFS(exported.dir)))
-	return dir
 }

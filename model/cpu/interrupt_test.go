@@ -14,6 +14,6 @@ import (
 func TestInterruptedOpen(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	_, err := cputest.Runtime(t).Open(ctx, export(t), cpu.Options{Verify: model.VerifyNever})
+	_, err := cputest.Runtime(t).Open(ctx, cputest.Export(t, cputest.Bundled(), model.FP32), cpu.Options{Verify: model.VerifyNever})
 	assert.ErrorIs(t, err, context.Canceled)
 }

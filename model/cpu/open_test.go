@@ -66,7 +66,7 @@ func TestOpenRefusesDamagedFolders(t *testing.T) {
 		}, "decoder.onnx is corrupt"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			dir := export(t)
+			dir := cputest.Export(t, cputest.Bundled(), model.FP32)
 			c.damage(t, dir)
 			_, err := cputest.Runtime(t).Open(t.Context(), dir, cpu.Options{})
 			assert.ErrorContains(t, err, c.want)
@@ -77,7 +77,7 @@ func TestOpenRefusesDamagedFolders(t *testing.T) {
 
 // TestOpenBrokenGraph skips the checksums, so ONNX Runtime sees the damage.
 func TestOpenBrokenGraph(t *testing.T) {
-	dir := export(t)
+	dir := cputest.Export(t, cputest.Bundled(), model.FP32)
 	path := filepath.Join(dir, model.DecoderFile)
 	info, err := os.Stat(path)
 	require.NoError(t, err)
@@ -88,7 +88,7 @@ func TestOpenBrokenGraph(t *testing.T) {
 
 // TestOpenWeightsOutside: a graph may not have its constants read beyond the file of weights.
 func TestOpenWeightsOutside(t *testing.T) {
-	dir := export(t)
+	dir := cputest.Export(t, cputest.Bundled(), model.FP32)
 	path := filepath.Join(dir, model.DecoderFile)
 	raw, err := os.ReadFile(path)
 	require.NoError(t, err)

@@ -39,7 +39,7 @@ func openWith(t testing.TB, checkpoint string, precision model.Precision, opts c
 	var err error
 	opts.Machine, err = cudatest.NewHost()
 	require.NoError(t, err)
-	m, err := r.Open(t.Context(), cuda.Exported(t, checkpoint, precision), opts)
+	m, err := r.Open(t.Context(), cputest.Exported(t, checkpoint, precision), opts)
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, m.Close()) })
 	return m

@@ -84,31 +84,7 @@ type frailMachine struct{ *frail }
 
 func (f frailMachine) Free(p unsafe.Pointer) error { return f.freeDevice(p) }
 
-// exports are the folders of the bundled checkpoint, which is exported once for each
-// precision.
-var exports sync.Map
-
-// Exported is the folder of an exported checkpoint.
-func Exported(t testing.TB, checkpoint string, precision model.Precision) string {
-	t.Helper()
-	if checkpoint != cputest.Bundled() {
-		return cputest.Export(t, checkpoint, precision)
-	}
-	if dir, ok := exports.Load(precision); ok {
-		return dir.(string)
-	}
-	dir, err := os.MkdirTemp("", "device")
-	require.NoError(t, err)
-	require.NoError(t, os.CopyFS(dir, os.DirFS(cputest.Export(t, checkpoint, precision))))
-	exports.Store(precision, dir)
-	return dir
-}
-
-func TestMain(m *testing.M) {
-	code := m.Run()
-	exports.Range(func(_, dir any) bool { return os.RemoveAll(dir.(string)) == nil })
-	os.Exit(code)
-}
+func TestMain(m *testing.M) { os.Exit(cputest.Run(m)) }
 
 var loaded = sync.OnceValues(func() (*Runtime, error) { return Load(cputest.Library()) })
 
@@ -127,7 +103,7 @@ func openFrail(t *testing.T, opts Options) (*Model, *frail) {
 	r, err := loaded()
 	require.NoError(t, err)
 	opts.Machine = onHost(t)
-	m, err := r.Open(t.Context(), Exported(t, cputest.Bundled(), model.FP32), opts)
+	m, err := r.Open(t.Context(), cputest.Exported(t, cputest.Bundled(), model.FP32), opts)
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, m.Close()) })
 	f := &frail{Machine: m.machine, free: -1, taken: map[unsafe.Pointer]int64{}}

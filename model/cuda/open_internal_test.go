@@ -23,7 +23,7 @@ import (
 
 func TestUnavailable(t *testing.T) {
 	cputest.Runtime(t)
-	dir := Exported(t, cputest.Bundled(), model.FP16)
+	dir := cputest.Exported(t, cputest.Bundled(), model.FP16)
 	runtimeIn := func(t *testing.T) (*Runtime, string) {
 		folder := t.TempDir()
 		library := filepath.Join(folder, "libonnxruntime.so")

@@ -63,15 +63,62 @@ func Complete(t testing.TB, checkpoint string) string {
 	return complete
 }
 
-// Export exports a checkpoint, see [Complete], into a temporary folder.
+// exports holds the folders of the bundled checkpoint's exports, below a folder that [Run] makes and removes.
+var exports struct {
+	sync.Mutex
+	root string
+	made map[model.Precision]string
+}
+
+// Run runs the tests of a package, which then export the bundled checkpoint once for each precision. It returns the exit code.
+func Run(m *testing.M) int {
+	root, err := os.MkdirTemp("", "dragoman-exports-")
+	if err != nil {
+		panic(err)
+	}
+	defer os.RemoveAll(root)
+	exports.root, exports.made = root, map[model.Precision]string{}
+	return m.Run()
+}
+
+// Exported returns the folder of an export that tests must not change. It is the same for all tests of a process where the
+// checkpoint is the bundled one and [Run] runs them.
+func Exported(t testing.TB, checkpoint string, precision model.Precision) string {
+	t.Helper()
+	if exports.root == "" || checkpoint != Bundled() {
+		out := t.TempDir()
+		exportTo(t, out, checkpoint, precision)
+		return out
+	}
+	exports.Lock()
+	defer exports.Unlock()
+	if dir, ok := exports.made[precision]; ok {
+		return dir
+	}
+	dir := filepath.Join(exports.root, string(precision))
+	exportTo(t, dir, checkpoint, precision)
+	exports.made[precision] = dir
+	return dir
+}
+
+// Export returns a temporary folder with the export of a checkpoint, see [Complete], which the test may change.
 func Export(t testing.TB, checkpoint string, precision model.Precision) string {
 	t.Helper()
+	shared := Exported(t, checkpoint, precision)
+	if exports.root == "" || checkpoint != Bundled() {
+		return shared
+	}
 	out := t.TempDir()
+	require.NoError(t, os.CopyFS(out, os.DirFS(shared)))
+	return out
+}
+
+func exportTo(t testing.TB, out, checkpoint string, precision model.Precision) {
+	t.Helper()
 	_, err := export.Export(t.Context(), Complete(t, checkpoint), out, export.Options{
 		Precision: precision, Source: filepath.Base(checkpoint), Languages: []string{"de", "en", "fr", "ja", "zh"},
 	})
 	require.NoError(t, err)
-	return out
 }
 
 // Benchmarked is the export that benchmarks take: that in the folder DRAGOMAN_BENCH_MODELS, if it names one, else the bundled model's.
@@ -79,13 +126,13 @@ func Benchmarked(b *testing.B, precision model.Precision) string {
 	if dir := os.Getenv("DRAGOMAN_BENCH_MODELS"); dir != "" {
 		return filepath.Join(dir, string(precision))
 	}
-	return Export(b, Bundled(), precision)
+	return Exported(b, Bundled(), precision)
 }
 
 // Open exports and opens a checkpoint; the model is closed when the test ends.
 func Open(t testing.TB, checkpoint string, precision model.Precision) *cpu.Model {
 	t.Helper()
-	m, err := Runtime(t).Open(t.Context(), Export(t, checkpoint, precision), cpu.Options{})
+	m, err := Runtime(t).Open(t.Context(), Exported(t, checkpoint, precision), cpu.Options{})
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, m.Close()) })
 	return m

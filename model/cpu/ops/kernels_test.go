@@ -114,8 +114,12 @@ func TestSanitizers(t *testing.T) {
 	require.NotEmpty(t, run[float32, float32](t, k, "all", nil))
 }
 
-// sanitizers are the flags for a build that looks for mistakes in memory and arithmetic.
+// sanitizers returns the flags for a build that looks for mistakes in memory and arithmetic. Such a build takes half a minute,
+// so that make race-test has it, and make test has not.
 func sanitizers(t *testing.T) []string {
+	if testing.Short() {
+		t.Skip("make race-test builds with sanitizers")
+	}
 	if strings.HasPrefix(os.Getenv("DRAGOMAN_EMULATOR"), "qemu-x86_64") {
 		t.Skip("AddressSanitizer does not come to an end in qemu-x86_64")
 	}
