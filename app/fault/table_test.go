@@ -1,4 +1,4 @@
-package fault
+package fault_test
 
 import (
 	"net/http/httptest"
@@ -11,22 +11,24 @@ import (
 
 	"dragoman/app/api/openapi"
 	"dragoman/app/client"
+	"dragoman/app/fault"
 )
 
 func TestTableIsWhole(t *testing.T) {
-	require.Len(t, table, int(ClientGone)+1)
-	for kind, r := range table {
-		assert.Equal(t, Kind(kind) == ClientGone, r.code == "", kind)
-		for _, status := range []int{r.native, r.libreTranslate, r.deepL, r.openInference} {
+	for kind := range fault.ClientGone + 1 {
+		f := fault.New(kind, "", "")
+		assert.Equal(t, kind == fault.ClientGone, f.Code() == "", kind)
+		for _, status := range []int{f.Status(), f.LibreTranslate(), f.DeepL(), f.OpenInference()} {
 			assert.True(t, status >= 400 && status < 600, "%d: %d", kind, status)
-			assert.True(t, r.wait == 0 || status == 429 || status == 456 || status == 503 || status == 529, "%s: another try helps, but not after %d", r.code, status)
+			assert.True(t, f.Wait == 0 || status == 429 || status == 456 || status == 503 || status == 529, "%s: another try helps, but not after %d", f.Code(), status)
 		}
 	}
+	assert.Panics(t, func() { fault.New(fault.ClientGone+1, "", "") }, "the table ends with the last kind")
 }
 
 // The client has constants for all codes, and no others, and tries again where it helps.
 func TestClient(t *testing.T) {
-	assert.ElementsMatch(t, Codes(), []string{
+	assert.ElementsMatch(t, fault.Codes(), []string{
 		client.CodeInvalidJSON, client.CodeUnknownField, client.CodeDuplicateField, client.CodeMissingField, client.CodeWrongType,
 		client.CodeInvalidValue, client.CodeInvalidOption, client.CodeInvalidText, client.CodeInvalidHeader, client.CodeUnknownLanguage, client.CodeUnsupportedSource, client.CodeUnknownModel,
 		client.CodeTextTooLong, client.CodeUnauthorized, client.CodeNotFound, client.CodeTurnedOff, client.CodeMethodNotAllowed, client.CodeBodyTimeout,
@@ -38,10 +40,11 @@ func TestClient(t *testing.T) {
 		client.CodeUnsupportedDocument, client.CodeInvalidDocument, client.CodeNotDone,
 		client.CodeUnknownSession, client.CodeInvalidEdit, client.CodeEditGap, client.CodeSessionComplete, client.CodeTooManySessions,
 	})
-	for _, r := range table {
-		inStream, answered := &client.Error{Code: r.code}, &client.Error{Code: r.code, Status: r.native}
-		assert.Equal(t, r.wait > 0, inStream.Temporary(), r.code)
-		assert.Equal(t, r.wait > 0, answered.Temporary(), r.code)
+	for kind := range fault.ClientGone + 1 {
+		f := fault.New(kind, "", "")
+		inStream, answered := &client.Error{Code: f.Code()}, &client.Error{Code: f.Code(), Status: f.Status()}
+		assert.Equal(t, f.Wait > 0, inStream.Temporary(), f.Code())
+		assert.Equal(t, f.Wait > 0, answered.Temporary(), f.Code())
 	}
 }
 
@@ -60,5 +63,5 @@ func TestDocument(t *testing.T) {
 		}
 	}
 	require.NoError(t, json.Unmarshal(w.Body.Bytes(), &document, json.MatchCaseInsensitiveNames(true)))
-	assert.ElementsMatch(t, Codes(), document.Components.Schemas.ErrorCode.Enum)
+	assert.ElementsMatch(t, fault.Codes(), document.Components.Schemas.ErrorCode.Enum)
 }

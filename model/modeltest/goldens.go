@@ -229,6 +229,19 @@ func Root() (string, error) {
 	return "", err
 }
 
+// Library returns the path of ONNX Runtime's library: ONNXRUNTIME_LIB or, by default, where `make runtime` puts it. It panics
+// outside of the module.
+func Library() string {
+	if path := os.Getenv("ONNXRUNTIME_LIB"); path != "" {
+		return path
+	}
+	dir, err := Root()
+	if err != nil {
+		panic(err)
+	}
+	return filepath.Join(dir, "build", "onnxruntime", "libonnxruntime.so")
+}
+
 func root(t testing.TB) string {
 	t.Helper()
 	dir, err := Root()

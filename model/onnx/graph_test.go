@@ -12,7 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 	ort "github.com/yalue/onnxruntime_go"
 
-	"dragoman/model/cpu/cputest"
+	"dragoman/model/modeltest"
 	"dragoman/model/onnx"
 )
 
@@ -30,7 +30,8 @@ func TestGraphRuns(t *testing.T) {
 	path := filepath.Join(dir, "test.onnx")
 	require.NoError(t, os.WriteFile(path, g.Marshal(), 0o644))
 
-	cputest.Environment(t)
+	ort.SetSharedLibraryPath(modeltest.Library())
+	require.NoError(t, ort.InitializeEnvironment(ort.WithLogLevelFatal()))
 	inputs, outputs, err := ort.GetInputOutputInfo(path)
 	require.NoError(t, err)
 	require.Len(t, inputs, 1)

@@ -2,14 +2,14 @@ package onnxruntime_test
 
 import (
 	"context"
+	"runtime"
 	"testing"
 	"unsafe"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"dragoman/model/cpu/cputest"
-	"dragoman/model/cpu/ops"
+	"dragoman/model/modeltest"
 	"dragoman/model/onnx"
 	"dragoman/model/onnxruntime"
 )
@@ -17,18 +17,13 @@ import (
 // identity is a session's setup whose output y is its input x, a vector.
 func identity(t *testing.T) (*onnxruntime.API, onnxruntime.Setup) {
 	t.Helper()
-	cputest.Runtime(t)
-	api, err := onnxruntime.Load(cputest.Library())
+	api, err := onnxruntime.Load(modeltest.Library())
 	require.NoError(t, err)
 	t.Cleanup(api.Close)
-	operators := ops.New(api)
-	t.Cleanup(operators.Close)
 	g := onnx.NewGraph("identity")
 	g.NamedNode("", "Identity", []string{g.Input("x", onnx.Float32, onnx.Named("N"))}, []string{"y"})
 	g.Output("y", onnx.Float32, onnx.Named("N"))
-	setup, err := operators.Setup(g.Marshal(), 1)
-	require.NoError(t, err)
-	return api, setup
+	return api, onnxruntime.Setup{Graph: g.Marshal(), Threads: 1}
 }
 
 // TestInterruptedSession makes ONNX Runtime load a graph again and again: it ends only
@@ -74,10 +69,11 @@ func TestBinding(t *testing.T) {
 	b, err := s.NewBinding()
 	require.NoError(t, err)
 	defer b.Close()
-	memory := cputest.Memory(t, 16)
-	numbers := unsafe.Slice((*float32)(memory), 4)
-	x, y := memory, unsafe.Pointer(&numbers[2])
-	numbers[0], numbers[1] = 3, 5
+	numbers := []float32{3, 5, 0, 0}
+	var pinner runtime.Pinner // ONNX Runtime keeps the addresses
+	pinner.Pin(&numbers[0])
+	defer pinner.Unpin()
+	x, y := unsafe.Pointer(&numbers[0]), unsafe.Pointer(&numbers[2])
 
 	b.Input("x", x, onnx.Float32, 1)
 	b.Output("y", y, onnx.Float32, 1)

@@ -19,14 +19,8 @@ import (
 // can hold only one, and tests share it.
 var load = sync.OnceValues(func() (*cpu.Runtime, error) { return cpu.Load(Library()) })
 
-// Library is where ONNX Runtime's library is: ONNXRUNTIME_LIB or, by default,
-// where `make runtime` puts it.
-func Library() string {
-	if path := os.Getenv("ONNXRUNTIME_LIB"); path != "" {
-		return path
-	}
-	return filepath.Join(root(), "build", "onnxruntime", "libonnxruntime.so")
-}
+// Library is [modeltest.Library].
+func Library() string { return modeltest.Library() }
 
 // Bundled is the folder of the bundled checkpoint.
 func Bundled() string { return filepath.Join(root(), "model", "bundled") }
