@@ -58,15 +58,15 @@ var free = []string{
 
 var placeholder = regexp.MustCompile(`[:*]\w+`)
 
-// isRefused sends a request to an API, and says whether its guard refuses it.
-func isRefused(t *testing.T, a *API, log *bytes.Buffer, body io.Reader, method, path, host string, headers ...string) bool {
+// isRefused sends a request to the handler of an API, and says whether its guard refuses it.
+func isRefused(t *testing.T, api http.Handler, log *bytes.Buffer, body io.Reader, method, path, host string, headers ...string) bool {
 	log.Reset()
 	r := httptest.NewRequest(method, "http://"+host+placeholder.ReplaceAllString(path, "x"), body)
 	for i := 0; i < len(headers); i += 2 {
 		r.Header.Set(headers[i], headers[i+1])
 	}
 	w := httptest.NewRecorder()
-	a.Handler().ServeHTTP(w, r)
+	api.ServeHTTP(w, r)
 	refused := strings.Contains(log.String(), "CORS_ORIGINS") || strings.Contains(log.String(), "ALLOWED_HOSTS")
 	if refused {
 		assert.Equal(t, http.StatusBadRequest, w.Code, path)
@@ -87,10 +87,11 @@ func TestNoRouteIsForOtherSites(t *testing.T) {
 	a.Manage(struct{ openinference.Models }{})
 	opened, _ := newAPI(everything(t, &openedLog), func(cfg *Config) { cfg.CORS, cfg.OpenCORS = cors, access.OpenCORS() })
 	opened.Manage(struct{ openinference.Models }{})
+	guarded, open := a.Handler(), opened.Handler()
 	const host, elsewhere = "localhost:9527", "https://evil.example.com"
 	for _, path := range []string{"/nothing", "/v2/nothing", "/documents/x/y"} { // there is none
 		for _, method := range []string{"POST", "BREW"} {
-			assert.True(t, isRefused(t, a, &log, unread{t}, method, path, host, "Sec-Fetch-Site", "cross-site"), path)
+			assert.True(t, isRefused(t, guarded, &log, unread{t}, method, path, host, "Sec-Fetch-Site", "cross-site"), path)
 		}
 	}
 	routes := a.Routes()
@@ -104,18 +105,18 @@ func TestNoRouteIsForOtherSites(t *testing.T) {
 			{"Origin", elsewhere, "Sec-Fetch-Site", "cross-site", "Upgrade", "websocket", "Connection", "Upgrade"},
 			{"Sec-Fetch-Site", "cross-site", "Sec-Fetch-Mode", "navigate", "Sec-Fetch-Dest", "document", "Content-Type", "text/plain"},
 		} {
-			assert.Equal(t, want, isRefused(t, a, &log, unread{t}, route.Method, route.Path, host, foreign...), "%s, %v", name, foreign)
+			assert.Equal(t, want, isRefused(t, guarded, &log, unread{t}, route.Method, route.Path, host, foreign...), "%s, %v", name, foreign)
 		}
-		assert.True(t, isRefused(t, a, &log, unread{t}, route.Method, route.Path, "evil.example.com", "Referer", "http://evil.example.com/"), name)
-		assert.True(t, isRefused(t, opened, &openedLog, unread{t}, route.Method, route.Path, "evil.example.com", "Origin", "http://evil.example.com"), name)
+		assert.True(t, isRefused(t, guarded, &log, unread{t}, route.Method, route.Path, "evil.example.com", "Referer", "http://evil.example.com/"), name)
+		assert.True(t, isRefused(t, open, &openedLog, unread{t}, route.Method, route.Path, "evil.example.com", "Origin", "http://evil.example.com"), name)
 		for _, own := range [][]string{
 			nil, {"Sec-Fetch-Site", "none"}, {"Origin", "http://" + host}, {"Origin", "https://localhost:9527", "Sec-Fetch-Site", "same-origin"},
 			{"Origin", "chrome-extension://abc", "Sec-Fetch-Site", "cross-site"}, {"Origin", "https://app.example.com", "Sec-Fetch-Site", "cross-site"},
 		} {
-			assert.False(t, isRefused(t, a, &log, strings.NewReader(""), route.Method, route.Path, host, own...), "%s, %v", name, own)
+			assert.False(t, isRefused(t, guarded, &log, strings.NewReader(""), route.Method, route.Path, host, own...), "%s, %v", name, own)
 		}
 		// What pages of every origin may call neither changes anything, nor is it a job.
-		if want && !isRefused(t, opened, &openedLog, strings.NewReader(""), route.Method, route.Path, host, "Origin", elsewhere) {
+		if want && !isRefused(t, open, &openedLog, strings.NewReader(""), route.Method, route.Path, host, "Origin", elsewhere) {
 			path = strings.TrimPrefix(strings.TrimPrefix(path, "/mtranserver"), "/google")
 			assert.Contains(t, []string{
 				"/languages", "/translate/batch",

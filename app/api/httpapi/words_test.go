@@ -48,8 +48,11 @@ func TestAnswersNameNoGo(t *testing.T) {
 			continue
 		}
 		for media, list := range bodies {
-			for _, body := range list {
-				for _, query := range queries {
+			for place, body := range list {
+				for number, query := range queries {
+					if testing.Short() && (place+number)%4 != 0 {
+						continue
+					}
 					w := do(s.Handler, route.Method, placeholder.ReplaceAllString(route.Path, "x")+query, body, "Content-Type", media, "Accept", "application/json, text/event-stream")
 					if w.Code < 400 && route.Path != "/mcp" {
 						continue
@@ -63,5 +66,5 @@ func TestAnswersNameNoGo(t *testing.T) {
 			}
 		}
 	}
-	assert.Greater(t, asked, 5000)
+	assert.Greater(t, asked, 3000)
 }
