@@ -123,7 +123,7 @@ func TestFormattingInWords(t *testing.T) {
 			for _, format := range formattingFormats() {
 				intact, flagged, broken := 0, 0, 0
 				for i, c := range cases {
-					if c.lang == to || number > 0 && testing.Short() && (i+number)%4 != 0 {
+					if c.lang == to || testing.Short() && (i+number)%8 != 0 {
 						continue
 					}
 					source, result, flag := throughFile(t, s, format, c, to)

@@ -13,14 +13,14 @@ import (
 // goes at random: greedy and beam searches mixed, 1 to 20 sentences at a time, at
 // every position. Tokens and scores must be the same to the last bit.
 func TestBatchInvariance(t *testing.T) {
-	rounds := 8
+	rounds, every := 8, 4
 	if testing.Short() {
-		rounds = 4
+		rounds, every = 2, 8
 	}
 	for _, precision := range []model.Precision{model.FP32, model.INT8} {
 		t.Run(string(precision), func(t *testing.T) {
 			m := cputest.Open(t, cputest.Bundled(), precision)
-			modeltest.CheckInvariance(t, m, modeltest.MixedJobs(m, modeltest.Sample(4, modeltest.Bundled(t).Cases), 60), 0, rounds)
+			modeltest.CheckInvariance(t, m, modeltest.MixedJobs(m, modeltest.Sample(every, modeltest.Bundled(t).Cases), 60), 0, rounds)
 			for _, name := range []string{"marian", "mbart", "t5", "t5-tied"} {
 				odd := modeltest.Odd(t)[name]
 				m := cputest.Open(t, odd.Dir, precision)
