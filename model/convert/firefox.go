@@ -1,6 +1,7 @@
 package convert
 
 import (
+	"bufio"
 	"bytes"
 	"cmp"
 	"encoding/binary"
@@ -28,11 +29,12 @@ func convertFirefox(dir string, names []string, out string) error {
 		return err
 	}
 	name := files["model"]
-	raw, err := open(dir, name)
+	f, err := open(dir, name, out, MaxFirefoxFile)
 	if err != nil {
 		return err
 	}
-	items, err := parseMarian(bytes.NewReader(raw), int64(len(raw)))
+	defer f.Close()
+	items, err := parseMarian(f, f.size)
 	if err != nil {
 		return fmt.Errorf("%s: %w", name, err)
 	}
@@ -46,8 +48,15 @@ func convertFirefox(dir string, names []string, out string) error {
 	if err := s.tensors(); err != nil {
 		return fmt.Errorf("%s: %w", name, err)
 	}
-	if err := s.shortlist(dir, files["lex"]); err != nil {
-		return err
+	if name := files["lex"]; name != "" {
+		lists, err := open(dir, name, out, MaxFirefoxFile)
+		if err != nil {
+			return err
+		}
+		defer lists.Close()
+		if err := s.shortlist(lists, lists.size); err != nil {
+			return fmt.Errorf("%s: %w", name, err)
+		}
 	}
 	if err := writeSafetensors(filepath.Join(out, checkpoint.SafetensorsFile), s.written); err != nil {
 		return err
@@ -170,7 +179,7 @@ func (s *network) vocabularies(dir string, files map[string]string, out string) 
 				continue // the source's
 			}
 		}
-		raw, err := open(dir, name)
+		raw, err := readUnpacked(dir, name, out, maxPieces)
 		if err != nil {
 			return err
 		}
@@ -354,50 +363,61 @@ const (
 	shortlistHeader = 6 * 8
 )
 
-// shortlist adds the lists of lex.*.bin, where that is there.
-func (s *network) shortlist(dir, name string) error {
-	if name == "" {
-		return nil
-	}
-	raw, err := open(dir, name)
-	if err != nil {
-		return err
-	}
-	if err := s.parseShortlist(raw); err != nil {
-		return fmt.Errorf("%s: %w", name, err)
-	}
-	return nil
-}
-
-func (s *network) parseShortlist(raw []byte) error {
-	at := func(i int) uint64 { return binary.LittleEndian.Uint64(raw[8*i:]) }
-	if len(raw) < shortlistHeader || at(0) != shortlistMagic {
+// shortlist adds the lists of a file of size bytes, lex.*.bin.
+func (s *network) shortlist(file io.ReaderAt, size int64) error {
+	var head struct{ Magic, Checksum, First, Most, Offsets, Targets uint64 }
+	if err := binary.Read(io.NewSectionReader(file, 0, size), binary.LittleEndian, &head); err != nil || head.Magic != shortlistMagic {
 		return errors.New("this is not a lexical shortlist in Marian's binary format")
 	}
-	first, offsets, targets := at(2), at(4), at(5)
+	first, offsets, targets := head.First, head.Offsets, head.Targets
 	if offsets < 2 || offsets > uint64(s.sources)+1 || first > uint64(s.targets) || targets < 1 || targets > model.LimitShortlist ||
-		uint64(len(raw)) != shortlistHeader+8*offsets+4*targets {
+		uint64(size) != shortlistHeader+8*offsets+4*targets {
 		return fmt.Errorf("it has %d offsets, %d first tokens and %d in lists in %d bytes, the model %d and %d tokens: these files do not belong together, or it is damaged",
-			offsets, first, targets, len(raw), s.sources, s.targets)
+			offsets, first, targets, size, s.sources, s.targets)
 	}
-	starts, lists := raw[shortlistHeader:][:8*offsets], raw[shortlistHeader+8*offsets:]
-	for before := uint64(0); len(starts) > 0; starts = starts[8:] {
-		start := binary.LittleEndian.Uint64(starts)
+	starts := func() *io.SectionReader { return io.NewSectionReader(file, shortlistHeader, int64(8*offsets)) }
+	lists := func() *io.SectionReader {
+		return io.NewSectionReader(file, shortlistHeader+int64(8*offsets), int64(4*targets))
+	}
+	before := uint64(0)
+	if err := each(starts(), 8, func(raw []byte) error {
+		start := binary.LittleEndian.Uint64(raw)
 		if start < before || start > targets {
 			return errors.New("its lists do not follow each other: it is damaged")
 		}
 		before = start
+		return nil
+	}); err != nil {
+		return err
 	}
-	for i := range targets {
-		if id := binary.LittleEndian.Uint32(lists[4*i:]); id >= uint32(s.targets) {
+	if err := each(lists(), 4, func(raw []byte) error {
+		if id := binary.LittleEndian.Uint32(raw); id >= uint32(s.targets) {
 			return fmt.Errorf("it lists token %d of %d: these files do not belong together", id, s.targets)
 		}
+		return nil
+	}); err != nil {
+		return err
 	}
 	s.list = model.Shortlist{First: int(first), Words: int(offsets) - 1, Targets: int(targets)}
 	s.written = append(s.written,
-		tensor{checkpoint.ShortlistStarts, "I64", []int{int(offsets)}, int64(8 * offsets), bytes.NewReader(raw[shortlistHeader:])},
-		tensor{checkpoint.ShortlistTargets, "I32", []int{int(targets)}, int64(4 * targets), bytes.NewReader(lists)})
+		tensor{checkpoint.ShortlistStarts, "I64", []int{int(offsets)}, int64(8 * offsets), starts()},
+		tensor{checkpoint.ShortlistTargets, "I32", []int{int(targets)}, int64(4 * targets), lists()})
 	return nil
+}
+
+// each reads items of so many bytes until r ends.
+func each(r io.Reader, size int, read func(raw []byte) error) error {
+	in, raw := bufio.NewReaderSize(r, 64<<10), make([]byte, size)
+	for {
+		if _, err := io.ReadFull(in, raw); err == io.EOF {
+			return nil
+		} else if err != nil {
+			return cut(err)
+		}
+		if err := read(raw); err != nil {
+			return err
+		}
+	}
 }
 
 // maxPositions is the longest source or translation, which nothing in the network bounds.

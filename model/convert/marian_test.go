@@ -115,7 +115,7 @@ func TestShortlistRefuses(t *testing.T) {
 	require.NoError(t, err)
 	s, err := newNetwork(items, marianIntgemm8)
 	require.NoError(t, err)
-	require.NoError(t, s.parseShortlist(whole))
+	require.NoError(t, s.shortlist(bytes.NewReader(whole), int64(len(whole))))
 	assert.Equal(t, 20, s.list.First)
 	assert.Equal(t, s.sources, s.list.Words)
 	assert.Equal(t, 30*s.sources, s.list.Targets)
@@ -136,7 +136,9 @@ func TestShortlistRefuses(t *testing.T) {
 		"backwards":      {put(whole, shortlistHeader+16, 0), "do not follow each other"},
 		"unknown token":  {put(whole, last-4, uint64(s.targets)<<32), "lists token"},
 	} {
-		t.Run(name, func(t *testing.T) { assert.ErrorContains(t, s.parseShortlist(test.raw), test.message) })
+		t.Run(name, func(t *testing.T) {
+			assert.ErrorContains(t, s.shortlist(bytes.NewReader(test.raw), int64(len(test.raw))), test.message)
+		})
 	}
 }
 
@@ -197,7 +199,7 @@ func FuzzMarian(f *testing.F) {
 		if err != nil {
 			return
 		}
-		_ = s.parseShortlist(raw)
+		_ = s.shortlist(bytes.NewReader(raw), int64(len(raw)))
 		if err := s.tensors(); err == nil {
 			_ = writeSafetensors(filepath.Join(t.TempDir(), checkpoint.SafetensorsFile), s.written)
 		}
