@@ -9,18 +9,16 @@ import (
 	"path"
 	"slices"
 	"strings"
+
+	"dragoman/model"
 )
 
 // A pytorch_model.bin is a zip archive whose entries are stored, not compressed:
 // <name>/data.pkl, the pickled state dict, and <name>/data/<key> for each
 // storage. Tensors are read in place. Before torch 1.6 it was no archive: see legacy.go.
 
-// Bounds of an archive. The directory is read when the archive is opened, about
-// 100 bytes for each entry.
-const (
-	maxArchiveEntries = 1 << 16
-	maxDirectorySize  = 16 << 20
-)
+// maxArchiveEntries bounds the entries of an archive.
+const maxArchiveEntries = 1 << 16
 
 // locator finds a storage in a torch file: the place of its first byte.
 type locator func(s storage) (offset int64, err error)
@@ -74,7 +72,7 @@ type archive struct {
 
 // openArchive lists the zip file's entries and finds the one folder they are in.
 func openArchive(r io.ReaderAt, size int64) (*archive, error) {
-	z, err := zip.NewReader(&meter{r: r, left: maxDirectorySize}, size)
+	z, err := model.OpenZip(r, size)
 	if err != nil {
 		return nil, fmt.Errorf("not a torch file, or truncated or damaged: %w", err)
 	}
@@ -196,20 +194,4 @@ func contiguous(shape, stride []int) bool {
 		step *= shape[i]
 	}
 	return true
-}
-
-// meter lets through a bounded number of bytes, so that the directory of a
-// hostile archive cannot fill the memory before its entries can be counted.
-type meter struct {
-	r    io.ReaderAt
-	left int64
-}
-
-// ReadAt reads as the metered reader does, until the bound is reached.
-func (m *meter) ReadAt(p []byte, off int64) (int, error) {
-	m.left -= int64(len(p))
-	if m.left < 0 {
-		return 0, fmt.Errorf("archive's directory is larger than %d bytes", maxDirectorySize)
-	}
-	return m.r.ReadAt(p, off)
 }

@@ -10,6 +10,8 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"dragoman/model"
 )
 
 // parseFile reads a torch file of testdata/pickles.
@@ -139,7 +141,7 @@ func TestTorchDirectory(t *testing.T) {
 		assert.ErrorContains(t, err, "archive of 65537 files, at most 65536")
 	})
 	t.Run("long directory", func(t *testing.T) {
-		entries := make([]entry, maxDirectorySize/60000+1)
+		entries := make([]entry, model.MaxZipDirectory/60000+1)
 		for i := range entries {
 			entries[i].name = strings.Repeat("x", 60000)
 		}

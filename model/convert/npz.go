@@ -10,6 +10,8 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+
+	"dragoman/model"
 )
 
 // npyHeader is what numpy writes in front of an array: a dictionary of Python's, in this order.
@@ -21,7 +23,7 @@ const npyHeaders = 1 << 10
 // parseNPZ reads where the arrays of an npz file of size bytes are: a zip of npy files, whose names are those of the arrays. Marian
 // stores them as they are.
 func parseNPZ(r io.ReaderAt, size int64) (marianModel, error) {
-	archive, err := zip.NewReader(r, size)
+	archive, err := model.OpenZip(r, size)
 	if err != nil {
 		return nil, fmt.Errorf("this is not a file of numpy's arrays (npz): %w", err)
 	}

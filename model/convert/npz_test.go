@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -38,6 +39,13 @@ func header(kind, shape string) string {
 func TestNPZ(t *testing.T) {
 	floats := string(bytes.Repeat([]byte{0, 0, 0x80, 0x3f}, 6))
 	raw := npz(t, [3]string{"a", header("<f4", "2, 3"), floats}, [3]string{"b", header("|i1", "3,"), "abc"}, [3]string{"c", header("<f4", ""), floats[:4]})
+	long := make([][3]string, model.MaxZipDirectory/60000+1)
+	for i := range long {
+		long[i][0] = strings.Repeat("x", 60000)
+	}
+	archive := npz(t, long...)
+	_, err := parseNPZ(bytes.NewReader(archive), int64(len(archive)))
+	require.ErrorContains(t, err, "directory is larger than 16777216 bytes")
 	items, err := parseNPZ(bytes.NewReader(raw), int64(len(raw)))
 	require.NoError(t, err)
 	assert.Equal(t, []int{2, 3}, items["a"].shape)

@@ -66,11 +66,19 @@ func FileLimit(name string) int64 { return max(entries[name], entries["model/"+n
 // Unpack writes the files of an Argos package that make its model into the folder dir, beside each other. What else it
 // has, such as stanza's models that find sentences, is left out.
 func Unpack(file, dir string) error {
-	z, err := zip.OpenReader(file)
+	f, err := os.Open(file)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil {
+		return err
+	}
+	z, err := model.OpenZip(f, info.Size())
 	if err != nil {
 		return fmt.Errorf("%s: %w: an Argos package is a zip file", file, err)
 	}
-	defer func() { _ = z.Close() }()
 	wanted, err := choose(z.File)
 	if err != nil {
 		return fmt.Errorf("%s: %w", file, err)

@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -55,22 +56,22 @@ func TestUnpack(t *testing.T) {
 }
 
 func TestUnpackRefuses(t *testing.T) {
-	metadata, model := entry{"metadata.json", "{}"}, entry{"model/model.bin", "weights"}
+	metadata, weights := entry{"metadata.json", "{}"}, entry{"model/model.bin", "weights"}
 	for name, test := range map[string]struct {
 		entries []entry
 		want    string
 	}{
-		"no package":       {[]entry{model}, "no metadata.json"},
+		"no package":       {[]entry{weights}, "no metadata.json"},
 		"no model":         {[]entry{metadata}, "no model/model.bin"},
-		"out of it":        {[]entry{metadata, model, {"../evil", ""}}, "climbs out"},
-		"out, deeper":      {[]entry{metadata, model, {"a/../../evil", ""}}, "climbs out"},
-		"another root":     {[]entry{metadata, model, {"/etc/evil", ""}}, "climbs out"},
-		"for Windows":      {[]entry{metadata, model, {`..\evil`, ""}}, "climbs out"},
-		"metadata twice":   {[]entry{metadata, model, metadata}, "twice"},
+		"out of it":        {[]entry{metadata, weights, {"../evil", ""}}, "climbs out"},
+		"out, deeper":      {[]entry{metadata, weights, {"a/../../evil", ""}}, "climbs out"},
+		"another root":     {[]entry{metadata, weights, {"/etc/evil", ""}}, "climbs out"},
+		"for Windows":      {[]entry{metadata, weights, {`..\evil`, ""}}, "climbs out"},
+		"metadata twice":   {[]entry{metadata, weights, metadata}, "twice"},
 		"two packages":     {[]entry{{"a/metadata.json", "{}"}, {"b/metadata.json", "{}"}}, "twice"},
-		"model twice":      {[]entry{metadata, model, model}, "twice"},
+		"model twice":      {[]entry{metadata, weights, weights}, "twice"},
 		"a bomb":           {[]entry{metadata, {"model/model.bin", string(make([]byte, 8<<20))}}, "are packed into"},
-		"metadata too big": {[]entry{{"metadata.json", string(make([]byte, 2<<20))}, model}, "at most 1048576"},
+		"metadata too big": {[]entry{{"metadata.json", string(make([]byte, 2<<20))}, weights}, "at most 1048576"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			err := Unpack(pack(t, test.entries...), t.TempDir())
@@ -82,6 +83,11 @@ func TestUnpackRefuses(t *testing.T) {
 		many[i].name = "a"
 	}
 	assert.ErrorContains(t, Unpack(pack(t, append(many, metadata)...), t.TempDir()), "at most 10000")
+	long := make([]entry, model.MaxZipDirectory/60000+1)
+	for i := range long {
+		long[i].name = strings.Repeat("x", 60000)
+	}
+	assert.ErrorContains(t, Unpack(pack(t, long...), t.TempDir()), "directory is larger than 16777216 bytes")
 	assert.ErrorContains(t, Unpack(filepath.Join("testdata", "none"), t.TempDir()), "none")
 }
 

@@ -1,0 +1,36 @@
+package model
+
+import (
+	"archive/zip"
+	"fmt"
+	"io"
+)
+
+// MaxZipDirectory bounds the directory of a zip archive that a model is in: about 100 bytes for each entry.
+const MaxZipDirectory = 16 << 20
+
+// OpenZip reads the directory of an archive of size bytes, and fails where it is larger than [MaxZipDirectory]: it would fill the
+// memory before its entries can be counted.
+func OpenZip(r io.ReaderAt, size int64) (*zip.Reader, error) {
+	m := &meter{r: r, left: MaxZipDirectory}
+	z, err := zip.NewReader(m, size)
+	m.open = true
+	return z, err
+}
+
+// meter lets through a bounded number of bytes until the archive is open.
+type meter struct {
+	r    io.ReaderAt
+	left int64
+	open bool
+}
+
+// ReadAt implements [io.ReaderAt].
+func (m *meter) ReadAt(p []byte, off int64) (int, error) {
+	if !m.open {
+		if m.left -= int64(len(p)); m.left < 0 {
+			return 0, fmt.Errorf("archive's directory is larger than %d bytes", MaxZipDirectory)
+		}
+	}
+	return m.r.ReadAt(p, off)
+}
