@@ -8,14 +8,15 @@ import (
 	"unicode/utf8"
 
 	"dragoman/app/fault"
+	"dragoman/app/guard/bound"
 	"dragoman/app/text/excerpt"
 	"dragoman/app/translate"
 )
 
 // What DeepL allows, too.
 const (
-	MaxNameBytes = 1024 // of a glossary's name
-	MaxTermBytes = 1024 // of a term, and of its translation
+	MaxNameBytes = bound.Term // of a glossary's name
+	MaxTermBytes = bound.Term // of a term, and of its translation
 )
 
 // Limits are how much there may be of what.

@@ -195,7 +195,7 @@ func TestHostileGRPC(t *testing.T) {
 	}
 	_, err = c.ModelInfer(t.Context(), many)
 	assert.Equal(t, codes.InvalidArgument, status.Code(err), err)
-	assert.ErrorContains(t, err, "more than 16")
+	assert.ErrorContains(t, err, "more than the 16")
 	assert.Equal(t, codes.Internal, status.Code(conn.Invoke(t.Context(), pb.GRPCInferenceService_ModelInfer_FullMethodName, noMessage{}, &pb.ModelInferResponse{}, grpc.ForceCodec(noMessage{}))))
 	assert.Equal(t, codes.Unimplemented, status.Code(conn.Invoke(t.Context(), "/inference.GRPCInferenceService/SystemSharedMemoryStatus", &pb.ServerLiveRequest{}, &pb.ServerLiveResponse{})))
 	assert.Equal(t, codes.Unimplemented, status.Code(conn.Invoke(t.Context(), "/none/None", &pb.ServerLiveRequest{}, &pb.ServerLiveResponse{})))

@@ -7,12 +7,13 @@ import (
 	"unicode/utf8"
 
 	"dragoman/app/guard/admission/cost"
+	"dragoman/app/guard/bound"
 	"dragoman/app/text/excerpt"
 	"dragoman/app/text/markup"
 )
 
 // MaxTermBytes are the bytes that a term, and what it becomes, may have.
-const MaxTermBytes = 1024
+const MaxTermBytes = bound.Term
 
 // validateTerms checks the terms of a request.
 func validateTerms(req Request) error {

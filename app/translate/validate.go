@@ -7,6 +7,7 @@ import (
 
 	"golang.org/x/text/unicode/norm"
 
+	"dragoman/app/guard/bound"
 	"dragoman/app/text/excerpt"
 	"dragoman/app/text/language"
 )
@@ -40,7 +41,7 @@ func (s *Service) validate(req Request) error {
 }
 
 // mostElements are the names of elements that an outline may have. It is looked up for each record.
-const mostElements = 200
+const mostElements = bound.Elements
 
 func validateOutline(req Request) error {
 	o := req.Outline

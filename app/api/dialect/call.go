@@ -13,6 +13,7 @@ import (
 	"dragoman/app/fault"
 	"dragoman/app/guard/access"
 	"dragoman/app/guard/admission"
+	"dragoman/app/guard/bound"
 	"dragoman/app/text/markup"
 	"dragoman/app/translate"
 )
@@ -62,6 +63,11 @@ func (a API) Route(methods, path string, h func(*Call) (any, error)) Route {
 // Open makes a route for everybody, which takes no fields but the model, in the query.
 func (a API) Open(path string, h func(*Call) (any, error)) Route {
 	return a.route(http.MethodGet, path, func(call *Call) (any, error) {
+		for name, value := range pairs(call.Context.Request.URL.RawQuery) {
+			if err := bound.Known(name, len(value)); err != nil {
+				return nil, err
+			}
+		}
 		if err := call.choose(call.Context.Query(modelField)); err != nil {
 			return nil, err
 		}
@@ -103,7 +109,10 @@ func (call *Call) choose(model string) error {
 		return fault.New(fault.NotFound, "", "the path names no model, such as /models/NAME/languages does")
 	}
 	call.Model = cmp.Or(model, own)
-	var err error
+	err := bound.Text(modelField, len(call.Model))
+	if err != nil {
+		return err
+	}
 	if call.Models, err = call.Server.Select(call.Model); err != nil {
 		return err
 	}
@@ -141,6 +150,11 @@ func (a API) Fields(c *gin.Context) (Fields, error) {
 		return e.fields, e.err
 	}
 	fields, err := a.enter(c)
+	for _, name := range access.KeyFields() { // also where there are no keys
+		if err == nil {
+			err = bound.Text(name, fields.size(name))
+		}
+	}
 	c.Set(enteredKey, entered{fields, err})
 	return fields, err
 }

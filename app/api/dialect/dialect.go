@@ -34,6 +34,7 @@ import (
 	"dragoman/app/fault"
 	"dragoman/app/guard/access"
 	"dragoman/app/guard/body"
+	"dragoman/app/guard/bound"
 )
 
 // RequestIDHeader names a request, in the log too. The answer has it before a handler runs.
@@ -116,7 +117,10 @@ func (s *Server) Mount(router gin.IRouter, d Dialect, before ...gin.HandlerFunc)
 
 func (s *Server) serve(h Handler) gin.HandlerFunc {
 	return func(c *gin.Context) {
-		answer, err := h(c)
+		answer, err := any(nil), checkPath(c.Params)
+		if err == nil {
+			answer, err = h(c)
+		}
 		switch reply, ok := answer.(Reply); {
 		case err != nil:
 			s.Fail(c, err)
@@ -126,6 +130,16 @@ func (s *Server) serve(h Handler) gin.HandlerFunc {
 			c.PureJSON(http.StatusOK, answer)
 		}
 	}
+}
+
+// checkPath fails where a part of a path is longer than the field of its name may be: there is nothing of such a name.
+func checkPath(params gin.Params) error {
+	for _, part := range params {
+		if err := bound.Text(part.Key, len(part.Value)); err != nil {
+			return fault.New(fault.NotFound, "", "%s", err)
+		}
+	}
+	return nil
 }
 
 // WriteTimeout is how long a client may take to read what was sent to it.

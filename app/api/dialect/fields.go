@@ -16,24 +16,21 @@ import (
 
 	"dragoman/app/fault"
 	"dragoman/app/guard/body"
+	"dragoman/app/guard/bound"
 	"dragoman/app/text/excerpt"
 )
 
-const (
-	// maxPairs bounds the fields of a form, as net/url does, those of an object, and the
-	// texts of an array: each takes far more memory than its bytes in the body.
-	maxPairs = 10_000
-	// maxObjects bounds the objects of an array.
-	maxObjects = 1000
-)
+// maxPairs bounds the fields of a form, as net/url does, those of an object, and the
+// texts of an array: each takes far more memory than its bytes in the body.
+const maxPairs = bound.Texts
 
 // Fields are the values that came with a request: in its query, and in a body that
 // is a JSON object or a form, whatever the method; some clients send bodies with
 // GET. Fields that nobody asks for are ignored, as the original servers do. A
 // field that is null counts as missing. The zero Fields has none.
 //
-// A field that is not what it should be is the request's error, see [Fields.Err], and is returned as if it
-// were missing.
+// A field that is not what it should be, or has more than it may (package bound), is the request's error, see
+// [Fields.Err], and is returned as if it were missing.
 type Fields struct {
 	object map[string]jsontext.Value
 	list   []Fields   // of a body that is a list of objects; not nil where it is a list
@@ -194,7 +191,23 @@ func (l *list) UnmarshalJSONFrom(in *jsontext.Decoder) error {
 func (f Fields) IsJSON() bool { return f.object != nil }
 
 // Text returns a field's text, "" where it is missing.
-func (f Fields) Text(name string) (text string) {
+func (f Fields) Text(name string) string {
+	text := f.text(name)
+	if !f.holds(bound.Text(name, len(text))) {
+		return ""
+	}
+	return text
+}
+
+// holds makes an error the request's, and says whether there is none.
+func (f Fields) holds(err error) bool {
+	if err != nil {
+		f.Fail(err)
+	}
+	return err == nil
+}
+
+func (f Fields) text(name string) (text string) {
 	value, ok := f.value(name)
 	if !ok {
 		return f.form.Get(name)
@@ -208,12 +221,27 @@ func (f Fields) Text(name string) (text string) {
 // Texts returns a field's texts, none where it is missing. list says that they
 // came as an array, or as several fields of a form.
 func (f Fields) Texts(name string) (texts []string, list bool) {
+	if texts, list = f.texts(name, bound.Most(name, maxPairs)); !f.holds(bound.All(name, texts)) {
+		return nil, list
+	}
+	return texts, list
+}
+
+// Prose is Needed for texts to translate in a field that has the name of a smaller one in other APIs.
+func (f Fields) Prose(name string) []string {
+	f.Require(name)
+	texts, _ := f.texts(name, maxPairs)
+	return texts
+}
+
+// texts reads at most so many texts.
+func (f Fields) texts(name string, most int) (texts []string, list bool) {
 	value, ok := f.value(name)
 	switch {
 	case !ok:
 		return f.form[name], len(f.form[name]) > 1
 	case value.Kind() == '"':
-		return []string{f.Text(name)}, false
+		return []string{f.text(name)}, false
 	case value.Kind() != '[':
 		f.Fail(wrongType(name, value, "a string or an array of strings"))
 		return nil, false
@@ -221,9 +249,12 @@ func (f Fields) Texts(name string) (texts []string, list bool) {
 	texts = []string{}
 	in := jsontext.NewDecoder(bytes.NewBuffer(value))
 	tooMany := func() error {
-		return RefuseAs(fault.TooManyRecords, "Invalid request: %s has more than %d texts", name, maxPairs)
+		if most < maxPairs {
+			return bound.Longer(name)
+		}
+		return RefuseAs(fault.TooManyRecords, "Invalid request: %s has more than %d texts", name, most)
 	}
-	if err := Items(in, maxPairs, tooMany, func(n int) error {
+	if err := Items(in, most, tooMany, func(n int) error {
 		item, err := in.ReadToken()
 		switch {
 		case err != nil:
@@ -258,12 +289,22 @@ func (f Fields) Require(name string) {
 
 // Names returns the names in a field, none where it is missing: an array, or names with commas between them.
 func (f Fields) Names(name string) []string {
-	lists, _ := f.Texts(name)
-	return SplitNames(lists)
+	lists, _ := f.texts(name, bound.Most(name, maxPairs))
+	names, err := SplitNames(name, lists)
+	f.holds(err)
+	return names
 }
 
-// SplitNames are the names in texts, which commas may stand between.
-func SplitNames(lists []string) (names []string) {
+// SplitNames are the names in the texts of a field, which commas may stand between. It fails where they are more, or longer, than
+// the field may have.
+func SplitNames(field string, lists []string) (names []string, err error) {
+	items := 0
+	for _, list := range lists {
+		items += 1 + strings.Count(list, ",")
+	}
+	if err := bound.List(field, items); err != nil {
+		return nil, err
+	}
 	for _, list := range lists {
 		for name := range strings.SplitSeq(list, ",") {
 			if name = strings.TrimSpace(name); name != "" {
@@ -271,7 +312,7 @@ func SplitNames(lists []string) (names []string) {
 			}
 		}
 	}
-	return names
+	return names, bound.All(field, names)
 }
 
 // Lines are the lines of a text, each of which is to be translated by itself.
@@ -368,10 +409,22 @@ func (f Fields) Given(name string) bool {
 
 // scalar is a field's value as it is written, without quotes.
 func (f Fields) scalar(name string) string {
+	raw := f.form.Get(name)
 	if value, ok := f.value(name); ok {
-		return strings.Trim(value.String(), `"`)
+		raw = strings.Trim(value.String(), `"`)
 	}
-	return f.form.Get(name)
+	if !f.holds(bound.Text(name, len(raw))) {
+		return ""
+	}
+	return raw
+}
+
+// size is how many bytes a field has as it is written, less for quotes.
+func (f Fields) size(name string) int {
+	if value, ok := f.value(name); ok {
+		return max(0, len(value)-len(`""`))
+	}
+	return len(f.form.Get(name))
 }
 
 // value returns a field of the JSON object.
@@ -409,7 +462,7 @@ func (f Fields) Objects(name string) (list []Fields) {
 		return nil
 	}
 	in := jsontext.NewDecoder(bytes.NewBuffer(value))
-	if err := Items(in, maxObjects, func() error { return tooManyObjects(name) }, func(n int) error {
+	if err := Items(in, bound.Most(name, bound.Objects), func() error { return bound.Longer(name) }, func(n int) error {
 		item, err := in.ReadValue()
 		if err != nil {
 			return err
@@ -428,6 +481,7 @@ func (f Fields) Objects(name string) (list []Fields) {
 }
 
 func (f Fields) formObjects(name string) (list []Fields) {
+	most := bound.Most(name, bound.Objects)
 	objects := map[string]url.Values{} // by their numbers, as they are written
 	for field, values := range f.form {
 		rest, ok := strings.CutPrefix(field, name+"[")
@@ -445,14 +499,10 @@ func (f Fields) formObjects(name string) (list []Fields) {
 		switch {
 		case object == nil:
 			return list
-		case len(list) == maxObjects:
-			f.Fail(tooManyObjects(name))
+		case len(list) == most:
+			f.Fail(bound.Longer(name))
 			return nil
 		}
 		list = append(list, Fields{form: object, first: f.first})
 	}
-}
-
-func tooManyObjects(name string) error {
-	return Refuse("Invalid request: %s has more than %d objects", name, maxObjects)
 }

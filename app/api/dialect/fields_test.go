@@ -1,6 +1,8 @@
 package dialect
 
 import (
+	"dragoman/app/guard/bound"
+
 	"errors"
 	"fmt"
 	"io"
@@ -232,16 +234,16 @@ func TestFormObjectsAreLinear(t *testing.T) {
 	form := func(n int) Fields {
 		f := Fields{form: url.Values{}, first: new(error)}
 		for i := range n {
-			f.form.Set(fmt.Sprintf("d[%d].a", i), strconv.Itoa(i))
+			f.form.Set(fmt.Sprintf("messages[%d].a", i), strconv.Itoa(i))
 		}
 		return f
 	}
-	for n, object := range form(20).Objects("d") {
+	for n, object := range form(20).Objects("messages") {
 		assert.Equal(t, strconv.Itoa(n), object.Text("a"))
 	}
-	assert.Len(t, form(maxObjects).Objects("d"), maxObjects)
-	tooMany := form(maxObjects + 1)
-	assert.Empty(t, tooMany.Objects("d"))
-	assert.ErrorContains(t, *tooMany.first, "more than 1000 objects")
-	lineartest.New(t).Assert("objects", strings.Repeat(" ", maxObjects/8), strings.Repeat(" ", maxObjects), func(text string) { form(len(text)).Objects("d") })
+	assert.Len(t, form(bound.Objects).Objects("messages"), bound.Objects)
+	tooMany := form(bound.Objects + 1)
+	assert.Empty(t, tooMany.Objects("messages"))
+	assert.ErrorContains(t, *tooMany.first, "the field messages has more than the 1000 items")
+	lineartest.New(t).Assert("objects", strings.Repeat(" ", bound.Objects/8), strings.Repeat(" ", bound.Objects), func(text string) { form(len(text)).Objects("messages") })
 }

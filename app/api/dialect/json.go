@@ -9,6 +9,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"dragoman/app/fault"
+	"dragoman/app/guard/bound"
 	"dragoman/app/text/excerpt"
 )
 
@@ -75,4 +76,34 @@ func AtMost[T any](most int, refuse func(at jsontext.Pointer) error) *json.Unmar
 			return json.UnmarshalDecode(in, &(*list)[len(*list)-1])
 		})
 	})
+}
+
+// Bounded makes what reads strings, and arrays of them, within the bounds of their fields (package bound), whose names are
+// those of their places.
+func Bounded(name func(at jsontext.Pointer) string) *json.Unmarshalers {
+	return json.JoinUnmarshalers(
+		json.UnmarshalFromFunc(func(in *jsontext.Decoder, list *[]string) error {
+			if in.PeekKind() != '[' {
+				return errors.ErrUnsupported
+			}
+			field := name(in.StackPointer())
+			*list = []string{}
+			return Items(in, bound.Most(field, bound.Texts), func() error { return bound.Longer(field) }, func(int) error {
+				*list = append(*list, "")
+				return json.UnmarshalDecode(in, &(*list)[len(*list)-1])
+			})
+		}),
+		json.UnmarshalFromFunc(func(in *jsontext.Decoder, text *string) error {
+			if in.PeekKind() != '"' {
+				return errors.ErrUnsupported
+			}
+			token, err := in.ReadToken()
+			if err != nil {
+				return err
+			}
+			if *text = token.String(); len(*text) > bound.Word { // else it is within all bounds
+				return bound.Text(name(in.StackPointer()), len(*text))
+			}
+			return nil
+		}))
 }

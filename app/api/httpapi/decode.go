@@ -17,6 +17,7 @@ import (
 	"dragoman/app/decode/engine"
 	"dragoman/app/fault"
 	"dragoman/app/guard/body"
+	"dragoman/app/guard/bound"
 	"dragoman/app/text/excerpt"
 	"dragoman/app/text/wrap"
 	"dragoman/app/translate"
@@ -119,8 +120,8 @@ func decodeBody(c *gin.Context, maxRecords int, parsed any) (raw []byte, err err
 // decodeInput reads what a client has sent, as decodeBody does.
 func decodeInput(raw []byte, maxRecords int, parsed any) error {
 	bounded := json.WithUnmarshalers(json.JoinUnmarshalers(
-		atMost[recordInput](maxRecords, tooManyRecords), atMost[string](maxRecords, tooManyRecords), atMost[termInput](maxTerms, tooManyTerms),
-		atMost[liveEdit](mostEdits, tooManyEdits)))
+		atMost[recordInput](maxRecords, tooManyRecords), atMost[termInput](bound.Terms, tooManyTerms), atMost[liveEdit](bound.Edits, tooManyEdits),
+		dialect.Bounded(fieldName)))
 	if err := json.Unmarshal(raw, parsed, json.RejectUnknownMembers(true), bounded); err != nil {
 		return explainJSON(err)
 	}

@@ -23,6 +23,7 @@ import (
 	"dragoman/app/fault"
 	"dragoman/app/guard/access"
 	"dragoman/app/guard/body"
+	"dragoman/app/guard/bound"
 	"dragoman/app/jobs"
 	"dragoman/app/text/excerpt"
 )
@@ -138,7 +139,7 @@ func readDocument(c *gin.Context) (sent sentDocument, err error) {
 		sent.order.Name = documents.NameIn(h.Get("Content-Disposition"))
 	}
 	sent.values.Del("name")
-	return sent, nil
+	return sent, bound.Text("name", len(sent.order.Name))
 }
 
 func (sent *sentDocument) readForm(raw []byte, boundary string) error {
@@ -154,6 +155,9 @@ func (sent *sentDocument) readForm(raw []byte, boundary string) error {
 		return fault.New(fault.UnknownField, excerpt.Of(form.Files[0].Field), "the document is in the field %s: send it as file", excerpt.Of(form.Files[0].Field))
 	}
 	file := form.Files[0]
+	if err := bound.Text("filename", len(file.Name)); err != nil {
+		return err
+	}
 	sent.order.Name, sent.order.MediaType, sent.order.File = file.Name, file.MediaType, file.Content
 	for name, values := range form.Values {
 		sent.values[name] = append(sent.values[name], values...)
@@ -188,13 +192,20 @@ func (sent *sentDocument) parse(order *documents.Order) error {
 	for _, name := range slices.Sorted(maps.Keys(sent.values)) {
 		values := sent.values[name]
 		isJSON, known := documentFields[name]
+		names, err := []string(nil), error(nil)
+		if name == columnsField || name == alsoField {
+			names, err = dialect.SplitNames(name, values)
+		} else if known || name == headerField || name == asField || name == webhookField {
+			err = bound.Text(name, len(values[0]))
+		}
 		switch {
+		case err != nil:
+			return err
 		case name == columnsField:
-			order.Columns = dialect.SplitNames(values)
+			order.Columns = names
 			continue
 		case name == alsoField:
-			order.Also = slices.Compact(slices.Sorted(slices.Values(dialect.SplitNames(values))))
-			if !order.Also.Known() {
+			if order.Also = slices.Compact(slices.Sorted(slices.Values(names))); !order.Also.Known() {
 				return fault.New(fault.InvalidValue, alsoField, "also is %q, expected alt, headers or both with a comma between", excerpt.Of(strings.Join(values, ",")))
 			}
 			continue
@@ -248,8 +259,8 @@ func requestOf(payload map[string]jsontext.Value) (req translationRequest, err e
 		return req, err
 	}
 	var parsed translationBody
-	if err := json.Unmarshal(raw, &parsed, json.RejectUnknownMembers(true)); err != nil {
-		return req, documents.Explain(explainJSON(err))
+	if err := decodeInput(raw, 0, &parsed); err != nil {
+		return req, documents.Explain(err)
 	}
 	parsed.Payload.Records = &[]recordInput{}
 	if req, err = parsed.Payload.request(); err != nil {

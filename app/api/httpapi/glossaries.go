@@ -1,6 +1,7 @@
 package httpapi
 
 import (
+	"cmp"
 	"context"
 	"net/http"
 	"strconv"
@@ -11,6 +12,7 @@ import (
 	"dragoman/app/api/dialect"
 	"dragoman/app/fault"
 	"dragoman/app/glossary"
+	"dragoman/app/guard/bound"
 )
 
 const glossariesPath = "/glossaries"
@@ -106,6 +108,9 @@ const (
 func (g *glossariesAPI) entries(c *gin.Context) (any, error) {
 	ctx, owner, id := askedFor(c)
 	pair := glossary.Pair{From: c.Query("from"), To: c.Query("to")}
+	if err := cmp.Or(bound.Text("from", len(pair.From)), bound.Text("to", len(pair.To))); err != nil {
+		return nil, err
+	}
 	if pair.From == "" || pair.To == "" {
 		found, err := g.glossaries.Get(ctx, owner, id)
 		if err != nil {

@@ -7,8 +7,10 @@ import (
 	"github.com/gin-gonic/gin"
 	"github.com/go-json-experiment/json"
 
+	"dragoman/app/api/dialect"
 	"dragoman/app/fault"
 	"dragoman/app/glossary"
+	"dragoman/app/guard/bound"
 	"dragoman/app/text/excerpt"
 	"dragoman/app/text/language"
 	"dragoman/app/translate"
@@ -26,9 +28,6 @@ func (d glossaryDraft) missing(field string) error {
 	}
 	return missing(field)
 }
-
-// mostDictionaries is how many a request may have.
-const mostDictionaries = 1000
 
 // glossaryBody is a glossary in JSON.
 type glossaryBody struct {
@@ -81,8 +80,11 @@ type glossaryReader struct {
 // text reads terms whose languages are in the query.
 func (in glossaryReader) text(c *gin.Context, format glossary.Format, raw []byte) (glossaryDraft, error) {
 	draft, query := glossaryDraft{inQuery: true}, c.Request.URL.Query()
-	for _, field := range []string{"from", "to"} {
-		if query.Get(field) == "" {
+	for _, field := range []string{"from", "to", "name"} {
+		if err := bound.Text(field, len(query.Get(field))); err != nil {
+			return draft, err
+		}
+		if field != "name" && query.Get(field) == "" {
 			return draft, draft.missing(field)
 		}
 	}
@@ -102,7 +104,7 @@ func (in glossaryReader) text(c *gin.Context, format glossary.Format, raw []byte
 func (in glossaryReader) json(raw []byte) (glossaryDraft, error) {
 	var draft glossaryDraft
 	var parsed glossaryBody
-	bounded := json.WithUnmarshalers(json.JoinUnmarshalers(atMost[dictionaryInput](mostDictionaries, tooManyRecords), atMost[entryInput](in.limits.Terms, tooManyRecords)))
+	bounded := json.WithUnmarshalers(json.JoinUnmarshalers(atMost[dictionaryInput](bound.Terms, tooManyRecords), atMost[entryInput](in.limits.Terms, tooManyRecords), dialect.Bounded(fieldName)))
 	if err := json.Unmarshal(raw, &parsed, json.RejectUnknownMembers(true), bounded); err != nil {
 		return draft, tooManyEntries(explainJSON(err))
 	}

@@ -9,12 +9,13 @@ import (
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/encoding"
-	"google.golang.org/grpc/encoding/proto"
+	encodingproto "google.golang.org/grpc/encoding/proto"
 	"google.golang.org/grpc/health/grpc_health_v1"
 	"google.golang.org/grpc/keepalive"
 	"google.golang.org/grpc/mem"
 	"google.golang.org/grpc/reflection"
 	"google.golang.org/grpc/status"
+	"google.golang.org/protobuf/proto"
 
 	"dragoman/app/api/dropin/openinference"
 	"dragoman/app/api/dropin/openinference/inferencepb"
@@ -56,7 +57,7 @@ func (a *API) GRPC(options ...grpc.ServerOption) *GRPCServer {
 	counted := &calls{memory: a.cfg.Memory, conns: make(map[string]*countedConn)}
 	server := grpc.NewServer(append(options,
 		grpc.MaxRecvMsgSize(int(a.cfg.MaxBodyBytes)), grpc.MaxConcurrentStreams(maxStreams), grpc.MaxHeaderListSize(maxMetadata),
-		grpc.ConnectionTimeout(handshakeTime), grpc.ForceServerCodecV2(boundedCodec{encoding.GetCodecV2(proto.Name), a.cfg.MaxRecords}),
+		grpc.ConnectionTimeout(handshakeTime), grpc.ForceServerCodecV2(boundedCodec{encoding.GetCodecV2(encodingproto.Name), a.cfg.MaxRecords}),
 		grpc.KeepaliveParams(keepalive.ServerParameters{MaxConnectionIdle: connectionIdle, Time: pingInterval, Timeout: pingTimeout}),
 		grpc.KeepaliveEnforcementPolicy(keepalive.EnforcementPolicy{MinTime: leastPing, PermitWithoutStream: true}),
 		grpc.UnknownServiceHandler(openinference.Unserved), grpc.NumStreamWorkers(streamWorkers), grpc.StatsHandler(counted),
@@ -86,17 +87,19 @@ type boundedCodec struct {
 
 // Unmarshal implements [encoding.CodecV2].
 func (b boundedCodec) Unmarshal(data mem.BufferSlice, v any) error {
-	in, ok := v.(*inferencepb.ModelInferRequest)
-	if !ok {
+	in, ok := v.(proto.Message)
+	if !ok || in.ProtoReflect().Descriptor().ParentFile() != inferencepb.File_inference_proto {
 		return b.CodecV2.Unmarshal(data, v)
 	}
 	raw := data.MaterializeToBuffer(mem.DefaultBufferPool())
 	defer raw.Free()
-	if err := openinference.CheckMessage(raw.ReadOnlyData(), b.most); err != nil {
+	if err := openinference.CheckMessage(raw.ReadOnlyData(), in.ProtoReflect().Descriptor(), b.most); err != nil {
 		openinference.Refuse(in, err)
 		return nil
 	}
-	return b.CodecV2.Unmarshal(mem.BufferSlice{raw}, v)
+	err := b.CodecV2.Unmarshal(mem.BufferSlice{raw}, v)
+	in.ProtoReflect().SetUnknown(nil)
+	return err
 }
 
 // health answers grpc.health.v1: whether requests are welcome.

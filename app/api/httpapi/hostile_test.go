@@ -142,7 +142,7 @@ func TestRefusals(t *testing.T) {
 		{"model that climbs", post, path, model(`"../../etc/passwd"`), nil, 404, "unknown_model", "payload.model"},
 		{"model that is two dots", post, path, model(`".."`), nil, 404, "unknown_model", "payload.model"},
 		{"model with control characters", post, path, model(`"\u0000\n\r\u001b[31m\u202e"`), nil, 404, "unknown_model", "payload.model"},
-		{"model that is long", post, path, model(`"` + strings.Repeat("m", 1800) + `"`), nil, 404, "unknown_model", "payload.model"},
+		{"model that is long", post, path, model(`"` + strings.Repeat("m", 1800) + `"`), nil, 400, "invalid_value", "payload.model"},
 		{"model with a space", post, path, model(`"default "`), nil, 404, "unknown_model", "payload.model"},
 		{"model in another case", post, path, model(`"DEFAULT"`), nil, 404, "unknown_model", "payload.model"},
 		{"model empty", post, path, model(`""`), nil, 400, "invalid_value", "payload.model"},

@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
+	"fmt"
 	"net/http"
 	"strings"
 	"sync/atomic"
@@ -17,6 +18,7 @@ import (
 	"dragoman/app/guard/access"
 	"dragoman/app/guard/admission"
 	"dragoman/app/guard/admission/cost"
+	"dragoman/app/guard/bound"
 	"dragoman/app/jobs"
 	"dragoman/app/translate"
 )
@@ -32,7 +34,6 @@ const (
 	mostJobStreams = 1024
 
 	idempotencyHeader = "Idempotency-Key"
-	longestKey        = 200
 )
 
 // JobsConfig is what an API needs to have jobs.
@@ -187,12 +188,12 @@ func idempotencyKey(h http.Header) (string, error) {
 		return "", nil
 	}
 	key := values[0]
-	valid := len(values) == 1 && len(key) >= 1 && len(key) <= longestKey
+	valid := len(values) == 1 && len(key) >= 1 && len(key) <= bound.IdempotencyKey
 	for i := range len(key) {
 		valid = valid && key[i] > ' ' && key[i] < 0x7f
 	}
 	if !valid {
-		return "", access.InvalidHeader(idempotencyHeader, key, "1 to 200 visible characters of ASCII, once")
+		return "", access.InvalidHeader(idempotencyHeader, key, fmt.Sprintf("1 to %d visible characters of ASCII, once", bound.IdempotencyKey))
 	}
 	return key, nil
 }

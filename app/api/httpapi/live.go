@@ -10,14 +10,7 @@ import (
 	"dragoman/app/translate"
 )
 
-const (
-	livePath = "/live"
-
-	// mostEdits is how many edits may come together.
-	mostEdits = 256
-	// mostLanguages is how many may be named where there can be only one, for a clear answer.
-	mostLanguages = 8
-)
+const livePath = "/live"
 
 // LiveConfig is what an API needs to have live text.
 type LiveConfig struct {

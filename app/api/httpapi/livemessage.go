@@ -70,7 +70,7 @@ type liveMessage struct {
 
 // decodeMessage reads a message.
 func decodeMessage(raw []byte) (m liveMessage, err error) {
-	if err := decodeInput(raw, mostLanguages, &m); err != nil {
+	if err := decodeInput(raw, 1, &m); err != nil {
 		return m, err
 	}
 	if asked := count(m.Payload != nil, m.Resume.set, m.End.value, m.Number.set); asked > 1 {

@@ -4,6 +4,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/assert"
+
+	"dragoman/app/guard/bound"
 )
 
 // A message is read, or refused with a failure that says why; its edits name places that there can be.
@@ -24,7 +26,7 @@ func FuzzLiveMessage(f *testing.F) {
 		if err != nil {
 			return
 		}
-		assert.LessOrEqual(t, len(edits.List), mostEdits)
+		assert.LessOrEqual(t, len(edits.List), bound.Edits)
 		for _, e := range edits.List {
 			assert.GreaterOrEqual(t, e.From, -1)
 		}

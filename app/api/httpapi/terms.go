@@ -7,9 +7,6 @@ import (
 	"dragoman/app/translate"
 )
 
-// maxTerms is how many terms the glossary in a request may have.
-const maxTerms = 1000
-
 // termInput is a term of a glossary.
 type termInput struct {
 	Source *string          `json:"source"`

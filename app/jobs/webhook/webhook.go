@@ -19,14 +19,13 @@ import (
 
 	standardwebhooks "github.com/standard-webhooks/standard-webhooks/libraries/go"
 
+	"dragoman/app/guard/bound"
 	"dragoman/app/jobs"
 )
 
 const (
 	// timeout is how long a receiver may take, from its name to the end of its answer.
 	timeout = 15 * time.Second
-	// mostURL is how long a URL may be, in bytes.
-	mostURL = 2048
 	// mostAnswer is what is read of an answer, so that its connection can be used again.
 	mostAnswer = 4 << 10
 )
@@ -69,8 +68,8 @@ func New(cfg Config) (*Sender, error) {
 func (s *Sender) Check(address string) error {
 	u, err := url.Parse(address)
 	switch {
-	case len(address) > mostURL:
-		return fmt.Errorf("a URL of %d bytes: use at most %d", len(address), mostURL)
+	case len(address) > bound.URL:
+		return fmt.Errorf("a URL of %d bytes: use at most %d", len(address), bound.URL)
 	case err != nil || u.Hostname() == "" || u.User != nil || u.Fragment != "":
 		return errors.New("not a URL: use one such as https://example.com/hook, without a user's name or a fragment")
 	case u.Scheme == "http" && s.cfg.Private:

@@ -13,14 +13,12 @@ import (
 	"dragoman/app/fault"
 	"dragoman/app/glossary"
 	"dragoman/app/guard/body"
+	"dragoman/app/guard/bound"
 	"dragoman/app/translate"
 )
 
 // action is what a path below /translator ends in: gin has no colons in paths.
 const action = "action"
-
-// mostTerms is how many terms the glossary of a document may have.
-const mostTerms = 1000
 
 // Documents makes the route for documents, which are as large as the service allows: as
 // azure-ai-translation-document 2.0.0 calls it (SingleDocumentTranslationClient). Pages of other origins cannot use it:
@@ -74,7 +72,7 @@ func termsOf(call *dialect.Call, file body.File, pair glossary.Pair) []translate
 	if call.Err() != nil {
 		return nil
 	}
-	terms, err := glossary.Parse(format, string(file.Content), pair, mostTerms)
+	terms, err := glossary.Parse(format, string(file.Content), pair, bound.Terms)
 	call.Fail(err)
 	return terms.List
 }

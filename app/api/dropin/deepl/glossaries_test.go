@@ -134,7 +134,7 @@ func TestTranslateWithSeveralGlossaries(t *testing.T) {
 		step{"POST", "/v2/translate", jsonType, `{"text":["a"],"source_lang":"EN","target_lang":"FR","glossary_id":"a","glossary_ids":["b"]}`, 400,
 			`{"message":"'glossary_id' and 'glossary_ids' cannot be used together."}`},
 		step{"POST", "/v2/translate", jsonType, `{"text":["a"],"source_lang":"EN","target_lang":"FR","glossary_ids":["1","2","3","4","5","6"]}`, 400,
-			`{"message":"'glossary_ids' has more than 5 glossaries."}`},
+			`{"message":"The field glossary_ids has more than the 5 items that are allowed: send fewer."}`},
 	)
 }
 
@@ -161,7 +161,7 @@ func TestGlossariesRefuse(t *testing.T) {
 		{"POST", "/v3/glossaries", `{"name":"n","dictionaries":{}}`, 400, "dictionaries is an object, expected an array"},
 		{"POST", "/v3/glossaries", `{"name":"n","dictionaries":["x"]}`, 400, "dictionaries[0] is a string, expected an object"},
 		{"POST", "/v3/glossaries", `{"name":"n","dictionaries":[{"source_lang":"en","target_lang":"fr"}]}`, 400, "Parameter 'entries' not specified."},
-		{"POST", "/v3/glossaries", `{"name":"n","dictionaries":[` + strings.Repeat(`{},`, 1000) + `{}]}`, 400, "dictionaries has more than 1000 objects"},
+		{"POST", "/v3/glossaries", `{"name":"n","dictionaries":[` + strings.Repeat(`{},`, 1000) + `{}]}`, 400, "field dictionaries has more than the 1000 items"},
 		{"PATCH", "/v3/glossaries/x", `{}`, 400, "Neither 'name' nor 'dictionaries' specified."},
 		{"PATCH", "/v3/glossaries/x", `{"name":"n"}`, 404, "There is no such glossary"},
 		{"PUT", "/v3/glossaries/x/dictionaries", dictionary(`"entries":"a\tb"`), 404, "There is no such glossary"},

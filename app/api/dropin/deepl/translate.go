@@ -49,17 +49,12 @@ func serveTranslation(call *dialect.Call) (any, error) {
 	return out, nil
 }
 
-// mostGlossaries is how many a request may name.
-const mostGlossaries = 5
-
 // glossaryIDs reads the glossaries of a request, none where it names none.
 func glossaryIDs(fields dialect.Fields) []string {
 	id, ids := fields.Text("glossary_id"), fields.Names("glossary_ids")
 	switch {
 	case id != "" && len(ids) > 0:
 		fields.Fail(dialect.Refuse("'glossary_id' and 'glossary_ids' cannot be used together."))
-	case len(ids) > mostGlossaries:
-		fields.Fail(dialect.Refuse("'glossary_ids' has more than %d glossaries.", mostGlossaries))
 	case id != "":
 		return []string{id}
 	}

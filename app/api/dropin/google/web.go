@@ -49,6 +49,7 @@ func serveWeb(call *dialect.Call) (any, error) {
 	if parts, _ := call.Texts("dt"); len(parts) > 0 && !slices.Contains(parts, "t") {
 		call.Fail(dialect.Refuse("Invalid request: this server has translations only, send dt=t"))
 	}
+	call.Text("client") // whoever it is
 	named := call.Bool("dj")
 	from, to := call.Pair("sl", "tl")
 	results, err := call.Translate(dialect.Request{From: from, To: to, Texts: texts})

@@ -50,7 +50,7 @@ type served struct {
 
 // serve serves nllb-serve's /translate.
 func serve(call *dialect.Call) (any, error) {
-	begun, texts := time.Now(), call.Needed("source")
+	begun, texts := time.Now(), call.Prose("source")
 	if len(texts) == 0 {
 		call.Fail(dialect.RefuseAs(fault.MissingField, "Please submit 'source' parameter"))
 	}

@@ -5,9 +5,12 @@ import (
 	"strings"
 
 	"google.golang.org/protobuf/encoding/protowire"
+	"google.golang.org/protobuf/proto"
+	"google.golang.org/protobuf/reflect/protoreflect"
 
 	pb "dragoman/app/api/dropin/openinference/inferencepb"
 	"dragoman/app/fault"
+	"dragoman/app/guard/bound"
 	"dragoman/app/text/excerpt"
 	"dragoman/app/translate"
 )
@@ -128,73 +131,34 @@ func (req request) message(a answer, results []translate.Result, raw bool) *pb.M
 	return out
 }
 
-// Numbers of the fields of a ModelInferRequest, its inputs and their contents, that may come again and again.
-const (
-	fieldParameters, fieldInputs, fieldOutputs, fieldRaw = 4, 5, 6, 7
-	fieldShape, fieldInputParameters, fieldContents      = 3, 4, 5
-	fieldBytes                                           = 8
-)
-
-// parts are bounds on what a message has.
-type parts struct {
-	most   map[protowire.Number]int    // how often a field may come; any number of times where it is not there
-	within map[protowire.Number]*parts // of messages in fields
-	shape  protowire.Number            // the field whose bytes are numbers of a shape; 0: there is none
-}
-
-// elements, in place of a bound, is that on the elements of a tensor.
-const elements = -1
-
-// requestParts are the bounds of a ModelInferRequest: tensors of BYTES alone.
-var requestParts = func() *parts {
-	ofTensor := map[protowire.Number]int{fieldShape: fewItems, fieldInputParameters: 4 * fewItems, fieldContents: 1}
-	contents := &parts{most: map[protowire.Number]int{1: 0, 2: 0, 3: 0, 4: 0, 5: 0, 6: 0, 7: 0, fieldBytes: elements}}
-	return &parts{
-		most: map[protowire.Number]int{fieldParameters: 4 * fewItems, fieldInputs: fewItems, fieldOutputs: fewItems, fieldRaw: fewItems},
-		within: map[protowire.Number]*parts{
-			fieldInputs:  {most: ofTensor, shape: fieldShape, within: map[protowire.Number]*parts{fieldContents: contents}},
-			fieldOutputs: {most: ofTensor},
-		},
-	}
-}()
-
-// CheckMessage fails where a ModelInferRequest, as it comes, has more parts than any that makes sense, or tensors of another
-// type than BYTES: parts of two bytes each would take hundreds of times as much memory. most are the elements
-// of a tensor; 0: there is no bound.
-func CheckMessage(raw []byte, most int) error {
+// CheckMessage fails where a message, as it comes, has more of a field than it may, see package bound: parts of two bytes each
+// would take hundreds of times as much memory. most are the elements of a tensor; 0: there is no bound.
+func CheckMessage(raw []byte, of protoreflect.MessageDescriptor, most int) error {
 	if most == 0 {
 		most = math.MaxInt
 	}
-	return requestParts.check(raw, most)
-}
-
-func (p *parts) check(raw []byte, most int) error {
-	var seen [8 + 1]int // by field
+	seen := make([]int, of.Fields().Len())
 	for len(raw) > 0 {
-		field, kind, n := protowire.ConsumeTag(raw)
-		size := protowire.ConsumeFieldValue(field, kind, raw[max(n, 0):])
+		number, kind, n := protowire.ConsumeTag(raw)
+		size := protowire.ConsumeFieldValue(number, kind, raw[max(n, 0):])
 		if n < 0 || size < 0 {
 			return nil // which the decoder finds out
 		}
-		if limit, bounded := p.most[field]; bounded {
-			if limit == elements {
-				limit = most
-			}
-			if seen[field]++; seen[field] > limit {
-				return refuse("the request has more than %d of the field %d", limit, field)
-			}
-		}
 		value := raw[n : n+size]
 		raw = raw[n+size:]
-		if kind != protowire.BytesType {
-			continue
+		field := of.Fields().ByNumber(number)
+		if field == nil {
+			continue // what is not known stays as it is
 		}
-		part, _ := protowire.ConsumeBytes(value)
-		if field == p.shape && len(part) > 10*fewItems {
-			return refuse("the shape of an input has more than %d items", fewItems)
+		if kind == protowire.BytesType {
+			value, _ = protowire.ConsumeBytes(value)
 		}
-		if inner := p.within[field]; inner != nil {
-			if err := inner.check(part, most); err != nil {
+		seen[field.Index()] += itemsOf(field, kind, value)
+		if err := checkField(field, seen[field.Index()], value, most); err != nil {
+			return err
+		}
+		if inner := field.Message(); inner != nil && kind == protowire.BytesType {
+			if err := CheckMessage(value, inner, most); err != nil {
 				return err
 			}
 		}
@@ -202,12 +166,55 @@ func (p *parts) check(raw []byte, most int) error {
 	return nil
 }
 
-// refusedKey is the parameter that says why a message was not read.
-const refusedKey = "dragoman.refused"
+// itemsOf is how many items a part of a message adds to its field: numbers may come together, each in a byte or more.
+func itemsOf(field protoreflect.FieldDescriptor, kind protowire.Type, value []byte) int {
+	if isText(field) || field.Message() != nil || kind != protowire.BytesType {
+		return 1
+	}
+	return len(value)
+}
+
+func isText(field protoreflect.FieldDescriptor) bool {
+	return field.Kind() == protoreflect.StringKind || field.Kind() == protoreflect.BytesKind
+}
+
+// checkField fails where a field has so many items, or text, and may not. Of tensors there are few, and numbers are in shapes alone.
+func checkField(field protoreflect.FieldDescriptor, items int, value []byte, most int) error {
+	name, limit := string(field.Name()), 1
+	switch {
+	case field.IsMap() || field.IsList() && isText(field):
+		limit = bound.Most(name, most)
+	case field.IsList() && field.Message() != nil:
+		limit = bound.Tensors
+	case field.IsList():
+		limit = 10 * bound.Tensors // bytes at most
+	}
+	if items > limit {
+		return refuse("the field %s has more than the %d items that are allowed: send fewer", name, limit)
+	}
+	if isText(field) {
+		return bound.Text(name, len(value))
+	}
+	return nil
+}
+
+// refusedField is the number of a field, which no message has, that says why a message was not read.
+const refusedField = protowire.MaxValidNumber
 
 // Refuse makes a message one that is answered with an error: that of [CheckMessage].
-func Refuse(in *pb.ModelInferRequest, err error) {
-	in.Parameters = map[string]*pb.InferParameter{refusedKey: {ParameterChoice: &pb.InferParameter_StringParam{StringParam: err.Error()}}}
+func Refuse(in proto.Message, err error) {
+	in.ProtoReflect().SetUnknown(protowire.AppendString(protowire.AppendTag(nil, refusedField, protowire.BytesType), err.Error()))
+}
+
+// refusal is why a message was not read; nil where it was.
+func refusal(in proto.Message) error {
+	raw := in.ProtoReflect().GetUnknown()
+	number, _, n := protowire.ConsumeTag(raw)
+	if n < 0 || number != refusedField {
+		return nil
+	}
+	why, _ := protowire.ConsumeString(raw[n:])
+	return refuse("%s", why)
 }
 
 // bytesOf is about what the texts and parameters of a message take.

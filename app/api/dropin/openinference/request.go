@@ -14,6 +14,7 @@ import (
 	"dragoman/app/api/dialect"
 	"dragoman/app/decode/engine"
 	"dragoman/app/fault"
+	"dragoman/app/guard/bound"
 	"dragoman/app/text/excerpt"
 	"dragoman/app/translate"
 )
@@ -66,14 +67,15 @@ type outputBody struct {
 	} `json:"parameters"`
 }
 
-// fewItems is how many items lists have in any request that makes sense.
-const fewItems = 16
-
-// few bounds the lists of a request.
-var few = json.WithUnmarshalers(json.JoinUnmarshalers(dialect.AtMost[inputBody](fewItems, tooMany), dialect.AtMost[outputBody](fewItems, tooMany), dialect.AtMost[int64](fewItems, tooMany)))
+// few bounds the lists of a request, and what it has beside texts.
+var few = json.WithUnmarshalers(json.JoinUnmarshalers(
+	dialect.AtMost[inputBody](bound.Tensors, tooMany), dialect.AtMost[outputBody](bound.Tensors, tooMany), dialect.AtMost[int64](bound.Tensors, tooMany),
+	dialect.Bounded(func(at jsontext.Pointer) string {
+		return excerpt.Of(strings.ReplaceAll(strings.TrimPrefix(string(at), "/"), "/", "."))
+	})))
 
 func tooMany(at jsontext.Pointer) error {
-	return refuse("%s has more than %d items", strings.TrimPrefix(string(at), "/"), fewItems)
+	return refuse("%s has more than %d items", strings.TrimPrefix(string(at), "/"), bound.Tensors)
 }
 
 // unmarshal reads JSON. Fields that are not known are ignored, as Triton does.

@@ -70,6 +70,9 @@ func (r *RPC) Dialect() dialect.Dialect {
 				return nil, fault.New(fault.NotFound, "", "there is no such route")
 			}
 			c.Params = gin.Params{{Key: "model", Value: e.model}, {Key: "version", Value: e.version}}
+			if err := refusal(e.in); err != nil {
+				return nil, err
+			}
 			answer, err := h(c)
 			e.answer = answer
 			return nil, err
@@ -109,9 +112,6 @@ func (r *RPC) inferMessage(c *gin.Context, models Models) (any, error) {
 		return nil, err
 	}
 	in := exchangeOf(c).in.(*pb.ModelInferRequest)
-	if why := in.GetParameters()[refusedKey].GetStringParam(); why != "" {
-		return nil, refuse("%s", why)
-	}
 	ctx, size := c.Request.Context(), bytesOf(in)
 	admission.Charge(ctx, access.Caller(c.Request))
 	if err := admission.Take(ctx, size*cost.BodyByte); err != nil {
@@ -241,6 +241,9 @@ func (r *RPC) ServerReady(context.Context, *pb.ServerReadyRequest) (*pb.ServerRe
 
 // ModelReady implements the service. As with Triton, a model that is not known is not ready.
 func (r *RPC) ModelReady(_ context.Context, in *pb.ModelReadyRequest) (*pb.ModelReadyResponse, error) {
+	if err := refusal(in); err != nil {
+		return nil, statusOf(fault.Explain(err, fault.Situation{}))
+	}
 	models := r.cfg.Models()
 	if models == nil {
 		return &pb.ModelReadyResponse{}, nil

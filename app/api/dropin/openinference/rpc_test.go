@@ -3,8 +3,10 @@ package openinference
 import (
 	"context"
 	"encoding/base64"
+	"errors"
 	"fmt"
 	"net"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -22,10 +24,12 @@ import (
 	"google.golang.org/protobuf/encoding/protojson"
 	"google.golang.org/protobuf/encoding/protowire"
 	"google.golang.org/protobuf/proto"
+	"google.golang.org/protobuf/reflect/protoreflect"
 
 	"dragoman/app/api/dialect"
 	pb "dragoman/app/api/dropin/openinference/inferencepb"
 	"dragoman/app/fault"
+	"dragoman/app/guard/bound"
 )
 
 // clientOf serves the protocol over gRPC in memory until the test's end, and returns a client of it.
@@ -139,13 +143,28 @@ func TestInferMessagesRefused(t *testing.T) {
 		{"no UTF-8", with(toFrenchMessage + `,"inputs":[{"name":"text","datatype":"BYTES","shape":[1],"contents":{"bytesContents":["/w=="]}}]`), codes.InvalidArgument, "not UTF-8"},
 		{"another type", with(toFrenchMessage + `,"inputs":[{"name":"text","datatype":"INT32","shape":[1],"contents":{"intContents":[1]}}]`), codes.InvalidArgument, "use BYTES"},
 		{"too many", with(toFrenchMessage + `,"inputs":[{"name":"text","datatype":"BYTES","shape":[6],` + inContents("a", "a", "a", "a", "a", "a") + `}]`), codes.ResourceExhausted, "at most 5 are allowed"},
-		{"refused before", with(`"parameters":{"` + refusedKey + `":{"stringParam":"too many"}}`), codes.InvalidArgument, "too many"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			_, err := c.ModelInfer(t.Context(), message(t, test.in))
 			assert.Equal(t, test.code, status.Code(err), err)
 			assert.ErrorContains(t, err, test.want)
 		})
+	}
+}
+
+// A message that was not read is answered with why, whatever the method.
+func TestMessagesThatAreNotRead(t *testing.T) {
+	c := clientOf(t, translator{}, &fake{}, nil)
+	infer, ready, loaded := &pb.ModelInferRequest{ModelName: "default"}, &pb.ModelReadyRequest{Name: "default"}, &pb.RepositoryModelLoadRequest{ModelName: "default"}
+	for _, in := range []proto.Message{infer, ready, loaded} {
+		Refuse(in, errors.New("too many"))
+	}
+	_, ofInfer := c.ModelInfer(t.Context(), infer)
+	_, ofReady := c.ModelReady(t.Context(), ready)
+	_, ofLoad := c.RepositoryModelLoad(t.Context(), loaded)
+	for _, err := range []error{ofInfer, ofReady, ofLoad} {
+		assert.Equal(t, codes.InvalidArgument, status.Code(err), err)
+		assert.ErrorContains(t, err, "too many")
 	}
 }
 
@@ -294,6 +313,8 @@ func TestDeadlineOfCalls(t *testing.T) {
 }
 
 func TestCheckMessage(t *testing.T) {
+	const parameters, inputs, outputs, rawInputs = 4, 5, 6, 7 // of a request
+	const shape, contents, bytesContents = 3, 5, 8            // of an input
 	many := func(field protowire.Number, n int) (raw []byte) {
 		for range n {
 			raw = protowire.AppendBytes(protowire.AppendTag(raw, field, protowire.BytesType), nil)
@@ -309,21 +330,70 @@ func TestCheckMessage(t *testing.T) {
 	}{
 		"nothing":          {nil, ""},
 		"no message":       {[]byte{0xff}, ""}, // the decoder says so
-		"inputs":           {many(fieldInputs, 17), "more than 16 of the field 5"},
-		"outputs":          {many(fieldOutputs, 17), "more than 16 of the field 6"},
-		"raw tensors":      {many(fieldRaw, 1e6), "more than 16 of the field 7"},
-		"parameters":       {many(fieldParameters, 65), "more than 64 of the field 4"},
-		"elements":         {within(fieldInputs, within(fieldContents, many(fieldBytes, 6))), "more than 5 of the field 8"},
-		"as many elements": {within(fieldInputs, within(fieldContents, many(fieldBytes, 5))), ""},
-		"numbers":          {within(fieldInputs, within(fieldContents, within(3, make([]byte, 1e6)))), "more than 0 of the field 3"},
-		"contents again":   {within(fieldInputs, append(within(fieldContents, nil), within(fieldContents, nil)...)), "more than 1 of the field 5"},
-		"a long shape":     {within(fieldInputs, within(fieldShape, make([]byte, 1000))), "more than 16 items"},
+		"inputs":           {many(inputs, 17), "inputs has more than the 16 items"},
+		"outputs":          {many(outputs, 17), "outputs has more than the 16 items"},
+		"raw tensors":      {many(rawInputs, 1e6), "raw_input_contents has more than the 16 items"},
+		"parameters":       {many(parameters, 65), "parameters has more than the 64 items"},
+		"elements":         {within(inputs, within(contents, many(bytesContents, 6))), "bytes_contents has more than the 5 items"},
+		"as many elements": {within(inputs, within(contents, many(bytesContents, 5))), ""},
+		"numbers":          {within(inputs, within(contents, within(3, make([]byte, 1e6)))), "int64_contents has more than the 160 items"},
+		"contents again":   {within(inputs, append(within(contents, nil), within(contents, nil)...)), "contents has more than the 1 items"},
+		"a long shape":     {within(inputs, within(shape, make([]byte, 1000))), "shape has more than the 160 items"},
+		"a long id":        {within(3, make([]byte, 4000)), "the field id has 4000 bytes, at most 1024 are allowed"},
 	} {
-		err := CheckMessage(test.raw, 5)
+		err := CheckMessage(test.raw, (&pb.ModelInferRequest{}).ProtoReflect().Descriptor(), 5)
 		if test.want == "" {
 			assert.NoError(t, err, name)
 		} else {
 			assert.ErrorContains(t, err, test.want, name)
+		}
+	}
+}
+
+// Each field of each request is in the table of bounds, and refused where it has a thousand times as much.
+func TestFieldsOfMessagesAreBounded(t *testing.T) {
+	methods := pb.File_inference_proto.Services().Get(0).Methods()
+	for i := range methods.Len() {
+		of := methods.Get(i).Input()
+		eachField(of, nil, func(path []protoreflect.FieldDescriptor) {
+			field := path[len(path)-1]
+			row, known := bound.Of(string(field.Name()))
+			if isText(field) || field.IsMap() || field.IsList() && field.Message() != nil {
+				assert.True(t, known, "%s is not in the table of package bound", field.FullName())
+			}
+			value := []byte{}
+			n := 1
+			switch {
+			case isText(field) && row.Bytes != bound.Any:
+				value = make([]byte, 1000*row.Bytes)
+			case field.IsList() || field.IsMap():
+				n = 1000 * bound.Parameters
+			default:
+				return // a number, a message or a text
+			}
+			var raw []byte
+			for range n {
+				if field.Message() == nil && !isText(field) {
+					raw = protowire.AppendVarint(protowire.AppendTag(raw, field.Number(), protowire.VarintType), 1)
+					continue
+				}
+				raw = protowire.AppendBytes(protowire.AppendTag(raw, field.Number(), protowire.BytesType), value)
+			}
+			for k := len(path) - 2; k >= 0; k-- {
+				raw = protowire.AppendBytes(protowire.AppendTag(nil, path[k].Number(), protowire.BytesType), raw)
+			}
+			assert.ErrorContains(t, CheckMessage(raw, of, 1000), string(field.Name()), field.FullName())
+		})
+	}
+}
+
+// eachField visits the fields of a message, and those of messages in it, each with the fields that lead to it.
+func eachField(of protoreflect.MessageDescriptor, path []protoreflect.FieldDescriptor, visit func(path []protoreflect.FieldDescriptor)) {
+	for i := range of.Fields().Len() {
+		to := append(slices.Clone(path), of.Fields().Get(i))
+		visit(to)
+		if inner := of.Fields().Get(i).Message(); inner != nil {
+			eachField(inner, to, visit)
 		}
 	}
 }
