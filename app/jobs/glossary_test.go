@@ -23,6 +23,11 @@ func TestTermsOfAJob(t *testing.T) {
 	assert.ErrorContains(t, err, "terms for 3 languages")
 	_, err = parseTerms([]byte("["), 0)
 	assert.ErrorContains(t, err, "cannot be read")
+	shared, err := marshal([][]translate.Term{{{Source: "cat", Target: "cat"}}})
+	require.NoError(t, err)
+	terms, err := parseTerms(shared, 7)
+	require.NoError(t, err)
+	assert.Len(t, terms, 1, "one list is for all languages")
 	assert.Equal(t, 2, NewRecord(Draft{Input: make([][]byte, 3), Request: Request{Glossary: true}}, 0, begin).Slices)
 	assert.Equal(t, 3, NewRecord(Draft{Input: make([][]byte, 3)}, 0, begin).Slices)
 }

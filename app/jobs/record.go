@@ -44,6 +44,26 @@ func ParseRecord(raw []byte) (*Record, error) {
 	return r, nil
 }
 
+// ParseHead reads of a record what lists of jobs show: nothing of the request, and of a document what it is called.
+func ParseHead(raw []byte) (*Record, error) {
+	head := struct {
+		*Record
+		Request  struct{}
+		Document *struct {
+			Name, Kind string
+			Bytes      int64
+			HeaderKept bool
+		}
+	}{Record: new(Record)}
+	if err := json.Unmarshal(raw, &head); err != nil {
+		return nil, fmt.Errorf("a job cannot be read: %w", err)
+	}
+	if d := head.Document; d != nil {
+		head.Record.Document = &Document{Name: d.Name, Kind: d.Kind, Bytes: d.Bytes, HeaderKept: d.HeaderKept}
+	}
+	return head.Record, nil
+}
+
 // stamp is a time as it is kept.
 func stamp(t time.Time) time.Time { return t.UTC().Truncate(time.Millisecond) }
 

@@ -169,6 +169,25 @@ func TestStoredForm(t *testing.T) {
 	var read Record
 	require.NoError(t, json.Unmarshal(want, &read))
 	assert.Equal(t, *r, read)
+
+	// A list reads what it shows.
+	head, err := ParseHead(want)
+	require.NoError(t, err)
+	read.Request, read.Document = Request{}, &Document{Name: "n.csv", Kind: "csv", Bytes: 5, HeaderKept: true}
+	assert.Equal(t, read, *head)
+	_, err = ParseHead([]byte("["))
+	assert.ErrorContains(t, err, "cannot be read")
+}
+
+// What a list reads of jobs does not grow with what they are to be done with.
+func TestHeadsAreSmall(t *testing.T) {
+	allocated := func(columns int) float64 {
+		r := NewRecord(Draft{Document: &Document{Columns: make([]string, columns)}, Request: Request{Request: translate.Request{Terms: make([]translate.Term, columns)}}}, time.Hour, begin)
+		raw, err := json.Marshal(r)
+		require.NoError(t, err)
+		return testing.AllocsPerRun(3, func() { _, _ = ParseHead(raw) })
+	}
+	assert.InDelta(t, allocated(1), allocated(10_000), 10)
 }
 
 func TestSlices(t *testing.T) {

@@ -16,6 +16,7 @@ import (
 	"dragoman/app/fault"
 	"dragoman/app/guard/admission"
 	"dragoman/app/guard/admission/cost"
+	"dragoman/app/guard/bound"
 	"dragoman/app/outage"
 	"dragoman/app/translate"
 )
@@ -116,7 +117,7 @@ type Submission struct {
 	Request          Request
 	Records          []translate.Record
 	Characters       int // as they are charged
-	// Terms are those of a stored glossary for each target language; nil for none.
+	// Terms are those of stored glossaries for each target language; nil: the request's own are for all of them.
 	Terms [][]translate.Term
 	// Document is the one that the records are the texts of, without Bytes and Parts, and File is its
 	// file, which is not to be changed. nil: there is none.
@@ -189,6 +190,13 @@ func (s *Service) Submit(ctx context.Context, sub Submission) (job Job, created 
 	if err != nil {
 		return job, false, err
 	}
+	if own := sub.Request.Terms; len(sub.Terms) == 0 && len(own) > 0 {
+		sub.Terms, sub.Request.Terms = [][]translate.Term{own}, nil // beside the texts: whoever reads the job reads none
+	}
+	options, err := optionBytes(sub)
+	if err != nil {
+		return job, false, err
+	}
 	if sub.Request.Glossary = len(sub.Terms) > 0; sub.Request.Glossary {
 		terms, err := marshal(sub.Terms)
 		if err != nil {
@@ -196,7 +204,7 @@ func (s *Service) Submit(ctx context.Context, sub Submission) (job Job, created 
 		}
 		input = append(input, terms)
 	}
-	bytes, languages := int64(0), int64(len(sub.Request.To))
+	bytes, languages := options, int64(len(sub.Request.To))
 	for _, slice := range input {
 		bytes += int64(len(slice))
 	}
@@ -224,6 +232,15 @@ func (s *Service) Submit(ctx context.Context, sub Submission) (job Job, created 
 		s.cfg.Log.Info("job submitted", "job", job.ID, "owner", job.Owner, "records", job.Progress.Records, "characters", job.Progress.Characters)
 	}
 	return job, created, s.noteStore(err)
+}
+
+// optionBytes is how many bytes a job keeps beside texts, terms and a file. It fails where they are more than [bound.JobOptions].
+func optionBytes(sub Submission) (int64, error) {
+	raw, err := marshal(Job{Request: sub.Request, Document: sub.Document})
+	if most := bound.JobOptions; err == nil && len(raw) > most {
+		err = fault.New(fault.TooLarge, "", "the options of the job have %d bytes, at most %d are allowed: name fewer languages, columns or elements", len(raw), most)
+	}
+	return int64(len(raw)), err
 }
 
 // Room fails with a [*fault.Failure] where an owner has no room for another job, unless the key is that of one

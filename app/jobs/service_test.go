@@ -22,6 +22,7 @@ import (
 	"dragoman/app/decode/fleet"
 	"dragoman/app/fault"
 	"dragoman/app/guard/admission"
+	"dragoman/app/guard/bound"
 	"dragoman/app/jobs"
 	"dragoman/app/jobs/jobstore"
 	"dragoman/app/translate"
@@ -625,5 +626,23 @@ func TestLogOfBrokenStore(t *testing.T) {
 		time.Sleep(time.Minute)
 		synctest.Wait()
 		assert.Equal(t, 1, strings.Count(log.String(), "the store of jobs works again"))
+	})
+}
+
+// What a job is to be done with is bounded, and its terms are beside its texts: whoever reads the job reads none.
+func TestOptionsOfAJob(t *testing.T) {
+	f := &translator{}
+	within(t, f, nil, func(t *testing.T, s *fixture, _ func()) {
+		request := jobs.Request{Request: translate.Request{To: []string{"fr", "de"}, Terms: []translate.Term{{Source: "a", Target: "a"}}}}
+		job, _, err := s.Submit(t.Context(), jobs.Submission{Request: request, Records: []translate.Record{{ID: "1", Text: "a"}}})
+		require.NoError(t, err)
+		assert.Empty(t, job.Request.Terms)
+		synctest.Wait()
+		require.Len(t, f.calls, 2)
+		for _, call := range f.calls {
+			assert.Equal(t, request.Terms, call.Terms, call.To)
+		}
+		_, _, err = s.Submit(t.Context(), jobs.Submission{Request: request, Document: &jobs.Document{Columns: make([]string, bound.JobOptions)}})
+		assert.ErrorContains(t, err, "at most 65536 are allowed")
 	})
 }

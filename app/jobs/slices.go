@@ -60,11 +60,14 @@ func parseSlice(stored []byte) (s slice, err error) {
 	return s, nil
 }
 
-// parseTerms reads the terms of a target language.
+// parseTerms reads the terms of a target language, or those that all languages have.
 func parseTerms(stored []byte, language int) ([]translate.Term, error) {
 	var terms [][]translate.Term
 	if err := json.Unmarshal(stored, &terms); err != nil {
 		return nil, fmt.Errorf("the terms of a job cannot be read: %w", err)
+	}
+	if len(terms) == 1 {
+		return terms[0], nil
 	}
 	if language >= len(terms) {
 		return nil, fmt.Errorf("a job has terms for %d languages, and not for number %d", len(terms), language)

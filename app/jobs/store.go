@@ -104,7 +104,7 @@ type Store interface {
 	// Get returns a job. The error is ErrUnknown where there is none, or it has expired; ErrForgotten
 	// where the store may lose jobs, and could have lost this one.
 	Get(ctx context.Context, id string) (Job, error)
-	// List returns an owner's jobs, the newest first, at most so many of them.
+	// List returns an owner's jobs, the newest first, at most so many of them, as [ParseHead] reads them.
 	List(ctx context.Context, owner string, most int) ([]Job, error)
 	// Input returns a slice of a job that has not ended: what [Draft.Input] had, from 0 on. The
 	// error is ErrUnknown where it is not there (any more).

@@ -195,7 +195,7 @@ func keyed(tx store.Reader, owner, key string) (*jobs.Record, error) {
 	return load(tx, found[keyOf(owner, key)])
 }
 
-// owned are the jobs of an owner that are there and have not expired, the newest first, at most so many.
+// owned are the heads of an owner's jobs that are there and have not expired, the newest first, at most so many.
 func owned(tx store.Reader, owner string, most int) (list []jobs.Job, err error) {
 	for first, all := 0, false; len(list) < most && !all; first += most {
 		entries, err := tx.List(ofOwner(owner), store.Range{Newest: true, Skip: first, Most: most})
@@ -207,7 +207,7 @@ func owned(tx store.Reader, owner string, most int) (list []jobs.Job, err error)
 		for i, e := range entries {
 			keys[i] = recordOf(e.ID)
 		}
-		records, err := store.Load(tx, jobs.ParseRecord, keys...)
+		records, err := store.Load(tx, jobs.ParseHead, keys...)
 		if err != nil {
 			return nil, err
 		}

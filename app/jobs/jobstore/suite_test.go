@@ -191,7 +191,9 @@ func testList(t *testing.T, f fixture) {
 	list, err = f.List(t.Context(), "alice", 10)
 	require.NoError(t, err)
 	assert.Equal(t, []string{"c", "a", "b"}, ids(list), "the newest first")
-	assert.Equal(t, f.get(t, "c"), list[0])
+	head := f.get(t, "c")
+	head.Request = jobs.Request{}
+	assert.Equal(t, head, list[0], "without its request")
 	list, err = f.List(t.Context(), "alice", 2)
 	require.NoError(t, err)
 	assert.Equal(t, []string{"c", "a"}, ids(list))
