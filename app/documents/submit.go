@@ -12,6 +12,7 @@ import (
 	"dragoman/app/fault"
 	"dragoman/app/guard/admission"
 	"dragoman/app/guard/admission/cost"
+	"dragoman/app/guard/bound"
 	"dragoman/app/jobs"
 	"dragoman/app/text/wrap"
 	"dragoman/app/translate"
@@ -102,6 +103,9 @@ func (s *Service) Submit(ctx context.Context, from Sender, o Order) (job jobs.Jo
 
 // find is the kind of a document that is not too large.
 func (s *Service) find(o Order) (*document.Kind, error) {
+	if err := bound.Text("filename", len(o.Name)); err != nil {
+		return nil, err
+	}
 	switch size := int64(len(o.File)); {
 	case size == 0:
 		return nil, fault.New(fault.BrokenDocument, fileField, "the document is empty")

@@ -139,7 +139,7 @@ func readDocument(c *gin.Context) (sent sentDocument, err error) {
 		sent.order.Name = documents.NameIn(h.Get("Content-Disposition"))
 	}
 	sent.values.Del("name")
-	return sent, bound.Text("name", len(sent.order.Name))
+	return sent, nil
 }
 
 func (sent *sentDocument) readForm(raw []byte, boundary string) error {
@@ -155,9 +155,6 @@ func (sent *sentDocument) readForm(raw []byte, boundary string) error {
 		return fault.New(fault.UnknownField, excerpt.Of(form.Files[0].Field), "the document is in the field %s: send it as file", excerpt.Of(form.Files[0].Field))
 	}
 	file := form.Files[0]
-	if err := bound.Text("filename", len(file.Name)); err != nil {
-		return err
-	}
 	sent.order.Name, sent.order.MediaType, sent.order.File = file.Name, file.MediaType, file.Content
 	for name, values := range form.Values {
 		sent.values[name] = append(sent.values[name], values...)

@@ -18,9 +18,11 @@ import (
 	"net/http"
 	"net/url"
 	"os"
+	"path"
 	"path/filepath"
 	"slices"
 	"strings"
+	"unicode"
 
 	"github.com/go-json-experiment/json/jsontext"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
@@ -250,8 +252,25 @@ func (t tools) rewrite(ctx context.Context, d direction, name string, content []
 		_ = job.Cancel(context.WithoutCancel(ctx)) // nobody waits for it any more, and it may have ended
 		return nil, "", userError(err)
 	}
-	end := filepath.Ext(name)
-	return translated, strings.TrimSuffix(name, end) + "." + d.To + end, nil
+	return translated, resultName(name, d.To), nil
+}
+
+// resultName is what a file is called that is translated: letter.fr.docx, without folders, which are whoever's who sent it.
+func resultName(name, to string) string {
+	name = path.Base(path.Clean("/" + strings.ReplaceAll(strings.Map(printable, name), `\`, "/")))
+	if name = strings.Trim(name, "/. "); name == "" {
+		name = "document"
+	}
+	end := path.Ext(name)
+	return strings.TrimSuffix(name, end) + "." + path.Base(to) + end
+}
+
+// printable drops what belongs into no name.
+func printable(r rune) rune {
+	if !unicode.IsPrint(r) {
+		return -1
+	}
+	return r
 }
 
 // userError is an error as a model is told it: what the service says, which says what to do.
