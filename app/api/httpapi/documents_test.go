@@ -8,6 +8,7 @@ import (
 	"net/http/httptest"
 	"net/textproto"
 	"net/url"
+	"slices"
 	"strings"
 	"testing"
 
@@ -197,6 +198,11 @@ func TestHostileDocuments(t *testing.T) {
 		"an option":         {"a.txt", "x", []string{"options", `{"beams":"2"}`}, 400, `"wrong_type","field":"options.beams","message":"options.beams is a string, expected a whole number"`},
 		"no such option":    {"a.txt", "x", []string{"options", `{"beam":2}`}, 400, `"unknown_field","field":"options.beam"`},
 		"records":           {"a.txt", "x", []string{"records", `[]`}, 400, `"unknown_field","field":"records"`},
+		"many columns":      {"a.csv", "a,b\n", []string{"columns", strings.Repeat("1,", 50_000)}, 400, `"invalid_value","field":"columns","message":"the field columns has 50001 items, at most 200 are allowed: send fewer"`},
+		"columns again":     {"a.csv", "a,b\n", slices.Repeat([]string{"columns", "a"}, 500), 400, `"field":"columns","message":"the field columns has 500 items`},
+		"a long column":     {"a.csv", "a,b\n", []string{"columns", "a," + strings.Repeat("x", 1000)}, 400, `the field columns has 1000 bytes, at most 256 are allowed`},
+		"a long name":       {strings.Repeat("x", 2000) + ".txt", "x", nil, 400, `the field filename has 2004 bytes, at most 1024 are allowed`},
+		"long options":      {"a.txt", "x", []string{"options", `{"beams":2` + strings.Repeat(" ", 2000) + `}`}, 400, `the field options has 2011 bytes, at most 1024 are allowed`},
 		"webhook":           {"a.txt", "x", []string{"webhook", ""}, 400, `"invalid_value","field":"webhook"`},
 		"bad name of field": {"a.txt", "x", []string{"toLang\xff", "x"}, 400, `"unknown_field"`},
 		"not UTF-8":         {"a.txt", "x", []string{"model", "\xff"}, 400, `"invalid_value","field":"model"`},

@@ -7,6 +7,8 @@ import (
 	"io"
 	"log/slog"
 	"net"
+	"runtime"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -20,6 +22,8 @@ import (
 	"google.golang.org/grpc/credentials/insecure"
 	"google.golang.org/grpc/health/grpc_health_v1"
 	"google.golang.org/grpc/status"
+	"google.golang.org/protobuf/reflect/protoreflect"
+	"google.golang.org/protobuf/types/dynamicpb"
 
 	"dragoman/app/api/dropin/openinference/inferencepb"
 	"dragoman/app/guard/admission"
@@ -67,6 +71,59 @@ func TestHealthOfCalls(t *testing.T) {
 	assert.Equal(t, grpc_health_v1.HealthCheckResponse_NOT_SERVING, check())
 	_, err = inferencepb.NewGRPCInferenceServiceClient(conn).ModelInfer(t.Context(), &inferencepb.ModelInferRequest{ModelName: strings.Repeat("x", 2000)})
 	assert.Equal(t, codes.ResourceExhausted, status.Code(err))
+}
+
+// Whatever is too long in a call is refused by name, and nothing of it stays: an id of a sequence would be kept as a key.
+func TestFieldsOfCallsAreBounded(t *testing.T) {
+	memory := admission.New(1 << 30)
+	api := New(Config{MaxBodyBytes: 4 << 20, Memory: memory, RequestTimeout: time.Minute, Log: slog.New(slog.DiscardHandler)})
+	api.Ready(upper{}, func() []Model { return nil })
+	conn, err := grpc.NewClient(serveGRPC(t, api), grpc.WithTransportCredentials(insecure.NewCredentials()))
+	require.NoError(t, err)
+	defer func() { assert.NoError(t, conn.Close()) }()
+	service := inferencepb.File_inference_proto.Services().Get(0)
+	for i := range service.Methods().Len() {
+		method := service.Methods().Get(i)
+		fields := method.Input().Fields()
+		for j := range fields.Len() {
+			field, in := fields.Get(j), dynamicpb.NewMessage(method.Input())
+			if field.Kind() != protoreflect.StringKind || method.IsStreamingClient() {
+				continue
+			}
+			in.Set(field, protoreflect.ValueOfString(strings.Repeat("x", 1<<20)))
+			err := conn.Invoke(t.Context(), "/"+string(service.FullName())+"/"+string(method.Name()), in, dynamicpb.NewMessage(method.Output()))
+			assert.Equal(t, codes.InvalidArgument, status.Code(err), "%s: %v", field.FullName(), err)
+			assert.ErrorContains(t, err, "the field "+string(field.Name())+" has 1048576 bytes")
+		}
+	}
+	infer := func(id string) *inferencepb.ModelInferRequest {
+		text := func(s string) *inferencepb.InferParameter {
+			return &inferencepb.InferParameter{ParameterChoice: &inferencepb.InferParameter_StringParam{StringParam: s}}
+		}
+		start := &inferencepb.InferParameter{ParameterChoice: &inferencepb.InferParameter_BoolParam{BoolParam: true}}
+		return &inferencepb.ModelInferRequest{ModelName: "default", Parameters: map[string]*inferencepb.InferParameter{"sequence_id": text(id), "sequence_start": start}}
+	}
+	var before, after runtime.MemStats
+	runtime.GC()
+	runtime.ReadMemStats(&before)
+	c := inferencepb.NewGRPCInferenceServiceClient(conn)
+	for i := range 40 {
+		_, err := c.ModelInfer(t.Context(), infer(strings.Repeat("x", 3<<20)+strconv.Itoa(i)))
+		require.Equal(t, codes.InvalidArgument, status.Code(err), err)
+		require.ErrorContains(t, err, "the field parameters.value.string_param has")
+	}
+	stream, err := c.ModelStreamInfer(t.Context())
+	require.NoError(t, err)
+	require.NoError(t, stream.Send(infer(strings.Repeat("x", 3<<20))))
+	answer, err := stream.Recv()
+	require.NoError(t, err)
+	assert.Contains(t, answer.GetErrorMessage(), "string_param")
+	require.NoError(t, stream.CloseSend())
+	_, err = stream.Recv()
+	require.ErrorIs(t, err, io.EOF)
+	runtime.GC()
+	runtime.ReadMemStats(&after)
+	assert.Less(t, int64(after.HeapAlloc)-int64(before.HeapAlloc), int64(40<<20), "of 120 MB")
 }
 
 // TestPartsOfMessages sends the beginnings of many messages on one connection, whose ends never come: what gRPC has of

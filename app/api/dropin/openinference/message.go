@@ -137,6 +137,11 @@ func CheckMessage(raw []byte, of protoreflect.MessageDescriptor, most int) error
 	if most == 0 {
 		most = math.MaxInt
 	}
+	return checkParts("", raw, of, most)
+}
+
+// checkParts is CheckMessage for a message in the field that a prefix names.
+func checkParts(prefix string, raw []byte, of protoreflect.MessageDescriptor, most int) error {
 	seen := make([]int, of.Fields().Len())
 	for len(raw) > 0 {
 		number, kind, n := protowire.ConsumeTag(raw)
@@ -154,11 +159,11 @@ func CheckMessage(raw []byte, of protoreflect.MessageDescriptor, most int) error
 			value, _ = protowire.ConsumeBytes(value)
 		}
 		seen[field.Index()] += itemsOf(field, kind, value)
-		if err := checkField(field, seen[field.Index()], value, most); err != nil {
+		if err := checkField(prefix, field, seen[field.Index()], value, most); err != nil {
 			return err
 		}
 		if inner := field.Message(); inner != nil && kind == protowire.BytesType {
-			if err := CheckMessage(value, inner, most); err != nil {
+			if err := checkParts(prefix+string(field.Name())+".", value, inner, most); err != nil {
 				return err
 			}
 		}
@@ -179,8 +184,8 @@ func isText(field protoreflect.FieldDescriptor) bool {
 }
 
 // checkField fails where a field has so many items, or text, and may not. Of tensors there are few, and numbers are in shapes alone.
-func checkField(field protoreflect.FieldDescriptor, items int, value []byte, most int) error {
-	name, limit := string(field.Name()), 1
+func checkField(prefix string, field protoreflect.FieldDescriptor, items int, value []byte, most int) error {
+	name, limit := prefix+string(field.Name()), 1
 	switch {
 	case field.IsMap() || field.IsList() && isText(field):
 		limit = bound.Most(name, most)
