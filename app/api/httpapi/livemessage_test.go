@@ -1,6 +1,7 @@
 package httpapi
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -31,4 +32,24 @@ func FuzzLiveMessage(f *testing.F) {
 			assert.GreaterOrEqual(t, e.From, -1)
 		}
 	})
+}
+
+// What a message has too much of is refused by name.
+func TestMessagesAreBounded(t *testing.T) {
+	long := `"` + strings.Repeat("x", 100_000) + `"`
+	for message, field := range map[string]string{
+		`{"key":` + long + `}`:                                                    "key has 100000 bytes",
+		`{"s":1,"resume":` + long + `}`:                                           "resume has 100000 bytes",
+		`{"s":1,"payload":{"model":` + long + `}}`:                                "payload.model has 100000 bytes",
+		`{"s":1,"payload":{"fromLang":` + long + `}}`:                             "payload.fromLang has 100000 bytes",
+		`{"s":1,"payload":{"toLangs":[` + long + `]}}`:                            "payload.toLangs[0] has 100000 bytes",
+		`{"s":1,"payload":{"glossary":[{"source":` + long + `}]}}`:                "payload.glossary[0].source has 100000 bytes",
+		`{"s":1,"payload":{"toLangs":["x"` + strings.Repeat(`,"x"`, 9999) + `]}}`: "payload.toLangs has more than the 1000 items",
+		`{"s":1,"n":1,"edits":[{}` + strings.Repeat(`,{}`, 9999) + `]}`:           "at most 256 edits may come together",
+	} {
+		_, err := decodeMessage([]byte(message))
+		assert.ErrorContains(t, err, field)
+	}
+	_, err := decodeMessage([]byte(`{"s":1,"n":1,"edits":[{"text":` + long + `}]}`))
+	assert.NoError(t, err, "texts are as LIVE_MAX_CHARS has it")
 }

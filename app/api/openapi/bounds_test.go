@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"maps"
 	"mime/multipart"
+	"net/http"
 	"net/http/httptest"
 	"net/url"
 	"regexp"
@@ -20,6 +21,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"dragoman/app/api/httpapi"
+	"dragoman/app/api/mcp"
 	"dragoman/app/guard/admission"
 	"dragoman/app/guard/bound"
 )
@@ -216,6 +218,8 @@ func (doc tree) needed(p place, name string) bool {
 	switch p.template {
 	case "/glossaries", "/glossaries/{id}":
 		return p.media == "query" && (name == "from" || name == "to")
+	case "/documents":
+		return p.media == "query" && (name == "fromLang" || name == "toLang")
 	case "/translate", "/detect":
 		return p.media == "query" && (name == "api-version" || name == "to")
 	}
@@ -331,18 +335,82 @@ func TestFieldsAreInTheTable(t *testing.T) {
 	}
 }
 
-// Each field of each API is refused where it has a thousand times what it may have, and nothing of it is kept.
-func TestFieldsAreBounded(t *testing.T) {
-	memory := admission.New(1 << 30)
-	jobs := newJobs(t)
+// roomy is a service that bounds fields, but hardly bodies.
+func roomy(t *testing.T, memory *admission.Memory) http.Handler {
+	const most = 64 << 20
 	api := httpapi.New(httpapi.Config{
-		MaxBodyBytes: 64 << 20, Memory: memory, RequestTimeout: time.Minute, Log: slog.New(slog.DiscardHandler), MaxRecords: config().MaxRecords, MaxChars: config().MaxChars,
-		Jobs:       &httpapi.JobsConfig{Service: jobs, MaxBodyBytes: 64 << 20, MaxRecords: config().MaxJobRecords, MaxDocumentBytes: 64 << 20, MaxChars: config().MaxJobChars},
+		MaxBodyBytes: most, Memory: memory, RequestTimeout: time.Minute, Log: slog.New(slog.DiscardHandler), MaxRecords: config().MaxRecords, MaxChars: config().MaxChars,
+		Jobs:       &httpapi.JobsConfig{Service: newJobs(t), MaxBodyBytes: most, MaxRecords: config().MaxJobRecords, MaxDocumentBytes: most, MaxChars: config().MaxJobChars},
 		Glossaries: newGlossaries(t),
+		Tools:      func(routes http.Handler) http.Handler { return mcp.Handler("", routes, most) },
 	})
 	api.Ready(capitals{}, func() []httpapi.Model { return []httpapi.Model{{Name: "m", Version: "1"}} })
 	api.Manage(managed{})
-	h, doc := api.Handler(), treeOf(t, describe(t))
+	return api.Handler()
+}
+
+// Each argument of each tool is in the table, and refused where it has a thousand times what it may have.
+func TestArgumentsOfToolsAreBounded(t *testing.T) {
+	memory := admission.New(1 << 30)
+	h := roomy(t, memory)
+	ask := func(method string, params map[string]any) (answer struct {
+		Result struct {
+			Tools []struct {
+				Name        string
+				InputSchema map[string]any
+			}
+			IsError bool
+			Content []struct{ Text string }
+		}
+		Error struct{ Message string }
+	}) {
+		raw, err := json.Marshal(map[string]any{"jsonrpc": "2.0", "id": 1, "method": method, "params": params})
+		require.NoError(t, err)
+		r := httptest.NewRequest("POST", "/mcp", bytes.NewReader(raw))
+		r.Header.Set("Content-Type", "application/json")
+		r.Header.Set("Accept", "application/json, text/event-stream")
+		w := httptest.NewRecorder()
+		h.ServeHTTP(w, r)
+		require.NoError(t, json.Unmarshal(w.Body.Bytes(), &answer), w.Body)
+		return answer
+	}
+	tools := ask("tools/list", nil).Result.Tools
+	require.Len(t, tools, 4)
+	for _, tool := range tools {
+		properties, _ := tool.InputSchema["properties"].(map[string]any)
+		for name, property := range properties {
+			row, known := bound.Of(name)
+			assert.True(t, known, "the argument %s of %s is not in the table of package bound", name, tool.Name)
+			arguments := map[string]any{}
+			for _, needed := range list(tool.InputSchema["required"]) {
+				arguments[needed.(string)] = map[string]any{"texts": []string{"a"}, "to": "fr", "name": "a.txt", "content": "YQ=="}[needed.(string)]
+			}
+			switch property := property.(map[string]any); {
+			case row.Bytes > 0 && row.Items <= 1 || property["type"] == "string" && row.Bytes != bound.Any:
+				arguments[name] = strings.Repeat("x", min(1000*row.Bytes, 64<<10))
+			case row.Items > 0 && property["type"] == "object":
+				many := map[string]string{}
+				for i := range 2 * row.Items {
+					many[fmt.Sprint(i)] = "x"
+				}
+				arguments[name] = many
+			default:
+				continue // texts
+			}
+			answer := ask("tools/call", map[string]any{"name": tool.Name, "arguments": arguments})
+			assert.True(t, answer.Result.IsError || answer.Error.Message != "", "%s %s", tool.Name, name)
+			for _, content := range answer.Result.Content {
+				assert.Regexp(t, "at most|more than", content.Text, "%s %s", tool.Name, name)
+			}
+			assert.Zero(t, memory.InUse())
+		}
+	}
+}
+
+// Each field of each API is refused where it has a thousand times what it may have, and nothing of it is kept.
+func TestFieldsAreBounded(t *testing.T) {
+	memory := admission.New(1 << 30)
+	h, doc := roomy(t, memory), treeOf(t, describe(t))
 	heap := func() int64 {
 		var stats runtime.MemStats
 		runtime.GC()
