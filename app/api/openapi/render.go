@@ -30,6 +30,7 @@ func render(source []byte, values map[string]any) (asJSON, asYAML []byte, err er
 		}
 	}
 	prune(&doc)
+	bounds(&doc)
 
 	var text, tree bytes.Buffer
 	encoder := yaml.NewEncoder(&text)

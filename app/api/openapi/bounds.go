@@ -1,0 +1,178 @@
+package openapi
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+
+	"go.yaml.in/yaml/v3"
+
+	"dragoman/app/guard/bound"
+)
+
+// bounds writes into a document how much each field of a request may have, by the table of package bound, where the document does
+// not say so itself.
+func bounds(doc *yaml.Node) {
+	b := &bounder{root: doc.Content[0], seen: make(map[*yaml.Node]string)}
+	paths := get(b.root, "paths")
+	if paths == nil {
+		return
+	}
+	for _, item := range values(paths) {
+		b.parameters(get(item, "parameters"))
+		for _, operation := range values(item) {
+			b.parameters(get(operation, "parameters"))
+			for _, content := range values(get(b.resolve(get(operation, "requestBody")), "content")) {
+				b.schema(get(content, "schema"), "")
+			}
+		}
+	}
+}
+
+type bounder struct {
+	root *yaml.Node
+	seen map[*yaml.Node]string // schemas, by the field that each was seen as
+}
+
+func (b *bounder) parameters(list *yaml.Node) {
+	if list == nil {
+		return
+	}
+	for _, parameter := range list.Content {
+		if parameter = b.resolve(parameter); get(parameter, "name") != nil {
+			b.schema(get(parameter, "schema"), get(parameter, "name").Value)
+		}
+	}
+}
+
+// schema writes the bounds of a field, and of those in it. A field that refers to a schema has them beside the reference, as
+// other fields may refer to the same.
+func (b *bounder) schema(n *yaml.Node, name string) {
+	if before, ok := b.seen[n]; n == nil || n.Kind != yaml.MappingNode || ok && before == name {
+		return
+	}
+	b.seen[n] = name
+	at := b.resolve(n)
+	if row, known := bound.Of(name); known {
+		texts, lists := b.kinds(at)
+		if texts && row.Bytes > 0 {
+			set(n, "maxLength", number(row.Bytes))
+		}
+		if lists && row.Items > 0 {
+			set(n, "maxItems", number(row.Items))
+		}
+		if lists && row.Bytes > 0 && get(n, "items") == nil {
+			set(n, "items", &yaml.Node{Kind: yaml.MappingNode, Tag: "!!map"})
+		}
+	}
+	if get(n, "$ref") == nil || get(at, "properties") != nil || get(at, "allOf") != nil {
+		for _, word := range []string{"allOf", "oneOf", "anyOf"} {
+			for _, part := range items(get(at, word)) {
+				if get(b.resolve(part), "properties") != nil {
+					b.schema(part, name)
+				}
+			}
+		}
+	}
+	b.item(get(n, "items"), name)
+	if properties := get(at, "properties"); properties != nil {
+		for i, property := range values(properties) {
+			b.schema(property, properties.Content[2*i].Value)
+		}
+	}
+}
+
+// item writes the bounds of the items of a list.
+func (b *bounder) item(n *yaml.Node, name string) {
+	if n == nil {
+		return
+	}
+	row, known := bound.Of(name)
+	if texts, _ := b.kinds(b.resolve(n)); known && row.Bytes > 0 && (texts || len(n.Content) == 0) {
+		set(n, "maxLength", number(row.Bytes))
+	}
+	if at := b.resolve(n); get(at, "properties") != nil || get(at, "oneOf") != nil || get(at, "allOf") != nil {
+		b.schema(n, name)
+	}
+}
+
+// kinds says whether a schema allows texts, and lists, of which it does not say more.
+func (b *bounder) kinds(at *yaml.Node) (texts, lists bool) {
+	kind := get(at, "type")
+	if kind == nil {
+		for _, word := range []string{"oneOf", "anyOf"} {
+			for _, part := range items(get(at, word)) {
+				t, l := b.kinds(b.resolve(part))
+				texts, lists = texts || t, lists || l
+			}
+		}
+		return texts, lists
+	}
+	said := slices.ContainsFunc([]string{"maxLength", "enum", "const", "pattern"}, func(word string) bool { return get(at, word) != nil })
+	is := func(name string) bool {
+		return kind.Value == name || slices.ContainsFunc(items(kind), func(one *yaml.Node) bool { return one.Value == name })
+	}
+	return is("string") && !said, is("array") && get(at, "maxItems") == nil
+}
+
+// resolve follows references, and aliases of YAML.
+func (b *bounder) resolve(n *yaml.Node) *yaml.Node {
+	for n != nil {
+		ref := get(n, "$ref")
+		switch {
+		case n.Kind == yaml.AliasNode:
+			n = n.Alias
+		case ref == nil:
+			return n
+		default:
+			n = b.root
+			for part := range strings.SplitSeq(strings.TrimPrefix(ref.Value, "#/"), "/") {
+				n = get(n, part)
+			}
+		}
+	}
+	return nil
+}
+
+// get is a field of a mapping; nil where there is none.
+func get(n *yaml.Node, name string) *yaml.Node {
+	if n == nil || n.Kind != yaml.MappingNode {
+		return nil
+	}
+	for i := 0; i+1 < len(n.Content); i += 2 {
+		if n.Content[i].Value == name {
+			return n.Content[i+1]
+		}
+	}
+	return nil
+}
+
+// values are those of a mapping.
+func values(n *yaml.Node) (list []*yaml.Node) {
+	if n == nil || n.Kind != yaml.MappingNode {
+		return nil
+	}
+	for i := 1; i < len(n.Content); i += 2 {
+		list = append(list, n.Content[i])
+	}
+	return list
+}
+
+// items are those of a list.
+func items(n *yaml.Node) []*yaml.Node {
+	if n == nil {
+		return nil
+	}
+	return n.Content
+}
+
+// set adds a field to a mapping, where it has none of the name.
+func set(n *yaml.Node, name string, value *yaml.Node) {
+	if get(n, name) == nil {
+		n.Content = append(n.Content, &yaml.Node{Kind: yaml.ScalarNode, Tag: "!!str", Value: name}, value)
+	}
+}
+
+func number(n int) *yaml.Node {
+	return &yaml.Node{Kind: yaml.ScalarNode, Tag: "!!int", Value: strconv.Itoa(n)}
+}
