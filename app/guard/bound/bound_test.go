@@ -2,9 +2,11 @@ package bound
 
 import (
 	"errors"
+	"os"
 	"strings"
 	"testing"
 
+	"github.com/dustin/go-humanize"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
@@ -45,5 +47,16 @@ func TestRows(t *testing.T) {
 		if row.Bytes > 0 && row.Items > 0 {
 			assert.LessOrEqual(t, row.Bytes*row.Items, 2<<20, "%s: what it lists is small together", name)
 		}
+	}
+}
+
+// The page of the API has the numbers.
+func TestPageHasTheBounds(t *testing.T) {
+	page, err := os.ReadFile("../../../docs/api.md")
+	require.NoError(t, err)
+	_, table, _ := strings.Cut(string(page), "### Bounds of fields")
+	table, _, _ = strings.Cut(table, "What outlives a request")
+	for _, n := range []int{Word, Code, Name, ID, Term, Key, URL, IdempotencyKey, JobOptions, Texts, Objects, Terms, Languages, Elements, Columns, Ignored, Glossaries, Edits, Tensors, Parameters} {
+		assert.Regexp(t, `[| ;]`+humanize.Comma(int64(n))+`[ ;)]`, table)
 	}
 }
