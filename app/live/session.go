@@ -42,6 +42,7 @@ type Session struct {
 	lease  *admission.Lease
 	leased int // bytes
 	reason Reason
+	onEnd  func() // nil: nobody is told
 
 	text     text  // after all edits
 	taken    int64 // the number of the last edits
@@ -79,6 +80,17 @@ func (x *Session) ID() string { return x.id }
 
 // Ended says whether the session has ended.
 func (x *Session) Ended() bool { return wait.IsClosed(x.over) }
+
+// OnEnd has f called once when the session ends, or now where it has ended. f does not use the session.
+func (x *Session) OnEnd(f func()) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	if x.reason != "" {
+		f()
+		return
+	}
+	x.onEnd = f
+}
 
 // Owner is whose session it is.
 func (x *Session) Owner() string { return x.owner }
@@ -226,6 +238,9 @@ func (x *Session) End(reason Reason) {
 	x.document.announce()
 	x.service.forget(x)
 	x.service.metrics.ended.Inc(string(reason))
+	if x.onEnd != nil {
+		x.onEnd()
+	}
 }
 
 // stop gives back what the session holds.

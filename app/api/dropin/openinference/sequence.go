@@ -35,11 +35,10 @@ const (
 	flagsOfText   = "flags"       // what looks wrong with the translation, with commas between
 )
 
-// sequences are those that are open.
+// sequences are those that are open. What they take is that of their sessions, with which they end.
 type sequences struct {
-	mu    sync.Mutex // guards the rest
-	by    map[sequenceKey]*sequence
-	sweep int // look for those that have ended when there are so many
+	mu sync.Mutex // guards by
+	by map[sequenceKey]*sequence
 }
 
 // sequenceKey is how a caller names a sequence of a model.
@@ -143,8 +142,8 @@ func (r *RPC) sequenceMessage(c *gin.Context, of answer, in *pb.ModelInferReques
 	}
 	defer cancel()
 	changed, err := x.do(ctx, e)
-	if e.end || x.session.Ended() {
-		r.sequences.drop(key, x)
+	if e.end {
+		x.session.End(live.ReasonDeleted)
 	}
 	if err != nil {
 		return nil, err
@@ -166,7 +165,7 @@ func (r *RPC) openSequence(c *gin.Context, key sequenceKey, req request) (*seque
 	part := parts[0]
 	part.Records = nil
 	if old := r.sequences.get(key); old != nil { // before the new one, which may need its place
-		r.sequences.drop(key, old)
+		old.session.End(live.ReasonDeleted)
 	}
 	session, err := r.cfg.OpenSession(c, part)
 	if err != nil {
@@ -183,31 +182,21 @@ func (s *sequences) get(key sequenceKey) *sequence {
 	return s.by[key]
 }
 
-// put adds a sequence. Those that have ended go when there are twice as many as after the last time.
+// put adds a sequence until its session ends.
 func (s *sequences) put(key sequenceKey, x *sequence) {
 	s.mu.Lock()
-	defer s.mu.Unlock()
 	if s.by == nil {
 		s.by = make(map[sequenceKey]*sequence)
 	}
-	if len(s.by) >= s.sweep {
-		for key, other := range s.by {
-			if other.session.Ended() {
-				delete(s.by, key)
-			}
-		}
-		s.sweep = 64 + 2*len(s.by)
-	}
 	s.by[key] = x
-}
-
-func (s *sequences) drop(key sequenceKey, x *sequence) {
-	x.session.End(live.ReasonDeleted)
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.by[key] == x {
-		delete(s.by, key)
-	}
+	s.mu.Unlock()
+	x.session.OnEnd(func() {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		if s.by[key] == x {
+			delete(s.by, key)
+		}
+	})
 }
 
 // change is what changed of a translation: behind so many of its code points stands text now.

@@ -291,3 +291,26 @@ func TestRandomSequences(t *testing.T) {
 	}
 	sessions.Close()
 }
+
+// A sequence is kept no longer than its session, whose memory it counts as; one that has taken its place stays.
+func TestSequencesGoWithTheirSessions(t *testing.T) {
+	service := live.New(live.Config{MaxSessions: 10, MaxChars: 100, Idle: time.Hour})
+	defer service.Close()
+	service.Ready(capitals(t))
+	open := func() *sequence {
+		x, err := service.Open(t.Context(), "somebody", translate.Request{From: "en", To: []string{"fr"}}, func(int) error { return nil })
+		require.NoError(t, err)
+		return &sequence{session: x}
+	}
+	var s sequences
+	key := sequenceKey{"somebody", "m", "1"}
+	first, second := open(), open()
+	s.put(key, first)
+	s.put(key, second)
+	first.session.End(live.ReasonIdle)
+	assert.Same(t, second, s.get(key))
+	second.session.End(live.ReasonDeleted)
+	assert.Empty(t, s.by)
+	s.put(key, second)
+	assert.Empty(t, s.by, "it has ended")
+}
