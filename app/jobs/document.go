@@ -25,6 +25,14 @@ type Document struct {
 	Secret     string   `json:",omitempty"` // that whoever asks for the document has to know, in APIs that want one
 }
 
+// head is what is told of a document, without what it is translated with; nil where there is none.
+func (d *Document) head() *Document {
+	if d == nil {
+		return nil
+	}
+	return &Document{Name: d.Name, Kind: d.Kind, Bytes: d.Bytes, HeaderKept: d.HeaderKept, Secret: d.Secret}
+}
+
 // partBytes are the bytes of each part of a file but the last one, which has the rest.
 const partBytes = 512 << 10
 

@@ -48,7 +48,7 @@ func (m *rememberedJobs) remember(job Job) {
 	}
 	m.jobs[job.ID] = Job{
 		ID: job.ID, Owner: job.Owner, State: job.State, Created: job.Created, Expires: job.Expires, Progress: job.Progress,
-		Document: job.Document, Request: Request{Webhook: webhook},
+		Document: job.Document.head(), Request: Request{Webhook: webhook},
 	}
 }
 

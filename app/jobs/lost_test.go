@@ -5,6 +5,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/assert"
+
+	"dragoman/app/translate"
 )
 
 // What is remembered has a bound, and the job that came last is among it.
@@ -20,4 +22,7 @@ func TestMemoryIsBounded(t *testing.T) {
 	}
 	assert.Len(t, m.jobs, mostRemembered)
 	assert.Len(t, m.some(lookedFor), lookedFor)
+	m.remember(Job{ID: "a", Document: &Document{Name: "n", Columns: []string{"c"}, Secret: "s"}, Request: Request{Request: translate.Request{Terms: make([]translate.Term, 9)}}})
+	job, _ := m.get("a")
+	assert.Equal(t, Job{ID: "a", Document: &Document{Name: "n", Secret: "s"}}, job, "what it is to be done with is not remembered")
 }
