@@ -56,8 +56,11 @@ type payloadInput struct {
 
 type recordInput struct {
 	ID   *string `json:"id"`
-	Text *string `json:"text"`
+	Text *prose  `json:"text"`
 }
+
+// prose is a text to translate: what bounds strings of other fields does not look at it.
+type prose string
 
 // optional is a field that may be missing, but not null.
 type optional[T any] struct {
@@ -194,7 +197,7 @@ func recordsOf(inputs []recordInput) ([]translate.Record, error) {
 		case r.Text == nil:
 			return nil, missing(fmt.Sprintf("payload.records[%d].text", i))
 		}
-		records[i] = translate.Record{ID: *r.ID, Text: *r.Text}
+		records[i] = translate.Record{ID: *r.ID, Text: string(*r.Text)}
 	}
 	return records, nil
 }

@@ -21,9 +21,9 @@ type liveEdits struct {
 
 // liveEdit without from is at the end of the text, and without to it replaces nothing.
 type liveEdit struct {
-	From optional[int]    `json:"from"`
-	To   optional[int]    `json:"to"`
-	Text optional[string] `json:"text"`
+	From optional[int]   `json:"from"`
+	To   optional[int]   `json:"to"`
+	Text optional[prose] `json:"text"`
 }
 
 func tooManyEdits(field string, most int) error {
@@ -51,7 +51,7 @@ func (e liveEdits) edits() (live.Edits, error) {
 		case !edit.To.set:
 			to = from
 		}
-		out.List = append(out.List, live.Edit{From: from, To: to, Text: edit.Text.value})
+		out.List = append(out.List, live.Edit{From: from, To: to, Text: string(edit.Text.value)})
 	}
 	return out, nil
 }
