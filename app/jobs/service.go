@@ -191,7 +191,11 @@ func (s *Service) Submit(ctx context.Context, sub Submission) (job Job, created 
 		return job, false, err
 	}
 	if own := sub.Request.Terms; len(sub.Terms) == 0 && len(own) > 0 {
-		sub.Terms, sub.Request.Terms = [][]translate.Term{own}, nil // beside the texts: whoever reads the job reads none
+		copies := 1
+		if n := len(sub.Request.To); n*len(own) <= 1000 { // workers of 0.1 look for a list of each language
+			copies = n
+		}
+		sub.Terms, sub.Request.Terms = slices.Repeat([][]translate.Term{own}, copies), nil // beside the texts: whoever reads the job reads none
 	}
 	options, err := optionBytes(sub)
 	if err != nil {
