@@ -85,27 +85,6 @@ func knows(job jobs.Job, secret string) bool {
 	return own != "" && subtle.ConstantTimeCompare([]byte(own), []byte(secret)) == 1
 }
 
-// Wait waits until a job has ended, and returns it. One whose waiting ends before, with ctx, is deleted:
-// nobody would ask for it.
-func (s *Service) Wait(ctx context.Context, id string) (jobs.Job, error) {
-	changed := s.cfg.Jobs.Watch(ctx, id)
-	for {
-		job, err := s.cfg.Jobs.Get(ctx, id)
-		if err != nil || job.State.Ended() {
-			return job, err
-		}
-		select {
-		case <-changed:
-		case <-ctx.Done():
-			_, _, err := s.cfg.Jobs.Delete(context.WithoutCancel(ctx), id)
-			if err != nil {
-				return job, err
-			}
-			return job, ctx.Err()
-		}
-	}
-}
-
 // optionsOf are what a job's document is rewritten with, both times.
 func optionsOf(r jobs.Request, d *jobs.Document) document.Options {
 	o := document.Options{From: r.From, To: r.To[0], Columns: d.Columns, Header: document.Header(d.Header), Also: d.Also, Wrapped: wrap.Mode(d.Wrapped)}

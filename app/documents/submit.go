@@ -56,11 +56,29 @@ const fileField = "file"
 // created is false. The document is read as a whole before there is a job, so what is wrong with it is an error:
 // a [*fault.Failure], or one of those of [jobs.Service.Check] and [jobs.Service.Submit].
 func (s *Service) Submit(ctx context.Context, from Sender, o Order) (job jobs.Job, created bool, err error) {
-	kind, err := s.find(o)
+	sub, err := s.read(ctx, from, o)
 	if err != nil {
 		return job, false, err
 	}
-	sub := o.Submission
+	return s.cfg.Jobs.Submit(ctx, sub)
+}
+
+// Translate is Submit for a request that waits: it calls use when the job is done. See [jobs.Service.Await].
+func (s *Service) Translate(ctx context.Context, from Sender, o Order, use func(job jobs.Job) (keep bool, err error)) error {
+	sub, err := s.read(ctx, from, o)
+	if err != nil {
+		return err
+	}
+	return s.cfg.Jobs.Await(ctx, sub, use)
+}
+
+// read makes a submission of a document, which is charged.
+func (s *Service) read(ctx context.Context, from Sender, o Order) (sub jobs.Submission, err error) {
+	kind, err := s.find(o)
+	if err != nil {
+		return sub, err
+	}
+	sub = o.Submission
 	sub.File = o.File
 	sub.Document = &jobs.Document{
 		Name: nameAs(safeName(o.Name, kind), o.As), Kind: kind.Name, Columns: o.Columns, Header: string(o.Header), Also: o.Also, Wrapped: string(o.Wrapped),
@@ -68,37 +86,37 @@ func (s *Service) Submit(ctx context.Context, from Sender, o Order) (job jobs.Jo
 	}
 	// Rewriting takes memory for some copies of text; what packages unpack to is bounded by their kinds.
 	if err := admission.Take(ctx, cost.DocumentByte*int64(len(o.File))); err != nil {
-		return job, false, err
+		return sub, err
 	}
 	w := walk{service: s, from: from, form: translate.FormatOf(kind.Form)}
 	options := optionsOf(sub.Request, sub.Document)
 	options.HeaderKept = func() { sub.Document.HeaderKept = true }
 	if err := w.read(kind, o, options); err != nil {
-		return job, false, err
+		return sub, err
 	}
 	sub.Records, sub.Characters, sub.Document.Most = w.records, w.characters, w.most(kind, len(o.File))
 	sub.Request.Format, sub.Request.Flagged = translate.FormatOf(kind.Form), true
 	if err := detect(from, &sub); err != nil {
-		return job, false, err
+		return sub, err
 	}
 	if len(o.Glossaries) > 0 {
 		parts, err := from.WithGlossaries(o.Glossaries, sub.Request.Request)
 		if err != nil {
-			return job, false, Explain(err)
+			return sub, Explain(err)
 		}
 		// What becomes of the glossary later is nothing to the job.
 		sub.Terms, sub.Request.Terms = [][]translate.Term{parts[0].Terms}, nil
 	}
 	if err := s.cfg.Jobs.Check(ctx, sub); err != nil {
-		return job, false, Explain(err)
+		return sub, Explain(err)
 	}
 	request := sub.Request.Request
 	request.Records = sub.Records
 	if err := from.Charge(request, sub.Characters); err != nil {
-		return job, false, Explain(err)
+		return sub, Explain(err)
 	}
 	sub.Request.Caller = o.Owner
-	return s.cfg.Jobs.Submit(ctx, sub)
+	return sub, nil
 }
 
 // find is the kind of a document that is not too large.

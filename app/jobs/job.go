@@ -13,6 +13,7 @@
 //	slices.go   a request in parts that are translated and saved one by one
 //	runner.go   takes jobs, and keeps them while they run
 //	steps.go    runs them, step by step
+//	await.go    runs a job for the request that waits for it
 //	alone.go    finds the record that ends processes
 //	deliver.go  tells webhooks how jobs have ended
 package jobs

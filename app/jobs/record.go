@@ -29,8 +29,12 @@ func NewRecord(d Draft, ttl time.Duration, now time.Time) *Record {
 		Job: Job{ID: d.ID, Owner: d.Owner, State: Queued, Created: now, Progress: d.Progress, Request: d.Request, Slices: slices, Document: d.Document},
 		Key: d.Key, Fingerprint: d.Fingerprint, Bytes: d.Bytes, TTL: ttl, Queue: Work, Due: now,
 	}
-	if d.Problem != nil {
+	switch {
+	case d.Problem != nil:
 		r.end(Failed, d.Problem, now)
+	case d.Lease > 0:
+		r.Queue = Awaited
+		r.Claim(now, d.Lease)
 	}
 	return r
 }
@@ -95,6 +99,9 @@ func (r *Record) Claim(now time.Time, lease time.Duration) Claim {
 	return Claim{Job: r.Job, Queue: r.Queue, Token: r.Token}
 }
 
+// Abandoned says whether the request that the job was made for has ended without it.
+func (r *Record) Abandoned(now time.Time) bool { return r.Queue == Awaited && !now.Before(r.Due) }
+
 // holds fails where a claim is not the job's.
 func (r *Record) holds(c Claim) error {
 	if r.Queue == "" || c.Token == 0 || c.Queue != r.Queue || c.Token != r.Token {
@@ -121,7 +128,7 @@ func (r *Record) Try(c Claim, record int, now time.Time, lease time.Duration) er
 		return err
 	}
 	switch {
-	case r.Queue != Work:
+	case r.State.Ended():
 		return ErrLost
 	case record == 0:
 		r.Alone, r.Tries = 0, 0
@@ -140,7 +147,7 @@ func (r *Record) Save(c Claim, n int, results Tally, now time.Time) (add bool, e
 		return false, err
 	}
 	switch {
-	case r.Queue != Work || n < 0 || n > r.Chunks:
+	case r.State.Ended() || n < 0 || n > r.Chunks:
 		return false, ErrLost
 	case n < r.Chunks:
 		return false, nil
@@ -158,7 +165,7 @@ func (r *Record) End(c Claim, state State, problem *Problem, now time.Time) erro
 	if err := r.holds(c); err != nil {
 		return err
 	}
-	if r.Queue != Work {
+	if r.State.Ended() {
 		return ErrLost
 	}
 	r.end(state, problem, now)
@@ -184,7 +191,7 @@ func (r *Record) Delivered(c Claim) error {
 	if err := r.holds(c); err != nil {
 		return err
 	}
-	if r.Queue != Delivery {
+	if !r.State.Ended() {
 		return ErrLost
 	}
 	r.Queue, r.Due = "", time.Time{}
@@ -204,6 +211,9 @@ func (r *Record) end(state State, problem *Problem, now time.Time) {
 	r.State, r.Problem, r.Finished = state, problem, stamp(now)
 	r.Expires = r.Finished.Add(r.TTL)
 	r.Attempts, r.Alone, r.Tries = 0, 0, 0
+	if r.Queue == Awaited && state != Cancelled {
+		return // the claim goes on until the request has the results
+	}
 	r.Token++
 	r.Queue, r.Due = "", time.Time{}
 	if r.Request.Webhook != "" {

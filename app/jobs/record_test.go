@@ -228,3 +228,35 @@ func TestSlices(t *testing.T) {
 	_, err := parseSlice([]byte("x"))
 	assert.Error(t, err)
 }
+
+// A job that a request waits for is claimed from its beginning, and until the request has its results.
+func TestAwaited(t *testing.T) {
+	made := func() (*Record, Claim) {
+		r := NewRecord(Draft{ID: "a", Request: Request{Request: translate.Request{To: []string{"fr"}}}, Input: make([][]byte, 1), Lease: time.Minute}, time.Hour, begin)
+		return r, Claim{Job: r.Job, Queue: Awaited, Token: 1}
+	}
+	r, c := made()
+	assert.Equal(t, Running, r.State)
+	assert.False(t, r.Abandoned(begin))
+	assert.True(t, r.Abandoned(begin.Add(time.Minute)))
+	require.NoError(t, r.Try(c, 0, begin, time.Minute))
+	add, err := r.Save(c, 0, Tally{Results: 1}, begin)
+	require.NoError(t, err)
+	assert.True(t, add)
+	require.ErrorIs(t, r.Delivered(c), ErrLost)
+	require.NoError(t, r.End(c, Done, nil, begin))
+	require.ErrorIs(t, r.End(c, Done, nil, begin), ErrLost)
+	_, err = r.Save(c, 1, Tally{}, begin)
+	require.ErrorIs(t, err, ErrLost)
+	require.ErrorIs(t, r.Cancel(begin), ErrEnded)
+	require.NoError(t, r.Renew(c, begin, time.Hour))
+	assert.False(t, r.Abandoned(begin.Add(time.Minute)))
+	require.NoError(t, r.Delivered(c))
+	assert.False(t, r.Abandoned(begin.Add(time.Hour)), "it is like others now")
+	assert.Equal(t, Done, r.State)
+
+	r, c = made()
+	require.NoError(t, r.Cancel(begin))
+	assert.Empty(t, r.Queue)
+	require.ErrorIs(t, r.Renew(c, begin, time.Hour), ErrLost)
+}

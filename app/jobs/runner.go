@@ -41,6 +41,7 @@ const (
 // Run runs jobs until ctx is done. It returns when all runners have ended and their jobs are
 // others' to take.
 func (s *Service) Run(ctx context.Context) {
+	defer context.AfterFunc(ctx, s.stop)()
 	t := s.translator.Load()
 	if s.cfg.Store == nil || t == nil {
 		return
@@ -93,21 +94,41 @@ func (s *Service) serve(ctx context.Context, from Queue, handle func(context.Con
 // somebody who cancels the job, the handler's context ends. A job whose handler fails is left as
 // it is, and can be claimed again when the claim has ended; where ctx ends, at once.
 func (s *Service) handleClaim(ctx context.Context, c Claim, handle func(context.Context, Claim) error) error {
-	held, end := context.WithCancelCause(ctx)
-	var renewing sync.WaitGroup
-	renewing.Go(func() { s.keepRenewing(held, c, end) })
-	err := engine.Protect(func() error { return handle(held, c) })
-	if cause := context.Cause(held); errors.Is(cause, ErrLost) {
-		err = cause
-	}
-	end(nil)
-	renewing.Wait()
+	err := s.hold(ctx, c, func(held context.Context) error {
+		err := engine.Protect(func() error { return handle(held, c) })
+		if err != nil && ctx.Err() == nil && s.gone(ctx, c) {
+			err = ErrLost // which the renewal has not noticed yet
+		}
+		return err
+	})
 	if err != nil && ctx.Err() != nil && !errors.Is(err, ErrLost) {
 		last, cancel := context.WithTimeout(context.WithoutCancel(ctx), finalSaveTimeout)
 		defer cancel()
 		return s.cfg.Store.Release(last, c, 0)
 	}
 	return err
+}
+
+// hold renews a claim while do does something. Where the claim is lost, do's context ends, and the error is ErrLost.
+func (s *Service) hold(ctx context.Context, c Claim, do func(held context.Context) error) error {
+	held, end := context.WithCancelCause(ctx)
+	defer end(nil)
+	renewals, stop := context.WithCancel(context.WithoutCancel(ctx)) // also while do ends after ctx
+	var renewing sync.WaitGroup
+	renewing.Go(func() { s.keepRenewing(renewals, c, end) })
+	defer renewing.Wait()
+	defer stop()
+	err := do(held)
+	if cause := context.Cause(held); errors.Is(cause, ErrLost) {
+		err = cause
+	}
+	return err
+}
+
+// gone says whether the job of a claim was cancelled or removed.
+func (s *Service) gone(ctx context.Context, c Claim) bool {
+	now, err := s.cfg.Store.Get(ctx, c.Job.ID)
+	return errors.Is(err, ErrUnknown) || err == nil && (c.Queue == Work && now.State.Ended() || c.Queue == Awaited && now.State == Cancelled)
 }
 
 // keepRenewing renews a claim until ctx is done, and ends that with ErrLost where the claim is lost.
@@ -120,8 +141,7 @@ func (s *Service) keepRenewing(ctx context.Context, c Claim, end context.CancelC
 		var err error
 		select {
 		case <-changed:
-			var now Job
-			if now, err = s.cfg.Store.Get(ctx, c.Job.ID); err == nil && c.Queue == Work && now.State.Ended() || errors.Is(err, ErrUnknown) {
+			if s.gone(ctx, c) {
 				end(ErrLost)
 				return
 			}
@@ -144,14 +164,14 @@ func (s *Service) keepRenewing(ctx context.Context, c Claim, end context.CancelC
 }
 
 // retryStore has the store do something that is tried again where the store does not work: what took
-// long to make is not given up for a moment of that. It ends with ctx, and so with the claim.
+// long to make is not given up for a moment of that. It ends with ctx, and so with the claim, and with the service.
 func (s *Service) retryStore(ctx context.Context, do func() error) error {
 	for {
 		err := do()
 		if _, broken := errors.AsType[*fault.Unavailable](s.noteStore(err)); !broken {
 			return err
 		}
-		if !wait.For(ctx, storePause) {
+		if !wait.Until(ctx, s.ending.Done(), storePause) || s.ending.Err() != nil {
 			return err
 		}
 	}

@@ -71,12 +71,15 @@ type Service struct {
 	steps      *semaphore.Weighted        // that are translated at a time
 	most       int64                      // of them
 	maker      atomic.Pointer[Maker]      // nil: nobody makes documents
+	ending     context.Context            // ends when the service does
+	stop       context.CancelFunc
 }
 
 // New makes a service that does not run jobs yet.
 func New(cfg Config) *Service {
 	most := int64(max(1, cfg.Concurrency) * stepsAhead)
-	return &Service{cfg: cfg, metrics: newMetrics(cfg.Registry), outage: &outage.Log{
+	ending, stop := context.WithCancel(context.Background())
+	return &Service{ending: ending, stop: stop, cfg: cfg, metrics: newMetrics(cfg.Registry), outage: &outage.Log{
 		Log: cfg.Log, Level: slog.LevelError, Failing: "the store of jobs does not work", Over: "the store of jobs works again",
 	}, lost: &outage.Log{Log: cfg.Log, Level: slog.LevelError, Failing: "a job is lost that was accepted"},
 		steps: semaphore.NewWeighted(most), most: most}
@@ -132,6 +135,8 @@ func (s *Service) Find(ctx context.Context, owner, key, fingerprint string) (Job
 	return job, s.noteStore(err)
 }
 
+var errNotReady = fault.New(fault.NotReady, "", "the model is loading: try again in a moment")
+
 // checkTimeout is how long models may take to load before a job is taken in without its options
 // being checked.
 const checkTimeout = 5 * time.Second
@@ -143,7 +148,7 @@ func (s *Service) Check(ctx context.Context, sub Submission) error {
 	}
 	t := s.translator.Load()
 	if t == nil {
-		return fault.New(fault.NotReady, "", "the model is loading: try again in a moment")
+		return errNotReady
 	}
 	if url := sub.Request.Webhook; url != "" {
 		if s.cfg.Webhooks == nil {
@@ -186,6 +191,11 @@ const leastBytes = 64 << 10
 // Submit makes a job, or returns the one that its key was used for: then created is false. The
 // error is as of [Store.Create], or an [*fault.Unavailable].
 func (s *Service) Submit(ctx context.Context, sub Submission) (job Job, created bool, err error) {
+	return s.create(ctx, sub, 0)
+}
+
+// create is Submit of a job that its maker runs for the time of a lease; with 0 any runner does.
+func (s *Service) create(ctx context.Context, sub Submission, lease time.Duration) (job Job, created bool, err error) {
 	input, err := slicesOf(sub.Records)
 	if err != nil {
 		return job, false, err
@@ -221,7 +231,7 @@ func (s *Service) Submit(ctx context.Context, sub Submission) (job Job, created 
 	draft := Draft{
 		ID: rand.Text(), Owner: sub.Owner, Key: sub.Key, Fingerprint: sub.Fingerprint, Request: sub.Request,
 		Progress: Progress{Records: len(sub.Records) * len(sub.Request.To), Characters: sub.Characters},
-		Input:    input, Bytes: max(leastBytes, bytes+languages*perLanguage+int64(len(sub.File))),
+		Lease:    lease, Input: input, Bytes: max(leastBytes, bytes+languages*perLanguage+int64(len(sub.File))),
 	}
 	if sub.Document != nil {
 		document := *sub.Document

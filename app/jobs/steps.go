@@ -25,7 +25,7 @@ func (s *Service) run(ctx context.Context, t Translator, c Claim) error {
 	defer cancel()
 	var ahead []<-chan step // that are being made, in order
 	for n, next := job.Chunks, job.Chunks; n < job.Steps(); n++ {
-		for ; next < job.Steps() && len(ahead) < most && time.Since(begun) < turn; next++ {
+		for ; next < job.Steps() && len(ahead) < most && (c.Queue == Awaited || time.Since(begun) < turn); next++ {
 			made, number := make(chan step, 1), next
 			alone := suspect && number == c.Job.Chunks
 			making.Go(func() { made <- s.make(ctx, t, c, number, alone) })
@@ -150,8 +150,11 @@ func (s *Service) fail(ctx context.Context, c Claim, job Job, made step) error {
 		s.metrics.steps.Inc(stepFailed)
 		return made.err
 	}
-	if f.Wait > 0 && min(time.Since(job.Created), time.Since(job.Saved)) < s.cfg.TTL {
+	if f.Wait > 0 && (c.Queue == Awaited || min(time.Since(job.Created), time.Since(job.Saved)) < s.cfg.TTL) {
 		s.metrics.steps.Inc(stepPostponed)
+		if c.Queue == Awaited {
+			return made.err
+		}
 		wait := min(time.Duration(f.Wait)*time.Second, longestPause)
 		s.cfg.Log.Debug("a job cannot go on now", "job", job.ID, "wait", wait, "error", made.err)
 		return s.cfg.Store.Release(ctx, c, wait)

@@ -57,6 +57,8 @@ type Draft struct {
 	Document         *Document // nil: there is none
 	File             [][]byte  // the document's parts
 	Bytes            int64     // reserved for the job until it is removed: its input, file and results
+	// Lease makes a job that is claimed from [Awaited] for this time; 0: it is made for [Work].
+	Lease time.Duration
 	// Problem makes a job that has failed: the owner has no list or limit in which it is. nil: it is to be run.
 	Problem *Problem
 }
@@ -74,6 +76,9 @@ type Queue string
 const (
 	Work     Queue = "work"     // jobs that have not ended, to be run
 	Delivery Queue = "delivery" // jobs that have ended whose webhook does not know yet
+	// Awaited has jobs that a request waits for. Their maker runs them, and claims them as long as the request lasts:
+	// a job whose claim has ended is removed.
+	Awaited Queue = "awaited"
 )
 
 // Claim is a job that is somebody's alone for a time.
@@ -88,7 +93,7 @@ type Claim struct {
 // have done its work where it fails with an error that is none of those above.
 //
 // A job is in [Work] from when it is made until it has ended, and then in [Delivery] where its
-// request names a webhook. A queue has a time for each of its jobs, before which nobody can claim
+// request names a webhook; or it is in [Awaited]. A queue has a time for each of its jobs, before which nobody can claim
 // it: when the job came into the queue, the end of its claim while it has one, or what
 // [Store.Release] says.
 type Store interface {
@@ -132,12 +137,12 @@ type Store interface {
 	// with 0 none: see [Job.Alone]. Who claims the job next has it after the time of a lease, and
 	// after twice the time with each further try of one record.
 	Try(ctx context.Context, c Claim, record int, lease time.Duration) error
-	// End ends a job that was claimed from Work: as Done, or as Failed with a problem. Its input
-	// is removed, and its file and results unless it is done.
+	// End ends a job that was claimed from Work or Awaited: as Done, or as Failed with a problem. Its input
+	// is removed, and its file and results unless it is done. It stays in Awaited.
 	End(ctx context.Context, c Claim, state State, problem *Problem) error
 	// Release gives a job back to its queue, where it can be claimed after a time.
 	Release(ctx context.Context, c Claim, after time.Duration) error
-	// Delivered takes a job out of Delivery.
+	// Delivered takes a job that has ended out of Delivery or Awaited.
 	Delivered(ctx context.Context, c Claim) error
 
 	// Cancel ends a job as Cancelled, and removes its input, file and results. The error is ErrUnknown,
@@ -149,7 +154,8 @@ type Store interface {
 	// ctx is done, whoever makes it. Changes that follow each other may have one element
 	// together; there may be elements without a change.
 	Watch(ctx context.Context, id string) <-chan struct{}
-	// Sweep forgets jobs that have expired, and says how many there are of each state.
+	// Sweep forgets jobs that have expired and those of Awaited whose claim has ended, and says how many there are
+	// of each state.
 	Sweep(ctx context.Context) (map[State]int, error)
 	Close() error
 }

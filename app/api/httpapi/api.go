@@ -250,9 +250,20 @@ func (a *API) mountTools(router *gin.Engine) {
 	if a.cfg.Tools == nil {
 		return
 	}
-	serve := a.server.Keyed(dialect.Raw(gin.WrapH(a.cfg.Tools(a.bodies.Serve(router)))))
+	serve := a.server.Keyed(dialect.Raw(gin.WrapH(a.cfg.Tools(awaited(a.bodies.Serve(router))))))
 	a.server.Mount(router, dialect.Dialect{Routes: []dialect.Route{{Methods: "POST", Path: toolsPath, Handler: serve, Free: true}}, Render: render}, a.limitBody)
 }
+
+type awaitedKey struct{}
+
+// awaited serves requests of this process that another request waits for: their jobs have ended when they are answered.
+func awaited(routes http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		routes.ServeHTTP(w, r.WithContext(context.WithValue(r.Context(), awaitedKey{}, true)))
+	})
+}
+
+func isAwaited(r *http.Request) bool { return r.Context().Value(awaitedKey{}) != nil }
 
 // newRouter makes a router with what stands before all routes, of HTTP and of gRPC. Requests to some are not traced.
 func (a *API) newRouter(untraced ...string) *gin.Engine {

@@ -107,7 +107,15 @@ func (j *jobsAPI) submitDocument(c *gin.Context) (any, error) {
 		if err := sent.parse(&order); err != nil {
 			return jobs.Job{}, false, err
 		}
-		return j.documents.Submit(c, order)
+		if !isAwaited(c.Request) {
+			return j.documents.Submit(c, order)
+		}
+		var done jobs.Job
+		err := j.documents.Translate(c, order, func(job jobs.Job) (keep bool, err error) {
+			done = job
+			return true, nil
+		})
+		return done, true, err
 	})
 }
 

@@ -248,8 +248,9 @@ func (t tools) rewrite(ctx context.Context, d direction, name string, content []
 	if err != nil {
 		return nil, "", userError(err)
 	}
-	if translated, err = job.Document(ctx); err != nil {
-		_ = job.Cancel(context.WithoutCancel(ctx)) // nobody waits for it any more, and it may have ended
+	translated, err = job.Document(ctx)
+	_ = job.Cancel(context.WithoutCancel(ctx)) // nobody else knows of it; where it has ended, that removes it
+	if err != nil {
 		return nil, "", userError(err)
 	}
 	return translated, resultName(name, d.To), nil

@@ -24,6 +24,7 @@ import (
 	"dragoman/app/decode/catalog"
 	"dragoman/app/decode/engine"
 	"dragoman/app/guard/access"
+	"dragoman/app/guard/admission"
 	"dragoman/app/jobs"
 	"dragoman/app/jobs/jobstore"
 	"dragoman/app/telemetry"
@@ -171,7 +172,7 @@ func newAPIWith(t *testing.T, gate *access.Gate) *httpapi.API {
 	site, err := webpage.New()
 	require.NoError(t, err)
 	return httpapi.New(httpapi.Config{
-		Version: config().Version, MaxBodyBytes: config().MaxBodyBytes, RequestTimeout: time.Minute,
+		Version: config().Version, MaxBodyBytes: config().MaxBodyBytes, Memory: admission.New(2 << 20), RequestTimeout: time.Minute,
 		Log: slog.New(slog.DiscardHandler), Gate: gate, Site: site,
 		Jobs: &httpapi.JobsConfig{Service: newJobs(t), MaxBodyBytes: config().MaxJobBodyBytes, MaxRecords: config().MaxJobRecords,
 			MaxDocumentBytes: config().MaxDocumentBytes, MaxChars: config().MaxJobChars},

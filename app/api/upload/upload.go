@@ -11,7 +11,6 @@ import (
 
 	"dragoman/app/api/dialect"
 	"dragoman/app/documents"
-	"dragoman/app/fault"
 	"dragoman/app/guard/access"
 	"dragoman/app/guard/body"
 	"dragoman/app/jobs"
@@ -50,54 +49,49 @@ func (s *Service) Submit(c *gin.Context, o documents.Order) (job jobs.Job, creat
 	return s.Service.Submit(c.Request.Context(), sender{s.server, c}, o)
 }
 
+// Translate is Submit for a request that waits for the document as long as it does for a translation: it calls use when
+// the job is done, which is removed unless use keeps it.
+func (s *Service) Translate(c *gin.Context, o documents.Order, use func(job jobs.Job) (keep bool, err error)) error {
+	ctx, cancel, err := s.server.Bounded(c)
+	if err != nil {
+		return err
+	}
+	defer cancel()
+	return s.Service.Translate(ctx, sender{s.server, c}, o, use)
+}
+
 // SubmitFile makes a job of a document that a drop-in API was sent: wanted has its languages and terms. The document
 // has a secret, which the job that is returned knows.
 func (s *Service) SubmitFile(call *dialect.Call, file body.File, wanted dialect.Request) (jobs.Job, error) {
-	if err := call.Err(); err != nil {
+	order, err := s.order(call, file, wanted)
+	if err != nil {
 		return jobs.Job{}, err
 	}
-	if err := s.jobs.Available(); err != nil {
-		return jobs.Job{}, err
-	}
-	order := documents.Order{Name: file.Name, MediaType: file.MediaType, File: file.Content, Glossaries: wanted.Glossaries, Secret: rand.Text()}
-	order.Owner = access.Caller(call.Context.Request)
-	order.Request.Request = translate.Request{Model: call.Model, From: wanted.From, To: []string{wanted.To}, Terms: wanted.Terms}
 	job, _, err := s.Submit(call.Context, order)
 	return job, err
 }
 
-// TranslateFile is SubmitFile for an API that answers when the document is translated. That of
-// who does not wait so long is cancelled.
-func (s *Service) TranslateFile(call *dialect.Call, file body.File, wanted dialect.Request) (jobs.Job, error) {
-	ctx, cancel, err := call.Server.Bounded(call.Context)
-	if err != nil {
-		return jobs.Job{}, err
-	}
-	defer cancel()
-	job, err := s.SubmitFile(call, file, wanted)
-	if err != nil {
-		return job, err
-	}
-	if job, err = s.Wait(ctx, job.ID); err != nil {
-		return job, err
-	}
-	if p := job.Problem; p != nil {
-		return job, fault.Recall(p.Code, "", p.Message)
-	}
-	return job, nil
-}
-
-// SendOnce is TranslateFile for an API that answers with the document. Its job is deleted: nobody asks for it again.
-func (s *Service) SendOnce(call *dialect.Call, file body.File, wanted dialect.Request) error {
-	job, err := s.TranslateFile(call, file, wanted)
-	if job.ID != "" {
-		// What cannot be deleted now expires.
-		defer func() { _, _, _ = s.jobs.Delete(context.WithoutCancel(call.Context.Request.Context()), job.ID) }()
-	}
+// TranslateFile is SubmitFile for an API that answers when the document is translated; see Translate.
+func (s *Service) TranslateFile(call *dialect.Call, file body.File, wanted dialect.Request, use func(job jobs.Job) (keep bool, err error)) error {
+	order, err := s.order(call, file, wanted)
 	if err != nil {
 		return err
 	}
-	return s.Send(call.Context, job)
+	return s.Translate(call.Context, order, use)
+}
+
+// order is that of a document which a drop-in API was sent.
+func (s *Service) order(call *dialect.Call, file body.File, wanted dialect.Request) (order documents.Order, err error) {
+	if err := call.Err(); err != nil {
+		return order, err
+	}
+	if err := s.jobs.Available(); err != nil {
+		return order, err
+	}
+	order = documents.Order{Name: file.Name, MediaType: file.MediaType, File: file.Content, Glossaries: wanted.Glossaries, Secret: rand.Text()}
+	order.Owner = access.Caller(call.Context.Request)
+	order.Request.Request = translate.Request{Model: call.Model, From: wanted.From, To: []string{wanted.To}, Terms: wanted.Terms}
+	return order, nil
 }
 
 // Send answers with the document that a job has made. Where that fails after a part of the document was

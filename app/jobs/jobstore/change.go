@@ -124,11 +124,11 @@ func (s *keeper) Remove(ctx context.Context, id string) error {
 	})
 }
 
-// forget removes what is left of a job that was listed, where it has expired or is not there.
+// forget removes what is left of a job that was listed, where it has expired, was abandoned or is not there.
 func (s *keeper) forget(ctx context.Context, e store.Entry) error {
 	errKeep := errors.New("it has not expired")
 	err := s.remove(ctx, e, func(r *jobs.Record, now time.Time) error {
-		if r != nil && !r.Expired(now) {
+		if r != nil && !r.Expired(now) && !r.Abandoned(now) {
 			return errKeep
 		}
 		return nil
@@ -185,7 +185,7 @@ func unlist(tx store.Writer, e store.Entry) {
 	for _, state := range jobs.States() {
 		tx.Unlist(inState(state), e)
 	}
-	for _, queue := range []jobs.Queue{jobs.Work, jobs.Delivery} {
+	for _, queue := range []jobs.Queue{jobs.Work, jobs.Delivery, jobs.Awaited} {
 		tx.Unlist(inQueue(queue), e)
 	}
 }

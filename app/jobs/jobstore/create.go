@@ -64,7 +64,9 @@ func (s *keeper) Create(ctx context.Context, d jobs.Draft) (job jobs.Job, create
 }
 
 // waits says whether nobody is to run a job before it is sure to stay.
-func (s *keeper) waits(d jobs.Draft) bool { return s.cfg.Replicas > 0 && d.Problem == nil }
+func (s *keeper) waits(d jobs.Draft) bool {
+	return s.cfg.Replicas > 0 && d.Problem == nil && d.Lease == 0
+}
 
 func (s *keeper) Room(ctx context.Context, d jobs.Draft) error {
 	known, err := s.admitted(ctx, d)

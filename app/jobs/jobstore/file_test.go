@@ -30,7 +30,7 @@ func TestInFile(t *testing.T) {
 	})
 }
 
-// What was claimed when the process ended can be claimed at once by the next.
+// What was claimed when the process ended can be claimed at once by the next, and what a request waited for is gone.
 func TestClaimsEndWithTheProcess(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "jobs.db")
 	cfg := jobs.StoreConfig{TTL: time.Hour, PerOwner: 1, MaxBytes: 1}
@@ -40,6 +40,8 @@ func TestClaimsEndWithTheProcess(t *testing.T) {
 	require.NoError(t, err)
 	first, err := s.Claim(t.Context(), jobs.Work, time.Hour)
 	require.NoError(t, err)
+	_, _, err = s.Create(t.Context(), jobs.Draft{ID: "b", Owner: "b", Lease: time.Hour})
+	require.NoError(t, err)
 	require.NoError(t, s.Close())
 	s, err = OpenFile(path, cfg)
 	require.NoError(t, err)
@@ -48,6 +50,8 @@ func TestClaimsEndWithTheProcess(t *testing.T) {
 	require.NoError(t, err)
 	assert.Equal(t, 2, second.Job.Attempts)
 	assert.ErrorIs(t, s.End(t.Context(), first, jobs.Done, nil), jobs.ErrLost)
+	_, err = s.Get(t.Context(), "b")
+	assert.ErrorIs(t, err, jobs.ErrUnknown)
 }
 
 // change changes a file that nobody has open.

@@ -43,7 +43,11 @@ func OpenFile(path string, cfg jobs.StoreConfig) (jobs.Store, error) {
 	if err := begin(file); err != nil {
 		return nil, errors.Join(fmt.Errorf("read the file of jobs %s: %w", path, err), file.Close())
 	}
-	return &keeper{file, cfg, semaphore.NewWeighted(1)}, nil
+	s := &keeper{file, cfg, semaphore.NewWeighted(1)}
+	if err := s.forgetAbandoned(context.Background()); err != nil {
+		return nil, errors.Join(fmt.Errorf("read the file of jobs %s: %w", path, err), file.Close())
+	}
+	return s, nil
 }
 
 // begin ends the claims of the process that had the file before.
@@ -58,7 +62,7 @@ func begin(file *store.File) error {
 			if err != nil {
 				return err
 			}
-			if before := *r; r.State == jobs.Running && r.Due.After(tx.Now()) {
+			if before := *r; (r.State == jobs.Running || r.Queue == jobs.Awaited) && r.Due.After(tx.Now()) {
 				r.Due = tx.Now()
 				if err := put(tx, &before, r); err != nil {
 					return err
@@ -72,7 +76,7 @@ func begin(file *store.File) error {
 // buckets are those of the file. In Redis all that texts are in goes by itself where no store is left that sweeps: input
 // and files that did not become a job's, and files and results of jobs that have expired. The rest of a job is small and
 // stays, so that the next sweep can count it out.
-var buckets = []string{"jobs", "input", "results", "files", "owners", "keys", "states", "work", "delivery", "total"}
+var buckets = []string{"jobs", "input", "results", "files", "owners", "keys", "states", "work", "delivery", "awaited", "total"}
 
 // A record is a value in JSON, and a trace a value that says that a job was removed. The slices of the input, the chunks
 // of results and the parts of the file are parts by number.
@@ -222,6 +226,9 @@ func owned(tx store.Reader, owner string, most int) (list []jobs.Job, err error)
 
 // Sweep removes one job at a time, so that nobody waits for long.
 func (s *keeper) Sweep(ctx context.Context) (map[jobs.State]int, error) {
+	if err := s.forgetAbandoned(ctx); err != nil {
+		return nil, err
+	}
 	counts := make(map[jobs.State]int)
 	for _, state := range jobs.States() {
 		expired, err := store.View(ctx, s, func(tx store.Reader) (expired []store.Entry, err error) {
@@ -243,4 +250,15 @@ func (s *keeper) Sweep(ctx context.Context) (map[jobs.State]int, error) {
 		}
 	}
 	return counts, nil
+}
+
+// forgetAbandoned removes the jobs whose requests have ended with their processes.
+func (s *keeper) forgetAbandoned(ctx context.Context) error {
+	list, err := store.View(ctx, s, func(tx store.Reader) ([]store.Entry, error) {
+		return tx.List(inQueue(jobs.Awaited), store.Range{Until: tx.Now()})
+	})
+	for _, e := range list {
+		err = errors.Join(err, s.forget(ctx, e))
+	}
+	return err
 }

@@ -43,7 +43,7 @@ func runSuite(t *testing.T, open func(t *testing.T, cfg jobs.StoreConfig) fixtur
 		"Lease": testLease, "Fencing": testFencing, "Save": testSave, "Try": testTry, "Release": testRelease,
 		"Cancel": testCancel, "CancelWhileRunning": testCancelWhileRunning, "Remove": testRemove,
 		"Delivery": testDelivery, "DeliveryTries": testDeliveryTries, "DeliveryOfWhatIsGone": testDeliveryOfWhatIsGone,
-		"Watch": testWatch, "Again": testAgain, "File": testFile, "FileOfWhatEnded": testFileOfWhatEnded,
+		"Awaited": testAwaited, "Watch": testWatch, "Again": testAgain, "File": testFile, "FileOfWhatEnded": testFileOfWhatEnded,
 		"Elsewhere": testElsewhere, "CancelElsewhere": testCancelElsewhere, "ClaimWaitsElsewhere": testClaimWaitsElsewhere,
 		"TogetherElsewhere": testTogetherElsewhere, "SweepElsewhere": testSweepElsewhere,
 	} {
@@ -760,4 +760,42 @@ func testAgain(t *testing.T, f fixture) {
 	input, err := f.Input(t.Context(), "b", 1)
 	require.NoError(t, err)
 	assert.Equal(t, "second of b", string(input))
+}
+
+// Jobs that requests wait for are nobody else's, and go when their requests have ended with their processes.
+func testAwaited(t *testing.T, f fixture) {
+	awaited := func(id string) jobs.Draft {
+		d := job(id)
+		d.Lease, d.File, d.Document = lease, [][]byte{[]byte("file")}, &jobs.Document{Bytes: 4, Parts: 1}
+		return d
+	}
+	made := f.create(t, awaited("kept"), awaited("renewed"), awaited("abandoned"), awaited("abandoned at its end"))
+	assert.Equal(t, jobs.Running, made[0].State)
+	f.claimNone(t, jobs.Work)
+	claim := func(n int) jobs.Claim { return jobs.Claim{Job: made[n], Queue: jobs.Awaited, Token: 1} }
+	for _, n := range []int{0, 1, 3} {
+		f.finish(t, claim(n))
+	}
+	require.NoError(t, f.Delivered(t.Context(), claim(0)))
+	require.NoError(t, f.Renew(t.Context(), claim(1), 10*lease))
+	f.Advance(lease)
+	counts, err := f.Sweep(t.Context())
+	require.NoError(t, err)
+	assert.Equal(t, map[jobs.State]int{jobs.Done: 2}, counts)
+	for _, id := range []string{"kept", "renewed"} {
+		_, err := f.File(t.Context(), id, 0)
+		assert.NoError(t, err, id)
+	}
+	list, err := f.List(t.Context(), "alice", 10)
+	require.NoError(t, err)
+	assert.ElementsMatch(t, []string{"kept", "renewed"}, ids(list))
+	f.lost(t, claim(2))
+
+	f.Store = f.Again()
+	f.Advance(10 * lease)
+	counts, err = f.Sweep(t.Context())
+	require.NoError(t, err)
+	assert.Equal(t, map[jobs.State]int{jobs.Done: 1}, counts)
+	_, err = f.Get(t.Context(), "renewed")
+	assert.ErrorIs(t, err, jobs.ErrUnknown)
 }

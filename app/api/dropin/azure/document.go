@@ -14,6 +14,7 @@ import (
 	"dragoman/app/glossary"
 	"dragoman/app/guard/body"
 	"dragoman/app/guard/bound"
+	"dragoman/app/jobs"
 	"dragoman/app/translate"
 )
 
@@ -54,7 +55,9 @@ func sendDocument(call *dialect.Call, service *upload.Service) error {
 	if file, ok := call.File("glossary"); ok {
 		wanted.Terms = termsOf(call, file, glossary.Pair{From: wanted.From, To: wanted.To})
 	}
-	return service.SendOnce(call, file, wanted)
+	return service.TranslateFile(call, file, wanted, func(job jobs.Job) (keep bool, err error) {
+		return false, service.Send(call.Context, job)
+	})
 }
 
 // termsOf reads a glossary that is sent with a document.

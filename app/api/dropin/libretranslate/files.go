@@ -41,13 +41,17 @@ func (f files) translate(call *dialect.Call) (any, error) {
 	if file.Name == "" {
 		call.Fail(dialect.Refuse("Invalid request: empty file"))
 	}
-	job, err := f.TranslateFile(call, file, dialect.Request{From: from, To: to})
+	var url string
+	err := f.TranslateFile(call, file, dialect.Request{From: from, To: to}, func(job jobs.Job) (keep bool, err error) {
+		url = address(call.Context.Request, job)
+		return true, nil
+	})
 	if refused, ok := errors.AsType[*fault.Failure](err); ok && refused.Kind == fault.UnknownDocument {
 		return nil, dialect.RefuseAs(fault.UnknownDocument, "Invalid request: file format not supported: %s", refused.Message)
 	} else if err != nil {
 		return nil, err
 	}
-	return gin.H{"translatedFileUrl": address(call.Context.Request, job)}, nil
+	return gin.H{"translatedFileUrl": url}, nil
 }
 
 // download serves GET /download_file/NAME, for everybody who knows the name, as LibreTranslate does.

@@ -1,0 +1,96 @@
+package jobs
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"dragoman/app/fault"
+	"dragoman/app/wait"
+)
+
+// A request that waits for its job runs the job itself, so that it needs nobody who may end before it, and claims it
+// from [Awaited] until it has the results. A job whose request has ended is nobody's: it is removed, by the
+// request, or after the end of its process by the store.
+
+// Await makes a job, runs it, and calls use when it is done. Then the job is removed, unless use keeps it: its id is
+// told to somebody. The error is as of [Service.Submit], of what the job fails for, that of ctx, or use's.
+func (s *Service) Await(ctx context.Context, sub Submission, use func(job Job) (keep bool, err error)) error {
+	t := s.translator.Load()
+	if t == nil {
+		return errNotReady
+	}
+	sub.Key = "" // another request would wait for a job that is this one's
+	job, _, err := s.create(ctx, sub, lease)
+	if err != nil {
+		return err
+	}
+	kept := false
+	defer func() {
+		if !kept { // also after a panic
+			s.discard(ctx, job.ID)
+		}
+	}()
+	c := Claim{Job: job, Queue: Awaited, Token: 1}
+	err = s.hold(ctx, c, func(held context.Context) error {
+		done, err := s.runAwaited(held, *t, c)
+		if err != nil {
+			return err
+		}
+		keep, err := use(done)
+		if keep && err == nil {
+			err = s.noteStore(s.cfg.Store.Delivered(ctx, c))
+			kept = err == nil
+		}
+		return err
+	})
+	if !errors.Is(err, ErrLost) {
+		return err
+	}
+	if _, err := s.Get(ctx, job.ID); fault.Explain(err, fault.Situation{}).Kind == fault.NoJobs {
+		return err
+	}
+	return errCancelled
+}
+
+// errCancelled is told to who waits for a job that its owner cancels.
+var errCancelled = fault.New(fault.NotDone, "", "the job was cancelled")
+
+// runAwaited runs a job until it is done. What passes is tried again until ctx is done, or the service ends.
+func (s *Service) runAwaited(ctx context.Context, t Translator, c Claim) (Job, error) {
+	for {
+		err := s.run(ctx, t, c)
+		job, lost := s.cfg.Store.Get(context.WithoutCancel(ctx), c.Job.ID)
+		if err == nil {
+			err = s.noteStore(lost)
+		}
+		switch {
+		case err == nil && job.State == Done:
+			return job, nil
+		case err == nil && job.Problem != nil:
+			return job, fault.Recall(job.Problem.Code, "", job.Problem.Message)
+		case err == nil:
+			return job, ErrLost
+		case ctx.Err() != nil:
+			return job, context.Cause(ctx)
+		}
+		f := fault.Explain(err, fault.Situation{ID: job.ID, Begun: true})
+		if f.Wait == 0 || f.Kind == fault.Interrupted || s.ending.Err() != nil {
+			return job, err
+		}
+		s.cfg.Log.Debug("a job cannot go on now", "job", job.ID, "error", err)
+		wait.Until(ctx, s.ending.Done(), min(time.Duration(f.Wait)*time.Second, longestPause))
+		if lost == nil {
+			c.Job = job
+		}
+	}
+}
+
+// discard removes a job that nobody asks for any more. What cannot be removed now goes when its claim has ended.
+func (s *Service) discard(ctx context.Context, id string) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), finalSaveTimeout)
+	defer cancel()
+	if _, removed, err := s.Delete(ctx, id); err == nil && !removed {
+		_, _, _ = s.Delete(ctx, id)
+	}
+}
