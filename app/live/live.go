@@ -94,6 +94,9 @@ func (s *Service) Ready(t Translator) { s.translator.Store(&t) }
 // ErrUnknown means that there is no such session, or that it has ended.
 var ErrUnknown error = fault.New(fault.UnknownSession, "", "there is no such session: its id is wrong, it is another key's, or it has ended: open another one with the text")
 
+// ErrShutdown means that sessions are not opened any more, or have ended with [ReasonShutdown].
+var ErrShutdown error = fault.New(fault.ShuttingDown, "", "the service is shutting down: try again in a moment")
+
 // Open opens a session for the texts that an owner sends. The request says how they are translated:
 // its languages, of which there is one target, model and options; it has no records. charge is called with
 // the characters of all that is decoded for the session, before it is; with an error, it is tried again later. The
@@ -124,7 +127,7 @@ func (s *Service) admit(x *Session) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.closed {
-		return fault.New(fault.ShuttingDown, "", "the service is shutting down")
+		return ErrShutdown
 	}
 	if err := s.places.Take(x.owner); err != nil {
 		return fault.New(fault.TooManySessions, "", "live sessions: %s: end some, or wait until they end", err)

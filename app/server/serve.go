@@ -73,8 +73,8 @@ type server struct {
 }
 
 // run serves until ctx is done, and then ends in order: it reports not ready,
-// stops accepting, gives jobs back, lets requests in flight finish, stops the engine, closes the
-// model and unloads the runtime.
+// stops accepting and gives jobs back that no request waits for, lets requests in flight finish, ends live text, stops the
+// engine, closes the model and unloads the runtime.
 func (s *server) run(ctx context.Context) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -167,15 +167,15 @@ func (s *server) stop(srv *http.Server, stopCalls func(timeout context.Context),
 	const grace = time.Second
 
 	s.frontend.api.Drain()
-	_ = stopJobs() // it has no error; requests have what they leave
-	s.frontend.live.Close()
 	timeout, cancel := context.WithTimeout(context.Background(), s.loader.cfg.ShutdownTimeout)
 	defer cancel()
-	var calls sync.WaitGroup
-	calls.Go(func() { stopCalls(timeout) })
+	var others sync.WaitGroup
+	others.Go(func() { _ = stopJobs() }) // it has no error
+	others.Go(func() { stopCalls(timeout) })
 	err := srv.Shutdown(timeout)
 	s.frontend.api.WaitLive(timeout)
-	calls.Wait()
+	others.Wait()
+	s.frontend.live.Close() // requests may have waited for sessions
 	late := errors.Is(err, context.DeadlineExceeded)
 	if late {
 		err = fmt.Errorf("requests in flight did not end within %s and were cut off: raise SHUTDOWN_TIMEOUT", s.loader.cfg.ShutdownTimeout)

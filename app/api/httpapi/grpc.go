@@ -3,6 +3,7 @@ package httpapi
 import (
 	"context"
 	"net"
+	"strings"
 	"time"
 
 	"github.com/gin-gonic/gin"
@@ -60,12 +61,28 @@ func (a *API) GRPC(options ...grpc.ServerOption) *GRPCServer {
 		grpc.ConnectionTimeout(handshakeTime), grpc.ForceServerCodecV2(boundedCodec{encoding.GetCodecV2(encodingproto.Name), a.cfg.MaxRecords}),
 		grpc.KeepaliveParams(keepalive.ServerParameters{MaxConnectionIdle: connectionIdle, Time: pingInterval, Timeout: pingTimeout}),
 		grpc.KeepaliveEnforcementPolicy(keepalive.EnforcementPolicy{MinTime: leastPing, PermitWithoutStream: true}),
-		grpc.UnknownServiceHandler(openinference.Unserved), grpc.NumStreamWorkers(streamWorkers), grpc.StatsHandler(counted),
+		grpc.UnknownServiceHandler(openinference.Unserved), grpc.NumStreamWorkers(streamWorkers), grpc.StatsHandler(counted), grpc.StreamInterceptor(a.endReflection),
 	)...)
 	inferencepb.RegisterGRPCInferenceServiceServer(server, rpc)
 	grpc_health_v1.RegisterHealthServer(server, health{a: a})
 	reflection.Register(server)
 	return &GRPCServer{server, counted}
+}
+
+// endReflection ends streams of reflection with the service, which would wait for their clients; the other streams end
+// themselves.
+func (a *API) endReflection(srv any, stream grpc.ServerStream, info *grpc.StreamServerInfo, handle grpc.StreamHandler) error {
+	if !strings.HasPrefix(info.FullMethod, "/grpc.reflection.") {
+		return handle(srv, stream)
+	}
+	ended := make(chan error, 1)
+	go func() { ended <- handle(srv, stream) }() // at the latest when this returns, which ends the stream
+	select {
+	case err := <-ended:
+		return err
+	case <-a.ending.Done():
+		return status.Error(codes.Unavailable, "the service is shutting down")
+	}
 }
 
 // inferenceConfig is what the Open Inference Protocol works with.

@@ -11,6 +11,7 @@ import (
 
 	"dragoman/app/fault"
 	"dragoman/app/guard/admission"
+	"dragoman/app/live"
 )
 
 // sockets are the connections of clients that watch sessions, and the sessions that they watch.
@@ -60,6 +61,7 @@ func (s *socket) restart() {
 	flushing, cancel := context.WithTimeout(context.Background(), flushTime)
 	defer cancel()
 	for _, a := range open {
+		a.End(live.ReasonShutdown)
 		select {
 		case <-a.gone:
 		case <-flushing.Done():

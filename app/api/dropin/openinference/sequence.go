@@ -262,6 +262,8 @@ func (x *sequence) wait(ctx context.Context) (live.Update, error) {
 			return x.session.Wait(ctx, 0, -1) // all is new for who has seen nothing
 		case u.Problem != nil:
 			return u, u.Problem
+		case u.Ended == live.ReasonShutdown:
+			return u, live.ErrShutdown
 		case u.Ended != "":
 			return u, live.ErrUnknown
 		}
