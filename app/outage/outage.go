@@ -34,6 +34,20 @@ type Log struct {
 	pause      time.Duration // until then
 }
 
+// Due says whether a failure would be logged now: what takes time to find out about it is found out then.
+func (l *Log) Due() bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return !l.clock().Before(l.next)
+}
+
+func (l *Log) clock() time.Time {
+	if l.Now != nil {
+		return l.Now()
+	}
+	return time.Now()
+}
+
 // Note notes an error, or with nil that it works.
 func (l *Log) Note(err error, attrs ...any) {
 	l.mu.Lock()
@@ -45,10 +59,7 @@ func (l *Log) Note(err error, attrs ...any) {
 		l.reported = false
 		return
 	}
-	now := time.Now()
-	if l.Now != nil {
-		now = l.Now()
-	}
+	now := l.clock()
 	if now.Sub(l.last) > longestPause { // it has worked for a while
 		l.pause = 0
 	}

@@ -31,9 +31,9 @@ func TestLongOutage(t *testing.T) {
 	var at []time.Duration
 	begun := *now
 	for range 7200 {
-		before := said.Len()
+		before, due := said.Len(), l.Due()
 		l.Note(errOops, "job", 7)
-		if said.Len() > before {
+		if assert.Equal(t, due, said.Len() > before); due {
 			at = append(at, now.Sub(begun))
 		}
 		*now = now.Add(500 * time.Millisecond)

@@ -57,16 +57,55 @@ func eventually(t *testing.T, url string, want int) {
 	}, time.Minute, 10*time.Millisecond, "%s: %d", url, want)
 }
 
+// misses waits until a translation is refused with a message.
+func (r *running) misses(t *testing.T, message string) {
+	require.Eventually(t, func() bool {
+		status, body := r.post(t)
+		return status == 503 && strings.Contains(body, message)
+	}, time.Minute, 10*time.Millisecond, message)
+}
+
+// A gateway that has never reached Redis says so, whatever it is asked for, and not that there is no model.
+func TestGatewayWithoutBroker(t *testing.T) {
+	redis := miniredis.RunT(t)
+	redis.RequireAuth("secret")
+	gateway := startGateway(t, "redis://"+redis.Addr())
+	const records = `"records":[{"id":"1","text":"Hello."}]`
+	for _, test := range [][2]string{
+		{"/translation", `{"payload":{"fromLang":"en","toLang":"fr",` + records + `}}`},
+		{"/translation", `{"payload":{"model":"bundled","fromLang":"en","toLang":"fr",` + records + `}}`},
+		{"/translate", `{"q":"Hello.","source":"en","target":"fr"}`},
+		{"/v2/translate", `{"text":["Hello."],"target_lang":"FR"}`},
+		{"/languages", ""}, {"/readyz", ""},
+	} {
+		status, body := 0, ""
+		if test[1] == "" {
+			status, body = get(t, gateway.url+test[0])
+		} else {
+			resp, err := http.Post(gateway.url+test[0], "application/json", strings.NewReader(test[1]))
+			require.NoError(t, err)
+			raw, err := io.ReadAll(resp.Body)
+			require.NoError(t, err)
+			require.NoError(t, resp.Body.Close())
+			status, body = resp.StatusCode, string(raw)
+		}
+		assert.Equal(t, 503, status, test)
+		assert.Regexp(t, "(?i)the workers cannot be reached", body, test)
+	}
+	redis.RequireAuth("")
+	gateway.misses(t, "there is no model: start a worker that has one")
+	gateway.stop()
+	assert.NoError(t, <-gateway.result)
+}
+
 // Gateways translate with the models of workers, and workers do nothing but that.
 func TestFleet(t *testing.T) {
 	redis := miniredis.RunT(t)
 	broker := "redis://" + redis.Addr()
 	gateway := startGateway(t, broker)
 
-	status, body := gateway.post(t)
-	assert.Equal(t, 503, status)
-	assert.Contains(t, body, "there is no model: start a worker that has one")
-	status, _ = get(t, gateway.url+"/readyz")
+	gateway.misses(t, "there is no model: start a worker that has one")
+	status, _ := get(t, gateway.url+"/readyz")
 	assert.Equal(t, 503, status)
 	status, _ = get(t, gateway.url+"/healthz")
 	assert.Equal(t, 200, status)
@@ -74,7 +113,7 @@ func TestFleet(t *testing.T) {
 	worker, url := startWorker(t, broker)
 	eventually(t, url+"/readyz", 200)
 	eventually(t, gateway.url+"/readyz", 200)
-	status, body = gateway.post(t)
+	status, body := gateway.post(t)
 	assert.Equal(t, 200, status, body)
 	alone := execute(t, "", environment(), "translate", "--from", "en", "--to", "fr", "Where is the station?")
 	assert.Contains(t, body, strings.TrimSpace(alone.stdout))

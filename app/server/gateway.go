@@ -25,7 +25,7 @@ func (l *loader) join(broker *fleet.Broker, registry prometheus.Registerer) (_ *
 	remote := &remoteModels{cfg: l.cfg, broker: broker}
 	t.catalog = catalog.New(catalog.Config{
 		Loader: remote, Waiting: l.cfg.Concurrency, Metrics: catalog.NewMetrics(registry), Log: l.log,
-		Hint: "start a worker that has one",
+		Hint: "start a worker that has one", Away: broker.Err,
 	})
 	t.closes(t.catalog.Close)
 	gateway := fleet.StartGateway(fleet.GatewayConfig{

@@ -40,7 +40,9 @@ type Config struct {
 	KeepAlive time.Duration
 	// Waiting is how many requests may wait for a model that is loading.
 	Waiting int
-	Hint    string   // what to do where there is no model
+	Hint    string // what to do where there is no model
+	// Away is why it is not known whether there are models, while there is none; may be nil.
+	Away    func() error
 	Metrics *Metrics // nil: nobody asks for them
 	Log     *slog.Logger
 }

@@ -15,6 +15,7 @@ import (
 // inventory is what the repositories hold, and what is known of it.
 type inventory struct {
 	hint      string // see [Config]
+	away      func() error
 	keepAlive time.Duration
 	metrics   *Metrics
 	log       *slog.Logger
@@ -37,7 +38,7 @@ type inventory struct {
 
 func newInventory(cfg Config) inventory {
 	return inventory{
-		hint: cfg.Hint, keepAlive: cfg.KeepAlive, metrics: cfg.Metrics, log: cfg.Log,
+		hint: cfg.Hint, away: cfg.Away, keepAlive: cfg.KeepAlive, metrics: cfg.Metrics, log: cfg.Log,
 		withheld: make(map[string]bool), detectors: make(map[string]translate.Detector), all: new(selection),
 	}
 }

@@ -71,6 +71,11 @@ func (c *Catalog) Select(name string) (translate.Selection, error) {
 
 // find is [Catalog.Select].
 func (n *inventory) find(ref string) (*selection, error) {
+	if n.away != nil && len(n.names)+len(n.absent) == 0 {
+		if err := n.away(); err != nil {
+			return nil, err
+		}
+	}
 	if ref == "" {
 		if len(n.names) == 0 && len(n.absent) > 0 {
 			return nil, noModels("none of those that there are can be served, and the service's log says why")

@@ -3,6 +3,7 @@ package fleet
 import (
 	"context"
 	"crypto/rand"
+	"crypto/tls"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -42,13 +43,14 @@ func (t *Timing) setDefaults() {
 // Broker is a connection to Redis, or to something that speaks its protocol. It is safe for
 // concurrent use.
 type Broker struct {
-	client redis.UniversalClient
-	prefix string
-	timing Timing
-	log    *slog.Logger
-	offset atomic.Int64 // nanoseconds that Redis's clock is ahead of ours
-	seals  seals
-	forged prometheus.Counter
+	client  redis.UniversalClient
+	servers []address // that the client connects to first
+	prefix  string
+	timing  Timing
+	log     *slog.Logger
+	offset  atomic.Int64 // nanoseconds that Redis's clock is ahead of ours
+	seals   seals
+	forged  prometheus.Counter
 
 	outages outages
 
@@ -103,13 +105,13 @@ type BrokerConfig struct {
 
 // NewBroker makes a connection. Nothing is sent yet: the server may be away. The caller closes the broker.
 func NewBroker(cfg BrokerConfig) (*Broker, error) {
-	client, err := newClient(cfg.URL)
+	client, servers, err := newClient(cfg.URL)
 	if err != nil {
 		return nil, err
 	}
 	cfg.Timing.setDefaults()
 	b := &Broker{
-		client: client, prefix: cfg.Prefix, timing: cfg.Timing, log: cfg.Log, outages: newOutages(cfg.Log), away: errStarting,
+		client: client, servers: servers, prefix: cfg.Prefix, timing: cfg.Timing, log: cfg.Log, outages: newOutages(cfg.Log), away: errStarting,
 		seals: newSeals(cfg.Secrets), forged: promauto.With(cfg.Registry).NewCounter(prometheus.CounterOpts{
 			Namespace: namespace, Subsystem: subsystem, Name: "forged_total", Help: "Messages of other members that were dropped because they have no valid signature.",
 		}),
@@ -130,36 +132,43 @@ func (redisLog) Printf(ctx context.Context, format string, values ...any) {
 
 func init() { redis.SetLogger(redisLog{}) } // the library has one for all connections
 
-func newClient(address string) (redis.UniversalClient, error) {
-	u, err := url.Parse(address)
+func newClient(link string) (redis.UniversalClient, []address, error) {
+	u, err := url.Parse(link)
 	if err != nil {
-		return nil, errors.New("it is no URL: use one such as redis://localhost:6379") // the error has the password
+		return nil, nil, errors.New("it is no URL: use one such as redis://localhost:6379") // the error has the password
 	}
 	quiet := &maintnotifications.Config{Mode: maintnotifications.ModeDisabled}
 	switch query := u.Query(); {
 	case query.Has("master_name"):
-		o, err := redis.ParseFailoverURL(address)
+		o, err := redis.ParseFailoverURL(link)
 		if err != nil {
-			return nil, clean(err, u)
+			return nil, nil, clean(err, u)
 		}
 		o.ContextTimeoutEnabled, o.PoolSize, o.DialTimeout, o.DialerRetries, o.MaxRetries = true, connections, patience, tries, tries
-		return redis.NewFailoverClient(o), nil
+		return redis.NewFailoverClient(o), serversOf(o.SentinelAddrs, o.TLSConfig), nil
 	case query.Has("addr"):
-		o, err := redis.ParseClusterURL(address)
+		o, err := redis.ParseClusterURL(link)
 		if err != nil {
-			return nil, clean(err, u)
+			return nil, nil, clean(err, u)
 		}
 		o.ContextTimeoutEnabled, o.PoolSize, o.DialTimeout, o.DialerRetries, o.MaxRetries = true, connections, patience, tries, tries
 		o.MaintNotificationsConfig = quiet
-		return redis.NewClusterClient(o), nil
+		return redis.NewClusterClient(o), serversOf(o.Addrs, o.TLSConfig), nil
 	}
-	o, err := redis.ParseURL(address)
+	o, err := redis.ParseURL(link)
 	if err != nil {
-		return nil, clean(err, u)
+		return nil, nil, clean(err, u)
 	}
 	o.ContextTimeoutEnabled, o.PoolSize, o.DialTimeout, o.DialerRetries, o.MaxRetries = true, connections, patience, tries, tries
 	o.MaintNotificationsConfig = quiet
-	return redis.NewClient(o), nil
+	return redis.NewClient(o), []address{{o.Network, o.Addr, o.TLSConfig}}, nil
+}
+
+func serversOf(addresses []string, cfg *tls.Config) (list []address) {
+	for _, at := range addresses {
+		list = append(list, address{"tcp", at, cfg})
+	}
+	return list
 }
 
 // clean is an error without a URL's passwords: that of Sentinel's servers is a parameter.
@@ -211,8 +220,11 @@ func (b *Broker) Err() error {
 	return nil
 }
 
-// note notes whether Redis can be used, and logs and measures it.
-func (b *Broker) note(err error, up prometheus.Gauge) {
+// note notes whether Redis can be used, and logs, with the cause, and measures it.
+func (b *Broker) note(ctx context.Context, err error, up prometheus.Gauge) {
+	if err != nil && b.outages.broker.Due() {
+		err = b.cause(ctx, err)
+	}
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.outages.broker.Note(err)

@@ -139,7 +139,7 @@ func TestNote(t *testing.T) {
 		err   error
 		lines int
 	}{{oops, 1}, {oops, 1}, {nil, 2}, {nil, 2}, {oops, 2}, {errors.New("another"), 2}, {nil, 2}} {
-		b.note(step.err, up)
+		b.note(t.Context(), step.err, up)
 		assert.Equal(t, step.lines, strings.Count(log.String(), "\n"), "step %d", i)
 		assert.Equal(t, step.err == nil, b.Err() == nil)
 	}

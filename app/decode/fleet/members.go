@@ -69,7 +69,7 @@ func (m *member) beat(ctx context.Context, heartbeat func(n uint64) error) {
 // note notes whether Redis can be used, unless ctx is done, of which the error may be a consequence.
 func (m *member) note(ctx context.Context, err error) {
 	if ctx.Err() == nil {
-		m.broker.note(err, m.up)
+		m.broker.note(ctx, err, m.up)
 	}
 }
 
