@@ -32,6 +32,7 @@ type Program struct {
 	Environ        []string // NAME=value; flags are added as variables
 	Stdin          io.Reader
 	Stdout, Stderr io.Writer
+	Log            io.Writer // where the service's log goes, and why a command has ended; nil: to Stderr
 	// RunService runs the service until ctx is done.
 	RunService func(ctx context.Context, cfg config.Config, log *slog.Logger) error
 	// PullModel fetches and exports a model, and returns the line that says what it has made.
@@ -73,17 +74,24 @@ func (p *Program) Run(ctx context.Context, args []string) int {
 		if !ok {
 			stop = "interrupted"
 		}
-		fmt.Fprintf(p.Stderr, "dragoman: %s\n", string(stop))
+		fmt.Fprintf(p.log(), "dragoman: %s\n", string(stop))
 		if s, ok := errors.AsType[Signalled](context.Cause(ctx)); ok {
 			return 128 + int(s.Signal)
 		}
 		return 128 + int(syscall.SIGINT)
 	}
-	fmt.Fprintf(p.Stderr, "dragoman: %s\n", OneLine(err))
+	fmt.Fprintf(p.log(), "dragoman: %s\n", OneLine(err))
 	if _, ok := errors.AsType[*UsageError](err); ok {
 		return ExitUsage
 	}
 	return ExitError
+}
+
+func (p *Program) log() io.Writer {
+	if p.Log != nil {
+		return p.Log
+	}
+	return p.Stderr
 }
 
 // interrupted is the error of a command that a signal has ended, where there is more to say.
@@ -146,7 +154,7 @@ func (p *Program) serve() *cobra.Command {
 		Use: "serve", Short: "Serve HTTP", Args: noArguments,
 		Long: "Serves HTTP. All settings come from the environment: see `dragoman help`.",
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			cfg, log, err := Configure(p.Environ, p.Stderr)
+			cfg, log, err := Configure(p.Environ, p.log())
 			if err != nil {
 				return err
 			}

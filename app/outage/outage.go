@@ -1,5 +1,5 @@
 // Package outage logs what fails again and again without filling the log. Whatever tries again, or
-// fails for many at a time, has its errors logged here.
+// fails for many at a time, has its errors logged here. Its [Lines] keep a log that cannot be written from holding others.
 package outage
 
 import (

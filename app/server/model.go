@@ -31,6 +31,7 @@ type loader struct {
 	version     string // of the program
 	log         *slog.Logger
 	stderr      io.Writer // for the progress of downloads, where it is a terminal
+	lines       io.Writer // for what is said between lines of the log
 	loadRuntime func(library string) (modelRuntime, error)
 	loadGPUs    func(library string) (gpuRuntime, error)
 	ceiling     translate.Ceiling // nil: none

@@ -5,13 +5,18 @@ package server
 import (
 	"context"
 	"io"
+	"log"
 	"log/slog"
 	"os"
 	"os/signal"
 	"syscall"
+	"time"
+
+	"google.golang.org/grpc/grpclog"
 
 	"dragoman/app/cli"
 	"dragoman/app/config"
+	"dragoman/app/outage"
 	"dragoman/app/translate"
 )
 
@@ -26,9 +31,23 @@ func Main(version string) int {
 		signal.Stop(signals) // a second signal ends the process at once
 		cancel(cli.Signalled{Signal: s})
 	}()
-	p := program{version: version, environ: os.Environ(), stdin: os.Stdin, stdout: os.Stdout, stderr: os.Stderr}
+	if len(os.Args) < 2 || os.Args[1] == "serve" { // others are to end with who reads what they write
+		signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE)
+	}
+	lines := outage.NewLines(os.Stderr)
+	log.SetOutput(lines) // of libraries
+	grpclog.SetLoggerV2(grpclog.NewLoggerV2(io.Discard, io.Discard, lines))
+	p := program{version: version, environ: os.Environ(), stdin: os.Stdin, stdout: os.Stdout, stderr: os.Stderr, lines: lines}
+	defer func() {
+		ctx, cancel := context.WithTimeout(context.Background(), linesTimeout)
+		defer cancel()
+		lines.Close(ctx)
+	}()
 	return p.run(ctx, os.Args[1:])
 }
+
+// linesTimeout is how long the last lines of the log may take.
+const linesTimeout = time.Second
 
 // program is the program in a process: the command line, with what its commands need.
 type program struct {
@@ -36,6 +55,7 @@ type program struct {
 	environ        []string // NAME=value
 	stdin          io.Reader
 	stdout, stderr io.Writer
+	lines          *outage.Lines // of the service's log; nil: they go to stderr
 
 	loadRuntime func(library string) (modelRuntime, error) // nil: ONNX Runtime
 	loadGPUs    func(library string) (gpuRuntime, error)   // nil: those of this machine
@@ -44,15 +64,23 @@ type program struct {
 // run runs a command until it ends or ctx is done, and returns the exit code.
 func (p *program) run(ctx context.Context, args []string) int {
 	line := cli.Program{
-		Version: p.version, Environ: p.environ, Stdin: p.stdin, Stdout: p.stdout, Stderr: p.stderr,
+		Version: p.version, Environ: p.environ, Stdin: p.stdin, Stdout: p.stdout, Stderr: p.stderr, Log: p.log(),
 		RunService: p.serve, PullModel: p.pull, LoadModels: p.load,
 	}
 	return line.Run(ctx, args)
 }
 
+// log is where lines of the service go.
+func (p *program) log() io.Writer {
+	if p.lines != nil {
+		return p.lines
+	}
+	return p.stderr
+}
+
 // loader makes the loader of the models of a configuration.
 func (p *program) loader(cfg config.Config, log *slog.Logger) *loader {
-	l := &loader{cfg: cfg, version: p.version, log: log, stderr: p.stderr, loadRuntime: p.loadRuntime, loadGPUs: p.loadGPUs}
+	l := &loader{cfg: cfg, version: p.version, log: log, stderr: p.stderr, lines: p.log(), loadRuntime: p.loadRuntime, loadGPUs: p.loadGPUs}
 	if l.loadRuntime == nil {
 		l.loadRuntime = loadRuntime
 	}

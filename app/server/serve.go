@@ -12,10 +12,13 @@ import (
 	"sync"
 	"time"
 
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/promauto"
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/credentials"
 
 	"dragoman/app/config"
+	"dragoman/app/measure"
 )
 
 // serve runs the service until ctx is done.
@@ -23,6 +26,9 @@ func (p *program) serve(ctx context.Context, cfg config.Config, log *slog.Logger
 	speaks, err := tlsOf(cfg, log)
 	if err != nil {
 		return err
+	}
+	if p.lines != nil {
+		p.lines.Report(log)
 	}
 	// Listening before the model loads shows a port that is taken at once.
 	address := net.JoinHostPort(cfg.Host, strconv.Itoa(cfg.Port))
@@ -41,8 +47,22 @@ func (p *program) serve(ctx context.Context, cfg config.Config, log *slog.Logger
 		}
 		return errors.Join(err, listener.Close())
 	}
-	s := &server{loader: p.loader(cfg, log), frontend: front, listener: listener, calls: calls, tls: speaks}
+	p.measureLines(front.metrics.Registry())
+	front.checkFiles(openFiles())
+	s := &server{loader: p.loader(cfg, log), frontend: front, listener: accepting(listener, log), tls: speaks}
+	if calls != nil {
+		s.calls = accepting(calls, log)
+	}
 	return errors.Join(s.run(ctx), front.Close())
+}
+
+// measureLines makes the metric of lines that were dropped.
+func (p *program) measureLines(r prometheus.Registerer) {
+	if p.lines != nil {
+		promauto.With(r).NewCounterFunc(prometheus.CounterOpts{
+			Namespace: measure.Namespace, Name: "log_lines_dropped_total", Help: "Log lines that were dropped because nobody read the log in time.",
+		}, func() float64 { return float64(p.lines.Dropped()) })
+	}
 }
 
 // listenGRPC listens for calls of gRPC; nil where there are none, or where another process has the default

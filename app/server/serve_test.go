@@ -12,6 +12,7 @@ import (
 	"net/http/httptest"
 	"os"
 	"os/exec"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -111,23 +112,36 @@ func (l *closeHook) Close() error {
 	return l.Listener.Close()
 }
 
+// lineReader reads the lines of a log.
+type lineReader struct {
+	lines *bufio.Scanner
+	seen  map[string]map[string]any // the last line of each message
+}
+
+func newLineReader(log io.Reader) *lineReader {
+	return &lineReader{bufio.NewScanner(log), make(map[string]map[string]any)}
+}
+
+// next reads a line.
+func (r *lineReader) next(t *testing.T) (line map[string]any) {
+	t.Helper()
+	require.True(t, r.lines.Scan(), "the log has ended")
+	require.NoError(t, json.Unmarshal(r.lines.Bytes(), &line), r.lines.Text())
+	r.seen[line["msg"].(string)] = line
+	return line
+}
+
+func (r *lineReader) has(message string) bool { return r.seen[message] != nil }
+
 // logged reads log lines until one with the message comes. It goes on reading,
 // so that the writer never blocks.
 func logged(t *testing.T, stderr io.Reader, messages ...string) map[string]map[string]any {
-	found := map[string]map[string]any{}
-	lines := bufio.NewScanner(stderr)
-	for len(found) < len(messages) {
-		require.True(t, lines.Scan(), "the log ended before %q", messages)
-		var line map[string]any
-		require.NoError(t, json.Unmarshal(lines.Bytes(), &line), lines.Text())
-		for _, message := range messages {
-			if line["msg"] == message {
-				found[message] = line
-			}
-		}
+	lines := newLineReader(stderr)
+	for slices.ContainsFunc(messages, func(message string) bool { return !lines.has(message) }) {
+		lines.next(t)
 	}
 	go func() { _, _ = io.Copy(io.Discard, stderr) }() // ends with the writer
-	return found
+	return lines.seen
 }
 
 // running is a server that is ready.

@@ -20,7 +20,7 @@ func (s *server) welcome(t *translation) {
 	if s.loader.cfg.LogFormat == "json" || !cli.IsTerminal(s.loader.stderr) || !onlyBundled(modelsOf(t.catalog)) {
 		return
 	}
-	fmt.Fprint(s.loader.stderr, welcomeText(s.url(), t.catalog.Languages(), memory.TotalMemory(), startedAs(os.Args[0], runtime.GOOS)))
+	fmt.Fprint(s.loader.lines, welcomeText(s.url(), t.catalog.Languages(), memory.TotalMemory(), startedAs(os.Args[0], runtime.GOOS)))
 }
 
 // onlyBundled says whether no model is served but the one for demonstration.

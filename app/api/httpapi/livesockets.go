@@ -24,6 +24,17 @@ type sockets struct {
 // connections of their own.
 func streamsOf(sessions int) int { return 64 + 4*sessions }
 
+// Streams are the most connections beside those of requests that are soon answered: of live text, and of events of jobs.
+func (a *API) Streams() (n int) {
+	if a.cfg.Live != nil {
+		n += streamsOf(a.cfg.Live.MaxSessions)
+	}
+	if a.cfg.Jobs != nil {
+		n += mostJobStreams
+	}
+	return n
+}
+
 // enter gives a caller's connection, or a session on it, a place, which it leaves later.
 func (s *sockets) enter(caller string) (leave func(), err error) {
 	if err := s.places.Take(caller); err != nil {
