@@ -2,10 +2,14 @@ package faults
 
 import (
 	"bufio"
+	"bytes"
+	"encoding/base64"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"math/rand/v2"
+	"mime/multipart"
 	"net/http"
 	"os"
 	"os/exec"
@@ -19,6 +23,8 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"dragoman/app/store/redistest"
 )
 
 // term ends the service in the middle of the work. A request that the service has
@@ -52,6 +58,139 @@ func term(t *testing.T) {
 	group.Wait()
 	t.Logf("%s; ended after %.1f s with %v", outcomes, time.Since(begin).Seconds(), s.process.ProcessState)
 	assert.Zero(t, outcomes.of["lost"])
+}
+
+// waitingForDocuments are the ways to wait for a document in a request, each with what an answer has that is complete.
+var waitingForDocuments = map[string]struct{ path, field, complete string }{
+	"LibreTranslate": {"/translate_file", "file", "translatedFileUrl"},
+	"Azure":          {"/translator/document:translate?api-version=2024-05-01&sourceLanguage=en&targetLanguage=fr", "document", "livres"},
+	"MCP":            {"/mcp", "", `"blob"`},
+}
+
+// sendDocument has a document translated, and says how that went.
+func (s *service) sendDocument(t *testing.T, kind, text string) (outcome string, err error) {
+	way, contentType := waitingForDocuments[kind], "application/json"
+	var body bytes.Buffer
+	if way.field == "" {
+		fmt.Fprintf(&body, `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"translate_document","arguments":{"name":"a.txt","from":"en","to":"fr","content":%q}}}`,
+			base64.StdEncoding.EncodeToString([]byte(text)))
+	} else {
+		form := multipart.NewWriter(&body)
+		file, err := form.CreateFormFile(way.field, "a.txt")
+		require.NoError(t, err)
+		_, err = io.WriteString(file, text)
+		require.NoError(t, err)
+		require.NoError(t, form.WriteField("source", "en"))
+		require.NoError(t, form.WriteField("target", "fr"))
+		require.NoError(t, form.Close())
+		contentType = form.FormDataContentType()
+	}
+	r, err := http.NewRequestWithContext(t.Context(), "POST", "http://"+s.address+way.path, &body)
+	require.NoError(t, err)
+	r.Header.Set("Content-Type", contentType)
+	r.Header.Set("Accept", "application/json, text/event-stream")
+	resp, err := s.client.Do(r)
+	if err != nil {
+		return "", err
+	}
+	defer resp.Body.Close()
+	raw, err := io.ReadAll(resp.Body)
+	switch {
+	case err != nil:
+		return "", err
+	case resp.StatusCode == 503, resp.StatusCode == 200 && strings.Contains(string(raw), "again in"):
+		return "turned away", nil
+	case resp.StatusCode != 200 || !strings.Contains(string(raw), way.complete):
+		return "", fmt.Errorf("status %d: %s", resp.StatusCode, raw)
+	}
+	return "answered", nil
+}
+
+// endOfDocuments ends a service while clients wait for documents. It returns how these requests went.
+func endOfDocuments(t *testing.T, s *service, end func()) *counts {
+	outcomes := newCounts()
+	var ending atomic.Bool
+	var group sync.WaitGroup
+	for kind := range waitingForDocuments {
+		for i := range 4 {
+			group.Go(func() {
+				for n := 0; ; n++ {
+					text := strings.Repeat(fmt.Sprintf("I have read %d books about trains this year, and %d last year.\n", i, n), 5)
+					outcome, err := s.sendDocument(t, kind, text)
+					switch {
+					case errors.Is(err, syscall.ECONNREFUSED):
+						outcome = "turned away"
+					case err != nil:
+						outcome = "lost"
+						t.Logf("%s: %v", kind, err)
+					}
+					outcomes.add(outcome)
+					if outcome != "answered" && (ending.Load() || err != nil) {
+						return
+					}
+				}
+			})
+		}
+	}
+	time.Sleep(3 * time.Second) // of work
+	ending.Store(true)
+	end()
+	group.Wait()
+	return outcomes
+}
+
+// unended are the jobs of a service that have not ended.
+func (s *service) unended(t *testing.T) (n int) {
+	resp, err := s.client.Get("http://" + s.address + "/jobs")
+	require.NoError(t, err)
+	defer resp.Body.Close()
+	raw, err := io.ReadAll(resp.Body)
+	require.NoError(t, err)
+	require.Equal(t, 200, resp.StatusCode)
+	return strings.Count(string(raw), `"running"`) + strings.Count(string(raw), `"queued"`)
+}
+
+// documentServices are one process, and a gateway with a worker, each as a start that can be repeated.
+func documentServices(t *testing.T) map[string]func() *service {
+	file := "JOB_FILE=" + filepath.Join(t.TempDir(), "jobs.db")
+	fleet := []string{"BROKER_URL=redis://" + redistest.Start(t), "FLEET_SECRET=0123456789abcdef0123456789abcdef", "GRPC_PORT=0"}
+	serve(t, append(fleet, "ROLE=worker")...)
+	return map[string]func() *service{
+		"alone":   func() *service { return start(t, file, "JOBS_PER_KEY=100000", "GRPC_PORT=0") },
+		"gateway": func() *service { return start(t, append(fleet, "ROLE=gateway", "JOBS_PER_KEY=100000")...) },
+	}
+}
+
+// termDocuments has requests that wait for documents answered, whenever the process is told to end.
+func termDocuments(t *testing.T) {
+	for name, begin := range documentServices(t) {
+		s := begin()
+		outcomes := endOfDocuments(t, s, func() { assert.NoError(t, s.stop()) })
+		t.Logf("%s: %s; ended with %v", name, outcomes, s.process.ProcessState)
+		assert.Zero(t, outcomes.of["lost"], name)
+		assert.NotZero(t, outcomes.of["answered"], name)
+		again := begin()
+		assert.Zero(t, again.unended(t), name)
+		require.NoError(t, again.stop())
+	}
+}
+
+// killDocuments has nobody run jobs for requests that have ended with their process.
+func killDocuments(t *testing.T) {
+	for name, begin := range documentServices(t) {
+		s := begin()
+		outcomes := endOfDocuments(t, s, func() {
+			require.NotZero(t, s.unended(t))
+			require.NoError(t, s.process.Process.Kill())
+			<-s.exited
+		})
+		t.Logf("%s: %s", name, outcomes)
+		again := begin()
+		since := time.Now()
+		eventually(t, time.Minute, "no job is left that has not ended", func() bool { return again.unended(t) == 0 })
+		t.Logf("%s: after %.0f s no job is left", name, time.Since(since).Seconds())
+		require.NoError(t, again.stop())
+	}
 }
 
 // exports ends the program while it exports, at any moment, and then lets it start. What

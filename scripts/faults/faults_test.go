@@ -31,6 +31,8 @@ func TestFaults(t *testing.T) {
 		{"slow-readers", "50 clients that do not read what is streamed to them", slowReaders},
 		{"cancel", "100 clients that leave in the middle of a long text", cancel},
 		{"term", "SIGTERM while 32 clients work", term},
+		{"term-documents", "SIGTERM while clients wait for documents, to one process and to a gateway", termDocuments},
+		{"kill-documents", "the same with SIGKILL: nothing is left that nobody can fetch", killDocuments},
 		{"exports", "40 starts that are killed while they export the model, 10 that get SIGTERM", exports},
 		{"kill", "a client process that dies with 100 requests open", reset},
 		{"memory", "the worst legal requests, four of each at once and then 16 of each", memoryOfRequests},
