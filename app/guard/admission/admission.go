@@ -95,10 +95,26 @@ func (l *Lease) Take(n int64) error {
 	m := l.memory
 	m.mu.Lock()
 	defer m.mu.Unlock()
+	err := l.room(n)
+	if err == nil {
+		l.add(n)
+	}
+	return err
+}
+
+// Room fails as [Lease.Take] does, and takes nothing: for what is announced, and may never come.
+func (l *Lease) Room(n int64) error {
+	l.memory.mu.Lock()
+	defer l.memory.mu.Unlock()
+	return l.room(n)
+}
+
+// room says whether n bytes fit; memory.mu is held.
+func (l *Lease) room(n int64) error {
+	m := l.memory
 	if free := m.limit - m.used - n; m.by[l.caller]+n > largestShare*free {
 		return &FullError{Wanted: l.held + n, Limit: m.limit, Alone: l.held+n > m.Most()}
 	}
-	l.add(n)
 	return nil
 }
 

@@ -10,6 +10,7 @@
 package body
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -31,8 +32,13 @@ type Config struct {
 	Silence time.Duration     // until the first bytes of it have, and all of a small one; 0: as Timeout
 }
 
-// parsing is how long it takes to parse a byte of a body, and to write the byte of the answer that becomes of it.
-const parsing = 20 * time.Nanosecond
+// parsing is how long it takes to parse a byte of a body, and to write the byte of the answer that becomes of it;
+// receiving is how long it takes to receive one, whatever becomes of it. A caller receives stretch bytes in one turn.
+const (
+	parsing   = 20 * time.Nanosecond
+	receiving = 4 * time.Nanosecond
+	stretch   = 256 << 10
+)
 
 // small is the size of bodies that arrive at once, or not at all.
 const small = 64 << 10
@@ -60,7 +66,7 @@ func (b *Bounds) Serve(next http.Handler) http.Handler {
 			next.ServeHTTP(w, r.WithContext(ctx))
 			return
 		}
-		body := &boundedBody{ReadCloser: r.Body, lease: lease, most: b.cfg.Most, begun: time.Now(), control: http.NewResponseController(w)}
+		body := &boundedBody{connection: r.Body, ctx: ctx, announced: r.ContentLength, lease: lease, most: b.cfg.Most, begun: time.Now(), control: http.NewResponseController(w)}
 		body.bound(b.cfg.Timeout, b.cfg.Silence, r.ContentLength)
 		r = r.WithContext(context.WithValue(ctx, bodyKey{}, body))
 		r.Body = body
@@ -97,7 +103,8 @@ var ErrBroken error = fault.New(fault.InvalidJSON, "", "the body could not be re
 
 // Read reads the body of a request. It fails with an error of the bounds, see
 // [Bounds.Serve], with that of [Account]'s permit, or with [ErrBroken]. On success it also ends the deadline on reading: it
-// must not end the work that follows. What is read waits for its caller's turn to be parsed ([admission.Spend]).
+// must not end the work that follows. A large body waits for its caller's turn again and again while it is received, and
+// all of it once more to be parsed ([admission.Spend]).
 func Read(w http.ResponseWriter, r *http.Request) ([]byte, error) {
 	b := of(r)
 	if b != nil && b.permit != nil && b.read == 0 {
@@ -110,13 +117,15 @@ func Read(w http.ResponseWriter, r *http.Request) ([]byte, error) {
 	switch {
 	case errors.As(err, &tooLarge), errors.Is(err, os.ErrDeadlineExceeded), errors.Is(err, admission.ErrFull):
 		return nil, fmt.Errorf("read the body: %w", err)
+	case err != nil && r.Context().Err() != nil:
+		return nil, r.Context().Err()
 	case err != nil:
 		return nil, fmt.Errorf("%w: %w", ErrBroken, err)
 	}
 	// Not every server under test has deadlines; the real one has.
 	_ = http.NewResponseController(w).SetReadDeadline(time.Time{})
 	if b != nil && b.caller != nil {
-		if err := admission.Spend(r.Context(), b.caller(), time.Duration(len(raw))*parsing); err != nil {
+		if err := b.spend(time.Duration(len(raw)) * parsing); err != nil {
 			return nil, err
 		}
 	}
@@ -134,10 +143,13 @@ func of(r *http.Request) *boundedBody {
 
 // boundedBody is the body of a request. One goroutine uses it.
 type boundedBody struct {
-	io.ReadCloser // of the server
-	lease         *admission.Lease
-	caller        func() string // nil: one for all that have none
-	permit        func() error  // nil: everybody may send it
+	connection io.ReadCloser   // of the server
+	ctx        context.Context // of the request
+	announced  int64           // bytes; -1: the sender does not say
+	unpaid     int64           // bytes that came since the last turn
+	lease      *admission.Lease
+	caller     func() string // nil: one for all that have none
+	permit     func() error  // nil: everybody may send it
 
 	control    *http.ResponseController
 	begun      time.Time
@@ -171,8 +183,9 @@ func (b *boundedBody) Read(p []byte) (int, error) {
 	if left := b.most - b.read; int64(len(p)) > left {
 		p = p[:left+1] // one more tells a body that is too large
 	}
-	n, err := b.ReadCloser.Read(p)
-	if n > 0 && b.read == 0 {
+	n, err := b.receive(p)
+	isFirst := n > 0 && b.read == 0
+	if isFirst {
 		b.within(b.timeout)
 		if b.caller != nil {
 			b.lease.Charge(b.caller())
@@ -180,12 +193,52 @@ func (b *boundedBody) Read(p []byte) (int, error) {
 	}
 	if b.read += int64(n); b.read > b.most {
 		n, err = 0, &http.MaxBytesError{Limit: b.most}
-	} else if full := b.lease.Take(int64(n) * cost.BodyByte); full != nil {
+	} else if full := b.admit(int64(n), isFirst); full != nil {
 		n, err = 0, full
 	}
 	b.err = err
 	return n, err
 }
+
+// admit takes memory for n bytes that have come. With the first ones it fails where the rest has no room: it is not received
+// in vain.
+func (b *boundedBody) admit(n int64, isFirst bool) error {
+	err := b.lease.Take(n * cost.BodyByte)
+	if rest := min(b.announced, b.most) - n; err == nil && isFirst && rest > 0 {
+		err = b.lease.Room(rest * cost.BodyByte)
+	}
+	return err
+}
+
+// receive reads from the connection, a stretch in each turn of the caller: to copy what is sent, to be refused as well, takes
+// the cores from those who decode.
+func (b *boundedBody) receive(p []byte) (int, error) {
+	n, err := b.connection.Read(p)
+	if b.unpaid += int64(n); b.unpaid < stretch {
+		return n, err
+	}
+	spent := b.spend(time.Duration(b.unpaid) * receiving)
+	b.unpaid = 0
+	return n, cmp.Or(spent, err)
+}
+
+// spend waits for the caller's turn for what takes so long; see [admission.Spend].
+func (b *boundedBody) spend(expected time.Duration) error {
+	caller := ""
+	if b.caller != nil {
+		caller = b.caller()
+	}
+	return admission.Spend(b.ctx, caller, expected)
+}
+
+// received is what a client sends after it was answered, bounded in time alone.
+type received struct{ *boundedBody }
+
+// Read implements [io.Reader].
+func (r received) Read(p []byte) (int, error) { return r.receive(p) }
+
+// Close implements [io.Closer].
+func (b *boundedBody) Close() error { return b.connection.Close() }
 
 func (b *boundedBody) whole() bool { return b.err == io.EOF }
 

@@ -2,6 +2,7 @@ package body
 
 import (
 	"bufio"
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -9,8 +10,12 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"os"
+	"runtime"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/assert"
@@ -105,6 +110,77 @@ func TestMemoryIsShared(t *testing.T) {
 		assert.GreaterOrEqual(t, refused, 8*callers-4, "of %d callers", callers)
 		assert.Less(t, refused, 8*callers, "of %d callers", callers)
 		assert.Zero(t, b.cfg.Memory.InUse(), "all is given back")
+	}
+}
+
+// counted is a body that counts the bytes that were taken of it.
+type counted struct {
+	io.Reader
+	read atomic.Int64
+}
+
+// Read implements [io.Reader].
+func (c *counted) Read(p []byte) (int, error) {
+	n, err := c.Reader.Read(p)
+	c.read.Add(int64(n))
+	return n, err
+}
+
+// A body whose announced length has no room is refused with its first bytes.
+func TestAnnouncedBodiesWithoutRoomAreNotReceived(t *testing.T) {
+	b := bounds()
+	sent := &counted{Reader: io.LimitReader(zeros{}, most)}
+	r := httptest.NewRequest(http.MethodPost, "/", sent)
+	r.ContentLength = most
+	b.Serve(reading(func(_ int, err error) { assert.NoError(t, err) })).ServeHTTP(httptest.NewRecorder(), r)
+	assert.EqualValues(t, most, sent.read.Swap(0))
+	for _, other := range []string{"a", "b"} {
+		require.NoError(t, b.cfg.Memory.Lease(other).Take(3*cost.BodyByte*most/2))
+	}
+	sent.Reader = io.LimitReader(zeros{}, most)
+	b.Serve(reading(func(_ int, err error) { assert.ErrorIs(t, err, admission.ErrFull) })).ServeHTTP(httptest.NewRecorder(), r)
+	assert.Less(t, sent.read.Load(), int64(most/4))
+}
+
+// To receive is work in turns, of a body that is refused as well: while another caller has the turn, one that has received
+// much gets no further than a stretch.
+func TestBodiesAreReceivedInTurns(t *testing.T) {
+	for name, most := range map[string]int64{"read": 64 * stretch, "refused": stretch / 2} {
+		synctest.Test(t, func(t *testing.T) {
+			b := New(Config{Most: most, Memory: admission.New(1 << 40), Timeout: time.Hour})
+			lease := b.cfg.Memory.Lease("another")
+			ctx := admission.With(t.Context(), lease)
+			for _, caller := range []string{"", "another"} {
+				for range 2 { // neither works aside now
+					require.NoError(t, admission.Spend(ctx, caller, time.Second/2))
+				}
+			}
+			var all sync.WaitGroup
+			release := make(chan struct{})
+			for range runtime.GOMAXPROCS(0) { // at least as many as there are turns
+				all.Go(func() {
+					_, err := admission.Do(ctx, "another", func(context.Context) error { <-release; return nil })
+					assert.NoError(t, err)
+				})
+			}
+			time.Sleep(3 * time.Second)
+			sent := &counted{Reader: io.LimitReader(zeros{}, 16*stretch)}
+			r := httptest.NewRequest(http.MethodPost, "/", sent)
+			r.ContentLength = -1
+			all.Go(func() {
+				b.Serve(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+					if _, err := Read(w, r); err != nil {
+						assert.NoError(t, Refuse(w, r, http.StatusRequestEntityTooLarge, name))
+					}
+				})).ServeHTTP(&deadlines{ResponseRecorder: *httptest.NewRecorder()}, r)
+			})
+			synctest.Wait()
+			assert.LessOrEqual(t, sent.read.Load(), int64(3*stretch), name)
+			close(release)
+			all.Wait()
+			assert.EqualValues(t, 16*stretch, sent.read.Load(), name)
+			time.Sleep(time.Minute) // the last rest
+		})
 	}
 }
 

@@ -19,14 +19,18 @@ const (
 	lingerTime   = 10 * time.Second
 	lingerBytes  = 64 << 20
 	maxLingering = 128
+
+	// refusing is how long it takes to accept a connection, and what its client has sent into the system's buffers before it
+	// learns that it need not.
+	refusing = 5 * time.Millisecond
 )
 
 // Refuse answers with JSON to a request whose body may not have been read.
 //
 // Many clients send all of a request before they look for an answer. When a server
 // answers and closes the connection, they see that it was reset instead of the answer.
-// So the answer goes out at once and whole, and [Bounds.Serve] goes on reading for a
-// while, and throws away what comes.
+// So the answer goes out whole before the body has come, and [Bounds.Serve] goes on reading for a
+// while, and throws away what comes. Who is refused again and again waits for its turn to be.
 func Refuse(w http.ResponseWriter, r *http.Request, status int, answer any) error {
 	var encoded bytes.Buffer
 	encoder := json.NewEncoder(&encoded)
@@ -39,6 +43,7 @@ func Refuse(w http.ResponseWriter, r *http.Request, status int, answer any) erro
 	if b := of(r); b != nil && !b.whole() && (r.ContentLength < 0 || r.ContentLength > smallBody || !b.alive()) {
 		b.refused = true
 		h.Set("Connection", "close")
+		_ = b.spend(refusing) // a client that leaves meanwhile gets no answer anyway
 	}
 	if h.Get("Content-Type") == "" {
 		h.Set("Content-Type", "application/json; charset=utf-8")
@@ -67,5 +72,5 @@ func (b *Bounds) lingerOn(w http.ResponseWriter, r *http.Request, body *boundedB
 	if control.Flush() != nil || control.SetReadDeadline(time.Now().Add(lingerTime)) != nil {
 		return
 	}
-	_, _ = io.CopyN(io.Discard, body.ReadCloser, lingerBytes)
+	_, _ = io.CopyN(io.Discard, received{body}, lingerBytes)
 }
