@@ -3,6 +3,8 @@ package cpu
 import (
 	"fmt"
 	"os"
+
+	"dragoman/model/mapping"
 )
 
 // buffer is zeroed memory outside Go's heap. ONNX Runtime keeps pointers into
@@ -13,7 +15,7 @@ type buffer []byte
 // newBuffer reserves n bytes, which take memory when they are used first. The
 // caller frees them.
 func newBuffer(n int) (buffer, error) {
-	b, err := reserve(max(n, 1))
+	b, err := mapping.Reserve(max(n, 1))
 	if err != nil {
 		return nil, fmt.Errorf("reserve %d bytes: %w", n, err)
 	}
@@ -33,6 +35,6 @@ func (b buffer) release(from, to int) {
 // free unmaps the buffer; nothing may use it afterwards. Freeing nil does nothing.
 func (b buffer) free() {
 	if b != nil {
-		unmap(b)
+		mapping.Release(b)
 	}
 }

@@ -6,6 +6,8 @@
 // after a tenth of a microsecond: a decoder step of few rows takes 5% less time, see
 // docs/benchmarks.md. What is in memory already, as it is after a file was written, stays in
 // the pages that it has: see [Forget].
+//
+// [Reserve] is memory without a file, which goes back to the system as soon as it is released.
 package mapping
 
 import (

@@ -23,6 +23,14 @@ func unmap(b []byte) {
 	_ = unix.Munmap(b) // it fails only for memory that is not mapped
 }
 
+// Reserve returns n bytes of zeros outside Go's heap, which take memory when they are used first. The caller releases them.
+func Reserve(n int) ([]byte, error) {
+	return unix.Mmap(-1, 0, n, unix.PROT_READ|unix.PROT_WRITE, unix.MAP_ANON|unix.MAP_PRIVATE|unix.MAP_NORESERVE)
+}
+
+// Release gives memory that was reserved back to the system. Nothing may use it afterwards.
+func Release(b []byte) { unmap(b) }
+
 // guard keeps the process alive where a mapping cannot be read.
 type guard struct{ c *C.Guard }
 

@@ -24,6 +24,20 @@ func unmap(b []byte) {
 	_ = windows.UnmapViewOfFile(uintptr(unsafe.Pointer(unsafe.SliceData(b)))) // it fails only for memory that is not mapped
 }
 
+// Reserve returns n bytes of zeros outside Go's heap, which take memory when they are used first. The caller releases them.
+func Reserve(n int) ([]byte, error) {
+	at, err := windows.VirtualAlloc(0, uintptr(n), windows.MEM_RESERVE|windows.MEM_COMMIT, windows.PAGE_READWRITE)
+	if err != nil {
+		return nil, err
+	}
+	return unsafe.Slice(*(**byte)(unsafe.Pointer(&at)), n), nil
+}
+
+// Release gives memory that was reserved back to the system. Nothing may use it afterwards.
+func Release(b []byte) {
+	_ = windows.VirtualFree(uintptr(unsafe.Pointer(unsafe.SliceData(b))), 0, windows.MEM_RELEASE) // it fails only for memory that is not reserved
+}
+
 // guard does nothing: Windows lets nobody cut off a file that is mapped.
 type guard struct{}
 
