@@ -6,7 +6,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"runtime/debug"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/klippa-app/go-pdfium"
@@ -20,6 +22,7 @@ import (
 
 	"dragoman/app/document"
 	"dragoman/app/guard/admission"
+	"dragoman/model/mapping"
 )
 
 const (
@@ -27,33 +30,85 @@ const (
 	maxPages = 1000
 	// maxWays bounds the objects of the document, times its pages, that PDFium goes through where it writes: some 3 minutes.
 	maxWays = 3_000_000
-	// maxMemory is what PDFium may have for a document, in pages of 64 KiB: 256 MiB. It is taken as it grows.
-	maxMemory = 4096
-	// leastMemory is what it begins with, in bytes.
+	// maxMemory is what a document may take in bytes: PDFium's memory, which grows, and what this program keeps of it.
+	maxMemory = 256 << 20
+	// leastMemory is what PDFium begins with, in bytes.
 	leastMemory = 19 << 20
-	// compiled is how long an instance may take to be there: PDFium is compiled with the first document.
-	compiled = time.Minute
+	// handleCost is what go-pdfium keeps for each object that it has handed out, until the document is closed, and letterCost
+	// what copies of a page's text take for each letter while the page is read.
+	handleCost, letterCost = 160, 20
+	// started is how long a sandbox may take to be there.
+	started = time.Minute
 )
 
-// cache has PDFium as machine code, which takes seconds to make and is made once.
-var cache = sync.OnceValue(wazero.NewCompilationCache)
+// sandboxes have one PDFium, which takes seconds to compile: with the first document.
+var sandboxes = sync.OnceValues(func() (pdfium.Pool, error) {
+	pool, err := webassembly.Init(webassembly.Config{
+		Context: &forDocument, MaxTotal: -1, FSConfig: wazero.NewFSConfig(), Stdout: io.Discard, Stderr: io.Discard,
+		RuntimeConfig: wazero.NewRuntimeConfig().WithCloseOnContextDone(true).WithCoreFeatures(api.CoreFeaturesV2 | experimental.CoreFeaturesExceptionHandling),
+	})
+	debug.FreeOSMemory() // compiling leaves some 200 MB behind
+	return pool, err
+})
+
+// making is the context in which a sandbox is made: that of the document that it is for, else an empty one. go-pdfium
+// derives the contexts of all sandboxes from one, so they are made one at a time.
+type making struct {
+	context.Context
+	mu sync.Mutex // guards of, but for those who read it
+	of atomic.Pointer[context.Context]
+}
+
+var forDocument = making{Context: context.Background()}
+
+func (m *making) document() context.Context {
+	if of := m.of.Load(); of != nil {
+		return *of
+	}
+	return m.Context
+}
+
+// Done implements [context.Context].
+func (m *making) Done() <-chan struct{} { return m.document().Done() }
+
+// Err implements [context.Context].
+func (m *making) Err() error { return m.document().Err() }
+
+// Value implements [context.Context].
+func (m *making) Value(key any) any { return m.document().Value(key) }
+
+// sandbox makes a sandbox that ends with ctx, which a cancel function ends.
+func (m *making) sandbox(ctx context.Context, pool pdfium.Pool) (pdfium.Pdfium, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.of.Store(&ctx)
+	defer m.of.Store(nil)
+	return pool.GetInstance(started)
+}
 
 // file is a document that is open in PDFium, which has nothing but its bytes: no files, no network, and memory that is
 // taken from the request of ctx. It ends with ctx. One goroutine uses it.
 type file struct {
 	pdfium.Pdfium
 	ctx    context.Context
-	pool   pdfium.Pool
+	in     *io.SectionReader
+	end    context.CancelFunc // ends PDFium
 	memory *memory
 	doc    references.FPDF_DOCUMENT
 	pages  int
+	most   int64 // see maxMemory
 
 	allLookups  int64 // see maxAllLookups
 	takesHidden bool  // text that is not shown is read too
 }
 
 // open opens a document. The caller closes it.
-func open(ctx context.Context, in io.ReaderAt, size int64) (f *file, err error) {
+func open(ctx context.Context, in io.ReaderAt, size int64) (*file, error) {
+	return openWithin(ctx, in, size, maxMemory)
+}
+
+// openWithin opens a document that may take so much memory.
+func openWithin(ctx context.Context, in io.ReaderAt, size, most int64) (*file, error) {
 	// PDFium looks no further for it.
 	head := make([]byte, min(size, 1<<10))
 	if _, err := in.ReadAt(head, 0); err != nil && !errors.Is(err, io.EOF) {
@@ -62,39 +117,58 @@ func open(ctx context.Context, in io.ReaderAt, size int64) (f *file, err error) 
 	if !bytes.Contains(head, []byte("%PDF")) {
 		return nil, document.Refuse(nil, damaged)
 	}
-	if err := admission.Take(ctx, leastMemory); err != nil {
-		return nil, err
+	f := &file{ctx: ctx, in: io.NewSectionReader(inTurn{ctx, in}, 0, size), most: most}
+	return f, f.start()
+}
+
+// start opens the document in a sandbox of its own, in place of one that it may have. Without an error the caller closes it.
+func (f *file) start() (err error) {
+	f.close()
+	if f.memory, err = newMemory(f.ctx, f.most); err != nil {
+		return err
 	}
-	f = &file{ctx: ctx, memory: &memory{ctx: ctx, taken: leastMemory}}
 	defer func() {
 		if err != nil {
 			f.close()
 		}
 	}()
-	f.pool, err = webassembly.Init(webassembly.Config{
-		Context: experimental.WithMemoryAllocator(ctx, f.memory), MaxTotal: 1, FSConfig: wazero.NewFSConfig(), Stdout: io.Discard, Stderr: io.Discard,
-		RuntimeConfig: wazero.NewRuntimeConfig().WithCompilationCache(cache()).WithMemoryLimitPages(maxMemory).WithCloseOnContextDone(true).
-			WithCoreFeatures(api.CoreFeaturesV2 | experimental.CoreFeaturesExceptionHandling),
-	})
+	pool, err := sandboxes()
 	if err != nil {
-		return f, f.explain(fmt.Errorf("start PDFium: %w", err))
+		return fmt.Errorf("compile PDFium: %w", err)
 	}
-	if f.Pdfium, err = f.pool.GetInstance(compiled); err != nil {
-		return f, f.explain(fmt.Errorf("start PDFium: %w", err))
+	ctx, end := context.WithCancel(f.ctx)
+	f.end = end
+	if f.Pdfium, err = forDocument.sandbox(experimental.WithMemoryAllocator(ctx, f.memory), pool); err != nil {
+		return f.explain(fmt.Errorf("start PDFium: %w", err))
 	}
-	opened, err := f.OpenDocument(&requests.OpenDocument{FileReader: io.NewSectionReader(in, 0, size), FileReaderSize: size})
-	if err != nil {
-		return f, f.explain(err)
+	f.memory.waits = true
+	opened, err := f.OpenDocument(&requests.OpenDocument{FileReader: f.in, FileReaderSize: f.in.Size()})
+	if err := f.explain(err); err != nil {
+		return err
 	}
 	f.doc = opened.Document
 	count, err := f.FPDF_GetPageCount(&requests.FPDF_GetPageCount{Document: f.doc})
-	if err != nil {
-		return f, f.explain(err)
+	if err := f.explain(err); err != nil {
+		return err
 	}
 	if f.pages = count.PageCount; f.pages > maxPages {
-		return f, document.TooLarge("the PDF has %d pages, at most %d are allowed: divide it", f.pages, maxPages)
+		return document.TooLarge("the PDF has %d pages, at most %d are allowed: divide it", f.pages, maxPages)
 	}
-	return f, nil
+	return nil
+}
+
+// inTurn is a document that gives way to others while it is read.
+type inTurn struct {
+	ctx context.Context
+	in  io.ReaderAt
+}
+
+// ReadAt implements [io.ReaderAt].
+func (r inTurn) ReadAt(p []byte, at int64) (int, error) {
+	if err := admission.Work(r.ctx, 0); err != nil {
+		return 0, err
+	}
+	return r.in.ReadAt(p, at)
 }
 
 // objectsIn is about how many objects a file has: those that stand in it, and those in streams of objects.
@@ -114,26 +188,31 @@ func objectsIn(in io.ReaderAt, size int64) (n int, err error) {
 // usualStream is how many objects programs put into a stream of objects.
 const usualStream = 100
 
-// close ends PDFium, and gives its memory back.
+// close ends PDFium, and gives its memory back. Closing again does nothing.
 func (f *file) close() {
+	if f.end != nil {
+		f.end() // so that nothing more is done in the sandbox, which may be broken
+	}
 	if f.Pdfium != nil {
 		_ = f.Pdfium.Close() // its memory goes anyway
 	}
-	if f.pool != nil {
-		_ = f.pool.Close()
+	if f.memory != nil {
+		f.memory.release()
 	}
-	f.memory.Free()
+	f.end, f.Pdfium, f.memory = nil, nil, nil
 }
 
-// explain says what an error of PDFium means: ctx has ended, there is no more memory, or the document is not as it should be.
+// explain says what PDFium's result means, be it an error or none: ctx has ended, there is no more memory, so that it is not
+// whole, or the document is not as it should be.
 func (f *file) explain(err error) error {
+	_, isRefused := errors.AsType[*document.Error](err)
 	switch {
-	case err == nil:
-		return nil
 	case f.ctx.Err() != nil:
 		return f.ctx.Err()
 	case f.memory.err != nil:
 		return f.memory.err
+	case err == nil, isRefused, errors.Is(err, admission.ErrFull):
+		return err
 	case errors.Is(err, pdfium_errors.ErrPassword), errors.Is(err, pdfium_errors.ErrSecurity):
 		return document.Refuse(err, "the PDF has a password: save it without one")
 	}
@@ -142,39 +221,95 @@ func (f *file) explain(err error) error {
 
 const damaged = "the PDF is damaged: open it in a viewer, and print or save it as a PDF again"
 
-// memory is what PDFium has. It implements [experimental.MemoryAllocator] and [experimental.LinearMemory].
+// memory is what a document takes: PDFium's, which is outside of Go's heap, grows without a copy and goes back to the system
+// at once, and what this program keeps beside it. It implements [experimental.MemoryAllocator] and
+// [experimental.LinearMemory].
 type memory struct {
-	ctx   context.Context
-	bytes []byte
-	taken int64
-	err   error // of what was not given
+	ctx      context.Context
+	most     int64  // that the document may take
+	reserved []byte // as much, of which PDFium has the start
+	size     int64  // that PDFium has
+	taken    int64
+	spare    int64 // taken for handles to come
+	waits    bool  // growing waits for the document's turn
+	err      error // of what was not given, after which nothing is
+}
+
+func newMemory(ctx context.Context, most int64) (*memory, error) {
+	m := &memory{ctx: ctx, most: most, size: leastMemory}
+	if err := m.take(leastMemory); err != nil {
+		return nil, err
+	}
+	reserved, err := mapping.Reserve(int(most))
+	if err != nil {
+		m.release()
+		return nil, fmt.Errorf("memory for PDFium: %w", err)
+	}
+	m.reserved = reserved
+	return m, nil
+}
+
+// take takes n bytes for the document.
+func (m *memory) take(n int64) error {
+	switch {
+	case m.err != nil:
+		return m.err
+	case m.taken+n > m.most:
+		m.err = document.TooLarge("the PDF takes more than %d MiB when it is unpacked: divide it, or save it with fewer or smaller pictures", m.most>>20)
+	default:
+		m.err = admission.Take(m.ctx, n)
+	}
+	if m.err == nil {
+		m.taken += n
+	}
+	return m.err
+}
+
+// hold is take for as long as something is done.
+func (m *memory) hold(n int64) (release func(), err error) {
+	return func() {
+		m.taken -= n
+		admission.Give(m.ctx, n)
+	}, m.take(n)
+}
+
+// handle takes what go-pdfium keeps for an object.
+func (m *memory) handle() error {
+	const several = 1 << 20
+	if m.spare -= handleCost; m.spare >= 0 {
+		return nil
+	}
+	m.spare += several
+	return m.take(several)
 }
 
 // Allocate implements [experimental.MemoryAllocator].
 func (m *memory) Allocate(_, _ uint64) experimental.LinearMemory { return m }
 
-// Reallocate implements [experimental.LinearMemory]. Without room it returns nil, and PDFium gives up.
+// Reallocate implements [experimental.LinearMemory]. Without room it returns nil, and PDFium gives up, or goes on with less.
 func (m *memory) Reallocate(size uint64) []byte {
-	switch more := int64(size) - m.taken; {
-	case size > maxMemory<<16:
-		m.err = document.TooLarge("the PDF takes more than %d MiB of memory: divide it, or save it with smaller pictures", maxMemory>>4)
-		return nil
-	case more > 0:
-		if m.err = admission.Take(m.ctx, more); m.err != nil {
+	if more := int64(size) - m.size; more > 0 {
+		if m.take(more) != nil {
 			return nil
 		}
-		m.taken += more
+		m.size = int64(size)
+		if m.waits {
+			if m.err = admission.Work(m.ctx, int(more)); m.err != nil {
+				return nil
+			}
+		}
 	}
-	if size > uint64(len(m.bytes)) {
-		grown := make([]byte, size)
-		copy(grown, m.bytes)
-		m.bytes = grown
-	}
-	return m.bytes
+	return m.reserved[:size:size]
 }
 
-// Free implements [experimental.LinearMemory].
-func (m *memory) Free() {
+// Free implements [experimental.LinearMemory]. The memory stays until PDFium has returned.
+func (m *memory) Free() {}
+
+// release gives all back, to the system and to the request.
+func (m *memory) release() {
+	if m.reserved != nil {
+		mapping.Release(m.reserved)
+	}
 	admission.Give(m.ctx, m.taken)
-	m.bytes, m.taken = nil, 0
+	m.reserved, m.taken = nil, 0
 }

@@ -89,6 +89,11 @@ func (f *file) read(n int, s *seen) (*page, error) {
 			return err
 		}
 		r.letters = int64(letters.Count)
+		release, err := f.memory.hold(letterCost * r.letters)
+		if err != nil {
+			return err
+		}
+		defer release()
 		if r.page.links, err = f.links(on); err != nil {
 			return err
 		}
@@ -105,9 +110,6 @@ func (f *file) onPage(n int, do func(on requests.Page) error) error {
 	err = do(requests.Page{ByReference: &loaded.Page})
 	if _, closed := f.FPDF_ClosePage(&requests.FPDF_ClosePage{Page: loaded.Page}); err == nil {
 		err = closed
-	}
-	if _, isRefused := err.(*document.Error); isRefused {
-		return err
 	}
 	return f.explain(err)
 }
@@ -128,6 +130,9 @@ func (f *file) eachObject(on requests.Page, each func(o object) error) error {
 		return err
 	}
 	for i := range count.Count {
+		if err := f.memory.handle(); err != nil {
+			return err
+		}
 		got, err := f.FPDFPage_GetObject(&requests.FPDFPage_GetObject{Page: on, Index: i})
 		if err != nil {
 			return err
@@ -166,6 +171,9 @@ func (f *file) eachIn(group object, each func(o object) error) error {
 		return err
 	}
 	for i := range count.Count {
+		if err := f.memory.handle(); err != nil {
+			return err
+		}
 		got, err := f.FPDFFormObj_GetObject(&requests.FPDFFormObj_GetObject{PageObject: group.FPDF_PAGEOBJECT, Index: uint64(i)})
 		if err == nil {
 			err = each(object{FPDF_PAGEOBJECT: got.PageObject, path: append(slices.Clone(group.path), i), among: count.Count})
@@ -386,6 +394,9 @@ func (r *reader) style(o references.FPDF_PAGEOBJECT, text string) (s style, err 
 	} else {
 		s.color = structs.FPDF_COLOR{A: 255}
 	}
+	if err := r.memory.handle(); err != nil {
+		return s, err
+	}
 	font, err := r.FPDFTextObj_GetFont(&requests.FPDFTextObj_GetFont{PageObject: o})
 	if err != nil {
 		return s, r.fatal(err)
@@ -429,6 +440,9 @@ func (f *file) matrix(o references.FPDF_PAGEOBJECT) (matrix, error) {
 
 func (f *file) links(on requests.Page) (found []link, err error) {
 	for at := 0; len(found) < maxTexts; {
+		if err := f.memory.handle(); err != nil {
+			return found, err
+		}
 		next, err := f.FPDFLink_Enumerate(&requests.FPDFLink_Enumerate{Page: on, StartPos: at})
 		if err != nil || next.Link == nil || next.NextStartPos == nil {
 			return found, f.fatal(err)

@@ -172,6 +172,11 @@ func (c *codes) of(g shaping.Glyph, text []rune) uint32 {
 
 // load puts the font into the document.
 func (c *codes) load(f *file, t *typeface, n int) error {
+	release, err := f.memory.hold(int64(len(t.data)))
+	if err != nil {
+		return err
+	}
+	defer release()
 	glyphs, toGlyphs := map[uint16]bool{}, make([]byte, 2, 2+2*len(c.list))
 	for _, k := range c.list {
 		glyphs[uint16(k.glyph)] = true
@@ -208,7 +213,11 @@ func (c *codes) toUnicode() string {
 	return out.String()
 }
 
+// write writes the document from its start, in a sandbox that has nothing of what was read.
 func (w *writer) write(out io.Writer) error {
+	if err := w.start(); err != nil {
+		return err
+	}
 	for n, face := range w.faces {
 		if err := w.codes[face].load(w.file, w.fonts.of[face], n); err != nil {
 			return w.explain(err)
@@ -402,6 +411,9 @@ func (w *writer) draw(on requests.Page, angle float64, g glyphs) error {
 
 // text puts glyphs on a page.
 func (w *writer) text(on requests.Page, font references.FPDF_FONT, g glyphs, angle, x, y float64, numbers []uint32, positions []float32) error {
+	if err := w.memory.handle(); err != nil {
+		return err
+	}
 	made, err := w.FPDFPageObj_CreateTextObj(&requests.FPDFPageObj_CreateTextObj{Document: w.doc, Font: font, FontSize: float32(g.size)})
 	if err != nil {
 		return err
