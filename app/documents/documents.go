@@ -46,14 +46,14 @@ func New(cfg Config) *Service {
 	return s
 }
 
-// inTurn goes through a document of a caller, in turn with others; see [admission.Do]. It fails with an
+// inTurn goes through a document of a caller, in turn with others; see [admission.Queue]. It fails with an
 // [*admission.PlacesError] where too many wait.
 func (s *Service) inTurn(ctx context.Context, caller string, walk func(ctx context.Context) error) (done int64, err error) {
 	if err := s.places.Take(caller); err != nil {
 		return 0, err
 	}
 	defer s.places.Leave(caller)
-	return admission.Do(ctx, caller, walk)
+	return admission.Queue(ctx, caller, walk)
 }
 
 // Shared is the document of an id that whoever knows its secret may see. The error is as of

@@ -65,6 +65,7 @@ func newTurns(cores int) *Turns {
 type turn struct {
 	of     *Turns
 	caller string
+	queued bool // it never goes on aside
 	begun  time.Time
 	state  turnState
 	done   int64
@@ -85,10 +86,13 @@ type turnKey struct{}
 // is what it has counted there. The error is the work's, or ctx's where it ended before. Within a work of the same caller it
 // is part of that.
 func (t *Turns) Do(ctx context.Context, caller string, work func(ctx context.Context) error) (done int64, err error) {
+	return t.do(ctx, &turn{of: t, caller: caller}, work)
+}
+
+func (t *Turns) do(ctx context.Context, w *turn, work func(ctx context.Context) error) (done int64, err error) {
 	if within, ok := ctx.Value(turnKey{}).(*turn); ok && within.of == t && within.state != away {
 		return 0, work(ctx)
 	}
-	w := &turn{of: t, caller: caller}
 	if t != nil {
 		defer w.leave()
 		if err := w.wait(ctx, false); err != nil {
@@ -102,11 +106,22 @@ func (t *Turns) Do(ctx context.Context, caller string, work func(ctx context.Con
 // Do has a work of the request of a context done in turns with what other callers have done; see [Turns.Do]. Where the
 // context has no lease, nobody else is there.
 func Do(ctx context.Context, caller string, work func(ctx context.Context) error) (done int64, err error) {
-	var turns *Turns
+	return turnsOf(ctx).Do(ctx, caller, work)
+}
+
+// Queue is [Do] for work that is long, or may do much at once, such as going through a document: it waits for a turn, however
+// little its caller has used. So no more of these go on at a time than there are turns.
+func Queue(ctx context.Context, caller string, work func(ctx context.Context) error) (done int64, err error) {
+	turns := turnsOf(ctx)
+	return turns.do(ctx, &turn{of: turns, caller: caller, queued: true}, work)
+}
+
+// turnsOf are those in which the request of a context takes part, nil without a lease.
+func turnsOf(ctx context.Context) *Turns {
 	if l, ok := ctx.Value(leaseKey{}).(*Lease); ok {
-		turns = l.memory.turns
+		return l.memory.turns
 	}
-	return turns.Do(ctx, caller, work)
+	return nil
 }
 
 // Spend counts work of the request of a context that follows at once and is not divided, such as parsing a body. It waits
@@ -146,7 +161,7 @@ func Work(ctx context.Context, n int) error {
 
 // wait waits for the turn, if the caller needs one. A work that goes on is before others of its caller.
 func (w *turn) wait(ctx context.Context, goesOn bool) error {
-	ready := w.of.ask(w.caller, goesOn)
+	ready := w.of.ask(w.caller, goesOn, w.queued)
 	if ready == nil {
 		w.state, w.begun = isAside, time.Now()
 		return nil
@@ -211,11 +226,11 @@ func (t *Turns) charge(caller string, took time.Duration, aside bool) {
 	}
 }
 
-// ask returns what is closed when it is a caller's turn, nil where it needs none.
-func (t *Turns) ask(caller string, first bool) chan struct{} {
+// ask returns what is closed when it is a caller's turn, nil where it needs none, which queued work always does.
+func (t *Turns) ask(caller string, first, queued bool) chan struct{} {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if a := t.account(caller); !a.aside && a.used < aside {
+	if a := t.account(caller); !queued && !a.aside && a.used < aside {
 		a.aside = true
 		return nil
 	}

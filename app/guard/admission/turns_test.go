@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -156,6 +157,45 @@ func TestWhoUsesLittleDoesNotWait(t *testing.T) {
 		time.Sleep(5 * time.Second) // rests
 		assert.Zero(t, turns.atWork())
 	})
+}
+
+// Of what is queued no more goes on at a time than there are turns, whoever it is of; who has used little works beside it.
+func TestQueuedWorkIsInTurns(t *testing.T) {
+	for cores, turns := range map[int]int{1: 1, 2: 1, 8: 2, 16: 4} {
+		synctest.Test(t, func(t *testing.T) {
+			m := New(1)
+			m.turns = newTurns(cores)
+			ctx := With(t.Context(), m.Lease("a"))
+			var all sync.WaitGroup
+			var working, most atomic.Int64
+			for i := range 20 {
+				all.Go(func() {
+					done, err := Queue(ctx, fmt.Sprint(i), func(ctx context.Context) error {
+						for range 5 {
+							now := working.Add(1)
+							most.Store(max(most.Load(), now))
+							time.Sleep(timeSlice)
+							working.Add(-1)
+							if err := Work(ctx, 1); err != nil {
+								return err
+							}
+						}
+						return nil
+					})
+					assert.NoError(t, err)
+					assert.EqualValues(t, 5, done)
+				})
+			}
+			time.Sleep(timeSlice / 2)
+			begun := time.Now()
+			_, err := Do(ctx, "light", func(context.Context) error { return nil })
+			assert.NoError(t, err)
+			assert.Zero(t, time.Since(begun))
+			all.Wait()
+			assert.EqualValues(t, turns, most.Load(), "%d cores", cores)
+			time.Sleep(time.Second) // the last rest
+		})
+	}
 }
 
 // What is expected is paid for like what is done: nobody has more of the processor by it.
