@@ -207,11 +207,11 @@ func TestResultsAreNoLargerThanTheirTexts(t *testing.T) {
 // to where it is refused.
 func TestWorkIsCounted(t *testing.T) {
 	const size = 1 << 12
-	turns, read := admission.NewTurns(), 0
+	read := 0
 	each(func(k *document.Kind, unit string, file func(t testing.TB, size int) []byte) {
 		found := 0
 		for _, way := range ways(k, file(t, size), &found) {
-			counted, err := turns.Do(t.Context(), "", way)
+			counted, err := admission.NewTurns().Do(t.Context(), "", way) // without what came before, nothing waits
 			require.NoError(t, err)
 			if found > 0 {
 				read++
@@ -221,4 +221,29 @@ func TestWorkIsCounted(t *testing.T) {
 		}
 	})
 	assert.Greater(t, read, 300)
+}
+
+// A package whose texts are too many is not read to its end: it goes no further than its first texts and what one read of it
+// has unpacked. A page of a book is read as a whole, and its size is bounded; a sheet of ods is read once before, for formulas.
+func TestRefusedDocumentsAreNotReadToTheirEnd(t *testing.T) {
+	const size, enough = 1 << 20, 10
+	tooMany := errors.New("too many")
+	for _, k := range kinds.All() {
+		if !strings.HasPrefix(k.MediaType, "application/vnd.o") || k.Name == "ods" {
+			continue
+		}
+		unit := hostile[k.Name][0]
+		file := packed(t, k.Name, unit[0]+strings.Repeat(unit[1], size/len(unit[1]))+unit[2])
+		found := 0
+		read, err := admission.NewTurns().Do(t.Context(), "", func(ctx context.Context) error {
+			return document.Texts(ctx, k, bytes.NewReader(file), int64(len(file)), document.Options{}, func(string, bool) error {
+				if found++; found > enough {
+					return tooMany
+				}
+				return nil
+			})
+		})
+		assert.ErrorIs(t, err, tooMany, k.Name)
+		assert.Less(t, read, int64(size/8), k.Name)
+	}
 }
