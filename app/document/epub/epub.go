@@ -39,7 +39,7 @@ func rewrite(ctx context.Context, out io.Writer, in io.ReaderAt, size int64, o d
 	if err != nil {
 		return err
 	}
-	r := rewriter{to: o.To, translate: func(text string) (string, error) {
+	r := rewriter{ctx: ctx, to: o.To, translate: func(text string) (string, error) {
 		translation, err := translated(text, t.Within(ctx))
 		if err != nil {
 			translation = text
@@ -99,6 +99,7 @@ func isWellFormed(text string) bool {
 
 // rewriter rewrites the parts of a book.
 type rewriter struct {
+	ctx       context.Context
 	to        string
 	translate func(text string) (string, error)
 }

@@ -247,3 +247,40 @@ func TestRefusedDocumentsAreNotReadToTheirEnd(t *testing.T) {
 		assert.Less(t, read, int64(size/8), k.Name)
 	}
 }
+
+// What a package of a few kB unpacks to is taken from the request's memory, and given back: a paragraph, a page of a book,
+// the texts of formulas that have to stay.
+func TestUnpackedMemoryIsTaken(t *testing.T) {
+	const size = 1 << 20
+	formulas := func(n int) string {
+		var text strings.Builder
+		for i := range n {
+			fmt.Fprintf(&text, `<table:table-cell table:formula="of:=&quot;%d&quot;"/>`, i)
+		}
+		return text.String()
+	}
+	open := map[string]string{"docx": "<w:p>", "pptx": "<a:p>", "odt": "<text:p>", "xlsx": "<si>"}
+	for _, k := range kinds.All() {
+		for _, unit := range hostile[k.Name] {
+			text := func(size int) string { return unit[0] + strings.Repeat(unit[1], size/len(unit[1])) + unit[2] }
+			switch {
+			case k.Name == "ods":
+				text = func(size int) string { return formulas(size / 50) }
+			case k.Name != "epub" && (open[k.Name] == "" || !strings.HasSuffix(unit[0], open[k.Name])):
+				continue
+			}
+			for size, fits := range map[int]bool{size / 64: true, size: false} {
+				memory := admission.New(2 << 20)
+				lease := memory.Lease("a")
+				file := packed(t, k.Name, text(size))
+				err := document.Texts(admission.With(t.Context(), lease), k, bytes.NewReader(file), int64(len(file)), document.Options{}, func(string, bool) error { return nil })
+				if _, isRefused := errors.AsType[*document.Error](err); fits && !isRefused {
+					assert.NoError(t, err, "%s of %q", k.Name, unit[1])
+				} else if !fits {
+					assert.ErrorIs(t, err, admission.ErrFull, "%s of %q", k.Name, unit[1])
+				}
+				assert.Zero(t, memory.InUse(), "%s of %q", k.Name, unit[1])
+			}
+		}
+	}
+}

@@ -54,7 +54,7 @@ func TestAlso(t *testing.T) {
 			for _, also := range []document.Also{nil, {document.AlsoAlt, document.AlsoHeaders}} {
 				var segments []string
 				var out strings.Builder
-				w := &walker{grammar: c.grammar, styles: map[string]odfStyle{}, options: document.Options{Also: also}}
+				w := &walker{ctx: t.Context(), grammar: c.grammar, styles: map[string]odfStyle{}, options: document.Options{Also: also}}
 				w.translate = func(text string) (string, error) {
 					segments = append(segments, text)
 					return upper(text)
@@ -104,13 +104,13 @@ func TestHeader(t *testing.T) {
 		{"&Lend&", "x", "&Lx&", 0},
 	} {
 		unfit := 0
-		w := &walker{options: document.Options{Unfit: func() { unfit++ }}, translate: func(string) (string, error) { return c.translation, nil }}
+		w := &walker{ctx: t.Context(), options: document.Options{Unfit: func() { unfit++ }}, translate: func(string) (string, error) { return c.translation, nil }}
 		header, err := w.header(c.source)
 		require.NoError(t, err)
 		assert.Equal(t, c.want, header)
 		assert.Equal(t, c.unfit, unfit, c.source)
 	}
-	w := &walker{translate: func(string) (string, error) { return strings.Repeat("a", 256), nil }}
+	w := &walker{ctx: t.Context(), translate: func(string) (string, error) { return strings.Repeat("a", 256), nil }}
 	_, err := w.header("Sales")
 	assert.ErrorIs(t, err, document.ErrTooLong)
 }
@@ -120,7 +120,7 @@ func FuzzHeader(f *testing.F) {
 	f.Add("&L&\"Arial,Bold\"&12Annual report&RPage &P of &N", "5 x")
 	f.Add("R&&D &K01+000a&P+1", "+1&x")
 	f.Fuzz(func(t *testing.T, source, translation string) {
-		w := &walker{options: document.Options{Unfit: func() {}}, translate: same}
+		w := &walker{ctx: t.Context(), options: document.Options{Unfit: func() {}}, translate: same}
 		header, err := w.header(source)
 		require.NoError(t, err)
 		require.Equal(t, source, header)

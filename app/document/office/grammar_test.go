@@ -14,7 +14,7 @@ import (
 // run rewrites a part with a grammar, and returns its segments and what it becomes.
 func rewritePart(t testing.TB, g grammar, part string, keep ...string) (segments []string, out string, err error) {
 	var b strings.Builder
-	w := &walker{grammar: g, keep: map[string]bool{}, styles: map[string]odfStyle{}}
+	w := &walker{ctx: t.Context(), grammar: g, keep: map[string]bool{}, styles: map[string]odfStyle{}}
 	for _, name := range keep {
 		w.keep[name] = true
 	}
@@ -257,7 +257,7 @@ func TestTarget(t *testing.T) {
 }
 
 func TestKept(t *testing.T) {
-	w := &walker{keep: map[string]bool{}}
+	w := &walker{ctx: t.Context(), keep: map[string]bool{}}
 	for _, c := range []struct {
 		grammar grammar
 		part    string

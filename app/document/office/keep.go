@@ -14,10 +14,14 @@ import (
 // maxKept is how many of them are remembered: Excel's sheets have 16,384 columns.
 const maxKept = 100_000
 
+// rememberedCost is what a name or a style takes beside its bytes.
+const rememberedCost = 128
+
 // remember adds a text that stays.
 func (w *walker) remember(text string) {
 	if len(w.keep) < maxKept && len(text) < maxName && strings.TrimSpace(text) != "" {
 		w.keep[keptForm(text)] = true
+		w.remembered += len(text) + rememberedCost
 	}
 }
 

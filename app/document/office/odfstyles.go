@@ -47,6 +47,7 @@ func (w *walker) readStyle(start xmlpart.Token, out sink) error {
 			key = string(sum[:]) // of one size, whatever the style has
 		}
 		w.styles[name] = odfStyle{key: key, parent: parent, raised: raisedInODF.MatchString(raw)}
+		w.remembered += len(name) + len(parent) + rememberedCost
 	}
 	_, err = out.WriteString(w.to.odf(raw))
 	return err

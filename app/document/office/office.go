@@ -56,8 +56,9 @@ func (k kind) rewrite(ctx context.Context, out io.Writer, in io.ReaderAt, size i
 	if err != nil {
 		return err
 	}
-	keep, err := kept(a, parts)
-	if err != nil {
+	names := &walker{ctx: ctx, keep: map[string]bool{}}
+	defer names.giveBack()
+	if err := names.readNames(a, parts); err != nil {
 		return err
 	}
 	var order []string
@@ -68,7 +69,8 @@ func (k kind) rewrite(ctx context.Context, out io.Writer, in io.ReaderAt, size i
 	}
 	sortParts(order)
 	return a.Rewrite(out, order, func(name string, out io.Writer, in io.Reader) error {
-		w := &walker{grammar: parts[name].text, keep: keep, styles: map[string]odfStyle{}, to: newTarget(o.To), options: o, translate: t.Within(ctx)}
+		w := &walker{ctx: ctx, grammar: parts[name].text, keep: names.keep, styles: map[string]odfStyle{}, to: newTarget(o.To), options: o, translate: t.Within(ctx)}
+		defer w.giveBack()
 		return whole(w.part(out, in, name), name)
 	})
 }
@@ -81,10 +83,8 @@ func whole(err error, name string) error {
 	return err
 }
 
-// kept reads the texts that have to stay because formulas or tables say them, from the parts that have
-// some.
-func kept(a *archive.Archive, parts map[string]part) (map[string]bool, error) {
-	w := &walker{keep: map[string]bool{}}
+// readNames reads the texts that have to stay because formulas or tables say them, from the parts that have some.
+func (w *walker) readNames(a *archive.Archive, parts map[string]part) error {
 	for name, part := range parts {
 		if part.names == nil {
 			continue
@@ -92,8 +92,8 @@ func kept(a *archive.Archive, parts map[string]part) (map[string]bool, error) {
 		w.grammar = part.names
 		err := a.Read(name, func(in io.Reader) error { return whole(w.part(io.Discard, in, name), name) })
 		if err != nil {
-			return nil, err
+			return err
 		}
 	}
-	return w.keep, nil
+	return nil
 }

@@ -329,7 +329,7 @@ func TestDropCaps(t *testing.T) {
 			const head = `<w:document xmlns:w="http://schemas.openxmlformats.org/wordprocessingml/2006/main"><w:body>`
 			const tail = "</w:body></w:document>"
 			var seen []string
-			w := &walker{grammar: wordGrammar, to: newTarget(""), translate: func(text string) (string, error) {
+			w := &walker{ctx: t.Context(), grammar: wordGrammar, to: newTarget(""), translate: func(text string) (string, error) {
 				seen = append(seen, text)
 				return c.translation, nil
 			}}

@@ -3,6 +3,7 @@ package office
 import (
 	"bufio"
 	"bytes"
+	"context"
 	"encoding/xml"
 	"errors"
 	"io"
@@ -11,17 +12,22 @@ import (
 	"dragoman/app/document"
 	"dragoman/app/document/tagged"
 	"dragoman/app/document/xmlpart"
+	"dragoman/app/guard/admission"
 )
 
 // maxParagraph is the most bytes of XML that a paragraph may have, with all that is anchored in it. It
 // is what a walker keeps in memory.
 const maxParagraph = 8 << 20
 
+// paragraphByte is what a byte of a paragraph's XML takes while it is read and rewritten, measured at 2 to 11.
+const paragraphByte = 12
+
 // maxNested is how many paragraphs may be in each other: a text box in another is two.
 const maxNested = 16
 
 // walker copies a part and rewrites the paragraphs in it.
 type walker struct {
+	ctx       context.Context
 	reader    *xmlpart.Reader
 	grammar   grammar
 	ahead     []xmlpart.Token // read before their turn
@@ -32,6 +38,8 @@ type walker struct {
 	preserve   bool // the part says that all spaces count
 	paragraphs int  // that are open, in each other
 	size       int  // bytes of the outermost one so far
+	remembered int  // bytes of what is kept of the part: names, styles
+	paid       int  // bytes that were taken from the request's memory
 	fields     fields
 	cached     int             // elements around this one that hold what a chart shows
 	keep       map[string]bool // texts that stay, because formulas name them
@@ -83,9 +91,29 @@ func (w *walker) next() (xmlpart.Token, error) {
 			return t, document.Refuse(nil, "the file has more than %d paragraphs in each other", maxNested)
 		}
 	}
+	if err := w.pay(paragraphByte*w.size + w.remembered); err != nil {
+		return t, err
+	}
 	t.Name.Space = short(t.Name.Space)
 	return t, w.fields.note(t)
 }
+
+// pay takes from the request's memory until the walker has so many bytes of it, or some more.
+func (w *walker) pay(bytes int) error {
+	const step = 64 << 10
+	if bytes <= w.paid {
+		return nil
+	}
+	more := (bytes - w.paid + step - 1) / step * step
+	if err := admission.Take(w.ctx, int64(more)); err != nil {
+		return err
+	}
+	w.paid += more
+	return nil
+}
+
+// giveBack gives back what was taken.
+func (w *walker) giveBack() { admission.Give(w.ctx, int64(w.paid)) }
 
 // read reads a token, or takes the next one of those ahead.
 func (w *walker) read() (xmlpart.Token, error) {
