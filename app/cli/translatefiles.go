@@ -159,7 +159,7 @@ const chunkCharacters = 200_000
 // translateTexts translates the texts of a document, and says how many look wrong.
 func (j *local) translateTexts(ctx context.Context, texts []string, form translate.Format, bar *progressbar.ProgressBar) (translated []string, flagged int, err error) {
 	request := j.request()
-	request.From, request.Format, request.Flagged = j.source(texts, form), form, true
+	request.From, request.Format, request.Flagged = j.source(ctx, texts, form), form, true
 	for len(texts) > 0 {
 		n, characters := 0, 0
 		for n < len(texts) && (n == 0 || characters < chunkCharacters) {
@@ -189,7 +189,7 @@ func (j *local) translateTexts(ctx context.Context, texts []string, form transla
 }
 
 // source is the language of a document.
-func (j *local) source(texts []string, form translate.Format) string {
+func (j *local) source(ctx context.Context, texts []string, form translate.Format) string {
 	if j.from != translate.Auto {
 		return j.from
 	}
@@ -197,10 +197,10 @@ func (j *local) source(texts []string, form translate.Format) string {
 	if err != nil || models.Detector() == nil {
 		return j.from // which the request explains
 	}
-	if code, ok := translate.Detect(models.Detector(), slices.Values(texts), form); ok {
+	if code, ok, err := translate.Detect(ctx, models.Detector(), slices.Values(texts), form); ok && err == nil {
 		return code
 	}
-	return j.from
+	return j.from // also where ctx has ended, as the request says
 }
 
 // translateFilesAsJobs has a running service translate documents, one after the other.

@@ -96,7 +96,7 @@ func (s *Service) read(ctx context.Context, from Sender, o Order) (sub jobs.Subm
 	}
 	sub.Records, sub.Characters, sub.Document.Most = w.records, w.characters, w.most(kind, len(o.File))
 	sub.Request.Format, sub.Request.Flagged = translate.FormatOf(kind.Form), true
-	if err := detect(from, &sub); err != nil {
+	if err := detect(ctx, from, &sub); err != nil {
 		return sub, err
 	}
 	if len(o.Glossaries) > 0 {
@@ -149,7 +149,7 @@ func fingerprint(text string) string {
 
 // detect finds out the language of a document, by more than a heading or a cell: where it is clear, its
 // texts have the same.
-func detect(from Sender, sub *jobs.Submission) error {
+func detect(ctx context.Context, from Sender, sub *jobs.Submission) error {
 	if sub.Request.From != auto {
 		return nil
 	}
@@ -168,8 +168,10 @@ func detect(from Sender, sub *jobs.Submission) error {
 			}
 		}
 	}
-	code, ok := translate.Detect(detector, texts, sub.Request.Format)
+	code, ok, err := translate.Detect(ctx, detector, texts, sub.Request.Format)
 	switch {
+	case err != nil:
+		return err
 	case ok && !slices.Contains(models.Languages(), code):
 		return Explain(translate.Unsupported(code, sub.Request.To))
 	case ok:

@@ -76,7 +76,11 @@ func (w *walk) add(ctx context.Context, text string, isNew bool) error {
 		return err
 	}
 	w.records = append(w.records, translate.Record{ID: fingerprint(text), Text: text})
-	w.characters += w.form.Characters(text) - 1
+	n, err := w.form.Characters(ctx, text)
+	if err != nil {
+		return err
+	}
+	w.characters += n - 1
 	return w.afford()
 }
 

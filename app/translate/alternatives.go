@@ -64,16 +64,21 @@ func (w *work) widen(x *sentence) bool {
 
 // collect adds those to the hypotheses of an outcome, which come after its own, that have no flaw
 // and differ.
-func (w *work) collect(x *sentence, o *outcome, found []search.Result) {
+func (w *work) collect(x *sentence, o *outcome, found []search.Result) error {
 	o.hypotheses = []hypothesis{o.hypothesis(0)}
 	for _, r := range found {
 		if len(o.hypotheses) >= w.req.Alternatives {
-			return
+			break
 		}
-		if other := x.examine(r, w.req.Once); other.flags == 0 {
+		other, err := w.examine(x, r)
+		if err != nil {
+			return err
+		}
+		if other.flags == 0 {
 			o.hypotheses = addNew(o.hypotheses, other.hypothesis(0))
 		}
 	}
+	return nil
 }
 
 // addNew adds a hypothesis that is none of a list's.
@@ -105,7 +110,7 @@ func (o *outcome) alternatives() []Alternative {
 
 // combine makes at most n different hypotheses of a text of those of its sentences: join makes
 // the text of a translation of each.
-func combine(n int, sentences []*sentence, join func(translations []string) string) (list []hypothesis) {
+func combine(n int, sentences []*sentence, join func(translations []string) (string, error)) (list []hypothesis, err error) {
 	most := 1
 	for _, x := range sentences {
 		most = max(most, len(x.best.hypotheses))
@@ -118,7 +123,11 @@ func combine(n int, sentences []*sentence, join func(translations []string) stri
 			texts[i] = h.Text
 			sum.add(&outcome{score: h.Score, targetTokens: h.tokens})
 		}
-		list = addNew(list, hypothesis{Alternative{join(texts), sum.score}, sum.targetTokens})
+		text, err := join(texts)
+		if err != nil {
+			return nil, err
+		}
+		list = addNew(list, hypothesis{Alternative{text, sum.score}, sum.targetTokens})
 	}
-	return list
+	return list, nil
 }

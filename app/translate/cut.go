@@ -43,7 +43,7 @@ func (s *Service) Cut(ctx context.Context, req Request) (Cut, error) {
 		return Cut{}, invalid(CodeInvalidOption, "records", "%d records × %d languages, format %s: only one plain text into one language is cut",
 			len(req.Records), len(req.To), excerpt.Quote(string(req.Format)))
 	}
-	w, err := s.begin(req)
+	w, err := s.begin(ctx, req)
 	if err != nil {
 		return Cut{}, err
 	}
@@ -60,14 +60,15 @@ func (s *Service) Cut(ctx context.Context, req Request) (Cut, error) {
 			cut.Unsupported, cut.Parts = Unsupported(cut.From, req.To), []Part{{Text: text}}
 			return cut, nil
 		}
-		err := w.inTurn(ctx, func(context.Context) error {
-			cut.Parts = cutter{req: &w.req}.partsOf(markup.Parse(text, markup.Text).In(language.Base(cut.From)), language.Base(cut.From))
-			return nil
+		err := w.inTurn(ctx, func(ctx context.Context) (err error) {
+			if cut.Parts, err = (cutter{ctx: ctx, req: &w.req}).partsOf(text, language.Base(cut.From)); err == nil {
+				cut.Ended, err = cut.ended(ctx)
+			}
+			return err
 		})
 		if err != nil {
 			return Cut{}, err
 		}
-		cut.Ended = cut.ended()
 	} else if text != "" {
 		cut.Parts = []Part{{Text: text}}
 	}
@@ -75,11 +76,22 @@ func (s *Service) Cut(ctx context.Context, req Request) (Cut, error) {
 }
 
 // partsOf are those of a text.
-func (c cutter) partsOf(text markup.Sentence, from string) []Part {
-	if len(text.Messages()) > 0 { // what their branches become is put wherever they stand in the text
-		return []Part{{Text: text.Text, Translated: true, markup: text, whole: true}}
+func (c cutter) partsOf(raw, from string) ([]Part, error) {
+	text, err := markup.Parse(c.ctx, raw, markup.Text)
+	if err == nil {
+		text, err = text.In(c.ctx, from)
 	}
-	pieces, sentences := divide(text, c.pieces(text, from))
+	if err != nil {
+		return nil, err
+	}
+	if len(text.Messages()) > 0 { // what their branches become is put wherever they stand in the text
+		return []Part{{Text: text.Text, Translated: true, markup: text, whole: true}}, nil
+	}
+	pieces, err := c.pieces(text, from)
+	if err != nil {
+		return nil, err
+	}
+	pieces, sentences, err := divide(c.ctx, text, pieces)
 	parts := make([]Part, len(pieces))
 	for i, piece := range pieces {
 		parts[i] = Part{Text: piece.Text, Translated: piece.Sentence}
@@ -87,20 +99,20 @@ func (c cutter) partsOf(text markup.Sentence, from string) []Part {
 			parts[i].markup, sentences = sentences[0], sentences[1:]
 		}
 	}
-	return parts
+	return parts, err
 }
 
 // ended says whether the last sentence is at its end.
-func (c Cut) ended() bool {
+func (c Cut) ended(ctx context.Context) (bool, error) {
 	last := len(c.Parts)
 	tail := ""
 	for last--; last >= 0; last-- {
 		tail = c.Parts[last].Text + tail
 		if c.Parts[last].Translated {
-			return segment.Ends(tail, language.Base(c.From))
+			return segment.Ends(ctx, tail, language.Base(c.From))
 		}
 	}
-	return true
+	return true, nil
 }
 
 // Between is what stands in the translation of the text before part number i, which is translated
@@ -119,7 +131,7 @@ func (c Cut) Between(i int, last string) string {
 	if before < 0 {
 		translations = translations[1:]
 	}
-	joined := segment.Join(pieces, translations, language.Base(c.From), language.Base(c.To))
+	joined, _ := segment.Join(context.Background(), pieces, translations, language.Base(c.From), language.Base(c.To)) // two pieces
 	return strings.TrimPrefix(joined, translations[0])
 }
 

@@ -61,7 +61,9 @@ func TestCut(t *testing.T) {
 		req := Request{From: "en", To: []string{"fr"}, Records: []Record{{Text: text}}, Flagged: true}
 		want, err := s.Translate(t.Context(), req)
 		require.NoError(t, err)
-		if markup.Parse(text, markup.Text).Whole().Text != text {
+		parsed, err := markup.Parse(t.Context(), text, markup.Text)
+		require.NoError(t, err)
+		if whole, err := parsed.Whole(t.Context()); err != nil || whole.Text != text {
 			continue // a part does not see a pair that goes on in the next, around whose words it would be
 		}
 		assert.Equal(t, want[0].Text, joinParts(t, s, req, text), "%q", text)

@@ -123,7 +123,10 @@ const longSentence = 160
 // none: the sentence has its outcome, or is to do in another strategy.
 func (w *work) job(x *sentence) (job engine.Job, ok bool, err error) {
 	m := x.step.model
-	text, ok := x.write()
+	text, ok, err := w.write(x)
+	if err != nil {
+		return job, false, err
+	}
 	if !ok {
 		return job, false, w.proceed(x, MarkupLost)
 	}
@@ -150,23 +153,23 @@ func (w *work) job(x *sentence) (job engine.Job, ok bool, err error) {
 }
 
 // write is the text of a sentence as its present strategy wants it; false where that cannot be written.
-func (x *sentence) write() (text string, ok bool) {
+func (w *work) write(x *sentence) (text string, ok bool, err error) {
 	x.form = x.withTerms()
 	text = x.form.Text
 	if x.strategy.masks() {
 		styles := x.step.model.styles
 		if x.strategy.markers >= len(styles) {
-			return "", false
+			return "", false, nil
 		}
-		if x.masked, ok = x.form.Mask(styles[x.strategy.markers]); !ok {
-			return "", false
+		if x.masked, ok, err = x.form.Mask(w.ctx, styles[x.strategy.markers]); !ok || err != nil {
+			return "", false, err
 		}
 		text = x.masked.Text
 	}
 	if x.strategy.small {
 		text = strings.ToLower(text)
 	}
-	return text, true
+	return text, true, nil
 }
 
 func (x *sentence) encode(text string) ([]int64, error) {
@@ -209,7 +212,9 @@ func (w *work) receive(x *sentence, r engine.Result) error {
 	case x.strategy.wide:
 		o := *x.best
 		o.queued, o.computed = x.queued, x.computed
-		w.collect(x, &o, append([]search.Result{r.Result}, r.Others...))
+		if err := w.collect(x, &o, append([]search.Result{r.Result}, r.Others...)); err != nil {
+			return err
+		}
 		detokenized()
 		return w.settle(x, o)
 	case x.strategy.small:
@@ -217,12 +222,17 @@ func (w *work) receive(x *sentence, r engine.Result) error {
 		detokenized()
 		return w.settle(x, *x.best)
 	}
-	o := x.examine(r.Result, w.req.Once)
+	o, err := w.examine(x, r.Result)
+	if err != nil {
+		return err
+	}
 	o.decoded, o.sourceTokens, o.queued, o.computed = true, len(x.source), x.queued, x.computed
 	if w.alternative(x.step) {
 		by := x.strategy
 		o.by = &by
-		w.collect(x, &o, r.Others)
+		if err := w.collect(x, &o, r.Others); err != nil {
+			return err
+		}
 	}
 	detokenized()
 	if x.best == nil || o.beats(x.best, x.strategy.terms == constrainedInPlace) {
@@ -285,8 +295,14 @@ func (x *sentence) decodeAgain(s strategy) {
 
 // splitFiner translates a sentence in parts. It does nothing where there is only one.
 func (w *work) splitFiner(x *sentence) (split bool, err error) {
-	finer := segment.Finer(x.Text, language.Base(x.step.from))
-	pieces, texts := divide(x.Sentence, finer)
+	finer, err := segment.Finer(w.ctx, x.Text, language.Base(x.step.from))
+	if err != nil {
+		return false, err
+	}
+	pieces, texts, err := divide(w.ctx, x.Sentence, finer)
+	if err != nil {
+		return false, err
+	}
 	if len(finer) == 1 || len(texts) == 1 && texts[0].Text == x.Text {
 		return false, nil
 	}
@@ -297,7 +313,11 @@ func (w *work) splitFiner(x *sentence) (split bool, err error) {
 func (w *work) splitAround(x *sentence) error {
 	var pieces []segment.Piece
 	var texts []markup.Sentence
-	for _, part := range x.Around() {
+	parts, err := x.Around(w.ctx)
+	if err != nil {
+		return err
+	}
+	for _, part := range parts {
 		if part.Fixed {
 			pieces = append(pieces, segment.Piece{Text: part.Original()})
 			continue
@@ -313,14 +333,20 @@ func (w *work) split(x *sentence, pieces []segment.Piece, texts []markup.Sentenc
 	x.pieces, x.parts, x.open = pieces, make([]*sentence, len(texts)), len(texts)
 	for i, text := range slices.Backward(texts) {
 		part := &sentence{parent: x, depth: x.depth + 1}
-		w.begin(part, x.step, text)
+		if err := w.begin(part, x.step, text); err != nil {
+			return err
+		}
 		x.parts[i] = part
 		x.step.again = append(x.step.again, part)
 	}
-	if x.open == 0 {
-		return w.settle(x, w.joined(x))
+	if x.open > 0 {
+		return nil
 	}
-	return nil
+	o, err := w.joined(x)
+	if err != nil {
+		return err
+	}
+	return w.settle(x, o)
 }
 
 // settle gives a sentence its outcome, and goes on with what waited for that: the sentence that it is
@@ -337,7 +363,11 @@ func (w *work) settle(x *sentence, o outcome) error {
 			if p.open--; p.open > 0 {
 				return nil
 			}
-			x, o = p, w.joined(p)
+			var err error
+			if o, err = w.joined(p); err != nil {
+				return err
+			}
+			x = p
 			continue
 		}
 		if !o.cached {
@@ -350,7 +380,13 @@ func (w *work) settle(x *sentence, o outcome) error {
 			x.chain = &chain{source: x.Text}
 		}
 		x.chain.add(x)
-		w.begin(x, x.step.next, x.Kept(o.text))
+		kept, err := x.Kept(w.ctx, o.text)
+		if err == nil {
+			err = w.begin(x, x.step.next, kept)
+		}
+		if err != nil {
+			return err
+		}
 		known, ok := w.recall(x)
 		if !ok {
 			if !w.decoding { // the step before was known
@@ -407,7 +443,10 @@ func (w *work) answer(x *sentence) error {
 
 // handOut hands out a record, all of whose sentences have an outcome.
 func (w *work) handOut(rec *record) error {
-	r := rec.join(w.req.Alternatives)
+	r, err := rec.join(w.ctx, w.req.Alternatives)
+	if err != nil {
+		return err
+	}
 	rec.units, rec.sentences = nil, nil
 	if r.Flags.Has(Truncated) && !w.req.Flagged {
 		if w.failed == nil {

@@ -8,9 +8,8 @@ import (
 	"dragoman/model/search"
 )
 
-// examine turns a hypothesis of a sentence into text and says what is wrong with it. once says that
-// nothing will be tried again.
-func (x *sentence) examine(r search.Result, once bool) outcome {
+// examine turns a hypothesis of a sentence into text and says what is wrong with it. It fails with the request's context.
+func (w *work) examine(x *sentence, r search.Result) (outcome, error) {
 	o := outcome{text: strings.TrimSpace(x.step.model.Tokenizer.Decode(r.Tokens)), score: float64(r.Score), targetTokens: len(r.Tokens)}
 	if r.Truncated {
 		o.flags |= Truncated
@@ -18,19 +17,24 @@ func (x *sentence) examine(r search.Result, once bool) outcome {
 	if loops(r.Tokens, x.source) {
 		o.flags |= Loop
 	}
-	restored, err := x.restore(o.text)
+	restored, err := w.restore(x, o.text)
 	switch {
+	case w.ctx.Err() != nil:
+		return o, w.ctx.Err()
 	case err == nil:
 		o.text = restored
-	case once, x.hasOnlyTerms() && !x.strategy.masks(): // only a number in words differs
+	case w.req.Once, x.hasOnlyTerms() && !x.strategy.masks(): // only a number in words differs
 		o.flags |= MarkupLost
 	default: // with markers in it, or without what they stand for, it is of no use to anybody
 		o.text = x.Original()
 		o.flags |= MarkupLost
-		return o
+		return o, nil
 	}
 	if x.HasTerms() {
-		missing, extra := x.Terms(o.text)
+		missing, extra, err := x.Terms(w.ctx, o.text)
+		if err != nil {
+			return o, err
+		}
 		if o.extra = extra; missing > 0 {
 			o.flags |= GlossaryMissed
 		}
@@ -43,15 +47,15 @@ func (x *sentence) examine(r search.Result, once bool) outcome {
 	case language.WrongScript(o.text, x.step.to):
 		o.flags |= WrongScript
 	}
-	return o
+	return o, nil
 }
 
 // restore checks what a translation had to keep, and puts it back where it was masked.
-func (x *sentence) restore(translation string) (string, error) {
+func (w *work) restore(x *sentence, translation string) (string, error) {
 	if x.strategy.masks() {
-		return x.masked.Restore(translation)
+		return x.masked.Restore(w.ctx, translation)
 	}
-	return x.form.Verify(translation)
+	return x.form.Verify(w.ctx, translation)
 }
 
 // What counts as a loop: a run of tokens that is repeated this often, and takes up

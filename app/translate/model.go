@@ -174,9 +174,10 @@ func (m *Model) search(o Options) (search.Options, error) {
 // findStyles looks which markers the tokenizer can write: a model whose vocabulary has
 // no brackets, say, cannot copy any.
 func (m *Model) findStyles() {
-	sample := markup.Parse("a {b} c", markup.Text)
+	ctx := context.Background() // of so short a text
+	sample, _ := markup.Parse(ctx, "a {b} c", markup.Text)
 	for style := range markup.Styles {
-		masked, ok := sample.Mask(style)
+		masked, ok, _ := sample.Mask(ctx, style)
 		if !ok {
 			continue
 		}

@@ -81,24 +81,29 @@ func (w *work) inTurn(ctx context.Context, work func(ctx context.Context) error)
 // add adds all records of the request, which are in the languages from, and their sentences.
 func (p *plan) add(ctx context.Context, w *work, from []string) error {
 	defer w.service.cfg.Metrics.Stages.Begin(ctx, stageSegment).End()
-	cutter := cutter{req: &w.req, terms: glossary(w.req.Terms)}
+	cutter := cutter{ctx: ctx, req: &w.req, terms: glossary(w.req.Terms)}
 	for i := range w.req.Records {
 		translated := p.addRecords(w, i, from[i])
 		if len(translated) == 0 {
 			continue
 		}
-		units, err := cutter.unitsOf(ctx, i, language.Base(from[i])) // once for all languages
+		units, err := cutter.unitsOf(i, language.Base(from[i])) // once for all languages
 		if err != nil {
 			return err
 		}
 		if err := w.takeSentences(ctx, p, units, len(translated)); err != nil {
 			return err
 		}
-		texts := layOut(units)
+		texts, err := layOut(ctx, units)
+		if err != nil {
+			return err
+		}
 		for _, rec := range translated {
 			rec.units, rec.sentences, rec.open = units, make([]*sentence, len(texts)), len(texts)
 			for k, text := range texts {
-				rec.sentences[k] = p.whole(w, rec, text)
+				if rec.sentences[k], err = p.whole(w, rec, text); err != nil {
+					return err
+				}
 			}
 		}
 	}
@@ -127,12 +132,14 @@ func (p *plan) addRecords(w *work, i int, from string) (translated []*record) {
 
 // whole is the sentence of a record with a text: a new one, which is to do, or one that
 // the request has already.
-func (p *plan) whole(w *work, rec *record, text markup.Sentence) *sentence {
+func (p *plan) whole(w *work, rec *record, text markup.Sentence) (*sentence, error) {
 	key := sentenceKey{rec.route, text.Text, text.Fingerprint()}
 	x := p.known[key]
 	if x == nil {
 		x = &sentence{}
-		w.begin(x, rec.route.first, text)
+		if err := w.begin(x, rec.route.first, text); err != nil {
+			return nil, err
+		}
 		p.sentences = append(p.sentences, x)
 		p.known[key] = x
 		if label, ok := label(text); ok && !w.req.Once {
@@ -145,7 +152,7 @@ func (p *plan) whole(w *work, rec *record, text markup.Sentence) *sentence {
 		}
 	}
 	x.records = append(x.records, rec)
-	return x
+	return x, w.ctx.Err()
 }
 
 // takeMemory takes memory for the request.

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 )
 
 func TestCharactersOfFormats(t *testing.T) {
@@ -28,6 +29,8 @@ func TestCharactersOfFormats(t *testing.T) {
 		{"see <code>x = 1</code>", HTML, 4},
 		{"<script>x()</script><p>hi", HTML, 2},
 	} {
-		assert.Equal(t, test.characters, test.format.Characters(test.text), test.text)
+		n, err := test.format.Characters(t.Context(), test.text)
+		require.NoError(t, err)
+		assert.Equal(t, test.characters, n, test.text)
 	}
 }

@@ -1,6 +1,7 @@
 package translate
 
 import (
+	"context"
 	"time"
 
 	"dragoman/app/text/language"
@@ -55,13 +56,18 @@ type outcome struct {
 }
 
 // begin makes a sentence one with this text, which a step is to translate.
-func (w *work) begin(x *sentence, s *step, text markup.Sentence) {
-	x.step, x.Sentence = s, text.Whole().Between(language.Base(s.from), language.Base(s.to))
+func (w *work) begin(x *sentence, s *step, text markup.Sentence) error {
+	whole, err := text.Whole(w.ctx)
+	if err != nil {
+		return err
+	}
+	x.step, x.Sentence = s, whole.Between(language.Base(s.from), language.Base(s.to))
 	x.best, x.attempts = nil, &attempts{strategy: strategy{markers: unmasked}}
 	if !w.req.Once && !text.AsIs() {
 		x.strategy.markers = 0
 	}
 	x.startTerms()
+	return nil
 }
 
 // add adds the numbers of another outcome, that of a part.
@@ -80,7 +86,7 @@ func (o *outcome) add(part *outcome) {
 
 // joined is the outcome of a sentence that was translated in parts, or the one that
 // it had before, where that is better.
-func (w *work) joined(x *sentence) outcome {
+func (w *work) joined(x *sentence) (outcome, error) {
 	o := outcome{queued: x.queued}
 	texts := make([]string, len(x.parts))
 	for i, part := range x.parts {
@@ -89,14 +95,20 @@ func (w *work) joined(x *sentence) outcome {
 	}
 	o.computed += x.computed
 	if x.best != nil && x.best.flags < o.flags {
-		return *x.best
+		return *x.best, nil
 	}
-	join := func(texts []string) string { return x.Spaced(pair{x.step.from, x.step.to}.join(x.pieces, texts)) }
-	o.text = join(texts)
-	if w.alternative(x.step) {
-		o.hypotheses = combine(w.req.Alternatives, x.parts, join)
+	join := func(texts []string) (string, error) {
+		text, err := pair{x.step.from, x.step.to}.join(w.ctx, x.pieces, texts)
+		if err == nil {
+			text, err = x.Spaced(w.ctx, text)
+		}
+		return text, err
 	}
-	return o
+	var err error
+	if o.text, err = join(texts); err == nil && w.alternative(x.step) {
+		o.hypotheses, err = combine(w.req.Alternatives, x.parts, join)
+	}
+	return o, err
 }
 
 // chain is what the steps of a route before the current one made of a whole sentence.
@@ -138,14 +150,14 @@ func (x *sentence) segment(alternatives bool) Segment {
 }
 
 // join makes the result of a record, all of whose sentences have an outcome, with so many
-// alternatives at most.
-func (rec *record) join(alternatives int) Result {
+// alternatives at most. It fails with ctx's error.
+func (rec *record) join(ctx context.Context, alternatives int) (Result, error) {
 	r := rec.result
 	if rec.route == nil {
 		if alternatives > 0 {
 			r.Alternatives = []Alternative{{Text: r.Text}}
 		}
-		return r
+		return r, nil
 	}
 	var sum outcome
 	texts := make([]string, len(rec.sentences))
@@ -154,14 +166,21 @@ func (rec *record) join(alternatives int) Result {
 		texts[i] = x.best.text
 		r.Segments = append(r.Segments, x.segment(alternatives > 0))
 	}
-	join := func(texts []string) string { return join(rec.units, rec.route.pair(), &texts) }
-	r.Text = join(texts)
+	join := func(texts []string) (string, error) { return join(ctx, rec.units, rec.route.pair(), &texts) }
+	var err error
+	if r.Text, err = join(texts); err != nil {
+		return Result{}, err
+	}
 	r.Flags, r.Score, r.SourceTokens, r.TargetTokens = sum.flags, sum.score, sum.sourceTokens, sum.targetTokens
 	r.Cached, r.Decoded, r.Queued, r.Computed = sum.cached, sum.decoded, sum.queued, sum.computed
 	if alternatives > 0 {
-		for _, h := range combine(alternatives, rec.sentences, join) {
+		list, err := combine(alternatives, rec.sentences, join)
+		if err != nil {
+			return Result{}, err
+		}
+		for _, h := range list {
 			r.Alternatives = append(r.Alternatives, h.Alternative)
 		}
 	}
-	return r
+	return r, nil
 }

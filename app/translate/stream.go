@@ -70,6 +70,9 @@ func (s *stream) run(ctx context.Context, inTurn func(do func() error) error) er
 // are never many parts at a time, however long a sentence is.
 func (s *stream) next() (job engine.Job, ok bool, err error) {
 	for !ok && err == nil {
+		if err := s.work.ctx.Err(); err != nil {
+			return job, false, err
+		}
 		var x *sentence
 		switch last := len(s.again) - 1; {
 		case last >= 0:

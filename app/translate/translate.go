@@ -17,6 +17,7 @@ package translate
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	"dragoman/app/guard/admission"
@@ -119,7 +120,7 @@ func (s *Service) Stream(ctx context.Context, req Request, yield func(i int, r R
 
 // once is Stream without another try.
 func (s *Service) once(ctx context.Context, req Request, yield func(i int, r Result) error) error {
-	w, err := s.begin(req)
+	w, err := s.begin(ctx, req)
 	if err != nil {
 		return err
 	}
@@ -128,6 +129,9 @@ func (s *Service) once(ctx context.Context, req Request, yield func(i int, r Res
 	start := time.Now()
 	if err = w.run(ctx); err != nil {
 		admission.Give(ctx, w.taken)
+		if errors.Is(err, ctx.Err()) {
+			err = context.Cause(ctx)
+		}
 	}
 	s.cfg.Metrics.spend(w.statistics(start, err))
 	return err
@@ -140,7 +144,7 @@ const detectedToCheck = 16
 // the request is validated, and the models are loaded that its first records need. So it may
 // wait, and fail for reasons that pass.
 func (s *Service) Check(ctx context.Context, req Request) error {
-	w, err := s.begin(req)
+	w, err := s.begin(ctx, req)
 	if err != nil {
 		return err
 	}

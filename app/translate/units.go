@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"dragoman/app/guard/admission"
+	"dragoman/app/text/char"
 	"dragoman/app/text/language"
 	"dragoman/app/text/markup"
 	"dragoman/app/text/segment"
@@ -28,67 +29,99 @@ type unit struct {
 
 // cutter cuts texts into units, as a request wants it.
 type cutter struct {
+	ctx   context.Context
 	req   *Request
 	terms *markup.Terms // nil: none
 }
 
 // unitsOf cuts a record, in the language from, into units.
-func (c cutter) unitsOf(ctx context.Context, record int, from string) ([]unit, error) {
+func (c cutter) unitsOf(record int, from string) ([]unit, error) {
 	text := c.req.Records[record].Text
 	if c.req.parts == nil || c.req.parts[record].whole {
-		return c.cut(ctx, text, from)
+		return c.cut(text, from)
 	}
 	return []unit{{raw: text, text: c.req.parts[record].markup, pieces: []segment.Piece{{Text: text, Sentence: true}}}}, nil
 }
 
-// cut cuts a text, in the language from, into units. It fails with ctx's error.
-func (c cutter) cut(ctx context.Context, text, from string) (units []unit, err error) {
+// cut cuts a text, in the language from, into units. It fails with the context's error.
+func (c cutter) cut(text, from string) (units []unit, err error) {
 	split := markup.SplitHTML
 	switch c.req.Format {
 	case HTML:
 	case XML:
 		split = c.req.Outline.Split
 	default:
-		return c.cutPlain(text, from), admission.Work(ctx, len(text))
-	}
-	for _, piece := range split(text) {
-		if err := admission.Work(ctx, len(piece.Raw)); err != nil {
+		if units, err = c.cutPlain(text, from); err != nil {
 			return nil, err
 		}
-		if piece.Unit {
-			units = append(units, c.newUnit(piece.Raw, piece.Parse(), from, 0))
-		} else {
-			units = append(units, unit{raw: piece.Raw})
+		return units, admission.Work(c.ctx, len(text))
+	}
+	pieces, err := split(c.ctx, text)
+	if err != nil {
+		return nil, err
+	}
+	for _, piece := range pieces {
+		if err := admission.Work(c.ctx, len(piece.Raw)); err != nil {
+			return nil, err
 		}
+		u := unit{raw: piece.Raw}
+		if piece.Unit {
+			parsed, err := piece.Parse(c.ctx)
+			if err != nil {
+				return nil, err
+			}
+			if u, err = c.newUnit(piece.Raw, parsed, from, 0); err != nil {
+				return nil, err
+			}
+		}
+		units = append(units, u)
 	}
 	return units, nil
 }
 
 // cutPlain cuts a plain text, each of whose paragraphs is a unit if it is wrapped.
-func (c cutter) cutPlain(text, from string) (units []unit) {
-	parsed := markup.Parse(text, markup.Text)
-	at := 0
-	keep := func(end int) {
-		if at < end {
-			units = append(units, c.newUnit(text[at:end], parsed.Slice(at, end), from, 0))
-			at = end
-		}
+func (c cutter) cutPlain(text, from string) (units []unit, err error) {
+	parsed, err := markup.Parse(c.ctx, text, markup.Text)
+	if err != nil {
+		return nil, err
 	}
-	for p := range wrap.Wrapped(text, cmp.Or(c.req.Wrap, wrap.Off)) {
+	at := 0
+	add := func(end int, text markup.Sentence, raw string, paragraph *wrap.Paragraph) error {
+		u, err := c.newUnit(raw, text, from, 0)
+		u.paragraph = paragraph
+		units, at = append(units, u), end
+		return err
+	}
+	keep := func(end int) error {
+		if at == end {
+			return nil
+		}
+		return add(end, parsed.Slice(at, end), text[at:end], nil)
+	}
+	for p, err := range wrap.Wrapped(c.ctx, text, cmp.Or(c.req.Wrap, wrap.Off)) {
+		if err != nil {
+			return nil, err
+		}
 		if parsed.HasLines(p.Start, p.End) {
 			continue
 		}
-		keep(p.Start)
-		u := c.newUnit(text[p.Start:p.End], markup.Parse(p.Text, markup.Text), from, 0)
-		u.paragraph = &p
-		units = append(units, u)
-		at = p.End
+		if err := keep(p.Start); err != nil {
+			return nil, err
+		}
+		line, err := markup.Parse(c.ctx, p.Text, markup.Text)
+		if err == nil {
+			err = add(p.End, line, text[p.Start:p.End], &p)
+		}
+		if err != nil {
+			return nil, err
+		}
 	}
 	if at == 0 {
-		return []unit{c.newUnit(text, parsed, from, 0)}
+		err = add(len(text), parsed, text, nil)
+	} else {
+		err = keep(len(text))
 	}
-	keep(len(text))
-	return units
+	return units, err
 }
 
 // maxNesting is how deep the messages of ICU may stand in each other for their branches
@@ -96,15 +129,21 @@ func (c cutter) cutPlain(text, from string) (units []unit) {
 const maxNesting = 4
 
 // newUnit makes a unit that is translated, in a message at that depth.
-func (c cutter) newUnit(raw string, text markup.Sentence, from string, depth int) unit {
-	text, readings := text.CutReadings()
-	text = text.In(from)
-	if c.terms != nil {
-		text = text.WithTerms(c.terms)
+func (c cutter) newUnit(raw string, text markup.Sentence, from string, depth int) (unit, error) {
+	text, readings, err := text.CutReadings(c.ctx)
+	if err == nil {
+		text, err = text.In(c.ctx, from)
 	}
-	u := unit{raw: raw, text: text, pieces: c.pieces(text, from), readings: readings, entities: text.Entities(raw)}
-	if depth == maxNesting {
-		return u
+	if err == nil && c.terms != nil {
+		text, err = text.WithTerms(c.ctx, c.terms)
+	}
+	if err != nil {
+		return unit{}, err
+	}
+	pieces, err := c.pieces(text, from)
+	u := unit{raw: raw, text: text, pieces: pieces, readings: readings, entities: text.Entities(raw)}
+	if depth == maxNesting || err != nil {
+		return u, err
 	}
 	for _, m := range text.Messages() {
 		var units []unit
@@ -115,36 +154,50 @@ func (c cutter) newUnit(raw string, text markup.Sentence, from string, depth int
 		}
 		for _, branch := range m.Branches {
 			keep(branch[0])
-			inner := text.Branch(branch[0], branch[1])
-			units = append(units, c.newUnit(inner.Original(), inner, from, depth+1))
+			inner, err := text.Branch(c.ctx, branch[0], branch[1])
+			if err != nil {
+				return unit{}, err
+			}
+			innerUnit, err := c.newUnit(inner.Original(), inner, from, depth+1)
+			if err != nil {
+				return unit{}, err
+			}
+			units = append(units, innerUnit)
 			at = branch[1]
 		}
 		keep(m.End)
 		u.messages = append(u.messages, units)
 		u.raw = text.Original() // in which the message stands as in a translation
 	}
-	return u
+	return u, nil
 }
 
 // pieces cuts a text of a unit into sentences.
-func (c cutter) pieces(text markup.Sentence, from string) (pieces []segment.Piece) {
+func (c cutter) pieces(text markup.Sentence, from string) (pieces []segment.Piece, err error) {
 	if c.req.Whole {
-		return []segment.Piece{{Text: text.Text, Sentence: true}}
+		return []segment.Piece{{Text: text.Text, Sentence: true}}, nil
 	}
 	split := segment.Split
 	if c.req.Wrapped {
 		split = segment.SplitWrapped
 	}
-	noted := text.Noted()
+	noted, err := text.Noted(c.ctx)
+	if err != nil {
+		return nil, err
+	}
 	for _, line := range text.Lines() {
 		at := line[0]
-		for _, piece := range split(noted[line[0]:line[1]], from) {
+		found, err := split(c.ctx, noted[line[0]:line[1]], from)
+		if err != nil {
+			return nil, err
+		}
+		for _, piece := range found {
 			piece.Text = text.Text[at : at+len(piece.Text)]
 			at += len(piece.Text)
 			pieces = append(pieces, piece)
 		}
 	}
-	return pieces
+	return pieces, nil
 }
 
 // size counts the sentences of units, and what is kept in them.
@@ -166,26 +219,38 @@ func size(units []unit) (sentences, spans int) {
 
 // layOut finds the sentences of units, which it returns in the order in which [join] has their
 // translations.
-func layOut(units []unit) (sentences []markup.Sentence) {
+func layOut(ctx context.Context, units []unit) (sentences []markup.Sentence, err error) {
 	for i := range units {
 		u := &units[i]
-		pieces, found := divide(u.text, u.pieces)
+		pieces, found, err := divide(ctx, u.text, u.pieces)
+		if err != nil {
+			return nil, err
+		}
 		if len(found) == 0 && !u.text.HasTerms() { // nothing is translated: entities stay as they were, and readings
 			pieces, u.readings, u.paragraph = nil, markup.Readings{}, nil
 		}
 		u.text, u.pieces, u.sentences = markup.Sentence{}, pieces, len(found)
 		sentences = append(sentences, found...)
 		for _, inner := range u.messages {
-			sentences = append(sentences, layOut(inner)...)
+			found, err := layOut(ctx, inner)
+			if err != nil {
+				return nil, err
+			}
+			sentences = append(sentences, found...)
 		}
 	}
-	return sentences
+	return sentences, nil
 }
 
 // divide returns the sentences among the pieces of a text, and the pieces, of which those that are no
 // sentences have the form in which they go into the translation. Where a cut would go through
 // something that must come back as it is, it is not made.
-func divide(text markup.Sentence, pieces []segment.Piece) (divided []segment.Piece, sentences []markup.Sentence) {
+func divide(ctx context.Context, text markup.Sentence, pieces []segment.Piece) (divided []segment.Piece, sentences []markup.Sentence, err error) {
+	err = char.Look(ctx, func(l *char.Looks) { divided, sentences = divideLooking(l, text, pieces) })
+	return divided, sentences, err
+}
+
+func divideLooking(looks *char.Looks, text markup.Sentence, pieces []segment.Piece) (divided []segment.Piece, sentences []markup.Sentence) {
 	keep := func(text markup.Sentence) {
 		if text.Text != "" {
 			divided = append(divided, segment.Piece{Text: text.Original()})
@@ -193,6 +258,7 @@ func divide(text markup.Sentence, pieces []segment.Piece) (divided []segment.Pie
 	}
 	kept, start, end, translate := 0, 0, 0, false // text[kept:start] stays as it is
 	for i, piece := range pieces {
+		looks.Past(len(piece.Text))
 		end += len(piece.Text)
 		at := end
 		translate = translate || piece.Sentence
@@ -216,13 +282,18 @@ func divide(text markup.Sentence, pieces []segment.Piece) (divided []segment.Pie
 }
 
 // join is the text that units become, with a translation for each of their sentences, which it takes
-// from the list.
-func join(units []unit, of pair, translations *[]string) string {
+// from the list. It fails with ctx's error.
+func join(ctx context.Context, units []unit, of pair, translations *[]string) (string, error) {
 	var joined strings.Builder
 	for _, u := range units {
-		text := u.raw
+		text, err := u.raw, ctx.Err()
+		if err != nil {
+			return "", err
+		}
 		if len(u.pieces) > 0 {
-			text = of.join(u.pieces, (*translations)[:u.sentences])
+			if text, err = of.join(ctx, u.pieces, (*translations)[:u.sentences]); err != nil {
+				return "", err
+			}
 			*translations = (*translations)[u.sentences:]
 			if u.entities != nil {
 				text = u.entities.Replace(text)
@@ -234,24 +305,30 @@ func join(units []unit, of pair, translations *[]string) string {
 			for _, part := range inner {
 				was += part.raw
 			}
-			messages = append(messages, was, join(inner, of, translations))
+			translated, err := join(ctx, inner, of, translations)
+			if err != nil {
+				return "", err
+			}
+			messages = append(messages, was, translated)
 		}
 		if len(messages) > 0 {
 			text = strings.NewReplacer(messages...).Replace(text)
 		}
 		text = u.readings.Restore(text)
 		if u.paragraph != nil {
-			text = u.paragraph.Wrap(text)
+			if text, err = u.paragraph.Wrap(ctx, text); err != nil {
+				return "", err
+			}
 		}
 		joined.WriteString(text)
 	}
-	return joined.String()
+	return joined.String(), nil
 }
 
 // pair is from which language into which.
 type pair struct{ from, to string }
 
 // join puts a translation where each sentence of the pieces was.
-func (p pair) join(pieces []segment.Piece, translations []string) string {
-	return segment.Join(pieces, translations, language.Base(p.from), language.Base(p.to))
+func (p pair) join(ctx context.Context, pieces []segment.Piece, translations []string) (string, error) {
+	return segment.Join(ctx, pieces, translations, language.Base(p.from), language.Base(p.to))
 }

@@ -1,6 +1,7 @@
 package translate
 
 import (
+	"context"
 	"fmt"
 	"slices"
 	"unicode/utf8"
@@ -8,12 +9,13 @@ import (
 	"golang.org/x/text/unicode/norm"
 
 	"dragoman/app/guard/bound"
+	"dragoman/app/text/char"
 	"dragoman/app/text/excerpt"
 	"dragoman/app/text/language"
 )
 
 // validate checks all of a request but its languages that can be checked without a model.
-func (s *Service) validate(req Request) error {
+func (s *Service) validate(ctx context.Context, req Request) error {
 	if n := len(req.Records) * len(req.To); n > s.cfg.MaxRecords {
 		return invalid(CodeTooManyRecords, "records", "%d records × %d languages, at most %d translations are allowed: send several requests",
 			len(req.Records), len(req.To), s.cfg.MaxRecords)
@@ -22,7 +24,9 @@ func (s *Service) validate(req Request) error {
 		if !utf8.ValidString(r.Text) {
 			return recordError(CodeInvalidText, i, r, "the text is not UTF-8")
 		}
-		if n := Characters(r.Text); n > s.cfg.MaxChars {
+		if n, err := Text.Characters(ctx, r.Text); err != nil {
+			return err
+		} else if n > s.cfg.MaxChars {
 			return recordError(CodeTextTooLong, i, r,
 				"the text has %d characters, at most %d are allowed: split it into several records", n, s.cfg.MaxChars)
 		}
@@ -89,11 +93,14 @@ func languagesOf(models Selection, req Request) (from string, to []string, err e
 // those of compatibility have become what they stand for (NFKC). That is what is
 // translated, and one may stand for 18 (U+FDFA). Text as people write it has as many
 // before.
-func Characters(text string) int {
+func Characters(text string) int { return characters(nil, text) }
+
+func characters(looks *char.Looks, text string) int {
 	n, done := 0, norm.NFKC.QuickSpanString(text)
 	n = utf8.RuneCountInString(text[:done])
 	var it norm.Iter
 	for it.InitString(norm.NFKC, text[done:]); !it.Done(); {
+		looks.Past(1)
 		n += utf8.RuneCount(it.Next())
 	}
 	return n

@@ -7,6 +7,7 @@ import (
 
 // work is a request on its way. Its state is of the goroutine of its caller.
 type work struct {
+	ctx       context.Context // the request's: all that goes through its texts looks at it
 	service   *Service
 	req       Request
 	selection Selection
@@ -28,7 +29,7 @@ type work struct {
 }
 
 // begin validates a request, and makes the work that it is.
-func (s *Service) begin(req Request) (*work, error) {
+func (s *Service) begin(ctx context.Context, req Request) (*work, error) {
 	selection, err := s.cfg.Models.Select(req.Model)
 	if err != nil {
 		return nil, err
@@ -40,10 +41,10 @@ func (s *Service) begin(req Request) (*work, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := s.validate(req); err != nil {
+	if err := s.validate(ctx, req); err != nil {
 		return nil, err
 	}
-	return &work{service: s, req: req, selection: selection, from: from, to: to, release: func() {},
+	return &work{ctx: ctx, service: s, req: req, selection: selection, from: from, to: to, release: func() {},
 		routes: make(map[pair]*route), streams: make(map[Handle]*stream)}, nil
 }
 

@@ -65,10 +65,14 @@ func TestWrap(t *testing.T) {
 // Longer and shorter translations fill lines of the same width.
 func TestWrappedAgain(t *testing.T) {
 	for _, p := range []string{prose, strings.ReplaceAll(prose, "\n", "\r\n"), strings.ReplaceAll("> "+prose, "\n", "\n\t")} {
-		for found := range wrap.Wrapped(p, wrap.Auto) {
-			assert.Equal(t, p[found.Start:found.End], found.Wrap(found.Text))
+		for found, err := range wrap.Wrapped(t.Context(), p, wrap.Auto) {
+			require.NoError(t, err)
+			same, err := found.Wrap(t.Context(), found.Text)
+			require.NoError(t, err)
+			assert.Equal(t, p[found.Start:found.End], same)
 			for _, translation := range []string{strings.ToUpper(found.Text), strings.Repeat(found.Text+" ", 3) + "x", "short", ""} {
-				wrapped := found.Wrap(translation)
+				wrapped, err := found.Wrap(t.Context(), translation)
+				require.NoError(t, err)
 				assert.Equal(t, strings.Fields(translation), strings.Fields(wrapped))
 				for line := range strings.SplitSeq(wrapped, "\n") {
 					assert.LessOrEqual(t, len(strings.TrimSpace(line)), 45)

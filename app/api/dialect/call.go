@@ -310,17 +310,26 @@ func (call *Call) Detect(texts []string, format translate.Format) (found []Detec
 	if err := call.Err(); err != nil {
 		return nil, err
 	}
-	if err := call.Server.ChargeDetection(call.Context, texts, format); err != nil {
+	ctx, cancel, err := call.Server.Bounded(call.Context)
+	if err != nil {
+		return nil, err
+	}
+	defer cancel()
+	if err := call.Server.ChargeDetection(ctx, call.Context, texts, format); err != nil {
 		return nil, err
 	}
 	found = make([]Detection, len(texts))
-	_, err = admission.Do(call.Context.Request.Context(), access.Caller(call.Context.Request), func(ctx context.Context) error {
+	_, err = admission.Do(ctx, access.Caller(call.Context.Request), func(ctx context.Context) error {
 		for i, text := range texts {
-			if code, confidence, ok := call.Models.Detector().Detect(format.Prose(text)); ok {
-				found[i] = Detection{code, confidence}
+			prose, err := format.Prose(ctx, text)
+			if err == nil {
+				err = admission.Work(ctx, len(text))
 			}
-			if err := admission.Work(ctx, len(text)); err != nil {
+			if err != nil {
 				return err
+			}
+			if code, confidence, ok := call.Models.Detector().Detect(prose); ok {
+				found[i] = Detection{code, confidence}
 			}
 		}
 		return nil
@@ -328,14 +337,20 @@ func (call *Call) Detect(texts []string, format translate.Format) (found []Detec
 	return found, err
 }
 
-// Confidence is how sure the detector, if there is one, is that prose is in the language that it was
+// Confidence is how sure the detector, if there is one, is that a text of a format is in the language that it was
 // translated from: 0 to 1. The translator may have had more to go by than the detector, so that they
-// differ: then it is not sure at all.
-func (call *Call) Confidence(prose, language string) float64 {
-	if detector := call.Models.Detector(); detector != nil {
-		if code, confidence, ok := detector.Detect(prose); ok && code == language {
-			return confidence
-		}
+// differ: then it is not sure at all. It fails where the client has left.
+func (call *Call) Confidence(format translate.Format, text, language string) (float64, error) {
+	detector := call.Models.Detector()
+	if detector == nil {
+		return 0, nil
 	}
-	return 0
+	prose, err := format.Prose(call.Context.Request.Context(), text)
+	if err != nil {
+		return 0, err
+	}
+	if code, confidence, ok := detector.Detect(prose); ok && code == language {
+		return confidence, nil
+	}
+	return 0, nil
 }

@@ -224,10 +224,14 @@ func sum(ctx context.Context, c *gin.Context, req *translate.Request, most int) 
 			if translate.TooLong(r.Text, most) {
 				format = translate.Text
 			}
-			characters += format.Characters(r.Text) * len(req.To)
-			if err := admission.Work(ctx, len(r.Text)); err != nil {
+			n, err := format.Characters(ctx, r.Text)
+			if err == nil {
+				err = admission.Work(ctx, len(r.Text))
+			}
+			if err != nil {
 				return err
 			}
+			characters += n * len(req.To)
 		}
 		return nil
 	})
@@ -267,8 +271,8 @@ func (s *Server) Bounded(c *gin.Context) (context.Context, context.CancelFunc, e
 }
 
 // ChargeDetection charges a request for texts of a format whose language is to be detected. It fails
-// where they are too many or too long, and charges nothing then.
-func (s *Server) ChargeDetection(c *gin.Context, texts []string, format translate.Format) error {
+// where they are too many or too long, and with ctx's error, and charges nothing then.
+func (s *Server) ChargeDetection(ctx context.Context, c *gin.Context, texts []string, format translate.Format) error {
 	if most := s.MaxRecords; most > 0 && len(texts) > most {
 		return fault.New(fault.TooManyRecords, "", "there are %d texts, at most %d are allowed: send several requests", len(texts), most)
 	}
@@ -277,7 +281,11 @@ func (s *Server) ChargeDetection(c *gin.Context, texts []string, format translat
 		if translate.TooLong(text, s.MaxChars) {
 			return fault.New(fault.TextTooLong, "", "a text has %d characters, at most %d are allowed", translate.Characters(text), s.MaxChars)
 		}
-		characters += format.Characters(text)
+		n, err := format.Characters(ctx, text)
+		if err != nil {
+			return err
+		}
+		characters += n
 	}
 	return s.Gate.Charge(c.Request, characters)
 }

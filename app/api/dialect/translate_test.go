@@ -47,7 +47,7 @@ func TestLongTextsAreNotReadAsMarkup(t *testing.T) {
 			n, err := sum(t.Context(), c, &translate.Request{To: []string{"fr"}, Records: []translate.Record{{Text: text}}, Format: format}, most)
 			require.NoError(t, err)
 			assert.Equal(t, len(text), n)
-			assert.Error(t, s.ChargeDetection(c, []string{text}, format))
+			assert.Error(t, s.ChargeDetection(t.Context(), c, []string{text}, format))
 		})
 		assert.Less(t, allocations, 100.)
 	}
@@ -61,7 +61,10 @@ func TestCharactersAreLinear(t *testing.T) {
 	for _, format := range []translate.Format{translate.HTML, translate.XML} {
 		for _, unit := range []string{"<", "<b>", "</b>", "<p>a", "<b ", "&", "&x;", "<!--", "<![CDATA[", "<![CDATA[a]]>", "<?", `<x translate="no">`, `<a b="`} {
 			part := strings.Repeat(unit, 1<<12/len(unit))
-			counted.Assert(fmt.Sprintf("%q as %s", unit, format), part, strings.Repeat(part, 8), func(text string) { format.Characters(text) })
+			counted.Assert(fmt.Sprintf("%q as %s", unit, format), part, strings.Repeat(part, 8), func(text string) {
+				_, err := format.Characters(t.Context(), text)
+				require.NoError(t, err)
+			})
 		}
 	}
 }

@@ -40,7 +40,7 @@ func rewrite(ctx context.Context, out io.Writer, in io.ReaderAt, size int64, o d
 		return err
 	}
 	r := rewriter{ctx: ctx, to: o.To, translate: func(text string) (string, error) {
-		translation, err := translated(text, t.Within(ctx))
+		translation, err := translated(ctx, text, t.Within(ctx))
 		if err != nil {
 			translation = text
 		}
@@ -55,12 +55,20 @@ func rewrite(ctx context.Context, out io.Writer, in io.ReaderAt, size int64, o d
 }
 
 // translated translates a segment, and checks that its tags are still there.
-func translated(text string, t document.Translate) (string, error) {
+func translated(ctx context.Context, text string, t document.Translate) (string, error) {
 	translation, err := t(text)
 	if err != nil || translation == text {
 		return translation, err
 	}
-	if !maps.Equal(tags(text), tags(translation)) {
+	before, err := tags(ctx, text)
+	if err != nil {
+		return "", err
+	}
+	after, err := tags(ctx, translation)
+	if err != nil {
+		return "", err
+	}
+	if !maps.Equal(before, after) {
 		return "", fmt.Errorf("%w: the tags are not those of the text", markup.ErrLost)
 	}
 	if isWellFormed(text) && !isWellFormed(translation) {
@@ -73,12 +81,13 @@ func translated(text string, t document.Translate) (string, error) {
 var tag = regexp.MustCompile(`<[^>]*>|<`)
 
 // tags counts the tags of a text, without those of readings.
-func tags(text string) map[string]int {
+func tags(ctx context.Context, text string) (map[string]int, error) {
 	count := map[string]int{}
-	for _, found := range tag.FindAllString(markup.WithoutReadings(text, markup.HTML), -1) {
+	text, err := markup.WithoutReadings(ctx, text, markup.HTML)
+	for _, found := range tag.FindAllString(text, -1) {
 		count[found]++
 	}
-	return count
+	return count, err
 }
 
 // hasLetter says whether a text in HTML has a letter outside of its tags.

@@ -74,7 +74,14 @@ var declaration = regexp.MustCompile(`^\s*<\?xml\s[^>]*encoding\s*=\s*["']([^"'>
 
 // pieces rewrites a part of a page.
 func (r rewriter) pieces(out io.Writer, text string) error {
-	for _, piece := range markup.SplitHTML(text) {
+	pieces, err := markup.SplitHTML(r.ctx, text)
+	if err != nil {
+		return err
+	}
+	for _, piece := range pieces {
+		if err := r.ctx.Err(); err != nil {
+			return err
+		}
 		raw := piece.Raw
 		switch {
 		case !piece.Unit && r.to != "":

@@ -176,21 +176,25 @@ func TestMarkup(t *testing.T) {
 	for name, file := range corpus(t) {
 		_, err := rewrite(kindOf(t, name), file, func(text string) (string, error) {
 			var out strings.Builder
-			for _, piece := range markup.SplitXML(text) {
+			pieces, err := markup.SplitXML(t.Context(), text)
+			require.NoError(t, err)
+			for _, piece := range pieces {
 				if !piece.Unit {
 					out.WriteString(piece.Raw)
 					continue
 				}
-				s := piece.Parse()
-				masked, ok := s.Mask(0)
+				s, err := piece.Parse(t.Context())
+				require.NoError(t, err)
+				masked, ok, err := s.Mask(t.Context(), 0)
+				require.NoError(t, err)
 				if !ok || s.AsIs() {
-					translation, err := s.Verify(text)
+					translation, err := s.Verify(t.Context(), text)
 					require.NoError(t, err, text)
 					out.WriteString(translation)
 					continue
 				}
 				// The markers are in upper case.
-				translation, err := masked.Restore(strings.ToUpper(masked.Text))
+				translation, err := masked.Restore(t.Context(), strings.ToUpper(masked.Text))
 				require.NoError(t, err, text)
 				out.WriteString(translation)
 			}

@@ -49,7 +49,7 @@ func resource(x *xmlReader) error {
 		before, raw, after = before+outside, inner, behind+after
 	}
 	text := readResource(raw)
-	if !hasUnits(text) {
+	if !x.hasUnits(text) {
 		return nil
 	}
 	translation, err := x.translate(text)

@@ -66,12 +66,12 @@ func (p *pass) dialogue(l wrap.Line) error {
 				}
 			}
 		}
-		w := wrap.Of(p.text, lines)
+		w := p.of(lines)
 		text, changed, err := p.rewritten(t, assText.Replace)
 		if err != nil || !changed {
 			return err
 		}
-		return p.replace(w.Start, w.End, strings.Join(balance(strings.TrimSpace(text), len(lines), startsNoSpeech), w.Between))
+		return p.replace(w.Start, w.End, strings.Join(p.balance(strings.TrimSpace(text), len(lines), startsNoSpeech), w.Between))
 	})
 }
 

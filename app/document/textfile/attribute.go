@@ -35,10 +35,12 @@ var pressed = regexp.MustCompile(`(?i)^(?:submit|button|reset)$`)
 
 // shownAttributes finds the attributes of a document that are translated, and those that say its
 // language, which becomes language unless that is "".
-func shownAttributes(text, language string) (list []attribute) {
-	tokens := markup.Tokens(text)
+func (p *pass) shownAttributes(language string) (list []attribute) {
+	text := p.text
+	tokens := p.tokens(text)
 	for i := 0; i < len(tokens); i++ {
 		t := tokens[i]
+		p.looks.Past(t.End - t.Start)
 		if t.Kind != html.StartTagToken && t.Kind != html.SelfClosingTagToken {
 			continue
 		}
@@ -64,6 +66,13 @@ func shownAttributes(text, language string) (list []attribute) {
 		}
 	}
 	return list
+}
+
+// tokens cuts HTML into tokens.
+func (p *pass) tokens(text string) []markup.Token {
+	tokens, err := markup.Tokens(p.ctx, text)
+	p.looks.Check(err)
+	return tokens
 }
 
 // readAttributes reads the attributes with a value of the tag from start to end. The first one of a name counts.

@@ -60,6 +60,6 @@ func (y *yamlFile) run(lines []wrap.Line) error {
 	if len(lines) == 0 {
 		return nil
 	}
-	w := wrap.Of(y.text, lines)
-	return y.paragraph(w, func(text string) string { return strings.Join(w.Fill(text, false, nil), w.Between) })
+	w := y.of(lines)
+	return y.paragraph(w, func(text string) string { return strings.Join(y.fill(w, text, nil), w.Between) })
 }

@@ -9,9 +9,14 @@ import (
 
 // htmlUnits is the kind of HTML: the units of package markup, and the attributes that are shown.
 func htmlUnits(p *pass) error {
-	h := &htmlFile{pass: p, attributes: shownAttributes(p.text, p.options.To)}
+	h := &htmlFile{pass: p, attributes: p.shownAttributes(p.options.To)}
 	at := 0
-	for _, piece := range markup.SplitHTML(p.text) {
+	pieces, err := markup.SplitHTML(p.ctx, p.text)
+	if err != nil {
+		return err
+	}
+	for _, piece := range pieces {
+		p.looks.Past(len(piece.Raw))
 		end := at + len(piece.Raw)
 		within := h.upTo(end)
 		if err := h.piece(at, piece, within); err != nil {
@@ -53,8 +58,12 @@ func (h *htmlFile) piece(at int, piece markup.HTMLPiece, within []attribute) err
 		}
 		return nil
 	}
-	text, err := piece.Raw, error(nil)
-	if hasLanguage(piece.Parse()) {
+	text := piece.Raw
+	parsed, err := piece.Parse(h.ctx)
+	if err != nil {
+		return err
+	}
+	if hasLanguage(parsed) {
 		if text, err = h.translate(piece.Raw); err != nil {
 			return err
 		}
@@ -75,16 +84,16 @@ func (h *htmlFile) piece(at int, piece markup.HTMLPiece, within []attribute) err
 		out.WriteString(h.text[written:within[i-1].tag[1]])
 		tags[tag] = out.String()
 	}
-	return h.replace(at, at+len(piece.Raw), replaceTags(text, tags))
+	return h.replace(at, at+len(piece.Raw), h.replaceTags(text, tags))
 }
 
 // replaceTags puts other tags into a translation, in which they may stand in another order.
-func replaceTags(text string, tags map[string]string) string {
+func (p *pass) replaceTags(text string, tags map[string]string) string {
 	if len(tags) == 0 {
 		return text
 	}
 	var out strings.Builder
-	for _, t := range markup.Tokens(text) {
+	for _, t := range p.tokens(text) {
 		raw := text[t.Start:t.End]
 		if other, ok := tags[raw]; ok {
 			raw = other
@@ -101,7 +110,7 @@ func (h *htmlFile) attribute(a attribute) (string, error) {
 		return a.value, nil
 	}
 	before, inner, after := trimmed(a.text)
-	if !hasLetter(inner) || isCode(inner) {
+	if !hasLetter(inner) || h.isCode(inner) {
 		return raw, nil
 	}
 	segment := markup.HTML.Escape(inner)

@@ -19,7 +19,7 @@ const maxDepth = 500
 // jsonValues is the kind of JSON, also of several values behind each other. Strings are translated, names of
 // members are not. What belongs to a member whose name starts with @ describes messages (ARB).
 func jsonValues(p *pass) error {
-	j := jsonFile{pass: p, what: "JSON", ascii: asciiEscapes(p.text), isText: func(_, text string) bool { return !isCode(text) }}
+	j := jsonFile{pass: p, what: "JSON", ascii: asciiEscapes(p.text), isText: func(_, text string) bool { return !p.isCode(text) }}
 	j.begin = func(name string, d *jsontext.Decoder) error {
 		if name == "@@locale" && d.StackDepth() == 1 {
 			return localeOfARB(p, d)
@@ -46,7 +46,9 @@ func (j jsonFile) run() error {
 	name := ""
 	for {
 		kind, length := d.StackIndex(d.StackDepth())
+		before := d.InputOffset()
 		token, err := d.ReadToken()
+		j.looks.Past(int(d.InputOffset() - before))
 		if errors.Is(err, io.EOF) {
 			return nil
 		}

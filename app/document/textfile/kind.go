@@ -26,12 +26,14 @@
 package textfile
 
 import (
+	"cmp"
 	"context"
 	"io"
 	"slices"
 
 	"dragoman/app/document"
 	"dragoman/app/guard/admission"
+	"dragoman/app/text/char"
 	"dragoman/app/text/markup"
 )
 
@@ -101,9 +103,13 @@ func (r rewriter) rewrite(ctx context.Context, out io.Writer, in io.ReaderAt, si
 	}
 	defer release()
 	w := enc.writer(out)
-	p := &pass{text: text, lineEnd: lineEnd(text), encoding: enc, options: o, out: w, translator: t.Within(ctx)}
+	p := &pass{ctx: ctx, text: text, lineEnd: lineEnd(text), encoding: enc, options: o, out: w, translator: t.Within(ctx)}
 	p.hold = func(bytes int64) (func(), error) { return admission.Hold(ctx, bytes) }
-	if err := r.pass(p); err != nil {
+	ended := char.Look(ctx, func(l *char.Looks) {
+		p.looks = l
+		err = r.pass(p)
+	})
+	if err := cmp.Or(ended, err); err != nil {
 		return err
 	}
 	if err := p.copy(len(text)); err != nil {

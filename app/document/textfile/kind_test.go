@@ -359,6 +359,6 @@ func TestBalance(t *testing.T) {
 		{"今日は天気がいいですね", 2, []string{"今日は天気が", "いいですね"}},
 		{"1 < 2 and so", 2, []string{"1 < 2", "and so"}},
 	} {
-		assert.Equal(t, c.want, balance(c.text, c.n, nil), c.text)
+		assert.Equal(t, c.want, passOf("").balance(c.text, c.n, nil), c.text)
 	}
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/yuin/goldmark/util"
 
 	"dragoman/app/document"
+	"dragoman/app/text/char"
 	"dragoman/app/text/markup"
 	"dragoman/app/text/wrap"
 )
@@ -26,8 +27,9 @@ func markdown(p *pass) error {
 		return document.Refuse(nil, "the Markdown has quotations and lists nested deeper than %d", maxMarks)
 	}
 	var blocks []ast.Node
-	root := m.parser.Parse(text.NewReader([]byte(p.text[m.body:])))
+	root := m.parser.Parse(lookingReader{text.NewReader([]byte(p.text[m.body:])), p.looks})
 	_ = ast.Walk(root, func(n ast.Node, entering bool) (ast.WalkStatus, error) { // the function returns no error
+		p.looks.Past(1)
 		if entering && isTextBlock(n) && n.Lines().Len() > 0 {
 			blocks = append(blocks, n)
 			return ast.WalkSkipChildren, nil
@@ -41,6 +43,19 @@ func markdown(p *pass) error {
 		}
 	}
 	return nil
+}
+
+// lookingReader looks at the context at each line.
+type lookingReader struct {
+	text.Reader
+	looks *char.Looks
+}
+
+// AdvanceLine implements [text.Reader].
+func (r lookingReader) AdvanceLine() {
+	_, s := r.Position()
+	r.looks.Past(1 + s.Len())
+	r.Reader.AdvanceLine()
 }
 
 // frontMatter is YAML or TOML before the text.
@@ -86,10 +101,10 @@ func (m *markdownFile) block(n ast.Node) error {
 		if len(run) == 0 {
 			return nil
 		}
-		w, encode := wrap.Of(m.text, run), m.encoder(n.Kind(), run[0].Start, first)
+		w, encode := m.of(run), m.encoder(n.Kind(), run[0].Start, first)
 		run, first = nil, false
 		return m.withImages(w, func(text string) string {
-			return strings.Join(encode(w.Fill(text, false, mayStartLine.MatchString)), w.Between)
+			return strings.Join(encode(m.fill(w, text, mayStartLine.MatchString)), w.Between)
 		})
 	}
 	for i := range n.Lines().Len() {
@@ -142,10 +157,10 @@ func (m *markdownFile) images(text string) (*strings.Replacer, error) {
 	if !m.options.Also.Has(document.AlsoAlt) || !strings.Contains(text, "![") {
 		return strings.NewReplacer(), nil
 	}
-	for _, s := range markup.Parse(text, markup.Text).Spans {
+	for _, s := range m.parse(text).Spans {
 		raw := text[s.Start:s.End]
 		alt, rest, isImage := strings.Cut(strings.TrimPrefix(raw, "!["), "](")
-		if s.Kind != markup.Markdown || !isImage || !strings.HasPrefix(raw, "![") || strings.ContainsAny(alt, ends) || isCode(alt) {
+		if s.Kind != markup.Markdown || !isImage || !strings.HasPrefix(raw, "![") || strings.ContainsAny(alt, ends) || m.isCode(alt) {
 			continue
 		}
 		before, inner, after := trimmed(alt)

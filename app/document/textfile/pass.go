@@ -1,20 +1,23 @@
 package textfile
 
 import (
+	"context"
 	"io"
-	"slices"
 	"strings"
 	"unicode"
 
 	"dragoman/app/document"
+	"dragoman/app/text/char"
 	"dragoman/app/text/markup"
 	"dragoman/app/text/wrap"
 )
 
 // pass is one way through a document, from its start to its end.
 type pass struct {
-	text     string // the document, in UTF-8 without a byte order mark
-	lineEnd  string // what ends its first line
+	ctx      context.Context
+	looks    *char.Looks // at the context
+	text     string      // the document, in UTF-8 without a byte order mark
+	lineEnd  string      // what ends its first line
 	encoding encoding
 	options  document.Options
 	hold     func(bytes int64) (release func(), err error) // takes memory for a part of the document, before it is read
@@ -59,7 +62,7 @@ func (p *pass) withLineEnds(text, other string) string {
 // within returns a document that is in this one, rewritten.
 func (p *pass) within(text string, rewrite func(p *pass) error) (string, error) {
 	var out strings.Builder
-	inner := &pass{text: text, lineEnd: lineEnd(text), options: p.options, hold: p.hold, out: &out, translator: p.translator}
+	inner := &pass{ctx: p.ctx, looks: p.looks, text: text, lineEnd: lineEnd(text), options: p.options, hold: p.hold, out: &out, translator: p.translator}
 	err := rewrite(inner)
 	if err == nil {
 		err = inner.copy(len(text))
@@ -69,6 +72,7 @@ func (p *pass) within(text string, rewrite func(p *pass) error) (string, error) 
 
 // translate returns what becomes of a segment: a text without white space around it.
 func (p *pass) translate(text string) (string, error) {
+	p.looks.Past(len(text))
 	translation, err := p.translator(text)
 	if err != nil || translation == text {
 		return text, err
@@ -91,6 +95,7 @@ func clean(r rune) rune {
 // value translates the text that the bytes from start to end stand for, and writes what encode makes of
 // its translation. White space around it stays; a text without a letter does as a whole.
 func (p *pass) value(start, end int, text string, encode func(text string) string) error {
+	p.looks.Past(1 + len(text))
 	before, inner, after := trimmed(text)
 	if !hasLetter(inner) {
 		return nil
@@ -116,7 +121,28 @@ func trimmed(text string) (before, inner, after string) {
 
 // isCode says whether a value has no language in it: all of it is placeholders, addresses, paths and
 // names of programs. Such values are in files of data and messages.
-func isCode(text string) bool { return !hasLanguage(markup.Parse(text, markup.Text)) }
+func (p *pass) isCode(text string) bool { return !hasLanguage(p.parse(text)) }
+
+// parse finds what must be kept of a plain text.
+func (p *pass) parse(text string) markup.Sentence {
+	s, err := markup.Parse(p.ctx, text, markup.Text)
+	p.looks.Check(err)
+	return s
+}
+
+// of makes a paragraph of lines; see [wrap.Of].
+func (p *pass) of(lines []wrap.Line) wrap.Paragraph {
+	w, err := wrap.Of(p.ctx, p.text, lines)
+	p.looks.Check(err)
+	return w
+}
+
+// fill puts a translation into lines as wide as a paragraph's; see [wrap.Paragraph.Fill].
+func (p *pass) fill(w wrap.Paragraph, text string, mayStart func(word string) bool) []string {
+	lines, err := w.Fill(p.ctx, text, false, mayStart)
+	p.looks.Check(err)
+	return lines
+}
 
 // hasLanguage says whether a text has something to translate, also in messages of ICU.
 func hasLanguage(s markup.Sentence) bool { return !s.Blank() || len(s.Messages()) > 0 }
@@ -135,10 +161,19 @@ func oneLine(text string) string {
 	return strings.TrimSpace(strings.Join(parts, " "))
 }
 
-// linesOf are the lines of a text, which end at \r\n or one of the characters in ends.
-func linesOf(text, ends string) []wrap.Line { return slices.Collect(wrap.Lines(text, ends)) }
+// linesOf are the lines of the document, which end at \r\n or one of the characters in ends.
+func (p *pass) linesOf(ends string) (list []wrap.Line) {
+	for l := range wrap.Lines(p.text, ends) {
+		p.looks.Past(1 + l.End - l.Start)
+		list = append(list, l)
+	}
+	return list
+}
 
-func (p *pass) in(l wrap.Line) string { return p.text[l.Start:l.End] }
+func (p *pass) in(l wrap.Line) string {
+	p.looks.Past(1 + l.End - l.Start)
+	return p.text[l.Start:l.End]
+}
 
 // lineEnd is what ends the first line of a text.
 func lineEnd(text string) string {

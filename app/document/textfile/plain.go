@@ -9,8 +9,16 @@ import (
 // plain is the kind of plain text: each line is a segment, and in a file that is wrapped at a width each
 // paragraph.
 func plain(p *pass) error {
-	for paragraph := range wrap.Paragraphs(p.text, cmp.Or(p.options.Wrapped, wrap.Auto)) {
-		if err := p.paragraph(paragraph, paragraph.Wrap); err != nil {
+	for paragraph, err := range wrap.Paragraphs(p.ctx, p.text, cmp.Or(p.options.Wrapped, wrap.Auto)) {
+		if err != nil {
+			return err
+		}
+		err = p.paragraph(paragraph, func(text string) string {
+			text, err := paragraph.Wrap(p.ctx, text)
+			p.looks.Check(err)
+			return text
+		})
+		if err != nil {
 			return err
 		}
 	}

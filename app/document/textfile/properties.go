@@ -8,7 +8,7 @@ import (
 // properties is the kind of Java's .properties: values are translated.
 func properties(p *pass) error {
 	escape := p.encoding.form == latin1.form || isASCII(p.text)
-	list := linesOf(p.text, "\r\n")
+	list := p.linesOf("\r\n")
 	for i := 0; i < len(list); i++ {
 		l := list[i]
 		raw := strings.TrimLeft(p.in(l), propertySpace)
@@ -58,7 +58,7 @@ func property(p *pass, start, end int, escape bool) error {
 	if format {
 		value = strings.ReplaceAll(value, "''", "'")
 	}
-	if isCode(value) {
+	if p.isCode(value) {
 		return nil
 	}
 	return p.value(start, end, value, func(text string) string {

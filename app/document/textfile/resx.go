@@ -10,7 +10,7 @@ func resx(p *pass) error {
 	isForm := formName.MatchString(p.text)
 	return eachText(p, "root", "has no resources of .NET", func(x *xmlReader, text string) error {
 		e := x.element()
-		if e.name != "value" || x.parent() != "data" || isCode(text) || !isString(&x.open[len(x.open)-2], isForm) {
+		if e.name != "value" || x.parent() != "data" || p.isCode(text) || !isString(&x.open[len(x.open)-2], isForm) {
 			return nil
 		}
 		return x.value(e.inner, e.innerEnd, text, xmlText.Replace)

@@ -89,7 +89,7 @@ func changed(form markup.Format, change func(text string) string) func(string) s
 }
 
 func changedText(text string, change func(text string) string) string {
-	s := markup.Parse(text, markup.Text)
+	s := passOf(text).parse(text)
 	var out strings.Builder
 	at := 0
 	for _, span := range s.Spans {

@@ -21,7 +21,7 @@ func rst(p *pass) error {
 
 // newRST makes what goes through a document.
 func newRST(p *pass) *rstFile {
-	f := &rstFile{pass: p, lines: linesOf(p.text, "\r\n"), termsStay: -1}
+	f := &rstFile{pass: p, lines: p.linesOf("\r\n"), termsStay: -1}
 	f.columns = make([]int, len(f.lines))
 	for i, l := range f.lines {
 		raw := p.in(l)
@@ -75,6 +75,7 @@ func (f *rstFile) isBlank(i int) bool {
 // skip leaves the lines that are deeper than a column, with blank ones between them.
 func (f *rstFile) skip(column int) {
 	for f.next < len(f.lines) && (f.isBlank(f.next) || f.columns[f.next] > column) {
+		f.looks.Past(1)
 		f.next++
 	}
 }
@@ -83,6 +84,7 @@ func (f *rstFile) skip(column int) {
 func (f *rstFile) block() error {
 	i := f.next
 	f.next++
+	f.looks.Past(1)
 	if f.isBlank(i) {
 		return nil
 	}
@@ -304,12 +306,20 @@ func rstWidth(text string) (n int) {
 // findNames finds the names of references and of targets.
 func (f *rstFile) findNames() {
 	f.referenced, f.defined = map[string]bool{}, map[string]bool{}
-	for _, m := range referenceName.FindAllStringSubmatch(f.text, -1) {
-		f.referenced[rstName(m[1]+m[2]+m[3])] = true
+	for _, m := range f.looks.FindAll(referenceName, f.text) {
+		f.referenced[rstName(group(f.text, m, 1)+group(f.text, m, 2)+group(f.text, m, 3))] = true
 	}
 	for _, m := range targetName.FindAllStringSubmatch(f.text, -1) {
 		f.defined[rstName(m[1])] = true
 	}
+}
+
+// group is what a group of a regular expression has found in a text.
+func group(text string, found []int, number int) string {
+	if found[2*number] < 0 {
+		return ""
+	}
+	return text[found[2*number]:found[2*number+1]]
 }
 
 var (

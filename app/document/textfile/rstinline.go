@@ -19,7 +19,7 @@ const markSigns = "\uFDD0\uFDD1\uFDD2\uFDD3\uFDD4"
 
 // paragraph translates lines that are one text, and wraps the translation as they were.
 func (f *rstFile) paragraph(lines []wrap.Line) error {
-	w := wrap.Of(f.text, lines)
+	w := f.of(lines)
 	text, colons := w.Text, ""
 	if body, ok := strings.CutSuffix(text, "::"); ok && !strings.HasSuffix(body, `\`) {
 		text, colons = strings.TrimRight(body, " "), " ::"
@@ -41,7 +41,7 @@ func (f *rstFile) paragraph(lines []wrap.Line) error {
 	default:
 		translation += colons
 	}
-	filled := w.Fill(escapeStart(translation), false, hasLetterOrDigit)
+	filled := f.fill(w, escapeStart(translation), hasLetterOrDigit)
 	return f.replace(w.Start, w.End, strings.ReplaceAll(strings.Join(filled, w.Between), "\uFDD4", " "))
 }
 
@@ -60,7 +60,7 @@ var rstStart = regexp.MustCompile(`^(?:[-*+•‣⁃](?:\s|$)|\(?(?:\d+|[A-Za-z]
 // inline translates a text with marks in it. What it returns has the signs of spaces in it.
 func (f *rstFile) inline(text string) (string, bool, error) {
 	t := tagged.New()
-	s := rstScanner{text: strings.Map(withoutSigns, text), t: t, anonymous: strings.Count(text, "`__"), referenced: f.referenced}
+	s := rstScanner{looks: f.looks, text: strings.Map(withoutSigns, text), t: t, anonymous: strings.Count(text, "`__"), referenced: f.referenced}
 	s.run()
 	translation, changed, err := f.rewritten(t, escapeRST)
 	if err != nil || !changed {
@@ -82,6 +82,7 @@ func withoutSigns(r rune) rune {
 
 // rstScanner finds the marks in a text.
 type rstScanner struct {
+	looks     *char.Looks
 	text      string
 	t         *tagged.Paragraph
 	at, plain int // what is read, and what of it was added
@@ -96,6 +97,7 @@ func (s *rstScanner) run() {
 	for s.at < len(s.text) {
 		before, _ := utf8.DecodeLastRuneInString(s.text[:s.at])
 		c := s.text[s.at]
+		s.looks.Past(1)
 		switch n := 0; {
 		case c == '\\':
 			_, size := utf8.DecodeRuneInString(s.text[s.at+1:])

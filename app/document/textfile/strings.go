@@ -33,9 +33,13 @@ var (
 
 // skip reads what a pattern is of, and returns it.
 func (s *stringsFile) skip(pattern *regexp.Regexp) string {
-	found := pattern.FindString(s.text[s.next:])
-	s.next += len(found)
-	return found
+	found := s.looks.Find(pattern, s.text[s.next:])
+	if found == nil {
+		return ""
+	}
+	start := s.next
+	s.next += found[1]
+	return s.text[start:s.next]
 }
 
 // space reads white space and comments.
@@ -72,7 +76,7 @@ func (s *stringsFile) pair() error {
 		return nil
 	}
 	text := cEscape.ReplaceAllStringFunc(value[1:len(value)-1], readC)
-	if isCode(text) {
+	if s.isCode(text) {
 		return nil
 	}
 	return s.value(start, end, text, func(text string) string { return `"` + escapeC.Replace(text) + `"` })

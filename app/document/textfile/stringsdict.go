@@ -10,7 +10,7 @@ func stringsdict(p *pass) error {
 		switch e := x.element(); {
 		case e.name == "key":
 			key = text
-		case e.name == "string" && !ruleKey.MatchString(key) && !isCode(formatVariable.ReplaceAllString(text, "")):
+		case e.name == "string" && !ruleKey.MatchString(key) && !p.isCode(formatVariable.ReplaceAllString(text, "")):
 			return x.value(e.inner, e.innerEnd, text, xmlText.Replace)
 		}
 		return nil

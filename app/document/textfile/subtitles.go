@@ -14,13 +14,13 @@ var timing = regexp.MustCompile(`^\s*(?:\d+:)?\d+:\d+[.,:]\d+\s*-->\s*(?:\d+:)?\
 
 // srt is SubRip's kind. Text behind an empty line belongs to the cue before it.
 func srt(p *pass) error {
-	c := cues{pass: p, lines: linesOf(p.text, "\r\n"), escape: func(text string) string { return strings.ReplaceAll(text, "-->", "->") }}
+	c := cues{pass: p, lines: p.linesOf("\r\n"), escape: func(text string) string { return strings.ReplaceAll(text, "-->", "->") }}
 	return c.run(0)
 }
 
 // vtt is WebVTT's kind. Its blocks that have no times are header, notes, styles and regions.
 func vtt(p *pass) error {
-	c := cues{pass: p, lines: linesOf(p.text, "\r\n"), escape: escapeCue, blocks: true}
+	c := cues{pass: p, lines: p.linesOf("\r\n"), escape: escapeCue, blocks: true}
 	if len(c.lines) == 0 || !webVTT.MatchString(p.text[:c.lines[0].End]) {
 		return document.Refuse(nil, "the file does not start with WEBVTT, which all WebVTT files do")
 	}
@@ -107,22 +107,28 @@ func startsNoSpeech(word string) bool { return !speaker.MatchString(word) }
 
 // speech translates lines that are one text, and shares the translation between as many.
 func (c *cues) speech(lines []wrap.Line) error {
-	w := wrap.Of(c.text, lines)
+	w := c.of(lines)
 	return c.paragraph(w, func(text string) string {
-		return strings.Join(balance(c.escape(text), len(lines), startsNoSpeech), w.Between)
+		return strings.Join(c.balance(c.escape(text), len(lines), startsNoSpeech), w.Between)
 	})
 }
 
 // balance shares a text between at most n lines so that the longest is as short as can be. mayStart says
 // whether a line may start with a word.
-func balance(text string, n int, mayStart func(word string) bool) []string {
-	list := wrap.Atoms(text, true)
+func (p *pass) balance(text string, n int, mayStart func(word string) bool) []string {
+	list, err := wrap.Atoms(p.ctx, text, true)
+	p.looks.Check(err)
+	fill := func(width int) []string {
+		lines, err := wrap.Fill(p.ctx, list, width, mayStart)
+		p.looks.Check(err)
+		return lines
+	}
 	most := 0
 	for _, a := range list {
 		most += a.Width + 1
 	}
-	width := 1 + sort.Search(most, func(less int) bool { return len(wrap.Fill(list, less+1, mayStart)) <= n })
-	return wrap.Fill(list, width, mayStart)
+	width := 1 + sort.Search(most, func(less int) bool { return len(fill(less+1)) <= n })
+	return fill(width)
 }
 
 // escapeCue escapes signs that would start a tag or an entity of WebVTT and are not part of one.

@@ -67,6 +67,7 @@ const separators = "\t;,|"
 func (t *table) row(each func(column int, c cell) error) error {
 	for column, more := 1, t.at < len(t.text); more; column++ {
 		c, err := t.next()
+		t.looks.Past(1 + c.end - c.start)
 		if err == nil {
 			err = each(column, c)
 		}
@@ -85,7 +86,7 @@ func (t *table) run() error {
 	}
 	for first := true; t.at < len(t.text); first = false {
 		err := t.row(func(column int, c cell) error {
-			if first && header || t.chosen != nil && !t.chosen[column] || isCode(c.text) {
+			if first && header || t.chosen != nil && !t.chosen[column] || t.isCode(c.text) {
 				return nil
 			}
 			return t.value(c.start, c.end, c.text, func(text string) string { return t.encode(c, text) })

@@ -79,9 +79,9 @@ func (p *pass) captions(inner wrap.Line) error {
 
 // caption translates lines that are one text, and shares the translation between as many.
 func (p *pass) caption(lines []wrap.Line) error {
-	w := wrap.Of(p.text, lines)
+	w := p.of(lines)
 	text := oneLine(plainSections(w.Text))
-	if !hasUnits(text) {
+	if !p.hasUnits(text) {
 		return nil
 	}
 	translation, err := p.translate(text)
@@ -92,7 +92,7 @@ func (p *pass) caption(lines []wrap.Line) error {
 	if len(w.Between) > wrap.MostBetween {
 		n = 1
 	}
-	return p.replace(w.Start, w.End, strings.Join(balance(oneLine(fragment(translation)), n, startsNoSpeech), w.Between))
+	return p.replace(w.Start, w.End, strings.Join(p.balance(oneLine(fragment(translation)), n, startsNoSpeech), w.Between))
 }
 
 // cutLines cuts a line where others end in it.

@@ -129,7 +129,7 @@ func (c *catalogue) entry(m member) error {
 // units returns a localization with its values translated.
 func (c *catalogue) units(raw string) (string, error) {
 	isText := func(name, text string) bool {
-		return name == "value" && !isCode(formatVariable.ReplaceAllString(text, ""))
+		return name == "value" && !c.isCode(formatVariable.ReplaceAllString(text, ""))
 	}
 	return c.within(raw, func(p *pass) error { return jsonFile{pass: p, what: catalogueOfStrings, isText: isText}.run() })
 }

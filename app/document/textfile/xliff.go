@@ -80,7 +80,7 @@ func (f *xliffFile) fill(u *xliffUnit) error {
 	}
 	raw := f.text[u.source.inner:u.source.innerEnd]
 	before, inner, after := trimmed(plainSections(raw))
-	if !hasUnits(inner) {
+	if !f.hasUnits(inner) {
 		return nil
 	}
 	translation, err := f.translate(inner)

@@ -32,7 +32,7 @@ type xmlElement struct {
 // eachXML calls visit with each token of a document whose root element has a name, and says what it is not where
 // that has another one.
 func eachXML(p *pass, root, isNot string, visit func(x *xmlReader, token xml.Token) error) error {
-	x := &xmlReader{pass: p, decoder: xml.NewDecoder(strings.NewReader(p.text))}
+	x := &xmlReader{pass: p, decoder: xml.NewDecoder(p.looks.Reader(strings.NewReader(p.text)))}
 	x.decoder.CharsetReader = func(label string, input io.Reader) (io.Reader, error) {
 		if p.encoding.declared || p.encoding.isUTF16() && strings.HasPrefix(strings.ToLower(label), "utf-16") {
 			return input, nil
@@ -199,9 +199,16 @@ func fragment(translation string) string {
 }
 
 // hasUnits says whether a fragment of XML has something to translate.
-func hasUnits(fragment string) bool {
-	return slices.ContainsFunc(markup.SplitXML(fragment), func(piece markup.HTMLPiece) bool {
-		return piece.Unit && hasLanguage(piece.Parse())
+func (p *pass) hasUnits(fragment string) bool {
+	pieces, err := markup.SplitXML(p.ctx, fragment)
+	p.looks.Check(err)
+	return slices.ContainsFunc(pieces, func(piece markup.HTMLPiece) bool {
+		if !piece.Unit {
+			return false
+		}
+		parsed, err := piece.Parse(p.ctx)
+		p.looks.Check(err)
+		return hasLanguage(parsed)
 	})
 }
 

@@ -16,8 +16,8 @@ import (
 // yamlValues is the kind of YAML. Strings are translated, keys are not. The parser says where a scalar starts
 // and what it means; where it ends is found in the text.
 func yamlValues(p *pass) error {
-	y := &yamlFile{pass: p, lines: linesOf(p.text, "\r\n\u0085\u2028\u2029")}
-	d := yaml.NewDecoder(strings.NewReader(p.text))
+	y := &yamlFile{pass: p, lines: p.linesOf("\r\n\u0085\u2028\u2029")}
+	d := yaml.NewDecoder(p.looks.Reader(strings.NewReader(p.text)))
 	for {
 		var n yaml.Node
 		if err := d.Decode(&n); errors.Is(err, io.EOF) {
@@ -58,6 +58,7 @@ func (y *yamlFile) locale(n *yaml.Node) error {
 
 // node translates the strings in a node. column is that of what it is in, from 1 on.
 func (y *yamlFile) node(n *yaml.Node, depth, column int) error {
+	y.looks.Past(1)
 	if depth > maxDepth {
 		return document.Refuse(nil, "the YAML is nested deeper than %d values", maxDepth)
 	}
@@ -77,7 +78,7 @@ func (y *yamlFile) node(n *yaml.Node, depth, column int) error {
 
 // scalar translates a string.
 func (y *yamlFile) scalar(n *yaml.Node, column int) error {
-	if n.ShortTag() != "!!str" || n.Style == 0 && ambiguous.MatchString(n.Value) || !hasLetter(n.Value) || isCode(n.Value) {
+	if n.ShortTag() != "!!str" || n.Style == 0 && ambiguous.MatchString(n.Value) || !hasLetter(n.Value) || y.isCode(n.Value) {
 		return nil
 	}
 	at, err := y.position(n)

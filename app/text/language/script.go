@@ -1,11 +1,14 @@
 package language
 
 import (
+	"context"
 	"iter"
 	"regexp"
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"dragoman/app/text/char"
 )
 
 // script is a set of writing systems; what scriptOf returns has one of them.
@@ -157,14 +160,20 @@ func prose(text string) string { return noise.ReplaceAllString(text, " ") }
 
 // Foreign returns the runs of letters in a text, from byte to byte, that are of no script which
 // texts in a language are written in: neither its own nor Latin. It is nil where such
-// letters outweigh the others, for the text is in another language then, and for codes of no family.
-func Foreign(text, code string) (runs [][2]int) {
+// letters outweigh the others, for the text is in another language then, and for codes of no family. It fails with ctx's error.
+func Foreign(ctx context.Context, text, code string) (runs [][2]int, err error) {
 	scripts := entries[code].scripts
 	if scripts == 0 {
-		return nil
+		return nil, nil
 	}
+	err = char.Look(ctx, func(l *char.Looks) { runs = foreignRuns(l, text, scripts) })
+	return runs, err
+}
+
+func foreignRuns(looks *char.Looks, text string, scripts script) (runs [][2]int) {
 	own, foreign, open := 0, 0, false
 	for i, r := range text {
+		looks.Past(utf8.RuneLen(r))
 		switch s := scriptOf(r); {
 		case s == 0:
 			open = open && (unicode.IsLetter(r) || unicode.IsMark(r))

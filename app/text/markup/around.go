@@ -1,5 +1,7 @@
 package markup
 
+import "context"
+
 // Part is a part of a sentence. One that is not fixed is translated like a sentence.
 type Part struct {
 	Sentence
@@ -11,7 +13,15 @@ type Part struct {
 //
 // Numbers and signs split a sentence only where it has no other spans: a part that is not
 // fixed may have some, and needs ways 1 and 2 and Around again.
-func (s Sentence) Around() []Part {
+func (s Sentence) Around(ctx context.Context) (parts []Part, err error) {
+	_, err = s.within(ctx, func(s Sentence) Sentence {
+		parts = s.around()
+		return s
+	})
+	return parts, err
+}
+
+func (s Sentence) around() []Part {
 	var texts [][2]int // the parts that are not fixed, in bytes
 	start, soft := 0, s.AsIs()
 	text := func(end int) {
@@ -21,6 +31,7 @@ func (s Sentence) Around() []Part {
 		}
 	}
 	for _, span := range s.Spans {
+		s.looks.Past(1)
 		if !span.Kind.isSoft() || soft {
 			text(span.Start)
 			start = span.End
@@ -35,6 +46,7 @@ func (s Sentence) Around() []Part {
 		}
 	}
 	for _, t := range texts {
+		s.looks.Past(1)
 		fixed(t[0])
 		parts = append(parts, Part{Sentence: s.Slice(t[0], t[1])})
 		at = t[1]

@@ -21,6 +21,7 @@ type assembly struct {
 
 func (a *assembly) span(i int) {
 	start := a.out.Len()
+	a.sentence.looks.Past(1)
 	if a.sentence.Spans[i].Term == nil {
 		a.out.WriteString(a.sentence.output(i))
 	} else {
@@ -92,7 +93,7 @@ func (a *assembly) result() (string, error) {
 	if n := a.emptied(out); n > 0 {
 		return "", fmt.Errorf("%w: %d pairs have nothing in them any more, or letters that were not there", ErrLost, n)
 	}
-	return a.sentence.Spaced(out), nil
+	return a.sentence.spaced(out), nil
 }
 
 // isNested says whether spans, in this order, close what was opened last, and whether
@@ -101,6 +102,7 @@ func (s Sentence) isNested(order []int) bool {
 	var opened []int
 	alone, whole := -1, s.wholePairs()
 	for _, i := range order {
+		s.looks.Past(1)
 		switch pair := s.Spans[i].Pair; {
 		case pair == 0:
 		case !whole[max(pair, -pair)]:
@@ -139,6 +141,7 @@ func (a *assembly) emptied(out string) int {
 	s, count := a.sentence, 0
 	opened := map[int]int{} // pair to its number in order
 	for k, i := range a.order {
+		s.looks.Past(1)
 		pair := s.Spans[i].Pair
 		if pair > 0 {
 			opened[pair] = k

@@ -17,12 +17,12 @@ func sentences(l corpustest.Line) []Sentence {
 	case "xml":
 		split = SplitXML
 	case "text":
-		return []Sentence{Parse(l.Text, Text).In(l.Lang)}
+		return []Sentence{must(must(Parse(lasting, l.Text, Text)).In(lasting, l.Lang))}
 	}
 	var list []Sentence
-	for _, p := range split(l.Text) {
+	for _, p := range must(split(lasting, l.Text)) {
 		if p.Unit {
-			list = append(list, p.Parse())
+			list = append(list, must(p.Parse(lasting)))
 		}
 	}
 	return list
@@ -37,12 +37,12 @@ func TestCorpusRoundTrip(t *testing.T) {
 	for _, l := range lines {
 		assert.Empty(t, l.Damage(l.Text))
 		for _, s := range sentences(l) {
-			got, err := s.Verify(s.Text)
+			got, err := s.Verify(lasting, s.Text)
 			require.NoError(t, err, s.Text)
 			assert.Equal(t, s.Original(), got)
 			for style := range Styles {
-				if m, ok := s.Mask(style); ok {
-					got, err := m.Restore(m.Text)
+				if m, ok := must2(s.Mask(lasting, style)); ok {
+					got, err := m.Restore(lasting, m.Text)
 					require.NoError(t, err, "%s: %s", s.Text, m.Text)
 					assert.Equal(t, s.Original(), got)
 				}
@@ -63,7 +63,7 @@ func TestCorpusVerify(t *testing.T) {
 					continue // compared by value, see numbers_test.go; by its slash
 				}
 				for _, changed := range []string{"", text + "\n" + text, "ж" + text[min(len(text), 1):]} {
-					_, err := s.Verify(before + changed + after)
+					_, err := s.Verify(lasting, before+changed+after)
 					assert.ErrorIs(t, err, ErrLost, "%q for %q in %q", changed, text, s.Text)
 				}
 			}
@@ -76,7 +76,7 @@ func TestCorpusProse(t *testing.T) {
 	lines, err := corpustest.Read()
 	require.NoError(t, err)
 	for _, l := range lines {
-		for i, span := range Parse(l.Text, Text).In(l.Lang).Spans {
+		for i, span := range must(must(Parse(lasting, l.Text, Text)).In(lasting, l.Lang)).Spans {
 			assert.True(t, l.Kind != "prose" || span.Kind.isSoft(), "%s: span %d is %v", l.Text, i, span)
 		}
 	}
@@ -92,7 +92,7 @@ func TestCorpusSpans(t *testing.T) {
 			continue // tags are cut off: see html_test.go
 		}
 		kept := []byte(l.Text)
-		for _, span := range Parse(l.Text, Text).In(l.Lang).Spans {
+		for _, span := range must(must(Parse(lasting, l.Text, Text)).In(lasting, l.Lang)).Spans {
 			copy(kept[span.Start:], strings.Repeat(" ", span.End-span.Start))
 		}
 		for _, p := range l.Parts {

@@ -1,6 +1,7 @@
 package markup_test
 
 import (
+	"context"
 	"fmt"
 	"strings"
 
@@ -8,14 +9,15 @@ import (
 )
 
 func Example() {
-	sentence := markup.Parse("Write to <b>ann@example.com</b> before 12:30. 😀", markup.Text)
-	masked, _ := sentence.Mask(0)
+	ctx := context.Background()
+	sentence, _ := markup.Parse(ctx, "Write to <b>ann@example.com</b> before 12:30. 😀", markup.Text)
+	masked, _, _ := sentence.Mask(ctx, 0)
 	fmt.Println(masked.Text)
 
-	text, err := masked.Restore("Avant 12h30, écrivez à [1].")
+	text, err := masked.Restore(ctx, "Avant 12h30, écrivez à [1].")
 	fmt.Println(text, err)
 
-	_, err = masked.Restore("Avant 13h30, écrivez à [1].")
+	_, err = masked.Restore(ctx, "Avant 13h30, écrivez à [1].")
 	fmt.Println(err)
 	// Output:
 	// Write to [1] before 12:30.
@@ -24,9 +26,12 @@ func Example() {
 }
 
 func ExampleSplitHTML() {
-	for _, piece := range markup.SplitHTML("<p>Tom &amp;\n <b>Jerry</b></p><pre>as it is</pre>") {
+	ctx := context.Background()
+	pieces, _ := markup.SplitHTML(ctx, "<p>Tom &amp;\n <b>Jerry</b></p><pre>as it is</pre>")
+	for _, piece := range pieces {
 		if piece.Unit {
-			fmt.Printf("unit  %s\n", piece.Text())
+			text, _ := piece.Text(ctx)
+			fmt.Printf("unit  %s\n", text)
 		} else {
 			fmt.Printf("fixed %s\n", strings.TrimSpace(piece.Raw))
 		}

@@ -18,8 +18,9 @@ import (
 // withExpressions holds what operators and brackets join, and letters alone, in a text of a language.
 func (s Sentence) withExpressions(lang string) Sentence {
 	words, known := letterWords[lang]
-	e := expressions{text: s.Text, lang: lang, form: s.format, spans: s.Spans, whole: s.wholePairs(), words: words, known: known}
+	e := expressions{text: s.Text, looks: s.looks, lang: lang, form: s.format, spans: s.Spans, whole: s.wholePairs(), words: words, known: known}
 	for e.pos < len(e.text) {
+		e.looks.Past(1)
 		e.token()
 	}
 	e.join()
@@ -36,6 +37,7 @@ var letterWords = map[string]string{
 
 type expressions struct {
 	text   string
+	looks  *char.Looks
 	lang   string
 	form   Format
 	spans  []Span // of the sentence
@@ -78,6 +80,7 @@ const mostJoined = 16
 func (e *expressions) join() {
 	for i := 0; i < len(e.tokens); i++ {
 		t := e.tokens[i]
+		e.looks.Past(t.end - t.start)
 		if t.kind != operatorToken && t.kind != weakToken && !e.isUnit(i) {
 			continue
 		}
@@ -104,6 +107,7 @@ func (e *expressions) join() {
 		}
 	}
 	for _, t := range e.tokens {
+		e.looks.Past(t.end - t.start)
 		if text := e.text[t.start:t.end]; t.kind == letterToken && e.isAlone(t) || t.kind == operatorToken && len(text) > 1 || t.kind == wordToken && alternative.MatchString(text) || t.kind == nameToken && text[0] < 'a' && len(text) > 2 { // TV may be translated
 			kind := Sign
 			if t.kind == operatorToken && isLongSign(text) {
@@ -201,6 +205,7 @@ func (e *expressions) merged() []Span {
 	var list []Span
 	rest := e.spans
 	for _, span := range e.more {
+		e.looks.Past(span.End - span.Start)
 		for len(rest) > 0 && rest[0].End <= span.Start {
 			list, rest = append(list, rest[0]), rest[1:]
 		}

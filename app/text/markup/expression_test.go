@@ -72,7 +72,7 @@ func TestExpressions(t *testing.T) {
 		{"TV and HTML", "en", nil, []string{"HTML"}},
 	} {
 		var held, soft []string
-		s := Parse(test.text, Text).In(test.lang)
+		s := must(must(Parse(lasting, test.text, Text)).In(lasting, test.lang))
 		for i, span := range s.Spans {
 			switch span.Kind {
 			case Number, Tag:
@@ -108,7 +108,7 @@ func TestResidue(t *testing.T) {
 		{"he said “yes”!", "er sagte: „Ja“.", false},
 		{"the HTML of it", "das davon", true},
 	} {
-		_, err := Parse(test.source, Text).In("en").Between("en", "de").Verify(test.translation)
+		_, err := must(must(Parse(lasting, test.source, Text)).In(lasting, "en")).Between("en", "de").Verify(lasting, test.translation)
 		if test.lost {
 			assert.ErrorIs(t, err, ErrLost, test.source)
 		} else {
@@ -121,7 +121,7 @@ func TestGrownNumbers(t *testing.T) {
 	for translation, want := range map[string]bool{
 		"article 121-16": false, "article 121 à 16": false, "16–121": false, "article 121-21-16": true, "1-2-3": false, "121-16-3": true,
 	} {
-		assert.Equal(t, want, growsDashed("l'article 121-16 du code", translation), translation)
+		assert.Equal(t, want, Sentence{}.growsDashed("l'article 121-16 du code", translation), translation)
 	}
-	assert.False(t, growsDashed("in 1939", "1939-40"))
+	assert.False(t, Sentence{}.growsDashed("in 1939", "1939-40"))
 }

@@ -18,6 +18,7 @@ func (e *expressions) token() {
 			if e.isApart(e.spans[e.next]) {
 				break
 			}
+			e.looks.Past(1 + e.spans[e.next].End - e.spans[e.next].Start)
 			e.pos = max(e.pos, e.spans[e.next].End)
 			e.next++
 			continue
@@ -26,6 +27,7 @@ func (e *expressions) token() {
 		if unicode.IsSpace(r) || char.IsUnspaced(r) {
 			break
 		}
+		e.looks.Past(n)
 		e.pos += n
 	}
 	switch {
@@ -140,11 +142,11 @@ func (e *expressions) read(start, end int, spans []Span) {
 		e.add(start, end, wordToken)
 		return
 	}
-	if fieldForm.MatchString(raw) {
+	if e.looks.Match(fieldForm, raw) {
 		e.hold(start, end)
 		return
 	}
-	if n := len(wholeForm.FindString(raw)); n > 0 && (raw[n-1] != '"' || raw[0] == '"' || e.hasInches()) {
+	if n := lengthOf(e.looks.Find(wholeForm, raw)); n > 0 && (raw[n-1] != '"' || raw[0] == '"' || e.hasInches()) {
 		e.hold(start, start+n)
 		return
 	}
@@ -152,6 +154,7 @@ func (e *expressions) read(start, end int, spans []Span) {
 		e.hold(start, closing)
 		return
 	}
+	e.looks.Past(len(raw))
 	hard := slices.ContainsFunc(spans, func(span Span) bool { return !span.Kind.isSoft() && span.Kind != Emoji && span.Kind != Code })
 	if !hard && !strings.ContainsFunc(raw, char.IsLetterOrDigit) {
 		if kind := signsKind(raw); kind == operatorToken || e.isProse(raw, start) {
@@ -166,7 +169,9 @@ func (e *expressions) read(start, end int, spans []Span) {
 		return
 	}
 	hard = slices.ContainsFunc(spans, func(span Span) bool { return !span.Kind.isSoft() })
+	e.looks.Past(len(raw))
 	from, to := coreOf(raw)
+	e.looks.Past(len(raw))
 	whole := start
 	start, end = start+from, start+to
 	core := raw[from:to]
@@ -340,9 +345,9 @@ func (e *expressions) wordKind(core, raw string) tokenKind {
 			return articleToken // a word, an initial, a point of a list
 		}
 		return letterToken
-	case nameForm.MatchString(core):
+	case e.looks.Match(nameForm, core):
 		return nameToken
-	case capitalForm.MatchString(core) && e.hasLower():
+	case e.looks.Match(capitalForm, core) && e.hasLower():
 		return capitalToken
 	}
 	return wordToken
@@ -359,18 +364,18 @@ func (e *expressions) isOdd(core string, start int, spans []Span) bool {
 	switch {
 	case !strings.ContainsFunc(core, func(r rune) bool { return !unicode.IsLetter(r) }):
 		return false
-	case brandForm.MatchString(core):
+	case e.looks.Match(brandForm, core):
 		return true
-	case elision.MatchString(core) && !strings.HasSuffix(core, "'"):
+	case e.looks.Match(elision, core) && !strings.HasSuffix(core, "'"):
 		return false
-	case !longLetters.MatchString(bare) && hasLetter(bare) && strings.ContainsFunc(core, isCodeSign):
+	case !e.looks.Match(longLetters, bare) && hasLetter(bare) && strings.ContainsFunc(core, isCodeSign):
 		return true
-	case hyphenedLetters.MatchString(core):
+	case e.looks.Match(hyphenedLetters, core):
 		return true
 	case core[0] == '*':
-		return start > 0 && pointerForm.MatchString(core)
+		return start > 0 && e.looks.Match(pointerForm, core)
 	}
-	return attachedForm.MatchString(core)
+	return e.looks.Match(attachedForm, core)
 }
 
 // bare is the text that starts at a byte with removed in place of what is held in it, removedCode in that of code.

@@ -34,7 +34,7 @@ func format(isHTML bool) Format {
 func FuzzParse(f *testing.F) {
 	both(f)
 	f.Fuzz(func(t *testing.T, text string, isHTML bool) {
-		s := Parse(text, format(isHTML)).In("en")
+		s := must(must(Parse(lasting, text, format(isHTML))).In(lasting, "en"))
 		end := 0
 		pairs := map[int]bool{}
 		for _, span := range s.Spans {
@@ -50,7 +50,7 @@ func FuzzParse(f *testing.F) {
 			require.Equal(t, text, s.Original())
 		}
 		var joined strings.Builder
-		for _, part := range s.Around() {
+		for _, part := range must(s.Around(lasting)) {
 			require.NotEmpty(t, part.Text)
 			require.False(t, !part.Fixed && part.Blank(), "nothing to translate in %q", part.Text)
 			joined.WriteString(part.Text)
@@ -64,13 +64,13 @@ func FuzzParse(f *testing.F) {
 func FuzzMask(f *testing.F) {
 	both(f)
 	f.Fuzz(func(t *testing.T, text string, isHTML bool) {
-		s := Parse(text, format(isHTML)).In("en")
+		s := must(must(Parse(lasting, text, format(isHTML))).In(lasting, "en"))
 		for number := range Styles {
-			m, ok := s.Mask(number)
+			m, ok := must2(s.Mask(lasting, number))
 			if !ok {
 				continue
 			}
-			got, err := m.Restore(m.Text)
+			got, err := m.Restore(lasting, m.Text)
 			require.NoError(t, err)
 			require.Equal(t, s.Original(), got)
 		}
@@ -86,12 +86,12 @@ func FuzzRestore(f *testing.F) {
 		f.Add("Give %s to <b>@bob</b> 5", seed+" [2] [1] [3]", 0, false)
 	}
 	f.Fuzz(func(t *testing.T, text, translation string, number int, isHTML bool) {
-		s := Parse(text, format(isHTML)).In("en")
-		if m, ok := s.Mask(number); ok {
-			got, err := m.Restore(translation)
+		s := must(must(Parse(lasting, text, format(isHTML))).In(lasting, "en"))
+		if m, ok := must2(s.Mask(lasting, number)); ok {
+			got, err := m.Restore(lasting, translation)
 			checkKept(t, s, m.groups, got, err)
 		}
-		got, err := s.Verify(translation)
+		got, err := s.Verify(lasting, translation)
 		checkKept(t, s, nil, got, err)
 	})
 }
@@ -126,13 +126,13 @@ func FuzzSplitHTML(f *testing.F) {
 	both(f)
 	f.Fuzz(func(t *testing.T, text string, _ bool) {
 		var joined strings.Builder
-		for _, p := range SplitHTML(text) {
+		for _, p := range must(SplitHTML(lasting, text)) {
 			require.NotEmpty(t, p.Raw)
 			joined.WriteString(p.Raw)
 			if p.Unit {
-				s := Parse(p.Text(), HTML)
+				s := must(Parse(lasting, must(p.Text(lasting)), HTML))
 				again := HTMLPiece{Raw: s.Original()}
-				require.Equal(t, Parse(again.Text(), HTML).Original(), s.Original(), "what is written is read as written")
+				require.Equal(t, must(Parse(lasting, must(again.Text(lasting)), HTML)).Original(), s.Original(), "what is written is read as written")
 			}
 		}
 		require.Equal(t, text, joined.String())

@@ -1,6 +1,7 @@
 package markup
 
 import (
+	"context"
 	"regexp"
 	"strings"
 	"unicode"
@@ -46,21 +47,35 @@ type HTMLPiece struct {
 // alt and placeholder included.
 //
 // A unit is to be translated as piece.Parse(). Where nothing is translated, write Raw.
-func SplitHTML(text string) []HTMLPiece { return split(text, HTML, outline{}) }
+func SplitHTML(ctx context.Context, text string) ([]HTMLPiece, error) {
+	return split(ctx, text, HTML, outline{})
+}
 
 // SplitXML does so for a document of XML, or a part of one. No element is known: those
 // whose parent has text of its own are inline, all others are units. Text in a CDATA
 // section that has no other text beside it is a unit by itself. Names are told apart by
 // case. Elements with translate="no" or translatable="false" stay as they are, and so do
 // references to entities that the document defines. [Outline] has other ways to tell units.
-func SplitXML(text string) []HTMLPiece { return split(text, XML, outline{}) }
+func SplitXML(ctx context.Context, text string) ([]HTMLPiece, error) {
+	return split(ctx, text, XML, outline{})
+}
 
-func split(text string, format Format, o outline) []HTMLPiece {
-	tokens, end := tokenize(text, format)
-	p := pieces{text: text, format: format}
-	apart := standApart(text, tokens, format, o)
+func split(ctx context.Context, text string, format Format, o outline) (list []HTMLPiece, err error) {
+	err = char.Look(ctx, func(l *char.Looks) {
+		p := pieces{text: text, format: format, looks: l}
+		p.split(o)
+		list = p.list
+	})
+	return list, err
+}
+
+func (p *pieces) split(o outline) {
+	text, format := p.text, p.format
+	tokens, end := tokenize(p.looks, text, format)
+	apart := standApart(p.looks, text, tokens, format, o)
 	for i := 0; i < len(tokens); i++ {
 		t := tokens[i]
+		p.looks.Past(t.End - t.Start)
 		switch {
 		case t.Kind == html.StartTagToken && t.opaque && (format == XML || !voidElements[t.Name]):
 			i = opaqueEnd(tokens, i)
@@ -78,16 +93,16 @@ func split(text string, format Format, o outline) []HTMLPiece {
 		}
 	}
 	p.fixed(end, len(text))
-	return p.list
 }
 
 // standApart says of each token whether it is between units: tags of blocks, and of all
 // other elements without text beside them, unless they are those of formatting; in XML those that
 // the outline says.
-func standApart(text string, tokens []Token, format Format, o outline) []bool {
-	parents, mixed := family(text, tokens, format)
+func standApart(looks *char.Looks, text string, tokens []Token, format Format, o outline) []bool {
+	parents, mixed := family(looks, text, tokens, format)
 	apart := make([]bool, len(tokens))
 	for i, t := range tokens {
+		looks.Past(1)
 		switch {
 		case t.Kind == html.TextToken:
 			apart[i] = format == XML && strings.HasPrefix(text[t.Start:t.End], cdata) && !mixed[parents[i]]
@@ -112,11 +127,12 @@ func standApart(text string, tokens []Token, format Format, o outline) []bool {
 
 // family finds the number of each token's parent, its start tag, and which parents have text
 // of their own; -1 stands for the document.
-func family(text string, tokens []Token, format Format) (parents []int, mixed map[int]bool) {
+func family(looks *char.Looks, text string, tokens []Token, format Format) (parents []int, mixed map[int]bool) {
 	parents, mixed = make([]int, len(tokens)), map[int]bool{}
 	type element struct{ start, end int }
 	var opened []element
 	for i, t := range tokens {
+		looks.Past(t.End - t.Start)
 		for n := len(opened) - 1; n >= 0 && i >= opened[n].end; n-- {
 			opened = opened[:n]
 		}
@@ -166,6 +182,7 @@ const htmlSpace = " \t\r\n\f"
 // pieces collects them. What is between two fixed ranges is a unit.
 type pieces struct {
 	text    string
+	looks   *char.Looks
 	format  Format
 	list    []HTMLPiece
 	start   int  // where the last piece starts
@@ -196,6 +213,7 @@ func (p *pieces) lines(start, end int) {
 		if n < 0 {
 			break
 		}
+		p.looks.Past(n)
 		p.letters = p.letters || isLanguage(p.text[start:start+n])
 		p.fixed(start+n, start+n+1)
 		start += n + 1
@@ -227,32 +245,42 @@ func (p *pieces) add(start, end int, unit bool) {
 }
 
 // Parse finds what must be kept of a unit.
-func (p HTMLPiece) Parse() Sentence {
+func (p HTMLPiece) Parse(ctx context.Context) (Sentence, error) {
+	return Sentence{}.within(ctx, func(s Sentence) Sentence { return p.parse(s.looks) })
+}
+
+func (p HTMLPiece) parse(looks *char.Looks) Sentence {
 	format := p.format
 	if format == Text {
 		format = HTML
 	}
-	return Parse(p.Text(), format)
+	return parse(scanner{text: p.text(looks, true), form: format, looks: looks})
 }
 
 // Text is what is to be translated of a unit: its entities decoded, each run of
 // white space one space, its tags as they are. Signs that would be read as markup
 // without their entity keep it.
-func (p HTMLPiece) Text() string { return p.text(true) }
+func (p HTMLPiece) Text(ctx context.Context) (text string, err error) {
+	err = char.Look(ctx, func(l *char.Looks) { text = p.text(l, true) })
+	return text, err
+}
 
 // Prose is what people read of a unit: its text without tags, comments and elements that stay as they are. A CDATA
 // section is read as it is written.
-func (p HTMLPiece) Prose() string { return html.UnescapeString(p.text(false)) }
+func (p HTMLPiece) Prose(ctx context.Context) (prose string, err error) {
+	err = char.Look(ctx, func(l *char.Looks) { prose = html.UnescapeString(p.text(l, false)) })
+	return prose, err
+}
 
-func (p HTMLPiece) text(tags bool) string {
-	decode := func(raw string) string { return decodeText(raw, false) }
+func (p HTMLPiece) text(looks *char.Looks, tags bool) string {
+	decode := func(raw string) string { return decodeText(looks, raw, false) }
 	switch p.format {
 	case CDATA:
 		return p.Raw
 	case XML:
-		decode = decodeXML
+		decode = func(raw string) string { return decodeXML(looks, raw) }
 	}
-	tokens, end := tokenize(p.Raw, p.format)
+	tokens, end := tokenize(looks, p.Raw, p.format)
 	var out strings.Builder
 	for i := 0; i < len(tokens); i++ {
 		t := tokens[i]
@@ -295,12 +323,13 @@ func (s Sentence) Entities(raw string) *strings.Replacer {
 var symbolReference = regexp.MustCompile(`&(?:#\d{2,7}|#[xX][0-9A-Fa-f]{2,6}|[A-Za-z][A-Za-z0-9]{1,30});`)
 
 // decodeText decodes the entities of a text and collapses its white space. In XML all references to entities keep their &.
-func decodeText(raw string, xml bool) string {
+func decodeText(looks *char.Looks, raw string, xml bool) string {
 	text := html.UnescapeString(raw)
 	var out strings.Builder
 	space, tag := false, false
 	for i := range len(text) {
 		c := text[i]
+		looks.Past(1)
 		if char.OneOf(c, htmlSpace) {
 			if !space {
 				out.WriteByte(' ')

@@ -52,7 +52,7 @@ func TestSplitHTML(t *testing.T) {
 		"<plaintext>a<p>b":                            {"{<plaintext>a<p>b}"},
 	} {
 		t.Run(text, func(t *testing.T) {
-			assert.Equal(t, want, units(SplitHTML(text)))
+			assert.Equal(t, want, units(must(SplitHTML(lasting, text))))
 		})
 	}
 }
@@ -68,7 +68,7 @@ func TestSplitSiblings(t *testing.T) {
 		"<b>Good morning.</b> <i>Thank you.</i>":       {"<b>Good morning.</b> <i>Thank you.</i>"},
 		"<p>Read <a href=x>this</a> <a href=y>or</a>!": {"{<p>}", "Read <a href=x>this</a> <a href=y>or</a>!"},
 	} {
-		assert.Equal(t, want, units(SplitHTML(text)), text)
+		assert.Equal(t, want, units(must(SplitHTML(lasting, text))), text)
 	}
 }
 
@@ -87,16 +87,16 @@ func TestSplitXML(t *testing.T) {
 		"a < b <c":     {"a < b", "{ <c}"},
 		"<pre>x</pre>": {"{<pre>}", "x", "{</pre>}"},
 	} {
-		assert.Equal(t, want, units(SplitXML(text)), text)
+		assert.Equal(t, want, units(must(SplitXML(lasting, text))), text)
 	}
 	for raw, want := range map[string]string{
 		"<a>x &firm; &amp;firm; &lt;b/&gt; &eacute;</a>": "<a>x &firm; &amp;firm; &lt;b/&gt; é</a>",
 		"<a><![CDATA[a & b]]></a>":                       "<a><![CDATA[a & b]]></a>",
 	} {
 		var out strings.Builder
-		for _, p := range SplitXML(raw) {
+		for _, p := range must(SplitXML(lasting, raw)) {
 			if p.Unit {
-				out.WriteString(p.Parse().Original())
+				out.WriteString(must(p.Parse(lasting)).Original())
 			} else {
 				out.WriteString(p.Raw)
 			}
@@ -109,7 +109,7 @@ func TestSplitXML(t *testing.T) {
 // A space that the model puts before an end tag goes.
 func TestNoSpaceInsideOfPairs(t *testing.T) {
 	m := mask(t, "<b>Good morning.</b> <i>Thank you.</i>", HTML)
-	got, err := m.Restore("[1] Guten Morgen. [2] Danke. [3]")
+	got, err := m.Restore(lasting, "[1] Guten Morgen. [2] Danke. [3]")
 	assert.NoError(t, err)
 	assert.Equal(t, "<b>Guten Morgen.</b> <i>Danke.</i>", got)
 }
@@ -129,10 +129,10 @@ func TestHTMLPieceText(t *testing.T) {
 		"&nope; AT&T":                     "&nope; AT&T",
 	} {
 		t.Run(raw, func(t *testing.T) {
-			text := HTMLPiece{Raw: raw, Unit: true}.Text()
+			text := must(HTMLPiece{Raw: raw, Unit: true}.Text(lasting))
 			assert.Equal(t, want, text)
-			again := HTMLPiece{Raw: Parse(text, HTML).Original()}
-			assert.Equal(t, text, again.Text(), "what is written says the same")
+			again := HTMLPiece{Raw: must(Parse(lasting, text, HTML)).Original()}
+			assert.Equal(t, text, must(again.Text(lasting)), "what is written says the same")
 		})
 	}
 }
@@ -148,9 +148,9 @@ Write &lt;b&gt; for <b>bold</b>.</p>
 <ul><li>one<li>two</ul><pre>  keep
  this </pre></body></html>`
 	var out strings.Builder
-	for _, p := range SplitHTML(page) {
+	for _, p := range must(SplitHTML(lasting, page)) {
 		if p.Unit {
-			out.WriteString(p.Parse().Original())
+			out.WriteString(must(p.Parse(lasting)).Original())
 		} else {
 			out.WriteString(p.Raw)
 		}
@@ -169,11 +169,11 @@ func TestEntities(t *testing.T) {
 		{"no reference", "©", "©"},
 		{"&unknown; &copy", "©", "©"},
 	} {
-		sentence := SplitHTML(test.raw)[0].Parse()
+		sentence := must(must(SplitHTML(lasting, test.raw))[0].Parse(lasting))
 		if entities := sentence.Entities(test.raw); entities != nil {
 			test.translation = entities.Replace(test.translation)
 		}
 		assert.Equal(t, test.want, test.translation, test.raw)
 	}
-	assert.Nil(t, Parse("&copy;", Text).Entities("&copy;"))
+	assert.Nil(t, must(Parse(lasting, "&copy;", Text)).Entities("&copy;"))
 }

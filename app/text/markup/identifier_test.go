@@ -23,13 +23,13 @@ func TestIdentifiers(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			for _, text := range []string{"See " + name + " now", "See " + name + ".", name, "(" + name + ")", "番号は" + name + "です"} {
-				s := Parse(text, Text)
+				s := must(Parse(lasting, text, Text))
 				if assert.Len(t, s.Spans, 1, text) {
 					assert.Equal(t, name, s.spanText(0))
 					assert.Equal(t, Code, s.Spans[0].Kind, text)
 				}
 			}
-			_, err := Parse("See "+name+" now", Text).Verify("Siehe 10.100/x jetzt")
+			_, err := must(Parse(lasting, "See "+name+" now", Text)).Verify(lasting, "Siehe 10.100/x jetzt")
 			assert.ErrorIs(t, err, ErrLost)
 		})
 	}
@@ -41,7 +41,7 @@ func TestNoIdentifiers(t *testing.T) {
 		"5", "1,234.5", "1.234,5", "1.234.567", "1 234 567", "24.12.2024", "10:30", "3.14", "50%", "$20", "-5", "+5", "+500 km", "+1,000", "3rd", "5pm", "1990s", "10-20", "1914-1918", "12/24/2024",
 		"Hello", "well-known", "#added", "#topic", "3-year-old", "(1990)", "[1]", "2:1", "decade", "FBI", "A-Z", "12:", "5 - 6",
 	} {
-		for _, span := range Parse("See "+text+" now", Text).Spans {
+		for _, span := range must(Parse(lasting, "See "+text+" now", Text)).Spans {
 			assert.NotEqual(t, Code, span.Kind, text)
 		}
 	}

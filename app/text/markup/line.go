@@ -68,7 +68,7 @@ func (s *scanner) frontMatter() (Kind, int) {
 	if s.pos > 0 {
 		return Code, 0
 	}
-	return Code, len(strings.TrimRight(frontMatter.FindString(s.text), "\r\n"))
+	return Code, len(strings.TrimRight(s.text[:lengthOf(s.looks.Find(frontMatter, s.text))], "\r\n"))
 }
 
 var frontMatter = regexp.MustCompile(`^---\r?\n[\w-]+:(?s:.*?)\n---(?:\r?\n|$)`)
@@ -76,18 +76,20 @@ var frontMatter = regexp.MustCompile(`^---\r?\n[\w-]+:(?s:.*?)\n---(?:\r?\n|$)`)
 // fence returns the length of a block of code, up to its closing fence or, as Markdown
 // has it, the end of the text.
 func (s *scanner) fence() (Kind, int) {
-	m := fenceStart.FindStringSubmatch(s.text[s.pos:s.lineEnd(s.pos)])
+	m := s.looks.Find(fenceStart, s.text[s.pos:s.lineEnd(s.pos)])
 	if m == nil {
 		return Code, 0
 	}
-	sign := m[1][:1]
-	signs := len(m[1]) - len(strings.TrimLeft(m[1], sign))
+	fence := s.text[s.pos+m[2] : s.pos+m[3]]
+	sign := fence[:1]
+	signs := len(fence) - len(strings.TrimLeft(fence, sign))
 	for at := s.lineEnd(s.pos); ; {
 		next, ok := s.nextLine(at)
 		if !ok {
 			return Code, len(s.text) - s.pos
 		}
 		at = s.lineEnd(next)
+		s.looks.Past(at - next)
 		line := strings.TrimSpace(strings.TrimLeft(s.text[next:at], " \t>"))
 		if len(line) >= signs && strings.Trim(line, sign) == "" {
 			return Code, at - s.pos
@@ -106,18 +108,18 @@ func (s *scanner) subtitle() (Kind, int) {
 	end := s.lineEnd(s.pos)
 	line := s.text[s.pos:end]
 	switch {
-	case strings.Contains(line, "-->") && timing.MatchString(line):
+	case strings.Contains(line, "-->") && s.looks.Match(timing, line):
 		return Code, len(line)
 	case strings.HasPrefix(line, "Dialogue: "), strings.HasPrefix(line, "Comment: "):
-		return Code, len(fields.FindString(line))
+		return Code, lengthOf(s.looks.Find(fields, line))
 	case s.subtitles == subStation:
 		return Code, len(line)
 	case s.subtitles == webVTT && s.startsBlock():
 		if s.pos == 0 || hiddenBlock.MatchString(line) {
-			return Code, len(strings.TrimRight(block.FindString(s.text[s.pos:]), "\r\n"))
+			return Code, len(strings.TrimRight(s.text[s.pos:s.pos+lengthOf(s.looks.Find(block, s.text[s.pos:]))], "\r\n"))
 		}
 		if next, ok := s.nextLine(end); ok && line != "" { // the name of a cue
-			if times := s.lineEnd(next); timing.MatchString(s.text[next:times]) {
+			if times := s.lineEnd(next); s.looks.Match(timing, s.text[next:times]) {
 				return Code, times - s.pos
 			}
 		}

@@ -13,16 +13,16 @@ import (
 // all does with a text what a service does.
 func all(text string, format Format) {
 	if format == HTML {
-		for _, p := range SplitHTML(text) {
-			_ = p.Text()
+		for _, p := range must(SplitHTML(lasting, text)) {
+			_ = must(p.Text(lasting))
 		}
 	}
-	s := Parse(text, format).In("en")
-	if m, ok := s.Mask(0); ok {
-		_, _ = m.Restore(m.Text)
+	s := must(must(Parse(lasting, text, format)).In(lasting, "en"))
+	if m, ok := must2(s.Mask(lasting, 0)); ok {
+		_, _ = m.Restore(lasting, m.Text)
 	}
-	_, _ = s.Verify(text)
-	_ = s.Around()
+	_, _ = s.Verify(lasting, text)
+	_ = must(s.Around(lasting))
 }
 
 func TestWorkIsLinear(t *testing.T) {
@@ -54,7 +54,7 @@ func BenchmarkParse(b *testing.B) {
 		b.Run(unit, func(b *testing.B) {
 			b.SetBytes(int64(len(text)))
 			for b.Loop() {
-				Parse(text, Text)
+				must(Parse(lasting, text, Text))
 			}
 		})
 	}
@@ -72,7 +72,7 @@ func BenchmarkSplitHTML(b *testing.B) {
 	text := repeat("<p>Hi <b>Tom</b> &amp; <a href='x'>Jerry</a>, how do you do?</p>\n")
 	b.SetBytes(int64(len(text)))
 	for b.Loop() {
-		SplitHTML(text)
+		must(SplitHTML(lasting, text))
 	}
 }
 

@@ -62,15 +62,19 @@
 //	sign.go, residue.go          what is compared: signs, symbols and names; package numbers compares numbers
 //
 // All functions take any text, valid UTF-8 or not, take time linear in its length
-// and are safe for concurrent use.
+// and are safe for concurrent use. Those with a context look at it as they go through a text, and fail with its error: what
+// they return then is not to be used.
 package markup
 
 import (
+	"context"
 	"errors"
 	"slices"
 	"sort"
 	"strings"
 	"unicode"
+
+	"dragoman/app/text/char"
 )
 
 // ErrLost is wrapped by the errors of a translation that did not keep what it had
@@ -150,19 +154,30 @@ type Sentence struct {
 	Spans  []Span // in order, not overlapping, none empty
 	format Format
 
-	from, to string // languages, "" where they are not known: see Between
+	from, to string      // languages, "" where they are not known: see Between
+	looks    *char.Looks // nil but while a function with a context works on the sentence
 }
 
 // Parse finds the spans of a text of any length. Text that may be one or the other
 // counts as markup: what was kept by mistake is left in the source language, what
 // was translated by mistake is broken.
-func Parse(text string, format Format) Sentence {
-	return parse(scanner{text: text, form: format})
+func Parse(ctx context.Context, text string, format Format) (Sentence, error) {
+	return Sentence{}.within(ctx, func(s Sentence) Sentence { return parse(scanner{text: text, form: format, looks: s.looks}) })
 }
 
 func parse(s scanner) Sentence {
 	s.ahead = map[string]int{}
-	return Sentence{Text: s.text, Spans: s.run(), format: s.form}
+	return Sentence{Text: s.text, Spans: s.run(), format: s.form, looks: s.looks}
+}
+
+// within returns what work makes of the sentence, which looks at ctx.
+func (s Sentence) within(ctx context.Context, work func(s Sentence) Sentence) (made Sentence, err error) {
+	err = char.Look(ctx, func(l *char.Looks) {
+		s.looks = l
+		made = work(s)
+		made.looks = nil
+	})
+	return made, err
 }
 
 // Between returns the sentence with its language and that of its translations, codes of
@@ -234,6 +249,7 @@ func (s Sentence) Lines() [][2]int {
 	start, depth := 0, 0
 	whole := s.wholePairs()
 	for i, span := range s.Spans {
+		s.looks.Past(1)
 		switch {
 		case span.Pair > 0 && whole[span.Pair]:
 			depth++
@@ -301,9 +317,13 @@ func hasLetter(text string) bool {
 
 // Translated returns a translation of the sentence as a sentence of the same form, with what
 // must be kept of it found again.
-func (s Sentence) Translated(translation string) Sentence {
+func (s Sentence) Translated(ctx context.Context, translation string) (Sentence, error) {
+	return s.within(ctx, func(s Sentence) Sentence { return s.translated(translation) })
+}
+
+func (s Sentence) translated(translation string) Sentence {
 	if s.format == Text {
-		return Parse(translation, Text)
+		return parse(scanner{text: translation, looks: s.looks})
 	}
-	return HTMLPiece{Raw: translation, Unit: true, format: s.format}.Parse()
+	return HTMLPiece{Raw: translation, Unit: true, format: s.format}.parse(s.looks)
 }

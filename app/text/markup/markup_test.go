@@ -127,7 +127,7 @@ func TestParse(t *testing.T) {
 		"`quoted' and `other'":                     nil,
 	} {
 		t.Run(text, func(t *testing.T) {
-			assert.Equal(t, want, found(Parse(text, Text)))
+			assert.Equal(t, want, found(must(Parse(lasting, text, Text))))
 		})
 	}
 }
@@ -143,7 +143,7 @@ func TestParseHTML(t *testing.T) {
 		"see http://a.b/?x=1&y=2 now":             {"url:http://a.b/?x=1&y=2"},
 	} {
 		t.Run(text, func(t *testing.T) {
-			assert.Equal(t, want, found(Parse(text, HTML)))
+			assert.Equal(t, want, found(must(Parse(lasting, text, HTML))))
 		})
 	}
 }
@@ -161,7 +161,7 @@ func TestPairs(t *testing.T) {
 	} {
 		t.Run(text, func(t *testing.T) {
 			var got []int
-			for _, span := range Parse(text, Text).Spans {
+			for _, span := range must(Parse(lasting, text, Text)).Spans {
 				got = append(got, span.Pair)
 			}
 			assert.Equal(t, want, got)
@@ -170,7 +170,7 @@ func TestPairs(t *testing.T) {
 }
 
 func TestSlice(t *testing.T) {
-	s := Parse("Go to <b>x.y</b>. It is 5 km.", Text)
+	s := must(Parse(lasting, "Go to <b>x.y</b>. It is 5 km.", Text))
 	assert.Equal(t, []string{"tag:<b>", "tag:</b>", "number:5"}, found(s))
 	part := s.Slice(6, 17)
 	assert.Equal(t, "<b>x.y</b>.", part.Text)
@@ -202,14 +202,14 @@ func TestAsIsAndBlank(t *testing.T) {
 		"<b>5</b>":            {false, true},
 		"<b>five</b>":         {false, false},
 	} {
-		s := Parse(text, Text)
+		s := must(Parse(lasting, text, Text))
 		assert.Equal(t, want, [2]bool{s.AsIs(), s.Blank()}, text)
 	}
 }
 
 func TestOriginal(t *testing.T) {
-	assert.Equal(t, "a < b & <b>c</b>", Parse("a < b & <b>c</b>", Text).Original())
-	assert.Equal(t, "a &lt; b &amp; <b>c</b> http://a.b/?x&amp;y &amp;lt;", Parse("a < b & <b>c</b> http://a.b/?x&y &amp;lt;", HTML).Original())
+	assert.Equal(t, "a < b & <b>c</b>", must(Parse(lasting, "a < b & <b>c</b>", Text)).Original())
+	assert.Equal(t, "a &lt; b &amp; <b>c</b> http://a.b/?x&amp;y &amp;lt;", must(Parse(lasting, "a < b & <b>c</b> http://a.b/?x&y &amp;lt;", HTML)).Original())
 }
 
 // hostile are texts that look like the start of everything.

@@ -1,13 +1,13 @@
 package markup
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"strings"
 	"unicode"
 
 	"dragoman/app/text/char"
-	"dragoman/app/text/numbers"
 )
 
 // Masked is a sentence with markers in place of its spans.
@@ -50,12 +50,17 @@ const (
 //
 // It returns false where the style cannot be told from the sentence's own text, and
 // where the result would be that of a style before: try the next one.
-func (s Sentence) Mask(number int) (Masked, bool) {
+func (s Sentence) Mask(ctx context.Context, number int) (m Masked, ok bool, err error) {
 	if number < 0 || number >= Styles || len(s.Spans) == 0 {
-		return Masked{}, false
+		return Masked{}, false, nil
 	}
-	m, ok := s.mask(styles[number], number > 0 || s.AsIs())
-	return m, ok && (len(m.groups) > 0 || number == 0)
+	_, err = s.within(ctx, func(s Sentence) Sentence {
+		m, ok = s.mask(styles[number], number > 0 || s.AsIs())
+		ok = ok && (len(m.groups) > 0 || number == 0)
+		m.sentence.looks = nil
+		return s
+	})
+	return m, ok, err
 }
 
 // mask masks the spans that a translation cannot only have at its ends, numbers and signs
@@ -74,6 +79,7 @@ func (m *Masked) group(a, b int, soft bool) {
 	s := m.sentence
 	for i := a; i < b; i++ {
 		span := s.Spans[i]
+		s.looks.Past(1)
 		if span.Kind.isSoft() && !soft && !s.touchesHard(i, a, b) {
 			continue
 		}
@@ -85,6 +91,7 @@ func (m *Masked) group(a, b int, soft bool) {
 	}
 	for i := range m.groups {
 		g := &m.groups[i]
+		s.looks.Past(1)
 		g.before = sideOf(s.Text[m.from:g.start], char.Last, s.Spans[g.first].Pair < 0)
 		g.after = sideOf(s.Text[g.end:m.to], char.First, s.Spans[g.last-1].Pair > 0)
 		if g.start > m.from && s.isNote(*g) {
@@ -106,6 +113,7 @@ func (m *Masked) text() string {
 	var out strings.Builder
 	at := m.from
 	for i, g := range m.groups {
+		m.sentence.looks.Past(g.end - at)
 		out.WriteString(m.sentence.Text[at:g.start])
 		if g.before == glued || g.before == touching {
 			out.WriteByte(' ')
@@ -123,7 +131,7 @@ func (m *Masked) text() string {
 
 // isClear says whether the markers, and nothing else, are found in the text.
 func (m *Masked) isClear() bool {
-	marks := m.style.find(m.Text)
+	marks := m.style.find(m.sentence.looks, m.Text)
 	if len(marks) != len(m.groups) {
 		return false
 	}
@@ -142,6 +150,7 @@ func (s Sentence) strip() (first, last, from, to int) {
 	first, last, from, to = 0, len(s.Spans), 0, len(s.Text)
 	whole := s.wholePairs()
 	for {
+		s.looks.Past(1)
 		from, to = s.Trimmed(from, to)
 		if first == last {
 			return first, last, from, to
@@ -175,6 +184,7 @@ func isOuter(span Span, whole map[int]bool) bool {
 func (s Sentence) wholePairs() map[int]bool {
 	opened, whole := map[int]bool{}, map[int]bool{}
 	for _, span := range s.Spans {
+		s.looks.Past(1)
 		if span.Pair > 0 {
 			opened[span.Pair] = true
 		} else if opened[-span.Pair] {
@@ -191,12 +201,32 @@ func (s Sentence) wholePairs() map[int]bool {
 //
 // It knows markers as models write them: with spaces in them, in full-width forms,
 // in other brackets, in another case, in any order.
-func (m Masked) Restore(translation string) (string, error) {
-	marks := m.style.find(translation)
+func (m Masked) Restore(ctx context.Context, translation string) (string, error) {
+	return m.sentence.checked(ctx, func(s Sentence) (string, error) {
+		m.sentence = s
+		return m.restore(translation)
+	})
+}
+
+// checked returns what check makes of a translation of the sentence, which looks at ctx.
+func (s Sentence) checked(ctx context.Context, check func(s Sentence) (string, error)) (made string, err error) {
+	_, ended := s.within(ctx, func(s Sentence) Sentence {
+		made, err = check(s)
+		return s
+	})
+	if ended != nil {
+		return "", ended
+	}
+	return made, err
+}
+
+func (m Masked) restore(translation string) (string, error) {
+	marks := m.style.find(m.sentence.looks, translation)
 	if err := m.check(marks); err != nil {
 		return "", err
 	}
 	source, rest := m.rest(), cutOut(translation, marks)
+	m.sentence.looks.Past(len(rest) + len(source))
 	if n := m.style.residue(rest) - m.style.residue(source); n > 0 {
 		return "", fmt.Errorf("%w: parts of %d markers are left in the translation", ErrLost, n)
 	}
@@ -242,14 +272,15 @@ func (m Masked) assemble(marks []mark, translation string) (string, error) {
 	if err := errors.Join(s.compareTokens(source, rest), s.compareResidue(source, rest)); err != nil {
 		return "", err
 	}
-	if err := numbers.Compare(source, rest, s.from, s.to); err != nil {
+	if err := s.compareNumbers(source, rest); err != nil {
 		return "", fmt.Errorf("%w: %w", ErrLost, err)
 	}
-	a := assembly{sentence: s, apart: apartSign.MatchString(s.Text)}
+	a := assembly{sentence: s, apart: s.looks.Match(apartSign, s.Text)}
 	a.original(0, m.from, 0)
 	at, after := 0, loose
 	for _, mark := range marks {
 		g := m.groups[mark.number-1].written(s)
+		s.looks.Past(mark.end - at)
 		a.text(translation[at:mark.start], after, g.before)
 		a.original(g.start, g.end, g.first)
 		at, after = mark.end, g.after

@@ -14,7 +14,7 @@ var square, xa, angle, hash = styles[0], styles[1], styles[2], styles[3]
 // mask masks a text with square brackets as style 0 does: numbers stay beside others.
 func mask(t *testing.T, text string, format Format) Masked {
 	t.Helper()
-	s := Parse(text, format)
+	s := must(Parse(lasting, text, format))
 	m, ok := s.mask(square, s.AsIs())
 	require.True(t, ok)
 	return m
@@ -42,7 +42,7 @@ func TestMaskText(t *testing.T) {
 		t.Run(text, func(t *testing.T) {
 			m := mask(t, text, Text)
 			assert.Equal(t, strings.ReplaceAll(want, "[2] .", "[2]."), m.Text)
-			got, err := m.Restore(m.Text)
+			got, err := m.Restore(lasting, m.Text)
 			require.NoError(t, err)
 			assert.Equal(t, text, got)
 		})
@@ -50,16 +50,16 @@ func TestMaskText(t *testing.T) {
 }
 
 func TestMaskRefuses(t *testing.T) {
-	s := Parse("Hi {name}, you owe 5 dollars", Text)
+	s := must(Parse(lasting, "Hi {name}, you owe 5 dollars", Text))
 	for _, number := range []int{-1, Styles, 1 << 40} {
-		_, ok := s.Mask(number)
+		_, ok := must2(s.Mask(lasting, number))
 		assert.False(t, ok)
 	}
-	_, ok := Parse("nothing here", Text).Mask(0)
+	_, ok := must2(must(Parse(lasting, "nothing here", Text)).Mask(lasting, 0))
 	assert.False(t, ok, "nothing to mask")
-	_, ok = Parse("Hello 😀", Text).Mask(0)
+	_, ok = must2(must(Parse(lasting, "Hello 😀", Text)).Mask(lasting, 0))
 	assert.True(t, ok)
-	_, ok = Parse("Hello 😀", Text).Mask(1)
+	_, ok = must2(must(Parse(lasting, "Hello 😀", Text)).Mask(lasting, 1))
 	assert.False(t, ok, "the same as style 0")
 
 }
@@ -84,7 +84,7 @@ func TestMaskIsClear(t *testing.T) {
 		{xa, "Hi {name}, taxa 5", true},
 		{angle, "Hi {name}, 《1》", false},
 	} {
-		_, ok := Parse(test.text, Text).mask(test.style, false)
+		_, ok := must(Parse(lasting, test.text, Text)).mask(test.style, false)
 		assert.Equal(t, test.clear, ok, "%v in %q", test.style, test.text)
 	}
 }
@@ -117,7 +117,7 @@ func TestRestore(t *testing.T) {
 		{"a [x] and {b}", "ein [x] und [1]", "ein [x] und {b}"},
 	} {
 		t.Run(test.text+" → "+test.translation, func(t *testing.T) {
-			got, err := mask(t, test.text, Text).Restore(test.translation)
+			got, err := mask(t, test.text, Text).Restore(lasting, test.translation)
 			require.NoError(t, err)
 			assert.Equal(t, test.want, got)
 		})
@@ -146,7 +146,7 @@ func TestRestoreFails(t *testing.T) {
 		{"number changed", "{a} has 5 cats", "[1] a 6 chats", "the numbers differ: 1 of 1 missing, 1 new, 0 repeated"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			got, err := mask(t, test.text, Text).Restore(test.translation)
+			got, err := mask(t, test.text, Text).Restore(lasting, test.translation)
 			require.ErrorIs(t, err, ErrLost)
 			assert.EqualError(t, err, "markup lost: "+test.message)
 			assert.Empty(t, got)
@@ -157,10 +157,10 @@ func TestRestoreFails(t *testing.T) {
 func TestRestoreHTML(t *testing.T) {
 	m := mask(t, `Tom & <a href="x?a=1&amp;b">Jerry</a> < you`, HTML)
 	assert.Equal(t, "Tom & [1] Jerry [2] < you", m.Text)
-	got, err := m.Restore("Tom & [1] Jerry [2] < toi")
+	got, err := m.Restore(lasting, "Tom & [1] Jerry [2] < toi")
 	require.NoError(t, err)
 	assert.Equal(t, `Tom &amp; <a href="x?a=1&amp;b">Jerry</a> &lt; toi`, got)
-	_, err = m.Restore("Tom & [1] Jerry [2] <b>")
+	_, err = m.Restore(lasting, "Tom & [1] Jerry [2] <b>")
 	assert.ErrorIs(t, err, ErrLost, "a tag from nowhere")
 }
 
@@ -179,7 +179,7 @@ func TestStyleFind(t *testing.T) {
 		{angle, "<1> 《2》 < 3 > <b>", []int{1, 2, 3}},
 	} {
 		var got []int
-		for _, mark := range test.style.find(test.text) {
+		for _, mark := range test.style.find(nil, test.text) {
 			got = append(got, mark.number)
 		}
 		assert.Equal(t, test.want, got, "%v in %q", test.style, test.text)
@@ -209,7 +209,7 @@ func TestVerify(t *testing.T) {
 		{"%s and %s", "%s et", "of 2 spans 1 are missing, and 0 came in that were not in the sentence, or once more"},
 	} {
 		t.Run(test.text+" → "+test.translation, func(t *testing.T) {
-			got, err := Parse(test.text, Text).Verify(test.translation)
+			got, err := must(Parse(lasting, test.text, Text)).Verify(lasting, test.translation)
 			if test.message != "" {
 				require.ErrorIs(t, err, ErrLost)
 				assert.EqualError(t, err, "markup lost: "+test.message)
@@ -220,7 +220,7 @@ func TestVerify(t *testing.T) {
 			assert.Equal(t, test.translation, got)
 		})
 	}
-	got, err := Parse("5 < 6 & 7", HTML).Verify("5 < 6 et & 7")
+	got, err := must(Parse(lasting, "5 < 6 & 7", HTML)).Verify(lasting, "5 < 6 et & 7")
 	require.NoError(t, err)
 	assert.Equal(t, "5 &lt; 6 et &amp; 7", got)
 }
@@ -240,7 +240,7 @@ func TestAround(t *testing.T) {
 	} {
 		t.Run(text, func(t *testing.T) {
 			var got []string
-			for _, part := range Parse(text, Text).Around() {
+			for _, part := range must(must(Parse(lasting, text, Text)).Around(lasting)) {
 				if part.Fixed {
 					got = append(got, "{"+part.Text+"}")
 				} else {
@@ -250,7 +250,7 @@ func TestAround(t *testing.T) {
 			assert.Equal(t, want, got)
 		})
 	}
-	parts := Parse("I have 5 cats, %s", Text).Around()
+	parts := must(must(Parse(lasting, "I have 5 cats, %s", Text)).Around(lasting))
 	assert.Equal(t, []Span{{Start: 7, End: 8, Kind: Number}}, parts[0].Spans, "numbers of a part go on being spans")
-	assert.Equal(t, "a &amp; <b>", Parse("a & <b>", HTML).Around()[0].Original()+Parse("a & <b>", HTML).Around()[1].Original())
+	assert.Equal(t, "a &amp; <b>", must(must(Parse(lasting, "a & <b>", HTML)).Around(lasting))[0].Original()+must(must(Parse(lasting, "a & <b>", HTML)).Around(lasting))[1].Original())
 }

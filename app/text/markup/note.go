@@ -1,6 +1,7 @@
 package markup
 
 import (
+	"context"
 	"regexp"
 	"strings"
 	"unicode"
@@ -33,9 +34,9 @@ var (
 )
 
 // noteBehind is the length of the marks of notes that a word ends in.
-func noteBehind(word string) int {
-	if m := notedWord.FindStringSubmatch(word); m != nil {
-		return len(m[1])
+func noteBehind(looks *char.Looks, word string) int {
+	if m := looks.Find(notedWord, word); m != nil {
+		return m[3] - m[2]
 	}
 	return 0
 }
@@ -72,11 +73,16 @@ func (s Sentence) isNote(g group) bool {
 
 // Noted is the text for finding the sentences in it: where the mark of a note stands behind punctuation it has raised
 // digits in its place, of as many bytes, which close a sentence.
-func (s Sentence) Noted() string {
+func (s Sentence) Noted(ctx context.Context) (string, error) {
+	return s.checked(ctx, func(s Sentence) (string, error) { return s.noted(), nil })
+}
+
+func (s Sentence) noted() string {
 	s = s.withFormulas()
 	var out strings.Builder
 	at := 0
 	for i := 0; i < len(s.Spans); i++ {
+		s.looks.Past(1)
 		g := group{first: i, last: i + 1, start: s.Spans[i].Start, end: s.Spans[i].End}
 		for g.last < len(s.Spans) && s.Spans[g.last].Start == g.end {
 			g.end = s.Spans[g.last].End

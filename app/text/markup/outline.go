@@ -1,6 +1,10 @@
 package markup
 
-import "golang.org/x/net/html"
+import (
+	"context"
+
+	"golang.org/x/net/html"
+)
 
 // Outline says which elements of a document of XML are units of their own, apart from what
 // stands beside them. The zero Outline goes by where they stand: an element is one unless its
@@ -17,7 +21,9 @@ type Outline struct {
 }
 
 // Split is [SplitXML] with this outline.
-func (o Outline) Split(text string) []HTMLPiece { return split(text, XML, o.rules()) }
+func (o Outline) Split(ctx context.Context, text string) ([]HTMLPiece, error) {
+	return split(ctx, text, XML, o.rules())
+}
 
 // outline is an [Outline] as it is looked up.
 type outline struct {

@@ -56,7 +56,7 @@ func TestOutline(t *testing.T) {
 		"what stays":               {"<p>a <x translate=\"no\">b\nc</x> d</p>", Outline{Lines: true}, []string{"a <x translate=\"no\">b\nc</x> d"}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			pieces := test.outline.Split(test.text)
+			pieces := must(test.outline.Split(lasting, test.text))
 			assert.Equal(t, test.want, texts(pieces))
 			assert.Equal(t, test.text, joined(pieces))
 		})
@@ -93,7 +93,7 @@ func TestAndroidStrings(t *testing.T) {
 		"%d song found.", "%d songs found.", `Read the <a href="%s">terms</a>.`,
 	}
 	for _, o := range []Outline{{}, {Lines: true}, {Undetected: true, Splitting: []string{"string", "item"}}} {
-		pieces := o.Split(resources)
+		pieces := must(o.Split(lasting, resources))
 		assert.Equal(t, want, texts(pieces))
 		assert.Equal(t, resources, joined(pieces))
 	}
@@ -108,7 +108,7 @@ func FuzzOutline(f *testing.F) {
 	f.Add("\n<!-- <b>\n --><b\n>", "b", "b", false, true)
 	f.Fuzz(func(t *testing.T, text, splitting, inline string, undetected, lines bool) {
 		o := Outline{Splitting: strings.Split(splitting, ","), NonSplitting: strings.Split(inline, ","), Undetected: undetected, Lines: lines}
-		pieces := o.Split(text)
+		pieces := must(o.Split(lasting, text))
 		assert.Equal(t, text, joined(pieces))
 		for i, p := range pieces {
 			if !p.Unit {
@@ -118,7 +118,7 @@ func FuzzOutline(f *testing.F) {
 			if p.format != CDATA {
 				assert.Equal(t, strings.Trim(p.Raw, htmlSpace), p.Raw)
 			}
-			_ = p.Parse()
+			_ = must(p.Parse(lasting))
 		}
 	})
 }

@@ -74,19 +74,21 @@ func (e *expressions) isProse(token string, start int) bool {
 		}
 		token = strings.TrimLeft(rest, "-'’:;,.!?/|")
 	}
+	e.looks.Past(len(token))
 	from, to := coreOf(token)
 	core := token[from:to]
+	e.looks.Past(len(token))
 	switch {
 	case token == "":
 		return true
 	case !strings.ContainsFunc(token, char.IsLetterOrDigit) && !strings.Contains(token, removedCode):
-		return proseSigns.MatchString(token) && !oddSigns.MatchString(token)
-	case !proseToken.MatchString(token), codePart.MatchString(core), fieldForm.MatchString(token), strings.ContainsFunc(core, isPhonetic),
-		capitalsForm.MatchString(core) && (e.hasLower() || len(token) == len(e.text)), e.hasOddEnd(core, token[to:]):
+		return e.looks.Match(proseSigns, token) && !e.looks.Match(oddSigns, token)
+	case !e.looks.Match(proseToken, token), e.looks.Match(codePart, core), e.looks.Match(fieldForm, token), strings.ContainsFunc(core, isPhonetic),
+		e.looks.Match(capitalsForm, core) && (e.hasLower() || len(token) == len(e.text)), e.hasOddEnd(core, token[to:]):
 		return false
 	case literals[core] && strings.HasSuffix(strings.TrimRight(e.text[:start], " "), `":`): // "private": true
 		return false
-	case memberForm.MatchString(core):
+	case e.looks.Match(memberForm, core):
 		return dotted[core] || strings.Contains(token, core+".") && start+len(token) < len(e.text)
 	case token[0] == '-' || token[0] == '*':
 		return start == 0 || e.text[start-1] == '\n' || unicode.IsUpper(char.First(token[1:]))
@@ -98,7 +100,7 @@ func (e *expressions) isProse(token string, start int) bool {
 
 // hasOddEnd says whether what is no word has a sign behind it that only words have: x', n!.
 func (e *expressions) hasOddEnd(core, behind string) bool {
-	if longLetters.MatchString(core) {
+	if e.looks.Match(longLetters, core) {
 		return false
 	}
 	name := strings.TrimSuffix(core, "'")
@@ -135,8 +137,9 @@ func isPhonetic(r rune) bool { return r >= 0x250 && r <= 0x2FF && r != 'ʼ' && r
 // compareTokens returns an error that wraps ErrLost where a token of a text that is no prose, whoever overlooked it, is
 // not in its translation as often.
 func (s Sentence) compareTokens(source, translation string) error {
-	e := expressions{text: source, lang: s.from}
+	e := expressions{text: source, looks: s.looks, lang: s.from}
 	for at := 0; at < len(source); {
+		e.looks.Past(1)
 		start := char.Skip(source, at, isBetweenTokens)
 		at = char.Skip(source, start, func(r rune) bool { return !isBetweenTokens(r) })
 		if token := source[start:at]; strings.ContainsFunc(token, char.IsLetterOrDigit) && !strings.Contains(token, removed) && !e.isProse(token, start) {

@@ -46,7 +46,7 @@ func TestMangledTokensAreNoticed(t *testing.T) {
 			}
 		}
 		frame := frames[r.IntN(len(frames))]
-		s := Parse(strings.Replace(frame, "%", token, 1), Text).In("en").Between("en", "de")
+		s := must(must(Parse(lasting, strings.Replace(frame, "%", token, 1), Text)).In(lasting, "en")).Between("en", "de")
 		mangle := func(text string) string {
 			list := []rune(text)
 			switch i := r.IntN(len(list)); r.IntN(3) {
@@ -59,12 +59,12 @@ func TestMangledTokensAreNoticed(t *testing.T) {
 			}
 			return string(list)
 		}
-		if got, err := s.Verify(mangle(s.Text)); err == nil {
+		if got, err := s.Verify(lasting, mangle(s.Text)); err == nil {
 			require.Contains(t, got, token, s.Text)
 		}
 		for style := range Styles {
-			if m, ok := s.Mask(style); ok && m.Text != "" {
-				if got, err := m.Restore(mangle(m.Text)); err == nil {
+			if m, ok := must2(s.Mask(lasting, style)); ok && m.Text != "" {
+				if got, err := m.Restore(lasting, mangle(m.Text)); err == nil {
 					require.Contains(t, got, token, s.Text)
 				}
 			}

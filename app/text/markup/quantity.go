@@ -1,6 +1,7 @@
 package markup
 
 import (
+	"context"
 	"regexp"
 	"strings"
 
@@ -15,6 +16,7 @@ import (
 func (w *words) quantities() {
 	list := w.out[:0]
 	for i, span := range w.out {
+		w.looks.Past(span.End - span.Start)
 		if n := len(list) - 1; n >= 0 && char.IsSpace(char.First(w.text[list[n].End:])) && strings.TrimSpace(w.text[list[n].End:span.Start]) == "" {
 			before, here := w.text[list[n].Start:list[n].End], w.text[span.Start:span.End]
 			if list[n].Kind == Number && span.Kind == Code && unitForm.MatchString(here) ||
@@ -59,7 +61,7 @@ func (w *words) abbreviation(low, start int) int {
 // hasSmall says whether there are words in small letters.
 func (w *words) hasSmall() bool {
 	if w.small == 0 {
-		if w.small = 1; smallWord.MatchString(w.text) {
+		if w.small = 1; w.looks.Match(smallWord, w.text) {
 			w.small = 2
 		}
 	}
@@ -85,6 +87,7 @@ var (
 func (w *words) telephones() {
 	list := w.out[:0]
 	for i := 0; i < len(w.out); i++ {
+		w.looks.Past(w.out[i].End - w.out[i].Start)
 		digits, end := 0, i
 		for end < len(w.out) && w.out[end].Kind == Number && (end == i || w.isGroup(w.out[end-1].End, w.out[end].Start)) &&
 			strings.Trim(w.text[w.out[end].Start:w.out[end].End], "0123456789-. ") == "" {
@@ -111,16 +114,22 @@ func (w *words) isGroup(end, start int) bool {
 // are left as they are, for models seldom know them. Where most of the text is, nothing is held.
 //
 // The days, months and years of dates are one number then: 3 Feb 2021.
-func (s Sentence) In(lang string) Sentence {
+func (s Sentence) In(ctx context.Context, lang string) (Sentence, error) {
+	return s.within(ctx, func(s Sentence) Sentence { return s.in(lang) })
+}
+
+func (s Sentence) in(lang string) Sentence {
 	s = s.withDates(lang)
-	foreign := language.Foreign(s.Text, lang)
+	foreign, err := language.Foreign(s.looks.Context(), s.Text, lang)
+	s.looks.Check(err)
 	if len(foreign) == 0 {
 		return s.withExpressions(lang)
 	}
-	w := words{text: s.Text}
+	w := words{text: s.Text, looks: s.looks}
 	rest := s.Spans
 	for _, run := range foreign {
 		start, end := run[0], run[1]
+		s.looks.Past(end - start)
 		if r, _ := char.Decode(s.Text, start); char.IsWord(r) { // kΩ, Δt
 			start = len(strings.TrimRightFunc(s.Text[:start], char.IsWord))
 			end = char.Skip(s.Text, end, isWordOr("-")) // α-helix
@@ -153,6 +162,7 @@ func (s Sentence) In(lang string) Sentence {
 func (s Sentence) withDates(lang string) Sentence {
 	var spans []Span
 	for i, span := range s.Spans {
+		s.looks.Past(1)
 		if n := len(spans) - 1; n >= 0 && spans[n].Kind == Number && span.Kind == Number && (spans[n].End >= span.Start || isMonthBetween(s.Text[spans[n].End:span.Start], lang)) {
 			spans[n].End = max(spans[n].End, span.End)
 			continue

@@ -33,12 +33,13 @@ func (s Sentence) compareResidue(source, translation string) error {
 			want[text] = countApart(source, text)
 		}
 	}
-	for _, text := range ratios.FindAllString(source, -1) { // 1:0, and no time
+	for _, at := range s.looks.FindAll(ratios, source) { // 1:0, and no time
+		text := source[at[0]:at[1]]
 		if !isTimeOfDay.MatchString(text) && countApart(source, text) > countApart(translation, text) {
 			return fmt.Errorf("%w: a ratio was changed", ErrLost)
 		}
 	}
-	if growsDashed(source, translation) {
+	if s.growsDashed(source, translation) {
 		return fmt.Errorf("%w: numbers with dashes are longer", ErrLost)
 	}
 	if len(want) == 0 {
@@ -83,18 +84,18 @@ var (
 
 // growsDashed says whether a translation has more numbers than the source with dashes between them, some of them from
 // there: 121-21-16 for 121-16.
-func growsDashed(source, translation string) bool {
+func (s Sentence) growsDashed(source, translation string) bool {
 	parts := map[string]bool{}
 	longest := 0
-	for _, text := range dashed.FindAllString(source, -1) {
-		numbers := dashes.Split(text, -1)
+	for _, at := range s.looks.FindAll(dashed, source) {
+		numbers := dashes.Split(source[at[0]:at[1]], -1)
 		longest = max(longest, len(numbers))
 		for _, n := range numbers {
 			parts[n] = true
 		}
 	}
-	return longest > 0 && slices.ContainsFunc(dashed.FindAllString(translation, -1), func(text string) bool {
-		numbers := dashes.Split(text, -1)
+	return longest > 0 && slices.ContainsFunc(s.looks.FindAll(dashed, translation), func(at []int) bool {
+		numbers := dashes.Split(translation[at[0]:at[1]], -1)
 		return len(numbers) > longest && slices.ContainsFunc(numbers, func(n string) bool { return parts[n] })
 	})
 }

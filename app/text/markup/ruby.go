@@ -1,6 +1,7 @@
 package markup
 
 import (
+	"context"
 	"iter"
 	"regexp"
 	"strings"
@@ -17,14 +18,23 @@ type Readings struct {
 }
 
 // CutReadings cuts the readings out of a text, with all that makes ruby of it.
-func (s Sentence) CutReadings() (Sentence, Readings) {
-	if !ruby.MatchString(s.Text) {
+func (s Sentence) CutReadings(ctx context.Context) (cut Sentence, r Readings, err error) {
+	cut, err = s.within(ctx, func(s Sentence) (cut Sentence) {
+		cut, r = s.cutReadings()
+		return cut
+	})
+	return cut, r, err
+}
+
+func (s Sentence) cutReadings() (Sentence, Readings) {
+	if !strings.Contains(s.Text, "<") || !s.looks.Match(ruby, s.Text) {
 		return s, Readings{}
 	}
 	r := Readings{text: s.Original()}
 	var out strings.Builder
 	at := 0
 	for i, span := range s.Spans {
+		s.looks.Past(1)
 		end := -1
 		if span.Start >= at && span.Kind == Tag && rubyName(s.spanText(i)) == "ruby" {
 			end = s.pairEnd(i, len(s.Spans))
@@ -40,7 +50,7 @@ func (s Sentence) CutReadings() (Sentence, Readings) {
 	if at == 0 {
 		return s, Readings{}
 	}
-	s = Parse(out.String()+s.Text[at:], s.format)
+	s = parse(scanner{text: out.String() + s.Text[at:], form: s.format, looks: s.looks})
 	r.plain = s.Original()
 	return s, r
 }
@@ -66,6 +76,7 @@ func (s Sentence) base(start, end int) string {
 	var parts []string
 	at, reading, container := s.Spans[start].End, false, false
 	for i := start + 1; i <= end; i++ {
+		s.looks.Past(1)
 		name := rubyName(s.spanText(i))
 		if s.Spans[i].Kind != Tag || name == "" {
 			continue
@@ -151,10 +162,13 @@ func (r *Readings) Within(translation string, used map[string]int) iter.Seq2[str
 func isWordOrMark(r rune) bool { return unicode.IsLetter(r) || unicode.IsMark(r) || unicode.IsDigit(r) }
 
 // WithoutReadings is a text of a format without the readings in it.
-func WithoutReadings(text string, format Format) string {
-	if !ruby.MatchString(text) {
-		return text
-	}
-	s, _ := Parse(text, format).CutReadings()
-	return s.Text
+func WithoutReadings(ctx context.Context, text string, format Format) (string, error) {
+	s, err := Sentence{}.within(ctx, func(s Sentence) Sentence {
+		if !s.looks.Match(ruby, text) {
+			return Sentence{Text: text}
+		}
+		s, _ = parse(scanner{text: text, form: format, looks: s.looks}).cutReadings()
+		return s
+	})
+	return s.Text, err
 }

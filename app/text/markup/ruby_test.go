@@ -37,7 +37,7 @@ func TestReadings(t *testing.T) {
 		{Text, "the tag `<ruby>x<rt>y</rt></ruby>`", "the tag `<ruby>x<rt>y</rt></ruby>`", "x", ""},
 		{HTML, `<ruby translate="no">漢字<rt>かんじ</rt></ruby>が`, `<ruby translate="no">漢字<rt>かんじ</rt></ruby>が`, "x", ""},
 	} {
-		s, readings := Parse(test.in, test.format).CutReadings()
+		s, readings := must2(must(Parse(lasting, test.in, test.format)).CutReadings(lasting))
 		assert.Equal(t, test.plain, s.Original(), test.in)
 		if test.want == "" {
 			test.want = test.translation
@@ -50,8 +50,8 @@ func FuzzReadings(f *testing.F) {
 	f.Add("x <ruby>漢<rp>(</rp><rt>かん</rt></ruby> y <ruby>z<rtc>a<rt>b</ruby>", "漢 z")
 	f.Fuzz(func(t *testing.T, text, translation string) {
 		for _, format := range []Format{Text, HTML, XML} {
-			s, readings := Parse(text, format).CutReadings()
-			assert.Equal(t, Parse(text, format).Original(), readings.Restore(s.Original()))
+			s, readings := must2(must(Parse(lasting, text, format)).CutReadings(lasting))
+			assert.Equal(t, must(Parse(lasting, text, format)).Original(), readings.Restore(s.Original()))
 			readings.Restore(translation)
 		}
 	})

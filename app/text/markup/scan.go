@@ -22,6 +22,7 @@ type scanner struct {
 	form   Format
 	branch bool // of a message of ICU
 	loose  bool // a translation: a dash may start an option wherever it stands
+	looks  *char.Looks
 	pos    int
 	spans  []Span
 	ahead  map[string]int
@@ -50,10 +51,12 @@ type scanner struct {
 
 func (s *scanner) run() []Span {
 	if s.form.hasTags() {
-		s.tags, _ = tokenize(s.text, s.form)
+		s.tags, _ = tokenize(s.looks, s.text, s.form)
 	}
 	plain := !s.form.hasTags()
-	for s.pos < len(s.text) {
+	for at := 0; s.pos < len(s.text); {
+		s.looks.Past(1 + s.pos - at)
+		at = s.pos
 		if n := s.signedName(); n > 0 {
 			s.add(Code, n, 0)
 			continue
@@ -187,6 +190,14 @@ func (s *scanner) closed(opening int, end string, limit int) int {
 		return 0
 	}
 	return at + len(end) - s.pos
+}
+
+// lengthOf is that of what a regular expression has found at the start of a text.
+func lengthOf(found []int) int {
+	if found == nil {
+		return 0
+	}
+	return found[1]
 }
 
 // before is the character before here, a space at the start of the text.

@@ -108,11 +108,11 @@ func (s Sentence) compareSigns(source, translation string) error {
 			return fmt.Errorf("%w: %d of the sign %q, %d in the translation", ErrLost, n, operator, m)
 		}
 	}
-	names := countNames(source)
+	names := s.countNames(source)
 	if len(names) == 0 {
 		return nil
 	}
-	kept := countNames(translation)
+	kept := s.countNames(translation)
 	for name, n := range names {
 		if n != kept[name] {
 			return fmt.Errorf("%w: a name is there %d times, %d in the translation", ErrLost, n, kept[name])
@@ -136,9 +136,9 @@ func countSigns(text string) (count [len(signs)]int) {
 }
 
 // countNames counts the names and symbols in a text.
-func countNames(text string) map[string]int {
+func (s Sentence) countNames(text string) map[string]int {
 	names := map[string]int{}
-	for _, at := range countedNames.FindAllStringIndex(text, -1) {
+	for _, at := range s.looks.FindAll(countedNames, text) {
 		if isName(text, at[0], at[1]) {
 			names[text[at[0]:at[1]]]++
 		}

@@ -1,6 +1,7 @@
 package markup
 
 import (
+	"context"
 	"strings"
 	"unicode"
 
@@ -10,7 +11,11 @@ import (
 // Spaced is a translation of the sentence with a space at each tag, or mark of Markdown, that stands between two words in
 // it and at no such place in the sentence: a language without spaces has none to leave there. So it is with a mark between
 // a sign and a letter, where Markdown would not know it.
-func (s Sentence) Spaced(translation string) string {
+func (s Sentence) Spaced(ctx context.Context, translation string) (string, error) {
+	return s.checked(ctx, func(s Sentence) (string, error) { return s.spaced(translation), nil })
+}
+
+func (s Sentence) spaced(translation string) string {
 	if len(s.Spans) == 0 {
 		return translation
 	}
@@ -18,7 +23,7 @@ func (s Sentence) Spaced(translation string) string {
 	for _, tags := range s.betweenWords() {
 		known[s.Text[s.Spans[tags[0]].Start:s.Spans[tags[1]].End]] = true
 	}
-	t := parse(scanner{text: translation, form: s.format, loose: true}).withFormulas()
+	t := parse(scanner{text: translation, form: s.format, loose: true, looks: s.looks}).withFormulas()
 	var out strings.Builder
 	at := 0
 	for _, tags := range t.betweenWords() {
@@ -42,6 +47,7 @@ func (s Sentence) Spaced(translation string) string {
 // betweenWords are the first and the last of each run of tags and marks that has a word right before and behind it.
 func (s Sentence) betweenWords() (list [][2]int) {
 	for i := 0; i < len(s.Spans); i++ {
+		s.looks.Past(1)
 		if !s.isBare(i) {
 			continue
 		}

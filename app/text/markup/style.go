@@ -50,13 +50,13 @@ type mark struct {
 const longestNumber = 7
 
 // find returns the markers of a text, in order.
-func (s style) find(text string) []mark {
+func (s style) find(looks *char.Looks, text string) []mark {
 	if !strings.ContainsFunc(text, unicode.IsDigit) {
 		return nil
 	}
 	var marks []mark
 	end := 0 // of the last marker
-	for _, found := range s.written.FindAllStringSubmatchIndex(text, -1) {
+	for _, found := range looks.FindAll(s.written, text) {
 		m := mark{start: found[0], end: found[1]}
 		digits := strings.Map(char.PlainDigit, text[found[2]:found[3]])
 		inWord := char.IsASCIILetter(s.open[0]) && m.start > end && isASCIIWord(text[m.start-1])

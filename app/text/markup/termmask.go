@@ -47,7 +47,7 @@ func (s Sentence) withoutTerms(translation string) string {
 	}
 	targets, left := soft.targets(func(target string) string { return target })
 	var marks []mark
-	for _, m := range targets.find(translation) {
+	for _, m := range targets.find(s.looks, translation) {
 		if left[m.term.Target] > 0 {
 			left[m.term.Target]--
 			marks = append(marks, mark{start: m.start, end: m.end})

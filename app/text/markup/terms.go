@@ -42,7 +42,7 @@ type entry struct {
 func NewTerms(list []Term) *Terms {
 	t := new(Terms)
 	for i := range list {
-		key := string(newFolded(list[i].Source, false).text)
+		key := string(newFolded(nil, list[i].Source, false).text)
 		key = strings.TrimSpace(key)
 		switch lower := strings.ToLower(key); {
 		case key == "":
@@ -68,9 +68,9 @@ type termMatch struct {
 }
 
 // find returns the places of the terms in a text, in order and not overlapping.
-func (t *Terms) find(text string) []termMatch {
-	matches := findIn(t.exact, text, false)
-	matches = append(matches, findIn(t.lower, text, true)...)
+func (t *Terms) find(looks *char.Looks, text string) []termMatch {
+	matches := findIn(looks, t.exact, text, false)
+	matches = append(matches, findIn(looks, t.lower, text, true)...)
 	slices.SortStableFunc(matches, func(a, b termMatch) int {
 		return cmp.Or(cmp.Compare(a.start, b.start), cmp.Compare(b.end, a.end))
 	})
@@ -84,12 +84,13 @@ func (t *Terms) find(text string) []termMatch {
 }
 
 // findIn returns the longest match at each place of a text where there is one.
-func findIn(list []entry, text string, lower bool) (matches []termMatch) {
+func findIn(looks *char.Looks, list []entry, text string, lower bool) (matches []termMatch) {
 	if len(list) == 0 {
 		return nil
 	}
-	f := newFolded(text, lower)
+	f := newFolded(looks, text, lower)
 	for at := range f.text {
+		looks.Past(1)
 		if f.original(at) < 0 || !f.isBoundary(at) {
 			continue
 		}
@@ -117,7 +118,7 @@ func (f folded) original(at int) int {
 }
 
 // newFolded makes NFC of a text, with one space for white space, in lower case if asked to.
-func newFolded(text string, lower bool) folded {
+func newFolded(looks *char.Looks, text string, lower bool) folded {
 	if isPlain(text) {
 		f := folded{text: []byte(text)}
 		if lower {
@@ -129,6 +130,7 @@ func newFolded(text string, lower bool) folded {
 	var it norm.Iter
 	start, spaced := 0, false
 	for it.InitString(norm.NFC, text); !it.Done(); start = it.Pos() {
+		looks.Past(1)
 		part := it.Next()
 		if r, _ := utf8.DecodeRune(part); unicode.IsSpace(r) {
 			if spaced {

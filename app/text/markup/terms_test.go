@@ -35,7 +35,7 @@ func TestTermsAreFound(t *testing.T) {
 		"":                                                            nil,
 		"\xff cat \xff":                                               {"cat"},
 	} {
-		s := Parse(text, Text).WithTerms(terms)
+		s := must(must(Parse(lasting, text, Text)).WithTerms(lasting, terms))
 		var got []string
 		end := 0
 		for i, span := range s.Spans {
@@ -59,16 +59,16 @@ func TestTermsInPlace(t *testing.T) {
 		"no term":             {"no term", "no term"},
 		"a fish":              {"a <poisson>", "a &lt;poisson&gt;"},
 	} {
-		s := Parse(text, Text).WithTerms(terms)
+		s := must(must(Parse(lasting, text, Text)).WithTerms(lasting, terms))
 		assert.Equal(t, want[0], s.Original(), text)
 		assert.Equal(t, want[0], s.InPlace().Text, text)
 		assert.Equal(t, want[0], s.InPlace().InPlace().Original(), text)
-		assert.Equal(t, want[1], Parse(text, HTML).WithTerms(terms).Original(), text)
+		assert.Equal(t, want[1], must(must(Parse(lasting, text, HTML)).WithTerms(lasting, terms)).Original(), text)
 	}
 }
 
 func TestTermsAreCounted(t *testing.T) {
-	s := Parse("The cat sees IBM and a cat.", Text).WithTerms(glossary("cat", "chat", "IBM", "IBM"))
+	s := must(must(Parse(lasting, "The cat sees IBM and a cat.", Text)).WithTerms(lasting, glossary("cat", "chat", "IBM", "IBM")))
 	for translation, want := range map[string][2]int{
 		"Le chat voit IBM et un chat.": {0, 0},
 		"Chat, CHAT, IBM":              {0, 0},
@@ -77,7 +77,7 @@ func TestTermsAreCounted(t *testing.T) {
 		"chat chat chat IBM IBM":       {0, 2},
 		"":                             {3, 0},
 	} {
-		missing, extra := s.Terms(translation)
+		missing, extra := must2(s.Terms(lasting, translation))
 		assert.Equal(t, want, [2]int{missing, extra}, translation)
 	}
 }
@@ -92,53 +92,53 @@ func TestTermsAreMasked(t *testing.T) {
 		{"Windows 11 and 3 cars", "[1] and 3 cars", "3 voitures et [1]", "3 voitures et Windows 12"},
 		{"cat", "", "", ""},
 	} {
-		s := Parse(test.text, Text).WithTerms(terms).Protected()
-		m, ok := s.Mask(0)
+		s := must(must(Parse(lasting, test.text, Text)).WithTerms(lasting, terms)).Protected()
+		m, ok := must2(s.Mask(lasting, 0))
 		if test.masked == "" {
 			assert.True(t, s.Blank())
 			continue
 		}
 		require.True(t, ok, test.text)
 		assert.Equal(t, test.masked, m.Text)
-		got, err := m.Restore(test.translation)
+		got, err := m.Restore(lasting, test.translation)
 		require.NoError(t, err)
 		assert.Equal(t, test.want, got)
 	}
 	// Spaces of the marker go where the script has none.
-	m, ok := Parse("I see a cat here.", Text).WithTerms(glossary("cat", "猫")).Protected().Mask(0)
+	m, ok := must2(must(must(Parse(lasting, "I see a cat here.", Text)).WithTerms(lasting, glossary("cat", "猫"))).Protected().Mask(lasting, 0))
 	require.True(t, ok)
-	got, err := m.Restore("ここで [1] が見える。")
+	got, err := m.Restore(lasting, "ここで [1] が見える。")
 	require.NoError(t, err)
 	assert.Equal(t, "ここで猫が見える。", got)
 }
 
 // What a term has of numbers and signs is not looked for anywhere else.
 func TestTermsAreNotCompared(t *testing.T) {
-	s := Parse("Use Windows 11 & 3 <b>cars</b>", Text).WithTerms(glossary("Windows 11", "Fenster = XI"))
+	s := must(must(Parse(lasting, "Use Windows 11 & 3 <b>cars</b>", Text)).WithTerms(lasting, glossary("Windows 11", "Fenster = XI")))
 	require.False(t, s.AsIs())
-	m, ok := s.Mask(0)
+	m, ok := must2(s.Mask(lasting, 0))
 	require.True(t, ok)
 	assert.Equal(t, "Use Windows 11 & 3 [1]cars[2]", strings.ReplaceAll(strings.ReplaceAll(m.Text, "[1] ", "[1]"), " [2]", "[2]"))
-	_, err := m.Restore("Utilisez Fenster = XI & 3 [1] voitures [2]")
+	_, err := m.Restore(lasting, "Utilisez Fenster = XI & 3 [1] voitures [2]")
 	require.NoError(t, err)
-	_, err = m.Restore("Utilisez Fenster = XI & 4 [1] voitures [2]")
+	_, err = m.Restore(lasting, "Utilisez Fenster = XI & 4 [1] voitures [2]")
 	require.ErrorIs(t, err, ErrLost)
 }
 
 func TestTermsStayInTranslations(t *testing.T) {
-	s := Parse("Der Hund.", Text).WithTerms(glossary("Hund", "chien"))
-	kept := s.Kept("The chien barks at 3 dogs.")
+	s := must(must(Parse(lasting, "Der Hund.", Text)).WithTerms(lasting, glossary("Hund", "chien")))
+	kept := must(s.Kept(lasting, "The chien barks at 3 dogs."))
 	require.True(t, kept.HasTerms())
 	assert.Equal(t, kept.Text, kept.Original())
-	assert.False(t, Parse("Hund", Text).Kept("chien").HasTerms())
+	assert.False(t, must(must(Parse(lasting, "Hund", Text)).Kept(lasting, "chien")).HasTerms())
 }
 
 func TestFingerprintOfTerms(t *testing.T) {
-	s := Parse("a cat", Text)
-	one, other := s.WithTerms(glossary("cat", "chat")), s.WithTerms(glossary("cat", "minou"))
+	s := must(Parse(lasting, "a cat", Text))
+	one, other := must(s.WithTerms(lasting, glossary("cat", "chat"))), must(s.WithTerms(lasting, glossary("cat", "minou")))
 	assert.NotEqual(t, one.Fingerprint(), other.Fingerprint())
-	assert.Equal(t, one.Fingerprint(), s.WithTerms(glossary("x", "y", "cat", "chat")).Fingerprint())
-	assert.Empty(t, s.WithTerms(glossary("x", "y")).Fingerprint(), "what does not apply makes no difference")
+	assert.Equal(t, one.Fingerprint(), must(s.WithTerms(lasting, glossary("x", "y", "cat", "chat"))).Fingerprint())
+	assert.Empty(t, must(s.WithTerms(lasting, glossary("x", "y"))).Fingerprint(), "what does not apply makes no difference")
 }
 
 func FuzzTerms(f *testing.F) {
@@ -150,17 +150,17 @@ func FuzzTerms(f *testing.F) {
 	f.Fuzz(func(t *testing.T, text, one, other string) {
 		terms := glossary(one, other, other, one, "the", "le")
 		for _, form := range []Format{Text, HTML} {
-			s := Parse(text, form).WithTerms(terms)
+			s := must(must(Parse(lasting, text, form)).WithTerms(lasting, terms))
 			end := 0
 			for _, span := range s.Spans {
 				require.True(t, end <= span.Start && span.Start < span.End && span.End <= len(text), "%v", s.Spans)
 				end = span.End
 			}
-			m, ok := s.Protected().Mask(0)
+			m, ok := must2(s.Protected().Mask(lasting, 0))
 			if !ok {
 				continue
 			}
-			got, err := m.Restore(m.Text)
+			got, err := m.Restore(lasting, m.Text)
 			for _, span := range s.Spans {
 				if err == nil && span.Term != nil {
 					require.Contains(t, strings.ToLower(got), strings.ToLower(form.Escape(span.Term.Target)))
@@ -186,7 +186,7 @@ func BenchmarkTerms(b *testing.B) {
 			terms, s := NewTerms(list), Sentence{Text: strings.Repeat("a ", 50_000)}
 			b.SetBytes(int64(len(s.Text)))
 			for b.Loop() {
-				s.WithTerms(terms)
+				must(s.WithTerms(lasting, terms))
 			}
 		})
 	}

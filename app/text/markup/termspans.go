@@ -1,6 +1,7 @@
 package markup
 
 import (
+	"context"
 	"slices"
 	"strings"
 	"unicode"
@@ -12,14 +13,19 @@ import (
 // WithTerms returns the sentence with the terms in it as spans of the kind Term. A term in a span
 // such as a tag, a URL or code is left alone, and so is one that is cut by the end of a span.
 // What is kept of a term, such as a number, is kept with it.
-func (s Sentence) WithTerms(terms *Terms) Sentence {
-	matches := terms.find(s.Text)
+func (s Sentence) WithTerms(ctx context.Context, terms *Terms) (Sentence, error) {
+	return s.within(ctx, func(s Sentence) Sentence { return s.withTerms(terms) })
+}
+
+func (s Sentence) withTerms(terms *Terms) Sentence {
+	matches := terms.find(s.looks, s.Text)
 	if len(matches) == 0 {
 		return s
 	}
 	var spans []Span
 	next := 0 // the first span that is not behind the last match
 	for _, m := range matches {
+		s.looks.Past(1)
 		first := next
 		for first < len(s.Spans) && s.Spans[first].End <= m.start {
 			first++
@@ -102,26 +108,31 @@ func (s Sentence) TermForms() []TermForm {
 
 // Terms counts a translation's terms: how many of those of the sentence it lacks, and how many
 // it has more often than the sentence.
-func (s Sentence) Terms(translation string) (missing, extra int) {
-	targets, want := s.targets(s.format.Escape)
-	for _, m := range targets.find(translation) {
-		want[m.term.Target]--
-	}
-	for _, n := range want {
-		missing, extra = missing+max(0, n), extra+max(0, -n)
-	}
-	return missing, extra
+func (s Sentence) Terms(ctx context.Context, translation string) (missing, extra int, err error) {
+	_, err = s.within(ctx, func(s Sentence) Sentence {
+		targets, want := s.targets(s.format.Escape)
+		for _, m := range targets.find(s.looks, translation) {
+			want[m.term.Target]--
+		}
+		for _, n := range want {
+			missing, extra = missing+max(0, n), extra+max(0, -n)
+		}
+		return s
+	})
+	return missing, extra, err
 }
 
 // Kept returns a translation of the sentence, as [Sentence.Translated] does, in which what terms
 // have become is to stay as it is.
-func (s Sentence) Kept(translation string) Sentence {
-	t := s.Translated(translation).In(s.to)
-	if !s.HasTerms() {
-		return t
-	}
-	targets, _ := s.targets(func(target string) string { return target })
-	return t.WithTerms(targets)
+func (s Sentence) Kept(ctx context.Context, translation string) (Sentence, error) {
+	return s.within(ctx, func(s Sentence) Sentence {
+		t := s.translated(translation).in(s.to)
+		if !s.HasTerms() {
+			return t
+		}
+		targets, _ := s.targets(func(target string) string { return target })
+		return t.withTerms(targets)
+	})
 }
 
 // targets are what the terms become, each in the form that write gives it, and how often.
@@ -129,6 +140,7 @@ func (s Sentence) targets(write func(string) string) (targets *Terms, count map[
 	var list []Term
 	count = make(map[string]int)
 	for _, span := range s.Spans {
+		s.looks.Past(1)
 		if span.Term == nil {
 			continue
 		}

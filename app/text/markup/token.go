@@ -1,9 +1,12 @@
 package markup
 
 import (
+	"context"
 	"strings"
 
 	"golang.org/x/net/html"
+
+	"dragoman/app/text/char"
 )
 
 // Token is a tag, a comment or a text of HTML or XML.
@@ -16,12 +19,14 @@ type Token struct {
 }
 
 // Tokens cuts HTML into tokens, as browsers do. They join to the text: a tag without an end is text.
-func Tokens(text string) []Token {
-	tokens, end := tokenize(text, HTML)
-	if end < len(text) {
-		tokens = append(tokens, Token{Start: end, End: len(text), Kind: html.TextToken})
-	}
-	return tokens
+func Tokens(ctx context.Context, text string) (tokens []Token, err error) {
+	err = char.Look(ctx, func(l *char.Looks) {
+		end := 0
+		if tokens, end = tokenize(l, text, HTML); end < len(text) {
+			tokens = append(tokens, Token{Start: end, End: len(text), Kind: html.TextToken})
+		}
+	})
+	return tokens, err
 }
 
 // IsVoid says whether a token is the start tag of an element that has no end tag.
@@ -29,14 +34,15 @@ func (t Token) IsVoid() bool { return voidElements[t.Name] }
 
 // tokenize cuts text into tokens. They join to text[:end]: what is left is a tag
 // without an end.
-func tokenize(text string, format Format) (tokens []Token, end int) {
+func tokenize(looks *char.Looks, text string, format Format) (tokens []Token, end int) {
 	if format == XML {
-		tokens, end = tokenizeXML(text)
+		tokens, end = tokenizeXML(looks, text)
 	} else {
-		tokens, end = tokenizeHTML(text)
+		tokens, end = tokenizeHTML(looks, text)
 	}
 	opened := map[string][]int{} // the start tags that wait for their end, by name
 	for i, t := range tokens {
+		looks.Past(1)
 		switch waiting := opened[t.Name]; {
 		case t.Kind == html.StartTagToken && (format == XML || !voidElements[t.Name]):
 			opened[t.Name] = append(waiting, i)
@@ -49,7 +55,7 @@ func tokenize(text string, format Format) (tokens []Token, end int) {
 }
 
 // tokenizeHTML does so as browsers do.
-func tokenizeHTML(text string) (tokens []Token, end int) {
+func tokenizeHTML(looks *char.Looks, text string) (tokens []Token, end int) {
 	if text != "" && !strings.Contains(text, "<") { // for which a tokenizer takes 4 KiB
 		return []Token{{End: len(text), Kind: html.TextToken}}, len(text)
 	}
@@ -61,6 +67,7 @@ func tokenizeHTML(text string) (tokens []Token, end int) {
 		}
 		t := Token{Start: end, End: end + len(z.Raw()), Kind: kind}
 		end = t.End
+		looks.Past(t.End - t.Start)
 		switch kind {
 		case html.StartTagToken, html.SelfClosingTagToken:
 			name, more := z.TagName()

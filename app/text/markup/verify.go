@@ -2,6 +2,7 @@ package markup
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"slices"
@@ -15,15 +16,19 @@ import (
 // missing, came once more or was made up, where pairs are not nested as they have to
 // be or lost what was in them, where numbers or signs differ, numbers in words too where the
 // languages are known ([Sentence.Between]), and where a marker was made up.
-func (s Sentence) Verify(translation string) (string, error) {
-	if n := markers(translation) - markers(s.Text); n > 0 {
+func (s Sentence) Verify(ctx context.Context, translation string) (string, error) {
+	return s.checked(ctx, func(s Sentence) (string, error) { return s.verify(translation) })
+}
+
+func (s Sentence) verify(translation string) (string, error) {
+	if n := s.markers(translation) - s.markers(s.Text); n > 0 {
 		return "", fmt.Errorf("%w: %d markers were made up", ErrLost, n)
 	}
 	if len(s.Spans) == 0 {
 		if err := errors.Join(s.compareSigns(s.Text, translation), s.compareTokens(s.Text, translation), s.compareResidue(s.Text, translation)); err != nil {
 			return "", err
 		}
-		if err := numbers.Compare(s.Text, translation, s.from, s.to); err != nil {
+		if err := s.compareNumbers(s.Text, translation); err != nil {
 			return "", fmt.Errorf("%w: %w", ErrLost, err)
 		}
 		return s.format.Escape(translation), nil
@@ -32,6 +37,7 @@ func (s Sentence) Verify(translation string) (string, error) {
 	m := Masked{sentence: s, to: len(s.Text), last: len(s.Spans)}
 	waiting := map[string][]int{} // numbers of groups by their text
 	for i, span := range s.Spans {
+		s.looks.Past(1)
 		if !span.Kind.isSoft() {
 			m.groups = append(m.groups, group{first: i, last: i + 1, start: span.Start, end: span.End})
 			waiting[s.spanText(i)] = append(waiting[s.spanText(i)], len(m.groups))
@@ -45,12 +51,19 @@ func (s Sentence) Verify(translation string) (string, error) {
 	return m.assemble(found, translation)
 }
 
+// compareNumbers returns an error where a translation says other numbers than its source.
+func (s Sentence) compareNumbers(source, translation string) error {
+	err := numbers.Compare(s.looks.Context(), source, translation, s.from, s.to)
+	s.looks.Check(s.looks.Context().Err()) // which may be that error
+	return err
+}
+
 // markers counts what looks like a marker that no text has by chance.
-func markers(text string) int {
+func (s Sentence) markers(text string) int {
 	count := 0
 	for _, style := range styles {
 		if style.open != "#" {
-			count += len(style.find(text))
+			count += len(style.find(s.looks, text))
 		}
 	}
 	return count
@@ -59,9 +72,10 @@ func markers(text string) int {
 // search finds the spans in a part of a translation that are waited for. It counts those
 // that should not be there: known ones that are repeated, and those that are never written by chance.
 func (s Sentence) search(translation string, waiting map[string][]int) (found []mark, surplus int) {
-	t := parse(scanner{text: translation, form: s.format, loose: true}).withFormulas()
+	t := parse(scanner{text: translation, form: s.format, loose: true, looks: s.looks}).withFormulas()
 	var more []Span
 	for i, span := range t.Spans {
+		s.looks.Past(1)
 		if span.Kind.isSoft() {
 			continue
 		}

@@ -21,8 +21,9 @@ import (
 
 // words holds the words of the text that are not plain.
 func (s *scanner) words() {
-	w := words{text: s.text, form: s.form, branch: s.branch, loose: s.loose, in: s.spans, whole: Sentence{Spans: s.spans}.wholePairs()}
+	w := words{text: s.text, looks: s.looks, form: s.form, branch: s.branch, loose: s.loose, in: s.spans, whole: Sentence{Spans: s.spans, looks: s.looks}.wholePairs()}
 	for w.pos < len(w.text) {
+		w.looks.Past(1)
 		w.word()
 	}
 	w.quantities()
@@ -32,6 +33,7 @@ func (s *scanner) words() {
 
 type words struct {
 	text    string
+	looks   *char.Looks
 	form    Format
 	branch  bool         // of a message of ICU
 	loose   bool         // a translation
@@ -63,6 +65,7 @@ func (w *words) word() {
 			break
 		}
 		plain = plain && r >= 'a' && r <= 'z'
+		w.looks.Past(n)
 		w.pos += n
 	}
 	switch {
@@ -112,12 +115,13 @@ var formatting = set("a b i u s p em strong small sub sup span div font li ul tr
 
 // hold adds the spans of a word, the text from start to end, in which the spans are.
 func (w *words) hold(start, end int, spans []Span) {
-	if n := noteBehind(w.text[start:end]); n > 0 {
+	if n := noteBehind(w.looks, w.text[start:end]); n > 0 {
 		before := slices.DeleteFunc(slices.Clone(spans), func(s Span) bool { return s.End > end-n })
 		w.hold(start, end-n, before)
 		w.out = append(w.out, Span{Start: end - n, End: end, Kind: Code})
 		return
 	}
+	w.looks.Past(end - start)
 	var held []Span
 	at := start
 	isSoft := func(s Span) bool { return s.Kind.isSoft() || s.Kind == Emoji && isDirection(w.text[s.Start:s.End]) }
@@ -186,8 +190,10 @@ func (w *words) odd(held []Span, start, end int) []Span {
 			}
 			from++
 		}
+		w.looks.Past(next - start)
 		if a, b := w.trimmed(start, next); a < b {
-			from, to := oddPart(w.text[a:b])
+			w.looks.Past(b - a)
+			from, to := oddPart(w.looks, w.text[a:b])
 			if dash := a > start && w.text[a-1] == '-' && (a-1 == 0 || !char.IsWord(char.Last(w.text[:a-1]))); dash && (from < to && from == 0 || w.isOption(a-1) && optionForm.MatchString(w.text[a:b])) {
 				held = append(held, Span{Start: a - 1, End: b, Kind: Code})
 			} else if from < to {

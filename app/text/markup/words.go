@@ -2,6 +2,7 @@ package markup
 
 import (
 	"cmp"
+	"context"
 	"regexp"
 	"slices"
 	"strings"
@@ -23,8 +24,8 @@ import (
 // divided at the end of a line is not said in it: the translation is another word.
 //
 // Where a capital follows a small letter, or an element another one of its name, no word goes on.
-func (s Sentence) Whole() Sentence {
-	return s.withoutHints().withFormulas().withWholeWords()
+func (s Sentence) Whole(ctx context.Context) (Sentence, error) {
+	return s.within(ctx, func(s Sentence) Sentence { return s.withoutHints().withFormulas().withWholeWords() })
 }
 
 // softHyphen and zeroWidthSpace are where a word may be divided at the end of a line.
@@ -58,6 +59,7 @@ func (s Sentence) withoutHints() Sentence {
 		}
 	}
 	for i, span := range s.Spans {
+		s.looks.Past(span.End - at)
 		text(span.Start)
 		at = span.End
 		if span.Kind != Tag && span.Kind != Markdown {
@@ -100,6 +102,7 @@ func GoesOn(before, next string) bool {
 func (s Sentence) withFormulas() Sentence {
 	var spans []Span
 	for i := 0; i < len(s.Spans); i++ {
+		s.looks.Past(1)
 		if next := i + 1; next < len(s.Spans) && s.Spans[i].Kind == Tag && s.Spans[i].Pair > 0 && s.Spans[next].Pair == -s.Spans[i].Pair && s.Spans[next].Start == s.Spans[i].End {
 			spans = append(spans, Span{Start: s.Spans[i].Start, End: s.Spans[next].End, Kind: Tag})
 			i = next
@@ -204,6 +207,7 @@ func (s Sentence) withWholeWords() Sentence {
 	other := make(map[int]int, 2*len(pairs)) // the other end of each span
 	opened := map[int]int{}
 	for i, span := range s.Spans {
+		s.looks.Past(1)
 		if span.Pair > 0 && pairs[span.Pair] {
 			opened[span.Pair] = i
 		} else if at, ok := opened[-span.Pair]; ok && span.Pair < 0 {
@@ -212,6 +216,7 @@ func (s Sentence) withWholeWords() Sentence {
 	}
 	m := mover{Sentence: s, other: other, to: map[int]int{}, wide: map[int]int{}}
 	for i := 0; i < len(s.Spans); i++ {
+		s.looks.Past(1)
 		if m.movable(i) {
 			i = m.word(i)
 		}
@@ -245,6 +250,7 @@ func (s Sentence) withJoinedMarks() Sentence {
 	}
 	at := 0
 	for i, span := range s.Spans {
+		s.looks.Past(span.End - at)
 		out = append(out, s.Text[at:span.Start]...)
 		at = span.End
 		was := span.Pair
@@ -429,6 +435,7 @@ func (m *mover) position(i int) int {
 // widen has pairs that would have no word left have those that they had a part of.
 func (m *mover) widen() {
 	for i, o := range m.other {
+		m.looks.Past(1)
 		if i < o && !m.hasWords(m.position(i), m.position(o)) {
 			for _, k := range [...]int{i, o} {
 				if wide, ok := m.wide[k]; ok {
@@ -456,6 +463,7 @@ func (m *mover) moved() Sentence {
 		return cmp.Or(cmp.Compare(m.position(a), m.position(b)), cmp.Compare(m.position(m.other[b]), m.position(m.other[a])), cmp.Compare(a, b))
 	}
 	for i := range m.Spans {
+		m.looks.Past(1)
 		if to, ok := m.to[i]; ok {
 			if at[to] == nil {
 				targets = append(targets, to)
@@ -476,6 +484,7 @@ func (m *mover) moved() Sentence {
 	pos, next := 0, 0
 	upTo := func(end int) { // without the spans that start there
 		for next < len(m.Spans) && m.Spans[next].Start < end {
+			m.looks.Past(m.Spans[next].End - pos)
 			out.WriteString(m.Text[pos:m.Spans[next].Start])
 			if _, gone := m.to[next]; !gone {
 				put(next)
@@ -488,6 +497,7 @@ func (m *mover) moved() Sentence {
 		}
 	}
 	for _, to := range targets {
+		m.looks.Past(1)
 		upTo(to)
 		slices.SortStableFunc(at[to], func(a, b int) int {
 			opensA, opensB := m.Spans[a].Pair > 0, m.Spans[b].Pair > 0

@@ -49,7 +49,7 @@ func TestWhole(t *testing.T) {
 		{Text, "[Home](x.de/1)[about](x.de/2)", "[Home](x.de/1)[about](x.de/2)", ""},
 		{HTML, "aujour<b>d’hui</b>, l’<b>école</b>", "<b>aujourd’hui</b>, l’<b>école</b>", ""},
 	} {
-		got := Parse(test.in, test.format).Whole()
+		got := must(must(Parse(lasting, test.in, test.format)).Whole(lasting))
 		assert.Equal(t, test.want, got.Text)
 		var formulas []string
 		for i, span := range got.Spans {
@@ -58,7 +58,7 @@ func TestWhole(t *testing.T) {
 			}
 		}
 		assert.Equal(t, test.spans, strings.Join(formulas, "|"), test.in)
-		assert.Equal(t, got, got.Whole(), "again: %s", test.in)
+		assert.Equal(t, got, must(got.Whole(lasting)), "again: %s", test.in)
 	}
 }
 
@@ -79,9 +79,9 @@ func TestSpaced(t *testing.T) {
 		{Text, "the **(old)** man", "は**(古)**人", "は **(古)** 人"},
 		{Text, "no marks", "ohne", "ohne"},
 	} {
-		got := Parse(test.source, test.format).Whole().Spaced(test.in)
+		got := must(must(must(Parse(lasting, test.source, test.format)).Whole(lasting)).Spaced(lasting, test.in))
 		assert.Equal(t, test.want, got, test.source)
-		assert.Equal(t, got, Parse(test.source, test.format).Whole().Spaced(got), "again")
+		assert.Equal(t, got, must(must(must(Parse(lasting, test.source, test.format)).Whole(lasting)).Spaced(lasting, got)), "again")
 	}
 }
 
@@ -92,8 +92,8 @@ func TestWholeAtRandom(t *testing.T) {
 	left := 0
 	for range 20_000 {
 		in := randomTags(r)
-		before := Parse(in, HTML)
-		got := before.Whole()
+		before := must(Parse(lasting, in, HTML))
+		got := must(before.Whole(lasting))
 		require.Equal(t, plainText(before), plainText(got), in)
 		require.Equal(t, sortedTags(before), sortedTags(got), in)
 		require.True(t, got.pairsNested(), in)
@@ -175,7 +175,7 @@ func TestPartsOfWordsAreNotHeld(t *testing.T) {
 	for text, want := range map[string]string{
 		"The <b>t</b>eacher": "The <b>teacher</b>", "The ki<i>n</i>g": "The <i>king</i>", "<b><i>x</i></b>enon gas": "<b><i>xenon</i></b> gas",
 	} {
-		got := Parse(text, HTML).In("en").Whole()
+		got := must(must(must(Parse(lasting, text, HTML)).In(lasting, "en")).Whole(lasting))
 		assert.Equal(t, want, got.Text)
 		for _, span := range got.Spans {
 			assert.Equal(t, Tag, span.Kind, text)

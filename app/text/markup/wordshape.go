@@ -60,15 +60,16 @@ func isNumeric(r rune) bool {
 }
 
 // oddPart returns the part of a word without spaces that is not plain, 0 and 0 for a plain one.
-func oddPart(text string) (from, to int) {
+func oddPart(looks *char.Looks, text string) (from, to int) {
 	f := shapeOf(text)
+	looks.Past(len(text))
 	letters := f.lower + f.upper
 	to = len(text)
 	if f.numeric {
 		if a := noteForm.FindStringIndex(text); a != nil {
 			return a[1], to
 		}
-		if !ordinalForm.MatchString(text) {
+		if !looks.Match(ordinalForm, text) {
 			return 0, to
 		}
 		return 0, 0
@@ -80,30 +81,30 @@ func oddPart(text string) (from, to int) {
 		}
 		return 0, 0
 	case letters == 0:
-		if strings.ContainsFunc(text, isOddSymbol) || strings.ContainsAny(text, "′″‰‱") || strings.Contains(text, "::") || isTelephone(text) || stampForm.MatchString(text) {
+		if strings.ContainsFunc(text, isOddSymbol) || strings.ContainsAny(text, "′″‰‱") || strings.Contains(text, "::") || isTelephone(looks, text) || looks.Match(stampForm, text) {
 			return 0, to
 		}
 		return 0, 0
-	case f.digits > 0 && (f.other || ordinalForm.MatchString(text) || countForm.MatchString(text)):
+	case f.digits > 0 && (f.other || looks.Match(ordinalForm, text) || looks.Match(countForm, text)):
 		return 0, 0
 	case f.digits == 0 && !f.symbol:
-		return lettersPart(text, f)
+		return lettersPart(looks, text, f)
 	case f.digits == 0 && !strings.ContainsFunc(text, isOddSign) && !isCodeSlash(text):
 		if f.inner {
-			return core(text)
+			return core(looks, text)
 		}
 		return 0, 0
 	}
-	return core(text)
+	return core(looks, text)
 }
 
 // lettersPart is oddPart of a word that has letters and what may stand between them.
-func lettersPart(text string, f shape) (from, to int) {
+func lettersPart(looks *char.Looks, text string, f shape) (from, to int) {
 	dot := strings.IndexByte(text, '.')
 	switch {
-	case f.inner && !pluralForm.MatchString(text) && dot < 0:
-		return core(text)
-	case dot > 0 && dottedForm.MatchString(text), dot == 0 && char.IsLetterOrDigit(char.First(text[1:])), strings.HasPrefix(text, "::"), callForm.MatchString(text), strings.IndexByte(text, ':') > 0 && colonForm.MatchString(text),
+	case f.inner && !looks.Match(pluralForm, text) && dot < 0:
+		return core(looks, text)
+	case dot > 0 && looks.Match(dottedForm, text), dot == 0 && char.IsLetterOrDigit(char.First(text[1:])), strings.HasPrefix(text, "::"), looks.Match(callForm, text), strings.IndexByte(text, ':') > 0 && looks.Match(colonForm, text),
 		strings.HasSuffix(text, "()"):
 		return 0, len(text)
 	}
@@ -146,8 +147,8 @@ func isCodeSlash(text string) bool {
 func isVowel(r rune) bool { return r >= 0x80 || char.OneOfRunes(r, "aeiouyAEIOUY") }
 
 // isTelephone says whether digits with signs between them are no number, date or range.
-func isTelephone(text string) bool {
-	return telephoneForm.MatchString(text) && countDigits(text) >= leastPhone
+func isTelephone(looks *char.Looks, text string) bool {
+	return looks.Match(telephoneForm, text) && countDigits(text) >= leastPhone
 }
 
 var (
@@ -175,18 +176,18 @@ var (
 )
 
 // core is a word that is held without what a language puts before and behind it.
-func core(text string) (from, to int) {
+func core(looks *char.Looks, text string) (from, to int) {
 	to = len(text)
 	if to > longestExpression {
 		return 0, to
 	}
 	if m := elision.FindString(text); m != "" && shapeOf(text[len(m):]) != (shape{}) {
-		if a, b := oddPart(text[len(m):]); a < b {
+		if a, b := oddPart(looks, text[len(m):]); a < b {
 			return len(m) + a, len(m) + b
 		}
 	}
 	if m := wordTail.FindStringSubmatch(text); m != nil {
-		if a, b := oddPart(m[1]); a < b {
+		if a, b := oddPart(looks, m[1]); a < b {
 			return a, b
 		}
 	}

@@ -14,7 +14,7 @@ import (
 // encoding/xml refuses what is not well-formed and gives no bytes back; the tokenizer of
 // HTML knows names in ASCII only, and elements such as title that have no tags in them.
 // A CDATA section is a text, a processing instruction and a document type are comments.
-func tokenizeXML(text string) (tokens []Token, end int) {
+func tokenizeXML(looks *char.Looks, text string) (tokens []Token, end int) {
 	for end < len(text) {
 		t := Token{Start: end, End: len(text), Kind: html.TextToken}
 		rest := text[end:]
@@ -37,6 +37,7 @@ func tokenizeXML(text string) (tokens []Token, end int) {
 			t.Start, t.End = end, end+t.End
 		}
 		end = t.End
+		looks.Past(t.End - t.Start)
 		tokens = append(tokens, t)
 	}
 	return tokens, end
@@ -124,7 +125,7 @@ var notTranslatable = regexp.MustCompile(`\s(?:(?:its:)?translate\s*=\s*["']no["
 var reference = regexp.MustCompile(`^&[\pL_:][\pL\pN_:.-]{0,63};`)
 
 // decodeXML decodes the entities of a text that are known, and collapses its white space.
-func decodeXML(raw string) string {
+func decodeXML(looks *char.Looks, raw string) string {
 	var out strings.Builder
 	at := 0
 	for i := 0; i < len(raw); i++ {
@@ -132,12 +133,12 @@ func decodeXML(raw string) string {
 			continue
 		}
 		if name := reference.FindString(raw[i:]); name != "" && html.UnescapeString(name) == name {
-			out.WriteString(decodeText(raw[at:i], true))
+			out.WriteString(decodeText(looks, raw[at:i], true))
 			out.WriteString(name)
 			at = i + len(name)
 			i = at - 1
 		}
 	}
-	out.WriteString(decodeText(raw[at:], true))
+	out.WriteString(decodeText(looks, raw[at:], true))
 	return out.String()
 }

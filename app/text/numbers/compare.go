@@ -3,10 +3,14 @@
 package numbers
 
 import (
+	"cmp"
+	"context"
 	"fmt"
 	"regexp"
 	"slices"
 	"strings"
+
+	"dragoman/app/text/char"
 )
 
 // Compare returns an error where a translation says other numbers than its source. Numbers are compared by value, wherever they stand:
@@ -30,13 +34,18 @@ import (
 //     them. A minus sign is, unless there is a word for it. Those of currencies beside numbers are counted.
 //
 // from and to are the languages, "" where they are not known: 0 to 12 may be missing then, so
-// long as no other number came in. Numbers in words are compared where both have a lexicon.
-func Compare(source, translation, from, to string) error {
-	c := comparison{words: readsWords(from) && readsWords(to), strict: to != ""}
+// long as no other number came in. Numbers in words are compared where both have a lexicon. It fails with ctx's error, too.
+func Compare(ctx context.Context, source, translation, from, to string) (err error) {
+	ended := char.Look(ctx, func(l *char.Looks) { err = compare(l, source, translation, from, to) })
+	return cmp.Or(ended, err)
+}
+
+func compare(looks *char.Looks, source, translation, from, to string) error {
+	c := comparison{looks: looks, words: readsWords(from) && readsWords(to), strict: to != ""}
 	if !c.strict {
 		from = ""
 	}
-	want, wantNegative := readNumbers(source, from)
+	want, wantNegative := readNumbers(looks, source, from)
 	required := 0
 	for _, n := range want {
 		if !n.optional || (n.word || n.month && n.held) && c.words {
@@ -46,13 +55,13 @@ func Compare(source, translation, from, to string) error {
 	if required == 0 {
 		return nil
 	}
-	got, gotNegative := readNumbers(translation, to)
+	got, gotNegative := readNumbers(looks, translation, to)
 	missing, fresh, repeated := c.differences(want, got)
 	if missing > 0 || repeated > 0 {
 		return fmt.Errorf("the numbers differ: %d of %d missing, %d new, %d repeated",
 			missing, required, fresh, repeated)
 	}
-	if n, m := countCurrencies(source), countCurrencies(translation); c.strict && n > m {
+	if n, m := len(looks.FindAll(currencies, source)), len(looks.FindAll(currencies, translation)); c.strict && n > m {
 		return fmt.Errorf("%d signs of currencies, %d in the translation", n, m)
 	}
 	if wantNegative != gotNegative && !saysMinus(source) && !saysMinus(translation) {
@@ -63,6 +72,7 @@ func Compare(source, translation, from, to string) error {
 
 // comparison is how numbers are compared.
 type comparison struct {
+	looks  *char.Looks
 	words  bool // those in words, too
 	strict bool // small ones have to be there
 }
@@ -70,7 +80,8 @@ type comparison struct {
 // differences compares in two rounds: numbers as a whole, then those that are
 // left by their parts.
 func (c comparison) differences(want, got []numeral) (missing, fresh, repeated int) {
-	foundWant, foundGot := match(want, got)
+	foundWant, foundGot := c.match(want, got)
+	c.looks.Past(char.BetweenLooks) // what follows goes through long lists
 	leftWant, leftGot := left(want, foundWant), left(got, foundGot)
 	if slices.ContainsFunc(leftWant, numeral.isTime) && slices.ContainsFunc(leftGot, numeral.isTime) {
 		for i := range leftGot { // the digits of another time are no help
@@ -80,10 +91,12 @@ func (c comparison) differences(want, got []numeral) (missing, fresh, repeated i
 		}
 	}
 	partsWant, partsGot := parts(leftWant), parts(leftGot)
-	foundParts, foundGot := match(partsWant, partsGot)
+	foundParts, foundGot := c.match(partsWant, partsGot)
 
+	c.looks.Past(char.BetweenLooks)
 	values := map[string]bool{}
 	for _, n := range slices.Concat(want, parts(want)) {
+		c.looks.Past(1)
 		for _, reading := range n.readings {
 			values[reading] = true
 		}
@@ -92,6 +105,7 @@ func (c comparison) differences(want, got []numeral) (missing, fresh, repeated i
 	// New numbers in words, those that may be other words, and what may stand for one in words.
 	spelled, unsure, other := 0, 0, 0
 	for _, n := range left(partsGot, foundGot) {
+		c.looks.Past(1)
 		if n.isCount() {
 			other++
 		}
@@ -109,6 +123,7 @@ func (c comparison) differences(want, got []numeral) (missing, fresh, repeated i
 	}
 	one, small, words := 0, 0, 0
 	for _, n := range leftWant {
+		c.looks.Past(1)
 		count := max(1, len(n.parts))
 		whole := foundParts[:count]
 		foundParts = foundParts[count:]
@@ -187,11 +202,12 @@ func parts(list []numeral) []numeral {
 // match finds one of got for each of want that may mean the same. Those that have
 // one meaning choose first, then those that have more, then words; each takes a
 // word only where there are no digits.
-func match(want, got []numeral) (foundWant, foundGot []bool) {
+func (c comparison) match(want, got []numeral) (foundWant, foundGot []bool) {
 	foundWant, foundGot = make([]bool, len(want)), make([]bool, len(got))
 	at := map[string][]int{} // where each value is in got, words last
 	for _, words := range []bool{false, true} {
 		for i, n := range got {
+			c.looks.Past(1)
 			for _, reading := range n.readings {
 				if n.optional == words {
 					at[reading] = append(at[reading], i)
@@ -200,6 +216,7 @@ func match(want, got []numeral) (foundWant, foundGot []bool) {
 		}
 	}
 	take := func(n numeral) bool {
+		c.looks.Past(1)
 		for _, reading := range n.readings {
 			for len(at[reading]) > 0 {
 				i := at[reading][0]
@@ -235,9 +252,7 @@ func choosesAt(n numeral) int {
 	return 0
 }
 
-// countCurrencies counts the signs of currencies that stand beside numbers.
-func countCurrencies(text string) int { return len(currencies.FindAllStringIndex(text, -1)) }
-
+// currencies are signs of currencies that stand beside numbers.
 var currencies = regexp.MustCompile(`\p{Sc}[ \x{a0}\x{202f}]?\pN|\pN[ \x{a0}\x{202f}]?\p{Sc}`)
 
 func saysMinus(text string) bool {

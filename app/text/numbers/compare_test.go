@@ -103,7 +103,7 @@ func TestCompareNumbers(t *testing.T) {
 		{"MIX it, Mr. D", "egal", true},
 	} {
 		t.Run(test.source+" → "+test.translation, func(t *testing.T) {
-			err := Compare(test.source, test.translation, "", "")
+			err := Compare(t.Context(), test.source, test.translation, "", "")
 			if test.same {
 				assert.NoError(t, err)
 			} else {
@@ -114,9 +114,9 @@ func TestCompareNumbers(t *testing.T) {
 }
 
 func TestCompareNumbersSaysHowMany(t *testing.T) {
-	assert.EqualError(t, Compare("100, 200 and 300", "200, 200 und 5", "", ""),
+	assert.EqualError(t, Compare(t.Context(), "100, 200 and 300", "200, 200 und 5", "", ""),
 		"the numbers differ: 2 of 3 missing, 1 new, 1 repeated")
-	assert.EqualError(t, Compare("-15 and -16", "-15 und 16", "", ""),
+	assert.EqualError(t, Compare(t.Context(), "-15 and -16", "-15 und 16", "", ""),
 		"2 numbers with a minus sign, 1 in the translation")
 }
 
@@ -162,7 +162,7 @@ func TestCompareTimes(t *testing.T) {
 		{"at 10:30", "um 11:30 Uhr", false},
 		{"at 10:30 and 11:45", "um 10:45 und 11:30 Uhr", false},
 	} {
-		if err := Compare(test.source, test.translation, "", ""); test.same {
+		if err := Compare(t.Context(), test.source, test.translation, "", ""); test.same {
 			assert.NoError(t, err, test.translation)
 		} else {
 			assert.Error(t, err, test.translation)

@@ -14,7 +14,7 @@ func FuzzCompare(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, text string) {
 		for _, lang := range []string{"de", "ja", ""} {
-			require.NoError(t, Compare(text, text, lang, lang), "a text says what it says")
+			require.NoError(t, Compare(t.Context(), text, text, lang, lang), "a text says what it says")
 		}
 	})
 }

@@ -44,9 +44,11 @@ const largestSmall = 12
 
 // readNumbers returns the numbers of a text in a language, and how many have a minus
 // sign. Where the language is "", or one without a lexicon, those in words are left out.
-func readNumbers(text, lang string) (list []numeral, negative int) {
-	r := reader{text: plainNumbers(text), lexicon: lexicons()[lang]}
-	for r.pos < len(r.text) {
+func readNumbers(looks *char.Looks, text, lang string) (list []numeral, negative int) {
+	r := reader{text: plainNumbers(text), looks: looks, lexicon: lexicons()[lang]}
+	for at := 0; r.pos < len(r.text); {
+		looks.Past(1 + r.pos - at)
+		at = r.pos
 		c, size := char.Decode(r.text, r.pos)
 		word := r.inWord
 		r.inWord = char.IsWord(c)
@@ -128,6 +130,7 @@ func plainNumbers(text string) string {
 
 // reader goes over a text once.
 type reader struct {
+	looks  *char.Looks
 	text   string // as plainNumbers writes it
 	pos    int
 	inWord bool // the character before pos is part of a word
@@ -210,6 +213,7 @@ func (r *reader) groups() (groups []string, seps []byte) {
 	for {
 		group := digitsAt(r.text, r.pos)
 		groups, r.pos = append(groups, group), r.pos+len(group)
+		r.looks.Past(1 + len(group))
 		if r.pos == len(r.text) {
 			return groups, seps
 		}

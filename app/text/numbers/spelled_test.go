@@ -75,7 +75,7 @@ func TestCompareNumbersInWords(t *testing.T) {
 		{"en", "xx", "ten dogs", "5 Hunde", true},
 	} {
 		t.Run(test.source+" → "+test.translation, func(t *testing.T) {
-			err := Compare(test.source, test.translation, test.from, test.to)
+			err := Compare(t.Context(), test.source, test.translation, test.from, test.to)
 			if test.same {
 				assert.NoError(t, err)
 			} else {

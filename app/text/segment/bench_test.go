@@ -30,7 +30,7 @@ func BenchmarkSplit(b *testing.B) {
 			b.SetBytes(int64(len(text)))
 			b.ReportAllocs()
 			for b.Loop() {
-				Split(text, lang)
+				must(Split(lasting, text, lang))
 			}
 		})
 	}
@@ -38,12 +38,12 @@ func BenchmarkSplit(b *testing.B) {
 
 func BenchmarkJoin(b *testing.B) {
 	text := document("")
-	pieces := Split(text, "en")
+	pieces := must(Split(lasting, text, "en"))
 	own := texts(pieces)
 	b.SetBytes(int64(len(text)))
 	b.ReportAllocs()
 	for b.Loop() {
-		Join(pieces, own, "en", "ja")
+		must(Join(lasting, pieces, own, "en", "ja"))
 	}
 }
 
@@ -52,6 +52,6 @@ func BenchmarkFiner(b *testing.B) {
 	b.SetBytes(int64(len(text)))
 	b.ReportAllocs()
 	for b.Loop() {
-		Finer(text, "en")
+		must(Finer(lasting, text, "en"))
 	}
 }

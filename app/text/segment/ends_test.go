@@ -27,6 +27,6 @@ func TestEnds(t *testing.T) {
 		{"यह अच्छा है।", "hi", true},
 		{"هل أنت هنا؟", "ar", true},
 	} {
-		assert.Equal(t, test.want, Ends(test.text, test.lang), "%q in %s", test.text, test.lang)
+		assert.Equal(t, test.want, must(Ends(lasting, test.text, test.lang)), "%q in %s", test.text, test.lang)
 	}
 }

@@ -1,17 +1,20 @@
 package segment_test
 
 import (
+	"context"
 	"fmt"
 
 	"dragoman/app/text/segment"
 )
 
 func Example() {
-	pieces := segment.Split("## Notes\n- Dr. Wu came. Who else?\n", "en")
+	ctx := context.Background()
+	pieces, _ := segment.Split(ctx, "## Notes\n- Dr. Wu came. Who else?\n", "en")
 	for _, p := range pieces {
 		fmt.Printf("%t %q\n", p.Sentence, p.Text)
 	}
-	fmt.Printf("%q\n", segment.Join(pieces, []string{"笔记", "吴博士来了。", "还有谁？"}, "en", "zh"))
+	joined, _ := segment.Join(ctx, pieces, []string{"笔记", "吴博士来了。", "还有谁？"}, "en", "zh")
+	fmt.Printf("%q\n", joined)
 	// Output:
 	// false "## "
 	// true "Notes"
@@ -24,7 +27,8 @@ func Example() {
 }
 
 func ExampleFiner() {
-	for _, p := range segment.Finer("When it rains in the town, we do not go out.", "en") {
+	pieces, _ := segment.Finer(context.Background(), "When it rains in the town, we do not go out.", "en")
+	for _, p := range pieces {
 		fmt.Printf("%t %q\n", p.Sentence, p.Text)
 	}
 	// Output:

@@ -1,6 +1,7 @@
 package segment
 
 import (
+	"context"
 	"math"
 	"strings"
 	"unicode"
@@ -19,10 +20,17 @@ import (
 // given, unless that is a single character, which comes back as it is. Whoever needs
 // parts of at most some size calls Finer again for the parts that are larger; the
 // depth of that is logarithmic.
-func Finer(sentence, lang string) []Piece {
-	f := finer{text: sentence, rules: rulesOf(lang), cost: math.Inf(1)}
+func Finer(ctx context.Context, sentence, lang string) ([]Piece, error) {
+	return split(ctx, sentence, lang, (*splitter).halve)
+}
+
+// halve finds the two sentences that the text is cut into.
+func (s *splitter) halve() {
+	sentence := s.text
+	f := finer{text: sentence, rules: s.rules, cost: math.Inf(1)}
 	start, end := -1, 0 // from the first character that shows to behind the last one so far
 	for characters := graphemes.FromString(sentence); characters.Next(); {
+		s.looks.Past(characters.End() - characters.Start())
 		if strings.TrimFunc(characters.Value(), hidden) == "" {
 			continue
 		}
@@ -33,10 +41,9 @@ func Finer(sentence, lang string) []Piece {
 		}
 		end = characters.End()
 	}
-	var spans []span
 	add := func(from, to int) {
 		if hasLetter(sentence[from:to]) {
-			spans = append(spans, span{from, to})
+			s.spans = append(s.spans, span{from, to})
 		}
 	}
 	switch {
@@ -47,7 +54,6 @@ func Finer(sentence, lang string) []Piece {
 		add(start, f.end)
 		add(f.next, end)
 	}
-	return pieces(sentence, spans)
 }
 
 // hidden says whether a rune at the ends of a sentence is not translated.

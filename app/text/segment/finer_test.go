@@ -54,7 +54,7 @@ func TestFiner(t *testing.T) {
 					want = append(want, part)
 				}
 			}
-			pieces := Finer(text, test.lang)
+			pieces := must(Finer(lasting, text, test.lang))
 			checkPieces(t, text, pieces)
 			assert.Equal(t, want, texts(pieces))
 		})
@@ -69,7 +69,7 @@ func TestFinerIsLogarithmic(t *testing.T) {
 		var cut func(s string, depth int)
 		cut = func(s string, depth int) {
 			most = max(most, depth)
-			for _, part := range texts(Finer(s, "en")) {
+			for _, part := range texts(must(Finer(lasting, s, "en"))) {
 				if len(part) < len(s) && len(part) > 100 {
 					cut(part, depth+1)
 				}
@@ -85,7 +85,7 @@ func FuzzFiner(f *testing.F) {
 		f.Add(seed, "en")
 	}
 	f.Fuzz(func(t *testing.T, text, lang string) {
-		pieces := Finer(text, lang)
+		pieces := must(Finer(lasting, text, lang))
 		checkPieces(t, text, pieces)
 		starts := map[int]bool{}
 		count := 0

@@ -35,10 +35,10 @@ func FuzzSplit(f *testing.F) {
 		f.Add(rule.marked, rule.lang)
 	}
 	f.Fuzz(func(t *testing.T, text, lang string) {
-		pieces := Split(text, lang)
+		pieces := must(Split(lasting, text, lang))
 		checkPieces(t, text, pieces)
 		checkSentences(t, pieces)
-		wrapped := SplitWrapped(text, lang)
+		wrapped := must(SplitWrapped(lasting, text, lang))
 		checkPieces(t, text, wrapped)
 		if !strings.ContainsAny(text, "\n\r\v\f\u0085\u2028\u2029") {
 			assert.Equal(t, pieces, wrapped)
@@ -57,8 +57,8 @@ func between(unit string, size int) string {
 
 // both does with a text what a service does.
 func both(text string) {
-	Join(Split(text, "en"), nil, "en", "ja")
-	Finer(text, "en")
+	must(Join(lasting, must(Split(lasting, text, "en")), nil, "en", "ja"))
+	must(Finer(lasting, text, "en"))
 }
 
 func TestWorkIsLinear(t *testing.T) {
@@ -81,7 +81,7 @@ func BenchmarkExponent(b *testing.B) {
 // A text of a single unit loses nothing but spaces.
 func TestLongTextsStayWhole(t *testing.T) {
 	check := func(unit, text string) {
-		joined := Join(Split(text, "en"), nil, "en", "ja")
+		joined := must(Join(lasting, must(Split(lasting, text, "en")), nil, "en", "ja"))
 		assert.Equal(t, len(withoutSpaces(text)), len(withoutSpaces(joined)), "%d bytes of %q", len(text), unit)
 	}
 	for _, unit := range long {

@@ -1,10 +1,13 @@
 package segment
 
 import (
+	"context"
 	"regexp"
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"dragoman/app/text/char"
 )
 
 // Join puts translations where the sentences of the pieces are, in their order.
@@ -18,11 +21,17 @@ import (
 //
 // Where from is to and the translations are the sentences, Join is the inverse of
 // [Split] and of [Finer].
-func Join(pieces []Piece, translations []string, from, to string) string {
+func Join(ctx context.Context, pieces []Piece, translations []string, from, to string) (joined string, err error) {
+	err = char.Look(ctx, func(l *char.Looks) { joined = join(l, pieces, translations, from, to) })
+	return joined, err
+}
+
+func join(looks *char.Looks, pieces []Piece, translations []string, from, to string) string {
 	source, target := spacingOf(from), spacingOf(to)
 	var b strings.Builder
 	last := "" // the translation right before
 	for i, p := range pieces {
+		looks.Past(len(p.Text))
 		if !p.Sentence {
 			inside := i > 0 && pieces[i-1].Sentence && i+1 < len(pieces) && pieces[i+1].Sentence
 			b.WriteString(gap(p.Text, last, source, target, inside))

@@ -38,7 +38,7 @@ func TestJoin(t *testing.T) {
 		{"empty translations", "en", "ja", "One. Two.", []string{"", ""}, " "},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			assert.Equal(t, test.want, Join(Split(test.text, test.from), test.translations, test.from, test.to))
+			assert.Equal(t, test.want, must(Join(lasting, must(Split(lasting, test.text, test.from)), test.translations, test.from, test.to)))
 		})
 	}
 }
@@ -53,7 +53,7 @@ func TestJoinFiner(t *testing.T) {
 		{"between both without spaces", "zh", "ja", "今天天气很好我们走吧", "PARTPART"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			assert.Equal(t, test.want, Join(Finer(test.text, test.from), []string{"PART", "PART"}, test.from, test.to))
+			assert.Equal(t, test.want, must(Join(lasting, must(Finer(lasting, test.text, test.from)), []string{"PART", "PART"}, test.from, test.to)))
 		})
 	}
 }
@@ -63,12 +63,12 @@ func FuzzJoin(f *testing.F) {
 		f.Add(seed, "en", "ja")
 	}
 	f.Fuzz(func(t *testing.T, text, from, to string) {
-		pieces := Split(text, from)
+		pieces := must(Split(lasting, text, from))
 		own := texts(pieces)
-		assert.Equal(t, text, Join(pieces, own, from, from))
-		assert.Equal(t, text, Join(pieces, nil, to, to))
+		assert.Equal(t, text, must(Join(lasting, pieces, own, from, from)))
+		assert.Equal(t, text, must(Join(lasting, pieces, nil, to, to)))
 		// Elsewhere, only white space changes.
-		assert.Equal(t, withoutSpaces(text), withoutSpaces(Join(pieces, own, from, to)))
+		assert.Equal(t, withoutSpaces(text), withoutSpaces(must(Join(lasting, pieces, own, from, to))))
 	})
 }
 

@@ -33,6 +33,7 @@ func (s *splitter) line(start, end int) {
 	}
 	for i := start; i < end; {
 		r, w := char.Decode(s.text[:end], i)
+		s.looks.Past(w)
 		switch {
 		case wordly(r), count == 0 && unicode.IsMark(r): // a mark belongs to its letter
 			if count >= longFill {

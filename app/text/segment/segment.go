@@ -21,10 +21,12 @@
 // [SplitWrapped], and lose the line ends inside of sentences.
 //
 // All functions are safe for concurrent use, take time that is linear in the length
-// of their input, and accept any string: what is not UTF-8 passes through.
+// of their input, and accept any string: what is not UTF-8 passes through. Those with a context look at it as they go through
+// a text, and fail with its error.
 package segment
 
 import (
+	"context"
 	"unicode"
 	"unicode/utf8"
 
@@ -45,32 +47,45 @@ type Piece struct {
 // "zh"; where it is "", English is assumed, and where it is
 // unknown, what most languages have in common.
 // The pieces share the memory of the text. An empty text has none.
-func Split(text, lang string) []Piece {
-	s := splitter{text: text, rules: rulesOf(lang)}
-	for start := 0; start < len(text); {
-		end, next := lineEnd(text, start)
-		s.line(start, end)
-		start = next
-	}
-	return pieces(text, s.spans)
+func Split(ctx context.Context, text, lang string) ([]Piece, error) {
+	return split(ctx, text, lang, func(s *splitter) {
+		for start := 0; start < len(text); {
+			end, next := lineEnd(text, start)
+			s.looks.Past(next - start)
+			s.line(start, end)
+			start = next
+		}
+	})
+}
+
+// split returns the pieces of a text whose sentences find finds.
+func split(ctx context.Context, text, lang string, find func(s *splitter)) (list []Piece, err error) {
+	err = char.Look(ctx, func(l *char.Looks) {
+		s := splitter{text: text, rules: rulesOf(lang), looks: l}
+		find(&s)
+		list = s.pieces()
+	})
+	return list, err
 }
 
 // span is a sentence's place in the text, in bytes.
 type span struct{ start, end int }
 
 // pieces are the spans, which are in order, and what is between them.
-func pieces(text string, spans []span) []Piece {
+func (s *splitter) pieces() []Piece {
+	text := s.text
 	if text == "" {
 		return nil
 	}
-	list := make([]Piece, 0, 2*len(spans)+1)
+	list := make([]Piece, 0, 2*len(s.spans)+1)
 	at := 0
-	for _, s := range spans {
-		if s.start > at {
-			list = append(list, Piece{Text: text[at:s.start]})
+	for _, sentence := range s.spans {
+		s.looks.Past(1)
+		if sentence.start > at {
+			list = append(list, Piece{Text: text[at:sentence.start]})
 		}
-		list = append(list, Piece{Text: text[s.start:s.end], Sentence: true})
-		at = s.end
+		list = append(list, Piece{Text: text[sentence.start:sentence.end], Sentence: true})
+		at = sentence.end
 	}
 	if at < len(text) {
 		list = append(list, Piece{Text: text[at:]})
@@ -82,6 +97,7 @@ func pieces(text string, spans []span) []Piece {
 type splitter struct {
 	text  string
 	rules *rules
+	looks *char.Looks
 	spans []span
 
 	brackets bool // whether the current line has an opening bracket
@@ -117,6 +133,7 @@ func (s *splitter) sentence(start, end int) {
 	var before rune
 	for i, from := start, start; i < end; {
 		r, w := char.Decode(s.text, i)
+		s.looks.Past(w)
 		if unicode.IsSpace(r) && i-from >= target && end-i >= target/2 && unspaced(before) {
 			if next, _ := char.Decode(s.text, i+w); unspaced(next) {
 				s.add(from, i)
@@ -173,9 +190,14 @@ func trimLeft(text string, start, end int) int {
 // Ends says whether the last sentence of a text is at its end, however the text goes on in another
 // sentence: its end has a mark that is not the full stop of an abbreviation, or a line end is behind
 // it. A text without a sentence has none that is not at its end. lang is as for [Split].
-func Ends(text, lang string) bool {
+func Ends(ctx context.Context, text, lang string) (bool, error) {
 	const another = "The" // in any script: a capital letter, and no abbreviation
-	return countSentences(Split(text+" "+another, lang)) > countSentences(Split(text, lang))
+	long, err := Split(ctx, text+" "+another, lang)
+	if err != nil {
+		return false, err
+	}
+	short, err := Split(ctx, text, lang)
+	return countSentences(long) > countSentences(short), err
 }
 
 func countSentences(pieces []Piece) (n int) {

@@ -65,7 +65,7 @@ func TestSplitWrapped(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			text := strings.NewReplacer("⟦", "", "⟧", "").Replace(test.marked)
-			pieces := SplitWrapped(text, test.lang)
+			pieces := must(SplitWrapped(lasting, text, test.lang))
 			checkPieces(t, text, pieces)
 			var marked strings.Builder
 			for _, p := range pieces {
@@ -117,7 +117,7 @@ func TestSplitLayout(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			text := strings.NewReplacer("⟦", "", "⟧", "").Replace(test.marked)
-			pieces := Split(text, test.lang)
+			pieces := must(Split(lasting, text, test.lang))
 			checkPieces(t, text, pieces)
 			checkSentences(t, pieces)
 			var marked strings.Builder
@@ -239,7 +239,7 @@ func TestSplitSentences(t *testing.T) {
 				start, end := trim(sentence, 0, len(sentence))
 				want = append(want, sentence[start:end])
 			}
-			pieces := Split(text, test.lang)
+			pieces := must(Split(lasting, text, test.lang))
 			checkPieces(t, text, pieces)
 			checkSentences(t, pieces)
 			if test.lang == "es" || test.lang == "ru" { // dashes at the start of a line are markers
@@ -264,7 +264,7 @@ func TestSplitLongThai(t *testing.T) {
 		{"spaces around Latin words only", strings.Repeat(clause+" ok ", 9), []int{9}},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			pieces := Split(test.text, "th")
+			pieces := must(Split(lasting, test.text, "th"))
 			checkPieces(t, test.text, pieces)
 			var got []int
 			for _, s := range texts(pieces) {

@@ -17,10 +17,12 @@ import (
 // 15 instead of 17 and takes three to five times as long. Both are quadratic in runs of
 // white space and of closing marks, which longFill keeps short.
 func (s *splitter) cell(start, end int) {
-	c := cell{text: s.text[start:end], rules: s.rules, brackets: s.brackets, standard: boundaries{text: s.text[start:end]}}
+	c := cell{text: s.text[start:end], rules: s.rules, brackets: s.brackets, standard: boundaries{text: s.text[start:end], looks: s.looks}}
 	letters := false // in the current sentence
 	var before rune
-	for i := 0; i < len(c.text); {
+	for i, at := 0, 0; i < len(c.text); {
+		s.looks.Past(i - at)
+		at = i
 		r, w := char.Decode(c.text, i)
 		if !c.ends(r, before) {
 			letters = letters || letter(r)
@@ -49,6 +51,7 @@ type cell struct {
 
 // boundaries are those of UAX #29, found as far as they are asked for.
 type boundaries struct {
+	looks    *char.Looks
 	text     string
 	iterator *sentences.Iterator[string] // nil before the first question
 	at       int                         // the last one that was found
@@ -61,6 +64,7 @@ func (u *boundaries) between(a, b int) bool {
 	}
 	for u.at < a && u.iterator.Next() {
 		u.at = u.iterator.End()
+		u.looks.Past(1)
 	}
 	return u.at >= a && u.at <= b
 }

@@ -1,6 +1,7 @@
 package segment
 
 import (
+	"context"
 	"strings"
 	"unicode"
 )
@@ -8,22 +9,25 @@ import (
 // SplitWrapped is [Split] for text that was wrapped by hand: a line end, with the white
 // space around it, is one space, and ends no sentence. All lines are one, so that only
 // the first may have a marker.
-func SplitWrapped(text, lang string) []Piece {
-	line, joints := unwrap(text)
-	s := splitter{text: line, rules: rulesOf(lang)}
-	s.line(0, len(line))
-	lost := 0 // bytes of text that line lacks so far
-	place := func(at int) int {
-		for len(joints) > 0 && joints[0].at <= at {
-			lost, joints = joints[0].lost, joints[1:]
+func SplitWrapped(ctx context.Context, text, lang string) ([]Piece, error) {
+	return split(ctx, text, lang, func(s *splitter) {
+		line, joints := s.unwrap()
+		s.text = line
+		s.line(0, len(line))
+		s.text = text
+		lost := 0 // bytes of text that line lacks so far
+		place := func(at int) int {
+			for len(joints) > 0 && joints[0].at <= at {
+				lost, joints = joints[0].lost, joints[1:]
+			}
+			return at + lost
 		}
-		return at + lost
-	}
-	for i, span := range s.spans {
-		s.spans[i].start = place(span.start)
-		s.spans[i].end = place(span.end)
-	}
-	return pieces(text, s.spans)
+		for i, span := range s.spans {
+			s.looks.Past(1)
+			s.spans[i].start = place(span.start)
+			s.spans[i].end = place(span.end)
+		}
+	})
 }
 
 // joint is a place of a line where two were joined.
@@ -32,11 +36,13 @@ type joint struct {
 	lost int // bytes of the text up to here that the line lacks
 }
 
-// unwrap makes one line of the lines of a text.
-func unwrap(text string) (line string, joints []joint) {
+// unwrap makes one line of the lines of the text.
+func (s *splitter) unwrap() (line string, joints []joint) {
+	text := s.text
 	var out strings.Builder
 	for start := 0; start < len(text); {
 		end, next := lineEnd(text, start)
+		s.looks.Past(next - start)
 		if next == end {
 			out.WriteString(text[start:])
 			break

@@ -1,9 +1,12 @@
 package wrap
 
 import (
+	"context"
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"dragoman/app/text/char"
 )
 
 // Atom is a part of a text that no line end goes into.
@@ -14,7 +17,12 @@ type Atom struct {
 }
 
 // Atoms cuts a text at spaces outside of tags; with ideographs also between those.
-func Atoms(text string, ideographs bool) (list []Atom) {
+func Atoms(ctx context.Context, text string, ideographs bool) (list []Atom, err error) {
+	err = char.Look(ctx, func(l *char.Looks) { list = atoms(l, text, ideographs) })
+	return list, err
+}
+
+func atoms(looks *char.Looks, text string, ideographs bool) (list []Atom) {
 	var a Atom
 	depth, start := 0, 0
 	lastClose := strings.LastIndexAny(text, "}>")
@@ -26,6 +34,7 @@ func Atoms(text string, ideographs bool) (list []Atom) {
 		a = Atom{Space: space}
 	}
 	for i, r := range text {
+		looks.Past(1)
 		switch {
 		case (r == '<' || r == '{') && i < lastClose:
 			depth++
@@ -55,10 +64,16 @@ func isIdeograph(r rune) bool {
 
 // Fill puts atoms into lines of at most some characters; one that is longer has a line of its own. mayStart
 // says whether an atom may start a line; nil: any may.
-func Fill(list []Atom, width int, mayStart func(string) bool) (lines []string) {
+func Fill(ctx context.Context, list []Atom, width int, mayStart func(string) bool) (lines []string, err error) {
+	err = char.Look(ctx, func(l *char.Looks) { lines = fill(l, list, width, mayStart) })
+	return lines, err
+}
+
+func fill(looks *char.Looks, list []Atom, width int, mayStart func(string) bool) (lines []string) {
 	var line strings.Builder
 	used := 0
 	for i, a := range list {
+		looks.Past(len(a.Text))
 		space := 0
 		if a.Space {
 			space = 1

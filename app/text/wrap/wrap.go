@@ -6,12 +6,14 @@
 package wrap
 
 import (
+	"context"
 	"iter"
 	"regexp"
-	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"dragoman/app/text/char"
 )
 
 // Mode says whether a text is wrapped: whether a line end is only the end of the place for words.
@@ -52,46 +54,74 @@ func Lines(text, ends string) iter.Seq[Line] {
 }
 
 // Paragraphs are all lines of a text, those together that one text goes on through: where it is wrapped, as it clearly is
-// or as the mode says.
-func Paragraphs(text string, m Mode) iter.Seq[Paragraph] {
-	return func(yield func(Paragraph) bool) {
-		lines := make([]Line, 0, strings.Count(text, "\n")+1) // 16 bytes each
-		lines = slices.AppendSeq(lines, Lines(text, "\r\n"))
-		width, ok := 0, false
-		if m == Auto {
-			width, ok = widthOf(text, lines)
-		}
-		goes := func(l, next Line) bool {
-			if m == On {
-				return startsNothing(text, l, next)
-			}
-			return ok && goesOn(text, l, next, width)
-		}
-		for i := 0; i < len(lines); {
-			end := i + 1
-			for end < len(lines) && goes(lines[end-1], lines[end]) {
-				end++
-			}
-			for k := i; k < end; k++ { // without their indentation
-				raw := text[lines[k].Start:lines[k].End]
-				lines[k].Start = lines[k].End - len(strings.TrimLeft(raw, " \t"))
-			}
-			if !yield(Of(text, lines[i:end])) {
+// or as the mode says. The last one has an error where ctx ends.
+func Paragraphs(ctx context.Context, text string, m Mode) iter.Seq2[Paragraph, error] {
+	return func(yield func(Paragraph, error) bool) {
+		t := lined{text: text, mode: m}
+		err := char.Look(ctx, t.read)
+		for i := 0; i < len(t.lines) && err == nil; {
+			var p Paragraph
+			err = char.Look(ctx, func(l *char.Looks) { p, i = t.paragraph(l, i) })
+			if err == nil && !yield(p, nil) {
 				return
 			}
-			i = end
+		}
+		if err != nil {
+			yield(Paragraph{}, err)
 		}
 	}
 }
 
-// Wrapped are the paragraphs of a text that are wrapped, in order.
-func Wrapped(text string, m Mode) iter.Seq[Paragraph] {
-	return func(yield func(Paragraph) bool) {
+// lined is a text in lines.
+type lined struct {
+	text  string
+	mode  Mode
+	lines []Line
+	width int
+	clear bool // it is wrapped at the width
+}
+
+func (t *lined) read(looks *char.Looks) {
+	t.lines = make([]Line, 0, strings.Count(t.text, "\n")+1) // 16 bytes each
+	for l := range Lines(t.text, "\r\n") {
+		looks.Past(1 + l.End - l.Start)
+		t.lines = append(t.lines, l)
+	}
+	if t.mode == Auto {
+		t.width, t.clear = widthOf(looks, t.text, t.lines)
+	}
+}
+
+// goes says whether a line goes on in the next one.
+func (t *lined) goes(l, next Line) bool {
+	if t.mode == On {
+		return startsNothing(t.text, l, next)
+	}
+	return t.clear && goesOn(t.text, l, next, t.width)
+}
+
+// paragraph is the one that line i starts, and the line behind it.
+func (t *lined) paragraph(looks *char.Looks, i int) (p Paragraph, end int) {
+	end = i + 1
+	for end < len(t.lines) && t.goes(t.lines[end-1], t.lines[end]) {
+		looks.Past(t.lines[end].End - t.lines[end].Start)
+		end++
+	}
+	for k := i; k < end; k++ { // without their indentation
+		raw := t.text[t.lines[k].Start:t.lines[k].End]
+		t.lines[k].Start = t.lines[k].End - len(strings.TrimLeft(raw, " \t"))
+	}
+	return of(looks, t.text, t.lines[i:end]), end
+}
+
+// Wrapped are the paragraphs of a text that are wrapped, in order. The last one has an error where ctx ends.
+func Wrapped(ctx context.Context, text string, m Mode) iter.Seq2[Paragraph, error] {
+	return func(yield func(Paragraph, error) bool) {
 		if m == Off || !strings.Contains(text, "\n") {
 			return
 		}
-		for p := range Paragraphs(text, m) {
-			if p.lines > 1 && !yield(p) {
+		for p, err := range Paragraphs(ctx, text, m) {
+			if (p.lines > 1 || err != nil) && !yield(p, err) {
 				return
 			}
 		}
@@ -103,8 +133,9 @@ const leastWidth, mostWidth, leastWrapped = 40, 120, 3
 
 // widthOf is the width that a text is wrapped at, the longest line's; false where it is not clearly wrapped: nine in ten
 // of the lines that another one follows had no place for its first word.
-func widthOf(text string, lines []Line) (width int, ok bool) {
+func widthOf(looks *char.Looks, text string, lines []Line) (width int, ok bool) {
 	for _, l := range lines {
+		looks.Past(1 + l.End - l.Start)
 		width = max(width, utf8.RuneCountInString(text[l.Start:l.End]))
 	}
 	if width < leastWidth || width > mostWidth {
@@ -112,6 +143,7 @@ func widthOf(text string, lines []Line) (width int, ok bool) {
 	}
 	followed, full := 0, 0
 	for i, l := range lines[:max(0, len(lines)-1)] {
+		looks.Past(1 + l.End - l.Start)
 		switch {
 		case goesOn(text, l, lines[i+1], width):
 			full++
@@ -156,10 +188,11 @@ func goesOn(text string, l, next Line, width int) bool {
 	return utf8.RuneCountInString(strings.TrimRight(text[l.Start:l.End], " \t"))+1+utf8.RuneCountInString(word) > width
 }
 
-// Join makes one line of lines without white space at their ends.
-func Join(lines []string) string {
+// join makes one line of lines without white space at their ends.
+func join(looks *char.Looks, lines []string) string {
 	var out strings.Builder
 	for i, line := range lines {
+		looks.Past(1)
 		if i > 0 && !WithoutSpace(lines[i-1], line) {
 			out.WriteByte(' ')
 		}

@@ -10,7 +10,7 @@ import (
 
 // A heading right above what it is of belongs to no paragraph, and says nothing of whether the text is wrapped.
 func TestHeadings(t *testing.T) {
-	body := strings.Join(Fill(Atoms("It was a bright cold day in April and the clocks were striking thirteen. Nobody looked up, for the wind was cold and full of dust that day in the old street.", false), 60, nil), "\n")
+	body := strings.Join(fill(nil, atoms(nil, "It was a bright cold day in April and the clocks were striking thirteen. Nobody looked up, for the wind was cold and full of dust that day in the old street.", false), 60, nil), "\n")
 	for name, c := range map[string]struct {
 		heading   string
 		isWrapped bool
@@ -23,7 +23,8 @@ func TestHeadings(t *testing.T) {
 	} {
 		text := strings.Repeat(c.heading+"\n"+body+"\n\n", 4)
 		var got []string
-		for p := range Paragraphs(text, Auto) {
+		for p, err := range Paragraphs(t.Context(), text, Auto) {
+			assert.NoError(t, err)
 			got = append(got, p.Text)
 		}
 		whole := strings.ReplaceAll(body, "\n", " ")
@@ -35,8 +36,8 @@ func TestHeadings(t *testing.T) {
 func TestWidth(t *testing.T) {
 	prose := strings.TrimSpace(strings.Repeat("It was a bright cold day in April and the clocks were striking thirteen. ", 12))
 	for _, width := range []int{45, 72, 80, 100} {
-		text := strings.Join(Fill(Atoms(prose, false), width, nil), "\n")
-		got, ok := widthOf(text, slices.Collect(Lines(text, "\n")))
+		text := strings.Join(fill(nil, atoms(nil, prose, false), width, nil), "\n")
+		got, ok := widthOf(nil, text, slices.Collect(Lines(text, "\n")))
 		assert.True(t, ok, width)
 		assert.InDelta(t, width, got, 10)
 	}
@@ -48,7 +49,7 @@ func TestWidth(t *testing.T) {
 		"Japanese":  strings.Repeat(strings.Repeat("吾輩は猫である", 7)+"\n", 9),
 		"poem":      "Shall I compare thee to a summer's day\nThou art\nmore lovely and more temperate than that\nRough winds\ndo shake the darling buds of May and so\n",
 	} {
-		_, ok := widthOf(text, slices.Collect(Lines(text, "\n")))
+		_, ok := widthOf(nil, text, slices.Collect(Lines(text, "\n")))
 		assert.False(t, ok, name)
 	}
 }

@@ -83,7 +83,11 @@ func translateAll(call *dialect.Call, orders []order, answer func(text, name str
 		}
 		if o.from == translate.Auto {
 			code := dialect.SourceOf(of(0))
-			items[i].Detected = &detected{spelling().Of(code), call.Confidence(o.format.Prose(o.text), code)}
+			confidence, err := call.Confidence(o.format, o.text, code)
+			if err != nil {
+				return nil, err
+			}
+			items[i].Detected = &detected{spelling().Of(code), confidence}
 		}
 		for n, name := range o.names {
 			items[i].Translations = append(items[i].Translations, answer(of(n).Text, strings.TrimSpace(name)))

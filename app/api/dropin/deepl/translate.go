@@ -43,7 +43,11 @@ func serveTranslation(call *dialect.Call) (any, error) {
 	for i, r := range results {
 		out.Translations[i] = translation{DetectedSourceLanguage: code(dialect.SourceOf(r)), Text: o.ignored.unmark(r.Text), ModelTypeUsed: o.model}
 		if o.billed {
-			out.Translations[i].BilledCharacters = new(o.format.Characters(texts[i]))
+			n, err := o.format.Characters(call.Context.Request.Context(), texts[i])
+			if err != nil {
+				return nil, err
+			}
+			out.Translations[i].BilledCharacters = &n
 		}
 	}
 	return out, nil

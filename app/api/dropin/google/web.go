@@ -56,22 +56,24 @@ func serveWeb(call *dialect.Call) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	answer := webAnswerOf(call, from, texts[0], results[0])
-	if named {
-		return answer, nil
+	answer, err := webAnswerOf(call, from, texts[0], results[0])
+	if named || err != nil {
+		return answer, err
 	}
 	return answer.list(), nil
 }
 
 // webAnswerOf makes the answer to a request for a text from a language.
-func webAnswerOf(call *dialect.Call, from, text string, r translate.Result) webAnswer {
+func webAnswerOf(call *dialect.Call, from, text string, r translate.Result) (answer webAnswer, err error) {
 	source, confidence := dialect.SourceOf(r), 1.0
 	if from == translate.Auto {
-		confidence = call.Confidence(text, source)
+		if confidence, err = call.Confidence(translate.Text, text, source); err != nil {
+			return answer, err
+		}
 	}
 	source = dialect.Regional().Of(source)
 	return webAnswer{
 		Sentences: []webSentence{{r.Text, text}}, Source: source, Confidence: confidence,
 		Detected: webDetected{[]string{source}, []float64{confidence}, []string{source}},
-	}
+	}, nil
 }

@@ -40,7 +40,11 @@ func serveTranslation(call *dialect.Call) (any, error) {
 	if from == translate.Auto {
 		for i, r := range results {
 			code := dialect.SourceOf(r)
-			detected = append(detected, detection{percent(call.Confidence(format.Prose(texts[i]), code)), code})
+			confidence, err := call.Confidence(format, texts[i], code)
+			if err != nil {
+				return nil, err
+			}
+			detected = append(detected, detection{percent(confidence), code})
 		}
 	}
 	var others [][]string
