@@ -94,7 +94,7 @@ func (t *Turns) do(ctx context.Context, w *turn, work func(ctx context.Context) 
 		return 0, work(ctx)
 	}
 	if t != nil {
-		defer w.leave()
+		defer func() { w.leave(ctx) }()
 		if err := w.wait(ctx, false); err != nil {
 			return 0, err
 		}
@@ -155,7 +155,7 @@ func Work(ctx context.Context, n int) error {
 	if w.done += int64(n); w.of == nil || time.Since(w.begun) < timeSlice {
 		return nil
 	}
-	w.leave()
+	w.leave(ctx)
 	return w.wait(ctx, true)
 }
 
@@ -176,10 +176,14 @@ func (w *turn) wait(ctx context.Context, goesOn bool) error {
 	}
 }
 
-// leave ends the turn, after which there is a rest.
-func (w *turn) leave() {
+// leave ends the turn, after which there is a rest, unless the work was given up: others go on at once then.
+func (w *turn) leave(ctx context.Context) {
+	rest := w.of.rest
+	if ctx.Err() != nil {
+		rest = 0
+	}
 	if w.state != away {
-		w.end(time.Since(w.begun), w.of.rest)
+		w.end(time.Since(w.begun), rest)
 	}
 }
 

@@ -109,6 +109,42 @@ func TestTurnsEndWithTheirContext(t *testing.T) {
 	})
 }
 
+// A work that is given up ends its turn without a rest: whoever waits goes on at once, however long the slice was.
+func TestTurnsOfWorksThatAreGivenUp(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		turns := newTurns(1)
+		turns.rest = 3
+		for _, caller := range []string{"a", "b"} {
+			turns.charge(caller, mostUsed, false) // or it would begin aside
+		}
+		ctx, cancel := context.WithCancel(t.Context())
+		var both sync.WaitGroup
+		both.Go(func() {
+			_, err := turns.Do(ctx, "a", func(ctx context.Context) error {
+				<-ctx.Done()
+				return ctx.Err()
+			})
+			assert.ErrorIs(t, err, context.Canceled)
+		})
+		synctest.Wait()
+		var begun time.Time
+		both.Go(func() {
+			_, err := turns.Do(t.Context(), "b", func(context.Context) error {
+				begun = time.Now()
+				return nil
+			})
+			assert.NoError(t, err)
+		})
+		time.Sleep(time.Minute)
+		ended := time.Now()
+		cancel()
+		both.Wait()
+		assert.Equal(t, ended, begun)
+		time.Sleep(time.Second) // the last rest
+		assert.Zero(t, turns.atWork())
+	})
+}
+
 // However many works others have, of whatever length, who has used little works at once. Who has used much waits, and no
 // more than one of these works at a time.
 func TestWhoUsesLittleDoesNotWait(t *testing.T) {
