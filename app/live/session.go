@@ -187,6 +187,10 @@ func (x *Session) onEdit(list []Edit) {
 	} else {
 		x.pause.Reset(x.service.cfg.Pause)
 	}
+	if x.cutting != nil && !x.uncut {
+		x.uncut = true
+		x.cutting()
+	}
 	if x.inflight != nil && x.inflight.edit(list) && !x.spared {
 		x.spared, x.inflight.dropped = true, true
 		x.inflight.cancel()
@@ -231,6 +235,9 @@ func (x *Session) End(reason Reason) {
 	}
 	x.reason = reason
 	close(x.over)
+	if x.cutting != nil {
+		x.cutting()
+	}
 	if x.inflight != nil {
 		x.inflight.cancel()
 	}

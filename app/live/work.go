@@ -26,6 +26,8 @@ type schedule struct {
 	spared   bool      // the request before was cancelled: this one is not
 	retry    *time.Timer
 	backOff  time.Duration // before the next retry
+	cutting  func()        // ends the cutting of a text; nil: none is being cut
+	uncut    bool          // the cutting before was ended by an edit: this one is not
 	resting  bool          // it was told to come back later: until then edits are merged
 	edited   time.Time     // when the first edit came that nothing has come of yet; zero: none
 }
@@ -64,7 +66,7 @@ func (x *Session) step() (more bool) {
 		return err
 	})
 	if err == nil && f == nil {
-		return false
+		return x.dirty
 	}
 	if err == nil {
 		x.inflight = f
@@ -79,14 +81,16 @@ func (x *Session) step() (more bool) {
 // look cuts the text if it has changed, shows what is known of it, and returns what to have translated
 // now; nil where there is nothing.
 func (x *Session) look() (*inflight, error) {
-	if x.dirty {
-		req := x.req
-		req.Records = []translate.Record{{Text: x.text.string}}
-		cut, err := x.translator.Cut(context.Background(), req)
-		if err != nil {
+	for x.dirty && x.reason == "" {
+		taken := x.taken
+		cut, ended, err := x.cut()
+		switch {
+		case ended: // with the session, or the text is another
+			continue
+		case err != nil:
 			return nil, err
 		}
-		x.dirty, x.shown = false, x.taken
+		x.dirty, x.shown, x.uncut = x.taken > taken, taken, false
 		x.document.match(cut)
 		x.document.announce()
 		if refused, told := errors.AsType[*translate.Error](x.problem); cut.Unsupported != nil {
@@ -94,9 +98,30 @@ func (x *Session) look() (*inflight, error) {
 		} else if told && refused.Code == translate.CodeUnsupportedSource {
 			x.tellProblem(nil)
 		}
+		break // what was edited meanwhile is seen after this
+	}
+	if x.reason != "" {
+		return nil, nil
 	}
 	x.show()
 	return x.next(), nil
+}
+
+// cut cuts the text as it is now. Others may edit it meanwhile, which ends the cutting, but not twice in a row, and end the
+// session, which does. mu is released meanwhile.
+func (x *Session) cut() (cut translate.Cut, ended bool, err error) {
+	req := x.req
+	req.Records = []translate.Record{{Text: x.text.string}}
+	ctx, cancel := context.WithCancel(context.Background())
+	defer cancel()
+	x.cutting = cancel
+	x.mu.Unlock()
+	defer func() {
+		x.mu.Lock()
+		x.cutting = nil
+	}()
+	cut, err = x.translator.Cut(ctx, req)
+	return cut, ctx.Err() != nil, err
 }
 
 // show tells clients what is known of the text.
