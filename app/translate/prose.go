@@ -24,7 +24,7 @@ func (f Format) Characters(ctx context.Context, text string) (n int, err error) 
 	if err != nil {
 		return 0, err
 	}
-	err = char.Look(ctx, func(l *char.Looks) {
+	err = char.Look(ctx, len(text), func(l *char.Looks) {
 		for _, part := range parts {
 			n += characters(l, part)
 		}

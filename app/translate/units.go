@@ -246,7 +246,7 @@ func layOut(ctx context.Context, units []unit) (sentences []markup.Sentence, err
 // sentences have the form in which they go into the translation. Where a cut would go through
 // something that must come back as it is, it is not made.
 func divide(ctx context.Context, text markup.Sentence, pieces []segment.Piece) (divided []segment.Piece, sentences []markup.Sentence, err error) {
-	err = char.Look(ctx, func(l *char.Looks) { divided, sentences = divideLooking(l, text, pieces) })
+	err = char.Look(ctx, len(text.Text), func(l *char.Looks) { divided, sentences = divideLooking(l, text, pieces) })
 	return divided, sentences, err
 }
 

@@ -29,6 +29,7 @@ import (
 	"cmp"
 	"context"
 	"io"
+	"math"
 	"slices"
 
 	"dragoman/app/document"
@@ -105,7 +106,7 @@ func (r rewriter) rewrite(ctx context.Context, out io.Writer, in io.ReaderAt, si
 	w := enc.writer(out)
 	p := &pass{ctx: ctx, text: text, lineEnd: lineEnd(text), encoding: enc, options: o, out: w, translator: t.Within(ctx)}
 	p.hold = func(bytes int64) (func(), error) { return admission.Hold(ctx, bytes) }
-	ended := char.Look(ctx, func(l *char.Looks) {
+	ended := char.Look(ctx, math.MaxInt, func(l *char.Looks) {
 		p.looks = l
 		err = r.pass(p)
 	})

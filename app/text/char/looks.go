@@ -18,11 +18,16 @@ type Looks struct {
 // BetweenLooks are the most bytes between two looks, but for what a single step goes through.
 const BetweenLooks = 4 << 10
 
-// Look does a work that counts what it goes through. It returns ctx's error where ctx ends before the work does: the
-// work is unwound by a panic, which Look recovers, and what it made is not to be used.
-func Look(ctx context.Context, work func(l *Looks)) (err error) {
+// Look does a work that goes through so many bytes, math.MaxInt where that is not known, and counts them. It returns ctx's
+// error where ctx ends before the work does: the work is unwound by a panic, which Look recovers, and what it made is not to be
+// used. A short work need not look again.
+func Look(ctx context.Context, bytes int, work func(l *Looks)) (err error) {
 	if err := ctx.Err(); err != nil {
 		return err
+	}
+	if bytes <= BetweenLooks {
+		work(nil)
+		return nil
 	}
 	l := &Looks{ctx: ctx, left: BetweenLooks}
 	defer func() {

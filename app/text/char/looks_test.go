@@ -3,6 +3,7 @@ package char
 import (
 	"context"
 	"errors"
+	"math"
 	"regexp"
 	"strings"
 	"testing"
@@ -17,7 +18,7 @@ func TestLooksFindTheSame(t *testing.T) {
 		re := regexp.MustCompile(expression)
 		for _, unit := range []string{"1:2 x a3 ", "$ 5 € ", "é", "Ｘ　Ａ1\xff", "a"} {
 			text := strings.Repeat(unit, 3*BetweenLooks/len(unit))
-			require.NoError(t, Look(t.Context(), func(l *Looks) {
+			require.NoError(t, Look(t.Context(), len(text), func(l *Looks) {
 				assert.Equal(t, re.MatchString(text), l.Match(re, text), "%s in %q", expression, unit)
 				assert.Equal(t, re.FindStringSubmatchIndex(text), l.Find(re, text), "%s in %q", expression, unit)
 				if expression != "^" {
@@ -31,7 +32,7 @@ func TestLooksFindTheSame(t *testing.T) {
 func TestLook(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	steps := 0
-	err := Look(ctx, func(l *Looks) {
+	err := Look(ctx, math.MaxInt, func(l *Looks) {
 		for ; ; steps++ {
 			if l.Past(1); steps == 10*BetweenLooks {
 				cancel()
@@ -42,8 +43,8 @@ func TestLook(t *testing.T) {
 	assert.LessOrEqual(t, steps, 11*BetweenLooks)
 
 	other := errors.New("another")
-	assert.ErrorIs(t, Look(t.Context(), func(l *Looks) { l.Check(other) }), other)
-	assert.PanicsWithValue(t, "a fault", func() { _ = Look(t.Context(), func(*Looks) { panic("a fault") }) }, "what is no end of a context goes on")
+	assert.ErrorIs(t, Look(t.Context(), math.MaxInt, func(l *Looks) { l.Check(other) }), other)
+	assert.PanicsWithValue(t, "a fault", func() { _ = Look(t.Context(), math.MaxInt, func(*Looks) { panic("a fault") }) }, "what is no end of a context goes on")
 	var none *Looks
 	none.Past(BetweenLooks + 1)
 	assert.Equal(t, []int{0, 1}, none.Find(regexp.MustCompile("a"), "a"))

@@ -166,7 +166,7 @@ func Foreign(ctx context.Context, text, code string) (runs [][2]int, err error) 
 	if scripts == 0 {
 		return nil, nil
 	}
-	err = char.Look(ctx, func(l *char.Looks) { runs = foreignRuns(l, text, scripts) })
+	err = char.Look(ctx, len(text), func(l *char.Looks) { runs = foreignRuns(l, text, scripts) })
 	return runs, err
 }
 

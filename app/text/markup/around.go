@@ -14,7 +14,7 @@ type Part struct {
 // Numbers and signs split a sentence only where it has no other spans: a part that is not
 // fixed may have some, and needs ways 1 and 2 and Around again.
 func (s Sentence) Around(ctx context.Context) (parts []Part, err error) {
-	_, err = s.within(ctx, func(s Sentence) Sentence {
+	_, err = s.within(ctx, len(s.Text), func(s Sentence) Sentence {
 		parts = s.around()
 		return s
 	})

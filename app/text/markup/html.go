@@ -61,7 +61,7 @@ func SplitXML(ctx context.Context, text string) ([]HTMLPiece, error) {
 }
 
 func split(ctx context.Context, text string, format Format, o outline) (list []HTMLPiece, err error) {
-	err = char.Look(ctx, func(l *char.Looks) {
+	err = char.Look(ctx, len(text), func(l *char.Looks) {
 		p := pieces{text: text, format: format, looks: l}
 		p.split(o)
 		list = p.list
@@ -246,7 +246,7 @@ func (p *pieces) add(start, end int, unit bool) {
 
 // Parse finds what must be kept of a unit.
 func (p HTMLPiece) Parse(ctx context.Context) (Sentence, error) {
-	return Sentence{}.within(ctx, func(s Sentence) Sentence { return p.parse(s.looks) })
+	return Sentence{}.within(ctx, len(p.Raw), func(s Sentence) Sentence { return p.parse(s.looks) })
 }
 
 func (p HTMLPiece) parse(looks *char.Looks) Sentence {
@@ -261,14 +261,14 @@ func (p HTMLPiece) parse(looks *char.Looks) Sentence {
 // white space one space, its tags as they are. Signs that would be read as markup
 // without their entity keep it.
 func (p HTMLPiece) Text(ctx context.Context) (text string, err error) {
-	err = char.Look(ctx, func(l *char.Looks) { text = p.text(l, true) })
+	err = char.Look(ctx, len(p.Raw), func(l *char.Looks) { text = p.text(l, true) })
 	return text, err
 }
 
 // Prose is what people read of a unit: its text without tags, comments and elements that stay as they are. A CDATA
 // section is read as it is written.
 func (p HTMLPiece) Prose(ctx context.Context) (prose string, err error) {
-	err = char.Look(ctx, func(l *char.Looks) { prose = html.UnescapeString(p.text(l, false)) })
+	err = char.Look(ctx, len(p.Raw), func(l *char.Looks) { prose = html.UnescapeString(p.text(l, false)) })
 	return prose, err
 }
 

@@ -42,7 +42,7 @@ func (s Sentence) Messages() []Message {
 // Branch is the text of a branch of a message, from byte start to end, as one of its own, in
 // which # stands for the number.
 func (s Sentence) Branch(ctx context.Context, start, end int) (Sentence, error) {
-	return s.within(ctx, func(s Sentence) Sentence {
+	return s.within(ctx, len(s.Text), func(s Sentence) Sentence {
 		return parse(scanner{text: s.Text[start:end], form: s.format, branch: true, looks: s.looks})
 	})
 }

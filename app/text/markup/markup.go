@@ -162,7 +162,7 @@ type Sentence struct {
 // counts as markup: what was kept by mistake is left in the source language, what
 // was translated by mistake is broken.
 func Parse(ctx context.Context, text string, format Format) (Sentence, error) {
-	return Sentence{}.within(ctx, func(s Sentence) Sentence { return parse(scanner{text: text, form: format, looks: s.looks}) })
+	return Sentence{}.within(ctx, len(text), func(s Sentence) Sentence { return parse(scanner{text: text, form: format, looks: s.looks}) })
 }
 
 func parse(s scanner) Sentence {
@@ -170,9 +170,9 @@ func parse(s scanner) Sentence {
 	return Sentence{Text: s.text, Spans: s.run(), format: s.form, looks: s.looks}
 }
 
-// within returns what work makes of the sentence, which looks at ctx.
-func (s Sentence) within(ctx context.Context, work func(s Sentence) Sentence) (made Sentence, err error) {
-	err = char.Look(ctx, func(l *char.Looks) {
+// within returns what work, which goes through so many bytes and looks at ctx, makes of the sentence.
+func (s Sentence) within(ctx context.Context, bytes int, work func(s Sentence) Sentence) (made Sentence, err error) {
+	err = char.Look(ctx, bytes, func(l *char.Looks) {
 		s.looks = l
 		made = work(s)
 		made.looks = nil
@@ -318,7 +318,7 @@ func hasLetter(text string) bool {
 // Translated returns a translation of the sentence as a sentence of the same form, with what
 // must be kept of it found again.
 func (s Sentence) Translated(ctx context.Context, translation string) (Sentence, error) {
-	return s.within(ctx, func(s Sentence) Sentence { return s.translated(translation) })
+	return s.within(ctx, len(translation), func(s Sentence) Sentence { return s.translated(translation) })
 }
 
 func (s Sentence) translated(translation string) Sentence {

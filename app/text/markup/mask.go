@@ -54,7 +54,7 @@ func (s Sentence) Mask(ctx context.Context, number int) (m Masked, ok bool, err 
 	if number < 0 || number >= Styles || len(s.Spans) == 0 {
 		return Masked{}, false, nil
 	}
-	_, err = s.within(ctx, func(s Sentence) Sentence {
+	_, err = s.within(ctx, len(s.Text), func(s Sentence) Sentence {
 		m, ok = s.mask(styles[number], number > 0 || s.AsIs())
 		ok = ok && (len(m.groups) > 0 || number == 0)
 		m.sentence.looks = nil
@@ -202,15 +202,15 @@ func (s Sentence) wholePairs() map[int]bool {
 // It knows markers as models write them: with spaces in them, in full-width forms,
 // in other brackets, in another case, in any order.
 func (m Masked) Restore(ctx context.Context, translation string) (string, error) {
-	return m.sentence.checked(ctx, func(s Sentence) (string, error) {
+	return m.sentence.checked(ctx, translation, func(s Sentence) (string, error) {
 		m.sentence = s
 		return m.restore(translation)
 	})
 }
 
 // checked returns what check makes of a translation of the sentence, which looks at ctx.
-func (s Sentence) checked(ctx context.Context, check func(s Sentence) (string, error)) (made string, err error) {
-	_, ended := s.within(ctx, func(s Sentence) Sentence {
+func (s Sentence) checked(ctx context.Context, translation string, check func(s Sentence) (string, error)) (made string, err error) {
+	_, ended := s.within(ctx, len(s.Text)+len(translation), func(s Sentence) Sentence {
 		made, err = check(s)
 		return s
 	})

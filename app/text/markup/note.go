@@ -74,7 +74,7 @@ func (s Sentence) isNote(g group) bool {
 // Noted is the text for finding the sentences in it: where the mark of a note stands behind punctuation it has raised
 // digits in its place, of as many bytes, which close a sentence.
 func (s Sentence) Noted(ctx context.Context) (string, error) {
-	return s.checked(ctx, func(s Sentence) (string, error) { return s.noted(), nil })
+	return s.checked(ctx, "", func(s Sentence) (string, error) { return s.noted(), nil })
 }
 
 func (s Sentence) noted() string {

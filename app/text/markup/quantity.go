@@ -115,7 +115,7 @@ func (w *words) isGroup(end, start int) bool {
 //
 // The days, months and years of dates are one number then: 3 Feb 2021.
 func (s Sentence) In(ctx context.Context, lang string) (Sentence, error) {
-	return s.within(ctx, func(s Sentence) Sentence { return s.in(lang) })
+	return s.within(ctx, len(s.Text), func(s Sentence) Sentence { return s.in(lang) })
 }
 
 func (s Sentence) in(lang string) Sentence {

@@ -19,7 +19,7 @@ type Readings struct {
 
 // CutReadings cuts the readings out of a text, with all that makes ruby of it.
 func (s Sentence) CutReadings(ctx context.Context) (cut Sentence, r Readings, err error) {
-	cut, err = s.within(ctx, func(s Sentence) (cut Sentence) {
+	cut, err = s.within(ctx, len(s.Text), func(s Sentence) (cut Sentence) {
 		cut, r = s.cutReadings()
 		return cut
 	})
@@ -163,7 +163,7 @@ func isWordOrMark(r rune) bool { return unicode.IsLetter(r) || unicode.IsMark(r)
 
 // WithoutReadings is a text of a format without the readings in it.
 func WithoutReadings(ctx context.Context, text string, format Format) (string, error) {
-	s, err := Sentence{}.within(ctx, func(s Sentence) Sentence {
+	s, err := Sentence{}.within(ctx, len(text), func(s Sentence) Sentence {
 		if !s.looks.Match(ruby, text) {
 			return Sentence{Text: text}
 		}

@@ -12,7 +12,7 @@ import (
 // it and at no such place in the sentence: a language without spaces has none to leave there. So it is with a mark between
 // a sign and a letter, where Markdown would not know it.
 func (s Sentence) Spaced(ctx context.Context, translation string) (string, error) {
-	return s.checked(ctx, func(s Sentence) (string, error) { return s.spaced(translation), nil })
+	return s.checked(ctx, translation, func(s Sentence) (string, error) { return s.spaced(translation), nil })
 }
 
 func (s Sentence) spaced(translation string) string {

@@ -14,7 +14,7 @@ import (
 // such as a tag, a URL or code is left alone, and so is one that is cut by the end of a span.
 // What is kept of a term, such as a number, is kept with it.
 func (s Sentence) WithTerms(ctx context.Context, terms *Terms) (Sentence, error) {
-	return s.within(ctx, func(s Sentence) Sentence { return s.withTerms(terms) })
+	return s.within(ctx, len(s.Text), func(s Sentence) Sentence { return s.withTerms(terms) })
 }
 
 func (s Sentence) withTerms(terms *Terms) Sentence {
@@ -109,7 +109,7 @@ func (s Sentence) TermForms() []TermForm {
 // Terms counts a translation's terms: how many of those of the sentence it lacks, and how many
 // it has more often than the sentence.
 func (s Sentence) Terms(ctx context.Context, translation string) (missing, extra int, err error) {
-	_, err = s.within(ctx, func(s Sentence) Sentence {
+	_, err = s.within(ctx, len(s.Text)+len(translation), func(s Sentence) Sentence {
 		targets, want := s.targets(s.format.Escape)
 		for _, m := range targets.find(s.looks, translation) {
 			want[m.term.Target]--
@@ -125,7 +125,7 @@ func (s Sentence) Terms(ctx context.Context, translation string) (missing, extra
 // Kept returns a translation of the sentence, as [Sentence.Translated] does, in which what terms
 // have become is to stay as it is.
 func (s Sentence) Kept(ctx context.Context, translation string) (Sentence, error) {
-	return s.within(ctx, func(s Sentence) Sentence {
+	return s.within(ctx, len(s.Text)+len(translation), func(s Sentence) Sentence {
 		t := s.translated(translation).in(s.to)
 		if !s.HasTerms() {
 			return t

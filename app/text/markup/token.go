@@ -20,7 +20,7 @@ type Token struct {
 
 // Tokens cuts HTML into tokens, as browsers do. They join to the text: a tag without an end is text.
 func Tokens(ctx context.Context, text string) (tokens []Token, err error) {
-	err = char.Look(ctx, func(l *char.Looks) {
+	err = char.Look(ctx, len(text), func(l *char.Looks) {
 		end := 0
 		if tokens, end = tokenize(l, text, HTML); end < len(text) {
 			tokens = append(tokens, Token{Start: end, End: len(text), Kind: html.TextToken})

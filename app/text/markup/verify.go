@@ -17,7 +17,7 @@ import (
 // be or lost what was in them, where numbers or signs differ, numbers in words too where the
 // languages are known ([Sentence.Between]), and where a marker was made up.
 func (s Sentence) Verify(ctx context.Context, translation string) (string, error) {
-	return s.checked(ctx, func(s Sentence) (string, error) { return s.verify(translation) })
+	return s.checked(ctx, translation, func(s Sentence) (string, error) { return s.verify(translation) })
 }
 
 func (s Sentence) verify(translation string) (string, error) {

@@ -25,7 +25,7 @@ import (
 //
 // Where a capital follows a small letter, or an element another one of its name, no word goes on.
 func (s Sentence) Whole(ctx context.Context) (Sentence, error) {
-	return s.within(ctx, func(s Sentence) Sentence { return s.withoutHints().withFormulas().withWholeWords() })
+	return s.within(ctx, len(s.Text), func(s Sentence) Sentence { return s.withoutHints().withFormulas().withWholeWords() })
 }
 
 // softHyphen and zeroWidthSpace are where a word may be divided at the end of a line.

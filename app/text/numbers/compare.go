@@ -36,7 +36,7 @@ import (
 // from and to are the languages, "" where they are not known: 0 to 12 may be missing then, so
 // long as no other number came in. Numbers in words are compared where both have a lexicon. It fails with ctx's error, too.
 func Compare(ctx context.Context, source, translation, from, to string) (err error) {
-	ended := char.Look(ctx, func(l *char.Looks) { err = compare(l, source, translation, from, to) })
+	ended := char.Look(ctx, len(source)+len(translation), func(l *char.Looks) { err = compare(l, source, translation, from, to) })
 	return cmp.Or(ended, err)
 }
 

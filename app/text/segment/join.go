@@ -2,6 +2,7 @@ package segment
 
 import (
 	"context"
+	"math"
 	"regexp"
 	"strings"
 	"unicode"
@@ -22,7 +23,7 @@ import (
 // Where from is to and the translations are the sentences, Join is the inverse of
 // [Split] and of [Finer].
 func Join(ctx context.Context, pieces []Piece, translations []string, from, to string) (joined string, err error) {
-	err = char.Look(ctx, func(l *char.Looks) { joined = join(l, pieces, translations, from, to) })
+	err = char.Look(ctx, math.MaxInt, func(l *char.Looks) { joined = join(l, pieces, translations, from, to) })
 	return joined, err
 }
 

@@ -60,7 +60,7 @@ func Split(ctx context.Context, text, lang string) ([]Piece, error) {
 
 // split returns the pieces of a text whose sentences find finds.
 func split(ctx context.Context, text, lang string, find func(s *splitter)) (list []Piece, err error) {
-	err = char.Look(ctx, func(l *char.Looks) {
+	err = char.Look(ctx, len(text), func(l *char.Looks) {
 		s := splitter{text: text, rules: rulesOf(lang), looks: l}
 		find(&s)
 		list = s.pieces()

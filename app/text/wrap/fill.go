@@ -2,6 +2,7 @@ package wrap
 
 import (
 	"context"
+	"math"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -18,7 +19,7 @@ type Atom struct {
 
 // Atoms cuts a text at spaces outside of tags; with ideographs also between those.
 func Atoms(ctx context.Context, text string, ideographs bool) (list []Atom, err error) {
-	err = char.Look(ctx, func(l *char.Looks) { list = atoms(l, text, ideographs) })
+	err = char.Look(ctx, len(text), func(l *char.Looks) { list = atoms(l, text, ideographs) })
 	return list, err
 }
 
@@ -65,7 +66,7 @@ func isIdeograph(r rune) bool {
 // Fill puts atoms into lines of at most some characters; one that is longer has a line of its own. mayStart
 // says whether an atom may start a line; nil: any may.
 func Fill(ctx context.Context, list []Atom, width int, mayStart func(string) bool) (lines []string, err error) {
-	err = char.Look(ctx, func(l *char.Looks) { lines = fill(l, list, width, mayStart) })
+	err = char.Look(ctx, math.MaxInt, func(l *char.Looks) { lines = fill(l, list, width, mayStart) })
 	return lines, err
 }
 

@@ -26,7 +26,7 @@ const MostBetween = 256
 
 // Of makes a paragraph of lines that are without what each starts with, such as spaces or the sign of a quotation.
 func Of(ctx context.Context, text string, lines []Line) (p Paragraph, err error) {
-	err = char.Look(ctx, func(l *char.Looks) { p = of(l, text, lines) })
+	err = char.Look(ctx, len(text), func(l *char.Looks) { p = of(l, text, lines) })
 	return p, err
 }
 
@@ -66,6 +66,6 @@ func (p Paragraph) Fill(ctx context.Context, translation string, ideographs bool
 	if p.lines == 1 {
 		return []string{translation}, nil
 	}
-	err = char.Look(ctx, func(l *char.Looks) { lines = fill(l, atoms(l, translation, ideographs), p.width, mayStart) })
+	err = char.Look(ctx, len(translation), func(l *char.Looks) { lines = fill(l, atoms(l, translation, ideographs), p.width, mayStart) })
 	return lines, err
 }

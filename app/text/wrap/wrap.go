@@ -58,10 +58,10 @@ func Lines(text, ends string) iter.Seq[Line] {
 func Paragraphs(ctx context.Context, text string, m Mode) iter.Seq2[Paragraph, error] {
 	return func(yield func(Paragraph, error) bool) {
 		t := lined{text: text, mode: m}
-		err := char.Look(ctx, t.read)
+		err := char.Look(ctx, len(text), t.read)
 		for i := 0; i < len(t.lines) && err == nil; {
 			var p Paragraph
-			err = char.Look(ctx, func(l *char.Looks) { p, i = t.paragraph(l, i) })
+			err = char.Look(ctx, len(text), func(l *char.Looks) { p, i = t.paragraph(l, i) })
 			if err == nil && !yield(p, nil) {
 				return
 			}
