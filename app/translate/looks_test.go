@@ -28,7 +28,11 @@ var lookedUnits = []string{
 func TestTextsLookAtTheirContext(t *testing.T) {
 	const size = 1 << 14
 	terms := markup.NewTerms([]markup.Term{{Source: "fox", Target: "renard"}, {Source: "a", Target: "b"}, {Source: "語", Target: "x"}})
-	for _, unit := range lookedUnits {
+	units := lookedUnits
+	if testing.Short() {
+		units = units[:6]
+	}
+	for _, unit := range units {
 		text := strings.Repeat(unit, size/len(unit))
 		looks := func(what string, bytes int, work func(ctx context.Context) error) {
 			lineartest.AssertLooks(t, fmt.Sprintf("%s of %q", what, unit), bytes, work)
