@@ -97,22 +97,3 @@ func (s *scanner) assignment(n int) int {
 }
 
 var quotedValue = regexp.MustCompile(`^="[^"\n]*"`)
-
-// braceEnds finds where the brackets { end that are opened from byte i on and closed.
-func braceEnds(text string, i int) map[int]int {
-	ends := map[int]int{}
-	var opened []int
-	for ; ; i++ {
-		next := strings.IndexAny(text[i:], "{}")
-		if next < 0 {
-			return ends
-		}
-		i += next
-		if text[i] == '{' {
-			opened = append(opened, i)
-		} else if n := len(opened) - 1; n >= 0 {
-			ends[opened[n]] = i + 1
-			opened = opened[:n]
-		}
-	}
-}

@@ -403,9 +403,11 @@ func bare(text string, start int, spans []Span) string {
 }
 
 // coreOf returns where a token starts and ends without the punctuation of the sentence, and without the quotes and
-// brackets that are around all of it or go on beyond it.
+// brackets that are around all of it or go on beyond it. A token may be as long as its text: edges has what the loop asks
+// at each sign, so that no part of the token is searched twice.
 func coreOf(token string) (from, to int) {
 	to = len(token)
+	at := edges{token: token}
 	for from < to {
 		r, n := char.Decode(token, from)
 		l, m := utf8.DecodeLastRuneInString(token[from:to])
@@ -413,11 +415,11 @@ func coreOf(token string) (from, to int) {
 		switch {
 		case char.OneOfRunes(l, ".,;:!?…"):
 			to -= m
-		case closing != "" && strings.ContainsRune(closing, l) && to-from > n && isAround(token[from+n:to-m], r, l):
+		case closing != "" && strings.ContainsRune(closing, l) && to-from > n && at.isClosed(from, to-m, r, l):
 			from, to = from+n, to-m
-		case closing != "" && r != '\'' && !strings.ContainsAny(token[from+n:to], closing) || char.OneOfRunes(r, "¿¡"):
+		case closing != "" && r != '\'' && at.last(closing, from+n, to) < 0 || char.OneOfRunes(r, "¿¡"):
 			from += n
-		case opening != "" && l != '\'' && l != '’' && !strings.ContainsAny(token[from:to-m], opening):
+		case opening != "" && l != '\'' && l != '’' && at.first(opening, from, to-m) < 0:
 			to -= m
 		default:
 			return from, to
@@ -431,21 +433,6 @@ var (
 	closers = map[rune]string{'(': ")", '[': "]", '"': `"`, '\'': "'", '“': "”", '„': "“”", '‘': "’", '‚': "‘’", '«': "»", '‹': "›"}
 	openers = map[rune]string{')': "(", ']': "[", '"': `"`, '\'': "'", '”': "“„", '“': "„", '’': "‘", '»': "«", '›': "‹"}
 )
-
-// isAround says whether what is opened before a text is closed behind it, not in it.
-func isAround(inner string, opening, closing rune) bool {
-	depth := 0
-	for _, r := range inner {
-		if r == closing {
-			if depth--; depth < 0 {
-				return false
-			}
-		} else if r == opening {
-			depth++
-		}
-	}
-	return depth == 0
-}
 
 // isCodeSign says whether r is neither of a word or a number nor punctuation that sentences have.
 func isCodeSign(r rune) bool {

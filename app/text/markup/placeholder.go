@@ -66,10 +66,10 @@ func (s *scanner) braces() int {
 	}
 	if strings.Contains(rest, ",") && icuMessage.MatchString(rest) || jsonObject.MatchString(rest) {
 		if s.braced == nil {
-			s.braced = braceEnds(s.text, s.pos)
+			s.braced = partners(s.text, s.pos, '{', '}')
 		}
 		if end := s.braced[s.pos]; end > 0 {
-			return end - s.pos
+			return end + 1 - s.pos
 		}
 	}
 	return 0
