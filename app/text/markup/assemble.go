@@ -3,6 +3,7 @@ package markup
 import (
 	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 	"unicode"
 
@@ -13,7 +14,8 @@ import (
 // and remembers where the spans are in it.
 type assembly struct {
 	sentence Sentence
-	out      strings.Builder
+	out      lettered
+	first    int      // what firstLetter says, 1 more; 0 until there is a term
 	order    []int    // the spans as they come
 	at       [][2]int // where those are in out
 	apart    bool     // the sentence has spaces before its signs
@@ -25,7 +27,10 @@ func (a *assembly) span(i int) {
 	if a.sentence.Spans[i].Term == nil {
 		a.out.WriteString(a.sentence.output(i))
 	} else {
-		a.out.WriteString(a.sentence.format.Escape(a.sentence.target(i, !hasLetter(a.out.String()))))
+		if a.first == 0 {
+			a.first = 1 + a.sentence.firstLetter()
+		}
+		a.out.WriteString(a.sentence.format.Escape(a.sentence.target(i, !a.out.hasLetter(), a.first-1)))
 	}
 	a.order, a.at = append(a.order, i), append(a.at, [2]int{start, a.out.Len()})
 }
@@ -139,6 +144,21 @@ func (s Sentence) isSameOrder(order []int) bool {
 // emptied counts the pairs that had something in them and have no more, and those that had no letter and have one.
 func (a *assembly) emptied(out string) int {
 	s, count := a.sentence, 0
+	if !slices.ContainsFunc(s.Spans, func(span Span) bool { return span.Pair != 0 }) {
+		return 0
+	}
+	before, now := make([]content, len(s.Spans)), make([]content, len(a.order)) // up to each span, for pairs are in each other
+	var sum content
+	at := 0
+	for i, span := range s.Spans {
+		before[i] = sum.plus(s.format.Escape(s.Text[at:span.Start])) // as it is in out: &amp; has letters
+		sum, at = before[i].plus(s.format.Escape(s.spanText(i))), span.End
+	}
+	sum, at = content{}, 0
+	for k, place := range a.at {
+		now[k] = sum.plus(out[at:place[0]])
+		sum, at = now[k].plus(out[place[0]:place[1]]), place[1]
+	}
 	opened := map[int]int{} // pair to its number in order
 	for k, i := range a.order {
 		s.looks.Past(1)
@@ -151,11 +171,30 @@ func (a *assembly) emptied(out string) int {
 		if pair == 0 || !ok {
 			continue
 		}
-		had := s.format.Escape(s.Text[s.Spans[a.order[first]].End:s.Spans[i].Start]) // as it is in out: &amp; has letters
-		has := out[a.at[first][1]:a.at[k][0]]
-		if strings.TrimSpace(has) == "" && strings.TrimSpace(had) != "" || hasLetter(has) && !hasLetter(had) {
+		had := before[i].minus(before[a.order[first]].plus(s.format.Escape(s.spanText(a.order[first]))))
+		has := now[k].minus(now[first].plus(out[a.at[first][0]:a.at[first][1]]))
+		if has.visible == 0 && had.visible > 0 || has.letters > 0 && had.letters == 0 {
 			count++
 		}
 	}
 	return count
+}
+
+// content counts what a text has.
+type content struct{ visible, letters int }
+
+func (c content) plus(text string) content {
+	for _, r := range text {
+		if !unicode.IsSpace(r) {
+			c.visible++
+		}
+		if unicode.IsLetter(r) {
+			c.letters++
+		}
+	}
+	return c
+}
+
+func (c content) minus(d content) content {
+	return content{c.visible - d.visible, c.letters - d.letters}
 }

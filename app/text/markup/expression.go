@@ -50,6 +50,9 @@ type expressions struct {
 	more   []Span // to be held
 
 	quotes, lower int // what hasInches and hasLower count, 1 more; 0 until they are asked
+
+	valued, value bool // whether isValue was asked, and what it said of valueAt
+	valueAt       int
 }
 
 // token is what stands between spaces, without the punctuation around it.

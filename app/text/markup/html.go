@@ -307,11 +307,18 @@ func (s Sentence) Entities(raw string) *strings.Replacer {
 		return nil
 	}
 	var pairs []string
+	known := map[rune]bool{} // symbols that are written out, or have a pair
+	for _, r := range strings.ToValidUTF8(raw, "") {
+		if r >= 0x80 {
+			known[r] = true
+		}
+	}
 	for _, written := range symbolReference.FindAllString(raw, -1) {
 		symbol := html.UnescapeString(written)
 		r := char.First(symbol)
-		if len(symbol) == utf8.RuneLen(r) && r >= 0x80 && !unicode.IsLetter(r) && !unicode.IsMark(r) && !strings.Contains(raw, symbol) {
+		if len(symbol) == utf8.RuneLen(r) && r >= 0x80 && !unicode.IsLetter(r) && !unicode.IsMark(r) && !known[r] {
 			pairs = append(pairs, symbol, written)
+			known[r] = true
 		}
 	}
 	if len(pairs) == 0 {

@@ -61,11 +61,13 @@ func (s *scanner) uri() int {
 		return 0
 	}
 	start := s.pos + n + 1
-	end := s.urlEnd(start)
-	if first := s.byte(start); !char.IsIdent(first) && !char.OneOf(first, "+?/(%-") || end == start {
+	if first := s.byte(start); !char.IsIdent(first) && !char.OneOf(first, "+?/(%-") {
 		return 0
 	}
-	return end - s.pos
+	if end := s.urlEnd(start); end > start {
+		return end - s.pos
+	}
+	return 0
 }
 
 // foreignHost returns where the host name at i ends, or its last label starts, if it has

@@ -85,10 +85,13 @@ func (s *scanner) emphasis(c byte) bool {
 	if s.keycap(s.pos) > 0 || doubled(s) > 0 || c == '*' && s.rootedPath() > 0 {
 		return false
 	}
-	n := 1
-	for s.at(n) == c {
-		n++
+	if s.pos >= s.marksEnd { // not in a run whose first signs have closed something
+		s.marksEnd = s.pos + 1
+		for s.byte(s.marksEnd) == c {
+			s.marksEnd++
+		}
 	}
+	n := s.marksEnd - s.pos
 	if k := len(s.marks.list) - 1; k >= 0 && s.marks.list[k].name[0] == c && len(s.marks.list[k].name) < n {
 		n = len(s.marks.list[k].name) // **a*b***
 	}

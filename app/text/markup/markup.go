@@ -214,7 +214,9 @@ func (s Sentence) Inside(at int) bool {
 func (s Sentence) HasLines(start, end int) bool {
 	first := sort.Search(len(s.Spans), func(i int) bool { return s.Spans[i].End > start })
 	for i := first; i < len(s.Spans) && s.Spans[i].Start < end; i++ {
-		if strings.Contains(s.spanText(i), "\n") {
+		from, to := s.Spans[i].Start, s.Spans[i].End
+		middle := min(max(from, start), to) // what is nearest first: one span may be asked for each of its lines
+		if strings.LastIndexByte(s.Text[from:middle], '\n') >= 0 || strings.IndexByte(s.Text[middle:to], '\n') >= 0 {
 			return true
 		}
 	}

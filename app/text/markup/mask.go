@@ -2,7 +2,6 @@ package markup
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"strings"
 	"unicode"
@@ -269,7 +268,7 @@ func (m Masked) assemble(marks []mark, translation string) (string, error) {
 	if err := s.compareSigns(source, rest); err != nil {
 		return "", err
 	}
-	if err := errors.Join(s.compareTokens(source, rest), s.compareResidue(source, rest)); err != nil {
+	if err := s.compareNames(source, rest); err != nil {
 		return "", err
 	}
 	if err := s.compareNumbers(source, rest); err != nil {

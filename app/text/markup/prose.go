@@ -86,7 +86,7 @@ func (e *expressions) isProse(token string, start int) bool {
 	case !e.looks.Match(proseToken, token), e.looks.Match(codePart, core), e.looks.Match(fieldForm, token), strings.ContainsFunc(core, isPhonetic),
 		e.looks.Match(capitalsForm, core) && (e.hasLower() || len(token) == len(e.text)), e.hasOddEnd(core, token[to:]):
 		return false
-	case literals[core] && strings.HasSuffix(strings.TrimRight(e.text[:start], " "), `":`): // "private": true
+	case literals[core] && e.isValue(start): // "private": true
 		return false
 	case e.looks.Match(memberForm, core):
 		return dotted[core] || strings.Contains(token, core+".") && start+len(token) < len(e.text)
@@ -96,6 +96,14 @@ func (e *expressions) isProse(token string, start int) bool {
 		return e.closesQuote(start + 1)
 	}
 	return !strings.ContainsAny(core, ",;") || !strings.ContainsFunc(core, unicode.IsLetter) || !e.isList(core)
+}
+
+// isValue says whether the key of a value of JSON stands before byte start. A token has many parts, all with its start.
+func (e *expressions) isValue(start int) bool {
+	if !e.valued || e.valueAt != start {
+		e.valued, e.valueAt, e.value = true, start, strings.HasSuffix(strings.TrimRight(e.text[:start], " "), `":`)
+	}
+	return e.value
 }
 
 // hasOddEnd says whether what is no word has a sign behind it that only words have: x', n!.
@@ -110,8 +118,8 @@ func (e *expressions) hasOddEnd(core, behind string) bool {
 
 // closesQuote says whether the apostrophe before byte i is that of a word, or opens a quote.
 func (e *expressions) closesQuote(i int) bool {
-	word := e.text[i:char.Skip(e.text, i, unicode.IsLetter)]
-	if elided[strings.ToLower(word)] {
+	beginning := e.text[i:min(len(e.text), i+longestName)]
+	if word := beginning[:char.Skip(beginning, 0, unicode.IsLetter)]; elided[strings.ToLower(word)] {
 		return true
 	}
 	rest := e.text[i:min(len(e.text), i+longestTemplate)]
@@ -136,7 +144,8 @@ func isPhonetic(r rune) bool { return r >= 0x250 && r <= 0x2FF && r != 'ʼ' && r
 
 // compareTokens returns an error that wraps ErrLost where a token of a text that is no prose, whoever overlooked it, is
 // not in its translation as often.
-func (s Sentence) compareTokens(source, translation string) error {
+func (s Sentence) compareTokens(both *tally) error {
+	source := both.source
 	e := expressions{text: source, looks: s.looks, lang: s.from}
 	for at := 0; at < len(source); {
 		e.looks.Past(1)
@@ -144,8 +153,13 @@ func (s Sentence) compareTokens(source, translation string) error {
 		at = char.Skip(source, start, func(r rune) bool { return !isBetweenTokens(r) })
 		if token := source[start:at]; strings.ContainsFunc(token, char.IsLetterOrDigit) && !strings.Contains(token, removed) && !e.isProse(token, start) {
 			from, to := coreOf(token)
-			if core := token[from:to]; core != "" && countApart(source, core) > countApart(translation, core) {
-				return fmt.Errorf("%w: a token that is no prose was changed", ErrLost)
+			if core := token[from:to]; core != "" {
+				switch there, kept, err := both.count(core); {
+				case err != nil:
+					return err
+				case there > kept:
+					return fmt.Errorf("%w: a token that is no prose was changed", ErrLost)
+				}
 			}
 		}
 	}

@@ -127,12 +127,18 @@ func (s Sentence) in(lang string) Sentence {
 	}
 	w := words{text: s.Text, looks: s.looks}
 	rest := s.Spans
+	var word, tail [2]int // what was read last: a word, and how it goes on; it may have many runs
 	for _, run := range foreign {
 		start, end := run[0], run[1]
 		s.looks.Past(end - start)
 		if r, _ := char.Decode(s.Text, start); char.IsWord(r) { // kΩ, Δt
-			start = len(strings.TrimRightFunc(s.Text[:start], char.IsWord))
-			end = char.Skip(s.Text, end, isWordOr("-")) // α-helix
+			if start >= word[1] {
+				word = [2]int{len(strings.TrimRightFunc(s.Text[:start], char.IsWord)), char.Skip(s.Text, start, char.IsWord)}
+			}
+			if end < tail[0] || end > tail[1] {
+				tail = [2]int{end, char.Skip(s.Text, end, isWordOr("-"))} // α-helix
+			}
+			start, end = word[0], tail[1]
 		}
 		for len(rest) > 0 && rest[0].End <= start {
 			w.out, rest = append(w.out, rest[0]), rest[1:]

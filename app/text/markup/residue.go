@@ -1,6 +1,7 @@
 package markup
 
 import (
+	"errors"
 	"fmt"
 	"iter"
 	"regexp"
@@ -15,7 +16,8 @@ import (
 // its source that is no language: a symbol that is no punctuation of sentences, letters alone and names
 // without a vowel that are soft spans, half of a path. It asks for what the texts are, not for what recognizers
 // found in them: what they overlook is noticed here.
-func (s Sentence) compareResidue(source, translation string) error {
+func (s Sentence) compareResidue(both *tally) error {
+	source, translation := both.source, both.translation
 	want := residueOf(source)
 	seen := map[string]bool{}
 	for i, span := range s.Spans {
@@ -23,7 +25,9 @@ func (s Sentence) compareResidue(source, translation string) error {
 		if span.Kind != Sign || seen[text] {
 			continue
 		}
-		seen[text] = true
+		if seen[text] = true; len(seen) > mostNames {
+			return errManyNames
+		}
 		if strings.Contains(source, text) && halfChanged(text, source, translation) {
 			return fmt.Errorf("%w: one of two words with a slash was changed", ErrLost)
 		}
@@ -35,7 +39,13 @@ func (s Sentence) compareResidue(source, translation string) error {
 	}
 	for _, at := range s.looks.FindAll(ratios, source) { // 1:0, and no time
 		text := source[at[0]:at[1]]
-		if !isTimeOfDay.MatchString(text) && countApart(source, text) > countApart(translation, text) {
+		if isTimeOfDay.MatchString(text) {
+			continue
+		}
+		switch there, kept, err := both.count(text); {
+		case err != nil:
+			return err
+		case there > kept:
 			return fmt.Errorf("%w: a ratio was changed", ErrLost)
 		}
 	}
@@ -166,6 +176,37 @@ func countCapitals(text string) int {
 }
 
 const removedRune = '\uFFFC'
+
+// compareNames is compareTokens and compareResidue.
+func (s Sentence) compareNames(source, translation string) error {
+	both := tally{source: source, translation: translation, known: map[string][2]int{}}
+	return errors.Join(s.compareTokens(&both), s.compareResidue(&both))
+}
+
+// mostNames bounds the different names that are counted in a sentence and in its translation, for each is looked for in all
+// of both. A sentence that a model can take has fewer.
+const mostNames = 256
+
+var errManyNames = fmt.Errorf("%w: more than %d names to compare", ErrLost, mostNames)
+
+// tally counts names in a source and in its translation, each once.
+type tally struct {
+	source, translation string
+	known               map[string][2]int
+}
+
+// count says how often a name stands by itself in either. The error, of one name too many, wraps ErrLost.
+func (t *tally) count(name string) (source, translation int, err error) {
+	counts, known := t.known[name]
+	if !known && len(t.known) == mostNames {
+		return 0, 0, errManyNames
+	}
+	if !known {
+		counts = [2]int{countApart(t.source, name), countApart(t.translation, name)}
+		t.known[name] = counts
+	}
+	return counts[0], counts[1], nil
+}
 
 // countApart counts where a name stands by itself.
 func countApart(text, name string) (count int) {

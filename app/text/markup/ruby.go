@@ -31,15 +31,18 @@ func (s Sentence) cutReadings() (Sentence, Readings) {
 		return s, Readings{}
 	}
 	r := Readings{text: s.Original()}
+	ends := map[int]int{} // the spans that close pairs
+	for i, span := range s.Spans {
+		if span.Pair < 0 && ends[-span.Pair] == 0 {
+			ends[-span.Pair] = i
+		}
+	}
 	var out strings.Builder
 	at := 0
 	for i, span := range s.Spans {
 		s.looks.Past(1)
-		end := -1
-		if span.Start >= at && span.Kind == Tag && rubyName(s.spanText(i)) == "ruby" {
-			end = s.pairEnd(i, len(s.Spans))
-		}
-		if end < 0 {
+		end := ends[span.Pair]
+		if end == 0 || span.Start < at || span.Kind != Tag || rubyName(s.spanText(i)) != "ruby" {
 			continue
 		}
 		base := s.base(i, end)

@@ -40,9 +40,10 @@ type scanner struct {
 	// Until where there is known to be no host name, no path, no name of a file, and no identifier.
 	noHost, noPath, noFile, noName int
 	runEnd                         int // of the characters that a path may have
+	marksEnd                       int // of the run of *, _ or ~ that was read last
 
 	runs   map[int]int // of backquotes: where the next of the same length starts; nil until needed
-	braced map[int]int // where the brackets { that are closed end; nil until needed
+	braced map[int]int // where the brackets { are closed that are; nil until needed
 
 	pairs  int     // numbers given to pairs
 	opened waiting // tags

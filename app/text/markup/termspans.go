@@ -62,14 +62,14 @@ func (s Sentence) HasTerms() bool {
 // InPlace returns the sentence with each term's target in the place of the term. Models tend to
 // copy words of the language that they write.
 func (s Sentence) InPlace() Sentence {
-	var out strings.Builder
-	placed, at := s, 0
+	var out lettered
+	placed, at, letter := s, 0, s.firstLetter()
 	placed.Spans = slices.Clone(s.Spans)
 	for i, span := range s.Spans {
 		out.WriteString(s.Text[at:span.Start])
 		start := out.Len()
 		if span.Term != nil {
-			out.WriteString(s.target(i, !hasLetter(out.String())))
+			out.WriteString(s.target(i, !out.hasLetter(), letter))
 		} else {
 			out.WriteString(s.spanText(i))
 		}
@@ -98,9 +98,10 @@ type TermForm struct{ First, Inside string }
 // TermForms returns those of the terms that are not masked, in their order.
 func (s Sentence) TermForms() []TermForm {
 	var list []TermForm
+	letter := s.firstLetter()
 	for i, span := range s.Spans {
 		if span.Kind == TermKind {
-			list = append(list, TermForm{First: s.target(i, true), Inside: s.target(i, false)})
+			list = append(list, TermForm{First: s.target(i, true, letter), Inside: s.target(i, false, letter)})
 		}
 	}
 	return list
@@ -155,8 +156,8 @@ func (s Sentence) targets(write func(string) string) (targets *Terms, count map[
 
 // target is what the term of span i becomes, at the start of a text or elsewhere. Where the text
 // has a capital that the term has not, the target gets one, too; at the start of a sentence that
-// begins without a small letter it gets one in any case.
-func (s Sentence) target(i int, atStart bool) string {
+// begins without a small letter it gets one in any case. letter is what firstLetter says.
+func (s Sentence) target(i int, atStart bool, letter int) string {
 	span := s.Spans[i]
 	term := span.Term
 	written, size := utf8.DecodeRuneInString(term.Target)
@@ -164,14 +165,31 @@ func (s Sentence) target(i int, atStart bool) string {
 		return term.Target
 	}
 	capital := unicode.IsUpper(char.First(s.spanText(i))) && !unicode.IsUpper(char.First(term.Source))
-	startsHere := !hasLetter(s.Text[:span.Start])
-	if !atStart && (!capital || startsHere) || atStart && unicode.IsLower(s.firstLetter()) {
+	startsHere := letter >= span.Start
+	if !atStart && (!capital || startsHere) || atStart && unicode.IsLower(char.First(s.Text[letter:])) {
 		return term.Target
 	}
 	return string(unicode.ToTitle(written)) + term.Target[size:]
 }
 
-// firstLetter is the first letter of the text, a space without any.
-func (s Sentence) firstLetter() rune {
-	return char.First(strings.TrimLeftFunc(s.Text, func(r rune) bool { return !unicode.IsLetter(r) }))
+// firstLetter is the byte of the first letter of the text, its length without any.
+func (s Sentence) firstLetter() int {
+	if at := strings.IndexFunc(s.Text, unicode.IsLetter); at >= 0 {
+		return at
+	}
+	return len(s.Text)
+}
+
+// lettered is a text in the making that is asked again and again for a letter.
+type lettered struct {
+	strings.Builder
+	read  int // bytes without a letter
+	found bool
+}
+
+func (l *lettered) hasLetter() bool {
+	if !l.found {
+		l.found, l.read = hasLetter(l.String()[l.read:]), l.Len()
+	}
+	return l.found
 }

@@ -25,7 +25,7 @@ func (s Sentence) verify(translation string) (string, error) {
 		return "", fmt.Errorf("%w: %d markers were made up", ErrLost, n)
 	}
 	if len(s.Spans) == 0 {
-		if err := errors.Join(s.compareSigns(s.Text, translation), s.compareTokens(s.Text, translation), s.compareResidue(s.Text, translation)); err != nil {
+		if err := errors.Join(s.compareSigns(s.Text, translation), s.compareNames(s.Text, translation)); err != nil {
 			return "", err
 		}
 		if err := s.compareNumbers(s.Text, translation); err != nil {

@@ -294,6 +294,7 @@ type mover struct {
 	other map[int]int
 	to    map[int]int // the byte that a span goes to
 	wide  map[int]int // the byte that it goes to where it has the word in its pair
+	gap   [2]int      // the spaces that were looked for last: see gapAt
 }
 
 // movable says whether a span is an end of a pair, or may stand anywhere.
@@ -405,17 +406,25 @@ func (m *mover) move(k, start, end, before, all int) {
 	case span.Pair > 0:
 		rest, _ := utf8.DecodeRuneInString(m.Text[end:])
 		if beyond := m.hasWords(end, m.Spans[o].Start); beyond && before >= all-before && !unicode.IsPunct(rest) {
-			m.to[k] = end + len(m.Text[end:]) - len(strings.TrimLeft(m.Text[end:], " "))
+			m.to[k] = m.gapAt(end)[1]
 		} else {
 			m.to[k] = start
 		}
 	default:
 		if beyond := m.hasWords(m.Spans[o].End, start); beyond && before < all-before {
-			m.to[k] = len(strings.TrimRight(m.Text[:start], " "))
+			m.to[k] = m.gapAt(start)[0]
 		} else {
 			m.to[k] = end
 		}
 	}
+}
+
+// gapAt is where the spaces start and end that the byte at is among.
+func (m *mover) gapAt(at int) [2]int {
+	if at < m.gap[0] || at > m.gap[1] || m.gap[1] == 0 {
+		m.gap = [2]int{len(strings.TrimRight(m.Text[:at], " ")), len(m.Text) - len(strings.TrimLeft(m.Text[at:], " "))}
+	}
+	return m.gap
 }
 
 // hasWords says whether there is a letter to translate in a range of the text, or it is long.
