@@ -81,16 +81,18 @@ type siblings struct {
 
 // label is a short text without its numbers; false for one that is longer, or has none.
 func label(text markup.Sentence) (without string, ok bool) {
+	var out strings.Builder
 	at := 0
 	for _, span := range text.Spans {
 		if span.Kind != markup.Number {
 			return "", false
 		}
-		without += text.Text[at:span.Start] + "\x00"
+		out.WriteString(text.Text[at:span.Start] + "\x00")
 		at = span.End
 	}
+	out.WriteString(text.Text[at:])
 	n := len(letters(text.Text))
-	return without + text.Text[at:], at > 0 && n >= leastEcho && n < echoLetters
+	return out.String(), at > 0 && n >= leastEcho && n < echoLetters
 }
 
 // add takes one that has its outcome. It returns those that need not wait for others any more: what came

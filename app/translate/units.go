@@ -145,7 +145,11 @@ func (c cutter) newUnit(raw string, text markup.Sentence, from string, depth int
 	if depth == maxNesting || err != nil {
 		return u, err
 	}
-	for _, m := range text.Messages() {
+	messages := text.Messages()
+	if len(messages) > 0 {
+		u.raw = text.Original() // in which they stand as in a translation
+	}
+	for _, m := range messages {
 		var units []unit
 		at := m.Start
 		keep := func(end int) {
@@ -167,7 +171,6 @@ func (c cutter) newUnit(raw string, text markup.Sentence, from string, depth int
 		}
 		keep(m.End)
 		u.messages = append(u.messages, units)
-		u.raw = text.Original() // in which the message stands as in a translation
 	}
 	return u, nil
 }
@@ -301,15 +304,15 @@ func join(ctx context.Context, units []unit, of pair, translations *[]string) (s
 		}
 		var messages []string // as they were, and what they become
 		for _, inner := range u.messages {
-			was := ""
+			var was strings.Builder
 			for _, part := range inner {
-				was += part.raw
+				was.WriteString(part.raw)
 			}
 			translated, err := join(ctx, inner, of, translations)
 			if err != nil {
 				return "", err
 			}
-			messages = append(messages, was, translated)
+			messages = append(messages, was.String(), translated)
 		}
 		if len(messages) > 0 {
 			text = strings.NewReplacer(messages...).Replace(text)
