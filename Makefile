@@ -18,7 +18,7 @@ export GOFLAGS := $(GOFLAGS) -tags=nomsgpack
 LEAN = export CGO_ENABLED=1 GOFLAGS="$$GOFLAGS -gcflags=all=-dwarf=false"
 
 .DEFAULT_GOAL := help
-.PHONY: help run build runtime test race-test long-test k8s-test check fmt bench bench-peers bench-fleet stress fuzz clients webtest faults catalogue-test fleet-test
+.PHONY: help run build runtime test race-test long-test linear-test k8s-test check fmt bench bench-peers bench-fleet stress fuzz clients webtest faults catalogue-test fleet-test
 .PHONY: all-tests other-cpu-test arm-test cuda-test image image-check image-test release release-test sbom vuln clean
 
 help: ## list the targets
@@ -57,6 +57,10 @@ long-test: runtime ## run the tests without the race detector, with all goldens,
 	CGO_ENABLED=1 go test -timeout 20m ./...
 	CGO_ENABLED=1 go test -timeout 30m -covermode=count -run Linear \
 	  -coverpkg=./app/document/...,./app/text/markup,./app/text/char,./app/text/numbers,github.com/yuin/goldmark/...,golang.org/x/net/html,github.com/go-json-experiment/json/...,$(COUNTED) ./app/document/kinds
+
+linear-test: runtime ## measure how CPU time grows with 1 in SHARE (101) of texts that are hostile to a search in a loop (1: all, hours)
+	$(LEAN) && DRAGOMAN_TIMED_WORK=$(or $(SHARE),101) go test -vet=off -ldflags=-w -count=1 -p 1 -timeout 60m -run 'TestTimeIsLinear$$' \
+	  ./app/text/... ./app/translate ./app/api/dialect ./app/api/dropin/openai ./app/document/kinds ./tokenizer/...
 
 k8s-test: runtime ## check the Kubernetes manifests, run their containers against a hub of this machine
 	go -C scripts/k8s test -timeout 9m ./...
@@ -119,7 +123,7 @@ fleet-test: ## have members of a fleet, Redis and the network fail (redis-server
 
 # What make check has no time for. image-check is in it.
 all-tests: ## run each of the tests that make check leaves out, and end with a table (hours; TARGETS="webtest faults")
-	@scripts/all_tests.sh $(or $(TARGETS),image-test k8s-test clients webtest faults fleet-test catalogue-test long-test arm-test cuda-test)
+	@scripts/all_tests.sh $(or $(TARGETS),image-test k8s-test clients webtest faults fleet-test catalogue-test long-test linear-test arm-test cuda-test)
 
 other-cpu-test: runtime ## test what computes on emulated CPUs (CPUS="Nehalem Haswell"; hours)
 	scripts/other_cpu_test.sh

@@ -12,6 +12,7 @@ import (
 
 	"dragoman/app/decode/engine"
 	"dragoman/app/guard/admission"
+	"dragoman/app/text/lineartest"
 )
 
 // bounded makes a service with some bounds.
@@ -243,5 +244,24 @@ func TestMemoryOfARequest(t *testing.T) {
 			assert.Less(t, took, m.InUse())
 			runtime.KeepAlive(got)
 		})
+	}
+}
+
+// A request takes time in proportion to its text, with all that is tried again.
+func TestTimeIsLinear(t *testing.T) {
+	timed := lineartest.NewTimed(t)
+	s := bounded(t, &upper{}, func(c *testConfig) {
+		c.MaxSentences, c.MaxTokens, c.MaxChars = 1<<20, 1<<24, 1<<24
+	})
+	formats, i := []Format{Text, HTML, Text, XML}, 0
+	terms := []Term{{"a", "b"}, {"«", "»"}, {"5", "6"}}
+	for what, text := range lineartest.Texts("{a,plural,other{b}}", "1 ", "a. ", "a\n", "a ", "<p>a</p>", "<ruby>a<rt>b</ruby>") {
+		format := formats[i%len(formats)]
+		timed.Assert(fmt.Sprintf("%s as %s", what, format), text, func(text string) {
+			req := Request{From: "en", To: []string{"fr"}, Records: []Record{{Text: strings.ToValidUTF8(text, "?")}}, Format: format, Terms: terms, Flagged: true}
+			_, err := s.Translate(context.Background(), req)
+			require.NoError(t, err)
+		})
+		i++
 	}
 }

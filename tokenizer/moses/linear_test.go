@@ -50,3 +50,11 @@ func BenchmarkSplit(b *testing.B) {
 		w.Split(text, func([]byte) {})
 	}
 }
+
+func TestTimeIsLinear(t *testing.T) {
+	timed := lineartest.NewTimed(t)
+	codes := open(t, "odd.codes")
+	for what, text := range lineartest.Texts(hostile...) {
+		timed.Assert(what, text, func(text string) { all(codes, text) })
+	}
+}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"dragoman/app/text/lineartest"
 	"dragoman/tokenizer/internal/goldentest"
 )
 
@@ -134,4 +135,15 @@ func plainViterbi(m *Model, text []byte) []Token {
 		}
 	}
 	return tokens
+}
+
+func TestTimeIsLinear(t *testing.T) {
+	timed := lineartest.NewTimed(t)
+	for _, path := range []string{"testdata/rules.model.gz", "testdata/unigram.model.gz", "testdata/bytes.model.gz", "testdata/phrases.model.gz"} {
+		m, err := Parse(unzip(t, path))
+		require.NoError(t, err)
+		for what, text := range lineartest.Texts("a", "the ", "日", "\u0301", "ﷺ") {
+			timed.Assert(path+": "+what, text, func(text string) { _ = m.Decode(m.Encode(text)) })
+		}
+	}
 }

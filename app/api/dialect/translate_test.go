@@ -115,3 +115,12 @@ func TestPartsOfOneExport(t *testing.T) {
 		}
 	}
 }
+
+func TestTimeIsLinear(t *testing.T) {
+	timed := lineartest.NewTimed(t)
+	for what, text := range lineartest.Texts("<p>a", "<![CDATA[a]]>", "<b ", `<x translate="no">`, "&x;") {
+		for _, format := range []translate.Format{translate.HTML, translate.XML} {
+			timed.Assert(fmt.Sprintf("%s as %s", what, format), text, func(text string) { _, err := format.Characters(t.Context(), text); require.NoError(t, err) })
+		}
+	}
+}

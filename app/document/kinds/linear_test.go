@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"testing"
 
@@ -142,18 +143,21 @@ func unless(err error) error {
 	return err
 }
 
+func isText(k *document.Kind) bool {
+	return !strings.HasPrefix(k.MediaType, "application/vnd.o") && k.Name != "epub"
+}
+
 // each does something for each kind and hostile document.
 func each(do func(k *document.Kind, unit string, file func(t testing.TB, size int) []byte)) {
 	for _, k := range kinds.All() {
 		units := hostile[k.Name]
-		isText := !strings.HasPrefix(k.MediaType, "application/vnd.o") && k.Name != "epub"
-		if isText {
+		if isText(k) {
 			units = append(units[:len(units):len(units)], hostile[""]...)
 		}
 		for _, u := range units {
 			do(k, fmt.Sprintf("%s of %q", k.Name, u[1]), func(t testing.TB, size int) []byte {
 				text := u[0] + strings.Repeat(u[1], size/len(u[1])) + u[2]
-				if isText {
+				if isText(k) {
 					return []byte(text)
 				}
 				return packed(t, k.Name, text)
@@ -282,5 +286,30 @@ func TestUnpackedMemoryIsTaken(t *testing.T) {
 				assert.Zero(t, memory.InUse(), "%s of %q", k.Name, unit[1])
 			}
 		}
+	}
+}
+
+// The texts of lineartest are documents too, each of one of the kinds that are text.
+func TestTimeIsLinear(t *testing.T) {
+	timed := lineartest.NewTimed(t)
+	assert := func(k *document.Kind, what string, file func(size int) string) {
+		timed.Assert(what, file, func(file string) {
+			for _, way := range ways(k, []byte(file), new(int)) {
+				require.NoError(t, way(t.Context()))
+			}
+		})
+	}
+	var texts []*document.Kind
+	each(func(k *document.Kind, unit string, file func(t testing.TB, size int) []byte) {
+		if isText(k) && !slices.Contains(texts, k) {
+			texts = append(texts, k)
+		}
+		assert(k, unit, func(size int) string { return string(file(t, size)) })
+	})
+	i := 0
+	for what, text := range lineartest.Texts("a\n", "- ", "  a\n", "a: b\n", "| a ", "<a>", "=\n") {
+		k := texts[i%len(texts)]
+		assert(k, k.Name+" of "+what, text)
+		i++
 	}
 }

@@ -8,6 +8,9 @@ import (
 	"unicode/utf8"
 
 	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"dragoman/app/text/lineartest"
 )
 
 func named(name string) script { return 1 << slices.Index(scriptNames, name) }
@@ -175,5 +178,19 @@ func BenchmarkWrongScript(b *testing.B) {
 	b.SetBytes(int64(len(text)))
 	for b.Loop() {
 		WrongScript(text, "ja")
+	}
+}
+
+func TestTimeIsLinear(t *testing.T) {
+	timed := lineartest.NewTimed(t)
+	d, err := NewDetector(DetectorConfig{Languages: []string{"en", "ja"}})
+	require.NoError(t, err)
+	for what, text := range lineartest.Texts("a", "д", "あ") {
+		timed.Assert(what, text, func(text string) {
+			_, _, _ = d.Detect(text)
+			_, err := Foreign(t.Context(), text, "en")
+			require.NoError(t, err)
+			_ = WrongScript(text, "en")
+		})
 	}
 }

@@ -1,7 +1,7 @@
 // Package lineartest is for tests of functions whose work must be linear in the length of a
 // text, because anybody may send one. It counts the statements that are executed, by go test
 // -covermode=count, so that a test says the same on every machine. Of the standard library is counted
-// what -coverpkg names, and never what is written in assembly: [ReportExponent] is a benchmark for that.
+// what -coverpkg names, and never what is written in assembly: [Timed] is for that, and [ReportExponent] a benchmark.
 package lineartest
 
 import (

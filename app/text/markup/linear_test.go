@@ -1,6 +1,7 @@
 package markup
 
 import (
+	"context"
 	"fmt"
 	"maps"
 	"slices"
@@ -31,6 +32,62 @@ func TestWorkIsLinear(t *testing.T) {
 	for _, unit := range slices.Sorted(maps.Keys(whole)) {
 		for _, format := range []Format{Text, HTML} {
 			counted.Assert(fmt.Sprintf("%q, format %d", unit, format), part[unit], whole[unit], func(text string) { all(text, format) })
+		}
+	}
+}
+
+// everything does with a text what a service may do, as the text of a unit too.
+func everything(text string, format Format) {
+	all(text, format)
+	switch format {
+	case HTML, XML:
+		split := map[Format]func(context.Context, string) ([]HTMLPiece, error){HTML: SplitHTML, XML: SplitXML}[format]
+		for _, p := range must(split(lasting, text)) {
+			must(p.Prose(lasting))
+		}
+	}
+	terms := NewTerms([]Term{{"a", "b"}, {"5", "6"}, {"«", "»"}, {"★", "☆"}, {"日", "day"}})
+	s, readings := must2(must(Parse(lasting, text, format)).CutReadings(lasting))
+	_ = readings.Restore(text)
+	s = must(must(s.In(lasting, "en")).WithTerms(lasting, terms))
+	at := 0
+	for line := range strings.Lines(s.Text) {
+		_ = s.HasLines(at, at+len(line))
+		at += len(line)
+	}
+	_, _, _, _ = s.Lines(), must(s.Noted(lasting)), s.Messages(), s.Fingerprint()
+	if r := s.Entities(text); r != nil {
+		_ = r.Replace(text)
+	}
+	whole := must(s.Whole(lasting)).Between("en", "fr")
+	_, _, _ = whole.InPlace(), whole.TermForms(), whole.LosesCapitals(text)
+	for _, s := range []Sentence{whole, whole.Protected()} {
+		_, _ = s.Verify(lasting, s.Text)
+		for style := range Styles {
+			if m, ok := must2(s.Mask(lasting, style)); ok {
+				_, _ = m.Restore(lasting, m.Text)
+			}
+		}
+	}
+	must(whole.Spaced(lasting, text))
+}
+
+func TestTimeIsLinear(t *testing.T) {
+	timed := lineartest.NewTimed(t)
+	formats, i := []Format{Text, HTML, Text, XML}, 0
+	for what, text := range lineartest.Texts(slices.Sorted(maps.Keys(hostile(1 << 8)))...) {
+		format := formats[i%len(formats)]
+		timed.Assert(fmt.Sprintf("%s, format %d", what, format), text, func(text string) { everything(text, format) })
+		i++
+	}
+	for _, nested := range [][3]string{
+		{"<b>", "a", "</b>"}, {"<0>", "1", "</0>"}, {"<ruby>", "a", "</ruby>"}, {"(", "a", ")"}, {"«(", "a", ")»"}, {"„", "a", "“"}, {"'", "a", "'"}, {"[", "a", "](b)"}, {"*a ", "a", "*"},
+		{"**a ", "b", "*"}, {"{a,plural,other{", "b", "}}"}, {" ", "a", "{x}true"}, {"a", "{x}", "{x}'a"}, {"<b>a", " ", "</b> "}, {"a<b>", "a", "   "}, {"<code>", "a", "</code>"}, {"{", "a", "}"},
+	} {
+		for _, format := range formats[1:] {
+			timed.Assert(fmt.Sprintf("%q, format %d", nested, format), func(size int) string {
+				return "x " + strings.Repeat(nested[0], size/2/len(nested[0])) + nested[1] + strings.Repeat(nested[2], size/2/len(nested[2])) + " y"
+			}, func(text string) { everything(text, format) })
 		}
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"github.com/stretchr/testify/assert"
 
 	"dragoman/app/text/char"
+	"dragoman/app/text/lineartest"
 )
 
 func TestCompareNumbers(t *testing.T) {
@@ -167,5 +168,15 @@ func TestCompareTimes(t *testing.T) {
 		} else {
 			assert.Error(t, err, test.translation)
 		}
+	}
+}
+
+func TestTimeIsLinear(t *testing.T) {
+	timed := lineartest.NewTimed(t)
+	for what, text := range lineartest.Texts("1", "1,", "一", "万", "千", "〇", "I", "May ", "one ", "hundred ", "8 pm ", "1:00 ") {
+		timed.Assert(what, text, func(text string) {
+			_ = Compare(t.Context(), text, text, "en", "fr")
+			_ = Compare(t.Context(), "7 "+text, text, "", "")
+		})
 	}
 }

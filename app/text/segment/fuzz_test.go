@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 
 	"dragoman/app/text/lineartest"
 )
@@ -94,5 +95,18 @@ func TestLongTextsStayWhole(t *testing.T) {
 	}
 	for _, unit := range huge {
 		check(unit, between(unit, size))
+	}
+}
+
+func TestTimeIsLinear(t *testing.T) {
+	timed := lineartest.NewTimed(t)
+	for what, text := range lineartest.Texts(long...) {
+		timed.Assert(what, text, func(text string) {
+			both(text)
+			_, err := SplitWrapped(t.Context(), text, "ja")
+			require.NoError(t, err)
+			_, err = Ends(t.Context(), text, "de")
+			require.NoError(t, err)
+		})
 	}
 }

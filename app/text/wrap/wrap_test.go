@@ -6,6 +6,9 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"dragoman/app/text/lineartest"
 )
 
 // A heading right above what it is of belongs to no paragraph, and says nothing of whether the text is wrapped.
@@ -51,5 +54,24 @@ func TestWidth(t *testing.T) {
 	} {
 		_, ok := widthOf(nil, text, slices.Collect(Lines(text, "\n")))
 		assert.False(t, ok, name)
+	}
+}
+
+func TestTimeIsLinear(t *testing.T) {
+	timed := lineartest.NewTimed(t)
+	for what, text := range lineartest.Texts("a line that is as long as those of a text that is wrapped\n", "- a\n", "a\n b\n") {
+		timed.Assert(what, text, func(text string) {
+			for _, mode := range []Mode{On, Auto} {
+				for p, err := range Wrapped(t.Context(), text, mode) {
+					require.NoError(t, err)
+					_, err = p.Wrap(t.Context(), "a")
+					require.NoError(t, err)
+				}
+			}
+			atoms, err := Atoms(t.Context(), text, true)
+			require.NoError(t, err)
+			_, err = Fill(t.Context(), atoms, 60, nil)
+			require.NoError(t, err)
+		})
 	}
 }

@@ -127,3 +127,16 @@ func TestTooManySegments(t *testing.T) {
 		assert.ErrorContains(t, err, "more than 10000 texts")
 	}
 }
+
+func TestTimeIsLinear(t *testing.T) {
+	timed := lineartest.NewTimed(t)
+	for what, text := range lineartest.Texts("a ", "1. a\n", "%%\n", "---\n", "translate to ", "line 1: a\n", `{"a":1},`, "```\n") {
+		timed.Assert(what, text, func(text string) {
+			for _, begin := range []string{"", "Translate to French:\n\n", "["} {
+				p := read(begin+text, text, mostInstructions)
+				readKiss(p.text)
+				_, _ = split(p.text)
+			}
+		})
+	}
+}
