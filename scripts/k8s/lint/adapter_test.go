@@ -24,7 +24,7 @@ import (
 // readRules reads the rules among the adapter's values, in the adapter's own types.
 func readRules(t *testing.T) []config.DiscoveryRule {
 	t.Helper()
-	f, err := os.Open(filepath.Join(folder, "prometheus-adapter.yaml"))
+	f, err := os.Open(filepath.Join(folder, "helm/prometheus-adapter.yaml"))
 	require.NoError(t, err)
 	defer f.Close()
 	var values struct {

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/pod-security-admission/api"
 	"k8s.io/pod-security-admission/policy"
@@ -204,7 +205,7 @@ func files(s *subject) map[string]bool {
 		if !ok || mount.ReadOnly {
 			s.fail("%s=%q is on no volume that the service can write: mount one, or set it to off", name, path)
 		}
-		if update := s.deployment.Spec.Strategy.RollingUpdate; s.scaler.Spec.MaxReplicas > 1 || update == nil || update.MaxSurge.IntValue() > 0 {
+		if s.scaler.Spec.MaxReplicas > 1 || s.deployment.Spec.Strategy.Type != appsv1.RecreateDeploymentStrategyType {
 			s.fail("%s=%q is one process's, and there may be several pods", name, path)
 		}
 		kept[mount.Name] = true

@@ -151,10 +151,19 @@ func faults() map[string]fault {
 
 func faultsOfNetwork() map[string]fault {
 	return map[string]fault{
-		"deployment selects others": {func(p parts) { p.deployment.Spec.Selector.MatchLabels["app.kubernetes.io/name"] = "x" }, "the Deployment selects"},
-		"service selects others":    {func(p parts) { p.service.Spec.Selector["tier"] = "x" }, "the Service selects"},
-		"service selects all":       {func(p parts) { p.service.Spec.Selector = nil }, "the Service selects"},
-		"budget selects none":       {func(p parts) { p.budget.Spec.Selector = nil }, "the PodDisruptionBudget selects"},
+		"deployment selects others":  {func(p parts) { p.deployment.Spec.Selector.MatchLabels["app.kubernetes.io/name"] = "x" }, "the Deployment selects"},
+		"deployment of all installs": {func(p parts) { delete(p.deployment.Spec.Selector.MatchLabels, instance) }, "the Deployment selects pods by"},
+		"service of all installs":    {func(p parts) { delete(p.service.Spec.Selector, instance) }, "the Service selects pods by"},
+		"service of all components":  {func(p parts) { delete(p.service.Spec.Selector, component) }, "the Service selects pods by"},
+		"budget of all components":   {func(p parts) { delete(p.budget.Spec.Selector.MatchLabels, component) }, "the PodDisruptionBudget selects pods by"},
+		"spread of all installs": {func(p parts) {
+			delete(p.pod.TopologySpreadConstraints[1].LabelSelector.MatchLabels, instance)
+		}, "the spread over topology.kubernetes.io/zone selects pods by"},
+		"policy of all installs":  {func(p parts) { delete(p.policy.Spec.PodSelector.MatchLabels, instance) }, "the NetworkPolicy selects pods by"},
+		"monitor of all installs": {func(p parts) { delete(p.monitor.Spec.Selector.MatchLabels, instance) }, "the ServiceMonitor selects"},
+		"service selects others":  {func(p parts) { p.service.Spec.Selector["tier"] = "x" }, "the Service selects"},
+		"service selects all":     {func(p parts) { p.service.Spec.Selector = nil }, "the Service selects"},
+		"budget selects none":     {func(p parts) { p.budget.Spec.Selector = nil }, "the PodDisruptionBudget selects"},
 		"spread selects others": {func(p parts) {
 			p.pod.TopologySpreadConstraints[0].LabelSelector.MatchLabels = map[string]string{"app": "dragoman"}
 		}, "the spread over kubernetes.io/hostname selects"},
@@ -288,9 +297,11 @@ func faultsOfLife() map[string]fault {
 		"no drain of a node": {func(p parts) { p.budget.Spec.MaxUnavailable, p.budget.Spec.MinAvailable = nil, of(intstr.FromInt32(1)) }, "stops the drain"},
 		"update needs a GPU": {func(p parts) {
 			p.deployment.Spec.Strategy.RollingUpdate = &appsv1.RollingUpdateDeployment{MaxSurge: of(intstr.FromInt32(1)), MaxUnavailable: of(intstr.FromInt32(0))}
-		}, "waits for a GPU"},
-		"update stands": {func(p parts) { p.deployment.Spec.Strategy.RollingUpdate.MaxUnavailable = of(intstr.FromInt32(0)) }, "neither add"},
-		"no strategy":   {func(p parts) { p.deployment.Spec.Strategy.RollingUpdate = nil }, "does not say how it is updated"},
+		}, "waits for a place"},
+		"update of all at once": {func(p parts) {
+			p.deployment.Spec.Strategy = appsv1.DeploymentStrategy{Type: appsv1.RecreateDeploymentStrategyType}
+		}, "ends all pods at once"},
+		"no strategy": {func(p parts) { p.deployment.Spec.Strategy.RollingUpdate = nil }, "does not say how it is updated"},
 	}
 }
 
@@ -300,7 +311,7 @@ func faultsOfScaling() map[string]fault {
 		"old API":          {func(p parts) { p.scaler.Spec.ScaleTargetRef.APIVersion = "extensions/v1beta1" }, "of extensions/v1beta1"},
 		"renamed":          {func(p parts) { p.deployment.Name = "translator" }, "not the Deployment"},
 		"replicas":         {func(p parts) { p.deployment.Spec.Replicas = of(int32(2)) }, "sets replicas"},
-		"more than most":   {func(p parts) { p.scaler.Spec.MinReplicas = of(int32(9)) }, "do not fit its maxReplicas, 8"},
+		"more than most":   {func(p parts) { p.scaler.Spec.MinReplicas = of(int32(9)) }, "do not fit its maxReplicas, 1"},
 		"zero":             {func(p parts) { p.scaler.Spec.MinReplicas = of(int32(0)) }, "do not fit"},
 		"value":            {func(p parts) { p.scaler.Spec.Metrics[1].Pods.Target.Type = autoscalingv2.ValueMetricType }, "dragoman_queue_tokens has no averageValue"},
 		"target of zero":   {func(p parts) { p.scaler.Spec.Metrics[0].Pods.Target.AverageValue = of(resource.MustParse("0")) }, "GPU_UTIL has no averageValue"},

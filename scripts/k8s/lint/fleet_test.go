@@ -22,9 +22,6 @@ import (
 	"dragoman/scripts/k8s/manifests"
 )
 
-// component is the label that tells the parts of a fleet apart.
-const component = "app.kubernetes.io/component"
-
 // fleet is what the rules look at that are of a fleet as a whole.
 type fleet struct {
 	workers, gateways *subject
@@ -68,10 +65,13 @@ func (f *fleet) fail(format string, args ...any) {
 	f.faults = append(f.faults, fmt.Errorf(format, args...))
 }
 
-// part is a set's objects of a component, and those that are of all.
+// part is a set's objects of a component, and those that are of all. The Service of clients is of gateways.
 func part(set manifests.Set, name string) manifests.Set {
 	return slices.DeleteFunc(slices.Clone(set), func(o runtime.Object) bool {
 		label := o.(metav1.Object).GetLabels()[component]
+		if label == "api" {
+			label = "gateway"
+		}
 		return label != name && (label != "translation" || name == "broker")
 	})
 }
@@ -95,7 +95,7 @@ func roles(f *fleet) {
 	if w.settings.Role != config.Worker || g.settings.Role != config.Gateway {
 		f.fail("workers have ROLE=%s, gateways ROLE=%s", w.settings.Role, g.settings.Role)
 	}
-	if of, from := strings.TrimSuffix(w.server.Image, "-cuda"), strings.TrimSuffix(g.server.Image, "-cuda"); of != from {
+	if of, from := strings.Replace(w.server.Image, "-cuda:", ":", 1), g.server.Image; of != from {
 		f.fail("workers have the image %s, gateways %s: they may not understand each other", of, from)
 	}
 	if one, other := secretOf(w.server, "BROKER_URL"), secretOf(g.server, "BROKER_URL"); one == "" || one != other {
@@ -148,9 +148,17 @@ func trigger(f *fleet) {
 	if t.MetricType != autoscalingv2.AverageValueMetricType {
 		f.fail("the trigger is of type %q: the threshold is for each worker", t.MetricType)
 	}
-	want := fmt.Sprintf("max(sum by (pod) (dragoman_fleet_waiting_tokens{job=%q}))", f.gateways.service.Name)
-	if query := t.Metadata["query"]; query != want {
-		f.fail("the trigger asks %s, not %s: each gateway has the sum of all", query, want)
+	want := func(of string) string {
+		return fmt.Sprintf("max(sum by (pod) (dragoman_fleet_waiting_tokens{app_kubernetes_io_instance=~%q}))", of)
+	}
+	own := want(f.gateways.service.Labels[instance])
+	if query := t.Metadata["query"]; query != want(".*") && query != own {
+		f.fail("the trigger asks %s, not %s: each gateway has the sum of all", query, own)
+	}
+	for _, monitor := range f.gateways.monitors {
+		if !slices.Contains(monitor.Spec.TargetLabels, instance) {
+			f.fail("the ServiceMonitor does not give metrics the instance that the trigger asks for")
+		}
 	}
 	if n, err := strconv.ParseFloat(t.Metadata["threshold"], 64); err != nil || n <= 0 {
 		f.fail("the trigger's threshold is %q", t.Metadata["threshold"])

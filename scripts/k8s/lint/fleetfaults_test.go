@@ -39,17 +39,17 @@ func TestFleetIsWhatItSays(t *testing.T) {
 		image, volume string // of workers
 		gpu, broker   bool
 	}{
-		"overlays/fleet":      {"0.1.0-cuda", "emptyDir", true, true},
-		"fleet, node cache":   {"0.1.0-cuda", "hostPath", true, true},
-		"fleet, other broker": {"0.1.0-cuda", "hostPath", true, false},
-		"cpu, fleet":          {"0.1.0", "claim", false, true},
-		"catalogue, fleet":    {"0.1.0", "claim", false, true},
+		"overlays/fleet":      {"-cuda:0.1.0", "emptyDir", true, true},
+		"fleet, node cache":   {"-cuda:0.1.0", "hostPath", true, true},
+		"fleet, other broker": {"-cuda:0.1.0", "hostPath", true, false},
+		"cpu, fleet":          {":0.1.0", "claim", false, true},
+		"catalogue, fleet":    {":0.1.0", "claim", false, true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			set := all[name]
 			workers, gateways := named[*appsv1.Deployment](t, set, "dragoman-worker"), named[*appsv1.Deployment](t, set, "dragoman-gateway")
 			worker, gateway := workers.Spec.Template.Spec, gateways.Spec.Template.Spec
-			assert.Equal(t, "ghcr.io/dragoman/dragoman:"+test.image, worker.Containers[0].Image)
+			assert.Equal(t, "ghcr.io/dragoman/dragoman"+test.image, worker.Containers[0].Image)
 			assert.Equal(t, "ghcr.io/dragoman/dragoman:0.1.0", gateway.Containers[0].Image)
 			assert.Equal(t, test.volume, kindOf(worker.Volumes, "models"))
 			assert.Equal(t, "", kindOf(gateway.Volumes, "models"))
@@ -163,8 +163,11 @@ func faultsOfFleets() map[string]fleetFault {
 		"budget of all":      {func(p fleetParts) { unlabel(p.budget.Spec.Selector.MatchLabels) }, "the PodDisruptionBudget of dragoman-worker selects"},
 		"workers' address":   {func(p fleetParts) { p.ofWorkers.Spec.ClusterIP = "" }, "the Service of workers has an address"},
 
-		"sum of sums":      {func(p fleetParts) { p.trigger["query"] = "sum(dragoman_fleet_waiting_tokens)" }, "each gateway has the sum"},
-		"other job":        {func(p fleetParts) { p.ofClients.Name = "translation" }, `{job="translation"}`},
+		"sum of sums": {func(p fleetParts) { p.trigger["query"] = "sum(dragoman_fleet_waiting_tokens)" }, "each gateway has the sum"},
+		"other install": {func(p fleetParts) {
+			p.trigger["query"] = strings.Replace(p.trigger["query"], ".*", "other", 1)
+		}, `{app_kubernetes_io_instance=~"dragoman"}`},
+		"no instance":      {func(p fleetParts) { p.monitor.Spec.TargetLabels = nil }, "the instance that the trigger asks for"},
 		"no threshold":     {func(p fleetParts) { p.trigger["threshold"] = "0" }, "threshold is"},
 		"in all":           {func(p fleetParts) { p.scaler.Spec.Triggers[0].MetricType = autoscalingv2.ValueMetricType }, "for each worker"},
 		"silence is empty": {func(p fleetParts) { delete(p.trigger, "ignoreNullValues") }, "takes no answer for an empty queue"},

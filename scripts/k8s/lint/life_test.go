@@ -3,6 +3,7 @@ package lint
 import (
 	"time"
 
+	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/util/intstr"
 
@@ -87,15 +88,19 @@ func disruption(s *subject) {
 	if s.budget.Spec.MinAvailable != nil || s.budget.Spec.MaxUnavailable == nil || s.budget.Spec.MaxUnavailable.IntValue() < 1 {
 		s.fail("the PodDisruptionBudget stops the drain of a node with the only pod")
 	}
-	update := s.deployment.Spec.Strategy.RollingUpdate
+	strategy := s.deployment.Spec.Strategy
+	if strategy.Type == appsv1.RecreateDeploymentStrategyType {
+		if s.settings.JobFile == config.JobsOff {
+			s.fail("an update ends all pods at once, and there is no file of one process")
+		}
+		return
+	}
+	update := strategy.RollingUpdate
 	if update == nil || update.MaxSurge == nil || update.MaxUnavailable == nil {
 		s.fail("the Deployment does not say how it is updated")
 		return
 	}
-	surge, unavailable := update.MaxSurge.IntValue(), update.MaxUnavailable.IntValue()
-	if _, onGPU := s.server.Resources.Requests["nvidia.com/gpu"]; onGPU && surge > 0 && unavailable == 0 {
-		s.fail("an update waits for a GPU that may not be free")
-	} else if surge+unavailable == 0 {
-		s.fail("an update can neither add a pod nor take one away")
+	if update.MaxUnavailable.IntValue() < 1 {
+		s.fail("an update waits for a place for one more pod: a GPU, or what a quota leaves")
 	}
 }

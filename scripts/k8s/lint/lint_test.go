@@ -152,12 +152,25 @@ func labelsOf(selector *metav1.LabelSelector) map[string]string {
 	return selector.MatchLabels
 }
 
-// selectors must match the pods' labels, or nothing is balanced, spread or protected.
+// The labels that tell pods apart: of other programs, of another install, of another part of a fleet.
+const (
+	application = "app.kubernetes.io/name"
+	instance    = "app.kubernetes.io/instance"
+	component   = "app.kubernetes.io/component"
+)
+
+// selectors must match the pods' labels, or nothing is balanced, spread or protected, and name all that tell
+// them from others.
 func selectors(s *subject) {
 	labels := s.deployment.Spec.Template.Labels
 	check := func(what string, selector map[string]string) {
 		if !within(selector, labels) {
 			s.fail("%s selects %v, the pods have %v", what, selector, labels)
+		}
+		for _, label := range []string{application, instance, component} {
+			if selector[label] == "" {
+				s.fail("%s selects pods by %v, without %s", what, selector, label)
+			}
 		}
 	}
 	check("the Deployment", labelsOf(s.deployment.Spec.Selector))
@@ -170,7 +183,8 @@ func selectors(s *subject) {
 		check("the NetworkPolicy", labelsOf(&policy.Spec.PodSelector))
 	}
 	for _, monitor := range s.monitors {
-		if selector := monitor.Spec.Selector.MatchLabels; !within(selector, s.service.Labels) {
+		selector := monitor.Spec.Selector.MatchLabels
+		if !within(selector, s.service.Labels) || selector[application] == "" || selector[instance] == "" {
 			s.fail("the ServiceMonitor selects %v, the Service has %v", selector, s.service.Labels)
 		}
 	}

@@ -39,10 +39,16 @@ func build(t *testing.T, dir string) manifests.Set {
 // combine builds an overlay of some components on a folder, as a user would write it.
 func combine(t *testing.T, base string, components ...string) manifests.Set {
 	t.Helper()
+	return overlay(t, "", append([]string{base}, components...)...)
+}
+
+// overlay builds an overlay with more fields than combine's.
+func overlay(t *testing.T, fields string, parts ...string) manifests.Set {
+	t.Helper()
 	dir := t.TempDir()
 	var text strings.Builder
-	fmt.Fprintf(&text, "resources:\n  - %s\ncomponents:\n", relative(t, dir, base))
-	for _, c := range components {
+	fmt.Fprintf(&text, "%sresources:\n  - %s\ncomponents:\n", fields, relative(t, dir, parts[0]))
+	for _, c := range parts[1:] {
 		fmt.Fprintf(&text, "  - %s\n", relative(t, dir, c))
 	}
 	require.NoError(t, os.WriteFile(filepath.Join(dir, "kustomization.yaml"), []byte(text.String()), 0o644))
@@ -59,12 +65,18 @@ func relative(t *testing.T, dir, name string) string {
 	return path
 }
 
+// built are the variants, which take seconds.
+var built map[string]manifests.Set
+
 // variants are all manifests that the folder offers, by name. Each component is in one
-// at least; TestVariants sees to that.
+// at least; TestVariants sees to that. Tests change copies.
 func variants(t *testing.T) map[string]manifests.Set {
+	if built != nil {
+		return built
+	}
 	deployment, err := manifests.ReadFile(filepath.Join(folder, "deployment.yaml"))
 	require.NoError(t, err)
-	return map[string]manifests.Set{
+	built = map[string]manifests.Set{
 		"deployment.yaml":     deployment,
 		"base":                build(t, filepath.Join(folder, "base")),
 		"overlays/cpu":        build(t, filepath.Join(folder, "overlays/cpu")),
@@ -88,6 +100,7 @@ func variants(t *testing.T) map[string]manifests.Set {
 		"gpu, jobs":       combine(t, "overlays/gpu", "components/jobs", "components/node-cache"),
 		"gpu, node cache": combine(t, "overlays/gpu", "components/node-cache"),
 	}
+	return built
 }
 
 func TestManifestsFitTogether(t *testing.T) {
@@ -122,19 +135,19 @@ func TestOverlaysChangeWhatTheySay(t *testing.T) {
 	all := variants(t)
 	for name, test := range map[string]struct {
 		metrics []string // of the autoscaler
-		image   string   // its tag
+		image   string   // its name after dragoman, and its tag
 		gpu     bool
 		volume  string // the kind of the models' volume
 	}{
-		"deployment.yaml":        {[]string{"DCGM_FI_DEV_GPU_UTIL", "dragoman_queue_tokens", "cpu", "memory"}, "0.1.0-cuda", true, "emptyDir"},
-		"overlays/gpu":           {[]string{"DCGM_FI_DEV_GPU_UTIL", "dragoman_queue_tokens", "cpu", "memory"}, "0.1.0-cuda", true, "emptyDir"},
-		"overlays/cpu":           {[]string{"cpu", "memory"}, "0.1.0", false, "emptyDir"},
-		"overlays/node-cache":    {[]string{"DCGM_FI_DEV_GPU_UTIL", "dragoman_queue_tokens", "cpu", "memory"}, "0.1.0-cuda", true, "hostPath"},
-		"overlays/catalogue":     {[]string{"cpu", "memory"}, "0.1.0", false, "claim"},
-		"base, no adapter":       {[]string{"cpu", "memory"}, "0.1.0-cuda", true, "emptyDir"},
-		"base, no dcgm-exporter": {[]string{"dragoman_queue_tokens", "cpu", "memory"}, "0.1.0-cuda", true, "emptyDir"},
-		"base, shared volume":    {[]string{"DCGM_FI_DEV_GPU_UTIL", "dragoman_queue_tokens", "cpu", "memory"}, "0.1.0-cuda", true, "claim"},
-		"cpu, node cache":        {[]string{"cpu", "memory"}, "0.1.0", false, "hostPath"},
+		"deployment.yaml":        {[]string{"DCGM_FI_DEV_GPU_UTIL", "dragoman_queue_tokens", "cpu", "memory"}, "-cuda:0.1.0", true, "emptyDir"},
+		"overlays/gpu":           {[]string{"DCGM_FI_DEV_GPU_UTIL", "dragoman_queue_tokens", "cpu", "memory"}, "-cuda:0.1.0", true, "emptyDir"},
+		"overlays/cpu":           {[]string{"cpu", "memory"}, ":0.1.0", false, "emptyDir"},
+		"overlays/node-cache":    {[]string{"DCGM_FI_DEV_GPU_UTIL", "dragoman_queue_tokens", "cpu", "memory"}, "-cuda:0.1.0", true, "hostPath"},
+		"overlays/catalogue":     {[]string{"cpu", "memory"}, ":0.1.0", false, "claim"},
+		"base, no adapter":       {[]string{"cpu", "memory"}, "-cuda:0.1.0", true, "emptyDir"},
+		"base, no dcgm-exporter": {[]string{"dragoman_queue_tokens", "cpu", "memory"}, "-cuda:0.1.0", true, "emptyDir"},
+		"base, shared volume":    {[]string{"DCGM_FI_DEV_GPU_UTIL", "dragoman_queue_tokens", "cpu", "memory"}, "-cuda:0.1.0", true, "claim"},
+		"cpu, node cache":        {[]string{"cpu", "memory"}, ":0.1.0", false, "hostPath"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			deployment, err := manifests.One[*appsv1.Deployment](all[name])
@@ -144,7 +157,8 @@ func TestOverlaysChangeWhatTheySay(t *testing.T) {
 			pod := deployment.Spec.Template.Spec
 
 			assert.Equal(t, test.metrics, metricsOf(scaler))
-			assert.Equal(t, "ghcr.io/dragoman/dragoman:"+test.image, pod.Containers[0].Image)
+			assert.EqualValues(t, 1, scaler.Spec.MaxReplicas, "there may be one GPU, or place for one pod")
+			assert.Equal(t, "ghcr.io/dragoman/dragoman"+test.image, pod.Containers[0].Image)
 			assert.Equal(t, test.gpu, strings.Contains(fmt.Sprint(deployment), "nvidia.com/gpu"))
 			assert.Equal(t, test.gpu, strings.Contains(fmt.Sprint(deployment), "NVIDIA_VISIBLE_DEVICES"))
 			assert.Contains(t, manifests.Environ(pod.Containers[0]), "DEVICE="+map[bool]string{true: "cuda", false: "cpu"}[test.gpu])
@@ -216,7 +230,7 @@ func TestExampleOverlay(t *testing.T) {
 	assert.EqualValues(t, 2, *scaler.Spec.MinReplicas)
 	assert.Len(t, scaler.Spec.Metrics, 4, "a patch of one field leaves the others")
 	deployment := one[*appsv1.Deployment](t, set)
-	assert.Equal(t, "registry.example.com/dragoman:0.1.0-cuda", deployment.Spec.Template.Spec.InitContainers[0].Image)
+	assert.Equal(t, "registry.example.com/dragoman-cuda:0.1.0", deployment.Spec.Template.Spec.InitContainers[0].Image)
 }
 
 func TestNoObjectHasANamespace(t *testing.T) {
