@@ -7,7 +7,7 @@
 #
 #   TARGET        cpu (default) or cuda
 #   VERSION       written into the binary and the labels (default: git describe)
-#   IMAGE         name and tag (default: dragoman:VERSION without its v, with -cuda added for that target)
+#   IMAGE         name and tag (default: dragoman:VERSION without its v; dragoman-cuda for that target)
 #   IMAGE_ENGINE  docker, podman or buildah (default: the first that works)
 #   BUILD_CA      file of CA certificates, where the network has its own
 #   BUILD_ENV     file of shell assignments for the build, such as GOPROXY=...
@@ -48,8 +48,9 @@ revision=$(git rev-parse HEAD 2>/dev/null || echo unknown)
 epoch=$(git log -1 --format=%ct 2>/dev/null || echo 0)
 tag=${version#v}
 tag=${tag//+/-} # a tag has no plus
-[[ $target == cpu ]] || tag+=-$target
-image=${IMAGE:-dragoman:$tag}
+name=dragoman
+[[ $target == cpu ]] || name+=-$target
+image=${IMAGE:-$name:$tag}
 
 options=(--target "$target" --tag "$image" --build-arg "VERSION=$version" --build-arg "REVISION=$revision")
 for secret in ca:BUILD_CA env:BUILD_ENV pip:BUILD_PIP; do
