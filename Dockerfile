@@ -6,11 +6,12 @@
 # scripts/image/build.sh builds them with docker, podman or buildah, whichever is
 # there; scripts/image/test.sh builds and tries the cpu target without any engine.
 #
-# The base images are arguments: name a mirror, or a digest, to have others.
-# scripts/image/test.sh reads their names from here.
-ARG GO_IMAGE=docker.io/library/golang:1.26.8-bookworm
-ARG PYTHON_IMAGE=docker.io/library/python:3.13-slim-bookworm
-ARG RUNTIME_IMAGE=gcr.io/distroless/cc-debian12:nonroot
+# The base images are arguments: name a mirror, or another digest, to have others.
+# scripts/image/test.sh reads their names from here. The digests are those of images for all platforms;
+# "docker buildx imagetools inspect NAME:TAG" shows the newest one, which a release should have.
+ARG GO_IMAGE=docker.io/library/golang:1.26.8-bookworm@sha256:a688600ca24f8a4d3ca77f95b0dd40704a9fc787c826660eb7ba0b641b8b175d
+ARG PYTHON_IMAGE=docker.io/library/python:3.13-slim-bookworm@sha256:ed86c82274b3c69b52fb5820f358f0bd7df0b603332063cb5c6e32bd220c3e6e
+ARG RUNTIME_IMAGE=gcr.io/distroless/cc-debian12:nonroot@sha256:9dac0a79194e45a7da0158a9c6da57b217585af0786db3845d1f0ec1a0dd182f
 # ONNX Runtime's CUDA provider is linked with CUDA 13 and cuDNN 9: an image with CUDA 12 needs
 # another package in scripts/image/onnxruntime-cuda.txt.
 ARG CUDA_IMAGE=docker.io/nvidia/cuda:13.1.1-cudnn-runtime-ubuntu24.04

@@ -27,8 +27,8 @@ grep -qx "VERSION_CODENAME=$suite" /etc/os-release ||
   die "this is not Debian 12: its packages would not be those of the base images"
 [[ -n ${CONTAINERS_STORAGE_CONF:-} ]] || die "set CONTAINERS_STORAGE_CONF: stand-ins do not belong among real images"
 
-# base prints the default of one of the Dockerfile's arguments.
-base() { sed -n "s/^ARG $1=//p" Dockerfile; }
+# base prints the default of one of the Dockerfile's arguments, without the digest, which a stand-in has not.
+base() { sed -n "s/^ARG $1=\([^@]*\).*/\1/p" Dockerfile; }
 
 # have says whether an image is there.
 have() { buildah inspect --type image "$1" >/dev/null 2>&1; }

@@ -71,9 +71,12 @@ export BUILD_CA BUILD_ENV BUILD_PIP
 case ${IMAGE_BASES:-debian} in
   debian)
     scripts/image/bases.sh
-    pull=--pull-never
+    bases=(--pull-never)
+    for base in $(sed -n 's/^ARG \([A-Z]*_IMAGE=[^@]*\).*/\1/p' Dockerfile); do
+      bases+=(--build-arg "$base") # a stand-in has no digest
+    done
     ;;
-  pull) pull=--pull ;;
+  pull) bases=(--pull) ;;
   *) die "IMAGE_BASES=$IMAGE_BASES: use debian or pull" ;;
 esac
 
@@ -82,7 +85,7 @@ image=localhost/dragoman-test:$target
 version=${VERSION:-$(git describe --tags --always --dirty 2>/dev/null || echo dev)}
 start=$SECONDS
 IMAGE_ENGINE=buildah TARGET=$target IMAGE=$image VERSION=$version scripts/image/build.sh \
-  --isolation=chroot --network=host "$pull" >"$scratch/build.log" 2>&1 ||
+  --isolation=chroot --network=host "${bases[@]}" >"$scratch/build.log" 2>&1 ||
   { tail -n 40 "$scratch/build.log" >&2; die "the build failed, see above"; }
 echo "built in $((SECONDS - start)) s"
 
