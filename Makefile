@@ -18,7 +18,7 @@ export GOFLAGS := $(GOFLAGS) -tags=nomsgpack
 LEAN = export CGO_ENABLED=1 GOFLAGS="$$GOFLAGS -gcflags=all=-dwarf=false"
 
 .DEFAULT_GOAL := help
-.PHONY: help run build runtime test race-test long-test linear-test k8s-test check fmt bench bench-peers bench-fleet stress fuzz clients webtest faults catalogue-test fleet-test
+.PHONY: help run build runtime test race-test long-test linear-test k8s-test cluster-test check fmt bench bench-peers bench-fleet stress fuzz clients webtest faults catalogue-test fleet-test
 .PHONY: all-tests other-cpu-test arm-test cuda-test image image-check image-test release release-test sbom vuln clean
 
 help: ## list the targets
@@ -64,6 +64,10 @@ linear-test: runtime ## measure how CPU time grows with 1 in SHARE (101) of text
 
 k8s-test: runtime ## check the Kubernetes manifests, run their containers against a hub of this machine
 	go -C scripts/k8s test -timeout 9m ./...
+
+cluster-test: ## try the Kubernetes manifests on a control plane on loopback, which is built the first time (a quarter of an hour)
+	scripts/k8s/cluster/build.sh build/cluster
+	CLUSTER=$(CURDIR)/build/cluster go -C scripts/k8s test -count=1 -timeout 19m ./cluster
 
 # Vet and the linters share with the tests what is compiled.
 check: runtime ## what CI runs: format, vet, lint, tests, those with the race detector, of linear work and of what ships
@@ -123,7 +127,7 @@ fleet-test: ## have members of a fleet, Redis and the network fail (redis-server
 
 # What make check has no time for. image-check is in it.
 all-tests: ## run each of the tests that make check leaves out, and end with a table (hours; TARGETS="webtest faults")
-	@scripts/all_tests.sh $(or $(TARGETS),image-test k8s-test clients webtest faults fleet-test catalogue-test long-test linear-test arm-test cuda-test)
+	@scripts/all_tests.sh $(or $(TARGETS),image-test k8s-test cluster-test clients webtest faults fleet-test catalogue-test long-test linear-test arm-test cuda-test)
 
 other-cpu-test: runtime ## test what computes on emulated CPUs (CPUS="Nehalem Haswell"; hours)
 	scripts/other_cpu_test.sh
