@@ -80,8 +80,8 @@ func (s *space) ownEndpoints() {
 	s.Helper()
 	s.eventually("endpoints", func() error {
 		var services corev1.ServiceList
-		var slices discoveryv1.EndpointSliceList
-		if err := errors.Join(s.get("api/v1", "services", &services), s.get("apis/discovery.k8s.io/v1", "endpointslices", &slices)); err != nil {
+		var endpoints discoveryv1.EndpointSliceList
+		if err := errors.Join(s.get("api/v1", "services", &services), s.get("apis/discovery.k8s.io/v1", "endpointslices", &endpoints)); err != nil {
 			return err
 		}
 		of := map[string]corev1.Pod{}
@@ -92,7 +92,7 @@ func (s *space) ownEndpoints() {
 		}
 		for _, service := range services.Items {
 			led := 0
-			for _, slice := range slices.Items {
+			for _, slice := range endpoints.Items {
 				if slice.Labels[discoveryv1.LabelServiceName] != service.Name {
 					continue
 				}

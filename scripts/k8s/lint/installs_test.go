@@ -242,6 +242,23 @@ func TestServiceAndFleetAreApart(t *testing.T) {
 	}
 }
 
+// README's commands name what a service or a fleet has.
+func TestReadmeNamesWhatThereIs(t *testing.T) {
+	readme, err := os.ReadFile(filepath.Join(folder, "README.md"))
+	require.NoError(t, err)
+	there := map[string]bool{}
+	for _, overlay := range []string{"overlays/gpu", "overlays/fleet"} {
+		for _, object := range build(t, filepath.Join(folder, overlay)) {
+			there[strings.ToLower(object.GetObjectKind().GroupVersionKind().Kind)+"/"+object.(metav1.Object).GetName()] = true
+		}
+	}
+	found := regexp.MustCompile(`\b(?:deployment|statefulset|service|scaledobject)/[a-z-]+`).FindAllString(string(readme), -1)
+	assert.GreaterOrEqual(t, len(found), 8)
+	for _, name := range found {
+		assert.True(t, there[name], name)
+	}
+}
+
 // A tag of the images without CUDA is not one of those with it.
 func TestImagesOfGatewaysAndWorkersChangeApart(t *testing.T) {
 	set := overlay(t, "images:\n  - {name: ghcr.io/dragoman/dragoman, newTag: 1.2.3}\n  - {name: ghcr.io/dragoman/dragoman-cuda, newName: mirror/cuda}\n", "overlays/fleet")
