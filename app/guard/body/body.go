@@ -117,8 +117,8 @@ func Read(w http.ResponseWriter, r *http.Request) ([]byte, error) {
 	switch {
 	case errors.As(err, &tooLarge), errors.Is(err, os.ErrDeadlineExceeded), errors.Is(err, admission.ErrFull):
 		return nil, fmt.Errorf("read the body: %w", err)
-	case err != nil && r.Context().Err() != nil:
-		return nil, r.Context().Err()
+	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded): // while it waited for a turn
+		return nil, err
 	case err != nil:
 		return nil, fmt.Errorf("%w: %w", ErrBroken, err)
 	}
