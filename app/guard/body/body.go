@@ -71,8 +71,8 @@ func (b *Bounds) Serve(next http.Handler) http.Handler {
 		r = r.WithContext(context.WithValue(ctx, bodyKey{}, body))
 		r.Body = body
 		next.ServeHTTP(w, r)
-		lease.Close() // lingering takes no memory
-		if body.refused {
+		lease.Close()                          // lingering takes no memory
+		if body.refused && r.ProtoMajor == 1 { // a stream of HTTP/2 ends with its handler, and its connection goes on
 			b.lingerOn(w, r, body)
 		}
 	})

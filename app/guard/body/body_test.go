@@ -235,6 +235,21 @@ func TestRefuseClosesWhatIsUnread(t *testing.T) {
 	}
 }
 
+// Where a body is refused unread, a connection of HTTP/1 is read on, so that a client that writes first sees the answer. A
+// client of HTTP/2 (Go's net/http, 1.26) sends no more once it has been refused, and waits for the end of the answer: what
+// lingered there kept it waiting for as long as the server lingers.
+func TestLingersOnHTTP1Only(t *testing.T) {
+	for version, lingers := range map[int]bool{1: true, 2: false} {
+		rest := &counted{Reader: io.LimitReader(zeros{}, most)}
+		r := httptest.NewRequest(http.MethodPost, "/", rest)
+		r.ProtoMajor, r.ContentLength = version, most
+		bounds().Serve(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			assert.NoError(t, Refuse(w, r, http.StatusTeapot, ""))
+		})).ServeHTTP(&deadlines{ResponseRecorder: *httptest.NewRecorder()}, r)
+		assert.Equal(t, lingers, rest.read.Load() > 0, version)
+	}
+}
+
 type errorReader struct{ err error }
 
 func (r errorReader) Read([]byte) (int, error) { return 0, r.err }
