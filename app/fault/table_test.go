@@ -23,7 +23,7 @@ func TestTableIsWhole(t *testing.T) {
 			assert.True(t, f.Wait == 0 || status == 429 || status == 456 || status == 503 || status == 529, "%s: another try helps, but not after %d", f.Code(), status)
 		}
 	}
-	assert.Panics(t, func() { fault.New(fault.ClientGone+1, "", "") }, "the table ends with the last kind")
+	assert.Panics(t, func() { _ = fault.New(fault.ClientGone+1, "", "") }, "the table ends with the last kind")
 }
 
 // The client has constants for all codes, and no others, and tries again where it helps.

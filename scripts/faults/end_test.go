@@ -182,7 +182,7 @@ func killDocuments(t *testing.T) {
 		outcomes := endOfDocuments(t, s, func() {
 			require.NotZero(t, s.unended(t))
 			require.NoError(t, s.process.Process.Kill())
-			<-s.exited
+			_ = <-s.exited
 		})
 		t.Logf("%s: %s", name, outcomes)
 		again := begin()
