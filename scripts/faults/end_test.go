@@ -182,7 +182,7 @@ func killDocuments(t *testing.T) {
 		outcomes := endOfDocuments(t, s, func() {
 			require.NotZero(t, s.unended(t))
 			require.NoError(t, s.process.Process.Kill())
-			_ = <-s.exited
+			require.Error(t, <-s.exited, "it was killed")
 		})
 		t.Logf("%s: %s", name, outcomes)
 		again := begin()
