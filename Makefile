@@ -48,8 +48,8 @@ test: runtime ## run the tests, with a sample of the longest goldens
 # app/server has documents of PDF too.
 CONCURRENT = $$(go list -f '{{.Dir}}' ./... | grep -v /app/document/pdf$$ | while read -r dir; do ! grep -qsE \
   '^[[:space:]]*go (func|[a-z])|\b(sync|atomic)\.|\.Go\(|t\.Parallel\(|httptest\.New[A-Za-z]*Server' "$$dir"/*.go || echo "$$dir"; done)
-# Tests in them that do thousands of things one after the other, and what is compiled with sanitizers instead.
-ONE_BY_ONE = NameNoGo|NoRouteIsForOtherSites|FieldsAre|ArgumentsOfTools|GivesUp|IsGivenUp|ExamplesOfTheDocumentation|Formatting|Corpus|Int8Paths|Kernels
+# Tests in them that do one thing after the other, thousands of them or all in C, and what is compiled with sanitizers instead.
+ONE_BY_ONE = NameNoGo|NoRouteIsForOtherSites|FieldsAre|ArgumentsOfTools|GivesUp|IsGivenUp|ExamplesOfTheDocumentation|Formatting|Corpus|Int8Paths|Kernels|Golden|Invariance|HalfPrecision|Int8Of|Backends|PDFsAs
 
 race-test: runtime ## run the tests of packages where something is concurrent with the race detector, and kernels with sanitizers
 	$(LEAN) && $(GO_TEST) -race -timeout 30m -skip '$(ONE_BY_ONE)' $(CONCURRENT)
