@@ -36,11 +36,12 @@ build: ## build build/dragoman
 runtime: ## fetch ONNX Runtime into build/onnxruntime
 	@scripts/fetch_onnxruntime.sh
 
-# Tests of services wait for each other and for disks: two packages for each core keep it busy.
+# Tests of services wait for each other and for disks: two packages for each core keep it busy. The longest tests begin first.
+LONGEST = ./app/server ./app/api/httpapi ./app/decode/fleet ./model/cpu
 GO_TEST = go test -short -vet=off -ldflags=-w -p $$((2 * $$(getconf _NPROCESSORS_ONLN)))
 
 test: runtime ## run the tests, with a sample of the longest goldens
-	@$(LEAN) && status=0 && { $(GO_TEST) -timeout 15m ./... || status=$$?; }; \
+	@$(LEAN) && status=0 && { $(GO_TEST) -timeout 15m $(LONGEST) ./... || status=$$?; }; \
 	  command -v redis-server >/dev/null || echo "make: the tests of a real Redis were skipped: there is no redis-server (apt-get install redis-server)" >&2; \
 	  exit $$status
 
@@ -52,7 +53,7 @@ CONCURRENT = $$(go list -f '{{.Dir}}' ./... | grep -v /app/document/pdf$$ | whil
 ONE_BY_ONE = NameNoGo|NoRouteIsForOtherSites|FieldsAre|ArgumentsOfTools|GivesUp|IsGivenUp|ExamplesOfTheDocumentation|Formatting|Corpus|Int8Paths|Kernels|Golden|Invariance|HalfPrecision|Int8Of|Backends|PDFsAs
 
 race-test: runtime ## run the tests of packages where something is concurrent with the race detector, and kernels with sanitizers
-	$(LEAN) && $(GO_TEST) -race -timeout 30m -skip '$(ONE_BY_ONE)' $(CONCURRENT)
+	$(LEAN) && $(GO_TEST) -race -timeout 30m -skip '$(ONE_BY_ONE)' $(LONGEST) $(CONCURRENT)
 	$(LEAN) && go test -vet=off -ldflags=-w -run 'Sanitizers|Int8Paths/sanitizers' ./model/cpu/ops
 
 # Where work must be linear, what is executed of the standard library counts, too.
@@ -77,19 +78,17 @@ cluster-test: ## try the Kubernetes manifests on a control plane on loopback, wh
 # Vet and the linters share with the tests what is compiled.
 check: runtime ## what CI runs: format, vet, lint, tests, those with the race detector, of linear work and of what ships
 	@files=$$(gofmt -l $$(go list -f '{{.Dir}}' ./...)); [ -z "$$files" ] || { gofmt -d $$files; exit 1; }
-	GOBIN=$(CURDIR)/build/lint go install $(STATICCHECK)
-	GOBIN=$(CURDIR)/build/lint go install $(ERRCHECK)
-	GOBIN=$(CURDIR)/build/lint go install $(ACTIONLINT)
+	$(LEAN) GOBIN=$(CURDIR)/build/lint && go install $(STATICCHECK) && go install $(ERRCHECK) && go install $(ACTIONLINT)
 	build/lint/actionlint
 	$(LEAN) && go vet ./... && \
 	  build/lint/staticcheck ./... && build/lint/errcheck -exclude .ci/errcheck.txt ./...
-	cd scripts/k8s && go vet ./... && \
+	$(LEAN) && cd scripts/k8s && go vet ./... && \
 	  ../../build/lint/staticcheck ./... && ../../build/lint/errcheck -exclude ../../.ci/errcheck.txt ./...
 	$(MAKE) test
 	$(MAKE) image-check
 	$(MAKE) race-test
 	$(LEAN) && go test -vet=off -ldflags=-w -covermode=count -coverpkg=./app/text/markup,./app/text/char,./app/text/numbers,./app/text/segment,./app/api/dialect,./app/api/dropin/openai,./tokenizer/agenda,./tokenizer/moses,$(COUNTED) -run Linear ./app/text/lineartest ./app/text/markup ./app/text/segment ./app/api/dialect ./app/api/dropin/openai ./tokenizer/moses
-	go -C scripts/k8s test -vet=off -ldflags=-w ./manifests ./lint
+	$(LEAN) && go -C scripts/k8s test -vet=off -ldflags=-w ./manifests ./lint
 
 fmt: ## format the code
 	gofmt -w $$(go list -f '{{.Dir}}' ./...)
