@@ -3,7 +3,10 @@ package translate
 import (
 	"context"
 	"fmt"
+	"hash/crc32"
+	"math/rand/v2"
 	"runtime"
+	"slices"
 	"strings"
 	"testing"
 
@@ -78,7 +81,7 @@ func TestEqualSentencesAreOne(t *testing.T) {
 	assert.Len(t, got[0].Segments, 3)
 }
 
-// A request has only so many tokens to try again with, for all its sentences together.
+// A sentence has only so many tokens to be tried again with, its parts included.
 func TestRetriesAreBounded(t *testing.T) {
 	const sentences = 60
 	var lines []string
@@ -99,26 +102,76 @@ func TestRetriesAreBounded(t *testing.T) {
 		first += len(ids)
 	}
 	assert.Greater(t, tokens, 2*first, "they are tried again")
-	assert.LessOrEqual(t, tokens, 2*first+retryTokens)
+	assert.LessOrEqual(t, tokens, (1+retryFactor)*first+retryTokens*sentences)
 	assert.Equal(t, Truncated, got[0].Flags)
 	assert.Len(t, got[0].Segments, sentences, "and nothing is lost")
 }
 
-// What was not tried in all ways for want of tokens is not remembered: another request
-// may have them.
-func TestCacheHoldsNothingThatWasNotTriedInAllWays(t *testing.T) {
-	c := newCache(t)
-	eng := &upper{decode: func(text string, _ engine.Job) (string, bool) { return strings.ToUpper(text), true }}
-	s := cached(t, c, eng, func(cfg *testConfig) { cfg.MaxChars = 1 << 20 })
-	var lines []string
-	for i := range 60 {
-		lines = append(lines, fmt.Sprintf("%s number %c%c.", strings.Repeat("word ", 7), 'a'+i%26, 'a'+i/26))
+// shuffled is an engine that takes jobs and answers them in a random order.
+type shuffled struct {
+	upper
+	order *rand.Rand
+}
+
+func (s *shuffled) Stream(_ context.Context, _ engine.Request, next func() (engine.Job, bool, error), each func(int, engine.Result) error) error {
+	var jobs []engine.Job
+	var open []int
+	for ended := false; ; {
+		if !ended && (len(open) == 0 || s.order.IntN(3) > 0) {
+			job, ok, err := next()
+			if err != nil {
+				return err
+			}
+			if ended = !ok; ok {
+				open = append(open, len(jobs))
+				jobs = append(jobs, job)
+			}
+			continue
+		}
+		if len(open) == 0 {
+			return nil
+		}
+		i := s.order.IntN(len(open))
+		job := open[i]
+		open = slices.Delete(open, i, i+1)
+		if err := each(job, s.translate(jobs[job])); err != nil {
+			return err
+		}
+		ended = false // it may be to do again
 	}
-	req := texts(strings.Join(lines, "\n"))
-	req.Flagged = true
-	_, err := s.Translate(t.Context(), req)
-	require.NoError(t, err)
-	assert.Less(t, c.Stats().Entries, 60)
+}
+
+// A translation depends on neither the order in which sentences come back nor the company of other sentences, also where most of
+// them are flawed and tried again until their budgets are used up.
+func TestTranslationsDependOnNoOrder(t *testing.T) {
+	var lines []string
+	for i := range 80 {
+		lines = append(lines, fmt.Sprintf("%s<b>number</b> %d and {name}, %s end %d.", strings.Repeat("word ", i%9), i, strings.Repeat("part, ", i%5), i*7))
+	}
+	translate := func(seed uint64, lines ...string) (answers []string) {
+		eng := &shuffled{order: rand.New(rand.NewPCG(seed, 0)), upper: upper{decode: func(text string, job engine.Job) (string, bool) {
+			sum := crc32.ChecksumIEEE([]byte(text))
+			if sum%4 == 0 { // a loop, or lost parts, or an end that is missing
+				return strings.Repeat("na ", 40), false
+			}
+			return strings.ToUpper(text)[:len(text)-int(sum>>8%3)*len(text)/4], sum>>4%3 == 0
+		}}}
+		req := texts(lines...)
+		req.Format, req.Flagged = HTML, true
+		results, err := bounded(t, eng, same).Translate(t.Context(), req)
+		require.NoError(t, err)
+		for _, r := range results {
+			answers = append(answers, fmt.Sprintf("%s %v", r.Text, r.Flags))
+		}
+		return answers
+	}
+	want := translate(0, lines...)
+	for seed := range uint64(20) {
+		require.Equal(t, want, translate(seed, lines...), seed)
+	}
+	for i, line := range lines {
+		require.Equal(t, want[i], translate(1, line)[0], line)
+	}
 }
 
 // A longer try that the request's own options do not allow is left out.

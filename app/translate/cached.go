@@ -52,7 +52,7 @@ func (w *work) recall(x *sentence) (o outcome, known bool) {
 
 // remember keeps the outcome of a whole sentence that was decoded.
 func (w *work) remember(x *sentence) {
-	if o := x.best; o.decoded && !w.spent && x.step.model.Identity != "" {
+	if o := x.best; o.decoded && x.step.model.Identity != "" {
 		w.service.cfg.Cache.Put(x.cacheKey(), cache.Value{
 			Text: o.text, Flags: uint8(o.flags), Score: float32(o.score),
 			SourceTokens: uint32(o.sourceTokens), TargetTokens: uint32(o.targetTokens),

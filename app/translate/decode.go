@@ -45,9 +45,6 @@ func (w *work) count(ctx context.Context, sentences []*sentence) error {
 				return invalid(CodeTooManyTokens, "records", "%d records × %d languages have more than %d tokens: send several requests",
 					len(w.req.Records), len(w.req.To), w.service.cfg.MaxTokens)
 			}
-			if x.HasTerms() {
-				w.retries += termTries * len(ids)
-			}
 			x.step.expect(len(ids))
 			x.step.add(x)
 		}
@@ -56,7 +53,6 @@ func (w *work) count(ctx context.Context, sentences []*sentence) error {
 	if err != nil {
 		return err
 	}
-	w.retries += retryTokens + tokens
 	measure.Span(ctx, stageTokenize, start, time.Now())
 	for _, k := range known { // what becomes of them may wait for somebody who reads it, so not in turn
 		if err := w.settle(k.sentence, k.outcome); err != nil {
@@ -144,7 +140,9 @@ func (w *work) job(x *sentence) (job engine.Job, ok bool, err error) {
 	if len(ids) > m.Spec.MaxPositions { // one character with thousands of marks stays as it is
 		return job, false, w.settle(x, outcome{text: x.Original(), flags: SourceEcho})
 	}
-	x.source = ids
+	if x.source = ids; x.retries == unmeasured {
+		x.retries = x.retryBudget()
+	}
 	job = engine.Job{Source: ids, Prefix: x.step.prefix, Search: w.searchFor(x)}
 	if x.strategy.places() {
 		job.Phrases = x.phrases
@@ -272,9 +270,9 @@ func (w *work) proceed(x *sentence, flags Flags) error {
 	return w.settle(x, *x.best)
 }
 
-// carryOut does what was judged, if the request may have so much tried again.
+// carryOut does what was judged, unless the sentence has used up its retry budget.
 func (w *work) carryOut(x *sentence, v verdict) (again bool, err error) {
-	if v.action == keepBest || !w.takeRetryBudget(x) {
+	if v.action == keepBest || !x.takeRetryBudget() {
 		return false, nil
 	}
 	switch v.action {
@@ -331,10 +329,17 @@ func (w *work) splitAround(x *sentence) error {
 // split has the parts of a sentence translated, the first one first.
 func (w *work) split(x *sentence, pieces []segment.Piece, texts []markup.Sentence) error {
 	x.pieces, x.parts, x.open = pieces, make([]*sentence, len(texts)), len(texts)
+	bytes := 1
+	for _, text := range texts {
+		bytes += len(text.Text)
+	}
 	for i, text := range slices.Backward(texts) {
 		part := &sentence{parent: x, depth: x.depth + 1}
 		if err := w.begin(part, x.step, text); err != nil {
 			return err
+		}
+		if x.retries != unmeasured { // the parts share what is left, whichever comes first
+			part.retries = x.retries * len(text.Text) / bytes
 		}
 		x.parts[i] = part
 		x.step.again = append(x.step.again, part)

@@ -46,7 +46,7 @@ func (w *work) probe(x *sentence) bool {
 		x.best.flags |= SourceEcho
 		return false
 	}
-	if !w.takeRetryBudget(x) {
+	if !x.takeRetryBudget() {
 		return false
 	}
 	x.decodeAgain(strategy{markers: unmasked, small: true})

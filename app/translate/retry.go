@@ -3,9 +3,8 @@ package translate
 import "dragoman/model/search"
 
 // How a sentence is translated once more. [judge] is told what came of a sentence, and says what to do:
-// the table of retries has what may help after which flaw. A request has so many tokens for
-// this (retryTokens, and as many as it has itself); a sentence that would be tried again after them
-// keeps the best that it has.
+// the table of retries has what may help after which flaw. Each sentence has a budget of tokens for this; a
+// sentence that has used it up keeps its best outcome.
 
 // strategy is how a sentence is decoded.
 type strategy struct {
@@ -146,17 +145,30 @@ func nextTerms(a attempt) verdict {
 	return verdict{tryAgain, next}
 }
 
-// retryTokens are the source tokens that any request may have tried again.
-const retryTokens = 2048
+// The retry budget of a sentence, in source tokens: retryFactor times its own, termTries times more where it has terms,
+// and retryTokens. It is each sentence's own, so that a translation never depends on which other sentence came back first.
+const retryFactor, retryTokens = 4, 32
 
-// takeRetryBudget takes the tokens of a sentence from those that may be tried again, if they are
-// enough.
-func (w *work) takeRetryBudget(x *sentence) bool {
-	if w.retries < len(x.source) {
-		w.spent = true
+// unmeasured is the retry budget of a sentence whose tokens are not known yet.
+const unmeasured = -1
+
+// retryBudget returns the budget of a sentence that is about to be decoded for the first time.
+func (x *sentence) retryBudget() int {
+	factor := retryFactor
+	if x.HasTerms() {
+		factor += termTries
+	}
+	return factor*len(x.source) + retryTokens
+}
+
+// takeRetryBudget takes the tokens of a sentence from its budget, if they are enough.
+func (x *sentence) takeRetryBudget() bool {
+	if len(x.source) > max(0, x.retries) {
 		return false
 	}
-	w.retries -= len(x.source)
+	if x.retries != unmeasured {
+		x.retries -= len(x.source)
+	}
 	return true
 }
 

@@ -33,6 +33,7 @@ type attempts struct {
 	phrases  []search.Phrase // what the terms become; nil until it is needed
 	source   []int64         // the ids that are decoded
 	target   int             // tokens that came out last
+	retries  int             // source tokens that are left of its retry budget, or unmeasured
 
 	queued, computed time.Duration // in all strategies together
 
@@ -62,7 +63,7 @@ func (w *work) begin(x *sentence, s *step, text markup.Sentence) error {
 		return err
 	}
 	x.step, x.Sentence = s, whole.Between(language.Base(s.from), language.Base(s.to))
-	x.best, x.attempts = nil, &attempts{strategy: strategy{markers: unmasked}}
+	x.best, x.attempts = nil, &attempts{strategy: strategy{markers: unmasked}, retries: unmeasured}
 	if !w.req.Once && !text.AsIs() {
 		x.strategy.markers = 0
 	}

@@ -23,8 +23,6 @@ type work struct {
 
 	open     int   // whole sentences without an outcome
 	decoding bool  // the streams run
-	retries  int   // source tokens that may still be tried again
-	spent    bool  // a sentence was not tried again for want of them
 	failed   error // the first record that cannot be answered
 }
 
