@@ -23,7 +23,8 @@ type work struct {
 
 	open     int   // whole sentences without an outcome
 	decoding bool  // the streams run
-	failed   error // the first record that cannot be answered
+	failed   error // of the first record that cannot be answered
+	failedAt int   // its number
 }
 
 // begin validates a request, and makes the work that it is.
