@@ -19,7 +19,7 @@ LEAN = export CGO_ENABLED=1 CGO_CFLAGS=-O2 GOFLAGS="$$GOFLAGS '-gcflags=all=-dwa
   -gcflags=dragoman/...=-dwarf=false -gcflags=github.com/tetratelabs/...=-dwarf=false"
 
 .DEFAULT_GOAL := help
-.PHONY: help run build runtime test race-test long-test linear-test k8s-test cluster-test check fmt bench bench-peers bench-fleet stress fuzz clients webtest faults catalogue-test fleet-test
+.PHONY: help run build runtime test race-test long-test linear-test k8s-test cluster-test check fmt bench bench-peers bench-fleet stress fuzz clients webtest faults same catalogue-test fleet-test
 .PHONY: all-tests other-cpu-test arm-test cuda-test image image-check image-test release release-test sbom vuln clean
 
 help: ## list the targets
@@ -122,6 +122,14 @@ webtest: ## test the web page in Chromium
 faults: build runtime ## do to a running service what happens to services (ARGS="-run TestFaults/term")
 	scripts/needs.sh redis-server redis-server
 	go test -count=1 -v -timeout 30m ./scripts/faults -binary $(CURDIR)/build/dragoman $(ARGS)
+
+same: VERSION = same
+same: build runtime ## compare all that the program answers and writes with an older build (BASE=revision; redis-server; minutes)
+	@scripts/needs.sh redis-server redis-server
+	@old=build/same/$$(git rev-parse --short $(or $(BASE),HEAD)) && if [ ! -x $$old/build/dragoman ]; then \
+	  rm -rf $$old && mkdir -p $$old && git archive $(or $(BASE),HEAD) | tar -x -C $$old && $(MAKE) -C $$old build VERSION=same; fi && \
+	  ONNXRUNTIME_LIB=$(CURDIR)/build/onnxruntime/libonnxruntime.so go test -count=1 -timeout 30m ./scripts/same \
+	  -old $(CURDIR)/$$old/build/dragoman -new $(CURDIR)/build/dragoman $(ARGS)
 
 catalogue-test: ## compare answers of 24 models in memory for 4 with those of each alone (minutes)
 	$(MAKE) faults ARGS="-run TestFaults/catalogue $(ARGS)"

@@ -1,0 +1,94 @@
+package same
+
+import (
+	"context"
+	"fmt"
+	"testing"
+
+	"github.com/coder/websocket"
+	"github.com/stretchr/testify/require"
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/credentials/insecure"
+	"google.golang.org/protobuf/encoding/protojson"
+	"google.golang.org/protobuf/proto"
+
+	"dragoman/app/api/dropin/openinference/inferencepb"
+)
+
+// compareLive compares the last update of sessions that end with their first text, and the errors of odd messages.
+func compareLive(t *testing.T, p pair) {
+	for i, message := range []string{
+		`{"s":1,"payload":{"fromLang":"en","toLang":"fr"},"n":1,"edits":[{"from":0,"to":0,"text":"Good morning. Where is the station?"}],"end":true}`,
+		`{"s":1,"payload":{"fromLang":"auto","toLangs":["de","ja"]},"n":1,"edits":[{"from":0,"to":0,"text":"Thank you. It costs 3.50 €."}],"end":true}`,
+		`{"s":1,"payload":{"fromLang":"en","toLang":"xx"}}`,
+		`{"s":1,"payload":{"fromLang":"en","toLang":"fr"},"edits":[{"from":5,"to":4,"text":"x"}]}`,
+		`{"s":2,"end":true}`, `{}`, `[]`, `{"s":`, `{"s":1,"unknown":1}`,
+	} {
+		var last [2]string
+		for side, s := range p {
+			conn, _, err := websocket.Dial(t.Context(), "ws://"+s.address+"/live", nil)
+			require.NoError(t, err)
+			conn.SetReadLimit(1 << 20)
+			require.NoError(t, conn.Write(t.Context(), websocket.MessageText, []byte(message)))
+			require.NoError(t, conn.Write(t.Context(), websocket.MessageText, []byte(`{"s":9,"end":true}`)))
+			for range 2 { // the answers to both
+				_, raw, err := conn.Read(t.Context())
+				last[side] = string(raw) + fmt.Sprint(websocket.CloseStatus(err))
+				if err != nil {
+					break
+				}
+			}
+			_ = conn.CloseNow()
+		}
+		equal(t, fmt.Sprint(i), last[0], last[1])
+	}
+}
+
+// compareCalls compares answers of gRPC.
+func compareCalls(t *testing.T, p pair) {
+	var clients [2]inferencepb.GRPCInferenceServiceClient
+	for side, s := range p {
+		conn, err := grpc.NewClient(s.calls, grpc.WithTransportCredentials(insecure.NewCredentials()))
+		require.NoError(t, err)
+		defer func() { _ = conn.Close() }()
+		clients[side] = inferencepb.NewGRPCInferenceServiceClient(conn)
+	}
+	compare := func(name string, call func(c inferencepb.GRPCInferenceServiceClient) (proto.Message, error)) {
+		var answers [2]string
+		for side, c := range clients {
+			message, err := call(c)
+			answers[side] = fmt.Sprint(err)
+			if err == nil {
+				raw, err := proto.MarshalOptions{Deterministic: true}.Marshal(message)
+				require.NoError(t, err)
+				answers[side] = fmt.Sprintf("%x\n%s", raw, protojson.MarshalOptions{}.Format(message))
+			}
+		}
+		equal(t, name, answers[0], answers[1])
+	}
+	ctx := context.Background()
+	for _, model := range []string{"bundled", "none", ""} {
+		compare("metadata of "+model, func(c inferencepb.GRPCInferenceServiceClient) (proto.Message, error) {
+			return c.ModelMetadata(ctx, &inferencepb.ModelMetadataRequest{Name: model})
+		})
+		compare("config of "+model, func(c inferencepb.GRPCInferenceServiceClient) (proto.Message, error) {
+			return c.ModelConfig(ctx, &inferencepb.ModelConfigRequest{Name: model})
+		})
+		for _, text := range []string{"Good morning.", "", "\x00", "Where is the station? Thank you."} {
+			compare(fmt.Sprintf("infer %s %q", model, text), func(c inferencepb.GRPCInferenceServiceClient) (proto.Message, error) {
+				tensor := func(name, text string) *inferencepb.ModelInferRequest_InferInputTensor {
+					return &inferencepb.ModelInferRequest_InferInputTensor{Name: name, Datatype: "BYTES", Shape: []int64{1},
+						Contents: &inferencepb.InferTensorContents{BytesContents: [][]byte{[]byte(text)}}}
+				}
+				return c.ModelInfer(ctx, &inferencepb.ModelInferRequest{ModelName: model, Id: "same",
+					Inputs: []*inferencepb.ModelInferRequest_InferInputTensor{tensor("TEXT", text), tensor("FROM", "en"), tensor("TO", "fr")}})
+			})
+		}
+	}
+	compare("server", func(c inferencepb.GRPCInferenceServiceClient) (proto.Message, error) {
+		return c.ServerMetadata(ctx, &inferencepb.ServerMetadataRequest{})
+	})
+	compare("index", func(c inferencepb.GRPCInferenceServiceClient) (proto.Message, error) {
+		return c.RepositoryIndex(ctx, &inferencepb.RepositoryIndexRequest{})
+	})
+}
