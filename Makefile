@@ -37,7 +37,7 @@ runtime: ## fetch ONNX Runtime into build/onnxruntime
 	@scripts/fetch_onnxruntime.sh
 
 # Tests of services wait for each other and for disks: two packages for each core keep it busy. The longest tests begin first.
-LONGEST = ./app/server ./app/api/httpapi ./app/decode/fleet ./model/cpu
+LONGEST = ./app/server ./app/api/httpapi ./app/fleet ./model/cpu
 GO_TEST = go test -short -vet=off -ldflags=-w -p $$((2 * $$(getconf _NPROCESSORS_ONLN)))
 
 test: runtime ## run the tests, with a sample of the longest goldens

@@ -11,7 +11,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"dragoman/app/decode/engine"
+	"dragoman/app/engine"
 	"dragoman/app/translate"
 	"dragoman/app/translate/translatetest"
 	"dragoman/model"

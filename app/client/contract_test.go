@@ -23,8 +23,8 @@ import (
 
 	"dragoman/app/api/dropin/compattest"
 	"dragoman/app/api/httpapi"
-	"dragoman/app/decode/catalog"
-	"dragoman/app/decode/engine"
+	"dragoman/app/catalog"
+	"dragoman/app/engine"
 	"dragoman/app/guard/access"
 	"dragoman/app/guard/admission"
 	"dragoman/app/jobs"

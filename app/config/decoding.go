@@ -1,9 +1,6 @@
 package config
 
 import (
-	"log/slog"
-
-	"dragoman/app/decode/engine"
 	"dragoman/model"
 	"dragoman/model/search"
 )
@@ -57,16 +54,6 @@ func (c Config) Limits(options search.Options, positions int) (beams, maxLength 
 		maxLength = min(positions, c.MaxLengthLimit)
 	}
 	return max(c.MaxBeams, options.Beams), max(maxLength, options.MaxLength)
-}
-
-// Engine returns how each worker schedules sentences within these limits, without its
-// model.
-func (c Config) Engine(beams, maxLength int, log *slog.Logger) engine.Config {
-	return engine.Config{
-		Log: log, Rows: c.BatchSize, MaxBeams: beams, MaxLength: maxLength, Memory: int64(c.KVMemory),
-		PrefillTokens: c.PrefillTokens, QueueRequests: c.Concurrency, QueueTokens: c.QueueTokens,
-		QueueWait: c.QueueWait,
-	}
 }
 
 // Share returns the number of workers, and of threads that each has, for a model on a

@@ -14,8 +14,7 @@ import (
 	"io"
 	"slices"
 
-	"dragoman/app/fault"
-	"dragoman/app/guard/admission"
+	"dragoman/app/budget"
 	"dragoman/app/text/markup"
 	"dragoman/app/text/wrap"
 )
@@ -28,7 +27,7 @@ type Translate func(text string) (string, error)
 // Within translates as long as ctx lets its work go on.
 func (t Translate) Within(ctx context.Context) Translate {
 	return func(text string) (string, error) {
-		if err := admission.Work(ctx, 0); err != nil {
+		if err := budget.Work(ctx, 0); err != nil {
 			return "", err
 		}
 		return t(text)
@@ -115,7 +114,7 @@ type Kind struct {
 	// Rewrite copies a document of so many bytes to out with its segments translated, in their order. A
 	// translate that returns its argument gives the same document: the same bytes where the kind is
 	// text, and equal contents where it is a package. What it needs is bounded, whatever
-	// a document says of itself. The bytes that it goes through are counted by [admission.Work]. It fails with an [*Error] on a document that cannot be read, with
+	// a document says of itself. The bytes that it goes through are counted by [budget.Work]. It fails with an [*Error] on a document that cannot be read, with
 	// translate's error, with out's and with ctx's.
 	Rewrite func(ctx context.Context, out io.Writer, in io.ReaderAt, size int64, o Options, t Translate) error
 }
@@ -129,14 +128,8 @@ type Error struct {
 
 func (e *Error) Error() string { return e.Reason }
 
-// Explain says what is told to the sender.
-func (e *Error) Explain(fault.Situation) *fault.Failure {
-	kind := fault.BrokenDocument
-	if e.Large {
-		kind = fault.TooLarge
-	}
-	return fault.New(kind, "file", "%s", e)
-}
+// TooLarge says whether there is too much of the document, rather than something wrong with it.
+func (e *Error) TooLarge() bool { return e.Large }
 
 // Unwrap returns the reader's error.
 func (e *Error) Unwrap() error { return e.Err }

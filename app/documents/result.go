@@ -8,10 +8,10 @@ import (
 	"io"
 	"strings"
 
+	"dragoman/app/budget"
 	"dragoman/app/document"
 	"dragoman/app/document/kinds"
 	"dragoman/app/fault"
-	"dragoman/app/guard/admission"
 	"dragoman/app/guard/admission/cost"
 	"dragoman/app/jobs"
 )
@@ -52,7 +52,7 @@ func (s *Service) Make(ctx context.Context, out *jobs.Made, job jobs.Job) error 
 	if kind == nil {
 		return fmt.Errorf("documents of kind %q are not known", d.Kind)
 	}
-	if err := admission.Take(ctx, cost.DocumentByte*d.Bytes); err != nil {
+	if err := budget.Take(ctx, cost.DocumentByte*d.Bytes); err != nil {
 		return err
 	}
 	_, err := s.inTurn(ctx, job.Request.Caller, func(ctx context.Context) (err error) {
@@ -95,7 +95,7 @@ func (r *results) next(text string) (string, error) {
 	if found.ID != fingerprint(text) {
 		return "", fmt.Errorf("the translation of another text came: the service goes through documents of kind %s in another way than when it took this one in", r.job.Document.Kind)
 	}
-	return found.Text, admission.Take(r.ctx, int64(len(text)+len(found.Text)+cost.Record))
+	return found.Text, budget.Take(r.ctx, int64(len(text)+len(found.Text)+cost.Record))
 }
 
 // load reads the next chunk.

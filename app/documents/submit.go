@@ -7,10 +7,10 @@ import (
 	"slices"
 	"strings"
 
+	"dragoman/app/budget"
 	"dragoman/app/document"
 	"dragoman/app/document/kinds"
 	"dragoman/app/fault"
-	"dragoman/app/guard/admission"
 	"dragoman/app/guard/admission/cost"
 	"dragoman/app/guard/bound"
 	"dragoman/app/jobs"
@@ -85,7 +85,7 @@ func (s *Service) read(ctx context.Context, from Sender, o Order) (sub jobs.Subm
 		Secret: o.Secret,
 	}
 	// Rewriting takes memory for some copies of text; what packages unpack to is bounded by their kinds.
-	if err := admission.Take(ctx, cost.DocumentByte*int64(len(o.File))); err != nil {
+	if err := budget.Take(ctx, cost.DocumentByte*int64(len(o.File))); err != nil {
 		return sub, err
 	}
 	w := walk{service: s, from: from, form: translate.FormatOf(kind.Form)}

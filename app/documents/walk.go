@@ -6,9 +6,9 @@ import (
 	"errors"
 	"unicode/utf8"
 
+	"dragoman/app/budget"
 	"dragoman/app/document"
 	"dragoman/app/fault"
-	"dragoman/app/guard/admission"
 	"dragoman/app/guard/admission/cost"
 	"dragoman/app/translate"
 )
@@ -72,7 +72,7 @@ func (w *walk) add(ctx context.Context, text string, isNew bool) error {
 		}
 	}
 	// What is kept of it, and the parts of that that are stored.
-	if err := admission.Take(ctx, int64(cost.RecordByte*len(text)+cost.Record)); err != nil {
+	if err := budget.Take(ctx, int64(cost.RecordByte*len(text)+cost.Record)); err != nil {
 		return err
 	}
 	w.records = append(w.records, translate.Record{ID: fingerprint(text), Text: text})

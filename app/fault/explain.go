@@ -26,10 +26,17 @@ type Explainer interface {
 	Explain(Situation) *Failure
 }
 
-// Explained says whether an error knows what the sender of a request is told about it.
+// unreadable is an error of a file that a client has sent, which knows nothing of requests: package document's.
+type unreadable interface {
+	error
+	TooLarge() bool // there is too much of it, rather than something wrong with it
+}
+
+// Explained says whether an error tells what the sender of a request may know about it.
 func Explained(err error) bool {
-	_, ok := errors.AsType[Explainer](err)
-	return ok
+	_, explains := errors.AsType[Explainer](err)
+	_, isFile := errors.AsType[unreadable](err)
+	return explains || isFile
 }
 
 // Explain finds out what the sender of a request is told about an error. What is not meant
@@ -54,6 +61,13 @@ func Explain(err error, s Situation) *Failure {
 func explainOthers(err error, s Situation) *Failure {
 	if large, ok := errors.AsType[*http.MaxBytesError](err); ok {
 		return New(BodyTooLarge, "", "the body is larger than %d bytes: send several requests", large.Limit)
+	}
+	if file, ok := errors.AsType[unreadable](err); ok {
+		kind := BrokenDocument
+		if file.TooLarge() {
+			kind = TooLarge
+		}
+		return New(kind, "file", "%s", file)
 	}
 	switch {
 	case errors.Is(err, os.ErrDeadlineExceeded):

@@ -11,11 +11,11 @@ import (
 
 	"github.com/stretchr/testify/assert"
 
-	"dragoman/app/decode/catalog"
-	"dragoman/app/decode/engine"
-	"dragoman/app/decode/fleet"
+	"dragoman/app/catalog"
 	"dragoman/app/document"
+	"dragoman/app/engine"
 	"dragoman/app/fault"
+	"dragoman/app/fleet"
 	"dragoman/app/guard/access"
 	"dragoman/app/guard/admission"
 	"dragoman/app/guard/body"

@@ -1,11 +1,12 @@
 // Package fault is what the service answers in place of a translation. One table has all
-// that can go wrong: the HTTP status that each API has for it, how it is counted, and
-// whether another try helps. The errors of packages are failures, or say which they are
+// that can go wrong: its HTTP status, how it is counted, and whether another try helps. A drop-in API has a table of the
+// statuses in which it differs. The errors of packages are failures, or say which they are
 // ([Explainer]). [Explain] finds the row of an error, once for each error that
 // is answered; an API only renders the [Failure].
 package fault
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"math"
@@ -93,16 +94,11 @@ func (f *Failure) Explain(Situation) *Failure {
 func (f *Failure) Code() string { return table[f.Kind].code }
 
 // Status is the HTTP status of the service's own API.
-func (f *Failure) Status() int { return table[f.Kind].native }
+func (f *Failure) Status() int { return table[f.Kind].status }
 
-// LibreTranslate is the HTTP status for clients of LibreTranslate.
-func (f *Failure) LibreTranslate() int { return table[f.Kind].libreTranslate }
-
-// OpenInference is the HTTP status for clients of the Open Inference Protocol.
-func (f *Failure) OpenInference() int { return table[f.Kind].openInference }
-
-// DeepL is the HTTP status for clients of DeepL.
-func (f *Failure) DeepL() int { return table[f.Kind].deepL }
+// StatusOr returns the HTTP status that an API has for the kind of the failure instead of the service's own, by kind, or else
+// that of the service.
+func (f *Failure) StatusOr(others map[Kind]int) int { return cmp.Or(others[f.Kind], f.Status()) }
 
 // Refusal is why a request was refused before anything was done for it, as metrics have it; "" where it
 // was not.

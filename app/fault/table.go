@@ -81,7 +81,7 @@ const (
 type row struct {
 	code string
 
-	native, libreTranslate, deepL, openInference int // HTTP statuses
+	status int // HTTP status of the service's own API
 
 	wait         int // seconds before another try, where nothing better is known; 0: another try does not help
 	refusal      string
@@ -111,86 +111,81 @@ const (
 
 // table is all that is answered in place of translations.
 //
-// LibreTranslate documents 400, 403, 429 and 500, and its clients look for nothing but
-// success: what its server has no case for gets the status that HTTP has for it. DeepL's
-// clients try again by themselves after 429 and 529 (overloaded), but not after 456 (quota
-// exceeded). Triton, whose clients only tell 200 from all else, has 501 for what it does not
-// support. 499, which is sent to nobody, is for the log. DeepL's clients know 503 as the answer for
-// a document that is not translated yet.
+// 499, which no client receives, is for the log.
 //
 // A model that cannot be loaded may be sound on another replica, and is tried again where
 // somebody repairs it: 503, with some patience. Memory that the settings do not give is no
 // matter of time: 507, which no client repeats by itself.
 var table = [...]row{
-	InvalidJSON:       {"invalid_json", 400, 400, 400, 400, 0, "", ""},
-	UnknownField:      {"unknown_field", 400, 400, 400, 400, 0, "", ""},
-	DuplicateField:    {"duplicate_field", 400, 400, 400, 400, 0, "", ""},
-	MissingField:      {"missing_field", 400, 400, 400, 400, 0, "", ""},
-	WrongType:         {"wrong_type", 400, 400, 400, 400, 0, "", ""},
-	InvalidValue:      {"invalid_value", 400, 400, 400, 400, 0, "", ""},
-	InvalidHeader:     {"invalid_header", 400, 400, 400, 400, 0, "", ""},
-	MediaType:         {"unsupported_media_type", 415, 400, 400, 415, 0, "", ""},
-	UnknownModel:      {"unknown_model", 404, 404, 404, 404, 0, "", ""},
-	UnknownLanguage:   {"unknown_language", 400, 400, 400, 400, 0, "", ""},
-	UnsupportedSource: {"unsupported_source", 400, 400, 400, 400, 0, "", ""},
-	InvalidText:       {"invalid_text", 400, 400, 400, 400, 0, "", ""},
-	InvalidOption:     {"invalid_option", 400, 400, 400, 400, 0, "", ""},
-	TextTooLong:       {"text_too_long", 400, 400, 400, 400, 0, "", ""},
-	NotOffered:        {"invalid_value", 400, 403, 400, 501, 0, "", ""},
-	NotFound:          {"not_found", 404, 404, 404, 404, 0, "", ""},
-	TurnedOff:         {"turned_off", 404, 403, 404, 404, 0, "", ""},
-	NoMethod:          {"method_not_allowed", 405, 405, 405, 405, 0, "", ""},
-	UnknownJob:        {"unknown_job", 404, 404, 404, 404, 0, "", ""},
-	JobLost:           {"job_lost", 410, 404, 404, 410, 0, "", ""},
+	InvalidJSON:       {"invalid_json", 400, 0, "", ""},
+	UnknownField:      {"unknown_field", 400, 0, "", ""},
+	DuplicateField:    {"duplicate_field", 400, 0, "", ""},
+	MissingField:      {"missing_field", 400, 0, "", ""},
+	WrongType:         {"wrong_type", 400, 0, "", ""},
+	InvalidValue:      {"invalid_value", 400, 0, "", ""},
+	InvalidHeader:     {"invalid_header", 400, 0, "", ""},
+	MediaType:         {"unsupported_media_type", 415, 0, "", ""},
+	UnknownModel:      {"unknown_model", 404, 0, "", ""},
+	UnknownLanguage:   {"unknown_language", 400, 0, "", ""},
+	UnsupportedSource: {"unsupported_source", 400, 0, "", ""},
+	InvalidText:       {"invalid_text", 400, 0, "", ""},
+	InvalidOption:     {"invalid_option", 400, 0, "", ""},
+	TextTooLong:       {"text_too_long", 400, 0, "", ""},
+	NotOffered:        {"invalid_value", 400, 0, "", ""},
+	NotFound:          {"not_found", 404, 0, "", ""},
+	TurnedOff:         {"turned_off", 404, 0, "", ""},
+	NoMethod:          {"method_not_allowed", 405, 0, "", ""},
+	UnknownJob:        {"unknown_job", 404, 0, "", ""},
+	JobLost:           {"job_lost", 410, 0, "", ""},
 
-	IdempotencyMismatch: {"idempotency_mismatch", 422, 400, 400, 422, 0, "", ""},
-	UnknownDocument:     {"unsupported_document", 415, 400, 400, 415, 0, "", ""},
-	BrokenDocument:      {"invalid_document", 422, 400, 400, 422, 0, "", ""},
-	NotDone:             {"not_done", 409, 404, 503, 409, 0, "", ""},
+	IdempotencyMismatch: {"idempotency_mismatch", 422, 0, "", ""},
+	UnknownDocument:     {"unsupported_document", 415, 0, "", ""},
+	BrokenDocument:      {"invalid_document", 422, 0, "", ""},
+	NotDone:             {"not_done", 409, 0, "", ""},
 
-	UnknownGlossary:   {"unknown_glossary", 404, 404, 404, 404, 0, "", ""},
-	InvalidGlossary:   {"invalid_glossary", 400, 400, 400, 400, 0, "", ""},
-	NoDictionary:      {"no_dictionary", 400, 400, 400, 400, 0, "", ""},
-	TooManyGlossaries: {"too_many_glossaries", 409, 400, 456, 409, 0, "", ""},
-	NoGlossaries:      {"glossaries_unavailable", 503, 503, 503, 503, 30, notReady, ""},
-	UnknownSession:    {"unknown_session", 404, 404, 404, 404, 0, "", ""},
-	InvalidEdit:       {"invalid_edit", 400, 400, 400, 400, 0, "", ""},
-	EditGap:           {"edit_gap", 409, 400, 400, 409, 0, "", ""},
-	SessionComplete:   {"session_complete", 409, 400, 400, 409, 0, "", ""},
+	UnknownGlossary:   {"unknown_glossary", 404, 0, "", ""},
+	InvalidGlossary:   {"invalid_glossary", 400, 0, "", ""},
+	NoDictionary:      {"no_dictionary", 400, 0, "", ""},
+	TooManyGlossaries: {"too_many_glossaries", 409, 0, "", ""},
+	NoGlossaries:      {"glossaries_unavailable", 503, 30, notReady, ""},
+	UnknownSession:    {"unknown_session", 404, 0, "", ""},
+	InvalidEdit:       {"invalid_edit", 400, 0, "", ""},
+	EditGap:           {"edit_gap", 409, 0, "", ""},
+	SessionComplete:   {"session_complete", 409, 0, "", ""},
 
-	NoKey:       {"unauthorized", 401, 400, 403, 401, 0, unauthorized, ""},
-	WrongKey:    {"unauthorized", 401, 403, 403, 401, 0, unauthorized, ""},
-	NotAdmin:    {"unauthorized", 403, 403, 403, 403, 0, unauthorized, ""},
-	RateLimited: {"rate_limited", 429, 429, 429, 429, 1, rateLimit, ""},
-	OverQuota:   {"rate_limited", 429, 429, 456, 429, 1, rateLimit, ""},
-	TooManyJobs: {"too_many_jobs", 429, 429, 429, 429, 60, tooManyJobs, ""},
+	NoKey:       {"unauthorized", 401, 0, unauthorized, ""},
+	WrongKey:    {"unauthorized", 401, 0, unauthorized, ""},
+	NotAdmin:    {"unauthorized", 403, 0, unauthorized, ""},
+	RateLimited: {"rate_limited", 429, 1, rateLimit, ""},
+	OverQuota:   {"rate_limited", 429, 1, rateLimit, ""},
+	TooManyJobs: {"too_many_jobs", 429, 60, tooManyJobs, ""},
 
-	TooManySessions: {"too_many_sessions", 429, 429, 429, 429, 60, tooManySessions, ""},
+	TooManySessions: {"too_many_sessions", 429, 60, tooManySessions, ""},
 
-	BodyTooLarge:      {"body_too_large", 413, 413, 413, 413, 0, tooLarge, ""},
-	BodyTimeout:       {"body_timeout", 408, 408, 408, 408, 0, "", ""},
-	TooManyRecords:    {"too_many_records", 413, 400, 413, 413, 0, tooLarge, ""},
-	TooManySentences:  {"too_many_sentences", 413, 400, 413, 413, 0, tooLarge, ""},
-	TooManyTokens:     {"too_many_tokens", 413, 400, 413, 413, 0, tooLarge, ""},
-	TooManyCharacters: {"too_many_characters", 413, 400, 413, 413, 0, tooLarge, ""},
-	TooLarge:          {"too_large", 413, 400, 413, 413, 0, tooLarge, ""},
+	BodyTooLarge:      {"body_too_large", 413, 0, tooLarge, ""},
+	BodyTimeout:       {"body_timeout", 408, 0, "", ""},
+	TooManyRecords:    {"too_many_records", 413, 0, tooLarge, ""},
+	TooManySentences:  {"too_many_sentences", 413, 0, tooLarge, ""},
+	TooManyTokens:     {"too_many_tokens", 413, 0, tooLarge, ""},
+	TooManyCharacters: {"too_many_characters", 413, 0, tooLarge, ""},
+	TooLarge:          {"too_large", 413, 0, tooLarge, ""},
 
-	NotReady:     {"not_ready", 503, 503, 503, 503, 1, notReady, ""},
-	Loading:      {"not_ready", 503, 503, 529, 503, 1, loading, ""},
-	ModelBroken:  {"model_broken", 503, 503, 503, 503, 30, notReady, ""},
-	NoRoom:       {"model_too_large", 507, 500, 507, 507, 0, notReady, ""},
-	Stuck:        {"stuck", 503, 503, 503, 503, 1, "", ""},
-	Crashed:      {"model_crashed", 500, 500, 500, 500, 0, "", ""},
-	NoBroker:     {"broker_unavailable", 503, 503, 503, 503, 2, notReady, ""},
-	Busy:         {"busy", 503, 503, 529, 503, 1, queueFull, ""},
-	NoTime:       {"busy", 503, 503, 529, 503, 1, deadline, ""},
-	NoJobs:       {"jobs_unavailable", 503, 503, 503, 503, 30, notReady, ""},
-	ShuttingDown: {"shutting_down", 503, 503, 503, 503, 1, shuttingDown, ""},
-	Interrupted:  {"shutting_down", 503, 503, 503, 503, 1, shuttingDown, interrupted},
-	Timeout:      {"timeout", 504, 504, 504, 504, 0, "", timedOut},
-	Unfinished:   {"unfinished", 422, 400, 400, 422, 0, "", ""},
-	Internal:     {"internal", 500, 500, 500, 500, 0, "", ""},
-	ClientGone:   {"", 499, 499, 499, 499, 0, "", clientGone},
+	NotReady:     {"not_ready", 503, 1, notReady, ""},
+	Loading:      {"not_ready", 503, 1, loading, ""},
+	ModelBroken:  {"model_broken", 503, 30, notReady, ""},
+	NoRoom:       {"model_too_large", 507, 0, notReady, ""},
+	Stuck:        {"stuck", 503, 1, "", ""},
+	Crashed:      {"model_crashed", 500, 0, "", ""},
+	NoBroker:     {"broker_unavailable", 503, 2, notReady, ""},
+	Busy:         {"busy", 503, 1, queueFull, ""},
+	NoTime:       {"busy", 503, 1, deadline, ""},
+	NoJobs:       {"jobs_unavailable", 503, 30, notReady, ""},
+	ShuttingDown: {"shutting_down", 503, 1, shuttingDown, ""},
+	Interrupted:  {"shutting_down", 503, 1, shuttingDown, interrupted},
+	Timeout:      {"timeout", 504, 0, "", timedOut},
+	Unfinished:   {"unfinished", 422, 0, "", ""},
+	Internal:     {"internal", 500, 0, "", ""},
+	ClientGone:   {"", 499, 0, "", clientGone},
 }
 
 // kindOf is the kind of a code. What is refused with another one is the sender's to change.

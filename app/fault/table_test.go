@@ -18,10 +18,11 @@ func TestTableIsWhole(t *testing.T) {
 	for kind := range fault.ClientGone + 1 {
 		f := fault.New(kind, "", "")
 		assert.Equal(t, kind == fault.ClientGone, f.Code() == "", kind)
-		for _, status := range []int{f.Status(), f.LibreTranslate(), f.DeepL(), f.OpenInference()} {
-			assert.True(t, status >= 400 && status < 600, "%d: %d", kind, status)
-			assert.True(t, f.Wait == 0 || status == 429 || status == 456 || status == 503 || status == 529, "%s: another try helps, but not after %d", f.Code(), status)
-		}
+		status := f.Status()
+		assert.True(t, status >= 400 && status < 600, "%d: %d", kind, status)
+		assert.True(t, f.Wait == 0 || status == 429 || status == 503, "%s: another try helps, but not after %d", f.Code(), status)
+		assert.Equal(t, status, f.StatusOr(nil), kind)
+		assert.Equal(t, 418, f.StatusOr(map[fault.Kind]int{kind: 418}), kind)
 	}
 	assert.Panics(t, func() { _ = fault.New(fault.ClientGone+1, "", "") }, "the table ends with the last kind")
 }

@@ -7,8 +7,8 @@ import (
 
 	"github.com/google/uuid"
 
+	"dragoman/app/budget"
 	"dragoman/app/fault"
-	"dragoman/app/guard/admission"
 	"dragoman/app/guard/admission/cost"
 	"dragoman/app/translate"
 )
@@ -97,7 +97,7 @@ func (s *Service) Terms(ctx context.Context, owner, id string, pairs []Pair) ([]
 		found[i], stored[i] = d, d.Pair
 		bytes += int64(2*d.Bytes + cost.StoredTerm*d.Terms)
 	}
-	if err := admission.Take(ctx, bytes); err != nil {
+	if err := budget.Take(ctx, bytes); err != nil {
 		return nil, err
 	}
 	terms := make([]Terms, len(pairs))

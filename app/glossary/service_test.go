@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"dragoman/app/budget"
 	"dragoman/app/fault"
 	"dragoman/app/glossary"
 	"dragoman/app/glossary/glossarystore"
@@ -139,7 +140,7 @@ func TestTerms(t *testing.T) {
 	lease := small.Lease("alice")
 	defer lease.Close()
 	_, err = s.Terms(admission.With(ctx, lease), "", g.ID, []glossary.Pair{german})
-	assert.ErrorIs(t, err, admission.ErrFull)
+	assert.ErrorIs(t, err, budget.ErrFull)
 }
 
 func TestWith(t *testing.T) {

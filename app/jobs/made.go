@@ -4,7 +4,7 @@ import (
 	"context"
 	"fmt"
 
-	"dragoman/app/decode/engine"
+	"dragoman/app/budget"
 	"dragoman/app/fault"
 	"dragoman/app/guard/admission"
 )
@@ -82,7 +82,7 @@ func (m *Made) Write(b []byte) (int, error) {
 	}
 	for rest := b; len(rest) > 0; {
 		if m.Parts == 0 || len(m.written[m.Parts-1]) == partBytes {
-			if err := admission.Take(m.ctx, partBytes); err != nil {
+			if err := budget.Take(m.ctx, partBytes); err != nil {
 				return 0, err
 			}
 			m.written = append(m.written, append(make([]byte, 0, partBytes), partMark))
@@ -115,7 +115,7 @@ func (s *Service) makeDocument(ctx context.Context, c Claim, job Job) step {
 	ctx, release := s.admit(ctx, job)
 	defer release()
 	out := NewMade(ctx, job)
-	if err := engine.Protect(func() error { return (*s.maker.Load())(ctx, out, job) }); err != nil {
+	if err := fault.Protect(func() error { return (*s.maker.Load())(ctx, out, job) }); err != nil {
 		return step{err: err, translated: true}
 	}
 	end := fmt.Appendf([]byte{endMark}, "%d %d", job.Chunks, out.Bytes)

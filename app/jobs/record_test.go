@@ -10,7 +10,6 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"dragoman/app/decode/engine"
 	"dragoman/app/text/markup"
 	"dragoman/app/text/wrap"
 	"dragoman/app/translate"
@@ -150,7 +149,7 @@ func TestStoredForm(t *testing.T) {
 		ID: "a", Owner: "alice", Key: "key", Fingerprint: "print", Bytes: 7,
 		Request: Request{
 			Request: translate.Request{
-				From: "en", To: []string{"fr", "de"}, Model: "m", Caller: "alice", Priority: engine.Low, Format: translate.HTML,
+				From: "en", To: []string{"fr", "de"}, Model: "m", Caller: "alice", Priority: translate.Low, Format: translate.HTML,
 				Whole: true, Wrapped: true, Wrap: wrap.Auto, Once: true, Alternatives: 2, Outline: markup.Outline{Splitting: []string{"a"}, NonSplitting: []string{"b"}, Undetected: true, Lines: true}, Flagged: true,
 				Options: translate.Options{Beams: 1, MaxLength: 2, LengthPenalty: &penalty, NoRepeatNgramSize: &size, RepetitionPenalty: &penalty},
 			},

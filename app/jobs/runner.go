@@ -6,7 +6,6 @@ import (
 	"sync"
 	"time"
 
-	"dragoman/app/decode/engine"
 	"dragoman/app/fault"
 	"dragoman/app/wait"
 )
@@ -95,7 +94,7 @@ func (s *Service) serve(ctx context.Context, from Queue, handle func(context.Con
 // it is, and can be claimed again when the claim has ended; where ctx ends, at once.
 func (s *Service) handleClaim(ctx context.Context, c Claim, handle func(context.Context, Claim) error) error {
 	err := s.hold(ctx, c, func(held context.Context) error {
-		err := engine.Protect(func() error { return handle(held, c) })
+		err := fault.Protect(func() error { return handle(held, c) })
 		if err != nil && ctx.Err() == nil && s.gone(ctx, c) {
 			err = ErrLost // which the renewal has not noticed yet
 		}

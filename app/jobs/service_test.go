@@ -18,9 +18,10 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"dragoman/app/decode/engine"
-	"dragoman/app/decode/fleet"
+	"dragoman/app/budget"
+	"dragoman/app/engine"
 	"dragoman/app/fault"
+	"dragoman/app/fleet"
 	"dragoman/app/guard/admission"
 	"dragoman/app/guard/bound"
 	"dragoman/app/jobs"
@@ -401,7 +402,7 @@ func TestConcurrency(t *testing.T) {
 func TestMemory(t *testing.T) {
 	memory := admission.New(1 << 20)
 	f := &translator{do: func(ctx context.Context, _ int, _ translate.Request) error {
-		return admission.Take(ctx, 1000)
+		return budget.Take(ctx, 1000)
 	}}
 	within(t, f, func(c *jobs.Config) { c.Memory = memory }, func(t *testing.T, s *fixture, _ func()) {
 		all := memory.Lease("another")

@@ -6,7 +6,6 @@ import (
 	"sync"
 	"time"
 
-	"dragoman/app/decode/engine"
 	"dragoman/app/fault"
 	"dragoman/app/translate"
 )
@@ -70,7 +69,7 @@ func (made step) blamed() bool {
 
 // make makes chunk number n of a job: a slice in one of the target languages.
 func (s *Service) make(ctx context.Context, t Translator, c Claim, n int, alone bool) (made step) {
-	err := engine.Protect(func() error { // who recovers from panics for others is on another goroutine
+	err := fault.Protect(func() error { // who recovers from panics for others is on another goroutine
 		made = s.translate(ctx, t, c, n, alone)
 		return nil
 	})

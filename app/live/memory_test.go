@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"dragoman/app/budget"
 	"dragoman/app/guard/admission"
 )
 
@@ -24,9 +25,9 @@ func TestMemoryOfASession(t *testing.T) {
 	y, err := s.Open(t.Context(), "bob", enFr, free)
 	require.NoError(t, err)
 	_, err = y.Edit(appended(1, strings.Repeat("a", 5000)), admitted)
-	assert.ErrorIs(t, err, admission.ErrFull)
+	assert.ErrorIs(t, err, budget.ErrFull)
 	_, err = y.Edit(appended(1, strings.Repeat("a\n", 100)), admitted)
-	assert.ErrorIs(t, err, admission.ErrFull, "many sentences take more")
+	assert.ErrorIs(t, err, budget.ErrFull, "many sentences take more")
 }
 
 // heap is what is in use.

@@ -6,7 +6,6 @@ import (
 	"slices"
 	"time"
 
-	"dragoman/app/decode/engine"
 	"dragoman/app/fault"
 	"dragoman/app/guard/admission"
 	"dragoman/app/translate"
@@ -61,7 +60,7 @@ func (x *Session) work() {
 // step is one turn of the session's, and says whether there is more to do.
 func (x *Session) step() (more bool) {
 	var f *inflight
-	err := engine.Protect(func() (err error) { // nobody else recovers on this goroutine
+	err := fault.Protect(func() (err error) { // nobody else recovers on this goroutine
 		f, err = x.look()
 		return err
 	})
@@ -221,7 +220,7 @@ func (x *Session) translate(f *inflight) error {
 	if f.draft { // it is shown for a moment: what more beams find is not worth their time
 		req.Options.Beams = 1
 	}
-	return engine.Protect(func() error {
+	return fault.Protect(func() error {
 		return x.translator.Stream(ctx, req, func(i int, r translate.Result) error {
 			x.mu.Lock()
 			defer x.mu.Unlock()

@@ -6,8 +6,8 @@ import (
 	"runtime"
 
 	"dragoman/app/config"
-	"dragoman/app/decode/engine"
-	"dragoman/app/decode/fairshare"
+	"dragoman/app/engine"
+	"dragoman/app/engine/fairshare"
 	"dragoman/app/text/language"
 	"dragoman/model"
 	"dragoman/model/cpu"

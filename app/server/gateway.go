@@ -8,10 +8,10 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
+	"dragoman/app/catalog"
 	"dragoman/app/config"
-	"dragoman/app/decode/catalog"
-	"dragoman/app/decode/engine"
-	"dragoman/app/decode/fleet"
+	"dragoman/app/engine"
+	"dragoman/app/fleet"
 	"dragoman/app/translate"
 	"dragoman/model/family"
 	"dragoman/tokenizer"

@@ -10,7 +10,7 @@ import (
 
 	"dragoman/app/cli"
 	"dragoman/app/config"
-	"dragoman/app/decode/engine"
+	"dragoman/app/engine"
 	"dragoman/model"
 	"dragoman/model/cuda"
 )

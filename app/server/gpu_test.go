@@ -18,7 +18,7 @@ import (
 
 	"dragoman/app/cli"
 	"dragoman/app/config"
-	"dragoman/app/decode/engine"
+	"dragoman/app/engine"
 	"dragoman/model"
 	"dragoman/model/cpu/cputest"
 	"dragoman/model/cuda"

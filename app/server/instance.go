@@ -7,9 +7,9 @@ import (
 	"fmt"
 	"log/slog"
 
+	"dragoman/app/catalog"
 	"dragoman/app/config"
-	"dragoman/app/decode/catalog"
-	"dragoman/app/decode/engine"
+	"dragoman/app/engine"
 	"dragoman/app/translate"
 	"dragoman/model"
 	"dragoman/model/family"
@@ -123,10 +123,14 @@ func settingsOf(cfg config.Config, own repository.Config) config.Config {
 	return cfg
 }
 
+// decodingOf returns how the sentences of a model are decoded and scheduled, and the most that a request may ask for.
 func decodingOf(cfg config.Config, m *model.Manifest) (search.Options, engine.Config, translate.Limits) {
 	options := cfg.Search(m.Spec.Generation)
 	beams, maxLength := cfg.Limits(options, m.Spec.MaxPositions)
-	return options, cfg.Engine(beams, maxLength, nil), translate.Limits{Beams: beams, MaxLength: maxLength}
+	return options, engine.Config{
+		Rows: cfg.BatchSize, MaxBeams: beams, MaxLength: maxLength, Memory: int64(cfg.KVMemory), PrefillTokens: cfg.PrefillTokens,
+		QueueRequests: cfg.Concurrency, QueueTokens: cfg.QueueTokens, QueueWait: cfg.QueueWait,
+	}, translate.Limits{Beams: beams, MaxLength: maxLength}
 }
 
 // instance implements [catalog.Instance].

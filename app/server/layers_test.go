@@ -1,11 +1,9 @@
 package server
 
 import (
-	"go/parser"
-	"go/token"
-	"io/fs"
-	"path/filepath"
-	"strconv"
+	"maps"
+	"os/exec"
+	"slices"
 	"strings"
 	"testing"
 
@@ -13,49 +11,114 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// layers are the packages below app, from the first to be called to the last. None imports one of a layer above its own, and
-// only what answers requests, and counts them, a framework for that.
-var layers = []string{
-	"server", "cli", "api/httpapi", "api/dropin", "api", "documents", "jobs glossary live", "decode/fleet", "decode/catalog",
-	"translate", "config", "decode/engine decode/fairshare", "document", "guard", "client", "telemetry store", "text", "fault", "measure outage wait",
+const (
+	modulePath = "dragoman/"
+	appPath    = modulePath + "app/"
+)
+
+// imports are the imports of all packages of the service and of the models, less those that are only for tests.
+func imports(t *testing.T) map[string][]string {
+	out, err := exec.CommandContext(t.Context(), "go", "list", "-f", "{{.ImportPath}} {{join .Imports \" \"}}", "../...", "../../model/...", "../../tokenizer/...").Output()
+	require.NoError(t, err)
+	packages := make(map[string][]string)
+	for line := range strings.Lines(string(out)) {
+		fields := strings.Fields(line)
+		if !strings.HasSuffix(fields[0], "test") {
+			packages[fields[0]] = fields[1:]
+		}
+	}
+	require.Greater(t, len(packages), 80)
+	return packages
 }
 
-// layerOf is the number of a package's layer, by the longest name that is its own or that of a folder above it.
-func layerOf(t *testing.T, name string) int {
-	layer, longest := -1, -1
-	for i, packages := range layers {
-		for prefix := range strings.FieldsSeq(packages) {
-			if len(prefix) > longest && (name == prefix || strings.HasPrefix(name, prefix+"/")) {
-				layer, longest = i, len(prefix)
+// Folders are layers, at each level of the tree: where a package below one folder imports one below another, no import leads
+// back, not even by way of others. So each folder stands on one floor.
+func TestNothingImportsUpwards(t *testing.T) {
+	packages := imports(t)
+	parents := map[string]bool{}
+	for name := range packages {
+		for i, c := range name {
+			if c == '/' {
+				parents[name[:i+1]] = true
 			}
 		}
 	}
-	require.NotEqual(t, -1, layer, "give %s a layer", name)
-	return layer
+	for parent := range parents {
+		uses := map[string]map[string]bool{} // a folder's folders, and those that they import
+		for name, imported := range packages {
+			folder, ok := folderIn(parent, name)
+			if !ok {
+				continue
+			}
+			for _, other := range imported {
+				if used, ok := folderIn(parent, other); ok && used != folder {
+					if uses[folder] == nil {
+						uses[folder] = map[string]bool{}
+					}
+					uses[folder][used] = true
+				}
+			}
+		}
+		for folder := range uses {
+			if way := wayBack(uses, folder); way != nil {
+				assert.Fail(t, "a folder on two floors", "%s: %s", parent, strings.Join(way, " imports "))
+			}
+		}
+	}
 }
 
-func TestNothingImportsUpwards(t *testing.T) {
-	const root = "dragoman/app/"
-	require.NoError(t, filepath.WalkDir("..", func(path string, entry fs.DirEntry, err error) error {
-		name := strings.TrimPrefix(filepath.ToSlash(filepath.Dir(path)), "../")
-		if err != nil || entry.IsDir() || filepath.Ext(path) != ".go" || strings.HasSuffix(name, "test") || strings.HasSuffix(path, "_test.go") || name == ".." {
-			return err
-		}
-		file, err := parser.ParseFile(token.NewFileSet(), path, nil, parser.ImportsOnly)
-		if err != nil {
-			return err
-		}
-		for _, spec := range file.Imports {
-			used, err := strconv.Unquote(spec.Path.Value)
-			if err != nil {
-				return err
+// folderIn returns the folder directly below parent that a package is in; false for the parent's own package, and outside.
+func folderIn(parent, name string) (folder string, ok bool) {
+	rest, ok := strings.CutPrefix(name, parent)
+	folder, _, _ = strings.Cut(rest, "/")
+	return folder, ok
+}
+
+// wayBack returns a way of imports from a folder to itself, or nil.
+func wayBack(uses map[string]map[string]bool, from string) []string {
+	before := map[string]string{}
+	for todo := []string{from}; len(todo) > 0; todo = todo[1:] {
+		for _, used := range slices.Sorted(maps.Keys(uses[todo[0]])) {
+			if _, seen := before[used]; seen {
+				continue
 			}
-			framework := strings.HasPrefix(used, "github.com/gin-gonic/") || strings.HasPrefix(used, "google.golang.org/grpc")
-			assert.True(t, !framework || name == "telemetry" || layerOf(t, name) <= layerOf(t, "api"), "%s imports %s", name, used)
-			if used, ok := strings.CutPrefix(used, root); ok {
-				assert.LessOrEqual(t, layerOf(t, name), layerOf(t, used), "%s imports %s", name, used)
+			before[used] = todo[0]
+			if used == from {
+				way := []string{from}
+				for at := before[from]; at != from; at = before[at] {
+					way = slices.Insert(way, 0, at)
+				}
+				return slices.Insert(way, 0, from)
+			}
+			todo = append(todo, used)
+		}
+	}
+	return nil
+}
+
+func TestWayBack(t *testing.T) {
+	uses := map[string]map[string]bool{"a": {"b": true}, "b": {"c": true, "d": true}, "c": {"b": true}}
+	assert.Nil(t, wayBack(uses, "a"))
+	assert.Equal(t, []string{"b", "c", "b"}, wayBack(uses, "b"))
+	assert.Nil(t, wayBack(uses, "d"))
+}
+
+// Libraries know nothing of the service, and only packages that answer requests import a framework for that.
+func TestLibrariesStandAlone(t *testing.T) {
+	for name, imported := range imports(t) {
+		library := strings.HasPrefix(name, appPath+"document/") || name == appPath+"document" || strings.HasPrefix(name, appPath+"text/")
+		answers := name == appPath+"telemetry" || strings.HasPrefix(name, appPath+"api/") || strings.HasPrefix(name, appPath+"server")
+		for _, other := range imported {
+			folder, ofApp := folderIn(appPath, other)
+			if library && ofApp {
+				assert.Contains(t, []string{"document", "text", "budget"}, folder, "%s imports %s", name, other)
+			}
+			if strings.HasPrefix(other, "github.com/gin-gonic/") || strings.HasPrefix(other, "google.golang.org/grpc") {
+				assert.True(t, answers, "%s imports %s", name, other)
+			}
+			if !strings.HasPrefix(name, modulePath+"app") {
+				assert.False(t, strings.HasPrefix(other, modulePath+"app"), "%s imports %s", name, other)
 			}
 		}
-		return nil
-	}))
+	}
 }

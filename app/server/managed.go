@@ -4,7 +4,7 @@ import (
 	"context"
 
 	"dragoman/app/api/dropin/openinference"
-	"dragoman/app/decode/catalog"
+	"dragoman/app/catalog"
 	"dragoman/app/translate"
 	"dragoman/model/repository"
 )

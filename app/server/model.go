@@ -12,9 +12,9 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
+	"dragoman/app/catalog"
 	"dragoman/app/cli"
 	"dragoman/app/config"
-	"dragoman/app/decode/catalog"
 	"dragoman/app/translate"
 	"dragoman/app/translate/cache"
 	"dragoman/model"

@@ -9,9 +9,9 @@ import (
 
 	"github.com/dustin/go-humanize"
 
+	"dragoman/app/catalog"
 	"dragoman/app/config"
-	"dragoman/app/decode/catalog"
-	"dragoman/app/decode/engine"
+	"dragoman/app/engine"
 	"dragoman/model"
 	"dragoman/model/cuda"
 )

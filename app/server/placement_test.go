@@ -13,8 +13,8 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"dragoman/app/catalog"
 	"dragoman/app/config"
-	"dragoman/app/decode/catalog"
 	"dragoman/app/translate"
 	"dragoman/model"
 	"dragoman/model/cuda"

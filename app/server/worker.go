@@ -7,7 +7,7 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
-	"dragoman/app/decode/fleet"
+	"dragoman/app/fleet"
 )
 
 // loadWorker is load for a worker. Its engines take in whatever they are given: that is one sentence at a time, as many

@@ -14,8 +14,8 @@ import (
 	dto "github.com/prometheus/client_model/go"
 	"github.com/stretchr/testify/require"
 
-	"dragoman/app/decode/catalog"
-	"dragoman/app/decode/fleet"
+	"dragoman/app/catalog"
+	"dragoman/app/fleet"
 	"dragoman/model/repository"
 )
 

@@ -5,9 +5,9 @@ import (
 	"errors"
 	"time"
 
-	"dragoman/app/decode/engine"
+	"dragoman/app/budget"
+	"dragoman/app/engine"
 	"dragoman/app/fault"
-	"dragoman/app/guard/admission"
 	"dragoman/app/wait"
 )
 
@@ -57,6 +57,6 @@ func passes(err error) bool {
 		refused *Error
 		large   *engine.TooLargeError
 	)
-	return errors.Is(err, engine.ErrBusy) || errors.Is(err, admission.ErrFull) || errors.As(err, &large) || errors.Is(err, context.DeadlineExceeded) ||
+	return errors.Is(err, engine.ErrBusy) || errors.Is(err, budget.ErrFull) || errors.As(err, &large) || errors.Is(err, context.DeadlineExceeded) ||
 		errors.As(err, &refused) && refused.Code == CodeUnknownModel
 }

@@ -13,7 +13,8 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"dragoman/app/decode/engine"
+	"dragoman/app/budget"
+	"dragoman/app/engine"
 	"dragoman/app/guard/admission"
 	"dragoman/app/text/lineartest"
 )
@@ -207,7 +208,7 @@ func TestMemoryIsTakenFirst(t *testing.T) {
 			m := admission.New(800_000)
 			lease := m.Lease("a")
 			_, err := bounded(t, eng, same).Translate(admission.With(t.Context(), lease), texts(text))
-			assert.ErrorIs(t, err, admission.ErrFull)
+			assert.ErrorIs(t, err, budget.ErrFull)
 			assert.Empty(t, eng.requests)
 			lease.Close()
 			assert.Zero(t, m.InUse())
@@ -226,7 +227,7 @@ func TestMemoryIsTheCallers(t *testing.T) {
 	_, err := bounded(t, &upper{}, same).Translate(admission.With(t.Context(), lease), req)
 	require.NoError(t, err)
 	assert.NoError(t, m.Lease("").Take(300_000), "the next one without a key yet")
-	assert.ErrorIs(t, m.Lease("alice").Take(100_000), admission.ErrFull)
+	assert.ErrorIs(t, m.Lease("alice").Take(100_000), budget.ErrFull)
 }
 
 // windowed is an engine that takes some jobs at a time, and lets somebody look now and then.

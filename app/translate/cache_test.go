@@ -10,7 +10,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"dragoman/app/decode/engine"
+	"dragoman/app/engine"
 	"dragoman/app/translate/cache"
 )
 
@@ -74,7 +74,7 @@ func TestCacheTellsTranslationsApart(t *testing.T) {
 		hit    bool
 	}{
 		{"all the same", same, texts("one"), true},
-		{"another priority", same, Request{From: "en", To: []string{"fr"}, Records: []Record{{"1", "one"}}, Priority: engine.Low}, true},
+		{"another priority", same, Request{From: "en", To: []string{"fr"}, Records: []Record{{"1", "one"}}, Priority: Low}, true},
 		{"another model", func(c *testConfig) { c.Identity = "other" }, texts("one"), false},
 		{"the format by its name", same, formatted(texts("one"), Text), true},
 		{"another format", same, formatted(texts("one"), HTML), false},

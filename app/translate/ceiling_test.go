@@ -10,7 +10,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"dragoman/app/decode/engine"
+	"dragoman/app/engine"
 )
 
 // ledger is a [Ceiling] that notes what it is told.

@@ -12,7 +12,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"dragoman/app/decode/engine"
+	"dragoman/app/engine"
 )
 
 var two = map[pair][]string{{"en", "fr"}: {"a>ja", "b>fr"}}

@@ -10,8 +10,9 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
-	"dragoman/app/decode/engine"
-	"dragoman/app/guard/admission"
+	"dragoman/app/budget"
+	"dragoman/app/engine"
+	"dragoman/app/fault"
 	"dragoman/app/measure"
 	"dragoman/app/text/language"
 	"dragoman/app/text/markup"
@@ -30,7 +31,7 @@ func (w *work) count(ctx context.Context, sentences []*sentence) error {
 	err := w.inTurn(ctx, func(ctx context.Context) error {
 		for i, x := range sentences {
 			sentences[i] = nil
-			if err := admission.Work(ctx, len(x.Text)); err != nil {
+			if err := budget.Work(ctx, len(x.Text)); err != nil {
 				return err
 			}
 			if o, ok := w.recall(x); ok {
@@ -84,7 +85,7 @@ func (w *work) decode(ctx context.Context) (err error) {
 		done := make(chan struct{})
 		calls <- func() {
 			defer close(done)
-			err = engine.Protect(do) // who recovers from panics for the caller is not on the stream's goroutine
+			err = fault.Protect(do) // who recovers from panics for the caller is not on the stream's goroutine
 		}
 		<-done
 		return err
@@ -96,7 +97,7 @@ func (w *work) decode(ctx context.Context) (err error) {
 	for _, s := range w.streams {
 		if s.tokens > 0 {
 			group.Go(func() error {
-				return engine.Protect(func() error { return s.run(ctx, inTurn) })
+				return fault.Protect(func() error { return s.run(ctx, inTurn) })
 			})
 		}
 	}

@@ -3,7 +3,7 @@ package translate
 import (
 	"testing"
 
-	"dragoman/app/decode/engine"
+	"dragoman/app/engine"
 )
 
 // Decoding returns a service for the languages of the corpora whose engine translates by a function.

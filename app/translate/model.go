@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"dragoman/app/decode/engine"
+	"dragoman/app/engine"
 	"dragoman/app/text/markup"
 	"dragoman/model"
 	"dragoman/model/search"

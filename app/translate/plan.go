@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"dragoman/app/budget"
 	"dragoman/app/guard/admission"
 	"dragoman/app/guard/admission/cost"
 	"dragoman/app/text/excerpt"
@@ -157,7 +158,7 @@ func (p *plan) whole(w *work, rec *record, text markup.Sentence) (*sentence, err
 
 // takeMemory takes memory for the request.
 func (w *work) takeMemory(ctx context.Context, n int64) error {
-	err := admission.Take(ctx, n)
+	err := budget.Take(ctx, n)
 	if err == nil {
 		w.taken += n
 	}
@@ -184,7 +185,7 @@ func (w *work) sources(ctx context.Context) ([]string, error) {
 	return from, w.inTurn(ctx, func(ctx context.Context) error {
 		for i, r := range w.req.Records {
 			from[i], _, _ = w.selection.Detector().Detect(r.Text)
-			if err := admission.Work(ctx, len(r.Text)); err != nil {
+			if err := budget.Work(ctx, len(r.Text)); err != nil {
 				return err
 			}
 		}

@@ -3,7 +3,7 @@ package translate
 import (
 	"time"
 
-	"dragoman/app/decode/engine"
+	"dragoman/app/engine"
 	"dragoman/app/text/markup"
 	"dragoman/app/text/wrap"
 )
@@ -35,6 +35,16 @@ func FormatOf(f markup.Format) Format {
 	return Text
 }
 
+// Priority orders the requests of a caller.
+type Priority = engine.Priority
+
+// The priorities.
+const (
+	Low    = engine.Low
+	Normal = engine.Normal
+	High   = engine.High
+)
+
 // Record is a text and the name that its sender gave it.
 type Record struct {
 	ID   string
@@ -46,12 +56,12 @@ type Request struct {
 	From     string   // a language as [language.Find] reads it, or Auto
 	To       []string // languages likewise, one at least
 	Records  []Record
-	Model    string          // that translates, as [Models] names it; "": any
-	Caller   string          // whose share of the engine it takes
-	Priority engine.Priority // of its sentences against those of other requests
-	Format   Format          // Text where empty
-	Whole    bool            // each text, or block of HTML or XML, is one sentence
-	Wrapped  bool            // a line end is white space: sentences go on in the next line
+	Model    string   // that translates, as [Models] names it; "": any
+	Caller   string   // whose share of the engine it takes
+	Priority Priority // of its sentences against those of other requests
+	Format   Format   // Text where empty
+	Whole    bool     // each text, or block of HTML or XML, is one sentence
+	Wrapped  bool     // a line end is white space: sentences go on in the next line
 	// Wrap says of plain text whether it is wrapped at a width: then each paragraph is one text, and wrapped again. ""
 	// is wrap.Off.
 	Wrap    wrap.Mode `json:",omitzero"`

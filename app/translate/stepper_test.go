@@ -11,7 +11,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"dragoman/app/decode/engine"
+	"dragoman/app/engine"
 )
 
 // stepper is an engine that decodes jobs one after the other, as [engine.Engine] does with More:

@@ -5,7 +5,7 @@ import (
 	"math"
 	"time"
 
-	"dragoman/app/decode/engine"
+	"dragoman/app/engine"
 	"dragoman/app/measure"
 	"dragoman/app/wait"
 	"dragoman/model/search"

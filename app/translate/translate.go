@@ -20,7 +20,7 @@ import (
 	"errors"
 	"time"
 
-	"dragoman/app/guard/admission"
+	"dragoman/app/budget"
 	"dragoman/app/translate/cache"
 )
 
@@ -128,7 +128,7 @@ func (s *Service) once(ctx context.Context, req Request, yield func(i int, r Res
 	defer func() { w.release() }()
 	start := time.Now()
 	if err = w.run(ctx); err != nil {
-		admission.Give(ctx, w.taken)
+		budget.Give(ctx, w.taken)
 		if errors.Is(err, ctx.Err()) {
 			err = context.Cause(ctx)
 		}

@@ -12,7 +12,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"dragoman/app/decode/engine"
+	"dragoman/app/engine"
 	"dragoman/app/translate/cache"
 	"dragoman/model"
 	"dragoman/model/search"
@@ -255,11 +255,11 @@ func TestTranslateGivesTheEngineWhatTheModelNeeds(t *testing.T) {
 	eng := &upper{}
 	s := service(t, runes{}, eng)
 	req := texts("a")
-	req.To, req.Priority, req.Caller = []string{"ja"}, engine.High, "alice"
+	req.To, req.Priority, req.Caller = []string{"ja"}, High, "alice"
 	_, err := s.Translate(t.Context(), req)
 	require.NoError(t, err)
 	assert.Equal(t, []round{{
-		Request: engine.Request{Caller: "alice", Priority: engine.High, Tokens: 3, Beams: 1},
+		Request: engine.Request{Caller: "alice", Priority: High, Tokens: 3, Beams: 1},
 		Jobs: []engine.Job{{
 			Source: []int64{100, firstRune + 'a', 2}, // __en__ a </s>
 			Prefix: []int64{7, 102},                  // decoder start, __ja__

@@ -5,7 +5,7 @@ import (
 	"context"
 	"strings"
 
-	"dragoman/app/guard/admission"
+	"dragoman/app/budget"
 	"dragoman/app/text/char"
 	"dragoman/app/text/language"
 	"dragoman/app/text/markup"
@@ -54,14 +54,14 @@ func (c cutter) cut(text, from string) (units []unit, err error) {
 		if units, err = c.cutPlain(text, from); err != nil {
 			return nil, err
 		}
-		return units, admission.Work(c.ctx, len(text))
+		return units, budget.Work(c.ctx, len(text))
 	}
 	pieces, err := split(c.ctx, text)
 	if err != nil {
 		return nil, err
 	}
 	for _, piece := range pieces {
-		if err := admission.Work(c.ctx, len(piece.Raw)); err != nil {
+		if err := budget.Work(c.ctx, len(piece.Raw)); err != nil {
 			return nil, err
 		}
 		u := unit{raw: piece.Raw}

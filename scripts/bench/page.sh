@@ -23,7 +23,7 @@ export DRAGOMAN_BENCH_MODELS=$PWD/build/bench
   git rev-parse --short HEAD
   bench -bench 'Step/int8' -benchtime 36x ./model/cpu
   bench -bench 'Encode|Open' -benchtime 9x ./model/cpu
-  bench -bench Arrivals -benchtime 1x -count 3 ./app/decode/engine
+  bench -bench Arrivals -benchtime 1x -count 3 ./app/engine
 } | tee "$out/go.txt"
 
 BENCH_MODELS=418M BENCH_SERVED_REPS=1 BENCH_SERVED_SECONDS=10 BENCH_SERVED_ARRIVALS=40 BENCH_SERVED_LONGEST=25 BENCH_SERVED_PROBES=4 \

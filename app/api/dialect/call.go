@@ -10,6 +10,7 @@ import (
 
 	"github.com/gin-gonic/gin"
 
+	"dragoman/app/budget"
 	"dragoman/app/fault"
 	"dragoman/app/guard/access"
 	"dragoman/app/guard/admission"
@@ -323,7 +324,7 @@ func (call *Call) Detect(texts []string, format translate.Format) (found []Detec
 		for i, text := range texts {
 			prose, err := format.Prose(ctx, text)
 			if err == nil {
-				err = admission.Work(ctx, len(text))
+				err = budget.Work(ctx, len(text))
 			}
 			if err != nil {
 				return err

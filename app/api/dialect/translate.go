@@ -10,6 +10,7 @@ import (
 	"github.com/gin-gonic/gin"
 	"golang.org/x/sync/errgroup"
 
+	"dragoman/app/budget"
 	"dragoman/app/fault"
 	"dragoman/app/guard/access"
 	"dragoman/app/guard/admission"
@@ -226,7 +227,7 @@ func sum(ctx context.Context, c *gin.Context, req *translate.Request, most int) 
 			}
 			n, err := format.Characters(ctx, r.Text)
 			if err == nil {
-				err = admission.Work(ctx, len(r.Text))
+				err = budget.Work(ctx, len(r.Text))
 			}
 			if err != nil {
 				return err

@@ -18,7 +18,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"dragoman/app/api/dropin/compattest"
-	"dragoman/app/decode/engine"
+	"dragoman/app/engine"
 	"dragoman/app/guard/admission"
 	"dragoman/app/guard/body"
 	"dragoman/app/translate"

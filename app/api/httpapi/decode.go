@@ -14,7 +14,6 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"dragoman/app/api/dialect"
-	"dragoman/app/decode/engine"
 	"dragoman/app/fault"
 	"dragoman/app/guard/body"
 	"dragoman/app/guard/bound"
@@ -203,14 +202,14 @@ func recordsOf(inputs []recordInput) ([]translate.Record, error) {
 }
 
 // parsePriority reads the field that says how soon a request is due.
-func parsePriority(field optional[string]) (engine.Priority, error) {
+func parsePriority(field optional[string]) (translate.Priority, error) {
 	switch {
 	case !field.set, field.value == "normal":
-		return engine.Normal, nil
+		return translate.Normal, nil
 	case field.value == "high":
-		return engine.High, nil
+		return translate.High, nil
 	case field.value == "low":
-		return engine.Low, nil
+		return translate.Low, nil
 	}
 	return 0, fault.New(fault.InvalidValue, "payload.priority", "payload.priority is %q, expected high, normal or low", excerpt.Of(field.value))
 }

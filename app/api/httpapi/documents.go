@@ -16,7 +16,6 @@ import (
 
 	"dragoman/app/api/dialect"
 	"dragoman/app/api/upload"
-	"dragoman/app/decode/engine"
 	"dragoman/app/document"
 	"dragoman/app/document/kinds"
 	"dragoman/app/documents"
@@ -26,6 +25,7 @@ import (
 	"dragoman/app/guard/bound"
 	"dragoman/app/jobs"
 	"dragoman/app/text/excerpt"
+	"dragoman/app/translate"
 )
 
 const (
@@ -250,7 +250,7 @@ func (sent *sentDocument) parse(order *documents.Order) error {
 		return err
 	}
 	if _, set := payload["priority"]; !set {
-		req.Priority = engine.Low
+		req.Priority = translate.Low
 	}
 	order.Wrapped, req.Wrap = req.Wrap, "" // the document's, not that of each text in it
 	order.Request.Request, order.Glossaries = req.Request, req.glossaries

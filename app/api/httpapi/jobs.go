@@ -13,10 +13,9 @@ import (
 	"github.com/gin-gonic/gin"
 
 	"dragoman/app/api/dialect"
-	"dragoman/app/decode/engine"
+	"dragoman/app/budget"
 	"dragoman/app/fault"
 	"dragoman/app/guard/access"
-	"dragoman/app/guard/admission"
 	"dragoman/app/guard/admission/cost"
 	"dragoman/app/guard/bound"
 	"dragoman/app/jobs"
@@ -107,7 +106,7 @@ func (j *jobsAPI) submit(c *gin.Context) (any, error) {
 	sub := jobs.Submission{Owner: access.Caller(c.Request), Key: key, Fingerprint: hex.EncodeToString(sum[:])}
 	return j.submitOnce(c, sub, func() (jobs.Job, bool, error) {
 		// What the parts of it take that are stored.
-		if err := admission.Take(c.Request.Context(), cost.JobByte*int64(len(raw))); err != nil {
+		if err := budget.Take(c.Request.Context(), cost.JobByte*int64(len(raw))); err != nil {
 			return jobs.Job{}, false, err
 		}
 		if err := j.checkAndCharge(c, parsed, &sub); err != nil {
@@ -124,7 +123,7 @@ func (j *jobsAPI) checkAndCharge(c *gin.Context, parsed jobBody, sub *jobs.Submi
 		return err
 	}
 	if !parsed.Payload.Priority.set {
-		req.Priority = engine.Low
+		req.Priority = translate.Low
 	}
 	sub.Records = req.Records
 	sub.Request = jobs.Request{Request: req.Request, Detail: req.detail, Languages: req.languages, Webhook: parsed.Webhook.value}

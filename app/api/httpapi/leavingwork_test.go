@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"dragoman/app/api/dropin/compattest"
+	"dragoman/app/budget"
 	"dragoman/app/guard/admission"
 	"dragoman/app/translate"
 )
@@ -27,7 +28,7 @@ func (p preparing) work(ctx context.Context, caller string) error {
 	_, err := admission.Do(ctx, caller, func(ctx context.Context) error {
 		p.begun <- struct{}{}
 		for {
-			if err := admission.Work(ctx, 1<<10); err != nil {
+			if err := budget.Work(ctx, 1<<10); err != nil {
 				return err
 			}
 			time.Sleep(time.Millisecond) // as a step of work would

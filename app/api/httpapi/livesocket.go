@@ -15,9 +15,9 @@ import (
 	"github.com/gin-gonic/gin"
 
 	"dragoman/app/api/dialect"
+	"dragoman/app/budget"
 	"dragoman/app/fault"
 	"dragoman/app/guard/access"
-	"dragoman/app/guard/admission"
 	"dragoman/app/live"
 	"dragoman/app/wait"
 )
@@ -132,7 +132,7 @@ func (s *socket) next(ctx context.Context, entered *bool) error {
 	defer lease.Close()
 	raw, err := io.ReadAll(&leasedReader{r, lease})
 	switch {
-	case errors.Is(err, admission.ErrFull):
+	case errors.Is(err, budget.ErrFull):
 		_ = s.fail(ctx, liveMessage{}, err)
 		return &brokenError{websocket.StatusTryAgainLater, "the service has no memory for the message now"}
 	case err != nil:

@@ -21,7 +21,7 @@ import (
 	"dragoman/app/api/openapi"
 	"dragoman/app/api/openapi/contracttest"
 	"dragoman/app/api/webpage"
-	"dragoman/app/decode/catalog"
+	"dragoman/app/catalog"
 	"dragoman/app/translate"
 )
 

@@ -17,7 +17,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"dragoman/app/api/dialect"
-	"dragoman/app/decode/engine"
+	"dragoman/app/engine"
 	"dragoman/app/fault"
 	"dragoman/app/telemetry"
 	"dragoman/app/translate"

@@ -16,7 +16,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"dragoman/app/decode/engine"
+	"dragoman/app/engine"
 )
 
 // Each column is what the service calls it: it is known, and how much it grew.

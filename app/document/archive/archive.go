@@ -14,8 +14,8 @@ import (
 	"sort"
 	"strings"
 
+	"dragoman/app/budget"
 	"dragoman/app/document"
-	"dragoman/app/guard/admission"
 )
 
 // The bounds of an archive, in bytes. An entry that is larger than smallEntry and shrinks by more than
@@ -200,7 +200,7 @@ type part struct {
 
 func (p *part) Read(b []byte) (int, error) {
 	n, err := p.in.Read(b)
-	if ended := admission.Work(p.ctx, n); ended != nil {
+	if ended := budget.Work(p.ctx, n); ended != nil {
 		p.err = ended
 		return n, ended
 	}

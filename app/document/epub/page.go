@@ -8,8 +8,8 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"dragoman/app/budget"
 	"dragoman/app/document"
-	"dragoman/app/guard/admission"
 	"dragoman/app/text/markup"
 )
 
@@ -29,7 +29,7 @@ type paying struct {
 // Read implements [io.Reader].
 func (p *paying) Read(b []byte) (int, error) {
 	n, err := p.in.Read(b)
-	if full := admission.Take(p.ctx, int64(n)*pageByte); full != nil {
+	if full := budget.Take(p.ctx, int64(n)*pageByte); full != nil {
 		return 0, full
 	}
 	p.taken += int64(n) * pageByte
@@ -38,7 +38,7 @@ func (p *paying) Read(b []byte) (int, error) {
 
 func (r rewriter) page(out io.Writer, in io.Reader, name string) error {
 	paid := &paying{ctx: r.ctx, in: in}
-	defer func() { admission.Give(r.ctx, paid.taken) }()
+	defer func() { budget.Give(r.ctx, paid.taken) }()
 	content, err := io.ReadAll(io.LimitReader(paid, maxPage+1))
 	switch {
 	case err != nil:

@@ -13,6 +13,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"dragoman/app/budget"
 	"dragoman/app/document"
 	"dragoman/app/document/archive/archivetest"
 	"dragoman/app/document/kinds"
@@ -281,7 +282,7 @@ func TestUnpackedMemoryIsTaken(t *testing.T) {
 				if _, isRefused := errors.AsType[*document.Error](err); fits && !isRefused {
 					assert.NoError(t, err, "%s of %q", k.Name, unit[1])
 				} else if !fits {
-					assert.ErrorIs(t, err, admission.ErrFull, "%s of %q", k.Name, unit[1])
+					assert.ErrorIs(t, err, budget.ErrFull, "%s of %q", k.Name, unit[1])
 				}
 				assert.Zero(t, memory.InUse(), "%s of %q", k.Name, unit[1])
 			}

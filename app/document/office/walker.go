@@ -9,10 +9,10 @@ import (
 	"io"
 	"strings"
 
+	"dragoman/app/budget"
 	"dragoman/app/document"
 	"dragoman/app/document/tagged"
 	"dragoman/app/document/xmlpart"
-	"dragoman/app/guard/admission"
 )
 
 // maxParagraph is the most bytes of XML that a paragraph may have, with all that is anchored in it. It
@@ -105,7 +105,7 @@ func (w *walker) pay(bytes int) error {
 		return nil
 	}
 	more := (bytes - w.paid + step - 1) / step * step
-	if err := admission.Take(w.ctx, int64(more)); err != nil {
+	if err := budget.Take(w.ctx, int64(more)); err != nil {
 		return err
 	}
 	w.paid += more
@@ -113,7 +113,7 @@ func (w *walker) pay(bytes int) error {
 }
 
 // giveBack gives back what was taken.
-func (w *walker) giveBack() { admission.Give(w.ctx, int64(w.paid)) }
+func (w *walker) giveBack() { budget.Give(w.ctx, int64(w.paid)) }
 
 // read reads a token, or takes the next one of those ahead.
 func (w *walker) read() (xmlpart.Token, error) {

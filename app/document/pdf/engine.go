@@ -20,8 +20,8 @@ import (
 	"github.com/tetratelabs/wazero/api"
 	"github.com/tetratelabs/wazero/experimental"
 
+	"dragoman/app/budget"
 	"dragoman/app/document"
-	"dragoman/app/guard/admission"
 	"dragoman/model/mapping"
 )
 
@@ -165,7 +165,7 @@ type inTurn struct {
 
 // ReadAt implements [io.ReaderAt].
 func (r inTurn) ReadAt(p []byte, at int64) (int, error) {
-	if err := admission.Work(r.ctx, 0); err != nil {
+	if err := budget.Work(r.ctx, 0); err != nil {
 		return 0, err
 	}
 	return r.in.ReadAt(p, at)
@@ -211,7 +211,7 @@ func (f *file) explain(err error) error {
 		return f.ctx.Err()
 	case f.memory.err != nil:
 		return f.memory.err
-	case err == nil, isRefused, errors.Is(err, admission.ErrFull):
+	case err == nil, isRefused, errors.Is(err, budget.ErrFull):
 		return err
 	case errors.Is(err, pdfium_errors.ErrPassword), errors.Is(err, pdfium_errors.ErrSecurity):
 		return document.Refuse(err, "the PDF has a password: save it without one")
@@ -257,7 +257,7 @@ func (m *memory) take(n int64) error {
 	case m.taken+n > m.most:
 		m.err = document.TooLarge("the PDF takes more than %d MiB when it is unpacked: divide it, or save it with fewer or smaller pictures", m.most>>20)
 	default:
-		m.err = admission.Take(m.ctx, n)
+		m.err = budget.Take(m.ctx, n)
 	}
 	if m.err == nil {
 		m.taken += n
@@ -269,7 +269,7 @@ func (m *memory) take(n int64) error {
 func (m *memory) hold(n int64) (release func(), err error) {
 	return func() {
 		m.taken -= n
-		admission.Give(m.ctx, n)
+		budget.Give(m.ctx, n)
 	}, m.take(n)
 }
 
@@ -294,7 +294,7 @@ func (m *memory) Reallocate(size uint64) []byte {
 		}
 		m.size = int64(size)
 		if m.waits {
-			if m.err = admission.Work(m.ctx, int(more)); m.err != nil {
+			if m.err = budget.Work(m.ctx, int(more)); m.err != nil {
 				return nil
 			}
 		}
@@ -310,6 +310,6 @@ func (m *memory) release() {
 	if m.reserved != nil {
 		mapping.Release(m.reserved)
 	}
-	admission.Give(m.ctx, m.taken)
+	budget.Give(m.ctx, m.taken)
 	m.reserved, m.taken = nil, 0
 }

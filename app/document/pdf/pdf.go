@@ -20,8 +20,8 @@ import (
 	"context"
 	"io"
 
+	"dragoman/app/budget"
 	"dragoman/app/document"
-	"dragoman/app/guard/admission"
 	"dragoman/app/text/markup"
 )
 
@@ -72,7 +72,7 @@ func rewrite(ctx context.Context, out io.Writer, in io.ReaderAt, size int64, o d
 func (f *file) eachPage(each func(n int, p *page, blocks []*block) error) error {
 	found, s := 0, seen{}
 	for n := range f.pages {
-		if err := admission.Work(f.ctx, 1<<10); err != nil {
+		if err := budget.Work(f.ctx, 1<<10); err != nil {
 			return err
 		}
 		p, err := f.read(n, &s)

@@ -14,6 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"golang.org/x/image/font/gofont/goregular"
 
+	"dragoman/app/budget"
 	"dragoman/app/document"
 	"dragoman/app/guard/admission"
 )
@@ -297,7 +298,7 @@ func TestEndsWithItsContext(t *testing.T) {
 // What has no head of a PDF among its first 1024 bytes takes no PDFium, and that is all that is looked at.
 func TestNoEngineForNoPDF(t *testing.T) {
 	ctx := admission.With(t.Context(), admission.New(1).Lease("a"))
-	for data, want := range map[string]error{"": nil, "PDF-1.4": nil, strings.Repeat("x", 1021) + "%PDF": nil, strings.Repeat("x", 1020) + "%PDF": admission.ErrFull, "%PDF": admission.ErrFull} {
+	for data, want := range map[string]error{"": nil, "PDF-1.4": nil, strings.Repeat("x", 1021) + "%PDF": nil, strings.Repeat("x", 1020) + "%PDF": budget.ErrFull, "%PDF": budget.ErrFull} {
 		_, err := texts(ctx, []byte(data))
 		var refused *document.Error
 		if want == nil {
@@ -323,7 +324,7 @@ func TestMemory(t *testing.T) {
 		if fits {
 			assert.NoError(t, err)
 		} else {
-			assert.ErrorIs(t, err, admission.ErrFull)
+			assert.ErrorIs(t, err, budget.ErrFull)
 		}
 		assert.Less(t, m.InUse(), int64(1<<20), "what the texts take stays until the request is answered")
 	}

@@ -11,8 +11,8 @@ import (
 	"github.com/klippa-app/go-pdfium/requests"
 	"github.com/klippa-app/go-pdfium/structs"
 
+	"dragoman/app/budget"
 	"dragoman/app/document"
-	"dragoman/app/guard/admission"
 )
 
 const (
@@ -209,10 +209,10 @@ func (r *reader) object(o object) error {
 	if strings.TrimSpace(s.text) == "" {
 		return nil
 	}
-	if err := admission.Take(r.ctx, int64(spanCost+len(s.text))); err != nil {
+	if err := budget.Take(r.ctx, int64(spanCost+len(s.text))); err != nil {
 		return err
 	}
-	if err := admission.Work(r.ctx, len(s.text)); err != nil {
+	if err := budget.Work(r.ctx, len(s.text)); err != nil {
 		return err
 	}
 	mode, err := r.FPDFTextObj_GetTextRenderMode(&requests.FPDFTextObj_GetTextRenderMode{PageObject: o.FPDF_PAGEOBJECT})

@@ -18,8 +18,8 @@ import (
 	"github.com/klippa-app/go-pdfium/requests"
 	"github.com/klippa-app/go-pdfium/structs"
 
+	"dragoman/app/budget"
 	"dragoman/app/document"
-	"dragoman/app/guard/admission"
 	"dragoman/app/text/markup"
 )
 
@@ -67,7 +67,7 @@ func (w *writer) translate(n int, page *page, b *block, o document.Options, t do
 	if p.missing != 0 {
 		return o.Fits(missingLetter(p.missing))
 	}
-	if err := admission.Take(w.ctx, int64(glyphCost*len(p.text))); err != nil {
+	if err := budget.Take(w.ctx, int64(glyphCost*len(p.text))); err != nil {
 		return err
 	}
 	l := w.layout.lay(b, p, page.width)
@@ -224,7 +224,7 @@ func (w *writer) write(out io.Writer) error {
 		}
 	}
 	for _, n := range slices.Sorted(maps.Keys(w.pages)) {
-		if err := admission.Work(w.ctx, 1<<10); err != nil {
+		if err := budget.Work(w.ctx, 1<<10); err != nil {
 			return err
 		}
 		if err := w.onPage(n, func(on requests.Page) error { return w.rewrite(on, w.pages[n]) }); err != nil {

@@ -32,8 +32,8 @@ import (
 	"math"
 	"slices"
 
+	"dragoman/app/budget"
 	"dragoman/app/document"
-	"dragoman/app/guard/admission"
 	"dragoman/app/text/char"
 	"dragoman/app/text/markup"
 )
@@ -91,21 +91,21 @@ func (r rewriter) rewrite(ctx context.Context, out io.Writer, in io.ReaderAt, si
 	if n, err := in.ReadAt(raw, 0); n < len(raw) {
 		return err
 	}
-	if err := admission.Work(ctx, len(raw)); err != nil {
+	if err := budget.Work(ctx, len(raw)); err != nil {
 		return err
 	}
 	text, enc, err := decode(raw, r.isLatin1, r.isXML)
 	if err != nil {
 		return err
 	}
-	release, err := admission.Hold(ctx, r.memory(text))
+	release, err := budget.Hold(ctx, r.memory(text))
 	if err != nil {
 		return err
 	}
 	defer release()
 	w := enc.writer(out)
 	p := &pass{ctx: ctx, text: text, lineEnd: lineEnd(text), encoding: enc, options: o, out: w, translator: t.Within(ctx)}
-	p.hold = func(bytes int64) (func(), error) { return admission.Hold(ctx, bytes) }
+	p.hold = func(bytes int64) (func(), error) { return budget.Hold(ctx, bytes) }
 	ended := char.Look(ctx, math.MaxInt, func(l *char.Looks) {
 		p.looks = l
 		err = r.pass(p)

@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"dragoman/app/budget"
 	"dragoman/app/document"
 	"dragoman/app/guard/admission"
 )
@@ -46,7 +47,7 @@ func TestMemoryIsTakenFirst(t *testing.T) {
 			if test.fits {
 				require.NoError(t, err)
 			} else {
-				require.ErrorIs(t, err, admission.ErrFull)
+				require.ErrorIs(t, err, budget.ErrFull)
 			}
 			assert.Zero(t, memory.InUse(), "what reading took is given back")
 		})

@@ -10,21 +10,17 @@
 // second one gets in beside the first.
 //
 // The processor's time for all that is not decoding is shared by [Turns], in which the context of a request
-// takes part by its lease ([Do], [Work], [Spend]).
+// takes part by its lease ([Do], [Spend], [budget.Work]).
 package admission
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"sync"
 
+	"dragoman/app/budget"
 	"dragoman/app/fault"
 )
-
-// ErrFull means that requests take as much memory as they may. The error is a
-// [*FullError].
-var ErrFull = errors.New("the memory for requests is in use")
 
 // FullError is the error of a request that does not fit beside others.
 type FullError struct {
@@ -37,7 +33,7 @@ func (e *FullError) Error() string {
 	if e.Alone {
 		return fmt.Sprintf("the request takes about %d bytes of memory, and requests have %d together", e.Wanted, e.Limit)
 	}
-	return fmt.Sprintf("%v: %d more bytes do not fit into %d", ErrFull, e.Wanted, e.Limit)
+	return fmt.Sprintf("%v: %d more bytes do not fit into %d", budget.ErrFull, e.Wanted, e.Limit)
 }
 
 // Explain says what is told to the sender.
@@ -45,11 +41,11 @@ func (e *FullError) Explain(fault.Situation) *fault.Failure {
 	if e.Alone {
 		return fault.New(fault.TooLarge, "", "%s: send several requests", e)
 	}
-	return fault.New(fault.Busy, "", "%s: try again in a moment", ErrFull)
+	return fault.New(fault.Busy, "", "%s: try again in a moment", budget.ErrFull)
 }
 
-// Unwrap returns [ErrFull].
-func (e *FullError) Unwrap() error { return ErrFull }
+// Unwrap returns [budget.ErrFull].
+func (e *FullError) Unwrap() error { return budget.ErrFull }
 
 // Memory is what requests share. It is safe for concurrent use.
 type Memory struct {
@@ -153,43 +149,13 @@ func (l *Lease) add(n int64) {
 	}
 }
 
-// leaseKey is where a context has a lease.
-type leaseKey struct{}
-
-// With returns a context with the request's lease.
-func With(ctx context.Context, l *Lease) context.Context {
-	return context.WithValue(ctx, leaseKey{}, l)
-}
-
-// Take takes n bytes for the request of a context. Where it has no lease, nothing is
-// counted: on the command line there is one request at a time.
-func Take(ctx context.Context, n int64) error {
-	l, ok := ctx.Value(leaseKey{}).(*Lease)
-	if !ok {
-		return nil
-	}
-	return l.Take(n)
-}
-
-// Hold takes n bytes for the request of a context until the caller releases them.
-func Hold(ctx context.Context, n int64) (release func(), err error) {
-	if err := Take(ctx, n); err != nil {
-		return nil, err
-	}
-	return func() { Give(ctx, n) }, nil
-}
-
-// Give gives n bytes back that the request of a context has taken.
-func Give(ctx context.Context, n int64) {
-	if l, ok := ctx.Value(leaseKey{}).(*Lease); ok {
-		l.Give(n)
-	}
-}
+// With returns a context with the request's lease, from which [budget.Take] takes.
+func With(ctx context.Context, l *Lease) context.Context { return budget.WithMemory(ctx, l) }
 
 // Charge says who the request of a context is from, where it has a lease: a key may have
 // been in the body.
 func Charge(ctx context.Context, caller string) {
-	if l, ok := ctx.Value(leaseKey{}).(*Lease); ok {
+	if l, ok := budget.MemoryOf(ctx).(*Lease); ok {
 		l.Charge(caller)
 	}
 }

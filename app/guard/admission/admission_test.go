@@ -8,6 +8,8 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"dragoman/app/budget"
 )
 
 func TestNobodyTakesAll(t *testing.T) {
@@ -31,7 +33,7 @@ func TestTake(t *testing.T) {
 	require.NoError(t, l.Take(250))
 	var full *FullError
 	require.ErrorAs(t, l.Take(1), &full)
-	assert.ErrorIs(t, full, ErrFull)
+	assert.ErrorIs(t, full, budget.ErrFull)
 	assert.Equal(t, FullError{Wanted: 751, Limit: 1000, Alone: true}, *full)
 	assert.EqualError(t, full, "the request takes about 751 bytes of memory, and requests have 1000 together")
 
@@ -60,11 +62,11 @@ func TestChargeMovesWhatIsHeld(t *testing.T) {
 }
 
 func TestTakeOfAContext(t *testing.T) {
-	assert.NoError(t, Take(context.Background(), 1<<60), "nothing is counted without a lease")
+	assert.NoError(t, budget.Take(context.Background(), 1<<60), "nothing is counted without a lease")
 	m := New(1000)
 	ctx := With(t.Context(), m.Lease("a"))
-	assert.NoError(t, Take(ctx, 10))
-	assert.ErrorIs(t, Take(ctx, 1000), ErrFull)
+	assert.NoError(t, budget.Take(ctx, 10))
+	assert.ErrorIs(t, budget.Take(ctx, 1000), budget.ErrFull)
 	assert.EqualValues(t, 10, m.InUse())
 }
 

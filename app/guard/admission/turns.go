@@ -7,6 +7,8 @@ import (
 	"slices"
 	"sync"
 	"time"
+
+	"dragoman/app/budget"
 )
 
 const (
@@ -79,10 +81,7 @@ const (
 	isAside
 )
 
-// turnKey is where a context has a turn.
-type turnKey struct{}
-
-// Do has a caller's work done: it calls [Work] often, waits for nobody else, and ends with its error. done
+// Do has a caller's work done: it calls [budget.Work] often, waits for nobody else, and ends with its error. done
 // is what it has counted there. The error is the work's, or ctx's where it ended before. Within a work of the same caller it
 // is part of that.
 func (t *Turns) Do(ctx context.Context, caller string, work func(ctx context.Context) error) (done int64, err error) {
@@ -90,7 +89,7 @@ func (t *Turns) Do(ctx context.Context, caller string, work func(ctx context.Con
 }
 
 func (t *Turns) do(ctx context.Context, w *turn, work func(ctx context.Context) error) (done int64, err error) {
-	if within, ok := ctx.Value(turnKey{}).(*turn); ok && within.of == t && within.state != away {
+	if within, ok := budget.TurnOf(ctx).(*turn); ok && within.of == t && within.state != away {
 		return 0, work(ctx)
 	}
 	if t != nil {
@@ -99,7 +98,7 @@ func (t *Turns) do(ctx context.Context, w *turn, work func(ctx context.Context) 
 			return 0, err
 		}
 	}
-	err = work(context.WithValue(ctx, turnKey{}, w))
+	err = work(budget.WithTurn(ctx, w))
 	return w.done, err
 }
 
@@ -118,7 +117,7 @@ func Queue(ctx context.Context, caller string, work func(ctx context.Context) er
 
 // turnsOf are those in which the request of a context takes part, nil without a lease.
 func turnsOf(ctx context.Context) *Turns {
-	if l, ok := ctx.Value(leaseKey{}).(*Lease); ok {
+	if l, ok := budget.MemoryOf(ctx).(*Lease); ok {
 		return l.memory.turns
 	}
 	return nil
@@ -127,7 +126,7 @@ func turnsOf(ctx context.Context) *Turns {
 // Spend counts work of the request of a context that follows at once and is not divided, such as parsing a body. It waits
 // until it is the caller's turn, if it needs one, and fails with ctx's error.
 func Spend(ctx context.Context, caller string, expected time.Duration) error {
-	if l, ok := ctx.Value(leaseKey{}).(*Lease); ok {
+	if l, ok := budget.MemoryOf(ctx).(*Lease); ok {
 		return l.memory.turns.spend(ctx, caller, expected)
 	}
 	return nil
@@ -142,16 +141,8 @@ func (t *Turns) spend(ctx context.Context, caller string, expected time.Duration
 	return nil
 }
 
-// Work counts n bytes that a work of a context goes through. Within [Turns.Do] it lets others work when it
-// is their turn. It fails with ctx's error.
-func Work(ctx context.Context, n int) error {
-	if err := ctx.Err(); err != nil {
-		return err
-	}
-	w, ok := ctx.Value(turnKey{}).(*turn)
-	if !ok {
-		return nil
-	}
+// Work implements [budget.Turn]: it counts n bytes, and lets others work when the time slice is over.
+func (w *turn) Work(ctx context.Context, n int) error {
 	if w.done += int64(n); w.of == nil || time.Since(w.begun) < timeSlice {
 		return nil
 	}

@@ -13,6 +13,8 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"dragoman/app/budget"
 )
 
 // works begins works of callers in their order, each of so many slices, and returns whose slices came in
@@ -33,7 +35,7 @@ func works(t *testing.T, turns *Turns, slices int, callers ...string) string {
 				for range slices {
 					log.WriteString(caller) // one works at a time: the race detector would see two
 					time.Sleep(timeSlice)
-					if err := Work(ctx, 1); err != nil {
+					if err := budget.Work(ctx, 1); err != nil {
 						return err
 					}
 				}
@@ -86,7 +88,7 @@ func TestTurnsEndWithTheirContext(t *testing.T) {
 				_, err := turns.Do(ctx, fmt.Sprint(i%3), func(ctx context.Context) error {
 					for {
 						time.Sleep(time.Millisecond)
-						if err := Work(ctx, 1); err != nil {
+						if err := budget.Work(ctx, 1); err != nil {
 							return err
 						}
 					}
@@ -99,7 +101,7 @@ func TestTurnsEndWithTheirContext(t *testing.T) {
 		for range 8 {
 			require.ErrorIs(t, <-ended, context.Canceled)
 		}
-		done, err := turns.Do(t.Context(), "b", func(ctx context.Context) error { return Work(ctx, 7) })
+		done, err := turns.Do(t.Context(), "b", func(ctx context.Context) error { return budget.Work(ctx, 7) })
 		assert.NoError(t, err)
 		assert.EqualValues(t, 7, done)
 		_, err = turns.Do(t.Context(), "b", func(context.Context) error { return errors.New("own") })
@@ -159,7 +161,7 @@ func TestWhoUsesLittleDoesNotWait(t *testing.T) {
 				for ctx.Err() == nil {
 					_, _ = turns.Do(ctx, caller, func(ctx context.Context) error {
 						for range 1 + i%4 {
-							inTurn := ctx.Value(turnKey{}).(*turn).state == hasTurn
+							inTurn := budget.TurnOf(ctx).(*turn).state == hasTurn
 							if inTurn {
 								working++
 								most = max(most, working)
@@ -168,7 +170,7 @@ func TestWhoUsesLittleDoesNotWait(t *testing.T) {
 							if inTurn {
 								working--
 							}
-							if err := Work(ctx, 1); err != nil {
+							if err := budget.Work(ctx, 1); err != nil {
 								return err
 							}
 						}
@@ -212,7 +214,7 @@ func TestQueuedWorkIsInTurns(t *testing.T) {
 							most.Store(max(most.Load(), now))
 							time.Sleep(timeSlice)
 							working.Add(-1)
-							if err := Work(ctx, 1); err != nil {
+							if err := budget.Work(ctx, 1); err != nil {
 								return err
 							}
 						}
@@ -266,7 +268,7 @@ func TestCallersAreForgotten(t *testing.T) {
 
 // Where there is nobody else, what is done is counted all the same.
 func TestWorkWithoutTurns(t *testing.T) {
-	done, err := Do(t.Context(), "a", func(ctx context.Context) error { return Work(ctx, 5) })
+	done, err := Do(t.Context(), "a", func(ctx context.Context) error { return budget.Work(ctx, 5) })
 	assert.NoError(t, err)
 	assert.EqualValues(t, 5, done)
 	assert.NoError(t, Spend(t.Context(), "a", time.Hour))

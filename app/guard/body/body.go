@@ -19,6 +19,7 @@ import (
 	"os"
 	"time"
 
+	"dragoman/app/budget"
 	"dragoman/app/fault"
 	"dragoman/app/guard/admission"
 	"dragoman/app/guard/admission/cost"
@@ -115,7 +116,7 @@ func Read(w http.ResponseWriter, r *http.Request) ([]byte, error) {
 	raw, err := io.ReadAll(r.Body)
 	var tooLarge *http.MaxBytesError
 	switch {
-	case errors.As(err, &tooLarge), errors.Is(err, os.ErrDeadlineExceeded), errors.Is(err, admission.ErrFull):
+	case errors.As(err, &tooLarge), errors.Is(err, os.ErrDeadlineExceeded), errors.Is(err, budget.ErrFull):
 		return nil, fmt.Errorf("read the body: %w", err)
 	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded): // while it waited for a turn
 		return nil, err
@@ -245,5 +246,5 @@ func (b *boundedBody) whole() bool { return b.err == io.EOF }
 // alive says whether more of the body may come.
 func (b *boundedBody) alive() bool {
 	var tooLarge *http.MaxBytesError
-	return b.err == nil || errors.As(b.err, &tooLarge) || errors.Is(b.err, admission.ErrFull)
+	return b.err == nil || errors.As(b.err, &tooLarge) || errors.Is(b.err, budget.ErrFull)
 }

@@ -21,6 +21,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"dragoman/app/budget"
 	"dragoman/app/guard/admission"
 	"dragoman/app/guard/admission/cost"
 )
@@ -100,7 +101,7 @@ func TestMemoryIsShared(t *testing.T) {
 			b.Serve(reading(func(n int, err error) {
 				held += int64(n)
 				if err != nil {
-					require.ErrorIs(t, err, admission.ErrFull)
+					require.ErrorIs(t, err, budget.ErrFull)
 					refused++
 				}
 				admit(i + 1) // with this body still there
@@ -138,7 +139,7 @@ func TestAnnouncedBodiesWithoutRoomAreNotReceived(t *testing.T) {
 		require.NoError(t, b.cfg.Memory.Lease(other).Take(3*cost.BodyByte*most/2))
 	}
 	sent.Reader = io.LimitReader(zeros{}, most)
-	b.Serve(reading(func(_ int, err error) { assert.ErrorIs(t, err, admission.ErrFull) })).ServeHTTP(httptest.NewRecorder(), r)
+	b.Serve(reading(func(_ int, err error) { assert.ErrorIs(t, err, budget.ErrFull) })).ServeHTTP(httptest.NewRecorder(), r)
 	assert.Less(t, sent.read.Load(), int64(most/4))
 }
 

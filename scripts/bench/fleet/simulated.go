@@ -14,8 +14,8 @@ import (
 
 	"github.com/spf13/pflag"
 
-	"dragoman/app/decode/engine"
-	"dragoman/app/decode/fleet"
+	"dragoman/app/engine"
+	"dragoman/app/fleet"
 	"dragoman/app/translate"
 	"dragoman/model"
 	"dragoman/model/repository"

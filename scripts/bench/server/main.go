@@ -24,10 +24,10 @@ import (
 	"syscall"
 
 	"dragoman/app/api/httpapi"
+	"dragoman/app/catalog"
 	"dragoman/app/config"
-	"dragoman/app/decode/catalog"
-	"dragoman/app/decode/engine"
-	"dragoman/app/decode/fairshare"
+	"dragoman/app/engine"
+	"dragoman/app/engine/fairshare"
 	"dragoman/app/telemetry"
 	"dragoman/app/translate"
 	"dragoman/model"
@@ -171,8 +171,10 @@ func (l *loader) start(ctx context.Context, s catalog.Source, options search.Opt
 	if err != nil {
 		return nil, err
 	}
-	cfg := l.cfg.Engine(options.Beams, options.MaxLength, l.log)
-	cfg.Pool = state
+	cfg := engine.Config{
+		Log: l.log, Rows: l.cfg.BatchSize, MaxBeams: options.Beams, MaxLength: options.MaxLength, Memory: int64(l.cfg.KVMemory),
+		PrefillTokens: l.cfg.PrefillTokens, QueueRequests: l.cfg.Concurrency, QueueTokens: l.cfg.QueueTokens, QueueWait: l.cfg.QueueWait, Pool: state,
+	}
 	if cfg.Cores, err = l.cores.Join(threads); err != nil {
 		return nil, errors.Join(err, engine.CloseModels(models))
 	}

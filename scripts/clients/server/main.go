@@ -29,7 +29,7 @@ import (
 	"dragoman/app/api/dropin/openai"
 	"dragoman/app/api/dropin/openinference"
 	"dragoman/app/api/dropin/openinference/inferencepb"
-	"dragoman/app/decode/catalog"
+	"dragoman/app/catalog"
 	"dragoman/app/document/kinds"
 	"dragoman/app/glossary"
 	"dragoman/app/glossary/glossarystore"

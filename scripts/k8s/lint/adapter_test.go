@@ -17,7 +17,7 @@ import (
 	"sigs.k8s.io/prometheus-adapter/pkg/config"
 
 	"dragoman/app/api/httpapi"
-	"dragoman/app/decode/engine"
+	"dragoman/app/engine"
 	"dragoman/app/telemetry"
 )
 

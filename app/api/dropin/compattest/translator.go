@@ -17,7 +17,7 @@ import (
 	"time"
 	"unicode"
 
-	"dragoman/app/decode/engine"
+	"dragoman/app/engine"
 	"dragoman/app/text/excerpt"
 	"dragoman/app/translate"
 )

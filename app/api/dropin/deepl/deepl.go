@@ -67,6 +67,17 @@ func New(server *dialect.Server) dialect.Dialect {
 	return dialect.Dialect{Routes: routes, Prefixes: []string{"/v2/", "/v3/"}, Render: render}
 }
 
+// statuses are those in which DeepL differs from the service's own API. Its clients try again by themselves after 429 and 529
+// (overloaded), but not after 456 (quota exceeded), and know 503 as the answer for a document that is not translated yet.
+var statuses = map[fault.Kind]int{
+	fault.MediaType: 400, fault.IdempotencyMismatch: 400, fault.UnknownDocument: 400, fault.BrokenDocument: 400, fault.EditGap: 400, fault.SessionComplete: 400, fault.Unfinished: 400,
+	fault.NoKey: 403, fault.WrongKey: 403,
+	fault.JobLost:           404,
+	fault.TooManyGlossaries: 456, fault.OverQuota: 456,
+	fault.NotDone: 503,
+	fault.Loading: 529, fault.Busy: 529, fault.NoTime: 529,
+}
+
 // render writes a failure as DeepL does, in its words where it has some.
 func render(_ *gin.Context, f *fault.Failure) (status int, answer any) {
 	message := dialect.Message(f)
@@ -76,7 +87,7 @@ func render(_ *gin.Context, f *fault.Failure) (status int, answer any) {
 	case fault.OverQuota:
 		message = "Quota for this billing period has been exceeded: " + message
 	}
-	return f.DeepL(), gin.H{"message": message}
+	return f.StatusOr(statuses), gin.H{"message": message}
 }
 
 // refuse makes the handler of what this server does not have.

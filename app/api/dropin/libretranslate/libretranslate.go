@@ -57,6 +57,15 @@ func describe(*gin.Context) (any, error) {
 	return dialect.Reply{Type: "application/json; charset=utf-8", Body: spec}, nil
 }
 
+// statuses are those in which LibreTranslate differs from the service's own API. It documents 400, 403, 429 and 500, and its clients
+// look for nothing but success: a failure for which its server has no case keeps the status that HTTP has for it.
+var statuses = map[fault.Kind]int{
+	fault.MediaType: 400, fault.IdempotencyMismatch: 400, fault.UnknownDocument: 400, fault.BrokenDocument: 400, fault.TooManyGlossaries: 400, fault.EditGap: 400, fault.SessionComplete: 400, fault.NoKey: 400, fault.TooManyRecords: 400, fault.TooManySentences: 400, fault.TooManyTokens: 400, fault.TooManyCharacters: 400, fault.TooLarge: 400, fault.Unfinished: 400,
+	fault.NotOffered: 403, fault.TurnedOff: 403, fault.WrongKey: 403,
+	fault.JobLost: 404, fault.NotDone: 404,
+	fault.NoRoom: 500,
+}
+
 // render writes a failure as LibreTranslate does, in its words where it has some.
 func render(_ *gin.Context, f *fault.Failure) (status int, answer any) {
 	message := dialect.Message(f)
@@ -68,7 +77,7 @@ func render(_ *gin.Context, f *fault.Failure) (status int, answer any) {
 	case fault.RateLimited, fault.OverQuota:
 		message = "Slowdown: " + message
 	}
-	return f.LibreTranslate(), gin.H{"error": message}
+	return f.StatusOr(statuses), gin.H{"error": message}
 }
 
 // language is an entry of /languages.

@@ -20,7 +20,7 @@ var grpcCodes = map[int]codes.Code{
 
 // codeOf is the code of a failure for clients of gRPC.
 func codeOf(f *fault.Failure) codes.Code {
-	code, ok := grpcCodes[f.OpenInference()]
+	code, ok := grpcCodes[f.StatusOr(statuses)]
 	if !ok {
 		return codes.Unknown
 	}

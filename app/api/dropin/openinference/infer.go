@@ -10,7 +10,7 @@ import (
 	"github.com/gin-gonic/gin"
 
 	"dragoman/app/api/dialect"
-	"dragoman/app/decode/catalog"
+	"dragoman/app/catalog"
 	"dragoman/app/fault"
 	"dragoman/app/text/excerpt"
 	"dragoman/app/translate"

@@ -16,7 +16,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"dragoman/app/api/dropin/compattest"
-	"dragoman/app/decode/engine"
 	"dragoman/app/translate"
 )
 
@@ -127,9 +126,9 @@ func TestInferAsks(t *testing.T) {
 	text := in("text", "[1]", `"data":["a"]`)
 	for parameters, want := range map[string]translate.Request{
 		`{"to":"fr"}`: {From: translate.Auto, To: []string{"fr"}},
-		`{"to":"fr","from":"en","priority":1,"beams":4}`:            {From: "en", To: []string{"fr"}, Priority: engine.High, Options: translate.Options{Beams: 4}},
+		`{"to":"fr","from":"en","priority":1,"beams":4}`:            {From: "en", To: []string{"fr"}, Priority: translate.High, Options: translate.Options{Beams: 4}},
 		`{"to":"fr","priority":2,"timeout":5000000}`:                {From: translate.Auto, To: []string{"fr"}},
-		`{"to":"fr","priority":3,"format":"html"}`:                  {From: translate.Auto, To: []string{"fr"}, Priority: engine.Low, Format: translate.HTML},
+		`{"to":"fr","priority":3,"format":"html"}`:                  {From: translate.Auto, To: []string{"fr"}, Priority: translate.Low, Format: translate.HTML},
 		`{"to":"fr","priority":0,"timeout":9223372036854775807}`:    {From: translate.Auto, To: []string{"fr"}},
 		`{"to":"fr","timeout":0,"beams":null,"from":null,"id":"x"}`: {From: translate.Auto, To: []string{"fr"}},
 	} {

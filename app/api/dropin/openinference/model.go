@@ -8,7 +8,7 @@ import (
 
 	"github.com/gin-gonic/gin"
 
-	"dragoman/app/decode/catalog"
+	"dragoman/app/catalog"
 	"dragoman/app/fault"
 	"dragoman/app/text/excerpt"
 )

@@ -33,7 +33,7 @@ import (
 	"github.com/gin-gonic/gin"
 
 	"dragoman/app/api/dialect"
-	"dragoman/app/decode/catalog"
+	"dragoman/app/catalog"
 	"dragoman/app/fault"
 	"dragoman/app/guard/body"
 	"dragoman/app/live"
@@ -108,9 +108,12 @@ func New(cfg Config) dialect.Dialect {
 	}}
 }
 
+// statuses are those in which Triton, whose clients only tell 200 from all others, differs from the service's own API.
+var statuses = map[fault.Kind]int{fault.NotOffered: 501}
+
 // render writes a failure as Triton does.
 func render(_ *gin.Context, f *fault.Failure) (status int, answer any) {
-	return f.OpenInference(), gin.H{"error": f.Message}
+	return f.StatusOr(statuses), gin.H{"error": f.Message}
 }
 
 // refuse makes the failure of an invalid request.

@@ -19,7 +19,7 @@ import (
 
 	"dragoman/app/api/dialect"
 	"dragoman/app/api/dropin/compattest"
-	"dragoman/app/decode/catalog"
+	"dragoman/app/catalog"
 	"dragoman/app/fault"
 	"dragoman/app/guard/access"
 	"dragoman/app/translate"

@@ -8,7 +8,7 @@ import (
 	"github.com/gin-gonic/gin"
 	"github.com/go-json-experiment/json/jsontext"
 
-	"dragoman/app/decode/catalog"
+	"dragoman/app/catalog"
 	"dragoman/app/fault"
 )
 

@@ -12,7 +12,6 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"dragoman/app/api/dialect"
-	"dragoman/app/decode/engine"
 	"dragoman/app/fault"
 	"dragoman/app/guard/bound"
 	"dragoman/app/text/excerpt"
@@ -138,7 +137,7 @@ func (p parameters) request() (req translate.Request, timeout time.Duration, err
 		return req, 0, refuse("timeout is %d: send microseconds", p.Timeout)
 	}
 	timeout = time.Duration(min(p.Timeout, math.MaxInt64/int64(time.Microsecond))) * time.Microsecond
-	level, ok := map[int64]engine.Priority{highest: engine.High, 0: engine.Normal, normal: engine.Normal, lowest: engine.Low}[p.Priority]
+	level, ok := map[int64]translate.Priority{highest: translate.High, 0: translate.Normal, normal: translate.Normal, lowest: translate.Low}[p.Priority]
 	if !ok {
 		return req, 0, refuse("priority is %d: use %d to %d, of which %d goes first", p.Priority, highest, lowest, highest)
 	}

@@ -25,6 +25,7 @@ import (
 
 	"dragoman/app/api/dialect"
 	pb "dragoman/app/api/dropin/openinference/inferencepb"
+	"dragoman/app/budget"
 	"dragoman/app/fault"
 	"dragoman/app/guard/access"
 	"dragoman/app/guard/admission"
@@ -102,7 +103,7 @@ func (r *RPC) Dialect() dialect.Dialect {
 		if e := exchangeOf(c); e != nil {
 			e.failure = f
 		}
-		return f.OpenInference(), nil
+		return f.StatusOr(statuses), nil
 	}}
 }
 
@@ -114,7 +115,7 @@ func (r *RPC) inferMessage(c *gin.Context, models Models) (any, error) {
 	in := exchangeOf(c).in.(*pb.ModelInferRequest)
 	ctx, size := c.Request.Context(), bytesOf(in)
 	admission.Charge(ctx, access.Caller(c.Request))
-	if err := admission.Take(ctx, size*cost.BodyByte); err != nil {
+	if err := budget.Take(ctx, size*cost.BodyByte); err != nil {
 		return nil, err
 	}
 	m, err := r.find(c, models.Index())

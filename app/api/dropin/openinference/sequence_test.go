@@ -17,7 +17,7 @@ import (
 
 	"dragoman/app/api/dialect"
 	pb "dragoman/app/api/dropin/openinference/inferencepb"
-	"dragoman/app/decode/engine"
+	"dragoman/app/engine"
 	"dragoman/app/guard/access"
 	"dragoman/app/live"
 	"dragoman/app/translate"

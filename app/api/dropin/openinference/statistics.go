@@ -5,7 +5,7 @@ import (
 
 	"github.com/gin-gonic/gin"
 
-	"dragoman/app/decode/catalog"
+	"dragoman/app/catalog"
 	"dragoman/app/translate"
 )
 
