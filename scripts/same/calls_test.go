@@ -2,8 +2,10 @@ package same
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"testing"
+	"time"
 
 	"github.com/coder/websocket"
 	"github.com/stretchr/testify/require"
@@ -15,31 +17,52 @@ import (
 	"dragoman/app/api/dropin/openinference/inferencepb"
 )
 
-// compareLive compares the last update of sessions that end with their first text, and the errors of odd messages.
+// compareLive compares the translations of texts that are complete at once, and the errors of odd messages.
 func compareLive(t *testing.T, p pair) {
-	for i, message := range []string{
-		`{"s":1,"payload":{"fromLang":"en","toLang":"fr"},"n":1,"edits":[{"from":0,"to":0,"text":"Good morning. Where is the station?"}],"end":true}`,
-		`{"s":1,"payload":{"fromLang":"auto","toLangs":["de","ja"]},"n":1,"edits":[{"from":0,"to":0,"text":"Thank you. It costs 3.50 €."}],"end":true}`,
-		`{"s":1,"payload":{"fromLang":"en","toLang":"xx"}}`,
-		`{"s":1,"payload":{"fromLang":"en","toLang":"fr"},"edits":[{"from":5,"to":4,"text":"x"}]}`,
-		`{"s":2,"end":true}`, `{}`, `[]`, `{"s":`, `{"s":1,"unknown":1}`,
+	for i, messages := range [][]string{
+		{`{"s":1,"payload":{"fromLang":"en","toLang":"fr"}}`, `{"s":1,"n":1,"edits":[{"text":"Good morning. Where is the station?"}],"complete":true}`},
+		{`{"s":1,"payload":{"fromLang":"auto","toLang":"de"}}`, `{"s":1,"n":1,"edits":[{"text":"Thank you. It costs 3.50 €."}]}`, `{"s":1,"n":2,"edits":[{"from":0,"to":5,"text":"Many thanks"}],"complete":true}`},
+		{`{"s":1,"payload":{"fromLang":"en","toLang":"fr"}}`, `{"s":1,"n":1,"edits":[{"from":5,"to":4,"text":"x"}]}`},
+		{`{"s":1,"payload":{"fromLang":"en","toLang":"xx"}}`}, {`{"s":2,"end":true}`}, {`[]`}, {`{"s":`}, {`{"s":1,"unknown":1}`},
 	} {
 		var last [2]string
 		for side, s := range p {
-			conn, _, err := websocket.Dial(t.Context(), "ws://"+s.address+"/live", nil)
+			ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+			defer cancel()
+			conn, _, err := websocket.Dial(ctx, "ws://"+s.address+"/live", nil)
 			require.NoError(t, err)
 			conn.SetReadLimit(1 << 20)
-			require.NoError(t, conn.Write(t.Context(), websocket.MessageText, []byte(message)))
-			require.NoError(t, conn.Write(t.Context(), websocket.MessageText, []byte(`{"s":9,"end":true}`)))
-			for range 2 { // the answers to both
-				_, raw, err := conn.Read(t.Context())
-				last[side] = string(raw) + fmt.Sprint(websocket.CloseStatus(err))
+			for _, message := range messages {
+				require.NoError(t, conn.Write(ctx, websocket.MessageText, []byte(message)))
+			}
+			texts := map[int64]string{} // by segment: a translation may come in any number of updates
+			for last[side] == "" {
+				_, raw, err := conn.Read(ctx)
 				if err != nil {
-					break
+					last[side] = fmt.Sprint(websocket.CloseStatus(err))
+					break // it has closed the connection
+				}
+				var update struct {
+					Segments []struct {
+						Segment int64
+						Text    *string
+					}
+					Error json.RawMessage
+					Done  bool
+				}
+				require.NoError(t, json.Unmarshal(raw, &update), string(raw))
+				for _, segment := range update.Segments {
+					if segment.Text != nil {
+						texts[segment.Segment] = *segment.Text
+					}
+				}
+				if update.Done || update.Error != nil {
+					last[side] = fmt.Sprint(string(update.Error), texts)
 				}
 			}
 			_ = conn.CloseNow()
 		}
+		t.Log(last[1])
 		equal(t, fmt.Sprint(i), last[0], last[1])
 	}
 }
