@@ -100,12 +100,13 @@ func (s *server) run(ctx context.Context) error {
 	defer cancel()
 	srv := s.frontend.api.Server()
 	srv.TLSConfig = s.tls.Clone() // which it changes
+	draining := newDrain(s.listener, srv)
 	served := make(chan error, 1)
 	go func() {
 		if s.tls != nil {
-			served <- srv.ServeTLS(s.listener, "", "")
+			served <- srv.ServeTLS(draining, "", "")
 		} else {
-			served <- srv.Serve(s.listener)
+			served <- srv.Serve(draining)
 		}
 		cancel() // serving ends before ctx is done where accepting fails
 	}()
@@ -122,7 +123,7 @@ func (s *server) run(ctx context.Context) error {
 	} else if ctx.Err() != nil {
 		err = nil // told to stop while the model was loading
 	}
-	err = errors.Join(err, s.stop(srv, stopCalls, t, stopJobs))
+	err = errors.Join(err, s.stop(srv, draining, stopCalls, t, stopJobs))
 	if serveErr := <-served; !errors.Is(serveErr, http.ErrServerClosed) {
 		err = errors.Join(err, fmt.Errorf("serve HTTP: %w", serveErr))
 	}
@@ -182,7 +183,7 @@ func (s *server) load(ctx context.Context) (*translation, error) {
 }
 
 // stop ends serving; t is nil where nothing was loaded.
-func (s *server) stop(srv *http.Server, stopCalls func(timeout context.Context), t *translation, stopJobs func() error) error {
+func (s *server) stop(srv *http.Server, draining *drain, stopCalls func(timeout context.Context), t *translation, stopJobs func() error) error {
 	// How long answers get to leave after the engine has ended their requests.
 	const grace = time.Second
 
@@ -192,7 +193,7 @@ func (s *server) stop(srv *http.Server, stopCalls func(timeout context.Context),
 	var others sync.WaitGroup
 	others.Go(func() { _ = stopJobs() }) // it has no error
 	others.Go(func() { stopCalls(timeout) })
-	err := srv.Shutdown(timeout)
+	err := errors.Join(draining.end(timeout), srv.Shutdown(timeout))
 	s.frontend.api.WaitLive(timeout)
 	others.Wait()
 	s.frontend.live.Close() // requests may have waited for sessions
