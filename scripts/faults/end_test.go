@@ -63,7 +63,7 @@ func term(t *testing.T) {
 // waitingForDocuments are the ways to wait for a document in a request, each with what an answer has that is complete.
 var waitingForDocuments = map[string]struct{ path, field, complete string }{
 	"LibreTranslate": {"/translate_file", "file", "translatedFileUrl"},
-	"Azure":          {"/translator/document:translate?api-version=2024-05-01&sourceLanguage=en&targetLanguage=fr", "document", "livres"},
+	"Azure":          {"/translator/document:translate?api-version=2024-05-01&sourceLanguage=en&targetLanguage=fr", "document", "livre"},
 	"MCP":            {"/mcp", "", `"blob"`},
 }
 
