@@ -99,9 +99,12 @@ func TestScriptsOfNoLanguage(t *testing.T) {
 
 	manifest, err := model.ReadManifest(dir)
 	require.NoError(t, err)
-	told := manifest.Scripts.Languages
+	told, absent := manifest.Scripts.Languages, int64(manifest.Spec.VocabSize-1) // a made-up word
+	for _, c := range cases {
+		require.NotContains(t, c.Source, absent)
+	}
 	for _, inSource := range []bool{false, true} {
-		manifest.Scripts.Languages, manifest.Scripts.InSource = map[string]int64{"ja": 3}, inSource
+		manifest.Scripts.Languages, manifest.Scripts.InSource = map[string]int64{"ja": absent}, inSource
 		require.NoError(t, manifest.Write(dir))
 		assert.Equal(t, want, decode(t, openScripts(t, dir, written), options, cases), "without a token")
 	}
