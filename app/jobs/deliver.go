@@ -42,7 +42,7 @@ func (s *Service) deliver(ctx context.Context, c Claim) error {
 		return s.cfg.Store.Delivered(ctx, c)
 	case ctx.Err() != nil:
 		return err
-	case errors.Is(err, ErrGone), tries > len(pauses):
+	case errors.Is(err, ErrWebhookGone), tries > len(pauses):
 		s.metrics.deliveries.Inc(deliveryGivenUp)
 		s.cfg.Log.Warn("a webhook does not learn how a job has ended", "job", job.ID, "owner", job.Owner, "tries", tries, "error", err)
 		return s.cfg.Store.Delivered(ctx, c)

@@ -39,12 +39,12 @@ type Renderer interface {
 type Notifier interface {
 	// Check fails with what is wrong with a URL, in words for its sender.
 	Check(url string) error
-	// Send sends a message of that id. Trying again helps unless the error is [ErrGone].
+	// Send sends a message of that id. Trying again helps unless the error is [ErrWebhookGone].
 	Send(ctx context.Context, url, id string, body []byte) error
 }
 
-// ErrGone means that the owner of a webhook does not want to hear from it any more.
-var ErrGone = errors.New("the webhook is gone")
+// ErrWebhookGone means that the owner of a webhook does not want to hear from it any more.
+var ErrWebhookGone = errors.New("the webhook is gone")
 
 // Config is what a [Service] works with.
 type Config struct {

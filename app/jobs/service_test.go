@@ -456,7 +456,7 @@ func TestWebhookIsGivenUp(t *testing.T) {
 	for _, test := range []struct {
 		err   error
 		tries int
-	}{{jobs.ErrGone, 1}, {errors.New("500"), 8}} {
+	}{{jobs.ErrWebhookGone, 1}, {errors.New("500"), 8}} {
 		within(t, &translator{}, nil, func(t *testing.T, s *fixture, _ func()) {
 			s.notifier.fail = func(int) error { return test.err }
 			_, _, err := s.Submit(t.Context(), jobs.Submission{Request: jobs.Request{Request: translate.Request{To: []string{"fr"}}, Webhook: "https://a"}})

@@ -223,4 +223,4 @@ func (noWebhooks) Check(url string) error {
 	return nil
 }
 
-func (noWebhooks) Send(context.Context, string, string, []byte) error { return jobs.ErrGone }
+func (noWebhooks) Send(context.Context, string, string, []byte) error { return jobs.ErrWebhookGone }

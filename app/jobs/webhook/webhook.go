@@ -124,7 +124,7 @@ func (s *Sender) Send(ctx context.Context, address, id string, body []byte) erro
 	_, _ = io.CopyN(io.Discard, resp.Body, mostAnswer)
 	switch {
 	case resp.StatusCode == http.StatusGone:
-		return jobs.ErrGone
+		return jobs.ErrWebhookGone
 	case resp.StatusCode < 200 || resp.StatusCode > 299:
 		return fmt.Errorf("the webhook answers %d", resp.StatusCode)
 	}

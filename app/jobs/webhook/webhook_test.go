@@ -67,7 +67,7 @@ func TestSendFails(t *testing.T) {
 		}))
 		err := newSender(t, true).Send(t.Context(), server.URL+path, "id", nil)
 		assert.ErrorContains(t, err, want)
-		assert.Equal(t, path == "/gone", errors.Is(err, jobs.ErrGone))
+		assert.Equal(t, path == "/gone", errors.Is(err, jobs.ErrWebhookGone))
 		assert.NotContains(t, err.Error(), server.URL)
 		server.Close()
 	}
