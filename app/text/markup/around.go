@@ -2,17 +2,17 @@ package markup
 
 import "context"
 
-// Part is a part of a sentence. One that is not fixed is translated like a sentence.
+// Part is a part of a sentence. A part that is not fixed is translated like a sentence of its own.
 type Part struct {
 	Sentence
-	Fixed bool // stays as it is: write Original
+	Fixed bool // write Original instead of translating
 }
 
-// Around splits a sentence at its spans. The parts join to it. The white space
-// around a span belongs to it, and so does what has no letters between two.
+// Around splits a sentence at its spans. The parts, joined, are the sentence. White space around a span belongs to the span's
+// part, as does text without letters between two spans.
 //
-// Numbers and signs split a sentence only where it has no other spans: a part that is not
-// fixed may have some, and needs ways 1 and 2 and Around again.
+// Numbers and signs split a sentence only if it has no other spans. A part that is not fixed may therefore still have some, and
+// goes through ways 1 and 2 of the package comment and Around again.
 func (s Sentence) Around(ctx context.Context) (parts []Part, err error) {
 	_, err = s.within(ctx, len(s.Text), func(s Sentence) Sentence {
 		parts = s.around()
@@ -22,7 +22,7 @@ func (s Sentence) Around(ctx context.Context) (parts []Part, err error) {
 }
 
 func (s Sentence) around() []Part {
-	var texts [][2]int // the parts that are not fixed, in bytes
+	var texts [][2]int // byte ranges of the parts that are not fixed
 	start, soft := 0, s.AsIs()
 	text := func(end int) {
 		if !s.Slice(start, end).Blank() {

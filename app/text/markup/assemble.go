@@ -10,15 +10,14 @@ import (
 	"dragoman/app/text/char"
 )
 
-// assembly puts a translation together from its text and the spans of the sentence,
-// and remembers where the spans are in it.
+// assembly builds a translation from its text and the spans of the sentence, and records where each span is in the result.
 type assembly struct {
 	sentence Sentence
 	out      lettered
-	first    int      // what firstLetter says, 1 more; 0 until there is a term
-	order    []int    // the spans as they come
-	at       [][2]int // where those are in out
-	apart    bool     // the sentence has spaces before its signs
+	first    int      // 1 + firstLetter(); 0 until the first term
+	order    []int    // the numbers of the spans, in the order of the translation
+	at       [][2]int // byte ranges of these spans in out
+	apart    bool     // the sentence has spaces on the inner side of its signs
 }
 
 func (a *assembly) span(i int) {
@@ -35,8 +34,8 @@ func (a *assembly) span(i int) {
 	a.order, a.at = append(a.order, i), append(a.at, [2]int{start, a.out.Len()})
 }
 
-// original adds the bytes of the sentence from start to end, neither of them inside a
-// span; first is the first span that does not end before start.
+// original adds the bytes of the sentence from start to end with their spans. Neither start nor end lies inside a span; first is
+// the number of the first span that does not end before start.
 func (a *assembly) original(start, end, first int) {
 	s := a.sentence
 	for i := first; i < len(s.Spans) && s.Spans[i].End <= end; i++ {
@@ -47,9 +46,8 @@ func (a *assembly) original(start, end, first int) {
 	a.out.WriteString(s.format.Escape(s.Text[start:end]))
 }
 
-// text adds text of the translation that stands between two groups, or between one
-// and an end of the text. after is the side of the group before it next to
-// it, before that of the group behind it.
+// text adds text of the translation that stands between two groups, or between a group and an end of the text. after is the near
+// side of the group in front of the text, before that of the group behind it.
 func (a *assembly) text(text string, after, before side) {
 	bare := strings.TrimFunc(text, char.IsSpace)
 	trimLeft := after == glued || after == tight || after == touching && !char.IsWord(char.First(bare)) || !a.apart && closing.MatchString(bare) ||
@@ -78,13 +76,13 @@ func (a *assembly) text(text string, after, before side) {
 	a.out.WriteString(a.sentence.format.Escape(text))
 }
 
-// apartSign is a sign with a space on its inner side.
+// apartSign matches a sign with a space on its inner side.
 var apartSign = regexp.MustCompile(`\s[.,)\]]|\(\s`)
 
-// closing is a sign that has no space before it.
+// closing matches a sign that takes no space before it.
 var closing = regexp.MustCompile(`^(?:[)\]]|[.,](?:[^.,0-9A-Za-z]|$))`)
 
-// result returns the translation, if the pairs in it are as in the sentence.
+// result returns the translation. It fails with ErrLost if its pairs are not as in the sentence.
 func (a *assembly) result() (string, error) {
 	switch {
 	case a.sentence.pairsNested():
@@ -101,8 +99,8 @@ func (a *assembly) result() (string, error) {
 	return a.sentence.spaced(out), nil
 }
 
-// isNested says whether spans, in this order, close what was opened last, and whether
-// those without their other end stand in their order and outside of all pairs.
+// isNested reports whether spans in this order close in reverse order of opening, and whether spans without their other end keep
+// their order and stay outside all pairs.
 func (s Sentence) isNested(order []int) bool {
 	var opened []int
 	alone, whole := -1, s.wholePairs()
@@ -126,7 +124,7 @@ func (s Sentence) isNested(order []int) bool {
 	return true
 }
 
-// isSameOrder says whether the ends of pairs come in their order.
+// isSameOrder reports whether the ends of pairs keep the order of the sentence.
 func (s Sentence) isSameOrder(order []int) bool {
 	before := -1
 	for _, i := range order {
@@ -141,17 +139,17 @@ func (s Sentence) isSameOrder(order []int) bool {
 	return true
 }
 
-// emptied counts the pairs that had something in them and have no more, and those that had no letter and have one.
+// emptied counts the pairs that lost all their content, and the pairs that gained letters where they had none.
 func (a *assembly) emptied(out string) int {
 	s, count := a.sentence, 0
 	if !slices.ContainsFunc(s.Spans, func(span Span) bool { return span.Pair != 0 }) {
 		return 0
 	}
-	before, now := make([]content, len(s.Spans)), make([]content, len(a.order)) // up to each span, for pairs are in each other
+	before, now := make([]content, len(s.Spans)), make([]content, len(a.order)) // running sums up to each span: pairs nest
 	var sum content
 	at := 0
 	for i, span := range s.Spans {
-		before[i] = sum.plus(s.format.Escape(s.Text[at:span.Start])) // as it is in out: &amp; has letters
+		before[i] = sum.plus(s.format.Escape(s.Text[at:span.Start])) // escaped as it is in out: &amp; has letters
 		sum, at = before[i].plus(s.format.Escape(s.spanText(i))), span.End
 	}
 	sum, at = content{}, 0
@@ -159,7 +157,7 @@ func (a *assembly) emptied(out string) int {
 		now[k] = sum.plus(out[at:place[0]])
 		sum, at = now[k].plus(out[place[0]:place[1]]), place[1]
 	}
-	opened := map[int]int{} // pair to its number in order
+	opened := map[int]int{} // from a pair to its position in order
 	for k, i := range a.order {
 		s.looks.Past(1)
 		pair := s.Spans[i].Pair
@@ -180,7 +178,7 @@ func (a *assembly) emptied(out string) int {
 	return count
 }
 
-// content counts what a text has.
+// content counts the visible characters and letters of a text.
 type content struct{ visible, letters int }
 
 func (c content) plus(text string) content {

@@ -8,11 +8,11 @@ import (
 	"dragoman/app/text/char"
 )
 
-// longestBracket are the bytes from a bracket to the one that closes it.
+// longestBracket is the maximum distance in bytes from a bracket to its closing bracket.
 const longestBracket = 80
 
-// bracket returns where the brackets end that the token from start to end opens, with the name before
-// them, where what is in them is no language; else 0.
+// bracket returns the end of the bracketed expression that the token from start to end opens, with the name before it, if its
+// content is not natural language. Otherwise it returns 0.
 func (e *expressions) bracket(start, end int) int {
 	m := bracketForm.FindStringSubmatchIndex(e.text[start:end])
 	if m == nil {
@@ -59,7 +59,7 @@ func (e *expressions) bracket(start, end int) int {
 	return char.Skip(e.text, end, func(r rune) bool { return isCodeSign(r) && !unicode.IsSpace(r) })
 }
 
-// isInflection says whether a word may have the ending inner: year(s), Schüler(innen), bateau(x).
+// isInflection reports whether a word may take the ending inner: year(s), Schüler(innen), bateau(x).
 func (e *expressions) isInflection(name, inner string) bool {
 	if e.lang == "en" && len(inner) > 2 && inner != "ies" && inner != "ing" {
 		return false
@@ -67,7 +67,7 @@ func (e *expressions) isInflection(name, inner string) bool {
 	return inflection.MatchString(inner) && len(name) > 1 && (len(inner) == 1 || strings.ContainsFunc(inner, isVowel)) || inner == "x" && strings.HasSuffix(name, "u")
 }
 
-// closingBracket returns where the bracket is closed that text starts with, 0 where it is not.
+// closingBracket returns the position behind the bracket that closes the first one of text, or 0 if it is not closed.
 func closingBracket(text string) int {
 	opened := 0
 	for i := range len(text) {

@@ -7,8 +7,7 @@ import (
 	"dragoman/app/text/char"
 )
 
-// codeWord returns the length of the name of a program that starts here, where it has
-// what no word has:
+// codeWord returns the length of the program name that starts here, if its form cannot be a word:
 //
 //	f() std::vector app.config.get("x") java.util.List Map<String, Integer> items_of[0]
 //	Ctrl+Alt+Del PATH=$HOME/bin text/html r/golang 2>&1
@@ -40,8 +39,8 @@ func (s *scanner) codeWord() int {
 	return 0
 }
 
-// mayCall says whether calls is worth a try for a word that has end bytes. Regular
-// expressions are slow, so each here has a check before it.
+// mayCall reports whether a word of end bytes may match calls. Regular expressions are slow, so a cheap check precedes each of
+// them.
 func mayCall(text string, end int) bool {
 	next := byte(0)
 	if end+1 < len(text) {
@@ -58,7 +57,7 @@ func mayCall(text string, end int) bool {
 	return text[end] == '[' && strings.IndexByte(text[:end], '_') >= 0
 }
 
-// What is found by its form.
+// Forms of program names.
 var (
 	calls = regexp.MustCompile(`^(?:` +
 		`\w+(?:(?:\.|::|->)\w+)*\(\)(?:(?:\.|::)\w+(?:\(\))?)*` + // f(), a.f().g
@@ -73,8 +72,8 @@ var (
 	redirection = regexp.MustCompile(`^[012]>&[012]\b`)
 )
 
-// assignment returns the length of name=value; of "name=" where it starts a line and the value may be
-// a word, such as "greeting=Good morning". The name has n bytes.
+// assignment returns the length of name=value, where the name has n bytes. If "name=" starts a line and the value may be a word,
+// as in "greeting=Good morning", it returns the length of "name=" alone.
 func (s *scanner) assignment(n int) int {
 	if c := s.at(n + 1); c == 0 || c == '=' || c <= ' ' {
 		return 0

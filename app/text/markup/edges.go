@@ -6,16 +6,15 @@ import (
 	"dragoman/app/text/char"
 )
 
-// edges answers what is in a part of a token that only gets smaller, in time that is linear in the token for all answers
-// together.
+// edges answers queries about a range of a token that only shrinks. All answers together take time linear in the token.
 type edges struct {
 	token    string
-	firsts   map[string]int          // of each set of signs: the first one at or behind the start; -1 without one
-	lasts    map[string]int          // the last one before the end
-	partners map[[2]rune]map[int]int // of each sign and the one that closes it; see [partners]
+	firsts   map[string]int          // the first sign of each set, at or behind the start of the range; -1 if there is none
+	lasts    map[string]int          // the last sign of each set before the end of the range; -1 if there is none
+	partners map[[2]rune]map[int]int // for each pair of an opening and a closing sign, the result of [partners]
 }
 
-// first returns where the first of a set of signs is from byte from to before byte to, -1 without one.
+// first returns the position of the first sign of set in bytes [from, to), or -1.
 func (e *edges) first(set string, from, to int) int {
 	at, known := e.firsts[set]
 	if !known || at >= 0 && at < from {
@@ -33,7 +32,7 @@ func (e *edges) first(set string, from, to int) int {
 	return at
 }
 
-// last returns where the last of a set of signs is from byte from to before byte to, -1 without one.
+// last returns the position of the last sign of set in bytes [from, to), or -1.
 func (e *edges) last(set string, from, to int) int {
 	at, known := e.lasts[set]
 	if !known || at >= to {
@@ -49,7 +48,7 @@ func (e *edges) last(set string, from, to int) int {
 	return at
 }
 
-// isClosed says whether what is opened at byte from is closed at byte to.
+// isClosed reports whether the sign at byte from is closed by the sign at byte to.
 func (e *edges) isClosed(from, to int, opening, closing rune) bool {
 	if opening == closing {
 		return e.first(string(opening), from+1, to) < 0
@@ -64,7 +63,7 @@ func (e *edges) isClosed(from, to int, opening, closing rune) bool {
 	return e.partners[signs][from] == to
 }
 
-// partners finds where each of the signs opening is closed that are opened from byte i on.
+// partners returns, for each sign opening at or behind byte i, the position of the sign that closes it.
 func partners(text string, i int, opening, closing rune) map[int]int {
 	ends := map[int]int{}
 	set := string([]rune{opening, closing})

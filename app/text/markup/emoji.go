@@ -9,13 +9,12 @@ import (
 )
 
 const (
-	emojiStyle = '\uFE0F' // asks for the colourful form of the character before it
-	keycapSign = '\u20E3' // puts the digit before it on a key
+	emojiStyle = '\uFE0F' // selects the colourful form of the character before it
+	keycapSign = '\u20E3' // draws the digit before it as a key
 )
 
-// emoji returns the length of the run of emoji that starts here. A run has no spaces in
-// it. Each emoji is a whole grapheme cluster: with its skin tone, all members of a family,
-// both letters of a flag.
+// emoji returns the length of the run of emoji that starts here. A run has no spaces. Each emoji is a whole grapheme cluster:
+// with its skin tone, all members of a family, both letters of a flag.
 func (s *scanner) emoji() int {
 	if !s.isEmoji(s.pos) {
 		return 0
@@ -27,7 +26,7 @@ func (s *scanner) emoji() int {
 	return end - s.pos
 }
 
-// isEmoji says whether an emoji starts at i, or a symbol that models drop like one.
+// isEmoji reports whether an emoji starts at i, or a symbol that models drop as they drop emoji.
 func (s *scanner) isEmoji(i int) bool {
 	r, n := char.Decode(s.text, i)
 	switch {
@@ -39,7 +38,7 @@ func (s *scanner) isEmoji(i int) bool {
 		r >= 0x2B00 && r <= 0x2BFF:
 		return true
 	}
-	// ©, ‼, ™, → and others are emoji only where the text asks for it.
+	// ©, ‼, ™, → and others are emoji only with the style sign behind them.
 	next, _ := char.Decode(s.text, i+n)
 	return next == emojiStyle && (unicode.IsSymbol(r) || unicode.IsPunct(r) || r == 'ℹ')
 }

@@ -10,12 +10,11 @@ import (
 	"dragoman/app/text/char"
 )
 
-// What is no language is not always in one word: a ?? b, x := 5, f(x, y), Vec<u8>, [1, 2]. Operators
-// join what they stand between where that is a letter, a number or something that is held, and brackets
-// join what they touch. A letter alone is held if it is no word of its language, but softly: the model
-// sees it, and compareResidue counts it.
+// Code is not always one word: a ?? b, x := 5, f(x, y), Vec<u8>, [1, 2]. Operators join their operands where these are letters,
+// numbers or held text; brackets join the text that they touch. A letter alone is held if it is not a word of its language, but
+// softly: the model sees it, and compareResidue counts it.
 
-// withExpressions holds what operators and brackets join, and letters alone, in a text of a language.
+// withExpressions adds spans for expressions and single letters to the sentence, by the rules of language lang.
 func (s Sentence) withExpressions(lang string) Sentence {
 	words, known := letterWords[lang]
 	e := expressions{text: s.Text, looks: s.looks, lang: lang, form: s.format, spans: s.Spans, whole: s.wholePairs(), words: words, known: known}
@@ -28,8 +27,7 @@ func (s Sentence) withExpressions(lang string) Sentence {
 	return s
 }
 
-// letterWords are the letters that are words, in the languages where that is known; of those that are
-// written in another script no letter of ASCII is.
+// letterWords are the one-letter words of the languages for which they are known. Languages of other scripts have none in ASCII.
 var letterWords = map[string]string{
 	"en": "aio", "fr": "aàoôyh", "de": "o", "nl": "u", "es": "aeouy", "it": "aeio", "pt": "aeoàé",
 	"ja": "", "zh": "", "ko": "", "ru": "", "uk": "", "el": "", "ar": "", "he": "", "hi": "", "th": "",
@@ -42,20 +40,20 @@ type expressions struct {
 	form   Format
 	spans  []Span // of the sentence
 	whole  map[int]bool
-	words  string // letters that are words
-	known  bool   // whether these are all
+	words  string // one-letter words of lang
+	known  bool   // whether words is complete
 	pos    int
-	next   int // the first span that does not end before pos
+	next   int // number of the first span that does not end before pos
 	tokens []token
-	more   []Span // to be held
+	more   []Span // spans to add
 
-	quotes, lower int // what hasInches and hasLower count, 1 more; 0 until they are asked
+	quotes, lower int // 1 + the number of quotes, 2 + the position of the first small letter; 0 until computed
 
-	valued, value bool // whether isValue was asked, and what it said of valueAt
+	valued, value bool // whether isValue has been called, and its result for valueAt
 	valueAt       int
 }
 
-// token is what stands between spaces, without the punctuation around it.
+// token is text between spaces, without the punctuation around it.
 type token struct {
 	start, end int
 	kind       tokenKind
@@ -65,21 +63,21 @@ type tokenKind uint8
 
 const (
 	wordToken     tokenKind = iota
-	letterToken             // a letter that is no word
-	articleToken            // one that is
-	nameToken               // letters without a vowel
-	capitalToken            // capitals, where others are small
+	letterToken             // a letter that is not a word
+	articleToken            // a letter that is a word
+	nameToken               // letters without vowels
+	capitalToken            // capitals in a text that has small letters
 	numberToken             // digits
 	heldToken               // code, a placeholder, a path
 	operatorToken           // :=, +, ∈
-	weakToken               // signs that sentences have, too: ?, :, -
+	weakToken               // signs that sentences also have: ?, :, -
 )
 
-// mostJoined are the tokens that are looked at on each side of an operator. Longer expressions are joined
-// by the next one.
+// mostJoined is the maximum number of tokens joined on each side of an operator. A longer expression is joined at its next
+// operator.
 const mostJoined = 16
 
-// join holds what operators join.
+// join adds spans for tokens joined by operators.
 func (e *expressions) join() {
 	for i := 0; i < len(e.tokens); i++ {
 		t := e.tokens[i]
@@ -121,15 +119,15 @@ func (e *expressions) join() {
 	}
 }
 
-// alternative is one, he/she, or a path, origin/main.
+// alternative matches two words with a slash: he/she, or a path such as origin/main.
 var alternative = regexp.MustCompile(`^[a-z]+/[a-z]+$`)
 
-// isAlone says whether a letter touches no letter of a script without spaces, as in Tシャツ.
+// isAlone reports whether a letter touches no letter of a script without spaces, as it does in Tシャツ.
 func (e *expressions) isAlone(t token) bool {
 	return unicode.IsLower(char.First(e.text[t.start:])) || !char.IsUnspaced(char.First(e.text[t.end:])) && !char.IsUnspaced(char.Last(e.text[:t.start]))
 }
 
-// isUnit says whether token i is a capital, or a name in capitals, that belongs to the number beside it.
+// isUnit reports whether token i, a capital or a name in capitals, belongs to the number beside it.
 func (e *expressions) isUnit(i int) bool {
 	t := e.tokens[i]
 	text := e.text[t.start:t.end]
@@ -150,12 +148,12 @@ func (e *expressions) isAmount(i int) bool {
 	return t.kind == numberToken || t.kind == heldToken && strings.IndexFunc(e.text[t.start:t.end], unicode.IsLetter) < 0
 }
 
-// currencyForm is a short word that is none, for it has no vowel.
+// currencyForm matches a short string without vowels, which is therefore not a word.
 var currencyForm = regexp.MustCompile(`^(?:[B-DF-HJ-NP-TV-XZ]?[b-df-hj-np-tv-xzłčлв]{1,2})$`)
 
 var productForm = regexp.MustCompile(`^\pL*\p{Ll}\p{Lu}\pL*$`)
 
-// adjacent says whether nothing but spaces stands between token i and the next one.
+// adjacent reports whether only spaces separate token i from the next one.
 func (e *expressions) adjacent(i int) bool {
 	gap := e.text[e.tokens[i].end:max(e.tokens[i].end, e.tokens[i+1].start)]
 	if gap == ", " {
@@ -168,7 +166,7 @@ func (e *expressions) isLetter(i int) bool {
 	return e.tokens[i].kind == letterToken || e.tokens[i].kind == articleToken
 }
 
-// isOperand says whether an operator may join token i, which stands before it or not.
+// isOperand reports whether an operator may join token i; before tells on which side of the operator it stands.
 func (e *expressions) isOperand(i int, before bool) bool {
 	switch e.tokens[i].kind {
 	case letterToken, nameToken, capitalToken, numberToken, heldToken:
@@ -182,7 +180,7 @@ func (e *expressions) isOperand(i int, before bool) bool {
 	return false
 }
 
-// isVariable says whether token j, which stands beside operator i, is a word that must be a name there: count -= step.
+// isVariable reports whether token j beside operator i is a word that must be a variable there: count -= step.
 func (e *expressions) isVariable(i, j int) bool {
 	operator, word := e.tokens[i], e.tokens[j]
 	return word.kind == wordToken && variableForm.MatchString(e.text[word.start:word.end]) && strongForm.MatchString(e.text[operator.start:operator.end])
@@ -190,16 +188,16 @@ func (e *expressions) isVariable(i, j int) bool {
 
 var (
 	variableForm = regexp.MustCompile(`^[a-z][a-z_]*$`)
-	// Operators that only programs have.
+	// strongForm matches operators that occur only in programs.
 	strongForm = regexp.MustCompile(`^(?:[-+*/%&|^!<>=:]=|[!=]==|&&|\|\||\?\?|<<|>>>)$`)
 )
 
-// hasLetter says whether one of the tokens from first to last is a letter that is no word.
+// hasLetter reports whether a token from first to last is a letter that is not a word.
 func (e *expressions) hasLetter(first, last int) bool {
 	return slices.ContainsFunc(e.tokens[first:last+1], func(t token) bool { return t.kind == letterToken })
 }
 
-// merged are the spans, with those in their place that are to be held.
+// merged returns the spans of the sentence and the added ones, in order. An added span absorbs the spans that it overlaps.
 func (e *expressions) merged() []Span {
 	if len(e.more) == 0 {
 		return e.spans

@@ -10,7 +10,7 @@ import (
 	"dragoman/app/text/char"
 )
 
-// token adds the one that starts here, and goes behind it.
+// token adds the token that starts here and moves behind it.
 func (e *expressions) token() {
 	start, first := e.pos, e.next
 	for e.pos < len(e.text) {
@@ -46,7 +46,7 @@ func (e *expressions) token() {
 	}
 }
 
-// isApart says whether a span is no part of an expression.
+// isApart reports whether a span cannot be part of an expression.
 func (e *expressions) isApart(span Span) bool {
 	switch text := e.text[span.Start:span.End]; span.Kind {
 	case Markdown, Entity, Shortcode, TermKind, FixedTerm, Formula:
@@ -79,8 +79,8 @@ func (e *expressions) hold(start, end int) {
 	e.more = append(e.more, Span{Start: start, End: end, Kind: Code})
 }
 
-// closed is what is held from start to end, up to where the brackets end that are opened in it, as in
-// np.zeros((3, 4)), or right before it, as in [12 Oct -0700].
+// closed extends the held range [start, end) to the end of the brackets opened in it, as in np.zeros((3, 4)), or right before it,
+// as in [12 Oct -0700].
 func (e *expressions) closed(start, end int) (from, to int) {
 	open := start + unclosed(e.text[start:end])
 	if open < start {
@@ -104,7 +104,7 @@ func (e *expressions) closed(start, end int) (from, to int) {
 	return start, max(end, start+to)
 }
 
-// isFree says whether there is no tag in the text from start to end, and no span that goes on behind it.
+// isFree reports whether bytes [start, end) contain no tag and no span that extends behind them.
 func (e *expressions) isFree(start, end int) bool {
 	for _, span := range e.spans[max(0, e.next-1):] {
 		if span.Start >= end {
@@ -117,8 +117,8 @@ func (e *expressions) isFree(start, end int) bool {
 	return true
 }
 
-// unclosed returns where the first bracket is behind a letter or digit that is not closed, or is at the start of a text;
-// -1 where none is.
+// unclosed returns the position of the first bracket that is not closed and stands behind a letter or digit or at the start of
+// text; -1 if there is none.
 func unclosed(text string) int {
 	var opened []int
 	for i := range len(text) {
@@ -135,7 +135,7 @@ func unclosed(text string) int {
 	return opened[0]
 }
 
-// read adds the token in the text from start to end, in which the spans are.
+// read adds the token of bytes [start, end), which contain spans.
 func (e *expressions) read(start, end int, spans []Span) {
 	raw := e.text[start:end]
 	if e.isPartOfWord(start, end, len(spans)) && e.isProse(bare(raw, start, spans), start) {
@@ -204,7 +204,7 @@ func (e *expressions) read(start, end int, spans []Span) {
 	}
 }
 
-// addHeld adds what spans hold from start to end, of which the last one is of a kind, in a token that goes on to rawEnd.
+// addHeld adds a token for the held range [start, end), whose last span has the given kind. The raw token ends at rawEnd.
 func (e *expressions) addHeld(start, end, rawEnd int, kind Kind) {
 	from, to := e.closed(start, end)
 	switch {
@@ -219,7 +219,8 @@ func (e *expressions) addHeld(start, end, rawEnd int, kind Kind) {
 	}
 }
 
-// isPartOfWord says whether a word goes on at a tag or a mark beside the text from start to end, which has so many spans.
+// isPartOfWord reports whether a word continues beyond a tag or mark beside bytes [start, end), which contain the given number of
+// spans.
 func (e *expressions) isPartOfWord(start, end, spans int) bool {
 	at := end
 	for i := e.next; i < len(e.spans) && e.spans[i].Start == at && isTagKind(e.spans[i].Kind); i++ {
@@ -237,7 +238,7 @@ func (e *expressions) isPartOfWord(start, end, spans int) bool {
 
 func isTagKind(kind Kind) bool { return kind == Tag || kind == Markdown }
 
-// hasInches says whether there is a quote without its partner.
+// hasInches reports whether the text has an odd number of quotes: one of them may mean inches.
 func (e *expressions) hasInches() bool {
 	if e.quotes == 0 {
 		e.quotes = 1 + strings.Count(e.text, `"`)
@@ -245,7 +246,7 @@ func (e *expressions) hasInches() bool {
 	return e.quotes%2 == 0
 }
 
-// hasLower says whether there is a small letter.
+// hasLower reports whether the text has a small letter.
 func (e *expressions) hasLower() bool {
 	if e.lower == 0 {
 		e.lower = 2 + strings.IndexFunc(e.text, unicode.IsLower)
@@ -253,7 +254,7 @@ func (e *expressions) hasLower() bool {
 	return e.lower > 1
 }
 
-// isCovered says whether the spans leave no letter of the text from start to end.
+// isCovered reports whether spans that are not soft cover bytes [start, end).
 func isCovered(start, end int, spans []Span) bool {
 	for _, s := range spans {
 		if !s.Kind.isSoft() && s.Start <= start {
@@ -263,8 +264,7 @@ func isCovered(start, end int, spans []Span) bool {
 	return start >= end
 }
 
-// isOpenCode says whether code has signs of its own before or behind what is held of it, in the text from start to end:
-// ./run.sh&, [Cu(NH₃)₄]²⁺.
+// isOpenCode reports whether code in bytes [start, end) has signs before or behind its spans: ./run.sh&, [Cu(NH₃)₄]²⁺.
 func (e *expressions) isOpenCode(start, end int, spans []Span) bool {
 	spans = slices.DeleteFunc(slices.Clone(spans), func(s Span) bool { return s.Kind.isSoft() })
 	if len(spans) == 0 {
@@ -280,7 +280,7 @@ func (e *expressions) isOpenCode(start, end int, spans []Span) bool {
 		isName(b) && (strings.ContainsFunc(behind, isCodeSign) || openers[char.Last(behind)] != "")
 }
 
-// isThing says whether a span names something.
+// isThing reports whether spans of this kind name something.
 func isThing(kind Kind) bool {
 	return kind == Code || kind == Path || kind == URL || kind == Email || kind == Mention || kind == Hashtag
 }
@@ -289,7 +289,7 @@ func isNumeral(spans []Span) bool {
 	return len(spans) > 0 && !slices.ContainsFunc(spans, func(s Span) bool { return s.Kind != Number })
 }
 
-// signsKind is what signs without a letter are.
+// signsKind returns the kind of a token made of signs only.
 func signsKind(text string) tokenKind {
 	switch {
 	case text == "|":
@@ -302,13 +302,13 @@ func signsKind(text string) tokenKind {
 	return wordToken
 }
 
-// isLongSign says whether signs are a line or a face.
+// isLongSign reports whether signs form a line or an emoticon.
 func isLongSign(text string) bool {
 	text = strings.TrimRight(text, ".,!?")
 	return utf8.RuneCountInString(text) > 2 && strings.Trim(text, text[:1]) == "" || utf8.RuneCountInString(text) > 3
 }
 
-// isFace says whether brackets have signs in them, and no two letters side by side.
+// isFace reports whether a text in brackets has signs and no two letters side by side.
 func isFace(text string) bool {
 	signs := 0
 	for _, r := range text[1 : len(text)-1] {
@@ -321,15 +321,15 @@ func isFace(text string) bool {
 	return signs > 1 && !longLetters.MatchString(text)
 }
 
-// isOperator says whether r is a sign that no sentence has between words.
+// isOperator reports whether r is a sign that does not occur between the words of a sentence.
 func isOperator(r rune) bool {
 	return char.OneOfRunes(r, `+=<>|^~*\_`) || r >= 0x80 && unicode.Is(unicode.Sm, r) && r != '～'
 }
 
-// longestLetter are the bytes of a letter with its marks.
+// longestLetter is the maximum length in bytes of a letter with its marks.
 const longestLetter = 8
 
-// wordKind is the kind of a token that is not held.
+// wordKind returns the kind of a token that is not held.
 func (e *expressions) wordKind(core, raw string) tokenKind {
 	r, n := utf8.DecodeRuneInString(core)
 	for n < min(len(core), longestLetter) {
@@ -342,7 +342,7 @@ func (e *expressions) wordKind(core, raw string) tokenKind {
 	switch {
 	case n == len(core) && unicode.IsLetter(r) && char.IsWord(r) && (r < 0x250 || r >= 0x370 && r < 0x400 || len(core) > 2):
 		if e.isLetterWord(core) || n == len(raw)-1 && char.OneOf(raw[n], ".)") || strings.HasPrefix(raw, "(") && len(raw) == n+2 {
-			return articleToken // a word, an initial, a point of a list
+			return articleToken // a word, an initial or the label of a list item
 		}
 		return letterToken
 	case e.looks.Match(nameForm, core):
@@ -353,12 +353,12 @@ func (e *expressions) wordKind(core, raw string) tokenKind {
 	return wordToken
 }
 
-// isLetterWord says whether a letter may be a word.
+// isLetterWord reports whether a letter may be a word.
 func (e *expressions) isLetterWord(letter string) bool {
 	return !e.known || strings.Contains(e.words, strings.ToLower(letter))
 }
 
-// isOdd says whether a token that is not held yet is no word, with what it touches.
+// isOdd reports whether a token that is not held yet cannot be a word, given the signs that it touches.
 func (e *expressions) isOdd(core string, start int, spans []Span) bool {
 	bare := bare(core, start, spans)
 	switch {
@@ -378,7 +378,8 @@ func (e *expressions) isOdd(core string, start int, spans []Span) bool {
 	return e.looks.Match(attachedForm, core)
 }
 
-// bare is the text that starts at a byte with removed in place of what is held in it, removedCode in that of code.
+// bare returns text, which starts at byte start of the sentence, with removed in place of its spans and removedCode in place of
+// code.
 func bare(text string, start int, spans []Span) string {
 	var out strings.Builder
 	at := 0
@@ -391,7 +392,7 @@ func bare(text string, start int, spans []Span) string {
 		if noteName.MatchString(text[a:b]) || isDirection(text[a:b]) {
 			sign = ""
 		} else if isThing(span.Kind) || char.IsWord(char.First(text[a:b])) || text[a] == '\\' && !lineBreaks[text[a:b]] && text[a:b] != `\t` && b > a+1 && char.IsIdent(text[a+1]) {
-			if strings.ContainsAny(text[a:b], "'’") { // an apostrophe behind it is not that of a possessive
+			if strings.ContainsAny(text[a:b], "'’") { // an apostrophe behind it is not a possessive one
 				continue
 			}
 			sign = removedCode
@@ -402,9 +403,9 @@ func bare(text string, start int, spans []Span) string {
 	return out.String() + text[at:]
 }
 
-// coreOf returns where a token starts and ends without the punctuation of the sentence, and without the quotes and
-// brackets that are around all of it or go on beyond it. A token may be as long as its text: edges has what the loop asks
-// at each sign, so that no part of the token is searched twice.
+// coreOf returns the range of a token without the punctuation of the sentence, and without quotes and brackets that enclose all
+// of it or have their partner outside. A token may be as long as its text: edges answers the loop's queries so that no part of
+// the token is searched twice.
 func coreOf(token string) (from, to int) {
 	to = len(token)
 	at := edges{token: token}
@@ -428,20 +429,20 @@ func coreOf(token string) (from, to int) {
 	return 0, len(token)
 }
 
-// closers are what ends what a bracket or quote opens, openers the other way round.
+// closers maps a bracket or quote to the signs that may close it; openers is the inverse.
 var (
 	closers = map[rune]string{'(': ")", '[': "]", '"': `"`, '\'': "'", '“': "”", '„': "“”", '‘': "’", '‚': "‘’", '«': "»", '‹': "›"}
 	openers = map[rune]string{')': "(", ']': "[", '"': `"`, '\'': "'", '”': "“„", '“': "„", '’': "‘", '»': "«", '›': "‹"}
 )
 
-// isCodeSign says whether r is neither of a word or a number nor punctuation that sentences have.
+// isCodeSign reports whether r is neither part of a word or number nor punctuation of sentences.
 func isCodeSign(r rune) bool {
 	return !char.IsLetterOrDigit(r) && !unicode.IsMark(r) && !unicode.In(r, unicode.Pd, unicode.Pi, unicode.Pf, unicode.Sc, unicode.Cf) &&
 		r != removedRune && !char.OneOfRunes(r, ".,;:!?…'’\"()/%´·•„‚")
 }
 
 var (
-	// What starts a line: a time, the fields of a subtitle, a key.
+	// lineEdge matches text that starts a line: a time, the fields of a subtitle, a key.
 	lineEdge        = regexp.MustCompile(`^\[.*\]$|^[^ ]+: |\..*=\s*$|"$`)
 	initials        = regexp.MustCompile(`^(?:\p{Lu}\.){2,}`)
 	longLetters     = regexp.MustCompile(`\pL\pM*\pL`)
@@ -451,12 +452,12 @@ var (
 	pointerForm     = regexp.MustCompile(`^\*+[a-z]\w*$`)
 	attachedForm    = regexp.MustCompile(`^(?:(?:&|~|\^|<-|\[\])[a-z]\w*|\w+(?:<-|->|[<>=&^~|]{2,})|--[A-Za-z]\w*|[a-z]\w*\.\.[a-z]\w*|[a-z]+/[a-z]+[-_][a-z]+|\pL[♭♯]\S*|[a-z]\.[a-z]{3,})$`)
 	faceForm        = regexp.MustCompile(`^\([^\s()\pN]{2,12}\)`) // (ʘ‿ʘ)
-	// LGPL-2.1-only, feature/X-1-login.
+	// namesVersion and wordsBehind: LGPL-2.1-only, feature/X-1-login.
 	namesVersion = regexp.MustCompile(`/|\d\.\d|^BSD-\d$`)
 	wordsBehind  = regexp.MustCompile(`^(?:-\pL+)+$`)
 	longWord     = regexp.MustCompile(`\p{Ll}{4}`)
 	typesForm    = regexp.MustCompile(`^<(?:[^\s<>]|<|>|, |\b(?:dyn|mut|const|impl|unsigned|extends|super) |'\w+ )*>$`)
 	brandForm    = regexp.MustCompile(`^[\pL'’]*\pL[™®©]$`)
-	// What is held with the quotes, dollars and inches at its ends.
+	// wholeForm matches text that is held together with the quotes, dollars and inches at its ends.
 	wholeForm = regexp.MustCompile(`^(?:'\pL'|"\pL"|` + "`\\pL`" + `|\$[^\s$]*[\\^_={][^\s$]*\$|\d[\d.,'°′/]*"|'[^\s']*[%\\*$/=<>{}\[\]|^_~#@+][^\s']*'|"[^\s"]*[%\\*$/=<>{}\[\]|^_~#@+][^\s"]*")`)
 )

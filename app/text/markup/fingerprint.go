@@ -2,13 +2,13 @@ package markup
 
 import "encoding/binary"
 
-// Fingerprint is equal for sentences of the same text and format that keep the same:
-// their translations can stand for each other. It is "" where nothing is kept.
+// Fingerprint returns a key that is equal for sentences of the same text and format with the same spans: their translations are
+// interchangeable. It is "" if the sentence has no spans.
 func (s Sentence) Fingerprint() string {
 	if len(s.Spans) == 0 {
 		return ""
 	}
-	pairs := make(map[int]int64) // numbers of pairs depend on what stands before the sentence
+	pairs := make(map[int]int64) // renumbers pairs: their numbers depend on the text before the sentence
 	print := make([]byte, 0, 4*len(s.Spans))
 	for _, span := range s.Spans {
 		number, sign := int64(0), int64(1)

@@ -12,16 +12,16 @@ import (
 	"dragoman/app/text/char"
 )
 
-// blockElements start a new unit, as does br.
+// blockElements are the elements that start a new unit, br included.
 var blockElements = set(`address article aside audio blockquote body br button canvas caption center col
 	colgroup dd details dialog dir div dl dt fieldset figcaption figure footer form frame frameset h1 h2
 	h3 h4 h5 h6 head header hgroup hr html iframe legend li link main menu meta nav noembed noframes
 	noscript object ol optgroup option p param plaintext pre script search section select source style
 	summary table tbody td template textarea tfoot th thead title tr track ul video xmp`)
 
-// runningElements are those within a sentence: un<b>believ</b>able. All others, those that
-// HTML does not know included, are too where their parent has text of its own; where it has
-// only elements, as a form with labels has, each of them is a unit.
+// runningElements are the elements that occur within a sentence: un<b>believ</b>able. All other elements, also those unknown to
+// HTML, are inline too if their parent has text of its own. If the parent has only elements, as a form with labels has, each of
+// them is a unit.
 var runningElements = set(`abbr acronym b basefont bdi bdo big blink cite code data del dfn em font i img ins kbd
 	map mark math nobr picture q rb rp rt rtc ruby s samp small span strike strong sub sup svg time tt u var wbr`)
 
@@ -29,33 +29,29 @@ var runningElements = set(`abbr acronym b basefont bdi bdo big blink cite code d
 type HTMLPiece struct {
 	// Raw is the piece as it is in the document.
 	Raw string
-	// Unit says that there is something to translate in it: text that belongs
-	// together, with the inline tags and comments in it. Other pieces stay as they are.
+	// Unit reports whether the piece is to be translated: text that belongs together, with its inline tags and comments. Other
+	// pieces stay as they are.
 	Unit   bool
 	format Format // XML, CDATA, or else HTML
 }
 
-// SplitHTML cuts a document, or a part of one, into pieces that join to it. A unit
-// is the text of a paragraph, a cell, a heading or another block, or what is between
-// the line breaks in it. Elements that stand beside each other without text, such as
-// labels, are units too, unless they are for formatting. White space around a unit is not
-// part of it.
+// SplitHTML cuts a document, or a part of one, into pieces. The pieces, joined, are the document. A unit is the text of a
+// paragraph, a cell, a heading or another block, or the text between line breaks in a block. Elements beside each other without
+// text, such as labels, are units too, unless they only format text. White space around a unit is not part of it.
 //
-// Comments, script, style, pre, code, textarea, svg and other elements whose text is
-// not language stay as they are, and so do elements with translate="no" or the class
-// notranslate. Inside of a unit they are one span. Attributes stay as they are, title,
-// alt and placeholder included.
+// Comments, script, style, pre, code, textarea, svg and other elements whose content is not natural language stay as they are, as
+// do elements with translate="no" or the class notranslate. Inside a unit such an element is one span. Attributes stay as they
+// are, also title, alt and placeholder.
 //
-// A unit is to be translated as piece.Parse(). Where nothing is translated, write Raw.
+// Translate the unit as piece.Parse(). If it is not translated, write Raw.
 func SplitHTML(ctx context.Context, text string) ([]HTMLPiece, error) {
 	return split(ctx, text, HTML, outline{})
 }
 
-// SplitXML does so for a document of XML, or a part of one. No element is known: those
-// whose parent has text of its own are inline, all others are units. Text in a CDATA
-// section that has no other text beside it is a unit by itself. Names are told apart by
-// case. Elements with translate="no" or translatable="false" stay as they are, and so do
-// references to entities that the document defines. [Outline] has other ways to tell units.
+// SplitXML cuts an XML document, or a part of one, like SplitHTML. It knows no element by name: an element whose parent has text
+// of its own is inline, every other element is a unit. Text in a CDATA section without other text beside it is a unit. Names are
+// case-sensitive. Elements with translate="no" or translatable="false" stay as they are, as do references to entities that the
+// document defines. An [Outline] gives other rules for units.
 func SplitXML(ctx context.Context, text string) ([]HTMLPiece, error) {
 	return split(ctx, text, XML, outline{})
 }
@@ -95,9 +91,8 @@ func (p *pieces) split(o outline) {
 	p.fixed(end, len(text))
 }
 
-// standApart says of each token whether it is between units: tags of blocks, and of all
-// other elements without text beside them, unless they are those of formatting; in XML those that
-// the outline says.
+// standApart returns for each token whether it separates units. In HTML these are the tags of blocks, and of other elements
+// without text beside them unless they are running elements; in XML the outline decides.
 func standApart(looks *char.Looks, text string, tokens []Token, format Format, o outline) []bool {
 	parents, mixed := family(looks, text, tokens, format)
 	apart := make([]bool, len(tokens))
@@ -125,8 +120,8 @@ func standApart(looks *char.Looks, text string, tokens []Token, format Format, o
 	return apart
 }
 
-// family finds the number of each token's parent, its start tag, and which parents have text
-// of their own; -1 stands for the document.
+// family returns the index of each token's parent start tag, and the set of parents that have text of their own. Index -1 is the
+// document.
 func family(looks *char.Looks, text string, tokens []Token, format Format) (parents []int, mixed map[int]bool) {
 	parents, mixed = make([]int, len(tokens)), map[int]bool{}
 	type element struct{ start, end int }
@@ -145,7 +140,7 @@ func family(looks *char.Looks, text string, tokens []Token, format Format) (pare
 			format == HTML && runningElements[t.Name] && t.Kind != html.EndTagToken && t.Name != "img" {
 			mixed[parents[i]] = true
 		}
-		if format == HTML && (t.Name == "sup" || t.Name == "sub") { // the link to a note in it belongs to the text
+		if format == HTML && (t.Name == "sup" || t.Name == "sub") { // a link to a note in it belongs to the text
 			mixed[i] = true
 		}
 		if t.Partner > 0 {
@@ -155,8 +150,8 @@ func family(looks *char.Looks, text string, tokens []Token, format Format) (pare
 	return parents, mixed
 }
 
-// opaqueEnd returns the number of the last token of an element that is not to be
-// translated. One without an end tag ends before the next block.
+// opaqueEnd returns the index of the last token of an element that is not translated. An element without an end tag ends before
+// the next block.
 func opaqueEnd(tokens []Token, i int) int {
 	if tokens[i].Partner > 0 {
 		return tokens[i].Partner
@@ -169,28 +164,28 @@ func opaqueEnd(tokens []Token, i int) int {
 	return i - 1
 }
 
-// isLanguage says whether a text has anything to translate.
+// isLanguage reports whether raw has letters or numbers, and so something to translate.
 func isLanguage(raw string) bool {
 	return strings.IndexFunc(html.UnescapeString(raw), func(r rune) bool {
 		return unicode.IsLetter(r) || unicode.IsNumber(r)
 	}) >= 0
 }
 
-// htmlSpace is white space in HTML and XML.
+// htmlSpace is the white space of HTML and XML.
 const htmlSpace = " \t\r\n\f"
 
-// pieces collects them. What is between two fixed ranges is a unit.
+// pieces collects the pieces of a document. Text between two fixed ranges is a unit.
 type pieces struct {
 	text    string
 	looks   *char.Looks
 	format  Format
 	list    []HTMLPiece
 	start   int  // where the last piece starts
-	at      int  // where the unit in the making starts
-	letters bool // whether it has any
+	at      int  // where the current unit starts
+	letters bool // whether the current unit has anything to translate
 }
 
-// fixed ends the unit in the making before start and adds what comes up to end.
+// fixed ends the current unit at start and adds [start, end) as a piece that stays as it is.
 func (p *pieces) fixed(start, end int) {
 	if p.letters {
 		unit := p.text[p.at:start]
@@ -206,7 +201,7 @@ func (p *pieces) fixed(start, end int) {
 	p.at, p.letters = end, false
 }
 
-// lines goes on with a text whose line ends are between units.
+// lines adds text whose line ends separate units.
 func (p *pieces) lines(start, end int) {
 	for {
 		n := strings.IndexByte(p.text[start:end], '\n')
@@ -231,7 +226,7 @@ func (p *pieces) cdata(start, end int) {
 	p.format = document
 }
 
-// add appends a piece, or makes the one before longer where both stay as they are.
+// add appends a piece. A piece that stays as it is extends a previous one that does, too.
 func (p *pieces) add(start, end int, unit bool) {
 	if start == end {
 		return
@@ -244,7 +239,7 @@ func (p *pieces) add(start, end int, unit bool) {
 	p.list = append(p.list, HTMLPiece{Raw: p.text[start:end], Unit: unit, format: p.format})
 }
 
-// Parse finds what must be kept of a unit.
+// Parse returns a unit as a sentence with its spans.
 func (p HTMLPiece) Parse(ctx context.Context) (Sentence, error) {
 	return Sentence{}.within(ctx, len(p.Raw), func(s Sentence) Sentence { return p.parse(s.looks) })
 }
@@ -257,16 +252,15 @@ func (p HTMLPiece) parse(looks *char.Looks) Sentence {
 	return parse(scanner{text: p.text(looks, true), form: format, looks: looks})
 }
 
-// Text is what is to be translated of a unit: its entities decoded, each run of
-// white space one space, its tags as they are. Signs that would be read as markup
-// without their entity keep it.
+// Text returns the text of a unit to be translated: entities decoded, each run of white space collapsed to one space, tags
+// unchanged. Signs that would be read as markup without their entity keep it.
 func (p HTMLPiece) Text(ctx context.Context) (text string, err error) {
 	err = char.Look(ctx, len(p.Raw), func(l *char.Looks) { text = p.text(l, true) })
 	return text, err
 }
 
-// Prose is what people read of a unit: its text without tags, comments and elements that stay as they are. A CDATA
-// section is read as it is written.
+// Prose returns the text of a unit that a reader sees: without tags, comments and elements that stay as they are. The text of a
+// CDATA section is returned as it is.
 func (p HTMLPiece) Prose(ctx context.Context) (prose string, err error) {
 	err = char.Look(ctx, len(p.Raw), func(l *char.Looks) { prose = html.UnescapeString(p.text(l, false)) })
 	return prose, err
@@ -300,14 +294,14 @@ func (p HTMLPiece) text(looks *char.Looks, tags bool) string {
 	return out.String()
 }
 
-// Entities gives symbols of a translation the form that they have in raw, the unit of HTML or XML that the sentence is
-// of, where they are written as references only: &copy;, &#8230;. nil: there are none.
+// Entities returns a replacer that writes symbols of a translation as references, such as &copy; or &#8230;, if raw, the HTML or
+// XML unit of the sentence, writes them only so. It is nil if there are no such symbols.
 func (s Sentence) Entities(raw string) *strings.Replacer {
 	if s.format != HTML && s.format != XML || !strings.Contains(raw, "&") {
 		return nil
 	}
 	var pairs []string
-	known := map[rune]bool{} // symbols that are written out, or have a pair
+	known := map[rune]bool{} // symbols that occur unescaped in raw, or already have a pair
 	for _, r := range strings.ToValidUTF8(raw, "") {
 		if r >= 0x80 {
 			known[r] = true
@@ -329,7 +323,7 @@ func (s Sentence) Entities(raw string) *strings.Replacer {
 
 var symbolReference = regexp.MustCompile(`&(?:#\d{2,7}|#[xX][0-9A-Fa-f]{2,6}|[A-Za-z][A-Za-z0-9]{1,30});`)
 
-// decodeText decodes the entities of a text and collapses its white space. In XML all references to entities keep their &.
+// decodeText decodes the entities of a text and collapses its white space. In XML the & of references stays escaped.
 func decodeText(looks *char.Looks, raw string, xml bool) string {
 	text := html.UnescapeString(raw)
 	var out strings.Builder
@@ -361,12 +355,12 @@ func decodeText(looks *char.Looks, raw string, xml bool) string {
 	return out.String()
 }
 
-// startsMarkup says whether text, which starts with <, would be read as a tag.
+// startsMarkup reports whether text, which starts with <, would be read as a tag.
 func startsMarkup(text string) bool {
 	return len(text) > 1 && (char.IsASCIILetter(text[1]) || char.OneOf(text[1], "/!?"))
 }
 
-// startsEntity says whether text, which starts with &, would be decoded there.
+// startsEntity reports whether text, which starts with &, would be decoded.
 func startsEntity(text string) bool {
 	const longest = len("&CounterClockwiseContourIntegral;")
 	text = text[:min(len(text), longest)]

@@ -8,15 +8,14 @@ import (
 	"dragoman/app/text/char"
 )
 
-// Message is an argument of ICU's MessageFormat that has text in it: one branch for
-// each number, gender or other choice. In the sentence it is one span.
+// Message is an argument of ICU's MessageFormat that contains text: one branch for each plural form, gender or other choice. In
+// its sentence it is one span.
 type Message struct {
 	Start, End int      // in bytes of the text
-	Branches   [][2]int // the text of each, in bytes of the text; what is between them stays as it is
+	Branches   [][2]int // byte ranges of the branches in the text; the text between them stays as it is
 }
 
-// Messages returns the messages among the spans of a text. The branches are texts of their
-// own, which may have messages in them.
+// Messages returns the messages among the spans of a sentence. Branches are texts of their own, which may contain messages again.
 func (s Sentence) Messages() []Message {
 	var list []Message
 	for i, span := range s.Spans {
@@ -39,19 +38,18 @@ func (s Sentence) Messages() []Message {
 	return list
 }
 
-// Branch is the text of a branch of a message, from byte start to end, as one of its own, in
-// which # stands for the number.
+// Branch returns the text of a message's branch, bytes [start, end), as a sentence. In it # stands for the number.
 func (s Sentence) Branch(ctx context.Context, start, end int) (Sentence, error) {
 	return s.within(ctx, len(s.Text), func(s Sentence) Sentence {
 		return parse(scanner{text: s.Text[start:end], form: s.format, branch: true, looks: s.looks})
 	})
 }
 
-// complexMessage is the start of {count, plural, offset:1 one {…} other {…}}.
+// complexMessage matches the start of {count, plural, offset:1 one {…} other {…}}.
 var complexMessage = regexp.MustCompile(`^\{\s*[\pL\pN_.]+\s*,\s*(?:plural|select|selectordinal)\s*,(?:\s*offset:\d+)?`)
 
-// branches returns the inner ranges of the brackets on the first level of text from byte i
-// on, nil where something else than names is between them.
+// branches returns the ranges inside the first-level braces of text from byte i on, or nil if anything other than branch names
+// stands between them.
 func branches(text string, i int) [][2]int {
 	var list [][2]int
 	depth, start, name := 0, 0, i

@@ -7,7 +7,7 @@ import (
 	"dragoman/app/text/char"
 )
 
-// dialect is what the first line of a plain text says that it is.
+// dialect is the subtitle format that the first line of a plain text declares.
 type dialect uint8
 
 const (
@@ -16,8 +16,8 @@ const (
 	subStation // Advanced SubStation Alpha
 )
 
-// line makes a span of what only a line can start: fenced code, the timing of a subtitle,
-// a definition. It says whether it did.
+// line adds a span for text that is recognized only at the start of a line: fenced code, the timing of a subtitle, a definition.
+// It reports whether it did.
 func (s *scanner) line() bool {
 	if s.pos > 0 && s.text[s.pos-1] != '\n' {
 		return false
@@ -45,7 +45,7 @@ func (s *scanner) findDialect() {
 	}
 }
 
-// lineEnd returns where the line ends that byte i is in, without its line end.
+// lineEnd returns the end of the line that contains byte i, without its line ending.
 func (s *scanner) lineEnd(i int) int {
 	end := len(s.text)
 	if n := strings.IndexByte(s.text[i:], '\n'); n >= 0 {
@@ -57,13 +57,13 @@ func (s *scanner) lineEnd(i int) int {
 	return end
 }
 
-// nextLine returns where the line after the one ends that ends at i, and starts.
+// nextLine returns the start of the line after the one that ends at i; ok is false if there is no such line.
 func (s *scanner) nextLine(i int) (start int, ok bool) {
 	n := strings.IndexByte(s.text[i:], '\n')
 	return i + n + 1, n >= 0
 }
 
-// frontMatter returns the length of the YAML between two lines --- at the start of a text.
+// frontMatter returns the length of the YAML block between two --- lines at the start of a text.
 func (s *scanner) frontMatter() (Kind, int) {
 	if s.pos > 0 {
 		return Code, 0
@@ -73,8 +73,7 @@ func (s *scanner) frontMatter() (Kind, int) {
 
 var frontMatter = regexp.MustCompile(`^---\r?\n[\w-]+:(?s:.*?)\n---(?:\r?\n|$)`)
 
-// fence returns the length of a block of code, up to its closing fence or, as Markdown
-// has it, the end of the text.
+// fence returns the length of a fenced code block, up to its closing fence or, as in Markdown, the end of the text.
 func (s *scanner) fence() (Kind, int) {
 	m := s.looks.Find(fenceStart, s.text[s.pos:s.lineEnd(s.pos)])
 	if m == nil {
@@ -97,13 +96,12 @@ func (s *scanner) fence() (Kind, int) {
 	}
 }
 
-// fenceStart may stand in a quotation and in an item of a list. Behind backquotes there
-// is no other on the line.
+// fenceStart matches an opening fence, also in a block quote or a list item. No other backquote follows a fence of backquotes on
+// its line.
 var fenceStart = regexp.MustCompile("^[ \\t>]*(?:[-*+] +|\\d{1,9}[.)] +)?(`{3,}[^`]*|~{3,}.*)$")
 
-// subtitle returns the length of what is not shown of subtitles: the times of a cue, the
-// header of WebVTT and its notes and styles, the fields before the text of Advanced
-// SubStation Alpha.
+// subtitle returns the length of subtitle text that is not shown: the times of a cue, the header, notes and styles of WebVTT, the
+// fields before the text of Advanced SubStation Alpha.
 func (s *scanner) subtitle() (Kind, int) {
 	end := s.lineEnd(s.pos)
 	line := s.text[s.pos:end]
@@ -134,14 +132,13 @@ var (
 	hiddenBlock = regexp.MustCompile(`^(?:NOTE|STYLE|REGION)(?:\s|$)`)
 )
 
-// startsBlock says whether the line here is the first, or follows an empty one.
+// startsBlock reports whether this line is the first or follows an empty one.
 func (s *scanner) startsBlock() bool {
 	before := strings.TrimSuffix(strings.TrimSuffix(s.text[:s.pos], "\n"), "\r")
 	return before == "" || before[len(before)-1] == '\n'
 }
 
-// lineStart returns the length of what starts a line and is no text, or of a line that
-// has none.
+// lineStart returns the length of a line start that is not text, or of a whole line without text.
 func (s *scanner) lineStart() (Kind, int) {
 	if !char.OneOf(s.text[s.pos], `[:#"mg `) && !char.IsASCIILetter(s.text[s.pos]) {
 		return Code, 0
@@ -156,8 +153,8 @@ func (s *scanner) lineStart() (Kind, int) {
 	return Code, len(m)
 }
 
-// lineTail returns the length of the quote that ends a line, and what is behind it, where
-// one at its start was found.
+// lineTail returns the length of the quote that ends a line, with all behind it, if lineStart found a quote at the start of the
+// line.
 func (s *scanner) lineTail() int {
 	if s.tail == 0 || s.pos != s.tail {
 		return 0
@@ -165,9 +162,8 @@ func (s *scanner) lineTail() int {
 	return s.lineEnd(s.pos) - s.pos
 }
 
-// lineStarts are definitions of Markdown and containers of its dialects, headers of
-// lyrics, a shell's first line, and the keys of files of messages (.properties,
-// .strings, .po).
+// lineStarts matches definitions and containers of Markdown and its dialects, headers of lyrics, a shebang line, and keys of
+// message files (.properties, .strings, .po).
 var lineStarts = regexp.MustCompile(`^(?:` +
 	` {0,3}\[\^[^\]\s]+\]:` +
 	`| {0,3}\[[^\]]+\]: *(?:<[^<>]*>|\S+)(?: +["'(][^"')]*["')])? *$` +

@@ -11,15 +11,13 @@ import (
 	"dragoman/app/text/char"
 )
 
-// By the URL Standard, and to finders of URLs by regular expression, any letter of any
-// script may be in a path, so "https://example.com/をご覧ください" is one URL to them, and they
-// are slow. These rules are for text that is to be translated: letters of a script
-// without spaces are part of a host name that goes on in ASCII or ends in a public
-// suffix, and of a path, where such a letter stands right before the URL behind a first part of it, as in
-// "https://ja.wikipedia.org/wiki/東京", up to a particle that titles seldom have. A name
-// without a scheme needs a public suffix.
+// By the URL Standard, and for regular expressions that find URLs, a path may contain letters of any script, so that
+// "https://example.com/をご覧ください" is one URL; such expressions are also slow. The rules here are for text to be translated. Letters
+// of a script without spaces are part of a host name that goes on in ASCII or ends in a public suffix. They are part of a path if
+// such a letter stands right before the URL and behind a first path segment, as in "https://ja.wikipedia.org/wiki/東京", up to a
+// particle that titles rarely contain. A name without a scheme needs a public suffix.
 
-// The longest parts of a URL and an address that are looked for, in bytes.
+// The maximum lengths in bytes of parts of a URL or address.
 const (
 	longestScheme = 20
 	longestLocal  = 64
@@ -45,13 +43,13 @@ func (s *scanner) url() int {
 
 var scheme = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9+.-]*$`)
 
-// schemes are those of URIs that have no "//".
+// schemes are the URI schemes that are not followed by "//".
 var schemes = set(`about acct bitcoin callto cid data doi ethereum facetime geo im intent javascript jabber
 	lightning magnet mailto market matrix mid monero news nntp openpgp4fpr pkcs11 sip sips skype slack sms smsto
 	spotify ssh steam tel telnet urn view-source viber web+app whatsapp xmpp`)
 
-// uri returns the length of mailto:a@example.com, tel:+49301234, urn:isbn:0451450523
-// and other URIs whose scheme is known.
+// uri returns the length of the URI with a known scheme that starts here: mailto:a@example.com, tel:+49301234,
+// urn:isbn:0451450523.
 func (s *scanner) uri() int {
 	n := 0
 	for n <= longestScheme && (char.IsIdent(s.at(n)) || char.OneOf(s.at(n), "-+")) {
@@ -70,8 +68,8 @@ func (s *scanner) uri() int {
 	return 0
 }
 
-// foreignHost returns where the host name at i ends, or its last label starts, if it has
-// letters of a script without spaces: 例え.jp, 例え.テスト/. Otherwise it returns i.
+// foreignHost returns the end of the host name at i, or the start of its last label, if the name has letters of a script without
+// spaces: 例え.jp, 例え.テスト/. Otherwise it returns i.
 func (s *scanner) foreignHost(i int) int {
 	end, label, foreign := i, i, false
 	for end < len(s.text) && end-i < longestHost {
@@ -94,7 +92,7 @@ func (s *scanner) foreignHost(i int) int {
 	return label
 }
 
-// isForeignSuffix says whether label is a public suffix in a script without spaces.
+// isForeignSuffix reports whether label is a public suffix in a script without spaces.
 func isForeignSuffix(label string) bool {
 	ascii, err := idna.ToASCII(label)
 	if err != nil {
@@ -104,16 +102,15 @@ func isForeignSuffix(label string) bool {
 	return icann
 }
 
-// urlEnd returns where the part of a URL that starts at i, after its scheme, ends: at
-// what cannot be in one, without the punctuation of the sentence around it, and without
-// brackets that were opened outside of it.
+// urlEnd returns the end of the part of a URL that starts at i, after its scheme. It stops at characters that a URL cannot
+// contain, and leaves out punctuation of the sentence and brackets opened outside the URL.
 func (s *scanner) urlEnd(i int) int {
 	start, end := i, i
-	slashes, deep := 0, false // whether a first part of the path is over
+	slashes, deep := 0, false // deep: the first path segment is complete
 	for end < len(s.text) {
 		r, n := char.Decode(s.text, end)
 		if char.IsUnspaced(r) && unicode.IsLetter(r) {
-			// In text without spaces, what follows the first slash is rather that text.
+			// In text without spaces, letters behind the first slash are more likely that text than a path.
 			if n = s.foreignPath(end); n == 0 || !deep && (slashes == 0 || char.IsUnspaced(s.before())) {
 				break
 			}
@@ -129,11 +126,11 @@ func (s *scanner) urlEnd(i int) int {
 	return start + len(trimURL(s.text[start:end]))
 }
 
-// longestForeign is the most bytes that a title in a script without spaces has in a URL.
+// longestForeign is the maximum length in bytes of a title in a URL in a script without spaces.
 const longestForeign = 120
 
-// foreignPath returns the length of the title, in a script without spaces, that starts
-// at i: 0 where it is rather the text behind the URL.
+// foreignPath returns the length of the title, in a script without spaces, that starts at i, or 0 if it is more likely the text
+// behind the URL.
 func (s *scanner) foreignPath(i int) int {
 	end := i
 	for end < len(s.text) {
@@ -151,10 +148,10 @@ func (s *scanner) foreignPath(i int) int {
 	return end - i
 }
 
-// brackets are the ones that a URL may have in pairs.
+// brackets are the bracket pairs that a URL may contain.
 const brackets = "()[]{}"
 
-// trimURL cuts off punctuation and brackets at the end that belong to the sentence.
+// trimURL removes punctuation and unpaired brackets of the sentence from the end of url.
 func trimURL(url string) string {
 	var count [len(brackets)]int
 	for i := range len(url) {
@@ -199,8 +196,7 @@ func (s *scanner) email() int {
 	return end - s.pos
 }
 
-// hostEnd returns where the host name that starts at i ends: labels of letters,
-// digits and hyphens with dots between them.
+// hostEnd returns the end of the host name that starts at i: labels of letters, digits and hyphens, separated by dots.
 func (s *scanner) hostEnd(i int) int {
 	end := i
 	for j := i; j < len(s.text) && j-i < longestHost; {
@@ -217,9 +213,8 @@ func (s *scanner) hostEnd(i int) int {
 	return end
 }
 
-// domain returns the length of the URL without a scheme that starts here:
-// example.com, www.example.org:80/path?x=1. Its last label is in lower case and a
-// public suffix, so "end.Start" and "Node.js" do not count.
+// domain returns the length of the URL without a scheme that starts here: example.com, www.example.org:80/path?x=1. Its last
+// label must be in lower case and a public suffix, so "end.Start" and "Node.js" are not URLs.
 func (s *scanner) domain() int {
 	if s.pos < s.noHost {
 		return 0
@@ -227,8 +222,7 @@ func (s *scanner) domain() int {
 	end := s.hostEnd(s.pos)
 	host := s.text[s.pos:end]
 	if !isDomain(host) && (host != "localhost" || s.byte(end) != ':' || !char.IsASCIIDigit(s.byte(end+1))) {
-		// What ends the same does not count either. A shorter label at the start changes
-		// nothing about the suffix.
+		// A shorter first label would not change the suffix, so no host name starts before end either.
 		s.noHost = end
 		return 0
 	}

@@ -9,12 +9,11 @@ import (
 	"dragoman/app/text/char"
 )
 
-// longestLink is the most bytes of the address and the title of a link.
+// longestLink is the maximum length in bytes of a link's address and title.
 const longestLink = 2048
 
-// markdown makes a span of the sign of Markdown that starts here, and says whether
-// it did. Signs that need another one to mean something are spans until the end
-// of the text shows that the other is missing.
+// markdown adds a span for the Markdown sign that starts here, and reports whether it did. A sign that needs a partner becomes a
+// span of kind Sign at the end of the text if the partner is missing.
 func (s *scanner) markdown() bool {
 	switch c := s.text[s.pos]; c {
 	case '`':
@@ -31,14 +30,14 @@ func (s *scanner) markdown() bool {
 	return false
 }
 
-// mark makes a span of name here that waits for its other end.
+// mark adds a span for the sign name here, which waits for its partner.
 func (s *scanner) mark(name string) {
 	s.pairs++
 	s.marks.add(name, len(s.spans))
 	s.add(Markdown, len(name), s.pairs)
 }
 
-// codeSpan makes a span of `code`, with as many backquotes behind it as before.
+// codeSpan adds a span for `code`, delimited by two runs of backquotes of equal length.
 func (s *scanner) codeSpan() bool {
 	if s.runs == nil {
 		s.findRuns()
@@ -49,14 +48,14 @@ func (s *scanner) codeSpan() bool {
 	}
 	next, ok := s.runs[s.pos]
 	if !ok || !unicode.IsSpace(char.First(s.text[s.pos+n:])) && unicode.IsSpace(char.Last(s.text[:next])) {
-		s.add(Sign, n, 0) // without another, and the first in "`a' and `b'"
+		s.add(Sign, n, 0) // a run without a partner, or the first one in "`a' and `b'"
 		return true
 	}
 	s.add(Code, next+n-s.pos, 0)
 	return true
 }
 
-// findRuns finds for each run of backquotes the next one of the same length.
+// findRuns finds the next run of the same length for each run of backquotes.
 func (s *scanner) findRuns() {
 	s.runs = map[int]int{}
 	last := map[int]int{} // where the last run of each length starts
@@ -80,12 +79,12 @@ func (s *scanner) findRuns() {
 	}
 }
 
-// emphasis makes a span of a run of *, _ or ~ that starts or ends emphasis.
+// emphasis adds a span for a run of *, _ or ~ that starts or ends emphasis.
 func (s *scanner) emphasis(c byte) bool {
 	if s.keycap(s.pos) > 0 || doubled(s) > 0 || c == '*' && s.rootedPath() > 0 {
 		return false
 	}
-	if s.pos >= s.marksEnd { // not in a run whose first signs have closed something
+	if s.pos >= s.marksEnd { // not in a run whose first signs closed an emphasis
 		s.marksEnd = s.pos + 1
 		for s.byte(s.marksEnd) == c {
 			s.marksEnd++
@@ -98,14 +97,14 @@ func (s *scanner) emphasis(c byte) bool {
 	before, next := s.before(), char.First(s.text[s.pos+n:])
 	inWord := char.IsWord(before) && char.IsWord(next)
 	if c == '~' && n == 1 {
-		return false // may be the start of a path
+		return false // may start a path
 	}
 	if name := s.text[s.pos : s.pos+n]; inWord && c == '*' && n <= 3 && unicode.IsLetter(before) && unicode.IsLetter(next) {
 		if span, ok := s.marks.close(name, s.drop); ok { // **T**he
 			s.add(Markdown, n, -s.spans[span].Pair)
 			return true
 		}
-		// un**real**; a*b*c and 2**n are no words
+		// un**real**; but a*b*c and 2**n are not words
 		if end := s.find(name, s.pos+n); end > 0 && s.isLongWord(end, n) {
 			s.mark(name)
 			return true
@@ -138,11 +137,11 @@ func (s *scanner) emphasis(c byte) bool {
 	return true
 }
 
-// isShown says whether r is what one emphasizes: a letter, a digit, or what is not of ASCII.
+// isShown reports whether r is worth emphasis: a letter, a digit or any character outside ASCII.
 func isShown(r rune) bool { return r >= 0x80 || char.IsLetterOrDigit(r) }
 
-// isLongWord says whether the word is more than a few letters whose part from here to before byte end is between marks
-// of n bytes, or what is before here.
+// isLongWord reports whether the word here, part of which is enclosed in marks of n bytes from here to byte end, has more than a
+// few letters, or more than one letter before here.
 func (s *scanner) isLongWord(end, n int) bool {
 	const few = 3
 	whole := Sentence{Text: s.text}
@@ -156,7 +155,7 @@ func (s *scanner) isLongWord(end, n int) bool {
 		letters+utf8.RuneCountInString(inside+s.text[next:whole.wordEnd(next)]) > few
 }
 
-// image makes one span of ![text](address). The text of an image is not translated.
+// image adds one span for ![text](address). The text of an image is not translated.
 func (s *scanner) image() bool {
 	middle := s.find("](", s.pos+2)
 	if middle < 0 || middle-s.pos > longestTemplate || strings.ContainsAny(s.text[s.pos+2:middle], "[\n") {
@@ -170,11 +169,11 @@ func (s *scanner) image() bool {
 	return true
 }
 
-// linkStart makes a span of the [ here that waits for its other end, or of a tag of
-// BBCode. What is in brackets and no text, such as [[x]], is left alone.
+// linkStart adds a span for the [ here, which waits for its partner, or for a BBCode tag. Brackets without text, such as [[x]],
+// are left to the recognizers.
 func (s *scanner) linkStart() bool {
 	if c := s.at(1); c != '/' && !char.IsASCIILetter(c) {
-		// none of those below
+		// neither a BBCode tag nor one of its ends
 	} else if m := bbcode.FindStringSubmatch(s.rest(longestTemplate)); m != nil {
 		s.add(Tag, len(m[0]), s.pairTag(tag{kind: Tag, name: "[" + strings.ToLower(m[2]), end: m[1] != ""}))
 		return true
@@ -186,14 +185,13 @@ func (s *scanner) linkStart() bool {
 	return true
 }
 
-// bbcode are the tags of forums.
+// bbcode matches the tags of forums.
 var bbcode = regexp.MustCompile(`^\[(/?)([bius]|url|img|quote|code|size|color|list|center|spoiler)(?:=[^\]\n]*)?\]`)
 
-// references are the ends of links whose address stands elsewhere, and of the parts
-// of a text that Apple's systems inflect.
+// references matches the end of a link whose address is defined elsewhere, and of a text marked for Apple's automatic inflection.
 var references = regexp.MustCompile(`^\](?:\[[^\[\]\n]{1,64}\]|\(inflect: true\))`)
 
-// linkEnd makes a span of ](address) or ][reference], where a [ waits for it.
+// linkEnd adds a span for ](address) or ][reference] if a [ waits for it.
 func (s *scanner) linkEnd() bool {
 	end := 0
 	if s.marks.count["["] > 0 {
@@ -215,8 +213,7 @@ func (s *scanner) linkEnd() bool {
 	return false
 }
 
-// addressEnd returns where the address at i, with the title that it may have and the ),
-// ends: 0 where it is not an address.
+// addressEnd returns the position behind the ) that ends the address at i and its optional title, or 0 if it is not an address.
 func (s *scanner) addressEnd(i int) int {
 	text := s.text[i:min(len(s.text), i+longestLink)]
 	depth, quote := 1, byte(0)
@@ -230,7 +227,7 @@ func (s *scanner) addressEnd(i int) int {
 				quote = 0
 			}
 		case c == ' ' && (j == 0 || text[j-1] != ' '):
-			// Behind a space there is a title, or nothing.
+			// A space may be followed only by a title or the end.
 			rest := strings.TrimLeft(text[j:], " ")
 			if rest == "" || !char.OneOf(rest[0], `"')`) {
 				return 0

@@ -1,12 +1,9 @@
-// Package markup keeps what a translation must not change: numbers, URLs, e-mail
-// addresses, placeholders, code, tags, Markdown, emoji and more. The models were
-// not trained for any of it: they translate names of variables, drop emoji and
-// close tags that were never opened.
+// Package markup preserves the parts of a text that a translation must not change: numbers, URLs, e-mail addresses, placeholders,
+// code, tags, Markdown, emoji and more. The models were not trained on them: they translate variable names, drop emoji and close
+// tags that were never opened.
 //
-// [Parse] finds the spans of a text that must come back as they are. [Sentence.Slice]
-// cuts the text into sentences, at places where no span is cut ([Sentence.Inside]).
-// Each sentence is then translated in one of three ways, tried in this order until
-// one is verified:
+// [Parse] finds the spans of a text that must be preserved. [Sentence.Slice] cuts the text into sentences at places that cut no
+// span ([Sentence.Inside]). Each sentence is then translated in one of three ways, tried in this order until one is verified:
 //
 //  1. As it is, where the model can be expected to copy all spans ([Sentence.AsIs]):
 //     [Sentence.Verify] compares the translation with the sentence.
@@ -19,27 +16,22 @@
 //
 // # HTML and XML
 //
-// [SplitHTML] and [SplitXML] cut a document into pieces that stay as they are and units to
-// translate, whose inline tags are spans. The text of a unit has its entities
-// decoded and its white space collapsed. Whatever this package returns as a
-// translation (Verify, Restore, [Sentence.Original]) is markup again: escaped where
-// it was text, as it was where it was a tag.
+// [SplitHTML] and [SplitXML] cut a document into pieces that stay as they are and units to translate, whose inline tags are
+// spans. The text of a unit has its entities decoded and its white space collapsed. Translations that this package returns
+// (Verify, Restore, [Sentence.Original]) are markup again: text is escaped, tags are unchanged.
 //
-// # What the promise is
+// # Guarantees
 //
-// A translation that Verify or Restore return has every span exactly once for each
-// time that it is in the sentence, and as the same bytes; pairs of tags and of
-// Markdown's marks are closed in the order in which they were opened, and a pair
-// that had something in it still has. Numbers and signs alone are left to the model: numbers
-// are compared by value, 1,234.5 may become 1 234,5, 10,000 may become 1万 and 21 may become
-// vingt et un (see the comment on numbers.Compare for what is allowed), signs are counted.
-// Identifiers, such as 10.0.19045 and AB-1234-X, are no numbers: they are spans of code, and so is
-// every word with other signs than letters in it, such as T800 and m² (see wordshape.go). The
-// text in the branches of a message of ICU is translated by itself ([Sentence.Messages]).
+// A translation returned by Verify or Restore has every span exactly as often as the sentence, and as the same bytes. Pairs of
+// tags and of Markdown's marks nest as in the sentence, and a pair with content still has content. Numbers and signs alone are
+// left to the model. Numbers are compared by value: 1,234.5 may become 1 234,5, 10,000 may become 1万 and 21 may become vingt et
+// un (numbers.Compare documents the rules). Signs are counted. Identifiers, such as 10.0.19045 and AB-1234-X, are not numbers but
+// spans of code, as is every word with characters other than letters, such as T800 and m² (see wordshape.go). The branches of an
+// ICU message are translated as texts of their own ([Sentence.Messages]).
 //
-// # The parts of the package
+// # Files
 //
-// A text goes through them in this order:
+// A text passes through the files in this order:
 //
 //	html.go, xml.go, token.go    a document of HTML or XML is cut into units
 //	scan.go                      goes over a text once and makes its spans
@@ -61,9 +53,8 @@
 //	terms.go, termspans.go       terms of a glossary, and what they become
 //	sign.go, residue.go          what is compared: signs, symbols and names; package numbers compares numbers
 //
-// All functions take any text, valid UTF-8 or not, take time linear in its length
-// and are safe for concurrent use. Those with a context look at it as they go through a text, and fail with its error: what
-// they return then is not to be used.
+// All functions take any text, valid UTF-8 or not, run in time linear in its length and are safe for concurrent use. Functions
+// with a context check it as they go through a text, and fail with its error; their other results are invalid then.
 package markup
 
 import (
@@ -77,35 +68,35 @@ import (
 	"dragoman/app/text/char"
 )
 
-// ErrLost is wrapped by the errors of a translation that did not keep what it had
-// to keep. The messages have numbers, but no text of the sentence.
+// ErrLost is wrapped by the error for a translation that did not preserve its spans. Error messages have numbers, but no text of
+// the sentence.
 var ErrLost = errors.New("markup lost")
 
-// Kind is what a span is.
+// Kind is the kind of a span.
 type Kind uint8
 
 // The kinds of spans.
 const (
 	Number      Kind = iota // 5, 1,234.5, 12:30, 50%, $20, 3rd
-	Sign                    // <, {, =, |, ->: what models tend to copy
+	Sign                    // <, {, =, |, ->: signs that models tend to copy
 	URL                     // https://example.com/a, example.com, mailto:a@example.com
 	Email                   // a@example.com
 	Path                    // /usr/bin/env, C:\Windows, src/main.go, notes.txt
 	Mention                 // @name
 	Hashtag                 // #topic
 	Shortcode               // :smile:
-	Emoji                   // a run of emoji or symbols, with all that joins them
+	Emoji                   // a run of emoji or symbols, with their joiners
 	Placeholder             // {name}, ${x}, %s, %(name)s, {{x}}, <%= x %>, :name, \n
-	Code                    // `x`, <code>x</code>, snake_case, f(), --all, the times of a subtitle, identifiers: AB-1234-X, v1.2.3, 2026-11-22, and words that are not plain: H₂O, C++, userName
+	Code                    // `x`, <code>x</code>, snake_case, f(), --all, times of subtitles, identifiers: AB-1234-X, v1.2.3, 2026-11-22, and words that are not plain: H₂O, C++, userName
 	Tag                     // <b>, </b>, <br/>, <!-- x -->
 	Entity                  // &lt;
 	Markdown                // **, [, ](https://example.com), ![x](y.png)
-	TermKind                // a term that the model is to find the place of: see Sentence.WithTerms
-	FixedTerm               // one that is masked: see Sentence.Protected
+	TermKind                // a term that the model places: see Sentence.WithTerms
+	FixedTerm               // a masked term: see Sentence.Protected
 	Formula                 // H<sub>2</sub>O: see Sentence.Whole
 )
 
-// Format is what a text is written in.
+// Format is the format of a text.
 type Format uint8
 
 // The formats of a text.
@@ -114,16 +105,16 @@ const (
 	Text Format = iota
 	// HTML is a unit of an HTML document, as [HTMLPiece.Text] returns it.
 	HTML
-	// XML is the same of an XML document.
+	// XML is a unit of an XML document.
 	XML
 	// CDATA is the text of a CDATA section of XML.
 	CDATA
 )
 
-// hasTags says whether a < starts a tag wherever HTML or XML say so.
+// hasTags reports whether a < starts a tag by the rules of HTML or XML.
 func (f Format) hasTags() bool { return f == HTML || f == XML }
 
-// Escape returns text that is no markup in the form that the format asks for.
+// Escape returns plain text escaped for the format.
 func (f Format) Escape(text string) string {
 	switch f {
 	case HTML, XML:
@@ -134,33 +125,31 @@ func (f Format) Escape(text string) string {
 	return text
 }
 
-// htmlEscaper has no quotes: they mean nothing outside of tags.
+// htmlEscaper does not escape quotes: they have no meaning outside tags.
 var htmlEscaper = strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;")
 
-// Span is a part of a text that has to come back as it is.
+// Span is a part of a text that must be preserved.
 type Span struct {
 	Start, End int // in bytes of the text
 	Kind       Kind
-	// Pair ties the two ends of a pair, such as <b> and </b>, together: one number
-	// above 0 at the opening one, the same below 0 at the closing one. It is 0 at
-	// spans that are no such end. The other end may be in another sentence.
+	// Pair links the two ends of a pair, such as <b> and </b>: the same number, positive at the opening end, negative at the
+	// closing end, 0 for spans that are neither. The other end may be in another sentence.
 	Pair int
-	Term *Term // what a term becomes; nil at all other spans
+	Term *Term // the translation of a term; nil for all other spans
 }
 
-// Sentence is a text and what must be kept of it. Methods do not change it.
+// Sentence is a text with the spans that must be preserved. Methods do not change it.
 type Sentence struct {
 	Text   string
 	Spans  []Span // in order, not overlapping, none empty
 	format Format
 
-	from, to string      // languages, "" where they are not known: see Between
-	looks    *char.Looks // nil but while a function with a context works on the sentence
+	from, to string      // language codes, "" if unknown: see Between
+	looks    *char.Looks // nil except while a function with a context works on the sentence
 }
 
-// Parse finds the spans of a text of any length. Text that may be one or the other
-// counts as markup: what was kept by mistake is left in the source language, what
-// was translated by mistake is broken.
+// Parse finds the spans of a text of any length. Ambiguous text counts as markup: a span held by mistake stays in the source
+// language, but a span translated by mistake is broken.
 func Parse(ctx context.Context, text string, format Format) (Sentence, error) {
 	return Sentence{}.within(ctx, len(text), func(s Sentence) Sentence { return parse(scanner{text: text, form: format, looks: s.looks}) })
 }
@@ -170,7 +159,7 @@ func parse(s scanner) Sentence {
 	return Sentence{Text: s.text, Spans: s.run(), format: s.form, looks: s.looks}
 }
 
-// within returns what work, which goes through so many bytes and looks at ctx, makes of the sentence.
+// within returns the result of work on the sentence. work goes through the given number of bytes and checks ctx.
 func (s Sentence) within(ctx context.Context, bytes int, work func(s Sentence) Sentence) (made Sentence, err error) {
 	err = char.Look(ctx, bytes, func(l *char.Looks) {
 		s.looks = l
@@ -180,15 +169,14 @@ func (s Sentence) within(ctx context.Context, bytes int, work func(s Sentence) S
 	return made, err
 }
 
-// Between returns the sentence with its language and that of its translations, codes of
-// languages. Numbers in words are compared only where both are known.
+// Between returns the sentence with its language and the language of its translations, as codes. Numbers in words are compared
+// only if both are known.
 func (s Sentence) Between(from, to string) Sentence {
 	s.from, s.to = from, to
 	return s
 }
 
-// Slice returns the text from byte start to before byte end as a sentence. Spans
-// that are not whole in it are left out.
+// Slice returns bytes [start, end) of the text as a sentence, with the spans that lie entirely in it.
 func (s Sentence) Slice(start, end int) Sentence {
 	start = min(max(start, 0), len(s.Text))
 	end = min(max(end, start), len(s.Text))
@@ -204,18 +192,18 @@ func (s Sentence) Slice(start, end int) Sentence {
 	return part
 }
 
-// Inside says whether a cut before byte at would cut a span in two.
+// Inside reports whether a cut before byte at would cut a span in two.
 func (s Sentence) Inside(at int) bool {
 	i := sort.Search(len(s.Spans), func(i int) bool { return s.Spans[i].End > at })
 	return i < len(s.Spans) && s.Spans[i].Start < at
 }
 
-// HasLines says whether there is a span of several lines from byte start to before byte end, such as a block of code.
+// HasLines reports whether a span of several lines, such as a block of code, overlaps bytes [start, end).
 func (s Sentence) HasLines(start, end int) bool {
 	first := sort.Search(len(s.Spans), func(i int) bool { return s.Spans[i].End > start })
 	for i := first; i < len(s.Spans) && s.Spans[i].Start < end; i++ {
 		from, to := s.Spans[i].Start, s.Spans[i].End
-		middle := min(max(from, start), to) // what is nearest first: one span may be asked for each of its lines
+		middle := min(max(from, start), to) // searches from the nearest byte: one span may be queried once for each of its lines
 		if strings.LastIndexByte(s.Text[from:middle], '\n') >= 0 || strings.IndexByte(s.Text[middle:to], '\n') >= 0 {
 			return true
 		}
@@ -223,7 +211,7 @@ func (s Sentence) HasLines(start, end int) bool {
 	return false
 }
 
-// Opened is at, or where the pairs begin that are opened right before it: a cut belongs before them.
+// Opened returns at, or the start of the pairs that open right before it: a cut belongs before them.
 func (s Sentence) Opened(at int) int {
 	i := sort.Search(len(s.Spans), func(i int) bool { return s.Spans[i].End >= at })
 	for ; i >= 0 && i < len(s.Spans) && s.Spans[i].End == at && s.Spans[i].Pair > 0; i-- {
@@ -232,20 +220,18 @@ func (s Sentence) Opened(at int) int {
 	return at
 }
 
-// Trimmed returns the bytes of the text from start to end without the white space at
-// either end of them.
+// Trimmed returns the range [start, end) without white space at its ends.
 func (s Sentence) Trimmed(start, end int) (from, to int) {
 	from = end - len(strings.TrimLeftFunc(s.Text[start:end], unicode.IsSpace))
 	to = from + len(strings.TrimRightFunc(s.Text[from:end], unicode.IsSpace))
 	return from, to
 }
 
-// lineBreaks are the spans that end a line where the text is shown.
+// lineBreaks are the spans that show as line breaks.
 var lineBreaks = set(`\n \r \r\n \N \\n <br> <br/>`)
 
-// Lines returns where the text is cut by line ends that are written as spans, such as \n
-// and <br>: the bytes of each from start to end, in order, those of the first to the
-// last byte together. Text in pairs, such as **, is not cut.
+// Lines returns the ranges into which line breaks written as spans, such as \n and <br>, cut the text, in order. The breaks are
+// ranges of their own, so that the ranges, joined, are the text. Text in pairs, such as **, is not cut.
 func (s Sentence) Lines() [][2]int {
 	var list [][2]int
 	start, depth := 0, 0
@@ -265,18 +251,18 @@ func (s Sentence) Lines() [][2]int {
 	return append(list, [2]int{start, len(s.Text)})
 }
 
-// isSoft says whether a span may be left in the text that the model sees: it is counted
-// in the translation, wherever it stands.
+// isSoft reports whether spans of the kind may be left in the text that the model sees: they are counted in the translation, at
+// any position.
 func (k Kind) isSoft() bool { return k == Number || k == Sign || k == TermKind }
 
-// AsIs says whether the sentence should be translated as it is first: all of its spans are
-// numbers, which models copy well or write as the language does, signs, and terms.
+// AsIs reports whether to translate the sentence as it is first: all of its spans are signs, terms, or numbers, which models copy
+// well or write by the rules of the language.
 func (s Sentence) AsIs() bool {
 	return !slices.ContainsFunc(s.Spans, func(span Span) bool { return !span.Kind.isSoft() })
 }
 
-// Blank says whether there is nothing to translate: not one letter outside of the
-// spans. [Sentence.Original] is the translation then.
+// Blank reports whether the sentence has no letter outside its spans, and so nothing to translate. Its translation is then
+// [Sentence.Original].
 func (s Sentence) Blank() bool {
 	at := 0
 	for _, span := range s.Spans {
@@ -288,19 +274,18 @@ func (s Sentence) Blank() bool {
 	return !hasLetter(s.Text[at:])
 }
 
-// Original is the sentence as a translation would be returned: Text itself, or
-// the HTML of it, with what the terms become.
+// Original returns the sentence in the form of a translation: Text, escaped for the format, with the targets of its terms.
 func (s Sentence) Original() string {
 	if s.format == Text && !s.HasTerms() {
-		return s.Text // in all other formats text may have to be escaped
+		return s.Text // all other formats may need escapes
 	}
 	a := assembly{sentence: s}
 	a.original(0, len(s.Text), 0)
 	return a.out.String()
 }
 
-// output is a span that is no term as it goes into a translation. What looks like a tag in a unit
-// of HTML is one: the signs that were text are entities there.
+// output returns the text of span i, which is not a term, for a translation. In HTML, text that looks like a tag is a tag: signs
+// that were text are entities there.
 func (s Sentence) output(i int) string {
 	text := s.spanText(i)
 	if kind := s.Spans[i].Kind; kind == Entity || kind == Formula || strings.HasPrefix(text, "<") && kind != Sign && kind != URL {
@@ -317,8 +302,7 @@ func hasLetter(text string) bool {
 	return strings.IndexFunc(text, unicode.IsLetter) >= 0
 }
 
-// Translated returns a translation of the sentence as a sentence of the same form, with what
-// must be kept of it found again.
+// Translated returns a translation of the sentence as a sentence of the same format, with its own spans.
 func (s Sentence) Translated(ctx context.Context, translation string) (Sentence, error) {
 	return s.within(ctx, len(translation), func(s Sentence) Sentence { return s.translated(translation) })
 }

@@ -9,46 +9,44 @@ import (
 	"dragoman/app/text/char"
 )
 
-// Masked is a sentence with markers in place of its spans.
+// Masked is a sentence with markers in place of spans.
 type Masked struct {
-	// Text is what to translate. White space, emoji, and tags at either end that can
-	// only stand there are not part of it. It is empty where nothing else is there.
+	// Text is the text to translate, without white space, emoji and tags at its ends whose position in a translation is certain.
+	// It is empty if nothing else is left.
 	Text string
 
 	sentence Sentence
 	style    style
-	from, to int     // the bytes of the sentence that Text is made of
-	last     int     // the first span behind them
-	groups   []group // number i+1 is the marker of groups[i]
+	from, to int     // byte range of the sentence that Text covers
+	last     int     // number of the first span behind this range
+	groups   []group // groups[i] has the marker with number i+1
 }
 
-// group is one or more spans with nothing but white space between them, which one
-// marker stands for.
+// group is one or more spans, separated by white space at most, that share one marker.
 type group struct {
-	first, last   int // the spans, from the first to before the last
-	start, end    int // their bytes in the sentence
-	marker        int // where the marker is in Text
+	first, last   int // span numbers: first included, last excluded
+	start, end    int // their byte range in the sentence
+	marker        int // position of the marker in Text
 	before, after side
 }
 
-// side is what a group has on one side.
+// side describes the neighbour of a group on one side, and thereby the spacing there.
 type side uint8
 
 const (
-	loose    side = iota // the end of the text or a sign: nothing to see to
-	glued                // a word: the marker gets a space there, which goes again
-	touching             // a word of a script without spaces: the same, unless the translation has spaces
-	tight                // a sign inside of a pair: a space that the model puts there goes
-	spaced               // white space: a word must not be glued to it in the translation
-	noted                // white space behind the mark of a note: the same, where the translation has spaces
+	loose    side = iota // the end of the text or a sign: spacing stays as the model writes it
+	glued                // a word: the marker gets a space there, which is removed again
+	touching             // a word of a script without spaces: as glued, unless the translation has spaces
+	tight                // a sign inside a pair: a space that the model adds is removed
+	spaced               // white space: a word of the translation must not touch the group
+	noted                // white space behind a note reference: as spaced, if the translation has spaces
 )
 
-// Mask puts markers of a style, from 0 to Styles-1, in place of the spans. Numbers and
-// signs beside other spans stay in the text in style 0, where Restore compares them, and
-// are masked in the other styles. A sign that touches another span is masked with it.
+// Mask puts markers of style number, from 0 to Styles-1, in place of the spans. In style 0, numbers and signs beside other spans
+// stay in the text, where Restore compares them; the other styles mask them. A sign that touches another span is masked with it.
 //
-// It returns false where the style cannot be told from the sentence's own text, and
-// where the result would be that of a style before: try the next one.
+// ok is false if the markers could be confused with text of the sentence, or if the result would equal that of an earlier style:
+// try the next one.
 func (s Sentence) Mask(ctx context.Context, number int) (m Masked, ok bool, err error) {
 	if number < 0 || number >= Styles || len(s.Spans) == 0 {
 		return Masked{}, false, nil
@@ -62,8 +60,7 @@ func (s Sentence) Mask(ctx context.Context, number int) (m Masked, ok bool, err 
 	return m, ok, err
 }
 
-// mask masks the spans that a translation cannot only have at its ends, numbers and signs
-// if asked to.
+// mask masks the spans whose position a translation may change; soft includes numbers and signs.
 func (s Sentence) mask(how style, soft bool) (m Masked, ok bool) {
 	m = Masked{sentence: s, style: how}
 	var first int
@@ -73,7 +70,7 @@ func (s Sentence) mask(how style, soft bool) (m Masked, ok bool) {
 	return m, m.isClear()
 }
 
-// group collects the spans from number a to before b.
+// group collects spans [a, b) into groups.
 func (m *Masked) group(a, b int, soft bool) {
 	s := m.sentence
 	for i := a; i < b; i++ {
@@ -99,15 +96,14 @@ func (m *Masked) group(a, b int, soft bool) {
 	}
 }
 
-// touchesHard says whether span i is a sign right beside a span, of those from a to before
-// b, that is masked.
+// touchesHard reports whether span i is a sign that touches a masked span of [a, b).
 func (s Sentence) touchesHard(i, a, b int) bool {
 	span := s.Spans[i]
 	return span.Kind == Sign && (i > a && s.Spans[i-1].End == span.Start && !s.Spans[i-1].Kind.isSoft() ||
 		i+1 < b && s.Spans[i+1].Start == span.End && !s.Spans[i+1].Kind.isSoft())
 }
 
-// text is the sentence with the markers in it.
+// text returns the sentence with markers in place of its groups.
 func (m *Masked) text() string {
 	var out strings.Builder
 	at := m.from
@@ -128,7 +124,7 @@ func (m *Masked) text() string {
 	return out.String()
 }
 
-// isClear says whether the markers, and nothing else, are found in the text.
+// isClear reports whether the markers are found in the text, and nothing else that looks like one.
 func (m *Masked) isClear() bool {
 	marks := m.style.find(m.sentence.looks, m.Text)
 	if len(marks) != len(m.groups) {
@@ -142,9 +138,8 @@ func (m *Masked) isClear() bool {
 	return true
 }
 
-// strip returns the spans and the bytes that are left when those are taken away that
-// a translation can only have at its ends: emoji, marks of notes, tags whose other end is in another
-// sentence, and pairs around the whole.
+// strip returns the ranges of spans and bytes without those whose position in a translation is certain, its ends: emoji, note
+// references, tags whose partner is in another sentence, and pairs around the whole.
 func (s Sentence) strip() (first, last, from, to int) {
 	first, last, from, to = 0, len(s.Spans), 0, len(s.Text)
 	whole := s.wholePairs()
@@ -179,7 +174,7 @@ func isOuter(span Span, whole map[int]bool) bool {
 	return false
 }
 
-// wholePairs returns the pairs that have both ends in the sentence.
+// wholePairs returns the pairs with both ends in the sentence.
 func (s Sentence) wholePairs() map[int]bool {
 	opened, whole := map[int]bool{}, map[int]bool{}
 	for _, span := range s.Spans {
@@ -193,13 +188,11 @@ func (s Sentence) wholePairs() map[int]bool {
 	return whole
 }
 
-// Restore puts the spans back into the translation of Text. It fails with an error
-// that wraps ErrLost where a marker is missing, came twice or was made up, where a
-// span came in beside its marker, where pairs are not nested as they have to be or
-// lost what was in them, and where numbers differ.
+// Restore puts the spans back into the translation of Text. It fails with an error that wraps ErrLost if a marker is missing,
+// repeated or made up, if a span appears beside its marker, if pairs are no longer nested or lost their content, or if numbers
+// differ.
 //
-// It knows markers as models write them: with spaces in them, in full-width forms,
-// in other brackets, in another case, in any order.
+// It recognizes markers as models write them: with spaces, in full-width forms, in other brackets, in another case, in any order.
 func (m Masked) Restore(ctx context.Context, translation string) (string, error) {
 	return m.sentence.checked(ctx, translation, func(s Sentence) (string, error) {
 		m.sentence = s
@@ -207,7 +200,7 @@ func (m Masked) Restore(ctx context.Context, translation string) (string, error)
 	})
 }
 
-// checked returns what check makes of a translation of the sentence, which looks at ctx.
+// checked runs check on a translation of the sentence and returns its result. check checks ctx.
 func (s Sentence) checked(ctx context.Context, translation string, check func(s Sentence) (string, error)) (made string, err error) {
 	_, ended := s.within(ctx, len(s.Text)+len(translation), func(s Sentence) Sentence {
 		made, err = check(s)
@@ -235,9 +228,9 @@ func (m Masked) restore(translation string) (string, error) {
 	return m.assemble(marks, translation)
 }
 
-// check returns an error unless every marker is there once.
+// check returns an error unless every marker occurs exactly once.
 func (m Masked) check(marks []mark) error {
-	count := make([]int, len(m.groups)+1) // by number; those made up at 0
+	count := make([]int, len(m.groups)+1) // by number; made-up numbers count at 0
 	for _, mark := range marks {
 		if mark.number > len(m.groups) {
 			mark.number = 0
@@ -260,8 +253,8 @@ func (m Masked) check(marks []mark) error {
 	return nil
 }
 
-// assemble puts the groups where their marks are in a translation, if all else there says
-// what the sentence says.
+// assemble puts the groups in place of their marks in a translation. It first compares the signs, names and numbers of the rest
+// with the sentence.
 func (m Masked) assemble(marks []mark, translation string) (string, error) {
 	s := m.sentence
 	source, rest := m.restWithoutTerms(), s.withoutTerms(cutOut(translation, marks))
@@ -289,7 +282,7 @@ func (m Masked) assemble(marks []mark, translation string) (string, error) {
 	return a.result()
 }
 
-// rest is the part of the sentence that Text is made of without its groups.
+// rest returns the part of the sentence that Text covers, without its groups.
 func (m Masked) rest() string {
 	marks := make([]mark, len(m.groups))
 	for i, g := range m.groups {
@@ -298,10 +291,10 @@ func (m Masked) rest() string {
 	return cutOut(m.sentence.Text[m.from:m.to], marks)
 }
 
-// removed stands for what was cut out of a text. It is no part of a word.
+// removed stands for text that was cut out. It is not part of a word.
 const removed = "\uFFFC"
 
-// cutOut puts removed in place of the marks, which are in order.
+// cutOut replaces the marks, which are in order, by removed.
 func cutOut(text string, marks []mark) string {
 	var out strings.Builder
 	at := 0
@@ -314,8 +307,7 @@ func cutOut(text string, marks []mark) string {
 	return out.String()
 }
 
-// sideOf says what is at the end of text next to a group; inside is whether
-// that is inside of a pair, where a space never comes in.
+// sideOf classifies the end of text next to a group. inside is whether that end is inside a pair, where spaces are never added.
 func sideOf(text string, edge func(string) rune, inside bool) side {
 	switch r := edge(text); {
 	case text == "":

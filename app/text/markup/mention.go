@@ -7,8 +7,8 @@ import (
 	"dragoman/app/text/char"
 )
 
-// mention returns the length of @name, in which dots and hyphens may stand between
-// letters, of @babel/core and @string/app_name, of linked messages and of directives.
+// mention returns the length of @name, with dots and hyphens between letters, of @babel/core and @string/app_name, of linked
+// messages and of directives.
 func (s *scanner) mention() int {
 	if char.IsWord(s.before()) {
 		return 0
@@ -25,10 +25,10 @@ func (s *scanner) mention() int {
 	return end - s.pos
 }
 
-// linked is a linked message of Vue, @:key, @.lower:key, or a directive of Blade, @lang('key').
+// linked matches a linked message of Vue, @:key or @.lower:key, or a directive of Blade, @lang('key').
 var linked = regexp.MustCompile(`^@(?:(?:\.\w+)?:(?:\w[\w.]*\w|\([\w.]+\))|\w+\((?:'[^'\n]*'|"[^"\n]*")[^()\n]*\))`)
 
-// nameEnd returns where the name behind the @ here ends.
+// nameEnd returns the end of the name behind the @ here.
 func (s *scanner) nameEnd() int {
 	end := s.pos
 	for i := s.pos + 1; i < len(s.text); {

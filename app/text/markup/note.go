@@ -9,10 +9,10 @@ import (
 	"dragoman/app/text/char"
 )
 
-// The marks of notes stand right behind what they are about, in every language.
+// Note references stand right behind the text that they annotate, in every language.
 
-// noteLink is the last span of the link that span number i opens, if that is the mark of a note: without a letter, and
-// right behind what it is about. It is -1 where there is none.
+// noteLink returns the number of the last span of the link that span i opens, if the link is a note reference: without a letter,
+// and right behind the annotated text. Otherwise it returns -1.
 func (s Sentence) noteLink(i int) int {
 	start := s.Spans[i].Start
 	if !link.MatchString(s.spanText(i)) || !s.standsBehind(start) {
@@ -27,13 +27,13 @@ func (s Sentence) noteLink(i int) int {
 
 var (
 	link = regexp.MustCompile(`^<[aA]\s`)
-	// noteName is the mark of a note in Markdown and in plain text.
+	// noteName matches a note reference in Markdown or plain text.
 	noteName = regexp.MustCompile(`^(?:(?:\[(?:\^[^\[\]\s]+|\d{1,4})\])+|[¹²³⁰⁴-⁹]+)$`)
-	// notedWord is a word at the end of a sentence, or of a part of one, with the mark of a note.
+	// notedWord matches a word with a note reference at the end of a sentence or clause.
 	notedWord = regexp.MustCompile(`^\PN*\p{Ll}{2,}[.,;:!?…]+["'”’)»]*((?:\[\d{1,4}\])+|[¹²³⁰⁴-⁹]+)$`)
 )
 
-// noteBehind is the length of the marks of notes that a word ends in.
+// noteBehind returns the length of the note references at the end of a word.
 func noteBehind(looks *char.Looks, word string) int {
 	if m := looks.Find(notedWord, word); m != nil {
 		return m[3] - m[2]
@@ -41,20 +41,20 @@ func noteBehind(looks *char.Looks, word string) int {
 	return 0
 }
 
-// standsBehind says whether what starts at a byte stands right behind what it may be about.
+// standsBehind reports whether byte at is right behind text that a note may annotate.
 func (s Sentence) standsBehind(at int) bool {
 	r := char.Last(s.Text[:at])
 	return !unicode.IsSpace(r) && !unicode.In(r, unicode.Ps, unicode.Pi)
 }
 
-// isNoteSpan says whether a span is the mark of a note by itself.
+// isNoteSpan reports whether span i is a note reference by itself.
 func (s Sentence) isNoteSpan(i int) bool {
 	text := s.spanText(i)
 	return s.Spans[i].Kind == Formula && text[0] == '<' || noteName.MatchString(text)
 }
 
-// isNote says whether a group stands right behind something and is marks of notes, or what else is whole and has no
-// text, such as a picture.
+// isNote reports whether a group stands right behind text and consists of note references, or of complete elements without text,
+// such as a picture.
 func (s Sentence) isNote(g group) bool {
 	if !s.standsBehind(g.start) {
 		return false
@@ -71,8 +71,8 @@ func (s Sentence) isNote(g group) bool {
 	return open == 0
 }
 
-// Noted is the text for finding the sentences in it: where the mark of a note stands behind punctuation it has raised
-// digits in its place, of as many bytes, which close a sentence.
+// Noted returns the text for sentence segmentation. Note references behind punctuation are replaced by raised digits of the same
+// number of bytes, which close a sentence.
 func (s Sentence) Noted(ctx context.Context) (string, error) {
 	return s.checked(ctx, "", func(s Sentence) (string, error) { return s.noted(), nil })
 }
@@ -90,7 +90,7 @@ func (s Sentence) noted() string {
 		}
 		marks := g
 		for marks.first < g.last && s.Spans[marks.first].Kind == Tag && s.Spans[marks.first].Pair < 0 {
-			marks.first++ // ends of pairs are in the sentence too: <b>One.</b><sup>1</sup>
+			marks.first++ // closing ends of pairs belong to the sentence too: <b>One.</b><sup>1</sup>
 		}
 		i = g.last - 1
 		if n := g.end - g.start; n > 1 && marks.first < g.last && unicode.IsPunct(char.Last(s.Text[:g.start])) && s.isNote(marks) {
@@ -105,7 +105,7 @@ func (s Sentence) noted() string {
 	return out.String() + s.Text[at:]
 }
 
-// stick has nothing come between the marks of notes and what they stand behind.
+// stick removes spacing between note references and the text before them.
 func (g *group) stick() {
 	switch g.before {
 	case loose:

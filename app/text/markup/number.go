@@ -7,8 +7,7 @@ import (
 	"dragoman/app/text/numbers"
 )
 
-// signedNumber returns the length of a number whose sign, currency or # is here:
-// -5, +49 30 1234, €20, -$5, #1.
+// signedNumber returns the length of a number whose sign, currency or # is here: -5, +49 30 1234, €20, -$5, #1.
 func (s *scanner) signedNumber() int {
 	i := s.pos
 	if r, n := char.Decode(s.text, i); char.IsMinus(r) || r == '+' {
@@ -29,8 +28,7 @@ func (s *scanner) signedNumber() int {
 	return s.numberEnd(i) - s.pos
 }
 
-// phoneEnd returns where the number in the international form ends whose digits
-// start at i: +1 (555) 123-4567.
+// phoneEnd returns the end of the telephone number in international form whose digits start at i: +1 (555) 123-4567.
 func (s *scanner) phoneEnd(i int) int {
 	end := s.digitsEnd(i)
 	for {
@@ -46,17 +44,16 @@ func (s *scanner) phoneEnd(i int) int {
 	}
 }
 
-// numberEnd returns where the number that has a digit at i ends: with all that may
-// stand between the digits of numbers, times and dates, and with the letters and
-// signs right behind them: 1,234.5, 12:30, 2024-05-06, 1920x1080, 3rd, 5kg, 50%, 3万.
+// numberEnd returns the end of the number with a digit at i, including separators of numbers, times and dates, and the letters
+// and signs right behind its digits: 1,234.5, 12:30, 2024-05-06, 1920x1080, 3rd, 5kg, 50%, 3万.
 func (s *scanner) numberEnd(i int) int {
 	end := s.digitsEnd(i)
-	group := end - i // the bytes of the last digits, for groups with spaces between them
+	group := end - i // length in bytes of the last digit group, for groups separated by spaces
 	for end < len(s.text) {
 		r, n := char.Decode(s.text, end)
 		next := s.digitsEnd(end + n)
 		switch {
-		case next == end+n: // no digit behind it
+		case next == end+n: // no digit follows
 		case r == ' ' && group <= 3 && next-(end+n) == 3,
 			r != ' ' && joinsDigits(r):
 			group = next - (end + n)
@@ -64,7 +61,7 @@ func (s *scanner) numberEnd(i int) int {
 			continue
 		}
 		switch {
-		case r == '%' && s.byte(end+1) == '%': // 10%% is printf's
+		case r == '%' && s.byte(end+1) == '%': // 10%% belongs to printf
 			return end
 		case r < 0x80 && char.IsIdent(byte(r)) && s.keycap(end) == 0:
 			end, group = end+n, longestName
@@ -80,8 +77,7 @@ func (s *scanner) numberEnd(i int) int {
 	return end
 }
 
-// digitsEnd returns where the digits that start at i end, without those that are
-// drawn as keys.
+// digitsEnd returns the end of the digits that start at i, without keycap digits.
 func (s *scanner) digitsEnd(i int) int {
 	for i < len(s.text) {
 		r, n := char.Decode(s.text, i)

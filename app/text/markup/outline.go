@@ -6,17 +6,15 @@ import (
 	"golang.org/x/net/html"
 )
 
-// Outline says which elements of a document of XML are units of their own, apart from what
-// stands beside them. The zero Outline goes by where they stand: an element is one unless its
-// parent has text of its own.
+// Outline selects the elements of an XML document that are units. The zero Outline decides by position: an element is a unit
+// unless its parent has text of its own.
 type Outline struct {
-	// Splitting are the names of elements that are units wherever they stand, and NonSplitting
-	// of those that never are: they are inline. A name in both is splitting.
+	// Splitting names the elements that are always units, NonSplitting the elements that are always inline. A name in both is
+	// splitting.
 	Splitting, NonSplitting []string `json:",omitzero"`
-	// Undetected makes all other elements inline, too, wherever they stand.
+	// Undetected makes all other elements inline at any position.
 	Undetected bool `json:",omitzero"`
-	// Lines lets a line end in the text of an element end a unit, too. It is white space
-	// otherwise.
+	// Lines makes line ends in the text of an element separate units. Otherwise they are white space.
 	Lines bool `json:",omitzero"`
 }
 
@@ -25,7 +23,7 @@ func (o Outline) Split(ctx context.Context, text string) ([]HTMLPiece, error) {
 	return split(ctx, text, XML, o.rules())
 }
 
-// outline is an [Outline] as it is looked up.
+// outline is an [Outline] prepared for lookup.
 type outline struct {
 	splitting, inline map[string]bool
 	undetected, lines bool
@@ -43,8 +41,8 @@ func setOf(names []string) map[string]bool {
 	return set
 }
 
-// splits says whether a tag stands between units. alone says that its parent has no text of its
-// own; a tag without its partner is no element, and never does so by that.
+// splits reports whether a tag separates units. alone tells that its parent has no text of its own; that separates only complete
+// elements, not a tag without its partner.
 func (o outline) splits(t Token, alone bool) bool {
 	switch {
 	case o.splitting[t.Name]:

@@ -8,11 +8,11 @@ import (
 	"dragoman/app/text/char"
 )
 
-// rootedPath returns the length of a path that starts with / ~/ ./ or ../ here.
-// One in the root directory, such as /x, does not count: "and /or" looks the same.
+// rootedPath returns the length of the path that starts with / ~/ ./ or ../ here. A path of one name in the root directory, such
+// as /x, is not recognized: "and /or" looks the same.
 //
-// Globs (*.txt), names of files that start with a dot, references to attributes of
-// Android's themes, and URLs without a scheme (//example.com/a.js) are found here too.
+// It also recognizes globs (*.txt), hidden files, references to attributes of Android's themes, and URLs without a scheme
+// (//example.com/a.js).
 func (s *scanner) rootedPath() int {
 	if r := s.before(); char.IsWord(r) || r == '/' || r == '.' || r == ':' || r == '<' {
 		return 0
@@ -43,11 +43,11 @@ func (s *scanner) rootedPath() int {
 	return end - s.pos
 }
 
-// rooted are the starts of paths that need no second slash, and names that start with a
-// sign: folders of Unix, globs, hidden files, attributes of themes.
+// rooted matches starts of paths that need no second slash, and names that start with a sign: folders of Unix, globs, hidden
+// files, theme attributes.
 var rooted = regexp.MustCompile(`^(?:/(?:bin|boot|dev|etc|home|lib|mnt|opt|proc|root|run|sbin|srv|sys|tmp|usr|var)\b|\*+\.[a-z0-9]{1,5}\b|\.[a-z][a-z0-9_]*(?:[-.][a-z0-9_]+)*\b|\?(?:android:)?attr/\w+)`)
 
-// networkPath returns the length of \\host\share.
+// networkPath returns the length of the network path \\host\share that starts here.
 func (s *scanner) networkPath() int {
 	if s.at(1) != '\\' || !char.IsIdent(s.at(2)) {
 		return 0
@@ -58,8 +58,7 @@ func (s *scanner) networkPath() int {
 	return 0
 }
 
-// path returns the length of C:\Windows or src/main.go, which start with a letter
-// or digit.
+// path returns the length of the path that starts with a letter or digit here: C:\Windows or src/main.go.
 func (s *scanner) path() int {
 	if char.IsASCIILetter(s.at(0)) && s.at(1) == ':' && s.at(2) == '\\' {
 		return s.pathEnd(s.pos+3, true) - s.pos
@@ -77,12 +76,11 @@ func (s *scanner) path() int {
 	return end - s.pos
 }
 
-// extension is what may be the ending of a file's name.
+// extension matches a possible file extension.
 var extension = regexp.MustCompile(`^[a-z][a-z0-9]{0,4}$`)
 
-// pathEnd returns where the path that goes on at i ends, without the punctuation
-// of the sentence. Parameters and wildcards may follow a slash: /users/{id}, /users/:id,
-// src/**/*.go. In a path of Windows spaces may stand where a backslash follows soon.
+// pathEnd returns the end of the path that continues at i, without the punctuation of the sentence. Parameters and wildcards may
+// follow a slash: /users/{id}, /users/:id, src/**/*.go. A Windows path may contain spaces if a backslash follows soon.
 func (s *scanner) pathEnd(i int, backslashes bool) int {
 	end := i
 	for end < len(s.text) {
@@ -104,7 +102,7 @@ func (s *scanner) pathEnd(i int, backslashes bool) int {
 	return i + len(strings.TrimRight(s.text[i:end], ".-+@%=#$~_"))
 }
 
-// pathParameter returns the length of what may follow a slash: {id}, :id, *, **.
+// pathParameter returns the length of a parameter or wildcard that may follow a slash: {id}, :id, *, **.
 func pathParameter(before, text string) int {
 	switch {
 	case text[0] == '*' && strings.HasSuffix(before, "/*"):
@@ -117,8 +115,7 @@ func pathParameter(before, text string) int {
 
 var parameter = regexp.MustCompile(`^(?:\*|:[A-Za-z]|\{\w+\})`)
 
-// spacedName returns the length of what stands before the next backslash, in a name
-// with spaces in it.
+// spacedName returns the length of the name with spaces before the next backslash.
 func spacedName(text string) int {
 	const longest = 32
 	if text[0] != ' ' {
@@ -129,8 +126,7 @@ func spacedName(text string) int {
 
 var spacedPart = regexp.MustCompile(`^ [\pL\pM\p{Nd} ._()-]*[\pL\pM\p{Nd}._()-]\\`)
 
-// pathRun returns where the run of characters ends that a path starting here would be
-// made of. It is the same for all places in the run.
+// pathRun returns the end of the run of path characters here. It is the same for all positions in the run.
 func (s *scanner) pathRun() int {
 	if s.pos >= s.runEnd {
 		s.runEnd = s.pathEnd(s.pos, false)
@@ -138,7 +134,7 @@ func (s *scanner) pathRun() int {
 	return s.runEnd
 }
 
-// fileName returns the length of a file's name with an ending that is common.
+// fileName returns the length of the file name with a common extension that starts here.
 func (s *scanner) fileName() int {
 	if s.pos < s.noFile {
 		return 0
@@ -155,14 +151,13 @@ func (s *scanner) fileName() int {
 	return len(name)
 }
 
-// isEnding says whether text is the common ending of a file's name, in lower case or
-// in capitals: "End.So" is two sentences.
+// isEnding reports whether text is a common file extension, in lower case or in capitals: "End.So" is two sentences.
 func isEnding(text string) bool {
 	lower := strings.ToLower(text)
 	return endings[lower] && (text == lower || len(text) > 2 && text == strings.ToUpper(text))
 }
 
-// endings are the ones by which a word with a dot is known as a file's name.
+// endings are the extensions that identify a word with a dot as a file name.
 var endings = set(`7z apk avi bak bat bin bmp cfg cmd conf cpp cs css csv db deb dll dmg doc docx env epub
 	exe gif go gz heic hpp htm html ico ini ipynb iso jar java jpeg jpg js json jsx kt lua mkv mov mp3 mp4
 	mpeg odp ods odt ogg otf pcap pdf pem php png ppt pptx ps1 psd py rar rb rpm rs rtf sh sql svg swift

@@ -7,15 +7,14 @@ import (
 	"dragoman/app/text/char"
 )
 
-// The most bytes that a placeholder of each sort has. Longer ones are rather text
-// with a bracket in it.
+// The maximum lengths in bytes of placeholders. Longer ones are more likely text with a bracket.
 const (
 	longestName       = 64
 	longestExpression = 128
 	longestTemplate   = 512
 )
 
-// templates are what stands between the signs of languages of templates.
+// templates are the delimiters of template languages.
 var templates = [...]struct{ open, close string }{
 	{"{{", "}}"}, // Mustache, Jinja, Handlebars, i18next, Hugo
 	{"{%", "%}"}, // Jinja, Liquid
@@ -53,7 +52,7 @@ func (s *scanner) template() int {
 //	{"an": "object of JSON"}
 //	{count, plural, one {# file} other {# files}}
 //
-// The last one, a message of ICU, is one span: the branches in it are [Sentence.Messages].
+// An ICU message, the last one, is one span; [Sentence.Messages] returns its branches.
 func (s *scanner) braces() int {
 	rest := s.rest(longestName + 2)
 	if i := strings.IndexAny(rest[1:], "{}\n"); i >= 0 {
@@ -75,8 +74,8 @@ func (s *scanner) braces() int {
 	return 0
 }
 
-// fieldName is what stands between braces: nothing, or up to three words, and how
-// to write the value behind a sign; or a text in quotes.
+// fieldName matches the text between braces: nothing, or up to three words and an optional format specification behind a sign; or
+// quoted text.
 var (
 	fieldName   = regexp.MustCompile(`^(?:(?:[\pL\pN_$@.#-][\pL\pN_$@.\-\[\]'"()]*(?: [\pL\pN_.#=-]+){0,2})? *(?:[:!|,?=].*)?|'[^']*'| +[-$@.\pL\d_][^\s{}]*(?:\([^{}\n]*\))? *)$`)
 	fieldFormat = regexp.MustCompile(`^[\pL\pN_.\[\]]*(?:![rsa])?:[^ ]*$`)
@@ -84,9 +83,8 @@ var (
 	jsonObject  = regexp.MustCompile(`^\{\s*"[^"\n]*"\s*:`)
 )
 
-// balanced returns the length of the start of text in which each bracket that is
-// opened is closed: 0 where that takes more than limit bytes. The first bracket
-// may stand a little further on.
+// balanced returns the length of the start of text up to the closing bracket that balances the first opening one, or 0 if that
+// takes more than limit bytes. The first bracket may stand a little further on.
 func balanced(text string, opening, closing byte, limit int) int {
 	depth := 0
 	for i := 0; i < min(len(text), limit); i++ {
@@ -102,7 +100,7 @@ func balanced(text string, opening, closing byte, limit int) int {
 	return 0
 }
 
-// interpolation returns the length of #{x}, or of #!/bin/sh.
+// interpolation returns the length of #{x} or #!/bin/sh.
 func (s *scanner) interpolation() int {
 	if s.at(1) == '!' && s.at(2) == '/' {
 		return s.pathEnd(s.pos+2, false) - s.pos
@@ -113,7 +111,7 @@ func (s *scanner) interpolation() int {
 	return balanced(s.text[s.pos:], '{', '}', longestExpression)
 }
 
-// hashNumber returns the length of #1.
+// hashNumber returns the length of a number with a hash sign: #1.
 func (s *scanner) hashNumber() int {
 	if s.touches() {
 		return 0
@@ -121,8 +119,8 @@ func (s *scanner) hashNumber() int {
 	return s.signedNumber()
 }
 
-// touches says whether the # here belongs to what is before it, as in C# and &#38;, or stands
-// for a number by itself.
+// touches reports whether the # here belongs to the character before it, as in C# and &#38;, or stands for a number, as in a
+// branch of a message.
 func (s *scanner) touches() bool {
 	r := s.before()
 	return s.branch || char.IsWord(r) || r == '&' || r == '/'

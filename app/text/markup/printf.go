@@ -8,8 +8,7 @@ import (
 	"dragoman/app/text/char"
 )
 
-// dollar returns the length of ${x}, $(x), $t(x), $name, $HOME/bin, $$ or a formula
-// of TeX. $5 is a number.
+// dollar returns the length of ${x}, $(x), $t(x), $name, $HOME/bin, $$ or a TeX formula. $5 is a number.
 func (s *scanner) dollar() int {
 	n := 0
 	switch c := s.at(1); {
@@ -41,8 +40,7 @@ func (s *scanner) dollar() int {
 	return n
 }
 
-// isPositional says whether the text has both $1 and $2, which are rather arguments than
-// prices then.
+// isPositional reports whether the text has both $1 and $2, which then are more likely arguments than prices.
 func (s *scanner) isPositional() bool {
 	if s.positional == 0 {
 		s.positional = -1
@@ -55,7 +53,7 @@ func (s *scanner) isPositional() bool {
 
 var positional = regexp.MustCompile(`\$\d[\d.,]*\b`)
 
-// formula returns the length of a formula of TeX.
+// formula returns the length of the TeX formula that starts here.
 func (s *scanner) formula() int {
 	rest := s.rest(longestExpression)
 	if strings.IndexByte(rest[2:], '$') < 0 {
@@ -64,18 +62,18 @@ func (s *scanner) formula() int {
 	return len(formulas.FindString(rest))
 }
 
-// formulas have a sign that nothing else has between dollars.
+// formulas matches TeX formulas, by signs that occur between dollars nowhere else.
 var formulas = regexp.MustCompile(`^\$(?:\$[^$\n]+\$|[^\s$][^$\n]*[\\^_=][^$\n]*)\$`)
 
-// percent returns the length of a verb of printf or strftime, or of their likes:
+// percent returns the length of a conversion of printf, strftime or a similar function:
 //
 //	%s %d %5.2f %-10s %1$s %@ %% %Y %(name)s %{name} %<name>s %name% %#@name@ %1 %L1
 //
-// The sign of a percentage is part of its number, so "100% sure" has none, and neither
+// The sign of a percentage is part of its number, so "100% sure" has no conversion, and neither
 // has "%50", which is Turkish.
 func (s *scanner) percent() int {
 	rest := s.rest(longestName)
-	// "%dx%d" and "%ld%%" are no names between two signs.
+	// "%dx%d" and "%ld%%" are not names between two percent signs.
 	if c := s.at(1); c <= ' ' || c >= 0x80 {
 		return 0
 	}
@@ -89,7 +87,7 @@ func (s *scanner) percent() int {
 	if m == "" {
 		return 0
 	}
-	// "%d" may touch a unit, as in "%dpx"; other letters are rather those of a word.
+	// "%d" may touch a unit, as in "%dpx"; other letters more likely belong to a word.
 	verb := m[len(m)-1]
 	if char.IsASCIILetter(s.at(len(m))) && (!char.OneOf(verb, "sdf@%") || char.IsASCIILetter(s.at(len(m)+3))) {
 		return 0

@@ -9,19 +9,20 @@ import (
 	"dragoman/app/text/char"
 )
 
-// Of a token, which is what stands between white space, only what a sentence is made of is translated: words of letters,
-// with apostrophes and hyphens in them, abbreviations, numbers, and punctuation around and between them. Every other
-// token is held, be it of a notation that nobody thought of. What is allowed is the exception, by these forms.
+// Of the tokens of a text, separated by white space, only those of natural language are translated: words of letters with
+// apostrophes and hyphens, abbreviations, numbers, and punctuation around and between them. These forms list what is allowed, so
+// that every other token is held, whatever its notation.
 const (
 	removedCode = "\uFFFB"
 
 	wordForm = `\pL[\pL\pM\x{200c}\x{200d}]*(?:(?:['’ʼ·‐‑\x{ad}-]|'')\pL[\pL\pM]*)*['’ʼ]?`
-	// Year(s), (re)start, Schüler*innen, and what is held already.
+	// inflectedForm: year(s), (re)start, Schüler*innen, and held text.
 	inflectedForm = `(?:\(\pL{1,4}\))?` + wordForm + `(?:[(\[]\pL{1,5}[)\]]|\*\p{Ll}{3,})?`
-	// Groups of digits, times, dates, ranges and fractions, with currencies, percents, ordinals, and the word of 10-year-old.
+	// numberForm: groups of digits, times, dates, ranges and fractions, with currencies, percents and ordinals, or with a word as
+	// in 10-year-old.
 	numberForm = `[+−-]?[\p{Sc}#№]?\p{Nd}+(?:[.,:'’٫٬/–-]\p{Nd}+)*(?:[%‰°º]|\p{Sc}|['’]?\pL{1,3}|ième)?(?:-` + wordForm + `)?`
 	itemForm   = `(?:(?:\pL{1,4}['’ʼ])?` + removedCode + `(?:['’ʼ-]\pL+)*|` + inflectedForm + `|` + numberForm + `)`
-	// Sentences without a space between them, asides, he/she.
+	// jointForm: ends of sentences without a space, asides, he/she.
 	jointForm = `(?:\.|[.,;:!?]+["”’»)\]]*|[,:;.!?]["“‘«]|["”’»)\].]*(?:[—–]|--)["“‘«(\[]*|…|\.{3}|[/|])`
 	openForm  = `["'“”„‚‘«‹(\[¿¡*_…—–]*`
 	closeForm = `["'”’“‘»›)\].,;:!?…*_—–-]*`
@@ -29,17 +30,17 @@ const (
 
 var (
 	proseToken = regexp.MustCompile(`^-?` + openForm + itemForm + `(?:` + jointForm + itemForm + `)*` + closeForm + `$`)
-	// Punctuation by itself.
+	// proseSigns matches punctuation by itself.
 	proseSigns = regexp.MustCompile(`^["'“”„‘’«»‹›(\[¿¡]*(?:[.…]+|[!?]+|[,;:]|[-–—−]+|[&/•·%§№#|]|\p{Sc})?[)\]"'“”’»›]*[.,;:!?…]*$`)
-	// Punctuation that is none: faces and lines.
+	// oddSigns matches emoticons and lines, which are not punctuation.
 	oddSigns = regexp.MustCompile(`^(?:[:;]['’]?-?[)(\[\]|/\\*]+[.,!?]*|-{3,})$`)
-	// Names of members, but no abbreviations: a.x, and no a.m.
+	// memberForm matches names of members, but not abbreviations: a.x, not a.m.
 	memberForm = regexp.MustCompile(`^[a-z](?:\.[a-z]+)+$`)
-	// Capitals: R-OH, BTC-USD, USB-C.
+	// capitalsForm: R-OH, BTC-USD, USB-C.
 	capitalsForm = regexp.MustCompile(`^(?:\p{Lu}+(?:-\p{Lu}{2,})+|\p{Lu}{2,}-\p{Lu})$`)
-	// Names of fields: Content-Length: and "strict":.
+	// fieldForm matches names of fields: Content-Length: and "strict":.
 	fieldForm = regexp.MustCompile(`^(?:"[^"\s]+":|\p{Lu}\w*(?:-\p{Lu}\w*)+:|X-\p{Lu}\w*(?:-\p{Lu}\w*)*|\p{Lu}\w*-\p{Lu}\w*(?:-\p{Lu}\w*)+)$`)
-	// What no prose has in a token.
+	// codePart matches parts that tokens of natural language never have.
 	codePart = regexp.MustCompile(strings.Join([]string{
 		`[,:;.!?]"[^"]*"`, `";"`, // name:"Bob"
 		`^[a-z]+/[a-z]+[-_][a-z]+$`, `\p{Ll}/\p{Lu}{2}`, // fix/login-bug, main/INFO
@@ -52,17 +53,17 @@ var (
 	}, "|"))
 )
 
-// literals are values of JSON.
+// literals are the literals of JSON.
 var literals = set("true false null")
 
-// dotted are abbreviations that look like members of something, elided the words that begin with an apostrophe.
+// dotted are abbreviations that look like names of members; elided are words that begin with an apostrophe.
 var (
 	dotted = set(`e.g i.e a.m p.m a.k.a w.r.t n.b q.e.d r.s.v.p z.b u.a d.h s.o u.s.w u.u o.k p.s s.v c.v`)
 	elided = set(`tis twas twere twill em cause til till bout round neath n s t m ll re ve d k ne nother kay`)
 )
 
-// isProse says whether a token may be translated. Code in it stands as removedCode, and what else is held, such as
-// placeholders, as removed: words may touch that.
+// isProse reports whether a token is natural language. In it, removedCode stands for code, and removed for other held text, such
+// as placeholders, which words may touch.
 func (e *expressions) isProse(token string, start int) bool {
 	token = strings.Map(withoutSpace, token) // 5 €
 	for before, rest, found := strings.Cut(token, removed); found; before, rest, found = strings.Cut(token, removed) {
@@ -98,7 +99,8 @@ func (e *expressions) isProse(token string, start int) bool {
 	return !strings.ContainsAny(core, ",;") || !strings.ContainsFunc(core, unicode.IsLetter) || !e.isList(core)
 }
 
-// isValue says whether the key of a value of JSON stands before byte start. A token has many parts, all with its start.
+// isValue reports whether the key of a JSON value precedes byte start. It caches the last answer, as all parts of a token have
+// the same start.
 func (e *expressions) isValue(start int) bool {
 	if !e.valued || e.valueAt != start {
 		e.valued, e.valueAt, e.value = true, start, strings.HasSuffix(strings.TrimRight(e.text[:start], " "), `":`)
@@ -106,7 +108,7 @@ func (e *expressions) isValue(start int) bool {
 	return e.value
 }
 
-// hasOddEnd says whether what is no word has a sign behind it that only words have: x', n!.
+// hasOddEnd reports whether text that is not a word is followed by a sign that only words have: x', n!.
 func (e *expressions) hasOddEnd(core, behind string) bool {
 	if e.looks.Match(longLetters, core) {
 		return false
@@ -116,7 +118,7 @@ func (e *expressions) hasOddEnd(core, behind string) bool {
 	return isPrime && name != "o" || char.OneOfRunes(char.First(behind), "!*") && hasLetter(core) && !e.isLetterWord(core)
 }
 
-// closesQuote says whether the apostrophe before byte i is that of a word, or opens a quote.
+// closesQuote reports whether the apostrophe before byte i belongs to a word or opens a quote that is closed.
 func (e *expressions) closesQuote(i int) bool {
 	beginning := e.text[i:min(len(e.text), i+longestName)]
 	if word := beginning[:char.Skip(beginning, 0, unicode.IsLetter)]; elided[strings.ToLower(word)] {
@@ -128,7 +130,7 @@ func (e *expressions) closesQuote(i int) bool {
 
 var quoteEnd = regexp.MustCompile(`['’](?:\PL|$)`)
 
-// isList says whether a field of what has commas in it is no word: x,y and eax,1.
+// isList reports whether a field of a comma-separated core is not a word: x,y and eax,1.
 func (e *expressions) isList(core string) bool {
 	for field := range strings.FieldsFuncSeq(core, func(r rune) bool { return char.OneOfRunes(r, ",;") }) {
 		field = strings.Trim(field, `"'.!?()`)
@@ -139,11 +141,11 @@ func (e *expressions) isList(core string) bool {
 	return false
 }
 
-// isPhonetic says whether r is a letter of phonetics.
+// isPhonetic reports whether r is a phonetic letter.
 func isPhonetic(r rune) bool { return r >= 0x250 && r <= 0x2FF && r != 'ʼ' && r != 'ʻ' || r == 'ŋ' }
 
-// compareTokens returns an error that wraps ErrLost where a token of a text that is no prose, whoever overlooked it, is
-// not in its translation as often.
+// compareTokens returns an error that wraps ErrLost if a token of the source that is not natural language occurs less often in
+// the translation. It does not depend on the recognizers.
 func (s Sentence) compareTokens(both *tally) error {
 	source := both.source
 	e := expressions{text: source, looks: s.looks, lang: s.from}

@@ -11,8 +11,7 @@ import (
 	"dragoman/app/text/char"
 )
 
-// quantities joins a number and what it counts or is counted in, where that is held: 30 m²,
-// n° 5, US$ 20.
+// quantities joins held numbers with their units and labels: 30 m², n° 5, US$ 20.
 func (w *words) quantities() {
 	list := w.out[:0]
 	for i, span := range w.out {
@@ -47,8 +46,8 @@ func (w *words) quantities() {
 	w.out = list
 }
 
-// abbreviation returns where the capitals start that stand between low and the number at start, as in
-// RFC 2616, in a text that is not all in capitals; else start.
+// abbreviation returns the start of the capitals between low and the number at start, as in RFC 2616, if the text is not all in
+// capitals. Otherwise it returns start.
 func (w *words) abbreviation(low, start int) int {
 	from := max(low, start-longestCapitals)
 	text := w.text[from:start]
@@ -58,7 +57,7 @@ func (w *words) abbreviation(low, start int) int {
 	return start
 }
 
-// hasSmall says whether there are words in small letters.
+// hasSmall reports whether the text has words in small letters.
 func (w *words) hasSmall() bool {
 	if w.small == 0 {
 		if w.small = 1; w.looks.Match(smallWord, w.text) {
@@ -68,7 +67,7 @@ func (w *words) hasSmall() bool {
 	return w.small == 2
 }
 
-// longestCapitals are the bytes that are looked at for an abbreviation.
+// longestCapitals is the maximum length in bytes of an abbreviation with its neighbours.
 const longestCapitals = 10
 
 var (
@@ -76,14 +75,14 @@ var (
 	currencyBehind = regexp.MustCompile(`^[ \x{a0}\x{202f}]\p{Sc}`)
 	currencyBefore = regexp.MustCompile(`\p{Sc}[ \x{a0}\x{202f}]$`)
 	smallWord      = regexp.MustCompile(`\b\p{Ll}{2}`)
-	// An amount that is held, and a unit behind it.
+	// amountForm matches a held amount, unitBehind a unit behind it.
 	amountForm = regexp.MustCompile(`^[^\pL]*[\pN]$`)
 	unitBehind = regexp.MustCompile(`^ (?:[b-df-hj-np-tv-xzµ]{1,3}|[A-Z])\b`)
 	unitForm   = regexp.MustCompile(`^(?:[^\pL\d]?\pL{0,4}[\p{No}⁻]+|[°%℃℉′″]\pL?|\pL{1,4}[/·]\pL{1,3}[\p{No}⁻]*|[µμkMGTmc]?[A-Z][A-Za-z]{0,2}|\pL{0,2}[ΩΩµμ]\pL{0,2}|[½¼¾⅓-⅞㎀-㏟])$`)
 	labelForm  = regexp.MustCompile(`^(?:\pL{0,3}[\p{Sc}°№]|\pL[º])$`)
 )
 
-// telephones joins numbers in groups that are too many for one number.
+// telephones joins groups of digits that are too many for one number.
 func (w *words) telephones() {
 	list := w.out[:0]
 	for i := 0; i < len(w.out); i++ {
@@ -104,16 +103,16 @@ func (w *words) telephones() {
 	w.out = list
 }
 
-// isGroup says whether one space or sign stands between two groups of digits.
+// isGroup reports whether a single space or sign separates two groups of digits.
 func (w *words) isGroup(end, start int) bool {
 	r, n := char.Decode(w.text, end)
 	return end+n == start && (char.IsSpace(r) || r == '-' || r == '.') || start-end == 3 && w.text[end:start] == " / "
 }
 
-// In returns the sentence with the words held that are of no script of its language, a code: they
-// are left as they are, for models seldom know them. Where most of the text is, nothing is held.
+// In returns the sentence with spans for words in scripts foreign to lang, a language code: models rarely know such words. It
+// adds none if most of the text is foreign.
 //
-// The days, months and years of dates are one number then: 3 Feb 2021.
+// It also joins the day, month and year of a date into one number: 3 Feb 2021.
 func (s Sentence) In(ctx context.Context, lang string) (Sentence, error) {
 	return s.within(ctx, len(s.Text), func(s Sentence) Sentence { return s.in(lang) })
 }
@@ -127,7 +126,7 @@ func (s Sentence) in(lang string) Sentence {
 	}
 	w := words{text: s.Text, looks: s.looks}
 	rest := s.Spans
-	var word, tail [2]int // what was read last: a word, and how it goes on; it may have many runs
+	var word, tail [2]int // the word read last, and its continuation; a word may have many runs
 	for _, run := range foreign {
 		start, end := run[0], run[1]
 		s.looks.Past(end - start)
@@ -164,7 +163,7 @@ func (s Sentence) in(lang string) Sentence {
 	return s.withExpressions(lang)
 }
 
-// withDates joins numbers and the names of months beside them.
+// withDates joins numbers with month names beside them.
 func (s Sentence) withDates(lang string) Sentence {
 	var spans []Span
 	for i, span := range s.Spans {
@@ -193,13 +192,13 @@ func (s Sentence) withDates(lang string) Sentence {
 	return s
 }
 
-// isMonthBetween says whether a month, or nothing but a sign, is between two numbers of a date.
+// isMonthBetween reports whether only a month name, or a separator, is between two numbers of a date.
 func isMonthBetween(text, lang string) bool {
 	word := strings.Trim(text, " .,")
 	return len(text) < longestMonth && numbers.IsMonth(word, lang)
 }
 
-// longestMonth is the most bytes of a month's name, with what stands beside it.
+// longestMonth is the maximum length in bytes of a month name with its neighbours.
 const longestMonth = 32
 
 var (

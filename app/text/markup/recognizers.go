@@ -7,16 +7,14 @@ import (
 	"dragoman/app/text/char"
 )
 
-// recognizer finds the spans of one syntax. read returns the length in bytes of the
-// one that starts here, 0 where none does.
+// recognizer finds the spans of one syntax. read returns the length in bytes of the span that starts here, or 0.
 type recognizer struct {
-	first string // the bytes that one may start with
+	first string // possible first bytes
 	kind  Kind
 	read  func(*scanner) int
 }
 
-// ofSigns are the recognizers of what does not start with a letter or digit, in the
-// order in which they are asked.
+// ofSigns are the recognizers for spans that do not start with a letter or digit, in order of priority.
 var ofSigns = [...]recognizer{
 	// Messages and templates.
 	{"{<", Placeholder, (*scanner).template},
@@ -32,7 +30,7 @@ var ofSigns = [...]recognizer{
 	{"[", Placeholder, bracketed},
 	{"[", Sign, (*scanner).bracketedWord},
 
-	// Names of things.
+	// Names.
 	{"&", Entity, (*scanner).entity},
 	{"@", Mention, (*scanner).mention},
 	{":", Shortcode, shortcode},
@@ -48,11 +46,11 @@ var ofSigns = [...]recognizer{
 	{"-", Code, shortOption},
 	{"\"", Code, (*scanner).lineTail},
 
-	// All else that prose has not.
+	// All other signs that are rare in prose.
 	{signs + "-!:+'", Sign, (*scanner).sign},
 }
 
-// ofWords are the recognizers of what starts with a letter or digit.
+// ofWords are the recognizers for spans that start with a letter or digit, in order of priority.
 var ofWords = [...]recognizer{
 	{"", Emoji, (*scanner).emoji},
 	{"", Code, (*scanner).codeName},
@@ -65,7 +63,7 @@ var ofWords = [...]recognizer{
 	{"", Code, (*scanner).codeWord},
 }
 
-// bySign are ofSigns by their first byte.
+// bySign indexes ofSigns by first byte.
 var bySign = func() (table [utf8.RuneSelf][]recognizer) {
 	for _, r := range ofSigns {
 		for i := range len(r.first) {
@@ -75,32 +73,30 @@ var bySign = func() (table [utf8.RuneSelf][]recognizer) {
 	return table
 }()
 
-// What regular expressions find.
+// Recognizers by regular expression.
 var (
-	// Names between doubled signs. Only [[ ]] may have more than a name between them, and __ __
-	// only capitals and names of Python: __bold__ is Markdown.
+	// doubled matches names between doubled signs. Only [[ ]] may enclose more than a name, and __ __ only capitals and names of
+	// Python: __bold__ is Markdown.
 	doubled = syntax("[<|%@#_", `\[\[[^\[\]\n]+\]\]|<<\w[\w.:-]*>>|\*\|\w[\w.:-]*\|\*|%%\w[\w.:-]*%%|@@\w[\w.:-]*@@|##\w[\w.:-]*##`+
 		`|__(?:[A-Z\d][A-Z\d.:-]*(?:_[A-Z\d.:-]+)*|all|author|call|class|del|dict|doc|enter|eq|exit|file|getattr|hash|init|iter`+
 		`|len|main|name|new|next|repr|setattr|str|version)__\b`)
-	// What ICU's messages and Python quote: '{', '{x}' and '{'x'}'.
+	// quotedBraces matches quoted braces of ICU messages and Python: '{', '{x}' and '{'x'}'.
 	quotedBraces = syntax("{}", `'(?:\{'[\pL\pN_.]+'\}|[{}][^'{}\n]*\}?)'`)
-	// Escapes of strings, commands of TeX, and what Markdown escapes: \n \" \u2026 \x41 \1
-	// \d+ \(name) \textbf{x} \[.
+	// escape matches escapes of strings and Markdown, and commands of TeX: \n \" \u2026 \x41 \1 \d+ \(name) \textbf{x} \[.
 	escape = syntax("", `\\(?:\\[nrt]|u[0-9a-fA-F]{4}|U[0-9a-fA-F]{8}|u\{[0-9a-fA-F]+\}|x[0-9a-fA-F]{2}|\([^()\s]+\)|\([^()\n]*\\\)`+
 		`|[a-zA-Z]{2,}\*?(?:\{[^{}\n]*\})+|[dwsDWSB][+*?]?|\d+|[A-Za-z]|[[:punct:]])`)
-	// FIRST_NAME in brackets, the intervals of Laravel and Symfony, times of lyrics, and what
-	// Markdown has for notes.
+	// bracketed matches FIRST_NAME in brackets, intervals of Laravel and Symfony, times of lyrics, and footnotes of Markdown.
 	bracketed = syntax(upperCase+digits+"_-*^!", `\[(?:[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+|(?:\d+|-?Inf|\*),(?:\d+|Inf|\*)|\d+:\d\d(?:[.:]\d+)?|\^[\w-]+|![A-Z]+)\](?:\(inflect: true\))?`)
-	// :smile: and :+1:
+	// shortcode: :smile: and :+1:
 	shortcode = apart(char.IsWord, syntax(upperCase+lowerCase+digits+"_+-", `:(?:[\w+-]+[A-Za-z][\w+-]*|[A-Za-z][\w+-]+|[+-]1):`), isIdentRune)
-	// :name, as Laravel and SQL have it.
+	// colonName: :name, as in Laravel and SQL.
 	colonName = apart(isWordOr(":"), syntax(upperCase+lowerCase, `:[A-Za-z][\w-]*\w`), func(r rune) bool { return char.OneOfRunes(r, ":/") })
-	// --name, --name=value and -x, as programs take them.
+	// longOption and shortOption: --name, --name=value and -x, the options of programs.
 	longOption  = apart(isWordOr("-"), syntax("-", `--[a-z][\w-]*\w(?:=[^\s"'<>()\[\]]*\w)?`), nil)
 	shortOption = apart(func(r rune) bool { return char.IsWord(r) || r == '-' || char.IsUnspaced(r) }, syntax(upperCase+lowerCase, `-[A-Za-z]\b`), nil)
 )
 
-// regularExpression is ^…$ without spaces in it.
+// regularExpression matches ^…$ without spaces.
 const regularExpression = `\^\S*[\[\](){}*+?\\|]\S*\$(?:/[a-z]*)?`
 
 const (
@@ -109,8 +105,8 @@ const (
 	digits    = "0123456789"
 )
 
-// syntax reads what a regular expression matches here, in longestName bytes. It is asked
-// only where the second byte is one of those given; "" are all.
+// syntax returns a reader for the match of a regular expression here, within longestName bytes. second, unless empty, lists the
+// possible second bytes.
 func syntax(second, expression string) func(*scanner) int {
 	form := regexp.MustCompile("^(?:" + expression + ")")
 	return func(s *scanner) int {
@@ -121,7 +117,7 @@ func syntax(second, expression string) func(*scanner) int {
 	}
 }
 
-// apart reads what stands neither behind certain characters nor before certain others.
+// apart restricts a reader: behind rejects the character before the span, before, unless nil, the character that follows it.
 func apart(behind func(rune) bool, read func(*scanner) int, before func(rune) bool) func(*scanner) int {
 	return func(s *scanner) int {
 		if behind(s.before()) {

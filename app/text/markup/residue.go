@@ -12,10 +12,9 @@ import (
 	"dragoman/app/text/char"
 )
 
-// compareResidue returns an error that wraps ErrLost where something is not in a translation as often as in
-// its source that is no language: a symbol that is no punctuation of sentences, letters alone and names
-// without a vowel that are soft spans, half of a path. It asks for what the texts are, not for what recognizers
-// found in them: what they overlook is noticed here.
+// compareResidue returns an error that wraps ErrLost if the counts of code in source and translation differ: symbols that are not
+// punctuation, single letters and names without vowels that are soft spans, halves of paths. It examines the texts themselves,
+// independently of the recognizers, and so detects spans that they missed.
 func (s Sentence) compareResidue(both *tally) error {
 	source, translation := both.source, both.translation
 	want := residueOf(source)
@@ -37,7 +36,7 @@ func (s Sentence) compareResidue(both *tally) error {
 			want[text] = countApart(source, text)
 		}
 	}
-	for _, at := range s.looks.FindAll(ratios, source) { // 1:0, and no time
+	for _, at := range s.looks.FindAll(ratios, source) { // 1:0; not a time
 		text := source[at[0]:at[1]]
 		if isTimeOfDay.MatchString(text) {
 			continue
@@ -72,8 +71,8 @@ func (s Sentence) compareResidue(both *tally) error {
 	return nil
 }
 
-// halfChanged says whether one of two words with a slash between them is as it was and the other is not, or slashes came
-// in: in he/she both change, in origin/main neither should.
+// halfChanged reports whether one of two words joined by a slash was kept and the other was not, or whether slashes were added:
+// in he/she both words change, in origin/main neither should.
 func halfChanged(text, source, translation string) bool {
 	first, second, ok := strings.Cut(text, "/")
 	if !ok || !alternative.MatchString(text) {
@@ -92,8 +91,8 @@ var (
 	isTimeOfDay = regexp.MustCompile(`^\d{1,2}(?::\d\d){1,2}$`)
 )
 
-// growsDashed says whether a translation has more numbers than the source with dashes between them, some of them from
-// there: 121-21-16 for 121-16.
+// growsDashed reports whether a translation has a longer run of numbers joined by dashes than the source, with numbers of the
+// source in it: 121-21-16 for 121-16.
 func (s Sentence) growsDashed(source, translation string) bool {
 	parts := map[string]bool{}
 	longest := 0
@@ -110,10 +109,10 @@ func (s Sentence) growsDashed(source, translation string) bool {
 	})
 }
 
-// joinedWords may become words without a slash.
+// joinedWords are words with a slash that may be translated without it.
 var joinedWords = set("and/or or/and he/she she/he his/her her/his him/her s/he und/oder et/ou y/o e/o er/sie il/elle")
 
-// residueOf counts the symbols of a text.
+// residueOf counts the symbols in a text.
 func residueOf(text string) map[string]int {
 	count := map[string]int{}
 	for _, r := range text {
@@ -127,8 +126,8 @@ func residueOf(text string) map[string]int {
 	return count
 }
 
-// isResidue says whether no sentence needs r: currencies, minus signs and percents are compared with numbers, and
-// what is counted as a sign is not counted here.
+// isResidue reports whether r is a symbol that no sentence needs. Currencies, minus signs and percents are compared with numbers,
+// signs by compareSigns; they are not residue.
 func isResidue(r rune) bool {
 	switch {
 	case r == '+':
@@ -141,8 +140,8 @@ func isResidue(r rune) bool {
 	return char.OneOfRunes(r, "‰‱•‣※‖")
 }
 
-// LosesCapitals says whether words in capitals among others, names of programs and organizations
-// mostly, are fewer in a translation: neither as they were nor in capitals.
+// LosesCapitals reports whether a translation has fewer words in capitals than a sentence in mixed case. Such words are mostly
+// names of programs and organizations.
 func (s Sentence) LosesCapitals(translation string) bool {
 	at, count := 0, 0
 	for _, span := range append(slices.Clone(s.Spans), Span{Start: len(s.Text), End: len(s.Text)}) {
@@ -154,7 +153,7 @@ func (s Sentence) LosesCapitals(translation string) bool {
 	if count == 0 || strings.IndexFunc(s.Text, unicode.IsLower) < 0 {
 		return false
 	}
-	for i, span := range s.Spans { // they may be in the translation
+	for i, span := range s.Spans { // held words may also be in the translation
 		if !span.Kind.isSoft() {
 			count += countCapitals(s.spanText(i))
 		}
@@ -162,7 +161,7 @@ func (s Sentence) LosesCapitals(translation string) bool {
 	return countCapitals(translation) < count
 }
 
-// IsCapitals says whether the sentence is one word in capitals: NULL, or EXIT.
+// IsCapitals reports whether the sentence is one word in capitals: NULL, or EXIT.
 func (s Sentence) IsCapitals() bool { return capitalForm.MatchString(s.Text) }
 
 func countCapitals(text string) int {
@@ -177,25 +176,25 @@ func countCapitals(text string) int {
 
 const removedRune = '\uFFFC'
 
-// compareNames is compareTokens and compareResidue.
+// compareNames combines compareTokens and compareResidue.
 func (s Sentence) compareNames(source, translation string) error {
 	both := tally{source: source, translation: translation, known: map[string][2]int{}}
 	return errors.Join(s.compareTokens(&both), s.compareResidue(&both))
 }
 
-// mostNames bounds the different names that are counted in a sentence and in its translation, for each is looked for in all
-// of both. A sentence that a model can take has fewer.
+// mostNames limits the number of different names counted in a sentence and its translation, as each is searched in both. A
+// sentence that fits a model has fewer.
 const mostNames = 256
 
 var errManyNames = fmt.Errorf("%w: more than %d names to compare", ErrLost, mostNames)
 
-// tally counts names in a source and in its translation, each once.
+// tally counts names in a source and its translation, and caches the counts.
 type tally struct {
 	source, translation string
 	known               map[string][2]int
 }
 
-// count says how often a name stands by itself in either. The error, of one name too many, wraps ErrLost.
+// count returns how often a name occurs by itself in each text. Above mostNames names, it fails with an error that wraps ErrLost.
 func (t *tally) count(name string) (source, translation int, err error) {
 	counts, known := t.known[name]
 	if !known && len(t.known) == mostNames {
@@ -208,7 +207,7 @@ func (t *tally) count(name string) (source, translation int, err error) {
 	return counts[0], counts[1], nil
 }
 
-// countApart counts where a name stands by itself.
+// countApart counts the occurrences of a name by itself.
 func countApart(text, name string) (count int) {
 	for range apartIn(text, name) {
 		count++
@@ -216,7 +215,7 @@ func countApart(text, name string) (count int) {
 	return count
 }
 
-// apartIn are the places of a name in a text where it stands by itself: no word goes on at its ends.
+// apartIn yields the positions at which a name occurs by itself: no word continues at either end.
 func apartIn(text, name string) iter.Seq[int] {
 	return func(yield func(start int) bool) {
 		for at := 0; ; at += len(name) {

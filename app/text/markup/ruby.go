@@ -10,14 +10,14 @@ import (
 	"dragoman/app/text/char"
 )
 
-// Readings are how words of a text are spoken, as ruby has them above or beside the words (<rt>, <rtc>, <rp>). They
-// belong to the source's words: only what those say is translated.
+// Readings are the pronunciations that ruby annotations add to words of a text (<rt>, <rtc>, <rp>). They belong to the source
+// words; only the words are translated.
 type Readings struct {
-	plain, text string              // the text without its readings, as a translation, and as it was
-	words       map[string][]string // the elements with their readings, by the word they are of
+	plain, text string              // the text without readings, in the form of a translation, and the original
+	words       map[string][]string // by word: the ruby elements with the word's readings
 }
 
-// CutReadings cuts the readings out of a text, with all that makes ruby of it.
+// CutReadings returns the sentence without ruby markup, and the readings.
 func (s Sentence) CutReadings(ctx context.Context) (cut Sentence, r Readings, err error) {
 	cut, err = s.within(ctx, len(s.Text), func(s Sentence) (cut Sentence) {
 		cut, r = s.cutReadings()
@@ -31,7 +31,7 @@ func (s Sentence) cutReadings() (Sentence, Readings) {
 		return s, Readings{}
 	}
 	r := Readings{text: s.Original()}
-	ends := map[int]int{} // the spans that close pairs
+	ends := map[int]int{} // from pairs to the spans that close them
 	for i, span := range s.Spans {
 		if span.Pair < 0 && ends[-span.Pair] == 0 {
 			ends[-span.Pair] = i
@@ -60,7 +60,7 @@ func (s Sentence) cutReadings() (Sentence, Readings) {
 
 var ruby = regexp.MustCompile(`(?i)</?(ruby|rb|rt|rtc|rp)(?:\s[^<>]*)?>`)
 
-// rubyName is the name of a tag of ruby, with a slash where it is an end; "" for others.
+// rubyName returns the name of a ruby tag, with a slash for an end tag, or "" for other tags.
 func rubyName(tag string) string {
 	m := ruby.FindStringSubmatch(tag)
 	if m == nil || m[0] != tag {
@@ -73,8 +73,8 @@ func rubyName(tag string) string {
 	return name
 }
 
-// base is what is between the spans with numbers start and end, which are around ruby, without readings, whose end
-// tags may be missing. Scripts without spaces have none where a line ends between the parts.
+// base returns the text between spans start and end, which enclose a ruby element, without its readings, whose end tags may be
+// missing. In scripts without spaces, line ends between the parts are removed.
 func (s Sentence) base(start, end int) string {
 	var parts []string
 	at, reading, container := s.Spans[start].End, false, false
@@ -108,7 +108,7 @@ func (s Sentence) base(start, end int) string {
 	return strings.Join(parts, "")
 }
 
-// Add adds the reading of a word: raw is what stands for both.
+// Add records a reading: raw is the markup of the word with its reading.
 func (r *Readings) Add(word, raw string) {
 	if r.words == nil {
 		r.words = map[string][]string{}
@@ -116,7 +116,7 @@ func (r *Readings) Add(word, raw string) {
 	r.words[word] = append(r.words[word], raw)
 }
 
-// Restore puts readings back where their words came back unchanged, and all of them where the text did.
+// Restore puts back readings of words that the translation kept, or all of them if it is the source text.
 func (r *Readings) Restore(translation string) string {
 	switch {
 	case r.words == nil:
@@ -131,8 +131,8 @@ func (r *Readings) Restore(translation string) string {
 	return out.String()
 }
 
-// Within cuts a translation at the words that came back unchanged: in their places it has what stands for them with
-// their readings, and true. used counts those that were put in.
+// Within cuts a translation at the words that it kept. It yields their markup with readings and true, and other text with false.
+// used counts the readings used.
 func (r *Readings) Within(translation string, used map[string]int) iter.Seq2[string, bool] {
 	return func(yield func(string, bool) bool) {
 		start, lastEnd := 0, strings.LastIndexByte(translation, '>')
@@ -164,7 +164,7 @@ func (r *Readings) Within(translation string, used map[string]int) iter.Seq2[str
 
 func isWordOrMark(r rune) bool { return unicode.IsLetter(r) || unicode.IsMark(r) || unicode.IsDigit(r) }
 
-// WithoutReadings is a text of a format without the readings in it.
+// WithoutReadings returns a text of a format without its readings.
 func WithoutReadings(ctx context.Context, text string, format Format) (string, error) {
 	s, err := Sentence{}.within(ctx, len(text), func(s Sentence) Sentence {
 		if !s.looks.Match(ruby, text) {

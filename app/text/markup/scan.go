@@ -10,42 +10,40 @@ import (
 	"dragoman/app/text/char"
 )
 
-// scanner goes over a text once, from left to right. At each place the recognizers
-// for the character there are asked in turn, and the first that finds something
-// makes the span.
+// scanner makes a single pass over a text, from left to right. At each position it asks the recognizers for the character there
+// in turn, and the first match becomes a span.
 //
-// What keeps this linear: a recognizer looks at a bounded number of bytes, or stops
-// at what would start it again, or finds the end it looks for with ahead, which
-// remembers where that is, so that no part of the text is searched twice.
+// To keep this linear, a recognizer examines a bounded number of bytes, or stops at a character that would start it again, or
+// searches for its end with ahead, which caches positions so that no part of the text is searched twice.
 type scanner struct {
 	text   string
 	form   Format
-	branch bool // of a message of ICU
-	loose  bool // a translation: a dash may start an option wherever it stands
+	branch bool // the text is a branch of an ICU message
+	loose  bool // the text is a translation: a dash may start an option at any position
 	looks  *char.Looks
 	pos    int
 	spans  []Span
 	ahead  map[string]int
 
-	// HTML and XML only: all tags, and the number of the next one.
+	// HTML and XML only: all tags, and the index of the next one.
 	tags    []Token
 	nextTag int
 
-	// Plain text only: what the first line says, and where the quote is that ends a line, 0 without one.
+	// Plain text only: the subtitle format, and the position of the quote that ends a line, or 0.
 	subtitles dialect
 	tail      int
 
-	positional int // whether $1 is an argument: 1, -1 where not, 0 until asked
+	positional int // whether $1 is an argument: 1 yes, -1 no, 0 not determined yet
 
-	// Until where there is known to be no host name, no path, no name of a file, and no identifier.
+	// Positions before which there is no host name, path, file name or identifier.
 	noHost, noPath, noFile, noName int
-	runEnd                         int // of the characters that a path may have
-	marksEnd                       int // of the run of *, _ or ~ that was read last
+	runEnd                         int // end of the current run of path characters
+	marksEnd                       int // end of the last run of *, _ or ~
 
-	runs   map[int]int // of backquotes: where the next of the same length starts; nil until needed
-	braced map[int]int // where the brackets { are closed that are; nil until needed
+	runs   map[int]int // from each run of backquotes to the next one of the same length; nil until needed
+	braced map[int]int // from braces to their closing braces; nil until needed
 
-	pairs  int     // numbers given to pairs
+	pairs  int     // numbers assigned to pairs
 	opened waiting // tags
 	marks  waiting // of Markdown
 }
@@ -74,7 +72,7 @@ func (s *scanner) run() []Span {
 		}
 		s.skip()
 	}
-	// Marks that still wait for their end are signs.
+	// Marks without a partner are signs.
 	for _, mark := range s.marks.list {
 		s.drop(mark.span)
 	}
@@ -82,14 +80,13 @@ func (s *scanner) run() []Span {
 	return s.spans
 }
 
-// add makes a span of the next n bytes and goes behind it.
+// add adds a span of the next n bytes and moves behind it.
 func (s *scanner) add(kind Kind, n, pair int) {
 	s.spans = append(s.spans, Span{Start: s.pos, End: s.pos + n, Kind: kind, Pair: pair})
 	s.pos += n
 }
 
-// hasTag says whether a tag of HTML or XML starts in the next n bytes: tags are spans by
-// themselves.
+// hasTag reports whether an HTML or XML tag starts in the next n bytes: tags are spans of their own.
 func (s *scanner) hasTag(n int) bool {
 	next := s.nextTag
 	for next < len(s.tags) && (s.tags[next].Kind == html.TextToken || s.tags[next].Start < s.pos) {
@@ -99,13 +96,12 @@ func (s *scanner) hasTag(n int) bool {
 	return next < len(s.tags) && s.tags[next].Start < s.pos+n
 }
 
-// drop makes a sign of a mark of Markdown that turned out to be none.
+// drop turns a Markdown span without a partner into a sign.
 func (s *scanner) drop(span int) {
 	s.spans[span].Kind, s.spans[span].Pair = Sign, 0
 }
 
-// match returns the kind and the length in bytes of the span that starts here, or
-// 0 where none does.
+// match returns the kind and length in bytes of the span that starts here, or length 0.
 func (s *scanner) match() (kind Kind, n int) {
 	c := s.text[s.pos]
 	if c >= utf8.RuneSelf {
@@ -117,7 +113,7 @@ func (s *scanner) match() (kind Kind, n int) {
 	return s.first(bySign[c])
 }
 
-// first asks recognizers in turn.
+// first returns the first match of a list of recognizers.
 func (s *scanner) first(list []recognizer) (Kind, int) {
 	for _, r := range list {
 		if n := r.read(s); n > 0 {
@@ -127,7 +123,7 @@ func (s *scanner) first(list []recognizer) (Kind, int) {
 	return 0, 0
 }
 
-// matchWide is match for a character outside of ASCII.
+// matchWide is match for characters outside ASCII.
 func (s *scanner) matchWide() (Kind, int) {
 	r, _ := char.Decode(s.text, s.pos)
 	switch {
@@ -146,7 +142,7 @@ func (s *scanner) matchWide() (Kind, int) {
 	return Emoji, s.emoji()
 }
 
-// matchWord is match for a letter or digit, which starts a word.
+// matchWord is match for letters and digits.
 func (s *scanner) matchWord() (Kind, int) {
 	if kind, n := s.first(ofWords[:]); n > 0 {
 		return kind, n
@@ -157,8 +153,7 @@ func (s *scanner) matchWord() (Kind, int) {
 	return 0, 0
 }
 
-// skip goes behind the letters that start here, or else one character. It stops
-// at a digit, which may start a number.
+// skip moves behind the letters that start here, or behind one other character. It stops at a digit, which may start a number.
 func (s *scanner) skip() {
 	r, n := char.Decode(s.text, s.pos)
 	s.pos += n
@@ -167,8 +162,7 @@ func (s *scanner) skip() {
 	}
 }
 
-// find returns where what stands first at or after from, or -1 where it does not.
-// For each text to look for, from must not get smaller from call to call.
+// find returns the first position of what at or after from, or -1. For each what, from must not decrease from call to call.
 func (s *scanner) find(what string, from int) int {
 	if at, known := s.ahead[what]; known && (at < 0 || at >= from) {
 		return at
@@ -183,8 +177,8 @@ func (s *scanner) find(what string, from int) int {
 	return at
 }
 
-// closed returns the length of the span that starts here and ends with the first
-// end behind its opening bytes; 0 where that is more than limit bytes.
+// closed returns the length of the span that starts here with opening bytes and ends with the first end behind them, or 0 if it
+// exceeds limit bytes.
 func (s *scanner) closed(opening int, end string, limit int) int {
 	at := s.find(end, s.pos+opening)
 	if at < 0 || at-s.pos > limit {
@@ -193,7 +187,7 @@ func (s *scanner) closed(opening int, end string, limit int) int {
 	return at + len(end) - s.pos
 }
 
-// lengthOf is that of what a regular expression has found at the start of a text.
+// lengthOf returns the end of a regular expression's match, or 0.
 func lengthOf(found []int) int {
 	if found == nil {
 		return 0
@@ -201,13 +195,13 @@ func lengthOf(found []int) int {
 	return found[1]
 }
 
-// before is the character before here, a space at the start of the text.
+// before returns the character before the position, or a space at the start of the text.
 func (s *scanner) before() rune { return char.Last(s.text[:s.pos]) }
 
-// at returns the byte n bytes from here, 0 behind the end.
+// at returns the byte n bytes ahead, or 0 behind the end.
 func (s *scanner) at(n int) byte { return s.byte(s.pos + n) }
 
-// byte returns the byte at i, 0 behind the end.
+// byte returns the byte at i, or 0 behind the end.
 func (s *scanner) byte(i int) byte {
 	if i < len(s.text) {
 		return s.text[i]
@@ -215,7 +209,7 @@ func (s *scanner) byte(i int) byte {
 	return 0
 }
 
-// rest returns the next bytes, limit at most.
+// rest returns the next bytes, at most limit.
 func (s *scanner) rest(limit int) string {
 	return s.text[s.pos:min(len(s.text), s.pos+limit)]
 }

@@ -9,29 +9,29 @@ import (
 	"dragoman/app/text/char"
 )
 
-// signs are the characters that are rare in prose and mean something elsewhere.
-// Percent and dollar signs are missing: languages have words for them.
+// signs are characters that are rare in prose and have a meaning elsewhere. Percent and dollar signs are not among them:
+// languages have words for them.
 const signs = "{}[]<>|\\^~=*_#&@`"
 
-// operators start with a character that is no such sign.
+// operators are counted, too; they start with a character that is not in signs.
 var operators = [...]string{"-->", "->", "!==", "!=", ":=", "+=", "'''''", "'''", "''"}
 
-// wordInBrackets is a word such as [name].
+// wordInBrackets matches a word in brackets: [name].
 const wordInBrackets = `\[[A-Za-z][\w-]+\]`
 
 var (
 	wordInBracketsHere = regexp.MustCompile(`^` + wordInBrackets)
-	// countedNames are what compareSigns counts beside signs: arrows and other symbols too,
-	// which prose has here and there and models drop.
+	// countedNames matches the names that compareSigns counts beside signs, and symbols such as arrows, which occur in prose and
+	// which models drop.
 	countedNames = regexp.MustCompile(wordInBrackets + `|[←-⇿©®™§¶†‡]`)
 )
 
-// isSymbol says whether r is one of the symbols among them.
+// isSymbol reports whether r is a symbol of countedNames.
 func isSymbol(r rune) bool {
 	return r >= '←' && r <= '⇿' || char.OneOfRunes(r, "©®™§¶†‡")
 }
 
-// bracketedWord returns the length of a word in brackets, such as [name], that is no link.
+// bracketedWord returns the length of the word in brackets here, such as [name], unless it is a link.
 func (s *scanner) bracketedWord() int {
 	if !char.IsASCIILetter(s.at(1)) {
 		return 0
@@ -44,8 +44,8 @@ func (s *scanner) bracketedWord() int {
 
 func isIdentRune(r rune) bool { return r < 0x80 && char.IsIdent(byte(r)) }
 
-// isName says whether what countedNames finds is one where it stands: no part of a link or
-// of a word that has other letters than ASCII.
+// isName reports whether a match of countedNames is a name at its position: not part of a link or of a word with letters outside
+// ASCII.
 func isName(text string, start, end int) bool {
 	switch name := text[start:end]; {
 	case name == "" || name == "[sic]":
@@ -59,8 +59,7 @@ func isName(text string, start, end int) bool {
 	return true
 }
 
-// sign returns the length of a run of signs, or of an operator. A sign before a digit,
-// as in "#1", is part of the number.
+// sign returns the length of the run of signs or the operator here. A sign before a digit, as in "#1", is part of the number.
 func (s *scanner) sign() int {
 	if !char.OneOf(s.at(0), signs) {
 		rest := s.rest(len("-->"))
@@ -81,18 +80,16 @@ func (s *scanner) sign() int {
 	return n
 }
 
-// isNumberSign says whether the sign n bytes from here is that of a number.
+// isNumberSign reports whether the sign n bytes ahead belongs to a number.
 func (s *scanner) isNumberSign(n int) bool {
 	return s.at(n) == '#' && char.IsASCIIDigit(s.at(n+1))
 }
 
-// starts says whether the sign n bytes from here may start something else. What
-// stands before here does not.
+// starts reports whether the sign n bytes ahead may start a span of another kind, given that no sign before it does.
 func (s *scanner) starts(n int) bool { return char.OneOf(s.at(n), "{[<\\`&*_~@#^]") }
 
-// compareSigns returns an error that wraps ErrLost where a translation has not as many
-// of each sign and name of a program as its source; and of quotes, where they end what is
-// translated.
+// compareSigns returns an error that wraps ErrLost if the counts of a sign or name of a program differ between source and
+// translation, or the counts of quotes if they delimit the translated text.
 func (s Sentence) compareSigns(source, translation string) error {
 	if s.isQuoted() && strings.Count(source, `"`) != strings.Count(translation, `"`) {
 		return fmt.Errorf("%w: a quote came in or is missing", ErrLost)
@@ -121,7 +118,7 @@ func (s Sentence) compareSigns(source, translation string) error {
 	return nil
 }
 
-// isQuoted says whether the end of a line of a file of messages is in the sentence.
+// isQuoted reports whether the sentence contains the closing quote of a line in a message file.
 func (s Sentence) isQuoted() bool {
 	return slices.ContainsFunc(s.Spans, func(span Span) bool { return span.Kind == Code && s.Text[span.Start] == '"' })
 }

@@ -8,9 +8,9 @@ import (
 	"dragoman/app/text/char"
 )
 
-// Spaced is a translation of the sentence with a space at each tag, or mark of Markdown, that stands between two words in
-// it and at no such place in the sentence: a language without spaces has none to leave there. So it is with a mark between
-// a sign and a letter, where Markdown would not know it.
+// Spaced returns a translation with a space added at each tag or Markdown mark between two words, unless the sentence has the
+// same tags between words: a source language without spaces has none to copy. It also adds a space at a mark between a sign and a
+// letter, where Markdown would not recognize it.
 func (s Sentence) Spaced(ctx context.Context, translation string) (string, error) {
 	return s.checked(ctx, translation, func(s Sentence) (string, error) { return s.spaced(translation), nil })
 }
@@ -31,7 +31,7 @@ func (s Sentence) spaced(translation string) string {
 		if known[translation[t.Spans[first].Start:t.Spans[last].End]] {
 			continue
 		}
-		for first <= last && t.Spans[first].Pair <= 0 { // behind those that close
+		for first <= last && t.Spans[first].Pair <= 0 { // skip closing tags
 			first++
 		}
 		end := t.Spans[last].End
@@ -44,7 +44,7 @@ func (s Sentence) spaced(translation string) string {
 	return out.String() + translation[at:]
 }
 
-// betweenWords are the first and the last of each run of tags and marks that has a word right before and behind it.
+// betweenWords returns the first and last span of each run of tags and marks with words right before and behind it.
 func (s Sentence) betweenWords() (list [][2]int) {
 	for i := 0; i < len(s.Spans); i++ {
 		s.looks.Past(1)
@@ -65,7 +65,8 @@ func (s Sentence) betweenWords() (list [][2]int) {
 	return list
 }
 
-// isUnmarked says whether Markdown takes a mark between two characters, which opens or closes, for a sign.
+// isUnmarked reports whether Markdown reads a mark between these characters as a sign. opens tells whether the mark opens
+// emphasis.
 func isUnmarked(before, next rune, opens bool) bool {
 	if opens {
 		return char.IsLetterOrDigit(before) && isMarkdownSign(next)
@@ -75,7 +76,7 @@ func isUnmarked(before, next rune, opens bool) bool {
 
 func isMarkdownSign(r rune) bool { return unicode.IsPunct(r) || unicode.IsSymbol(r) }
 
-// isBare says whether a span shows nothing by itself.
+// isBare reports whether a span shows nothing by itself.
 func (s Sentence) isBare(i int) bool {
 	return isTagKind(s.Spans[i].Kind) && s.Spans[i].Pair != 0 || s.isPoint(i)
 }

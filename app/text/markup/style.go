@@ -9,20 +9,19 @@ import (
 	"dragoman/app/text/char"
 )
 
-// style is how markers are written: the number of a group between two signs.
+// style defines the form of markers: the number of a group between two signs.
 type style struct {
 	open, close string
-	// written is the marker in all the forms in which models write it: with up to two
-	// spaces in it, full-width, in other brackets, in another case, with other digits.
+	// written matches the marker in all forms that models produce: with up to two spaces, full-width, in other brackets, in
+	// another case, with other digits.
 	written *regexp.Regexp
 }
 
-// styles are the ones that Mask knows, in the order in which they are to be tried. They
-// differ in kind, so that a model which drops one may copy the next.
+// styles are the styles of Mask, in the order in which to try them. They differ in kind, so that a model that drops one may copy
+// the next.
 //
-// The bundled model has learned to copy these four (scripts/training/things.py); how often
-// it does is in docs/benchmarks.md. The order is a guess about models that learned from web
-// pages, which have footnotes and product codes in them.
+// The bundled model was trained to copy these four (scripts/training/things.py); docs/benchmarks.md has the success rates. The
+// order is a guess about models trained on web pages, which contain footnotes and product codes.
 var styles = [...]style{
 	{"[", "]", markerForm(`[\[［⟦【〔〚「]_(\p{Nd}+)_[\]］⟧】〕〛」]`)},
 	{"XA", "", markerForm(`[XxＸｘ]_[AaＡａ]_(\p{Nd}+)`)},
@@ -30,26 +29,26 @@ var styles = [...]style{
 	{"#", "", markerForm(`[#＃]_(\p{Nd}+)`)},
 }
 
-// markerForm compiles a form in which _ stands for two spaces at most.
+// markerForm compiles a form in which _ stands for at most two spaces.
 func markerForm(form string) *regexp.Regexp {
 	return regexp.MustCompile(strings.ReplaceAll(form, "_", `[\t\p{Zs}]{0,2}`))
 }
 
-// Styles is the number of styles that [Sentence.Mask] knows.
+// Styles is the number of styles of [Sentence.Mask].
 const Styles = len(styles)
 
 func (s style) marker(number int) string { return s.open + strconv.Itoa(number) + s.close }
 
-// mark is a marker in a text.
+// mark is a marker found in a text.
 type mark struct {
 	start, end int
-	number     int // 0 where Mask makes no such marker
+	number     int // 0 for a number that Mask does not assign
 }
 
-// longestNumber is the most digits that a marker has.
+// longestNumber is the maximum number of digits of a marker.
 const longestNumber = 7
 
-// find returns the markers of a text, in order.
+// find returns the markers in a text, in order.
 func (s style) find(looks *char.Looks, text string) []mark {
 	if !strings.ContainsFunc(text, unicode.IsDigit) {
 		return nil
@@ -71,8 +70,7 @@ func (s style) find(looks *char.Looks, text string) []mark {
 	return marks
 }
 
-// residue counts the signs of markers in a text without markers. Those of letters
-// count where they are a word.
+// residue counts the signs of markers in a text without markers. Letters count only as whole words.
 func (s style) residue(text string) int {
 	text = strings.Map(halfWidth, text)
 	count := 0

@@ -11,18 +11,18 @@ import (
 	"dragoman/app/text/char"
 )
 
-// longestTag is the most bytes of a tag in plain text. In HTML there is no limit.
+// longestTag is the maximum length in bytes of a tag in plain text. In HTML there is no limit.
 const longestTag = 4096
 
-// tag is what a < starts.
+// tag is a tag, or another span that starts with <.
 type tag struct {
 	kind Kind
-	size int    // bytes, of the whole element where its text is not to be translated
-	name string // in lower case; "" for comments and other ends of no pair
+	size int    // in bytes; of the whole element if its content is not translated
+	name string // in lower case; "" for comments and other tags that are not in pairs
 	end  bool   // </name>
 }
 
-// tag makes a span of the tag that starts here.
+// tag adds a span for the tag that starts here, and reports whether there is one.
 func (s *scanner) tag() bool {
 	if s.text[s.pos] != '<' {
 		return false
@@ -39,14 +39,13 @@ func (s *scanner) tag() bool {
 	return true
 }
 
-// pairTag returns the number of the pair that the next span is an end of. A tag
-// without its other end has a number of its own.
+// pairTag returns the pair number of the next span. A tag without a partner has a number of its own.
 func (s *scanner) pairTag(t tag) int {
 	if t.name == "" || voidElements[t.name] && s.form != XML {
 		return 0
 	}
 	if t.end {
-		// What was opened since then and not closed stays without an end.
+		// Tags opened since then and not closed have no partner.
 		if span, ok := s.opened.close(t.name, func(int) {}); ok {
 			return -s.spans[span].Pair
 		}
@@ -59,7 +58,7 @@ func (s *scanner) pairTag(t tag) int {
 	return s.pairs
 }
 
-// waiting are the spans that wait for the other end of their pair, in order.
+// waiting are spans that wait for their partner, in order.
 type waiting struct {
 	list  []opening
 	count map[string]int // by name
@@ -78,8 +77,8 @@ func (w *waiting) add(name string, span int) {
 	w.count[name]++
 }
 
-// close takes the last span of a name, and those behind it, which it calls skip with. It
-// returns false where no span has that name.
+// close removes and returns the last span of that name, and calls skip for each span behind it. ok is false if there is none of
+// that name.
 func (w *waiting) close(name string, skip func(span int)) (span int, ok bool) {
 	if w.count[name] == 0 {
 		return 0, false
@@ -98,14 +97,14 @@ func (w *waiting) close(name string, skip func(span int)) (span int, ok bool) {
 // voidElements have no end tag.
 var voidElements = set(`area base br col embed hr img input link meta param source track wbr`)
 
-// opaqueElements have text that is not to be translated.
+// opaqueElements are elements whose content is not translated.
 var opaqueElements = set(`code kbd samp var tt pre script style textarea svg math template
 	xmp plaintext noembed noframes noscript iframe object canvas`)
 
-// set makes a table of words.
+// set returns the set of words in a text.
 func set(words string) map[string]bool { return setOf(strings.Fields(words)) }
 
-// htmlTag reads a tag of HTML, as the tokenizer saw it.
+// htmlTag reads the tag here from the tokens of HTML or XML.
 func (s *scanner) htmlTag() tag {
 	for s.nextTag < len(s.tags) && s.tags[s.nextTag].Start < s.pos {
 		s.nextTag++
@@ -118,13 +117,12 @@ func (s *scanner) htmlTag() tag {
 		return tag{kind: Code, size: s.tags[t.Partner].End - t.Start}
 	}
 	if t.Kind == html.SelfClosingTagToken {
-		t.Name = "" // it is no end of a pair
+		t.Name = "" // a tag closed in itself is not in a pair
 	}
 	return tag{kind: Tag, size: t.End - t.Start, name: t.Name, end: t.Kind == html.EndTagToken}
 }
 
-// textTag reads a tag in plain text. It has to look like one: "a <b and c> d" is
-// none, "<b class=x>" is.
+// textTag reads a tag in plain text. It must look like one: "<b class=x>" does, "a <b and c> d" does not.
 func (s *scanner) textTag() tag {
 	for _, section := range sections {
 		if strings.HasPrefix(s.text[s.pos:], section.open) && (len(section.open) > 2 || char.IsASCIILetter(s.at(2))) {
@@ -150,8 +148,8 @@ func (s *scanner) textTag() tag {
 	return s.elementTag()
 }
 
-// sections are what is no element, with the most bytes that each has. Behind two signs a
-// letter has to follow.
+// sections are markup other than elements, with their maximum lengths in bytes. A letter must follow an opening of two
+// characters.
 var sections = [...]struct {
 	open, close string
 	limit       int
@@ -162,13 +160,13 @@ var sections = [...]struct {
 	{"<?", "?>", longestTag},
 }
 
-// angled are the times of subtitles and lyrics, and names of headers of C.
+// angled matches times of subtitles and lyrics, and names of C headers.
 var angled = regexp.MustCompile(`^<(?:(?:\d+:)?\d\d:\d\d(?:[.,]\d+)?|[\w/]+\.h(?:pp)?)>`)
 
-// cueTag is the start of a part of a cue of WebVTT: <v Mary>, <c.yellow>.
+// cueTag matches the start tag of a span in a WebVTT cue: <v Mary>, <c.yellow>.
 var cueTag = regexp.MustCompile(`^<(v|c|lang|b|i|u|ruby|rt)(?:\.[\w.-]+)?(?:[ \t][^<>\n]*)?>`)
 
-// elementTag reads the tag of an element in plain text.
+// elementTag reads an element's tag in plain text.
 func (s *scanner) elementTag() tag {
 	if end := s.find(">", s.pos); end < 0 || end-s.pos > longestTag {
 		return tag{}
@@ -215,8 +213,8 @@ func (s *scanner) elementTag() tag {
 	return t
 }
 
-// The parts of a tag. Names of elements may be numbers: <0>…</0> is how some libraries
-// mark the parts of a message. They may have a value: <color=red>, of rich text in games.
+// Parts of a tag. Element names may be numbers: some libraries mark parts of a message as <0>…</0>. They may have a value:
+// <color=red>, in rich text of games.
 var (
 	elementName = regexp.MustCompile(`^(?:[A-Za-z][\w:.-]*|\d+)`)
 	valueHere   = regexp.MustCompile(`^` + attributeValue)
@@ -230,7 +228,7 @@ func (s *scanner) autolink() int {
 	if !char.IsASCIILetter(s.at(1)) && !char.IsASCIIDigit(s.at(1)) {
 		return 0
 	}
-	inner := *s // asked one byte further on, without changing what is remembered here
+	inner := *s // a copy one byte ahead leaves the caches of s unchanged
 	inner.pos++
 	n := inner.url()
 	if n == 0 {
@@ -245,13 +243,13 @@ func (s *scanner) autolink() int {
 	return 1 + n + 1
 }
 
-// booleanAttributes are the ones that need no value.
+// booleanAttributes are attributes without a value.
 var booleanAttributes = set(`allowfullscreen async autofocus autoplay checked controls default defer
 	disabled download formnovalidate hidden inert ismap itemscope loop multiple muted nomodule
 	noshade novalidate nowrap open playsinline readonly required reversed selected`)
 
-// entity returns the length of &amp; and other references to characters, and of a whole
-// tag or reference that is written with them: &lt;b&gt;, &amp;nbsp;.
+// entity returns the length of &amp; or another character reference, or of a whole escaped tag or reference: &lt;b&gt;,
+// &amp;nbsp;.
 func (s *scanner) entity() int {
 	const longest = len("&CounterClockwiseContourIntegral;")
 	rest := s.rest(longest)
@@ -273,15 +271,14 @@ func (s *scanner) entity() int {
 			return 0
 		}
 	}
-	// "&copyx;" starts with one that needs no semicolon, and goes on with text. In XML,
-	// a document may define its own.
+	// "&copyx;" is a reference that needs no semicolon, followed by text. An XML document may define its own references.
 	if plain := html.UnescapeString(reference); s.form != XML && (plain == reference || utf8.RuneCountInString(plain) > 2) {
 		return 0
 	}
 	return len(reference)
 }
 
-// What documents about HTML write.
+// Escaped markup in documents about HTML.
 var (
 	escapedReference = regexp.MustCompile(`^&amp;#?\w+;`)
 	escapedTag       = regexp.MustCompile(`^&lt;(?:/?[A-Za-z][\w:.-]*(?:\s+[\w:.-]+=(?:"[^"<>&]*"|'[^'<>&]*'|&quot;[^"<>&]*&quot;))*\s*/?|!--[^<>&]*--)(?:&gt;|>)`)

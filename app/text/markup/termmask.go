@@ -2,7 +2,7 @@ package markup
 
 import "dragoman/app/text/char"
 
-// restWithoutTerms is rest without the terms that are left to the model either.
+// restWithoutTerms returns rest, also without the terms left to the model.
 func (m Masked) restWithoutTerms() string {
 	var marks []mark
 	group := 0
@@ -21,8 +21,8 @@ func (m Masked) restWithoutTerms() string {
 	return cutOut(m.sentence.Text[m.from:m.to], marks)
 }
 
-// written is the group with the sides that it has in a translation: white space beside a term
-// goes where the term becomes one of a script without spaces.
+// written returns the group with its sides in a translation: white space beside a term is removed if its target is in a script
+// without spaces.
 func (g group) written(s Sentence) group {
 	if term := s.Spans[g.first].Term; term != nil && g.before == spaced && char.IsUnspaced(char.First(term.Target)) {
 		g.before = touching
@@ -33,8 +33,7 @@ func (g group) written(s Sentence) group {
 	return g
 }
 
-// withoutTerms cuts the terms out of a part of a translation, at most as often as they are among
-// the sentence's spans that are not masked.
+// withoutTerms removes the targets of unmasked terms from part of a translation, each at most as often as in the sentence.
 func (s Sentence) withoutTerms(translation string) string {
 	var soft Sentence
 	for _, span := range s.Spans {

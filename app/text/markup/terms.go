@@ -14,31 +14,30 @@ import (
 	"dragoman/app/text/char"
 )
 
-// Term is a term of a text and what it becomes in a translation.
+// Term is a term of a text and its translation.
 type Term struct {
 	Source string
-	Target string // as Source for one that stays as it is
+	Target string // equal to Source if the term is not translated
 }
 
-// Terms are terms to look for in texts. They do not change, and are safe for concurrent use.
+// Terms is a set of terms to find in texts. It is immutable and safe for concurrent use.
 //
-// A term is found where its characters are, in any form that Unicode holds equal (NFC), with any
-// white space between its words. One without capitals is found in any case, others as they are
-// written. At an end that is a letter or digit of a script with spaces between its words, no
-// other one may follow: "cat" is not in "category", but 猫 is in 子猫. Where terms overlap, the
-// one counts that begins first, and of those the longest.
+// A term matches its characters in any equivalent Unicode form (NFC), with any white space between its words. A term without
+// capitals matches in any case, other terms only as written. At an end that is a letter or digit of a script with spaces, no
+// further letter or digit may follow: "cat" is not in "category", but 猫 is in 子猫. Of overlapping matches the first wins, and
+// among those with the same start the longest.
 type Terms struct {
 	exact, lower []entry // sorted by key; lower has the terms without capitals
 }
 
-// entry is a term under the form that it is looked for in.
+// entry is a term with the folded form by which it is found.
 type entry struct {
 	key  string
 	term *Term
 }
 
-// NewTerms makes terms of a list. Of two with the same source the first one counts, and those
-// without any character are left out.
+// NewTerms returns the set of a list of terms. Of terms with equal sources the first wins; terms without any character are left
+// out.
 func NewTerms(list []Term) *Terms {
 	t := new(Terms)
 	for i := range list {
@@ -61,13 +60,13 @@ func sorted(list []entry) []entry {
 	return slices.CompactFunc(list, func(a, b entry) bool { return a.key == b.key })
 }
 
-// termMatch is a place of a term in a text.
+// termMatch is an occurrence of a term in a text.
 type termMatch struct {
 	start, end int // in bytes of the text
 	term       *Term
 }
 
-// find returns the places of the terms in a text, in order and not overlapping.
+// find returns the matches in a text, in order and without overlaps.
 func (t *Terms) find(looks *char.Looks, text string) []termMatch {
 	matches := findIn(looks, t.exact, text, false)
 	matches = append(matches, findIn(looks, t.lower, text, true)...)
@@ -83,7 +82,7 @@ func (t *Terms) find(looks *char.Looks, text string) []termMatch {
 	return kept
 }
 
-// findIn returns the longest match at each place of a text where there is one.
+// findIn returns the longest match at each position of a text.
 func findIn(looks *char.Looks, list []entry, text string, lower bool) (matches []termMatch) {
 	if len(list) == 0 {
 		return nil
@@ -101,15 +100,15 @@ func findIn(looks *char.Looks, list []entry, text string, lower bool) (matches [
 	return matches
 }
 
-// folded is a text in the form that terms are looked for in.
+// folded is a text in the form in which terms are compared.
 type folded struct {
 	text []byte
-	// at are the bytes of the original that the characters begin at, and at last its length; -1
-	// inside of characters. nil: they are the same.
+	// at maps each byte of text to the start of its character in the original, or -1 inside characters; its last element is the
+	// length of the original. If at is nil, the positions are equal.
 	at []int
 }
 
-// original is the byte of the original for one of the text; -1 inside of a character.
+// original returns the position in the original of byte at, or -1 inside a character.
 func (f folded) original(at int) int {
 	if f.at == nil {
 		return at
@@ -117,7 +116,7 @@ func (f folded) original(at int) int {
 	return f.at[at]
 }
 
-// newFolded makes NFC of a text, with one space for white space, in lower case if asked to.
+// newFolded converts a text to NFC, with single spaces for white space, and to lower case if lower is set.
 func newFolded(looks *char.Looks, text string, lower bool) folded {
 	if isPlain(text) {
 		f := folded{text: []byte(text)}
@@ -153,7 +152,7 @@ func newFolded(looks *char.Looks, text string, lower bool) folded {
 	return f
 }
 
-// isPlain says whether a text is ASCII without white space but single spaces.
+// isPlain reports whether a text is ASCII whose only white space is single spaces.
 func isPlain(text string) bool {
 	for i := range len(text) {
 		if c := text[i]; c < ' ' || c >= utf8.RuneSelf || c == ' ' && i > 0 && text[i-1] == ' ' {
@@ -163,17 +162,16 @@ func isPlain(text string) bool {
 	return true
 }
 
-// isBoundary says whether no word goes on at a byte.
+// isBoundary reports whether no word continues across byte at.
 func (f folded) isBoundary(at int) bool {
 	before, _ := utf8.DecodeLastRune(f.text[:at])
 	behind, _ := utf8.DecodeRune(f.text[at:])
 	return at == 0 || at == len(f.text) || !char.IsWord(before) || !char.IsWord(behind)
 }
 
-// longest returns the longest entry of a sorted list that is in the text at a byte, and where
-// it ends; nil without one. It narrows the list down to those that begin as the text does: first
-// by what all of them have in common, which the first and the last one tell, then by the next
-// byte. So it looks at each byte of the longest term about once.
+// longest returns the longest entry of a sorted list that matches at a byte, and its end, or nil. It narrows the list to the
+// entries with the prefix of the text: first by the common prefix of all entries, known from the first and last one, then by the
+// next byte. It thereby examines each byte of the longest term about once.
 func (f folded) longest(list []entry, at int) (found *entry, end int) {
 	for depth := 0; len(list) > 0; {
 		first, last := list[0].key, list[len(list)-1].key
@@ -183,7 +181,7 @@ func (f folded) longest(list []entry, at int) (found *entry, end int) {
 		}
 		depth += n
 		here := at + depth
-		if len(first) == depth { // the shortest of those that begin alike comes first
+		if len(first) == depth { // the shortest of the entries with this prefix comes first
 			if f.original(here) >= 0 && f.isBoundary(here) {
 				found, end = &list[0], here
 			}
@@ -200,7 +198,7 @@ func (f folded) longest(list []entry, at int) (found *entry, end int) {
 	return found, end
 }
 
-// commonPrefix is how many bytes two texts begin with that are the same.
+// commonPrefix returns the length of the common prefix of a and b.
 func commonPrefix(a, b string) int {
 	n := 0
 	for n < len(a) && n < len(b) && a[n] == b[n] {

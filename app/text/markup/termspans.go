@@ -10,9 +10,8 @@ import (
 	"dragoman/app/text/char"
 )
 
-// WithTerms returns the sentence with the terms in it as spans of the kind Term. A term in a span
-// such as a tag, a URL or code is left alone, and so is one that is cut by the end of a span.
-// What is kept of a term, such as a number, is kept with it.
+// WithTerms returns the sentence with its terms as spans of kind TermKind. It leaves out terms inside spans such as tags, URLs or
+// code, and terms cut by the end of a span. A span inside a term, such as a number, becomes part of it.
 func (s Sentence) WithTerms(ctx context.Context, terms *Terms) (Sentence, error) {
 	return s.within(ctx, len(s.Text), func(s Sentence) Sentence { return s.withTerms(terms) })
 }
@@ -45,7 +44,7 @@ func (s Sentence) withTerms(terms *Terms) Sentence {
 	return s
 }
 
-// isPartOf says whether a span may become a part of a term.
+// isPartOf reports whether a span may become part of the term.
 func (span Span) isPartOf(m termMatch) bool {
 	switch span.Kind {
 	case Tag, Entity, Markdown, Placeholder, Emoji:
@@ -54,13 +53,12 @@ func (span Span) isPartOf(m termMatch) bool {
 	return span.Pair == 0 && span.Start >= m.start && span.End <= m.end
 }
 
-// HasTerms says whether there are terms in the sentence.
+// HasTerms reports whether the sentence has terms.
 func (s Sentence) HasTerms() bool {
 	return slices.ContainsFunc(s.Spans, func(span Span) bool { return span.Term != nil })
 }
 
-// InPlace returns the sentence with each term's target in the place of the term. Models tend to
-// copy words of the language that they write.
+// InPlace returns the sentence with each term replaced by its target. Models tend to copy words of the target language.
 func (s Sentence) InPlace() Sentence {
 	var out lettered
 	placed, at, letter := s, 0, s.firstLetter()
@@ -81,7 +79,7 @@ func (s Sentence) InPlace() Sentence {
 	return placed
 }
 
-// Protected returns the sentence with its terms as spans that are masked, as tags are.
+// Protected returns the sentence with its terms as spans that are masked, like tags.
 func (s Sentence) Protected() Sentence {
 	s.Spans = slices.Clone(s.Spans)
 	for i := range s.Spans {
@@ -92,10 +90,10 @@ func (s Sentence) Protected() Sentence {
 	return s
 }
 
-// TermForm is how what a term becomes is written at the start of a translation, and elsewhere.
+// TermForm holds the target of a term as written at the start of a translation, and elsewhere.
 type TermForm struct{ First, Inside string }
 
-// TermForms returns those of the terms that are not masked, in their order.
+// TermForms returns the forms of the terms that are not masked, in order.
 func (s Sentence) TermForms() []TermForm {
 	var list []TermForm
 	letter := s.firstLetter()
@@ -107,8 +105,7 @@ func (s Sentence) TermForms() []TermForm {
 	return list
 }
 
-// Terms counts a translation's terms: how many of those of the sentence it lacks, and how many
-// it has more often than the sentence.
+// Terms counts the terms that a translation lacks, and those that it has more often than the sentence.
 func (s Sentence) Terms(ctx context.Context, translation string) (missing, extra int, err error) {
 	_, err = s.within(ctx, len(s.Text)+len(translation), func(s Sentence) Sentence {
 		targets, want := s.targets(s.format.Escape)
@@ -123,8 +120,7 @@ func (s Sentence) Terms(ctx context.Context, translation string) (missing, extra
 	return missing, extra, err
 }
 
-// Kept returns a translation of the sentence, as [Sentence.Translated] does, in which what terms
-// have become is to stay as it is.
+// Kept returns a translation of the sentence like [Sentence.Translated], with spans for the targets of its terms.
 func (s Sentence) Kept(ctx context.Context, translation string) (Sentence, error) {
 	return s.within(ctx, len(s.Text)+len(translation), func(s Sentence) Sentence {
 		t := s.translated(translation).in(s.to)
@@ -136,7 +132,7 @@ func (s Sentence) Kept(ctx context.Context, translation string) (Sentence, error
 	})
 }
 
-// targets are what the terms become, each in the form that write gives it, and how often.
+// targets returns the targets of the sentence's terms in the form that write gives them, and the count of each.
 func (s Sentence) targets(write func(string) string) (targets *Terms, count map[string]int) {
 	var list []Term
 	count = make(map[string]int)
@@ -154,9 +150,9 @@ func (s Sentence) targets(write func(string) string) (targets *Terms, count map[
 	return NewTerms(list), count
 }
 
-// target is what the term of span i becomes, at the start of a text or elsewhere. Where the text
-// has a capital that the term has not, the target gets one, too; at the start of a sentence that
-// begins without a small letter it gets one in any case. letter is what firstLetter says.
+// target returns the target of the term of span i, at the start of a text or elsewhere. If the text has a capital that the term
+// has not, the target gets one, too. At the start of a translation the target gets one unless the sentence begins with a small
+// letter. letter is the result of firstLetter.
 func (s Sentence) target(i int, atStart bool, letter int) string {
 	span := s.Spans[i]
 	term := span.Term
@@ -172,7 +168,7 @@ func (s Sentence) target(i int, atStart bool, letter int) string {
 	return string(unicode.ToTitle(written)) + term.Target[size:]
 }
 
-// firstLetter is the byte of the first letter of the text, its length without any.
+// firstLetter returns the position of the first letter of the text, or the text's length.
 func (s Sentence) firstLetter() int {
 	if at := strings.IndexFunc(s.Text, unicode.IsLetter); at >= 0 {
 		return at
@@ -180,10 +176,10 @@ func (s Sentence) firstLetter() int {
 	return len(s.Text)
 }
 
-// lettered is a text in the making that is asked again and again for a letter.
+// lettered is a text builder that answers repeatedly whether it has a letter.
 type lettered struct {
 	strings.Builder
-	read  int // bytes without a letter
+	read  int // bytes known to have no letter
 	found bool
 }
 

@@ -9,16 +9,16 @@ import (
 	"dragoman/app/text/char"
 )
 
-// Token is a tag, a comment or a text of HTML or XML.
+// Token is a tag, a comment or text of HTML or XML.
 type Token struct {
 	Start, End int // in bytes of the document
 	Kind       html.TokenType
 	Name       string // of a tag, in HTML in lower case
-	Partner    int    // the number of the end tag of a start tag, 0 without one; elements such as br have none
-	opaque     bool   // a start tag whose element is not to be translated
+	Partner    int    // index of the end tag of a start tag, or 0; elements such as br have none
+	opaque     bool   // a start tag of an element that is not translated
 }
 
-// Tokens cuts HTML into tokens, as browsers do. They join to the text: a tag without an end is text.
+// Tokens cuts HTML into tokens like a browser. The tokens, joined, are the text: an incomplete tag is text.
 func Tokens(ctx context.Context, text string) (tokens []Token, err error) {
 	err = char.Look(ctx, len(text), func(l *char.Looks) {
 		end := 0
@@ -29,18 +29,17 @@ func Tokens(ctx context.Context, text string) (tokens []Token, err error) {
 	return tokens, err
 }
 
-// IsVoid says whether a token is the start tag of an element that has no end tag.
+// IsVoid reports whether the tag's element has no end tag.
 func (t Token) IsVoid() bool { return voidElements[t.Name] }
 
-// tokenize cuts text into tokens. They join to text[:end]: what is left is a tag
-// without an end.
+// tokenize cuts text into tokens. Joined, they are text[:end]; the rest is an incomplete tag.
 func tokenize(looks *char.Looks, text string, format Format) (tokens []Token, end int) {
 	if format == XML {
 		tokens, end = tokenizeXML(looks, text)
 	} else {
 		tokens, end = tokenizeHTML(looks, text)
 	}
-	opened := map[string][]int{} // the start tags that wait for their end, by name
+	opened := map[string][]int{} // by name: start tags without an end tag so far
 	for i, t := range tokens {
 		looks.Past(1)
 		switch waiting := opened[t.Name]; {
@@ -54,9 +53,9 @@ func tokenize(looks *char.Looks, text string, format Format) (tokens []Token, en
 	return tokens, end
 }
 
-// tokenizeHTML does so as browsers do.
+// tokenizeHTML cuts HTML into tokens like a browser.
 func tokenizeHTML(looks *char.Looks, text string) (tokens []Token, end int) {
-	if text != "" && !strings.Contains(text, "<") { // for which a tokenizer takes 4 KiB
+	if text != "" && !strings.Contains(text, "<") { // saves the 4 KiB of a tokenizer
 		return []Token{{End: len(text), Kind: html.TextToken}}, len(text)
 	}
 	z := html.NewTokenizer(strings.NewReader(text))
@@ -81,7 +80,7 @@ func tokenizeHTML(looks *char.Looks, text string) (tokens []Token, end int) {
 	}
 }
 
-// hasNoTranslate says whether the attributes of the tag keep translators out.
+// hasNoTranslate reports whether the tag has an attribute that excludes it from translation.
 func hasNoTranslate(z *html.Tokenizer) bool {
 	found := false
 	for more := true; more; {

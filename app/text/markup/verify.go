@@ -11,11 +11,9 @@ import (
 	"dragoman/app/text/numbers"
 )
 
-// Verify checks the translation of Text itself and returns it, escaped where the
-// format asks for it. It fails with an error that wraps ErrLost where a span is
-// missing, came once more or was made up, where pairs are not nested as they have to
-// be or lost what was in them, where numbers or signs differ, numbers in words too where the
-// languages are known ([Sentence.Between]), and where a marker was made up.
+// Verify checks a translation of Text itself, and returns it escaped for the format. It fails with an error that wraps ErrLost if
+// a span is missing, repeated or made up, if pairs are no longer nested or lost their content, if numbers or signs differ, or if
+// a marker was made up. If the languages are known ([Sentence.Between]), it also compares numbers in words.
 func (s Sentence) Verify(ctx context.Context, translation string) (string, error) {
 	return s.checked(ctx, translation, func(s Sentence) (string, error) { return s.verify(translation) })
 }
@@ -33,9 +31,9 @@ func (s Sentence) verify(translation string) (string, error) {
 		}
 		return s.format.Escape(translation), nil
 	}
-	// The sentence counts as masked, with each span as its own marker.
+	// The sentence is treated as masked, with each span as its own marker.
 	m := Masked{sentence: s, to: len(s.Text), last: len(s.Spans)}
-	waiting := map[string][]int{} // numbers of groups by their text
+	waiting := map[string][]int{} // from span texts to the numbers of their groups
 	for i, span := range s.Spans {
 		s.looks.Past(1)
 		if !span.Kind.isSoft() {
@@ -51,14 +49,14 @@ func (s Sentence) verify(translation string) (string, error) {
 	return m.assemble(found, translation)
 }
 
-// compareNumbers returns an error where a translation says other numbers than its source.
+// compareNumbers returns an error if a translation has other numbers than its source.
 func (s Sentence) compareNumbers(source, translation string) error {
 	err := numbers.Compare(s.looks.Context(), source, translation, s.from, s.to)
-	s.looks.Check(s.looks.Context().Err()) // which may be that error
+	s.looks.Check(s.looks.Context().Err()) // err may be the context's
 	return err
 }
 
-// markers counts what looks like a marker that no text has by chance.
+// markers counts markers of the styles that do not occur in ordinary text.
 func (s Sentence) markers(text string) int {
 	count := 0
 	for _, style := range styles {
@@ -69,8 +67,8 @@ func (s Sentence) markers(text string) int {
 	return count
 }
 
-// search finds the spans in a part of a translation that are waited for. It counts those
-// that should not be there: known ones that are repeated, and those that are never written by chance.
+// search finds the waiting spans in part of a translation. surplus counts spans that should not be there: repeated known ones,
+// and those of kinds that do not occur by chance.
 func (s Sentence) search(translation string, waiting map[string][]int) (found []mark, surplus int) {
 	t := parse(scanner{text: translation, form: s.format, loose: true, looks: s.looks}).withFormulas()
 	var more []Span
@@ -88,12 +86,12 @@ func (s Sentence) search(translation string, waiting map[string][]int) (found []
 			more = append(more, span)
 		}
 	}
-	taken := make([]bool, len(translation)+1) // the bytes of those that were found
+	taken := make([]bool, len(translation)+1) // the bytes of the spans found
 	for _, m := range found {
 		take(taken, m)
 	}
 	found, surplus = unparsed(translation, waiting, found, taken)
-	for _, span := range more { // those in something larger are no surplus
+	for _, span := range more { // a span inside a larger one is not surplus
 		if !isTaken(taken, span.Start, span.End) {
 			surplus++
 		}
@@ -101,11 +99,11 @@ func (s Sentence) search(translation string, waiting map[string][]int) (found []
 	return found, surplus
 }
 
-// mostUnparsed are the texts of spans that are looked for in a translation where they are not parsed.
+// mostUnparsed is the maximum number of span texts searched for in a translation without parsing.
 const mostUnparsed = 16
 
-// unparsed adds those that are waited for and are no spans of the translation, for what is code depends
-// on the language and on what stands beside it. It counts those that are there more often.
+// unparsed adds waiting spans whose text occurs in the translation without being parsed as a span: recognition of code depends on
+// the language and on its neighbours. surplus counts further occurrences.
 func unparsed(translation string, waiting map[string][]int, found []mark, taken []bool) (all []mark, surplus int) {
 	var missing []string
 	for text, numbers := range waiting {
@@ -113,7 +111,7 @@ func unparsed(translation string, waiting map[string][]int, found []mark, taken 
 			missing = append(missing, text)
 		}
 	}
-	// The longest first: others may be parts of it.
+	// Longest first: shorter ones may be parts of longer ones.
 	slices.SortFunc(missing, func(a, b string) int { return cmp.Or(len(b)-len(a), strings.Compare(a, b)) })
 	for _, text := range missing[:min(len(missing), mostUnparsed)] {
 		for start := range apartIn(translation, text) {
@@ -139,10 +137,10 @@ func take(taken []bool, m mark) {
 	}
 }
 
-// isTaken says whether one of the bytes from start to end is.
+// isTaken reports whether a byte of [start, end) is taken.
 func isTaken(taken []bool, start, end int) bool { return slices.Contains(taken[start:end], true) }
 
-// unexpected counts the spans in a part of a translation that should have none.
+// unexpected counts the spans in part of a translation that should have none.
 func (s Sentence) unexpected(translation string) int {
 	known := map[string][]int{}
 	for i, span := range s.Spans {
@@ -154,7 +152,7 @@ func (s Sentence) unexpected(translation string) int {
 	return surplus
 }
 
-// neverByChance says whether a span in a translation cannot have come by chance.
+// neverByChance reports whether a span of a translation cannot occur by chance.
 func neverByChance(kind Kind, text string) bool {
 	return kind == Placeholder || kind == Tag || kind == Email || kind == URL && strings.Contains(text, "://")
 }

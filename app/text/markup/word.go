@@ -9,17 +9,15 @@ import (
 	"dragoman/app/text/char"
 )
 
-// Words are held by their shape, not by what they are: T800, H₂O, m², C++, node_modules/pkg,
-// $env:USERNAME, ½. A word is plain if it has letters and marks only, with apostrophes and
-// hyphens between them, and capitals at its start or throughout; every other is code, but for
-// those that languages write in their own way: numbers, alone or with the letters of an
-// ordinal, a time or a decade (3rd, 5pm, 1990s), and numbers before a plain word (10-year-old).
+// Words are held by their shape, not by their meaning: T800, H₂O, m², C++, node_modules/pkg, $env:USERNAME, ½. A word is plain if
+// it has only letters and marks, with apostrophes and hyphens between them, and capitals at its start or throughout. All other
+// words are code, except forms that each language writes in its own way: numbers, alone or with the letters of an ordinal, a time
+// or a decade (3rd, 5pm, 1990s), and numbers before a plain word (10-year-old).
 //
-// The recognizers go first; what they found is extended to the word that it is in. Words end at
-// white space, at tags and other spans that come in pairs, and at letters of scripts without
-// spaces.
+// The recognizers come first; a span of theirs is extended to the word that contains it. Words end at white space, at tags and
+// other spans in pairs, and at letters of scripts without spaces.
 
-// words holds the words of the text that are not plain.
+// words adds spans for the words of the text that are not plain.
 func (s *scanner) words() {
 	w := words{text: s.text, looks: s.looks, form: s.form, branch: s.branch, loose: s.loose, in: s.spans, whole: Sentence{Spans: s.spans, looks: s.looks}.wholePairs()}
 	for w.pos < len(w.text) {
@@ -35,20 +33,20 @@ type words struct {
 	text    string
 	looks   *char.Looks
 	form    Format
-	branch  bool         // of a message of ICU
-	loose   bool         // a translation
+	branch  bool         // the text is a branch of an ICU message
+	loose   bool         // the text is a translation
 	whole   map[int]bool // pairs of tags
 	in, out []Span
-	next    int // the first span of in that does not end before pos
+	next    int // index of the first span of in that does not end before pos
 	pos     int
-	small   int // whether there are words in small letters: 2, 1 where not, 0 until asked
+	small   int // whether the text has words in small letters: 2 yes, 1 no, 0 not determined yet
 }
 
-// word goes behind the word or the boundary that starts here.
+// word moves behind the word or the boundary that starts here.
 func (w *words) word() {
 	start, first := w.pos, w.next
 	typed := false // Array<number>
-	plain := true  // nothing but letters of ASCII in small letters so far
+	plain := true  // only small ASCII letters so far
 	for w.pos < len(w.text) {
 		if w.next < len(w.in) && w.in[w.next].Start == w.pos {
 			if w.isBoundary(w.in[w.next]) {
@@ -85,11 +83,11 @@ func (w *words) word() {
 	}
 }
 
-// isBoundary says whether a span is by itself, whatever stands beside it.
+// isBoundary reports whether a span never becomes part of a word.
 func (w *words) isBoundary(span Span) bool {
 	text := w.text[span.Start:span.End]
 	switch span.Kind {
-	case Tag: // but for Array<number>
+	case Tag: // except in Array<number>
 		return w.form != Text || span.Pair == 0 || text[0] != '<' || span.Pair < 0 || w.whole[max(span.Pair, -span.Pair)] || !isWordOr("_:")(char.Last(w.text[:span.Start])) || formatting[strings.Trim(text, "</>")]
 	case Emoji: // 6♠, ⌘⌥Esc
 		return !strings.Contains(attachedEmoji, text) && !isDirection(text)
@@ -104,16 +102,16 @@ func (w *words) isBoundary(span Span) bool {
 		lineBreaks[text] || complexMessage.MatchString(text)
 }
 
-// attachedEmoji make words with the letters that they touch.
+// attachedEmoji form words with the letters that they touch.
 const attachedEmoji = "♭♮♯♠♣♥♦⌃⌘⌥⎋⏎"
 
-// isDirection says whether a text is marks of direction, which are part of the word that they are in.
+// isDirection reports whether a text is direction marks, which are part of their word.
 func isDirection(text string) bool { return unicode.Is(unicode.Bidi_Control, char.First(text)) }
 
-// formatting are elements whose other end may be elsewhere.
+// formatting are elements whose other end may be elsewhere in the document.
 var formatting = set("a b i u s p em strong small sub sup span div font li ul tr td")
 
-// hold adds the spans of a word, the text from start to end, in which the spans are.
+// hold adds the spans of the word at bytes [start, end), which contains spans.
 func (w *words) hold(start, end int, spans []Span) {
 	if n := noteBehind(w.looks, w.text[start:end]); n > 0 {
 		before := slices.DeleteFunc(slices.Clone(spans), func(s Span) bool { return s.End > end-n })
@@ -139,7 +137,7 @@ func (w *words) hold(start, end int, spans []Span) {
 		for len(held) > 0 && held[0].End <= span.Start {
 			w.out, held = append(w.out, held[0]), held[1:]
 		}
-		for len(held) > 0 && held[0].Start < span.End { // a part of a number is all of it
+		for len(held) > 0 && held[0].Start < span.End { // a number is held as a whole
 			span = Span{Start: min(held[0].Start, span.Start), End: max(held[0].End, span.End), Kind: held[0].Kind}
 			held = held[1:]
 		}
@@ -158,19 +156,19 @@ func (w *words) hold(start, end int, spans []Span) {
 	}
 }
 
-// sigils are what a word of code starts with.
+// sigils matches signs at the start of a word of code.
 var sigils = regexp.MustCompile(`^(?:[@$&~^\\/.]+|@:)$`)
 
-// fieldsBehind and fieldsBefore are what data has beside a field: numbers, capitals, one letter.
+// fieldsBehind and fieldsBefore match neighbours of a field of data: numbers, capitals, single letters.
 var (
 	fieldsBehind = regexp.MustCompile(`^(?:\(\)|\[\w*\]|(?:[,;|:](?:\d[\d.]*|[A-Z]+|\w\w?)\b)+)`)
 	fieldsBefore = regexp.MustCompile(`(?:\b(?:\d+|[A-Z]+|\w)[,;|:])+$`)
 )
 
-// separators end a word where letters go on behind them: "this,that", "yes—no".
+// separators end a word even if letters follow: "this,that", "yes—no".
 const separators = ",;|!?\"“”„«»‹›…—–‘、。，"
 
-// odd adds what is not plain in the text from start to end.
+// odd adds spans for the words in bytes [start, end) that are not plain.
 func (w *words) odd(held []Span, start, end int) []Span {
 	for start < end {
 		next := end
@@ -179,7 +177,7 @@ func (w *words) odd(held []Span, start, end int) []Span {
 			if n < 0 {
 				break
 			}
-			// != and || are no ends, and neither is !important.
+			// != and || do not end a word, and neither does the sign in !important.
 			if rest := w.text[from+n : end]; strings.HasPrefix(rest, "||") || strings.HasPrefix(rest, "?.") && len(rest) > 2 {
 				from += n + 2
 				continue
@@ -209,8 +207,7 @@ func (w *words) odd(held []Span, start, end int) []Span {
 	return held
 }
 
-// isOption says whether the dash at i may be that of an option of a program: one at the start of
-// what is said is not.
+// isOption reports whether the dash at i may start an option of a program. A dash at the start of an utterance does not.
 func (w *words) isOption(i int) bool {
 	if w.loose {
 		return i == 0 || !char.IsWord(char.Last(w.text[:i]))
@@ -221,7 +218,7 @@ func (w *words) isOption(i int) bool {
 
 var optionForm = regexp.MustCompile(`^[A-Za-z]{1,4}$`)
 
-// trimmed returns the text from start to end without the punctuation around it.
+// trimmed returns the range [start, end) without punctuation at its ends.
 func (w *words) trimmed(start, end int) (a, b int) {
 	text := strings.TrimLeft(w.text[start:end], "([{<>|*=~'’`¿¡-")
 	text = strings.TrimRight(text, ".:'’`*|<>=~-_[{(")
@@ -239,8 +236,8 @@ func (w *words) trimmed(start, end int) (a, b int) {
 	return from, from + len(text)
 }
 
-// joined joins what is held in a word where only signs stand between, and takes in what belongs
-// to it: the rest of a path, of a name with dots, a unit.
+// joined joins held spans of a word with only signs between them, and extends them by their continuation: the rest of a path or
+// dotted name, a unit.
 func (w *words) joined(held []Span, start, end int) []Span {
 	for i := range held {
 		low, high := start, end
@@ -311,8 +308,8 @@ func join(a, b Span) Span {
 	return a
 }
 
-// belongs says whether what stands behind a span, or before it, is of the same thing: a sign
-// between the two says so that no sentence has there.
+// belongs reports whether the text behind a span, or before it, continues it: the sign between them does not occur there in
+// sentences.
 func (w *words) belongs(span Span, gap string, behind bool) bool {
 	var c, inner rune
 	if behind {
@@ -334,7 +331,7 @@ func (w *words) belongs(span Span, gap string, behind bool) bool {
 	return char.OneOfRunes(c, `/\_=@#$&+:~`) || c == '.' && (!behind || unicode.IsLower(inner) || unicode.IsDigit(inner))
 }
 
-// attached returns the bytes of one or two letters, or of digits, that touch what is held: px, th.
+// attached returns the length in bytes of one or two letters, or of digits, that touch held text: px, th.
 func attached(held, gap string, behind bool) int {
 	n, letters := 0, 0
 	for n < len(gap) {

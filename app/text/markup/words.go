@@ -12,26 +12,25 @@ import (
 	"dragoman/app/text/char"
 )
 
-// Whole is the sentence with each pair of tags, or of Markdown's marks, around whole words: a tag within
-// a word belongs to all of it, for nobody can say where in the word's translation it would be. So
-// **T**he is **The**, and <a>book</a>s are <a>books</a>. A pair that goes on to other words leaves the word
-// where the larger part of it is outside.
+// Whole returns the sentence with each pair of tags or Markdown marks around whole words. A tag within a word applies to the
+// whole word, as its position in the word's translation is unknown: **T**he becomes **The**, and <a>book</a>s becomes
+// <a>books</a>. A pair that extends to other words leaves the word if the larger part of the word is outside the pair.
 //
-// What is raised or lowered and has no word in it, or makes a unit, a formula or an ordinal with what it stands
-// at (m<sup>2</sup>, H<sub>2</sub>O, 1<sup>st</sup>), is one span that stays as it is.
+// Superscripts and subscripts are one span, which stays as it is, if they have no word in them or form a unit, a formula or an
+// ordinal with their base (m<sup>2</sup>, H<sub>2</sub>O, 1<sup>st</sup>).
 //
-// What may stand anywhere, such as a comment or the target of a link, goes behind the word. Where a word may be
-// divided at the end of a line is not said in it: the translation is another word.
+// A tag that may stand at any position, such as a comment or a link target, moves behind the word. Hints for hyphenation are
+// removed: the translation has other words.
 //
-// Where a capital follows a small letter, or an element another one of its name, no word goes on.
+// A word ends where a capital follows a small letter, and where an element follows another one of the same name.
 func (s Sentence) Whole(ctx context.Context) (Sentence, error) {
 	return s.within(ctx, len(s.Text), func(s Sentence) Sentence { return s.withoutHints().withFormulas().withWholeWords() })
 }
 
-// softHyphen and zeroWidthSpace are where a word may be divided at the end of a line.
+// softHyphen and zeroWidthSpace mark possible line breaks in a word.
 const softHyphen, zeroWidthSpace = '\u00ad', '\u200b'
 
-// Undivided is a text without the signs in its words that say where they may be divided. before is what it follows.
+// Undivided returns text without hints for hyphenation in its words. before is the character before the text.
 func Undivided(text string, before rune) string {
 	if !strings.ContainsRune(text, softHyphen) && !strings.ContainsRune(text, zeroWidthSpace) {
 		return text
@@ -47,7 +46,7 @@ func Undivided(text string, before rune) string {
 	}, text)
 }
 
-// withoutHints is the sentence with all its words undivided.
+// withoutHints returns the sentence without hints for hyphenation in its words.
 func (s Sentence) withoutHints() Sentence {
 	var out strings.Builder
 	var spans []Span
@@ -76,29 +75,29 @@ func (s Sentence) withoutHints() Sentence {
 	return s
 }
 
-// raised is a tag of what is raised or lowered.
+// raised matches a tag of a superscript or subscript.
 var raised = regexp.MustCompile(`^</?(sup|sub)\b`)
 
-// The most letters of what makes a formula with what is raised or lowered at it, and of that.
+// The maximum numbers of letters of a formula's base and of its superscript or subscript.
 const mostBase, mostRaised = 3, 4
 
-// IsBase says whether a text, which is part of a word, is short enough to make a formula with what is raised at it.
+// IsBase reports whether a text, part of a word, is short enough to be the base of a formula.
 func IsBase(text string) bool {
 	return utf8.RuneCountInString(strings.TrimFunc(text, unicode.IsDigit)) <= mostBase
 }
 
-// IsRaised says whether a text is short enough to make a formula with what it is raised at.
+// IsRaised reports whether a text is short enough to be the superscript of a formula.
 func IsRaised(text string) bool {
 	return utf8.RuneCountInString(text) <= mostRaised && !strings.ContainsFunc(text, unicode.IsSpace)
 }
 
-// GoesOn says whether a word goes on from one text to the next.
+// GoesOn reports whether a word continues from the end of one text to the start of the next.
 func GoesOn(before, next string) bool {
 	a, b := char.Last(before), char.First(next)
 	return char.IsWord(a) && char.IsWord(b) && !(unicode.IsLower(a) && unicode.IsUpper(b))
 }
 
-// withFormulas makes one span of each formula, and of each pair with nothing in it.
+// withFormulas makes one span of each formula, and of each empty pair.
 func (s Sentence) withFormulas() Sentence {
 	var spans []Span
 	for i := 0; i < len(s.Spans); i++ {
@@ -128,8 +127,8 @@ func (s Sentence) withFormulas() Sentence {
 	return s
 }
 
-// formula finds the formula, or the mark of a note, that the pair makes that span number i opens: its last span and
-// its bytes; last is -1 where there is none.
+// formula finds the formula or note reference of the pair that span i opens, and returns its last span and byte range; last is -1
+// if there is none.
 func (s Sentence) formula(i int) (last, start, end int) {
 	if last = s.noteLink(i); last >= 0 {
 		return last, s.Spans[i].Start, s.Spans[last].End
@@ -142,15 +141,15 @@ func (s Sentence) formula(i int) (last, start, end int) {
 	inner := s.Slice(s.Spans[i].End, s.Spans[last].Start)
 	from := s.wordStart(start)
 	base, bare := s.Text[from:start], strings.TrimSpace(inner.Text)
-	short := len(inner.Spans) == 0 || inner.AsIs() // no link to a note
+	short := len(inner.Spans) == 0 || inner.AsIs() // without a link to a note
 	switch {
 	case short && base != "" && IsBase(base) && IsRaised(bare):
 	case inner.Blank(), short && base == "" && utf8.RuneCountInString(bare) == 1 && s.standsBehind(start):
-		return last, start, end // a note's mark, which may be at any word
+		return last, start, end // a note reference, which may follow any word
 	default:
 		return -1, 0, 0
 	}
-	// H<sub>2</sub>SO<sub>4</sub>: what follows is part of it where it is as short.
+	// H<sub>2</sub>SO<sub>4</sub>: text behind the pair is part of the formula if it is as short.
 	for {
 		to := s.wordEnd(end)
 		next := last + 1
@@ -170,7 +169,7 @@ func (s Sentence) formula(i int) (last, start, end int) {
 	}
 }
 
-// raisedEnd is the other end of a raised or lowered pair that span number i opens, -1 where it opens none.
+// raisedEnd returns the closing span of the superscript or subscript that span i opens, or -1.
 func (s Sentence) raisedEnd(i int) int {
 	if !raised.MatchString(strings.ToLower(s.spanText(i))) {
 		return -1
@@ -178,10 +177,10 @@ func (s Sentence) raisedEnd(i int) int {
 	return s.pairEnd(i, mostWithin)
 }
 
-// mostWithin bounds the spans within a formula or the mark of a note.
+// mostWithin is the maximum number of spans within a formula or note reference.
 const mostWithin = 8
 
-// pairEnd is the other end of the pair of tags that span number i opens, less than so many spans from it, -1 where there is none.
+// pairEnd returns the closing span of the pair of tags that span i opens, if it is less than most spans away, or -1.
 func (s Sentence) pairEnd(i, most int) int {
 	if s.Spans[i].Kind != Tag || s.Spans[i].Pair <= 0 {
 		return -1
@@ -194,7 +193,7 @@ func (s Sentence) pairEnd(i, most int) int {
 	return -1
 }
 
-// wordStart and wordEnd are where the word starts that ends at a byte, and ends that starts there.
+// wordStart returns the start of the word that ends at byte at; wordEnd returns the end of the word that starts there.
 func (s Sentence) wordStart(at int) int {
 	return len(strings.TrimRightFunc(s.Text[:at], char.IsWord))
 }
@@ -204,7 +203,7 @@ func (s Sentence) wordEnd(at int) int { return char.Skip(s.Text, at, char.IsWord
 // withWholeWords moves the ends of pairs out of words.
 func (s Sentence) withWholeWords() Sentence {
 	pairs := s.wholePairs()
-	other := make(map[int]int, 2*len(pairs)) // the other end of each span
+	other := make(map[int]int, 2*len(pairs)) // from each end of a pair to its other end
 	opened := map[int]int{}
 	for i, span := range s.Spans {
 		s.looks.Past(1)
@@ -228,19 +227,18 @@ func (s Sentence) withWholeWords() Sentence {
 		if moved := m.moved(); moved.pairsNested() {
 			return moved.withJoinedMarks()
 		}
-		for k := range m.wide { // both ways at once do not go
+		for k := range m.wide { // both positions of an end cannot hold at once
 			m.to[k] = m.wide[k]
 		}
 	}
 	return s
 }
 
-// withJoinedMarks makes one pair of two of the same marks of Markdown that stand right beside or in each other, for
-// four of a sign are none.
+// withJoinedMarks merges pairs of the same Markdown mark that are adjacent or directly nested: a run of four signs is not a mark.
 func (s Sentence) withJoinedMarks() Sentence {
 	var spans []Span
 	var out []byte
-	pairs := map[int]int{} // those that have become a part of another, 0 for those that are no more
+	pairs := map[int]int{} // from merged pairs to their remaining pair, or to 0 for removed pairs
 	number := func(span Span) int {
 		n, ok := pairs[max(span.Pair, -span.Pair)]
 		if !ok {
@@ -255,7 +253,7 @@ func (s Sentence) withJoinedMarks() Sentence {
 		at = span.End
 		was := span.Pair
 		if span.Pair = number(span); was != 0 && span.Pair == 0 {
-			continue // the end of one in another
+			continue // an end of a nested pair
 		}
 		if k := len(spans) - 1; k >= 0 && span.Kind == Markdown && spans[k].Kind == Markdown && spans[k].End == len(out) && span.Pair > 0 && s.spanText(i) != "[" &&
 			string(out[spans[k].Start:]) == s.spanText(i) {
@@ -279,7 +277,7 @@ func (s Sentence) withJoinedMarks() Sentence {
 	return s
 }
 
-// pairsNested says whether all pairs close what was opened last.
+// pairsNested reports whether all pairs are nested.
 func (s Sentence) pairsNested() bool {
 	order := make([]int, len(s.Spans))
 	for i := range order {
@@ -292,12 +290,12 @@ func (s Sentence) pairsNested() bool {
 type mover struct {
 	Sentence
 	other map[int]int
-	to    map[int]int // the byte that a span goes to
-	wide  map[int]int // the byte that it goes to where it has the word in its pair
-	gap   [2]int      // the spaces that were looked for last: see gapAt
+	to    map[int]int // from spans to their new positions
+	wide  map[int]int // from spans to the positions at which their pair includes the word
+	gap   [2]int      // the last result of gapAt
 }
 
-// movable says whether a span is an end of a pair, or may stand anywhere.
+// movable reports whether a span is an end of a pair, or may stand at any position.
 func (m *mover) movable(i int) bool {
 	span := m.Spans[i]
 	if m.isPoint(i) {
@@ -307,27 +305,27 @@ func (m *mover) movable(i int) bool {
 	return ok && (span.Kind == Tag || span.Kind == Markdown)
 }
 
-// isPoint says whether a span is a tag that shows nothing by itself: a comment, the target of a link.
+// isPoint reports whether a span is a tag that shows nothing by itself: a comment, a link target.
 func (s Sentence) isPoint(i int) bool {
 	return s.Spans[i].Kind == Tag && point.MatchString(s.spanText(i))
 }
 
 var point = regexp.MustCompile(`(?is)^<(?:!--|wbr\b|(?:a|span)\b[^<>]*(?:/>|></))`)
 
-// word moves the spans in the word around span i, if there is one, and returns the last span that it has seen.
+// word moves the spans within the word around span i, if there is one, and returns the last span that it examined.
 func (m *mover) word(i int) (last int) {
 	start := m.wordStart(m.Spans[i].Start)
-	for n := i - 1; n >= 0 && m.Spans[n].End > start; n-- { // it begins within a number or a name
+	for n := i - 1; n >= 0 && m.Spans[n].End > start; n-- { // the word begins within a number or a name
 		start = min(start, m.Spans[n].Start)
 	}
 	inside, end, last := []int(nil), 0, i
-	var sizes []int // letters before each of inside
+	var sizes []int // for each span of inside: the letters before it
 	size := utf8.RuneCountInString(m.Text[start:m.Spans[i].Start])
 	if size == 0 {
 		return i
 	}
 	for k := i; ; {
-		// The spans that stand here.
+		// The spans at this position.
 		stop := k
 		for stop+1 < len(m.Spans) && m.Spans[stop+1].Start == m.Spans[stop].End && m.movable(stop+1) {
 			stop++
@@ -356,7 +354,7 @@ func (m *mover) word(i int) (last int) {
 	for n, k := range inside {
 		m.move(k, start, end, sizes[n], size)
 	}
-	// What stands at the ends of the word comes in an order with what goes there.
+	// Spans at the ends of the word are ordered together with the spans moved there.
 	for n, at := inside[0]-1, start; n >= 0 && m.Spans[n].End == at && m.movable(n); n-- {
 		m.at(n, start)
 		at = m.Spans[n].Start
@@ -370,7 +368,7 @@ func (m *mover) word(i int) (last int) {
 	return last
 }
 
-// goesOn says whether a word goes on behind the spans from number a to number b.
+// goesOn reports whether a word continues behind spans [a, b].
 func (m *mover) goesOn(a, b int) bool {
 	if !GoesOn(m.Text[:m.Spans[a].Start], m.Text[m.Spans[b].End:]) {
 		return false
@@ -383,7 +381,7 @@ func (m *mover) goesOn(a, b int) bool {
 	return true
 }
 
-// name is what both ends of a pair have in common.
+// name returns a name that both ends of a pair share.
 func (m *mover) name(i int) string {
 	if text := m.spanText(i); m.Spans[i].Kind == Markdown && strings.HasPrefix(text, "]") {
 		return "["
@@ -393,7 +391,7 @@ func (m *mover) name(i int) string {
 	return elementName.FindString(strings.TrimLeft(m.spanText(i), "</"))
 }
 
-// move says where a span goes that stands in a word from start to end, behind some of its letters.
+// move sets the new position of span k, which stands in the word [start, end) behind before of its all letters.
 func (m *mover) move(k, start, end, before, all int) {
 	o, paired := m.other[k]
 	span := m.Spans[k]
@@ -419,7 +417,7 @@ func (m *mover) move(k, start, end, before, all int) {
 	}
 }
 
-// gapAt is where the spaces start and end that the byte at is among.
+// gapAt returns the range of the spaces around byte at.
 func (m *mover) gapAt(at int) [2]int {
 	if at < m.gap[0] || at > m.gap[1] || m.gap[1] == 0 {
 		m.gap = [2]int{len(strings.TrimRight(m.Text[:at], " ")), len(m.Text) - len(strings.TrimLeft(m.Text[at:], " "))}
@@ -427,13 +425,13 @@ func (m *mover) gapAt(at int) [2]int {
 	return m.gap
 }
 
-// hasWords says whether there is a letter to translate in a range of the text, or it is long.
+// hasWords reports whether a range of the text has a letter to translate, or is long.
 func (m *mover) hasWords(start, end int) bool {
 	const long = 256
 	return end-start > long || start < end && !m.Slice(start, end).Blank()
 }
 
-// position is the byte that a span is at in the end.
+// position returns the final position of a span.
 func (m *mover) position(i int) int {
 	if to, ok := m.to[i]; ok {
 		return to
@@ -441,7 +439,7 @@ func (m *mover) position(i int) int {
 	return m.Spans[i].Start
 }
 
-// widen has pairs that would have no word left have those that they had a part of.
+// widen includes whole words in the pairs that would be left without any word.
 func (m *mover) widen() {
 	for i, o := range m.other {
 		m.looks.Past(1)
@@ -455,19 +453,19 @@ func (m *mover) widen() {
 	}
 }
 
-// at has a span go to a byte, if it has no place to go to yet.
+// at sets the new position of a span unless it has one.
 func (m *mover) at(i, to int) {
 	if _, goes := m.to[i]; !goes {
 		m.to[i] = to
 	}
 }
 
-// moved is the sentence with the spans where they go.
+// moved returns the sentence with its spans at their new positions.
 func (m *mover) moved() Sentence {
-	at := map[int][]int{} // the spans that go to a byte, in order
+	at := map[int][]int{} // from positions to the spans that move there, in order
 	var targets []int
 	m.widen()
-	// What closes last is opened first, and what was opened last closes first.
+	// Pairs nest: the first to open is the last to close.
 	compare := func(a, b int) int {
 		return cmp.Or(cmp.Compare(m.position(a), m.position(b)), cmp.Compare(m.position(m.other[b]), m.position(m.other[a])), cmp.Compare(a, b))
 	}
@@ -491,7 +489,7 @@ func (m *mover) moved() Sentence {
 		moved.Spans = append(moved.Spans, span)
 	}
 	pos, next := 0, 0
-	upTo := func(end int) { // without the spans that start there
+	upTo := func(end int) { // without the spans that start at end
 		for next < len(m.Spans) && m.Spans[next].Start < end {
 			m.looks.Past(m.Spans[next].End - pos)
 			out.WriteString(m.Text[pos:m.Spans[next].Start])

@@ -8,12 +8,12 @@ import (
 	"dragoman/app/text/char"
 )
 
-// shape is what characters a word has.
+// shape describes the characters of a word.
 type shape struct {
 	lower, upper, digits int
-	numeric              bool // ½, ², ①, and letters above the line
-	symbol               bool // a sign that no word has
-	inner                bool // a capital behind a small letter, or small ones behind capitals
+	numeric              bool // ½, ², ①, and superscript letters
+	symbol               bool // a sign that words do not have
+	inner                bool // a capital behind a small letter, or small letters behind capitals
 	other                bool // letters of a script whose prefixes and suffixes touch digits
 }
 
@@ -48,7 +48,7 @@ func shapeOf(text string) (f shape) {
 	return f
 }
 
-// isNumeric says whether r is numeric and no digit of a script: ½, ², ①, Ⅳ, ª, ᵉ. 〇 is one in Chinese.
+// isNumeric reports whether r is numeric but not a digit of a script: ½, ², ①, Ⅳ, ª, ᵉ. 〇 is a digit in Chinese.
 func isNumeric(r rune) bool {
 	switch {
 	case r < 0x80 || r == '〇':
@@ -59,7 +59,7 @@ func isNumeric(r rune) bool {
 	return unicode.In(r, unicode.No, unicode.Nl) || r >= 0x207A && r <= 0x208E || r >= 0x2090 && r <= 0x209C
 }
 
-// oddPart returns the part of a word without spaces that is not plain, 0 and 0 for a plain one.
+// oddPart returns the part of a word without spaces that is not plain, or 0, 0 for a plain word.
 func oddPart(looks *char.Looks, text string) (from, to int) {
 	f := shapeOf(text)
 	looks.Past(len(text))
@@ -98,7 +98,7 @@ func oddPart(looks *char.Looks, text string) (from, to int) {
 	return core(looks, text)
 }
 
-// lettersPart is oddPart of a word that has letters and what may stand between them.
+// lettersPart is oddPart for a word of letters and signs that may stand between them.
 func lettersPart(looks *char.Looks, text string, f shape) (from, to int) {
 	dot := strings.IndexByte(text, '.')
 	switch {
@@ -111,19 +111,18 @@ func lettersPart(looks *char.Looks, text string, f shape) (from, to int) {
 	return 0, 0
 }
 
-// isOddSymbol says whether r is a symbol that is no currency, minus or sign of a number, and not
-// counted as a sign (see countedNames).
+// isOddSymbol reports whether r is a symbol other than currencies, minus signs, signs of numbers and the symbols of countedNames.
 func isOddSymbol(r rune) bool {
 	return r >= 0x80 && unicode.In(r, unicode.Sm, unicode.So, unicode.Sk) && !char.IsMinus(r) && !isSymbol(r) && r != '\uFFFC' && r != '\uFFFD'
 }
 
-// isOddSign says whether no word has r inside. One asterisk may be between letters.
+// isOddSign reports whether r never occurs inside a word. One asterisk may stand between letters.
 func isOddSign(r rune) bool {
 	return char.OneOfRunes(r, "&+=@#$%^~|<>\\_`·!?[") || isOddSymbol(r) || unicode.Is(unicode.Sc, r)
 }
 
-// isCodeSlash says whether a word with a slash is a path, a unit or made of abbreviations: no
-// alternative, such as he/she.
+// isCodeSlash reports whether a word with a slash is a path, a unit or made of abbreviations, as opposed to an alternative such
+// as he/she.
 func isCodeSlash(text string) bool {
 	n := strings.Count(text, "/")
 	switch {
@@ -143,39 +142,40 @@ func isCodeSlash(text string) bool {
 	return strings.ToUpper(text) == text
 }
 
-// isVowel says whether r may be one. What is no letter of ASCII may be.
+// isVowel reports whether r may be a vowel. Letters outside ASCII may be.
 func isVowel(r rune) bool { return r >= 0x80 || char.OneOfRunes(r, "aeiouyAEIOUY") }
 
-// isTelephone says whether digits with signs between them are no number, date or range.
+// isTelephone reports whether digits with signs between them are a telephone number, not a number, date or range.
 func isTelephone(looks *char.Looks, text string) bool {
 	return looks.Match(telephoneForm, text) && countDigits(text) >= leastPhone
 }
 
 var (
-	// A word with a note: "the theory²".
+	// noteForm matches a word with a note reference: "the theory²".
 	noteForm = regexp.MustCompile(`^\pL\p{Ll}{3,}`)
-	// Ordinals, decades, times of the day.
+	// ordinalForm matches ordinals, decades and times of day.
 	ordinalForm = regexp.MustCompile(`^(?i:n\.º|\d+(?:st|nd|rd|th|er|re|ère|e|es|è|ème|ième|nde?|te[rnms]?|de|ste[rnms]?|[ºª]|\.?[ap]\.?m|uhr)|\d*0['’]?s|\d{1,2}h(?:\d\d)?|\d{1,2}[:.]\d\d ?(?:h|[ap]\.?m|uhr))$`)
-	// A number before a plain word or behind a colon, or a year behind a word.
+	// countForm matches a number before a plain word or behind a colon, and a year behind a word.
 	countForm = regexp.MustCompile(`^(?:[+-]?\p{Sc}?\d[\d.,:'’-]*(?:\p{Sc}|%)?(?:-?\p{Ll}{4,}|-\p{Ll}+|-\p{Lu}\p{Ll}{3,}|/\pL{4,})(?:-\pL+)*|\p{Lu}\pL{2,}:\d+|\p{Ll}+-(?:1\d|20)\d\ds?)$`)
-	// alumno/a
+	// genderForm: alumno/a
 	genderForm = regexp.MustCompile(`^\pL{3,}/(?:as?|o|os|e|es|r|n|in|innen)$`)
-	// Ordinals in Roman digits, and abbreviations in the plural.
+	// pluralForm matches ordinals in Roman numerals, and abbreviations in the plural.
 	pluralForm = regexp.MustCompile(`^(?:[IVXLC]+(?:e|er|re|ème|ª|º)|\p{Lu}+['’]?s)$`)
-	// Names with dots and colons: foo.bar, xmlns:foo, but no e.g., and no sentence that starts behind.
+	// dottedForm and colonForm match names with dots and colons: foo.bar, xmlns:foo; not e.g., and not the start of a next
+	// sentence.
 	dottedForm = regexp.MustCompile(`^(?:[A-Za-z]\w*\.)*(?:[A-Za-z][\w-]{3,}\.[a-z][\w-]*|[a-z]\w*\.[a-z][\w-]{3,}|[a-z]\w+\.[a-z][\w-]+|[A-Z]+\.[A-Z]{3,}|[A-Z]{2,}\.[A-Z]{2,}|[A-Z]{3,}\.[A-Z]+)$`)
 	callForm   = regexp.MustCompile(`^[A-Za-z]\([\w.]+\)$`)
 	colonForm  = regexp.MustCompile(`^[a-z][\w-]*(?::\w[\w-]*)+$`)
-	// What is no amount: 1609459200.
+	// stampForm matches digits that are not an amount: 1609459200.
 	stampForm = regexp.MustCompile(`^(?:\d{10,}|\$\d+:\$\d+)$`)
-	// Digits in groups.
+	// telephoneForm matches grouped digits.
 	telephoneForm = regexp.MustCompile(`^\d{3,}[-.]\d{3,}[-.]\d{2,}$|^0\d+[-./]\d{3,}`)
-	// What a language puts before and behind a word that is held: l'iPhone, the iPhone's, CO2-Steuer.
+	// elision and wordTail match what a language attaches to a held word: l'iPhone, the iPhone's, CO2-Steuer.
 	elision  = regexp.MustCompile(`^\pL{1,4}['’]`)
 	wordTail = regexp.MustCompile(`^(.*?\p{Lu}.*?)((?:['’]\pL{1,3})|(?:-\p{L}?\p{Ll}{3,})+)$`)
 )
 
-// core is a word that is held without what a language puts before and behind it.
+// core returns the range of a held word without the prefix and suffix that the language attaches.
 func core(looks *char.Looks, text string) (from, to int) {
 	to = len(text)
 	if to > longestExpression {

@@ -10,10 +10,10 @@ import (
 	"dragoman/app/text/char"
 )
 
-// tokenizeXML cuts a document, or a part of one, into tokens that join to text[:end].
-// encoding/xml refuses what is not well-formed and gives no bytes back; the tokenizer of
-// HTML knows names in ASCII only, and elements such as title that have no tags in them.
-// A CDATA section is a text, a processing instruction and a document type are comments.
+// tokenizeXML cuts a document, or a part of one, into tokens. Joined, they are text[:end]. encoding/xml cannot be used: it
+// refuses documents that are not well-formed and does not return the original bytes. Neither can the HTML tokenizer: it knows
+// names in ASCII only, and elements without tags in them, such as title. A CDATA section is a text token; a processing
+// instruction and a document type are comments.
 func tokenizeXML(looks *char.Looks, text string) (tokens []Token, end int) {
 	for end < len(text) {
 		t := Token{Start: end, End: len(text), Kind: html.TextToken}
@@ -43,8 +43,7 @@ func tokenizeXML(looks *char.Looks, text string) (tokens []Token, end int) {
 	return tokens, end
 }
 
-// startsTag says whether text starts with a tag, or else with text, in which a < may stand
-// that should not.
+// startsTag reports whether text starts with a tag. A < that starts none is text, although XML does not allow it.
 func startsTag(text string) bool {
 	if len(text) < 2 || text[0] != '<' {
 		return false
@@ -54,8 +53,7 @@ func startsTag(text string) bool {
 
 const cdata = "<![CDATA["
 
-// xmlTag reads the tag, the comment or the section that text starts with. Its end is 0
-// where it has none.
+// xmlTag reads the tag, comment or section at the start of text. Its End is 0 if it is incomplete.
 func xmlTag(text string) Token {
 	for _, section := range [...]struct {
 		start, end string
@@ -90,8 +88,8 @@ func xmlTag(text string) Token {
 	return t
 }
 
-// tagEnd returns where the tag or document type ends that text starts with: at the first >
-// outside of quotes and of the square brackets of a document type.
+// tagEnd returns the end of the tag or document type at the start of text: the first > outside quotes and outside the square
+// brackets of a document type.
 func tagEnd(text string) int {
 	quote, depth := byte(0), 0
 	for i := range len(text) {
@@ -113,18 +111,16 @@ func tagEnd(text string) int {
 	return 0
 }
 
-// xmlOpaque are the elements, of XLIFF and TMX, whose text is code: what opens and closes
-// there, and what stands in for something else.
+// xmlOpaque are elements of XLIFF and TMX whose text is code: delimiters and placeholders.
 var xmlOpaque = set("bpt ept ph it ut xliff:g")
 
-// notTranslatable is an attribute that keeps translators out: of HTML and ITS, and of
-// Android's resources.
+// notTranslatable matches an attribute that excludes an element from translation: of HTML, ITS and Android's resources.
 var notTranslatable = regexp.MustCompile(`\s(?:(?:its:)?translate\s*=\s*["']no["']|translatable\s*=\s*["']false["'])`)
 
-// reference is a reference to an entity, which a document may define.
+// reference matches a reference to an entity, which a document may define.
 var reference = regexp.MustCompile(`^&[\pL_:][\pL\pN_:.-]{0,63};`)
 
-// decodeXML decodes the entities of a text that are known, and collapses its white space.
+// decodeXML decodes the known entities of a text and collapses its white space.
 func decodeXML(looks *char.Looks, raw string) string {
 	var out strings.Builder
 	at := 0

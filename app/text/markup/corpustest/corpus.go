@@ -1,7 +1,6 @@
-// Package corpustest has texts with parts that a translation must keep, of all the formats that
-// people translate: messages of programs, Markdown, HTML, XML, subtitles, code, addresses.
-// It is for tests and measurements. What must be kept is written in the texts, and whether
-// it was is judged without package markup, so that it can be found wrong.
+// Package corpustest has texts with parts that a translation must preserve, in the formats that are commonly translated: messages
+// of programs, Markdown, HTML, XML, subtitles, code, addresses. It serves tests and measurements. The texts themselves mark the
+// parts, and damage is judged without package markup, so that faults of that package are found.
 package corpustest
 
 import (
@@ -14,7 +13,7 @@ import (
 //go:embed corpus.tsv
 var file string
 
-// tokens has words that are held by their shape, unseen what somebody wrote who had not seen the code, with much prose.
+// tokens has words held by their shape. unseen has texts with much prose, written without knowledge of the code.
 //
 //go:embed tokens.tsv
 var tokens string
@@ -24,14 +23,14 @@ var unseen string
 
 // Line is a text of the corpus.
 type Line struct {
-	Kind   string   // the format that it comes from, such as "printf"; "prose" where it looks like one and is none
-	Format string   // in which it is to be translated: text, html or xml
-	Lang   string   // a code
-	Text   string   // as it is sent
-	Parts  [][2]int // the ranges of its bytes that must come back as they are, in order
+	Kind   string   // source format, such as "printf"; "prose" for text that only resembles a format
+	Format string   // format of the request: text, html or xml
+	Lang   string   // a language code
+	Text   string   // the text as sent
+	Parts  [][2]int // byte ranges that must be preserved, in order
 }
 
-// Read returns all lines. It fails where the file has another form than its head says.
+// Read returns all lines. It fails if the files are not in the form that their heads describe.
 func Read() ([]Line, error) {
 	var lines []Line
 	for i, row := range strings.Split(strings.TrimSuffix(file+tokens+unseen, "\n"), "\n") {
@@ -51,7 +50,7 @@ func Read() ([]Line, error) {
 	return lines, nil
 }
 
-// read reads a text with its parts between ⟦ and ⟧.
+// read parses a text whose parts are between ⟦ and ⟧.
 func (l *Line) read(marked string) error {
 	var text strings.Builder
 	start := -1
@@ -75,11 +74,11 @@ func (l *Line) read(marked string) error {
 	return nil
 }
 
-// ordered are the kinds whose parts stay in their order: each belongs to what follows it.
+// ordered are the kinds whose parts keep their order: each part belongs to the text behind it.
 var ordered = []string{"srt", "vtt", "ass", "lrc", "xml", "properties"}
 
-// Damage says what is wrong with a translation: parts that are missing, changed or there
-// more often, signs and lines that were not in the text. It is empty where nothing is.
+// Damage describes the faults of a translation: parts that are missing, changed or repeated, and signs and lines that the text
+// does not have. It returns nil for a translation without faults.
 func (l Line) Damage(translation string) (damage []string) {
 	at := 0
 	for _, p := range l.Parts {
@@ -103,8 +102,7 @@ func (l Line) Damage(translation string) (damage []string) {
 	return damage
 }
 
-// Prose calls translate with each run of the text that is in no part, and returns the text
-// with what it returned in its place.
+// Prose returns the text with each run outside its parts replaced by its translation.
 func (l Line) Prose(translate func(string) string) string {
 	var out strings.Builder
 	at := 0
