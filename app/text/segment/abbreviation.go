@@ -8,8 +8,7 @@ import (
 	"dragoman/app/text/char"
 )
 
-// abbreviated says whether the full stop at e belongs to the word before it and does
-// not end the sentence.
+// abbreviated reports whether the full stop at e belongs to the word before it and does not end the sentence.
 func (c *cell) abbreviated(e ending) bool {
 	sentence := c.text[c.from:e.start]
 	token := lastToken(sentence)
@@ -38,14 +37,13 @@ func (c *cell) abbreviated(e ending) bool {
 	return false
 }
 
-// numberAt says whether a number follows.
+// numberAt reports whether a number follows e.
 func (c *cell) numberAt(e ending) bool {
 	word, _ := firstWord(c.text[e.next:])
 	return unicode.IsDigit(e.first) || len(word) > 1 && romanNumeral(word)
 }
 
-// starter says whether a word stands at i that often starts a sentence. A letter with
-// a full stop is an initial, not a word.
+// starter reports whether the word at i often starts a sentence. A letter with a full stop is an initial, not a word.
 func (c *cell) starter(i int) bool {
 	word, end := firstWord(c.text[i:])
 	if strings.HasPrefix(c.text[i+end:], ".") && utf8.RuneCountInString(word) == 1 {
@@ -54,8 +52,8 @@ func (c *cell) starter(i int) bool {
 	return c.rules.starters[strings.ToLower(word)]
 }
 
-// longWord says whether a word is too long for an abbreviation: it is not short, and
-// does not end in three consonants as "Hauptstr" and "Abschn" do.
+// longWord reports whether a word is too long for an abbreviation: it has four letters or more and does not end in three
+// consonants, as "Hauptstr" and "Abschn" do.
 func longWord(token string) bool {
 	const least = 4 // letters
 	if utf8.RuneCountInString(token) < least {
@@ -66,9 +64,8 @@ func longWord(token string) bool {
 	})
 }
 
-// find looks up a word together with the parts of an abbreviation that are written
-// apart before it ("z. B", "и т. д"), then alone. It returns what it looked up last,
-// in small letters.
+// find looks up a word, first together with preceding parts of an abbreviation written with spaces ("z. B", "и т. д"), then
+// alone. It returns the last form that it looked up, in lower case.
 func (r *rules) find(token, before string) (word string, k kind) {
 	token = strings.ToLower(token)
 	joined := token
@@ -90,8 +87,8 @@ func (r *rules) find(token, before string) (word string, k kind) {
 	return token, r.kinds[token]
 }
 
-// lastToken is the end of s that has no white space, quotes or brackets in it and is
-// not Chinese or Japanese. It is "" where that is too long for an abbreviation.
+// lastToken returns the end of s without white space, quotes, brackets, Chinese or Japanese. It returns "" if that is too long
+// for an abbreviation.
 func lastToken(s string) string {
 	const longest = 32 // bytes
 	i := len(s)
@@ -109,8 +106,8 @@ func lastToken(s string) string {
 	return s[i:]
 }
 
-// firstWord is the first word of s behind quotes and brackets, up to an apostrophe or
-// anything else that is no letter, and where it ends. At most 16 bytes count.
+// firstWord returns the first word of s behind quotes and brackets, up to the first character that is not a letter, such as an
+// apostrophe, and its end. It reads at most 16 bytes.
 func firstWord(s string) (word string, end int) {
 	const longest = 16
 	start := char.Skip(s, 0, func(r rune) bool { return opening(r) || blank(r) })
@@ -118,13 +115,13 @@ func firstWord(s string) (word string, end int) {
 	return s[start:end], end
 }
 
-// initial says whether a token is a single letter of a script that has initials.
+// initial reports whether a token is a single letter of a script that has initials.
 func initial(token string) bool {
 	r, w := char.Decode(token, 0)
 	return alphabetic(r) && strings.TrimFunc(token[w:], unicode.IsMark) == ""
 }
 
-// particle says whether a word starts names: "J. De Niro", "M. La Rue".
+// particle reports whether a word is a name particle: "J. De Niro", "M. La Rue".
 func particle(word string) bool {
 	switch strings.ToLower(word) {
 	case "de", "del", "della", "di", "da", "do", "dos", "das", "du", "des", "la", "le", "les", "el", "los", "las", "lo",
@@ -134,8 +131,7 @@ func particle(word string) bool {
 	return false
 }
 
-// acronym says whether a word is made of at least two short parts with dots between
-// them: "u.s", "ph.d", "j.-p".
+// acronym reports whether a word consists of at least two short parts separated by dots: "u.s", "ph.d", "j.-p".
 func acronym(word string) bool {
 	parts := 0
 	for part := range strings.SplitSeq(word, ".") {

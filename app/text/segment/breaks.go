@@ -8,9 +8,9 @@ import (
 	"dragoman/app/text/char"
 )
 
-// breaks says whether a sentence ends at e.
+// breaks reports whether a sentence ends at e.
 func (c *cell) breaks(e ending) bool {
-	// What opens there belongs to the next sentence, but UAX #29 gives it to this one.
+	// Opening quotes and brackets there belong to the next sentence, but UAX #29 assigns them to this one.
 	behind := char.Skip(c.text, e.next, func(r rune) bool { return opening(r) || closing(r) || blank(r) })
 	standard := c.standard.between(e.stop, behind)
 	mark, _ := char.Decode(c.text, e.start)
@@ -19,7 +19,7 @@ func (c *cell) breaks(e ending) bool {
 		return false
 	case e.tail == e.next:
 		return standard && c.breaksTouching(e)
-	case !terminal(mark): // UAX #29 does not know it
+	case !terminal(mark): // terminals unknown to UAX #29
 		return !small(e.first) && wordly(e.first)
 	case strings.Trim(c.text[e.start:e.stop], ".…‥") == "":
 		return c.breaksBehindDots(e, standard)
@@ -27,8 +27,8 @@ func (c *cell) breaks(e ending) bool {
 	return c.breaksBehindMark(e, standard)
 }
 
-// continues says whether the terminals are no end by themselves: they stand in
-// brackets ("[...]", "(!)"), or more of them follow ("Quoi ? !", ". . .").
+// continues reports whether the terminals cannot be an end: they stand in brackets ("[...]", "(!)"), or more of them follow
+// ("Quoi ? !", ". . .").
 func (c *cell) continues(e ending) bool {
 	if openBracket(lastRune(c.text[:e.start])) {
 		return true
@@ -38,11 +38,10 @@ func (c *cell) continues(e ending) bool {
 	return dots > e.next && !wordly(r) // "...and then", ".NET" are words
 }
 
-// nearby is how far brackets may be apart to keep what is in them together, in bytes.
+// nearby is the maximum length in bytes of a text in brackets that is kept with its sentence.
 const nearby = 240
 
-// bracketed says whether e is inside of brackets that close soon: what is in them is
-// translated together with the sentence around it.
+// bracketed reports whether e is inside brackets that close soon: text in brackets is translated with the sentence around it.
 func (c *cell) bracketed(e ending) bool {
 	open := c.openAt(e.tail)
 	if open < 0 {
@@ -64,7 +63,7 @@ func (c *cell) bracketed(e ending) bool {
 	return false
 }
 
-// openAt is where the bracket of this sentence is that is not closed before i, or -1.
+// openAt returns the position of this sentence's bracket that is still open at i, or -1.
 func (c *cell) openAt(i int) int {
 	if !c.brackets {
 		return -1
@@ -85,9 +84,8 @@ func (c *cell) openAt(i int) int {
 	return -1
 }
 
-// breaksTouching decides where no white space follows. Where words are separated by
-// spaces, "." "!" "?" do not end anything there: they are part of addresses, names
-// of files, versions, numbers.
+// breaksTouching decides at an ending without white space behind it. In scripts with spaces, ".", "!" and "?" end nothing there:
+// they are part of addresses, file names, versions, numbers.
 func (c *cell) breaksTouching(e ending) bool {
 	last := lastRune(c.text[:e.stop])
 	before := lastRune(c.text[:e.start])
@@ -105,7 +103,7 @@ func (c *cell) breaksTouching(e ending) bool {
 	if open := c.openAt(e.stop); closeBracket(closed) && open >= 0 && strings.TrimFunc(c.text[c.from:open], blank) != "" {
 		return false // a part of the sentence was in brackets
 	}
-	// Japanese goes on with a particle: "「行く。」と言った", "モーニング娘。の".
+	// In Japanese a particle continues the sentence: "「行く。」と言った", "モーニング娘。の".
 	if closing(closed) {
 		return !strings.ContainsRune("とっなにはをがのもでや", e.first)
 	}
@@ -144,9 +142,8 @@ func (c *cell) breaksBehindDots(e ending, standard bool) bool {
 	return false
 }
 
-// breaksBeforeNumber decides for a full stop that a number follows. UAX #29 looks beyond
-// the number for a small letter, and so misses "They left. 12 people stayed.". A short
-// word that nothing is known about is more likely an abbreviation: "kl. 10".
+// breaksBeforeNumber decides at a full stop before a number. UAX #29 looks behind the number for a small letter, and so misses
+// "They left. 12 people stayed.". A short unknown word is more likely an abbreviation: "kl. 10".
 func (c *cell) breaksBeforeNumber(e ending, standard bool) bool {
 	token := lastToken(c.text[c.from:e.start])
 	if first, _ := char.Decode(token, 0); !alphabetic(first) || strings.TrimFunc(token, letter) != "" {
@@ -155,8 +152,7 @@ func (c *cell) breaksBeforeNumber(e ending, standard bool) bool {
 	return longWord(token)
 }
 
-// dots is the number of dots of an ellipsis that may be spaced (". . ."), and where it
-// starts.
+// dots returns the start of an ellipsis, which may have spaces (". . ."), and its number of dots.
 func (c *cell) dots(e ending) (start, n int) {
 	start, n = e.start, utf8.RuneCountInString(c.text[e.start:e.stop])
 	for n < longFill && strings.HasSuffix(c.text[c.from:start], ". ") {
@@ -169,8 +165,8 @@ func (c *cell) dots(e ending) (start, n int) {
 	return start, n
 }
 
-// startsNew says whether what follows starts so that something must have ended: with a
-// dash and a capital, as in dialogues, or with a capital behind an emoticon.
+// startsNew reports whether the following text must start a sentence: a dash and a capital, as in dialogues, or a capital behind
+// an emoticon.
 func (c *cell) startsNew(e ending) bool {
 	if !unicode.IsUpper(e.first) {
 		return false
@@ -179,7 +175,7 @@ func (c *cell) startsNew(e ending) bool {
 	return e.apart || dash(r) && (r != '-' || spaceAt(c.text, e.next+w))
 }
 
-// isName says whether the exclamation mark is part of a name.
+// isName reports whether the exclamation mark is part of a name.
 func (c *cell) isName(e ending) bool {
 	if mark := c.text[e.start:e.stop]; e.tail > e.stop || mark != "!" && mark != "！" {
 		return false

@@ -11,20 +11,18 @@ import (
 	"dragoman/app/text/char"
 )
 
-// Finer cuts a sentence in two that is too long for the model, or that it does not
-// get through: at the end of a clause where there is one near the middle, otherwise
-// between words, otherwise between characters, but never inside of one as people see
-// it (a grapheme cluster). lang is the sentence's language, as for [Split].
+// Finer cuts a sentence in two if it is too long for the model or the model fails on it: at the end of a clause near the middle
+// if there is one, otherwise between words, otherwise between characters, but never inside a user-perceived character (grapheme
+// cluster). lang is the sentence's language, as for [Split].
 //
-// The pieces are like those of Split. Every sentence in them is shorter than the one
-// given, unless that is a single character, which comes back as it is. Whoever needs
-// parts of at most some size calls Finer again for the parts that are larger; the
-// depth of that is logarithmic.
+// The pieces are like those of Split. Each sentence in them is shorter than the given one, unless that is a single character,
+// which is returned as it is. For parts of a maximum size, call Finer again for larger parts; the depth of these calls is
+// logarithmic.
 func Finer(ctx context.Context, sentence, lang string) ([]Piece, error) {
 	return split(ctx, sentence, lang, (*splitter).halve)
 }
 
-// halve finds the two sentences that the text is cut into.
+// halve finds the two sentences into which the text is cut.
 func (s *splitter) halve() {
 	sentence := s.text
 	f := finer{text: sentence, rules: s.rules, cost: math.Inf(1)}
@@ -56,21 +54,20 @@ func (s *splitter) halve() {
 	}
 }
 
-// hidden says whether a rune at the ends of a sentence is not translated.
+// hidden reports whether r at the ends of a sentence is not translated.
 func hidden(r rune) bool { return blank(r) || ornament(r) || joiner(r) }
 
-// finer looks for the best place to cut.
+// finer searches for the best place to cut.
 type finer struct {
 	text  string
 	rules *rules
 
 	cost      float64 // of the best place so far
-	end, next int     // the first part's end, and the second one's start
+	end, next int     // the end of the first part, and the start of the second one
 }
 
-// The costs of places to cut, beside the distance from the middle, which is 0 to 0.5
-// of the length: so a comma beats a space unless it is close to the ends, and a space
-// always beats a place inside of a word.
+// The costs of places to cut, added to the distance from the middle, which is 0 to 0.5 of the length: a comma beats a space
+// unless it is close to an end, and a space always beats a place inside a word.
 const (
 	costSentence     = 0
 	costClause       = 0.05 // behind ";" or ":", before a dash
@@ -81,12 +78,12 @@ const (
 	costInside       = 1.7
 )
 
-// consider compares the place between text[:end] and text[next:], with nothing but
-// white space and ornaments between, with the best one so far.
+// consider compares the place between text[:end] and text[next:], separated by white space and ornaments at most, with the best
+// one so far.
 func (f *finer) consider(end, next int) {
 	middle := float64(len(f.text)) / 2
 	distance := math.Abs(float64(end+next)/2-middle) / float64(len(f.text))
-	if distance >= f.cost { // no kind of place is that good
+	if distance >= f.cost { // no kind of place can beat the best one
 		return
 	}
 	if cost := f.kind(end, next) + distance; cost < f.cost {
@@ -94,12 +91,12 @@ func (f *finer) consider(end, next int) {
 	}
 }
 
-// kind is the cost of a place for what stands around it.
+// kind returns the cost of a place by the characters around it.
 func (f *finer) kind(end, next int) float64 {
 	before := lastRune(f.text[:end])
 	after, _ := char.Decode(f.text, next)
 	switch spaced := next > end; {
-	case !spaced && unicode.IsPunct(after) && !opening(after): // never at the start of a line, nor here
+	case !spaced && unicode.IsPunct(after) && !opening(after): // does not start a line, nor a part
 		return costInside
 	case !spaced && !wide(before) && !wide(after):
 		if strings.ContainsRune("—،؛؟۔।॥၊။។", before) {
@@ -123,7 +120,7 @@ func (f *finer) kind(end, next int) float64 {
 	return costIdeograph
 }
 
-// abbreviated says whether the full stop before end belongs to an abbreviation.
+// abbreviated reports whether the full stop before end belongs to an abbreviation.
 func (f *finer) abbreviated(end, next int) bool {
 	const reach = 64 // bytes, for linear time
 	c := cell{text: f.text, rules: f.rules, from: max(0, end-reach)}

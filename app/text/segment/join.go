@@ -11,17 +11,14 @@ import (
 	"dragoman/app/text/char"
 )
 
-// Join puts translations where the sentences of the pieces are, in their order.
-// Sentences without a translation stay as they are, and translations without a
-// sentence are left out: give as many as there are sentences.
+// Join replaces the sentences of the pieces by translations, in order. Sentences without a translation stay as they are, and
+// surplus translations are ignored: pass one for each sentence.
 //
-// Everything between sentences comes back as it was, except for the spaces between
-// two sentences of a line, where from and to (codes of languages) are written
-// differently: where a language without spaces has none, a space comes in, and a
-// single space goes where Chinese or Japanese follows a mark of its own.
+// Text between sentences is unchanged, except for the spaces between two sentences of a line if the languages from and to (codes)
+// use them differently: a language with spaces gets one where the source has none, and a single space is removed where Chinese or
+// Japanese follows punctuation of its own.
 //
-// Where from is to and the translations are the sentences, Join is the inverse of
-// [Split] and of [Finer].
+// If from equals to and the translations are the sentences, Join is the inverse of [Split] and [Finer].
 func Join(ctx context.Context, pieces []Piece, translations []string, from, to string) (joined string, err error) {
 	err = char.Look(ctx, math.MaxInt, func(l *char.Looks) { joined = join(l, pieces, translations, from, to) })
 	return joined, err
@@ -50,8 +47,8 @@ func join(looks *char.Looks, pieces []Piece, translations []string, from, to str
 	return b.String()
 }
 
-// gap is what stands in the translation for text, a piece that is no sentence, behind
-// the translation last. inside says whether it is between two sentences.
+// gap returns the text in a translation for text, a piece that is not a sentence, behind the translation last. inside tells
+// whether it is between two sentences.
 func gap(text, last string, source, target spacing, inside bool) string {
 	switch {
 	case !inside || source == target:
@@ -65,10 +62,10 @@ func gap(text, last string, source, target spacing, inside bool) string {
 	return text
 }
 
-// notes are the marks of notes that a sentence ends in.
+// notes matches note references at the end of a sentence.
 var notes = regexp.MustCompile(`(?:(?:<[^<>]*>)+[\w*†‡§[\]().,]{0,8})*<[^<>]*>$|(?:\[\^?[^\[\]\s]{1,32}\])+$|[¹²³⁰⁴-⁹]+$`)
 
-// spacing says where a language writes spaces, from the most to the least.
+// spacing describes where a language writes spaces, from most to least.
 type spacing int
 
 const (
@@ -77,7 +74,7 @@ const (
 	noSpaces
 )
 
-// spacingOf is the spacing of a language's usual script.
+// spacingOf returns the spacing of a language's usual script.
 func spacingOf(lang string) spacing {
 	switch lang {
 	case "zh", "ja", "yue":

@@ -7,12 +7,11 @@ import (
 	"dragoman/app/text/char"
 )
 
-// longFill is the number of runes without any letter or digit that separates as a
-// line end does: dot leaders, columns made with spaces, underscores to write on. It
-// also bounds what UAX #29 looks at again and again, so that it stays linear.
+// longFill is the number of runes without any letter or digit that separates like a line end: dot leaders, columns of spaces,
+// underscores to write on. It also limits the text that UAX #29 examines repeatedly, which keeps the segmentation linear.
 const longFill = 10
 
-// line finds the sentences of one line: its marker left out, cell by cell.
+// line finds the sentences of one line, cell by cell, without its marker.
 func (s *splitter) line(start, end int) {
 	start += marker(s.text[start:end], s.rules)
 	table := start < end && s.text[start] == '|'
@@ -20,9 +19,9 @@ func (s *splitter) line(start, end int) {
 	var (
 		from  = start // of the current cell
 		count = 0     // runes since the last letter or digit
-		fill  = start // where they start
+		fill  = start // where these runes start
 	)
-	// finish ends the current cell at i, or where the fill before i starts.
+	// finish ends the current cell at i, or at the start of the fill before i.
 	finish := func(i int) {
 		if count < longFill {
 			s.cell(from, i)
@@ -57,8 +56,7 @@ func (s *splitter) line(start, end int) {
 	finish(end)
 }
 
-// separates says whether the rune r at text[at:next] stands between two cells of the
-// line text[start:end].
+// separates reports whether the rune r at text[at:next] separates two cells of the line text[start:end].
 func (s *splitter) separates(r rune, at, next, start, end int, table bool) bool {
 	switch r {
 	case '\t':
@@ -80,9 +78,9 @@ func (s *splitter) separates(r rune, at, next, start, end int, table bool) bool 
 	return next == end || unicode.IsSpace(after)
 }
 
-// fillEnds says where the cell before the fill text[start:end] ends and where the one
-// after it starts: up to three runes of punctuation that touch a word belong to it
-// if there is white space between, as in "Hello.            (World)".
+// fillEnds returns the end of the cell before the fill text[start:end] and the start of the cell behind it. Up to three runes of
+// punctuation that touch a word belong to that word if white space separates them from the rest, as in
+// "Hello.            (World)".
 func (s *splitter) fillEnds(start, end int) (lead, tail int) {
 	const most = 3
 	visible := func(r rune) bool { return !unicode.IsSpace(r) }

@@ -9,9 +9,8 @@ import (
 	"dragoman/app/text/char"
 )
 
-// marker is the length of what a line starts with and that is not translated:
-// indentation, marks of quotations, headings and lists, of which several may follow
-// each other ("> 1. [x] ").
+// marker returns the length of the start of a line that is not translated: indentation, and markers of quotations, headings and
+// lists, several of which may follow each other ("> 1. [x] ").
 func marker(line string, rules *rules) int {
 	i := char.Skip(line, 0, blank)
 	for {
@@ -23,7 +22,7 @@ func marker(line string, rules *rules) int {
 	}
 }
 
-// oneMarker is the length of one marker, without the white space after it, or 0.
+// oneMarker returns the length of one marker, without the white space behind it, or 0.
 func oneMarker(s string, rules *rules) int {
 	r, w := char.Decode(s, 0)
 	switch {
@@ -49,17 +48,16 @@ func oneMarker(s string, rules *rules) int {
 	return numbered(s, rules)
 }
 
-// circled says whether a rune is a number of a list by itself: "①", "⑴", "⓶", "❸".
+// circled reports whether r alone is the number of a list item: "①", "⑴", "⓶", "❸".
 func circled(r rune) bool {
 	return r >= 0x2460 && r <= 0x24FF || r >= 0x2776 && r <= 0x2793 || r >= 0x3251 && r <= 0x325F
 }
 
-// label is what numbers an item of a list, in brackets or with a sign behind it: a number
-// that is no year ("1", "1.2.3", "１"), a Chinese number, or letters.
+// label matches the number of a list item, in brackets or with a sign behind it: a number that is not a year ("1", "1.2.3", "１"),
+// a Chinese number, or letters.
 var label = regexp.MustCompile(`^([(（]?)(?:(\p{Nd}{1,3}(?:\.\p{Nd}+)*)|([一二三四五六七八九十百]+)|(\pL{1,5}))([)）.．、])`)
 
-// numbered is the length of a marker such as "1.", "1)", "(1)", "1.)", "a)", "(iv)",
-// "一、", "（一）", or 0.
+// numbered returns the length of a marker such as "1.", "1)", "(1)", "1.)", "a)", "(iv)", "一、", "（一）", or 0.
 func numbered(s string, rules *rules) int {
 	const longest = 64 // bytes of a label
 	m := label.FindStringSubmatch(s[:min(len(s), longest)])
@@ -84,7 +82,7 @@ func numbered(s string, rules *rules) int {
 	return 0
 }
 
-// countsItems says whether letters may number an item: a single one, or a Roman number.
+// countsItems reports whether letters may number an item: a single letter or a Roman number.
 func countsItems(letters string) bool {
 	if utf8.RuneCountInString(letters) == 1 {
 		return alphabetic(lastRune(letters))
@@ -92,8 +90,7 @@ func countsItems(letters string) bool {
 	return romanNumeral(letters) || letters == strings.ToLower(letters) && romanNumeral(strings.ToUpper(letters))
 }
 
-// numberDotted says whether the number with the suffix before s[i] is a marker: not so are
-// ordinal numbers and decimals.
+// numberDotted reports whether the number with the suffix before s[i] is a marker, as opposed to an ordinal or decimal number.
 func numberDotted(s string, i int, suffix string, rules *rules) bool {
 	if suffix != "." && !digitAt(s, i) || wideAt(s, i) {
 		return true
@@ -101,8 +98,8 @@ func numberDotted(s string, i int, suffix string, rules *rules) bool {
 	return spaceAt(s, i) && !rules.ordinal(s[i:])
 }
 
-// lettersDotted does so for letters with a full stop: "a. First" and "iv. Fourth", but not
-// "A. Smith", "p. 55", "z. B.", "e. g.".
+// lettersDotted reports the same for letters with a full stop: "a. First" and "iv. Fourth" are markers, "A. Smith", "p. 55", "z.
+// B.", "e. g." are not.
 func lettersDotted(s string, i int, letters string, rules *rules) bool {
 	if utf8.RuneCountInString(letters) > 1 {
 		return spaceAt(s, i) && (letters != strings.ToUpper(letters) || !rules.ordinal(s[i:]))
@@ -127,7 +124,7 @@ func digitAt(s string, i int) bool {
 	return unicode.IsDigit(r)
 }
 
-// romanNumeral says whether s is a number from 1 to 39 in Roman capitals.
+// romanNumeral reports whether s is a number from 1 to 39 in Roman capitals.
 func romanNumeral(s string) bool {
 	return s != "" && len(s) <= 6 && strings.Trim(s, "IVX") == "" && !strings.Contains(s, "IIII")
 }

@@ -9,34 +9,34 @@ import (
 	"unicode/utf8"
 )
 
-// rules are what is special in a language.
+// rules are the rules of a language.
 type rules struct {
-	// kinds are the abbreviations, in small letters, without the last full stop.
+	// kinds are the abbreviations, in lower case, without the last full stop.
 	kinds map[string]kind
-	// starters are words that often start a sentence and are hardly ever written with
-	// a capital elsewhere. They are needed where names (or, in German, all nouns) have
-	// capitals and so do not show that a sentence starts. None say that a capital does.
+	// starters are words that often start a sentence and rarely have a capital elsewhere. They are needed in languages in which
+	// names (or, in German, all nouns) have capitals, so that a capital does not show the start of a sentence. If the set is
+	// empty, it does.
 	starters map[string]bool
-	// ordinals says whether "3." is a number that goes on.
+	// ordinals tells whether "3." may be an ordinal number inside a sentence.
 	ordinals ordinals
-	// months are names that have capitals and follow ordinals.
+	// months are names with capitals that follow ordinals.
 	months map[string]bool
-	// mark ends sentences in this language, but not in others; 0 where there is none.
+	// mark ends sentences in this language only; 0 if there is none.
 	mark rune
 }
 
-// kind says what a full stop behind an abbreviation may mean.
+// kind tells how a full stop behind an abbreviation is read.
 type kind int
 
 const (
-	ordinary kind = iota // no abbreviation
-	title                // never ends a sentence: something has to follow
-	counter              // ends none if a number follows: "No. 5", but "No. Never."
-	either               // may end one
-	unit                 // ends one behind a number only: "в 1990 г. Он", but "г. Москва"
+	ordinary kind = iota // not an abbreviation
+	title                // never ends a sentence: more must follow
+	counter              // does not end a sentence if a number follows: "No. 5", but "No. Never."
+	either               // may end a sentence
+	unit                 // ends a sentence only behind a number: "в 1990 г. Он", but "г. Москва"
 )
 
-// ordinals says how numbers with full stops are used.
+// ordinals tells how numbers with full stops are used.
 type ordinals int
 
 const (
@@ -45,15 +45,14 @@ const (
 	ordinalsAny            // also before capitals: "3. Oktober"
 )
 
-// ordinal says whether a number with a full stop before rest is one of these, not the
-// number of an item of a list.
+// ordinal reports whether a number with a full stop before rest is an ordinal, as opposed to the number of a list item.
 func (r *rules) ordinal(rest string) bool {
 	word, _ := firstWord(rest)
 	first, _ := utf8.DecodeRuneInString(word)
 	return r.ordinals != ordinalsNone && (unicode.IsLower(first) || r.months[strings.ToLower(word)])
 }
 
-// rulesOf returns the rules of a language, or those that fit most languages.
+// rulesOf returns the rules of a language, or rules that suit most languages.
 func rulesOf(lang string) *rules {
 	if r, ok := languages[cmp.Or(lang, "en")]; ok {
 		return r
@@ -64,7 +63,7 @@ func rulesOf(lang string) *rules {
 //go:embed languages.txt
 var languagesTable string
 
-// languages are the rules of languages.txt, which says what they are. Nothing changes them.
+// languages are the rules of languages.txt, which documents them. They are read-only.
 var languages = func() map[string]*rules {
 	newRules := func(kinds map[string]kind) *rules {
 		return &rules{kinds: kinds, starters: map[string]bool{}, months: map[string]bool{}}

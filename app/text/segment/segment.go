@@ -1,28 +1,24 @@
-// Package segment cuts text as people have it into the sentences that a model for
-// sentences translates, and puts the translations back where the sentences were.
+// Package segment cuts arbitrary text into sentences for models that translate sentences, and replaces the sentences by their
+// translations.
 //
-// A text is a sequence of [Piece]s: sentences, and everything between them (line
-// ends, indentation, list markers, table borders, spaces, symbols), which passes
-// through untouched. [Split] finds the sentences from the outside in:
+// A text is a sequence of [Piece]s: sentences, and all text between them (line ends, indentation, list markers, table borders,
+// spaces, symbols), which passes through unchanged. [Split] finds the sentences from the outside in:
 //
-//	line      never continues in the next one, see below
+//	line      is never continued by the next one, see below
 //	marker    "  - ", "1. ", "> ", "## ", "①" at the start of a line
-//	cell      what stands between tabs, " | ", " • " or long fills ("........")
+//	cell      the text between tabs, " | ", " • " or long fills ("........")
 //	sentence  Unicode UAX #29, corrected by the rules in breaks.go
 //
-// [Finer] halves a sentence that turned out to be too long, and [Join] writes the
-// translations, with the spaces that the target language wants between sentences.
+// [Finer] halves a sentence that is too long, and [Join] writes the translations, with spaces between sentences as in the target
+// language.
 //
-// A line is a unit. Text that is wrapped by hand at 72 columns would gain from
-// joining its lines, but everything else would lose: lists, addresses, subtitles,
-// poems, tables and texts of user interfaces have line ends that mean something,
-// all line ends must come back, and it is unclear where in a translation the line
-// end of the middle of a sentence belongs. Callers who know that a text is wrapped use
-// [SplitWrapped], and lose the line ends inside of sentences.
+// A line is a unit. Joining the lines of text that is wrapped by hand at 72 columns would improve that text, but harm all others:
+// in lists, addresses, subtitles, poems, tables and texts of user interfaces, line ends have a meaning, all line ends must be
+// preserved, and a line end inside a sentence has no certain position in the translation. For text known to be wrapped,
+// [SplitWrapped] drops the line ends inside sentences.
 //
-// All functions are safe for concurrent use, take time that is linear in the length
-// of their input, and accept any string: what is not UTF-8 passes through. Those with a context look at it as they go through
-// a text, and fail with its error.
+// All functions are safe for concurrent use, take time linear in the length of their input, and accept any string: invalid UTF-8
+// passes through. Functions with a context check it as they go through a text, and fail with its error.
 package segment
 
 import (
@@ -33,20 +29,16 @@ import (
 	"dragoman/app/text/char"
 )
 
-// Piece is a part of a text. The texts of a text's pieces, joined, are the text,
-// byte for byte.
+// Piece is a part of a text. The texts of all pieces, joined, are the text, byte for byte.
 type Piece struct {
 	Text string
-	// Sentence says whether the piece is to be translated. It then has a letter, and
-	// no white space at its ends. Any other piece passes through untouched; no two
-	// of those follow each other.
+	// Sentence reports whether the piece is to be translated. A sentence has a letter, and no white space at its ends. Any other
+	// piece passes through unchanged; two of them never follow each other.
 	Sentence bool
 }
 
-// Split cuts a text into pieces. lang is the code of a language, such as "en" or
-// "zh"; where it is "", English is assumed, and where it is
-// unknown, what most languages have in common.
-// The pieces share the memory of the text. An empty text has none.
+// Split cuts a text into pieces. lang is a language code, such as "en" or "zh"; "" means English, and for an unknown code rules
+// common to most languages apply. The pieces share the memory of the text. An empty text has no pieces.
 func Split(ctx context.Context, text, lang string) ([]Piece, error) {
 	return split(ctx, text, lang, func(s *splitter) {
 		for start := 0; start < len(text); {
@@ -58,7 +50,7 @@ func Split(ctx context.Context, text, lang string) ([]Piece, error) {
 	})
 }
 
-// split returns the pieces of a text whose sentences find finds.
+// split returns the pieces of a text. find collects its sentences.
 func split(ctx context.Context, text, lang string, find func(s *splitter)) (list []Piece, err error) {
 	err = char.Look(ctx, len(text), func(l *char.Looks) {
 		s := splitter{text: text, rules: rulesOf(lang), looks: l}
@@ -68,10 +60,10 @@ func split(ctx context.Context, text, lang string, find func(s *splitter)) (list
 	return list, err
 }
 
-// span is a sentence's place in the text, in bytes.
+// span is the byte range of a sentence.
 type span struct{ start, end int }
 
-// pieces are the spans, which are in order, and what is between them.
+// pieces returns the spans, which are in order, and the text between them.
 func (s *splitter) pieces() []Piece {
 	text := s.text
 	if text == "" {
@@ -103,8 +95,8 @@ type splitter struct {
 	brackets bool // whether the current line has an opening bracket
 }
 
-// lineEnd is where the line ends that starts at start, and where the next one
-// starts. "\r\n" counts as two ends with an empty line between.
+// lineEnd returns the end of the line that starts at start, and the start of the next one. "\r\n" counts as two line ends with an
+// empty line between them.
 func lineEnd(text string, start int) (end, next int) {
 	for i := start; i < len(text); i++ {
 		switch c := text[i]; {
@@ -119,9 +111,8 @@ func lineEnd(text string, start int) (end, next int) {
 	return len(text), len(text)
 }
 
-// sentence adds text[start:end] to the sentences if there is anything to translate.
-// Scripts without spaces between words have no marks at the ends of sentences
-// either, but spaces between clauses: a long text in one is cut there.
+// sentence adds text[start:end] to the sentences if it has anything to translate. Scripts without spaces between words have no
+// marks at the ends of sentences either, but spaces between clauses: a long text is cut at those.
 func (s *splitter) sentence(start, end int) {
 	const longest = 600 // bytes: 200 Thai letters, about 60 tokens
 	start, end = trim(s.text, start, end)
@@ -154,8 +145,8 @@ func (s *splitter) add(start, end int) {
 	}
 }
 
-// trim leaves out white space and ornaments at both ends, so that emoji and the like,
-// which the model cannot write, come back as they were.
+// trim removes white space and ornaments from both ends, so that emoji and similar symbols, which the model cannot write, are
+// preserved.
 func trim(text string, start, end int) (int, int) {
 	start = trimLeft(text, start, end)
 	for end > start {
@@ -173,9 +164,9 @@ func trim(text string, start, end int) (int, int) {
 	return start, end
 }
 
-// trimLeft does so at the start.
+// trimLeft trims the start.
 func trimLeft(text string, start, end int) int {
-	after := false // an ornament
+	after := false // the last rune is an ornament
 	for start < end {
 		r, w := char.Decode(text, start)
 		if !blank(r) && !ornament(r) && !(after && joiner(r)) {
@@ -187,9 +178,8 @@ func trimLeft(text string, start, end int) int {
 	return start
 }
 
-// Ends says whether the last sentence of a text is at its end, however the text goes on in another
-// sentence: its end has a mark that is not the full stop of an abbreviation, or a line end is behind
-// it. A text without a sentence has none that is not at its end. lang is as for [Split].
+// Ends reports whether the last sentence of a text is complete, whatever sentence follows: it ends in a mark other than the full
+// stop of an abbreviation, or in a line end. It returns true for a text without sentences. lang is as for [Split].
 func Ends(ctx context.Context, text, lang string) (bool, error) {
 	const another = "The" // in any script: a capital letter, and no abbreviation
 	long, err := Split(ctx, text+" "+another, lang)

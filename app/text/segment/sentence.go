@@ -11,11 +11,9 @@ import (
 
 // cell finds the sentences of text[start:end], which has no line end in it.
 //
-// Every run of terminals (".", "?!", "。") may end a sentence. Whether it does is what
-// UAX #29 says about the place behind it, unless one of the rules of [cell.breaks]
-// knows better. The library is clipperhouse/uax29: rivo/uniseg has the tables of Unicode
-// 15 instead of 17 and takes three to five times as long. Both are quadratic in runs of
-// white space and of closing marks, which longFill keeps short.
+// Every run of terminals (".", "?!", "。") may end a sentence. UAX #29 decides about the place behind it, unless a rule of
+// [cell.breaks] overrides it. The library is clipperhouse/uax29: rivo/uniseg has the tables of Unicode 15 instead of 17 and takes
+// three to five times as long. Both are quadratic in runs of white space and of closing marks, which longFill keeps short.
 func (s *splitter) cell(start, end int) {
 	c := cell{text: s.text[start:end], rules: s.rules, brackets: s.brackets, standard: boundaries{text: s.text[start:end], looks: s.looks}}
 	letters := false // in the current sentence
@@ -40,24 +38,24 @@ func (s *splitter) cell(start, end int) {
 	s.sentence(start+c.from, end)
 }
 
-// cell is a part of a line while its sentences are being found.
+// cell is a part of a line during the search for its sentences.
 type cell struct {
 	text     string
 	rules    *rules
-	brackets bool // whether there may be brackets in it
+	brackets bool // whether it may have brackets
 	from     int  // where the current sentence starts
 	standard boundaries
 }
 
-// boundaries are those of UAX #29, found as far as they are asked for.
+// boundaries are the sentence boundaries of UAX #29, found on demand.
 type boundaries struct {
 	looks    *char.Looks
 	text     string
-	iterator *sentences.Iterator[string] // nil before the first question
-	at       int                         // the last one that was found
+	iterator *sentences.Iterator[string] // nil before the first call
+	at       int                         // the last boundary found
 }
 
-// between says whether there is one from a to b. From call to call, a never falls.
+// between reports whether a boundary lies between a and b. a must not decrease from call to call.
 func (u *boundaries) between(a, b int) bool {
 	if u.iterator == nil {
 		u.iterator = sentences.FromString(u.text)
@@ -69,7 +67,7 @@ func (u *boundaries) between(a, b int) bool {
 	return u.at >= a && u.at <= b
 }
 
-// ending is a place where a sentence may end, in bytes of the cell:
+// ending is a possible end of a sentence, as byte positions in the cell:
 //
 //	He said: "Stop?!"  Then
 //	             │ │ │ └ next
@@ -77,30 +75,30 @@ func (u *boundaries) between(a, b int) bool {
 //	             │ └ stop
 //	             └ start
 type ending struct {
-	start int // of the terminals
-	stop  int // behind them
-	tail  int // behind what closes there: quotes, brackets, notes, emoji
-	next  int // behind white space
-	// apart says that what closes stands apart, as in "« Quoi ? »" or "Fine. :-)".
+	start int // start of the terminals
+	stop  int // end of the terminals
+	tail  int // end of closing quotes, brackets, note references and emoji
+	next  int // end of the white space
+	// apart reports whether the closing marks stand apart, as in "« Quoi ? »" or "Fine. :-)".
 	apart bool
-	first rune // letter or digit of what follows, U+FFFD where there is none
+	first rune // the first letter or digit of the following text, or U+FFFD
 }
 
-// ends says whether the rune r behind before may end a sentence. UAX #29 does not know
-// all of them: those of one language, "|" for the danda, those of Tibetan.
+// ends reports whether rune r behind before may end a sentence. It adds ends that UAX #29 does not know: marks of one language,
+// "|" for the danda, the marks of Tibetan.
 func (c *cell) ends(r, before rune) bool {
 	switch r {
 	case '|':
 		return indic(before)
 	case '།', '༎', '༑':
 		return true
-	case '\u037E': // the same as ";"
+	case '\u037E': // equivalent to ";"
 		r = ';'
 	}
 	return terminal(r) || c.rules.mark != 0 && r == c.rules.mark
 }
 
-// ending reads the ending whose terminals start at i.
+// ending returns the ending whose terminals start at i.
 func (c *cell) ending(i int) ending {
 	e := ending{start: i}
 	_, w := char.Decode(c.text, i)
@@ -118,13 +116,13 @@ func (c *cell) ending(i int) ending {
 	return e
 }
 
-// closers is where the quotes, brackets, emoji and numbers of notes end that start at i.
+// closers returns the end of the quotes, brackets, emoji and note references that start at i.
 func closers(s string, i int) int {
 	for i < len(s) {
 		r, w := char.Decode(s, i)
 		switch {
 		case closing(r), ornament(r), joiner(r), r == '¹', r == '²', r == '³', r >= '⁰' && r <= '⁹':
-		case r == '“', r == '‘', r == '«': // close in German ("„…“", "»…«") where nothing is behind them
+		case r == '“', r == '‘', r == '«': // close in German ("„…“", "»…«") if no word follows
 			if next, w := char.Decode(s, i+w); w > 0 && !blank(next) && !unicode.IsPunct(next) {
 				return i
 			}
@@ -142,8 +140,8 @@ func closers(s string, i int) int {
 	return i
 }
 
-// closersApart does so behind white space, where "»" may also open: only if nothing
-// is behind it. An emoticon belongs to what is before it.
+// closersApart is closers behind white space, where "»" may also open: it counts only if no word follows. An emoticon belongs to
+// the sentence before it.
 func closersApart(s string, i int) int {
 	end := char.Skip(s, i, func(r rune) bool { return closing(r) && !opening(r) })
 	if end == i && i < len(s) && strings.IndexByte(":;=<^xX", s[i]) >= 0 {
@@ -160,5 +158,5 @@ func closersApart(s string, i int) int {
 	return end
 }
 
-// emoticons is not complete; "8)" is missing because it numbers items of lists.
+// emoticons is not complete; "8)" is missing because it numbers list items.
 var emoticons = strings.Fields(":) :-) ;) ;-) :( :-( :D :-D ;D :P :-P :p :-p ;P xD XD :o :O :/ :-/ :| <3 ^^ ^_^ :'( =) =D")

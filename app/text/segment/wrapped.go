@@ -6,9 +6,8 @@ import (
 	"unicode"
 )
 
-// SplitWrapped is [Split] for text that was wrapped by hand: a line end, with the white
-// space around it, is one space, and ends no sentence. All lines are one, so that only
-// the first may have a marker.
+// SplitWrapped is [Split] for text wrapped by hand: a line end, with the white space around it, counts as one space and ends no
+// sentence. As all lines form one, only the first may have a marker.
 func SplitWrapped(ctx context.Context, text, lang string) ([]Piece, error) {
 	return split(ctx, text, lang, func(s *splitter) {
 		line, joints := s.unwrap()
@@ -30,13 +29,13 @@ func SplitWrapped(ctx context.Context, text, lang string) ([]Piece, error) {
 	})
 }
 
-// joint is a place of a line where two were joined.
+// joint is a position in a line at which two lines were joined.
 type joint struct {
 	at   int // behind the space, in bytes of the line
-	lost int // bytes of the text up to here that the line lacks
+	lost int // bytes of the text before this position that the line lacks
 }
 
-// unwrap makes one line of the lines of the text.
+// unwrap joins the lines of the text into one.
 func (s *splitter) unwrap() (line string, joints []joint) {
 	text := s.text
 	var out strings.Builder
