@@ -1,4 +1,4 @@
-// Package numbers reads the numbers of a text, in digits of all scripts and in words, and compares those of a translation
+// Package numbers reads the numbers in a text, in digits of all scripts and in words, and compares the numbers of a translation
 // with those of its source.
 package numbers
 
@@ -13,28 +13,25 @@ import (
 	"dragoman/app/text/char"
 )
 
-// Compare returns an error where a translation says other numbers than its source. Numbers are compared by value, wherever they stand:
+// Compare returns an error if a translation has other numbers than its source. Numbers are compared by value, at any position:
 //
-//   - In any order, any digits and with any signs between them: 1,234.5 is 1.234,5
-//     and 1 234,5, and 10,000 is 1万. Where 1,234 may be two values, either will do.
-//   - 0 to 12 may be spelled out; of 2 to 12, and of those that count no noun, there must be
-//     digits or a word then. What the words of a language are may be unknown: then there must be digits.
-//   - What may be a word (三十, XX) may stand for a number, and does not count as an extra one.
-//   - 0 to 100 in words (twenty, vingt et un, 二十个) stand for digits, and digits for
-//     them, in the languages that have a lexicon. Words may be missing, for languages
-//     count in different places, but not where another number came in. Words that often
-//     mean another thing, one among them, may be missing and come in.
-//   - Where words make a number that is not read (two hundred, half past two), nothing is
-//     said about those in words.
-//   - A new number is allowed where none is missing: the source may have
-//     spelled it out. One of the source that is repeated is not, unless it
-//     is small.
-//   - Times and dates are compared number by number, times in whole, versions as a whole; 3 PM is 15:00.
-//   - Signs of percentage are not compared: languages have words for
-//     them. A minus sign is, unless there is a word for it. Those of currencies beside numbers are counted.
+//   - Numbers may be in any order, in any digits and with any separators: 1,234.5 equals 1.234,5 and 1 234,5, and 10,000 equals
+//     1万. If 1,234 may have two values, either is accepted.
+//   - 0 to 12 may be spelled out; a number from 2 to 12, or one that counts no noun, then needs digits or a word. If the words of
+//     a language are unknown, it needs digits.
+//   - Text that may be a word (三十, XX) may stand for a number, and is not an extra number.
+//   - 0 to 100 in words (twenty, vingt et un, 二十个) are equivalent to digits, in languages with a lexicon. Words may be missing,
+//     as languages count in different places, but not if another number was added. Words that often have another meaning, such as
+//     one, may be missing and may be added.
+//   - If words form a number that is not read (two hundred, half past two), numbers in words are not compared.
+//   - A new number is allowed if none is missing: the source may have spelled it out. A repeated number of the source is not
+//     allowed, unless it is small.
+//   - Times and dates are compared number by number, times as a whole, versions as a whole; 3 PM equals 15:00.
+//   - Percent signs are not compared, as languages have words for them. A minus sign is, unless a word stands for it. Currency
+//     signs beside numbers are counted.
 //
-// from and to are the languages, "" where they are not known: 0 to 12 may be missing then, so
-// long as no other number came in. Numbers in words are compared where both have a lexicon. It fails with ctx's error, too.
+// from and to are language codes, "" if unknown: then 0 to 12 may be missing, as long as no other number was added. Numbers in
+// words are compared if both languages have a lexicon. Compare also fails with ctx's error.
 func Compare(ctx context.Context, source, translation, from, to string) (err error) {
 	ended := char.Look(ctx, len(source)+len(translation), func(l *char.Looks) { err = compare(l, source, translation, from, to) })
 	return cmp.Or(ended, err)
@@ -70,21 +67,21 @@ func compare(looks *char.Looks, source, translation, from, to string) error {
 	return nil
 }
 
-// comparison is how numbers are compared.
+// comparison holds the settings of a comparison.
 type comparison struct {
 	looks  *char.Looks
-	words  bool // those in words, too
-	strict bool // small ones have to be there
+	words  bool // compare numbers in words, too
+	strict bool // small numbers must be present
 }
 
-// differences compares in two rounds: numbers as a whole, then those that are
-// left by their parts.
+// differences compares in two rounds: first whole numbers, then the remaining ones by their parts. It returns the counts of
+// missing, new and repeated numbers.
 func (c comparison) differences(want, got []numeral) (missing, fresh, repeated int) {
 	foundWant, foundGot := c.match(want, got)
-	c.looks.Past(char.BetweenLooks) // what follows goes through long lists
+	c.looks.Past(char.BetweenLooks) // the following code goes through long lists
 	leftWant, leftGot := left(want, foundWant), left(got, foundGot)
 	if slices.ContainsFunc(leftWant, numeral.isTime) && slices.ContainsFunc(leftGot, numeral.isTime) {
-		for i := range leftGot { // the digits of another time are no help
+		for i := range leftGot { // the digits of a different time do not help
 			if leftGot[i].time {
 				leftGot[i].parts = nil
 			}
@@ -102,7 +99,7 @@ func (c comparison) differences(want, got []numeral) (missing, fresh, repeated i
 		}
 	}
 	readable := c.words && !slices.ContainsFunc(want, numeral.isPart) && !slices.ContainsFunc(got, numeral.isPart)
-	// New numbers in words, those that may be other words, and what may stand for one in words.
+	// New numbers in words, words that may have another meaning, and numbers that may replace a missing number in words.
 	spelled, unsure, other := 0, 0, 0
 	for _, n := range left(partsGot, foundGot) {
 		c.looks.Past(1)
@@ -155,8 +152,7 @@ func (c comparison) differences(want, got []numeral) (missing, fresh, repeated i
 	return missing, fresh + spelled, repeated
 }
 
-// isFound says whether a number came back by its parts: all of them, or all but
-// small ones.
+// isFound reports whether a number was found by its parts: all of them, or all but small ones.
 func (c comparison) isFound(n numeral, found []bool) bool {
 	switch {
 	case n.parts == nil:
@@ -187,7 +183,7 @@ func left(list []numeral, found []bool) []numeral {
 	return rest
 }
 
-// parts puts the parts of numbers in the place of those that have any.
+// parts replaces numbers with parts by their parts.
 func parts(list []numeral) []numeral {
 	var all []numeral
 	for _, n := range list {
@@ -199,12 +195,11 @@ func parts(list []numeral) []numeral {
 	return all
 }
 
-// match finds one of got for each of want that may mean the same. Those that have
-// one meaning choose first, then those that have more, then words; each takes a
-// word only where there are no digits.
+// match assigns to each number of want a number of got with a common reading. Numbers with one reading choose first, then those
+// with several, then words; each takes a word only if there are no digits.
 func (c comparison) match(want, got []numeral) (foundWant, foundGot []bool) {
 	foundWant, foundGot = make([]bool, len(want)), make([]bool, len(got))
-	at := map[string][]int{} // where each value is in got, words last
+	at := map[string][]int{} // from values to positions in got, words last
 	for _, words := range []bool{false, true} {
 		for i, n := range got {
 			c.looks.Past(1)
@@ -252,7 +247,7 @@ func choosesAt(n numeral) int {
 	return 0
 }
 
-// currencies are signs of currencies that stand beside numbers.
+// currencies matches currency signs beside numbers.
 var currencies = regexp.MustCompile(`\p{Sc}[ \x{a0}\x{202f}]?\pN|\pN[ \x{a0}\x{202f}]?\p{Sc}`)
 
 func saysMinus(text string) bool {

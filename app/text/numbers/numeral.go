@@ -10,40 +10,38 @@ import (
 	"dragoman/app/text/char"
 )
 
-// numeral is a number in a text and what it may mean.
+// numeral is a number in a text with its possible meanings.
 type numeral struct {
-	// readings are the values it may have, as decimal digits with a point and
-	// without zeros that say nothing: 1,234 is 1234 or 1.234.
+	// readings are the possible values, as decimal digits with a point and without redundant zeros: 1,234 is 1234 or 1.234.
 	readings []string
-	// parts are the numbers it is made of where it may be no single one: a date with
-	// dots, a time, a list. nil otherwise.
+	// parts are the numbers that it consists of if it may not be a single one: a date with dots, a time, a list. nil otherwise.
 	parts []numeral
-	// small says that a translation may spell it out: 0 to 12.
+	// small reports whether a translation may spell it out: 0 to 12.
 	small bool
-	// time says that it is one of the day, or a ratio: its parts belong together.
+	// time reports whether it is a time of day or a ratio: its parts belong together.
 	time bool
-	// optional says that it is no digits but a word that may be a number: 三十, XX.
+	// optional reports whether it is not digits but a word that may be a number: 三十, XX.
 	optional bool
-	// word says that it is one, in words: a translation that loses it and has another
-	// number is wrong.
+	// word reports whether it is a number in words: a translation that lacks it and has another number is wrong.
 	word bool
-	// part says that it is a part of a number in words that is not read: what the
-	// numbers in words are of the whole text is not known then.
+	// part reports whether it is part of a number in words that is not read: the numbers in words of the whole text are then
+	// unknown.
 	part bool
-	// vague says that it is a word that seldom counts: an article, "neuf".
+	// vague reports whether it is a word that rarely counts: an article, "neuf".
 	vague bool
-	// month says that it is the name of one.
+	// month reports whether it is the name of a month.
 	month bool
-	// held says that it is 0 or 1 and counts no noun: no article stands for it.
+	// held reports whether it is small and counts no noun, so that no article can stand for it; of a month, whether it stands
+	// beside a number.
 	held       bool
-	start, end int // of words in the text; 0 of all others
+	start, end int // byte range of words in the text; 0 for all others
 }
 
 // largestSmall is the largest number that a translation may spell out.
 const largestSmall = 12
 
-// readNumbers returns the numbers of a text in a language, and how many have a minus
-// sign. Where the language is "", or one without a lexicon, those in words are left out.
+// readNumbers returns the numbers of a text, and how many of them have a minus sign. If lang is "" or has no lexicon, numbers in
+// words are left out.
 func readNumbers(looks *char.Looks, text, lang string) (list []numeral, negative int) {
 	r := reader{text: plainNumbers(text), looks: looks, lexicon: lexicons()[lang]}
 	for at := 0; r.pos < len(r.text); {
@@ -72,7 +70,7 @@ func readNumbers(looks *char.Looks, text, lang string) (list []numeral, negative
 	return r.joinWords(list), negative
 }
 
-// word reads what may be a number at the character c and is no digits: 三十, XX, twenty.
+// word reads a possible number at character c that is not digits: 三十, XX, twenty.
 func (r *reader) word(c rune, inWord bool, lang string) (n numeral, ok bool) {
 	n = numeral{optional: true}
 	value, end := "", r.pos
@@ -97,10 +95,10 @@ func (r *reader) word(c rune, inWord bool, lang string) (n numeral, ok bool) {
 	return r.spelledNumber()
 }
 
-// plainNumbers writes the digits of all scripts, and the signs inside of numbers, in
-// ASCII. A full-width comma is that of a sentence, but for one between full-width digits.
+// plainNumbers converts the digits of all scripts and the signs inside numbers to ASCII. A full-width comma is punctuation unless
+// it stands between full-width digits.
 func plainNumbers(text string) string {
-	wide := false // the character before is a full-width digit
+	wide := false // whether the character before is a full-width digit
 	return strings.Map(func(r rune) rune {
 		if r < 0x80 {
 			wide = false
@@ -128,24 +126,23 @@ func plainNumbers(text string) string {
 	}, text)
 }
 
-// reader goes over a text once.
+// reader makes a single pass over a text.
 type reader struct {
 	looks  *char.Looks
-	text   string // as plainNumbers writes it
+	text   string // converted by plainNumbers
 	pos    int
 	inWord bool // the character before pos is part of a word
 
 	lexicon lexicon // of the text's language
 }
 
-// startsFraction says whether a decimal sign here has digits behind it and none
-// before it, as in "about .5".
+// startsFraction reports whether a decimal sign here has digits behind it and none before it, as in "about .5".
 func (r *reader) startsFraction() bool {
 	before := char.Last(r.text[:r.pos])
 	return digitsAt(r.text, r.pos+1) != "" && (char.IsSpace(before) || before == '-' || before == '+' || unicode.In(before, unicode.Sc, unicode.Ps))
 }
 
-// negative says whether there is a minus sign, and no dash, before the number here.
+// negative reports whether a minus sign, as opposed to a dash, precedes the number here.
 func (r *reader) negative() bool {
 	before := r.text[:r.pos]
 	if c := char.Last(before); unicode.Is(unicode.Sc, c) {
@@ -156,8 +153,7 @@ func (r *reader) negative() bool {
 	return signed && (char.IsSpace(other) || unicode.Is(unicode.Ps, other))
 }
 
-// digits reads the number here, which starts with a digit, or with a decimal sign
-// and a digit behind it.
+// digits reads the number here, which starts with a digit or with a decimal sign before a digit.
 func (r *reader) digits() numeral {
 	groups, seps := r.groups()
 	if n, ok := r.time(groups); ok {
@@ -183,8 +179,8 @@ func (r *reader) digits() numeral {
 	return n
 }
 
-// time reads what may be a time of the day, whose hour is read: 10:30. Both ways to count
-// the hour are readings of it.
+// time reads a possible time of day whose hour has been read: 10:30. Its readings count the hour in both ways, with 12 and 24
+// hours.
 func (r *reader) time(groups []string) (n numeral, ok bool) {
 	m := minute.FindStringSubmatch(r.text[r.pos:min(len(r.text), r.pos+len("：00:"))])
 	if m == nil || len(groups) > 1 || len(groups[0]) > 2 {
@@ -202,9 +198,8 @@ func (r *reader) time(groups []string) (n numeral, ok bool) {
 
 var minute = regexp.MustCompile(`^([:：])(\d\d)(?:[^\d:]|$)`)
 
-// groups reads the digits here and what separates them: a dot, a comma, a space or an
-// apostrophe. Spaces and apostrophes count between groups of three only, and before any
-// other.
+// groups reads the digits here and their separators: dots, commas, spaces or apostrophes. Spaces and apostrophes separate only
+// groups of three, and only before other separators.
 func (r *reader) groups() (groups []string, seps []byte) {
 	if !char.IsASCIIDigit(r.text[r.pos]) {
 		groups, seps = []string{"0"}, []byte{'.'} // .5
@@ -231,7 +226,7 @@ func (r *reader) groups() (groups []string, seps []byte) {
 	}
 }
 
-// digitsAt returns the digits in ASCII at i.
+// digitsAt returns the ASCII digits at i.
 func digitsAt(text string, i int) string {
 	end := i
 	for end < len(text) && char.IsASCIIDigit(text[end]) {
@@ -240,7 +235,7 @@ func digitsAt(text string, i int) string {
 	return text[min(i, end):end]
 }
 
-// read returns what groups of digits may mean together.
+// read returns the possible meanings of groups of digits.
 func read(groups []string, seps string) (readings []string, parts []numeral) {
 	if seps == "" {
 		return []string{integer(groups[0])}, nil
@@ -266,7 +261,7 @@ func read(groups []string, seps string) (readings []string, parts []numeral) {
 	return []string{strings.Join(groups, ".")}, nil // a version
 }
 
-// readPair reads two groups with a dot or a comma between them.
+// readPair reads two groups separated by a dot or comma.
 func readPair(whole, fraction, sep string) (readings []string, parts []numeral) {
 	readings = []string{canonical(whole, fraction)}
 	if len(fraction) >= 3 { // 1,200 may be thousands: then 1,2000 is another number
@@ -282,12 +277,12 @@ func readPair(whole, fraction, sep string) (readings []string, parts []numeral) 
 	return readings, parts
 }
 
-// IsGrouped says whether digits are grouped as thousands are, or as in India.
+// IsGrouped reports whether digits are grouped in thousands, or as in India.
 func IsGrouped(groups []string) bool {
 	return len(groups) == 1 || thousands.MatchString(strings.Join(groups, ","))
 }
 
-// IsDate says whether groups may be a day, a month and a year.
+// IsDate reports whether groups may be a day, a month and a year.
 func IsDate(groups []string) bool { return date.MatchString(strings.Join(groups, ".")) }
 
 var (
@@ -295,7 +290,7 @@ var (
 	date      = regexp.MustCompile(`^(?:\d{4}\.\d\d?\.\d\d?|\d\d?\.\d\d?\.\d{4}|\d\d\.\d\d\.\d\d)$`)
 )
 
-// each reads every group as a number of its own.
+// each reads each group as a number of its own.
 func each(groups []string) []numeral {
 	list := make([]numeral, len(groups))
 	for i, group := range groups {
@@ -305,8 +300,8 @@ func each(groups []string) []numeral {
 	return list
 }
 
-// integer is the value of digits. Three or more with a zero at the start are a
-// name, such as 007, and stay as they are; 05 is the fifth day or month.
+// integer returns the value of digits. Three or more digits with a leading zero are a name, such as 007, and stay as they are; 05
+// is the fifth day or month.
 func integer(digits string) string {
 	if len(digits) >= 3 && digits[0] == '0' {
 		return digits
@@ -332,7 +327,7 @@ func shift(value string, exponent int) string {
 	return canonical(whole+fraction[:exponent], fraction[exponent:])
 }
 
-// monthReading is the reading that a number has in common with the name of a month.
+// monthReading returns the reading that a number shares with the name of a month.
 func monthReading(value string) []string {
 	if isSmall(value) && value != "0" {
 		return []string{"month " + value}
@@ -340,8 +335,8 @@ func monthReading(value string) []string {
 	return nil
 }
 
-// isHeld says whether the number that starts at byte start and ends here counts no noun: it is a
-// price, a day, the number of a room, a field of data.
+// isHeld reports whether the number between byte start and the position counts no noun: it is a price, a day, a room number, a
+// data field.
 func (r *reader) isHeld(start int) bool {
 	if unicode.Is(unicode.Sc, char.Last(strings.TrimRight(r.text[:start], " "))) {
 		return true

@@ -14,17 +14,16 @@ import (
 // spelled is a number in words.
 type spelled struct {
 	value string
-	// unsure says that the words often mean another thing, as "neuf" does, or that they
-	// do not count, as "one" and "a dozen".
+	// unsure reports whether the words often have another meaning, as "neuf" does, or do not count, as "one" and "a dozen".
 	unsure bool
-	// vague says that they seldom count, as articles: a number that counts nothing is not them.
+	// vague reports whether they rarely count, like articles: a number that counts nothing is not written so.
 	vague bool
 }
 
-// lexicon has the words for 0 to 100 of a language, folded, for the 1st to the 31st, and for months.
+// lexicon holds a language's words, folded, for 0 to 100, for the 1st to the 31st, and for months.
 type lexicon struct {
 	words map[string]spelled
-	most  int // words that a number is made of
+	most  int // maximum number of words of a number
 }
 
 // mostSpelled is the largest number whose words the table has, mostDays the largest ordinal.
@@ -33,8 +32,8 @@ const mostSpelled, mostDays = 100, 31
 //go:embed numberwords.txt
 var numberWords string
 
-// lexicons are by language. Without a lexicon, numbers in
-// words are not compared. scripts/numberwords made the table.
+// lexicons maps languages to their lexicons. Numbers in words are compared only in these languages. scripts/numberwords generated
+// the table.
 var lexicons = sync.OnceValue(func() map[string]lexicon {
 	table := map[string]lexicon{}
 	for line := range strings.Lines(numberWords) {
@@ -66,21 +65,19 @@ var lexicons = sync.OnceValue(func() map[string]lexicon {
 	return table
 })
 
-// IsMonth says whether a word is the name of a month in a language that has a lexicon.
+// IsMonth reports whether a word is the name of a month in a language with a lexicon.
 func IsMonth(word, lang string) bool { return isMonth(lexicons()[lang].words[foldWords(word)].value) }
 
-// readsWords says whether numbers in words are read in a language.
+// readsWords reports whether numbers in words are read in a language.
 func readsWords(lang string) bool { return lang == "ja" || lang == "zh" || lexicons()[lang].most > 0 }
 
-// foldWords makes words equal that are written in several ways: "Vingt-et-un" is "vingt
-// et un".
+// foldWords maps variants of words to one form: "Vingt-et-un" to "vingt et un".
 func foldWords(words string) string { return wordFolder.Replace(strings.ToLower(words)) }
 
 var wordFolder = strings.NewReplacer("-", " ", "\u00a0", " ", "\u202f", " ", "ʼ", " ", "'", " ", "’", " ", "\u00ad", "",
 	"ş", "ș", "ţ", "ț", "إ", "ا", "أ", "ا", "آ", "ا", "ё", "е", "ς", "σ")
 
-// spelled reads the longest number in words that starts at i: "vingt et un" is not 20.
-// end is i where there is no number.
+// spelled reads the longest number in words that starts at i: "vingt et un" is not 20. end is i if there is no number.
 func (l lexicon) spelled(text string, i int) (word spelled, end int) {
 	const longest = 128 // bytes
 	end = i
@@ -98,7 +95,7 @@ func (l lexicon) spelled(text string, i int) (word spelled, end int) {
 	return word, end
 }
 
-// letters returns where the letters that start at i end, or most bytes behind i.
+// letters returns the end of the letters that start at i, at most about most bytes behind i.
 func letters(text string, i, most int) int {
 	end := i
 	for end < len(text) && end-i < most {
@@ -111,11 +108,11 @@ func letters(text string, i, most int) int {
 	return end
 }
 
-// longestWord is the most bytes that are looked at for a word.
+// longestWord is the maximum number of bytes read for a word.
 const longestWord = 64
 
-// spelledNumber reads the number in words here, or a word that makes a number of those
-// beside it which is not read: "thousand", "half". ok is false where there is neither.
+// spelledNumber reads the number in words here, or a word that forms an unread number with its neighbours: "thousand", "half". ok
+// is false if there is neither.
 func (r *reader) spelledNumber() (n numeral, ok bool) {
 	word, end := r.lexicon.spelled(r.text, r.pos)
 	if end > r.pos {
@@ -133,9 +130,9 @@ func (r *reader) spelledNumber() (n numeral, ok bool) {
 	return n, true
 }
 
-// besideNumbers are words that stand beside numbers or inside of them.
+// besideNumbers are words that stand beside or inside numbers.
 type besideNumbers struct {
-	powers      map[string][]int // of ten
+	powers      map[string][]int // exponents of ten by word
 	parts, join []string
 	minus       []string
 }
@@ -143,7 +140,7 @@ type besideNumbers struct {
 //go:embed besidenumbers.txt
 var besideNumbersTable string
 
-// beside are those of besidenumbers.txt, which says what they are for.
+// beside returns the words of besidenumbers.txt, which documents them.
 var beside = sync.OnceValue(func() besideNumbers {
 	table := besideNumbers{powers: map[string][]int{}}
 	for line := range strings.Lines(besideNumbersTable) {
@@ -167,14 +164,14 @@ var beside = sync.OnceValue(func() besideNumbers {
 	return table
 })
 
-// makesNumber says whether a word, folded, is a part of numbers in words that are not
-// read: of those above 100, of fractions, and of times of the day.
+// makesNumber reports whether a folded word is part of numbers in words that are not read: numbers above 100, fractions, and
+// times of day.
 func makesNumber(word string) bool {
 	return len(beside().powers[word]) > 0 || slices.Contains(beside().parts, word)
 }
 
-// joinWords makes unread numbers of numbers in words that stand side by side: "nineteen
-// eighty-four" is neither of them. The same goes for what stands beside a word of makesNumber.
+// joinWords marks adjacent numbers in words as unread: "nineteen eighty-four" is neither of its parts. The same applies to
+// neighbours of a word of makesNumber.
 func (r *reader) joinWords(list []numeral) []numeral {
 	for i := range list {
 		if n := &list[i]; n.month {
@@ -199,17 +196,16 @@ func (r *reader) joinWords(list []numeral) []numeral {
 	return list
 }
 
-// longestJoin is the most bytes of a word inside of a number, with the spaces around it.
+// longestJoin is the maximum length in bytes of a word inside a number, with the spaces around it.
 const longestJoin = 12
 
-// is says whether the only reading of a number is value.
+// is reports whether the only reading of a number is value.
 func (n numeral) is(value string) bool { return len(n.readings) == 1 && n.readings[0] == value }
 
 func (n numeral) isPart() bool { return n.part }
 func (n numeral) isTime() bool { return n.time }
 
-// isCount says whether a number may stand for one in words: it is one, or digits for a
-// number up to 100.
+// isCount reports whether a number may replace one in words: it is a number in words, or digits for a number up to 100.
 func (n numeral) isCount() bool {
 	if n.optional || len(n.readings) == 0 {
 		return n.word
@@ -218,14 +214,14 @@ func (n numeral) isCount() bool {
 	return err == nil && value <= 100
 }
 
-// isCounter says whether a counter follows the Chinese digits behind which i is, so that
-// they are a number: 三 in 三個 is one, 三 in 三田 is not.
+// isCounter reports whether a counter follows the Chinese digits that end at i, which makes them a number: 三 in 三個, but not in
+// 三田.
 func isCounter(text string, i int) bool {
 	c, _ := char.Decode(text, i)
 	return c > 0x3000 && char.OneOfRunes(c, "个個箇つ件名人匹本枚冊册回次年秒歳岁歲円元块塊只隻条條张張位台杯倍階层層頁页行句種种点點時时")
 }
 
-// isRange says whether Chinese digits are two numbers: 两三年 are two or three years.
+// isRange reports whether Chinese digits are two numbers: 两三年 means two or three years.
 func isRange(digits string) bool {
 	a, n := char.Decode(digits, 0)
 	b, m := char.Decode(digits, n)

@@ -9,8 +9,8 @@ import (
 	"dragoman/app/text/char"
 )
 
-// alternatives returns what else a number may be for what is written behind it: an
-// hour in the other way to count, a decade, or so many thousands or millions.
+// alternatives returns further readings of a number by the text behind it: an hour in the other way of counting, a decade,
+// thousands or millions.
 func (r *reader) alternatives(value string, plain bool) []string {
 	rest := r.text[r.pos:]
 	var list []string
@@ -33,8 +33,7 @@ func (r *reader) alternatives(value string, plain bool) []string {
 // digitsBefore returns the digits at the end of text.
 func digitsBefore(text string) string { return text[len(strings.TrimRight(text, "0123456789")):] }
 
-// hours returns both ways to count the hour that a number is for what is written behind it,
-// nil where it is no hour.
+// hours returns both readings of a number as an hour, in 12 and 24 hours, if the text behind it makes it an hour; otherwise nil.
 func (r *reader) hours(value string) []string {
 	hour, err := strconv.Atoi(value)
 	if err != nil || hour > 24 || !isHour(r.text[r.pos:]) {
@@ -43,7 +42,7 @@ func (r *reader) hours(value string) []string {
 	return []string{strconv.Itoa(hour % 12), strconv.Itoa(hour%12 + 12)}
 }
 
-// isHour says whether text that follows a number makes an hour of it.
+// isHour reports whether the text behind a number makes it an hour.
 func isHour(rest string) bool {
 	c, n := char.Decode(rest, 0)
 	if char.OneOfRunes(c, ":：時时點点시") {
@@ -60,8 +59,8 @@ func isHour(rest string) bool {
 	return false
 }
 
-// nextWord returns the word at the start of text, after one space at most, in lower
-// case, with the dots of p.m.; "" where there is no word, or a long one.
+// nextWord returns the word at the start of text, behind at most one space, in lower case and with dots as in p.m. It returns ""
+// if there is no word, or a long one.
 func nextWord(text string) string {
 	const longest = 24 // bytes
 	start := 0
@@ -79,14 +78,13 @@ func nextWord(text string) string {
 	}
 }
 
-// cjkDigits and cjkPowers, of ten, are the characters of Chinese, Japanese and Korean
-// numbers.
+// cjkDigits and cjkPowers are the digits and powers of ten of Chinese, Japanese and Korean numbers.
 var (
 	cjkDigits = map[rune]int64{'〇': 0, '零': 0, '一': 1, '二': 2, '两': 2, '兩': 2, '三': 3, '四': 4, '五': 5, '六': 6, '七': 7, '八': 8, '九': 9}
 	cjkPowers = map[rune]int{'十': 1, '십': 1, '百': 2, '백': 2, '千': 3, '천': 3, '万': 4, '萬': 4, '만': 4, '億': 8, '亿': 8, '억': 8, '兆': 12, '조': 12}
 )
 
-// IsPower says whether r is a power of ten, as in 3万.
+// IsPower reports whether r is a power of ten, as in 3万.
 func IsPower(r rune) bool { return cjkPowers[r] > 0 }
 
 func isHanzi(r rune) bool {
@@ -94,12 +92,11 @@ func isHanzi(r rune) bool {
 	return r >= 0x3000 && (digit || cjkPowers[r] > 0)
 }
 
-// hanzi reads on behind first, plain digits or none, a number that is written with
-// characters for powers of ten, such as 3万5千 or 二千二十四, or with Chinese digits,
-// such as 二〇二四. end is i where there is no number, or one too large to be meant.
+// hanzi reads a number written with characters for powers of ten, such as 3万5千 or 二千二十四, or with Chinese digits, such as 二〇二四.
+// first are plain digits before i, or "". end is i if there is no number or an implausibly large one.
 //
-// From 万 on a character multiplies all that stands before it and after the next
-// larger one, the others only the digit before them.
+// From 万 on, a character multiplies all before it up to the next larger one; smaller characters multiply only the digit before
+// them.
 func (r *reader) hanzi(first string, i int) (value string, end int) {
 	var total, section int64
 	number, _ := strconv.ParseInt("0"+first, 10, 64)
@@ -146,8 +143,7 @@ func (r *reader) hanzi(first string, i int) (value string, end int) {
 	return strconv.FormatInt(total+section+number, 10), i
 }
 
-// exponentAt is cjkPowers of the character at i, 0 where that is the start of
-// a unit: 千克 is the kilogram.
+// exponentAt returns the power of ten of the character at i, or 0 if it starts a unit: 千克 is the kilogram.
 func (r *reader) exponentAt(i int) int {
 	c, n := char.Decode(r.text, i)
 	if c == '千' {
@@ -158,7 +154,7 @@ func (r *reader) exponentAt(i int) int {
 	return cjkPowers[c]
 }
 
-// exponents returns the sum of those that stand here, as in 1.5百万.
+// exponents returns the sum of the exponents here, as in 1.5百万, and their end.
 func (r *reader) exponents() (sum, end int) {
 	end = r.pos
 	for end < len(r.text) && sum <= 24 {
@@ -183,8 +179,7 @@ func power(exponent int) int64 {
 
 const romanDigits = "IVXLCDM"
 
-// roman reads the Roman numeral here, as in "XXe siècle". end is the position of
-// the reader where there is no numeral.
+// roman reads the Roman numeral here, as in "XXe siècle". end is the current position if there is none.
 func (r *reader) roman() (value string, end int) {
 	const longest = len("MMMDCCCLXXXVIII")
 	end = r.pos
@@ -206,7 +201,7 @@ func (r *reader) roman() (value string, end int) {
 	return strconv.Itoa(n), end
 }
 
-// romanValue returns 0 for letters that are no Roman numeral.
+// romanValue returns the value of a Roman numeral, or 0 for other letters.
 func romanValue(letters string) int {
 	if !romanForm.MatchString(letters) {
 		return 0
