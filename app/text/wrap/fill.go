@@ -10,14 +10,14 @@ import (
 	"dragoman/app/text/char"
 )
 
-// Atom is a part of a text that no line end goes into.
+// Atom is a part of a text that is never broken across lines.
 type Atom struct {
 	Text  string
-	Width int  // characters that are shown
-	Space bool // whether a space is before it
+	Width int  // in visible characters
+	Space bool // whether a space precedes it
 }
 
-// Atoms cuts a text at spaces outside of tags; with ideographs also between those.
+// Atoms cuts a text at spaces outside tags and, if ideographs is set, also between ideographs.
 func Atoms(ctx context.Context, text string, ideographs bool) (list []Atom, err error) {
 	err = char.Look(ctx, len(text), func(l *char.Looks) { list = atoms(l, text, ideographs) })
 	return list, err
@@ -58,13 +58,13 @@ func atoms(looks *char.Looks, text string, ideographs bool) (list []Atom) {
 	return list
 }
 
-// isIdeograph says whether a line may end beside a character without a space.
+// isIdeograph reports whether a line may end beside r without a space.
 func isIdeograph(r rune) bool {
 	return unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana)
 }
 
-// Fill puts atoms into lines of at most some characters; one that is longer has a line of its own. mayStart
-// says whether an atom may start a line; nil: any may.
+// Fill puts atoms into lines of at most width characters; a longer atom gets a line of its own. mayStart reports whether an atom
+// may start a line; nil allows all.
 func Fill(ctx context.Context, list []Atom, width int, mayStart func(string) bool) (lines []string, err error) {
 	err = char.Look(ctx, math.MaxInt, func(l *char.Looks) { lines = fill(l, list, width, mayStart) })
 	return lines, err
@@ -95,5 +95,5 @@ func fill(looks *char.Looks, list []Atom, width int, mayStart func(string) bool)
 	return append(lines, line.String())
 }
 
-// LineEnds are what programs end a line at.
+// LineEnds are the characters that end a line in programs.
 const LineEnds = "\r\n\v\f\u001c\u001d\u001e\u0085\u2028\u2029"

@@ -9,22 +9,22 @@ import (
 	"dragoman/app/text/char"
 )
 
-// Paragraph is a part of a text: a line, or several that go on in the next one.
+// Paragraph is a part of a text: a line, or several wrapped lines.
 type Paragraph struct {
-	Start, End int    // of the text, in bytes, without white space around it
-	Text       string // in one line
-	Between    string // what ends the first line and starts the second one
+	Start, End int    // byte range in the text, without white space at its ends
+	Text       string // as one line
+	Between    string // the text between its first two lines
 
-	raw   string // as it is
+	raw   string // as it is in the text
 	lines int
 	width int // characters of its longest line
 }
 
-// MostBetween is how many bytes may be between lines: they are written again with each line, of which a translation may have
-// many. A paragraph with more becomes one line.
+// MostBetween is the maximum number of bytes between lines. They are repeated with each line of a translation, of which there may
+// be many. A paragraph with more between its lines becomes one line.
 const MostBetween = 256
 
-// Of makes a paragraph of lines that are without what each starts with, such as spaces or the sign of a quotation.
+// Of returns the paragraph of lines whose prefixes, such as spaces or quotation marks, are removed.
 func Of(ctx context.Context, text string, lines []Line) (p Paragraph, err error) {
 	err = char.Look(ctx, len(text), func(l *char.Looks) { p = of(l, text, lines) })
 	return p, err
@@ -52,7 +52,7 @@ func of(looks *char.Looks, text string, lines []Line) Paragraph {
 	return p
 }
 
-// Wrap wraps a translation of the paragraph as it was. One that is its text has its lines.
+// Wrap wraps a translation like the paragraph. A translation equal to Text keeps the original lines.
 func (p Paragraph) Wrap(ctx context.Context, translation string) (string, error) {
 	if translation == p.Text {
 		return p.raw, nil
@@ -61,7 +61,7 @@ func (p Paragraph) Wrap(ctx context.Context, translation string) (string, error)
 	return strings.Join(lines, p.Between), err
 }
 
-// Fill puts a translation into lines as wide as the paragraph's, or into one where it has one; see [Fill].
+// Fill puts a translation into lines as wide as the paragraph's, or into one line if the paragraph is one line; see [Fill].
 func (p Paragraph) Fill(ctx context.Context, translation string, ideographs bool, mayStart func(word string) bool) (lines []string, err error) {
 	if p.lines == 1 {
 		return []string{translation}, nil

@@ -1,8 +1,8 @@
-// Package wrap joins the lines of plain text that somebody has wrapped at a width, and wraps text again.
+// Package wrap joins the lines of plain text that was wrapped at a width, and wraps text again.
 //
-//	wrap.go       which lines go on in the next one
-//	paragraph.go  texts of several lines
-//	fill.go       lines of a text
+//	wrap.go       detection of wrapped lines
+//	paragraph.go  wrapped texts
+//	fill.go       filling of lines
 package wrap
 
 import (
@@ -16,23 +16,23 @@ import (
 	"dragoman/app/text/char"
 )
 
-// Mode says whether a text is wrapped: whether a line end is only the end of the place for words.
+// Mode tells whether the lines of a text are wrapped, so that line ends carry no meaning.
 type Mode string
 
-// The modes. The zero Mode is what its user says.
+// The modes. Callers define the meaning of the zero Mode.
 const (
-	Auto Mode = "auto" // where it clearly is
+	Auto Mode = "auto" // if the text is clearly wrapped
 	On   Mode = "on"
 	Off  Mode = "off"
 )
 
-// Known says whether there is such a mode; "" is one.
+// Known reports whether the mode exists; "" is known.
 func (m Mode) Known() bool { return m == "" || m == Auto || m == On || m == Off }
 
-// Line is one of a text, in bytes, without its line end.
+// Line is the byte range of a line, without its line end.
 type Line struct{ Start, End int }
 
-// Lines are the lines of a text, which end at \r\n or one of the characters in ends.
+// Lines yields the lines of a text, which end at \r\n or a character of ends.
 func Lines(text, ends string) iter.Seq[Line] {
 	return func(yield func(Line) bool) {
 		for start := 0; start < len(text); {
@@ -53,8 +53,8 @@ func Lines(text, ends string) iter.Seq[Line] {
 	}
 }
 
-// Paragraphs are all lines of a text, those together that one text goes on through: where it is wrapped, as it clearly is
-// or as the mode says. The last one has an error where ctx ends.
+// Paragraphs yields all lines of a text, joined into paragraphs where they are wrapped, as detected or as the mode says. If ctx
+// ends, the last pair is its error.
 func Paragraphs(ctx context.Context, text string, m Mode) iter.Seq2[Paragraph, error] {
 	return func(yield func(Paragraph, error) bool) {
 		t := lined{text: text, mode: m}
@@ -72,13 +72,13 @@ func Paragraphs(ctx context.Context, text string, m Mode) iter.Seq2[Paragraph, e
 	}
 }
 
-// lined is a text in lines.
+// lined is a text with its lines.
 type lined struct {
 	text  string
 	mode  Mode
 	lines []Line
 	width int
-	clear bool // it is wrapped at the width
+	clear bool // whether it is clearly wrapped at the width
 }
 
 func (t *lined) read(looks *char.Looks) {
@@ -92,7 +92,7 @@ func (t *lined) read(looks *char.Looks) {
 	}
 }
 
-// goes says whether a line goes on in the next one.
+// goes reports whether a line continues in the next one.
 func (t *lined) goes(l, next Line) bool {
 	if t.mode == On {
 		return startsNothing(t.text, l, next)
@@ -100,21 +100,21 @@ func (t *lined) goes(l, next Line) bool {
 	return t.clear && goesOn(t.text, l, next, t.width)
 }
 
-// paragraph is the one that line i starts, and the line behind it.
+// paragraph returns the paragraph that starts at line i, and the number of the line behind it.
 func (t *lined) paragraph(looks *char.Looks, i int) (p Paragraph, end int) {
 	end = i + 1
 	for end < len(t.lines) && t.goes(t.lines[end-1], t.lines[end]) {
 		looks.Past(t.lines[end].End - t.lines[end].Start)
 		end++
 	}
-	for k := i; k < end; k++ { // without their indentation
+	for k := i; k < end; k++ { // removes the indentation
 		raw := t.text[t.lines[k].Start:t.lines[k].End]
 		t.lines[k].Start = t.lines[k].End - len(strings.TrimLeft(raw, " \t"))
 	}
 	return of(looks, t.text, t.lines[i:end]), end
 }
 
-// Wrapped are the paragraphs of a text that are wrapped, in order. The last one has an error where ctx ends.
+// Wrapped yields the wrapped paragraphs of a text, in order. If ctx ends, the last pair is its error.
 func Wrapped(ctx context.Context, text string, m Mode) iter.Seq2[Paragraph, error] {
 	return func(yield func(Paragraph, error) bool) {
 		if m == Off || !strings.Contains(text, "\n") {
@@ -128,11 +128,11 @@ func Wrapped(ctx context.Context, text string, m Mode) iter.Seq2[Paragraph, erro
 	}
 }
 
-// The least and the most characters of a width that texts are wrapped at, and how many lines have to go on.
+// The minimum and maximum width in characters of wrapped text, and the minimum number of continued lines.
 const leastWidth, mostWidth, leastWrapped = 40, 120, 3
 
-// widthOf is the width that a text is wrapped at, the longest line's; false where it is not clearly wrapped: nine in ten
-// of the lines that another one follows had no place for its first word.
+// widthOf returns the width at which a text is wrapped, the length of its longest line. ok is false if the text is not clearly
+// wrapped: in nine of ten lines with a successor, the first word of the successor must not have fit.
 func widthOf(looks *char.Looks, text string, lines []Line) (width int, ok bool) {
 	for _, l := range lines {
 		looks.Past(1 + l.End - l.Start)
@@ -155,8 +155,8 @@ func widthOf(looks *char.Looks, text string, lines []Line) (width int, ok bool) 
 	return width, full >= leastWrapped && full*10 >= followed*9
 }
 
-// isHeading says whether a line looks like the heading of the lines behind it: nothing is above it, it does not end as a
-// sentence does, and the next line starts one.
+// isHeading reports whether a line looks like the heading of the following lines: nothing precedes it, it does not end like a
+// sentence, and the next line starts one.
 func isHeading(text string, lines []Line, i int) bool {
 	raw := strings.TrimSpace(text[lines[i].Start:lines[i].End])
 	last, _ := utf8.DecodeLastRuneInString(raw)
@@ -165,21 +165,21 @@ func isHeading(text string, lines []Line, i int) bool {
 		(unicode.IsLetter(last) || unicode.IsDigit(last) || last == ')') && unicode.IsLetter(first) && !unicode.IsLower(first)
 }
 
-// listItem is what a line starts with that begins something of its own.
+// listItem matches the start of a line that begins an item of its own.
 var listItem = regexp.MustCompile("^(?:`{3}|~{3})|" + `^(?:[-*+•–—>#|]|\d{1,3}[.)]|\(?[A-Za-z][.)])(?:\s|$)`)
 
-// startsNothing says whether two lines have text, and the second one begins nothing of its own.
+// startsNothing reports whether both lines have text and the second one begins no item of its own.
 func startsNothing(text string, l, next Line) bool {
 	there := strings.TrimSpace(text[next.Start:next.End])
 	return there != "" && strings.TrimSpace(text[l.Start:l.End]) != "" && !listItem.MatchString(there)
 }
 
-// mayGoOn says whether a line, which has several words, may go on in the next one.
+// mayGoOn reports whether a line may continue in the next one: it has several words.
 func mayGoOn(text string, l, next Line) bool {
 	return startsNothing(text, l, next) && len(strings.Fields(text[l.Start:l.End])) > 1
 }
 
-// goesOn says whether a line goes on in the next one: it has no place for its first word.
+// goesOn reports whether a line continues in the next one: the next word did not fit.
 func goesOn(text string, l, next Line, width int) bool {
 	if !mayGoOn(text, l, next) {
 		return false
@@ -188,7 +188,7 @@ func goesOn(text string, l, next Line, width int) bool {
 	return utf8.RuneCountInString(strings.TrimRight(text[l.Start:l.End], " \t"))+1+utf8.RuneCountInString(word) > width
 }
 
-// join makes one line of lines without white space at their ends.
+// join joins lines without white space at their ends into one.
 func join(looks *char.Looks, lines []string) string {
 	var out strings.Builder
 	for i, line := range lines {
@@ -201,7 +201,7 @@ func join(looks *char.Looks, lines []string) string {
 	return out.String()
 }
 
-// WithoutSpace says whether two lines are one text without a space between them.
+// WithoutSpace reports whether two lines are joined without a space.
 func WithoutSpace(before, after string) bool {
 	return wideEnd.MatchString(before) && wideStart.MatchString(after)
 }
