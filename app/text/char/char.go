@@ -1,4 +1,4 @@
-// Package char says what a character is in a text of any script, and goes through texts without allocating.
+// Package char classifies the characters of any script, and goes through texts without allocating.
 package char
 
 import (
@@ -7,18 +7,17 @@ import (
 	"unicode/utf8"
 )
 
-// IsASCIILetter says whether c is a letter of ASCII.
+// IsASCIILetter reports whether c is an ASCII letter.
 func IsASCIILetter(c byte) bool { return c|0x20 >= 'a' && c|0x20 <= 'z' }
 
-// IsASCIIDigit says whether c is a digit of ASCII.
+// IsASCIIDigit reports whether c is an ASCII digit.
 func IsASCIIDigit(c byte) bool { return c >= '0' && c <= '9' }
 
-// IsIdent says whether c can be in the name of a variable.
+// IsIdent reports whether c may be part of an identifier.
 func IsIdent(c byte) bool { return IsASCIILetter(c) || IsASCIIDigit(c) || c == '_' }
 
-// IsWord says whether r is part of a word in a script that has spaces between its
-// words. A word of another script may touch a URL or a name without being part of
-// it: "example.comを" ends before を.
+// IsWord reports whether r is part of a word in a script with spaces between words. A word of another script may touch a URL or a
+// name without being part of it: "example.comを" ends before を.
 func IsWord(r rune) bool {
 	if r < 0x80 {
 		return IsASCIILetter(byte(r)) || IsASCIIDigit(byte(r))
@@ -26,8 +25,8 @@ func IsWord(r rune) bool {
 	return (unicode.IsLetter(r) || unicode.IsMark(r) || unicode.IsDigit(r)) && !IsUnspaced(r)
 }
 
-// IsUnspaced says whether r is of a script that has no spaces between its words,
-// or, as Korean, puts its particles right behind a foreign one.
+// IsUnspaced reports whether r belongs to a script without spaces between words, or, like Korean, with particles right behind
+// foreign words.
 func IsUnspaced(r rune) bool {
 	switch {
 	case r < 0x0E00:
@@ -47,23 +46,21 @@ func IsUnspaced(r rune) bool {
 	return false
 }
 
-// IsLetterOrDigit says whether r is one of any script.
+// IsLetterOrDigit reports whether r is a letter or digit of any script.
 func IsLetterOrDigit(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) }
 
-// IsMinus says whether r is a sign of minus.
+// IsMinus reports whether r is a minus sign.
 func IsMinus(r rune) bool { return r == '-' || r == '−' || r == '－' }
 
-// IsSpace says whether r is a space that stands between words of a line.
+// IsSpace reports whether r is a space between words of a line.
 func IsSpace(r rune) bool { return r == ' ' || r == '\t' || unicode.Is(unicode.Zs, r) }
 
-// PlainDigit returns the digit in ASCII for a decimal digit of any script, and any other
-// character as it is.
+// PlainDigit returns the ASCII digit for a decimal digit of any script, and any other character unchanged.
 func PlainDigit(r rune) rune {
 	if r < 0x80 || !unicode.IsDigit(r) {
 		return r
 	}
-	// Unicode has the ten digits of a script in order, and sets that stand side by
-	// side start with a zero.
+	// Unicode has the ten digits of a script in order, and adjacent sets start with a zero.
 	n := rune(0)
 	for unicode.IsDigit(r - n - 1) {
 		n++
@@ -71,13 +68,13 @@ func PlainDigit(r rune) rune {
 	return '0' + n%10
 }
 
-// OneOf says whether c is one of the bytes of set. 0 is not.
+// OneOf reports whether c is a byte of set. It is false for 0.
 func OneOf(c byte, set string) bool { return c != 0 && strings.IndexByte(set, c) >= 0 }
 
 // Decode returns the character at byte i of text and its length in bytes.
 func Decode(text string, i int) (rune, int) { return utf8.DecodeRuneInString(text[i:]) }
 
-// Skip returns where the characters from byte i on end that fit.
+// Skip returns the end of the characters from byte i on for which fits is true.
 func Skip(text string, i int, fits func(rune) bool) int {
 	for i < len(text) {
 		r, n := Decode(text, i)
@@ -89,7 +86,7 @@ func Skip(text string, i int, fits func(rune) bool) int {
 	return i
 }
 
-// First returns the first character of text, a space where there is none.
+// First returns the first character of text, or a space if text is empty.
 func First(text string) rune {
 	if text == "" {
 		return ' '
@@ -98,7 +95,7 @@ func First(text string) rune {
 	return r
 }
 
-// Last returns the last character of text, a space where there is none.
+// Last returns the last character of text, or a space if text is empty.
 func Last(text string) rune {
 	if text == "" {
 		return ' '
@@ -107,5 +104,5 @@ func Last(text string) rune {
 	return r
 }
 
-// OneOfRunes says whether r is one of those of set.
+// OneOfRunes reports whether r is a character of set.
 func OneOfRunes(r rune, set string) bool { return strings.ContainsRune(set, r) }

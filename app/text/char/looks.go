@@ -7,20 +7,20 @@ import (
 	"unicode/utf8"
 )
 
-// Looks counts the bytes that a work goes through, and looks at the work's context every few thousand of them. nil never
-// looks. One goroutine uses it.
+// Looks counts the bytes that work goes through, and checks the work's context every few thousand bytes. A nil Looks never
+// checks. It is not safe for concurrent use.
 type Looks struct {
 	ctx  context.Context
-	left int   // bytes before the next look
-	err  error // the context's, once the work is being unwound
+	left int   // bytes before the next check
+	err  error // the context's error, once the work is unwound
 }
 
-// BetweenLooks are the most bytes between two looks, but for what a single step goes through.
+// BetweenLooks is the maximum number of bytes between two checks, except within a single step.
 const BetweenLooks = 4 << 10
 
-// Look does a work that goes through so many bytes, math.MaxInt where that is not known, and counts them. It returns ctx's
-// error where ctx ends before the work does: the work is unwound by a panic, which Look recovers, and what it made is not to be
-// used. A short work need not look again.
+// Look runs work, which goes through the given number of bytes, or math.MaxInt if that is unknown. It returns ctx's error if ctx
+// ends first: the work is then unwound by a panic, which Look recovers, and its results are invalid. Short work is not checked
+// again.
 func Look(ctx context.Context, bytes int, work func(l *Looks)) (err error) {
 	if err := ctx.Err(); err != nil {
 		return err
@@ -41,7 +41,7 @@ func Look(ctx context.Context, bytes int, work func(l *Looks)) (err error) {
 	return nil
 }
 
-// Past counts n bytes. It unwinds the work where its context has ended.
+// Past counts n bytes. It unwinds the work if its context has ended.
 func (l *Looks) Past(n int) {
 	if l == nil {
 		return
@@ -51,7 +51,7 @@ func (l *Looks) Past(n int) {
 	}
 }
 
-// Check unwinds the work with an error that its context has caused, such as that of a function which looks at it too.
+// Check unwinds the work with an error caused by its context, such as the error of a function that checks the same context.
 func (l *Looks) Check(err error) {
 	if l != nil && err != nil {
 		l.err = err
@@ -64,7 +64,7 @@ func (l *Looks) look() {
 	l.Check(l.ctx.Err())
 }
 
-// Context is the one that is looked at.
+// Context returns the context that is checked.
 func (l *Looks) Context() context.Context {
 	if l == nil {
 		return context.Background()
@@ -72,7 +72,7 @@ func (l *Looks) Context() context.Context {
 	return l.ctx
 }
 
-// Match is re.MatchString, and looks at the context while it goes through the text.
+// Match is re.MatchString with checks of the context.
 func (l *Looks) Match(re *regexp.Regexp, text string) bool {
 	if l == nil || len(text) <= BetweenLooks {
 		l.Past(len(text))
@@ -81,7 +81,7 @@ func (l *Looks) Match(re *regexp.Regexp, text string) bool {
 	return re.MatchReader(&reader{l, text})
 }
 
-// Find is re.FindStringSubmatchIndex, and looks at the context while it goes through the text.
+// Find is re.FindStringSubmatchIndex with checks of the context.
 func (l *Looks) Find(re *regexp.Regexp, text string) []int {
 	if l == nil || len(text) <= BetweenLooks {
 		l.Past(len(text))
@@ -90,7 +90,8 @@ func (l *Looks) Find(re *regexp.Regexp, text string) []int {
 	return re.FindReaderSubmatchIndex(&reader{l, text})
 }
 
-// FindAll is re.FindAllStringSubmatchIndex, and looks at the context while it goes through the text. The expression matches no empty text, and asks for nothing that stands before a match.
+// FindAll is re.FindAllStringSubmatchIndex with checks of the context. The expression must not match empty text, nor depend on
+// text before a match.
 func (l *Looks) FindAll(re *regexp.Regexp, text string) (all [][]int) {
 	if l == nil || len(text) <= BetweenLooks {
 		l.Past(len(text))
@@ -110,7 +111,7 @@ func (l *Looks) FindAll(re *regexp.Regexp, text string) (all [][]int) {
 	}
 }
 
-// reader reads a text by its characters for a regular expression.
+// reader reads a text by characters for a regular expression.
 type reader struct {
 	looks *Looks
 	rest  string
@@ -127,7 +128,7 @@ func (r *reader) ReadRune() (rune, int, error) {
 	return c, n, nil
 }
 
-// Reader reads from in, and looks at the context as it does.
+// Reader reads from in with checks of the context.
 func (l *Looks) Reader(in io.Reader) io.Reader { return lookingReader{l, in} }
 
 type lookingReader struct {
