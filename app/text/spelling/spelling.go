@@ -1,4 +1,4 @@
-// Package spelling finds the names that a misspelt one may have been meant to be.
+// Package spelling suggests names for a misspelt one.
 package spelling
 
 import (
@@ -8,8 +8,8 @@ import (
 	"github.com/hbollon/go-edlib"
 )
 
-// Near are those of the names that are written most like a word: one letter is added, left out, another,
-// or swapped with its neighbour, or two of a word of six letters and more. The word itself is not near.
+// Near returns the names closest to word: with one letter added, left out, replaced or swapped with its neighbour, or two such
+// changes for a word of at least ten letters. It never returns word itself.
 func Near(word string, names []string) (near []string) {
 	best := 1
 	if len([]rune(word)) >= 10 {
