@@ -1,4 +1,4 @@
-// Package excerpt bounds what messages and the log repeat of what somebody sent or set.
+// Package excerpt limits the parts of requests and settings that messages and logs repeat.
 package excerpt
 
 import (
@@ -6,7 +6,7 @@ import (
 	"net/url"
 )
 
-// Of returns the first 100 characters of a text, and a sign that there are more.
+// Of returns the first 100 characters of a text, followed by … if there are more.
 func Of(s string) string {
 	const most = 100
 	n := 0
@@ -19,11 +19,10 @@ func Of(s string) string {
 	return s
 }
 
-// Quote is [Of] in quotes, as %q writes them.
+// Quote is [Of] in quotes, as written by %q.
 func Quote(s string) string { return fmt.Sprintf("%q", Of(s)) }
 
-// Address is an address without what a URL may have of credentials: user, password
-// and query.
+// Address returns an address without the parts of a URL that may hold credentials: user, password and query.
 func Address(address string) string {
 	u, err := url.Parse(address)
 	if err != nil || u.Host == "" {
