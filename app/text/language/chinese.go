@@ -5,14 +5,13 @@ import (
 	"strings"
 )
 
-// chineseFile has a line for each language that has a name in Chinese: its code and its names, the
-// usual one first. Most are those of CLDR, see languagesFile; Chinese in its two scripts, and what
-// Chinese programs call otherwise, are theirs.
+// chineseFile has a line for each language with a Chinese name: its code and its names, the usual one first. Most names are from
+// CLDR, see languagesFile; added are Chinese in its two scripts, and other names used by Chinese programs.
 //
 //go:embed chinese.tsv
 var chineseFile string
 
-// chineseNames are the usual names by code, chineseCodes the codes by name.
+// chineseNames maps codes to usual names, chineseCodes names to codes.
 var chineseNames, chineseCodes = func() (names, codes map[string]string) {
 	names, codes = map[string]string{}, map[string]string{}
 	for line := range strings.Lines(chineseFile) {
@@ -25,7 +24,7 @@ var chineseNames, chineseCodes = func() (names, codes map[string]string) {
 	return names, codes
 }()
 
-// InChinese returns what a language is called in Chinese. zh is Chinese in simplified script.
+// InChinese returns the Chinese name of a language. zh is Chinese in simplified script.
 func InChinese(code string) (name string, ok bool) {
 	for _, same := range []string{code, Base(code), widest(Base(code))} {
 		if name, ok = chineseNames[same]; ok {
@@ -35,11 +34,11 @@ func InChinese(code string) (name string, ok bool) {
 	return "", false
 }
 
-// FromChinese returns the code of a language by a name that it has in Chinese, for [Find].
+// FromChinese returns the code of a language, for [Find], by one of its Chinese names.
 func FromChinese(name string) (code string, ok bool) {
 	code, ok = chineseCodes[fullWidth.Replace(strings.TrimSpace(name))]
 	return code, ok
 }
 
-// fullWidth writes the parentheses of Chinese texts as names have them.
+// fullWidth converts the parentheses of Chinese texts to those in names.
 var fullWidth = strings.NewReplacer("（", "(", "）", ")")

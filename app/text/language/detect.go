@@ -12,35 +12,33 @@ import (
 	"dragoman/app/text/language/internal/ngrams"
 )
 
-// Detector tells the language of texts. It is safe for concurrent use.
+// Detector detects the language of texts. It is safe for concurrent use.
 type Detector interface {
-	// Detect returns the code of the language that most of the text is in, and how
-	// sure that is, from 0 to 1. It fails where nothing tells: on texts without
-	// letters, and in scripts that no language of a family is written in.
+	// Detect returns the code of the language of most of the text, and its confidence, from 0 to 1. ok is false if nothing
+	// indicates a language: for texts without letters, and in scripts of no language of a family.
 	//
-	// It may be a language that is not one of the detector's: what a text is in does not
-	// hang on what can be translated. One of its own wins unless the text clearly says otherwise.
+	// The language may be none of the detector's: detection does not depend on the languages that can be translated. One of the
+	// detector's languages is preferred unless the text clearly indicates another.
 	Detect(text string) (code string, confidence float64, ok bool)
 }
 
-// DetectorConfig is what a [Detector] works with.
+// DetectorConfig configures a [Detector].
 type DetectorConfig struct {
-	// Languages are the codes that are likelier than others, those of the loaded model.
+	// Languages are the codes of the preferred languages, those of the loaded model.
 	Languages []string
 }
 
-// NewDetector makes a detector. It fails without languages and on codes of no family.
+// NewDetector returns a detector. It fails without languages and for codes of no family.
 //
-// The script of a text comes first: it leaves one language (Greek, Korean) or a
-// few. Kana tells Japanese from Chinese, letters that no other language has tell
-// some others, and the models of package ngrams the rest. Languages that have neither
-// are found only where they are the only language of their script, and where they are among the
-// detector's, no others of their script are. Of M2M100's these are
+// Detection begins with the script of a text, which leaves one language (Greek, Korean) or a few. Kana distinguish Japanese from
+// Chinese, letters unique to a language some others, and the models of package ngrams the rest. A language with neither unique
+// letters nor a model is detected only if it is the only language of its script; if it is one of the detector's, no other
+// language of its script is detected. Of M2M100's languages these are
 //
 //	ast br ceb ff fy gd gl ht ig ilo jv lb ln mg ne ns oc ss su uz wo
 //
-// There is nothing to load, early or late: the models are part of the binary and
-// read in place. The first detection is as fast as others, and no goroutine starts.
+// Nothing is loaded, at start or later: the models are part of the binary and read in place. The first detection is as fast as
+// others, and no goroutine starts.
 func NewDetector(cfg DetectorConfig) (Detector, error) {
 	if len(cfg.Languages) == 0 {
 		return nil, errors.New("no languages to detect: give at least one")
@@ -63,7 +61,7 @@ func NewDetector(cfg DetectorConfig) (Detector, error) {
 	return d, nil
 }
 
-// byScript sorts languages by the group of scripts that they are written in.
+// byScript groups languages by the scripts in which they are written.
 func byScript(codes []string) map[script][]string {
 	sorted := map[script][]string{}
 	for _, code := range codes {
@@ -77,11 +75,10 @@ func byScript(codes []string) map[script][]string {
 	return sorted
 }
 
-// same has the languages that texts do not tell apart as surely as their names do.
+// same maps languages to languages that their texts do not distinguish reliably.
 var same = map[string]string{"bs": "sr", "hr": "sr", "ms": "id", "yue": "zh"}
 
-// foreign are the languages, in the order of their codes, that are none of those of a model, be it
-// under another name.
+// foreign returns the languages, in order of their codes, that are not among a model's under any name.
 func foreign(codes []string) []string {
 	ours := map[string]bool{}
 	whole := func(code string) string {
@@ -94,17 +91,16 @@ func foreign(codes []string) []string {
 	return slices.DeleteFunc(slices.Sorted(maps.Keys(entries)), func(code string) bool { return ours[whole(code)] })
 }
 
-// detector has the languages of each group of scripts. It is not
-// changed once it is made.
+// detector maps groups of scripts to their languages. It is immutable.
 type detector map[script]group
 
 // Detect implements [Detector].
 func (d detector) Detect(text string) (code string, confidence float64, ok bool) {
-	// The models have letters with their accents as one rune.
+	// The models have accented letters as one rune.
 	text = norm.NFC.String(sample(text))
 	found := survey(prose(text))
 	if found.total == 0 {
-		found = survey(text) // noise is all there is
+		found = survey(text) // the text has nothing but noise
 	}
 	main, share := found.main()
 	code, certainty, ok := d[main].choose(main, found.words(main))
@@ -114,8 +110,7 @@ func (d detector) Detect(text string) (code string, confidence float64, ok bool)
 	return code, certainty * share, true
 }
 
-// scriptGroup is the script under which those count together that are mixed within a
-// sentence: Han, kana and Bopomofo.
+// scriptGroup returns the script that represents scripts mixed within a sentence: Han, kana and Bopomofo count as Han.
 func scriptGroup(s script) script {
 	if s&(han|hiragana|katakana|bopomofo) != 0 {
 		return han
@@ -123,7 +118,7 @@ func scriptGroup(s script) script {
 	return s
 }
 
-// findings are the words of a text and what they weigh.
+// findings are the words of a text and their weights.
 type findings struct {
 	all    []word
 	weight map[script]int // by group
@@ -141,8 +136,8 @@ func survey(text string) findings {
 	return f
 }
 
-// main returns the script, or group of scripts, that most of the text is in, and
-// its part of the text. It is 0 for texts without letters.
+// main returns the script, or group of scripts, of most of the text, and its share of the text. It returns 0 for texts without
+// letters.
 func (f findings) main() (main script, share float64) {
 	for s, weight := range f.weight {
 		if weight > f.weight[main] || weight == f.weight[main] && s < main {

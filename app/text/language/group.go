@@ -9,19 +9,19 @@ import (
 	"dragoman/app/text/language/internal/ngrams"
 )
 
-// group are the languages that share a script.
+// group is the languages that share a script.
 type group struct {
 	codes  []string // all of them: the detector's own first
-	own    int      // how many those are
-	plain  []string // the own ones without ownLetters, or all where each has some; where there are none, the others
-	known  []string // those of plain that have a model, then others that do
-	likely int      // how many of known are likelier than the others
-	// scorer compares the known ones.
+	own    int      // number of own ones
+	plain  []string // own ones without ownLetters, or all if each has some; without own ones, the others
+	known  []string // languages of plain with a model, then others with one
+	likely int      // number of known languages that are preferred
+	// scorer compares the known languages.
 	scorer *ngrams.Scorer
 }
 
-// ownLetters are letters in lower case that no other language of a model has in this
-// script, or none that has a model of letters. The languages here have none.
+// ownLetters are lower-case letters that no other language of a model has in this script, or none with a model of letters. The
+// languages here have no such model.
 var ownLetters = map[string]string{
 	"as":  "ৰ",
 	"ba":  "ҡҙҫ",
@@ -33,11 +33,10 @@ var ownLetters = map[string]string{
 	"yi":  "װױײ",
 }
 
-// newGroup makes a group of a detector's own languages and of others. Others are compared with them
-// only where all own ones can be.
+// newGroup returns a group of a detector's own languages and others. Others are compared only if all own ones can be compared.
 func newGroup(own, others []string, models *ngrams.Table) group {
 	g := group{codes: slices.Concat(own, others), own: len(own)}
-	var scored []string // the models of those that have one
+	var scored []string // the models of the known languages
 	g.plain, g.known, scored = modelled(own, models)
 	g.likely = len(g.known)
 	if len(g.known) == len(g.plain) {
@@ -51,7 +50,7 @@ func newGroup(own, others []string, models *ngrams.Table) group {
 	return g
 }
 
-// modelled returns the plain ones of some languages, those of them that have a model, and its name.
+// modelled returns the languages of codes without own letters, those of them with a model, and the names of their models.
 func modelled(codes []string, models *ngrams.Table) (plain, known, scored []string) {
 	for _, code := range codes {
 		if ownLetters[code] != "" {
@@ -72,9 +71,8 @@ func modelled(codes []string, models *ngrams.Table) (plain, known, scored []stri
 	return plain, known, scored
 }
 
-// choose returns the language of words that are in a script, and how certain it is.
-// A group without languages chooses none, and single letters, as formulas have them, make no word of a
-// script that the detector's own languages do not have.
+// choose returns the language of words in a script, and its certainty. ok is false for a group without languages. Single letters,
+// as in formulas, do not establish a script that none of the detector's own languages has.
 func (g group) choose(s script, words []word) (code string, certainty float64, ok bool) {
 	sign := func(w word) bool { return w.script&dense == 0 && w.letters == 1 }
 	if len(g.codes) == 0 || g.own == 0 && !slices.ContainsFunc(words, func(w word) bool { return !sign(w) }) {
@@ -86,7 +84,7 @@ func (g group) choose(s script, words []word) (code string, certainty float64, o
 	if code, ok := g.byLetters(words); ok {
 		return code, 1, true
 	}
-	// Where models do not decide, each of the languages is as likely.
+	// If models do not decide, all languages are equally likely.
 	switch even := 1 / float64(len(g.plain)); len(g.known) {
 	case 0:
 		return g.plain[0], even, true
@@ -96,8 +94,8 @@ func (g group) choose(s script, words []word) (code string, certainty float64, o
 	return g.byModels(words)
 }
 
-// byLetters returns the language whose own letters are among those of the words:
-// at least one in a hundred, so that a foreign name in a long text does not count.
+// byLetters returns the language whose own letters are at least one in a hundred letters of the words: a foreign name in a long
+// text does not count.
 func (g group) byLetters(words []word) (code string, ok bool) {
 	for _, code := range g.codes {
 		if ownLetters[code] == "" {
@@ -119,15 +117,13 @@ func (g group) byLetters(words []word) (code string, ok bool) {
 	return "", false
 }
 
-// temperature flattens the probabilities of languages. The models take letters for
-// independent of all but the last four before them, which they are not, and so are
-// surer than they should be; TestConfidence shows that this makes up for it.
+// temperature flattens the probabilities of languages. The models assume that a letter depends only on the last four letters
+// before it, which is not true, and are therefore overconfident; TestConfidence shows that this compensates for it.
 const temperature = 1.5
 
-// prior says, in bits, how much likelier a text is to be in a language than in a
-// rare one before it is read. It decides on a word or two that several languages
-// have (water, no); by the third word the letters outweigh it. The languages are
-// the twenty that most of the web is written in, of those that share a script.
+// prior returns, in bits, how much likelier a text is in a language than in a rare one before it is read. It decides for one or
+// two words that several languages share (water, no); by the third word the letters outweigh it. The languages are the twenty
+// most frequent ones on the web among those that share a script.
 func prior(code string) float64 {
 	switch code {
 	case "en":
@@ -138,15 +134,15 @@ func prior(code string) float64 {
 	return 0
 }
 
-// foreignBits is how much less likely a text is to be in a language that is none of the detector's:
-// of 2,997 sentences and 15,395 words of English, French and German, one in a thousand is taken for one
-// in another language, and of 265 times three words in others 231 are told; see TestForeign.
+// foreignBits is the penalty for languages that are none of the detector's: of 2,997 sentences and 15,395 words of English,
+// French and German, one in a thousand is assigned to another language, and of 265 times three words in other languages 231 are
+// detected; see TestForeign.
 const foreignBits = 12
 
-// maxScored is the number of letters after which the models have seen enough.
+// maxScored is the number of letters that suffice for the models.
 const maxScored = 600
 
-// byModels returns the language that the words are most likely in.
+// byModels returns the most likely language of the words.
 func (g group) byModels(words []word) (code string, certainty float64, ok bool) {
 	bits := g.scorer.Score(lower(words))
 	if slices.Min(bits) == slices.Max(bits) {
@@ -166,7 +162,7 @@ func (g group) byModels(words []word) (code string, certainty float64, ok bool) 
 	return g.known[slices.Index(bits, least)], 1 / sum, true
 }
 
-// lower returns the texts of the first words in lower case.
+// lower yields the first words in lower case.
 func lower(words []word) iter.Seq[string] {
 	return func(yield func(string) bool) {
 		letters := 0

@@ -1,9 +1,7 @@
-// Package language knows the languages of all families of models: their names, the
-// scripts that they are written in, what users call them, and which of them a text
-// is in.
+// Package language has data on the languages of all families of models: their names, their scripts and other codes for them. It
+// also detects the language of a text.
 //
-// A code is a tag of BCP 47, as short as it tells languages of one model apart: ja,
-// zh, zh-Hant.
+// A code is a BCP 47 tag, only as long as needed to distinguish the languages of a model: ja, zh, zh-Hant.
 //
 // All functions are safe for concurrent use.
 package language
@@ -16,15 +14,14 @@ import (
 	"golang.org/x/text/language"
 )
 
-// Name is what a language is called.
+// Name holds the names of a language.
 type Name struct {
-	Code    string // as the model has it: ja, zh, ns
+	Code    string // as in the model: ja, zh, ns
 	Own     string // in the language itself: 日本語
 	English string // Japanese
 }
 
-// NameOf returns the names of a language. It fails for codes of no family; Find turns
-// other ways to write a language into a model's code.
+// NameOf returns the names of a language. ok is false for codes of no family; Find converts other notations to a model's code.
 func NameOf(code string) (name Name, ok bool) {
 	entry, ok := entries[code]
 	if !ok {
@@ -33,21 +30,19 @@ func NameOf(code string) (name Name, ok bool) {
 	return Name{Code: code, Own: entry.own, English: entry.english}, true
 }
 
-// Base is a code without its script: for rules that hold for a language however it is
-// written.
+// Base returns a code without its script, for rules that apply to a language in any script.
 func Base(code string) string {
 	base, _, _ := strings.Cut(code, "-")
 	return base
 }
 
-// wider are languages that some models have as a part of, or under the name of,
-// another one, where CLDR does not say so or prefers the other name.
+// wider maps languages to the language that includes them in some models, or by whose name some models call them, where CLDR does
+// not say so or prefers the other name.
 var wider = map[string]string{
 	"fil": "tl", "fuv": "ff", "nn": "no", "nso": "ns", "pbt": "ps", "quy": "qu",
 }
 
-// widest is the language that a language is part of or another code of (arb: ar, iw: he),
-// or itself.
+// widest returns the language that includes base or of which it is another code (arb: ar, iw: he), or base itself.
 func widest(base string) string {
 	if tag, err := language.All.Parse(base); err == nil {
 		canonical, _, _ := tag.Raw()
@@ -56,11 +51,11 @@ func widest(base string) string {
 	return cmp.Or(wider[base], base)
 }
 
-// Group is the same for the codes of a language that models give it by its parts, older names, scripts and regions: no, nb and nn;
-// zh, zh-Hant and zh-TW.
+// Group returns a common name for all codes of a language in models, by its parts, older names, scripts and regions: no, nb and
+// nn; zh, zh-Hant and zh-TW.
 func Group(code string) string { return widest(Base(code)) }
 
-// SameScript says whether two codes of a group are written in one script.
+// SameScript reports whether two codes of a group are written in the same script.
 func SameScript(a, b string) bool {
 	one, okOne := parse(a)
 	other, okOther := parse(b)
@@ -69,16 +64,13 @@ func SameScript(a, b string) bool {
 	return okOne && okOther && script == same
 }
 
-// maxTag is the length of the longest tag that Find reads, in bytes. Real ones
-// are far shorter; what a request may contain is not.
+// maxTag is the maximum length in bytes of a tag that Find reads. Valid tags are far shorter; requests may contain longer ones.
 const maxTag = 64
 
-// Find returns the one of a model's codes that means a language which is written in
-// one of the usual ways: a code of two or three letters in any case (ja, JA, jpn), an
-// older, wider or narrower one (iw, fil, nb, arb, ger), with a script, region or encoding
-// behind it (zh-Hans, zh_TW, pt-BR, ja_JP.UTF-8), or FLORES-200's (eng_Latn). Where the
-// model has a language in several scripts, script and region decide. Names of languages
-// are not understood.
+// Find returns the code of a model for a language in one of the usual notations: a code of two or three letters in any case (ja,
+// JA, jpn), an older, wider or narrower one (iw, fil, nb, arb, ger), with a script, region or encoding (zh-Hans, zh_TW, pt-BR,
+// ja_JP.UTF-8), or a code of FLORES-200 (eng_Latn). If the model has a language in several scripts, script and region decide. It
+// does not accept names of languages.
 func Find(codes []string, name string) (code string, ok bool) {
 	name = strings.TrimSpace(name)
 	if i := slices.IndexFunc(codes, func(code string) bool { return strings.EqualFold(code, name) }); i >= 0 {
@@ -101,8 +93,7 @@ func Find(codes []string, name string) (code string, ok bool) {
 	return "", false
 }
 
-// inScript returns the first of the codes that mean the same language, or one of them
-// in the script of a tag.
+// inScript returns the first code that means the same language, preferring a code with the script of tag.
 func inScript(codes []string, same func(code string) bool, tag language.Tag) (found string, ok bool) {
 	script, _ := tag.Script()
 	for _, code := range codes {
@@ -119,8 +110,8 @@ func inScript(codes []string, same func(code string) bool, tag language.Tag) (fo
 	return found, ok
 }
 
-// FindTarget is [Find] for a language to translate into. Chinese in traditional script
-// is not found where the model has one Chinese: that is mostly simplified.
+// FindTarget is [Find] for a target language. It does not find Chinese in traditional script if the model has a single Chinese,
+// which is mostly simplified.
 func FindTarget(codes []string, name string) (code string, ok bool) {
 	code, ok = Find(codes, name)
 	if code == "zh" && IsTraditional(name) {
@@ -129,8 +120,7 @@ func FindTarget(codes []string, name string) (code string, ok bool) {
 	return code, ok
 }
 
-// IsTraditional says whether a name means Chinese in traditional script, by its script
-// or by a region that writes it.
+// IsTraditional reports whether a name means Chinese in traditional script, by its script or by a region that uses it.
 func IsTraditional(name string) bool {
 	tag, ok := parse(name)
 	if !ok {
@@ -141,7 +131,7 @@ func IsTraditional(name string) bool {
 	return widest(base.String()) == "zh" && script.String() == "Hant"
 }
 
-// RightToLeft says whether a language, or a language in a script, is mostly written from right to left.
+// RightToLeft reports whether a language, or a language in a script, is usually written from right to left.
 func RightToLeft(code string) bool {
 	tag, ok := parse(code)
 	if !ok {
@@ -154,7 +144,7 @@ func RightToLeft(code string) bool {
 	return false
 }
 
-// parse reads a tag, or a locale of POSIX, whose encoding or variant is left out.
+// parse reads a tag, or a POSIX locale without its encoding or variant.
 func parse(name string) (tag language.Tag, ok bool) {
 	name = strings.TrimSpace(name)
 	if len(name) > maxTag {
@@ -163,8 +153,7 @@ func parse(name string) (tag language.Tag, ok bool) {
 	if end := strings.IndexAny(name, ".@"); end >= 0 {
 		name = name[:end]
 	}
-	// Raw leaves the language as it is written; a tag with an unknown part is an
-	// error, and none of ours.
+	// Raw does not canonicalize the language. A tag with an unknown part is an error, and never a code of a model.
 	tag, err := language.Raw.Parse(name)
 	return tag, err == nil
 }

@@ -6,20 +6,20 @@ import (
 	"sync"
 )
 
-// qualifiers are words before the name of a language that say no more of it than [Find] tells apart.
+// qualifiers are words before a language's name that do not affect the result of [Find].
 var qualifiers = map[string]bool{
 	"simplified": true, "mainland": true, "brazilian": true, "european": true, "american": true, "british": true,
 	"canadian": true, "mexican": true, "castilian": true, "standard": true, "modern": true, "swiss": true, "austrian": true, "native": true,
 }
 
-// otherNames are names in English beside those of CLDR.
+// otherNames are English names beside those of CLDR.
 var otherNames = map[string]string{
 	"mandarin": "zh", "traditional chinese": "zh-Hant", "farsi": "fa", "filipino": "tl", "tagalog": "tl", "bokmål": "nb", "nynorsk": "nn",
 	"castilian": "es", "flemish": "nl", "moldovan": "ro", "haitian creole": "ht", "punjabi": "pa", "odia": "or", "oriya": "or", "sinhalese": "si",
 	"cantonese": "yue", "bangla": "bn", "kirghiz": "ky", "uighur": "ug", "gaelic": "gd", "slovene": "sl",
 }
 
-// codesByName has all names that are known, in lower case.
+// codesByName maps all known names, in lower case, to codes.
 var codesByName = sync.OnceValue(func() map[string]string {
 	names := make(map[string]string, 3*len(entries))
 	for code, e := range entries {
@@ -34,8 +34,8 @@ var codesByName = sync.OnceValue(func() map[string]string {
 	return names
 })
 
-// Named returns the code of a language, for [Find], by a name that it has in English, in itself or in
-// Chinese, in any case: "French", "Simplified Chinese", "Portuguese (Brazil)", "日本語", "法语".
+// Named returns the code of a language, for [Find], by its name in English, in itself or in Chinese, in any case: "French",
+// "Simplified Chinese", "Portuguese (Brazil)", "日本語", "法语".
 func Named(name string) (code string, ok bool) {
 	name = strings.ToLower(strings.TrimSpace(name))
 	if code, ok = codesByName()[name]; ok {

@@ -11,16 +11,16 @@ import (
 	"dragoman/app/text/char"
 )
 
-// script is a set of writing systems; what scriptOf returns has one of them.
+// script is a set of writing systems; scriptOf returns a single one.
 type script uint64
 
-// scriptNames are the writing systems of the languages, as [unicode.Scripts] calls
-// them. The frequent ones come first; a script's place is its bit.
+// scriptNames are the writing systems of the languages, by their names in [unicode.Scripts], frequent ones first. The index of a
+// script is its bit.
 var scriptNames = strings.Fields(`Latin Han Hiragana Katakana Hangul Bopomofo Cyrillic Arabic Devanagari Bengali Thai
 	Greek Hebrew Tamil Gujarati Gurmukhi Kannada Malayalam Oriya Sinhala Georgian Armenian Ethiopic Myanmar Khmer Lao
 	Mongolian Javanese Sundanese Adlam Telugu Tibetan Tifinagh Ol_Chiki`)
 
-// The scripts with rules of their own, in the same order.
+// The scripts with rules of their own, in the order of scriptNames.
 const (
 	latin script = 1 << iota
 	han
@@ -31,11 +31,11 @@ const (
 	other script = 1 << 63 // letters of a writing system that is not in scriptNames
 )
 
-// dense are the scripts with a syllable or a word in each letter.
+// dense are the scripts in which a letter is a syllable or a word.
 const dense = han | hiragana | katakana | hangul
 
-// Scripts are the writing systems that running text in a language is in today, as [unicode.Scripts] calls them; none for codes of
-// no family.
+// Scripts returns the writing systems of present-day running text in a language, by their names in [unicode.Scripts]; nil for
+// codes of no family.
 func Scripts(code string) (names []string) {
 	for i, name := range scriptNames {
 		if entries[code].scripts>>i&1 != 0 {
@@ -45,7 +45,7 @@ func Scripts(code string) (names []string) {
 	return names
 }
 
-// scriptTables has the letters of each script.
+// scriptTables are the letters of each script.
 var scriptTables = func() (tables []*unicode.RangeTable) {
 	for _, name := range scriptNames {
 		tables = append(tables, unicode.Scripts[name])
@@ -53,8 +53,7 @@ var scriptTables = func() (tables []*unicode.RangeTable) {
 	return tables
 }()
 
-// scriptOf returns the script of a letter. Runes that are not letters have none,
-// and neither have the letters that several scripts share, such as ー.
+// scriptOf returns the script of a letter. It returns 0 for other runes, and for letters that several scripts share, such as ー.
 func scriptOf(r rune) script {
 	if r < utf8.RuneSelf {
 		if 'a' <= r && r <= 'z' || 'A' <= r && r <= 'Z' {
@@ -81,11 +80,10 @@ type word struct {
 	text    string
 	script  script
 	letters int
-	capital bool // there is a capital letter in it
+	capital bool // whether it has a capital letter
 }
 
-// words returns the words of a text. Anything that is not a letter divides them,
-// as does a change of the script.
+// words yields the words of a text, divided by runes that are not letters and by changes of script.
 func words(text string) iter.Seq[word] {
 	return func(yield func(word) bool) {
 		var w word
@@ -109,17 +107,16 @@ func words(text string) iter.Seq[word] {
 	}
 }
 
-// Letters do not all say as much about the language of a text. A dense script says
-// in one what others say in two or three. A word with a capital letter is often a
-// name or an acronym, which is the same in many languages. Weights are in thirds of
-// a letter of an ordinary word.
+// Letters differ in their evidence for the language of a text. One letter of a dense script corresponds to two or three of
+// others. A word with a capital letter is often a name or an acronym, which is the same in many languages. Weights are in thirds
+// of a letter of an ordinary word.
 const (
 	plainWeight   = 3
 	denseWeight   = 8
 	capitalWeight = 1
 )
 
-// weight says how much a word tells about the language of its text.
+// weight returns the evidence of a word for the language of its text.
 func (w word) weight() int {
 	if w.capital {
 		return w.letters * capitalWeight
@@ -127,7 +124,7 @@ func (w word) weight() int {
 	return w.full()
 }
 
-// full is the weight of a word that is taken for one of the language, be it a name.
+// full returns the weight of a word that is assumed to belong to the language, even if it is a name.
 func (w word) full() int {
 	if w.script&dense != 0 {
 		return w.letters * denseWeight
@@ -135,8 +132,7 @@ func (w word) full() int {
 	return w.letters * plainWeight
 }
 
-// maxSample bounds what is read of a text, in bytes, and so the time that it takes.
-// Texts do not change their language later on often enough to read them all.
+// maxSample limits the bytes read of a text, and thereby the time. Texts rarely change their language later on.
 const maxSample = 4096
 
 // sample returns the beginning of a text, cut between runes.
@@ -151,16 +147,16 @@ func sample(text string) string {
 	return text[:end]
 }
 
-// noise matches tags of markup, and what is made of ASCII but is not a word of a
-// language: links, addresses, paths, file names, versions, identifiers.
+// noise matches markup tags, and ASCII text that is not a word of a language: links, addresses, paths, file names, versions,
+// identifiers.
 var noise = regexp.MustCompile(`</?[A-Za-z][^<>]*>|[!-;=?-~]*(?:[@/\\_0-9]|\.[A-Za-z])[!-;=?-~]*`)
 
 // prose returns a text without noise.
 func prose(text string) string { return noise.ReplaceAllString(text, " ") }
 
-// Foreign returns the runs of letters in a text, from byte to byte, that are of no script which
-// texts in a language are written in: neither its own nor Latin. It is nil where such
-// letters outweigh the others, for the text is in another language then, and for codes of no family. It fails with ctx's error.
+// Foreign returns the byte ranges of the runs of letters in a text that are neither in a script of the language nor in Latin. It
+// returns nil for codes of no family, and if such letters outweigh the others, as the text is then in another language. It fails
+// with ctx's error.
 func Foreign(ctx context.Context, text, code string) (runs [][2]int, err error) {
 	scripts := entries[code].scripts
 	if scripts == 0 {
@@ -197,25 +193,20 @@ func foreignRuns(looks *char.Looks, text string, scripts script) (runs [][2]int)
 	return runs
 }
 
-// enoughWeight is the weight of foreign letters from which on a text can be told to
-// be in the wrong script: 12 letters of plain words, 5 of a dense script, 36 of
-// words with capitals.
+// enoughWeight is the minimum weight of foreign letters for detecting a wrong script: 12 letters of plain words, 5 of a dense
+// script, 36 of words with capitals.
 const enoughWeight = 12 * plainWeight
 
-// WrongScript says whether a text cannot be in a language because it is written in
-// another script: a translation into Japanese without any Japanese letter. It says
-// so only where it is sure, since a short text may be right in any language (OK,
-// NATO, Linux 6.1, New York Times, https://example.com) and a long one may have
-// foreign words in it.
+// WrongScript reports whether a text cannot be in a language because it is written in another script: a translation into Japanese
+// without any Japanese letter. It returns true only if that is certain, since a short text may be correct in any language (OK,
+// NATO, Linux 6.1, New York Times, https://example.com) and a long one may contain foreign words.
 //
-// Letters of the language's own scripts are weighed against those of others. Links,
-// paths and identifiers do not count; a foreign word with a capital letter, which
-// may be a name, counts for a third; a letter of a dense script (Han, kana, Hangul)
-// for almost three. The script is wrong where the foreign letters are enough to
-// tell and the own ones weigh less than a ninth of them.
+// Letters of the language's own scripts are weighed against other letters. Links, paths and identifiers do not count; a foreign
+// word with a capital letter, which may be a name, counts a third; a letter of a dense script (Han, kana, Hangul) almost three
+// times. The script is wrong if the foreign letters have enough weight and the own ones weigh less than a ninth of them.
 //
-// It is false for codes of no family. Japanese has Han among its scripts,
-// so a Chinese text passes for Japanese. Only the first kilobytes are read.
+// It returns false for codes of no family. Japanese includes Han, so Chinese text is accepted as Japanese. Only the first
+// kilobytes are read.
 func WrongScript(text, code string) bool {
 	scripts := entries[code].scripts
 	if scripts == 0 {

@@ -10,20 +10,19 @@ import (
 type entry struct {
 	code         string
 	own, english string // names
-	// scripts are those that running text is written in today.
+	// scripts are the scripts of present-day running text.
 	scripts script
 }
 
-// languagesFile has a line for each language of all families, in the order of their
-// codes: code, own name, English name and scripts. Most names are those of CLDR, from
-// golang.org/x/text/language/display. They are copied, since importing that package
-// links all names in all languages; a test compares them and lists the names that are
-// not there, or are for more or less than what the model means.
+// languagesFile has a line for each language of all families, in the order of their codes: code, own name, English name and
+// scripts. Most names are from CLDR, as in golang.org/x/text/language/display. They are copied because importing that package
+// links all names in all languages; a test compares them and lists names that it lacks or that mean more or less than the model
+// does.
 //
 //go:embed languages.tsv
 var languagesFile string
 
-// entries are the languages by code.
+// entries maps codes to languages.
 var entries = func() map[string]entry {
 	byCode := map[string]entry{}
 	for line := range strings.Lines(languagesFile) {

@@ -6,18 +6,18 @@ import (
 	"unicode/utf8"
 )
 
-// Scorer compares some of a table's languages. It is safe for concurrent use.
+// Scorer compares some languages of a table. It is safe for concurrent use.
 type Scorer struct {
 	table *Table
-	slots []int // by a language's number in the table: its place in the result, or none
+	slots []int // from a language's index in the table to its index in the result, or none
 	count int
 }
 
 // none is the slot of languages that are not compared.
 const none = -1
 
-// Scorer compares the languages of some codes, in the order in which the scores
-// will come. All must be in Languages, and none twice; others are never likely.
+// Scorer returns a scorer for languages, whose scores have the order of codes. Each code must be in Languages and occur once;
+// other codes are never likely.
 func (t *Table) Scorer(codes []string) *Scorer {
 	s := &Scorer{table: t, slots: make([]int, 256), count: len(codes)}
 	for i := range s.slots {
@@ -29,8 +29,7 @@ func (t *Table) Scorer(codes []string) *Scorer {
 	return s
 }
 
-// Score returns what the words cost in each language, in bits. Words are letters
-// in lower case.
+// Score returns the costs of words in each language, in bits. Words consist of letters in lower case.
 func (s *Scorer) Score(words iter.Seq[string]) []float64 {
 	bits := make([]float64, s.count)
 	seen := make([]bool, s.count)
@@ -42,15 +41,15 @@ func (s *Scorer) Score(words iter.Seq[string]) []float64 {
 
 // add adds the cost of a word to bits. seen is scratch of the same length.
 func (s *Scorer) add(word string, bits []float64, seen []bool) {
-	var starts [order]int // of the last letters, the newest at the end
-	letters := 0          // that starts has
+	var starts [order]int // starts of the last letters, the newest at the end
+	letters := 0          // number of letters in starts
 	for start, r := range word {
 		copy(starts[:], starts[1:])
 		starts[order-1] = start
 		letters = min(letters+1, order)
 		end := min(start+utf8.RuneLen(r), len(word))
 
-		// The longest sequence that a language knows gives its cost.
+		// The longest sequence that a language knows determines its cost.
 		clear(seen)
 		left := s.count
 		for n := letters; n > 0 && left > 0; n-- {
