@@ -6,7 +6,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// cpuTime is what the thread has had. getrusage counts it in ticks of some milliseconds.
+// cpuTime returns the CPU time of the thread. getrusage has a resolution of some milliseconds only.
 func cpuTime() (time.Duration, bool) {
 	var ts unix.Timespec
 	err := unix.ClockGettime(unix.CLOCK_THREAD_CPUTIME_ID, &ts)

@@ -1,7 +1,6 @@
-// Package lineartest is for tests of functions whose work must be linear in the length of a
-// text, because anybody may send one. It counts the statements that are executed, by go test
-// -covermode=count, so that a test says the same on every machine. Of the standard library is counted
-// what -coverpkg names, and never what is written in assembly: [Timed] is for that, and [ReportExponent] a benchmark.
+// Package lineartest tests that functions run in time linear in the length of a text, as texts come from untrusted clients. It
+// counts executed statements, by go test -covermode=count, so that results are equal on every machine. Of the standard library it
+// counts the packages of -coverpkg, and never assembly: use [Timed] and the benchmark [ReportExponent] for those.
 package lineartest
 
 import (
@@ -19,22 +18,21 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// steepest is the exponent of the work that still passes for linear. Of what is quadratic
-// it is 2, of n log n about 1.1 here. It is not 1, for what is looked at again and again is
-// bounded by some size, and may be longer than the shorter text.
+// steepest is the largest exponent of the work that passes as linear. Quadratic work has 2, n log n about 1.1 here. It is above 1
+// because repeated work within a limit of size may span all of the shorter text.
 const steepest = 1.2
 
-// chosen names the environment variable that has a run of a test do a single work with one of its texts.
+// chosen names the environment variable by which a run of a test does only one work with one of its texts.
 const chosen = "DRAGOMAN_COUNTED_WORK"
 
-// Work is a test of some works. Each is done in a run of its own of the test, whose profile says what it
-// has executed.
+// Work tests the work of functions. Each work runs in a process of its own, whose coverage profile counts the executed
+// statements.
 type Work struct {
 	t    *testing.T
-	none int // statements of a run without any work
+	none int // statements of a run without work
 }
 
-// New skips a test where nothing is counted.
+// New skips the test if statements are not counted.
 func New(t *testing.T) *Work {
 	w := &Work{t: t}
 	if os.Getenv(chosen) == "" {
@@ -46,8 +44,8 @@ func New(t *testing.T) *Work {
 	return w
 }
 
-// Assert fails the test if work grows faster than its text. part is a text of the same kind as
-// whole, best of an eighth of its length, and longer than any limit of what is looked at.
+// Assert fails the test if work grows faster than its text. part is a text of the same kind as whole, ideally an eighth of its
+// length, and longer than any limit in the code.
 func (w *Work) Assert(what, part, whole string, work func(text string)) {
 	w.t.Helper()
 	if slope := w.exponent(what, part, whole, work); !(slope <= steepest) && os.Getenv(chosen) == "" {
@@ -56,8 +54,8 @@ func (w *Work) Assert(what, part, whole string, work func(text string)) {
 	}
 }
 
-// exponent is that with which work grows with its text; not a number where nothing is counted. In a run for a single
-// work that is done, where it is this one.
+// exponent returns the exponent with which work grows with its text, or NaN if nothing is counted. In a run for one work it does
+// that work if it is this one.
 func (w *Work) exponent(what, part, whole string, work func(text string)) float64 {
 	texts, counts := [2]string{part, whole}, [2]float64{}
 	for i, text := range texts {
@@ -72,7 +70,7 @@ func (w *Work) exponent(what, part, whole string, work func(text string)) float6
 	return math.Log(counts[1]/counts[0]) / math.Log(float64(len(whole))/float64(len(part)))
 }
 
-// run does the work that is named, and returns how many statements were executed.
+// run runs the test for the named work, and returns the number of executed statements.
 func (w *Work) run(name string) (statements int) {
 	require.Empty(w.t, os.Getenv(chosen), "a run starts no others")
 	profile := filepath.Join(w.t.TempDir(), "profile")
@@ -97,8 +95,7 @@ func (w *Work) run(name string) (statements int) {
 	return statements
 }
 
-// ReportExponent is a benchmark of work with texts of two sizes, which text makes. It
-// reports how time grows with the size: 1 is linear.
+// ReportExponent benchmarks work with texts of two sizes, which text makes. It reports how time grows with the size: 1 is linear.
 func ReportExponent(b *testing.B, text func(size int) string, work func(text string)) {
 	const size, times = 1 << 14, 8
 	var took [2]time.Duration

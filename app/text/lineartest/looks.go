@@ -9,7 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// Looks is a context that counts how often it is looked at, and ends with one of the looks. It is safe for concurrent use.
+// Looks is a context that counts its checks, and ends at one of them. It is safe for concurrent use.
 type Looks struct {
 	context.Context
 	end  context.CancelFunc
@@ -19,7 +19,7 @@ type Looks struct {
 	count int
 }
 
-// Looked makes a context within another one that ends with look number last, from 1 on; 0 is never.
+// Looked returns a context within another one that ends at check number last, from 1 on, or never if last is 0.
 func Looked(within context.Context, last int) *Looks {
 	l := &Looks{last: last}
 	l.Context, l.end = context.WithCancel(within)
@@ -36,21 +36,21 @@ func (l *Looks) Err() error {
 	return l.Context.Err()
 }
 
-// Count is how often the context was looked at.
+// Count returns the number of checks of the context.
 func (l *Looks) Count() int {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.count
 }
 
-// mostBetween are the bytes of a text that are gone through at most between two looks, on average.
+// mostBetween is the maximum average number of bytes between two checks.
 const mostBetween = 8 << 10
 
-// mostBehind is how often an ended context is looked at more: by what is unwound, and what is only begun.
+// mostBehind is the maximum number of checks of an ended context, by work being unwound or just begun.
 const mostBehind = 8
 
-// AssertLooks fails the test if work, which goes through a text of so many bytes, looks at its context too seldom, or goes on
-// when that has ended in the middle: it returns the context's error then.
+// AssertLooks fails the test if work, which goes through a text of the given number of bytes, checks its context too rarely, or
+// does not stop with the context's error if it ends midway.
 func AssertLooks(t *testing.T, what string, bytes int, work func(ctx context.Context) error) {
 	t.Helper()
 	all := Looked(t.Context(), 0)

@@ -6,16 +6,16 @@ import (
 	"strings"
 )
 
-// signs are what texts are cut at, and what their recognizers look for: quotes, brackets, punctuation, operators, marks of
-// Markdown, signs of CJK, combining and invisible ones, and white space.
+// signs are signs at which texts are cut or which recognizers search for: quotes, brackets, punctuation, operators, marks of
+// Markdown, signs of CJK, combining and invisible characters, and white space.
 var signs = append(strings.Fields("« » “ ” „ ‚ ‘ ’ ‹ › \" ' ` ( ) [ ] { } < > . , : ; ! ? … - – — _ * ~ # & @ % $ € ^ + = / \\ | ° · • ¿ 。 、 「 」 （ ！ ¹ ™ → 😀 − \ufffc \u0301 \u200d"),
 	" ", "\n", "\t", "\u00a0", "\u200b", "\u00ad", "\xff")
 
-// fillers are what stands between signs.
+// fillers stand between signs.
 var fillers = []string{"a", "A", "1", " ", "ab ", "日", "Δ", "٣", "<b>", "</b>", "<br/>", "&amp;", "a\n", " 1", "true", "'a", "https://a.de/", "{x}", "**", "x = ", ". A"}
 
-// Texts are texts of all sizes that are hostile to a search in a loop: each sign and each pair of them, repeated, with
-// something between, in one another, and one behind the other. The words are of the package that is tested.
+// Texts yields texts of any size that are hostile to searches in a loop: each sign and each pair of signs, repeated, with fillers
+// between them, nested, and in sequence. words are specific to the tested package.
 func Texts(words ...string) iter.Seq2[string, func(size int) string] {
 	return func(yield func(string, func(int) string) bool) {
 		n := 0

@@ -10,25 +10,24 @@ import (
 	"time"
 )
 
-// asked names the environment variable that has works timed: the share of the texts of [Texts] that is tried, 1 of so
-// many, best a prime number, for the texts come in a pattern. It is 1 for all.
+// asked names the environment variable that enables timing: the share of the texts of [Texts] to try, as 1 of the given number,
+// ideally a prime, as the texts follow a pattern. 1 tries all.
 const asked = "DRAGOMAN_TIMED_WORK"
 
-// Exponents of CPU time for texts of n and 16 n bytes. From doubtful on, larger texts are timed, for the time of what is
-// quadratic and written in assembly is small at first. tooSteep is halfway between linear and quadratic.
+// Exponents of CPU time for texts of n and 16 n bytes. From doubtful on, larger texts are timed, as quadratic work in assembly is
+// fast at first. tooSteep is halfway between linear and quadratic.
 const (
 	doubtful, tooSteep = 1.25, 1.5
 	factor             = 16
 	least, most        = 1 << 11, 1 << 15 // n
 	tries              = 4
-	enough             = time.Second // is no noise
+	enough             = time.Second // not noise
 )
 
-// Timed is a test of the CPU time of works: it sees what [Work] does not, what is written in assembly. Nothing that
-// `make check` runs is timed.
+// Timed tests the CPU time of work: it covers assembly, which [Work] does not. `make check` times nothing.
 type Timed struct{ t *testing.T }
 
-// NewTimed skips a test that was not asked for, or where CPU time cannot be measured.
+// NewTimed skips the test unless it was requested and CPU time can be measured.
 func NewTimed(t *testing.T) Timed {
 	if share() == 0 {
 		t.Skip("nothing is timed: `make linear-test` runs this test")
@@ -65,13 +64,13 @@ func (w Timed) Assert(what string, text func(size int) string, work func(text st
 	}
 }
 
-// exponent is the least of several tries, and the time of the whole.
+// exponent returns the smallest exponent of several tries, and the time for whole.
 func (w Timed) exponent(part, whole string, work func(text string)) (slope float64, took time.Duration) {
 	ofPart, ofWhole := time.Duration(math.MaxInt64), time.Duration(math.MaxInt64)
 	for range tries {
 		runtime.GC()
 		ofWhole = min(ofWhole, timed(func() { work(whole) }))
-		for range 2 { // the first one warms up
+		for range 2 { // the first run warms up
 			ofPart = min(ofPart, timed(func() { work(part) }))
 		}
 		slope = math.Log(float64(ofWhole)/float64(ofPart)) / math.Log(factor)
