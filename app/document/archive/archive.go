@@ -1,8 +1,7 @@
-// Package archive reads documents that are zip archives, within bounds that hold whatever the archive
-// says of itself, and writes them again: an entry that stays is copied as it is compressed.
+// Package archive reads documents that are zip archives, within limits that hold whatever the archive declares, and rewrites
+// them: unchanged entries are copied in compressed form.
 //
-// What is read at once is the archive's directory, at most 4 MiB of it, and then one entry at a time,
-// as a stream.
+// It reads the archive's directory, at most 4 MiB, and then one entry at a time, as a stream.
 package archive
 
 import (
@@ -18,33 +17,33 @@ import (
 	"dragoman/app/document"
 )
 
-// The bounds of an archive, in bytes. An entry that is larger than smallEntry and shrinks by more than
-// maxRatio is a bomb: what programs write shrinks by 50 at the most.
+// The limits of an archive, in bytes. An entry larger than smallEntry that shrinks by more than maxRatio is a bomb: documents of
+// programs shrink by at most 50.
 const (
 	maxDirectory = 4 << 20
 	maxEntries   = 10_000
 	maxTotal     = 4 << 30
 	maxEntry     = 1 << 30
-	maxParts     = 256 << 20 // of what is decompressed in one pass
+	maxParts     = 256 << 20 // decompressed bytes of one pass
 	maxRatio     = 500
 	smallEntry   = 8 << 20
 )
 
-// maxSmall is the size of what [Archive.Small] reads.
+// maxSmall is the maximum size of an entry for [Archive.Small].
 const maxSmall = 4 << 20
 
-// Archive is a zip archive that has been checked. It is not safe for concurrent use.
+// Archive is a validated zip archive. It is not safe for concurrent use.
 type Archive struct {
 	ctx    context.Context
 	in     *source
 	files  []*zip.File
 	byName map[string]*zip.File
-	read   int64 // bytes that were decompressed
+	read   int64 // decompressed bytes
 }
 
-// Open reads the directory of an archive of so many bytes. It fails with a [*document.Error] where it
-// is no zip archive, or one that no program writes: too large, with names that lead elsewhere or come
-// twice, entries that overlap or are encrypted. What is decompressed later is counted as ctx's work.
+// Open reads the directory of an archive of size bytes. It fails with a [*document.Error] if it is not a zip archive, or not one
+// that a program would write: too large, with names outside its folder or repeated names, with overlapping or encrypted entries.
+// Decompression counts as ctx's work.
 func Open(ctx context.Context, in io.ReaderAt, size int64) (*Archive, error) {
 	a := &Archive{ctx: ctx, in: &source{in: in, left: maxDirectory, bounded: true}, byName: map[string]*zip.File{}}
 	if size == 0 {
@@ -65,7 +64,7 @@ func Open(ctx context.Context, in io.ReaderAt, size int64) (*Archive, error) {
 	return a, nil
 }
 
-// check refuses an archive by what its directory says.
+// check validates the archive by its directory.
 func (a *Archive) check(size int64) error {
 	if len(a.files) > maxEntries {
 		return document.TooLarge("the file has %d zip entries, at most %d are allowed: divide the document", len(a.files), maxEntries)
@@ -91,7 +90,7 @@ func (a *Archive) check(size int64) error {
 	return a.checkOverlaps(size)
 }
 
-// checkName refuses names that would lead out of a folder.
+// checkName refuses names that lead out of a folder.
 func checkName(name string) error {
 	slashed := strings.ReplaceAll(name, `\`, "/")
 	switch {
@@ -103,7 +102,7 @@ func checkName(name string) error {
 	return document.Refuse(nil, "the file has a zip entry named %q, which leads out of it", name)
 }
 
-// checkOverlaps refuses entries that share bytes of the file, and those that lie outside.
+// checkOverlaps refuses entries that share bytes of the file, and entries outside it.
 func (a *Archive) checkOverlaps(size int64) error {
 	type place struct{ start, end int64 }
 	places := make([]place, len(a.files))
@@ -127,7 +126,7 @@ func (a *Archive) checkOverlaps(size int64) error {
 	return nil
 }
 
-// Names are those of the entries, in their order.
+// Names returns the names of the entries, in order.
 func (a *Archive) Names() []string {
 	names := make([]string, len(a.files))
 	for i, f := range a.files {
@@ -136,10 +135,10 @@ func (a *Archive) Names() []string {
 	return names
 }
 
-// Has says whether there is an entry of that name.
+// Has reports whether an entry of that name exists.
 func (a *Archive) Has(name string) bool { return a.byName[name] != nil }
 
-// Small returns the contents of an entry of at most 4 MiB, nil where there is none of that name.
+// Small returns the contents of an entry of at most 4 MiB, or nil if there is none of that name.
 func (a *Archive) Small(name string) ([]byte, error) {
 	f := a.byName[name]
 	if f == nil {
@@ -156,7 +155,7 @@ func (a *Archive) Small(name string) ([]byte, error) {
 	return content, err
 }
 
-// Read has read read an entry, which must be there, as a stream.
+// Read passes an entry, which must exist, to read as a stream.
 func (a *Archive) Read(name string, read func(in io.Reader) error) error {
 	f := a.byName[name]
 	if f == nil {
@@ -165,7 +164,7 @@ func (a *Archive) Read(name string, read func(in io.Reader) error) error {
 	return a.open(f, read)
 }
 
-// open has f read an entry. What it decompresses is bounded.
+// open passes entry f to read. The decompressed bytes are limited.
 func (a *Archive) open(f *zip.File, read func(r io.Reader) error) error {
 	if f.UncompressedSize64 > uint64(maxParts-a.read) {
 		return document.TooLarge("%s makes the text of the file too large, which may unpack to %d MiB: divide the document", f.Name, maxParts>>20)
@@ -182,14 +181,13 @@ func (a *Archive) open(f *zip.File, read func(r io.Reader) error) error {
 		return a.in.failure(p.err)
 	}
 	if err == nil {
-		_, err = io.Copy(io.Discard, p) // what a reader has no use for has a checksum too
+		_, err = io.Copy(io.Discard, p) // unread bytes are covered by the checksum too
 		err = a.in.failure(err)
 	}
 	return err
 }
 
-// part is what is read of an entry. It keeps the error that the archive is to blame for: what an XML
-// reader says of a part that broke off is of less use.
+// part reads an entry. It keeps the error of the archive, which is more useful than the resulting error of an XML reader.
 type part struct {
 	ctx  context.Context
 	in   io.Reader

@@ -6,10 +6,9 @@ import (
 	"slices"
 )
 
-// Rewrite writes the archive to out. The entries named in order are rewritten, in that order, by rewrite, which writes
-// their contents to out again, changed or not, while it reads them; all others are copied as they are. The places that
-// the rewritten ones have among the others stay. A writer that is [io.Discard] gets nothing, and nothing is
-// compressed for it.
+// Rewrite writes the archive to out. The entries named in order are passed to rewrite, in that order, which reads each and writes
+// its contents to out, changed or not; all others are copied as they are. The rewritten entries keep their positions among the
+// others. If out is [io.Discard], nothing is compressed or written.
 func (a *Archive) Rewrite(out io.Writer, order []string, rewrite func(name string, out io.Writer, in io.Reader) error) error {
 	discard := out == io.Discard
 	zipped := zip.NewWriter(out)
@@ -46,7 +45,7 @@ func (a *Archive) Rewrite(out io.Writer, order []string, rewrite func(name strin
 	return zipped.Close()
 }
 
-// arranged returns the entries with those of order in that order, in the places that they had.
+// arranged returns the entries, with the positions of order's entries filled in that order.
 func (a *Archive) arranged(order []string, named map[string]bool) []*zip.File {
 	files := slices.Clone(a.files)
 	for i, f := range files {

@@ -5,14 +5,14 @@ import (
 	"io"
 )
 
-// Errors of directories: of one that is too large, and of one that points before the file.
+// Errors of directories that are too large or point before the file.
 var (
 	errDirectory = errors.New("the directory is too large")
 	errBefore    = errors.New("a place before the file")
 )
 
-// source is the archive's bytes. It bounds what the reader of the directory reads, which would keep
-// whatever is there, and remembers where reading failed, for which no document is to blame.
+// source provides the archive's bytes. It limits the reading of the directory, which the zip reader would keep entirely, and
+// records read errors, which are not faults of the document.
 type source struct {
 	in      io.ReaderAt
 	bounded bool
@@ -22,7 +22,7 @@ type source struct {
 
 func (s *source) ReadAt(b []byte, at int64) (int, error) {
 	if at < 0 {
-		return 0, errBefore // so the directory says, and no reader is to blame
+		return 0, errBefore // a fault of the directory, not of the reader
 	}
 	if s.bounded {
 		if s.left -= int64(len(b)); s.left < 0 {
@@ -36,7 +36,7 @@ func (s *source) ReadAt(b []byte, at int64) (int, error) {
 	return n, err
 }
 
-// failure is the error to return for err: where reading failed it is that.
+// failure returns the read error, if there was one, instead of err.
 func (s *source) failure(err error) error {
 	if err != nil && s.err != nil {
 		return s.err

@@ -1,4 +1,4 @@
-// Package archivetest has what tests of documents in archives share.
+// Package archivetest has helpers for tests of documents in archives.
 package archivetest
 
 import (
@@ -15,7 +15,7 @@ import (
 // Entry is an entry of an archive.
 type Entry struct{ Name, Content string }
 
-// Zip makes an archive.
+// Zip returns an archive of entries.
 func Zip(t testing.TB, entries ...Entry) []byte {
 	var out bytes.Buffer
 	w := zip.NewWriter(&out)
@@ -33,7 +33,7 @@ func Zip(t testing.TB, entries ...Entry) []byte {
 	return out.Bytes()
 }
 
-// Entries reads an archive to its end.
+// Entries reads all entries of an archive.
 func Entries(t testing.TB, archive []byte) []Entry {
 	r, err := zip.NewReader(bytes.NewReader(archive), int64(len(archive)))
 	require.NoError(t, err)
@@ -50,7 +50,7 @@ func Entries(t testing.TB, archive []byte) []Entry {
 
 var tagOrReference = regexp.MustCompile(`<[^>]*>|&[#\w]+;`)
 
-// Upper is a text in upper case, but for its tags and references: a translation that people can read.
+// Upper returns a text in upper case except its tags and references: a readable translation for tests.
 func Upper(text string) string {
 	var out strings.Builder
 	at := 0
