@@ -10,7 +10,7 @@ import (
 	"dragoman/app/document/pdf"
 )
 
-// signatures are how files start that are not text, and what is said of them. Packages are zip files.
+// signatures are the first bytes of files that are not text, with descriptions for errors. Packages are zip files.
 var signatures = [...]struct{ start, what string }{
 	{"PK\x03\x04", "a zip file, such as a document of Word or LibreOffice: give it the extension of what it is"},
 	{"PK\x05\x06", "an empty zip file"},
@@ -30,7 +30,7 @@ var signatures = [...]struct{ start, what string }{
 	{"\x7FELF", "a program"},
 }
 
-// other says what a document is whose start is that of no kind in found, "" where it may be of one.
+// other returns the description of a document whose start does not match the kinds in found, or "" if it may match.
 func other(head []byte, found []*document.Kind) string {
 	zipped := len(found) > 0 && isPackage(found[0])
 	for _, s := range signatures {
@@ -51,17 +51,17 @@ func other(head []byte, found []*document.Kind) string {
 	return ""
 }
 
-// isPackage says whether a kind is a zip file.
+// isPackage reports whether a kind is a zip file.
 func isPackage(k *document.Kind) bool {
 	t := k.MediaType
 	return strings.HasPrefix(t, "application/vnd.o") || t == "application/epub+zip"
 }
 
-// packageType finds the media type that the packages of OpenDocument and EPUB start with.
+// packageType matches the media type at the start of OpenDocument and EPUB packages.
 var packageType = regexp.MustCompile(`^PK\x03\x04(?s:.{26})mimetype([a-zA-Z0-9.+/-]+?)(?:PK|$)`)
 
-// byRoot chooses between kinds that share an extension or a media type, which are XML, by their root
-// element. It returns none where that is another one.
+// byRoot selects among XML kinds that share an extension or a media type, by the root element. It returns none for another root
+// element.
 func byRoot(found []*document.Kind, head []byte) []*document.Kind {
 	root := rootElement.FindSubmatch(comment.ReplaceAll(narrow(head), nil))
 	return slices.DeleteFunc(slices.Clone(found), func(k *document.Kind) bool {
@@ -69,7 +69,7 @@ func byRoot(found []*document.Kind, head []byte) []*document.Kind {
 	})
 }
 
-// narrow is the head of a document of XML without the bytes by which UTF-16 is wider.
+// narrow returns the head of an XML document without the additional bytes of UTF-16.
 func narrow(head []byte) []byte {
 	head = bytes.TrimPrefix(bytes.TrimPrefix(head, []byte("\xFF\xFE")), []byte("\xFE\xFF"))
 	return bytes.ReplaceAll(head, []byte{0}, nil)
@@ -79,10 +79,10 @@ var comment = regexp.MustCompile(`<!--(?s:.*?)-->`)
 
 var rootElement = regexp.MustCompile(`<(?:\w+:)?(\w[\w.-]*)[\s/>]`)
 
-// roots are the kinds of root elements.
+// roots maps root elements to kinds.
 var roots = map[string]string{"resources": "android", "xliff": "xliff", "plist": "stringsdict", "tt": "ttml", "TS": "ts"}
 
-// isNamesake says whether a file only has the extension of a kind that was found: .ts of TypeScript, and of videos.
+// isNamesake reports whether a file only shares its extension with the kind found: .ts of TypeScript, and of videos.
 func isNamesake(found []*document.Kind, head []byte) bool {
 	return len(found) == 1 && found[0].Name == "ts" && (!xmlStart.Match(narrow(head)) || len(byRoot(found, head)) == 0)
 }

@@ -1,4 +1,4 @@
-// Package kinds knows all kinds of documents, and which one a file is of.
+// Package kinds lists all kinds of documents, and determines the kind of a file.
 package kinds
 
 import (
@@ -15,12 +15,12 @@ import (
 	"dragoman/app/text/excerpt"
 )
 
-// All returns every kind, in the order in which they are shown to users.
+// All returns every kind, in the order in which they are listed for users.
 func All() []*document.Kind {
 	return slices.Concat(textfile.Kinds(), office.Kinds(), []*document.Kind{epub.Kind, pdf.Kind})
 }
 
-// Named returns the kind of a name, nil for another one.
+// Named returns the kind with a name, or nil.
 func Named(name string) *document.Kind {
 	all := append(All(), pdf.HTML, pdf.Text)
 	if i := slices.IndexFunc(all, func(k *document.Kind) bool { return k.Name == name }); i >= 0 {
@@ -29,7 +29,7 @@ func Named(name string) *document.Kind {
 	return nil
 }
 
-// As returns the kind by which a document becomes another: a PDF html or txt. "" is the document's own.
+// As returns the kind that converts a document to another one: a PDF to html or txt. "" is the document's own kind.
 func As(kind *document.Kind, as string) (*document.Kind, error) {
 	if as == "" {
 		return kind, nil
@@ -40,9 +40,9 @@ func As(kind *document.Kind, as string) (*document.Kind, error) {
 	return nil, document.Refuse(nil, "as is %q, and the document %s: a pdf may become html or txt, others stay what they are", excerpt.Of(as), kind.Name)
 }
 
-// Find returns the kind of a document: by the extension of its file's name, else by its media type. "",
-// and types that are for any file, say nothing. head is how the document starts, [Head] bytes or all of
-// it. The error is an [*document.Error]: of an unknown kind, and of contents that are another one.
+// Find returns the kind of a document, by the extension of its file name, otherwise by its media type. Empty and generic types
+// are ignored. head is the start of the document, [Head] bytes or all of it. The error is an [*document.Error]: the kind is
+// unknown, or the contents are of another one.
 func Find(name, mediaType string, head []byte) (*document.Kind, error) {
 	found := byName(name)
 	if len(found) == 0 {
@@ -66,13 +66,13 @@ func Find(name, mediaType string, head []byte) (*document.Kind, error) {
 	return found[0], nil
 }
 
-// Head is how many bytes of a document's start Find looks at.
+// Head is the number of bytes of a document's start that Find needs.
 const Head = 16 << 10
 
-// IsNamesake says whether a file is of no kind, although its name ends as those of one do: head is as in [Find].
+// IsNamesake reports whether a file is of no kind although its extension is that of a kind. head is as in [Find].
 func IsNamesake(name string, head []byte) bool { return isNamesake(byName(name), head) }
 
-// byName returns the kinds that have the longest extension that a name ends in.
+// byName returns the kinds with the longest extension that matches a name.
 func byName(name string) (found []*document.Kind) {
 	longest := ""
 	name = strings.ToLower(path.Base(strings.ReplaceAll(name, `\`, "/")))
@@ -98,7 +98,7 @@ func byMediaType(mediaType string) (found []*document.Kind) {
 		plain = usual
 	}
 	if plain == "application/xml" {
-		return byName("x.xml") // which one is told by the root element
+		return byName("x.xml") // the root element decides
 	}
 	for _, k := range All() {
 		if k.MediaType == plain {
@@ -108,7 +108,7 @@ func byMediaType(mediaType string) (found []*document.Kind) {
 	return found
 }
 
-// aliases are media types that are used for kinds whose own is another one.
+// aliases maps other media types to the usual ones of kinds.
 var aliases = map[string]string{
 	"application/xhtml+xml":       "text/html",
 	"text/x-markdown":             "text/markdown",
@@ -134,7 +134,7 @@ var aliases = map[string]string{
 	"application/x-resx":          "text/microsoft-resx",
 }
 
-// Extensions are those of the files of all kinds, with points, sorted.
+// Extensions returns the file extensions of all kinds, with points, sorted.
 func Extensions() (list []string) {
 	for _, k := range All() {
 		list = append(list, k.Extensions...)
@@ -143,7 +143,7 @@ func Extensions() (list []string) {
 	return slices.Compact(list)
 }
 
-// called is what a document is called in an error.
+// called returns a description of a document for an error.
 func called(name, mediaType string) string {
 	switch {
 	case name != "":
