@@ -13,7 +13,7 @@ import (
 	"dragoman/app/document/xmlpart"
 )
 
-// part is what a file of a book is.
+// part is the role of a file in a book.
 type part uint8
 
 const (
@@ -21,13 +21,13 @@ const (
 	labels      // the package, or a table of contents of EPUB 2
 )
 
-// book is what a book says of its files.
+// book describes the files of a book.
 type book struct {
-	order []string // files that have text, in the order in which they are read
+	order []string // files with text, in reading order
 	parts map[string]part
 }
 
-// open finds the files of a book that have text.
+// open finds the files with text in a book.
 func open(a *archive.Archive) (*book, error) {
 	mimetype, err := a.Small("mimetype")
 	if err != nil {
@@ -96,10 +96,10 @@ func list(a *archive.Archive, content []byte, opf string) (*book, error) {
 	return b, err
 }
 
-// fontAlgorithms are those that make fonts unreadable for other programs, which no text is.
+// fontAlgorithms are algorithms that obfuscate fonts only, never text.
 var fontAlgorithms = map[string]bool{"http://www.idpf.org/2008/embedding": true, "http://ns.adobe.com/pdf/enc#RC": true}
 
-// checkEncryption refuses books that are encrypted.
+// checkEncryption refuses encrypted books.
 func checkEncryption(a *archive.Archive) error {
 	const name = "META-INF/encryption.xml"
 	content, err := a.Small(name)
@@ -132,7 +132,7 @@ func elements(content []byte, name string, visit func(t xmlpart.Token)) error {
 	})
 }
 
-// reader reads a part of a book that is XML.
+// reader returns a reader of an XML part of a book.
 func reader(in io.Reader, name string) *xmlpart.Reader {
 	return xmlpart.NewReader(in, name, xmlpart.Options{DOCTYPE: true, Entities: xml.HTMLEntity})
 }

@@ -1,9 +1,8 @@
-// Package epub has electronic books.
+// Package epub has the kind of electronic books.
 //
-// A book is a zip archive of pages in XHTML, which are translated as HTML is: a paragraph, a heading or
-// a cell is a segment, with its inline tags. They come in the order in which the book is read. Its title
-// and the labels of its contents are translated too. In memory is a page at a time, of at most 8 MiB and
-// 500,000 tags.
+// A book is a zip archive of XHTML pages, which are translated like HTML: a paragraph, a heading or a cell is a segment, with its
+// inline tags. Segments are in reading order. The book's title and the labels of its table of contents are translated too. One
+// page at a time is in memory, at most 8 MiB and 500,000 tags.
 package epub
 
 import (
@@ -28,8 +27,7 @@ var Kind = &document.Kind{Name: "epub", Extensions: []string{".epub"}, MediaType
 
 const mediaType = "application/epub+zip"
 
-// rewrite copies a book with its segments translated. With o.To that is the language which the book
-// and its pages are said to be in.
+// rewrite copies a book with its segments translated. If o.To is set, it becomes the declared language of the book and its pages.
 func rewrite(ctx context.Context, out io.Writer, in io.ReaderAt, size int64, o document.Options, t document.Translate) error {
 	a, err := archive.Open(ctx, in, size)
 	if err != nil {
@@ -54,7 +52,7 @@ func rewrite(ctx context.Context, out io.Writer, in io.ReaderAt, size int64, o d
 	})
 }
 
-// translated translates a segment, and checks that its tags are still there.
+// translated translates a segment, and checks that its tags are preserved.
 func translated(ctx context.Context, text string, t document.Translate) (string, error) {
 	translation, err := t(text)
 	if err != nil || translation == text {
@@ -77,10 +75,10 @@ func translated(ctx context.Context, text string, t document.Translate) (string,
 	return translation, nil
 }
 
-// tag is one in a text, or a sign that begins none.
+// tag matches a tag in a text, or a < that starts none.
 var tag = regexp.MustCompile(`<[^>]*>|<`)
 
-// tags counts the tags of a text, without those of readings.
+// tags counts the tags of a text, except ruby annotations.
 func tags(ctx context.Context, text string) (map[string]int, error) {
 	count := map[string]int{}
 	text, err := markup.WithoutReadings(ctx, text, markup.HTML)
@@ -90,12 +88,12 @@ func tags(ctx context.Context, text string) (map[string]int, error) {
 	return count, err
 }
 
-// hasLetter says whether a text in HTML has a letter outside of its tags.
+// hasLetter reports whether an HTML text has a letter outside its tags.
 func hasLetter(text string) bool {
 	return strings.ContainsFunc(html.UnescapeString(tag.ReplaceAllString(text, "")), unicode.IsLetter)
 }
 
-// isWellFormed says whether a text could stand in XML.
+// isWellFormed reports whether a text is well-formed XML content.
 func isWellFormed(text string) bool {
 	d := xml.NewDecoder(strings.NewReader("<r>" + text + "</r>"))
 	d.Entity = xml.HTMLEntity
@@ -113,7 +111,7 @@ type rewriter struct {
 	translate func(text string) (string, error)
 }
 
-// labels rewrites the package's title and language, or the labels of a table of contents.
+// labels rewrites the title and language of the package, or the labels of a table of contents.
 func (r rewriter) labels(out io.Writer, in io.Reader, name string) error {
 	x, languages := reader(in, name), 0
 	return x.Each(func(t xmlpart.Token) error {
@@ -137,7 +135,7 @@ const (
 	spaceNCX = "http://www.daisy.org/z3986/2005/ncx/"
 )
 
-// label rewrites the text that begins here, up to the next tag.
+// label rewrites the text here, up to the next tag.
 func label(out io.Writer, x *xmlpart.Reader, change func(text string) (string, error)) error {
 	var raw, text strings.Builder
 	for {

@@ -13,13 +13,13 @@ import (
 	"dragoman/app/text/markup"
 )
 
-// maxPage is the size of a page, and maxTags how many tags it may have: each takes memory of its own.
+// maxPage is the maximum size of a page in bytes, and maxTags its maximum number of tags: each takes memory of its own.
 const maxPage, maxTags = 8 << 20, 500_000
 
-// pageByte is what a byte of a page takes while it is rewritten, measured at 2 to 15.
+// pageByte is the memory that a byte of a page takes during rewriting, measured at 2 to 15.
 const pageByte = 16
 
-// paying takes memory of the request of ctx for what is read.
+// paying takes memory of ctx's request for the bytes read.
 type paying struct {
 	ctx   context.Context
 	in    io.Reader
@@ -61,10 +61,10 @@ func (r rewriter) page(out io.Writer, in io.Reader, name string) error {
 	return nil
 }
 
-// emptyElement are elements that XML may close in themselves, but which HTML reads to an end tag as text.
+// emptyElement matches elements that XML may close in themselves, but that HTML reads up to an end tag as text.
 var emptyElement = regexp.MustCompile(`(?i)<(?:script|style|title|textarea|iframe|noembed|noframes|noscript|xmp|plaintext)(?:\s[^<>]*)?/>`)
 
-// isOtherwiseEncoded says whether a page says of itself that it is not in UTF-8.
+// isOtherwiseEncoded reports whether a page declares an encoding other than UTF-8.
 func isOtherwiseEncoded(content []byte) bool {
 	m := declaration.FindSubmatch(content)
 	return m != nil && !strings.EqualFold(string(m[1]), "utf-8")
@@ -72,7 +72,7 @@ func isOtherwiseEncoded(content []byte) bool {
 
 var declaration = regexp.MustCompile(`^\s*<\?xml\s[^>]*encoding\s*=\s*["']([^"'>]*)["']`)
 
-// pieces rewrites a part of a page.
+// pieces rewrites part of a page.
 func (r rewriter) pieces(out io.Writer, text string) error {
 	pieces, err := markup.SplitHTML(r.ctx, text)
 	if err != nil {
@@ -101,7 +101,7 @@ func (r rewriter) pieces(out io.Writer, text string) error {
 	return nil
 }
 
-// rootTag is the start of a page, which says what language it is in.
+// rootTag matches the root start tag of a page, which declares its language.
 var (
 	rootTag           = regexp.MustCompile(`<html(?:\s[^<>]*)?>`)
 	languageAttribute = regexp.MustCompile(`(\s(?:xml:)?lang\s*=\s*["'])[^"'<>]*(["'])`)
