@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// android is the kind of Android's resources: strings, and the items of arrays and plurals.
+// android translates Android resources: strings, and the items of arrays and plurals.
 func android(p *pass) error {
 	return eachXML(p, "resources", "has no resources of Android", func(x *xmlReader, token xml.Token) error {
 		switch token.(type) {
@@ -24,7 +24,7 @@ func android(p *pass) error {
 	})
 }
 
-// isResource says whether the element that ends is a text.
+// isResource reports whether the ended element is a text.
 func isResource(x *xmlReader) bool {
 	switch x.element().name {
 	case "string":
@@ -35,7 +35,7 @@ func isResource(x *xmlReader) bool {
 	return false
 }
 
-// resource translates the text of the element that ends.
+// resource translates the text of the ended element.
 func resource(x *xmlReader) error {
 	start, end := x.element().inner, x.element().innerEnd
 	before, raw, after := trimmed(x.text[start:end])
@@ -65,8 +65,8 @@ var (
 	quotedResource = regexp.MustCompile(`^"(?:[^"\\<]|\\(?s:.))*"$`)
 )
 
-// readResource makes XML of the text of a resource: without the backslashes of quotes, and of characters
-// by their number. Those that stand for themselves, for line ends and for tabs stay.
+// readResource converts the text of a resource to XML, without the backslashes of quotes and numeric character escapes.
+// Backslashes of literal characters, line ends and tabs stay.
 func readResource(raw string) string {
 	var out strings.Builder
 	parts := xmlParts(raw)
@@ -88,7 +88,7 @@ func readResource(raw string) string {
 	return out.String()
 }
 
-// hasBareQuote says whether the text of a resource has a quote without a backslash.
+// hasBareQuote reports whether the text of a resource has a quote without a backslash.
 func hasBareQuote(raw string) bool {
 	for _, part := range xmlParts(raw) {
 		if part.sort != '<' && strings.Contains(resourceEscape.ReplaceAllString(part.raw, ""), `"`) {
@@ -98,7 +98,7 @@ func hasBareQuote(raw string) bool {
 	return false
 }
 
-// resourceEscape is a backslash with what it escapes.
+// resourceEscape matches a backslash with the escaped character.
 var resourceEscape = regexp.MustCompile(`\\(?:u[0-9a-fA-F]{4}|(?s:.))`)
 
 func readEscape(escape string) string {
@@ -114,9 +114,9 @@ func readEscape(escape string) string {
 	return escape
 }
 
-// resourceWriter writes what readResource has read.
+// resourceWriter is the inverse of readResource.
 type resourceWriter struct {
-	apostrophes, quotes bool // whether they stand for themselves: in quotes, and where the source has it so
+	apostrophes, quotes bool // written without a backslash: in quotes, and if the source has bare quotes
 }
 
 func (w resourceWriter) write(text string) string {
@@ -134,7 +134,7 @@ func (w resourceWriter) write(text string) string {
 	return out.String()
 }
 
-// xmlQuotes has quotes for their entities, which would hide them from whoever escapes them.
+// xmlQuotes replaces the entities of quotes, which must not escape the later escaping.
 var xmlQuotes = strings.NewReplacer("&apos;", "'", "&#39;", "'", "&quot;", `"`, "&#34;", `"`)
 
 func (w resourceWriter) escape(text string, first bool) string {

@@ -8,8 +8,8 @@ import (
 	"dragoman/app/text/wrap"
 )
 
-// ass is the kind of Advanced SubStation Alpha and of SubStation Alpha: the texts of the lines Dialogue in the section
-// Events. Override tags in braces are tags of the text, drawings and comments stay.
+// ass translates (Advanced) SubStation Alpha: the texts of Dialogue lines in section Events. Override tags in braces are tags of
+// the text; drawings and comments stay.
 func ass(p *pass) error {
 	events, found, fields := false, false, 10
 	for l := range wrap.Lines(p.text, "\r\n") {
@@ -39,7 +39,7 @@ func ass(p *pass) error {
 	return nil
 }
 
-// dialogue translates the text of a line of Dialogue.
+// dialogue translates the text of a Dialogue line.
 func (p *pass) dialogue(l wrap.Line) error {
 	var ends [][]int
 	for _, part := range assParts(p.in(l)) {
@@ -75,7 +75,7 @@ func (p *pass) dialogue(l wrap.Line) error {
 	})
 }
 
-// draws says whether drawings are on behind tags, which \p1 turns on and \p0 off.
+// draws reports whether drawing mode is on after override tags: \p1 turns it on, \p0 off.
 func draws(tags string, before bool) bool {
 	for at := strings.LastIndex(tags, `\p`); at >= 0; at = strings.LastIndex(tags[:at], `\p`) {
 		level := tags[at+len(`\p`):]
@@ -86,7 +86,7 @@ func draws(tags string, before bool) bool {
 	return before
 }
 
-// assText writes signs that a text cannot have.
+// assText replaces characters that a text cannot contain.
 var assText = strings.NewReplacer("{", "｛", "}", "｝", `\N`, "\\\u2060N", `\n`, "\\\u2060n", `\h`, "\\\u2060h", "\u00a0", `\h`)
 
 // assPart is a part of a text.
@@ -95,7 +95,7 @@ type assPart struct {
 	sort       byte // 't' text, '{' tags, 'n' a line's end
 }
 
-// assParts cuts a text into its parts.
+// assParts splits a text into its parts.
 func assParts(text string) (list []assPart) {
 	at, lastBrace := 0, strings.LastIndexByte(text, '}')
 	add := func(start, end int, sort byte) {
@@ -121,7 +121,7 @@ func assParts(text string) (list []assPart) {
 	return list
 }
 
-// rewritten has a text with markup in it translated. It returns false where it stays.
+// rewritten translates a text with markup. It returns false if the text stays.
 func (p *pass) rewritten(t *tagged.Paragraph, encode func(text string) string) (string, bool, error) {
 	text, changed, err := t.Rewrite(func(text string) (string, error) {
 		translation, err := p.translate(text)

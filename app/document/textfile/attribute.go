@@ -10,31 +10,31 @@ import (
 	"dragoman/app/text/markup"
 )
 
-// attribute is one of HTML that is translated, or set.
+// attribute is an HTML attribute that is translated, or set.
 type attribute struct {
-	tag        [2]int // where the tag starts and ends
-	start, end int    // of the value, with its quotes
-	quote      string // "" where the value has none
+	tag        [2]int // range of the tag
+	start, end int    // range of the value, with its quotes
+	quote      string // "" if the value has none
 	name       string // in lower case
-	text       string // what it says
-	value      string // what it is set to; "": it is translated
+	text       string // the unescaped value
+	value      string // the value to set; "" if text is translated
 }
 
-// shown are the attributes that are shown to readers, and on which elements; "": on all.
+// shown maps attributes that are shown to readers to their elements; "" means all.
 var shown = map[string]string{
 	"title": "", "alt": "", "placeholder": "", "aria-label": "", "aria-description": "", "aria-roledescription": "",
 	"aria-placeholder": "", "aria-valuetext": "", "label": "option optgroup track", "summary": "table",
 	"content": "meta", "value": "input",
 }
 
-// described are the properties of a page that are texts.
+// described matches the properties of a page that are texts.
 var described = regexp.MustCompile(`(?i)^(?:description|keywords|(?:og|twitter):(?:title|description|image:alt))$`)
 
-// pressed are the inputs whose value is their label.
+// pressed matches the input types whose value is a label.
 var pressed = regexp.MustCompile(`(?i)^(?:submit|button|reset)$`)
 
-// shownAttributes finds the attributes of a document that are translated, and those that say its
-// language, which becomes language unless that is "".
+// shownAttributes returns the attributes of a document to translate, and its language attributes, which are set to language
+// unless it is "".
 func (p *pass) shownAttributes(language string) (list []attribute) {
 	text := p.text
 	tokens := p.tokens(text)
@@ -48,7 +48,7 @@ func (p *pass) shownAttributes(language string) (list []attribute) {
 		if keepsOut(raw) {
 			switch {
 			case t.Kind == html.SelfClosingTagToken || t.IsVoid():
-			case t.Partner == 0: // it is open up to the end
+			case t.Partner == 0: // open until the end
 				return list
 			default:
 				i = t.Partner
@@ -75,7 +75,7 @@ func (p *pass) tokens(text string) []markup.Token {
 	return tokens
 }
 
-// readAttributes reads the attributes with a value of the tag from start to end. The first one of a name counts.
+// readAttributes reads the attributes with values of the tag [start, end). Of repeated names the first counts.
 func readAttributes(text string, start, end int) (list []attribute) {
 	seen := map[string]bool{}
 	for _, m := range attributeValue.FindAllStringSubmatchIndex(text[start:end], -1) {
@@ -98,7 +98,7 @@ func readAttributes(text string, start, end int) (list []attribute) {
 
 var attributeValue = regexp.MustCompile(`[\s/"']([^\s"'<>/=]+)\s*=\s*("[^"]*"|'[^']*'|[^\s"'>]+)`)
 
-// isShown says whether an attribute of an element is translated, whose others are given.
+// isShown reports whether attribute a of an element is translated, given all its attributes.
 func isShown(element string, a attribute, others []attribute) bool {
 	elements, ok := shown[a.name]
 	if !ok || elements != "" && !strings.Contains(" "+elements+" ", " "+element+" ") {
@@ -122,12 +122,12 @@ func find(list []attribute, name string) string {
 	return ""
 }
 
-// keepsOut says whether an element is not to be translated.
+// keepsOut reports whether attributes exclude their element from translation.
 func keepsOut(list []attribute) bool {
 	return strings.EqualFold(find(list, "translate"), "no") || strings.Contains(" "+find(list, "class")+" ", " notranslate ")
 }
 
-// languageOf sets the language of the element html.
+// languageOf sets the language of the html element.
 func languageOf(t markup.Token, attributes []attribute, language string) (list []attribute) {
 	for _, a := range attributes {
 		if a.name == "lang" || a.name == "xml:lang" {

@@ -9,8 +9,8 @@ import (
 	"dragoman/app/text/wrap"
 )
 
-// block translates a scalar that starts with | or >: a literal one line by line, a folded one in the runs of
-// lines that are one text. column is that of what it is in.
+// block translates a block scalar, which starts with | or >: a literal one line by line, a folded one paragraph by paragraph.
+// column is the column of its parent.
 func (y *yamlFile) block(n *yaml.Node, at, column int) error {
 	header := blockHeader.FindStringSubmatch(y.text[at:])
 	if header == nil {
@@ -52,10 +52,10 @@ func (y *yamlFile) block(n *yaml.Node, at, column int) error {
 	return y.run(run)
 }
 
-// blockHeader has the number of spaces that the lines start with, where it is given.
+// blockHeader captures the indentation of the lines, if it is given.
 var blockHeader = regexp.MustCompile(`^[|>][+-]?([1-9]?)[+-]?[ \t]*(?:#|[\r\n]|$)`)
 
-// run translates lines that are one text, and wraps the translation as they were.
+// run translates a paragraph, and wraps the translation like it.
 func (y *yamlFile) run(lines []wrap.Line) error {
 	if len(lines) == 0 {
 		return nil

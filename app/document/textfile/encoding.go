@@ -22,11 +22,11 @@ import (
 	"dragoman/app/document"
 )
 
-// encoding is how the bytes of a document stand for its text: a byte order mark, and the form of what is behind it.
+// encoding is the encoding of a document: a byte order mark, and the encoding of the bytes behind it.
 type encoding struct {
 	mark     string
 	form     xencoding.Encoding
-	declared bool // by the document, in its head
+	declared bool // declared in the head of the document
 }
 
 var (
@@ -37,24 +37,23 @@ var (
 	latin1      = encoding{form: charmap.ISO8859_1}
 )
 
-// isUTF16 says whether it is one of those.
+// isUTF16 reports whether the encoding is UTF-16.
 func (e encoding) isUTF16() bool { return e.form == utf16Little.form || e.form == utf16Big.form }
 
-// lacks says whether there are letters that cannot be written but as references.
+// lacks reports whether some letters can be written only as references.
 func (e encoding) lacks() bool { return e.declared && !e.isUTF16() }
 
 var declaration = regexp.MustCompile(`^<\?xml[^>]*?\sencoding\s*=\s*["']([A-Za-z0-9._-]+)["']`)
 
-// declarable are the encodings that a head can tell. None is in a state that what is written in between would have to know of,
-// as ISO 2022 is.
+// declarable are the encodings that an XML head may declare. None has state between characters, as ISO 2022 has.
 var declarable = func() []xencoding.Encoding {
 	ascii, _ := ianaindex.IANA.Encoding("US-ASCII")
 	list := []xencoding.Encoding{ascii, japanese.ShiftJIS, japanese.EUCJP, simplifiedchinese.GBK, simplifiedchinese.GB18030, traditionalchinese.Big5, korean.EUCKR}
 	return append(list, charmap.All...)
 }()
 
-// declaredIn is the encoding of a document of XML that has no mark, which its head tells: a declarable one, or UTF-16. It is
-// UTF-8 where that tells none.
+// declaredIn returns the encoding that the head of an XML document without a mark declares: a declarable one, or UTF-16;
+// otherwise UTF-8.
 func declaredIn(raw []byte) encoding {
 	for _, e := range []encoding{utf16Little, utf16Big} {
 		if head, err := e.form.NewEncoder().String("<?xml"); err == nil && bytes.HasPrefix(raw, []byte(head)) {
@@ -74,14 +73,14 @@ func declaredIn(raw []byte) encoding {
 	return utf8Plain
 }
 
-// plainName is the name of an encoding without what people write in different ways: ISO_8859-1, iso 8859-1, latin1.
+// plainName normalizes the name of an encoding: ISO_8859-1, iso 8859-1, latin1.
 func plainName(name string) string {
 	name = strings.NewReplacer("-", "", "_", "", " ", "").Replace(strings.ToLower(name))
 	return strings.NewReplacer("cp125", "windows125", "latin1", "iso88591", "gb2312", "gbk", "usascii", "ascii").Replace(name)
 }
 
-// decode returns the text of a document, without its byte order mark. What is not UTF-8 is ISO 8859-1
-// where that is allowed, and in XML what its head says.
+// decode returns the text of a document without its byte order mark, and its encoding. Bytes that are not UTF-8 are read as ISO
+// 8859-1 if that is allowed, and in XML as its head declares.
 func decode(raw []byte, allowLatin1, isXML bool) (string, encoding, error) {
 	e, isMarked := utf8Plain, false
 	for _, marked := range []encoding{utf8Marked, utf16Little, utf16Big} {
@@ -97,8 +96,7 @@ func decode(raw []byte, allowLatin1, isXML bool) (string, encoding, error) {
 	}
 	text := string(raw[len(e.mark):])
 	if e.form != xencoding.Nop {
-		// What does not come back would change bytes that nobody translated, such as half a
-		// surrogate pair.
+		// Text that does not survive a round trip, such as half a surrogate pair, would change untranslated bytes.
 		decoded, err := e.form.NewDecoder().String(text)
 		if again, _ := e.form.NewEncoder().String(decoded); err != nil || again != text {
 			return "", e, document.Refuse(err, "the text is not valid %s: save it as UTF-8", e.form)
@@ -114,11 +112,10 @@ func decode(raw []byte, allowLatin1, isXML bool) (string, encoding, error) {
 	return text, e, nil
 }
 
-// writer writes a text in the encoding, with its byte order mark. Close is to be called after the last
-// write; it leaves out open.
+// writer writes text in the encoding, with its byte order mark. Close it after the last write; it does not close out.
 func (e encoding) writer(out io.Writer) io.WriteCloser {
 	buffer := bufio.NewWriter(out)
-	_, _ = buffer.WriteString(e.mark) // its error is that of Flush
+	_, _ = buffer.WriteString(e.mark) // its error is returned by Flush
 	encode := e.form.NewEncoder()
 	if e.lacks() {
 		encode = xencoding.HTMLEscapeUnsupported(encode)
@@ -128,7 +125,7 @@ func (e encoding) writer(out io.Writer) io.WriteCloser {
 
 var cdataSection = regexp.MustCompile(`(?s)<!\[CDATA\[.*?\]\]>`)
 
-// sections has letters that the encoding lacks outside of the sections of a text, where references to them are none.
+// sections moves letters that the encoding lacks out of CDATA sections, in which references have no meaning.
 func (e encoding) sections(text string) string {
 	if !e.lacks() {
 		return text
@@ -147,13 +144,13 @@ func (e encoding) sections(text string) string {
 	})
 }
 
-// encoder collects what is written.
+// encoder encodes and buffers text.
 type encoder struct {
 	*transform.Writer
 	buffer *bufio.Writer
 }
 
-// Close writes what is left.
+// Close writes the buffered rest.
 func (w *encoder) Close() error {
 	if err := w.Writer.Close(); err != nil {
 		return err

@@ -8,7 +8,7 @@ import (
 	"unicode/utf16"
 )
 
-// escapeRunes writes \uXXXX for what is not ASCII, twice for characters of 32 bits.
+// escapeRunes escapes characters outside ASCII as \uXXXX, as a surrogate pair above 16 bits.
 func escapeRunes(text string) string {
 	if isASCII(text) {
 		return text
@@ -26,13 +26,13 @@ func escapeRunes(text string) string {
 	return out.String()
 }
 
-// cEscape is an escape of C, or of Apple's, in a text in quotes.
+// cEscape matches an escape of C or Apple in a quoted text.
 var cEscape = regexp.MustCompile(`\\(?:[uU][dD][89abAB][0-9a-fA-F]{2}\\[uU][dD][c-fC-F][0-9a-fA-F]{2}|[uU][0-9a-fA-F]{4}|x[0-9a-fA-F]{1,2}|[0-7]{1,3}|(?s:.))`)
 
-// escapeC writes the characters that a text in quotes cannot have.
+// escapeC escapes the characters that a quoted text cannot contain.
 var escapeC = strings.NewReplacer(`\`, `\\`, `"`, `\"`, "\n", `\n`, "\r", `\r`, "\t", `\t`)
 
-// readC returns what an escape of C stands for.
+// readC returns the character of a C escape.
 func readC(escape string) string {
 	body := escape[1:]
 	switch c := body[0]; {
@@ -51,7 +51,7 @@ func readC(escape string) string {
 	return body
 }
 
-// readUnits returns the character that one or two escapes stand for, whose last four digits are UTF-16.
+// readUnits returns the character of one or two escapes, whose last four digits are UTF-16 units.
 func readUnits(escapes string) string {
 	var units []uint16
 	for _, digits := range strings.Split(escapes, `\`)[1:] {

@@ -7,7 +7,7 @@ import (
 	"dragoman/app/text/markup"
 )
 
-// htmlUnits is the kind of HTML: the units of package markup, and the attributes that are shown.
+// htmlUnits translates HTML: the units of package markup, and the attributes that are shown.
 func htmlUnits(p *pass) error {
 	h := &htmlFile{pass: p, attributes: p.shownAttributes(p.options.To)}
 	at := 0
@@ -30,10 +30,10 @@ func htmlUnits(p *pass) error {
 // htmlFile goes through the pieces of a document.
 type htmlFile struct {
 	*pass
-	attributes []attribute // those that are left, in order
+	attributes []attribute // the remaining ones, in order
 }
 
-// upTo takes the attributes before a byte.
+// upTo takes the attributes before byte end.
 func (h *htmlFile) upTo(end int) []attribute {
 	n := 0
 	for n < len(h.attributes) && h.attributes[n].start < end {
@@ -44,7 +44,7 @@ func (h *htmlFile) upTo(end int) []attribute {
 	return taken
 }
 
-// piece translates a piece that starts at a byte, and the attributes in it.
+// piece translates a piece that starts at byte at, and the attributes in it.
 func (h *htmlFile) piece(at int, piece markup.HTMLPiece, within []attribute) error {
 	if !piece.Unit {
 		for _, a := range within {
@@ -68,7 +68,7 @@ func (h *htmlFile) piece(at int, piece markup.HTMLPiece, within []attribute) err
 			return err
 		}
 	}
-	tags := map[string]string{} // those of the unit with their attributes translated
+	tags := map[string]string{} // tags of the unit, with their attributes translated
 	for i := 0; i < len(within); {
 		tag := h.text[within[i].tag[0]:within[i].tag[1]]
 		var out strings.Builder
@@ -87,7 +87,7 @@ func (h *htmlFile) piece(at int, piece markup.HTMLPiece, within []attribute) err
 	return h.replace(at, at+len(piece.Raw), h.replaceTags(text, tags))
 }
 
-// replaceTags puts other tags into a translation, in which they may stand in another order.
+// replaceTags replaces the tags of a translation, in which they may be in another order.
 func (p *pass) replaceTags(text string, tags map[string]string) string {
 	if len(tags) == 0 {
 		return text
@@ -103,7 +103,7 @@ func (p *pass) replaceTags(text string, tags map[string]string) string {
 	return out.String()
 }
 
-// attribute returns what is to be written for the value of an attribute.
+// attribute returns the text to write for the value of an attribute.
 func (h *htmlFile) attribute(a attribute) (string, error) {
 	raw := h.text[a.start:a.end]
 	if a.value != "" {

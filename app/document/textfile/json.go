@@ -13,11 +13,11 @@ import (
 	"dragoman/app/document"
 )
 
-// maxDepth is how deep the values, elements and blocks of a document may stand in each other.
+// maxDepth is the maximum depth of values, elements and blocks in a document.
 const maxDepth = 500
 
-// jsonValues is the kind of JSON, also of several values behind each other. Strings are translated, names of
-// members are not. What belongs to a member whose name starts with @ describes messages (ARB).
+// jsonValues translates JSON, also several consecutive values. It translates strings, but not names of members. Members whose
+// name starts with @ describe messages (ARB), and stay.
 func jsonValues(p *pass) error {
 	j := jsonFile{pass: p, what: "JSON", ascii: asciiEscapes(p.text), isText: func(_, text string) bool { return !p.isCode(text) }}
 	j.begin = func(name string, d *jsontext.Decoder) error {
@@ -31,13 +31,13 @@ func jsonValues(p *pass) error {
 	return j.run()
 }
 
-// jsonFile goes through values of JSON.
+// jsonFile goes through JSON values.
 type jsonFile struct {
 	*pass
-	what   string                                       // it is, for errors
-	ascii  bool                                         // other letters are written as escapes
-	begin  func(name string, d *jsontext.Decoder) error // nil, or is called before the value of a member, which it may read
-	isText func(name, text string) bool                 // whether a string is translated, which is in the member of that name
+	what   string                                       // the format, for errors
+	ascii  bool                                         // letters outside ASCII are written as escapes
+	begin  func(name string, d *jsontext.Decoder) error // if not nil, called before the value of a member, which it may read
+	isText func(name, text string) bool                 // reports whether a string in a member is translated
 }
 
 // run translates the strings.
@@ -65,7 +65,7 @@ func (j jsonFile) run() error {
 			end := int(d.InputOffset())
 			err := j.value(stringStart(j.text, end), end, token.String(), func(text string) string { return quoteJSON(text, j.ascii) })
 			if err != nil {
-				return err // the caller's
+				return err // an error of the caller
 			}
 		}
 		if err != nil {
@@ -74,7 +74,7 @@ func (j jsonFile) run() error {
 	}
 }
 
-// localeOfARB sets the language that a file of messages says it is in.
+// localeOfARB sets the declared language of a message file.
 func localeOfARB(p *pass, d *jsontext.Decoder) error {
 	if p.options.To == "" || d.PeekKind() != jsontext.KindString {
 		return nil
@@ -86,8 +86,7 @@ func localeOfARB(p *pass, d *jsontext.Decoder) error {
 	return p.replace(stringStart(p.text, end), end, quoteJSON(p.options.To, false))
 }
 
-// stringStart returns where the string starts that ends before byte end: at the quote that no odd
-// number of backslashes is before.
+// stringStart returns the start of the string that ends before byte end: a quote not preceded by an odd number of backslashes.
 func stringStart(text string, end int) int {
 	for i := end - 2; i >= 0; i-- {
 		if text[i] == '"' && (i-len(strings.TrimRight(text[:i], `\`)))%2 == 0 {
@@ -97,7 +96,7 @@ func stringStart(text string, end int) int {
 	return 0
 }
 
-// refuseJSON names the line of a reader's error. Others come from where the document is written to.
+// refuseJSON adds the line to a reader's error. Other errors are errors of the output.
 func refuseJSON(p *pass, d *jsontext.Decoder, err error) error {
 	at := min(int(d.InputOffset()), len(p.text))
 	var syntax *jsontext.SyntacticError
@@ -110,7 +109,7 @@ func refuseJSON(p *pass, d *jsontext.Decoder, err error) error {
 	return document.Refuse(err, "the JSON cannot be read from line %d on: %s", p.lineNumber(at), saidOfJSON(err))
 }
 
-// saidOfJSON is what a reader's error says to people who know nothing of its types.
+// saidOfJSON returns a reader's error in words that do not mention Go types.
 func saidOfJSON(err error) string {
 	if syntax, ok := errors.AsType[*jsontext.SyntacticError](err); ok {
 		return syntax.Err.Error()
@@ -121,14 +120,14 @@ func saidOfJSON(err error) string {
 	return err.Error()
 }
 
-// asciiEscapes says whether a document writes other letters as escapes.
+// asciiEscapes reports whether a document escapes letters outside ASCII.
 func asciiEscapes(text string) bool { return isASCII(text) && strings.Contains(text, `\u`) }
 
 func isASCII(text string) bool {
 	return !strings.ContainsFunc(text, func(r rune) bool { return r > unicode.MaxASCII })
 }
 
-// quoteJSON writes a string of JSON, with escapes for what is not ASCII if asked to.
+// quoteJSON writes a JSON string, escaping characters outside ASCII if ascii is set.
 func quoteJSON(text string, ascii bool) string {
 	raw, _ := jsontext.AppendQuote(nil, text) // no error: the text is UTF-8
 	if !ascii {

@@ -1,5 +1,5 @@
-// Package textfile has the kinds of documents that are text: they are rewritten in place, so that
-// every byte outside of what is translated stays.
+// Package textfile has the kinds of documents that are text. They are rewritten in place, so that all bytes except translations
+// stay.
 //
 //	plain.go                     txt
 //	markdown.go                  Markdown: blocks, and paragraphs whose lines are wrapped
@@ -20,9 +20,8 @@
 //	  stringsdict.go             Apple's plural forms
 //	  ttml.go                    TTML: captions
 //
-// A kind is a function that goes through a document's text and tells a [pass] which bytes are to be
-// replaced by what. A segment whose translation equals it keeps its bytes, so that nothing has to be
-// written the way in which somebody else did.
+// A kind is a function that goes through a document's text and tells a [pass] which bytes to replace by which text. A segment
+// whose translation equals it keeps its bytes, so its notation in the document never needs to be reproduced.
 package textfile
 
 import (
@@ -38,7 +37,7 @@ import (
 	"dragoman/app/text/markup"
 )
 
-// Kinds are all kinds of this package.
+// Kinds returns all kinds of this package.
 func Kinds() []*document.Kind {
 	return []*document.Kind{
 		newKind("txt", []string{".txt", ".text"}, "text/plain", markup.Text, plain, each(20, "\n")),
@@ -66,8 +65,8 @@ func Kinds() []*document.Kind {
 	}
 }
 
-// newKind makes a kind of documents that rewrite goes through. memory is about how much heap a text takes to be read,
-// beside a few copies of it.
+// newKind returns a kind whose documents rewrite goes through. memory returns the approximate heap for reading a text, beside a
+// few copies of it.
 func newKind(name string, extensions []string, mediaType string, form markup.Format, rewrite func(p *pass) error, memory func(text string) int64) *document.Kind {
 	isXML := slices.Contains([]string{"ttml", "ts", "xliff", "android", "resx", "stringsdict"}, name)
 	r := rewriter{rewrite, memory, name == "properties", isXML}
@@ -78,12 +77,12 @@ func newKind(name string, extensions []string, mediaType string, form markup.For
 type rewriter struct {
 	pass     func(p *pass) error
 	memory   func(text string) int64
-	isLatin1 bool // what is not UTF-8 is
-	isXML    bool // whose head may tell the encoding
+	isLatin1 bool // text that is not UTF-8 is ISO 8859-1
+	isXML    bool // the head may declare the encoding
 }
 
-// rewrite is as [document.Kind] says. What it takes beside a few copies of the document, up to 300 times its size for
-// Markdown and YAML that are nothing but short lines, it takes from the request's memory before it reads.
+// rewrite implements [document.Kind]. Before reading, it takes the memory that it needs beside a few copies of the document from
+// the request: up to 300 times the size of Markdown and YAML that consist of short lines.
 func (r rewriter) rewrite(ctx context.Context, out io.Writer, in io.ReaderAt, size int64,
 	o document.Options, t document.Translate,
 ) error {

@@ -18,8 +18,8 @@ import (
 	"dragoman/app/text/wrap"
 )
 
-// markdown is the kind of Markdown: CommonMark with tables and definition lists. Segments are the texts of
-// paragraphs, headings, items and cells, with the marks in them.
+// markdown translates Markdown: CommonMark with tables and definition lists. Segments are the texts of paragraphs, headings,
+// items and cells, with their marks.
 func markdown(p *pass) error {
 	m := &markdownFile{pass: p, parser: newMarkdownParser()}
 	m.body = len(frontMatter.FindString(p.text))
@@ -45,7 +45,7 @@ func markdown(p *pass) error {
 	return nil
 }
 
-// lookingReader looks at the context at each line.
+// lookingReader checks the context at each line.
 type lookingReader struct {
 	text.Reader
 	looks *char.Looks
@@ -58,17 +58,17 @@ func (r lookingReader) AdvanceLine() {
 	r.Reader.AdvanceLine()
 }
 
-// frontMatter is YAML or TOML before the text.
+// frontMatter matches YAML or TOML before the text.
 var frontMatter = regexp.MustCompile(`^(?:---[ \t]*\r?\n(?s:.*?\n)??(?:---|\.\.\.)|\+\+\+[ \t]*\r?\n(?s:.*?\n)??\+\+\+)[ \t]*(?:\r?\n|$)`)
 
-// maxMarks is how many blocks may stand in each other, deepMarks finds a line with more: the parser
-// takes time for each on every line.
+// maxMarks is the maximum depth of blocks; deepMarks matches a line with more: the parser takes time for each of them on every
+// line.
 const maxMarks = 100
 
 var deepMarks = regexp.MustCompile(`(?m)^(?:[ \t]*(?:>|[-+*][ \t]|\d{1,9}[.)][ \t])){100}`)
 
-// newMarkdownParser makes a parser for blocks. What is in a line is for package markup, and what
-// a link refers to is a line that stays.
+// newMarkdownParser returns a parser for blocks. Inline marks are left to package markup, and lines that define link references
+// stay.
 func newMarkdownParser() parser.Parser {
 	return parser.NewParser(
 		parser.WithBlockParsers(append(parser.DefaultBlockParsers(),
@@ -77,7 +77,7 @@ func newMarkdownParser() parser.Parser {
 		parser.WithParagraphTransformers(util.Prioritized(extension.NewTableParagraphTransformer(), 200)))
 }
 
-// isTextBlock says whether a block has text that is shown, and no blocks.
+// isTextBlock reports whether a block has text that is shown, and no inner blocks.
 func isTextBlock(n ast.Node) bool {
 	switch n.Kind() {
 	case ast.KindParagraph, ast.KindTextBlock, ast.KindHeading, extended.KindTableCell, extended.KindDefinitionTerm:
@@ -93,7 +93,7 @@ type markdownFile struct {
 	body   int // where the text starts, behind the front matter
 }
 
-// block translates the text of a block: each run of lines that are one text.
+// block translates the text of a block, paragraph by paragraph.
 func (m *markdownFile) block(n ast.Node) error {
 	var run []wrap.Line
 	first, math := true, false
@@ -128,7 +128,7 @@ func (m *markdownFile) block(n ast.Node) error {
 	return flush()
 }
 
-// withImages is [pass.paragraph], with the alternative texts of images where they are translated.
+// withImages is [pass.paragraph] that also translates alternative texts of images if they are requested.
 func (m *markdownFile) withImages(lines wrap.Paragraph, encode func(text string) string) error {
 	images, err := m.images(lines.Text)
 	if err != nil {
@@ -149,8 +149,8 @@ func (m *markdownFile) withImages(lines wrap.Paragraph, encode func(text string)
 	return m.replace(lines.Start, lines.End, encode(images.Replace(lines.Text)))
 }
 
-// images translates the alternative texts of the images in a text, and has what the images become. Those stay that have signs
-// of Markdown which could end them.
+// images translates the alternative texts of images in a text, and returns a replacer of the images. It leaves images whose
+// alternative text has Markdown signs that could end it.
 func (m *markdownFile) images(text string) (*strings.Replacer, error) {
 	const ends = "[]`<|\\"
 	var pairs []string
@@ -176,7 +176,7 @@ func (m *markdownFile) images(text string) (*strings.Replacer, error) {
 	return strings.NewReplacer(pairs...), nil
 }
 
-// line is a line of a block without what is no text. breaks says whether it ends in a hard line break.
+// line returns a line of a block without its marks. breaks reports whether it ends in a hard line break.
 func (m *markdownFile) line(s text.Segment) (l wrap.Line, breaks bool) {
 	raw := m.raw(s)
 	l.Start = m.body + s.Start
@@ -189,22 +189,22 @@ func (m *markdownFile) line(s text.Segment) (l wrap.Line, breaks bool) {
 	return l, breaks
 }
 
-// raw is the text of a segment, with its line end.
+// raw returns the text of a segment, with its line end.
 func (m *markdownFile) raw(s text.Segment) string { return m.text[m.body+s.Start : m.body+s.Stop] }
 
 var (
-	// itemMark is what a text starts with that is none: a box to tick, the name of a footnote.
+	// itemMark matches marks at the start of a text: a checkbox, the name of a footnote.
 	itemMark  = regexp.MustCompile(`^\s*(?:\[[ xX]\]\s+|\[\^[^\]\s]+\]:\s+)`)
 	hardBreak = regexp.MustCompile(`(?:  |(\\))\r?\n$`)
-	// directive is a line that has no text: a formula, a container, a template, an alert's sort, what a link refers to.
+	// directive matches a line without text: a formula, a container, a template, the type of an alert, a link definition.
 	directive = regexp.MustCompile(`^\s*(?:\$\$|:::|\{%.*%\}$|\{\{[<%].*[%>]\}\}$|\[![A-Za-z]+\][+-]?$|(?:!!!|\?\?\?)\+? ` +
 		`|\[[^\]^][^\]]*\]:\s*(?:<[^<>]*>|[^\s<]\S*)(?:\s+(?:"[^"]*"|'[^']*'|\([^()]*\)))?$)`)
-	// mayStartLine is a word that starts no block.
+	// mayStartLine matches a word that starts no block.
 	mayStartLine = regexp.MustCompile("^(?:[\"'(]*\\pL|\\*{1,2}\\pL|\\[\\pL|`[^`]|\\d[^.)]*$|[^\\x00-\\x7F])")
 )
 
-// encoder returns what writes a translation so that it is the text of the same block: of one of a kind, whose
-// text starts at a byte. first says whether it is the first one that the block has.
+// encoder returns a function that writes a translation so that it remains the text of the same block. kind is the block's kind,
+// start the byte at which the text starts, and first reports whether it is the first text of the block.
 func (m *markdownFile) encoder(kind ast.NodeKind, start int, first bool) func(lines []string) []string {
 	ahead := strings.TrimRight(m.text[:start], " \t")
 	before := ""
@@ -235,12 +235,12 @@ func (m *markdownFile) encoder(kind ast.NodeKind, start int, first bool) func(li
 }
 
 var (
-	// markdownSign is what makes a text another block: at its start, or at the end of a heading.
+	// markdownSign matches signs that would start another block, or end a heading.
 	markdownSign = regexp.MustCompile(`^(\d*)([!-/:-@\[-` + "`" + `{-~])`)
 	anySign      = regexp.MustCompile(`[!-/:-@\[-` + "`" + `{-~]`)
 )
 
-// isText says whether a text, behind what is before it, is all of one block's text.
+// isText reports whether raw, behind before, is entirely the text of one block.
 func (m *markdownFile) isText(before, raw string) bool {
 	if raw == "" {
 		return true
@@ -255,7 +255,7 @@ func (m *markdownFile) isText(before, raw string) bool {
 	return n.Lines().Len() == strings.Count(strings.TrimPrefix(before, "# ")+raw, "\n")+1 && last.Stop == len(before)+len(raw)
 }
 
-// escapeBars escapes what would end a cell of a table: a bar without a backslash just before it, however many there are.
+// escapeBars escapes bars, which would end a table cell, unless a backslash precedes them directly, however many there are.
 func escapeBars(text string) string {
 	var out strings.Builder
 	for i := range len(text) {

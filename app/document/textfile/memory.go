@@ -2,10 +2,10 @@ package textfile
 
 import "strings"
 
-// What reading a text takes depends on what is in it: a parser makes a node for each line, item or element. The
-// figures are peaks of the heap, garbage included, of documents that are nothing but these.
+// The memory for reading a text depends on its content: a parser allocates a node for each line, item or element. The figures are
+// peak heap sizes, with garbage, of documents that consist of these only.
 
-// each returns the memory of a kind that takes so many bytes for each of some ASCII characters.
+// each returns the memory of a kind that takes a number of bytes for each of the given ASCII characters.
 func each(bytes int64, marks string) func(text string) int64 {
 	return func(text string) int64 {
 		n := 0
@@ -16,11 +16,11 @@ func each(bytes int64, marks string) func(text string) int64 {
 	}
 }
 
-// mostMarked is what the marks of one text may take, of which there are no more than package tagged allows.
+// mostMarked limits the memory for the marks of one text, whose number package tagged limits.
 const mostMarked = 150 << 20
 
-// marked returns the memory of a kind that takes so many bytes for each line, and for each mark of the texts in it, which
-// are read one by one.
+// marked returns the memory of a kind that takes lineBytes for each line and markBytes for each mark of its texts, which are read
+// one by one.
 func marked(lineBytes int64, ends string, markBytes int64, marks string) func(text string) int64 {
 	return func(text string) int64 {
 		return each(lineBytes, ends)(text) + min(each(markBytes, marks)(text), mostMarked)
@@ -28,12 +28,12 @@ func marked(lineBytes int64, ends string, markBytes int64, marks string) func(te
 }
 
 const (
-	blockBytes = 700 // of a line of a paragraph, and of each block that a line starts
-	cellBytes  = 200 // of a table
+	blockBytes = 700 // per line of a paragraph, and per block that a line starts
+	cellBytes  = 200 // per table cell
 )
 
-// markdownMemory is the memory of a text's blocks. A table has as many cells as its head has columns in each line
-// up to an empty one, whatever is in them.
+// markdownMemory returns the memory for the blocks of a text. In each line up to an empty one, a table has as many cells as its
+// head has columns, whatever their content.
 func markdownMemory(text string) int64 {
 	var blocks, cells, columns int64
 	for line := range strings.Lines(text) {

@@ -9,7 +9,7 @@ import (
 	"dragoman/app/text/wrap"
 )
 
-// notebook is the kind of Jupyter's notebooks: cells of Markdown are translated as documents of that kind are.
+// notebook translates Jupyter notebooks: Markdown cells are translated like Markdown documents.
 func notebook(p *pass) error {
 	isNotebook, ascii := false, asciiEscapes(p.text)
 	err := eachMember("notebook", []byte(p.text), 0, func(m member) error {
@@ -28,7 +28,7 @@ func notebook(p *pass) error {
 	return nil
 }
 
-// cell translates a cell if it is of Markdown.
+// cell translates a Markdown cell.
 func (p *pass) cell(m member, ascii bool) error {
 	var source *member
 	isMarkdown := false
@@ -63,7 +63,7 @@ func (p *pass) cell(m member, ascii bool) error {
 	return p.replace(source.start, source.end, sourceLike(raw, translation, ascii))
 }
 
-// markdown translates a document of Markdown that is in this one.
+// markdown translates a Markdown document inside this one.
 func (p *pass) markdown(text string) (string, error) {
 	release, err := p.hold(markdownMemory(text))
 	if err != nil {
@@ -73,7 +73,7 @@ func (p *pass) markdown(text string) (string, error) {
 	return p.within(text, markdown)
 }
 
-// sourceLike writes the source of a cell in the form of another one: a string, or a list of lines.
+// sourceLike writes the source of a cell in the form of another source: a string, or a list of lines.
 func sourceLike(other, text string, ascii bool) string {
 	if !strings.HasPrefix(other, "[") {
 		return quoteJSON(text, ascii)

@@ -12,29 +12,29 @@ import (
 	"dragoman/app/text/wrap"
 )
 
-// pass is one way through a document, from its start to its end.
+// pass is one pass through a document, from start to end.
 type pass struct {
 	ctx      context.Context
-	looks    *char.Looks // at the context
+	looks    *char.Looks // checks of the context
 	text     string      // the document, in UTF-8 without a byte order mark
-	lineEnd  string      // what ends its first line
+	lineEnd  string      // the line ending of its first line
 	encoding encoding
 	options  document.Options
-	hold     func(bytes int64) (release func(), err error) // takes memory for a part of the document, before it is read
+	hold     func(bytes int64) (release func(), err error) // takes memory for part of the document before it is read
 
 	out        io.Writer
 	translator document.Translate
-	at         int // how much of the text is written
+	at         int // the bytes of text already written
 }
 
-// copy writes the document as it is up to a byte.
+// copy writes the document unchanged up to byte end.
 func (p *pass) copy(end int) error {
 	_, err := io.WriteString(p.out, p.text[p.at:end])
 	p.at = end
 	return err
 }
 
-// replace writes what comes before start as it is, and a text in place of the bytes up to end.
+// replace writes the bytes before start unchanged, and text in place of [start, end).
 func (p *pass) replace(start, end int, text string) error {
 	if err := p.copy(start); err != nil {
 		return err
@@ -44,7 +44,7 @@ func (p *pass) replace(start, end int, text string) error {
 	return err
 }
 
-// withLineEnds is a text that is put in place of another one, with line ends as that has, or else as the document has.
+// withLineEnds returns text with the line ending of other, which it replaces, or of the document.
 func (p *pass) withLineEnds(text, other string) string {
 	if !strings.Contains(text, "\n") {
 		return text
@@ -59,7 +59,7 @@ func (p *pass) withLineEnds(text, other string) string {
 	return strings.ReplaceAll(strings.ReplaceAll(text, end, "\n"), "\n", end)
 }
 
-// within returns a document that is in this one, rewritten.
+// within rewrites a document inside this one and returns the result.
 func (p *pass) within(text string, rewrite func(p *pass) error) (string, error) {
 	var out strings.Builder
 	inner := &pass{ctx: p.ctx, looks: p.looks, text: text, lineEnd: lineEnd(text), options: p.options, hold: p.hold, out: &out, translator: p.translator}
@@ -70,7 +70,7 @@ func (p *pass) within(text string, rewrite func(p *pass) error) (string, error) 
 	return out.String(), err
 }
 
-// translate returns what becomes of a segment: a text without white space around it.
+// translate returns the translation of a segment, which has no white space at its ends.
 func (p *pass) translate(text string) (string, error) {
 	p.looks.Past(len(text))
 	translation, err := p.translator(text)
@@ -84,7 +84,7 @@ func (p *pass) translate(text string) (string, error) {
 	return translation, nil
 }
 
-// clean has a space for the characters that formats cannot write, which no translation needs.
+// clean replaces characters that the formats cannot contain, and that no translation needs, by a space.
 func clean(r rune) rune {
 	if unicode.IsControl(r) && r != '\n' && r != '\t' || r == '\uFEFF' || r == '\uFFFE' || r == '\uFFFF' {
 		return ' '
@@ -92,8 +92,8 @@ func clean(r rune) rune {
 	return r
 }
 
-// value translates the text that the bytes from start to end stand for, and writes what encode makes of
-// its translation. White space around it stays; a text without a letter does as a whole.
+// value translates text, which the bytes [start, end) stand for, and replaces them by the encoded translation. White space at the
+// ends stays, as does a text without a letter.
 func (p *pass) value(start, end int, text string, encode func(text string) string) error {
 	p.looks.Past(1 + len(text))
 	before, inner, after := trimmed(text)
@@ -107,49 +107,49 @@ func (p *pass) value(start, end int, text string, encode func(text string) strin
 	return p.replace(start, end, encode(before+translation+after))
 }
 
-// paragraph translates lines that are one text, and writes what encode makes of the translation in one line.
+// paragraph translates a paragraph, and replaces its lines by the encoded translation, which is one line.
 func (p *pass) paragraph(lines wrap.Paragraph, encode func(text string) string) error {
 	return p.value(lines.Start, lines.End, lines.Text, func(text string) string { return encode(oneLine(text)) })
 }
 
-// trimmed cuts the white space off a text.
+// trimmed separates the white space at the ends of a text.
 func trimmed(text string) (before, inner, after string) {
 	rest := strings.TrimLeftFunc(text, unicode.IsSpace)
 	inner = strings.TrimRightFunc(rest, unicode.IsSpace)
 	return text[:len(text)-len(rest)], inner, rest[len(inner):]
 }
 
-// isCode says whether a value has no language in it: all of it is placeholders, addresses, paths and
-// names of programs. Such values are in files of data and messages.
+// isCode reports whether a value has no natural language: only placeholders, addresses, paths and identifiers. Such values occur
+// in data and message files.
 func (p *pass) isCode(text string) bool { return !hasLanguage(p.parse(text)) }
 
-// parse finds what must be kept of a plain text.
+// parse finds the spans to preserve in a plain text.
 func (p *pass) parse(text string) markup.Sentence {
 	s, err := markup.Parse(p.ctx, text, markup.Text)
 	p.looks.Check(err)
 	return s
 }
 
-// of makes a paragraph of lines; see [wrap.Of].
+// of returns the paragraph of lines; see [wrap.Of].
 func (p *pass) of(lines []wrap.Line) wrap.Paragraph {
 	w, err := wrap.Of(p.ctx, p.text, lines)
 	p.looks.Check(err)
 	return w
 }
 
-// fill puts a translation into lines as wide as a paragraph's; see [wrap.Paragraph.Fill].
+// fill puts a translation into lines as wide as the paragraph's; see [wrap.Paragraph.Fill].
 func (p *pass) fill(w wrap.Paragraph, text string, mayStart func(word string) bool) []string {
 	lines, err := w.Fill(p.ctx, text, false, mayStart)
 	p.looks.Check(err)
 	return lines
 }
 
-// hasLanguage says whether a text has something to translate, also in messages of ICU.
+// hasLanguage reports whether a text has anything to translate, also in ICU messages.
 func hasLanguage(s markup.Sentence) bool { return !s.Blank() || len(s.Messages()) > 0 }
 
 func hasLetter(text string) bool { return strings.ContainsFunc(text, unicode.IsLetter) }
 
-// oneLine makes the line ends in a text, and the white space beside them, one space.
+// oneLine replaces line ends, with the white space beside them, by single spaces.
 func oneLine(text string) string {
 	if !strings.ContainsAny(text, wrap.LineEnds) {
 		return text
@@ -161,7 +161,7 @@ func oneLine(text string) string {
 	return strings.TrimSpace(strings.Join(parts, " "))
 }
 
-// linesOf are the lines of the document, which end at \r\n or one of the characters in ends.
+// linesOf returns the lines of the document, which end at \r\n or a character of ends.
 func (p *pass) linesOf(ends string) (list []wrap.Line) {
 	for l := range wrap.Lines(p.text, ends) {
 		p.looks.Past(1 + l.End - l.Start)
@@ -175,7 +175,7 @@ func (p *pass) in(l wrap.Line) string {
 	return p.text[l.Start:l.End]
 }
 
-// lineEnd is what ends the first line of a text.
+// lineEnd returns the line ending of the first line of a text.
 func lineEnd(text string) string {
 	i := strings.IndexAny(text, "\r\n")
 	switch {
@@ -187,5 +187,5 @@ func lineEnd(text string) string {
 	return "\r"
 }
 
-// lineNumber is that of a byte of the document, from 1 on, for errors.
+// lineNumber returns the line number of a byte of the document, from 1 on, for errors.
 func (p *pass) lineNumber(at int) int { return strings.Count(p.text[:at], "\n") + 1 }

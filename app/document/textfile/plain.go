@@ -6,8 +6,7 @@ import (
 	"dragoman/app/text/wrap"
 )
 
-// plain is the kind of plain text: each line is a segment, and in a file that is wrapped at a width each
-// paragraph.
+// plain translates plain text: each line is a segment, or each paragraph if the file is wrapped at a width.
 func plain(p *pass) error {
 	for paragraph, err := range wrap.Paragraphs(p.ctx, p.text, cmp.Or(p.options.Wrapped, wrap.Auto)) {
 		if err != nil {

@@ -8,7 +8,7 @@ import (
 	"dragoman/app/text/wrap"
 )
 
-// po is the kind of gettext's PO and POT: a msgid is translated into its msgstr where that is empty.
+// po translates gettext's PO and POT: a msgid into its msgstr if that is empty.
 func po(p *pass) error {
 	f := &poFile{pass: p}
 	for l := range wrap.Lines(p.text, "\r\n") {
@@ -22,14 +22,14 @@ func po(p *pass) error {
 // poFile goes through the entries of a catalogue.
 type poFile struct {
 	*pass
-	entry  []poField // of the entry that is open
-	header bool      // whether it was there
+	entry  []poField // of the current entry
+	header bool      // whether the header has been read
 }
 
 // poField is a keyword with its strings.
 type poField struct {
 	keyword    string
-	start, end int // of the strings with their quotes, and what is between them
+	start, end int // range of the strings, with their quotes
 	texts      []string
 }
 
@@ -37,7 +37,7 @@ func (f poField) text() string { return strings.Join(f.texts, "") }
 
 var poLine = regexp.MustCompile(`^\s*(?:(msgctxt|msgid|msgid_plural|msgstr(?:\[\d\])?)\s*)?"((?:[^"\\]|\\.)*)"\s*$`)
 
-// line reads a line. A comment, an empty line and the first keyword of an entry end the one before.
+// line reads a line. A comment, an empty line and the first keyword of an entry end the previous one.
 func (f *poFile) line(l wrap.Line) error {
 	raw := f.in(l)
 	if trimmed := strings.TrimSpace(raw); trimmed == "" || trimmed[0] == '#' {
@@ -66,7 +66,7 @@ func (f *poFile) line(l wrap.Line) error {
 	return nil
 }
 
-// finish translates the entry that is open.
+// finish translates the current entry.
 func (f *poFile) finish() error {
 	entry := f.entry
 	f.entry = nil
@@ -94,7 +94,7 @@ func (f *poFile) finish() error {
 		if err := f.value(field.start, field.end, source, f.quote); err != nil {
 			return err
 		}
-		texts[field.keyword] = source // not once more
+		texts[field.keyword] = source // only once
 	}
 	return nil
 }
@@ -104,7 +104,7 @@ var (
 	poLanguage = regexp.MustCompile(`("|\\n)Language:(?:[^"\\]|\\[^n])*\\n`)
 )
 
-// head sets the language in the header, and the encoding where a template leaves it open.
+// head sets the language in the header, and the encoding if a template leaves it open.
 func (f *poFile) head(field poField) error {
 	raw := f.text[field.start:field.end]
 	charset := ""
@@ -129,7 +129,7 @@ func (f *poFile) head(field poField) error {
 	return f.replace(field.start, field.end, raw)
 }
 
-// quote writes a text: on one line, or one for each of its own behind an empty one.
+// quote writes a text on one line, or behind an empty string with one string for each of its lines.
 func (f *poFile) quote(text string) string {
 	lines := strings.SplitAfter(text, "\n")
 	if last := len(lines) - 1; lines[last] == "" {

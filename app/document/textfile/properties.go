@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// properties is the kind of Java's .properties: values are translated.
+// properties translates the values of Java's .properties.
 func properties(p *pass) error {
 	escape := p.encoding.form == latin1.form || isASCII(p.text)
 	list := p.linesOf("\r\n")
@@ -19,7 +19,7 @@ func properties(p *pass) error {
 			i++
 		}
 		end := list[i].End
-		start := l.End - len(raw) // of the key
+		start := l.End - len(raw) // start of the key
 		start += keyEnd(p.text[start:end])
 		if err := property(p, start, end, escape); err != nil {
 			return err
@@ -30,12 +30,12 @@ func properties(p *pass) error {
 
 const propertySpace = " \t\f"
 
-// continues says whether a line ends in a backslash that is not escaped.
+// continues reports whether a line ends in an unescaped backslash.
 func continues(raw string) bool {
 	return (len(raw)-len(strings.TrimRight(raw, `\`)))%2 == 1
 }
 
-// keyEnd returns where the value starts in a property, which may have several lines.
+// keyEnd returns the start of the value of a property, which may have several lines.
 func keyEnd(raw string) int {
 	i := 0
 	for i < len(raw) && strings.IndexByte("=: \t\f", raw[i]) < 0 {
@@ -48,10 +48,10 @@ func keyEnd(raw string) int {
 	return i + len(separator.FindString(raw[i:]))
 }
 
-// separator stands between key and value. A line that goes on counts as white space.
+// separator matches the text between key and value. A line continuation counts as white space.
 var separator = regexp.MustCompile(`^(?:[ \t\f]|\\(?:\r\n|\r|\n))*(?:[=:](?:[ \t\f]|\\(?:\r\n|\r|\n))*)?`)
 
-// property translates a value. In one that MessageFormat reads, with {0}, an apostrophe is two.
+// property translates a value. In values for MessageFormat, with {0}, apostrophes are doubled.
 func property(p *pass, start, end int, escape bool) error {
 	value := propertyEscape.ReplaceAllStringFunc(p.text[start:end], readProperty)
 	format := messageFormat.MatchString(value) && !strings.Contains(strings.ReplaceAll(value, "''", ""), "'")
@@ -82,8 +82,8 @@ var (
 	writeProperty  = strings.NewReplacer(`\`, `\\`, "\n", `\n`, "\r", `\r`, "\t", `\t`, "\f", `\f`)
 )
 
-// readProperty returns what an escape stands for: a character by its number, or by those of a pair of
-// surrogates, a sign, or nothing where a line goes on.
+// readProperty returns the text of an escape: a character by its code or surrogate pair, a sign, or nothing for a line
+// continuation.
 func readProperty(escape string) string {
 	switch {
 	case len(escape) < 2 || strings.ContainsAny(escape[1:2], "\r\n"):

@@ -8,8 +8,8 @@ import (
 	"dragoman/app/document"
 )
 
-// qt is the kind of Qt's .ts: sources are translated into translations that are empty. Those that somebody has written
-// stay, unfinished ones too, and so do those of sources that are gone.
+// qt translates Qt's .ts: sources into empty translations. Existing translations stay, also unfinished ones and ones of obsolete
+// sources.
 func qt(p *pass) error {
 	m := &qtMessage{}
 	return eachXML(p, "TS", "is no translation of Qt", func(x *xmlReader, token xml.Token) error {
@@ -21,7 +21,7 @@ func qt(p *pass) error {
 			case e.name == "message":
 				*m = qtMessage{start: e.start, open: true}
 			case x.parent() == "source":
-				m.open = false // a character that XML cannot have
+				m.open = false // an element for a character that XML cannot contain
 			}
 		case xml.CharData:
 			if x.parent() == "message" && x.element().name == "source" {
@@ -34,21 +34,22 @@ func qt(p *pass) error {
 	})
 }
 
-// qtMessage is the message that was begun last.
+// qtMessage is the current message.
 type qtMessage struct {
 	start       int
-	open        bool // it is not over, and may be translated
+	open        bool // it is not complete, and may be translated
 	source      []byte
 	translation *xmlElement
-	forms       []xmlElement // of a plural, and variants of different lengths
+	forms       []xmlElement // plural forms, and variants of different lengths
 }
 
 var qtUnfinished = regexp.MustCompile(`\s+type\s*=\s*["']unfinished["']`)
 
-// maxForms are the most forms of a message that are translated: as many as a plural has in any language, as in gettext's, or variants of fewer.
+// maxForms is the maximum number of translated forms of a message: the largest number of plural forms in any language, as in
+// gettext, or of variants.
 const maxForms = 10
 
-// ended is called for an end tag.
+// ended handles an end tag.
 func (m *qtMessage) ended(x *xmlReader) error {
 	e := *x.element()
 	switch {
@@ -56,7 +57,7 @@ func (m *qtMessage) ended(x *xmlReader) error {
 		m.open = false
 		return m.fill(x)
 	case (e.name == "numerusform" || e.name == "lengthvariant") && m.translation == nil && m.within(x):
-		if last := len(m.forms) - 1; last < 0 || m.forms[last].start < e.start { // not a form that has variants
+		if last := len(m.forms) - 1; last < 0 || m.forms[last].start < e.start { // not a form with variants
 			m.forms = append(m.forms, e)
 		}
 	case e.name == "translation" && x.parent() == "message" && m.translation == nil:
@@ -65,7 +66,7 @@ func (m *qtMessage) ended(x *xmlReader) error {
 	return nil
 }
 
-// within says whether an element is one of the message's translation, or of a form in that.
+// within reports whether the element is in the message's translation, or in a form of it.
 func (m *qtMessage) within(x *xmlReader) bool {
 	at := len(x.open) - 2
 	if at > 0 && x.open[at].name == "numerusform" {
@@ -74,7 +75,7 @@ func (m *qtMessage) within(x *xmlReader) bool {
 	return at > 0 && x.open[at].name == "translation" && x.open[at-1].name == "message"
 }
 
-// fill translates the message where it has no translation.
+// fill translates the message if it has no translation.
 func (m *qtMessage) fill(x *xmlReader) error {
 	before, inner, after := trimmed(string(m.source))
 	if m.translation == nil || !hasLetter(inner) {

@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// resx is the kind of .NET's resources: strings are translated, and what a designer of forms keeps beside them is not.
+// resx translates .NET resources: their strings, but not the designer's properties of forms.
 func resx(p *pass) error {
 	isForm := formName.MatchString(p.text)
 	return eachText(p, "root", "has no resources of .NET", func(x *xmlReader, text string) error {
@@ -22,7 +22,7 @@ var (
 	designName = regexp.MustCompile(`\.(?:Name|Size|Location|Font|Cursor|Anchor|Dock|ImageKey|ImeMode|Type|Parent|ZOrder|TabIndex|AutoScaleDimensions|ClientSize|Mask|Format|ShortcutKeyDisplayString)$`)
 )
 
-// isString says whether an element of resources, perhaps of a form, is a text that users see.
+// isString reports whether an element of resources, possibly of a form, is a text for users.
 func isString(data *xmlElement, isForm bool) bool {
 	name, sort := data.attribute("name"), data.attribute("type")
 	return data.attribute("mimetype") == "" && (sort == "" || strings.HasPrefix(sort, "System.String")) &&

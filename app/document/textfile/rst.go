@@ -11,15 +11,15 @@ import (
 	"dragoman/app/text/wrap"
 )
 
-// rst is the kind of reStructuredText, as docutils reads it, with the directives of Sphinx: paragraphs, titles, items, cells
-// and what directives have that is text. Segments are what stands in them, with tags for the marks within lines.
+// rst translates reStructuredText as docutils reads it, with the directives of Sphinx: paragraphs, titles, items, cells and texts
+// of directives. Inline marks are tags of the segments.
 func rst(p *pass) error {
 	f := newRST(p)
 	f.findNames()
 	return f.run()
 }
 
-// newRST makes what goes through a document.
+// newRST returns the reader of a document.
 func newRST(p *pass) *rstFile {
 	f := &rstFile{pass: p, lines: p.linesOf("\r\n"), termsStay: -1}
 	f.columns = make([]int, len(f.lines))
@@ -37,24 +37,24 @@ func newRST(p *pass) *rstFile {
 	return f
 }
 
-// rstFile goes through the lines of a document. It keeps no tree of blocks: what a line is follows from how it starts,
-// and from the lines beside it. Lines that stay are those of a block that is deeper than a line before it.
+// rstFile goes through the lines of a document. It builds no tree of blocks: the role of a line follows from its start and its
+// neighbours. Lines that stay are the lines of a block that is deeper than a preceding line.
 type rstFile struct {
 	*pass
-	lines   []wrap.Line // without white space around them
-	columns []int       // at which each starts
-	next    int         // the first line that is not read
+	lines   []wrap.Line // without white space at their ends
+	columns []int       // column at which each line starts
+	next    int         // the next line to read
 
-	referenced, defined map[string]bool // names that references have, and targets
-	depth               int             // tables that it is in
-	termsStay           int             // the column of a glossary, whose terms are names; -1 outside of one
+	referenced, defined map[string]bool // names of references, and of targets
+	depth               int             // depth of the current table
+	termsStay           int             // the column of a glossary, whose terms are names; -1 outside one
 }
 
-// rstText is a text: the line that it starts in is not read as a whole.
+// rstText is a text that starts inside a line.
 type rstText struct {
 	wrap.Line
-	column int  // of the text
-	loose  bool // it goes on in lines of any column behind that of its mark
+	column int  // column of the text
+	loose  bool // it continues in lines at any column behind that of its mark
 	mark   int  // column of the mark before it
 }
 
@@ -72,7 +72,7 @@ func (f *rstFile) isBlank(i int) bool {
 	return i >= len(f.lines) || f.lines[i].Start == f.lines[i].End
 }
 
-// skip leaves the lines that are deeper than a column, with blank ones between them.
+// skip leaves the lines that are deeper than column, with blank lines between them.
 func (f *rstFile) skip(column int) {
 	for f.next < len(f.lines) && (f.isBlank(f.next) || f.columns[f.next] > column) {
 		f.looks.Past(1)
@@ -80,7 +80,7 @@ func (f *rstFile) skip(column int) {
 	}
 }
 
-// block reads what starts at the next line.
+// block reads the block at the next line.
 func (f *rstFile) block() error {
 	i := f.next
 	f.next++
@@ -140,12 +140,12 @@ var (
 	numberMark    = regexp.MustCompile(`^(?:\(?(?:\d+|[A-Za-z]|[ivxlcdm]+|[IVXLCDM]+|#)\)|(?:\d+|[A-Za-z]|[ivxlcdm]+|[IVXLCDM]+|#)\.)(?:\s+|$)`)
 	fieldMark     = regexp.MustCompile("^:([^:\\s](?:[^:\\\\]|\\\\.|:[^`\\s])*?):(?:\\s+|$)")
 	optionMark    = regexp.MustCompile(`^(?:[-+]\w|(?:--|/)\w[\w-]*)(?:[ =]?(?:[A-Za-z][\w-]*|<[^<>]+>))?(?:, (?:[-+]\w|(?:--|/)\w[\w-]*)(?:[ =]?(?:[A-Za-z][\w-]*|<[^<>]+>))?)*(?:\s{2,}|$)`)
-	// dataField are names of fields whose value is no text.
+	// dataField matches names of fields whose value is not text.
 	dataField = regexp.MustCompile(`(?i)^(?:type(?: .*)?|rtype|vartype|author|authors|contact|organization|address|version|status|date|copyright|revision|tocdepth|orphan|nocomments|nosearch|keywords|github_url|width|height|name|class|target|align|id|license|url)$`)
 )
 
-// marker is how many bytes before a text mark it as an item, a field or an option. loose says how it goes on; stays that
-// it is data.
+// marker returns the length in bytes of the mark of an item, a field or an option before a text. loose tells how the text
+// continues; stays reports that it is data.
 func (f *rstFile) marker(raw string, i int, t rstText) (n int, loose, stays bool) {
 	if n = len(bulletMark.FindString(raw)); n > 0 {
 		return n, false, false
@@ -162,15 +162,15 @@ func (f *rstFile) marker(raw string, i int, t rstText) (n int, loose, stays bool
 	return 0, false, false
 }
 
-// prose translates a text, which goes on in the lines behind it.
+// prose translates a text, which continues in the following lines.
 func (f *rstFile) prose(t rstText) error {
 	lines := f.gather(t)
 	raw := f.in(lines[len(lines)-1])
 	deeper := !t.loose && !f.isBlank(f.next) && f.columns[f.next] > t.column
 	switch {
-	case deeper && f.termsStay >= 0: // terms of a glossary, of which several may have one definition
+	case deeper && f.termsStay >= 0: // terms of a glossary, several of which may share a definition
 		return nil
-	case deeper && len(lines) == 1: // a term, with its definition
+	case deeper && len(lines) == 1: // a term with its definition
 		if at := strings.Index(f.in(lines[0]), " : "); at > 0 {
 			lines[0].End = lines[0].Start + at
 		}
@@ -184,7 +184,7 @@ func (f *rstFile) prose(t rstText) error {
 	return nil
 }
 
-// gather reads the lines that a text goes on in.
+// gather reads the lines in which a text continues.
 func (f *rstFile) gather(t rstText) []wrap.Line {
 	lines, column := []wrap.Line{t.Line}, t.column
 	for ; !f.isBlank(f.next); f.next++ {
@@ -199,7 +199,7 @@ func (f *rstFile) gather(t rstText) []wrap.Line {
 	return lines
 }
 
-// deeper reads the lines that a text goes on in which are deeper than its mark.
+// deeper reads the lines of a text that are deeper than its mark.
 func (f *rstFile) deeper(t rstText) []wrap.Line {
 	lines := []wrap.Line{t.Line}
 	for ; !f.isBlank(f.next) && f.columns[f.next] > t.mark && !optionLine.MatchString(f.in(f.lines[f.next])); f.next++ {
@@ -208,7 +208,7 @@ func (f *rstFile) deeper(t rstText) []wrap.Line {
 	return lines
 }
 
-// literal leaves the block behind a text that ends with two colons: what is deeper, or lines that start with one sign.
+// literal skips the block behind a text that ends with two colons: deeper lines, or lines that start with the same sign.
 func (f *rstFile) literal(t rstText) {
 	for f.next < len(f.lines) && f.isBlank(f.next) {
 		f.next++
@@ -232,12 +232,12 @@ func isASCIISign(c byte) bool {
 	return c > ' ' && c < 0x7f && !char.IsASCIILetter(c) && !char.IsASCIIDigit(c)
 }
 
-// isAdornment says whether a line is one sign again and again: above or below a title, or between paragraphs.
+// isAdornment reports whether a line repeats one sign: above or below a title, or between paragraphs.
 func isAdornment(raw string) bool {
 	return raw != "" && isASCIISign(raw[0]) && strings.Trim(raw, raw[:1]) == ""
 }
 
-// isTitle says whether a title starts at a line: with the line above it, or without one.
+// isTitle reports whether a title starts at line i, with or without a line above it.
 func (f *rstFile) isTitle(i int) bool {
 	raw := f.in(f.lines[i])
 	if isAdornment(raw) {
@@ -250,7 +250,7 @@ func (f *rstFile) isTitle(i int) bool {
 	return isAdornment(below) && (len(below) >= leastRule || len(below) >= rstWidth(raw)) && !bulletMark.MatchString(raw)
 }
 
-// title translates a title, and makes the lines beside it as long as it needs.
+// title translates a title, and extends the lines above and below it as needed.
 func (f *rstFile) title(i int) error {
 	above := isAdornment(f.in(f.lines[i]))
 	line, end := i, i+1
@@ -267,7 +267,7 @@ func (f *rstFile) title(i int) error {
 	was, rule := rstWidth(raw), f.in(f.lines[end])
 	inset := f.columns[line] - f.columns[end]
 	long := max(len(rule)+rstWidth(title)-was, rstWidth(title)+max(0, inset))
-	if name := rstName(raw); f.referenced[name] && !f.defined[name] { // references to the title have its old name
+	if name := rstName(raw); f.referenced[name] && !f.defined[name] { // references use the title's old name
 		f.defined[name] = true
 		start := f.lines[i].Start
 		if err := f.replace(start, start, ".. _`"+strings.NewReplacer("`", "", `\`, "").Replace(raw)+"`:"+strings.Repeat(f.lineEnd, 2)+strings.Repeat(" ", f.columns[i])); err != nil {
@@ -286,10 +286,10 @@ func (f *rstFile) title(i int) error {
 	return f.replace(f.lines[end].Start, f.lines[end].End, rule)
 }
 
-// leastRule is how long the lines beside a title have to be for any title.
+// leastRule is the minimum length of an adornment that suits any title.
 const leastRule = 4
 
-// rstWidth is how many columns a text takes, in which ideographs have two.
+// rstWidth returns the width of a text in columns; ideographs take two.
 func rstWidth(text string) (n int) {
 	for _, r := range text {
 		switch k := width.LookupRune(r).Kind(); {
@@ -303,7 +303,7 @@ func rstWidth(text string) (n int) {
 	return n
 }
 
-// findNames finds the names of references and of targets.
+// findNames collects the names of references and targets.
 func (f *rstFile) findNames() {
 	f.referenced, f.defined = map[string]bool{}, map[string]bool{}
 	for _, m := range f.looks.FindAll(referenceName, f.text) {
@@ -314,7 +314,7 @@ func (f *rstFile) findNames() {
 	}
 }
 
-// group is what a group of a regular expression has found in a text.
+// group returns the match of a group of a regular expression.
 func group(text string, found []int, number int) string {
 	if found[2*number] < 0 {
 		return ""
@@ -327,5 +327,5 @@ var (
 	targetName    = regexp.MustCompile("(?m)^[ \t]*\\.\\. _`?([^`:_\r\n][^`:\r\n]*)`?:")
 )
 
-// rstName is the name that a text is referred to by.
+// rstName returns the normalized name by which references find a text.
 func rstName(text string) string { return strings.ToLower(strings.Join(strings.Fields(text), " ")) }

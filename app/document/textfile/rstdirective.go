@@ -5,10 +5,10 @@ import (
 	"strings"
 )
 
-// rstDirective says what is text in a directive, besides its options.
+// rstDirective tells which parts of a directive, besides options, are text.
 type rstDirective struct{ argument, body bool }
 
-// rstDirectives are the directives that have text. What others have stays.
+// rstDirectives are the directives with text. Other directives stay.
 var rstDirectives = func() map[string]rstDirective {
 	table := map[string]rstDirective{}
 	for _, sort := range []struct {
@@ -40,7 +40,7 @@ var (
 	shownOption     = regexp.MustCompile(`^:(?:alt|caption|title|subtitle|header):\s+`)
 )
 
-// explicit reads what starts with two points: a directive, a footnote, or else a target or a comment, which stay.
+// explicit reads explicit markup, behind two points: a directive, a footnote, or else a target or comment, which stays.
 func (f *rstFile) explicit(t rstText) error {
 	t.mark, t.loose = t.column, true
 	t.Start += len(explicitMark.FindString(f.in(t.Line)))
@@ -67,7 +67,7 @@ func (f *rstFile) explicit(t rstText) error {
 	return nil
 }
 
-// directive translates what is text in a directive, whose arguments start at a text. Its body is read as all else is.
+// directive translates the texts of a directive, whose arguments start at t. Its body is read like other blocks.
 func (f *rstFile) directive(name string, d rstDirective, t rstText) error {
 	if strings.HasPrefix(name, "version") || name == "deprecated" {
 		version, _, _ := strings.Cut(f.in(t.Line), " ")

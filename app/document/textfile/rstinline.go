@@ -13,11 +13,11 @@ import (
 	"dragoman/app/text/wrap"
 )
 
-// Marks within lines go around as markup between signs that no text has: \uFDD0 and \uFDD1 are around a mark and all that it
-// has, \uFDD2 and \uFDD3 around the text in it, and \uFDD4 is a space that no line ends at.
+// Inline marks are passed as markup between characters that texts never have: \uFDD0 and \uFDD1 enclose a mark with its content,
+// \uFDD2 and \uFDD3 the text in it, and \uFDD4 is a space at which no line ends.
 const markSigns = "\uFDD0\uFDD1\uFDD2\uFDD3\uFDD4"
 
-// paragraph translates lines that are one text, and wraps the translation as they were.
+// paragraph translates a paragraph, and wraps the translation like it.
 func (f *rstFile) paragraph(lines []wrap.Line) error {
 	w := f.of(lines)
 	text, colons := w.Text, ""
@@ -47,7 +47,7 @@ func (f *rstFile) paragraph(lines []wrap.Line) error {
 
 func hasLetterOrDigit(word string) bool { return strings.ContainsFunc(word, char.IsLetterOrDigit) }
 
-// escapeStart keeps a text from being read as the start of something else.
+// escapeStart prevents a text from being read as the start of another block.
 func escapeStart(text string) string {
 	if rstStart.MatchString(text) || fieldMark.MatchString(text) {
 		return `\` + text
@@ -57,7 +57,7 @@ func escapeStart(text string) string {
 
 var rstStart = regexp.MustCompile(`^(?:[-*+•‣⁃](?:\s|$)|\(?(?:\d+|[A-Za-z]|[ivxlcdmIVXLCDM]+|#)[.)](?:\s|$)|\.\.(?:\s|$)|__(?:\s|$)|\|(?:\s|$)|>>>|--?\w|/\w|\+-|=+(?:\s|$))`)
 
-// inline translates a text with marks in it. What it returns has the signs of spaces in it.
+// inline translates a text with marks. The result has \uFDD4 for spaces in marks.
 func (f *rstFile) inline(text string) (string, bool, error) {
 	t := tagged.New()
 	s := rstScanner{looks: f.looks, text: strings.Map(withoutSigns, text), t: t, anonymous: strings.Count(text, "`__"), referenced: f.referenced}
@@ -85,10 +85,10 @@ type rstScanner struct {
 	looks     *char.Looks
 	text      string
 	t         *tagged.Paragraph
-	at, plain int // what is read, and what of it was added
-	anonymous int // references without a name
+	at, plain int // the position, and the end of the text already added
+	anonymous int // number of anonymous references
 
-	referenced map[string]bool // names that references have
+	referenced map[string]bool // names of references
 	unclosed   map[string]bool
 }
 
@@ -103,7 +103,7 @@ func (s *rstScanner) run() {
 			_, size := utf8.DecodeRuneInString(s.text[s.at+1:])
 			s.at += 1 + size
 			continue
-		case s.at == s.plain || mayStand(before, startsMark): // behind a mark another one may start
+		case s.at == s.plain || mayStand(before, startsMark): // a mark may directly follow another one
 			if strings.IndexByte("*`|[_:", c) >= 0 {
 				n = s.mark()
 			} else if name := len(simpleName.FindString(s.text[s.at:])); name > 0 {
@@ -119,7 +119,7 @@ func (s *rstScanner) run() {
 	s.add(0, nil)
 }
 
-// reference adds the reference whose name of so many bytes is here, if it is one, and returns how many bytes are read.
+// reference adds the reference whose name of the given length is here, if it is one, and returns the number of bytes read.
 func (s *rstScanner) reference(name int) int {
 	rest := s.text[s.at+name:]
 	n := name + min(2, len(rest)-len(strings.TrimLeft(rest, "_")))
@@ -130,7 +130,7 @@ func (s *rstScanner) reference(name int) int {
 	return n
 }
 
-// add adds the text before the mark of so many bytes that is here, and the mark.
+// add adds the text before the mark of n bytes here, and the mark.
 func (s *rstScanner) add(n int, mark func(raw string)) {
 	if n == 0 && s.at < len(s.text) {
 		return
@@ -146,15 +146,15 @@ var (
 	simpleName    = regexp.MustCompile(`^[\pL\pN]+(?:[-._+:][\pL\pN]+)*`)
 	noteReference = regexp.MustCompile(`^\[(?:\d+|#[\w.-]*|\*|\w[\w.+:-]*)\]_`)
 	roleStart     = regexp.MustCompile("^:[\\w.+-]+(?::[\\w.+-]+)*:`")
-	// linked is what a text in backquotes refers to.
+	// linked matches a text in backquotes with its target.
 	linked    = regexp.MustCompile(`^(\S(?s:.*\S)?)\s+<[^<>]+>$`)
 	rstEscape = regexp.MustCompile(`\\(\s|(?s:.))?`)
 )
 
-// mostRole is how many bytes the name of a role may have.
+// mostRole is the maximum length in bytes of a role's name.
 const mostRole = 100
 
-// mark adds the mark that starts here, and returns how many bytes it has; 0 where there is none.
+// mark adds the mark that starts here, and returns its length in bytes, or 0.
 func (s *rstScanner) mark() int {
 	rest := s.text[s.at:]
 	simple := func(sign string) int {
@@ -198,7 +198,7 @@ func (s *rstScanner) mark() int {
 	return 0
 }
 
-// quoted adds the text in backquotes that starts so many bytes behind here: of a role, or a reference.
+// quoted adds the text in backquotes that starts start bytes ahead: a role or a reference.
 func (s *rstScanner) quoted(start int) int {
 	suffix := ""
 	n := s.close(start, "`", func(end int) bool {
@@ -218,7 +218,7 @@ func (s *rstScanner) quoted(start int) int {
 	s.add(n, func(raw string) {
 		isReference := suffix == "_" || suffix == "__"
 		switch {
-		case m != nil && suffix == "_" && s.referenced[rstName(m[1])]: // others refer to it by its text
+		case m != nil && suffix == "_" && s.referenced[rstName(m[1])]: // other references use its text
 			s.t.Special(special(raw))
 		case m != nil && (isReference || start > 1):
 			s.group(raw[:start], m[1], inner[len(m[1]):]+raw[start+len(inner):])
@@ -233,7 +233,7 @@ func (s *rstScanner) quoted(start int) int {
 	return n
 }
 
-// address is what a name is read as that starts so.
+// address matches the start of a name that would be read as an address.
 var address = regexp.MustCompile(`^(?:[A-Za-z][\w.+-]*:\S|\S+@)`)
 
 var (
@@ -241,22 +241,22 @@ var (
 	referenceEnd = regexp.MustCompile(`^(?:__?|` + roleEnd.String()[1:] + `)`)
 )
 
-// group adds a mark that has text.
+// group adds a mark with text.
 func (s *rstScanner) group(open, text, end string) {
 	s.t.Open("\uFDD0" + open + "\uFDD2")
 	s.t.Text(tagged.Style{}, unescapeRST(text))
 	s.t.Close("\uFDD3" + strings.ReplaceAll(end, " ", "\uFDD4") + "\uFDD1")
 }
 
-// special is a mark as it goes around.
+// special returns a mark without text in the form in which it is passed.
 func special(raw string) string { return "\uFDD0" + strings.ReplaceAll(raw, " ", "\uFDD4") + "\uFDD1" }
 
-// end returns the bytes up to the end of the mark here, which starts with so many and ends with a sign; 0 without one.
+// end returns the length up to the end of the mark here, with its opening of start bytes and the closing sign, or 0.
 func (s *rstScanner) end(start int, sign string) int {
 	return s.close(start, sign, func(end int) bool { return s.ended(end) > 0 })
 }
 
-// close looks for a sign that ends the mark here: behind something else than white space, as isEnd says.
+// close finds the sign that ends the mark here: not behind white space, and accepted by isEnd.
 func (s *rstScanner) close(start int, sign string, isEnd func(end int) bool) int {
 	key := s.text[s.at:s.at+1] + sign
 	first, _ := utf8.DecodeRuneInString(s.text[min(len(s.text), s.at+start):])
@@ -280,7 +280,7 @@ func (s *rstScanner) close(start int, sign string, isEnd func(end int) bool) int
 	}
 }
 
-// ended is n where a mark of so many bytes may end here, else 0.
+// ended returns n if a mark of n bytes may end here, or 0.
 func (s *rstScanner) ended(n int) int {
 	if next, size := utf8.DecodeRuneInString(s.text[s.at+n:]); n > 0 && (size == 0 || mayStand(next, endsMark)) {
 		return n
@@ -288,13 +288,13 @@ func (s *rstScanner) ended(n int) int {
 	return 0
 }
 
-// The signs that may stand before and behind a mark, besides white space, brackets and dashes.
+// Signs allowed before and behind a mark, besides white space, brackets and dashes.
 const (
 	startsMark = "'\"/:<、。！，．：；？·¿"
 	endsMark   = "'\"/:>\\.,;!?、。！，．：；？·¿"
 )
 
-// mayStand says whether a character may stand beside a mark: before it, or behind it, as its signs say.
+// mayStand reports whether r may stand beside a mark, on the side to which signs belongs.
 func mayStand(r rune, signs string) bool {
 	if unicode.IsSpace(r) || strings.ContainsRune(signs, r) || unicode.In(r, unicode.Pd, unicode.Pi, unicode.Pf) {
 		return true
@@ -311,7 +311,7 @@ func unescapeRST(text string) string {
 	})
 }
 
-// escapeRST writes the signs of a text that could be marks.
+// escapeRST escapes the signs of a text that could be marks.
 func escapeRST(text string) string {
 	var out strings.Builder
 	last := 'x'
@@ -329,18 +329,18 @@ func escapeRST(text string) string {
 	return out.String()
 }
 
-// isQuoted says whether the sign behind a text is in quotes or brackets that start there: "*" is no mark.
+// isQuoted reports whether the sign behind a text is enclosed by quotes or brackets: "*" is not a mark.
 func isQuoted(before string, sign rune) bool {
 	last, _ := utf8.DecodeLastRuneInString(before)
 	return before != "" && strings.Contains(`''""()[]{}<>`, string([]rune{last, sign}))
 }
 
-// joins says whether a mark would be another one, or none, behind a sign that it may stand behind.
+// joins reports whether a mark would merge with, or be invalidated by, the allowed sign before it.
 func joins(last rune, mark string) bool {
 	first, _ := utf8.DecodeRuneInString(mark)
 	inner, _ := utf8.DecodeRuneInString(strings.TrimLeft(mark, "*`|_"))
 	switch {
-	case char.IsLetterOrDigit(first): // a name may have such signs in it
+	case char.IsLetterOrDigit(first): // a name may contain such signs
 		return strings.ContainsRune("-._+:", last)
 	case first == '`' && !strings.HasPrefix(mark, "``"):
 		return last == ':' || isQuoted(string(last), inner)
@@ -348,11 +348,11 @@ func joins(last rune, mark string) bool {
 	return isQuoted(string(last), inner)
 }
 
-// joinMarks writes marks without the signs around them, and keeps them apart from what they may not touch. It returns false
-// where a mark is in another one, or has nothing in it.
+// joinMarks writes marks without the enclosing characters, and separates them from neighbours that they may not touch. It returns
+// false if a mark is nested or empty.
 func joinMarks(text string) (string, bool) {
 	var out strings.Builder
-	last := ' ' // the last character before here
+	last := ' ' // the last character before the position
 	for text != "" {
 		plain, rest, found := strings.Cut(text, "\uFDD0")
 		out.WriteString(plain)

@@ -14,24 +14,25 @@ var (
 	simpleTop = regexp.MustCompile(`^=+(?: +=+)+$`)
 )
 
-// mostTables is how many tables may be in each other to be translated.
+// mostTables is the maximum depth of tables that are translated.
 const mostTables = 3
 
-// rstTable is a table: its columns are as wide as its rules say. One with cells over several columns or rows is none.
+// rstTable is a table whose rules define the widths of its columns. Tables with cells over several columns or rows are not
+// supported.
 type rstTable struct {
 	lines []wrap.Line
 	grid  bool
-	cuts  [][2]int // where the texts of each column start and end, in columns of the first line
+	cuts  [][2]int // ranges of the columns' texts, in columns of the first line
 	rows  []*rstRow
 }
 
 // rstRow is a row of cells, or a rule.
 type rstRow struct {
 	rule  string
-	cells [][]string // lines of each
+	cells [][]string // the lines of each cell
 }
 
-// table translates the cells of the table that starts at a line, and makes its columns as wide as they need.
+// table translates the cells of the table at line i, and widens its columns as needed.
 func (f *rstFile) table(i int) error {
 	t := f.readTable(i)
 	if t == nil || f.depth == mostTables {
@@ -64,12 +65,12 @@ func (f *rstFile) table(i int) error {
 	return f.replace(t.lines[0].Start, t.lines[len(t.lines)-1].End, strings.Join(lines, f.lineEnd))
 }
 
-// lineStart is where a line starts, with its white space.
+// lineStart returns the start of a line, with its white space.
 func (f *rstFile) lineStart(i int) int {
 	return strings.LastIndexAny(f.text[:f.lines[i].Start], "\r\n") + 1
 }
 
-// cell translates the lines of a cell, which are a document.
+// cell translates the lines of a cell, which form a document.
 func (f *rstFile) cell(lines []string) ([]string, error) {
 	text := strings.Join(lines, "\n")
 	translation, err := f.within(text, func(p *pass) error {
@@ -83,7 +84,7 @@ func (f *rstFile) cell(lines []string) ([]string, error) {
 	return strings.Split(translation, "\n"), nil
 }
 
-// readTable reads the lines of a table, all of them. It returns nil where it cannot be written again.
+// readTable reads all lines of a table. It returns nil if the table cannot be written again.
 func (f *rstFile) readTable(i int) *rstTable {
 	t := &rstTable{grid: f.in(f.lines[i])[0] == '+'}
 	end := f.tableEnd(i, t.grid)
@@ -112,7 +113,7 @@ func (f *rstFile) readTable(i int) *rstTable {
 	return t
 }
 
-// tableEnd is the line behind a table: behind all lines of a grid, or behind a rule that an empty line follows.
+// tableEnd returns the line behind a table: behind all lines of a grid, or behind a rule that an empty line follows.
 func (f *rstFile) tableEnd(i int, grid bool) int {
 	for k := i + 1; ; k++ {
 		switch {
@@ -145,7 +146,7 @@ func (t *rstTable) cut(rule string) {
 	}
 }
 
-// read adds a line to the table. It returns false where that is not in its columns.
+// read adds a line to the table. It returns false if the line does not fit the columns.
 func (t *rstTable) read(line string) bool {
 	if t.grid && gridRule.MatchString(line) || !t.grid && strings.Trim(line, "-= ") == "" && strings.ContainsAny(line[:min(1, len(line))], "-=") {
 		if !t.isRule(line) { // a cell over several columns
@@ -170,7 +171,7 @@ func (t *rstTable) read(line string) bool {
 	return true
 }
 
-// isRule says whether a line has the columns of the table.
+// isRule reports whether a line has the columns of the table.
 func (t *rstTable) isRule(line string) bool {
 	other := rstTable{grid: t.grid}
 	if t.grid {
@@ -182,9 +183,9 @@ func (t *rstTable) isRule(line string) bool {
 	return slices.Equal(other.cuts, t.cuts)
 }
 
-// split cuts a line into cells. It returns false where text is between the columns.
+// split cuts a line into cells. It returns false if text stands between the columns.
 func (t *rstTable) split(line string) (cells []string, ok bool) {
-	var columns []rune // with one more for each that has two
+	var columns []rune // with a second element for each wide rune
 	for _, r := range line {
 		if columns = append(columns, r); rstWidth(string(r)) == 2 {
 			columns = append(columns, -1)
@@ -212,7 +213,7 @@ func (t *rstTable) split(line string) (cells []string, ok bool) {
 	return cells, part(at, len(columns)) == border
 }
 
-// write returns the lines of the table, whose columns are wide enough for what is in them.
+// write returns the lines of the table, with columns wide enough for their content.
 func (t *rstTable) write() (lines []string) {
 	widths := make([]int, len(t.cuts))
 	for k, cut := range t.cuts {

@@ -9,15 +9,14 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// scalar is a value in a text of YAML, from byte at on.
+// scalar is a value in a YAML text, from byte at on.
 type scalar struct {
 	text  string
 	at    int
-	value string // what it means
+	value string // the decoded value
 }
 
-// quoted returns the end of a scalar in quotes, which a backslash escapes in double ones and another
-// quote in single ones.
+// quoted returns the end of a quoted scalar. A backslash escapes a double quote, a second quote a single one.
 func (s scalar) quoted(quote byte) int {
 	if s.at >= len(s.text) || s.text[s.at] != quote {
 		return s.at
@@ -36,8 +35,8 @@ func (s scalar) quoted(quote byte) int {
 	return s.at
 }
 
-// plain returns the end of a scalar without quotes: where all of its value was met. A line end in the
-// text is a space in the value, or as many line ends as there are empty lines.
+// plain returns the end of an unquoted scalar: the position at which all of its value has been matched. A line end in the text is
+// a space in the value, or as many line ends as there are empty lines.
 func (s scalar) plain() int {
 	i := s.at
 	for rest := s.value; rest != ""; {
@@ -63,7 +62,7 @@ func (s scalar) plain() int {
 	return i
 }
 
-// plainOrQuoted writes a text in place of another one that has no quotes.
+// plainOrQuoted writes a text in place of an unquoted one.
 func plainOrQuoted(text, other string) string {
 	if isPlainYAML(text, other) {
 		return text
@@ -71,8 +70,8 @@ func plainOrQuoted(text, other string) string {
 	return quoteYAML(text)
 }
 
-// isPlainYAML says whether a text means itself without quotes, to all readers, where another one does. Signs
-// that mean something in some places are those of the other.
+// isPlainYAML reports whether all readers read an unquoted text as itself, at the place of other. Signs with a meaning in some
+// places are allowed only if other has them.
 func isPlainYAML(text, other string) bool {
 	first, _ := utf8.DecodeRuneInString(text)
 	if !unicode.IsLetter(first) || !isPrintable(text) || ambiguous.MatchString(text) || strings.ContainsAny(text, "\r\n\t") ||
@@ -89,15 +88,15 @@ func isPlainYAML(text, other string) bool {
 		n.Content[0].Kind == yaml.ScalarNode && n.Content[0].ShortTag() == "!!str" && n.Content[0].Value == text
 }
 
-// ambiguous are the words that some readers take for something else than a string.
+// ambiguous matches words that some readers do not read as strings.
 var ambiguous = regexp.MustCompile(`(?i)^(?:y|yes|n|no|true|false|on|off|null|nan|inf)$`)
 
-// isPrintable says whether a text has no character that YAML wants as an escape.
+// isPrintable reports whether a text has no character that YAML requires to be escaped.
 func isPrintable(text string) bool {
 	return !strings.ContainsFunc(text, func(r rune) bool {
 		return unicode.IsControl(r) && r != '\n' && r != '\t' || r == '\uFEFF' || r == '\u2028' || r == '\u2029' || r == '\uFFFE' || r == '\uFFFF'
 	})
 }
 
-// quoteYAML writes a text in double quotes: as JSON does, which is YAML.
+// quoteYAML writes a text in double quotes as JSON does, which is valid YAML.
 func quoteYAML(text string) string { return quoteJSON(text, !isPrintable(text)) }

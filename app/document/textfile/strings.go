@@ -7,7 +7,7 @@ import (
 	"dragoman/app/document"
 )
 
-// appleStrings is the kind of Apple's .strings: values are translated.
+// appleStrings translates the values of Apple's .strings.
 func appleStrings(p *pass) error {
 	s := &stringsFile{pass: p}
 	for {
@@ -23,7 +23,7 @@ func appleStrings(p *pass) error {
 // stringsFile goes through the pairs of a file.
 type stringsFile struct {
 	*pass
-	next int // what is read of the text
+	next int // the position in the text
 }
 
 var (
@@ -31,7 +31,7 @@ var (
 	stringsWord  = regexp.MustCompile(`^(?:"(?:[^"\\]|\\(?s:.))*"|[\w.$:/-]+)`)
 )
 
-// skip reads what a pattern is of, and returns it.
+// skip reads the match of a pattern, and returns it.
 func (s *stringsFile) skip(pattern *regexp.Regexp) string {
 	found := s.looks.Find(pattern, s.text[s.next:])
 	if found == nil {
@@ -50,12 +50,12 @@ func (s *stringsFile) space() error {
 	return nil
 }
 
-// pair reads a key, a value and the signs around it.
+// pair reads a key, a value and the signs around them.
 func (s *stringsFile) pair() error {
 	if s.skip(stringsWord) == "" {
 		return s.refuse("a text in quotes")
 	}
-	if s.sign(";") { // the key is the value
+	if s.sign(";") { // the key is also the value
 		return nil
 	}
 	if !s.sign("=") {
@@ -82,9 +82,9 @@ func (s *stringsFile) pair() error {
 	return s.value(start, end, text, func(text string) string { return `"` + escapeC.Replace(text) + `"` })
 }
 
-// sign reads a sign behind white space, and says whether it was there.
+// sign reads a sign behind white space, and reports whether it was there.
 func (s *stringsFile) sign(sign string) bool {
-	_ = s.space() // else it is not there
+	_ = s.space() // an error means that there is no sign
 	found := strings.HasPrefix(s.text[s.next:], sign)
 	if found {
 		s.next += len(sign)

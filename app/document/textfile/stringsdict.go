@@ -2,8 +2,7 @@ package textfile
 
 import "regexp"
 
-// stringsdict is the kind of Apple's .stringsdict, a property list of plural forms: its strings are
-// translated, unless they name a rule or a type.
+// stringsdict translates Apple's .stringsdict, a property list of plural forms: its strings, unless they name a rule or a type.
 func stringsdict(p *pass) error {
 	key := ""
 	return eachText(p, "plist", "is no property list", func(x *xmlReader, text string) error {

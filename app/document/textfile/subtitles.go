@@ -9,16 +9,16 @@ import (
 	"dragoman/app/text/wrap"
 )
 
-// timing is the line of a cue that says when it is shown.
+// timing matches the line with the times of a cue.
 var timing = regexp.MustCompile(`^\s*(?:\d+:)?\d+:\d+[.,:]\d+\s*-->\s*(?:\d+:)?\d+:\d+[.,:]\d+(?:\s.*)?$`)
 
-// srt is SubRip's kind. Text behind an empty line belongs to the cue before it.
+// srt translates SubRip. Text behind an empty line belongs to the previous cue.
 func srt(p *pass) error {
 	c := cues{pass: p, lines: p.linesOf("\r\n"), escape: func(text string) string { return strings.ReplaceAll(text, "-->", "->") }}
 	return c.run(0)
 }
 
-// vtt is WebVTT's kind. Its blocks that have no times are header, notes, styles and regions.
+// vtt translates WebVTT. Blocks without times are headers, notes, styles and regions.
 func vtt(p *pass) error {
 	c := cues{pass: p, lines: p.linesOf("\r\n"), escape: escapeCue, blocks: true}
 	if len(c.lines) == 0 || !webVTT.MatchString(p.text[:c.lines[0].End]) {
@@ -34,7 +34,7 @@ type cues struct {
 	*pass
 	lines  []wrap.Line
 	escape func(text string) string
-	blocks bool // whether a cue ends at an empty line
+	blocks bool // whether an empty line ends a cue
 }
 
 func (c *cues) line(i int) string { return c.in(c.lines[i]) }
@@ -46,7 +46,7 @@ func (c *cues) isTiming(i int) bool {
 // run translates the cues from a line on.
 func (c *cues) run(from int) error {
 	shown, found := false, false // whether a cue is open, and whether there was one
-	var text []wrap.Line         // of the cue, up to an empty line
+	var text []wrap.Line         // lines of the cue, up to an empty line
 	for i := from; i < len(c.lines); i++ {
 		switch raw := strings.TrimSpace(c.line(i)); {
 		case c.isTiming(i):
@@ -68,15 +68,14 @@ func (c *cues) run(from int) error {
 	return c.cue(text)
 }
 
-// isName says whether a line is the number of the cue that follows.
+// isName reports whether a line is the number of the next cue.
 func (c *cues) isName(i int) bool {
 	return c.isTiming(i+1) && strings.Trim(strings.TrimSpace(c.line(i)), "0123456789") == ""
 }
 
 func (c *cues) cue(text []wrap.Line) error { return c.eachSpeech(text, c.speech) }
 
-// eachSpeech calls each with the lines of a cue that are one text: a new one starts where another speaker does, and
-// behind an empty line.
+// eachSpeech calls each with the lines of each speech in a cue: a new one starts with another speaker, and behind an empty line.
 func (p *pass) eachSpeech(text []wrap.Line, each func(lines []wrap.Line) error) error {
 	isEmpty := func(l wrap.Line) bool { return strings.TrimSpace(p.in(l)) == "" }
 	for len(text) > 0 {
@@ -97,15 +96,15 @@ func (p *pass) eachSpeech(text []wrap.Line, each func(lines []wrap.Line) error) 
 	return nil
 }
 
-// speaker is how a line starts that does not go on with the one before it.
+// speaker matches the start of a line that does not continue the previous one.
 var speaker = regexp.MustCompile(`^\s*(?:<!\[CDATA\[|<[^>]*>|\{[^}]*\})*\s*(?:[-–—‐•♪♫#]|>>|<v[ .])|^\s*<v[ .]`)
 
-// speechMark is how the speech of a speaker starts, which is no text.
+// speechMark matches the mark at the start of a speech, which is not text.
 var speechMark = regexp.MustCompile(`^\s*(?:[-–—‐]+|>>+)\s*`)
 
 func startsNoSpeech(word string) bool { return !speaker.MatchString(word) }
 
-// speech translates lines that are one text, and shares the translation between as many.
+// speech translates a speech, and distributes the translation over as many lines.
 func (c *cues) speech(lines []wrap.Line) error {
 	w := c.of(lines)
 	return c.paragraph(w, func(text string) string {
@@ -113,8 +112,8 @@ func (c *cues) speech(lines []wrap.Line) error {
 	})
 }
 
-// balance shares a text between at most n lines so that the longest is as short as can be. mayStart says
-// whether a line may start with a word.
+// balance distributes a text over at most n lines so that the longest is as short as possible. mayStart reports whether a word
+// may start a line.
 func (p *pass) balance(text string, n int, mayStart func(word string) bool) []string {
 	list, err := wrap.Atoms(p.ctx, text, true)
 	p.looks.Check(err)

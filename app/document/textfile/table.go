@@ -9,37 +9,36 @@ import (
 	"dragoman/app/document"
 )
 
-// csv is the kind of tables whose cells are separated by commas, semicolons, tabs or bars.
+// csv translates tables with cells separated by commas, semicolons, tabs or bars.
 func csv(p *pass) error {
 	t := table{pass: p}
 	t.separator = t.guess()
 	return t.run()
 }
 
-// tsv is the kind of tables whose cells are separated by tabs.
+// tsv translates tables with cells separated by tabs.
 func tsv(p *pass) error {
 	t := table{pass: p, separator: '\t'}
 	return t.run()
 }
 
-// table goes through the cells of a table. encoding/csv reads cells, but not how they were quoted.
+// table goes through the cells of a table. encoding/csv would not tell how cells were quoted.
 type table struct {
 	*pass
 	separator byte
-	at        int // what is read of the text
+	at        int // the position in the text
 	chosen    map[int]bool
 }
 
-// cell is one of them.
+// cell is a cell of a table.
 type cell struct {
 	start, end int // with quotes
 	text       string
 	quoted     bool
-	last       bool // of its row
+	last       bool // last of its row
 }
 
-// guess returns the separator by which the first row has the most cells, or that of the line sep= that Excel
-// knows.
+// guess returns the separator with which the first row has the most cells, or the separator of Excel's sep= line.
 func (t *table) guess() byte {
 	if rest, ok := strings.CutPrefix(t.text, "sep="); ok && len(rest) > 1 && strings.ContainsAny(rest[1:2], "\r\n") {
 		t.at = len("sep=") + 1 + len(lineEnd(rest))
@@ -60,7 +59,7 @@ func (t *table) guess() byte {
 	return best
 }
 
-// separators are those that are told by themselves, first those that are rarer in texts.
+// separators are the detected separators, those that are rarer in texts first.
 const separators = "\t;,|"
 
 // row reads a row, and calls each with its cells and their numbers from 1 on.
@@ -98,7 +97,7 @@ func (t *table) run() error {
 	return nil
 }
 
-// choose finds the columns that are asked for. It says whether the first row has their names.
+// choose finds the requested columns. header reports whether the first row has their names.
 func (t *table) choose() (header bool, err error) {
 	if len(t.options.Columns) == 0 {
 		return t.header()
@@ -132,7 +131,7 @@ func (t *table) choose() (header bool, err error) {
 	return header, nil
 }
 
-// header says whether the first row stays.
+// header reports whether the first row stays.
 func (t *table) header() (bool, error) {
 	switch t.options.Header {
 	case document.HeaderKeep:
@@ -165,13 +164,13 @@ func (t *table) header() (bool, error) {
 	return kept, err
 }
 
-// columnName is a name as programs use it. A table that goes on with such words is a list of words.
+// columnName matches a name as programs use it. A table that continues with such words is a list of words.
 var columnName = regexp.MustCompile(`^[a-z][a-z0-9]*(?:[A-Z][A-Za-z0-9]*|[_.-][a-z0-9]+)*$`)
 
-// maxColumns is how many columns a table may have of which some are chosen, as many as in Excel.
+// maxColumns is the maximum number of columns of a table of which some are chosen; it is Excel's.
 const maxColumns = 16384
 
-// quoteAll lists names for an error, the first ones of many.
+// quoteAll lists names for an error, at most the first ones.
 func quoteAll(names []string) string {
 	const shown = 20
 	list := make([]string, 0, shown)
@@ -213,7 +212,7 @@ func (t *table) next() (cell, error) {
 	return c, nil
 }
 
-// quotedEnd returns where the cell ends that starts with a quote at byte i.
+// quotedEnd returns the end of the cell that starts with a quote at byte i.
 func quotedEnd(text string, i int) (end int, ok bool) {
 	for i++; i < len(text); i++ {
 		if text[i] != '"' {
@@ -226,8 +225,7 @@ func quotedEnd(text string, i int) (end int, ok bool) {
 	return len(text), false
 }
 
-// encode writes a cell, in quotes where it had some or needs them: for any separator, so that others who
-// guess it do so right.
+// encode writes a cell, quoted if it was or needs it for any separator, so that programs that guess the separator guess right.
 func (t *table) encode(c cell, text string) string {
 	if c.quoted || strings.ContainsAny(text, separators+string(rune(t.separator))+"\"\r\n") {
 		return `"` + strings.ReplaceAll(text, `"`, `""`) + `"`

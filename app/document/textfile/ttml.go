@@ -8,9 +8,9 @@ import (
 	"dragoman/app/text/wrap"
 )
 
-// ttml is the kind of TTML, also as iTunes and old programs have it (ITT, DFXP): the text of each p, in as many lines.
+// ttml translates TTML, also in the variants of iTunes (ITT) and old programs (DFXP): the text of each p, in as many lines.
 func ttml(p *pass) error {
-	within := 0 // elements p that are open
+	within := 0 // number of open p elements
 	return eachXML(p, "tt", "is no TTML", func(x *xmlReader, token xml.Token) error {
 		switch token.(type) {
 		case xml.StartElement:
@@ -32,10 +32,10 @@ func ttml(p *pass) error {
 	})
 }
 
-// wrapping is the start of an element.
+// wrapping matches the start of an element.
 var wrapping = regexp.MustCompile(`^\s*<([\w:.-]+)(?:\s(?:[^"'<>]|"[^"]*"|'[^']*')*)?>`)
 
-// unwrapped is the content of the elements that all of a caption is in: empty lines are between its lines there.
+// unwrapped returns the content of the elements that enclose all of a caption: empty lines in it separate its lines.
 func (p *pass) unwrapped(l wrap.Line) wrap.Line {
 	for range 4 {
 		raw := p.in(l)
@@ -53,10 +53,10 @@ func (p *pass) unwrapped(l wrap.Line) wrap.Line {
 	return l
 }
 
-// captionBreak ends a line of a caption, unless that is in a comment or a section: those have no group.
+// captionBreak matches a line break of a caption as its group, or a comment or section, without a group.
 var captionBreak = regexp.MustCompile(`(?s)<!--.*?-->|<!\[CDATA\[.*?\]\]>|(<(?:\w+:)?br(?:\s[^<>]*)?(?:/>|></(?:\w+:)?br\s*>))`)
 
-// captions translates the content of a p. Speakers are one text where an element has parts of several.
+// captions translates the content of a p, speech by speech. If an element spans several speeches, all are one text.
 func (p *pass) captions(inner wrap.Line) error {
 	var ends [][]int
 	for _, m := range captionBreak.FindAllStringSubmatchIndex(p.in(inner), -1) {
@@ -77,7 +77,7 @@ func (p *pass) captions(inner wrap.Line) error {
 	return p.eachSpeech(lines, p.caption)
 }
 
-// caption translates lines that are one text, and shares the translation between as many.
+// caption translates a speech, and distributes the translation over as many lines.
 func (p *pass) caption(lines []wrap.Line) error {
 	w := p.of(lines)
 	text := oneLine(plainSections(w.Text))
@@ -95,7 +95,7 @@ func (p *pass) caption(lines []wrap.Line) error {
 	return p.replace(w.Start, w.End, strings.Join(p.balance(oneLine(fragment(translation)), n, startsNoSpeech), w.Between))
 }
 
-// cutLines cuts a line where others end in it.
+// cutLines cuts a line at the given ends.
 func cutLines(l wrap.Line, ends [][]int) (lines []wrap.Line) {
 	start := l.Start
 	for _, end := range ends {

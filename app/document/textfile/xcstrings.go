@@ -12,8 +12,8 @@ import (
 	"dragoman/app/document"
 )
 
-// xcstrings is the kind of Xcode's catalogues of strings. An entry gets a localization in the language that is
-// asked for, made of that in the source's language or of its key, unless it has one.
+// xcstrings translates Xcode's string catalogues. An entry without a localization in the requested language gets one, translated
+// from the source language's localization or from its key.
 func xcstrings(p *pass) error {
 	var root struct {
 		Source  string         `json:"sourceLanguage"`
@@ -40,19 +40,19 @@ func xcstrings(p *pass) error {
 // catalogue goes through its entries.
 type catalogue struct {
 	*pass
-	source string // its language
+	source string // source language
 }
 
 const catalogueOfStrings = "catalogue of strings" // in errors
 
-// member is one of an object of JSON, with the bytes of its value in the document.
+// member is a member of a JSON object, with the byte range of its value in the document.
 type member struct {
 	name       string
 	start, end int
 }
 
-// eachMember calls each with the members of the object, or the values of the array, that raw is, which starts at a
-// byte of the document. what the document is goes into errors.
+// eachMember calls each with the members of the object, or the values of the array, in raw, which starts at byte at of the
+// document. what names the document in errors.
 func eachMember(what string, raw []byte, at int, each func(m member) error) error {
 	d := jsontext.NewDecoder(bytes.NewBuffer(raw), jsontext.AllowDuplicateNames(true))
 	token, err := d.ReadToken()
@@ -134,7 +134,7 @@ func (c *catalogue) units(raw string) (string, error) {
 	return c.within(raw, func(p *pass) error { return jsonFile{pass: p, what: catalogueOfStrings, isText: isText}.run() })
 }
 
-// append writes a member behind the others of an object, indented as they are, or else by indent.
+// append adds a member to an object, indented like the others, or else by indent.
 func (c *catalogue) append(object member, text, indent string) error {
 	inner := c.text[object.start+1 : object.end-1]
 	before := inner[:len(inner)-len(strings.TrimLeft(inner, jsonSpace))]

@@ -5,8 +5,7 @@ import (
 	"strings"
 )
 
-// xliff is the kind of XLIFF 1.2 and 2: sources are translated into targets. Targets that somebody has
-// written stay, unless their state says that they are to be done.
+// xliff translates XLIFF 1.2 and 2: sources into targets. Existing targets stay, unless their state calls for translation.
 func xliff(p *pass) error {
 	var f xliffFile
 	return eachXML(p, "xliff", "is no XLIFF", func(x *xmlReader, token xml.Token) error {
@@ -25,7 +24,7 @@ func xliff(p *pass) error {
 type xliffFile struct {
 	*xmlReader
 	version string     // of the document
-	unit    *xliffUnit // that is open, nil outside of one
+	unit    *xliffUnit // the current unit, or nil
 }
 
 // xliffUnit is a trans-unit of version 1.2, or a segment of version 2.
@@ -35,7 +34,7 @@ type xliffUnit struct {
 	source, target *xmlElement
 }
 
-// opened is called for a start tag.
+// opened handles a start tag.
 func (f *xliffFile) opened(e *xmlElement) error {
 	switch e.attribute("translate") {
 	case "no":
@@ -56,7 +55,7 @@ func (f *xliffFile) opened(e *xmlElement) error {
 	return nil
 }
 
-// ended is called for an end tag.
+// ended handles an end tag.
 func (f *xliffFile) ended(e xmlElement) error {
 	u := f.unit
 	switch {
@@ -73,7 +72,7 @@ func (f *xliffFile) ended(e xmlElement) error {
 	return nil
 }
 
-// fill translates a unit whose target is to be done.
+// fill translates a unit that needs a target.
 func (f *xliffFile) fill(u *xliffUnit) error {
 	if u.stays || u.source == nil || !f.isOpen(u) {
 		return nil
@@ -104,7 +103,7 @@ func (f *xliffFile) fill(u *xliffUnit) error {
 	return f.put(e, tag, translation)
 }
 
-// insert writes a target behind a source, indented as that is.
+// insert writes a target behind a source, indented like it.
 func (f *xliffFile) insert(source *xmlElement, translation string) error {
 	start := source.start
 	indent := f.text[len(strings.TrimRight(f.text[:start], " \t\r\n")):start]
@@ -116,7 +115,7 @@ func (f *xliffFile) insert(source *xmlElement, translation string) error {
 	return f.replace(source.end, source.end, indent+"<"+name+">"+translation+"</"+name+">")
 }
 
-// isOpen says whether a unit's target is to be done.
+// isOpen reports whether a unit needs a target.
 func (f *xliffFile) isOpen(u *xliffUnit) bool {
 	if u.target == nil || strings.TrimSpace(f.text[u.target.inner:u.target.innerEnd]) == "" {
 		return true
@@ -128,7 +127,7 @@ func (f *xliffFile) isOpen(u *xliffUnit) bool {
 	return false
 }
 
-// tagName is the name in a start tag, with its name space.
+// tagName returns the name in a start tag, with its prefix.
 func tagName(tag string) string {
 	name := tag[1:]
 	if n := strings.IndexAny(name, " \t\r\n/>"); n >= 0 {
@@ -137,7 +136,7 @@ func tagName(tag string) string {
 	return name
 }
 
-// plainSections writes CDATA sections as text, unless there is nothing else.
+// plainSections writes CDATA sections as text, unless a section is all there is.
 func plainSections(fragment string) string {
 	parts := xmlParts(fragment)
 	if len(parts) == 1 {

@@ -12,25 +12,25 @@ import (
 	"dragoman/app/text/markup"
 )
 
-// xmlReader reads the tokens of a document of XML with their places. It knows no entities but those of XML.
+// xmlReader reads the tokens of an XML document with their positions. It knows only XML's own entities.
 type xmlReader struct {
 	*pass
 	decoder *xml.Decoder
-	open    []xmlElement // those that the last token is in; with a start or end tag, its element too
+	open    []xmlElement // the open elements at the last token, with the element of a start or end tag
 	closed  bool         // whether the last token was an end tag
 }
 
-// xmlElement is one with its places.
+// xmlElement is an element with its positions.
 type xmlElement struct {
-	name          string // without the name space
+	name          string // without prefix
 	attributes    []xml.Attr
-	start, inner  int  // of its start tag: where that starts and ends
-	innerEnd, end int  // of its end tag, once it was read
-	stays         bool // it is not translated: as the one that it is in, unless somebody sets it
+	start, inner  int  // range of the start tag
+	innerEnd, end int  // range of the end tag, once read
+	stays         bool // not translated; inherited from the parent, unless set
 }
 
-// eachXML calls visit with each token of a document whose root element has a name, and says what it is not where
-// that has another one.
+// eachXML calls visit with each token of a document whose root element is root. For another root element it fails with a message
+// that uses isNot.
 func eachXML(p *pass, root, isNot string, visit func(x *xmlReader, token xml.Token) error) error {
 	x := &xmlReader{pass: p, decoder: xml.NewDecoder(p.looks.Reader(strings.NewReader(p.text)))}
 	x.decoder.CharsetReader = func(label string, input io.Reader) (io.Reader, error) {
@@ -60,7 +60,7 @@ func eachXML(p *pass, root, isNot string, visit func(x *xmlReader, token xml.Tok
 	}
 }
 
-// eachText calls visit with the text of each element that has nothing else in it, at its end.
+// eachText calls visit with the text of each element that contains only text, at its end.
 func eachText(p *pass, root, isNot string, visit func(x *xmlReader, text string) error) error {
 	var text strings.Builder
 	isText := false
@@ -83,7 +83,7 @@ func eachText(p *pass, root, isNot string, visit func(x *xmlReader, text string)
 	})
 }
 
-// next reads a token. Its error at the end is io.EOF.
+// next returns the next token, or io.EOF at the end.
 func (x *xmlReader) next() (xml.Token, error) {
 	if x.closed {
 		x.open = x.open[:len(x.open)-1]
@@ -124,10 +124,10 @@ func (x *xmlReader) refuse(err error) error {
 	return document.Refuse(err, "the XML cannot be read: %s", strings.TrimPrefix(err.Error(), "XML syntax error "))
 }
 
-// element is the one that the last token belongs to.
+// element returns the element of the last token.
 func (x *xmlReader) element() *xmlElement { return &x.open[len(x.open)-1] }
 
-// parent is the name of the element that the last tag's one is in.
+// parent returns the name of the parent of the last tag's element.
 func (x *xmlReader) parent() string {
 	if len(x.open) < 2 {
 		return ""
@@ -135,7 +135,7 @@ func (x *xmlReader) parent() string {
 	return x.open[len(x.open)-2].name
 }
 
-// attribute returns the value of an attribute of an element, "" without one.
+// attribute returns the value of an element's attribute, or "".
 func (e *xmlElement) attribute(name string) string {
 	for _, a := range e.attributes {
 		if a.Name.Local == name {
@@ -145,7 +145,7 @@ func (e *xmlElement) attribute(name string) string {
 	return ""
 }
 
-// put writes a text into an element that has none, or whose text goes, behind a start tag.
+// put replaces the content of an element by text, and its start tag by tag.
 func (x *xmlReader) put(e *xmlElement, tag, text string) error {
 	if name, ok := strings.CutSuffix(tag, "/>"); ok {
 		name = strings.TrimRight(name, " \t\r\n")
@@ -154,7 +154,7 @@ func (x *xmlReader) put(e *xmlElement, tag, text string) error {
 	return x.replace(e.start, e.innerEnd, tag+text)
 }
 
-// setLanguage names the language of the translations in a start tag, where it is known.
+// setLanguage sets the language of the translations in a start tag, if it is known.
 func (x *xmlReader) setLanguage(e *xmlElement, attribute string) error {
 	if x.options.To == "" {
 		return nil
@@ -162,7 +162,7 @@ func (x *xmlReader) setLanguage(e *xmlElement, attribute string) error {
 	return x.replace(e.start, e.inner, setAttribute(x.text[e.start:e.inner], attribute, x.options.To))
 }
 
-// setAttribute returns a start tag in which an attribute says something else.
+// setAttribute returns a start tag with an attribute set.
 func setAttribute(tag, name, value string) string {
 	value = `"` + xmlAttribute.Replace(value) + `"`
 	for _, a := range readAttributes(tag, 0, len(tag)) {
@@ -176,7 +176,7 @@ func setAttribute(tag, name, value string) string {
 
 var xmlAttribute = strings.NewReplacer("&", "&amp;", "<", "&lt;", `"`, "&quot;")
 
-// fragment makes a translation well-formed: one that is not is text.
+// fragment returns a well-formed translation: one that is not is escaped as text.
 func fragment(translation string) string {
 	d := xml.NewDecoder(strings.NewReader("<x>" + translation + "</x>"))
 	for depth := 0; ; {
@@ -198,7 +198,7 @@ func fragment(translation string) string {
 	}
 }
 
-// hasUnits says whether a fragment of XML has something to translate.
+// hasUnits reports whether an XML fragment has anything to translate.
 func (p *pass) hasUnits(fragment string) bool {
 	pieces, err := markup.SplitXML(p.ctx, fragment)
 	p.looks.Check(err)
@@ -212,13 +212,13 @@ func (p *pass) hasUnits(fragment string) bool {
 	})
 }
 
-// xmlPart is a part of a fragment of XML.
+// xmlPart is a part of an XML fragment.
 type xmlPart struct {
 	raw  string
 	sort byte // 't' text, 'c' the text of a CDATA section, '<' a tag or a comment
 }
 
-// xmlParts cuts a well-formed fragment into its parts.
+// xmlParts splits a well-formed fragment into its parts.
 func xmlParts(fragment string) (list []xmlPart) {
 	for fragment != "" {
 		end := strings.IndexByte(fragment, '<')

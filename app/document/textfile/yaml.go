@@ -13,8 +13,8 @@ import (
 	"dragoman/app/text/wrap"
 )
 
-// yamlValues is the kind of YAML. Strings are translated, keys are not. The parser says where a scalar starts
-// and what it means; where it ends is found in the text.
+// yamlValues translates YAML: strings, but not keys. The parser gives the start and the value of a scalar; its end is determined
+// from the text.
 func yamlValues(p *pass) error {
 	y := &yamlFile{pass: p, lines: p.linesOf("\r\n\u0085\u2028\u2029")}
 	d := yaml.NewDecoder(p.looks.Reader(strings.NewReader(p.text)))
@@ -39,10 +39,10 @@ type yamlFile struct {
 	*pass
 	lines []wrap.Line
 
-	line, column, byte int // of the last scalar: a line is counted once, however many are on it
+	line, column, byte int // position of the last scalar: a line is counted once, however many scalars it has
 }
 
-// locale sets the language that all of a document is below, as in the messages of Rails.
+// locale sets the language key that encloses a whole document, as in messages of Rails.
 func (y *yamlFile) locale(n *yaml.Node) error {
 	from, to := y.options.From, y.options.To
 	if to == "" || from == "" || n.Kind != yaml.DocumentNode || n.Content[0].Kind != yaml.MappingNode || len(n.Content[0].Content) != 2 {
@@ -56,7 +56,7 @@ func (y *yamlFile) locale(n *yaml.Node) error {
 	return y.replace(at, at+len(from), plainOrQuoted(to, from))
 }
 
-// node translates the strings in a node. column is that of what it is in, from 1 on.
+// node translates the strings in a node. column is the column of its parent, from 1 on.
 func (y *yamlFile) node(n *yaml.Node, depth, column int) error {
 	y.looks.Past(1)
 	if depth > maxDepth {
@@ -102,7 +102,7 @@ func (y *yamlFile) scalar(n *yaml.Node, column int) error {
 	return y.flow(n, s, s.plain(), func(text string) string { return plainOrQuoted(text, n.Value) })
 }
 
-// flow translates a scalar that ends at a byte, and that encode writes.
+// flow translates a scalar that ends at byte end, and writes it with encode.
 func (y *yamlFile) flow(n *yaml.Node, s scalar, end int, encode func(string) string) error {
 	var again yaml.Node
 	err := yaml.Unmarshal([]byte(y.text[s.at:max(s.at, end)]), &again)
@@ -116,7 +116,7 @@ func (y *yamlFile) unclear(n *yaml.Node, err error) error {
 	return document.Refuse(err, "the text in line %d of the YAML is written in a way that cannot be changed in place: put it in double quotes on one line", n.Line)
 }
 
-// position returns the byte where a scalar starts, behind its tag and anchor.
+// position returns the start of a scalar, behind its tag and anchor.
 func (y *yamlFile) position(n *yaml.Node) (int, error) {
 	if n.Line < 1 || n.Line > len(y.lines) {
 		return 0, y.unclear(n, fmt.Errorf("line %d of %d", n.Line, len(y.lines)))
