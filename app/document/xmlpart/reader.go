@@ -1,5 +1,5 @@
-// Package xmlpart reads parts of documents that are XML, token by token, each with the bytes that it is
-// made of: whoever writes the bytes of all tokens has the same part again.
+// Package xmlpart reads XML parts of documents token by token, each with its bytes: writing the bytes of all tokens reproduces
+// the part.
 package xmlpart
 
 import (
@@ -12,14 +12,14 @@ import (
 	"dragoman/app/document"
 )
 
-// The bounds of a part: bytes of one tag or text, elements in each other, and bytes of a name.
+// The limits of a part: bytes of a tag or text, depth of elements, bytes of a name.
 const (
 	maxToken = 4 << 20
 	maxDepth = 256
-	maxName  = 256 // of an element: whoever writes one again writes its name again
+	maxName  = 256 // of an element: its name is repeated wherever the element is written again
 )
 
-// Kind is what a token is.
+// Kind is the kind of a token.
 type Kind uint8
 
 // The kinds of tokens. Other is a comment, a declaration or a processing instruction.
@@ -33,15 +33,14 @@ const (
 // Token is a part of an XML document.
 type Token struct {
 	Kind Kind
-	Name xml.Name   // of Start and End: the address of the name space, and the local name
+	Name xml.Name   // of Start and End: the namespace URL and the local name
 	Attr []xml.Attr // of Start
 	Text string     // of Text, with references and CDATA sections resolved
-	// Raw is the bytes of the token. It is valid until the next one is read. The End of <a/>, which
-	// follows its Start, has none.
+	// Raw is the bytes of the token, valid until the next call of Next. The End of <a/>, which follows its Start, has none.
 	Raw []byte
 }
 
-// Attribute returns the value of an attribute by its local name, "" without one.
+// Attribute returns the value of an attribute by its local name, or "".
 func (t Token) Attribute(local string) string {
 	for _, a := range t.Attr {
 		if a.Name.Local == local && a.Name.Space != "xmlns" {
@@ -51,8 +50,8 @@ func (t Token) Attribute(local string) string {
 	return ""
 }
 
-// Reader reads tokens. It refuses what is not well-formed, document types unless they are allowed, and
-// what is nested or large beyond all reason; it never follows a reference to another file.
+// Reader reads tokens. It refuses parts that are not well-formed, document types unless allowed, and excessive depth or size; it
+// never resolves references to other files.
 type Reader struct {
 	name    string
 	doctype bool
@@ -61,15 +60,15 @@ type Reader struct {
 	depth   int
 }
 
-// Options are what differs between parts.
+// Options are the differences between parts.
 type Options struct {
-	// DOCTYPE lets a document type be, as publications have it, so long as it declares nothing.
+	// DOCTYPE allows a document type that declares nothing, as publications have.
 	DOCTYPE bool
-	// Entities are those that the part may refer to, beside XML's own.
+	// Entities are further entities to which the part may refer.
 	Entities map[string]string
 }
 
-// NewReader returns a reader of a part, which errors call by its name.
+// NewReader returns a reader of a part. Errors use name.
 func NewReader(in io.Reader, name string, o Options) *Reader {
 	r := &Reader{name: name, doctype: o.DOCTYPE, window: window{in: in}}
 	r.decoder = xml.NewDecoder(&r.window)
@@ -77,8 +76,7 @@ func NewReader(in io.Reader, name string, o Options) *Reader {
 	return r
 }
 
-// Next returns the next token, and [io.EOF] behind the last one. Other errors are a [*document.Error],
-// or those of the reader below.
+// Next returns the next token, or [io.EOF] at the end. Other errors are a [*document.Error], or errors of the underlying reader.
 func (r *Reader) Next() (Token, error) {
 	start := r.decoder.InputOffset()
 	r.window.drop(start)
@@ -109,7 +107,7 @@ func (r *Reader) Next() (Token, error) {
 	return t, nil
 }
 
-// Each calls visit with all tokens up to the end, or to its error.
+// Each calls visit with each token until the end, or visit's error.
 func (r *Reader) Each(visit func(t Token) error) error {
 	for {
 		t, err := r.Next()
@@ -125,7 +123,7 @@ func (r *Reader) Each(visit func(t Token) error) error {
 	}
 }
 
-// directive lets a document type pass where it may be there.
+// directive accepts a document type if it is allowed.
 func (r *Reader) directive(d xml.Directive) error {
 	if !r.doctype {
 		return r.refuse(nil, "has a document type (DOCTYPE), which none of this kind needs")
@@ -136,7 +134,7 @@ func (r *Reader) directive(d xml.Directive) error {
 	return nil
 }
 
-// failure is the error for one of the decoder.
+// failure converts an error of the decoder.
 func (r *Reader) failure(err error) error {
 	var own *document.Error
 	switch {
@@ -156,19 +154,19 @@ func (r *Reader) refuse(err error, format string, args ...any) error {
 	return document.Refuse(err, "%s %s", r.name, fmt.Sprintf(format, args...))
 }
 
-// errToken ends the reading of a token that is too large.
+// errToken is returned for a token that is too large.
 var errToken = errors.New("too much in one token")
 
-// window is what was read of the part and is not yet a token.
+// window holds the bytes read that are not yet part of a token.
 type window struct {
 	in   io.Reader
 	read []byte
-	base int64 // where read starts in the part
-	used int   // bytes of read that are done with
+	base int64 // offset of read in the part
+	used int   // bytes of read that are no longer needed
 	err  error
 }
 
-// Read reads for the decoder, which asks for more than it needs.
+// Read reads for the decoder, which reads ahead.
 func (w *window) Read(b []byte) (int, error) {
 	if len(w.read)-w.used > maxToken {
 		return 0, errToken
@@ -179,11 +177,11 @@ func (w *window) Read(b []byte) (int, error) {
 	return n, err
 }
 
-// drop forgets what is before an offset.
+// drop discards the bytes before an offset.
 func (w *window) drop(to int64) {
 	w.used = int(to - w.base)
 	if w.used < len(w.read)/2 {
-		return // later: moving what follows costs as much as that is long
+		return // deferred: moving the rest costs its length
 	}
 	w.read = append(w.read[:0], w.read[w.used:]...)
 	w.base, w.used = to, 0
