@@ -1,13 +1,12 @@
-// Package tagged makes one text of a paragraph that a document has in pieces, and pieces of its
-// translation.
+// Package tagged joins the pieces of a document's paragraph into one text, and splits its translation into pieces again.
 //
-// The text has a tag wherever the paragraph has something that is no text of its usual style:
+// The text has a tag wherever the paragraph has anything other than text of its usual style:
 //
 //	Press <g id="1">Save</g><x id="2"/> and wait.<br/>That is all.
 //
-// g has text in another style, or in a link or a field. x stands for what has no text: a picture, a tab. a is
-// that which belongs behind a word: a reference to a note, a bookmark. br ends a line. What is at the paragraph's ends, or around the whole of
-// it, is not part of the text. A translation has each tag once, in any order, and pairs that are closed.
+// g encloses text in another style, or in a link or field. x stands for an element without text: a picture, a tab. a is an
+// element that belongs behind a word: a reference to a note, a bookmark. br ends a line. Elements at the ends of the paragraph,
+// or around all of it, are not part of the text. A translation must have each tag once, in any order, and closed pairs.
 package tagged
 
 import (
@@ -17,78 +16,78 @@ import (
 	"dragoman/app/text/markup"
 )
 
-// Style is what a text is put into so that it looks as it does.
+// Style is the markup that gives a text its appearance.
 type Style struct {
-	Key         string // equal for styles that look the same
+	Key         string // equal for styles of equal appearance
 	Open, Close string
-	Raised      bool // or lowered: a superscript, a subscript
+	Raised      bool // superscript or subscript
 }
 
-// Paragraph is built from its start to its end by the methods that add to it.
+// Paragraph is built from start to end by the methods that add to it.
 type Paragraph struct {
 	root   node
-	opened []*node // groups that are not closed, from the root on
+	opened []*node // groups that are not closed yet, from the root on
 	floats strings.Builder
-	parts  int    // nodes, and those that were not added
-	lost   int    // styles that no text has any more
+	parts  int    // number of nodes, including rejected ones
+	lost   int    // number of styles that no longer apply to any text
 	lead   string // see StartWith
-	start  string // what became of it
+	start  string // the translation of lead
 
 	readings markup.Readings
-	base     *strings.Builder // the text that has come of what has a reading; nil outside of it
+	base     *strings.Builder // the text with a reading so far; nil outside of one
 }
 
-// maxParts is how many runs, breaks, pictures and so on a paragraph may have: each takes memory.
+// maxParts is the maximum number of runs, breaks, pictures and other parts of a paragraph: each takes memory.
 const maxParts = 100_000
 
-// New returns a paragraph without anything in it.
+// New returns an empty paragraph.
 func New() *Paragraph {
 	p := &Paragraph{root: node{kind: group}}
 	p.opened = []*node{&p.root}
 	return p
 }
 
-// kind is what a node is.
+// kind is the kind of a node.
 type kind uint8
 
 const (
 	text   kind = iota
-	ending      // a line's end
+	ending      // a line break
 	special
 	group  // a link or a range: text between two pieces of markup
-	styled // texts of one style that is not its group's base
+	styled // texts in one style that is not the base of their group
 )
 
 // node is a part of a paragraph.
 type node struct {
 	kind     kind
-	text     string // of text, and of a line's end that is written as text
+	text     string // of text, and of a line break that is written as text
 	style    Style  // of text, ending and styled
-	raw      string // of special, and of an ending that is markup, as it is written
-	mark     string // what ties the two ends of a range together, "" for other specials
+	raw      string // of special, and of an ending that is markup: the markup
+	mark     string // links the two ends of a range, "" for other specials
 	opens    bool
-	ordered  bool // a special that stays in its order among those that are
+	ordered  bool // a special that keeps its order among ordered ones
 	point    bool // a special that belongs behind a word
 	children []*node
 	open     string // of a group
 	close    string
-	base     Style // of a group: its text's usual one
-	parent   *node // of a group that has got a number: the group that it is in
+	base     Style // of a group: the usual style of its text
+	parent   *node // of a numbered group: the group that contains it
 	words    words
 }
 
-// words says what text a node has in it.
+// words classifies the text in a node.
 type words uint8
 
 const (
 	none    words = iota
 	space         // white space only
-	signs         // no letters and no digits
-	digits        // no letters
-	letters       // something to translate
+	signs         // neither letters nor digits
+	digits        // digits, but no letters
+	letters       // text to translate
 )
 
-// long is a text that no other is added to: so that is linear.
+// long is the length of a text from which on no more text is appended to it, to keep the work linear.
 const long = 256
 
 // Text adds a text.
@@ -107,44 +106,44 @@ func (p *Paragraph) Text(style Style, t string) {
 	p.add(&node{kind: text, style: style, text: t})
 }
 
-// Break adds a line's end, which is written as markup in its style, or as text where markup is "".
+// Break adds a line break, written as markup in its style, or as the text t if markup is "".
 func (p *Paragraph) Break(style Style, markup, t string) {
 	p.add(&node{kind: ending, style: style, raw: markup, text: t})
 }
 
-// Special adds what has no text, as it is written.
+// Special adds markup without text.
 func (p *Paragraph) Special(raw string) { p.special(node{raw: raw}) }
 
-// Point adds what has no text and belongs behind a word, such as a note.
+// Point adds markup without text that belongs behind a word, such as a note.
 func (p *Paragraph) Point(raw string) { p.special(node{raw: raw, point: true}) }
 
-// Lost says whether a style is lost: one that had only a part of a word, which has another one now, or the usual one, where
-// a translation has all of its words in tags. It is known when the paragraph is rewritten.
+// Lost reports whether a style is lost: the style of a part of a word, which takes on another one, or the usual style, if a
+// translation has all of its words in tags. It is valid after Rewrite.
 func (p *Paragraph) Lost() bool { return p.lost > 0 }
 
-// Ordered adds a special that has to stay in its order among its like, such as a part of a field.
+// Ordered adds a special that keeps its order among ordered ones, such as a part of a field.
 func (p *Paragraph) Ordered(raw string) { p.special(node{raw: raw, ordered: true}) }
 
-// special adds a special, unless nothing is written for it.
+// special adds a special, unless it is empty.
 func (p *Paragraph) special(n node) {
 	if n.kind = special; n.raw != "" {
 		p.add(&n)
 	}
 }
 
-// Mark adds an end of a range, such as a bookmark; both have the same name.
+// Mark adds an end of a range, such as a bookmark; both ends have the same name.
 func (p *Paragraph) Mark(raw, name string, opens bool) {
 	p.add(&node{kind: special, raw: raw, mark: name, opens: opens, ordered: true, point: true})
 }
 
-// Open begins a group, such as a link, which Close ends.
+// Open begins a group, such as a link. Close ends it.
 func (p *Paragraph) Open(raw string) {
 	g := &node{kind: group, open: raw}
 	p.add(g)
 	p.opened = append(p.opened, g)
 }
 
-// Close ends the group that was opened last.
+// Close ends the last open group.
 func (p *Paragraph) Close(raw string) {
 	if n := len(p.opened) - 1; n > 0 {
 		p.opened[n].close = raw
@@ -152,11 +151,10 @@ func (p *Paragraph) Close(raw string) {
 	}
 }
 
-// BeginReading says that the text which comes has a reading above or beside it.
+// BeginReading begins a text with a reading above or beside it.
 func (p *Paragraph) BeginReading() { p.base = new(strings.Builder) }
 
-// EndReading ends that text. raw is the text and its reading as they are written: they stay so where the translation has
-// the text.
+// EndReading ends the text with a reading. raw is the markup of both: it is kept where the translation contains the text.
 func (p *Paragraph) EndReading(raw string) {
 	if p.base != nil && p.base.Len() > 0 {
 		p.readings.Add(p.base.String(), raw)
@@ -164,20 +162,20 @@ func (p *Paragraph) EndReading(raw string) {
 	p.base = nil
 }
 
-// Float adds what may stand anywhere: it goes to the start.
+// Float adds markup that may stand at any position: it moves to the start.
 func (p *Paragraph) Float(raw string) { p.floats.WriteString(raw) }
 
 func (p *Paragraph) top() *node { return p.opened[len(p.opened)-1] }
 
 func (p *Paragraph) add(n *node) {
 	if p.parts++; p.parts > maxParts {
-		return // Rewrite says so
+		return // reported by Rewrite
 	}
 	top := p.top()
 	top.children = append(top.children, n)
 }
 
-// wordsOf says what a text has.
+// wordsOf classifies a text.
 func wordsOf(t string) words {
 	w := none
 	for _, r := range t {
@@ -195,7 +193,7 @@ func wordsOf(t string) words {
 	return w
 }
 
-// count sets what text a node and those below it have.
+// count sets and returns the class of the text in a node, recursively.
 func (n *node) count() words {
 	switch n.kind {
 	case text:

@@ -1,16 +1,16 @@
 package tagged
 
-// maxRanges is how many ranges may be open at a time: the ends of more than that are specials.
+// maxRanges is the maximum number of open ranges: the ends of further ones are specials.
 const maxRanges = 32
 
-// pair makes groups of ranges whose ends are both in a list and that have words between them. Where
-// two of them cross, the ends of the one that was opened later stay specials.
+// pair turns ranges with both ends in a list and words between them into groups. If two ranges cross, the ends of the later one
+// stay specials.
 func pair(list []*node) []*node {
 	for _, n := range list {
 		n.children = pair(n.children)
 	}
-	closing := make(map[int]int) // numbers of ends by those of starts
-	at := map[string]int{}       // where in opened a name is, plus 1
+	closing := make(map[int]int) // from the indices of starts to those of ends
+	at := map[string]int{}       // from names to their positions in opened, plus 1
 	var opened []int
 	for i, n := range list {
 		switch {
@@ -35,7 +35,7 @@ func pair(list []*node) []*node {
 	return build(list, 0, len(list), closing)
 }
 
-// build returns the nodes from number i to before number end with the ranges in them as groups.
+// build returns nodes [i, end) with their ranges as groups.
 func build(list []*node, i, end int, closing map[int]int) []*node {
 	var out []*node
 	for ; i < end; i++ {

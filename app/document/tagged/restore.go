@@ -12,12 +12,11 @@ import (
 	"dragoman/app/text/markup"
 )
 
-// Rewrite has translate translate the paragraph's text, if it has a letter, and returns what the
-// paragraph is made of then; encode writes a text as it stands between the Open and the Close of its
-// style. It returns false where nothing changes. A translation whose tags are not those of the
-// text is an error that wraps [markup.ErrLost], and a paragraph of too many parts a [*document.Error].
+// Rewrite translates the paragraph's text by translate, if it has a letter, and returns the paragraph's new content; encode
+// writes a text between the Open and Close of its style. It returns false if nothing changes. A translation with other tags than
+// the text is an error that wraps [markup.ErrLost], a paragraph of too many parts a [*document.Error].
 //
-// A paragraph can be rewritten once.
+// A paragraph can be rewritten only once.
 func (p *Paragraph) Rewrite(translate func(text string) (string, error), encode func(text string) string) (string, bool, error) {
 	if p.parts > maxParts {
 		return "", false, document.Refuse(nil, "the file has a paragraph of more than %d parts", maxParts)
@@ -49,7 +48,7 @@ func (p *Paragraph) Rewrite(translate func(text string) (string, error), encode 
 	return w.out.String(), true, nil
 }
 
-// write writes the first group of a path with all that is in it: the text in the last one is the translation's.
+// write writes the first group of a path with its content. In the last group of the path, the translation replaces the text.
 func (s *segment) write(w *writer, path []*node, tokens []token) {
 	g := path[0]
 	w.raw(g.open)
@@ -66,14 +65,14 @@ func (s *segment) write(w *writer, path []*node, tokens []token) {
 	w.raw(g.close)
 }
 
-// token is a part of a translation: a text, or a tag.
+// token is a part of a translation: text or a tag.
 type token struct {
 	text string
 	node *node // of a tag
-	end  bool  // of a pair
+	end  bool  // the end tag of a pair
 }
 
-// tagForm is what tags look like. Nothing else may begin with <.
+// tagForm matches tags. No other < may occur.
 var tagForm = regexp.MustCompile(`<(?:g id="(\d+)"|(/)g|[xa] id="(\d+)"/|(br)/)>`)
 
 // parse reads a translation and checks its tags.
@@ -100,7 +99,7 @@ func (s *segment) parse(translation string) ([]token, error) {
 	return p.tokens, nil
 }
 
-// isEmptied says whether the text had letters outside of its pairs, which have the usual style, and a translation has none.
+// isEmptied reports whether the text has letters outside its pairs, in the usual style, and the translation has none.
 func (s *segment) isEmptied(tokens []token) bool {
 	scope := s.path[len(s.path)-1]
 	if !slices.ContainsFunc(scope.children[s.start:s.end], func(n *node) bool { return n.kind == text && n.words == letters }) {
@@ -124,10 +123,10 @@ func (s *segment) isEmptied(tokens []token) bool {
 type parser struct {
 	*segment
 	tokens []token
-	opened []*node // pairs that are not closed
-	seen   []bool  // whether each tag came
-	found  int     // tags that came
-	lines  int     // ends of lines that came
+	opened []*node // pairs that are not closed yet
+	seen   []bool  // by number: whether the tag has occurred
+	found  int     // number of tags
+	lines  int     // number of line breaks
 }
 
 func (p *parser) text(t string) error {
@@ -140,7 +139,7 @@ func (p *parser) text(t string) error {
 	return nil
 }
 
-// tag reads a tag, by where tagForm found its parts.
+// tag reads a tag. m is the match of tagForm.
 func (p *parser) tag(translation string, m []int) error {
 	switch isPair, isEnd, isEnding := m[2] >= 0, m[4] >= 0, m[8] >= 0; {
 	case isEnding:
@@ -168,7 +167,7 @@ func (p *parser) tag(translation string, m []int) error {
 	return nil
 }
 
-// find returns the node of a tag that has not been seen yet.
+// find returns the node of a tag that has not occurred yet.
 func (p *parser) find(id string, isPair bool) (*node, error) {
 	number, err := strconv.Atoi(id)
 	if err != nil || number < 1 || number > len(p.tags) || p.tags[number-1].isPair() != isPair {
@@ -184,8 +183,7 @@ func (p *parser) find(id string, isPair bool) (*node, error) {
 
 func (n *node) isPair() bool { return n.kind != special && n.words >= digits }
 
-// reorder puts the specials that have an order into it: they share the places that the translation
-// has for them.
+// reorder restores the order of the ordered specials, at the positions that they have in the translation.
 func (s *segment) reorder(tokens []token) {
 	var inOrder []*node
 	for _, n := range s.tags {

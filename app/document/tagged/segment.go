@@ -9,16 +9,16 @@ import (
 	"dragoman/app/text/markup"
 )
 
-// segment is the text of a paragraph and where it is.
+// segment is the text of a paragraph and its position.
 type segment struct {
-	path       []*node // groups around the text, from the root on; the last one has it
-	start, end int     // the children of the last one that the text is made of
+	path       []*node // groups around the text, from the root on; the last one contains it
+	start, end int     // range of the last group's children that form the text
 	text       string
-	tags       []*node // by their number, which starts at 1
+	tags       []*node // by number minus 1
 	endings    []*node
 }
 
-// segment finds the text to translate. It returns nil where there is none.
+// segment returns the text to translate, or nil if there is none.
 func (p *Paragraph) segment() *segment {
 	p.root.children = formulas(undivided(pair(p.root.children)))
 	p.lost = wholeWords(&p.root)
@@ -47,7 +47,7 @@ func (p *Paragraph) segment() *segment {
 	return s
 }
 
-// only returns the group that has all words of a list, nil where that is no group, or not one.
+// only returns the group that has all words of a list, or nil.
 func only(list []*node) *node {
 	var found *node
 	for _, n := range list {
@@ -65,7 +65,7 @@ func only(list []*node) *node {
 	return found
 }
 
-// trim makes nodes of their own of the white space at the ends of a list's text.
+// trim splits off the white space at the ends of a list's text as nodes of their own.
 func trim(list []*node) []*node {
 	start, end := ends(list)
 	var out []*node
@@ -76,7 +76,7 @@ func trim(list []*node) []*node {
 	return out
 }
 
-// cutSpace takes the white space off the start and the end of a node that is a text.
+// cutSpace removes the white space from the start and the end of a text node.
 func (n *node) cutSpace(start, end bool) (before, after string) {
 	if n.kind == text && end {
 		bare := strings.TrimRightFunc(n.text, unicode.IsSpace)
@@ -89,7 +89,7 @@ func (n *node) cutSpace(start, end bool) (before, after string) {
 	return before, after
 }
 
-// spacing is a node of white space, none of no text.
+// spacing returns a node of white space, or none for an empty text.
 func spacing(t string, style Style) []*node {
 	if t == "" {
 		return nil
@@ -108,7 +108,7 @@ func ends(list []*node) (start, end int) {
 	return start, end
 }
 
-// regroup makes a group's base style, and nodes of texts that have another.
+// regroup determines the base style of a group, and encloses texts of other styles in styled nodes.
 func regroup(g *node, list []*node) []*node {
 	g.base = usual(list)
 	absorb(list, g.base)
@@ -122,7 +122,7 @@ func regroup(g *node, list []*node) []*node {
 			out = append(out, loosen(n, g.base)...)
 			continue
 		case n.kind == text && n.style.Key != g.base.Key:
-			end := i + 1 // behind the last text of the style, with specials between them
+			end := i + 1 // behind the last text of the style; specials may stand between its texts
 			for k := end; k < len(list) && (list[k].kind == special || list[k].kind == text && list[k].style.Key == n.style.Key); k++ {
 				if list[k].kind == text {
 					end = k + 1
@@ -139,8 +139,8 @@ func regroup(g *node, list []*node) []*node {
 	return out
 }
 
-// loosen takes the white space at the ends of a pair out of it: word processors leave it on either
-// side, and models know it between words.
+// loosen moves the white space at the ends of a pair outside: word processors leave it on either side, and models expect it
+// between words.
 func loosen(n *node, base Style) []*node {
 	if len(n.children) == 0 || n.words < digits {
 		return []*node{n}
@@ -150,8 +150,8 @@ func loosen(n *node, base Style) []*node {
 	return slices.Concat(spacing(before, base), []*node{n}, spacing(after, base))
 }
 
-// absorb gives signs and spaces that stand in a style by themselves the base style: a bold full stop
-// behind a text that is not is not worth a tag.
+// absorb gives the base style to signs and spaces in a style of their own: a bold full stop behind regular text is not worth a
+// tag.
 func absorb(list []*node, base Style) {
 	const few = 3
 	isAlike := func(i int, style Style) bool {
@@ -167,8 +167,8 @@ func absorb(list []*node, base Style) {
 	}
 }
 
-// usual returns the style that most of a list's text has; where all text is in groups, that of the
-// first one, for a translation may have text between them.
+// usual returns the most frequent style of a list's text. If all text is in groups, it is the style of the first text, as a
+// translation may have text between groups.
 func usual(list []*node) Style {
 	size := map[string]int{}
 	var most *node
@@ -190,7 +190,7 @@ func usual(list []*node) Style {
 	return most.style
 }
 
-// firstText returns the first text in a list and the groups of it, nil where there is none.
+// firstText returns the first text in a list and its groups, or nil.
 func firstText(list []*node) *node {
 	for _, n := range list {
 		if n.kind == text {
@@ -203,7 +203,7 @@ func firstText(list []*node) *node {
 	return nil
 }
 
-// tag writes nodes as text, and gives numbers to those that become tags.
+// tag writes nodes as text with tags, and numbers the nodes that become tags.
 func (s *segment) tag(out *strings.Builder, list []*node) {
 	for i := 0; i < len(list); i++ {
 		switch n := list[i]; {
@@ -232,7 +232,7 @@ func (s *segment) tag(out *strings.Builder, list []*node) {
 	}
 }
 
-// together makes one node of several that stand beside each other.
+// together combines adjacent nodes into one.
 func together(list []*node) *node {
 	if len(list) == 1 {
 		return list[0]

@@ -8,11 +8,11 @@ import (
 	"dragoman/app/text/char"
 )
 
-// mostLead are the most characters of a text that stands before a paragraph in a frame of its own.
+// mostLead is the maximum number of characters of a drop cap.
 const mostLead = 16
 
-// Lead is the text of a paragraph that could be the start of another one, as a drop cap is: a short one in one style
-// with a letter. It is "" for others.
+// Lead returns the text of a paragraph that may be a drop cap of another one: a short text in one style with a letter. It returns
+// "" for others.
 func (p *Paragraph) Lead() string {
 	found := ""
 	for _, n := range p.root.children {
@@ -26,7 +26,8 @@ func (p *Paragraph) Lead() string {
 	return found
 }
 
-// StartWith has a paragraph's text begin with another one, which is not part of it: what becomes of that is [Paragraph.Start].
+// StartWith prepends a drop cap to the text of the paragraph. The drop cap is not part of the paragraph; [Paragraph.Start]
+// returns its translation.
 func (p *Paragraph) StartWith(lead string) {
 	if p.lead = lead; lead == "" {
 		return
@@ -38,11 +39,11 @@ func (p *Paragraph) StartWith(lead string) {
 	}
 }
 
-// Start is what the translation starts with in place of the text that the paragraph was to start with: its first letter,
-// with the signs before it, or its first word where that was a word of two letters at least.
+// Start returns the start of the translation that replaces the drop cap: its first letter, with preceding signs, or its first
+// word if the drop cap was a word of at least two letters.
 func (p *Paragraph) Start() string { return p.start }
 
-// cut takes the start off a translation.
+// cut removes the start from a translation.
 func (p *Paragraph) cut(tokens []token) {
 	count := 0
 	for _, r := range p.lead {
@@ -60,7 +61,7 @@ func (p *Paragraph) cut(tokens []token) {
 	}
 }
 
-// startOf is where the start of a text ends that has so many letters, or a word in place of several.
+// startOf returns the end of the start of a text with count letters, or of a word if count is above 1.
 func startOf(t string, count int) int {
 	found := 0
 	for at, r := range t {

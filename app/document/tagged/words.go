@@ -9,8 +9,8 @@ import (
 	"dragoman/app/text/markup"
 )
 
-// formulas makes one special of each unit, formula or ordinal with something raised or lowered in it (m², H₂O, 1st),
-// and of what is raised and has no word in it, such as a note's number that somebody typed.
+// formulas makes one special of each unit, formula or ordinal with a superscript or subscript (m², H₂O, 1st), and of each
+// superscript without a word, such as a typed note number.
 func formulas(list []*node) []*node {
 	for _, n := range list {
 		n.children = formulas(n.children)
@@ -40,7 +40,7 @@ func formulas(list []*node) []*node {
 			continue
 		}
 		f.children = append(f.children, n)
-		// What follows is part of it where it is as short: H₂SO₄.
+		// Following text is part of the formula if it is as short: H₂SO₄.
 		for base != "" && i+1 < len(list) && list[i+1].kind == text {
 			next := list[i+1]
 			if next.style.Raised && markup.IsRaised(next.text) {
@@ -63,19 +63,18 @@ func formulas(list []*node) []*node {
 	return out
 }
 
-// wordStart and wordEnd are the part of a word that a text starts and ends with.
+// wordStart and wordEnd return the part of a word at the start and at the end of a text.
 func wordStart(t string) string {
 	return t[:len(t)-len(strings.TrimLeftFunc(t, char.IsWord))]
 }
 
 func wordEnd(t string) string { return t[len(strings.TrimRightFunc(t, char.IsWord)):] }
 
-// undivided leaves out of a list's texts what says where their words may be divided, and puts points that stand in a
-// word behind it.
+// undivided removes hyphenation hints from the texts of a list, and moves points within a word behind it.
 func undivided(list []*node) []*node {
 	before := ' '
 	var out []*node
-	word := -1 // the last text in out, where nothing but points follow it
+	word := -1 // index of the last text in out that only points follow
 	for _, n := range list {
 		n.children = undivided(n.children)
 		switch {
@@ -102,7 +101,7 @@ func undivided(list []*node) []*node {
 	return joined(out)
 }
 
-// joined makes one text of those of one style beside each other, and leaves empty ones out.
+// joined joins adjacent texts of one style, and drops empty texts.
 func joined(list []*node) []*node {
 	var out []*node
 	for _, n := range list {
@@ -116,25 +115,25 @@ func joined(list []*node) []*node {
 	return out
 }
 
-// leaf is a text in the groups around it. One without a node is what no word goes on over.
+// leaf is a text with the groups around it. A leaf without a node interrupts words.
 type leaf struct {
 	*node
 	groups []*node // from the root on
-	base   Style   // of the innermost one
+	base   Style   // base style of the innermost group
 }
 
-// within says whether a text is in the innermost group of another one.
+// within reports whether a text is in the innermost group of another one.
 func (l leaf) within(other leaf) bool {
 	n := len(other.groups)
 	return n <= len(l.groups) && l.groups[n-1] == other.groups[n-1]
 }
 
-// isLost says whether a text whose style is not the usual one has no word left without a part of it.
+// isLost reports whether a text in a style of its own has no word left without part.
 func (l leaf) isLost(part string) bool {
 	return l.style.Key != l.base.Key && wordsOf(part) >= digits && wordsOf(strings.Replace(l.text, part, "", 1)) < digits
 }
 
-// leaves are the texts below the last one of some groups.
+// leaves returns the texts below the last group.
 func leaves(groups ...*node) (list []leaf) {
 	children := groups[len(groups)-1].children
 	base := usual(children)
@@ -151,10 +150,9 @@ func leaves(groups ...*node) (list []leaf) {
 	return list
 }
 
-// wholeWords gives each word below a group one style, and takes one that is partly in a link or a field into it: nobody
-// can say which part of the word's translation that would be. The style is that of the word's largest part, unless
-// another one would be nowhere any more. Where a capital follows a small letter no word goes on.
-// It returns how many styles are lost.
+// wholeWords gives each word below a group a single style, and moves words that are partly in a link or field into it entirely,
+// as the corresponding part of the word's translation is unknown. The style is that of the word's largest part, unless another
+// style would no longer occur. A word ends where a capital follows a small letter. It returns the number of lost styles.
 func wholeWords(root *node) (lost int) {
 	list := leaves(root)
 	for i := 0; i < len(list); {
@@ -178,7 +176,7 @@ func wholeWords(root *node) (lost int) {
 	return lost
 }
 
-// unite gives one text of the innermost group the word that all of them have a part of. It returns how many styles are lost.
+// unite moves the word shared by all texts of list into one text of the innermost group. It returns the number of lost styles.
 func unite(list []leaf, innermost leaf) (lost int) {
 	parts, isLost := make([]string, len(list)), make([]bool, len(list))
 	whole := -1

@@ -7,18 +7,18 @@ import (
 	"dragoman/app/text/markup"
 )
 
-// writer writes nodes. Texts of one style that follow each other become one.
+// writer writes nodes. It joins consecutive texts of one style.
 type writer struct {
 	encode func(text string) string
 	out    strings.Builder
 	style  Style
-	text   strings.Builder // in that style, not written yet
+	text   strings.Builder // text in style, not yet written
 
 	readings *markup.Readings
-	read     map[string]int // how often each word was written with its reading
+	read     map[string]int // by word: how often its reading has been written
 }
 
-// maxWritten is how many bytes a paragraph may become: a style is written again with each text that has it.
+// maxWritten is the maximum size in bytes of a rewritten paragraph: the markup of a style is repeated with each text in it.
 const maxWritten = 32 << 20
 
 func (w *writer) isFull() bool { return w.out.Len() > maxWritten }
@@ -58,7 +58,7 @@ func (w *writer) raw(markup string) {
 	}
 }
 
-// nodes writes nodes as they are.
+// nodes writes nodes unchanged.
 func (w *writer) nodes(list []*node) {
 	for _, n := range list {
 		switch n.kind {
@@ -83,10 +83,10 @@ func (w *writer) ending(n *node, style Style) {
 	w.raw(n.style.Open + n.raw + n.style.Close)
 }
 
-// pairs are the tags that are open in a translation, the last one innermost.
+// pairs are the open tags of a translation, the innermost last.
 type pairs []*pairTag
 
-// pairTag is a pair that is open. A group that had to be closed before its end tag is no more written.
+// pairTag is an open pair. closed reports that the group had to be closed before its end tag.
 type pairTag struct {
 	node   *node
 	closed bool
@@ -94,8 +94,8 @@ type pairTag struct {
 
 // translated writes a translation.
 //
-// A group may only be in those that it was in: a link cannot be in a link. Where the translation puts
-// it into another, that one ends before it, and its further text has the style around it.
+// A group may be nested only in its original groups: a link cannot be in a link. If the translation nests it in another one, the
+// other one ends before it, and the rest of its text takes the style around it.
 func (s *segment) translated(w *writer, tokens []token) {
 	var open pairs
 	for _, t := range tokens {
@@ -122,7 +122,7 @@ func (s *segment) translated(w *writer, tokens []token) {
 	}
 }
 
-// style is that of text here.
+// style returns the style of text at this position.
 func (open pairs) style(base Style) Style {
 	for _, p := range slices.Backward(open) {
 		switch {
@@ -135,7 +135,7 @@ func (open pairs) style(base Style) Style {
 	return base
 }
 
-// leave closes the groups that n was not in.
+// leave closes the groups that did not contain n.
 func (open pairs) leave(w *writer, n *node) {
 	around := map[*node]bool{}
 	for g := n.parent; g != nil; g = g.parent {
