@@ -7,14 +7,14 @@ import (
 	"dragoman/app/document/xmlpart"
 )
 
-// Alternative texts are read in place of pictures, shapes and tables. In OOXML they are attributes, in
+// Alternative texts replace pictures, shapes and tables when documents are read aloud. In OOXML they are attributes, in
 // OpenDocument elements.
 
-// alternatives are the elements of OOXML that have some.
+// alternatives are the elements of OOXML with alternative texts.
 var alternatives = grammar{
 	named("*", "docPr"): also(document.AlsoAlt, (*walker).alternative),
 	named("*", "cNvPr"): also(document.AlsoAlt, (*walker).alternative),
-	// These are tables of Word, and what old programs show in place of others.
+	// Tables of Word, and replacements shown by old programs.
 	named("w", "tblCaption"):     alternativeIn("val"),
 	named("w", "tblDescription"): alternativeIn("val"),
 	named("v", "group"):          alternativeIn("alt"),
@@ -26,17 +26,17 @@ var alternatives = grammar{
 	named("v", "shape"):          alternativeIn("alt"),
 }
 
-// alternativeIn is a function of a grammar for elements that have an alternative text in an attribute.
+// alternativeIn returns a rewriting of elements with an alternative text in an attribute.
 func alternativeIn(attribute string) func(w *walker, start xmlpart.Token, out sink) error {
 	return also(document.AlsoAlt, func(w *walker, start xmlpart.Token, out sink) error {
 		return w.labels(start, out, []string{attribute})
 	})
 }
 
-// decorative is what says of a picture that it says nothing.
+// decorative matches the mark of a decorative picture.
 var decorative = regexp.MustCompile(`<(?:[\w.-]+:)?decorative\s[^<>]*val\s*=\s*["'](?:1|true)["']`)
 
-// alternative copies the properties of a picture or shape with its alternative texts.
+// alternative copies the properties of a picture or shape and translates its alternative texts.
 func (w *walker) alternative(start xmlpart.Token, out sink) error {
 	tag := len(start.Raw)
 	raw, err := w.bounded(start)
@@ -55,7 +55,7 @@ func (w *walker) alternative(start xmlpart.Token, out sink) error {
 	return err
 }
 
-// odfChart copies a chart, in whose descriptions LibreOffice has the cells that it shows.
+// odfChart copies a chart. LibreOffice writes the displayed cells into its descriptions, which stay.
 func (w *walker) odfChart(start xmlpart.Token, out sink) error {
 	also := w.options.Also
 	defer func() { w.options.Also = also }()
@@ -63,7 +63,7 @@ func (w *walker) odfChart(start xmlpart.Token, out sink) error {
 	return w.inner(start, out)
 }
 
-// odfShape copies a shape. If it is decorative, its alternative texts stay.
+// odfShape copies a shape. The alternative texts of a decorative shape stay.
 func (w *walker) odfShape(start xmlpart.Token, out sink) error {
 	if start.Attribute("decorative") != "true" {
 		return w.inner(start, out)

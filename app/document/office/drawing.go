@@ -5,7 +5,7 @@ import (
 	"dragoman/app/document/xmlpart"
 )
 
-// drawingParagraph rewrites an a:p, which slides, charts, diagrams and drawings have.
+// drawingParagraph rewrites an a:p of slides, charts, diagrams and drawings.
 func (w *walker) drawingParagraph(start xmlpart.Token, out sink) error {
 	p := w.begin(start)
 	end, err := w.inside(p, start, func(t xmlpart.Token) error {
@@ -52,7 +52,7 @@ func (w *walker) drawingRun(p *paragraph, start xmlpart.Token) error {
 	})
 }
 
-// cache counts the elements in which a chart has what it shows of its sheet.
+// cache counts the open elements in which a chart caches displayed values of its sheet.
 func (w *walker) cache(start xmlpart.Token, out sink) error {
 	w.cached++
 	defer func() { w.cached-- }()
@@ -67,7 +67,7 @@ func (w *walker) cachedValue(start xmlpart.Token, out sink) error {
 	return w.plain(start, out)
 }
 
-// ownShape copies a shape of a master or layout: what stands in its placeholders is not shown.
+// ownShape copies a shape of a master or layout. The texts of its placeholders are not shown, and stay.
 func (w *walker) ownShape(start xmlpart.Token, out sink) error {
 	placeholder := false
 	var child func(t xmlpart.Token, out sink) error

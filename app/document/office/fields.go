@@ -9,46 +9,45 @@ import (
 	"dragoman/app/document/xmlpart"
 )
 
-// Fields of Word are a code and its result, between runs that say where they begin, are separated and
-// end:
+// Fields of Word consist of a code and its result, between runs that mark their begin, separator and end:
 //
 //	begin HYPERLINK "https://example.com" separate our site end
 //
-// A field may go over paragraphs, as a table of contents does, and stand in the code or the result of
-// another. The results of some are text; of all others they are as opaque as codes.
+// A field may span paragraphs, as a table of contents does, and be nested in the code or result of another. The results of some
+// fields are text; all others are opaque, like codes.
 
-// shownFields are those whose result is text.
+// shownFields are the fields whose results are text.
 var shownFields = map[string]bool{"HYPERLINK": true, "TOC": true, "INDEX": true, "REF": true, "STYLEREF": true,
 	"QUOTE": true, "FORMTEXT": true, "TITLE": true, "SUBJECT": true, "INCLUDETEXT": true, "TOA": true}
 
-// isShown says whether the result of a field with that code is text.
+// isShown reports whether the result of a field with that code is text.
 func isShown(code string) bool {
 	words := strings.Fields(code)
 	return len(words) > 0 && shownFields[strings.ToUpper(words[0])]
 }
 
-// field is one that has begun.
+// field is an open field.
 type field struct {
 	number int
 	code   string
-	hidden bool // what comes now is its code, or a result that is no text
+	hidden bool // the following text is its code, or an opaque result
 }
 
-// fields are those that are open, the innermost one last.
+// fields are the open fields, the innermost last.
 type fields struct {
 	open   []field
 	begun  int
-	inCode bool // in an element of a code
+	inCode bool // inside an element of a code
 	last   event
 }
 
-// event is what a token says of fields.
+// event is a field event of a token.
 type event struct {
 	kind   string // begin, separate or end; "" for other tokens
 	number int    // of the field
 }
 
-// maxFields is how many fields may be in each other, and maxCode how much is kept of a code.
+// maxFields is the maximum depth of fields, and maxCode the number of bytes kept of a code.
 const maxFields, maxCode = 64, 256
 
 func (f *fields) note(t xmlpart.Token) error {
@@ -67,7 +66,7 @@ func (f *fields) note(t xmlpart.Token) error {
 	return nil
 }
 
-// char takes note of a field's begin, separator or end.
+// char records the begin, separator or end of a field.
 func (f *fields) char(kind string) error {
 	top := len(f.open) - 1
 	switch {
@@ -89,16 +88,16 @@ func (f *fields) char(kind string) error {
 	return nil
 }
 
-// hidden says whether what comes now is no text.
+// hidden reports whether following text is not shown.
 func (f *fields) hidden() bool {
 	return slices.ContainsFunc(f.open, func(x field) bool { return x.hidden })
 }
 
-// mark names the range from a field's code to its end.
+// mark returns the name of the range from a field's code to its end.
 func (e event) mark() string { return "field" + strconv.Itoa(e.number) }
 
-// pend adds a part of a field that is no text. What has come so far is one special as soon as text
-// follows, or the start of the range that a field's result is.
+// pend adds an opaque part of a field. When text follows, all pending parts become one special, or the start of the range of the
+// field's result.
 func (p *paragraph) pend(raw string, happened event, hidden bool) {
 	if p.pending.Len() == 0 {
 		p.complete = happened.kind == "begin"
@@ -118,7 +117,7 @@ func (p *paragraph) pend(raw string, happened event, hidden bool) {
 	p.pending.Reset()
 }
 
-// flush ends what is pending where its group or paragraph ends.
+// flush ends the pending part at the end of its group or paragraph.
 func (p *paragraph) flush() {
 	p.Ordered(p.pending.String())
 	p.pending.Reset()

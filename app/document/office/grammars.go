@@ -15,10 +15,10 @@ var (
 		named("w", "textInput"): (*walker).textInput,
 		named("a", "p"):         (*walker).drawingParagraph,
 	}.with(alternatives).withLabels("w", wordLabels)
-	// wordStylesGrammar is that of Word's styles, which say what language text is in.
+	// wordStylesGrammar is the grammar of Word's styles, which declare the language of text.
 	wordStylesGrammar = grammar{named("w", "lang"): (*walker).setWordLanguage}
 
-	// masterGrammar is that of masters and layouts of slides.
+	// masterGrammar is the grammar of slide masters and layouts.
 	masterGrammar       = drawingGrammar.with(grammar{named("p", "sp"): (*walker).ownShape})
 	slideCommentGrammar = grammar{named("p", "text"): (*walker).plain, named("a", "p"): (*walker).drawingParagraph}
 	chartGrammar        = grammar{
@@ -39,9 +39,9 @@ var (
 	}
 	sheetCommentGrammar = grammar{named("x", "text"): (*walker).sheetText}
 	threadGrammar       = grammar{named("xtc", "text"): (*walker).plain}
-	// columnGrammar finds the names of columns that formulas and pivot tables use.
+	// columnGrammar finds the column names that formulas and pivot tables use.
 	columnGrammar = grammar{named("x", "tableColumn"): (*walker).columnName, named("x", "cacheField"): (*walker).columnName}
-	// formulaGrammar finds the texts in formulas, odfFormulaGrammar those of OpenDocument.
+	// formulaGrammar finds the texts in formulas, odfFormulaGrammar those in OpenDocument's formulas.
 	formulaGrammar = grammar{
 		named("x", "f"):           (*walker).formula,
 		named("x", "formula"):     (*walker).formula,
@@ -54,7 +54,7 @@ var (
 		named("table", "content-validation"): (*walker).odfFormula,
 	}
 
-	// propertyGrammar is that of a document's properties.
+	// propertyGrammar is the grammar of document properties.
 	propertyGrammar = grammar{
 		named("dc", "title"):       (*walker).plain,
 		named("dc", "subject"):     (*walker).plain,
@@ -79,7 +79,7 @@ var (
 		named("svg", "title"):                also(document.AlsoAlt, (*walker).plain),
 		named("svg", "desc"):                 also(document.AlsoAlt, (*walker).plain),
 	}.withLabels("text", odfTextLabels).withLabels("form", odfFormLabels)
-	// odfStylesGrammar is that of styles.xml, whose master pages have headers, footers and shapes.
+	// odfStylesGrammar is the grammar of styles.xml, whose master pages have headers, footers and shapes.
 	odfStylesGrammar = odfGrammar.with(grammar{
 		named("draw", "frame"):        (*walker).odfMasterShape,
 		named("draw", "custom-shape"): (*walker).odfMasterShape,

@@ -13,17 +13,17 @@ import (
 	"dragoman/app/text/markup"
 )
 
-// Headers and footers of Excel's sheets are texts with codes:
+// Headers and footers of Excel sheets are texts with codes:
 //
 //	&L&"Arial,Bold"&12Annual report&RPage &P of &N
 //
-// &L, &C and &R begin a part, some codes set the font, and some are fields. What is between two codes that are no
-// fields is one text.
+// &L, &C and &R begin a part, some codes set the font, and some are fields. The text between two codes that are not fields is one
+// text.
 
-// maxHeader is how many characters Excel takes, codes included.
+// maxHeader is Excel's maximum number of characters, codes included.
 const maxHeader = 255
 
-// headerCode is a code, field one that is shown as a text or a picture.
+// headerCode matches a code, headerField a field that is shown as text or picture.
 var (
 	headerCode    = regexp.MustCompile(`(?is)&(?:"[^"]*"|K[0-9A-F+-]{6}|\d+|[PN][+-]\d+|.|$)`)
 	headerField   = regexp.MustCompile(`(?i)^&(?:[PN]|[DTGAFZ]$)`)
@@ -38,7 +38,7 @@ func (w *walker) sheetHeader(start xmlpart.Token, out sink) error {
 	if err != nil {
 		return err
 	}
-	p.keep = true // as a paragraph
+	p.keep = true // the paragraph itself stays
 	raw, _, err := w.rewritten(p, escape)
 	if err != nil {
 		return err
@@ -79,8 +79,8 @@ func (w *walker) header(source string) (string, error) {
 	return out.String(), err
 }
 
-// headerText translates a text of a header that is behind a code, with the fields in it; room is how many characters it may
-// grow by.
+// headerText translates a text of a header that follows a code, with the fields in it; room is the number of characters by which
+// it may grow.
 func (w *walker) headerText(code, raw string, room int) (string, error) {
 	p, at := &paragraph{Paragraph: tagged.New()}, 0
 	for _, m := range headerCode.FindAllStringIndex(raw, -1) {
@@ -95,7 +95,7 @@ func (w *walker) headerText(code, raw string, room int) (string, error) {
 	p.lines(tagged.Style{}, raw[at:])
 	text, changed, err := p.Rewrite(w.translate, func(text string) string { return strings.ReplaceAll(text, "&", "&&") })
 	if headerSize.MatchString(code) && startsInDigit.MatchString(text) {
-		text = " " + text // or it would be the font's size
+		text = " " + text // otherwise the digit would belong to the font size
 	}
 	switch {
 	case err != nil || !changed:
@@ -110,12 +110,12 @@ func (w *walker) headerText(code, raw string, room int) (string, error) {
 	return text, nil
 }
 
-// codesOf are the codes in a part of a header, sorted.
+// codesOf returns the sorted codes of part of a header.
 func codesOf(text string) []string {
 	codes := slices.DeleteFunc(headerCode.FindAllString(text, -1), func(code string) bool { return code == "&&" })
 	slices.Sort(codes)
 	return codes
 }
 
-// characters counts as Excel does.
+// characters returns the length in Excel's characters, UTF-16 units.
 func characters(text string) int { return len(utf16.Encode([]rune(text))) }

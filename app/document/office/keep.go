@@ -8,13 +8,13 @@ import (
 	"dragoman/app/document/xmlpart"
 )
 
-// Formulas say texts: the names of columns in Table[Price], and values in =IF(A1="open";1;0). Cells that
-// have such a text keep it, or the formulas would find other things than before.
+// Formulas refer to texts: column names in Table[Price], and values in =IF(A1="open";1;0). Cells with such texts keep them, so
+// that the formulas still match.
 
-// maxKept is how many of them are remembered: Excel's sheets have 16,384 columns.
+// maxKept is the maximum number of remembered texts: Excel sheets have 16,384 columns.
 const maxKept = 100_000
 
-// rememberedCost is what a name or a style takes beside its bytes.
+// rememberedCost is the memory of a name or style beside its bytes.
 const rememberedCost = 128
 
 // remember adds a text that stays.
@@ -25,13 +25,12 @@ func (w *walker) remember(text string) {
 	}
 }
 
-// isKept says whether a text is one that stays.
+// isKept reports whether a text stays.
 func (w *walker) isKept(text string) bool {
 	return len(w.keep) > 0 && len(text) < maxName && w.keep[keptForm(text)]
 }
 
-// keptForm is a text in one form, whether a cell, a table or a formula has it: Excel compares them
-// without regard to case.
+// keptForm normalizes a text, whether it comes from a cell, a table or a formula: Excel compares without regard to case.
 func keptForm(text string) string {
 	return strings.ToLower(strings.Join(strings.Fields(escapedSpace.Replace(text)), " "))
 }
@@ -55,17 +54,17 @@ func (w *walker) formula(start xmlpart.Token, _ sink) error {
 	})
 }
 
-// odfFormula remembers those in the formula of a cell, and in the condition of what may be in it.
+// odfFormula remembers the texts in the formula and validation condition of a cell.
 func (w *walker) odfFormula(start xmlpart.Token, out sink) error {
 	w.rememberTexts(start.Attribute("formula"))
 	w.rememberTexts(start.Attribute("condition"))
 	return w.copy(start, out, w.element)
 }
 
-// quoted is a text in a formula; a quote in it is there twice.
+// quoted matches a text in a formula; quotes in it are doubled.
 var quoted = regexp.MustCompile(`"((?:[^"]|"")*)"`)
 
-// rememberTexts remembers the texts in a formula. One may be a list: "yes,no".
+// rememberTexts remembers the texts in a formula. A text may be a list: "yes,no".
 func (w *walker) rememberTexts(formula string) {
 	for _, m := range quoted.FindAllStringSubmatch(formula, -1) {
 		text := strings.ReplaceAll(m[1], `""`, `"`)

@@ -11,22 +11,21 @@ import (
 	"dragoman/app/document/xmlpart"
 )
 
-// Labels are texts that a document shows and that are no paragraphs': what there is to choose in a form, what a field
-// has until somebody fills it in, help. Many are values of attributes.
+// Labels are displayed texts outside paragraphs: options of a form, placeholder texts of fields, help. Many are attribute values.
 
-// wordLabels are the attributes of Word's form fields and content controls that are shown.
+// wordLabels are the displayed attributes of Word's form fields and content controls.
 var wordLabels = map[string][]string{"listItem": {"displayText"}, "listEntry": {"val"}, "helpText": {"val"}, "statusText": {"val"}}
 
-// odfTextLabels are those of OpenDocument's fields: what they show is one of these values.
+// odfTextLabels are the displayed attributes of OpenDocument's fields, which display one of their values.
 var odfTextLabels = map[string][]string{"drop-down": nil, "label": {"value"}, "conditional-text": {"string-value-if-true", "string-value-if-false"},
 	"hidden-text": {"string-value"}}
 
-// odfFormLabels are those of its form controls.
+// odfFormLabels are the displayed attributes of OpenDocument's form controls.
 var odfFormLabels = map[string][]string{"button": {"label", "title"}, "checkbox": {"label", "title"}, "radio": {"label", "title"}, "frame": {"label", "title"},
 	"fixed-text": {"label", "title"}, "option": {"label"}, "item": {"label"}, "listbox": {"title"}, "combobox": {"title"},
 	"text": {"title", "value", "current-value"}, "textarea": {"title", "value", "current-value"}}
 
-// withLabels adds elements of a name space to a grammar, with their attributes that are shown.
+// withLabels adds elements of a namespace, with their displayed attributes, to a grammar.
 func (g grammar) withLabels(space string, elements map[string][]string) grammar {
 	for local, attributes := range elements {
 		g[named(space, local)] = func(w *walker, start xmlpart.Token, out sink) error { return w.labels(start, out, attributes) }
@@ -34,7 +33,7 @@ func (g grammar) withLabels(space string, elements map[string][]string) grammar 
 	return g
 }
 
-// labels copies an element with the text in it, and some attributes, as labels.
+// labels copies an element and translates the text in it, and some attributes, as labels.
 func (w *walker) labels(start xmlpart.Token, out sink, attributes []string) error {
 	if err := w.shown(start, out, attributes); err != nil {
 		return err
@@ -59,9 +58,9 @@ func (w *walker) labels(start xmlpart.Token, out sink, attributes []string) erro
 	})
 }
 
-// shown copies a start tag with attributes as labels.
+// shown copies a start tag and translates attributes as labels.
 func (w *walker) shown(start xmlpart.Token, out sink, attributes []string) (err error) {
-	isText := start.Attribute("type") != "autoText" // else it names one
+	isText := start.Attribute("type") != "autoText" // otherwise it is the name of one
 	raw := attribute.ReplaceAllStringFunc(string(start.Raw), func(whole string) string {
 		m := attribute.FindStringSubmatch(whole)
 		if err != nil || !isText || !slices.Contains(attributes, m[2]) {
@@ -80,12 +79,12 @@ func (w *walker) shown(start xmlpart.Token, out sink, attributes []string) (err 
 	return err
 }
 
-// attributeEscaper escapes what text may have and an attribute would lose.
+// attributeEscaper escapes characters that are allowed in text and lost in attributes.
 var attributeEscaper = strings.NewReplacer(`"`, "&quot;", "\n", "&#10;", "\t", "&#9;")
 
 var attribute = regexp.MustCompile(`(\s(?:[\w.-]+:)?([\w.-]+)\s*=\s*)("[^"<]*"|'[^'<]*')`)
 
-// label translates a text that is shown by itself.
+// label translates a label.
 func (w *walker) label(text string) (string, error) {
 	if w.isKept(text) {
 		return text, nil
@@ -99,7 +98,7 @@ func (w *walker) label(text string) (string, error) {
 	return label, nil
 }
 
-// textInput copies a text field of a form in Word, whose default is a text unless it is a number or a date, or computed.
+// textInput copies a text field of a Word form. Its default is translated unless the field is a number, a date or computed.
 func (w *walker) textInput(start xmlpart.Token, out sink) error {
 	kind := ""
 	return w.copy(start, out, func(t xmlpart.Token, out sink) error {
@@ -113,11 +112,11 @@ func (w *walker) textInput(start xmlpart.Token, out sink) error {
 	})
 }
 
-// odfTextFields are the fields of OpenDocument around text that stands in the paragraph's.
+// odfTextFields are the fields of OpenDocument that enclose text of the paragraph.
 var odfTextFields = map[xml.Name]bool{named("text", "text-input"): true, named("text", "meta"): true, named("text", "meta-field"): true,
 	named("text", "title"): true, named("text", "subject"): true, named("text", "description"): true}
 
-// odfPlaceholder reads a text to click on, which is shown in angle brackets.
+// odfPlaceholder reads a placeholder text, which is shown in angle brackets.
 func (w *walker) odfPlaceholder(p *paragraph, around *run, start xmlpart.Token) error {
 	open, end := string(start.Raw), "</"+qualified(start.Raw)+">"
 	_, text, err := w.content(p, start)

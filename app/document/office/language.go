@@ -10,21 +10,20 @@ import (
 	"dragoman/app/document/xmlpart"
 )
 
-// target is the language that a translation is in, as documents name it for their spelling. The zero
-// value changes nothing.
+// target is the language of a translation in the form in which documents declare the language for spell checking. The zero value
+// changes nothing.
 type target struct {
 	language, region string
-	attribute        string // of Word's languages: for letters, for characters of East Asia, or from right to left
+	attribute        string // Word's attribute: for letters, for East Asian characters, or for right-to-left text
 }
 
-// Languages that Word keeps apart from those in letters.
+// Languages for which Word has attributes of their own.
 var (
 	eastAsian   = []string{"ja", "ko", "zh"}
 	rightToLeft = []string{"ar", "fa", "he", "ps", "sd", "ug", "ur", "yi"}
 )
 
-// newTarget reads a code of a language. Where that does not say which region's spelling is meant, it is
-// that in which most speakers are.
+// newTarget reads a language code. Without a region, it takes the region with most speakers.
 func newTarget(code string) target {
 	tag, err := language.Parse(code)
 	if err != nil {
@@ -41,7 +40,7 @@ func newTarget(code string) target {
 	return t
 }
 
-// The places of languages. zxx is that of text that is none, such as code.
+// The places of languages. zxx marks text without a language, such as code.
 var (
 	wordLanguage    = regexp.MustCompile(`<(?:\w+:)?lang(?:\s[^<>]*)?/?>`)
 	wordAttribute   = regexp.MustCompile(`((?:\w+:)?(\w+)\s*=\s*)(?:"[^"<]*"|'[^'<]*')`)
@@ -49,7 +48,7 @@ var (
 	odfLanguage     = regexp.MustCompile(`(\s(?:fo|style):(language|country)(-asian|-complex)?=)"([^"<]*)"`)
 )
 
-// word changes the language in properties of Word.
+// word sets the language in properties of Word.
 func (t target) word(raw string) string {
 	if t.language == "" {
 		return raw
@@ -65,7 +64,7 @@ func (t target) word(raw string) string {
 	})
 }
 
-// drawing changes it in properties of DrawingML.
+// drawing sets the language in properties of DrawingML.
 func (t target) drawing(raw string) string {
 	if t.language == "" {
 		return raw
@@ -73,7 +72,7 @@ func (t target) drawing(raw string) string {
 	return drawingLanguage.ReplaceAllString(raw, `${1}"`+t.language+"-"+t.region+`"`)
 }
 
-// odf changes it in a style of OpenDocument.
+// odf sets the language in a style of OpenDocument.
 func (t target) odf(raw string) string {
 	suffix := map[string]string{"val": "", "eastAsia": "-asian", "bidi": "-complex"}[t.attribute]
 	if t.language == "" || strings.Contains(raw, `"zxx"`) {
@@ -92,7 +91,7 @@ func (t target) odf(raw string) string {
 	})
 }
 
-// setWordLanguage copies a w:lang of Word's styles.
+// setWordLanguage copies a w:lang of Word's styles with the language set.
 func (w *walker) setWordLanguage(start xmlpart.Token, out sink) error {
 	start.Raw = []byte(w.to.word(string(start.Raw)))
 	return w.verbatim(start, out)

@@ -2,7 +2,7 @@ package office
 
 import "encoding/xml"
 
-// The name spaces that grammars name, in short; those of the strict form of OOXML too.
+// spaces abbreviates the namespaces that grammars use, including the namespaces of strict OOXML.
 var spaces = map[string]string{
 	"http://schemas.openxmlformats.org/wordprocessingml/2006/main":            "w",
 	"http://purl.oclc.org/ooxml/wordprocessingml/main":                        "w",
@@ -28,7 +28,7 @@ var spaces = map[string]string{
 	"urn:oasis:names:tc:opendocument:xmlns:svg-compatible:1.0": "svg",
 }
 
-// short is a name space in short, or itself.
+// short returns the abbreviation of a namespace, or the namespace.
 func short(space string) string {
 	if s, ok := spaces[space]; ok {
 		return s
@@ -36,5 +36,5 @@ func short(space string) string {
 	return space
 }
 
-// named makes a name of a name space in short.
+// named returns a name in an abbreviated namespace.
 func named(space, local string) xml.Name { return xml.Name{Space: space, Local: local} }

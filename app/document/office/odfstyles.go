@@ -8,15 +8,15 @@ import (
 )
 
 type odfStyle struct {
-	key    string // equal for those that look the same, "" for one that changes nothing
-	parent string // the named style that it is made of
-	raised bool   // or lowered
+	key    string // equal for styles of equal appearance, "" for a style without effect
+	parent string // the named style on which it is based
+	raised bool   // superscript or subscript
 }
 
-// maxStyles is how many styles are compared; those after them count as different.
+// maxStyles is the maximum number of styles that are compared; further ones count as different.
 const maxStyles = 20_000
 
-// maxName is the length of a name that is remembered, in bytes.
+// maxName is the maximum length in bytes of a remembered name.
 const maxName = 1024
 
 func (w *walker) odfStyle(name string) odfStyle {
@@ -26,8 +26,8 @@ func (w *walker) odfStyle(name string) odfStyle {
 	return odfStyle{key: name, parent: name}
 }
 
-// readStyle copies a style and remembers what an automatic one of text looks like: LibreOffice makes one
-// for each time that a text was edited.
+// readStyle copies a style and remembers the appearance of an automatic text style: LibreOffice creates one for each edit of a
+// text.
 func (w *walker) readStyle(start xmlpart.Token, out sink) error {
 	family, name, parent := start.Attribute("family"), start.Attribute("name"), start.Attribute("parent-style-name")
 	raw, err := w.bounded(start)
@@ -44,7 +44,7 @@ func (w *walker) readStyle(start xmlpart.Token, out sink) error {
 	if name != "" && (family == "text" || family == "paragraph") && len(w.styles) < maxStyles && len(name)+len(parent) < maxName {
 		if key != "" {
 			sum := sha256.Sum256([]byte(key))
-			key = string(sum[:]) // of one size, whatever the style has
+			key = string(sum[:]) // of constant size, whatever the style has
 		}
 		w.styles[name] = odfStyle{key: key, parent: parent, raised: raisedInODF.MatchString(raw)}
 		w.remembered += len(name) + len(parent) + rememberedCost

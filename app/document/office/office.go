@@ -1,11 +1,11 @@
-// Package office has the documents of Microsoft Office since 2007 and of OpenDocument.
+// Package office has the kinds of documents of Microsoft Office since 2007 and of OpenDocument.
 //
-// They are zip archives of XML. Parts that have text are rewritten token by token: what is no text
-// that changes stays byte for byte, and all other parts are copied as they are compressed. A paragraph is
-// a segment (see package tagged), in whatever it stands: a table, a text box, a header, a note.
+// They are zip archives of XML. Parts with text are rewritten token by token: all bytes except changed text stay, and all other
+// parts are copied in compressed form. A paragraph is a segment (see package tagged), wherever it is: in a table, a text box, a
+// header, a note.
 //
-// In memory are a paragraph at a time, with what is anchored in it, of at most 8 MiB, and the names of
-// styles and columns. All parts that are read unpack to at most 256 MiB.
+// In memory are one paragraph at a time, with all that is anchored in it, at most 8 MiB, and the names of styles and columns. All
+// parts that are read unpack to at most 256 MiB.
 package office
 
 import (
@@ -18,7 +18,7 @@ import (
 	"dragoman/app/text/markup"
 )
 
-// Kinds are docx, pptx, xlsx, odt, odp and ods.
+// Kinds returns docx, pptx, xlsx, odt, odp and ods.
 func Kinds() []*document.Kind {
 	const ooxml, odf = "application/vnd.openxmlformats-officedocument.", "application/vnd.oasis.opendocument."
 	return []*document.Kind{
@@ -31,7 +31,7 @@ func Kinds() []*document.Kind {
 	}
 }
 
-// newKind makes a kind of documents, of which parts returns the parts that are read, by name.
+// newKind returns a kind of documents. parts returns the parts to read, by name.
 func newKind(name string, extensions []string, mediaType string, parts func(a *archive.Archive) (map[string]part, error)) *document.Kind {
 	k := kind{name, parts}
 	return &document.Kind{Name: name, Extensions: extensions, MediaType: mediaType, Form: markup.XML, Rewrite: k.rewrite}
@@ -42,8 +42,7 @@ type kind struct {
 	parts func(a *archive.Archive) (map[string]part, error)
 }
 
-// rewrite copies a document with its segments translated. With o.To that is the language in which the
-// spelling of the text is checked.
+// rewrite copies a document with its segments translated. If o.To is set, it becomes the language for spell checking.
 func (k kind) rewrite(ctx context.Context, out io.Writer, in io.ReaderAt, size int64, o document.Options, t document.Translate) error {
 	a, err := archive.Open(ctx, in, size)
 	if err != nil {
@@ -75,7 +74,7 @@ func (k kind) rewrite(ctx context.Context, out io.Writer, in io.ReaderAt, size i
 	})
 }
 
-// whole says which part broke off.
+// whole adds the name of a truncated part to an error.
 func whole(err error, name string) error {
 	if errors.Is(err, io.ErrUnexpectedEOF) {
 		return document.Refuse(err, "%s is not complete", name)
@@ -83,7 +82,7 @@ func whole(err error, name string) error {
 	return err
 }
 
-// readNames reads the texts that have to stay because formulas or tables say them, from the parts that have some.
+// readNames collects the texts that must stay because formulas or tables refer to them.
 func (w *walker) readNames(a *archive.Archive, parts map[string]part) error {
 	for name, part := range parts {
 		if part.names == nil {

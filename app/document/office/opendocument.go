@@ -21,7 +21,7 @@ func (w *walker) odfParagraph(start xmlpart.Token, out sink) (err error) {
 	return w.end(p, out, func(text string) string { return odfText(text, p.prefix) })
 }
 
-// odfContent reads a paragraph, or a span or link of it, to its end, which it returns.
+// odfContent reads a paragraph, or a span or link in it, to its end tag, which it returns.
 func (w *walker) odfContent(p *paragraph, around *run, start xmlpart.Token) (end string, err error) {
 	child := func(t xmlpart.Token) error {
 		w.repeats(around)
@@ -50,7 +50,7 @@ func (w *walker) odfInline(p *paragraph, around *run, start xmlpart.Token) error
 	case start.Name == named("text", "placeholder") && !around.opaque:
 		return w.odfPlaceholder(p, around, start)
 	case start.Name == named("text", "a"), odfTextFields[start.Name], isTextReference(start):
-		p.Open(around.Open + string(start.Raw)) // LibreOffice loses links of slides whose spans come into them
+		p.Open(around.Open + string(start.Raw)) // LibreOffice loses links of slides if spans are moved into them
 		end, err := w.odfContent(p, &run{opaque: around.opaque}, start)
 		p.Close(end + around.Close)
 		return err
@@ -87,15 +87,15 @@ func (w *walker) odfInline(p *paragraph, around *run, start xmlpart.Token) error
 	return nil
 }
 
-// isTextReference says whether an element is a reference whose result is the text that it refers to.
+// isTextReference reports whether an element is a reference that displays the text of its target.
 func isTextReference(t xmlpart.Token) bool {
 	return t.Name.Space == "text" && strings.HasSuffix(t.Name.Local, "-ref") && t.Attribute("reference-format") == "text"
 }
 
-// odfPoints are what has no text and belongs behind a word.
+// odfPoints are elements without text that belong behind a word.
 var odfPoints = map[string]bool{"note": true, "bookmark": true, "reference-mark": true, "annotation": true}
 
-// odfRange returns the name of the range that an element begins or ends, "" for others.
+// odfRange returns the name of the range that an element begins or ends, or "".
 func odfRange(t xmlpart.Token) (mark string, opens bool) {
 	id := t.Attribute("name") + t.Attribute("id") + t.Attribute("change-id")
 	local := t.Name.Local
@@ -114,10 +114,10 @@ func odfRange(t xmlpart.Token) (mark string, opens bool) {
 	return "", false
 }
 
-// maxSpaces is how many spaces a text:s is read as.
+// maxSpaces is the maximum number of spaces of a text:s.
 const maxSpaces = 1000
 
-// odfCount is the number of spaces of a text:s.
+// odfCount returns the number of spaces of a text:s.
 func odfCount(t xmlpart.Token) int {
 	n, err := strconv.Atoi(t.Attribute("c"))
 	if err != nil || n < 1 {
@@ -126,8 +126,7 @@ func odfCount(t xmlpart.Token) int {
 	return min(n, maxSpaces)
 }
 
-// collapse makes one space of each run of white space, and none at the start, as OpenDocument says that
-// it is shown.
+// collapse reduces each run of white space to one space, and to none at the start, as OpenDocument displays it.
 func (p *paragraph) collapse(text string) string {
 	var out strings.Builder
 	for _, r := range text {
@@ -144,7 +143,7 @@ func (p *paragraph) collapse(text string) string {
 	return out.String()
 }
 
-// odfText writes text with its spaces so that they do not collapse.
+// odfText writes text so that its spaces do not collapse.
 func odfText(text, prefix string) string {
 	return severalSpaces.ReplaceAllStringFunc(escape(text), func(spaces string) string {
 		if more := len(spaces) - 1; prefix != "" {
@@ -156,8 +155,8 @@ func odfText(text, prefix string) string {
 
 var severalSpaces = regexp.MustCompile("  +")
 
-// odfCell copies a cell. Its paragraphs show its value: they are text where the value is one, and no
-// formula's result.
+// odfCell copies a cell. Its paragraphs display its value: they are translated if the value is a text and not the result of a
+// formula.
 func (w *walker) odfCell(start xmlpart.Token, out sink) error {
 	kind := start.Attribute("value-type")
 	if (kind == "" || kind == "string") && start.Attribute("formula") == "" && start.Attribute("string-value") == "" {
@@ -171,7 +170,7 @@ func (w *walker) odfCell(start xmlpart.Token, out sink) error {
 	})
 }
 
-// odfMasterShape copies a shape of a master page: what stands in its placeholders is not shown.
+// odfMasterShape copies a shape of a master page. The texts of its placeholders are not shown, and stay.
 func (w *walker) odfMasterShape(start xmlpart.Token, out sink) error {
 	for _, a := range start.Attr {
 		if short(a.Name.Space) == "presentation" && a.Name.Local == "class" {
@@ -181,12 +180,12 @@ func (w *walker) odfMasterShape(start xmlpart.Token, out sink) error {
 	return w.odfShape(start, out)
 }
 
-// odfSpan is how text in a span is written, inside of what is around the span.
+// odfSpan returns the run of a span, inside the run around it.
 func (w *walker) odfSpan(around *run, start xmlpart.Token) *run {
 	style := w.odfStyle(start.Attribute("style-name"))
 	inner := &run{Style: around.Style, opaque: around.opaque || isCode(style.parent)}
 	if style.key == "" && !inner.opaque {
-		return inner // the span only says when somebody wrote it
+		return inner // the span only records when its text was edited
 	}
 	inner.Style = tagged.Style{Key: around.Key + "\x00" + style.key, Open: around.Open + string(start.Raw),
 		Close: "</" + qualified(start.Raw) + ">" + around.Close, Raised: around.Raised || style.raised}

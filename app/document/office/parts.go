@@ -12,10 +12,10 @@ import (
 	"dragoman/app/document/xmlpart"
 )
 
-// contentTypes is the part of OOXML that says what the other parts are.
+// contentTypes is the part of OOXML with the types of the other parts.
 const contentTypes = "[Content_Types].xml"
 
-// mainTypes are what the types of the main parts of OOXML's documents begin with.
+// mainTypes are the prefixes of the types of main parts in OOXML.
 var mainTypes = []struct{ start, name string }{
 	{"application/vnd.openxmlformats-officedocument.wordprocessingml.document.main+", "docx"},
 	{"application/vnd.openxmlformats-officedocument.wordprocessingml.template.main+", "docx"},
@@ -30,14 +30,14 @@ var mainTypes = []struct{ start, name string }{
 	{"application/vnd.ms-excel.", "xlsx"},
 }
 
-// part is what is read of a part.
+// part tells how to read a part.
 type part struct {
-	text  grammar // of one whose text is rewritten
-	names grammar // of one that has names, or texts in formulas, which must stay wherever they are
-	also  string  // the sort of texts that it has alone, see document.Also; "": others
+	text  grammar // if its text is rewritten
+	names grammar // if it has names, or texts in formulas, which must stay everywhere
+	also  string  // the sort of its texts, see document.Also, if they are optional
 }
 
-// partTypes are the types of OOXML's parts that have text, without what they all begin and end with.
+// partTypes are the types of OOXML parts with text, without their common prefix and suffix.
 var partTypes = map[string]part{
 	"wordprocessingml.document.main":             {text: wordGrammar},
 	"wordprocessingml.template.main":             {text: wordGrammar},
@@ -78,14 +78,14 @@ var partTypes = map[string]part{
 	"openxmlformats-package.core-properties":     {text: propertyGrammar},
 }
 
-// partOf returns what is read of a type of parts, which for most is nothing.
+// partOf returns how to read parts of a type; most are not read.
 func partOf(contentType string) part {
 	t := strings.TrimPrefix(contentType, "application/vnd.")
 	t = strings.TrimPrefix(t, "openxmlformats-officedocument.")
 	return partTypes[strings.TrimSuffix(t, "+xml")]
 }
 
-// ooxmlTypes returns the types of an OOXML document's parts by their names; nil for other archives.
+// ooxmlTypes returns the types of an OOXML document's parts by name, or nil for other archives.
 func ooxmlTypes(a *archive.Archive) (map[string]string, error) {
 	content, err := a.Small(contentTypes)
 	if content == nil || err != nil {
@@ -114,7 +114,7 @@ func ooxmlTypes(a *archive.Archive) (map[string]string, error) {
 	return types, nil
 }
 
-// ooxmlParts returns the parts of an OOXML document that are read.
+// ooxmlParts returns the parts of an OOXML document to read.
 func ooxmlParts(a *archive.Archive) (map[string]part, error) {
 	types, err := ooxmlTypes(a)
 	parts := map[string]part{}
@@ -126,7 +126,7 @@ func ooxmlParts(a *archive.Archive) (map[string]part, error) {
 	return parts, err
 }
 
-// odfParts returns those of an OpenDocument: its own, and those of the charts in it.
+// odfParts returns the parts of an OpenDocument to read: its own, and those of its charts.
 func odfParts(a *archive.Archive) (map[string]part, error) {
 	manifest, err := a.Small("META-INF/manifest.xml")
 	if err != nil {
@@ -150,7 +150,7 @@ func odfParts(a *archive.Archive) (map[string]part, error) {
 	return parts, nil
 }
 
-// odsParts returns those of a workbook, which has formulas.
+// odsParts returns the parts of a workbook to read, with formulas.
 func odsParts(a *archive.Archive) (map[string]part, error) {
 	parts, err := odfParts(a)
 	if content, ok := parts["content.xml"]; ok {
@@ -160,7 +160,7 @@ func odsParts(a *archive.Archive) (map[string]part, error) {
 	return parts, err
 }
 
-// isKindOf refuses a document of another kind than it is taken for.
+// isKindOf refuses a document of another kind.
 func (k kind) isKindOf(a *archive.Archive) error {
 	name, err := identify(a)
 	switch {
@@ -172,7 +172,7 @@ func (k kind) isKindOf(a *archive.Archive) error {
 	return document.Refuse(nil, "the file is taken for a document of the kind %s, but it is %s", k.name, name)
 }
 
-// identify returns the name of the kind that an archive is of, "" where it is none of them.
+// identify returns the name of an archive's kind, or "".
 func identify(a *archive.Archive) (string, error) {
 	mimetype, err := a.Small("mimetype")
 	if err != nil {
@@ -200,15 +200,15 @@ func identify(a *archive.Archive) (string, error) {
 	return found, err
 }
 
-// sortParts puts parts into the order in which they are read: the document itself, then what hangs on
-// it, with numbers in their names by their value.
+// sortParts sorts parts into reading order: first the document itself, then parts attached to it. Numbers in names are compared
+// by value.
 func sortParts(names []string) {
 	slices.SortFunc(names, func(a, b string) int {
 		return cmp.Or(rank(a)-rank(b), strings.Compare(inOrder(a), inOrder(b)), strings.Compare(a, b))
 	})
 }
 
-// rank is the place of a part's folder or name among others.
+// rank returns the position of a part's folder or name in reading order.
 func rank(name string) int {
 	for i, start := range []string{"content.xml", "word/document", "word/footnotes", "word/endnotes", "word/", "ppt/slides/", "ppt/notesSlides/",
 		"ppt/", "xl/sharedStrings", "xl/worksheets/", "xl/", "Object ", "styles.xml"} {
@@ -221,7 +221,7 @@ func rank(name string) int {
 
 var number = regexp.MustCompile(`\d+`)
 
-// inOrder is a name in a form by which those with lower numbers come first.
+// inOrder pads the numbers in a name so that names compare by value.
 func inOrder(name string) string {
 	return number.ReplaceAllStringFunc(name, func(digits string) string { return strings.Repeat("0", max(0, 20-len(digits))) + digits })
 }

@@ -8,9 +8,8 @@ import (
 	"dragoman/app/document/xmlpart"
 )
 
-// sheetText rewrites a string of a workbook: an si of the shared ones, an is of a cell, or the text of a
-// comment. It is one t, or runs. How it is read aloud (rPh) goes where the string changes: it is about
-// the characters that were there.
+// sheetText rewrites a string of a workbook: an si of the shared strings, an is of a cell, or the text of a comment. It consists
+// of one t, or of runs. Its phonetic reading (rPh) is dropped if the string changes, as it belongs to the old characters.
 func (w *walker) sheetText(start xmlpart.Token, out sink) error {
 	p := w.begin(start)
 	var tail strings.Builder
@@ -61,11 +60,11 @@ func (w *walker) cellText(p *paragraph, style tagged.Style, start xmlpart.Token)
 	return err
 }
 
-// sheetLineEnd is a line's end in a text of Excel, which may have characters as _x and their four digits. What has no
-// group is an underscore.
+// sheetLineEnd matches a line end in a text of Excel as its group, or an escaped underscore, without a group. Excel may write
+// characters as _x with four digits.
 var sheetLineEnd = regexp.MustCompile(`_x005[fF]_|((?:_x000[dD]_)?(?:\n|_x000[aA]_)|_x000[dD]_)`)
 
-// lines adds a text with its line ends as such.
+// lines adds a text with its line breaks.
 func (p *paragraph) lines(style tagged.Style, text string) {
 	at := 0
 	for _, m := range sheetLineEnd.FindAllStringSubmatchIndex(text, -1) {

@@ -7,8 +7,7 @@ import (
 	"unicode"
 )
 
-// What runs differ in without looking different: the language that is checked for, and where the
-// text was input.
+// Properties that do not change the appearance of runs: the language for spell checking, and the input method.
 var (
 	wordHarmless    = regexp.MustCompile(`<(?:\w+:)?(?:lang|noProof)(?:\s[^<>]*)?/>|<(?:\w+:)?rFonts\s+(?:\w+:)?hint="\w*"\s*/>`)
 	drawingMarks    = regexp.MustCompile(`\s(?:dirty|err|smtClean|smtId)\s*=\s*(?:"[^"<]*"|'[^'<]*')`)
@@ -16,31 +15,31 @@ var (
 	noProperties    = regexp.MustCompile(`^<((?:\w+:)?rPr)\s*(?:/>|>\s*</(?:\w+:)?rPr>)$`)
 )
 
-// What raises or lowers text: in Word, in DrawingML and in OpenDocument.
+// Marks of superscripts and subscripts in Word, DrawingML and OpenDocument.
 var (
 	raisedInWord    = regexp.MustCompile(`<(?:\w+:)?vertAlign\s[^<>]*val\s*=\s*["'](?:super|sub)script["']`)
 	raisedInDrawing = regexp.MustCompile(`^<[^<>]*\sbaseline\s*=\s*["']-?[1-9]`)
 	raisedInODF     = regexp.MustCompile(`\sstyle:text-position="(?:super|sub|-?[1-9])`)
 )
 
-// wordKey is equal for properties of Word's runs that look the same.
+// wordKey returns a key that is equal for properties of Word runs with equal appearance.
 func wordKey(properties string) string {
 	return keyOf(wordHarmless.ReplaceAllString(properties, ""))
 }
 
-// drawingKey is that for properties of DrawingML's runs.
+// drawingKey returns such a key for properties of DrawingML runs.
 func drawingKey(properties string) string {
 	end := strings.IndexByte(properties, '>') + 1
 	return keyOf(drawingHarmless.ReplaceAllString(properties[:end], "") + properties[end:])
 }
 
-// drawingProperties are those of a run without what was found out about its spelling.
+// drawingProperties returns the properties of a run in the target language, without marks of the spell checker.
 func (w *walker) drawingProperties(properties string) string {
 	end := strings.IndexByte(properties, '>') + 1
 	return w.to.drawing(drawingMarks.ReplaceAllString(properties[:end], "")) + properties[end:]
 }
 
-// keyOf is "" for properties without any.
+// keyOf returns properties, or "" if they are empty.
 func keyOf(properties string) string {
 	if noProperties.MatchString(properties) {
 		return ""
@@ -48,16 +47,16 @@ func keyOf(properties string) string {
 	return properties
 }
 
-// symbolFont are fonts whose letters are signs.
+// symbolFont matches fonts whose letters are symbols.
 var symbolFont = regexp.MustCompile(`(?i)<(?:\w+:)?rFonts\s[^<>]*ascii\s*=\s*["'](?:symbol|webdings|wingdings[ 23]*|zapfdingbats)["']`)
 
-// styleValue reads the name of a style.
+// styleValue matches the name of a style.
 var styleValue = map[string]*regexp.Regexp{
 	"pStyle": regexp.MustCompile(`<(?:\w+:)?pStyle\s[^<>]*val\s*=\s*["']([^"'<>]*)["']`),
 	"rStyle": regexp.MustCompile(`<(?:\w+:)?rStyle\s[^<>]*val\s*=\s*["']([^"'<>]*)["']`),
 }
 
-// styleOf returns the name of the style that properties have, "" without one.
+// styleOf returns the name of the style in properties, or "".
 func styleOf(properties, element string) string {
 	if m := styleValue[element].FindStringSubmatch(properties); m != nil {
 		return html.UnescapeString(m[1])
@@ -65,7 +64,7 @@ func styleOf(properties, element string) string {
 	return ""
 }
 
-// codeStyles are styles of code, of Word, LibreOffice and Pandoc, by the letters of their names.
+// codeStyles are the code styles of Word, LibreOffice and Pandoc, by the letters of their names.
 var codeStyles = map[string]bool{"code": true, "codechar": true, "codeblock": true, "inlinecode": true, "sourcecode": true,
 	"sourcecodechar": true, "htmlcode": true, "htmlpreformatted": true, "htmlvariable": true, "htmlsample": true,
 	"htmlkeyboard": true, "verbatim": true, "verbatimchar": true, "preformattedtext": true, "sourcetext": true,
@@ -81,5 +80,5 @@ func isCode(style string) bool {
 	}, style))]
 }
 
-// odfName are characters of OpenDocument's names that are written by their number: Source_20_Text.
+// odfName matches encoded characters in OpenDocument's names: Source_20_Text.
 var odfName = regexp.MustCompile(`_[0-9a-f]{2}_`)

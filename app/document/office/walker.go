@@ -15,14 +15,14 @@ import (
 	"dragoman/app/document/xmlpart"
 )
 
-// maxParagraph is the most bytes of XML that a paragraph may have, with all that is anchored in it. It
-// is what a walker keeps in memory.
+// maxParagraph is the maximum size in bytes of a paragraph's XML, with all that is anchored in it. A walker holds that much in
+// memory.
 const maxParagraph = 8 << 20
 
-// paragraphByte is what a byte of a paragraph's XML takes while it is read and rewritten, measured at 2 to 11.
+// paragraphByte is the memory per byte of a paragraph's XML during reading and rewriting, measured at 2 to 11.
 const paragraphByte = 12
 
-// maxNested is how many paragraphs may be in each other: a text box in another is two.
+// maxNested is the maximum depth of paragraphs: a text box in another has depth two.
 const maxNested = 16
 
 // walker copies a part and rewrites the paragraphs in it.
@@ -30,30 +30,30 @@ type walker struct {
 	ctx       context.Context
 	reader    *xmlpart.Reader
 	grammar   grammar
-	ahead     []xmlpart.Token // read before their turn
+	ahead     []xmlpart.Token // tokens read ahead
 	translate document.Translate
 	options   document.Options
 	to        target
 
-	preserve   bool // the part says that all spaces count
-	paragraphs int  // that are open, in each other
-	size       int  // bytes of the outermost one so far
-	remembered int  // bytes of what is kept of the part: names, styles
-	paid       int  // bytes that were taken from the request's memory
+	preserve   bool // the part declares that all spaces count
+	paragraphs int  // depth of open paragraphs
+	size       int  // bytes of the outermost paragraph so far
+	remembered int  // bytes remembered of the part: names, styles
+	paid       int  // bytes taken from the request's memory
 	fields     fields
-	cached     int             // elements around this one that hold what a chart shows
-	keep       map[string]bool // texts that stay, because formulas name them
+	cached     int             // depth of elements that cache a chart's values
+	keep       map[string]bool // texts that stay because formulas refer to them
 	styles     map[string]odfStyle
 }
 
-// sink takes the bytes of a part.
+// sink receives the bytes of a part.
 type sink interface {
 	io.Writer
 	io.StringWriter
 }
 
-// grammar has the elements that are not just copied, those of any name space with the name space *. Each function is
-// given the start of one, and reads to its end.
+// grammar maps elements to their rewritings; other elements are copied. The namespace * matches any namespace. A rewriting
+// receives the start of an element and reads to its end.
 type grammar map[xml.Name]func(w *walker, start xmlpart.Token, out sink) error
 
 func (w *walker) part(out io.Writer, in io.Reader, name string) error {
@@ -98,7 +98,7 @@ func (w *walker) next() (xmlpart.Token, error) {
 	return t, w.fields.note(t)
 }
 
-// pay takes from the request's memory until the walker has so many bytes of it, or some more.
+// pay takes memory of the request until the walker has at least that many bytes, in larger steps.
 func (w *walker) pay(bytes int) error {
 	const step = 64 << 10
 	if bytes <= w.paid {
@@ -112,10 +112,10 @@ func (w *walker) pay(bytes int) error {
 	return nil
 }
 
-// giveBack gives back what was taken.
+// giveBack releases the memory taken.
 func (w *walker) giveBack() { budget.Give(w.ctx, int64(w.paid)) }
 
-// read reads a token, or takes the next one of those ahead.
+// read returns the next token, from those read ahead if there are any.
 func (w *walker) read() (xmlpart.Token, error) {
 	if len(w.ahead) == 0 {
 		return w.reader.Next()
@@ -125,10 +125,10 @@ func (w *walker) read() (xmlpart.Token, error) {
 	return t, nil
 }
 
-// maxAhead is how many tokens are read before their turn: white space is one, and more where somebody has cut it.
+// maxAhead is the maximum number of tokens read ahead: white space is one token, or several if comments divide it.
 const maxAhead = 16
 
-// follows says whether an element comes next, behind white space at most.
+// follows reports whether an element comes next, after white space at most.
 func (w *walker) follows(name xml.Name) (bool, error) {
 	for {
 		if len(w.ahead) == maxAhead {
@@ -136,7 +136,7 @@ func (w *walker) follows(name xml.Name) (bool, error) {
 		}
 		t, err := w.reader.Next()
 		if err == io.EOF {
-			return false, nil // which comes again
+			return false, nil // returned again by the next read
 		}
 		if err != nil {
 			return false, err
@@ -148,7 +148,7 @@ func (w *walker) follows(name xml.Name) (bool, error) {
 	}
 }
 
-// element copies an element, with what its grammar says of it and of those in it.
+// element copies an element, rewritten by the grammar.
 func (w *walker) element(start xmlpart.Token, out sink) error {
 	rewrite := w.grammar[start.Name]
 	if rewrite == nil {
@@ -160,10 +160,10 @@ func (w *walker) element(start xmlpart.Token, out sink) error {
 	return rewrite(w, start, out)
 }
 
-// inner copies an element, with what its grammar says of those in it.
+// inner copies an element, with its children rewritten by the grammar.
 func (w *walker) inner(start xmlpart.Token, out sink) error { return w.copy(start, out, w.element) }
 
-// also is a function of a grammar that does what it does where a sort of texts is translated.
+// also returns a rewriting that applies only if a sort of texts is translated.
 func also(sort string, rewrite func(w *walker, start xmlpart.Token, out sink) error) func(w *walker, start xmlpart.Token, out sink) error {
 	return func(w *walker, start xmlpart.Token, out sink) error {
 		if !w.options.Also.Has(sort) {
@@ -173,7 +173,7 @@ func also(sort string, rewrite func(w *walker, start xmlpart.Token, out sink) er
 	}
 }
 
-// bounded returns an element as it is, which counts as a paragraph.
+// bounded returns an element unchanged. Its size is limited like that of a paragraph.
 func (w *walker) bounded(start xmlpart.Token) (string, error) {
 	var raw strings.Builder
 	w.paragraphs++
@@ -184,12 +184,12 @@ func (w *walker) bounded(start xmlpart.Token) (string, error) {
 	return raw.String(), err
 }
 
-// verbatim copies an element as it is.
+// verbatim copies an element unchanged.
 func (w *walker) verbatim(start xmlpart.Token, out sink) error {
 	return w.copy(start, out, w.verbatim)
 }
 
-// copy copies an element; child does what is in it.
+// copy copies an element; child handles its children.
 func (w *walker) copy(start xmlpart.Token, out sink, child func(start xmlpart.Token, out sink) error) error {
 	if _, err := out.Write(start.Raw); err != nil {
 		return err
@@ -203,8 +203,8 @@ func (w *walker) copy(start xmlpart.Token, out sink, child func(start xmlpart.To
 	})
 }
 
-// children reads to the end of the element that was begun. It hands over each child's start, which visit
-// has to read to its end, all else in it, and at last its own end.
+// children reads to the end of the current element. It passes each child's start to visit, which must read to its end, then all
+// other tokens, and finally the element's own end.
 func (w *walker) children(visit func(t xmlpart.Token) error) error {
 	for {
 		t, err := w.next()
@@ -220,22 +220,22 @@ func (w *walker) children(visit func(t xmlpart.Token) error) error {
 	}
 }
 
-// paragraph is one that is being read.
+// paragraph is the paragraph being read.
 type paragraph struct {
 	*tagged.Paragraph
-	whole   strings.Builder // as it is, with the paragraphs in it rewritten
-	head    strings.Builder // the start of it that stays, its properties included
-	tail    string          // the end of it that stays
+	whole   strings.Builder // unchanged, except that paragraphs in it are rewritten
+	head    strings.Builder // the start that stays, with its properties
+	tail    string          // the end that stays
 	prefix  string          // of the names of its elements, with the colon
 	keep    bool            // its own text stays
-	dropCap bool            // it is the first letter of the paragraph behind it
-	space   bool            // its text so far ends in white space, or there is none
+	dropCap bool            // it is the first letter of the next paragraph
+	space   bool            // its text so far ends in white space, or is empty
 	started bool            // it has text
-	own     string          // that, or what it starts with
+	own     string          // its text, or the start of it
 
-	pending  strings.Builder // what came of a field that is no text
+	pending  strings.Builder // the opaque part of a field so far
 	complete bool            // pending starts with the field's begin
-	goBack   string          // the id of that bookmark, once it was begun
+	goBack   string          // the id of that bookmark, once it has begun
 }
 
 func (w *walker) begin(start xmlpart.Token) *paragraph {
@@ -253,7 +253,7 @@ func (w *walker) end(p *paragraph, out sink, encode func(text string) string) er
 	return err
 }
 
-// rewritten is what becomes of a paragraph that was read to its end.
+// rewritten returns the new content of a paragraph that was read to its end.
 func (w *walker) rewritten(p *paragraph, encode func(text string) string) (content string, changed bool, err error) {
 	if w.paragraphs--; w.paragraphs == 0 {
 		w.size = 0
@@ -271,8 +271,8 @@ func (w *walker) rewritten(p *paragraph, encode func(text string) string) (conte
 	return p.head.String() + content + p.tail, true, nil
 }
 
-// inside reads an element of a paragraph, or the paragraph itself, to its end, which it returns. child reads each
-// element in it, and text, which may be nil, is told its text.
+// inside reads an element of a paragraph, or the paragraph itself, to its end tag, which it returns. child reads each element in
+// it, and text, unless nil, receives its text.
 func (w *walker) inside(p *paragraph, start xmlpart.Token, child func(t xmlpart.Token) error, text func(t string)) (end string, err error) {
 	p.whole.Write(start.Raw)
 	err = w.children(func(t xmlpart.Token) error {
@@ -298,33 +298,33 @@ func (w *walker) taken(p *paragraph, start xmlpart.Token) (string, error) {
 	return raw.String(), err
 }
 
-// content returns the text of an element of a paragraph that has nothing else.
+// content returns the text of an element of a paragraph that contains only text.
 func (w *walker) content(p *paragraph, start xmlpart.Token) (raw, text string, err error) {
 	from, all := p.whole.Len(), strings.Builder{}
 	_, err = w.inside(p, start, func(t xmlpart.Token) error { return w.verbatim(t, &p.whole) }, func(t string) { all.WriteString(t) })
 	return p.whole.String()[from:], all.String(), err
 }
 
-// run is how a text of a paragraph is written.
+// run holds the markup around a text of a paragraph.
 type run struct {
 	tagged.Style
-	opaque bool // what looks like text is code, or signs of a font
+	opaque bool // its text is code, or symbols of a font
 	opened strings.Builder
 }
 
-// open adds to what is before each part of the run.
+// open adds to the markup before each part of the run.
 func (r *run) open(raw string) {
 	r.opened.WriteString(raw)
 	r.Open = r.opened.String()
 }
 
-// around puts the run around something in it.
+// around encloses raw, a part of the run, in the run's markup.
 func (r *run) around(raw string) string { return r.Open + raw + r.Close }
 
-// repeats counts what is written once more with each part of a run as part of the paragraph.
+// repeats counts the markup that each part of a run repeats as part of the paragraph.
 func (w *walker) repeats(r *run) { w.size += len(r.Open) + len(r.Close) }
 
-// run reads a run of text: look is given its properties, the element rPr, and item reads all else in it.
+// run reads a run of text: look receives its properties, the element rPr, and item reads all other elements in it.
 func (w *walker) run(p *paragraph, start xmlpart.Token, look func(r *run, properties string), item func(r *run, t xmlpart.Token) error) error {
 	r := &run{Style: tagged.Style{Close: "</" + qualified(start.Raw) + ">"}}
 	r.open(string(start.Raw))
@@ -340,8 +340,8 @@ func (w *walker) run(p *paragraph, start xmlpart.Token, look func(r *run, proper
 	return err
 }
 
-// reading reads a text with its pronunciation, which goes where the text changes. The text is in an element of the
-// name base, whose elements inBase reads.
+// reading reads a text with its pronunciation, which is dropped if the text changes. The text is in the element base, whose
+// elements inBase reads.
 func (w *walker) reading(p *paragraph, around *run, start xmlpart.Token, base string, inBase func(t xmlpart.Token) error) error {
 	from := p.whole.Len()
 	p.BeginReading()
@@ -356,7 +356,7 @@ func (w *walker) reading(p *paragraph, around *run, start xmlpart.Token, base st
 	return err
 }
 
-// qualified is the name of an element as its tag has it.
+// qualified returns the name of an element as in its tag.
 func qualified(tag []byte) string {
 	name := strings.TrimPrefix(string(tag), "<")
 	if n := strings.IndexAny(name, " \t\r\n/>"); n >= 0 {
@@ -365,13 +365,13 @@ func qualified(tag []byte) string {
 	return name
 }
 
-// prefix is that of an element's name, with the colon; "" without one.
+// prefix returns the prefix of an element's name, with the colon, or "".
 func prefix(tag []byte) string {
 	name := qualified(tag)
 	return name[:strings.IndexByte(name, ':')+1]
 }
 
-// escape writes text as XML. What XML cannot have becomes the sign for it.
+// escape writes text as XML. Characters that XML does not allow become U+FFFD.
 func escape(text string) string {
 	return escaper.Replace(strings.Map(func(r rune) rune {
 		if r < ' ' && r != '\t' && r != '\n' && r != '\r' || r == 0xFFFE || r == 0xFFFF {

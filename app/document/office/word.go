@@ -7,7 +7,7 @@ import (
 	"dragoman/app/document/xmlpart"
 )
 
-// wordParagraph rewrites a w:p. A drop cap is one of its own, whose text is translated with that of the one behind it.
+// wordParagraph rewrites a w:p. A drop cap is a paragraph of its own, whose text is translated with that of the next paragraph.
 func (w *walker) wordParagraph(start xmlpart.Token, out sink) error {
 	p, err := w.wordContent(start)
 	if err != nil {
@@ -25,7 +25,7 @@ func (w *walker) wordParagraph(start xmlpart.Token, out sink) error {
 	return w.end(p, out, p.spaced)
 }
 
-// withDropCap rewrites a drop cap with the paragraph behind it.
+// withDropCap rewrites a drop cap with the next paragraph.
 func (w *walker) withDropCap(p *paragraph, lead string, out sink) error {
 	between := ""
 	t, err := w.next()
@@ -65,12 +65,12 @@ func (w *walker) withDropCap(p *paragraph, lead string, out sink) error {
 	return err
 }
 
-// spaced writes text in a run of a paragraph, whose spaces count.
+// spaced writes text of a run in which spaces count.
 func (p *paragraph) spaced(text string) string {
 	return "<" + p.prefix + `t xml:space="preserve">` + escape(text) + "</" + p.prefix + "t>"
 }
 
-// dropCap are the properties of a paragraph that is one.
+// dropCap matches the properties of a drop cap.
 var dropCap = regexp.MustCompile(`<(?:\w+:)?framePr\s[^<>]*dropCap\s*=\s*["'](?:drop|margin)["']`)
 
 // wordContent reads a w:p.
@@ -90,14 +90,14 @@ func (w *walker) wordContent(start xmlpart.Token) (p *paragraph, err error) {
 	return p, err
 }
 
-// wordGroups are the elements around runs that are kept around their translation.
+// wordGroups are the elements around runs that stay around their translation.
 var wordGroups = map[string]bool{"hyperlink": true, "ins": true, "moveTo": true, "smartTag": true, "customXml": true,
 	"dir": true, "bdo": true, "sdt": true, "fldSimple": true}
 
-// goBack is the bookmark that Word puts where the cursor was.
+// goBack is the bookmark that Word sets at the cursor.
 const goBack = "_GoBack"
 
-// wordCaches are what Word finds out again.
+// wordCaches are elements that Word computes again.
 var wordCaches = map[string]bool{"proofErr": true, "lastRenderedPageBreak": true}
 
 // wordInline reads an element in a paragraph.
@@ -134,7 +134,7 @@ func (w *walker) wordInline(p *paragraph, start xmlpart.Token) error {
 	return nil
 }
 
-// rangeOf returns what an element is a range of, by its name, and which end it is.
+// rangeOf returns the name of the range of an element, and which end of it the element is.
 func rangeOf(local string) (mark string, start, end bool) {
 	if mark, start = strings.CutSuffix(local, "Start"); start {
 		return mark, true, false
@@ -143,7 +143,7 @@ func rangeOf(local string) (mark string, start, end bool) {
 	return mark, false, end
 }
 
-// wordGroup reads an element that has runs. A content control has them one level further down.
+// wordGroup reads an element with runs. In a content control, they are one level deeper.
 func (w *walker) wordGroup(p *paragraph, start xmlpart.Token) error {
 	var open strings.Builder
 	open.Write(start.Raw)
