@@ -10,34 +10,34 @@ import (
 	"unicode/utf8"
 )
 
-// line is what stands beside each other, without a gap that is wider than between words.
+// line is a row of texts without a gap wider than a space between words.
 type line struct {
 	spans         []*span
 	x0, x1, y     float64
 	size          float64
 	angle         float64
 	style         style   // of most of its letters
-	isBullet      bool    // it is what an item of a list begins with
-	isItem        bool    // it is behind that
-	isEntry       bool    // of a table of contents: it is before what leads to a page
-	beside        []*line // the lines of its row, if it looks like that of a table
+	isBullet      bool    // it is the bullet of a list item
+	isItem        bool    // it follows a bullet
+	isEntry       bool    // of a table of contents: a leader follows it
+	beside        []*line // the lines of its row, if that looks like a row of a table
 	text          string
-	firstWordEnds float64 // how wide its first word is
-	below         float64 // how far below it the next line of its size is that begins where it does; 0: there is none
+	firstWordEnds float64 // width of its first word
+	below         float64 // distance to the next lower line of its size with the same left edge; 0 if there is none
 }
 
-// block is lines that are one text, such as a paragraph.
+// block is the lines of one text, such as a paragraph.
 type block struct {
 	lines         []*line
 	left, right   float64 // of its lines
 	size, leading float64
 	angle         float64
-	// What is free around it: as far as it may go to the right, and down.
+	// The free space around it: its limits to the left, to the right and down.
 	mostLeft, mostRight, lowest float64
-	isAtEdge                    bool // it ends where the page's texts end, and there are others before it
+	isAtEdge                    bool // it ends at the right edge of the page's texts, behind other lines
 }
 
-// blocks are those of a page, in the order in which its texts are in the document, which is that in which they are read.
+// blocks returns the blocks of a page in the order of their texts in the document, which is the reading order.
 func (p *page) blocks() []*block {
 	var blocks []*block
 	for _, rows := range p.rows() {
@@ -52,16 +52,16 @@ func (p *page) blocks() []*block {
 	return blocks
 }
 
-// isText says whether a block is to be translated: it has a word, and is no code and no page's number.
+// isText reports whether a block is translated: it has a word, and is neither code nor a page number.
 func (b *block) isText() bool {
 	return b.hasWords() && !b.isCode() && (len(b.lines) > 1 || !roman.MatchString(b.lines[0].text))
 }
 
-// roman is a number up to 89 as pages before the first chapter have it.
+// roman matches a Roman number up to 89, as used for pages before the first chapter.
 var roman = regexp.MustCompile(`^\s*(?:xl|l?x{0,3})(?:ix|iv|v?i{0,3})\s*$`)
 
-// rows are the texts of a page by angle, each those that have one baseline, from the top to the bottom. What is raised or
-// lowered belongs to the row that it touches.
+// rows groups the texts of a page by angle, and then by baseline, from top to bottom. Superscripts and subscripts belong to the
+// row that they touch.
 func (p *page) rows() [][][]*span {
 	byAngle := map[float64][][]*span{}
 	var angles []float64
@@ -100,7 +100,7 @@ func (p *page) rows() [][][]*span {
 	return all
 }
 
-// band is a part of a page's height in which rows are looked for.
+// band is a part of a page's height, an index for the search of rows.
 type band struct {
 	angle float64
 	n     int
@@ -108,7 +108,7 @@ type band struct {
 
 const bandHeight = 12
 
-// inRow says whether a text is in the row of others, the first of which is the largest.
+// inRow reports whether a text belongs to a row, whose first text is the largest.
 func inRow(row []*span, s *span) bool {
 	first := row[0]
 	up := s.y - first.y
@@ -127,9 +127,9 @@ func inRow(row []*span, s *span) bool {
 }
 
 const (
-	// wordGap and columnGap are the gaps, in parts of the size, from which on there is a space, and another column.
+	// wordGap and columnGap are the gaps, relative to the size, from which on there is a space, and another column.
 	wordGap, columnGap = 0.13, 1.05
-	// bulletGap is the one behind what an item begins with.
+	// bulletGap is the gap behind a bullet.
 	bulletGap = 0.2
 )
 
@@ -160,7 +160,7 @@ func split(rows [][]*span) []*line {
 	return lines
 }
 
-// edge is where texts end.
+// edge returns the right edge of texts.
 func edge(spans []*span) float64 {
 	right := math.Inf(-1)
 	for _, s := range spans {
@@ -169,16 +169,16 @@ func edge(spans []*span) float64 {
 	return right
 }
 
-// bullet is what an item of a list, or a numbered heading, begins with.
+// bullet matches the bullet or number of a list item, or the number of a heading.
 var bullet = regexp.MustCompile(`^\s*(?:[(\[]?(?:\d{1,3}(?:\.\d{1,3})*|[a-zA-Z]|[ivx]{1,5})[.)\]]?|[^\s\pL\pN"'“„«([<¿¡#$€£]{1,2})\s*$`)
 
 // leader is what leads from an entry to its page.
 var leader = regexp.MustCompile(`^\s*(?:[.·…_]\s*){4,}(?:\d+|[ivxlc]+)?\s*$`)
 
-// dots are a part of a leader.
+// dots matches a part of a leader.
 var dots = regexp.MustCompile(`^[\s.·…_]+$`)
 
-// leaders says which texts of a row lead to a page. Some documents have a text for each dot.
+// leaders reports which texts of a row are leaders. Some documents have a text for each dot.
 func leaders(row []*span) []bool {
 	lead := make([]bool, len(row))
 	for from, to := 0, 0; from < len(row); from = to {
@@ -194,7 +194,7 @@ func leaders(row []*span) []bool {
 	return lead
 }
 
-// isBullet says whether texts are what an item begins with. A single letter needs a sign behind it.
+// isBullet reports whether texts are a bullet. A single letter needs a sign behind it.
 func isBullet(spans []*span) bool {
 	text := ""
 	for _, s := range spans {
@@ -207,7 +207,7 @@ func isBullet(spans []*span) bool {
 	return bullet.MatchString(text)
 }
 
-// newLine makes a line of texts in their order.
+// newLine returns a line of texts in their order.
 func newLine(spans []*span) *line {
 	l := &line{spans: spans, x0: spans[0].x0, x1: edge(spans), angle: spans[0].angle, isBullet: isBullet(spans)}
 	sizes, styles := map[float64]int{}, map[style]int{}
@@ -236,7 +236,7 @@ func newLine(spans []*span) *line {
 	return l
 }
 
-// most is the key that has most; of several the one that compare has first.
+// most returns the key with the largest value; among equal ones the first by compare.
 func most[K comparable](of map[K]int, compare func(a, b K) int) (best K) {
 	found := -1
 	for k, n := range of {
@@ -247,7 +247,7 @@ func most[K comparable](of map[K]int, compare func(a, b K) int) (best K) {
 	return best
 }
 
-// letters counts those of a text.
+// letters returns the number of letters in a text.
 func letters(text string) (n int) {
 	for _, r := range text {
 		if unicode.IsLetter(r) {
@@ -257,7 +257,7 @@ func letters(text string) (n int) {
 	return n
 }
 
-// spaceBetween says whether there is a space between texts that stand beside each other.
+// spaceBetween reports whether a space separates adjacent texts.
 func spaceBetween(a, b *span) bool {
 	if strings.HasSuffix(a.text, " ") || strings.HasPrefix(b.text, " ") {
 		return false
@@ -265,7 +265,7 @@ func spaceBetween(a, b *span) bool {
 	return b.x0-a.x1 > wordGap*min(a.size, b.size)
 }
 
-// join makes blocks of lines. A line goes on with the block above it that it fits.
+// join joins lines into blocks. A line continues the nearest block above it that it fits.
 func join(lines []*line) []*block {
 	var blocks, open []*block
 	measure(lines)
@@ -290,7 +290,7 @@ func join(lines []*line) []*block {
 	return blocks
 }
 
-// measure finds out how far below each other lines of one size are that begin at one place.
+// measure sets the distances between lines of one size with the same left edge.
 func measure(lines []*line) {
 	above := map[int]*line{}
 	for _, l := range lines {
@@ -304,14 +304,14 @@ func measure(lines []*line) {
 	}
 }
 
-// isWord says whether a line has but one word, in a script that has spaces between words.
+// isWord reports whether a line is a single word, in a script with spaces between words.
 func (l *line) isWord() bool {
 	return !strings.Contains(strings.TrimSpace(l.text), " ") && !strings.ContainsFunc(l.text, withoutSpaces)
 }
 
 func (b *block) last() *line { return b.lines[len(b.lines)-1] }
 
-// continues says whether a line goes on with a block.
+// continues reports whether a line continues a block.
 func (b *block) continues(l *line) bool {
 	last := b.last()
 	down := last.y - l.y
@@ -322,11 +322,11 @@ func (b *block) continues(l *line) bool {
 		return false
 	case len(b.lines) > 1 && math.Abs(down-b.leading) > 0.15*b.size:
 		return false
-	case len(b.lines) == 1 && l.below > 0 && l.below < down-0.25*b.size: // the first one of a paragraph
+	case len(b.lines) == 1 && l.below > 0 && l.below < down-0.25*b.size: // the first line of a paragraph
 		return false
 	case down > 1.35*b.size && last.isWord() && l.isWord(): // a list
 		return false
-	case l.x0 > b.right || l.x1 < b.left: // beside it
+	case l.x0 > b.right || l.x1 < b.left: // beside the block
 		return false
 	case last.style.bold != l.style.bold && (len(b.lines) > 1 || last.allBold() || l.allBold()):
 		return false
@@ -338,11 +338,11 @@ func (b *block) continues(l *line) bool {
 	return b.isAligned(l) && !b.endsBefore(l) && !isNextRow(last, l)
 }
 
-// shortCell is how many bytes a cell has at most that is in a row of a table for sure.
+// shortCell is the maximum length in bytes of a cell that certainly belongs to a table row.
 const shortCell = 40
 
-// isNextRow says whether a line is in the next row of a table: the cells are short, stand below each other, and are far from
-// each other, or there is one whose text does not go on.
+// isNextRow reports whether a line is in the next row of a table: the cells are short and aligned below each other, and the rows
+// are far apart or have a cell whose text does not continue.
 func isNextRow(last, l *line) bool {
 	if len(l.beside) < 2 || len(last.beside) != len(l.beside) || len(last.text) > shortCell || len(l.text) > shortCell {
 		return false
@@ -358,10 +358,10 @@ func isNextRow(last, l *line) bool {
 	return ends
 }
 
-// itemStart is the start of an item in a line that begins with it.
+// itemStart matches the start of a list item in its line.
 var itemStart = regexp.MustCompile(`^\s*(?:[•‣▪●○◦–—*]|\(?\d{1,2}[.)]|\d{1,2}(?:\.\d{1,2})+|\(?[a-z][.)])\s`)
 
-// isAligned says whether a line has the edges of a block.
+// isAligned reports whether a line has the edges of a block.
 func (b *block) isAligned(l *line) bool {
 	near := func(a, b float64) bool { return math.Abs(a-b) < 0.6*l.size }
 	first, body := b.lines[0], b.last()
@@ -373,7 +373,7 @@ func (b *block) isAligned(l *line) bool {
 	return near(body.x0, l.x0) || near(body.x0+body.x1, l.x0+l.x1) || near(body.x1, l.x1) && near(b.lines[len(b.lines)-2].x1, l.x1)
 }
 
-// endsBefore says whether a block has ended: the first word of the line would have had room in the line above it.
+// endsBefore reports whether a block ends before a line: its first word would have fit into the line above.
 func (b *block) endsBefore(l *line) bool {
 	last := b.last()
 	if isCentered := math.Abs(last.x0+last.x1-l.x0-l.x1) < 0.6*l.size; isCentered && math.Abs(last.x0-l.x0) > l.size {
@@ -388,12 +388,12 @@ func (l *line) hasStyle(of style) bool {
 	return slices.ContainsFunc(l.spans, func(s *span) bool { return s.font.color == of.color })
 }
 
-// all says whether all texts of a line with letters have something.
+// all reports whether has is true for all texts of a line that have letters.
 func (l *line) all(has func(s *span) bool) bool {
 	return !slices.ContainsFunc(l.spans, func(s *span) bool { return letters(s.text) > 0 && !has(s) })
 }
 
-// hasWords says whether a block has a word to translate.
+// hasWords reports whether a block has a word to translate.
 func (b *block) hasWords() bool {
 	for _, l := range b.lines {
 		for _, s := range l.spans {
@@ -407,13 +407,13 @@ func (b *block) hasWords() bool {
 
 var word = regexp.MustCompile(`\pL\pM*\pL|[\p{Han}\p{Hiragana}\p{Katakana}\p{Thai}]`)
 
-// isCode says whether all letters of a block are in a font of typewriters.
+// isCode reports whether all letters of a block are in a monospaced font.
 func (b *block) isCode() bool {
 	hasLetters := slices.ContainsFunc(b.lines, func(l *line) bool { return letters(l.text) > 0 })
 	return hasLetters && !slices.ContainsFunc(b.lines, func(l *line) bool { return !l.allMono() })
 }
 
-// spreadMono lets fonts of typewriters be text where a page has no other.
+// spreadMono treats monospaced text as prose on a page without any other.
 func (p *page) spreadMono(blocks []*block) {
 	if slices.ContainsFunc(blocks, (*block).isText) {
 		return
@@ -423,7 +423,7 @@ func (p *page) spreadMono(blocks []*block) {
 	}
 }
 
-// findRoom finds out how far a block may grow: a single line to the right, or to the left at the right edge, others down.
+// findRoom sets how far a block may grow: a single line to the right, or to the left if it is at the right edge; others down.
 func (b *block) findRoom(lines []*line) {
 	edgeOfText, bottom := b.right, math.Inf(1)
 	for _, l := range lines {
@@ -431,7 +431,7 @@ func (b *block) findRoom(lines []*line) {
 		bottom = min(bottom, l.y)
 	}
 	if b.angle != 0 {
-		edgeOfText += 0.3 * (b.right - b.left) // there is little else
+		edgeOfText += 0.3 * (b.right - b.left) // few other texts have this angle
 	}
 	first, last := b.lines[0], b.last()
 	b.mostLeft, b.mostRight, b.lowest = math.Inf(-1), edgeOfText, min(bottom, last.y)

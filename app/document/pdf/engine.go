@@ -26,22 +26,23 @@ import (
 )
 
 const (
-	// maxPages is how many pages a document may have: PDFium goes through the whole document for each page that it writes.
+	// maxPages is the maximum number of pages: PDFium goes through the whole document for each page that it writes.
 	maxPages = 1000
-	// maxWays bounds the objects of the document, times its pages, that PDFium goes through where it writes: some 3 minutes.
+	// maxWays limits the product of objects and pages, which PDFium goes through on writing: about 3 minutes.
 	maxWays = 3_000_000
-	// maxMemory is what a document may take in bytes: PDFium's memory, which grows, and what this program keeps of it.
+	// maxMemory is the maximum memory of a document in bytes: PDFium's memory, which grows, and the data that this program keeps
+	// of it.
 	maxMemory = 256 << 20
-	// leastMemory is what PDFium begins with, in bytes.
+	// leastMemory is PDFium's initial memory in bytes.
 	leastMemory = 19 << 20
-	// handleCost is what go-pdfium keeps for each object that it has handed out, until the document is closed, and letterCost
-	// what copies of a page's text take for each letter while the page is read.
+	// handleCost is the memory that go-pdfium keeps for each object that it returned, until the document is closed, and
+	// letterCost the memory per letter for copies of a page's text while the page is read.
 	handleCost, letterCost = 160, 20
-	// started is how long a sandbox may take to be there.
+	// started is the timeout for starting a sandbox.
 	started = time.Minute
 )
 
-// sandboxes have one PDFium, which takes seconds to compile: with the first document.
+// sandboxes compiles PDFium, which takes seconds, with the first document.
 var sandboxes = sync.OnceValues(func() (pdfium.Pool, error) {
 	pool, err := webassembly.Init(webassembly.Config{
 		Context: &forDocument, MaxTotal: -1, FSConfig: wazero.NewFSConfig(), Stdout: io.Discard, Stderr: io.Discard,
@@ -51,11 +52,11 @@ var sandboxes = sync.OnceValues(func() (pdfium.Pool, error) {
 	return pool, err
 })
 
-// making is the context in which a sandbox is made: that of the document that it is for, else an empty one. go-pdfium
-// derives the contexts of all sandboxes from one, so they are made one at a time.
+// making is the context for making a sandbox: the context of its document, or an empty one. go-pdfium derives the contexts of all
+// sandboxes from one, so they are made one at a time.
 type making struct {
 	context.Context
-	mu sync.Mutex // guards of, but for those who read it
+	mu sync.Mutex // guards of, except for readers
 	of atomic.Pointer[context.Context]
 }
 
@@ -77,7 +78,7 @@ func (m *making) Err() error { return m.document().Err() }
 // Value implements [context.Context].
 func (m *making) Value(key any) any { return m.document().Value(key) }
 
-// sandbox makes a sandbox that ends with ctx, which a cancel function ends.
+// sandbox returns a sandbox that ends with ctx.
 func (m *making) sandbox(ctx context.Context, pool pdfium.Pool) (pdfium.Pdfium, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -86,8 +87,8 @@ func (m *making) sandbox(ctx context.Context, pool pdfium.Pool) (pdfium.Pdfium, 
 	return pool.GetInstance(started)
 }
 
-// file is a document that is open in PDFium, which has nothing but its bytes: no files, no network, and memory that is
-// taken from the request of ctx. It ends with ctx. One goroutine uses it.
+// file is a document that is open in PDFium. PDFium has access to its bytes only: no files, no network, and memory taken from the
+// request of ctx. The file ends with ctx. It is not safe for concurrent use.
 type file struct {
 	pdfium.Pdfium
 	ctx    context.Context
@@ -99,17 +100,17 @@ type file struct {
 	most   int64 // see maxMemory
 
 	allLookups  int64 // see maxAllLookups
-	takesHidden bool  // text that is not shown is read too
+	takesHidden bool  // reads hidden text, too
 }
 
-// open opens a document. The caller closes it.
+// open opens a document. The caller must close it.
 func open(ctx context.Context, in io.ReaderAt, size int64) (*file, error) {
 	return openWithin(ctx, in, size, maxMemory)
 }
 
-// openWithin opens a document that may take so much memory.
+// openWithin opens a document that may take most bytes of memory.
 func openWithin(ctx context.Context, in io.ReaderAt, size, most int64) (*file, error) {
-	// PDFium looks no further for it.
+	// PDFium searches no further for the signature.
 	head := make([]byte, min(size, 1<<10))
 	if _, err := in.ReadAt(head, 0); err != nil && !errors.Is(err, io.EOF) {
 		return nil, err
@@ -121,7 +122,7 @@ func openWithin(ctx context.Context, in io.ReaderAt, size, most int64) (*file, e
 	return f, f.start()
 }
 
-// start opens the document in a sandbox of its own, in place of one that it may have. Without an error the caller closes it.
+// start opens the document in a new sandbox, and closes an old one. Unless it fails, the caller must close the file.
 func (f *file) start() (err error) {
 	f.close()
 	if f.memory, err = newMemory(f.ctx, f.most); err != nil {
@@ -157,7 +158,7 @@ func (f *file) start() (err error) {
 	return nil
 }
 
-// inTurn is a document that gives way to others while it is read.
+// inTurn is a document whose reading yields to other documents.
 type inTurn struct {
 	ctx context.Context
 	in  io.ReaderAt
@@ -171,7 +172,7 @@ func (r inTurn) ReadAt(p []byte, at int64) (int, error) {
 	return r.in.ReadAt(p, at)
 }
 
-// objectsIn is about how many objects a file has: those that stand in it, and those in streams of objects.
+// objectsIn estimates the number of objects in a file: those in the file itself and those in object streams.
 func objectsIn(in io.ReaderAt, size int64) (n int, err error) {
 	part := make([]byte, 64<<10)
 	for at := int64(0); at < size; {
@@ -185,16 +186,16 @@ func objectsIn(in io.ReaderAt, size int64) (n int, err error) {
 	return n, nil
 }
 
-// usualStream is how many objects programs put into a stream of objects.
+// usualStream is the usual number of objects in an object stream.
 const usualStream = 100
 
-// close ends PDFium, and gives its memory back. Closing again does nothing.
+// close ends PDFium and releases its memory. It may be called again.
 func (f *file) close() {
 	if f.end != nil {
-		f.end() // so that nothing more is done in the sandbox, which may be broken
+		f.end() // prevents further work in the sandbox, which may be broken
 	}
 	if f.Pdfium != nil {
-		_ = f.Pdfium.Close() // its memory goes anyway
+		_ = f.Pdfium.Close() // its memory is released anyway
 	}
 	if f.memory != nil {
 		f.memory.release()
@@ -202,8 +203,8 @@ func (f *file) close() {
 	f.end, f.Pdfium, f.memory = nil, nil, nil
 }
 
-// explain says what PDFium's result means, be it an error or none: ctx has ended, there is no more memory, so that it is not
-// whole, or the document is not as it should be.
+// explain converts PDFium's result, an error or nil: ctx has ended, memory is exhausted, so that the result is incomplete, or the
+// document is faulty.
 func (f *file) explain(err error) error {
 	_, isRefused := errors.AsType[*document.Error](err)
 	switch {
@@ -221,18 +222,18 @@ func (f *file) explain(err error) error {
 
 const damaged = "the PDF is damaged: open it in a viewer, and print or save it as a PDF again"
 
-// memory is what a document takes: PDFium's, which is outside of Go's heap, grows without a copy and goes back to the system
-// at once, and what this program keeps beside it. It implements [experimental.MemoryAllocator] and
+// memory is the memory of a document: PDFium's, which is outside Go's heap, grows without copying and is returned to the system
+// at once, and the data that this program keeps beside it. It implements [experimental.MemoryAllocator] and
 // [experimental.LinearMemory].
 type memory struct {
 	ctx      context.Context
-	most     int64  // that the document may take
-	reserved []byte // as much, of which PDFium has the start
-	size     int64  // that PDFium has
+	most     int64  // maximum of taken
+	reserved []byte // as many bytes, the start of which is PDFium's
+	size     int64  // PDFium's part
 	taken    int64
-	spare    int64 // taken for handles to come
+	spare    int64 // taken for future handles
 	waits    bool  // growing waits for the document's turn
-	err      error // of what was not given, after which nothing is
+	err      error // the error of the first refusal; all further requests are refused
 }
 
 func newMemory(ctx context.Context, most int64) (*memory, error) {
@@ -265,7 +266,7 @@ func (m *memory) take(n int64) error {
 	return m.err
 }
 
-// hold is take for as long as something is done.
+// hold takes n bytes until release is called.
 func (m *memory) hold(n int64) (release func(), err error) {
 	return func() {
 		m.taken -= n
@@ -273,7 +274,7 @@ func (m *memory) hold(n int64) (release func(), err error) {
 	}, m.take(n)
 }
 
-// handle takes what go-pdfium keeps for an object.
+// handle takes the memory that go-pdfium keeps for an object.
 func (m *memory) handle() error {
 	const several = 1 << 20
 	if m.spare -= handleCost; m.spare >= 0 {
@@ -286,7 +287,8 @@ func (m *memory) handle() error {
 // Allocate implements [experimental.MemoryAllocator].
 func (m *memory) Allocate(_, _ uint64) experimental.LinearMemory { return m }
 
-// Reallocate implements [experimental.LinearMemory]. Without room it returns nil, and PDFium gives up, or goes on with less.
+// Reallocate implements [experimental.LinearMemory]. If the memory is refused it returns nil, and PDFium fails or continues with
+// less.
 func (m *memory) Reallocate(size uint64) []byte {
 	if more := int64(size) - m.size; more > 0 {
 		if m.take(more) != nil {
@@ -302,10 +304,10 @@ func (m *memory) Reallocate(size uint64) []byte {
 	return m.reserved[:size:size]
 }
 
-// Free implements [experimental.LinearMemory]. The memory stays until PDFium has returned.
+// Free implements [experimental.LinearMemory]. The memory is kept until PDFium has returned.
 func (m *memory) Free() {}
 
-// release gives all back, to the system and to the request.
+// release returns all memory to the system and to the request.
 func (m *memory) release() {
 	if m.reserved != nil {
 		mapping.Release(m.reserved)

@@ -21,7 +21,7 @@ import (
 	"dragoman/app/document"
 )
 
-// Names of fonts by what they look like. Those of TeX have names of their own.
+// Names of fonts by appearance. TeX's fonts have names of their own.
 var (
 	serifName  = regexp.MustCompile(`(?i)times|serif|roman|georgia|garamond|palatino|bookman|century|minion|cambria|charter|utopia|caslon|baskerville|CM(R|BX|TI|SL|CSC)\d|SF(RM|BX|TI|SL)|LMRoman|Tinos`)
 	sansName   = regexp.MustCompile(`(?i)sans|arial|helvet|verdana|calibri|tahoma|univers|futura|myriad|nimbusSan|heros|CMSS|LMSans|SFSS`)
@@ -31,7 +31,7 @@ var (
 	italicName = regexp.MustCompile(`(?i)ital|obli|slant|CM\w*TI|CM\w*SL\d|SFTI|SFSL|CMSSI|CMBXSL`)
 )
 
-// named sets what the name of a font says.
+// named sets the style that the name of a font indicates.
 func (s *style) named(name string) {
 	if _, after, isSubset := strings.Cut(name, "+"); isSubset {
 		name = after
@@ -42,18 +42,18 @@ func (s *style) named(name string) {
 	s.bold, s.italic = boldName.MatchString(name), italicName.MatchString(name)
 }
 
-// families are fonts that are preferred, by what they look like: those as wide as the usual ones come first.
+// families are the preferred fonts by appearance; fonts with the widths of usual ones come first.
 var families = map[string][]string{
 	"serif": {"liberationserif", "timesnewroman", "tinos", "texgyretermes", "freeserif", "notoserif", "dejavuserif", "georgia", "times"},
 	"sans":  {"liberationsans", "arial", "arimo", "helvetica", "texgyreheros", "freesans", "notosans", "dejavusans"},
 	"mono":  {"liberationmono", "couriernew", "cousine", "freemono", "notosansmono", "dejavusansmono", "menlo"},
 }
 
-// machine has the fonts of this machine. They are looked for once, with the first PDF; those in the binary, which have the
-// letters of Europe, are always there.
+// machine returns the fonts of this machine. The search runs once, with the first PDF. Fonts in the binary, which have the
+// letters of Europe, are always included.
 var machine = sync.OnceValue(func() []*typeface {
 	var found []*typeface
-	if dir, err := os.MkdirTemp("", "fonts"); err == nil { // the library wants to write what it finds
+	if dir, err := os.MkdirTemp("", "fonts"); err == nil { // the library writes a cache of its findings
 		defer func() { _ = os.RemoveAll(dir) }()
 		footprints, err := fontscan.SystemFonts(log.New(io.Discard, "", 0), dir)
 		if err == nil {
@@ -79,17 +79,17 @@ var machine = sync.OnceValue(func() []*typeface {
 	return found
 })
 
-// typeface is a font of this machine. Its file is read when it is used. It is safe for concurrent use.
+// typeface is a font of this machine. Its file is read on first use. It is safe for concurrent use.
 type typeface struct {
 	fontscan.Footprint
 	ttf []byte // of a font in the binary
 
-	once sync.Once // guards the rest
+	once sync.Once // guards the fields below
 	face *font.Font
-	data []byte // a font with nothing but what a PDF needs; nil: it cannot be used
+	data []byte // the font with only the tables that a PDF needs; nil if it cannot be used
 }
 
-// load reads the font. It returns nil of one that cannot be put into a PDF.
+// load reads the font. It returns nil if the font cannot be embedded in a PDF.
 func (t *typeface) load() *font.Font {
 	t.once.Do(func() {
 		data := t.ttf
@@ -121,14 +121,14 @@ func (t *typeface) has(r rune) bool {
 	return t.Runes.Contains(r)
 }
 
-// fonts chooses fonts for a document. One goroutine uses it.
+// fonts selects fonts for a document. It is not safe for concurrent use.
 type fonts struct {
 	faces  map[*typeface]*font.Face
 	of     map[*font.Face]*typeface
 	chosen map[choice]*font.Face
 }
 
-// choice is what a font is chosen for.
+// choice is the key of a selected font.
 type choice struct {
 	serif, mono, bold, italic bool
 	r                         rune
@@ -138,7 +138,7 @@ func newFonts() *fonts {
 	return &fonts{faces: map[*typeface]*font.Face{}, of: map[*font.Face]*typeface{}, chosen: map[choice]*font.Face{}}
 }
 
-// find returns the font that has a letter and looks most like a style, nil where none has it.
+// find returns the font that has r and looks most like style s, or nil if none has r.
 func (f *fonts) find(s style, r rune) *font.Face {
 	c := choice{s.serif, s.mono, s.bold, s.italic, r}
 	if face, known := f.chosen[c]; known {
@@ -165,7 +165,7 @@ func (f *fonts) find(s style, r rune) *font.Face {
 	return face
 }
 
-// face is a font, as one goroutine uses it.
+// face returns a font for use by one goroutine.
 func (f *fonts) face(t *typeface) *font.Face {
 	if f.faces[t] == nil {
 		f.faces[t] = font.NewFace(t.face)
@@ -174,7 +174,7 @@ func (f *fonts) face(t *typeface) *font.Face {
 	return f.faces[t]
 }
 
-// distance is how much another font looks than a style.
+// distance returns how much a font differs from a style.
 func distance(t *typeface, s style) int {
 	class := "sans"
 	switch {
@@ -210,21 +210,21 @@ func distance(t *typeface, s style) int {
 	return d
 }
 
-// samples are letters that languages of a script need.
+// samples are letters that the languages of a script need.
 var samples = map[string]string{
 	"Latn": "aé", "Cyrl": "дя", "Grek": "αω", "Arab": "بم", "Hebr": "אש", "Hans": "的们", "Hant": "的們", "Jpan": "のカ日", "Kore": "한글",
 	"Deva": "कि", "Beng": "কি", "Guru": "ਕਿ", "Gujr": "કિ", "Orya": "କି", "Taml": "கி", "Telu": "కి", "Knda": "ಕಿ", "Mlym": "കി", "Sinh": "කි",
 	"Thai": "กำ", "Laoo": "ກຳ", "Khmr": "កា", "Mymr": "ကာ", "Geor": "აბ", "Armn": "աբ", "Ethi": "አበ", "Tibt": "བོ",
 }
 
-// packages are those of Debian that have fonts for a script; fonts-noto-core has them for others.
+// packages are Debian's packages with fonts for a script; fonts-noto-core has the others.
 var packages = map[string]string{"Hans": "fonts-droid-fallback", "Hant": "fonts-droid-fallback", "Jpan": "fonts-droid-fallback", "Kore": "fonts-droid-fallback"}
 
-// check fails where this machine has no font for a language.
+// check fails if this machine has no font for a language.
 func (f *fonts) check(code string) error {
 	tag, err := language.Parse(code)
 	if code == "" || err != nil {
-		return nil // a letter that no font has is found when the translation is there
+		return nil // letters without a font are detected in the translation
 	}
 	script, _ := tag.Script()
 	for _, r := range samples[script.String()] {
@@ -239,7 +239,7 @@ func (f *fonts) check(code string) error {
 	return nil
 }
 
-// name is what the font is called in a document in which it is the nth one: subsets have six letters before it.
+// name returns the name of the font in a document, in which it is the nth one: names of subsets have a prefix of six letters.
 func (t *typeface) name(n int) string {
 	tag := []byte("TRAAAA")
 	for i := len(tag) - 1; n > 0; i, n = i-1, n/26 {

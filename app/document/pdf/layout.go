@@ -15,33 +15,33 @@ import (
 )
 
 const (
-	// em is the size that texts are shaped in.
+	// em is the size at which texts are shaped.
 	em = 1000
-	// smallest is how small a text may become, in parts of its size, to fit in its place, and step the steps down to there.
+	// smallest is the minimum scale of a text that is reduced to fit in its place, and step the decrement of the scale.
 	smallest, step = 0.6, 0.04
-	// smallestLine is how small a text becomes before one line becomes several.
+	// smallestLine is the minimum scale of a line before it is broken into several.
 	smallestLine = 0.8
-	// mostStretch is how much wider a space may become, in ems, in lines that end at the right edge.
+	// mostStretch is the maximum widening of a space, in ems, in justified lines.
 	mostStretch = 0.8
-	// objectLetter that stands for what is kept in a text.
+	// objectLetter stands for a kept text.
 	objectLetter = '\ufffc'
 )
 
-// glyphs are a part of a line of a translation that is in one font. Its place is in the coordinates of its block.
+// glyphs is a part of a translation's line in one font. Its position is in the coordinates of its block.
 type glyphs struct {
 	face    *font.Face
 	size    float64
 	color   style
 	x, y    float64
 	shaped  []shaping.Glyph
-	text    []rune // of the whole translation, which the glyphs point into
+	text    []rune // the whole translation, into which the glyphs point
 	stretch float64
 }
 
-// moved are texts that stay, in their new place.
+// moved is a group of kept texts in their new place.
 type moved struct {
 	spans     []*span
-	x, y      float64 // of where the first one begins
+	x, y      float64 // where the first one begins
 	fromX     float64
 	fromY     float64
 	scaled    float64
@@ -55,7 +55,7 @@ type laid struct {
 	fits   bool
 }
 
-// layout lays translations out.
+// layout lays out translations.
 type layout struct {
 	fonts  *fonts
 	shaper shaping.HarfbuzzShaper
@@ -64,7 +64,7 @@ type layout struct {
 	to     string
 }
 
-// paragraph is a translation that is shaped.
+// paragraph is a shaped translation.
 type paragraph struct {
 	text      []rune
 	runs      []shaping.Output
@@ -74,7 +74,7 @@ type paragraph struct {
 	missing   rune // a letter that no font has
 }
 
-// shape turns pieces into glyphs.
+// shape converts pieces to glyphs.
 func (l *layout) shape(b *block, pieces []piece) *paragraph {
 	p := &paragraph{kept: map[int]piece{}, rightward: !textlanguage.RightToLeft(l.to)}
 	var starts []int
@@ -112,7 +112,7 @@ func (l *layout) shape(b *block, pieces []piece) *paragraph {
 	return p
 }
 
-// direction is that of a translation.
+// direction returns the direction of a translation.
 func (p *paragraph) direction() di.Direction {
 	if p.rightward {
 		return di.DirectionLTR
@@ -131,7 +131,7 @@ func (l *layout) shapeText(p *paragraph, from, to int) {
 	}
 }
 
-// chooser chooses the font of each letter. It implements [shaping.Fontmap].
+// chooser selects the font of each letter. It implements [shaping.Fontmap].
 type chooser struct {
 	fonts *fonts
 	style style
@@ -149,7 +149,7 @@ func (c chooser) ResolveFace(r rune) *font.Face {
 	return c.fonts.find(c.style, ' ')
 }
 
-// object is what is kept in a text, as a glyph of its width.
+// object returns a kept text as a glyph of its width.
 func (p *paragraph) object(b *block, at int, kept piece) shaping.Output {
 	width := fixed.Int26_6((edge(kept.kept) - kept.kept[0].x0) / b.size * em * 64)
 	return shaping.Output{
@@ -158,7 +158,7 @@ func (p *paragraph) object(b *block, at int, kept piece) shaping.Output {
 	}
 }
 
-// align is how the lines of a block stand.
+// align is the alignment of a block's lines.
 type align int
 
 const (
@@ -168,7 +168,7 @@ const (
 	justified
 )
 
-// alignment finds out how the lines of a block stand, in a document that is read from left to right.
+// alignment determines the alignment of a block in a left-to-right document.
 func (b *block) alignment(pageWidth float64) align {
 	near := func(x, y float64) bool { return math.Abs(x-y) < 0.35*b.size }
 	n := len(b.lines)
@@ -207,7 +207,7 @@ func (b *block) alignment(pageWidth float64) align {
 	return left
 }
 
-// lay lays a translation out in the place of a block, as large as fits there.
+// lay lays out a translation in the place of a block, as large as fits.
 func (l *layout) lay(b *block, p *paragraph, pageWidth float64) laid {
 	how := b.alignment(pageWidth)
 	first, body := b.indents(how)
@@ -237,7 +237,7 @@ func (l *layout) lay(b *block, p *paragraph, pageWidth float64) laid {
 	}
 }
 
-// indents are how far the first line of a block is from its left edge, and the others.
+// indents returns the indentation of a block's first line and of its other lines.
 func (b *block) indents(how align) (first, body float64) {
 	if how == center || how == right || len(b.lines) == 1 {
 		return 0, 0
@@ -249,13 +249,13 @@ func (b *block) indents(how align) (first, body float64) {
 	return first, body
 }
 
-// lines wraps a translation; widths are in ems. A whole one has no line ends within words.
+// lines wraps a translation; widths are in ems. isWhole forbids line breaks within words.
 func (l *layout) lines(p *paragraph, isWhole bool, width, first, body float64) (lines []shaping.WrappedLine) {
 	policy := shaping.WhenNecessary
 	if isWhole {
 		policy = shaping.Never
 	}
-	l.wrap.Prepare(shaping.WrapConfig{Direction: p.direction(), BreakPolicy: policy}, p.text, shaping.NewSliceIterator(cloned(p.runs))) // it changes them
+	l.wrap.Prepare(shaping.WrapConfig{Direction: p.direction(), BreakPolicy: policy}, p.text, shaping.NewSliceIterator(cloned(p.runs))) // the wrapper changes them
 	indent := first
 	for {
 		most := max(1, (width-indent)*em)
@@ -269,7 +269,7 @@ func (l *layout) lines(p *paragraph, isWhole bool, width, first, body float64) (
 	}
 }
 
-// cloned is a line that the wrapper does not change.
+// cloned returns a copy of a line that the wrapper does not change.
 func cloned(line shaping.Line) shaping.Line {
 	line = slices.Clone(line)
 	for i := range line {
@@ -278,7 +278,7 @@ func cloned(line shaping.Line) shaping.Line {
 	return line
 }
 
-// advance is how wide a line is, in units of [em].
+// advance returns the width of a line in units of [em].
 func advance(line shaping.Line) (sum float64) {
 	for _, run := range line {
 		sum += float64(run.Advance) / 64
@@ -286,7 +286,7 @@ func advance(line shaping.Line) (sum float64) {
 	return sum
 }
 
-// widest is how wide the widest of lines is.
+// widest returns the width of the widest line.
 func (p *paragraph) widest(lines []shaping.WrappedLine, size float64) (most float64) {
 	for _, line := range lines {
 		most = max(most, advance(line.Line)/em*size)
@@ -328,7 +328,7 @@ func (l *layout) put(b *block, p *paragraph, lines []shaping.WrappedLine, how al
 	return out
 }
 
-// spaces counts those of a line but for the one at its end.
+// spaces counts the spaces of a line except one at its end.
 func spaces(line shaping.Line, text []rune) (n int) {
 	for _, run := range line {
 		for _, g := range run.Glyphs {
@@ -358,7 +358,7 @@ func (out *laid) line(p *paragraph, line shaping.Line, b *block, size, x, y, str
 	}
 }
 
-// lineOf is the line of a text of the block.
+// lineOf returns the line of a block's text.
 func (b *block) lineOf(s *span) *line {
 	for _, l := range b.lines {
 		if slices.Contains(l.spans, s) {

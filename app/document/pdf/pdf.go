@@ -1,16 +1,16 @@
-// Package pdf has documents in PDF.
+// Package pdf has the kinds of PDF documents.
 //
-// A PDF has glyphs in their places, and nothing else of a text. PDFium, which runs in a sandbox of its own for each
-// document, says where they are; what is near each other in one size and style becomes lines, and those become blocks, such
-// as a paragraph, a heading or a cell, each of which is a segment. A translation is laid out in the place of its block, in a
-// font of this machine, as large as fits; what was there is taken out. All else stays: pictures, lines, forms, notes, links.
+// The text of a PDF consists of positioned glyphs only. PDFium, which runs in a sandbox of its own for each document, returns
+// their positions; adjacent texts in one size and style are joined into lines, and lines into blocks, such as a paragraph, a
+// heading or a cell. Each block is a segment. A translation is laid out in the place of its block, in a font of this machine, as
+// large as fits, and replaces the original text. All else stays: pictures, lines, forms, notes, links.
 //
 //	engine.go  PDFium in its sandbox
 //	read.go    from a page to the texts on it
 //	block.go   from texts to lines and blocks
-//	segment.go from a block to what is translated, and back
+//	segment.go from a block to its segment, and back
 //	font.go    fonts of this machine, and which one has a letter
-//	subset.go  a font with nothing but the glyphs that are used
+//	subset.go  a font with only the glyphs that are used
 //	layout.go  a translation in its place
 //	write.go   from blocks to a page
 //	text.go    the texts alone, as HTML or as plain text
@@ -28,10 +28,10 @@ import (
 // Kind is the kind of documents in PDF.
 var Kind = &document.Kind{Name: "pdf", Extensions: []string{".pdf"}, MediaType: "application/pdf", Form: markup.XML, Rewrite: rewrite, Room: room}
 
-// room is for what PDFium does not pack as it was, and for fonts.
+// room accounts for streams that PDFium does not compress as before, and for fonts.
 func room(size int64) int64 { return 6*size + 8<<20 }
 
-// rewrite copies a document with its segments translated. What is not translated stays as it is on the page.
+// rewrite copies a document with its segments translated. Other texts stay on the page.
 func rewrite(ctx context.Context, out io.Writer, in io.ReaderAt, size int64, o document.Options, t document.Translate) error {
 	fonts := newFonts()
 	if err := fonts.check(o.To); err != nil {
@@ -67,8 +67,7 @@ func rewrite(ctx context.Context, out io.Writer, in io.ReaderAt, size int64, o d
 	return w.write(out)
 }
 
-// eachPage goes through the pages of a document, and their blocks, in the order in which they are read. It fails where there
-// is nothing to translate.
+// eachPage calls each with the pages of a document and their blocks, in reading order. It fails if there is nothing to translate.
 func (f *file) eachPage(each func(n int, p *page, blocks []*block) error) error {
 	found, s := 0, seen{}
 	for n := range f.pages {
@@ -100,8 +99,8 @@ func (f *file) eachPage(each func(n int, p *page, blocks []*block) error) error 
 	return document.Refuse(nil, "the PDF has no text, perhaps as it was scanned: have its text recognized, for instance by ocrmypdf, and ask for HTML or text")
 }
 
-// seen counts what was seen on pages beside text that can be translated.
+// seen counts text on pages that cannot be translated.
 type seen struct {
-	unreadable int // texts whose letters are not known
-	hidden     int // texts that are not shown
+	unreadable int // texts with unknown letters
+	hidden     int // hidden texts
 }

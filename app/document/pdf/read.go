@@ -16,35 +16,35 @@ import (
 )
 
 const (
-	// maxObjects is how many objects a page may have, and maxTexts how many of them may be texts. maxDepth is how deep
-	// they may be in groups (form XObjects).
+	// maxObjects is the maximum number of objects of a page, maxTexts the maximum number of texts among them, and maxDepth their
+	// maximum depth in groups (form XObjects).
 	maxObjects, maxTexts, maxDepth = 500_000, 20_000, 8
-	// maxLookups bounds the letters of a page that PDFium goes through, all of them for each text, and maxAllLookups those of a
+	// maxLookups limits the letters of a page that PDFium goes through, all of them for each text, and maxAllLookups the letters of a
 	// document: some 3 and 80 seconds.
 	maxLookups, maxAllLookups = 40_000_000, 1_000_000_000
-	// spanCost is what a text takes of memory beside its letters.
+	// spanCost is the memory of a text beside its letters.
 	spanCost = 512
 )
 
-// span is a text that is one object of a page: in one font, on one line. Its place is in the page's coordinates, turned so
+// span is a text that is one object of a page: in one font, on one line. Its position is in the page's coordinates, rotated so
 // that its line runs to the right: see [turn].
 type span struct {
-	path   []int // where it is: the object of the page, then that of the group which that is, and so on
-	among  int   // objects on the page, or in the group
+	path   []int // indices: the object on the page, then the object in that group, and so on
+	among  int   // number of objects on the page, or in the group
 	text   string
 	font   style
 	size   float64 // of the font, in points
 	angle  float64 // of its line, counterclockwise, in radians
-	x0, x1 float64 // where it begins and ends
+	x0, x1 float64 // left and right edge
 	y      float64 // of its baseline
-	isPart bool    // it is a part of its object, which others have too
-	kept   bool    // it moves with the text around it, but is not translated: code, or a sign of a formula
+	isPart bool    // it shares its object with other parts
+	kept   bool    // it moves with the surrounding text, but is not translated: code, or a sign of a formula
 }
 
-// style is how a text looks.
+// style is the appearance of a text.
 type style struct {
 	serif, mono, bold, italic, math bool
-	drawn                           bool // by the document itself (Type 3): PDFium does not write such texts again
+	drawn                           bool // in a font of the document itself (Type 3): PDFium does not write such texts again
 	color                           structs.FPDF_COLOR
 	link                            int // number of the link on the page, from 1 on
 }
@@ -55,7 +55,7 @@ type page struct {
 	links         []link
 }
 
-// link is a place on a page that leads elsewhere.
+// link is the area of a link on a page.
 type link struct {
 	left, bottom, right, top float64
 }
@@ -101,7 +101,7 @@ func (f *file) read(n int, s *seen) (*page, error) {
 	})
 }
 
-// onPage has something done with a page that is open, and explains its error.
+// onPage runs do with an open page, and explains its error.
 func (f *file) onPage(n int, do func(on requests.Page) error) error {
 	loaded, err := f.FPDF_LoadPage(&requests.FPDF_LoadPage{Document: f.doc, Index: n})
 	if err != nil {
@@ -114,7 +114,7 @@ func (f *file) onPage(n int, do func(on requests.Page) error) error {
 	return f.explain(err)
 }
 
-// object is one on a page, or in a group on it.
+// object is an object on a page, or in a group on it.
 type object struct {
 	references.FPDF_PAGEOBJECT
 	path    []int
@@ -123,7 +123,7 @@ type object struct {
 	kind    enums.FPDF_PAGEOBJ
 }
 
-// eachObject goes through the objects of a page, and those in groups.
+// eachObject calls each with the objects of a page, including those in groups.
 func (f *file) eachObject(on requests.Page, each func(o object) error) error {
 	count, err := f.FPDFPage_CountObjects(&requests.FPDFPage_CountObjects{Page: on})
 	if err != nil {
@@ -144,7 +144,7 @@ func (f *file) eachObject(on requests.Page, each func(o object) error) error {
 	return nil
 }
 
-// within goes through an object, and those in it.
+// within calls each with an object and the objects in it.
 func (f *file) within(o object, each func(o object) error) error {
 	kind, err := f.FPDFPageObj_GetType(&requests.FPDFPageObj_GetType{PageObject: o.FPDF_PAGEOBJECT})
 	if err != nil {
@@ -164,7 +164,7 @@ func (f *file) within(o object, each func(o object) error) error {
 	})
 }
 
-// eachIn goes through the objects of a group, but not through those in them.
+// eachIn calls each with the objects of a group, but not with objects in inner groups.
 func (f *file) eachIn(group object, each func(o object) error) error {
 	count, err := f.FPDFFormObj_CountObjects(&requests.FPDFFormObj_CountObjects{PageObject: group.FPDF_PAGEOBJECT})
 	if err != nil {
@@ -203,7 +203,7 @@ func (r *reader) object(o object) error {
 	}
 	text, err := r.FPDFTextObj_GetText(&requests.FPDFTextObj_GetText{PageObject: o.FPDF_PAGEOBJECT, TextPage: r.texts})
 	if err != nil {
-		return r.fatal(err) // a text outside of the page has none
+		return r.fatal(err) // a text outside the page has none
 	}
 	s := &span{path: o.path, among: o.among, text: clean(text.Text)}
 	if strings.TrimSpace(s.text) == "" {
@@ -223,7 +223,7 @@ func (r *reader) object(o object) error {
 	case mode.TextRenderMode == enums.FPDF_TEXTRENDERMODE_INVISIBLE && !r.takesHidden:
 		r.seen.hidden++
 		return nil
-	case mode.TextRenderMode > enums.FPDF_TEXTRENDERMODE_INVISIBLE: // what is drawn through its letters
+	case mode.TextRenderMode > enums.FPDF_TEXTRENDERMODE_INVISIBLE: // it clips later drawing
 		return nil
 	case !isReadable(s.text):
 		r.seen.unreadable++
@@ -247,10 +247,10 @@ func (r *reader) object(o object) error {
 	return nil
 }
 
-// partGap is how wide a gap within a text is, in parts of its size, that divides it: a row of a table may be one text.
+// partGap is the width of a gap, relative to the size, that divides a text: a row of a table may be one text.
 const partGap = 1.5
 
-// parts divides a text where it has wide gaps.
+// parts divides a text at wide gaps.
 func (r *reader) parts(s *span) ([]*span, error) {
 	letters := []rune(s.text)
 	if s.kept || s.font.mono || s.font.math || s.angle != 0 || !strings.Contains(strings.TrimSpace(s.text), " ") || letters[0] == ' ' {
@@ -293,13 +293,13 @@ func (s *span) part(text string, x0, x1 float64) *span {
 	return &part
 }
 
-// isAt says whether a letter is the nth one of the page.
+// isAt reports whether letter is the nth letter of the page.
 func (r *reader) isAt(n int, letter rune) bool {
 	got, err := r.FPDFText_GetUnicode(&requests.FPDFText_GetUnicode{TextPage: r.texts, Index: n})
 	return err == nil && (rune(got.Unicode) == letter || unicode.IsSpace(rune(got.Unicode)) && letter == ' ' || letter == '-')
 }
 
-// gap is where the gap between two letters of the page begins and ends.
+// gap returns the left and right edge of the gap between two letters of the page.
 func (r *reader) gap(before, after int) (left, right float64, err error) {
 	a, err := r.FPDFText_GetCharBox(&requests.FPDFText_GetCharBox{TextPage: r.texts, Index: before})
 	if err != nil {
@@ -312,7 +312,7 @@ func (r *reader) gap(before, after int) (left, right float64, err error) {
 	return a.Right, b.Left, nil
 }
 
-// fatal is an error after which there is nothing more to read, nil for others.
+// fatal returns err if reading cannot continue, or nil.
 func (f *file) fatal(err error) error {
 	if f.ctx.Err() != nil || f.memory.err != nil {
 		return err
@@ -320,7 +320,7 @@ func (f *file) fatal(err error) error {
 	return nil
 }
 
-// clean is a text of PDFium's without what it puts at the ends of lines.
+// clean removes PDFium's marks for line ends from a text.
 func clean(text string) string {
 	return strings.Map(func(r rune) rune {
 		switch {
@@ -335,7 +335,7 @@ func clean(text string) string {
 	}, strings.TrimRight(text, "\r\n"))
 }
 
-// isReadable says whether the letters of a text are known.
+// isReadable reports whether the letters of a text are known.
 func isReadable(text string) bool {
 	unknown, all := 0, 0
 	for _, r := range text {
@@ -347,7 +347,7 @@ func isReadable(text string) bool {
 	return unknown*4 < all
 }
 
-// place finds out where a text is. It is false of one that is mirrored, or has no place.
+// place determines the position of a text. It returns false for a text that is mirrored or has no position.
 func (r *reader) place(s *span, o object) (bool, error) {
 	m, err := r.matrix(o.FPDF_PAGEOBJECT)
 	if err != nil {
@@ -377,16 +377,16 @@ func (r *reader) place(s *span, o object) (bool, error) {
 		s.x1, bottom, top = max(s.x1, x), min(bottom, y), max(top, y)
 	}
 	if high := top - bottom; s.size <= 0 || high > 3*s.size {
-		s.size = high // of fonts that are drawn by the document itself
+		s.size = high // of fonts drawn by the document itself
 	}
 	isNumber := !math.IsNaN(s.x0+s.x1+s.y+s.size) && !math.IsInf(s.x0+s.x1+s.y+s.size, 0)
 	return isNumber && s.size > 1 && s.x1 > s.x0, nil
 }
 
-// Flags of a font (ISO 32000-1, 9.8.2). go-pdfium 1.21.4 takes each for the one before it.
+// Font flags (ISO 32000-1, 9.8.2). go-pdfium 1.21.4 mistakes each for the one before it.
 const fixedPitch, serif, symbolic, italic, forceBold = 1 << 0, 1 << 1, 1 << 2, 1 << 6, 1 << 18
 
-// style finds out how a text looks.
+// style determines the appearance of a text.
 func (r *reader) style(o references.FPDF_PAGEOBJECT, text string) (s style, err error) {
 	color, err := r.FPDFPageObj_GetFillColor(&requests.FPDFPageObj_GetFillColor{PageObject: o})
 	if err == nil {
@@ -405,20 +405,20 @@ func (r *reader) style(o references.FPDF_PAGEOBJECT, text string) (s style, err 
 	if got, err := r.FPDFFont_GetBaseFontName(&requests.FPDFFont_GetBaseFontName{Font: font.Font}); err == nil {
 		name = got.BaseFontName
 	}
-	s.drawn = name == "" // no others are without
+	s.drawn = name == "" // all other fonts have a name
 	flags, err := r.FPDFFont_GetFlags(&requests.FPDFFont_GetFlags{Font: font.Font})
 	if err != nil {
 		return s, r.fatal(err)
 	}
 	s.named(name)
 	has := func(flag uint32) bool { return flags.Flags&flag != 0 }
-	s.serif = (s.serif || has(serif|symbolic)) && !sansName.MatchString(name)                               // of those of TeX the flags say nothing else
-	s.mono = s.mono || has(fixedPitch) && !strings.ContainsFunc(text, withoutSpaces) && r.isMono(font.Font) // Chinese and Japanese always have one width
+	s.serif = (s.serif || has(serif|symbolic)) && !sansName.MatchString(name)                               // TeX's fonts have no other flags
+	s.mono = s.mono || has(fixedPitch) && !strings.ContainsFunc(text, withoutSpaces) && r.isMono(font.Font) // Chinese and Japanese are always monospaced
 	s.italic, s.bold = s.italic || has(italic), s.bold || has(forceBold)
 	return s, nil
 }
 
-// isMono says whether narrow letters of a font are as wide as wide ones: what fonts say of themselves is often wrong.
+// isMono reports whether narrow and wide letters of a font have equal widths: the flags of fonts are often wrong.
 func (r *reader) isMono(font references.FPDF_FONT) bool {
 	narrow, err := r.FPDFFont_GetGlyphWidth(&requests.FPDFFont_GetGlyphWidth{Font: font, Glyph: 'i', FontSize: 1000})
 	if err != nil {
@@ -428,7 +428,7 @@ func (r *reader) isMono(font references.FPDF_FONT) bool {
 	return err == nil && narrow.GlyphWidth == wide.GlyphWidth
 }
 
-// matrix is how an object is moved, turned and scaled.
+// matrix returns the transformation of an object.
 func (f *file) matrix(o references.FPDF_PAGEOBJECT) (matrix, error) {
 	got, err := f.FPDFPageObj_GetMatrix(&requests.FPDFPageObj_GetMatrix{PageObject: o})
 	if err != nil {
@@ -462,7 +462,7 @@ func (f *file) links(on requests.Page) (found []link, err error) {
 	return found, nil
 }
 
-// linkAt is the number of the link that a text is in, 0 where there is none.
+// linkAt returns the number of the link that contains a text, or 0.
 func (p *page) linkAt(s *span) int {
 	x, y := turn((s.x0+s.x1)/2, s.y+s.size/4, -s.angle)
 	for i, l := range p.links {
@@ -473,12 +473,12 @@ func (p *page) linkAt(s *span) int {
 	return 0
 }
 
-// matrix is one of PDF: x' = a·x + c·y + e, y' = b·x + d·y + f.
+// matrix is a transformation in PDF: x' = a·x + c·y + e, y' = b·x + d·y + f.
 type matrix struct{ a, b, c, d, e, f float64 }
 
 var identity = matrix{a: 1, d: 1}
 
-// then is what moves by m, and then by n.
+// then returns the transformation by m followed by n.
 func (m matrix) then(n matrix) matrix {
 	return matrix{
 		m.a*n.a + m.b*n.c, m.a*n.b + m.b*n.d, m.c*n.a + m.d*n.c, m.c*n.b + m.d*n.d,
@@ -486,7 +486,7 @@ func (m matrix) then(n matrix) matrix {
 	}
 }
 
-// turn is a point of the page in coordinates that are turned by an angle: text with that angle runs to the right in them.
+// turn returns a point of the page in coordinates rotated by an angle, in which text of that angle runs to the right.
 func turn(x, y, angle float64) (float64, float64) {
 	sin, cos := math.Sincos(angle)
 	return x*cos + y*sin, y*cos - x*sin

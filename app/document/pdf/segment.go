@@ -11,14 +11,14 @@ import (
 	"dragoman/app/document/tagged"
 )
 
-// piece is a part of a translation: a text in a style, or texts that stay, which stand beside each other.
+// piece is a part of a translation: text in a style, or adjacent kept texts.
 type piece struct {
 	text  string
 	style style
 	kept  []*span
 }
 
-// translated has a block translated. It returns nothing where nothing changes, and whether a style is lost.
+// translated translates a block. It returns nil if nothing changes, and reports whether a style is lost.
 func (b *block) translated(translate func(text string) (string, error)) (pieces []piece, isRestyled bool, err error) {
 	s := segment{p: tagged.New(), numbers: map[style]int{}}
 	for i, l := range b.lines {
@@ -36,7 +36,7 @@ func (b *block) translated(translate func(text string) (string, error)) (pieces 
 	return pieces, s.p.Lost(), err
 }
 
-// pieces is a block as it is.
+// pieces returns a block unchanged.
 func (b *block) pieces() (pieces []piece) {
 	var before *line
 	for _, l := range b.lines {
@@ -55,14 +55,14 @@ func (b *block) pieces() (pieces []piece) {
 	return pieces
 }
 
-// segment is a block as a paragraph. Its styles and what it keeps are written as marks, between signs that no text has.
+// segment is a block as a paragraph. Styles and kept texts are written as marks, between signs that no text has.
 type segment struct {
 	p       *tagged.Paragraph
 	numbers map[style]int
 	styles  []style
 	kept    [][]*span
 	last    style
-	cut     bool // the hyphen at the end of the line goes
+	cut     bool // the hyphen at the end of the line is removed
 }
 
 const markSign = "\x00"
@@ -100,7 +100,7 @@ func (s *segment) line(l *line) {
 	}
 }
 
-// nextLine adds what is between two lines: a space, unless a word goes on, or the script has none. The hyphen of a word that goes on goes.
+// nextLine adds the text between two lines: a space, unless a word continues or the script has no spaces.
 func (s *segment) nextLine(before, after string) {
 	last, _ := utf8.DecodeLastRuneInString(strings.TrimRight(before, " "))
 	next, _ := utf8.DecodeRuneInString(strings.TrimLeft(after, " "))
@@ -110,32 +110,32 @@ func (s *segment) nextLine(before, after string) {
 	}
 }
 
-// endsInHyphen finds a line that ends in a hyphen, and divided one whose hyphen is there because the word goes on in the next line:
-// a word that has others is likely to have that one too.
+// endsInHyphen matches a line that ends in a hyphen, and divided a line whose final hyphen is due to the line break: a word with
+// other hyphens is likely to keep that one.
 var (
 	endsInHyphen = regexp.MustCompile(`[\pL\pN][-\x{ad}‐]\s*$`)
 	divided      = regexp.MustCompile(`(?:^|[^\pL\pN\-‐])\pL+[-\x{ad}‐]\s*$`)
 )
 
-// isHyphenated says whether a word goes on in the next line.
+// isHyphenated reports whether a hyphenated word continues in the next line.
 func isHyphenated(before, after string) bool {
 	next, _ := utf8.DecodeRuneInString(strings.TrimLeft(after, " "))
 	return unicode.IsLower(next) && divided.MatchString(before)
 }
 
-// withoutSpaces says whether a letter's script has no spaces between words.
+// withoutSpaces reports whether a letter's script has no spaces between words.
 func withoutSpaces(r rune) bool {
 	return unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Thai) || r >= '\u3000' && r <= '\u303f' || r >= '\uff00' && r <= '\uffef'
 }
 
-// keeps says whether a text of a line moves with it as it is: code, formulas, signs, raised numbers of notes. What PDFium does
-// not write again cannot.
+// keeps reports whether a text of a line moves with it unchanged: code, formulas, signs, raised note numbers. Texts that PDFium
+// does not write again cannot be moved.
 func (l *line) keeps(s *span) bool {
 	isRaised := s.size < 0.8*l.size && s.y > l.y+0.15*l.size
 	return s.kept || !s.font.drawn && (s.font.mono || s.font.math || isRaised && !word.MatchString(s.text))
 }
 
-// style is a style as a paragraph has it.
+// style returns a style in the form of package tagged.
 func (s *segment) style(of style) tagged.Style {
 	n, known := s.numbers[of]
 	if !known {
@@ -146,7 +146,7 @@ func (s *segment) style(of style) tagged.Style {
 	return tagged.Style{Key: key, Open: markSign + "s" + key + markSign}
 }
 
-// keep adds texts that stay.
+// keep adds kept texts.
 func (s *segment) keep(l *line, spans []*span) {
 	raw := fmt.Sprintf("%sk%d%s", markSign, len(s.kept), markSign)
 	s.kept = append(s.kept, spans)
@@ -160,7 +160,7 @@ func (s *segment) keep(l *line, spans []*span) {
 	}
 }
 
-// pieces reads what a paragraph became.
+// pieces parses a rewritten paragraph.
 func (s *segment) pieces(out string) (pieces []piece, err error) {
 	var now style
 	add := func(text string) {

@@ -7,17 +7,17 @@ import (
 	"slices"
 )
 
-// tables are those of a font that a PDF needs.
+// tables are the tables of a font that a PDF needs.
 var tables = []string{"OS/2", "cvt ", "fpgm", "glyf", "head", "hhea", "hmtx", "loca", "maxp", "prep"}
 
-// table is a part of a font's file.
+// table is a table of a font file.
 type table struct {
 	tag  string
 	data []byte
 }
 
-// single makes a font of its own, with the tables that a PDF needs, of one in a file or a collection. It returns nil where
-// that has no TrueType outlines.
+// single extracts a font from a file or a collection, with the tables that a PDF needs. It returns nil if the font has no
+// TrueType outlines.
 func single(file []byte, index int) []byte {
 	at := uint32(0)
 	if bytes.HasPrefix(file, []byte("ttcf")) {
@@ -80,8 +80,8 @@ func checksum(data []byte) (sum uint32) {
 	return sum
 }
 
-// subset is a font that single made, with the outlines of some glyphs, and of those that they are made of. The glyphs keep
-// their numbers. It has another name, by which PDFium tells fonts apart.
+// subset returns a font made by single, with only the outlines of the given glyphs and of their components. Glyphs keep their
+// numbers. The font gets another name, by which PDFium distinguishes fonts.
 func subset(data []byte, name string, glyphs map[uint16]bool) []byte {
 	parts := map[string][]byte{}
 	var list []table
@@ -123,9 +123,9 @@ func subset(data []byte, name string, glyphs map[uint16]bool) []byte {
 	return sfnt(append(list, table{"name", names(name)}))
 }
 
-// names is the table of a font that has its names, which are all the same.
+// names returns the name table of a font, with one name for all purposes.
 func names(name string) []byte {
-	ids := []uint16{1, 4, 6} // family, full name, name in PostScript
+	ids := []uint16{1, 4, 6} // family, full name, PostScript name
 	out := []byte{0, 0, 0, byte(len(ids)), 0, byte(6 + 12*len(ids))}
 	for _, id := range ids {
 		for _, v := range []uint16{3, 1, 0x409, id, uint16(2 * len(name)), 0} { // Windows, Unicode, English
@@ -138,13 +138,13 @@ func names(name string) []byte {
 	return out
 }
 
-// glyf are the outlines of a font.
+// glyf holds the outlines of a font.
 type glyf struct {
 	data, loca []byte
 	isLong     bool
 }
 
-// of is the outline of a glyph.
+// of returns the outline of a glyph.
 func (g glyf) of(glyph uint16) []byte {
 	var from, to uint32
 	if n := uint32(glyph); g.isLong {
@@ -158,7 +158,7 @@ func (g glyf) of(glyph uint16) []byte {
 	return g.data[from:to]
 }
 
-// Flags of a part of a glyph that is made of others.
+// Flags of a component of a composite glyph.
 const (
 	wordArguments = 1 << 0
 	oneScale      = 1 << 3
@@ -167,7 +167,7 @@ const (
 	fourScales    = 1 << 7
 )
 
-// add adds a glyph, and those that it is made of.
+// add adds a glyph and its components.
 func (g glyf) add(to map[uint16]bool, glyph uint16) {
 	if to[glyph] {
 		return
@@ -195,7 +195,7 @@ func (g glyf) add(to map[uint16]bool, glyph uint16) {
 	}
 }
 
-// u16 is a number in a file, 0 behind its end.
+// u16 reads a number, or returns 0 behind the end.
 func u16(b []byte, at uint32) uint16 {
 	if uint64(at)+2 > uint64(len(b)) {
 		return 0
@@ -203,7 +203,7 @@ func u16(b []byte, at uint32) uint16 {
 	return binary.BigEndian.Uint16(b[at:])
 }
 
-// u32 is a number in a file, 0 behind its end.
+// u32 reads a number, or returns 0 behind the end.
 func u32(b []byte, at uint32) uint32 {
 	if uint64(at)+4 > uint64(len(b)) {
 		return 0

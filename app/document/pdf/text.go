@@ -12,14 +12,14 @@ import (
 	"dragoman/app/text/markup"
 )
 
-// HTML and Text are what a PDF becomes for whoever wants its text alone, also where that is behind pictures of the pages, as
-// in scans whose text was recognized. Each is the kind of the result; the document itself is a PDF.
+// HTML and Text extract the text of a PDF, also if it is hidden behind pictures of the pages, as in scans with recognized text.
+// Each is the kind of the result; the document itself is a PDF.
 var (
 	HTML = &document.Kind{Name: "pdf-html", Extensions: []string{".html"}, MediaType: "text/html", Form: markup.XML, Rewrite: asHTML}
 	Text = &document.Kind{Name: "pdf-txt", Extensions: []string{".txt"}, MediaType: "text/plain", Form: markup.XML, Rewrite: asText}
 )
 
-// asHTML writes the text of a document as a page: headings, paragraphs and code, with what is bold, italic or code in them.
+// asHTML writes the text of a document as an HTML page: headings, paragraphs and code, with bold, italic and code text in them.
 func asHTML(ctx context.Context, out io.Writer, in io.ReaderAt, size int64, o document.Options, t document.Translate) error {
 	w := bufio.NewWriter(out)
 	_, _ = w.WriteString("<!DOCTYPE html>\n<html lang=\"" + html.EscapeString(o.To) + "\">\n<meta charset=\"utf-8\">\n<body>\n")
@@ -43,7 +43,7 @@ func asHTML(ctx context.Context, out io.Writer, in io.ReaderAt, size int64, o do
 	return w.Flush()
 }
 
-// inHTML writes pieces, without styles where the element has one.
+// inHTML writes pieces, without styles if the element has one.
 func inHTML(pieces []piece, isStyled bool) string {
 	var out strings.Builder
 	for _, p := range pieces {
@@ -65,7 +65,7 @@ func inHTML(pieces []piece, isStyled bool) string {
 	return strings.TrimSpace(out.String())
 }
 
-// asText writes the text of a document, each paragraph on a line, with an empty line behind it.
+// asText writes the text of a document, each paragraph on a line followed by an empty line.
 func asText(ctx context.Context, out io.Writer, in io.ReaderAt, size int64, o document.Options, t document.Translate) error {
 	w := bufio.NewWriter(out)
 	err := extract(ctx, in, size, o, t, func(_ *block, _ float64, pieces []piece) error {
@@ -93,7 +93,7 @@ func (p piece) plain() string {
 	return text
 }
 
-// extract goes through the blocks of a document with what becomes of them, and the size of most of a page's text.
+// extract calls write with the blocks of a document, their translated pieces, and the usual size of text on the page.
 func extract(ctx context.Context, in io.ReaderAt, size int64, o document.Options, t document.Translate, write func(b *block, usual float64, pieces []piece) error) error {
 	f, err := open(ctx, in, size)
 	if err != nil {
@@ -131,7 +131,7 @@ func extract(ctx context.Context, in io.ReaderAt, size int64, o document.Options
 	})
 }
 
-// usualSize is that of most letters of a page.
+// usualSize returns the size of most letters of a page.
 func (p *page) usualSize() float64 {
 	sizes := map[float64]int{}
 	for _, s := range p.spans {

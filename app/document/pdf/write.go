@@ -23,7 +23,7 @@ import (
 	"dragoman/app/text/markup"
 )
 
-// writer has the translations of a document until all are there, for its fonts have the glyphs of all.
+// writer collects the translations of a document until all are available: fonts are embedded with the glyphs of all.
 type writer struct {
 	*file
 	fonts  *fonts
@@ -31,15 +31,15 @@ type writer struct {
 	layout *layout
 	pages  map[int]*rewritten
 	codes  map[*font.Face]*codes
-	faces  []*font.Face // that have codes
+	faces  []*font.Face // those with codes
 }
 
-// rewritten is what becomes of a page.
+// rewritten holds the changes of a page.
 type rewritten struct {
 	blocks  []translatedBlock
-	removed map[string]int // objects that are taken out, and how many there are beside each
+	removed map[string]int // objects to remove, each with the number of its siblings
 	moved   map[string]matrix
-	changed map[*span]bool // texts of blocks that change
+	changed map[*span]bool // texts of changed blocks
 }
 
 // translatedBlock is a block with its translation.
@@ -48,10 +48,10 @@ type translatedBlock struct {
 	laid  laid
 }
 
-// glyphCost is what a glyph of a translation takes of memory.
+// glyphCost is the memory of a translation's glyph.
 const glyphCost = 160
 
-// translate has a block translated.
+// translate translates a block.
 func (w *writer) translate(n int, page *page, b *block, o document.Options, t document.Translate) error {
 	pieces, isRestyled, err := b.translated(t)
 	if err != nil {
@@ -78,8 +78,8 @@ func (w *writer) translate(n int, page *page, b *block, o document.Options, t do
 	return nil
 }
 
-// restore puts texts of a page that do not change beside those that do, with which they would go: the other parts of a text,
-// and those that PDFium does not write again.
+// restore writes unchanged texts of a page again that would be lost with changed ones: other parts of the same object, and texts
+// that PDFium does not write again.
 func (w *writer) restore(n int, p *page) error {
 	page := w.pages[n]
 	if page == nil {
@@ -100,7 +100,7 @@ func (w *writer) restore(n int, p *page) error {
 	return nil
 }
 
-// add notes what becomes of a block.
+// add records the changes of a block.
 func (w *writer) add(n int, b *block, l laid) {
 	page := w.pages[n]
 	if page == nil {
@@ -135,30 +135,30 @@ func (w *writer) add(n int, b *block, l laid) {
 
 func key(path []int) string { return fmt.Sprint(path) }
 
-// matrix is how a text of the page gets to its new place.
+// matrix returns the transformation of a text of the page to its new place.
 func (m moved) matrix(angle float64) matrix {
 	fromX, fromY := turn(m.fromX, m.fromY, -angle)
 	toX, toY := turn(m.x, m.y, -angle)
 	return matrix{a: 1, d: 1, e: -fromX, f: -fromY}.then(matrix{a: m.scaled, d: m.scaled, e: toX, f: toY})
 }
 
-// code is a glyph that stands for a text.
+// code is a glyph with the text that it represents.
 type code struct {
 	glyph font.GID
 	text  string
 }
 
-// codes are the numbers of the glyphs of a font in the document, from 1 on.
+// codes are the character codes of a font in the document, from 1 on.
 type codes struct {
 	numbers map[code]uint32
 	list    []code
 	font    references.FPDF_FONT
 }
 
-// mostCodes is how many a font may have.
+// mostCodes is the maximum number of codes of a font.
 const mostCodes = 1<<16 - 1
 
-// of is the number of a glyph. Of several that stand for one text the first one has it.
+// of returns the code of a glyph. If several glyphs represent one text, the first one carries it.
 func (c *codes) of(g shaping.Glyph, text []rune) uint32 {
 	k := code{glyph: g.GlyphID, text: string(text[g.TextIndex():min(len(text), g.TextIndex()+g.RunesCount())])}
 	n, known := c.numbers[k]
@@ -170,7 +170,7 @@ func (c *codes) of(g shaping.Glyph, text []rune) uint32 {
 	return n
 }
 
-// load puts the font into the document.
+// load embeds the font in the document.
 func (c *codes) load(f *file, t *typeface, n int) error {
 	release, err := f.memory.hold(int64(len(t.data)))
 	if err != nil {
@@ -192,7 +192,7 @@ func (c *codes) load(f *file, t *typeface, n int) error {
 	return nil
 }
 
-// toUnicode says which texts the numbers stand for, as PDF wants it.
+// toUnicode returns the ToUnicode CMap of the codes.
 func (c *codes) toUnicode() string {
 	var out strings.Builder
 	out.WriteString("/CIDInit /ProcSet findresource begin\n12 dict begin\nbegincmap\n/CIDSystemInfo << /Registry (Adobe) /Ordering (UCS) /Supplement 0 >> def\n" +
@@ -213,7 +213,7 @@ func (c *codes) toUnicode() string {
 	return out.String()
 }
 
-// write writes the document from its start, in a sandbox that has nothing of what was read.
+// write writes the document from the original, in a new sandbox without data of the reading.
 func (w *writer) write(out io.Writer) error {
 	if err := w.start(); err != nil {
 		return err
@@ -239,7 +239,7 @@ func (w *writer) write(out io.Writer) error {
 	return w.explain(err)
 }
 
-// failing keeps the error of a writer, which PDFium does not.
+// failing records the error of a writer, which PDFium does not.
 type failing struct {
 	out io.Writer
 	err error
@@ -253,8 +253,8 @@ func (f *failing) Write(p []byte) (n int, err error) {
 	return n, f.err
 }
 
-// rewrite takes texts out of a page, moves those that stay, and puts translations in. Groups with text are dissolved: PDFium
-// does not write them again, and it throws fonts away that no text of the page itself has.
+// rewrite removes texts from a page, moves kept ones, and adds translations. It dissolves groups with text: PDFium does not write
+// them again, and drops fonts that no text of the page itself uses.
 func (w *writer) rewrite(on requests.Page, page *rewritten) error {
 	var removed []object
 	var shifted []shift
@@ -309,13 +309,13 @@ func (w *writer) rewrite(on requests.Page, page *rewritten) error {
 	return err
 }
 
-// shift is how an object is moved.
+// shift is the displacement of an object.
 type shift struct {
 	object
 	by matrix
 }
 
-// dissolve puts the objects of a group, the nth object of a page, in its place, and those of groups in it that have text too.
+// dissolve replaces a group, the nth object of a page, by its objects, and does the same with inner groups that have text.
 func (w *writer) dissolve(on requests.Page, group object, n int, hasText map[string]bool) error {
 	m, err := w.matrix(group.FPDF_PAGEOBJECT)
 	if err != nil {
@@ -341,7 +341,7 @@ func (w *writer) dissolve(on requests.Page, group object, n int, hasText map[str
 	return err
 }
 
-// lift takes an object out of a group, and makes it the nth object of the page.
+// lift moves an object out of a group to position n on the page.
 func (w *writer) lift(on requests.Page, group, o object, m matrix, n int) error {
 	if _, err := w.FPDFFormObj_RemoveObject(&requests.FPDFFormObj_RemoveObject{PageObject: group.FPDF_PAGEOBJECT, FormObject: o.FPDF_PAGEOBJECT}); err != nil {
 		return err
@@ -375,7 +375,7 @@ func (w *writer) remove(on requests.Page, o object) error {
 	return err
 }
 
-// draw puts a part of a line on a page: a text for each stretch of glyphs on one line.
+// draw adds a part of a line to a page: a text for each stretch of glyphs on one baseline.
 func (w *writer) draw(on requests.Page, angle float64, g glyphs) error {
 	c, x := w.codes[g.face], g.x
 	start, from := x, 0
@@ -409,7 +409,7 @@ func (w *writer) draw(on requests.Page, angle float64, g glyphs) error {
 	return flush(g.y + raised)
 }
 
-// text puts glyphs on a page.
+// text adds glyphs to a page.
 func (w *writer) text(on requests.Page, font references.FPDF_FONT, g glyphs, angle, x, y float64, numbers []uint32, positions []float32) error {
 	if err := w.memory.handle(); err != nil {
 		return err
@@ -439,7 +439,7 @@ func (w *writer) text(on requests.Page, font references.FPDF_FONT, g glyphs, ang
 	return err
 }
 
-// isNatural says whether glyphs are as far from each other as the font has them.
+// isNatural reports whether the glyphs have the advances of the font.
 func isNatural(g glyphs, numbers []uint32, positions []float32, c *codes) bool {
 	const near = 0.03 // in ems
 	at := 0.0
@@ -454,7 +454,7 @@ func isNatural(g glyphs, numbers []uint32, positions []float32, c *codes) bool {
 	return true
 }
 
-// missingLetter is the error of a translation with a letter that no font has.
+// missingLetter returns the error of a translation with a letter that no font has.
 func missingLetter(r rune) error {
 	return fmt.Errorf("%w: there is no font for the translation: no font has the letter %q", markup.ErrLost, r)
 }
