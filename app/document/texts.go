@@ -6,9 +6,8 @@ import (
 	"strings"
 )
 
-// Texts goes through a document and hands each of its texts to add: one that is there several times is new
-// the first time alone. It fails as [Kind]'s Rewrite does, and with add's error. It keeps all texts until
-// it returns: add is the place to bound them.
+// Texts goes through a document and passes each of its texts to add; isNew is true for the first occurrence of a text. It fails
+// like [Kind]'s Rewrite, and with add's error. It holds all texts until it returns: add must limit them.
 func Texts(ctx context.Context, k *Kind, in io.ReaderAt, size int64, o Options, add func(text string, isNew bool) error) error {
 	seen := make(map[string]struct{})
 	return k.Rewrite(ctx, io.Discard, in, size, o, func(text string) (string, error) {
@@ -20,14 +19,13 @@ func Texts(ctx context.Context, k *Kind, in io.ReaderAt, size int64, o Options, 
 	})
 }
 
-// Next returns the translations of the texts that are new in [Texts], in their order, and is told which
-// text each is about.
+// Next returns the next translation of a text that is new in [Texts], in order. text is that text.
 type Next func(text string) (string, error)
 
-// Put copies a document to out with its texts translated. A text whose translation is empty or lost tags stays as it
-// is, and one may lose a style, such as that of a part of a word; flawed is how many have lost something. It fails as [Kind]'s
-// Rewrite does, and with an error of next's: what was written then is not the document. It keeps all texts and
-// translations until it returns: next is the place to bound them.
+// Put copies a document to out with its texts translated. A text whose translation is empty or lost tags stays as it is, and a
+// translation may lose a style, such as the style of a part of a word; flawed is the number of such texts. It fails like [Kind]'s
+// Rewrite, and with next's error: out is then incomplete. It holds all texts and translations until it returns: next must limit
+// them.
 func Put(ctx context.Context, out io.Writer, k *Kind, in io.ReaderAt, size int64, o Options, next Next) (flawed int, err error) {
 	known, last := make(map[string]string), ""
 	o.Unfit = func() {
@@ -45,7 +43,7 @@ func Put(ctx context.Context, out io.Writer, k *Kind, in io.ReaderAt, size int64
 		translation, ok := known[text]
 		if isNew = !ok; isNew {
 			if translation, err = next(text); strings.TrimSpace(translation) == "" {
-				translation = text // nothing came of it, which whoever translated it has flagged
+				translation = text // an empty translation, which its translator has flagged
 			}
 			known[text] = translation
 		}
