@@ -11,26 +11,24 @@ import (
 	"dragoman/app/wait"
 )
 
-// ErrGone means that nobody decodes any more with a model that was acquired, and that [Models] may have
-// another in its place by now.
+// ErrGone means that an acquired model is no longer decoded by any worker. [Models] may have a replacement by now.
 var ErrGone error = gone()
 
 func gone() *fault.Failure {
-	const takeover = 5 // about how many seconds later workers of another export may be there
+	const takeover = 5 // seconds after which workers of another export may be available
 	f := fault.New(fault.NotReady, "", "the workers that had the model have left, and no others could take the request over: try again in %d s", takeover)
 	f.Wait = takeover
 	return f
 }
 
-// firstPause is how long a request waits that has to begin again and cannot yet, and doubles until the
-// pauses together have been some seconds: so long the model that is next may take to be loaded.
+// firstPause is the first pause of a request that must begin again and cannot yet. Pauses double up to longestPause, some seconds
+// in all: the time in which a replacement model may be loaded.
 const firstPause, longestPause = 50 * time.Millisecond, 4 * time.Second
 
-// retryGone is [Service.once], tried again where a model is gone: from the beginning and with what is
-// there then, so that an answer never mixes two. fresh says whether nothing was answered yet. What stands
-// in the way of the next try is not the request's fault.
+// retryGone is [Service.once], repeated if a model is gone: from the beginning, with the models then available, so that an answer
+// never mixes two. fresh reports whether nothing has been answered yet. Obstacles to the next try are not the request's fault.
 func (s *Service) retryGone(ctx context.Context, req Request, yield func(i int, r Result) error, fresh func() bool) error {
-	begun := false // before, by a model that is gone
+	begun := false // by a model that is now gone
 	for pause := firstPause; ; pause *= 2 {
 		err := s.once(ctx, req, yield)
 		switch {
@@ -51,7 +49,7 @@ func (s *Service) retryGone(ctx context.Context, req Request, yield func(i int, 
 	}
 }
 
-// passes says whether an error is of a kind that a request would not have met, had it not to begin again.
+// passes reports whether an error is one that the request meets only because it begins again.
 func passes(err error) bool {
 	var (
 		refused *Error

@@ -9,7 +9,7 @@ import (
 // Alternative is one of the best translations of a text.
 type Alternative struct {
 	Text string
-	// Score is as [Result.Score], of the last step of a route alone.
+	// Score is like [Result.Score], but of the last step of a route only.
 	Score float64
 }
 
@@ -19,29 +19,27 @@ type hypothesis struct {
 	tokens int
 }
 
-// mostAlternatives are more than any search can have: what they take can be reckoned with.
+// mostAlternatives exceeds the number of alternatives of any search: it limits the memory to plan for.
 const mostAlternatives = 1 << 10
 
-// How alternatives come about.
+// Alternatives.
 //
-// A sentence is first translated as it is without them, in all ways that it needs, so that the
-// best translation is the same. The hypotheses of the search that gave it are its alternatives.
-// Where that followed fewer hypotheses than are wanted, a second, wider search follows in the
-// same way. Each hypothesis is restored and checked like a translation, and dropped where it has
-// a flaw. A sentence that was translated in parts has alternatives as a text of several sentences
-// has: the k-th takes the k-th of each part, or its best where it has fewer. Those of a route with
-// several steps are the last step's.
+// A sentence is first translated as without alternatives, with all retries, so that the best translation is the same. The
+// hypotheses of the search that found it are its alternatives. If that search had fewer beams than alternatives are wanted, a
+// second, wider search follows with the same strategy. Each hypothesis is restored and checked like a translation, and dropped if
+// it has a flaw. The alternatives of a sentence translated in parts are combined like the alternatives of a text of several
+// sentences: the k-th consists of the k-th alternative of each part, or its best one if it has fewer. Alternatives of a route
+// with several steps are alternatives of its last step.
 
-// alternative says whether alternatives of what a step translates are answered.
+// alternative reports whether alternatives are answered for the translations of a step.
 func (w *work) alternative(s *step) bool { return w.req.Alternatives > 0 && s.next == nil }
 
-// widens says whether what a step translates needs a second search for its alternatives.
+// widens reports whether the translations of a step need a second search for their alternatives.
 func (w *work) widens(s *step) bool {
 	return w.alternative(s) && s.search.Beams < w.req.Alternatives
 }
 
-// checkAlternatives fails where the last model of a route can follow fewer hypotheses than are
-// wanted.
+// checkAlternatives fails if the last model of a route allows fewer beams than alternatives are wanted.
 func (w *work) checkAlternatives(m *Model) error {
 	if n, most := w.req.Alternatives, m.Limits.Beams; n > most {
 		return invalid(CodeInvalidOption, "alternatives",
@@ -50,8 +48,7 @@ func (w *work) checkAlternatives(m *Model) error {
 	return nil
 }
 
-// widen has the alternatives of a sentence decoded that is about to settle, where the search that
-// gave it was too narrow for them.
+// widen queues the wider search for alternatives of a sentence that is about to settle, if its search was too narrow.
 func (w *work) widen(x *sentence) bool {
 	if x.best.by == nil || x.strategy.wide || !w.widens(x.step) {
 		return false
@@ -62,8 +59,7 @@ func (w *work) widen(x *sentence) bool {
 	return true
 }
 
-// collect adds those to the hypotheses of an outcome, which come after its own, that have no flaw
-// and differ.
+// collect adds the hypotheses of found that have no flaw and differ to the outcome's own hypothesis.
 func (w *work) collect(x *sentence, o *outcome, found []search.Result) error {
 	o.hypotheses = []hypothesis{o.hypothesis(0)}
 	for _, r := range found {
@@ -81,7 +77,7 @@ func (w *work) collect(x *sentence, o *outcome, found []search.Result) error {
 	return nil
 }
 
-// addNew adds a hypothesis that is none of a list's.
+// addNew adds a hypothesis unless the list already has its text.
 func addNew(list []hypothesis, h hypothesis) []hypothesis {
 	if slices.ContainsFunc(list, func(known hypothesis) bool { return known.Text == h.Text }) {
 		return list
@@ -89,7 +85,7 @@ func addNew(list []hypothesis, h hypothesis) []hypothesis {
 	return append(list, h)
 }
 
-// hypothesis is the k-th best translation, from 0 on, or the best one where there are fewer.
+// hypothesis returns the k-th best translation, from 0 on, or the best one if there are fewer.
 func (o *outcome) hypothesis(k int) hypothesis {
 	switch {
 	case k < len(o.hypotheses):
@@ -108,8 +104,8 @@ func (o *outcome) alternatives() []Alternative {
 	return list
 }
 
-// combine makes at most n different hypotheses of a text of those of its sentences: join makes
-// the text of a translation of each.
+// combine returns at most n different hypotheses of a text, combined from the hypotheses of its sentences. join joins
+// translations, one of each sentence.
 func combine(n int, sentences []*sentence, join func(translations []string) (string, error)) (list []hypothesis, err error) {
 	most := 1
 	for _, x := range sentences {

@@ -8,8 +8,7 @@ import (
 	"dragoman/model/search"
 )
 
-// settings are all that decides a translation beside its text, languages and model.
-// Whatever is added here is in the cache's key.
+// settings are all parameters of a translation except its text, languages and model. The cache's key includes every field.
 type settings struct {
 	Search search.Options
 	Limits Limits // of retries, too
@@ -18,12 +17,12 @@ type settings struct {
 	Once   bool
 }
 
-// settings are those of the request, for what a stream's model decodes.
+// settings returns the settings of the request for a stream's model.
 func (w *work) settings(s *stream) settings {
 	return settings{Search: s.search, Limits: s.model.Limits, Format: cmp.Or(w.req.Format, Text), Whole: w.req.Whole, Once: w.req.Once}
 }
 
-// cacheKey is what a whole sentence's translation is kept under.
+// cacheKey returns the cache key of a whole sentence.
 func (x *sentence) cacheKey() cache.Key {
 	return cache.Key{
 		Model: x.step.model.Identity, From: x.step.from, To: x.step.to, Options: x.step.options,
@@ -31,8 +30,7 @@ func (x *sentence) cacheKey() cache.Key {
 	}
 }
 
-// recall is the outcome that a whole sentence had before. Where alternatives
-// are wanted it is decoded again: they are not kept.
+// recall returns the cached outcome of a whole sentence. If alternatives are wanted there is none, as they are not cached.
 func (w *work) recall(x *sentence) (o outcome, known bool) {
 	if w.alternative(x.step) || !w.service.cfg.Cache.On() || x.step.model.Identity == "" {
 		return o, false
@@ -50,7 +48,7 @@ func (w *work) recall(x *sentence) (o outcome, known bool) {
 	}, true
 }
 
-// remember keeps the outcome of a whole sentence that was decoded.
+// remember caches the outcome of a decoded whole sentence.
 func (w *work) remember(x *sentence) {
 	if o := x.best; o.decoded && x.step.model.Identity != "" {
 		w.service.cfg.Cache.Put(x.cacheKey(), cache.Value{

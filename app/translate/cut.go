@@ -10,34 +10,32 @@ import (
 	"dragoman/app/text/segment"
 )
 
-// Cut is a plain text as [Service.Translate] cuts it into sentences, for callers that have them
-// translated one by one, such as those whose text grows: the translations of its parts, put
-// together, are the translation of the text.
+// Cut is a plain text cut into sentences as by [Service.Translate], for callers that request translations sentence by sentence,
+// for example of a growing text: the joined translations of its parts are the translation of the text.
 type Cut struct {
-	From, To string // codes of languages; From is "" where none could be detected
+	From, To string // language codes; From is "" if it could not be detected
 	Detected bool   // From was detected
-	Parts    []Part // which make up the text, byte for byte
-	// Unsupported says why none of them is translated; nil: From can be translated into To.
+	Parts    []Part // the parts, joined, are the text, byte for byte
+	// Unsupported is the reason why no part is translated, or nil if From can be translated into To.
 	Unsupported *Error
-	// Ended says that the last sentence is at its end; see [segment.Ends].
+	// Ended reports whether the last sentence is complete; see [segment.Ends].
 	Ended bool
 }
 
-// Part is a part of a text: a sentence, or what is between sentences. A text with messages of ICU has
-// only one, for it cannot be translated sentence by sentence.
+// Part is a part of a text: a sentence, or the text between sentences. A text with ICU messages has a single part, as it cannot
+// be translated sentence by sentence.
 type Part struct {
 	Text string
-	// Translated says that it has a translation, see [Cut.Of]. All others stay as they are, but
-	// for the spaces between two sentences: see [Cut.Between].
+	// Translated reports whether the part has a translation, see [Cut.Of]. All other parts stay as they are, except for the
+	// spaces between two sentences: see [Cut.Between].
 	Translated bool
 
 	markup markup.Sentence
-	whole  bool // it is a text of several sentences
+	whole  bool // a text of several sentences
 }
 
-// Cut cuts the one record of a request, which has one target language and the format [Text], into
-// parts. It validates the request, loads no model and takes time that is linear in the text. The
-// error is an [*Error], or that of the memory for requests.
+// Cut cuts the record of a request with one record, one target language and the format [Text] into parts. It validates the
+// request, loads no model and takes time linear in the text. The error is an [*Error], or the error of the memory for requests.
 func (s *Service) Cut(ctx context.Context, req Request) (Cut, error) {
 	if len(req.Records) != 1 || len(req.To) != 1 || req.Format != "" && req.Format != Text {
 		return Cut{}, invalid(CodeInvalidOption, "records", "%d records × %d languages, format %s: only one plain text into one language is cut",
@@ -75,7 +73,7 @@ func (s *Service) Cut(ctx context.Context, req Request) (Cut, error) {
 	return cut, nil
 }
 
-// partsOf are those of a text.
+// partsOf returns the parts of a text.
 func (c cutter) partsOf(raw, from string) ([]Part, error) {
 	text, err := markup.Parse(c.ctx, raw, markup.Text)
 	if err == nil {
@@ -84,7 +82,7 @@ func (c cutter) partsOf(raw, from string) ([]Part, error) {
 	if err != nil {
 		return nil, err
 	}
-	if len(text.Messages()) > 0 { // what their branches become is put wherever they stand in the text
+	if len(text.Messages()) > 0 { // translations of their branches are inserted throughout the text
 		return []Part{{Text: text.Text, Translated: true, markup: text, whole: true}}, nil
 	}
 	pieces, err := c.pieces(text, from)
@@ -102,7 +100,7 @@ func (c cutter) partsOf(raw, from string) ([]Part, error) {
 	return parts, err
 }
 
-// ended says whether the last sentence is at its end.
+// ended reports whether the last sentence is complete.
 func (c Cut) ended(ctx context.Context) (bool, error) {
 	last := len(c.Parts)
 	tail := ""
@@ -115,11 +113,10 @@ func (c Cut) ended(ctx context.Context) (bool, error) {
 	return true, nil
 }
 
-// Between is what stands in the translation of the text before part number i, which is translated
-// or len(Parts), and behind the translated part before it, whose translation is last: what is
-// between the two in the text, with the spaces that the target language wants there.
+// Between returns the text between two translated parts in the translation. i is the number of the second one, or len(Parts), and
+// last the translation of the first one. The spaces are as in the target language.
 func (c Cut) Between(i int, last string) string {
-	before := i - 1 // the translated part before
+	before := i - 1 // the previous translated part
 	for before >= 0 && !c.Parts[before].Translated {
 		before--
 	}
@@ -135,8 +132,7 @@ func (c Cut) Between(i int, last string) string {
 	return strings.TrimPrefix(joined, translations[0])
 }
 
-// Key is the same for parts whose translations are the same, in the same languages, with the same
-// model and options.
+// Key is equal for parts with equal translations, given the same languages, model and options.
 func (p Part) Key() string {
 	key := p.Text + "\x00" + p.markup.Fingerprint()
 	if p.whole {
@@ -145,9 +141,8 @@ func (p Part) Key() string {
 	return key
 }
 
-// Beginning is the first n bytes of a sentence as a sentence, without the white space at its end; n
-// is where a character starts. Where something that must come back as it is would be cut, it ends
-// before that. There may be nothing to translate in it.
+// Beginning returns the first n bytes of a sentence as a sentence, without white space at its end; n must be at the start of a
+// character. It ends earlier if the end would cut a span. There may be nothing to translate in it.
 func (p Part) Beginning(n int) Part {
 	n = min(n, len(p.markup.Text))
 	for p.markup.Inside(n) {
@@ -158,8 +153,8 @@ func (p Part) Beginning(n int) Part {
 	return Part{Text: text.Text, Translated: !text.Blank(), markup: text}
 }
 
-// Of is the request for the translations of parts of a [Cut] that was made of the request, which are
-// the texts of the results.
+// Of returns the request for the translations of parts of a [Cut], which was made of req. The results' texts are the
+// translations.
 func (c Cut) Of(req Request, parts ...Part) Request {
 	req.From, req.parts, req.Records = c.From, parts, make([]Record, len(parts))
 	for i, p := range parts {

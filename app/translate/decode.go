@@ -21,9 +21,8 @@ import (
 	"dragoman/model/search"
 )
 
-// count settles what was translated before, and counts the source tokens of all other
-// sentences. They are encoded again when it is their turn: what has been encoded takes
-// more memory than its text, and counting takes little time beside decoding.
+// count settles sentences that are cached, and counts the source tokens of all others. These are encoded again when they are
+// decoded: encoded sentences take more memory than their texts, and counting takes little time beside decoding.
 func (w *work) count(ctx context.Context, sentences []*sentence) error {
 	start, tokens := time.Now(), 0
 	w.open = len(sentences)
@@ -55,7 +54,7 @@ func (w *work) count(ctx context.Context, sentences []*sentence) error {
 		return err
 	}
 	measure.Span(ctx, stageTokenize, start, time.Now())
-	for _, k := range known { // what becomes of them may wait for somebody who reads it, so not in turn
+	for _, k := range known { // settling may wait for the reader of the answer, so it is not done in turn
 		if err := w.settle(k.sentence, k.outcome); err != nil {
 			return err
 		}
@@ -63,15 +62,14 @@ func (w *work) count(ctx context.Context, sentences []*sentence) error {
 	return nil
 }
 
-// remembered is a sentence that was translated before.
+// remembered is a cached sentence.
 type remembered struct {
 	sentence *sentence
 	outcome  outcome
 }
 
-// decode has everything decoded that is to do. Where there are several models, each has a
-// stream until the last sentence has its outcome: what one makes of a sentence goes on to
-// the next at once. The streams run at the same time; what they ask for and answer is handled here,
+// decode decodes all sentences that need it. With several models, each has a stream until the last sentence has its outcome: the
+// outcome of one model goes on to the next model at once. The streams run concurrently; their jobs and results are handled here,
 // on one goroutine.
 func (w *work) decode(ctx context.Context) (err error) {
 	w.decoding = true
@@ -85,7 +83,7 @@ func (w *work) decode(ctx context.Context) (err error) {
 		done := make(chan struct{})
 		calls <- func() {
 			defer close(done)
-			err = fault.Protect(do) // who recovers from panics for the caller is not on the stream's goroutine
+			err = fault.Protect(do) // the caller's recover does not cover the stream's goroutine
 		}
 		<-done
 		return err
@@ -111,13 +109,12 @@ func (w *work) decode(ctx context.Context) (err error) {
 	return err
 }
 
-// longSentence are the tokens that a sentence has at most that is translated in one
-// piece. The models were trained on sentences; of what is much longer they leave out
-// parts.
+// longSentence is the maximum number of tokens of a sentence that is translated in one piece. The models were trained on
+// sentences; they omit parts of much longer text.
 const longSentence = 160
 
-// job makes the job that decodes a sentence in its present strategy. Without ok there is
-// none: the sentence has its outcome, or is to do in another strategy.
+// job returns the job that decodes a sentence with its present strategy. If ok is false there is none: the sentence has its
+// outcome, or is queued with another strategy.
 func (w *work) job(x *sentence) (job engine.Job, ok bool, err error) {
 	m := x.step.model
 	text, ok, err := w.write(x)
@@ -138,7 +135,7 @@ func (w *work) job(x *sentence) (job engine.Job, ok bool, err error) {
 			return job, false, err
 		}
 	}
-	if len(ids) > m.Spec.MaxPositions { // one character with thousands of marks stays as it is
+	if len(ids) > m.Spec.MaxPositions { // one character with thousands of marks
 		return job, false, w.settle(x, outcome{text: x.Original(), flags: SourceEcho})
 	}
 	if x.source = ids; x.retries == unmeasured {
@@ -151,7 +148,7 @@ func (w *work) job(x *sentence) (job engine.Job, ok bool, err error) {
 	return job, true, nil
 }
 
-// write is the text of a sentence as its present strategy wants it; false where that cannot be written.
+// write returns the text of a sentence in the form of its present strategy, or false if that is not possible.
 func (w *work) write(x *sentence) (text string, ok bool, err error) {
 	x.form = x.withTerms()
 	text = x.form.Text
@@ -180,11 +177,11 @@ func (x *sentence) encode(text string) ([]int64, error) {
 	return ids, nil
 }
 
-// searchFor are the settings that a sentence is decoded with in its present strategy.
+// searchFor returns the search settings of a sentence with its present strategy.
 func (w *work) searchFor(x *sentence) search.Options {
 	o := x.strategy.apply(x.step.search)
-	// Whoever asks for more tokens than the service gives by itself gets as many as a sentence can be
-	// worth: a few letters that lead astray would else cost a hundred times what they are charged for.
+	// A request for more tokens than the service's own limit gets only as many as a plausible translation has: otherwise a few
+	// misleading letters would cost a hundred times their charge.
 	if own := x.step.model.Search.MaxLength; x.strategy.length == 0 && o.MaxLength > own {
 		o.MaxLength = min(o.MaxLength, max(own, x.longest()))
 	}
@@ -192,7 +189,7 @@ func (w *work) searchFor(x *sentence) search.Options {
 		o.Beams = w.req.Alternatives
 	}
 	if w.alternative(x.step) && w.req.Alternatives > 1 && o.Beams >= w.req.Alternatives {
-		o.Hypotheses = o.Beams // all that there are: some will have the same text, or a flaw
+		o.Hypotheses = o.Beams // all hypotheses: some will have equal texts, or a flaw
 	}
 	if x.strategy.places() {
 		o.Beams = max(o.Beams, min(termBeams, x.step.model.Limits.Beams))
@@ -200,7 +197,7 @@ func (w *work) searchFor(x *sentence) search.Options {
 	return o
 }
 
-// receive takes what the engine decoded for a sentence.
+// receive handles the engine's result for a sentence.
 func (w *work) receive(x *sentence, r engine.Result) error {
 	x.queued = max(x.queued, r.Queued)
 	x.computed += r.Computed
@@ -240,8 +237,8 @@ func (w *work) receive(x *sentence, r engine.Result) error {
 	return w.proceed(x, o.flags)
 }
 
-// beats says whether an outcome is better than one of another strategy, by their scores, too, where they
-// are of searches that placed terms.
+// beats reports whether an outcome is better than one of another strategy. scored also compares scores, for searches that placed
+// terms.
 func (o *outcome) beats(other *outcome, scored bool) bool {
 	if o.flags != other.flags || !scored {
 		return o.flags < other.flags
@@ -249,8 +246,8 @@ func (o *outcome) beats(other *outcome, scored bool) bool {
 	return cmp.Or(cmp.Compare(o.extra, other.extra), cmp.Compare(other.score, o.score)) < 0
 }
 
-// proceed tries a sentence, whose last strategy led to these flags, in another one, or gives
-// it the best outcome of all strategies.
+// proceed queues a sentence, whose last strategy led to flags, with another strategy, or settles it with the best outcome of all
+// strategies.
 func (w *work) proceed(x *sentence, flags Flags) error {
 	if !w.req.Once {
 		if again, err := w.carryOut(x, judge(w.attempt(x, flags))); again || err != nil {
@@ -261,7 +258,7 @@ func (w *work) proceed(x *sentence, flags Flags) error {
 			return err
 		}
 	}
-	if x.best == nil { // none of the styles of markers can be written
+	if x.best == nil { // no style of markers can be written
 		x.best = &outcome{text: x.Original(), flags: flags}
 	}
 	if w.probe(x) {
@@ -271,7 +268,7 @@ func (w *work) proceed(x *sentence, flags Flags) error {
 	return w.settle(x, *x.best)
 }
 
-// carryOut does what was judged, unless the sentence has used up its retry budget.
+// carryOut executes a verdict, unless the sentence has used up its retry budget.
 func (w *work) carryOut(x *sentence, v verdict) (again bool, err error) {
 	if v.action == keepBest || !x.takeRetryBudget() {
 		return false, nil
@@ -286,13 +283,13 @@ func (w *work) carryOut(x *sentence, v verdict) (again bool, err error) {
 	return true, nil
 }
 
-// decodeAgain has a sentence decoded in another strategy.
+// decodeAgain queues a sentence with another strategy.
 func (x *sentence) decodeAgain(s strategy) {
 	x.strategy = s
 	x.step.again = append(x.step.again, x)
 }
 
-// splitFiner translates a sentence in parts. It does nothing where there is only one.
+// splitFiner translates a sentence in parts. It returns false if there is only one part.
 func (w *work) splitFiner(x *sentence) (split bool, err error) {
 	finer, err := segment.Finer(w.ctx, x.Text, language.Base(x.step.from))
 	if err != nil {
@@ -308,7 +305,7 @@ func (w *work) splitFiner(x *sentence) (split bool, err error) {
 	return true, w.split(x, pieces, texts)
 }
 
-// splitAround translates what stands between the spans of a sentence.
+// splitAround translates the parts between the spans of a sentence.
 func (w *work) splitAround(x *sentence) error {
 	var pieces []segment.Piece
 	var texts []markup.Sentence
@@ -327,7 +324,7 @@ func (w *work) splitAround(x *sentence) error {
 	return w.split(x, pieces, texts)
 }
 
-// split has the parts of a sentence translated, the first one first.
+// split queues the parts of a sentence, the first one first.
 func (w *work) split(x *sentence, pieces []segment.Piece, texts []markup.Sentence) error {
 	x.pieces, x.parts, x.open = pieces, make([]*sentence, len(texts)), len(texts)
 	bytes := 1
@@ -339,7 +336,7 @@ func (w *work) split(x *sentence, pieces []segment.Piece, texts []markup.Sentenc
 		if err := w.begin(part, x.step, text); err != nil {
 			return err
 		}
-		if x.retries != unmeasured { // the parts share what is left, whichever comes first
+		if x.retries != unmeasured { // the parts share the remaining budget, in any order
 			part.retries = x.retries * len(text.Text) / bytes
 		}
 		x.parts[i] = part
@@ -355,8 +352,8 @@ func (w *work) split(x *sentence, pieces []segment.Piece, texts []markup.Sentenc
 	return w.settle(x, o)
 }
 
-// settle gives a sentence its outcome, and goes on with what waited for that: the sentence that it is
-// a part of, the next step of its route, or the records that it is in.
+// settle gives a sentence its outcome, and continues with whatever waited for it: the sentence of which it is a part, the next
+// step of its route, or its records.
 func (w *work) settle(x *sentence, o outcome) error {
 	for {
 		best := o
@@ -395,7 +392,7 @@ func (w *work) settle(x *sentence, o outcome) error {
 		}
 		known, ok := w.recall(x)
 		if !ok {
-			if !w.decoding { // the step before was known
+			if !w.decoding { // the step before was cached
 				x.step.expect(o.targetTokens)
 			}
 			x.step.add(x)
@@ -405,7 +402,7 @@ func (w *work) settle(x *sentence, o outcome) error {
 	}
 }
 
-// finish ends a whole sentence that is through all steps, and those that waited for it alone.
+// finish ends a whole sentence that has passed all steps, and siblings that waited only for it.
 func (w *work) finish(x *sentence) error {
 	if x.chain != nil {
 		x.chain.add(x)
@@ -424,8 +421,8 @@ func (w *work) finish(x *sentence) error {
 	return nil
 }
 
-// answer gives the records a sentence. Those that have all of theirs are handed out, and with the last
-// sentence the streams to the engines end.
+// answer reports a finished sentence to its records. It hands out complete records, and ends the streams to the engines with the
+// last sentence.
 func (w *work) answer(x *sentence) error {
 	if w.open--; w.open == 0 {
 		for _, s := range w.streams {
@@ -447,7 +444,7 @@ func (w *work) answer(x *sentence) error {
 	return nil
 }
 
-// handOut hands out a record, all of whose sentences have an outcome.
+// handOut hands out a record whose sentences all have an outcome.
 func (w *work) handOut(rec *record) error {
 	r, err := rec.join(w.ctx, w.req.Alternatives)
 	if err != nil {

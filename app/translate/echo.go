@@ -9,25 +9,23 @@ import (
 	"dragoman/model/search"
 )
 
-// What is shorter than echoLetters and comes back as it was may be a name (Paris), a word that both languages have
-// (Restaurant), or one that the model did not translate (Chapter 3). How sure the model is does not
-// tell them apart. What does:
+// A text of fewer than echoLetters letters that is returned unchanged may be a name (Paris), a word that both languages have
+// (Restaurant), or an untranslated word (Chapter 3). The model's score does not distinguish them. These rules do:
 //
-//   - A label with a number is no name, and if it is clearly in the language of the source, it is a word.
-//   - A name in small letters is none that the model knows; a word is. One that it then translates, and is
-//     sure of it, should not have come back.
-//   - Where the model translates a label with one number, it should have with all others.
+//   - A label with a number is not a name; if it is clearly in the source language, it is a word.
+//   - The model does not know a name in small letters, but it knows a word. A word that it translates then, with a high score, should
+//     not have been returned unchanged.
+//   - If the model translates a label with one number, it should translate it with all others.
 const (
-	leastEcho = 3     // letters; units and abbreviations have fewer
-	sureLabel = 0.9   // the least confidence of the detection
-	sureScore = -0.15 // the least score of the translation in small letters
+	leastEcho = 3     // in letters; units and abbreviations have fewer
+	sureLabel = 0.9   // minimum confidence of the detection
+	sureScore = -0.15 // minimum score of the translation in small letters
 )
 
-// unsureScore is a score below which a word in capitals by itself was not understood: it may be a name.
+// unsureScore is the score below which a word in capitals by itself was not understood: it may be a name.
 const unsureScore = -0.4
 
-// doubtCapitals flags the best outcome of a sentence where capitals are not what they were: other strategies
-// would not mend it.
+// doubtCapitals flags the best outcome of a sentence with changed capitals: other strategies would not help.
 func (x *sentence) doubtCapitals() {
 	o := x.best
 	if o.decoded && (x.LosesCapitals(o.text) || x.IsCapitals() && o.text != x.Text && o.score < unsureScore) {
@@ -35,7 +33,7 @@ func (x *sentence) doubtCapitals() {
 	}
 }
 
-// probe has a sentence that came back as it was decoded in small letters, or flags it at once.
+// probe queues a sentence that was returned unchanged in small letters, or flags it at once.
 func (w *work) probe(x *sentence) bool {
 	small := strings.ToLower(x.Text)
 	if w.req.Once || x.best.flags != 0 || !x.AsIs() || x.HasTerms() ||
@@ -53,7 +51,7 @@ func (w *work) probe(x *sentence) bool {
 	return true
 }
 
-// isLabel says whether a sentence is words of its language beside a number.
+// isLabel reports whether a sentence is words of its language beside a number.
 func (w *work) isLabel(x *sentence) bool {
 	d := w.selection.Detector()
 	if d == nil || !slices.ContainsFunc(x.Spans, func(s markup.Span) bool { return s.Kind == markup.Number }) {
@@ -63,7 +61,7 @@ func (w *work) isLabel(x *sentence) bool {
 	return ok && confidence >= sureLabel && language.Base(code) == language.Base(x.step.from)
 }
 
-// probed flags a sentence that came back as it was where the model translates it in small letters.
+// probed flags a sentence that was returned unchanged if the model translates it in small letters.
 func (x *sentence) probed(r search.Result) {
 	text := strings.TrimSpace(x.step.model.Tokenizer.Decode(r.Tokens))
 	score, same := float64(r.Score), strings.EqualFold(string(letters(x.Text)), string(letters(text)))
@@ -72,14 +70,14 @@ func (x *sentence) probed(r search.Result) {
 	}
 }
 
-// siblings are the labels of a request that differ in their numbers alone, such as headings.
+// siblings are the labels of a request that differ only in their numbers, such as headings.
 type siblings struct {
-	open       int         // that have no outcome
-	translated bool        // one of them was
-	echoes     []*sentence // that came back as they were
+	open       int         // without an outcome
+	translated bool        // one of them was translated
+	echoes     []*sentence // returned unchanged
 }
 
-// label is a short text without its numbers; false for one that is longer, or has none.
+// label returns a short text without its numbers, or false for a longer text or one without numbers.
 func label(text markup.Sentence) (without string, ok bool) {
 	var out strings.Builder
 	at := 0
@@ -95,8 +93,8 @@ func label(text markup.Sentence) (without string, ok bool) {
 	return out.String(), at > 0 && n >= leastEcho && n < echoLetters
 }
 
-// add takes one that has its outcome. It returns those that need not wait for others any more: what came
-// back as it was is flagged if another one was translated.
+// add adds a sentence that has its outcome. It returns the sentences that need not wait any longer: those returned unchanged are
+// flagged if another sibling was translated.
 func (s *siblings) add(x *sentence) (known []*sentence) {
 	s.open--
 	switch {

@@ -8,7 +8,7 @@ import (
 	"dragoman/model/search"
 )
 
-// examine turns a hypothesis of a sentence into text and says what is wrong with it. It fails with the request's context.
+// examine converts a hypothesis of a sentence to text and flags its faults. It fails with the request's context.
 func (w *work) examine(x *sentence, r search.Result) (outcome, error) {
 	o := outcome{text: strings.TrimSpace(x.step.model.Tokenizer.Decode(r.Tokens)), score: float64(r.Score), targetTokens: len(r.Tokens)}
 	if r.Truncated {
@@ -25,7 +25,7 @@ func (w *work) examine(x *sentence, r search.Result) (outcome, error) {
 		o.text = restored
 	case w.req.Once, x.hasOnlyTerms() && !x.strategy.masks(): // only a number in words differs
 		o.flags |= MarkupLost
-	default: // with markers in it, or without what they stand for, it is of no use to anybody
+	default: // a text with markers, or without their spans, is of no use
 		o.text = x.Original()
 		o.flags |= MarkupLost
 		return o, nil
@@ -50,7 +50,7 @@ func (w *work) examine(x *sentence, r search.Result) (outcome, error) {
 	return o, nil
 }
 
-// restore checks what a translation had to keep, and puts it back where it was masked.
+// restore checks that a translation preserved its spans, and puts masked ones back.
 func (w *work) restore(x *sentence, translation string) (string, error) {
 	if x.strategy.masks() {
 		return x.masked.Restore(w.ctx, translation)
@@ -58,15 +58,14 @@ func (w *work) restore(x *sentence, translation string) (string, error) {
 	return x.form.Verify(w.ctx, translation)
 }
 
-// What counts as a loop: a run of tokens that is repeated this often, and takes up
-// this many tokens in all.
+// A loop is a run of tokens that is repeated at least this often and takes at least this many tokens in all.
 const (
 	loopTimes  = 4
 	loopTokens = 12
-	loopPeriod = 32 // of the longest run that is looked for
+	loopPeriod = 32 // length of the longest run that is detected
 )
 
-// loops says whether tokens repeat themselves, much more than the source does.
+// loops reports whether tokens repeat themselves much more than the source does.
 func loops(tokens, source []int64) bool {
 	times, length := repeats(tokens)
 	if times < loopTimes || length < loopTokens {
@@ -76,12 +75,12 @@ func loops(tokens, source []int64) bool {
 	return times > 2*inSource
 }
 
-// repeats returns how often the run of tokens that is repeated most follows itself,
-// and how many tokens that takes; 1 and 0 where nothing is repeated.
+// repeats returns how often the most repeated run of tokens follows itself, and the number of its tokens in all, or 1 and 0 if
+// nothing is repeated.
 func repeats(tokens []int64) (times, length int) {
 	times = 1
 	for period := 1; period <= min(loopPeriod, len(tokens)/2); period++ {
-		same := 0 // tokens in a row that equal the one a period before
+		same := 0 // consecutive tokens that equal the one a period before
 		for i := period; i < len(tokens); i++ {
 			if tokens[i] != tokens[i-period] {
 				same = 0
@@ -96,11 +95,11 @@ func repeats(tokens []int64) (times, length int) {
 	return times, length
 }
 
-// echoLetters are the letters that an echo has at least: names and loan words are the
-// same in many languages. Shorter ones are probed.
+// echoLetters is the minimum number of letters of an echo: names and loan words are the same in many languages. Shorter texts are
+// probed.
 const echoLetters = 12
 
-// echoes says whether a translation is its source, which has so many letters at least.
+// echoes reports whether a translation equals its source, which must have at least the given number of letters.
 func echoes(source, translation string, least int) bool {
 	a := letters(source)
 	return len(a) >= least && string(a) == string(letters(translation))

@@ -1,30 +1,29 @@
 package translate
 
-// Flags say what looks wrong with a translation after all retries. They are a set;
-// of two flags the more serious one has the larger value.
+// Flags are the faults of a translation that remain after all retries, as a set. The more serious of two flags has the larger
+// value.
 type Flags uint8
 
 // The flags.
 const (
-	SourceEcho     Flags = 1 << iota // the translation is the source
-	GlossaryMissed                   // a term of the glossary is not there as often as in the source
-	WrongScript                      // it is not written in a script of the target language
-	Loop                             // it repeats itself where the source does not
-	Empty                            // it has no text, although the source has
-	MarkupLost                       // a number, also in words, a placeholder, identifier, tag or the like is missing, changed or there twice
-	Truncated                        // it reached the limit of tokens before its end
-	// UnsupportedSource means that there is none: the text is in a language that no model translates from.
+	SourceEcho     Flags = 1 << iota // the translation equals the source
+	GlossaryMissed                   // a glossary term occurs less often than in the source
+	WrongScript                      // the translation is not in a script of the target language
+	Loop                             // the translation repeats itself, and the source does not
+	Empty                            // the translation has no text, and the source has
+	MarkupLost                       // a number, also in words, a placeholder, an identifier, a tag or another span is missing, changed or repeated
+	Truncated                        // the translation reached the limit of tokens before its end
+	// UnsupportedSource means that there is no translation: the text is in a language that no model translates from.
 	UnsupportedSource
 )
 
 // flagNames are the names of the flags, from bit 0 on.
 var flagNames = [...]string{"source_echo", "glossary_missed", "wrong_script", "loop", "empty", "markup_lost", "truncated", "unsupported_source"}
 
-// Has says whether all flags of f are set.
+// Has reports whether all flags of f are set.
 func (s Flags) Has(f Flags) bool { return s&f == f }
 
-// Names returns the names of the flags that are set, the most serious first; it is
-// never nil.
+// Names returns the names of the set flags, the most serious first; it is never nil.
 func (s Flags) Names() []string {
 	names := []string{}
 	for bit := len(flagNames) - 1; bit >= 0; bit-- {

@@ -12,11 +12,11 @@ import (
 type Pieces interface {
 	// Size is the number of ids.
 	Size() int
-	// Piece returns the text of a token, with "▁" for a space; ok is false where it has none.
+	// Piece returns the text of a token, with "▁" for a space; ok is false if it has none.
 	Piece(id int64) (piece string, ok bool)
 }
 
-// Joints say how the tokens of a vocabulary begin and end.
+// Joints returns how the tokens of a vocabulary begin and end.
 func Joints(pieces Pieces) search.Joints {
 	joints := make(search.Joints, pieces.Size())
 	for id := range joints {

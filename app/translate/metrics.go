@@ -11,42 +11,42 @@ import (
 	"dragoman/app/measure"
 )
 
-// The stages of a translation, in their order.
+// The stages of a translation, in order.
 const (
-	stageDetect     = "detect"     // find out a text's language
-	stageSegment    = "segment"    // split texts, protect markup
-	stageTokenize   = "tokenize"   // segments to tokens
+	stageDetect     = "detect"     // detection of a text's language
+	stageSegment    = "segment"    // segmentation, protection of markup
+	stageTokenize   = "tokenize"   // from sentences to tokens
 	stageQueue      = "queue"      // a sentence waits to join the batch
 	stageDecode     = "decode"     // a sentence is encoded and decoded, beside others
-	stageDetokenize = "detokenize" // tokens to text, markup restored, what looks wrong
+	stageDetokenize = "detokenize" // from tokens to text, restoring of markup, detection of faults
 )
 
-// Metrics count what a [Service] translates. They are safe for concurrent use.
+// Metrics measure the translations of a [Service]. They are safe for concurrent use.
 type Metrics struct {
 	Stages measure.Stages
 
 	vecs      metricVecs
 	languages *prometheus.CounterVec
 
-	mu               sync.Mutex // guards the rest
+	mu               sync.Mutex // guards the fields below
 	models           map[modelName]*modelMetrics
 	sources, targets measure.Counters // by language
 }
 
-// metricVecs are the metrics that each model or pipeline has.
+// metricVecs are the metrics of each model or pipeline.
 type metricVecs struct{ records, flags, retries, characters, tokens *prometheus.CounterVec }
 
 // modelName names a version of a model or pipeline.
 type modelName struct{ model, version string }
 
-// modelMetrics are those of one model or pipeline.
+// modelMetrics are the metrics of one model or pipeline.
 type modelMetrics struct {
 	records, flags, retries measure.Counters
 	characters, tokens      sides
 	spent                   Statistics // without the name
 }
 
-// sides are the counters of the sources and of the translations.
+// sides are the counters of sources and of translations.
 type sides struct{ source, target prometheus.Counter }
 
 func (s sides) add(source, target int) {
@@ -57,7 +57,7 @@ func (s sides) add(source, target int) {
 // The values of the label side.
 const sideSource, sideTarget = "source", "target"
 
-// NewMetrics makes the metrics of translations. A nil registry has none.
+// NewMetrics returns the metrics of translations. With a nil registry, none are exported.
 func NewMetrics(r prometheus.Registerer) *Metrics {
 	factory := promauto.With(r)
 	counters := func(name, help string, labels ...string) *prometheus.CounterVec {
@@ -85,8 +85,7 @@ func NewMetrics(r prometheus.Registerer) *Metrics {
 	return m
 }
 
-// KnowLanguages makes the counters of the languages that are offered. Others are counted
-// together.
+// KnowLanguages creates the counters of the offered languages. Other languages are counted together.
 func (m *Metrics) KnowLanguages(languages []string) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -94,14 +93,14 @@ func (m *Metrics) KnowLanguages(languages []string) {
 	m.targets = measure.CountersOf(m.languages, languages, sideTarget)
 }
 
-// Know makes the counters of a version of a model or pipeline, before anything is counted.
+// Know creates the counters of a version of a model or pipeline at zero.
 func (m *Metrics) Know(model, version string) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.of(modelName{model, version})
 }
 
-// Forget removes the counters of a version that is not served any more.
+// Forget removes the counters of a version that is no longer served.
 func (m *Metrics) Forget(model, version string) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -112,7 +111,7 @@ func (m *Metrics) Forget(model, version string) {
 	}
 }
 
-// of are the counters of a model; mu is held.
+// of returns the counters of a model. The caller must hold mu.
 func (m *Metrics) of(name modelName) *modelMetrics {
 	known := m.models[name]
 	if known == nil {
@@ -132,21 +131,21 @@ func (m *Metrics) of(name modelName) *modelMetrics {
 	return known
 }
 
-// retry counts a sentence that is decoded again.
+// retry counts a retry of a sentence.
 func (m *Metrics) retry(by *Model, flag string) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.of(modelName{by.Name, by.Version}).retries.Inc(flag)
 }
 
-// Count counts a result and the text that it is the translation of.
+// Count counts a result and its source text.
 func (m *Metrics) Count(source string, r Result) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	of := m.of(modelName{r.Model, r.Version})
-	outcome := "untouched" // there was nothing to translate
+	outcome := "untouched" // nothing was translated
 	switch {
-	case r.Decoded: // in part at least
+	case r.Decoded: // at least in part
 		outcome = "decoded"
 	case r.Cached:
 		outcome = "cached"
@@ -161,7 +160,7 @@ func (m *Metrics) Count(source string, r Result) {
 	m.targets.Inc(r.To)
 }
 
-// newCollector exposes [Metrics.Statistics].
+// newCollector exports [Metrics.Statistics].
 func newCollector(statistics func() []Statistics) prometheus.Collector {
 	desc := func(name, help, label string) *prometheus.Desc {
 		return prometheus.NewDesc("dragoman_model_"+name, help, []string{"model", "version", label}, nil)

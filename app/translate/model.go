@@ -13,59 +13,56 @@ import (
 	"dragoman/model/search"
 )
 
-// Tokenizer turns text into token ids and back. It is safe for concurrent use.
+// Tokenizer converts text to token ids and back. It is safe for concurrent use.
 type Tokenizer interface {
-	// Encode returns the source of a translation from one language into another, with
-	// the tokens that stand around the text.
+	// Encode returns the source of a translation from one language into another, with the special tokens around the text.
 	Encode(from, to, text string) ([]int64, error)
-	// Forced returns the tokens that such a translation begins with.
+	// Forced returns the tokens with which such a translation begins.
 	Forced(from, to string) []int64
-	// Decode returns the text of a translation's ids without the special ones.
+	// Decode returns the text of a translation's ids, without special tokens.
 	Decode(ids []int64) string
-	// LanguageID returns a language's token, below 0 where it has none.
+	// LanguageID returns the token of a language, below 0 if it has none.
 	LanguageID(code string) (id int64, ok bool)
-	// EncodeTarget returns the tokens of a text as a part of a translation.
+	// EncodeTarget returns the tokens of a text as part of a translation.
 	EncodeTarget(text string) ([]int64, error)
 }
 
-// Engine decodes sentences. It takes the jobs from next, and calls each with the result
-// of every job as soon as it is there, one call at a time; see [engine.Engine.Stream]. It
-// is safe for concurrent use.
+// Engine decodes sentences. It takes jobs from next, and calls each with every result as soon as it is available, one call at a
+// time; see [engine.Engine.Stream]. It is safe for concurrent use.
 type Engine interface {
 	Stream(ctx context.Context, req engine.Request,
 		next func() (job engine.Job, ok bool, err error), each func(job int, r engine.Result) error) error
-	// Err is why nothing is decoded any more; nil while something is.
+	// Err returns the reason why decoding has stopped, or nil while it continues.
 	Err() error
 }
 
-// ModelConfig is what a [Model] is made of.
+// ModelConfig is the configuration of a [Model].
 type ModelConfig struct {
 	Name, Version string // for details and metrics
 	Tokenizer     Tokenizer
 	Engine        Engine
 	Spec          model.Spec
-	// Languages are the codes of the languages that are offered.
+	// Languages are the codes of the offered languages.
 	Languages []string
-	// Sources and Targets are those that it translates from and into; none: all.
+	// Sources and Targets are the languages from and into which it translates; empty means all.
 	Sources, Targets []string
-	// Search are the settings that every sentence is decoded with.
+	// Search are the default search settings.
 	Search search.Options
-	Limits Limits // of a request's options; Search is within them
-	// Identity tells this model's translations from others' in a cache: whatever changes
-	// a translation (weights, precision, tokenizer) changes it, as the checksum of
-	// the manifest does. "": its translations are not kept.
+	Limits Limits // limits of a request's options, including Search
+	// Identity distinguishes this model's translations in a cache: it must change with everything that changes a translation
+	// (weights, precision, tokenizer), as the checksum of the manifest does. With "", translations are not cached.
 	Identity string
 }
 
-// Model is a model that is loaded. It is safe for concurrent use.
+// Model is a loaded model. It is safe for concurrent use.
 type Model struct {
 	ModelConfig
 	languages []string // sorted
-	styles    []int    // of markers that the tokenizer can write, best first
-	prefix    int      // tokens that a translation begins with
+	styles    []int    // styles of markers that the tokenizer can write, best first
+	prefix    int      // number of tokens with which a translation begins
 }
 
-// NewModel makes a model. It fails where the tokenizer or the search does not fit it.
+// NewModel returns a model. It fails if the tokenizer or the search does not fit it.
 func NewModel(cfg ModelConfig) (*Model, error) {
 	for _, code := range cfg.Languages {
 		id, ok := cfg.Tokenizer.LanguageID(code)
@@ -98,8 +95,7 @@ func NewModel(cfg ModelConfig) (*Model, error) {
 	return m, nil
 }
 
-// anyPair is a language that the model translates from and one that it translates into, which is
-// the same only if there is no other.
+// anyPair returns a source and a target language of the model, which differ unless it has only one.
 func (m *Model) anyPair() (from, to string) {
 	from, to = m.languages[0], m.languages[len(m.languages)-1]
 	if len(m.Sources) > 0 {
@@ -113,21 +109,22 @@ func (m *Model) anyPair() (from, to string) {
 	return from, to
 }
 
-// framingOf is how many tokens of a source stand around its text. Where the tokenizer does not know the languages, texts will say so.
+// framingOf returns the number of special tokens around the text of a source. A tokenizer that lacks the languages fails on
+// texts.
 func (m *Model) framingOf(from, to string) int {
 	ids, _ := m.Tokenizer.Encode(from, to, "")
 	return len(ids)
 }
 
-// prefixOf returns the tokens that the decoder is given at first.
+// prefixOf returns the first tokens given to the decoder.
 func (m *Model) prefixOf(from, to string) []int64 {
 	return append([]int64{m.Spec.DecoderStart}, m.Tokenizer.Forced(from, to)...)
 }
 
-// Probe is a short text's job of a few steps, to see with that the model runs. Whether its translation is a good
-// one, or ends, does not matter.
+// Probe returns a job of a few steps with a short text, to test that the model runs. The quality of the translation, or its end,
+// does not matter.
 func (m *Model) Probe() (engine.Job, error) {
-	const steps = 4 // without a bound, a model that does not know the text may go on to its longest translation
+	const steps = 4 // otherwise a model may go on to its maximum length
 	from, to := m.anyPair()
 	ids, err := m.Tokenizer.Encode(from, to, "1")
 	job := engine.Job{Source: ids, Prefix: m.prefixOf(from, to), Search: m.Search}
@@ -136,10 +133,10 @@ func (m *Model) Probe() (engine.Job, error) {
 	return job, err
 }
 
-// Healthy fails where translations do not go on.
+// Healthy fails if decoding has stopped.
 func (m *Model) Healthy() error { return m.Engine.Err() }
 
-// search returns the model's settings with a request's changes.
+// search returns the model's search settings with a request's changes.
 func (m *Model) search(o Options) (search.Options, error) {
 	options, limits := m.Search, m.Limits
 	switch {
@@ -171,10 +168,10 @@ func (m *Model) search(o Options) (search.Options, error) {
 	return options, nil
 }
 
-// findStyles looks which markers the tokenizer can write: a model whose vocabulary has
-// no brackets, say, cannot copy any.
+// findStyles determines the styles of markers that the tokenizer can write: a model whose vocabulary lacks brackets, for
+// instance, cannot copy them.
 func (m *Model) findStyles() {
-	ctx := context.Background() // of so short a text
+	ctx := context.Background() // for a very short text
 	sample, _ := markup.Parse(ctx, "a {b} c", markup.Text)
 	for style := range markup.Styles {
 		masked, ok, _ := sample.Mask(ctx, style)

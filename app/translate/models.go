@@ -2,51 +2,47 @@ package translate
 
 import "context"
 
-// Models are what a [Service] translates with. It knows neither which models there are nor
-// where they run. They are safe for concurrent use.
+// Models provides the models of a [Service], which knows neither which models exist nor where they run. It is safe for concurrent
+// use.
 type Models interface {
-	// Select returns what a request may use that names a model, or with "" none. The error
-	// is an [*Error] with CodeUnknownModel where there is no such model.
+	// Select returns the models that a request may use that names model, or none with "". The error is an [*Error] with
+	// CodeUnknownModel if there is no such model.
 	Select(model string) (Selection, error)
-	// Acquire returns the models of handles, in their order, when all of them are loaded. They
-	// stay so until release is called, once. No request has some of its models while it waits
-	// for others, so that requests do not wait for each other.
+	// Acquire returns the models of handles, in order, when all are loaded. They stay loaded until release is called, once. No
+	// request holds some of its models while it waits for others, so requests cannot deadlock.
 	Acquire(ctx context.Context, handles []Handle) (models []*Model, release func(), err error)
-	// Healthy fails where translations do not go on.
+	// Healthy fails if translations have stopped.
 	Healthy() error
 }
 
-// Selection are the models that a request may use. It does not change.
+// Selection is the models that a request may use. It is immutable.
 type Selection interface {
-	// Languages are the codes of the languages that are offered, sorted. They are not to
-	// be changed.
+	// Languages returns the codes of the offered languages, sorted. The caller must not modify them.
 	Languages() []string
-	// Detector tells which language a text is in, one of them more likely than others; nil: no source language can be [Auto].
+	// Detector returns the detector of the source language, which prefers one of the offered ones, or nil: then no source
+	// language can be [Auto].
 	Detector() Detector
-	// Detects says that the source language is detected, whatever a request says.
+	// Detects reports whether the source language is detected even if a request names one.
 	Detects() bool
-	// Route is how to translate between two different ones of them. The error is an
-	// [*Error] where no model does.
+	// Route returns the route between two different languages of the selection. The error is an [*Error] if there is none.
 	Route(from, to string) (Route, error)
-	// Targets are the codes of the languages that texts in one of them can be had in, sorted:
-	// that one, which needs no model, and those that there is a route to. They are not to be
-	// changed.
+	// Targets returns the codes of the target languages for texts in a language, sorted: that language itself, which needs no
+	// model, and the languages to which there is a route. The caller must not modify them.
 	Targets(from string) []string
-	// Pivots are those of them that texts go to by way of another language, and that one.
+	// Pivots maps target languages that are reached through another language to that language.
 	Pivots(from string) map[string]string
 }
 
-// Detector tells in which language a text is, which may be one that is not offered. ok is false for
-// texts without letters. It is safe for concurrent use.
+// Detector detects the language of a text, which may be one that is not offered. ok is false for texts without letters. It is
+// safe for concurrent use.
 type Detector interface {
 	Detect(text string) (code string, confidence float64, ok bool)
 }
 
-// Route is how texts in one language become texts in another: by one step or more, each of
-// which translates what came of the one before.
+// Route leads from one language to another in one or more steps. Each step translates the result of the step before.
 type Route struct {
-	Model, Version string // that the request named, or that was chosen: a model or a pipeline
-	Steps          []Step // one at least
+	Model, Version string // the model or pipeline that the request named, or that was chosen
+	Steps          []Step // at least one
 }
 
 // Step is a translation by one model.
@@ -55,6 +51,5 @@ type Step struct {
 	From, To string // codes of the model's languages
 }
 
-// Handle is a model that may have to be loaded before it can be used, as the [Models] that it
-// is from know it. Handles of the same model are equal.
+// Handle identifies a model that may have to be loaded before use, within its [Models]. Handles of the same model are equal.
 type Handle any

@@ -8,39 +8,38 @@ import (
 	"dragoman/model/search"
 )
 
-// termStrategy is how the terms of a sentence come into its translation. They are tried in this
-// order, until all terms are there; where constrained leads to something, constrainedInPlace is
-// tried as well, and the more likely one of both translations is taken. docs/terminology.md has the figures behind it.
+// termStrategy is the way in which the terms of a sentence are put into its translation. The strategies are tried in this order
+// until all terms are present; if constrained succeeds, constrainedInPlace is tried as well, and the more likely translation is
+// taken. docs/terminology.md has the figures.
 type termStrategy uint8
 
 const (
-	// leftToModel translates the sentence as it is: often the model writes the term by itself,
-	// and nothing makes a better translation.
+	// leftToModel translates the sentence as it is: the model often writes the term by itself, which gives the best translation.
 	leftToModel termStrategy = iota
-	// constrained has a search that places what the terms become. That is best for words that the
-	// model knows as translations of the terms.
+	// constrained uses a search that places the targets of the terms. It suits targets that the model knows as translations of
+	// the terms.
 	constrained
-	// constrainedInPlace does so from a sentence that has what the terms become in the place of the
-	// terms. That is best for names and words that the model does not know: it copies them.
+	// constrainedInPlace does the same with a sentence whose terms are replaced by their targets. It suits names and words that
+	// the model does not know: it copies them.
 	constrainedInPlace
-	// asMarkers masks the terms as markup is: of what the tokenizer cannot write, or searches may not place.
+	// asMarkers masks the terms like markup. It suits targets that the tokenizer cannot write, or that searches may not place.
 	asMarkers
 )
 
-// places says whether a search places the terms.
+// places reports whether a search places the terms.
 func (s strategy) places() bool { return s.terms == constrained || s.terms == constrainedInPlace }
 
-// termTries are the strategies beside the first one.
+// termTries is the number of strategies beside the first one.
 const termTries = 3
 
-// What a search that places terms has.
+// Beams of a search that places terms.
 const (
-	termBeams = 8 // where the model may have as many
-	fewBeams  = 3 // at least: with fewer, a term comes too early or too late
+	termBeams = 8 // if the model allows as many
+	fewBeams  = 3 // the minimum: with fewer, terms are placed too early or too late
 )
 
-// startTerms gives a sentence that has terms its first strategy. What they become is words of the
-// last language of a route: no model writes them by itself on the way there.
+// startTerms sets the first strategy of a sentence with terms. Targets are words of the last language of a route: in earlier
+// steps no model writes them by itself.
 func (x *sentence) startTerms() {
 	if !x.HasTerms() || x.step.next == nil || x.staysAsItIs() {
 		return
@@ -51,10 +50,10 @@ func (x *sentence) startTerms() {
 	}
 }
 
-// staysAsItIs says whether all terms of the sentence stay as they are.
+// staysAsItIs reports whether no term of the sentence is translated.
 func (x *sentence) staysAsItIs() bool { return x.InPlace().Text == x.Text }
 
-// withTerms is the sentence with its terms as its present strategy has them.
+// withTerms returns the sentence with its terms in the form of its present strategy.
 func (x *sentence) withTerms() markup.Sentence {
 	switch x.strategy.terms {
 	case constrainedInPlace:
@@ -65,7 +64,7 @@ func (x *sentence) withTerms() markup.Sentence {
 	return x.Sentence
 }
 
-// otherTerms are the strategies for the terms of the sentence behind its present one, in order.
+// otherTerms returns the strategies for the terms of the sentence after its present one, in order.
 func (x *sentence) otherTerms() (list []strategy) {
 	present := x.strategy.terms
 	if present < constrained && x.canPlace() {
@@ -84,7 +83,7 @@ func (x *sentence) otherTerms() (list []strategy) {
 	return list
 }
 
-// placing is the strategy that places terms so.
+// placing returns a strategy that places terms.
 func (x *sentence) placing(terms termStrategy) strategy {
 	s := strategy{terms: terms, markers: unmasked}
 	if !x.AsIs() {
@@ -93,24 +92,24 @@ func (x *sentence) placing(terms termStrategy) strategy {
 	return s
 }
 
-// canPlace says whether a search may place the terms of the sentence.
+// canPlace reports whether a search may place the terms of the sentence.
 func (x *sentence) canPlace() bool {
 	m := x.step.model
 	if x.phrases == nil {
 		x.phrases = m.phrasesOf(x.TermForms())
 	}
 	constraints := search.Constraints{Phrases: x.phrases}
-	// Of a translation that is mostly terms no search makes a good one.
+	// No search translates a sentence well that is mostly terms.
 	return len(x.phrases) > 0 && m.Limits.Beams >= fewBeams &&
 		constraints.Validate(len(x.step.prefix), x.step.search.MaxLength/2, m.Spec.VocabSize) == nil
 }
 
-// hasOnlyTerms says whether nothing but terms must come back in a sentence's translation.
+// hasOnlyTerms reports whether terms are the only spans of a sentence.
 func (x *sentence) hasOnlyTerms() bool {
 	return !slices.ContainsFunc(x.Spans, func(span markup.Span) bool { return span.Term == nil })
 }
 
-// phrasesOf are what terms become, in tokens; empty where the tokenizer cannot write one of them.
+// phrasesOf returns the tokens of the targets of terms, or none if the tokenizer cannot write one of them.
 func (m *Model) phrasesOf(forms []markup.TermForm) []search.Phrase {
 	phrases := make([]search.Phrase, len(forms))
 	for i, form := range forms {
@@ -125,7 +124,7 @@ func (m *Model) phrasesOf(forms []markup.TermForm) []search.Phrase {
 	return phrases
 }
 
-// writings are the ways in which tokens write some words: behind a space, and behind a sign.
+// writings returns the tokenizations of a text: behind a space, and behind a sign.
 func (m *Model) writings(text string) (list [][]int64) {
 	sign := "'"
 	if r := []rune(text)[0]; !char.IsWord(r) {
@@ -144,7 +143,7 @@ func (m *Model) writings(text string) (list [][]int64) {
 	return list
 }
 
-// pieces are the tokens of a text in a translation; nil where there are none.
+// pieces returns the tokens of a text in a translation, or nil.
 func (m *Model) pieces(text string) []int64 {
 	ids, err := m.Tokenizer.EncodeTarget(text)
 	if err != nil || len(ids) == 0 {

@@ -13,35 +13,34 @@ import (
 	"dragoman/app/text/markup"
 )
 
-// record is the translation of one record into one language on its way.
+// record is the translation of one record into one language in progress.
 type record struct {
-	number    int    // in what Translate returns
-	source    int    // the record's number in the request
-	to        string // the model's code of the target language
+	number    int    // index in the result of Translate
+	source    int    // index of the record in the request
+	to        string // target language, in the model's code
 	result    Result
-	route     *route // nil: the text stays as it is
+	route     *route // nil if the text stays as it is
 	units     []unit
 	sentences []*sentence // of the units, in order
-	open      int         // of these, once for each place, without an outcome
+	open      int         // number of these, counted once for each place, without an outcome
 }
 
-// plan is what there is to do for a request: pure data.
+// plan is the work of a request, as pure data.
 type plan struct {
 	records   []*record
-	sentences []*sentence // whole ones, each once
-	places    int         // of sentences in records
+	sentences []*sentence // whole sentences, without duplicates
+	places    int         // number of sentences in records
 	known     map[sentenceKey]*sentence
 	siblings  map[sentenceKey]*siblings // by their text without numbers
 }
 
-// sentenceKey is what tells the whole sentences of a request apart.
+// sentenceKey identifies a whole sentence of a request.
 type sentenceKey struct {
 	route       *route
 	text, spans string
 }
 
-// plan divides the records into sentences. What it makes is bounded: MaxSentences, and
-// the memory that the request may take.
+// plan divides the records into sentences. The plan is limited by MaxSentences and by the memory of the request.
 func (w *work) plan(ctx context.Context) (*plan, error) {
 	size := 0
 	for _, r := range w.req.Records {
@@ -61,7 +60,7 @@ func (w *work) plan(ctx context.Context) (*plan, error) {
 	if err := w.unsupported(from); err != nil {
 		return nil, err
 	}
-	// Not before the routes have checked how many are wanted.
+	// After the routes have checked the number of alternatives.
 	if err := w.takeMemory(ctx, cost.Alternatives(int64(size), len(w.req.To)*w.req.Alternatives)); err != nil {
 		return nil, err
 	}
@@ -70,7 +69,7 @@ func (w *work) plan(ctx context.Context) (*plan, error) {
 	return p, w.inTurn(ctx, func(ctx context.Context) error { return p.add(ctx, w, from) })
 }
 
-// inTurn has work done that takes the processor's time, in turn with what other callers have done.
+// inTurn runs work that takes processor time in turn with the work of other callers.
 func (w *work) inTurn(ctx context.Context, work func(ctx context.Context) error) error {
 	_, err := admission.Do(ctx, w.req.Caller, work)
 	if ctx.Err() != nil {
@@ -79,7 +78,7 @@ func (w *work) inTurn(ctx context.Context, work func(ctx context.Context) error)
 	return err
 }
 
-// add adds all records of the request, which are in the languages from, and their sentences.
+// add adds all records of the request, whose languages are from, and their sentences.
 func (p *plan) add(ctx context.Context, w *work, from []string) error {
 	defer w.service.cfg.Metrics.Stages.Begin(ctx, stageSegment).End()
 	cutter := cutter{ctx: ctx, req: &w.req, terms: glossary(w.req.Terms)}
@@ -111,8 +110,7 @@ func (p *plan) add(ctx context.Context, w *work, from []string) error {
 	return nil
 }
 
-// addRecords adds a record of the request, in the language from, once for each target language, and
-// returns those that are to be translated.
+// addRecords adds record i, in language from, once for each target language, and returns the ones that are translated.
 func (p *plan) addRecords(w *work, i int, from string) (translated []*record) {
 	for t, to := range w.to {
 		rec := &record{number: t*len(w.req.Records) + i, source: i, to: to,
@@ -131,8 +129,7 @@ func (p *plan) addRecords(w *work, i int, from string) (translated []*record) {
 	return translated
 }
 
-// whole is the sentence of a record with a text: a new one, which is to do, or one that
-// the request has already.
+// whole returns the sentence of a record with a text: a new one, or an equal one of the request.
 func (p *plan) whole(w *work, rec *record, text markup.Sentence) (*sentence, error) {
 	key := sentenceKey{rec.route, text.Text, text.Fingerprint()}
 	x := p.known[key]
@@ -165,7 +162,7 @@ func (w *work) takeMemory(ctx context.Context, n int64) error {
 	return err
 }
 
-// takeSentences takes memory for the sentences of units in so many languages.
+// takeSentences takes memory for the sentences of units, times the number of languages.
 func (w *work) takeSentences(ctx context.Context, p *plan, units []unit, languages int) error {
 	sentences, spans := size(units)
 	if p.places += sentences * languages; p.places > w.service.cfg.MaxSentences {
@@ -175,7 +172,7 @@ func (w *work) takeSentences(ctx context.Context, p *plan, units []unit, languag
 	return w.takeMemory(ctx, int64(languages*(sentences*(cost.Sentence+w.req.Alternatives*cost.Alternative)+spans*cost.Span)))
 }
 
-// sources returns the language of each record, "" where none could be detected.
+// sources returns the language of each record, or "" if none could be detected.
 func (w *work) sources(ctx context.Context) ([]string, error) {
 	from := slices.Repeat([]string{w.from}, len(w.req.Records))
 	if w.req.From != Auto {
@@ -193,8 +190,8 @@ func (w *work) sources(ctx context.Context) ([]string, error) {
 	})
 }
 
-// unsupported is the error of a request all of whose texts, as far as one can tell, are in languages
-// that there is no model for. With others among them they are flagged.
+// unsupported returns the error of a request all of whose texts, as far as detected, are in languages without a model. If only
+// some are, these are flagged instead.
 func (w *work) unsupported(from []string) error {
 	first := -1
 	for i, code := range from {
@@ -216,7 +213,7 @@ func (w *work) unsupported(from []string) error {
 	return Unsupported(from[first], w.req.To)
 }
 
-// Unsupported is the error of a text that is in a language that no model translates from into others.
+// Unsupported returns the error of a text in a language that no model translates into the languages to.
 func Unsupported(from string, to []string) *Error {
 	name, ok := language.NameOf(from)
 	if !ok {

@@ -9,16 +9,15 @@ import (
 	"dragoman/app/text/markup"
 )
 
-// Prose is what there is to translate in a text: all of it, or of HTML and XML what
-// is not markup, a line for each paragraph.
+// Prose returns the translatable text: all of a plain text, or the text of HTML and XML outside markup, with a line for each
+// paragraph.
 func (f Format) Prose(ctx context.Context, text string) (string, error) {
 	parts, err := f.prose(ctx, text)
 	return strings.Join(parts, "\n"), err
 }
 
-// Characters counts what there is to translate in a text; see [Characters]. It
-// is what requests are charged for, in all APIs: whatever is translated of a text is
-// counted.
+// Characters counts the characters of the translatable text; see [Characters]. All APIs charge requests by this count, which
+// includes everything that is translated.
 func (f Format) Characters(ctx context.Context, text string) (n int, err error) {
 	parts, err := f.prose(ctx, text)
 	if err != nil {
@@ -32,12 +31,13 @@ func (f Format) Characters(ctx context.Context, text string) (n int, err error) 
 	return n, err
 }
 
-// TooLong says whether a text has more than most characters, 0 for no bound. It is refused then, and needs no work before.
+// TooLong reports whether a text has more than most characters; 0 means no limit. Too long texts are refused without further
+// work.
 func TooLong(text string, most int) bool {
 	return most > 0 && len(text) > most && Characters(text) > most
 }
 
-// prose finds the parts of a text that are translated, where planning finds them too. Entities are decoded.
+// prose returns the parts of a text that are translated, which are the units of a plan. Entities are decoded.
 func (f Format) prose(ctx context.Context, text string) (parts []string, err error) {
 	split := markup.SplitHTML
 	switch f {
@@ -61,10 +61,10 @@ func (f Format) prose(ctx context.Context, text string) (parts []string, err err
 	return parts, err
 }
 
-// sample is how much of a document its language is detected by, in bytes.
+// sample is the number of bytes by which the language of a document is detected.
 const sample = 4000
 
-// Detect finds out the language of a document by its first texts. ok is false where it cannot be told.
+// Detect detects the language of a document by its first texts. ok is false if it cannot.
 func Detect(ctx context.Context, d Detector, texts iter.Seq[string], form Format) (code string, ok bool, err error) {
 	var beginning strings.Builder
 	for text := range texts {

@@ -8,23 +8,22 @@ import (
 	"dragoman/app/text/wrap"
 )
 
-// Auto as the source language lets each record's language be detected.
+// Auto as the source language requests detection for each record.
 const Auto = "auto"
 
-// Format says what the texts of a request are.
+// Format is the format of the texts of a request.
 type Format string
 
 // The formats.
 const (
 	Text Format = "text"
-	// HTML keeps elements, comments and attributes; what elements of block level
-	// contain is translated unit by unit.
+	// HTML keeps elements, comments and attributes; the content of block elements is translated unit by unit.
 	HTML Format = "html"
-	// XML does so for a document whose elements are not known.
+	// XML is the same for a document of unknown elements.
 	XML Format = "xml"
 )
 
-// FormatOf is the format of texts that markup reads as one.
+// FormatOf returns the format of texts that package markup reads as f.
 func FormatOf(f markup.Format) Format {
 	switch f {
 	case markup.HTML:
@@ -45,7 +44,7 @@ const (
 	High   = engine.High
 )
 
-// Record is a text and the name that its sender gave it.
+// Record is a text with an id given by its sender.
 type Record struct {
 	ID   string
 	Text string
@@ -53,94 +52,88 @@ type Record struct {
 
 // Request is a list of records to translate from one language into others.
 type Request struct {
-	From     string   // a language as [language.Find] reads it, or Auto
-	To       []string // languages likewise, one at least
+	From     string   // a language in the notations of [language.Find], or Auto
+	To       []string // target languages in the same notations, at least one
 	Records  []Record
-	Model    string   // that translates, as [Models] names it; "": any
+	Model    string   // the name of the translating model in [Models]; "" for any
 	Caller   string   // whose share of the engine it takes
-	Priority Priority // of its sentences against those of other requests
-	Format   Format   // Text where empty
+	Priority Priority // priority among the caller's requests
+	Format   Format   // Text if empty
 	Whole    bool     // each text, or block of HTML or XML, is one sentence
-	Wrapped  bool     // a line end is white space: sentences go on in the next line
-	// Wrap says of plain text whether it is wrapped at a width: then each paragraph is one text, and wrapped again. ""
-	// is wrap.Off.
+	Wrapped  bool     // line ends are white space: sentences continue in the next line
+	// Wrap tells whether plain text is wrapped at a width: each paragraph is then one text, and its translation is wrapped again.
+	// "" means wrap.Off.
 	Wrap    wrap.Mode `json:",omitzero"`
-	Once    bool      // each sentence is decoded once, as it is: what is wrong is flagged only
+	Once    bool      // each sentence is decoded once, as it is: faults are flagged without retries
 	Options Options
-	// Alternatives is how many translations of each text are wanted, the best one included; 0: the
-	// best alone, without [Result.Alternatives].
+	// Alternatives is the number of wanted translations of each text, including the best one; 0 returns only the best one,
+	// without [Result.Alternatives].
 	Alternatives int `json:",omitzero"`
-	// Terms are how terms of the texts are translated. Without any that are to change, a request may
-	// have several target languages.
+	// Terms are the terms of the texts with their translations. A request with several target languages may have only terms that
+	// stay as they are.
 	Terms []Term
-	// Outline says which elements of XML are units of their own; the zero one where Format is another.
+	// Outline selects the elements of XML that are units; it must be zero for other formats.
 	Outline markup.Outline `json:",omitzero"`
 
-	parts []Part // that the records are; nil: they are texts of their own
-	// Flagged takes translations that reached the limit of tokens before their end,
-	// with the flag that says so. Without it they are an error.
+	parts []Part // the parts that are the records; nil if these are texts of their own
+	// Flagged accepts translations that reached the limit of tokens before their end, with a flag. Otherwise they are an error.
 	//
-	// It also takes a request none of whose texts is in a language that can be translated; see
-	// [UnsupportedSource].
+	// It also accepts a request none of whose texts is in a supported language; see [UnsupportedSource].
 	Flagged bool
-	// Sliced says that the records are some of a longer request's: of those alone nothing is said.
+	// Sliced marks records as a slice of a longer request: they alone cannot show that all texts are in unsupported languages.
 	Sliced bool `json:"-"`
 }
 
-// Term is a term and what it becomes.
+// Term is a term and its translation.
 type Term struct {
 	Source string
-	Target string // as Source for one that stays as it is
+	Target string // equal to Source if the term stays as it is
 }
 
-// Options change how a request is decoded, within the service's limits. What is zero
-// or nil stays as the service has it. See [dragoman/model/search.Options].
+// Options change the decoding of a request, within the service's limits. Zero and nil fields keep the service's defaults. See
+// [dragoman/model/search.Options].
 type Options struct {
 	Beams             int
-	MaxLength         int // tokens of a sentence's translation, the forced prefix and the end included
+	MaxLength         int // maximum number of tokens of a sentence's translation, with the forced prefix and the end
 	LengthPenalty     *float64
 	NoRepeatNgramSize *int
 	RepetitionPenalty *float64
 }
 
-// Limits are the most that the options of a request may ask for.
+// Limits are the maximum values of a request's options.
 type Limits struct {
 	Beams, MaxLength int
 }
 
-// Result is a record with its translation as the text.
+// Result is a record whose text is its translation.
 type Result struct {
 	Record
-	// From is the code of the language that the text was taken for, the model's where it has that; ""
-	// where nothing could be detected.
+	// From is the code of the source language, the model's own if it has that language, or "" if none could be detected.
 	From     string
-	To       string // as the request has it
+	To       string // as in the request
 	Detected bool   // From was detected
 
-	Model, Version string // that translated; "" where nothing had to be
-	// Exports are the identities of the models that it went through, by name:version. They are shared,
-	// and not to be changed.
+	Model, Version string // the translating model or pipeline; "" if nothing was translated
+	// Exports are the identities of the models that were used, by name:version. They are shared and must not be modified.
 	Exports map[string]string
 
-	// Alternatives are the best translations, different from each other, the best first: Text.
-	// There may be fewer than were wanted. Empty where none were.
+	// Alternatives are different translations, the best one, Text, first. There may be fewer than wanted. Empty if none were
+	// wanted.
 	Alternatives []Alternative
 
-	Segments                   []Segment // what was translated, in the text's order
+	Segments                   []Segment // the translated sentences, in the order of the text
 	SourceTokens, TargetTokens int       // of all segments
-	// Score is the mean of the segments' scores, weighted by their tokens, or 0
-	// without any. The score of one is its log-probability over its length to the
-	// power of the length penalty: the nearer to 0, the surer is the model.
+	// Score is the mean of the segments' scores, weighted by their tokens, or 0 without segments. The score of a segment is its
+	// log-probability divided by its length to the power of the length penalty: the closer to 0, the more certain is the model.
 	Score float64
 	Flags Flags
 
-	// Neither is set where the text is the record's own, and both where only some of
-	// its sentences were in the cache.
+	// Neither is set if the text is the record's own, and both if only some of its sentences were cached.
 	Cached  bool // taken from the cache
 	Decoded bool // decoded now
 
-	Queued   time.Duration // the longest time that a sentence waited for the batch
-	Computed time.Duration // the longest time that a sentence was in the batch
+	Queued   time.Duration // the longest time for which a sentence waited for the batch
+	Computed time.Duration // the longest time for which a sentence was in the batch
 }
 
 // Segment is a sentence of a record and its translation.
@@ -148,12 +141,12 @@ type Segment struct {
 	Source string
 	Text   string
 	Flags  Flags // of all steps
-	// Alternatives are the best translations, as in [Result].
+	// Alternatives are different translations, as in [Result].
 	Alternatives []Alternative
 	Steps        []StepResult // of a route with several steps
 }
 
-// StepResult is what a step of a route made of a sentence.
+// StepResult is the result of a step of a route for a sentence.
 type StepResult struct {
 	Model, Version string
 	From, To       string // codes of languages

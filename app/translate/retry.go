@@ -2,33 +2,32 @@ package translate
 
 import "dragoman/model/search"
 
-// How a sentence is translated once more. [judge] is told what came of a sentence, and says what to do:
-// the table of retries has what may help after which flaw. Each sentence has a budget of tokens for this; a
-// sentence that has used it up keeps its best outcome.
+// Retries of a sentence. [judge] decides about the next step after an attempt by the table of retries, which maps flaws to
+// possible remedies. Each sentence has a budget of tokens for retries; a sentence that has used it up keeps its best outcome.
 
-// strategy is how a sentence is decoded.
+// strategy is a way of decoding a sentence.
 type strategy struct {
-	markers int  // the number, in Model.styles, of the style of markers for what must come back as it is; below 0: none
-	length  int  // tokens that it may have at most; 0: as many as were asked for
+	markers int  // index in Model.styles of the style of markers for spans; below 0 for none
+	length  int  // maximum number of tokens; 0 for the request's
 	strict  bool // without repetitions
 	wide    bool // a search for alternatives
-	small   bool // in small letters: see [judgeEcho]
+	small   bool // in small letters: see [work.probe]
 	terms   termStrategy
 }
 
-// unmasked are the markers of a strategy that translates a sentence as it is.
+// unmasked is the markers field of a strategy without markers.
 const unmasked = -1
 
 func (s strategy) masks() bool { return s.markers != unmasked }
 
-// What a strict strategy has at least. 3-grams are seldom repeated in a sentence, and
-// often in loops; the penalty is the one of CTRL (Keskar et al. 2019).
+// Minimum settings of a strict strategy. 3-grams rarely repeat in a sentence, and often in loops; the penalty is that of CTRL
+// (Keskar et al. 2019).
 const (
 	strictNgram   = 3
 	strictPenalty = 1.2
 )
 
-// apply changes the settings of a search.
+// apply returns the settings of a search changed by the strategy.
 func (s strategy) apply(o search.Options) search.Options {
 	if s.length > 0 {
 		o.MaxLength = s.length
@@ -42,19 +41,19 @@ func (s strategy) apply(o search.Options) search.Options {
 	return o
 }
 
-// attempt is what came of a sentence in a strategy, as far as it decides what is done next.
+// attempt describes the result of a strategy for a sentence, as far as it determines the next step.
 type attempt struct {
 	strategy
-	flags, best    Flags      // of what came of it, and of the best of all strategies
-	source, target int        // tokens
-	depth          int        // how often what it is a part of was split
-	kept           bool       // something must come back as it is
-	styles         int        // of markers
-	longest        int        // tokens that its translation may have if more are allowed than were; 0: no more can be
-	otherTerms     []strategy // in which its terms were not tried yet, in order
+	flags, best    Flags      // of this attempt, and of the best outcome of all strategies
+	source, target int        // numbers of tokens
+	depth          int        // how often its ancestors were split
+	kept           bool       // it has spans that must be preserved
+	styles         int        // number of styles of markers
+	longest        int        // a higher limit of tokens for its translation; 0 if none is possible
+	otherTerms     []strategy // further strategies for its terms, in order
 }
 
-// verdict is what is done next with a sentence.
+// verdict is the next step for a sentence.
 type verdict struct {
 	action   action
 	strategy strategy // of tryAgain
@@ -66,10 +65,10 @@ const (
 	keepBest action = iota
 	tryAgain
 	splitFiner  // translate it in parts
-	splitAround // translate what stands between the things that must come back as they are
+	splitAround // translate the parts between its spans
 )
 
-// retries say what is done after which flaw. The first that fits decides, also where it leads to nothing.
+// retries maps flaws to next steps. The first matching row decides, even if its step is to keep the best outcome.
 var retries = []struct {
 	after func(a attempt) bool
 	next  func(a attempt) verdict
@@ -87,7 +86,7 @@ var retries = []struct {
 	{func(a attempt) bool { return a.flags.Has(MarkupLost) && a.kept }, func(attempt) verdict { return verdict{action: splitAround} }},
 }
 
-// judge says what is done with a sentence after an attempt.
+// judge returns the next step for a sentence after an attempt.
 func judge(a attempt) verdict {
 	for _, retry := range retries {
 		if retry.after(a) {
@@ -112,9 +111,9 @@ func nextMarkers(a attempt) verdict {
 	return verdict{tryAgain, a.strategy}
 }
 
-// maxDepth is how often a sentence is split into parts because of what came out. What
-// is too long for the model is split as often as needed. splitTokens are the tokens that a sentence has
-// at least that is split for that reason: what is shorter has too little to tell.
+// maxDepth is how often a sentence may be split because of its outcome; sentences too long for the model are split as often as
+// needed. splitTokens is the minimum number of tokens of a sentence that is split for its outcome: shorter ones have too little
+// context.
 const maxDepth, splitTokens = 2, 16
 
 func inParts(a attempt) verdict {
@@ -124,14 +123,14 @@ func inParts(a attempt) verdict {
 	return verdict{action: splitFiner}
 }
 
-// isShortened says whether so much is missing that the translation cannot be all of
-// the sentence. Translations have half to twice the tokens of their source.
+// isShortened reports whether the translation is too short to be complete. Translations have half to twice the tokens of their
+// source.
 func (a attempt) isShortened() bool {
 	const enough, ratio = 40, 4
 	return a.source >= enough && a.target*ratio < a.source
 }
 
-// nextTerms is the next strategy for the terms of a sentence, as long as its terms are not there.
+// nextTerms returns the next strategy for the terms of a sentence, unless all its terms are present.
 func nextTerms(a attempt) verdict {
 	if len(a.otherTerms) == 0 {
 		return verdict{}
@@ -145,14 +144,15 @@ func nextTerms(a attempt) verdict {
 	return verdict{tryAgain, next}
 }
 
-// The retry budget of a sentence, in source tokens: retryFactor times its own, termTries times more where it has terms,
-// and retryTokens. It is each sentence's own, so that a translation never depends on which other sentence came back first.
+// The retry budget of a sentence, in source tokens, is retryFactor times its own tokens, termTries times more if it has terms,
+// plus retryTokens. Each sentence has its own budget, so that a translation never depends on which other sentence was decoded
+// first.
 const retryFactor, retryTokens = 4, 32
 
-// unmeasured is the retry budget of a sentence whose tokens are not known yet.
+// unmeasured is the retry budget of a sentence that has not been encoded yet.
 const unmeasured = -1
 
-// retryBudget returns the budget of a sentence that is about to be decoded for the first time.
+// retryBudget returns the budget of a sentence before its first decoding.
 func (x *sentence) retryBudget() int {
 	factor := retryFactor
 	if x.HasTerms() {
@@ -161,7 +161,7 @@ func (x *sentence) retryBudget() int {
 	return factor*len(x.source) + retryTokens
 }
 
-// takeRetryBudget takes the tokens of a sentence from its budget, if they are enough.
+// takeRetryBudget takes the tokens of a sentence from its budget, and reports whether they were enough.
 func (x *sentence) takeRetryBudget() bool {
 	if len(x.source) > max(0, x.retries) {
 		return false
@@ -172,7 +172,7 @@ func (x *sentence) takeRetryBudget() bool {
 	return true
 }
 
-// attempt is what came of a sentence in its strategy, which led to these flags.
+// attempt describes the last attempt at a sentence, which led to flags.
 func (w *work) attempt(x *sentence, flags Flags) attempt {
 	a := attempt{
 		strategy: x.strategy, flags: flags, source: len(x.source), target: x.target, depth: x.depth,
@@ -190,8 +190,8 @@ func (w *work) attempt(x *sentence, flags Flags) attempt {
 	return a
 }
 
-// longest are the most tokens that a sentence's translation can be worth: more than
-// thrice those of its source say that it has gone astray.
+// longest returns the maximum number of tokens of a plausible translation of a sentence: more than three times the source
+// indicates a failure.
 func (x *sentence) longest() int {
 	const ratio, least = 3, 32
 	return min(ratio*len(x.source)+least, x.step.model.Limits.MaxLength)

@@ -13,10 +13,10 @@ import (
 type step struct {
 	*stream
 	from, to string
-	framing  int     // tokens of a source that stand around its text
-	prefix   []int64 // tokens that its translations begin with; not to be changed
-	options  string  // all that a translation depends on beside its text, languages and model
-	next     *step   // that translates what comes of this one; nil: it is the last
+	framing  int     // number of special tokens around the text of a source
+	prefix   []int64 // first tokens of its translations; read-only
+	options  string  // all parameters of a translation except its text, languages and model
+	next     *step   // the step that translates the result of this one; nil for the last
 }
 
 // route is a [Route] whose models are loaded.
@@ -26,10 +26,10 @@ type route struct {
 	exports map[string]string // see [Result.Exports]
 }
 
-// pair is from where to where a route leads.
+// pair returns the source and target language of a route.
 func (r *route) pair() pair { return pair{r.Steps[0].From, r.Steps[len(r.Steps)-1].To} }
 
-// maxLength is the most tokens that a translation may have in each of its steps.
+// maxLength returns the maximum number of tokens of a translation in each of its steps.
 func (r *route) maxLength() int {
 	length := r.first.model.Limits.MaxLength
 	for s := r.first; s != nil; s = s.next {
@@ -38,11 +38,10 @@ func (r *route) maxLength() int {
 	return length
 }
 
-// findRoutes finds the routes from the languages of the records, and has their models
-// loaded. Languages that were detected may have none.
+// findRoutes finds the routes from the languages of the records, and loads their models. Detected languages may have none.
 func (w *work) findRoutes(ctx context.Context, from []string) error {
 	if w.from != Auto {
-		from = []string{w.from} // also without records: options are checked in any case
+		from = []string{w.from} // also without records: options are always checked
 	}
 	found := make(map[pair]Route)
 	w.asked = make(map[modelName]bool)
@@ -81,7 +80,7 @@ func (w *work) findRoutes(ctx context.Context, from []string) error {
 	return nil
 }
 
-// routeOf is the way from a language, which may be none of the selection's, into another.
+// routeOf returns the route from a language, which may be missing from the selection, into another.
 func (w *work) routeOf(from, to string) (Route, error) {
 	if !slices.Contains(w.selection.Languages(), from) {
 		return Route{}, invalid(CodeUnknownLanguage, "fromLang", "%s is not a language of this model", excerpt.Quote(from))
@@ -89,7 +88,7 @@ func (w *work) routeOf(from, to string) (Route, error) {
 	return w.selection.Route(from, to)
 }
 
-// acquire has models loaded, and makes their streams.
+// acquire loads models, and creates their streams.
 func (w *work) acquire(ctx context.Context, handles []Handle) error {
 	if len(handles) == 0 {
 		return nil
@@ -109,7 +108,7 @@ func (w *work) acquire(ctx context.Context, handles []Handle) error {
 	return nil
 }
 
-// newRoute makes a route whose models have streams.
+// newRoute returns a route whose models have streams.
 func (w *work) newRoute(of Route) *route {
 	r := &route{Route: of, exports: make(map[string]string)}
 	for _, found := range slices.Backward(of.Steps) {
@@ -121,7 +120,7 @@ func (w *work) newRoute(of Route) *route {
 		}
 	}
 	if m := r.first.model; len(r.Steps) == 1 && r.Model == m.Name {
-		r.Version = m.Version // another one may have taken over since
+		r.Version = m.Version // another one may have replaced it since
 	}
 	return r
 }

@@ -10,36 +10,36 @@ import (
 	"dragoman/model/search"
 )
 
-// sentence is a sentence, or a part of one, on its way. It may be in several places:
-// whole sentences of a request that come out the same are one.
+// sentence is a sentence, or a part of one, in progress. It may occur in several places: equal whole sentences of a request are
+// one.
 type sentence struct {
 	markup.Sentence
-	step     *step     // that translates it
-	parent   *sentence // of which it is a part; nil for a whole sentence
+	step     *step     // the translating step
+	parent   *sentence // the sentence of which it is a part; nil for a whole sentence
 	depth    int       // 0 for a whole sentence, 1 for its parts, and so on
-	records  []*record // of a whole sentence: those that wait for it, once for each place
-	best     *outcome  // of the strategies that were tried; nil before the first
-	chain    *chain    // what earlier steps of its route made of it; nil in the first
-	siblings *siblings // nil: it has none
+	records  []*record // of a whole sentence: the records that wait for it, once for each place
+	best     *outcome  // best outcome of the strategies tried; nil before the first
+	chain    *chain    // results of earlier steps of its route; nil in the first
+	siblings *siblings // nil if it has none
 
-	*attempts // nil as soon as it has its outcome
+	*attempts // nil once it has its outcome
 }
 
-// attempts are what is needed while a sentence has no outcome.
+// attempts is the state of a sentence without an outcome.
 type attempts struct {
-	strategy strategy        // how it is decoded now
-	form     markup.Sentence // the sentence as the strategy has its terms
-	masked   markup.Masked   // where the strategy masks
-	phrases  []search.Phrase // what the terms become; nil until it is needed
-	source   []int64         // the ids that are decoded
-	target   int             // tokens that came out last
-	retries  int             // source tokens that are left of its retry budget, or unmeasured
+	strategy strategy        // the present strategy
+	form     markup.Sentence // the sentence with its terms in the form of the strategy
+	masked   markup.Masked   // if the strategy masks
+	phrases  []search.Phrase // the targets of the terms; nil until needed
+	source   []int64         // the decoded ids
+	target   int             // number of tokens of the last result
+	retries  int             // source tokens left of its retry budget, or unmeasured
 
 	queued, computed time.Duration // in all strategies together
 
-	pieces []segment.Piece // where it is translated in parts
+	pieces []segment.Piece // if it is translated in parts
 	parts  []*sentence
-	open   int // parts without an outcome
+	open   int // number of parts without an outcome
 }
 
 // outcome is the translation of a sentence.
@@ -49,14 +49,14 @@ type outcome struct {
 	score                      float64
 	sourceTokens, targetTokens int
 	cached, decoded            bool
-	extra                      int // terms that are there more often than in the source
+	extra                      int // number of terms that occur more often than in the source
 	queued, computed           time.Duration
 
-	by         *strategy    // that it was decoded in, in one piece; nil where it was not
-	hypotheses []hypothesis // the best translations, this one first, where alternatives are answered and something was decoded
+	by         *strategy    // the strategy that decoded it in one piece, or nil
+	hypotheses []hypothesis // the best translations, this one first, if alternatives are answered and something was decoded
 }
 
-// begin makes a sentence one with this text, which a step is to translate.
+// begin starts a sentence with a text that a step translates.
 func (w *work) begin(x *sentence, s *step, text markup.Sentence) error {
 	whole, err := text.Whole(w.ctx)
 	if err != nil {
@@ -71,7 +71,7 @@ func (w *work) begin(x *sentence, s *step, text markup.Sentence) error {
 	return nil
 }
 
-// add adds the numbers of another outcome, that of a part.
+// add adds the figures of a part's outcome.
 func (o *outcome) add(part *outcome) {
 	if tokens := o.targetTokens + part.targetTokens; tokens > 0 {
 		o.score = (o.score*float64(o.targetTokens) + part.score*float64(part.targetTokens)) / float64(tokens)
@@ -85,8 +85,7 @@ func (o *outcome) add(part *outcome) {
 	o.computed = max(o.computed, part.computed)
 }
 
-// joined is the outcome of a sentence that was translated in parts, or the one that
-// it had before, where that is better.
+// joined returns the outcome of a sentence that was translated in parts, or its previous outcome if that is better.
 func (w *work) joined(x *sentence) (outcome, error) {
 	o := outcome{queued: x.queued}
 	texts := make([]string, len(x.parts))
@@ -112,11 +111,11 @@ func (w *work) joined(x *sentence) (outcome, error) {
 	return o, err
 }
 
-// chain is what the steps of a route before the current one made of a whole sentence.
+// chain holds the results of a whole sentence's previous steps.
 type chain struct {
-	source string // its text before the first
+	source string // its text before the first step
 	steps  []StepResult
-	sum    outcome // of all of them together
+	sum    outcome // of all steps together
 }
 
 // add adds the current step of a sentence, which has its outcome.
@@ -130,7 +129,7 @@ func (c *chain) add(x *sentence) {
 	c.sum.text, c.sum.computed, c.sum.hypotheses = o.text, computed, o.hypotheses
 }
 
-// original is the text of a whole sentence before the first step.
+// original returns the text of a whole sentence before the first step.
 func (x *sentence) original() string {
 	if x.chain != nil {
 		return x.chain.source
@@ -138,7 +137,7 @@ func (x *sentence) original() string {
 	return x.Text
 }
 
-// segment is what became of a whole sentence.
+// segment returns the segment of a whole sentence.
 func (x *sentence) segment(alternatives bool) Segment {
 	s := Segment{Source: x.original(), Text: x.best.text, Flags: x.best.flags}
 	if x.chain != nil {
@@ -150,8 +149,8 @@ func (x *sentence) segment(alternatives bool) Segment {
 	return s
 }
 
-// join makes the result of a record, all of whose sentences have an outcome, with so many
-// alternatives at most. It fails with ctx's error.
+// join returns the result of a record whose sentences all have an outcome, with at most the given number of alternatives. It
+// fails with ctx's error.
 func (rec *record) join(ctx context.Context, alternatives int) (Result, error) {
 	r := rec.result
 	if rec.route == nil {

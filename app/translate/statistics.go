@@ -6,28 +6,27 @@ import (
 	"time"
 )
 
-// Statistics are totals of a version of a model since the start. Of a pipeline they have the
-// requests alone: its sentences are those of its models.
+// Statistics are totals of a version of a model since the start. A pipeline's have only requests: its sentences count for its
+// models.
 type Statistics struct {
 	Model, Version string
 
-	Last              time.Time // when the last request came
+	Last              time.Time // time of the last request
 	Succeeded, Failed Total     // requests
 
-	// Sentences are those that the engine decoded, again those that were tried again. Joins are
-	// the times that some of them were encoded and joined the batch, of which each takes part in
-	// many steps.
+	// Sentences counts decoded sentences, with every retry. Joins counts how often sentences were encoded and joined the batch,
+	// together with others.
 	Sentences, Joins uint64
 
-	Tokenized   time.Duration // making tokens of sentences
-	Queued      time.Duration // sentences waited to join the batch
-	Decoded     time.Duration // sentences were in the batch, beside others
-	Detokenized time.Duration // making texts of tokens, restoring markup, looking for flaws
+	Tokenized   time.Duration // encoding sentences
+	Queued      time.Duration // sentences waiting to join the batch
+	Decoded     time.Duration // sentences in the batch, beside others
+	Detokenized time.Duration // decoding tokens to texts, restoring markup, detecting faults
 
 	CacheHits, CacheMisses Total // sentences
 }
 
-// Total is how many of something there were, and how long all took together.
+// Total is a number of events and their total time.
 type Total struct {
 	Count uint64
 	Time  time.Duration
@@ -38,10 +37,10 @@ func (t *Total) add(other Total) {
 	t.Time += other.Time
 }
 
-// since counts one more, which began at a time.
+// since counts an event that began at start.
 func (t *Total) since(start time.Time) { t.add(Total{1, time.Since(start)}) }
 
-// add adds what other statistics of the same model have.
+// add adds other statistics of the same model.
 func (s *Statistics) add(other Statistics) {
 	if other.Last.After(s.Last) {
 		s.Last = other.Last
@@ -58,8 +57,8 @@ func (s *Statistics) add(other Statistics) {
 	s.CacheMisses.add(other.CacheMisses)
 }
 
-// statistics are those of a request that came at a time and ended with an error, or nil: for
-// each of its models, and for the pipelines that they are part of.
+// statistics returns the statistics of a request that began at start and ended with err, for each of its models and for the
+// pipelines that it used.
 func (w *work) statistics(start time.Time, err error) []Statistics {
 	request := Statistics{Last: start}
 	if took := (Total{1, time.Since(start)}); err == nil {
@@ -87,7 +86,7 @@ func (w *work) statistics(start time.Time, err error) []Statistics {
 	return list
 }
 
-// spend adds up what a request took.
+// spend adds the statistics of a request.
 func (m *Metrics) spend(list []Statistics) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -96,7 +95,7 @@ func (m *Metrics) spend(list []Statistics) {
 	}
 }
 
-// Statistics are those of all models and pipelines that were known or used, by name and version.
+// Statistics returns the statistics of all known or used models and pipelines, by name and version.
 func (m *Metrics) Statistics() []Statistics {
 	m.mu.Lock()
 	defer m.mu.Unlock()

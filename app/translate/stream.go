@@ -11,31 +11,30 @@ import (
 	"dragoman/model/search"
 )
 
-// stream is what one of a request's models has to do, and the stream to the model's engine.
+// stream is the work of one of a request's models, and the stream to the model's engine.
 type stream struct {
 	work   *work
 	model  *Model
 	search search.Options
 
 	todo     []*sentence       // not tried yet
-	again    []*sentence       // to be tried in another strategy, or parts of others
-	decoding map[int]*sentence // by the number of the job
-	jobs     int               // that were handed out
-	tokens   int               // source tokens of what is to do, as far as it is known
-	decoded  int               // tokens × beams of what came back
-	more     wait.Signal       // wakes the stream; nil where no other one makes it work
-	spent    Statistics        // of this request, without what is of the request as a whole
+	again    []*sentence       // for another strategy, or parts of others
+	decoding map[int]*sentence // by job number
+	jobs     int               // jobs handed out so far
+	tokens   int               // known source tokens of the remaining work
+	decoded  int               // tokens × beams decoded so far
+	more     wait.Signal       // wakes the stream; nil if no other stream adds work to it
+	spent    Statistics        // of this request, without figures of the request as a whole
 }
 
-// add has a sentence decoded that was not tried yet.
+// add queues a sentence that has not been tried yet.
 func (s *stream) add(x *sentence) {
 	s.todo = append(s.todo, x)
 	s.more.Give()
 }
 
-// run has everything decoded that is to do, and what comes of it, as far as the caller's ceiling goes.
-// Each job that the engine takes, and each result that it has, is handled in turn with those of the
-// request's other streams.
+// run decodes all queued sentences and their follow-ups, within the caller's ceiling. Each job for the engine and each of its
+// results is handled in turn with those of the request's other streams.
 func (s *stream) run(ctx context.Context, inTurn func(do func() error) error) error {
 	w := s.work
 	end, err := w.service.cfg.Ceiling.Decode(w.req.Caller, s.tokens*s.search.Beams)
@@ -55,7 +54,7 @@ func (s *stream) run(ctx context.Context, inTurn func(do func() error) error) er
 		waited = min(waited, r.Queued)
 		return inTurn(func() error { return w.receive(s.arrived(job, r), r) })
 	})
-	for _, x := range s.decoding { // nobody knows how far they were
+	for _, x := range s.decoding { // their progress is unknown
 		s.decoded += s.cost(x, w.searchFor(x).MaxLength)
 	}
 	if err == nil && s.jobs > 0 {
@@ -65,9 +64,8 @@ func (s *stream) run(ctx context.Context, inTurn func(do func() error) error) er
 	return err
 }
 
-// next hands the jobs out, one by one: of sentences that are tried again, or in parts,
-// before those that were not tried yet, and of these the last that came first. So there
-// are never many parts at a time, however long a sentence is.
+// next returns the jobs one by one: first of retried sentences and parts, the last added first, then of sentences not tried yet.
+// The number of pending parts thereby stays small, however long a sentence is.
 func (s *stream) next() (job engine.Job, ok bool, err error) {
 	for !ok && err == nil {
 		if err := s.work.ctx.Err(); err != nil {
@@ -109,18 +107,18 @@ func (s *stream) arrived(job int, r engine.Result) *sentence {
 	return x
 }
 
-// cost is what decoding a sentence to so many tokens costs: tokens, once for each beam.
+// cost returns the cost of decoding a sentence to target tokens: tokens × beams.
 func (s *stream) cost(x *sentence, target int) int {
 	return (len(x.source) + target) * s.work.searchFor(x).Beams
 }
 
-// expect has the streams of the step and of all that follow know of a sentence with so many
-// tokens: translations have about as many as their sources.
+// expect announces a sentence with the given number of tokens to the streams of the step and of all following ones: translations
+// have about as many tokens as their sources.
 func (s *step) expect(tokens int) {
 	tokens = max(1, tokens)
 	for ; s != nil; s = s.next {
 		s.tokens += tokens
-		if s.work.widens(s) { // another search, of so many times as many rows
+		if s.work.widens(s) { // another search, with as many times the rows
 			s.tokens += tokens * s.work.req.Alternatives / s.search.Beams
 		}
 	}

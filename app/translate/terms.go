@@ -12,10 +12,10 @@ import (
 	"dragoman/app/text/markup"
 )
 
-// MaxTermBytes are the bytes that a term, and what it becomes, may have.
+// MaxTermBytes is the maximum length in bytes of a term, and of its target.
 const MaxTermBytes = bound.Term
 
-// validateTerms checks the terms of a request.
+// validateTerms validates the terms of a request.
 func validateTerms(req Request) error {
 	known := make(map[string]bool, len(req.Terms))
 	for i, term := range req.Terms {
@@ -37,7 +37,7 @@ func validateTerms(req Request) error {
 	return nil
 }
 
-// refuseTerm says what is wrong with a term, or with what one becomes; "" where nothing is.
+// refuseTerm returns the fault of a term or target, or "".
 func refuseTerm(text string) string {
 	switch {
 	case !utf8.ValidString(text):
@@ -52,7 +52,7 @@ func refuseTerm(text string) string {
 	return ""
 }
 
-// glossary makes of a request's terms what looks for them; nil without any.
+// glossary returns the matcher of a request's terms, or nil if there are none.
 func glossary(terms []Term) *markup.Terms {
 	if len(terms) == 0 {
 		return nil
@@ -64,7 +64,7 @@ func glossary(terms []Term) *markup.Terms {
 	return markup.NewTerms(list)
 }
 
-// sizeOfTerms is the memory that looking for terms takes.
+// sizeOfTerms returns the memory of the matcher.
 func sizeOfTerms(terms []Term) (size int64) {
 	for _, term := range terms {
 		size += int64(cost.Term + 2*len(term.Source))

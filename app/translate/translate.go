@@ -1,18 +1,17 @@
-// Package translate is the use case: texts in one language become texts in others.
-// A [Service] knows neither HTTP nor the model's runtime. A request goes through it
-// like this:
+// Package translate is the use case: it translates texts from one language into others. A [Service] knows neither HTTP nor the
+// model's runtime. A request passes through it in these stages:
 //
 //	validate   languages, options and limits                            (validate.go)
-//	plan       each record becomes units, and these sentences           (plan.go, units.go)
-//	count      the tokens of those that the cache does not know         (decode.go, cached.go)
-//	decode     one loop: what the engines ask for and answer            (decode.go, stream.go)
-//	examine    what came back: whole, no loop, markup in place?         (examine.go)
+//	plan       records into units, and units into sentences             (plan.go, units.go)
+//	count      the tokens of sentences that are not cached              (decode.go, cached.go)
+//	decode     one loop: jobs for the engines, and their results        (decode.go, stream.go)
+//	examine    a result: is it complete, without loops, with its spans? (examine.go)
 //	judge      a flaw: which other strategy may help?                   (retry.go, placing.go, echo.go)
-//	settle     the outcome of a sentence, of the one that it is a part of, of the next step, of records
-//	join       sentences to records, with all that stands between       (sentence.go, units.go)
+//	settle     the outcome of a sentence, of its parent, of the next step, of its records
+//	join       sentences into records, with the text between them       (sentence.go, units.go)
 //
-// The plan is data. What is wrong with a translation, and what is done about it, are functions of
-// what came back and of a table ([judge]). A request's state is its goroutine's.
+// The plan is data. Faults of a translation, and the next steps after them, are functions of the result and of a table ([judge]).
+// The state of a request belongs to its goroutine.
 package translate
 
 import (
@@ -24,31 +23,30 @@ import (
 	"dragoman/app/translate/cache"
 )
 
-// Config is what a [Service] works with.
+// Config is the configuration of a [Service].
 type Config struct {
 	Models Models
-	// Cache has the translations that were made before; nil is none.
+	// Cache holds earlier translations; nil disables it.
 	Cache *cache.Cache
-	// MaxRecords is the number of translations that a request may ask for: records
-	// × target languages.
+	// MaxRecords is the maximum number of translations per request: records × target languages.
 	MaxRecords int
-	// MaxChars is the number of characters that a record may have; see [Characters].
+	// MaxChars is the maximum number of characters per record; see [Characters].
 	MaxChars int
-	// MaxSentences and MaxTokens are how many sentences and source tokens a request may
-	// have, each counted once for every target language.
+	// MaxSentences and MaxTokens are the maximum numbers of sentences and source tokens per request, each counted once for every
+	// target language.
 	MaxSentences, MaxTokens int
-	Metrics                 *Metrics // nil: nobody asks for them
-	Ceiling                 Ceiling  // nil: there is none
+	Metrics                 *Metrics // nil disables them
+	Ceiling                 Ceiling  // nil means no limit
 }
 
-// Ceiling bounds what is decoded for a caller in a time. It is safe for concurrent use.
+// Ceiling limits the tokens decoded for a caller per time. It is safe for concurrent use.
 type Ceiling interface {
-	// Decode takes the tokens × beams that are expected from what a caller may have, or fails where nothing of
-	// it is left. end corrects that to what was decoded; it is called once, where there is no error.
+	// Decode takes the expected tokens × beams from the caller's allowance, or fails if it is used up. end corrects this to the
+	// decoded ones; it must be called once unless Decode failed.
 	Decode(caller string, expected int) (end func(decoded int), err error)
 }
 
-// unbounded is a [Ceiling] that bounds nothing.
+// unbounded is a [Ceiling] without a limit.
 type unbounded struct{}
 
 func (unbounded) Decode(string, int) (func(int), error) { return func(int) {}, nil }
@@ -56,7 +54,7 @@ func (unbounded) Decode(string, int) (func(int), error) { return func(int) {}, n
 // Service translates. It is safe for concurrent use.
 type Service struct{ cfg Config }
 
-// New makes a service.
+// New returns a service.
 func New(cfg Config) *Service {
 	if cfg.Metrics == nil {
 		cfg.Metrics = NewMetrics(nil)
@@ -67,16 +65,14 @@ func New(cfg Config) *Service {
 	return &Service{cfg}
 }
 
-// Select returns the models that a request may use which names one, or with "" none; see
-// [Models].
+// Select returns the models that a request may use that names model, or none with ""; see [Models].
 func (s *Service) Select(model string) (Selection, error) { return s.cfg.Models.Select(model) }
 
-// Healthy fails where translations do not go on.
+// Healthy fails if translations have stopped.
 func (s *Service) Healthy() error { return s.cfg.Models.Healthy() }
 
-// Translate returns the translations of all records into all languages: those into
-// the first language, in the order of the records, then those into the second, and so
-// on. Otherwise it is like [Service.Stream].
+// Translate returns the translations of all records into all languages: those into the first language in the order of the
+// records, then those into the second, and so on. Otherwise it is like [Service.Stream].
 func (s *Service) Translate(ctx context.Context, req Request) ([]Result, error) {
 	results := make([]Result, len(req.Records)*len(req.To))
 	err := s.retryGone(ctx, req, func(i int, r Result) error {
@@ -89,20 +85,17 @@ func (s *Service) Translate(ctx context.Context, req Request) ([]Result, error) 
 	return results, nil
 }
 
-// Stream calls yield with each translation as soon as it is there, one call at a
-// time. i is its place in what Translate returns.
+// Stream calls yield with each translation as soon as it is available, one call at a time. i is its index in the result of
+// Translate.
 //
-// A text is translated sentence by sentence; everything between sentences comes back
-// as it was, and so does what a sentence has that is no language: see package markup.
-// Texts without letters come back untouched, and so do those that are in the target
-// language already: the models are not trained to repeat their input and would change
-// it. So do, with [UnsupportedSource], texts whose language was detected and is none that a model
-// translates; where all are such, that is an error.
+// A text is translated sentence by sentence. The text between sentences is unchanged, as are the spans of a sentence: see package
+// markup. Texts without letters are unchanged, and so are texts that are already in the target language: the models are not
+// trained to repeat their input and would change it. Texts in a detected language without a model are unchanged, with the flag
+// [UnsupportedSource]; if all texts are such, the request fails.
 //
-// It fails as a whole: with an [*Error] on a request that cannot be translated, with
-// the error of the ceiling or the engine, and with yield's. Sentences that were finished all the same stay
-// in the cache, for when the request comes again. It begins again where a model is gone, as long as
-// nothing that it translated was handed out, and fails with [ErrGone] after that.
+// It fails as a whole: with an [*Error] on a request that cannot be translated, and with the error of the ceiling, the engine or
+// yield. Finished sentences stay in the cache for a repetition of the request. It begins again if a model is gone, as long as no
+// translation by it was handed out, and then fails with [ErrGone].
 func (s *Service) Stream(ctx context.Context, req Request, yield func(i int, r Result) error) error {
 	fresh, untouched := true, make(map[int]bool)
 	return s.retryGone(ctx, req, func(i int, r Result) error {
@@ -118,7 +111,7 @@ func (s *Service) Stream(ctx context.Context, req Request, yield func(i int, r R
 	}, func() bool { return fresh })
 }
 
-// once is Stream without another try.
+// once is Stream without repetition.
 func (s *Service) once(ctx context.Context, req Request, yield func(i int, r Result) error) error {
 	w, err := s.begin(ctx, req)
 	if err != nil {
@@ -137,12 +130,11 @@ func (s *Service) once(ctx context.Context, req Request, yield func(i int, r Res
 	return err
 }
 
-// detectedToCheck is of how many records [Service.Check] detects the language.
+// detectedToCheck is the number of records whose language [Service.Check] detects.
 const detectedToCheck = 16
 
-// Check fails as [Service.Translate] would, as far as that can be told without translating:
-// the request is validated, and the models are loaded that its first records need. So it may
-// wait, and fail for reasons that pass.
+// Check fails as [Service.Translate] would, as far as that is known without translating: it validates the request, and loads the
+// models of its first records. It may therefore wait, and fail for temporary reasons.
 func (s *Service) Check(ctx context.Context, req Request) error {
 	w, err := s.begin(ctx, req)
 	if err != nil {

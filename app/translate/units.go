@@ -13,28 +13,28 @@ import (
 	"dragoman/app/text/wrap"
 )
 
-// unit is a part of a text that is translated by itself, such as all of a plain text or a paragraph
-// of HTML, or one that stays as it is. It is the same for all target languages.
+// unit is a part of a text that is translated by itself, such as all of a plain text or a paragraph of HTML, or a part that stays
+// as it is. It is the same for all target languages.
 type unit struct {
-	raw       string          // as it is in the text
-	text      markup.Sentence // of one that is translated, until it is laid out
-	pieces    []segment.Piece // of text; none for one that stays
-	sentences int             // of the pieces, once it is laid out
+	raw       string          // as in the text
+	text      markup.Sentence // of a translated unit, until it is laid out
+	pieces    []segment.Piece // of text; empty for a unit that stays
+	sentences int             // number of sentences in pieces, once it is laid out
 
-	readings  markup.Readings   // which text is without
-	entities  *strings.Replacer // that symbols of its translation are written with; nil: they are written out
-	paragraph *wrap.Paragraph   // that text is in one line; nil: it is as it is
-	messages  [][]unit          // the units of each message of ICU in it
+	readings  markup.Readings   // removed from text
+	entities  *strings.Replacer // writes symbols of its translation as references; nil to leave them
+	paragraph *wrap.Paragraph   // the paragraph that text has on one line; nil if it is not wrapped
+	messages  [][]unit          // the units of each ICU message in it
 }
 
-// cutter cuts texts into units, as a request wants it.
+// cutter cuts texts into units, by the options of a request.
 type cutter struct {
 	ctx   context.Context
 	req   *Request
-	terms *markup.Terms // nil: none
+	terms *markup.Terms // nil if there are none
 }
 
-// unitsOf cuts a record, in the language from, into units.
+// unitsOf cuts a record, in language from, into units.
 func (c cutter) unitsOf(record int, from string) ([]unit, error) {
 	text := c.req.Records[record].Text
 	if c.req.parts == nil || c.req.parts[record].whole {
@@ -43,7 +43,7 @@ func (c cutter) unitsOf(record int, from string) ([]unit, error) {
 	return []unit{{raw: text, text: c.req.parts[record].markup, pieces: []segment.Piece{{Text: text, Sentence: true}}}}, nil
 }
 
-// cut cuts a text, in the language from, into units. It fails with the context's error.
+// cut cuts a text, in language from, into units. It fails with the context's error.
 func (c cutter) cut(text, from string) (units []unit, err error) {
 	split := markup.SplitHTML
 	switch c.req.Format {
@@ -79,7 +79,7 @@ func (c cutter) cut(text, from string) (units []unit, err error) {
 	return units, nil
 }
 
-// cutPlain cuts a plain text, each of whose paragraphs is a unit if it is wrapped.
+// cutPlain cuts a plain text. If it is wrapped, each paragraph is a unit.
 func (c cutter) cutPlain(text, from string) (units []unit, err error) {
 	parsed, err := markup.Parse(c.ctx, text, markup.Text)
 	if err != nil {
@@ -124,11 +124,10 @@ func (c cutter) cutPlain(text, from string) (units []unit, err error) {
 	return units, err
 }
 
-// maxNesting is how deep the messages of ICU may stand in each other for their branches
-// to be translated.
+// maxNesting is the maximum depth of ICU messages whose branches are translated.
 const maxNesting = 4
 
-// newUnit makes a unit that is translated, in a message at that depth.
+// newUnit returns a translated unit, in a message at the given depth.
 func (c cutter) newUnit(raw string, text markup.Sentence, from string, depth int) (unit, error) {
 	text, readings, err := text.CutReadings(c.ctx)
 	if err == nil {
@@ -147,7 +146,7 @@ func (c cutter) newUnit(raw string, text markup.Sentence, from string, depth int
 	}
 	messages := text.Messages()
 	if len(messages) > 0 {
-		u.raw = text.Original() // in which they stand as in a translation
+		u.raw = text.Original() // with the messages in the form in which they occur in a translation
 	}
 	for _, m := range messages {
 		var units []unit
@@ -175,7 +174,7 @@ func (c cutter) newUnit(raw string, text markup.Sentence, from string, depth int
 	return u, nil
 }
 
-// pieces cuts a text of a unit into sentences.
+// pieces cuts the text of a unit into sentences.
 func (c cutter) pieces(text markup.Sentence, from string) (pieces []segment.Piece, err error) {
 	if c.req.Whole {
 		return []segment.Piece{{Text: text.Text, Sentence: true}}, nil
@@ -203,7 +202,7 @@ func (c cutter) pieces(text markup.Sentence, from string) (pieces []segment.Piec
 	return pieces, nil
 }
 
-// size counts the sentences of units, and what is kept in them.
+// size returns the number of sentences of units, and of spans in them.
 func size(units []unit) (sentences, spans int) {
 	for _, u := range units {
 		spans += len(u.text.Spans)
@@ -220,8 +219,7 @@ func size(units []unit) (sentences, spans int) {
 	return sentences, spans
 }
 
-// layOut finds the sentences of units, which it returns in the order in which [join] has their
-// translations.
+// layOut returns the sentences of units, in the order in which [join] expects their translations.
 func layOut(ctx context.Context, units []unit) (sentences []markup.Sentence, err error) {
 	for i := range units {
 		u := &units[i]
@@ -229,7 +227,7 @@ func layOut(ctx context.Context, units []unit) (sentences []markup.Sentence, err
 		if err != nil {
 			return nil, err
 		}
-		if len(found) == 0 && !u.text.HasTerms() { // nothing is translated: entities stay as they were, and readings
+		if len(found) == 0 && !u.text.HasTerms() { // nothing is translated: entities and readings stay as they were
 			pieces, u.readings, u.paragraph = nil, markup.Readings{}, nil
 		}
 		u.text, u.pieces, u.sentences = markup.Sentence{}, pieces, len(found)
@@ -245,9 +243,8 @@ func layOut(ctx context.Context, units []unit) (sentences []markup.Sentence, err
 	return sentences, nil
 }
 
-// divide returns the sentences among the pieces of a text, and the pieces, of which those that are no
-// sentences have the form in which they go into the translation. Where a cut would go through
-// something that must come back as it is, it is not made.
+// divide returns the sentences among the pieces of a text, and the pieces, of which those other than sentences are in the form of
+// a translation. It does not cut spans.
 func divide(ctx context.Context, text markup.Sentence, pieces []segment.Piece) (divided []segment.Piece, sentences []markup.Sentence, err error) {
 	err = char.Look(ctx, len(text.Text), func(l *char.Looks) { divided, sentences = divideLooking(l, text, pieces) })
 	return divided, sentences, err
@@ -284,8 +281,8 @@ func divideLooking(looks *char.Looks, text markup.Sentence, pieces []segment.Pie
 	return divided, sentences
 }
 
-// join is the text that units become, with a translation for each of their sentences, which it takes
-// from the list. It fails with ctx's error.
+// join returns the text of units with a translation for each of their sentences, which it removes from the list. It fails with
+// ctx's error.
 func join(ctx context.Context, units []unit, of pair, translations *[]string) (string, error) {
 	var joined strings.Builder
 	for _, u := range units {
@@ -302,7 +299,7 @@ func join(ctx context.Context, units []unit, of pair, translations *[]string) (s
 				text = u.entities.Replace(text)
 			}
 		}
-		var messages []string // as they were, and what they become
+		var messages []string // pairs of an original and its translation
 		for _, inner := range u.messages {
 			var was strings.Builder
 			for _, part := range inner {
@@ -328,10 +325,10 @@ func join(ctx context.Context, units []unit, of pair, translations *[]string) (s
 	return joined.String(), nil
 }
 
-// pair is from which language into which.
+// pair is a source and a target language.
 type pair struct{ from, to string }
 
-// join puts a translation where each sentence of the pieces was.
+// join replaces each sentence of the pieces by a translation.
 func (p pair) join(ctx context.Context, pieces []segment.Piece, translations []string) (string, error) {
 	return segment.Join(ctx, pieces, translations, language.Base(p.from), language.Base(p.to))
 }

@@ -14,7 +14,7 @@ import (
 	"dragoman/app/text/language"
 )
 
-// validate checks all of a request but its languages that can be checked without a model.
+// validate validates a request, except its languages, as far as that is possible without a model.
 func (s *Service) validate(ctx context.Context, req Request) error {
 	if n := len(req.Records) * len(req.To); n > s.cfg.MaxRecords {
 		return invalid(CodeTooManyRecords, "records", "%d records × %d languages, at most %d translations are allowed: send several requests",
@@ -44,7 +44,7 @@ func (s *Service) validate(ctx context.Context, req Request) error {
 	return validateTerms(req)
 }
 
-// mostElements are the names of elements that an outline may have. It is looked up for each record.
+// mostElements is the maximum number of element names in an outline, which is looked up for each record.
 const mostElements = bound.Elements
 
 func validateOutline(req Request) error {
@@ -89,10 +89,9 @@ func languagesOf(models Selection, req Request) (from string, to []string, err e
 	return from, to, nil
 }
 
-// Characters is the size of a text by which it is bounded and billed: code points, after
-// those of compatibility have become what they stand for (NFKC). That is what is
-// translated, and one may stand for 18 (U+FDFA). Text as people write it has as many
-// before.
+// Characters returns the size of a text for limits and billing: code points after compatibility decomposition and composition
+// (NFKC). That is the text that is translated, in which one character may become 18 (U+FDFA). Ordinary text has as many code
+// points before.
 func Characters(text string) int { return characters(nil, text) }
 
 func characters(looks *char.Looks, text string) int {

@@ -5,29 +5,29 @@ import (
 	"time"
 )
 
-// work is a request on its way. Its state is of the goroutine of its caller.
+// work is a request in progress. Its state belongs to the goroutine of its caller.
 type work struct {
-	ctx       context.Context // the request's: all that goes through its texts looks at it
+	ctx       context.Context // the request's: everything that goes through its texts checks it
 	service   *Service
 	req       Request
 	selection Selection
 	from      string   // the code of the source language, or Auto
-	to        []string // those of the target languages
+	to        []string // codes of the target languages
 	yield     func(i int, r Result) error
-	taken     int64 // bytes of the memory for requests
+	taken     int64 // bytes taken from the memory for requests
 
 	routes  map[pair]*route
-	streams map[Handle]*stream // to the engines of the models of the routes
-	release func()             // says that these are not used any more
-	asked   map[modelName]bool // models and pipelines of the routes, also where they could not be loaded
+	streams map[Handle]*stream // to the engines of the routes' models
+	release func()             // releases these models
+	asked   map[modelName]bool // models and pipelines of the routes, even if not loaded
 
-	open     int   // whole sentences without an outcome
+	open     int   // number of whole sentences without an outcome
 	decoding bool  // the streams run
-	failed   error // of the first record that cannot be answered
-	failedAt int   // its number
+	failed   error // the error of the first record that cannot be answered
+	failedAt int   // the number of that record
 }
 
-// begin validates a request, and makes the work that it is.
+// begin validates a request, and returns its work.
 func (s *Service) begin(ctx context.Context, req Request) (*work, error) {
 	selection, err := s.cfg.Models.Select(req.Model)
 	if err != nil {
@@ -47,8 +47,7 @@ func (s *Service) begin(ctx context.Context, req Request) (*work, error) {
 		routes: make(map[pair]*route), streams: make(map[Handle]*stream)}, nil
 }
 
-// run answers the records that need nothing, has the sentences of all others decoded,
-// and tries those again that need it.
+// run answers the records without sentences, decodes the sentences of all others, and retries where needed.
 func (w *work) run(ctx context.Context) error {
 	p, err := w.plan(ctx)
 	if err != nil {
@@ -74,7 +73,7 @@ func (w *work) run(ctx context.Context) error {
 	return w.failed
 }
 
-// observe counts the time of the stages that have none for each sentence.
+// observe records the stages that are timed per request, not per sentence.
 func (w *work) observe() {
 	var spent Statistics
 	for _, s := range w.streams {

@@ -1,7 +1,5 @@
-// Package cache keeps translations that were made, so that the same text is not
-// decoded again. A [Cache] is bounded by bytes and evicts what is used least, by
-// recency and frequency (W-TinyLFU): a flood of texts that are seen once does not
-// push out those that come back.
+// Package cache caches translations, so that the same text is not decoded again. A [Cache] is limited in bytes and evicts the
+// least used entries, by recency and frequency (W-TinyLFU): a flood of texts that occur once does not evict texts that recur.
 package cache
 
 import (
@@ -14,36 +12,33 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 )
 
-// entryOverhead is what an entry takes beside its text, in bytes: digest, node,
-// its share of the hash table and of the frequency sketch, the write in flight.
-// Measured at 119 to 139 with otter 2.4.0; TestMemoryStaysBounded holds it to that.
+// entryOverhead is the memory of an entry beside its text, in bytes: digest, node, its share of the hash table and of the
+// frequency sketch, the write in flight. Measured at 119 to 139 with otter 2.4.0; TestMemoryStaysBounded verifies it.
 const entryOverhead = 144
 
-// Config is what a [Cache] works with.
+// Config is the configuration of a [Cache].
 type Config struct {
-	// Bytes of memory that the entries may take, keys and bookkeeping included.
-	// 0 makes a cache that is off.
+	// Bytes is the maximum memory of the entries, including keys and bookkeeping. 0 disables the cache.
 	Bytes int64
 }
 
-// Cache maps keys to translations. It is safe for concurrent use and starts no
-// goroutine. A nil *Cache and the zero Cache are off: they hold nothing and count
-// nothing.
+// Cache maps keys to translations. It is safe for concurrent use and starts no goroutine. A nil *Cache and the zero Cache are
+// disabled: they hold nothing and count nothing.
 type Cache struct {
 	limit   int64
-	entries *otter.Cache[digest, Value] // nil where off
+	entries *otter.Cache[digest, Value] // nil if disabled
 }
 
-// Value is what is kept of a translation.
+// Value is a cached translation.
 type Value struct {
 	Text string
-	// What else is known of it; the cache does not care.
+	// Further properties, which the cache does not interpret.
 	Score                      float32
 	SourceTokens, TargetTokens uint32
 	Flags                      uint8
 }
 
-// New makes an empty cache. It fails on a negative size.
+// New returns an empty cache. It fails on a negative size.
 func New(cfg Config) (*Cache, error) {
 	if cfg.Bytes < 0 {
 		return nil, fmt.Errorf("cache of %d bytes: use 0 for off, or more", cfg.Bytes)
@@ -55,9 +50,8 @@ func New(cfg Config) (*Cache, error) {
 		MaximumWeight: uint64(cfg.Bytes),
 		Weigher:       func(_ digest, v Value) uint32 { return uint32(cost(v.Text)) },
 		StatsRecorder: stats.NewCounter(),
-		// Evict in the Put that needs the room: with goroutines, the memory that
-		// waits for them is bounded by entries, not by bytes. A microsecond here
-		// does not show beside the decoding that a Put follows.
+		// Evict in the Put that needs the room: with goroutines, the memory that waits for them would be limited by entries, not
+		// by bytes. A microsecond here is negligible beside the decoding that precedes a Put.
 		Executor: func(task func()) { task() },
 	})
 	if err != nil {
@@ -66,10 +60,10 @@ func New(cfg Config) (*Cache, error) {
 	return &Cache{limit: cfg.Bytes, entries: entries}, nil
 }
 
-// On says whether the cache holds anything.
+// On reports whether the cache is enabled.
 func (c *Cache) On() bool { return c != nil && c.entries != nil }
 
-// Get returns the translation that was put under the key.
+// Get returns the translation stored under the key.
 func (c *Cache) Get(k Key) (Value, bool) {
 	if !c.On() {
 		return Value{}, false
@@ -77,32 +71,30 @@ func (c *Cache) Get(k Key) (Value, bool) {
 	return c.entries.GetIfPresent(k.digest())
 }
 
-// Put keeps a translation, in place of an older one under the same key, and makes
-// room for it. A translation that is larger than the whole cache is not kept.
+// Put stores a translation, replaces an older one under the same key, and evicts others for it. A translation larger than the
+// whole cache is not stored.
 func (c *Cache) Put(k Key, v Value) {
 	if !c.On() || cost(v.Text) > min(c.limit, math.MaxUint32) {
 		return
 	}
-	// A clone takes what its length says: the text may be part of a larger string,
-	// or of a buffer with room to spare.
+	// A clone has exactly the memory of its length: the text may be part of a larger string, or of a buffer with spare room.
 	v.Text = strings.Clone(v.Text)
 	c.entries.Set(k.digest(), v)
 }
 
-// cost is the memory of an entry in bytes. The allocator's size classes are up to
-// an eighth larger than what is asked for.
+// cost returns the memory of an entry in bytes. The allocator's size classes exceed the requested size by up to an eighth.
 func cost(text string) int64 { return entryOverhead + int64(len(text)) + int64(len(text)/8) }
 
-// Stats are the numbers of a cache: counters since its start, and its size now.
+// Stats are the figures of a cache: counters since its start, and its present size.
 type Stats struct {
 	Hits, Misses uint64 // of Get
-	Evictions    uint64 // entries that made room, including those that were not admitted
+	Evictions    uint64 // evicted entries, including entries that were not admitted
 	Entries      int
-	Bytes        int64 // as Config.Bytes counts them
+	Bytes        int64 // as counted by Config.Bytes
 }
 
-// Stats returns the numbers of now. They are read one after the other, so they
-// need not fit together exactly while the cache is used.
+// Stats returns the present figures. They are read one after the other, and so may be slightly inconsistent while the cache is
+// used.
 func (c *Cache) Stats() Stats {
 	if !c.On() {
 		return Stats{}
@@ -114,8 +106,8 @@ func (c *Cache) Stats() Stats {
 	}
 }
 
-// Metrics are the metrics of a cache, for Prometheus. stats, see [Cache.Stats], is called at
-// every scrape, on its goroutine; limit is that of [Config.Bytes].
+// Metrics returns the metrics of a cache, for Prometheus. stats, see [Cache.Stats], is called at every scrape, on its goroutine;
+// limit is [Config.Bytes].
 func Metrics(stats func() Stats, limit int64) []prometheus.Collector {
 	const namespace, requests, ofRequests = "dragoman", "cache_requests_total", "Look-ups in the cache of translations."
 	counter := func(name, help, result string, value func(Stats) uint64) prometheus.Collector {
