@@ -12,15 +12,14 @@ import (
 	"dragoman/app/jobs"
 )
 
-// longestName is how many bytes the name of a file may have: some less than file systems allow, for what
-// is added to it.
+// longestName is the maximum length in bytes of a file name: less than file systems allow, as an extension is added.
 const longestName = 200
 
-// usualName is what a document is called that has no name, without its extension.
+// usualName is the name of a document without a name, without extension.
 const usualName = "document"
 
-// safeName is a name of a file as its sender gives it, without folders and what does not belong into a
-// name. One that is nothing but an extension gets a usual name before it.
+// safeName returns the sender's name of a file without folders and characters that do not belong in a name. A name that is only
+// an extension gets a usual name before it.
 func safeName(name string, kind *document.Kind) string {
 	name = path.Base(strings.ReplaceAll(strings.ToValidUTF8(name, ""), `\`, "/"))
 	name = strings.Map(func(r rune) rune {
@@ -42,7 +41,7 @@ func safeName(name string, kind *document.Kind) string {
 	return name
 }
 
-// nameAs is a name with the extension of what the document becomes, see [kinds.As].
+// nameAs returns a name with the extension of the converted document, see [kinds.As].
 func nameAs(name, as string) string {
 	if as == "" {
 		return name
@@ -50,7 +49,7 @@ func nameAs(name, as string) string {
 	return strings.TrimSuffix(name, path.Ext(name)) + "." + as
 }
 
-// ResultName is what a translated document is called: report.fr.docx.
+// ResultName returns the file name of a translated document: report.fr.docx.
 func ResultName(job jobs.Job) string {
 	name := job.Document.Name
 	extension := path.Ext(name)
@@ -62,8 +61,8 @@ func ResultName(job jobs.Job) string {
 	}, job.Request.To[0]) + extension
 }
 
-// Disposition is the Content-Disposition of a file to be saved, as RFC 6266 has it: with a name in
-// ASCII for who does not understand the other one.
+// Disposition returns the Content-Disposition of a file to be saved, by RFC 6266: with an additional ASCII name for clients that
+// do not support the other one.
 func Disposition(name string) string {
 	ascii := strings.Map(func(r rune) rune {
 		if r < ' ' || r > '~' || r == '"' || r == '\\' || r == '%' {
@@ -78,7 +77,7 @@ func Disposition(name string) string {
 	return mime.FormatMediaType("attachment", params)
 }
 
-// NameIn is the name of a file in a Content-Disposition header, "" where there is none.
+// NameIn returns the file name in a Content-Disposition header, or "".
 func NameIn(header string) string {
 	_, params, err := mime.ParseMediaType(header)
 	if err != nil {

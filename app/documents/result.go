@@ -16,8 +16,8 @@ import (
 	"dragoman/app/jobs"
 )
 
-// Made is the document that a job has made. One that was done by an older version, which makes
-// documents when they are asked for, is made now.
+// Made returns the document of a finished job. For a job of an older version, which made documents on request, it makes the
+// document now.
 func (s *Service) Made(ctx context.Context, job jobs.Job) (mediaType string, made *jobs.Made, err error) {
 	if err := finished(job); err != nil {
 		return "", nil, err
@@ -33,7 +33,7 @@ func (s *Service) Made(ctx context.Context, job jobs.Job) (mediaType string, mad
 	return kind.MediaType, made, err
 }
 
-// finished fails where a job has made no document.
+// finished fails if a job has no document.
 func finished(job jobs.Job) error {
 	switch job.State {
 	case jobs.Done:
@@ -69,16 +69,16 @@ func (s *Service) Make(ctx context.Context, out *jobs.Made, job jobs.Job) error 
 	return nil
 }
 
-// results are the translations of a job's texts, in their order.
+// results are the translations of a job's texts, in order.
 type results struct {
 	ctx     context.Context
 	service *Service
 	job     jobs.Job
-	chunk   int // that comes next
+	chunk   int // number of the next chunk
 	waiting []result
 }
 
-// result is what is read of a result; see httpapi.JobRenderer.
+// result is a stored result; see httpapi.JobRenderer.
 type result struct{ ID, Text string }
 
 func (r *results) next(text string) (string, error) {

@@ -20,41 +20,41 @@ import (
 
 const auto = translate.Auto
 
-// Order is a document as somebody sends it, and what is to become of it.
+// Order is a document with the options of its translation.
 type Order struct {
-	Name      string // of the file; "" where nobody has said
-	MediaType string // of the file; "" likewise
+	Name      string // of the file; "" if unknown
+	MediaType string // of the file; "" if unknown
 	File      []byte
 	Columns   []string // of a table
 	Header    document.Header
 	Also      document.Also
 	Wrapped   wrap.Mode
-	As        string // what becomes of a PDF, see [kinds.As]; "": a PDF
-	// Glossaries are ids of stored ones whose terms are used; where several have one, the first wins.
+	As        string // target format of a PDF, see [kinds.As]; "" for PDF
+	// Glossaries are ids of stored glossaries to use; for a term in several, the first one wins.
 	Glossaries []string
-	Secret     string // see [Service.Shared]; "": there is none
-	// Submission has Owner, Key, Fingerprint and Request, whose format and records are those of the
-	// document. It has one target language.
+	Secret     string // see [Service.Shared]; "" for none
+	// Submission has Owner, Key, Fingerprint and Request, with a single target language. The request's format and records come
+	// from the document.
 	jobs.Submission
 }
 
-// Sender is who sends a document.
+// Sender is the sender of a document.
 type Sender interface {
-	// Bounded returns the context of the sender's request, which also ends when that has taken too long. It is to be cancelled.
+	// Bounded returns the context of the sender's request with its time limit. The caller must cancel it.
 	Bounded() (context.Context, context.CancelFunc, error)
-	Select(model string) (translate.Selection, error) // of the models; "" is any
-	// WithGlossaries makes a part for each target language, which uses the terms of stored glossaries.
+	Select(model string) (translate.Selection, error) // returns the models; "" for any
+	// WithGlossaries returns a request for each target language, with the terms of stored glossaries.
 	WithGlossaries(ids []string, req translate.Request) ([]translate.Request, error)
 	CheckCharge(characters int) error // fails as Charge would
 	Charge(req translate.Request, characters int) error
 }
 
-// fileField is the field of a request that has the document.
+// fileField is the field of a request with the document.
 const fileField = "file"
 
-// Submit makes a job of a document, whose sender is its owner, or returns the one that its key was used for: then
-// created is false. The document is read as a whole before there is a job, so what is wrong with it is an error:
-// a [*fault.Failure], or one of those of [jobs.Service.Check] and [jobs.Service.Submit].
+// Submit creates a job for a document, whose sender is its owner, or returns the job for which its key was used: then created is
+// false. It reads the whole document first, so a faulty document is an error: a [*fault.Failure], or an error of
+// [jobs.Service.Check] or [jobs.Service.Submit].
 func (s *Service) Submit(ctx context.Context, from Sender, o Order) (job jobs.Job, created bool, err error) {
 	sub, err := s.read(ctx, from, o)
 	if err != nil {
@@ -72,7 +72,7 @@ func (s *Service) Translate(ctx context.Context, from Sender, o Order, use func(
 	return s.cfg.Jobs.Await(ctx, sub, use)
 }
 
-// read makes a submission of a document, which is charged.
+// read returns the submission of a document, and charges for it.
 func (s *Service) read(ctx context.Context, from Sender, o Order) (sub jobs.Submission, err error) {
 	kind, err := s.find(o)
 	if err != nil {
@@ -84,7 +84,7 @@ func (s *Service) read(ctx context.Context, from Sender, o Order) (sub jobs.Subm
 		Name: nameAs(safeName(o.Name, kind), o.As), Kind: kind.Name, Columns: o.Columns, Header: string(o.Header), Also: o.Also, Wrapped: string(o.Wrapped),
 		Secret: o.Secret,
 	}
-	// Rewriting takes memory for some copies of text; what packages unpack to is bounded by their kinds.
+	// Rewriting takes memory for some copies of text; the kinds limit the unpacked size of packages.
 	if err := budget.Take(ctx, cost.DocumentByte*int64(len(o.File))); err != nil {
 		return sub, err
 	}
@@ -104,7 +104,7 @@ func (s *Service) read(ctx context.Context, from Sender, o Order) (sub jobs.Subm
 		if err != nil {
 			return sub, Explain(err)
 		}
-		// What becomes of the glossary later is nothing to the job.
+		// Later changes of the glossary do not affect the job.
 		sub.Terms, sub.Request.Terms = [][]translate.Term{parts[0].Terms}, nil
 	}
 	if err := s.cfg.Jobs.Check(ctx, sub); err != nil {
@@ -119,7 +119,7 @@ func (s *Service) read(ctx context.Context, from Sender, o Order) (sub jobs.Subm
 	return sub, nil
 }
 
-// find is the kind of a document that is not too large.
+// find returns the kind of a document, unless the document is too large.
 func (s *Service) find(o Order) (*document.Kind, error) {
 	if err := bound.Text("filename", len(o.Name)); err != nil {
 		return nil, err
@@ -140,15 +140,14 @@ func (s *Service) find(o Order) (*document.Kind, error) {
 	return kind, nil
 }
 
-// fingerprint tells texts apart. It is the record's id, so that a translation is not put in the place of
-// another text where a newer version of the service goes through the document in another way.
+// fingerprint identifies a text. It is the record's id, so that a translation is not put in place of another text if a newer
+// version of the service divides the document differently.
 func fingerprint(text string) string {
 	sum := sha256.Sum256([]byte(text))
 	return base64.RawURLEncoding.EncodeToString(sum[:8])
 }
 
-// detect finds out the language of a document, by more than a heading or a cell: where it is clear, its
-// texts have the same.
+// detect detects the language of a document by more than a heading or a cell. If it is clear, it applies to all texts.
 func detect(ctx context.Context, from Sender, sub *jobs.Submission) error {
 	if sub.Request.From != auto {
 		return nil
@@ -159,7 +158,7 @@ func detect(ctx context.Context, from Sender, sub *jobs.Submission) error {
 	}
 	detector := models.Detector()
 	if detector == nil {
-		return nil // Check says so
+		return nil // Check reports it
 	}
 	texts := func(yield func(string) bool) {
 		for _, r := range sub.Records {
@@ -180,7 +179,7 @@ func detect(ctx context.Context, from Sender, sub *jobs.Submission) error {
 	return nil
 }
 
-// Explain has an error that names fields of POST /translation name those of requests about documents.
+// Explain renames the fields of POST /translation in an error to fields of document requests.
 func Explain(err error) error {
 	if f := fault.Explain(err, fault.Situation{}); strings.HasPrefix(f.Field, "payload.") {
 		f.Field, f.Message = Field(f.Field), strings.TrimPrefix(f.Message, "payload.")
@@ -189,7 +188,7 @@ func Explain(err error) error {
 	return err
 }
 
-// Field is the field of a request about a document that stands for one of POST /translation.
+// Field returns the field of document requests for a field of POST /translation.
 func Field(name string) string {
 	if strings.HasPrefix(name, "payload.records") {
 		return fileField

@@ -14,25 +14,25 @@ import (
 )
 
 const (
-	// bytesPerCharacter are what a document may unpack to for each character that it is charged for.
+	// bytesPerCharacter is the number of unpacked bytes per charged character.
 	bytesPerCharacter = 1 << 10
-	// affordEvery is after how many texts that come again is looked whether their sender may have more.
+	// affordEvery is the number of repeated texts between checks of the sender's allowance.
 	affordEvery = 256
 )
 
-// walk is the way through a document that finds its texts. What it costs is charged, whatever is found: a
-// character for each text that comes again, and one for each KiB that was gone through.
+// walk is the pass through a document that finds its texts. Its cost is charged even without new texts: a character for each
+// repeated text, and one for each KiB of the document.
 type walk struct {
 	service    *Service
 	from       Sender
 	form       translate.Format
-	records    []translate.Record // each text once
-	texts      int                // all
-	bytes      int64              // of all
-	characters int                // to be charged
+	records    []translate.Record // different texts
+	texts      int                // number of all texts
+	bytes      int64              // bytes of all texts
+	characters int                // characters to charge
 }
 
-// read goes through a document, in turn with others, until its sender leaves or has waited for too long.
+// read goes through a document, in turn with others, until its sender leaves or its time is over.
 func (w *walk) read(kind *document.Kind, of Order, o document.Options) error {
 	ctx, cancel, err := w.from.Bounded()
 	if err != nil {
@@ -51,7 +51,7 @@ func (w *walk) read(kind *document.Kind, of Order, o document.Options) error {
 	return err
 }
 
-// add adds a text, within what a document and its sender may have.
+// add adds a text, within the limits of a document and its sender.
 func (w *walk) add(ctx context.Context, text string, isNew bool) error {
 	cfg := w.service.cfg
 	w.texts++
@@ -71,7 +71,7 @@ func (w *walk) add(ctx context.Context, text string, isNew bool) error {
 			return fault.New(fault.TextTooLong, fileField, "a paragraph of the document has %d characters, at most %d are allowed: divide it", n, cfg.MaxChars)
 		}
 	}
-	// What is kept of it, and the parts of that that are stored.
+	// Memory for the record and its stored parts.
 	if err := budget.Take(ctx, int64(cost.RecordByte*len(text)+cost.Record)); err != nil {
 		return err
 	}
@@ -84,7 +84,7 @@ func (w *walk) add(ctx context.Context, text string, isNew bool) error {
 	return w.afford()
 }
 
-// afford fails where the sender has no characters left for what there is so far.
+// afford fails if the sender's remaining characters do not cover the texts so far.
 func (w *walk) afford() error {
 	if err := w.from.CheckCharge(w.characters); err != nil {
 		return Explain(err)
@@ -92,8 +92,7 @@ func (w *walk) afford() error {
 	return nil
 }
 
-// most is how large the translated document may be: texts may grow to four times their length, and those of
-// a few letters to more.
+// most returns the maximum size of the translated document: texts may grow to four times their length, and very short ones more.
 func (w *walk) most(kind *document.Kind, size int) int64 {
 	most := int64(size) + 4*w.bytes + 32*int64(w.texts) + 64<<10
 	if kind.Room != nil {
