@@ -1,14 +1,13 @@
-// Package glossary keeps glossaries: lists of terms and what they become in another language, which
-// are stored once and named by requests.
+// Package glossary stores glossaries: lists of terms with their translations, which are stored once and named by requests.
 //
-// A [Store] keeps them, in one file or in Redis. A [Service] is what the APIs work with: it checks
-// what is to be stored, shows owners what is theirs, and finds the terms of a request's languages.
+// A [Store] stores them, in one file or in Redis. The APIs use a [Service]: it validates glossaries, shows owners their own, and
+// finds the terms for a request's languages.
 //
-//	glossary.go  what a glossary is
+//	glossary.go  glossaries
 //	text.go      terms as TSV and CSV
-//	limits.go    how much there may be of what
-//	store.go     what keeps glossaries
-//	service.go   making, changing and using them
+//	limits.go    limits
+//	store.go     the interface of stores
+//	service.go   creating, changing and using glossaries
 package glossary
 
 import (
@@ -21,8 +20,7 @@ import (
 	"dragoman/app/translate"
 )
 
-// Pair is the language that terms are in, and that which they are translated into, as codes of
-// models.
+// Pair is the language of terms and the language of their translations, as model codes.
 type Pair struct{ From, To string }
 
 func (p Pair) String() string { return p.From + " to " + p.To }
@@ -31,14 +29,14 @@ func comparePairs(a, b Pair) int {
 	return cmp.Or(cmp.Compare(a.From, b.From), cmp.Compare(a.To, b.To))
 }
 
-// Dictionary is what is known of the terms of a glossary for a pair of languages.
+// Dictionary describes the terms of a glossary for a pair of languages.
 type Dictionary struct {
 	Pair
 	Terms int // at least one
 	Bytes int // of all terms, as TSV
 }
 
-// Glossary is what is known of a glossary: all but its terms. It is plain data.
+// Glossary describes a glossary without its terms. It is plain data.
 type Glossary struct {
 	ID           string
 	Owner        string
@@ -48,7 +46,7 @@ type Glossary struct {
 	Dictionaries []Dictionary // ordered by pair
 }
 
-// Dictionary returns the dictionary for languages, however they are written; see [language.Find].
+// Dictionary returns the dictionary for languages in any notation; see [language.Find].
 func (g Glossary) Dictionary(p Pair) (found Dictionary, ok bool) {
 	froms, tos := make([]string, len(g.Dictionaries)), []string(nil)
 	for i, d := range g.Dictionaries {
@@ -74,7 +72,7 @@ func (g Glossary) Dictionary(p Pair) (found Dictionary, ok bool) {
 	return g.Dictionaries[i], true
 }
 
-// find returns the place of a pair's dictionary, or where it would be.
+// find returns the index of a pair's dictionary, or the index at which it would be inserted.
 func (g Glossary) find(p Pair) (at int, ok bool) {
 	return slices.BinarySearchFunc(g.Dictionaries, p, func(d Dictionary, p Pair) int { return comparePairs(d.Pair, p) })
 }
@@ -95,10 +93,10 @@ type Terms struct {
 // Whole is a glossary with its terms.
 type Whole struct {
 	Glossary
-	Terms map[Pair]string // TSV, of each dictionary
+	Terms map[Pair]string // TSV of each dictionary
 }
 
-// put gives a pair the terms of a list that was checked; without any it has no dictionary any more.
+// put sets the terms of a pair to a validated list; an empty list removes its dictionary.
 func (w *Whole) put(p Pair, list []translate.Term) {
 	at, there := w.find(p)
 	if there {
@@ -113,17 +111,17 @@ func (w *Whole) put(p Pair, list []translate.Term) {
 	w.Terms[p] = text
 }
 
-// Errors of glossaries. All others of a [Service] say what their sender is told, too.
+// Errors of glossaries. All other errors of a [Service] can be shown to the sender, too.
 var (
 	ErrUnknown error = fault.New(fault.UnknownGlossary, "", "there is no such glossary: its id is wrong, it is another key's, or it was deleted")
 	ErrName    error = fault.New(fault.InvalidGlossary, "name", "the name of a glossary has 1 to %d bytes, and no control characters", MaxNameBytes)
 	ErrEmpty   error = fault.New(fault.InvalidGlossary, "dictionaries", "a glossary needs a dictionary with at least one term")
 )
 
-// TermError is what is wrong with a term.
+// TermError is a fault of a term.
 type TermError struct {
-	Place   string // such as line 3; "" where the whole is meant
-	Field   string // of a body in JSON, such as dictionaries[0].entries[2], or ""
+	Place   string // for example line 3; "" for the whole
+	Field   string // of a JSON body, such as dictionaries[0].entries[2], or ""
 	Message string
 }
 
@@ -134,12 +132,12 @@ func (e *TermError) Error() string {
 	return e.Place + ": " + e.Message
 }
 
-// Explain says what is told to the sender of the term.
+// Explain returns the failure for the sender of the term.
 func (e *TermError) Explain(fault.Situation) *fault.Failure {
 	return fault.New(fault.InvalidGlossary, e.Field, "%s", e)
 }
 
-// TooMany is the error of a glossary whose owner has as many as are allowed.
+// TooMany returns the error of an owner who has the maximum number of glossaries.
 func TooMany(most int) error {
 	return fault.New(fault.TooManyGlossaries, "", "there are %d glossaries already, and no more are allowed: delete one", most)
 }

@@ -13,20 +13,20 @@ import (
 	"dragoman/app/translate"
 )
 
-// What DeepL allows, too.
+// DeepL has the same limits.
 const (
 	MaxNameBytes = bound.Term // of a glossary's name
 	MaxTermBytes = bound.Term // of a term, and of its translation
 )
 
-// Limits are how much there may be of what.
+// Limits are the limits of glossaries.
 type Limits struct {
-	Terms    int   // in a dictionary
+	Terms    int   // of a dictionary
 	Bytes    int64 // of all terms of a glossary, as TSV
-	PerOwner int   // glossaries
+	PerOwner int   // number of glossaries
 }
 
-// checkName fails on a name that a glossary cannot have.
+// checkName fails on an invalid name of a glossary.
 func checkName(name string) error {
 	if strings.TrimSpace(name) == "" || len(name) > MaxNameBytes || !utf8.ValidString(name) || strings.ContainsFunc(name, unicode.IsControl) {
 		return ErrName
@@ -34,10 +34,9 @@ func checkName(name string) error {
 	return nil
 }
 
-// Check makes the terms of a dictionary what they are stored as: without white space around them,
-// and with the source as the target of those that have none, because they are not to be translated.
-// It fails with a [*TermError] on the first that cannot be one, or is there twice; place says where
-// term i is.
+// Check normalizes the terms of a dictionary for storage: it trims white space, and sets the target of a term without one, which
+// is never translated, to its source. It fails with a [*TermError] on the first invalid or repeated term; place returns the place
+// of term i.
 func Check(list []translate.Term, place func(i int) string) error {
 	seen := make(map[string]int, len(list))
 	for i := range list {
@@ -60,7 +59,7 @@ func Check(list []translate.Term, place func(i int) string) error {
 	return nil
 }
 
-// wrongWith says what is wrong with a text of a term; "" where nothing is.
+// wrongWith returns the fault of a term's text, or "".
 func wrongWith(name, text string) string {
 	switch {
 	case len(text) > MaxTermBytes:
@@ -73,7 +72,7 @@ func wrongWith(name, text string) string {
 	return ""
 }
 
-// checkCount fails where a dictionary has too many terms.
+// checkCount fails if a dictionary has too many terms.
 func (l Limits) checkCount(p Pair, terms int) error {
 	if terms > l.Terms {
 		return fault.New(fault.TooLarge, "", "the dictionary from %s has more than %d terms: divide it between several glossaries", p, l.Terms)
@@ -81,7 +80,7 @@ func (l Limits) checkCount(p Pair, terms int) error {
 	return nil
 }
 
-// check fails where a glossary has too much.
+// check fails if a glossary exceeds a limit.
 func (l Limits) check(g Glossary) error {
 	for _, d := range g.Dictionaries {
 		if err := l.checkCount(d.Pair, d.Terms); err != nil {

@@ -13,19 +13,19 @@ import (
 	"dragoman/app/translate"
 )
 
-// Config is what a [Service] works with.
+// Config is the configuration of a [Service].
 type Config struct {
-	Store   Store // nil: there is none
-	Missing error // why there is no store, in words for clients
+	Store   Store // nil if there is none
+	Missing error // the reason why there is no store, in words for clients
 	Limits  Limits
-	Now     func() time.Time // nil: time.Now
+	Now     func() time.Time // nil for time.Now
 }
 
-// Service is what the APIs work with. It is safe for concurrent use. Who asks is an owner: what is
-// another's is not there.
+// Service serves glossaries to the APIs. It is safe for concurrent use. Each call is for an owner, to whom other owners'
+// glossaries are unknown.
 type Service struct{ cfg Config }
 
-// New makes a service.
+// New returns a service.
 func New(cfg Config) *Service {
 	if cfg.Now == nil {
 		cfg.Now = time.Now
@@ -33,10 +33,10 @@ func New(cfg Config) *Service {
 	return &Service{cfg}
 }
 
-// Limits are how much there may be of what.
+// Limits returns the limits of glossaries.
 func (s *Service) Limits() Limits { return s.cfg.Limits }
 
-// do does something with the store, and makes its error one that can be answered.
+// do runs work with the store, and converts its error for the answer.
 func (s *Service) do(work func(Store) error) error {
 	if s.cfg.Store == nil {
 		return &fault.Unavailable{Kind: fault.NoGlossaries, Reason: s.cfg.Missing}
@@ -44,8 +44,8 @@ func (s *Service) do(work func(Store) error) error {
 	return fault.OfStore(fault.NoGlossaries, "glossaries", work(s.cfg.Store))
 }
 
-// Create makes a glossary of terms that were checked, see [Check] and [Parse]: one list for each
-// pair. The error is one of those of this package.
+// Create creates a glossary with validated terms, see [Check] and [Parse], in one list for each pair. The error is one of this
+// package.
 func (s *Service) Create(ctx context.Context, owner, name string, terms []Terms) (Glossary, error) {
 	now := s.cfg.Now().UTC().Truncate(time.Millisecond)
 	w := Whole{Glossary: Glossary{ID: uuid.NewString(), Owner: owner, Created: now, Changed: now}, Terms: map[Pair]string{}}
@@ -79,9 +79,8 @@ func (s *Service) List(ctx context.Context, owner string) (list []Glossary, err 
 	return list, err
 }
 
-// Terms returns the terms of the dictionaries for pairs of languages, however these are written,
-// all as they are at one moment. The memory is taken from the request's. The error is a
-// fault.NoDictionary where there is none.
+// Terms returns the terms of the dictionaries for pairs of languages in any notation, all from the same moment. Their memory is
+// taken from the request's. The error is a fault.NoDictionary if one is missing.
 func (s *Service) Terms(ctx context.Context, owner, id string, pairs []Pair) ([]Terms, error) {
 	g, err := s.Get(ctx, owner, id)
 	if err != nil {
@@ -114,10 +113,10 @@ func (s *Service) Terms(ctx context.Context, owner, id string, pairs []Pair) ([]
 	return terms, err
 }
 
-// mostNamed is how many pairs an error names.
+// mostNamed is the maximum number of pairs that an error names.
 const mostNamed = 8
 
-// without is the error of languages that a glossary has no dictionary for.
+// without returns the error of languages without a dictionary.
 func (g Glossary) without(p Pair) error {
 	text := fmt.Sprintf("glossary %.40s has no dictionary from %.40q to %.40q", g.ID, p.From, p.To)
 	for i, d := range g.Dictionaries[:min(len(g.Dictionaries), mostNamed)] {
@@ -126,15 +125,15 @@ func (g Glossary) without(p Pair) error {
 	return fault.New(fault.NoDictionary, "", "%s", text)
 }
 
-// Change is what is to become of a glossary.
+// Change describes a change of a glossary.
 type Change struct {
-	Name  *string // nil: it stays
-	Terms []Terms // that take the place of those of their pair; an empty list removes the dictionary
-	Merge bool    // Terms are added to those that are there, and win where a source is the same
-	Whole bool    // nothing stays but what Terms has
+	Name  *string // nil to keep it
+	Terms []Terms // replace the terms of their pair; an empty list removes the dictionary
+	Merge bool    // Terms are added to the present ones, and replace those with the same source
+	Whole bool    // everything except Terms is removed
 }
 
-// Change changes a glossary of an owner. The terms were checked.
+// Change changes a glossary of an owner. The terms must be validated.
 func (s *Service) Change(ctx context.Context, owner, id string, c Change) (g Glossary, err error) {
 	err = s.do(func(store Store) error {
 		return store.Change(ctx, id, func(w *Whole) error {
@@ -156,7 +155,7 @@ func (s *Service) Change(ctx context.Context, owner, id string, c Change) (g Glo
 	return g, nil
 }
 
-// alter changes a glossary, and checks what it has become.
+// alter changes a glossary and validates the result.
 func (s *Service) alter(w *Whole, c Change) error {
 	if c.Name != nil {
 		if err := checkName(*c.Name); err != nil {
@@ -182,7 +181,7 @@ func (s *Service) alter(w *Whole, c Change) error {
 	return s.cfg.Limits.check(w.Glossary)
 }
 
-// Remove forgets a glossary of an owner.
+// Remove removes a glossary of an owner.
 func (s *Service) Remove(ctx context.Context, owner, id string) error {
 	if _, err := s.Get(ctx, owner, id); err != nil {
 		return err
@@ -190,8 +189,8 @@ func (s *Service) Remove(ctx context.Context, owner, id string) error {
 	return s.do(func(store Store) error { return store.Remove(ctx, id) })
 }
 
-// RemoveDictionary removes a dictionary of an owner's glossary, which may have none then: it can be
-// given others. The error is a fault.NoDictionary where it is not there.
+// RemoveDictionary removes a dictionary of an owner's glossary, which may then have none: others can be added. The error is a
+// fault.NoDictionary if it does not exist.
 func (s *Service) RemoveDictionary(ctx context.Context, owner, id string, p Pair) error {
 	return s.do(func(store Store) error {
 		return store.Change(ctx, id, func(w *Whole) error {
@@ -209,7 +208,7 @@ func (s *Service) RemoveDictionary(ctx context.Context, owner, id string, p Pair
 	})
 }
 
-// merged are terms with others added, which win where a source is the same.
+// merged returns terms with others added, which replace those with the same source.
 func merged(list, others []translate.Term) []translate.Term {
 	if len(others) == 0 {
 		return list
@@ -228,5 +227,5 @@ func merged(list, others []translate.Term) []translate.Term {
 	return list
 }
 
-// With are the terms with a request's own, which win where a source is the same. It changes t.
+// With returns the terms with a request's own, which replace those with the same source. It modifies t.
 func (t Terms) With(own []translate.Term) []translate.Term { return merged(t.List, own) }

@@ -12,23 +12,23 @@ import (
 	"dragoman/app/translate"
 )
 
-// Format is how terms are written as a text.
+// Format is a text format of terms.
 type Format string
 
-// The formats. Both are UTF-8 with a term in each line and no header; blank lines do not matter.
+// The formats. Both are UTF-8 with one term per line and no header; blank lines are ignored.
 const (
 	// FormatTSV has a source, a tab and a target, without quotes.
 	FormatTSV Format = "tsv"
-	// FormatCSV has a source, a comma and a target, as RFC 4180 quotes them. The codes of both
-	// languages may follow, as in files of DeepL.
+	// FormatCSV has a source, a comma and a target, quoted by RFC 4180. The codes of both languages may follow, as in DeepL's
+	// files.
 	FormatCSV Format = "csv"
 )
 
-// Parse reads the terms of a dictionary, checked as by [Check]. It stops where there are more than
-// most. The error is a [*TermError] with the line, or a fault.TooLarge.
+// Parse reads the terms of a dictionary and validates them by [Check]. It stops at more than most terms. The error is a
+// [*TermError] with the line, or a fault.TooLarge.
 func Parse(f Format, text string, p Pair, most int) (Terms, error) {
 	terms := Terms{Pair: p}
-	var lines []int // of each term
+	var lines []int // line of each term
 	add := func(line int, fields []string) error {
 		if len(terms.List) == most {
 			return Limits{Terms: most}.checkCount(p, most+1)
@@ -99,7 +99,7 @@ func readCSV(text string, p Pair, add func(line int, fields []string) error) err
 	}
 }
 
-// checkColumns fails where the columns of a line are not those of a term of the pair.
+// checkColumns fails if the columns of a line are not those of a term of the pair.
 func checkColumns(fields []string, p Pair) error {
 	switch {
 	case len(fields) == 1 && strings.Contains(fields[0], ";"):
@@ -116,7 +116,7 @@ func checkColumns(fields []string, p Pair) error {
 	return nil
 }
 
-// TSV writes terms that were checked, a line each.
+// TSV writes validated terms, one per line.
 func TSV(list []translate.Term) string {
 	var out strings.Builder
 	size := 0
@@ -133,7 +133,7 @@ func TSV(list []translate.Term) string {
 	return out.String()
 }
 
-// CSV writes terms likewise.
+// CSV writes validated terms, one per line.
 func CSV(list []translate.Term) string {
 	var out strings.Builder
 	w := csv.NewWriter(&out)
@@ -144,7 +144,7 @@ func CSV(list []translate.Term) string {
 	return out.String()
 }
 
-// fromTSV reads what TSV has written. The terms are parts of the text.
+// fromTSV parses the output of TSV. The terms are substrings of the text.
 func fromTSV(text string, terms int) []translate.Term {
 	list := make([]translate.Term, 0, terms)
 	for line := range strings.Lines(text) {

@@ -1,5 +1,4 @@
-// Package glossarystore keeps glossaries: in one file for one process, or in Redis for many, where all have the same at
-// once.
+// Package glossarystore stores glossaries: in one file for one process, or in Redis for many processes, which share them.
 package glossarystore
 
 import (
@@ -15,12 +14,12 @@ import (
 // keeper implements [glossary.Store].
 type keeper struct{ store.Store }
 
-// InRedis makes a store whose keys begin with a prefix; see [store.NewRedis].
+// InRedis returns a store whose keys begin with a prefix; see [store.NewRedis].
 func InRedis(client redis.UniversalClient, prefix string) glossary.Store {
 	return keeper{store.NewRedis(client, prefix+":{glossaries}:", nil)}
 }
 
-// OpenFile opens the file at a path, or makes it; see [store.OpenFile].
+// OpenFile opens or creates the file at a path; see [store.OpenFile].
 func OpenFile(path string) (glossary.Store, error) {
 	file, err := store.OpenFile(path, "glossaries", []string{"glossaries", "terms", "owners"}, nil)
 	if err != nil {
@@ -29,19 +28,19 @@ func OpenFile(path string) (glossary.Store, error) {
 	return keeper{file}, nil
 }
 
-// aboutOf has what is known of a glossary, in JSON.
+// aboutOf returns the key of a glossary without its terms, in JSON.
 func aboutOf(id string) store.Key {
 	return store.Key{Bucket: "glossaries", File: id, Redis: "about:" + id}
 }
 
-// termsOf has its terms as TSV, a part for each pair.
+// termsOf returns the key of its terms as TSV, with a part for each pair.
 func termsOf(id string) store.Key { return store.Under("terms", "terms:", id) }
 
 func pairOf(id string, p glossary.Pair) store.Key {
 	return termsOf(id).Part(p.From+"\x00"+p.To, p.From+">"+p.To)
 }
 
-// ofOwner lists an owner's glossaries, by time of creation.
+// ofOwner returns the key of an owner's list of glossaries, by time of creation.
 func ofOwner(owner string) store.Key { return store.Under("owners", "owner:", owner) }
 
 func creation(g glossary.Glossary) store.Entry { return store.Entry{ID: g.ID, At: g.Created} }
@@ -60,7 +59,7 @@ func (s keeper) Create(ctx context.Context, w glossary.Whole, most int) error {
 	}, ofOwner(w.Owner))
 }
 
-// put writes a glossary in place of what there is of it.
+// put writes a glossary in place of a stored one.
 func put(tx store.Writer, w glossary.Whole) error {
 	raw, err := json.Marshal(w.Glossary)
 	if err != nil {
@@ -79,7 +78,7 @@ func parse(raw []byte) (g glossary.Glossary, err error) {
 	return g, err
 }
 
-// load reads what is known of a glossary.
+// load reads a glossary without its terms.
 func load(tx store.Reader, id string) (glossary.Glossary, error) {
 	list, err := store.Load(tx, parse, aboutOf(id))
 	switch {
@@ -95,7 +94,7 @@ func (s keeper) Get(ctx context.Context, id string) (glossary.Glossary, error) {
 	return store.View(ctx, s, func(tx store.Reader) (glossary.Glossary, error) { return load(tx, id) })
 }
 
-// List leaves out what is removed meanwhile.
+// List omits glossaries removed meanwhile.
 func (s keeper) List(ctx context.Context, owner string) ([]glossary.Glossary, error) {
 	return store.View(ctx, s, func(tx store.Reader) ([]glossary.Glossary, error) {
 		entries, err := tx.List(ofOwner(owner), store.Range{Newest: true})
