@@ -9,7 +9,7 @@ import (
 	"dragoman/app/wait"
 )
 
-// changes tells those who watch names. The zero value is ready. It is safe for concurrent use.
+// changes notifies watchers of names. The zero value is ready. It is safe for concurrent use.
 type changes struct {
 	mu       sync.Mutex // guards watchers
 	watchers map[string]map[wait.Signal]bool
@@ -37,7 +37,7 @@ func (c *changes) watch(ctx context.Context, name string) <-chan struct{} {
 	return watch
 }
 
-// notify tells those who watch a name.
+// notify notifies the watchers of a name.
 func (c *changes) notify(name string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -46,7 +46,7 @@ func (c *changes) notify(name string) {
 	}
 }
 
-// notifyAll tells everybody.
+// notifyAll notifies all watchers.
 func (c *changes) notifyAll() {
 	c.mu.Lock()
 	names := slices.Collect(maps.Keys(c.watchers))

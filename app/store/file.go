@@ -16,20 +16,19 @@ import (
 	berrors "go.etcd.io/bbolt/errors"
 )
 
-// lockTimeout is how long to wait for another process to let the file go: one that is about to
-// end, at most.
+// lockTimeout is the maximum wait for another process to release the file, such as one about to end.
 const lockTimeout = 200 * time.Millisecond
 
-// File is a [Store] in one file. What is removed makes room in it for what comes; it does not become smaller.
+// File is a [Store] in one file. The file reuses the room of removed data; it never shrinks.
 type File struct {
 	db      *bolt.DB
 	now     func() time.Time
 	changes changes
 }
 
-// OpenFile opens the file at a path, and makes it and its folder where they are not there, with these buckets.
-// Nobody but its owner may read it. noun is what it is of, for errors; now is the clock, nil is time.Now. The caller
-// closes the store. Where another process has the file, the error is an [*InUseError].
+// OpenFile opens the file at a path with these buckets, and creates it and its folder if they do not exist. Only its owner may
+// read it. noun describes its contents in errors; now is the clock, nil for time.Now. The caller must close the store. If another
+// process has the file open, the error is an [*InUseError].
 func OpenFile(path, noun string, buckets []string, now func() time.Time) (*File, error) {
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return nil, err
@@ -37,7 +36,7 @@ func OpenFile(path, noun string, buckets []string, now func() time.Time) (*File,
 	db, err := bolt.Open(path, 0o600, &bolt.Options{Timeout: lockTimeout})
 	switch {
 	case errors.Is(err, berrors.ErrTimeout):
-		owner, _ := os.ReadFile(ownerOf(path)) // for people; who made it may not say
+		owner, _ := os.ReadFile(ownerOf(path)) // informational; it may be missing
 		return nil, &InUseError{Path: path, Noun: noun, Owner: strings.TrimSpace(string(owner))}
 	case err != nil:
 		return nil, fmt.Errorf("open the file of %s %s: %w", noun, path, err)
@@ -53,7 +52,7 @@ func OpenFile(path, noun string, buckets []string, now func() time.Time) (*File,
 		return nil, errors.Join(fmt.Errorf("read the file of %s %s: %w", noun, path, err), db.Close())
 	}
 	host, _ := os.Hostname()
-	// It helps people to find the process, and nothing depends on it.
+	// It helps operators to find the process; nothing depends on it.
 	_ = os.WriteFile(ownerOf(path), fmt.Appendf(nil, "process %d on %s\n", os.Getpid(), host), 0o600)
 	if now == nil {
 		now = time.Now
@@ -61,13 +60,13 @@ func OpenFile(path, noun string, buckets []string, now func() time.Time) (*File,
 	return &File{db: db, now: now}, nil
 }
 
-// ownerOf is the file that says which process has a file open.
+// ownerOf returns the path of the file that names the process that has a file open.
 func ownerOf(path string) string { return path + ".owner" }
 
 // InUseError is the error of a file that another process has open.
 type InUseError struct {
 	Path, Noun string
-	Owner      string // which process; "" where that is not known
+	Owner      string // the process; "" if unknown
 }
 
 func (e *InUseError) Error() string {
@@ -81,7 +80,7 @@ func (e *InUseError) Error() string {
 // Close closes the file.
 func (f *File) Close() error { return f.db.Close() }
 
-// Lossy says no.
+// Lossy returns false.
 func (f *File) Lossy() bool { return false }
 
 // Stage does nothing: [Writer.Adopt] writes the parts.
@@ -92,7 +91,7 @@ func (f *File) Watch(ctx context.Context, name string) <-chan struct{} {
 	return f.changes.watch(ctx, name)
 }
 
-// Values are all values of a bucket.
+// Values returns all values of a bucket.
 func (f *File) Values(bucket string) (values [][]byte, err error) {
 	err = f.db.View(func(tx *bolt.Tx) error {
 		return tx.Bucket([]byte(bucket)).ForEach(func(_, value []byte) error {
@@ -108,7 +107,7 @@ func (f *File) View(_ context.Context, do func(Reader) error) error {
 	return f.db.View(func(tx *bolt.Tx) error { return do(&fileTx{tx: tx, now: f.now()}) })
 }
 
-// Update implements [Store]. One is done at a time, so that nothing has to be watched.
+// Update implements [Store]. Updates are serialized, so keys need not be watched.
 func (f *File) Update(_ context.Context, do func(Writer) error, _ ...Key) error {
 	var told []string
 	err := f.db.Update(func(tx *bolt.Tx) error {
@@ -125,16 +124,15 @@ func (f *File) Update(_ context.Context, do func(Writer) error, _ ...Key) error 
 	return err
 }
 
-// fileTx is a transaction. What a list has is in the keys, behind that of the list: the time, so that they are
-// in its order, and the id.
+// fileTx is a transaction. The entries of a list are keys behind the key of the list: the time, which orders them, and the id.
 type fileTx struct {
 	tx   *bolt.Tx
 	now  time.Time
 	told []string // names
-	err  error    // the first one of what was to be written
+	err  error    // the first error of a write
 }
 
-// timeBytes are as many bytes as a time has in a key.
+// timeBytes is the length of a time in a key.
 const timeBytes = 8
 
 func entryKey(k Key, e Entry) []byte {

@@ -13,43 +13,42 @@ import (
 )
 
 const (
-	// batchBytes are staged in one transaction, and one part at least.
+	// batchBytes is the maximum size of staged parts in one transaction, which has at least one part.
 	batchBytes = 1 << 20
-	// staging is how long parts stay that are not adopted, after their last batch.
+	// staging is the lifetime of parts that are not adopted, after their last batch.
 	staging = 10 * time.Minute
-	// reminder is how often those who watch something are told without a reason: a server may not have passed
-	// on what there was.
+	// reminder is the interval of unprompted notifications of watchers: a server may have lost some.
 	reminder = 5 * time.Second
 )
 
-// Redis is a [Store] in Redis. A value is a string, or a field of a hash with all parts of a key; a list is a sorted set;
-// a count is a string. The names that are told go through a channel, changes.
+// Redis is a [Store] in Redis. A value is a string, or a field of a hash with all parts of a key; a list is a sorted set; a count
+// is a string. The names of changes are published on a channel, changes.
 //
-// An update reads, and writes in one transaction, which Redis makes only where nobody has changed the watched keys since
-// (WATCH); else it is tried again. So rules are in one place, in Go, for every store, and there are no scripts, which
-// would have them again in Lua. Redis must not evict keys: maxmemory-policy noeviction.
+// An update reads, and writes in one transaction, which Redis executes only if the watched keys have not changed since (WATCH);
+// otherwise the update is repeated. The rules thereby have one implementation in Go for every store, without Lua scripts that
+// would duplicate them. Redis must not evict keys: maxmemory-policy noeviction.
 type Redis struct {
 	client  redis.UniversalClient
 	prefix  string           // of all keys
-	now     func() time.Time // nil: the server's clock
+	now     func() time.Time // nil for the server's clock
 	changes changes
 
 	ctx       context.Context // until the store is closed
 	stop      context.CancelFunc
 	listening sync.WaitGroup
-	listens   sync.Once // from the first time that somebody watches
+	listens   sync.Once // from the first watch on
 }
 
-// NewRedis makes a store whose keys begin with a prefix, in which braces have Redis Cluster keep them on one server. The
-// server may be away. now is the clock, nil is Redis's, on which all processes agree. The caller closes the store, and the
-// client after it.
+// NewRedis returns a store whose keys begin with a prefix, in which braces make Redis Cluster keep them on one server. The server
+// may be down. now is the clock, nil for Redis's, which all processes share. The caller must close the store, and the client
+// after it.
 func NewRedis(client redis.UniversalClient, prefix string, now func() time.Time) *Redis {
 	s := &Redis{client: client, prefix: prefix, now: now}
 	s.ctx, s.stop = context.WithCancel(context.Background())
 	return s
 }
 
-// Close ends what the store does by itself.
+// Close ends the store's goroutine.
 func (s *Redis) Close() error {
 	s.stop()
 	s.listening.Wait()
@@ -76,13 +75,13 @@ func (s *Redis) View(ctx context.Context, do func(Reader) error) error {
 	return do(&redisTx{Redis: s, ctx: ctx, client: s.client})
 }
 
-// Update implements [Store]. The client's timeouts bound it.
+// Update implements [Store]. The client's timeouts limit it.
 func (s *Redis) Update(ctx context.Context, do func(Writer) error, watched ...Key) error {
 	for {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		whole := context.WithoutCancel(ctx) // else the connection would go on watching
+		whole := context.WithoutCancel(ctx) // otherwise the connection would go on watching
 		err := s.client.Watch(whole, func(tx *redis.Tx) error {
 			t := &redisTx{Redis: s, ctx: whole, client: tx, writes: tx.TxPipeline()}
 			if err := do(t); err != nil {
@@ -99,8 +98,8 @@ func (s *Redis) Update(ctx context.Context, do func(Writer) error, watched ...Ke
 	}
 }
 
-// execute does commands in one transaction. Its error is that of the command that the server refused,
-// where it says no more itself than that there was one.
+// execute runs commands in one transaction. It returns the error of the command that the server refused, instead of the general
+// one of the transaction.
 func execute(ctx context.Context, p redis.Pipeliner) error {
 	list, err := p.Exec(ctx)
 	if redis.IsExecAbortError(err) {
@@ -113,7 +112,7 @@ func execute(ctx context.Context, p redis.Pipeliner) error {
 	return err
 }
 
-// Stage implements [Store]. What nobody adopts goes by itself.
+// Stage implements [Store]. Parts that are not adopted expire.
 func (s *Redis) Stage(ctx context.Context, k Key, parts [][]byte) error {
 	for n := 0; n < len(parts); {
 		p := s.client.TxPipeline()
@@ -136,8 +135,8 @@ func (s *Redis) Watch(ctx context.Context, name string) <-chan struct{} {
 	return watch
 }
 
-// listen tells those in this process what anybody tells. Where the connection was broken, anything may have
-// been told.
+// listen notifies the watchers of this process of changes by any process. After a broken connection it notifies all, as changes
+// may have been missed.
 func (s *Redis) listen() {
 	subscription := s.client.Subscribe(s.ctx, s.channel())
 	defer func() { _ = subscription.Close() }()
@@ -164,18 +163,18 @@ func (s *Redis) listen() {
 	}
 }
 
-// redisTx is a transaction: it reads at once, and its writes are sent together at its end.
+// redisTx is a transaction: reads are immediate, writes are sent together at its end.
 type redisTx struct {
 	*Redis
 	ctx      context.Context
 	client   redis.Cmdable
 	writes   redis.Pipeliner // nil in a view
-	clock    time.Time       // zero before it has read
+	clock    time.Time       // zero before the first read
 	replicas int
 	within   time.Duration
 }
 
-// read asks for something, and the first time for the server's clock, too.
+// read runs a reading command, together with a read of the server's clock the first time.
 func (t *redisTx) read(command func(redis.Pipeliner)) error {
 	var clock *redis.TimeCmd
 	_, err := t.client.Pipelined(t.ctx, func(p redis.Pipeliner) error {
@@ -219,7 +218,7 @@ func (t *redisTx) Get(keys ...Key) (map[Key]string, error) {
 	}
 	found := make(map[Key]string, len(keys))
 	for i, value := range values.Val() {
-		if text, ok := value.(string); ok { // and nil where it is not there
+		if text, ok := value.(string); ok { // nil if it does not exist
 			found[keys[i]] = text
 		}
 	}
@@ -298,7 +297,7 @@ func (t *redisTx) Adopt(k Key, parts [][]byte) error {
 	return err
 }
 
-// copied fails where too few replicas have what the connection has written.
+// copied fails if too few replicas have the connection's writes.
 func (t *redisTx) copied(tx *redis.Tx) error {
 	if t.replicas == 0 {
 		return nil

@@ -1,6 +1,6 @@
 //go:build unix
 
-// Package porttest has ports for tests that nobody else gets before a test is over.
+// Package porttest reserves ports for tests.
 package porttest
 
 import (
@@ -12,12 +12,11 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// Hold returns an address of this machine, such as 127.0.0.1:40000, which is the test's until its end.
-// Connections are refused unless the test, or a program that it starts, listens there, which may end and
-// begin again.
+// Hold returns an address of this machine, such as 127.0.0.1:40000, that is reserved for the test until its end. Connections are
+// refused unless the test, or a program that it starts, listens there, which may stop and start again.
 //
-// A socket that is bound and never listens holds it: the kernel gives its port to nobody who asks for
-// any, and lets those listen who ask for this one and, like this socket, reuse addresses, as servers do.
+// A bound socket that never listens reserves it: the kernel does not assign its port to requests for any port, but lets a server
+// listen on this one if, like this socket, it reuses addresses, as servers do.
 func Hold(t testing.TB) (address string) {
 	t.Helper()
 	syscall.ForkLock.RLock()

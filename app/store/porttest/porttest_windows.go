@@ -7,8 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// Hold returns an address of this machine that is free. Another program may take it: to hold it is not
-// possible here.
+// Hold returns a free address of this machine. It cannot be reserved here, so another program may take it.
 func Hold(t testing.TB) (address string) {
 	t.Helper()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")

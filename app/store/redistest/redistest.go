@@ -13,10 +13,10 @@ import (
 	"dragoman/app/store/porttest"
 )
 
-// patient is how long a test waits for what must happen.
+// patient is the timeout of tests for expected events.
 const patient = 30 * time.Second
 
-// Start starts a redis-server, which ends with the test. The test is skipped where the machine has none.
+// Start starts a redis-server, which ends with the test. It skips the test if the machine has none.
 func Start(t testing.TB, options ...string) (address string) {
 	t.Helper()
 	if _, err := exec.LookPath("redis-server"); err != nil {
@@ -37,7 +37,7 @@ func Start(t testing.TB, options ...string) (address string) {
 	return address
 }
 
-// StartCluster starts a cluster of one server, which refuses what is not one slot's as a larger one does.
+// StartCluster starts a cluster of one server, which refuses operations across slots like a larger one.
 func StartCluster(t testing.TB) (address string) {
 	t.Helper()
 	_, bus, err := net.SplitHostPort(porttest.Hold(t))
