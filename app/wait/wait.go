@@ -1,4 +1,4 @@
-// Package wait has how goroutines wait for each other, and for time.
+// Package wait has primitives for waiting for other goroutines and for time.
 package wait
 
 import (
@@ -6,22 +6,22 @@ import (
 	"time"
 )
 
-// Signal wakes a goroutine: it has a value when something has happened since that one looked last, however
-// often it did. It is safe for concurrent use; to give nil does nothing.
+// Signal wakes a goroutine: it has a value if it was given since it was last received, however often. It is safe for concurrent
+// use; giving a nil Signal does nothing.
 type Signal chan struct{}
 
-// NewSignal makes a signal that was not given yet.
+// NewSignal returns a signal that has not been given.
 func NewSignal() Signal { return make(Signal, 1) }
 
 // Give gives the signal. It never blocks.
 func (s Signal) Give() {
 	select {
 	case s <- struct{}{}:
-	default: // whom it is for is awake, or will be
+	default: // the receiver is awake, or will be
 	}
 }
 
-// IsClosed says whether a channel is closed that nothing is sent to.
+// IsClosed reports whether a channel without values is closed.
 func IsClosed(c <-chan struct{}) bool {
 	select {
 	case <-c:
@@ -31,11 +31,10 @@ func IsClosed(c <-chan struct{}) bool {
 	}
 }
 
-// For waits for a while, and says whether ctx is not done yet.
+// For waits for d, and reports whether ctx is not done.
 func For(ctx context.Context, d time.Duration) bool { return Until(ctx, nil, d) }
 
-// Until waits until there is a value, or the channel is closed, and for a while at most: with 0 it does not wait.
-// It says whether ctx is not done yet.
+// Until waits until signal has a value or is closed, for at most most; 0 does not wait. It reports whether ctx is not done.
 func Until(ctx context.Context, signal <-chan struct{}, most time.Duration) bool {
 	select {
 	case <-signal:
