@@ -11,44 +11,44 @@ import (
 	"dragoman/app/wait"
 )
 
-// mostWaiting are the bytes of lines that wait to be written.
+// mostWaiting is the maximum number of bytes of waiting lines.
 const mostWaiting = 1 << 20
 
-// Lines writes the lines of a log on a goroutine of its own, so that no request waits for whoever reads the log. Lines that
-// do not fit while the reader does not read, or that cannot be written since it has gone, are dropped and counted.
-// Each call of Write is a line. It is safe for concurrent use.
+// Lines writes the lines of a log on a goroutine of its own, so that no request waits for the reader of the log. Lines that do
+// not fit because the reader is slow, or cannot be written because it has gone, are dropped and counted. Each call of Write is a
+// line. It is safe for concurrent use.
 type Lines struct {
 	out     io.Writer
 	more    wait.Signal
 	ended   chan struct{}
 	dropped atomic.Uint64
 
-	mu      sync.Mutex // guards the rest
+	mu      sync.Mutex // guards the fields below
 	waiting [][]byte
 	bytes   int
-	missing uint64 // lines that were dropped since the log last said so
+	missing uint64 // lines dropped since the last report
 	log     *slog.Logger
 	closed  bool
 }
 
-// NewLines makes a log that writes to out until it is closed.
+// NewLines returns a log that writes to out until it is closed.
 func NewLines(out io.Writer) *Lines {
 	l := &Lines{out: out, more: wait.NewSignal(), ended: make(chan struct{})}
 	go l.write()
 	return l
 }
 
-// Report has a log, which writes here, say how many lines were dropped when lines are written again.
+// Report makes log, which writes to l, report the number of dropped lines once lines are written again.
 func (l *Lines) Report(log *slog.Logger) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.log = log
 }
 
-// Dropped is how many lines were dropped.
+// Dropped returns the number of dropped lines.
 func (l *Lines) Dropped() uint64 { return l.dropped.Load() }
 
-// Write implements [io.Writer]. It never fails, and waits for nothing.
+// Write implements [io.Writer]. It never fails or blocks.
 func (l *Lines) Write(line []byte) (int, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -62,13 +62,13 @@ func (l *Lines) Write(line []byte) (int, error) {
 	return len(line), nil
 }
 
-// drop counts lines that are dropped. The caller holds mu.
+// drop counts dropped lines. The caller must hold mu.
 func (l *Lines) drop(n int) {
 	l.missing += uint64(n)
 	l.dropped.Add(uint64(n))
 }
 
-// Close takes no more lines, and returns when all are written, or ctx is done.
+// Close refuses further lines, and returns when all are written or ctx is done.
 func (l *Lines) Close(ctx context.Context) {
 	l.mu.Lock()
 	l.closed = true
@@ -80,7 +80,7 @@ func (l *Lines) Close(ctx context.Context) {
 	}
 }
 
-// write writes what waits until the log is closed.
+// write writes waiting lines until the log is closed.
 func (l *Lines) write() {
 	defer close(l.ended)
 	for {
@@ -101,7 +101,7 @@ func (l *Lines) write() {
 	}
 }
 
-// take returns the lines that wait. Their bytes count until they are written.
+// take returns the waiting lines. Their bytes count until they are written.
 func (l *Lines) take() (lines [][]byte, closed bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -117,7 +117,7 @@ func (l *Lines) written(size int, err error) {
 	}
 }
 
-// sayWhatIsMissing says how many lines were dropped, where lines are written again.
+// sayWhatIsMissing reports the number of dropped lines once lines are written again.
 func (l *Lines) sayWhatIsMissing() {
 	l.mu.Lock()
 	log, missing := l.log, l.missing

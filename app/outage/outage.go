@@ -1,5 +1,5 @@
-// Package outage logs what fails again and again without filling the log. Whatever tries again, or
-// fails for many at a time, has its errors logged here. Its [Lines] keep a log that cannot be written from holding others.
+// Package outage logs recurring failures without filling the log, for code that retries or that fails for many requests at a
+// time. Its [Lines] prevent a blocked log from blocking its writers.
 package outage
 
 import (
@@ -10,31 +10,30 @@ import (
 )
 
 const (
-	// firstPause is between the first line about an outage and the second; each further one is twice
-	// as long, longestPause at most.
+	// firstPause is the pause between the first line about an outage and the second; each further pause is twice as long, up to
+	// longestPause.
 	firstPause   = 5 * time.Second
 	longestPause = time.Minute
 )
 
-// Log says that something fails when that begins, at growing intervals while it lasts, and when it is
-// over: two lines a minute at most in the long run, however often it comes and goes. It is safe for
-// concurrent use, and not to be copied.
+// Log logs the begin of an outage, repeats it at growing intervals while it lasts, and logs its end: in the long run at most two
+// lines a minute, however often it recurs. It is safe for concurrent use, and must not be copied.
 type Log struct {
 	Log   *slog.Logger
-	Level slog.Level // of lines that say that it fails
-	// Failing and Over are the messages. With "" for Over nothing is said then.
+	Level slog.Level // of lines about failures
+	// Failing and Over are the messages. With "" for Over, the end is not logged.
 	Failing, Over string
-	Now           func() time.Time // nil: the clock
+	Now           func() time.Time // nil for the clock
 
-	mu         sync.Mutex    // guards the rest
-	reported   bool          // the last line was that it fails
+	mu         sync.Mutex    // guards the fields below
+	reported   bool          // the last line reported a failure
 	unreported int           // failures since then
-	last       time.Time     // failure
-	next       time.Time     // nothing is said before
-	pause      time.Duration // until then
+	last       time.Time     // time of the last failure
+	next       time.Time     // earliest time of the next line
+	pause      time.Duration // the pause before next
 }
 
-// Due says whether a failure would be logged now: what takes time to find out about it is found out then.
+// Due reports whether a failure would be logged now, so that expensive details are collected only then.
 func (l *Log) Due() bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -48,7 +47,7 @@ func (l *Log) clock() time.Time {
 	return time.Now()
 }
 
-// Note notes an error, or with nil that it works.
+// Note records an error, or success for nil.
 func (l *Log) Note(err error, attrs ...any) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
