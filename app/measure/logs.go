@@ -7,18 +7,16 @@ import (
 	"go.opentelemetry.io/otel/trace"
 )
 
-// TraceLogs wraps a handler so that lines which are logged with a context that has a
-// span carry trace_id and span_id.
+// TraceLogs wraps a handler so that lines logged with the context of a span have trace_id and span_id.
 func TraceLogs(h slog.Handler) slog.Handler { return traceHandler{h} }
 
-// traceHandler is a handler that adds the ids. They go into the group that is open, where
-// one is.
+// traceHandler is a handler that adds the ids, to the open group if there is one.
 type traceHandler struct{ slog.Handler }
 
-// Handle passes a line on, with its ids.
+// Handle passes on a line with its ids.
 func (h traceHandler) Handle(ctx context.Context, record slog.Record) error {
 	if span := trace.SpanContextFromContext(ctx); span.IsValid() {
-		record = record.Clone() // the caller's other handlers may have it too
+		record = record.Clone() // other handlers of the caller may have it too
 		record.AddAttrs(slog.String("trace_id", span.TraceID().String()), slog.String("span_id", span.SpanID().String()))
 	}
 	return h.Handler.Handle(ctx, record)

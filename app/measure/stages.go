@@ -9,11 +9,11 @@ import (
 	"go.opentelemetry.io/otel/trace"
 )
 
-// Stages measure the parts of some work: their times go into a histogram and, where a
-// trace is recorded, into spans. They are safe for concurrent use.
+// Stages measure the stages of work: durations go into a histogram and, if a trace is recorded, into spans. They are safe for
+// concurrent use.
 type Stages map[string]prometheus.Observer
 
-// NewStages makes a histogram of the times of stages. A nil registry has none.
+// NewStages returns the histogram of the durations of stages. With a nil registry it is not exported.
 func NewStages(r prometheus.Registerer, name, help string, stages ...string) Stages {
 	vec := promauto.With(r).NewHistogramVec(Histogram(name, help,
 		[]float64{.0001, .00025, .0005, .001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10, 20, 30, 60}),
@@ -25,19 +25,18 @@ func NewStages(r prometheus.Registerer, name, help string, stages ...string) Sta
 	return s
 }
 
-// Observe puts the time of a stage into the histogram, such as that of each of many
-// sentences.
+// Observe adds the duration of a stage to the histogram, for example of each of many sentences.
 func (s Stages) Observe(stage string, took time.Duration) { s[stage].Observe(took.Seconds()) }
 
-// Timer measures a stage that has begun.
+// Timer measures a running stage.
 type Timer struct {
 	observer prometheus.Observer
-	span     trace.Span // nil where no trace is recorded
+	span     trace.Span // nil if no trace is recorded
 	start    time.Time
 }
 
-// Begin begins a stage, which the returned timer's End ends: its time goes into the
-// histogram and, where ctx has a span that is recorded, into a span below it.
+// Begin begins a stage, which the returned timer's End ends: its duration goes into the histogram and, if the span of ctx is
+// recorded, into a child span.
 //
 //	defer stages.Begin(ctx, "tokenize").End()
 func (s Stages) Begin(ctx context.Context, stage string) Timer {
@@ -48,7 +47,7 @@ func (s Stages) Begin(ctx context.Context, stage string) Timer {
 	return t
 }
 
-// End ends the stage. It is called once.
+// End ends the stage. It must be called once.
 func (t Timer) End() {
 	var kept trace.SpanContext
 	if t.span != nil {
@@ -58,9 +57,8 @@ func (t Timer) End() {
 	Observe(t.observer, time.Since(t.start), kept)
 }
 
-// Span records a stage that is over as a span below that of ctx, where one is recorded.
-// It is for what is known afterwards only, such as how long a request waited: the
-// histogram has [Stages.Observe].
+// Span records a finished stage as a child span of ctx's span, if that is recorded. It is for durations known only afterwards,
+// such as the waiting time of a request; [Stages.Observe] adds them to the histogram.
 func Span(ctx context.Context, stage string, start, end time.Time) {
 	if parent := trace.SpanFromContext(ctx); parent.IsRecording() {
 		_, span := tracerOf(parent).Start(ctx, stage, trace.WithTimestamp(start))
@@ -68,5 +66,5 @@ func Span(ctx context.Context, stage string, start, end time.Time) {
 	}
 }
 
-// tracerOf makes spans for where a span goes.
+// tracerOf returns the tracer of a span's provider.
 func tracerOf(span trace.Span) trace.Tracer { return span.TracerProvider().Tracer(Scope) }
