@@ -1,14 +1,12 @@
-// Package telemetry is the service seen from outside: a registry of numbers for Prometheus,
-// traces for OpenTelemetry, trace ids in log lines, and profiles.
+// Package telemetry exposes the service to monitoring: a registry of metrics for Prometheus, traces for OpenTelemetry, trace ids
+// in log lines, and profiles.
 //
-// Metrics are declared by the packages that they measure: engine, cache, access, translate,
-// failure and httpapi; here are those of HTTP requests, and what others declare theirs
-// with. What happens is counted when it happens, in [measure.Counters] and [measure.Stages]; what a package
-// counts anyway is read at every scrape.
+// Packages declare the metrics of their own work: engine, cache, access, translate, failure and httpapi. This package has the
+// metrics of HTTP requests. Events are counted as they happen, in [measure.Counters] and [measure.Stages]; figures that a package
+// keeps anyway are read at every scrape.
 //
-// Every label value comes from a fixed list, so nothing that a client sends can add a
-// series: routes from the router, codes and reasons from constants, languages from the
-// model. Texts, ids, keys and URLs are in no label, no span and no exemplar.
+// Every label value comes from a fixed list, so that clients cannot add series: routes from the router, codes and reasons from
+// constants, languages from the model. Texts, ids, keys and URLs are in no label, span or exemplar.
 package telemetry
 
 import (
@@ -26,19 +24,18 @@ import (
 	"dragoman/app/outage"
 )
 
-// maxScrapes is how many scrapes run side by side; one more gets 503.
+// maxScrapes is the maximum number of concurrent scrapes; further ones get 503.
 const maxScrapes = 8
 
-// Metrics are the numbers of the service, on a registry of their own. It is safe for
-// concurrent use. A nil *Metrics is off: it counts nothing.
+// Metrics are the metrics of the service, on a registry of their own. They are safe for concurrent use. A nil *Metrics is
+// disabled: it counts nothing.
 type Metrics struct {
 	log      *slog.Logger
 	registry *prometheus.Registry
 	requests *requestMetrics
 }
 
-// New makes metrics, with those of HTTP requests, of the Go runtime and of the process. The
-// log gets what goes wrong while they are read.
+// New returns metrics, including those of HTTP requests, of the Go runtime and of the process. log receives errors of scrapes.
 func New(log *slog.Logger) *Metrics {
 	m := &Metrics{log: log, registry: prometheus.NewRegistry()}
 	m.registry.MustRegister(
@@ -49,8 +46,7 @@ func New(log *slog.Logger) *Metrics {
 	return m
 }
 
-// Registry is where packages register their metrics; nil, which package promauto takes, for
-// metrics that are off.
+// Registry returns the registry for packages' metrics, or nil, which package promauto accepts, if metrics are disabled.
 func (m *Metrics) Registry() prometheus.Registerer {
 	if m == nil {
 		return nil
@@ -58,9 +54,8 @@ func (m *Metrics) Registry() prometheus.Registerer {
 	return m.registry
 }
 
-// Handler serves the metrics in the format that the scraper asks for (text,
-// OpenMetrics, or protobuf with native histograms), compressed where it allows that.
-// Metrics that cannot be read are logged and left out, the others are served.
+// Handler serves the metrics in the format that the scraper accepts (text, OpenMetrics, or protobuf with native histograms),
+// compressed if it allows that. Metrics that cannot be read are logged and omitted.
 func (m *Metrics) Handler() http.Handler {
 	return promhttp.HandlerFor(m.registry, promhttp.HandlerOpts{
 		ErrorLog:            &errorLog{outage.Log{Log: m.log, Level: slog.LevelWarn, Failing: "reading metrics"}},
@@ -71,10 +66,10 @@ func (m *Metrics) Handler() http.Handler {
 	})
 }
 
-// errorLog takes the errors of scrapes.
+// errorLog receives the errors of scrapes.
 type errorLog struct{ log outage.Log }
 
-// Println logs one line; errors of several metrics come as several.
+// Println logs one line; several failing metrics are several calls.
 func (l *errorLog) Println(v ...any) {
 	l.log.Note(errors.New(strings.Join(strings.Fields(fmt.Sprintln(v...)), " ")))
 }

@@ -12,12 +12,11 @@ import (
 	"time"
 )
 
-// profiles serves those of package runtime/pprof below /debug/pprof/. It is not for the
-// service's own address: profiles show what is in memory, and taking them costs time. It
-// has a mux of its own; http.DefaultServeMux is served nowhere.
+// profiles serves the profiles of package runtime/pprof below /debug/pprof/. It does not belong on the service's own address:
+// profiles show memory, and taking them costs time. It has a mux of its own; http.DefaultServeMux is not served.
 func profiles() http.Handler {
 	mux := http.NewServeMux()
-	mux.HandleFunc("GET /debug/pprof/", pprof.Index) // and every profile by its name
+	mux.HandleFunc("GET /debug/pprof/", pprof.Index) // and every profile by name
 	mux.HandleFunc("GET /debug/pprof/cmdline", pprof.Cmdline)
 	mux.HandleFunc("GET /debug/pprof/profile", pprof.Profile)
 	mux.HandleFunc("GET /debug/pprof/trace", pprof.Trace)
@@ -26,9 +25,8 @@ func profiles() http.Handler {
 	return mux
 }
 
-// StartPprof serves profiles on an address of its own, such as localhost:6060,
-// until stop is called, which cuts off profiles that are being taken. With the address
-// "" there is nothing to stop. guard says who may have them. It fails where it cannot listen.
+// StartPprof serves profiles on an address of its own, such as localhost:6060, until stop is called, which aborts profiles being
+// taken. With address "" it does nothing. guard restricts access. It fails if it cannot listen.
 func StartPprof(address string, guard func(http.Handler) http.Handler, log *slog.Logger) (stop func() error, err error) {
 	if address == "" {
 		return func() error { return nil }, nil
@@ -39,11 +37,11 @@ func StartPprof(address string, guard func(http.Handler) http.Handler, log *slog
 	}
 	level := slog.LevelInfo
 	if ip := listener.Addr().(*net.TCPAddr).IP; !ip.IsLoopback() {
-		level = slog.LevelWarn // anyone who can reach it can read memory
+		level = slog.LevelWarn // any client that reaches it can read memory
 	}
 	log.Log(context.Background(), level, "serving profiles", "address", listener.Addr().String())
 
-	// No more timeouts: a profile takes as long as its client asks for.
+	// No further timeouts: a profile takes as long as its client asks.
 	srv := &http.Server{
 		Handler: guard(profiles()), ReadHeaderTimeout: 10 * time.Second, IdleTimeout: time.Minute,
 		ErrorLog: slog.NewLogLogger(log.Handler(), slog.LevelDebug),

@@ -16,12 +16,11 @@ import (
 )
 
 const (
-	// unknownRoute is the route of requests that the router has none for.
+	// unknownRoute is the route of requests that match none.
 	unknownRoute = "unknown"
-	// aborted is the label of an answer that was given up on: the client can tell
-	// that it is not whole.
+	// aborted is the label of an aborted answer: the client can detect that it is incomplete.
 	aborted = "aborted"
-	// clientLeft is the status of a request whose client did not wait for the end of its answer.
+	// clientLeft is the status of a request whose client left before the end of its answer.
 	clientLeft = 499
 )
 
@@ -55,30 +54,29 @@ func newRequestMetrics(factory promauto.Factory) *requestMetrics {
 	}
 }
 
-// CountRequests is the middleware that counts requests. It belongs before the one that
-// recovers from panics, which decides what is answered, and after [TraceRequests],
-// whose trace ids become exemplars.
+// CountRequests returns the middleware that counts requests. It must come before the middleware that recovers from panics, which
+// determines the answer, and after [TraceRequests], whose trace ids become exemplars.
 func (m *Metrics) CountRequests() gin.HandlerFunc {
 	if m == nil {
 		return func(*gin.Context) {}
 	}
 	return func(c *gin.Context) {
 		r := m.requests.begin(c)
-		// Also where a panic passes: that is how a stream is cut off.
+		// Also if a panic passes: that aborts a stream.
 		defer r.end(c)
 		c.Next()
 		r.complete = true
 	}
 }
 
-// request is a request that is being counted.
+// request is a request being counted.
 type request struct {
 	metrics  *requestMetrics
 	route    string
 	start    time.Time
-	span     trace.SpanContext // not valid where there is none
-	body     *countedBody      // nil where there is none
-	complete bool              // the handlers returned
+	span     trace.SpanContext // invalid if there is none
+	body     *countedBody      // nil if there is none
+	complete bool              // the handlers have returned
 }
 
 func (m *requestMetrics) begin(c *gin.Context) *request {
@@ -100,10 +98,10 @@ func (r *request) end(c *gin.Context) {
 	if r.body != nil {
 		m.received.WithLabelValues(r.route).Add(float64(r.body.n.Load()))
 	}
-	m.sent.WithLabelValues(r.route).Add(float64(max(0, c.Writer.Size()))) // -1 where nothing was written
+	m.sent.WithLabelValues(r.route).Add(float64(max(0, c.Writer.Size()))) // -1 if nothing was written
 }
 
-// routeOf is the router's pattern that a request matched.
+// routeOf returns the router's pattern for a request.
 func routeOf(c *gin.Context) string {
 	if route := c.FullPath(); route != "" {
 		return route
@@ -111,7 +109,7 @@ func routeOf(c *gin.Context) string {
 	return unknownRoute
 }
 
-// methodOf is a request's method where it is a usual one: clients can send any.
+// methodOf returns a request's method if it is a standard one: clients may send any.
 func methodOf(r *http.Request) string {
 	switch r.Method {
 	case http.MethodGet, http.MethodHead, http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete,
@@ -121,8 +119,7 @@ func methodOf(r *http.Request) string {
 	return measure.Other
 }
 
-// statusOf is the status that a request has ended with, 0 where its answer was cut off. complete says whether its
-// handlers returned.
+// statusOf returns the final status of a request, or 0 if its answer was aborted. complete reports whether its handlers returned.
 func statusOf(c *gin.Context, complete bool) int {
 	switch {
 	case complete:
@@ -133,7 +130,7 @@ func statusOf(c *gin.Context, complete bool) int {
 	return 0
 }
 
-// statusLabels are a status as code, such as 404, and as class, such as 4xx.
+// statusLabels returns a status as code, such as 404, and as class, such as 4xx.
 func statusLabels(status int) (code, class string) {
 	switch {
 	case status == 0:
@@ -144,7 +141,7 @@ func statusLabels(status int) (code, class string) {
 	return strconv.Itoa(status), strconv.Itoa(status/100) + "xx"
 }
 
-// countedBody counts the bytes that are read.
+// countedBody counts the bytes read.
 type countedBody struct {
 	io.ReadCloser
 	n atomic.Int64

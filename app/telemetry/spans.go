@@ -14,12 +14,10 @@ import (
 	"dragoman/app/measure"
 )
 
-// TraceRequests is the middleware that makes a span for each request, below that of the
-// client where it sends a traceparent (W3C Trace Context), and puts it into the
-// request's context. It belongs before everything that logs or makes spans. Requests of
-// the routes except, such as probes, have none. A client that says that its trace is
-// kept is believed, unless OTEL_TRACES_SAMPLER says otherwise. Without a provider, and
-// with one that makes no spans, it does nothing.
+// TraceRequests returns the middleware that creates a span for each request, as a child of the client's span if it sends a
+// traceparent (W3C Trace Context), in the request's context. It must come before all middleware that logs or creates spans.
+// Requests of the routes except, such as probes, have no span. A client's sampling decision is accepted, unless
+// OTEL_TRACES_SAMPLER says otherwise. It does nothing without a provider, or with one that creates no spans.
 func TraceRequests(provider trace.TracerProvider, except ...string) gin.HandlerFunc {
 	if _, off := provider.(noop.TracerProvider); off || provider == nil {
 		return func(*gin.Context) {}
@@ -36,8 +34,7 @@ func TraceRequests(provider trace.TracerProvider, except ...string) gin.HandlerF
 		ctx, span := tracer.Start(ctx, name, trace.WithSpanKind(trace.SpanKindServer), trace.WithAttributes(attributes...))
 		c.Request = c.Request.WithContext(ctx)
 		complete := false
-		// In a function of its own: End, where it is deferred itself, would put the
-		// value of a panic into the span.
+		// In a closure: a directly deferred End would record the value of a panic in the span.
 		defer func() {
 			conclude(span, statusOf(c, complete))
 			span.End()
@@ -47,8 +44,8 @@ func TraceRequests(provider trace.TracerProvider, except ...string) gin.HandlerF
 	}
 }
 
-// describe returns a span's name and attributes, by OpenTelemetry's conventions for
-// HTTP servers but for the URL, which is the client's to choose.
+// describe returns a span's name and attributes by OpenTelemetry's conventions for HTTP servers, without the URL, which clients
+// choose.
 func describe(r *http.Request, route string) (string, []attribute.KeyValue) {
 	method := methodOf(r)
 	if method == measure.Other {
@@ -64,8 +61,7 @@ func describe(r *http.Request, route string) (string, []attribute.KeyValue) {
 	return method + " " + route, append(attributes, attribute.String("http.route", route))
 }
 
-// conclude says in a span how its request ended, see [statusOf]. That a request was wrong, 4xx, is no
-// error of the server's.
+// conclude records the status of a request in its span, see [statusOf]. A 4xx is not an error of the server.
 func conclude(span trace.Span, status int) {
 	if status == 0 {
 		span.SetAttributes(attribute.String("error.type", aborted))

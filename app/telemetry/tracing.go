@@ -21,22 +21,17 @@ import (
 	"dragoman/app/text/excerpt"
 )
 
-// StartTracing sends traces to where OTEL_EXPORTER_OTLP_TRACES_ENDPOINT or
-// OTEL_EXPORTER_OTLP_ENDPOINT say, by OTLP over HTTP. Where neither is set, and where
-// OTEL_SDK_DISABLED=true or OTEL_TRACES_EXPORTER=none, the provider makes no spans and
-// costs nothing.
+// StartTracing exports traces by OTLP over HTTP to OTEL_EXPORTER_OTLP_TRACES_ENDPOINT or OTEL_EXPORTER_OTLP_ENDPOINT. If neither
+// is set, or with OTEL_SDK_DISABLED=true or OTEL_TRACES_EXPORTER=none, the provider creates no spans and costs nothing.
 //
-// OpenTelemetry's own libraries read its variables, from the environment of the
-// process, as in every program that uses them: OTEL_SERVICE_NAME (dragoman if unset),
-// OTEL_RESOURCE_ATTRIBUTES, OTEL_TRACES_SAMPLER and its ARG, OTEL_EXPORTER_OTLP_HEADERS,
-// _TIMEOUT, _COMPRESSION, _CERTIFICATE and the like, OTEL_BSP_ and OTEL_SPAN_. It fails
-// on values that they would ignore silently.
+// OpenTelemetry's libraries read its variables from the environment of the process, as in every program: OTEL_SERVICE_NAME
+// (dragoman if unset), OTEL_RESOURCE_ATTRIBUTES, OTEL_TRACES_SAMPLER and its ARG, OTEL_EXPORTER_OTLP_HEADERS, _TIMEOUT,
+// _COMPRESSION, _CERTIFICATE and others, OTEL_BSP_ and OTEL_SPAN_. StartTracing fails on values that they would silently ignore.
 //
-// The spans are said to be of a version of the service. The log gets what goes wrong while
-// they are sent.
+// The spans name the service's version. log receives errors of the export.
 //
-// Nothing global is touched: the provider is for those who make spans. shutdown sends
-// what is left, as long as its ctx allows; no span that ends after it is sent.
+// Nothing global is changed: the provider must be passed to the code that creates spans. shutdown exports the remaining spans,
+// within its ctx; spans that end later are not exported.
 func StartTracing(ctx context.Context, version string, log *slog.Logger) (_ trace.TracerProvider, shutdown func(context.Context) error, err error) {
 	endpoint, err := tracesEndpoint()
 	if err != nil {
@@ -61,8 +56,7 @@ func StartTracing(ctx context.Context, version string, log *slog.Logger) (_ trac
 	return provider, provider.Shutdown, nil
 }
 
-// variable returns the first of some environment variables that is set, "" where none
-// is. As everywhere in OpenTelemetry, an empty one counts as unset.
+// variable returns the first environment variable that is set, or "". As in OpenTelemetry, an empty one counts as unset.
 func variable(names ...string) (name, value string) {
 	for _, name := range names {
 		if value := strings.TrimSpace(os.Getenv(name)); value != "" {
@@ -72,8 +66,7 @@ func variable(names ...string) (name, value string) {
 	return "", ""
 }
 
-// tracesEndpoint is where traces go, or the base of it, and "" where the environment
-// asks for none. It fails on what is not supported.
+// tracesEndpoint returns the endpoint of traces, or its base, or "" if tracing is disabled. It fails on unsupported settings.
 func tracesEndpoint() (string, error) {
 	if _, disabled := variable("OTEL_SDK_DISABLED"); strings.EqualFold(disabled, "true") {
 		return "", nil
@@ -100,8 +93,7 @@ func tracesEndpoint() (string, error) {
 	return endpoint, checkSampler()
 }
 
-// checkSampler fails on a sampler that is not known, in place of which everything would
-// be traced.
+// checkSampler fails on an unknown sampler, for which the library would trace everything.
 func checkSampler() error {
 	known := []string{
 		"always_on", "always_off", "traceidratio",
@@ -122,7 +114,7 @@ func checkSampler() error {
 	return nil
 }
 
-// loggedExporter logs that spans are lost. The SDK would hand the errors to a handler that is global.
+// loggedExporter logs lost spans. The SDK would pass the errors to a global handler.
 type loggedExporter struct {
 	sdktrace.SpanExporter
 	outage outage.Log
@@ -134,7 +126,7 @@ func newExporter(inner sdktrace.SpanExporter, log *slog.Logger) *loggedExporter 
 	}}
 }
 
-// ExportSpans sends spans. That they are lost is no error of the caller's.
+// ExportSpans exports spans. It returns no error for lost ones.
 func (e *loggedExporter) ExportSpans(ctx context.Context, spans []sdktrace.ReadOnlySpan) error {
 	e.outage.Note(e.SpanExporter.ExportSpans(ctx, spans), "spans", len(spans))
 	return nil
