@@ -1,17 +1,14 @@
-// Package tokenizer turns text into the token ids of a model and back, with the
-// semantics of Hugging Face's tokenizers.
+// Package tokenizer converts text to the token ids of a model and back, with the semantics of Hugging Face's tokenizers.
 //
-// Text becomes SentencePiece pieces (package tokenizer/spm), and each piece an id of
-// the model's vocabulary. A piece that is not there is "<unk>"; so is a run of
-// characters that the SentencePiece model does not know, unless the vocabulary has an
-// entry of just that run. Languages have tokens of their own. What stands where around
-// the pieces is the [Framing] of the model's family: see package model/family, which
-// makes the tokenizers of checkpoints. Models may have pieces of words instead (package tokenizer/moses).
+// Text is split into SentencePiece pieces (package tokenizer/spm), and each piece is an id of the model's vocabulary. A missing
+// piece is "<unk>"; so is a run of characters unknown to the SentencePiece model, unless the vocabulary has an entry of exactly
+// that run. Languages have tokens of their own. The [Framing] of the model's family puts special tokens around the pieces: see
+// package model/family, which creates the tokenizers of checkpoints. Models may have pieces of words instead (package
+// tokenizer/moses).
 //
-// Special tokens and languages are added by id. Text never becomes one: "</s>" or
-// "__en__" typed by a user is text. Hugging Face behaves so with
-// split_special_tokens=True, and decodes as Decode does with
-// clean_up_tokenization_spaces=False and skip_special_tokens=True.
+// Special tokens and languages are added by id. Text is never converted to one: "</s>" or "__en__" typed by a user is text.
+// Hugging Face behaves so with split_special_tokens=True, and decodes as Decode does with clean_up_tokenization_spaces=False and
+// skip_special_tokens=True.
 package tokenizer
 
 import (
@@ -25,21 +22,20 @@ import (
 	"dragoman/tokenizer/spm"
 )
 
-// maxTextBytes bounds one text, far above what any model takes.
+// maxTextBytes is the maximum length of a text, far above the limit of any model.
 const maxTextBytes = 64 << 20
 
-// maxKept is the largest buffer, in elements, kept from one text for the next.
+// maxKept is the maximum size in elements of a buffer kept from one text for the next.
 const maxKept = 1 << 16
 
 var (
-	// ErrUnknownLanguage means that a language code is none of the model's.
+	// ErrUnknownLanguage means that the model has no language with a code.
 	ErrUnknownLanguage = errors.New("unknown language")
-	// ErrTooLong means that a text has more bytes than can be tokenized at once.
+	// ErrTooLong means that a text has too many bytes.
 	ErrTooLong = errors.New("text too long")
 )
 
-// Tokenizer turns text into ids and back. It is immutable and safe for
-// concurrent use.
+// Tokenizer converts text to ids and back. It is immutable and safe for concurrent use.
 type Tokenizer struct {
 	source    side
 	target    side // of translations
@@ -58,44 +54,42 @@ type buffer struct {
 	tokens     []spm.Token
 }
 
-// side are the pieces of sources, or of translations, and their ids.
+// side holds the pieces of sources, or of translations, and their ids.
 type side struct {
 	pieces *spm.Model
-	words  *moses.Words // in the place of pieces
+	words  *moses.Words // instead of pieces
 	vocab  *vocabulary
-	ids    []int32 // the token id of each piece, by its id in pieces; nil where vocab is that of pieces
+	ids    []int32 // from a piece's id in pieces to its token id; nil if vocab shares pieces
 }
 
-// Config says what a tokenizer is made of.
+// Config is the configuration of a tokenizer.
 type Config struct {
 	Pieces *spm.Model
-	// Vocabulary has the ids of pieces, 0 to len-1, with the special tokens
-	// among them. The tokenizer keeps it.
+	// Vocabulary has the ids of pieces, 0 to len-1, including special tokens. The tokenizer keeps it.
 	Vocabulary map[string]int64
-	// TargetPieces are those of translations, where these are others; TargetVocabulary likewise.
+	// TargetPieces and TargetVocabulary are those of translations, if they differ.
 	TargetPieces     *spm.Model
 	TargetVocabulary map[string]int64
-	// Words and TargetWords are in the place of both Pieces.
+	// Words and TargetWords replace both Pieces.
 	Words, TargetWords *moses.Words
-	// Sparse says that ids of the vocabularies may be missing.
+	// Sparse allows missing ids in the vocabularies.
 	Sparse bool
-	// Special are the tokens of Vocabulary that no text becomes, </s> and <unk> among
-	// them; nil: <s>, <pad>, </s> and <unk>.
+	// Special are the tokens of Vocabulary that no text is converted to, </s> and <unk> among them; nil means <s>, <pad>, </s>
+	// and <unk>.
 	Special []string
-	// Languages have ids from len(Vocabulary) on, or those of special tokens. The tokenizer keeps it.
+	// Languages have ids from len(Vocabulary) on, or the ids of special tokens. The tokenizer keeps it.
 	Languages []Language
 	Framing   Framing
-	// Prefixes are what texts begin with, by the languages that they are translated from and into, as "translate English to German: ";
-	// nil: nothing.
+	// Prefixes are prepended to texts, by source and target language, such as "translate English to German: "; nil for none.
 	Prefixes map[[2]string]string
-	// Unused is the number of ids after the languages that stand for nothing.
+	// Unused is the number of unused ids after the languages.
 	Unused int
 }
 
 // Language is a language of a model.
 type Language struct {
-	Code string // by which users name it
-	ID   int64  // of its token; negative: it has none
+	Code string // the code for users
+	ID   int64  // of its token; negative if it has none
 }
 
 // Part is a token beside the pieces of a text.
@@ -110,12 +104,11 @@ const (
 	Begin              // <s>
 )
 
-// Framing says which tokens stand around the pieces of a source, and which ones a
-// translation is forced to begin with after the decoder's start token.
+// Framing lists the tokens around the pieces of a source, and the tokens with which a translation is forced to begin after the
+// decoder's start token.
 type Framing struct{ Before, After, Forced []Part }
 
-// New makes a tokenizer. It fails where the vocabulary has gaps, an id twice or
-// no special tokens.
+// New returns a tokenizer. It fails if the vocabulary has gaps or repeated ids, or lacks special tokens.
 func New(c Config) (*Tokenizer, error) {
 	if c.Special == nil {
 		c.Special = []string{"<s>", "<pad>", "</s>", "<unk>"}
@@ -157,7 +150,7 @@ func New(c Config) (*Tokenizer, error) {
 	return t, nil
 }
 
-// checkFraming checks that the tokens around a source are there.
+// checkFraming checks that the tokens around a source exist.
 func (c Config) checkFraming() error {
 	parts := slices.Concat(c.Framing.Before, c.Framing.After)
 	for part, token := range map[Part]string{Begin: "<s>", End: "</s>"} {
@@ -168,7 +161,7 @@ func (c Config) checkFraming() error {
 	return nil
 }
 
-// newSide makes the side of a vocabulary, which needs an unknown token.
+// newSide returns the side of a vocabulary, which needs an unknown token.
 func newSide(pieces *spm.Model, ids map[string]int64, special []string, sparse bool) (side, error) {
 	if !slices.Contains(special, "<unk>") {
 		return side{}, fmt.Errorf("%d entries, but no token %q", len(ids), "<unk>")
@@ -196,11 +189,11 @@ func sideOf(pieces *spm.Model, vocab *vocabulary) side {
 	return s
 }
 
-// SourceSize is the number of ids of sources: those of the vocabulary, the languages and the
-// unused ones. A model has at least as many rows.
+// SourceSize returns the number of ids of sources: of the vocabulary, the languages and the unused ones. A model has at least as
+// many rows.
 func (t *Tokenizer) SourceSize() int { return t.size }
 
-// Size is the number of ids of translations.
+// Size returns the number of ids of translations.
 func (t *Tokenizer) Size() int {
 	if t.target.vocab != t.source.vocab {
 		return int(t.target.vocab.size)
@@ -217,14 +210,14 @@ func (t *Tokenizer) Languages() []string {
 	return codes
 }
 
-// LanguageID returns the id of a language's token, such as "en".
+// LanguageID returns the id of a language's token. code is for example "en".
 func (t *Tokenizer) LanguageID(code string) (id int64, ok bool) {
 	id, ok = t.codes[code]
 	return id, ok
 }
 
-// TargetTokens are the tokens that tell a model the language of a translation, and whether they stand in its source, else in what
-// the translation is forced to begin with. Models of one direction have none.
+// TargetTokens returns the tokens that tell a model the language of a translation. inSource reports whether they are in its
+// source, as opposed to the forced beginning of the translation. Models of one direction have none.
 func (t *Tokenizer) TargetTokens() (tokens map[string]int64, inSource bool) {
 	inSource = slices.Contains(slices.Concat(t.framing.Before, t.framing.After), Target)
 	if !inSource && !slices.Contains(t.framing.Forced, Target) {
@@ -239,9 +232,8 @@ func (t *Tokenizer) TargetTokens() (tokens map[string]int64, inSource bool) {
 	return tokens, inSource
 }
 
-// Encode turns text into the encoder's input for its translation from one language
-// into another. Text without anything to translate gives as many ids as "" does. It
-// fails with ErrUnknownLanguage or ErrTooLong.
+// Encode converts text to the encoder's input for its translation from one language into another. Text without anything to
+// translate has as many ids as "". It fails with ErrUnknownLanguage or ErrTooLong.
 func (t *Tokenizer) Encode(from, to, text string) ([]int64, error) {
 	for _, code := range []string{from, to} {
 		if _, ok := t.LanguageID(code); !ok {
@@ -259,13 +251,12 @@ func (t *Tokenizer) Encode(from, to, text string) ([]int64, error) {
 	return t.append(ids, t.framing.After, from, to), err
 }
 
-// EncodeTarget turns text into tokens of a translation, without those that stand around it. It
-// fails with ErrTooLong.
+// EncodeTarget converts text to tokens of a translation, without the framing. It fails with ErrTooLong.
 func (t *Tokenizer) EncodeTarget(text string) ([]int64, error) {
 	return t.encode(t.target, nil, 0, text)
 }
 
-// encode appends the ids of a text, with room for some more.
+// encode returns before with the ids of a text appended, and capacity for room more.
 func (t *Tokenizer) encode(s side, before []int64, room int, text string) ([]int64, error) {
 	if len(text) > maxTextBytes {
 		return nil, fmt.Errorf("%w: %d bytes, at most %d are tokenized at once", ErrTooLong, len(text), maxTextBytes)
@@ -286,8 +277,8 @@ func (t *Tokenizer) encode(s side, before []int64, room int, text string) ([]int
 	return ids, nil
 }
 
-// Forced returns the tokens that a translation from one language into another begins
-// with, after the decoder's start token. Both are languages of the tokenizer.
+// Forced returns the tokens with which a translation from one language into another begins, after the decoder's start token. Both
+// must be languages of the tokenizer.
 func (t *Tokenizer) Forced(from, to string) []int64 {
 	return t.append(nil, t.framing.Forced, from, to)
 }
@@ -311,8 +302,8 @@ func (t *Tokenizer) append(ids []int64, parts []Part, from, to string) []int64 {
 	return ids
 }
 
-// id is the token id of a piece, or of a run of unknown characters, which may
-// be in the vocabulary although SentencePiece does not know it.
+// id returns the token id of a piece, or of a run of unknown characters, which may be in the vocabulary although SentencePiece
+// does not know it.
 func (s side) id(token spm.Token, normalized []byte) int64 {
 	if token.ID == s.pieces.Unknown() {
 		return s.vocab.idOf(normalized[token.Start:token.End])
@@ -332,9 +323,8 @@ func (t *Tokenizer) release(b *buffer) {
 	}
 }
 
-// Decode turns ids into text. Special tokens, languages, unused ids and those
-// outside the vocabulary are left out. (Hugging Face writes "<unk>" for the last
-// two.) Spaces are not cleaned up, but cut off at both ends.
+// Decode converts ids to text. It omits special tokens, languages, unused ids and ids outside the vocabulary. (Hugging Face
+// writes "<unk>" for the last two.) It trims spaces at both ends, but does not clean up others.
 func (t *Tokenizer) Decode(ids []int64) string {
 	pieces := make([]string, 0, len(ids))
 	for _, id := range ids {
@@ -346,12 +336,12 @@ func (t *Tokenizer) Decode(ids []int64) string {
 		return t.target.words.Join(pieces)
 	}
 	text := t.target.pieces.Decode(pieces)
-	if t.target.pieces != t.source.pieces { // the vocabulary may have pieces of the other side, which stay as they are
+	if t.target.pieces != t.source.pieces { // the vocabulary may have pieces of the other side, which are kept
 		text = strings.ReplaceAll(text, "▁", " ")
 	}
 	return strings.TrimFunc(text, moses.IsSpace)
 }
 
-// Piece returns a piece of the vocabulary by its id, with "▁" for a space, or "@@" where its word goes on. ok is false for special
-// tokens, languages, unused ids and those outside the vocabulary.
+// Piece returns a piece of the vocabulary by its id, with "▁" for a space, or "@@" if its word continues. ok is false for special
+// tokens, languages, unused ids and ids outside the vocabulary.
 func (t *Tokenizer) Piece(id int64) (piece string, ok bool) { return t.target.vocab.piece(id) }

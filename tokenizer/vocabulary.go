@@ -6,24 +6,22 @@ import (
 	"dragoman/tokenizer/spm"
 )
 
-// vocabulary are the model's token ids of pieces, which differ from the ids in the
-// SentencePiece model.
+// vocabulary maps pieces to the model's token ids, which differ from the ids in the SentencePiece model.
 type vocabulary struct {
 	size    int64
 	ids     map[string]int64
 	tokens  []string   // by id
-	pieces  *spm.Model // whose ids and pieces these are, in the place of the two above
+	pieces  *spm.Model // replaces the two fields above if its ids and pieces are equal
 	special map[int64]bool
-	begin   int64 // where a framing has it
+	begin   int64 // if a framing has it
 	eos     int64
 	unknown int64
 }
 
-// maxSparse bounds the ids of a vocabulary that has gaps.
+// maxSparse is the maximum number of ids of a vocabulary with gaps.
 const maxSparse = 1 << 20
 
-// newVocabulary checks that the ids are 0 to len(ids)-1, each of them once, and
-// that the special tokens are there. In one that is sparse some ids may be missing.
+// newVocabulary checks that the ids are 0 to len(ids)-1, each once, and that the special tokens exist. A sparse one may lack ids.
 func newVocabulary(ids map[string]int64, special []string, sparse bool) (*vocabulary, error) {
 	size := int64(len(ids))
 	for _, id := range ids {
@@ -53,8 +51,7 @@ func newVocabulary(ids map[string]int64, special []string, sparse bool) (*vocabu
 	return v, nil
 }
 
-// idOf is the id of a piece of text. A piece that is not in the vocabulary is
-// unknown, and so is one that is spelled like a special token.
+// idOf returns the id of a piece of text. A piece outside the vocabulary is unknown, and so is one spelled like a special token.
 func (v *vocabulary) idOf(piece []byte) int64 {
 	id, ok := v.ids[string(piece)]
 	if v.pieces != nil {
@@ -68,8 +65,7 @@ func (v *vocabulary) idOf(piece []byte) int64 {
 	return id
 }
 
-// piece is the text of an id that stands for text; ok is false for special
-// tokens and for ids outside the vocabulary.
+// piece returns the text of an id; ok is false for special tokens and for ids outside the vocabulary.
 func (v *vocabulary) piece(id int64) (text string, ok bool) {
 	if id < 0 || id >= v.size || v.special[id] {
 		return "", false
@@ -82,7 +78,7 @@ func (v *vocabulary) piece(id int64) (text string, ok bool) {
 	return text, text != ""
 }
 
-// share forgets what the SentencePiece model knows as well, where its ids are the vocabulary's: two megabytes.
+// share drops the data that the SentencePiece model has as well, if its ids are the vocabulary's: two megabytes.
 func (v *vocabulary) share(pieces *spm.Model) {
 	if v.size != int64(pieces.Size()) {
 		return

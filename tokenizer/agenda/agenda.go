@@ -1,23 +1,23 @@
-// Package agenda orders pairs of neighbours that could merge: by rank, then from left to right.
+// Package agenda orders pairs of neighbours that may merge: by rank, then from left to right.
 package agenda
 
-// Entry is a pair: its rank, then the position of its left node, so that the smallest entry is the next to merge.
+// Entry is a pair: its rank, then the position of its left node, so that the smallest entry merges next.
 type Entry uint64
 
-// NewEntry makes the entry of a pair.
+// NewEntry returns the entry of a pair.
 func NewEntry(rank int32, position int) Entry { return Entry(rank)<<32 | Entry(uint32(position)) }
 
-// Rank is the pair's.
+// Rank returns the rank of the pair.
 func (e Entry) Rank() int32 { return int32(e >> 32) }
 
-// Position is that of the left node.
+// Position returns the position of the left node.
 func (e Entry) Position() int { return int(uint32(e)) }
 
 // Agenda is a binary heap, the smallest entry first. (container/heap would
 // allocate for every entry pushed.)
 type Agenda []Entry
 
-// Init makes any slice a heap.
+// Init turns any slice into a heap.
 func (a Agenda) Init() {
 	for i := len(a)/2 - 1; i >= 0; i-- {
 		a.down(i)
@@ -40,7 +40,7 @@ func (a *Agenda) Push(e Entry) {
 	h[i] = e
 }
 
-// Pop takes out the smallest entry of a heap that has one.
+// Pop removes and returns the smallest entry of a heap, which must not be empty.
 func (a *Agenda) Pop() Entry {
 	h := *a
 	top, last := h[0], len(h)-1

@@ -10,7 +10,7 @@ import (
 	"dragoman/tokenizer/agenda"
 )
 
-// Bounds of a file of codes, several times the largest that there are.
+// Limits of a file of codes, several times the largest known.
 const (
 	maxCodes  = 16 << 20 // bytes
 	maxMerges = 1 << 19
@@ -19,16 +19,16 @@ const (
 // Codes are the merges of subword-nmt's byte pair encoding (Sennrich et al. 2016) of words. They are immutable and safe for
 // concurrent use.
 type Codes struct {
-	symbols map[string]int32   // of characters, and what they merge to; the last of a word ends with endOfWord
-	ranks   map[[2]int32]int32 // of pairs that merge: the smallest goes first
-	results []int32            // the symbol that the pair of each rank gives
+	symbols map[string]int32   // of characters and merged text; the last one of a word ends with endOfWord
+	ranks   map[[2]int32]int32 // of pairs that merge: the smallest merges first
+	results []int32            // by rank: the symbol of the merged pair
 	apart   bool               // endOfWord is a symbol of its own (version 0.1)
 }
 
 const endOfWord = "</w>"
 
-// ParseCodes reads codes: "#version: 0.2", without which the version is 0.1, and in each further line two symbols that merge, the
-// best first.
+// ParseCodes parses codes: "#version: 0.2", without which the version is 0.1, and in each further line two symbols that merge,
+// the best pair first.
 func ParseCodes(file []byte) (*Codes, error) {
 	lines := bytes.Count(file, []byte("\n")) + 1
 	switch {
@@ -59,7 +59,7 @@ func ParseCodes(file []byte) (*Codes, error) {
 				first+len(c.results), line)
 		}
 		pair := [2]int32{c.number(left), c.number(right)}
-		if _, known := c.ranks[pair]; !known { // the first time counts
+		if _, known := c.ranks[pair]; !known { // the first occurrence counts
 			c.ranks[pair] = int32(len(c.results))
 		}
 		c.results = append(c.results, c.number(left+right))
@@ -70,7 +70,7 @@ func ParseCodes(file []byte) (*Codes, error) {
 	return c, nil
 }
 
-// number is the symbol of a text.
+// number returns the symbol of a text.
 func (c *Codes) number(text string) int32 {
 	if _, known := c.symbols[text]; !known {
 		c.symbols[text] = int32(len(c.symbols))
@@ -78,7 +78,7 @@ func (c *Codes) number(text string) int32 {
 	return c.symbols[text]
 }
 
-// unknown is what is in no code.
+// unknown is the symbol of text that occurs in no code.
 const unknown = -1
 
 func (c *Codes) symbolOf(text []byte) int32 {
@@ -91,7 +91,7 @@ func (c *Codes) symbolOf(text []byte) int32 {
 // noRank is the rank of a pair that does not merge.
 const noRank = 1<<31 - 1
 
-// node is a part of a word, up to the beginning of the next one; rank is that of the pair of the two.
+// node is a part of a word, up to the start of the next one; rank is the rank of the pair of both.
 type node struct{ symbol, rank, start, previous, next int32 }
 
 // merger is the memory of a word, kept for the next one.
@@ -102,7 +102,7 @@ type merger struct {
 	todo   agenda.Agenda
 }
 
-// split calls do with the pieces of a word, which do does not keep.
+// split calls do with the pieces of a word. do must not keep them.
 func (c *Codes) split(m *merger, word string, do func(piece []byte)) {
 	c.begin(m, word)
 	for i := range m.nodes {
@@ -113,7 +113,7 @@ func (c *Codes) split(m *merger, word string, do func(piece []byte)) {
 	}
 	for i := int32(0); int(i) < len(m.nodes); {
 		n := m.nodes[i]
-		if i = n.next; int(i) == len(m.nodes) || int(m.nodes[i].start) == len(word) { // behind it is at most the end of the word
+		if i = n.next; int(i) == len(m.nodes) || int(m.nodes[i].start) == len(word) { // at most the end of the word follows
 			do([]byte(word[n.start:]))
 			return
 		}
@@ -122,7 +122,7 @@ func (c *Codes) split(m *merger, word string, do func(piece []byte)) {
 	}
 }
 
-// begin makes nodes of the characters.
+// begin creates nodes for the characters.
 func (c *Codes) begin(m *merger, word string) {
 	m.nodes, m.todo = m.nodes[:0], m.todo[:0]
 	add := func(text []byte, start int) {
@@ -141,7 +141,7 @@ func (c *Codes) begin(m *merger, word string) {
 	}
 }
 
-// refresh finds the pair of a node and the next one.
+// refresh updates the pair of a node and the next one.
 func (c *Codes) refresh(m *merger, i int32) {
 	n := &m.nodes[i]
 	n.rank = noRank
@@ -154,15 +154,15 @@ func (c *Codes) refresh(m *merger, i int32) {
 	}
 }
 
-// round merges the best pair wherever it is, from left to right, before it looks at pairs that arise. Those may be better ones: then
-// another order gives other pieces.
+// round merges all occurrences of the best pair, from left to right, before it examines new pairs. These may be better ones:
+// another order would give other pieces.
 func (c *Codes) round(m *merger) {
 	rank := m.todo[0].Rank()
 	m.merged = m.merged[:0]
 	for len(m.todo) > 0 && m.todo[0].Rank() == rank {
 		i := int32(m.todo.Pop().Position())
 		n := &m.nodes[i]
-		if n.rank != rank { // it changed meanwhile
+		if n.rank != rank { // it has changed meanwhile
 			continue
 		}
 		gone := &m.nodes[n.next]

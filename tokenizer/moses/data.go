@@ -8,18 +8,18 @@ import (
 	"unicode"
 )
 
-// dataFile has a list in each line: what it is a list of, its name, and what is in it. testdata/make.py writes it.
+// dataFile has a list in each line: its type, its name, and its elements. testdata/make.py generates it.
 //
 //go:embed data.txt
 var dataFile string
 
-// data are the lists: classes of characters by their names, and words by languages.
+// data holds the lists: classes of characters by name, and words by language.
 type data struct {
 	classes      map[string]*unicode.RangeTable
 	words, ahead map[string]map[string]bool
 }
 
-// lists reads the data once.
+// lists parses the data once.
 var lists = sync.OnceValue(func() data {
 	d := data{map[string]*unicode.RangeTable{}, map[string]map[string]bool{}, map[string]map[string]bool{}}
 	for line := range strings.Lines(dataFile) {
@@ -35,7 +35,7 @@ var lists = sync.OnceValue(func() data {
 	return d
 })
 
-// table has the characters of ranges such as 41-5a.
+// table returns the characters of ranges such as 41-5a.
 func table(ranges []string) *unicode.RangeTable {
 	t := new(unicode.RangeTable)
 	for _, text := range ranges {

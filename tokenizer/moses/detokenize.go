@@ -9,11 +9,11 @@ import (
 func firstRune(s string) rune { r, _ := utf8.DecodeRuneInString(s); return r }
 func lastRune(s string) rune  { r, _ := utf8.DecodeLastRuneInString(s); return r }
 
-// unescape is the reverse of escape, and reads what older Moses wrote.
+// unescape is the inverse of escape, and also reads the output of older versions of Moses.
 var unescape = strings.NewReplacer("&bar;", "|", "&#124;", "|", "&lt;", "<", "&gt;", ">", "&bra;", "[", "&ket;", "]", "&quot;", `"`, "&apos;", "'",
 	"&#91;", "[", "&#93;", "]", "&amp;", "&")
 
-// attach says which neighbours a word has no space to.
+// attach tells to which neighbour a word is attached without a space.
 type attach int
 
 const (
@@ -22,7 +22,7 @@ const (
 	toPrevious
 )
 
-// Detokenize makes a text of words that have spaces between them, as MosesDetokenizer does.
+// Detokenize joins words separated by spaces to a text, like MosesDetokenizer.
 func (l *Language) Detokenize(text string) string {
 	text = strings.ReplaceAll(" "+text+" ", " @-@ ", "-")
 	words := strings.FieldsFunc(unescape.Replace(text), IsSpace)
@@ -41,14 +41,14 @@ func (l *Language) Detokenize(text string) string {
 	return strings.TrimPrefix(b.String(), " ")
 }
 
-// joiner is the work on a text.
+// joiner is the state of joining a text.
 type joiner struct {
 	*Language
 	words  []string
-	quotes map[string]int // how many there were of each quotation mark
+	quotes map[string]int // number of each quotation mark so far
 }
 
-// attach says to what word i is attached. It is called with each word in order.
+// attach returns the attachment of word i. It must be called with each word in order.
 func (j *joiner) attach(i int) attach {
 	word, previous, next := j.words[i], "", ""
 	if i > 0 {
@@ -81,13 +81,14 @@ func (j *joiner) attach(i int) attach {
 	return toNone
 }
 
-// endsWithFraction says that the last words are a number and a point: so sacremoses asks for words before a number.
+// endsWithFraction reports whether the last words are a number and a point: sacremoses makes the same check for the words before
+// a number.
 func (j *joiner) endsWithFraction() bool {
 	last := j.words[len(j.words)-2:]
 	return isNumber(last[0]) && (last[1] == "." || last[1] == ",")
 }
 
-// quote is attach of quotation marks: those of odd number open.
+// quote is attach for quotation marks: odd ones open.
 func (j *joiner) quote(word, previous string) attach {
 	key := word
 	if consistsOf(word, func(r rune) bool { return r == '„' || r == '“' }) {

@@ -2,11 +2,11 @@
 // pieces to texts, as Argos Translate does: with sacremoses 0.0.53's MosesPunctNormalizer, MosesTokenizer and MosesDetokenizer,
 // and a copy of subword-nmt's apply_bpe.
 //
-// Those are chains of regular expressions, each of which goes over the whole text. Here they are functions that do the same in
-// the same order, and whose work is linear in a text (n log n in the length of a word). What differs:
-//   - Runs of dots are not kept as the letters DOTMULTI meanwhile. A text with these letters keeps them.
-//   - sacremoses fails where a Czech text has an apostrophe and a dash before "li". Here the words have spaces between them.
-//   - Argos leaves the mark of an unfinished word, @@, at the end of a text. Here it goes.
+// Those are chains of regular expressions, each of which scans the whole text. The functions here do the same in the same order,
+// in time linear in a text (n log n in the length of a word). Differences:
+//   - Runs of dots are not replaced by the letters DOTMULTI meanwhile. A text with these letters keeps them.
+//   - sacremoses fails if a Czech text has an apostrophe and a dash before "li". Here the words are separated by spaces.
+//   - Argos leaves the mark of an unfinished word, @@, at the end of a text. Here it is removed.
 package moses
 
 import (
@@ -15,16 +15,16 @@ import (
 	"unicode"
 )
 
-// separator marks pieces that their word goes on behind.
+// separator marks pieces that are continued by the next piece of their word.
 const separator = "@@"
 
-// Words are those of a language, and their pieces. They are immutable and safe for concurrent use.
+// Words splits texts of a language into words, and words into pieces. It is immutable and safe for concurrent use.
 type Words struct {
 	Language *Language
 	Codes    *Codes
 }
 
-// Split calls do with each piece of a text, which do does not keep.
+// Split calls do with each piece of a text. do must not keep it.
 func (w Words) Split(text string, do func(piece []byte)) {
 	var m merger
 	for _, word := range w.Language.Tokenize(w.Language.Normalize(text)) {
@@ -32,22 +32,22 @@ func (w Words) Split(text string, do func(piece []byte)) {
 	}
 }
 
-// Join makes the text of pieces.
+// Join returns the text of pieces.
 func (w Words) Join(pieces []string) string {
 	text := strings.ReplaceAll(strings.Join(pieces, " "), separator+" ", "")
 	return w.Language.Detokenize(strings.TrimSuffix(text, separator))
 }
 
-// Language is what texts of a language are split and joined with. It is immutable and safe for concurrent use.
+// Language splits and joins texts of a language. It is immutable and safe for concurrent use.
 type Language struct {
 	code         string
-	words, ahead map[string]bool // that a dot belongs to, always or ahead of a number
+	words, ahead map[string]bool // words that keep their dot, always or before a number
 	classes      map[string]*unicode.RangeTable
 	letters      []*unicode.RangeTable // of all languages
-	own          []*unicode.RangeTable // of this one: those of Chinese, Japanese and Korean are letters there only
+	own          []*unicode.RangeTable // of this one: letters of Chinese, Japanese and Korean count only there
 }
 
-// NewLanguage is the language of a code, as Argos' packages have it. One that is unknown has the words of English.
+// NewLanguage returns the language of a code, as in Argos' packages. An unknown one uses the words of English.
 func NewLanguage(code string) *Language {
 	d := lists()
 	l := &Language{code: code, classes: d.classes, words: d.words[code], ahead: d.ahead[code]}
@@ -62,7 +62,7 @@ func NewLanguage(code string) *Language {
 	return l
 }
 
-// is says that a character is of a class of data.txt.
+// is reports whether a character is in a class of data.txt.
 func (l *Language) is(class string, r rune) bool { return unicode.Is(l.classes[class], r) }
 
 func (l *Language) letter(r rune) bool    { return unicode.In(r, l.letters...) }

@@ -7,7 +7,7 @@ import (
 	"unicode/utf8"
 )
 
-// Normalize makes punctuation uniform, as MosesPunctNormalizer does.
+// Normalize normalizes punctuation, like MosesPunctNormalizer.
 func (l *Language) Normalize(text string) string {
 	// Spaces around punctuation.
 	text = replace(text, "\r", "", "(", " (", ")", ") ")
@@ -21,7 +21,7 @@ func (l *Language) Normalize(text string) string {
 	text = oneSpace(text)
 	text = replace(text, "´", "'", "‘", "'", "‚", "'", "’", "'", "''", `"`, "…", "...")
 	text = replace(text, "\u00a0«\u00a0", `"`, "«\u00a0", `"`, "«", `"`, "\u00a0»\u00a0", `"`, "\u00a0»", `"`, "»", `"`)
-	// Spaces that do not break.
+	// No-break spaces.
 	text = replace(text, "\u00a0%", "%", "nº\u00a0", "nº ", "\u00a0:", ":", "\u00a0ºC", " ºC", "\u00a0cm", " cm",
 		"\u00a0?", "?", "\u00a0!", "!", "\u00a0;", ";", ",\u00a0", ", ")
 	text = oneSpace(text)
@@ -39,10 +39,10 @@ func (l *Language) Normalize(text string) string {
 	return strings.TrimFunc(text, IsSpace)
 }
 
-// IsSpace is what Python has for a space, and str.strip() cuts off: more than [unicode.IsSpace] by four separators.
+// IsSpace reports whether Python's str.strip() removes r: it has four separators more than [unicode.IsSpace].
 func IsSpace(r rune) bool { return unicode.IsSpace(r) || r >= 0x1c && r <= 0x1f }
 
-// replace replaces the first of each two strings by the second, one pair after the other.
+// replace replaces the first of each pair of strings by the second, pair by pair.
 func replace(text string, pairs ...string) string {
 	for i := 0; i < len(pairs); i += 2 {
 		text = strings.ReplaceAll(text, pairs[i], pairs[i+1])
@@ -50,7 +50,7 @@ func replace(text string, pairs ...string) string {
 	return text
 }
 
-// oneSpace makes one of several spaces.
+// oneSpace reduces runs of spaces to one.
 func oneSpace(text string) string {
 	if !strings.Contains(text, "  ") {
 		return text
@@ -64,11 +64,11 @@ func oneSpace(text string) string {
 	return string(b)
 }
 
-// between replaces what stands between a character of before and one of after, from left to right. As in a regular expression
-// of three groups, a character is in one match only. Where before or after is nil, none is asked for.
+// between replaces what between a character of before and one of after, from left to right. As in a regular expression of three
+// groups, a character is in one match only. A nil before or after requires no character.
 func between(text string, before func(rune) bool, what string, after func(rune) bool, with string) string {
 	var b strings.Builder
-	for done, at := 0, 0; ; { // up to done all is written, or in a match; up to at all was looked at
+	for done, at := 0, 0; ; { // text before done is written, or in a match; text before at has been searched
 		i := strings.Index(text[at:], what)
 		if i < 0 {
 			return b.String() + text[done:]
@@ -95,7 +95,7 @@ func between(text string, before func(rune) bool, what string, after func(rune) 
 	}
 }
 
-// quoteBehindCommas moves quotation marks behind the commas and dots that follow them.
+// quoteBehindCommas moves quotation marks behind following commas and dots.
 func quoteBehindCommas(text string) string {
 	b := make([]byte, 0, len(text))
 	for i := 0; i < len(text); i++ {
@@ -112,8 +112,8 @@ func quoteBehindCommas(text string) string {
 	return string(b)
 }
 
-// quoteBeforeDots moves quotation marks before the dots that they follow, but at the end of a text and before a "<". A match
-// reaches over spaces up to a character that is no "<", the last of the spaces if need be; dots there are in no other.
+// quoteBeforeDots moves quotation marks before preceding dots, except at the end of a text and before a "<". A match extends over
+// spaces up to a character other than "<", the last of the spaces if need be; its dots are in no other match.
 func quoteBeforeDots(text string) string {
 	var b strings.Builder
 	for done, at := 0, 0; ; {

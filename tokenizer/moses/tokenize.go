@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// Tokenize splits a text into words and punctuation marks, some of which are written as in XML, as MosesTokenizer does.
+// Tokenize splits a text into words and punctuation marks, some of which are escaped as in XML, like MosesTokenizer.
 func (l *Language) Tokenize(text string) []string {
 	text = l.separate(text)
 	text = l.commas(text)
@@ -17,10 +17,11 @@ func (l *Language) Tokenize(text string) []string {
 	return words
 }
 
-// escape writes the characters that mean something to Moses.
+// escape escapes the characters with a meaning in Moses.
 var escape = strings.NewReplacer("&", "&amp;", "|", "&#124;", "<", "&lt;", ">", "&gt;", "'", "&apos;", `"`, "&quot;", "[", "&#91;", "]", "&#93;")
 
-// separate puts spaces around what is in no word, but for some marks, and around several dots. Control characters are left out.
+// separate puts spaces around characters outside words, except some marks, and around several dots. Control characters are
+// removed.
 func (l *Language) separate(text string) string {
 	text = strings.TrimSpace(strings.Map(func(r rune) rune {
 		switch {
@@ -35,7 +36,7 @@ func (l *Language) separate(text string) string {
 	b.Grow(len(text))
 	for i, r := range text {
 		switch {
-		case r == '.' && i > 0 && text[i-1] == '.': // written with the first
+		case r == '.' && i > 0 && text[i-1] == '.': // written with the first one
 		case r == '.':
 			rest := strings.TrimLeft(text[i:], ".")
 			if dots := text[i : len(text)-len(rest)]; len(dots) > 1 {
@@ -57,7 +58,7 @@ func (l *Language) separate(text string) string {
 	return b.String()
 }
 
-// commas puts spaces around those that are in no number.
+// commas puts spaces around commas outside numbers.
 func (l *Language) commas(text string) string {
 	text = between(text, l.noNumber, ",", nil, " , ")
 	text = between(text, nil, ",", l.noNumber, " , ")
@@ -67,8 +68,8 @@ func (l *Language) commas(text string) string {
 	return text
 }
 
-// apostrophes puts spaces around those that are in no word, and where words of the language are split: before one in English,
-// behind one in French and Italian.
+// apostrophes puts spaces around apostrophes outside words, and splits words of the language: before one in English, behind one
+// in French and Italian.
 func (l *Language) apostrophes(text string) string {
 	const a = "'"
 	switch l.code {
@@ -87,8 +88,8 @@ func (l *Language) apostrophes(text string) string {
 	return strings.ReplaceAll(text, a, " ' ")
 }
 
-// dots splits them off the words that they end, but for abbreviations, numbers such as "No. 5", and where a word in small letters
-// follows.
+// dots splits final dots off words, except of abbreviations, of words before numbers such as "No. 5", and before a word in small
+// letters.
 func (l *Language) dots(words []string) []string {
 	split := make([]string, 0, len(words)+len(words)/8)
 	for i, word := range words {
@@ -111,7 +112,7 @@ func (l *Language) dots(words []string) []string {
 	return slices.DeleteFunc(split, func(word string) bool { return word == "" })
 }
 
-// keepsDot says that a word has the dot behind it; next is the one after it, "" at the end.
+// keepsDot reports whether a word keeps the dot behind it; next is the following word, or "" at the end.
 func (l *Language) keepsDot(word, next string) bool {
 	return strings.Contains(word, ".") && strings.ContainsFunc(word, l.ownLetter) || l.words[word] ||
 		next != "" && (l.is("lower", firstRune(next)) || l.ahead[word] && next[0] >= '0' && next[0] <= '9')

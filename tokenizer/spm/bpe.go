@@ -6,20 +6,19 @@ import (
 	"dragoman/tokenizer/agenda"
 )
 
-// shortWord is the longest word, in characters, whose best pair is found by
-// looking at all pairs. Beyond it a heap is faster. Both give the same pieces.
+// shortWord is the maximum length in characters of a word whose best pair is found by a scan of all pairs. Beyond it a heap is
+// faster. Both give the same pieces.
 const shortWord = 48
 
-// node is a symbol of the word being merged, together with the number and rank of the
-// merge of it and its right neighbour: rank is noRank where they do not merge.
+// node is a symbol of the word being merged, with the number and rank of its merge with its right neighbour; rank is noRank if
+// they do not merge.
 type node struct {
 	symbol symbol
 	rank   int32
 	number int32
 }
 
-// link holds the neighbours of a node in a long word, -1 and the word's length
-// where there is none.
+// link holds the neighbours of a node in a long word; -1 and the word's length stand for none.
 type link struct{ prev, next int32 }
 
 // workspace is the memory of one text, kept for the next.
@@ -30,8 +29,7 @@ type workspace struct {
 	steps  []step
 }
 
-// merge splits a word into symbols and merges them to the end. The result
-// belongs to the workspace.
+// merge splits a word into symbols and merges them completely. The result belongs to the workspace.
 func (m *merges) merge(ws *workspace, word []byte) []node {
 	nodes := m.split(ws.nodes[:0], word)
 	ws.nodes = nodes
@@ -54,7 +52,7 @@ func (m *merges) split(nodes []node, word []byte) []node {
 		}
 		r, size := utf8.DecodeRune(word)
 		s := noSymbol
-		if r != utf8.RuneError || size > 1 { // a broken byte is no U+FFFD
+		if r != utf8.RuneError || size > 1 { // an invalid byte is not U+FFFD
 			s = m.symbolOf(r)
 		}
 		nodes = append(nodes, node{symbol: s})
@@ -63,8 +61,7 @@ func (m *merges) split(nodes []node, word []byte) []node {
 	return nodes
 }
 
-// refresh computes the merge of node left and its neighbour right, which may be
-// beyond the end.
+// refresh computes the merge of node left and its neighbour right, which may be beyond the end.
 func (m *merges) refresh(nodes []node, left, right int) {
 	n := &nodes[left]
 	if right >= len(nodes) {
@@ -96,10 +93,9 @@ func (m *merges) mergeShort(nodes []node) []node {
 	}
 }
 
-// mergeLong does the same with a heap of pairs over a linked list. A pair whose
-// nodes changed since it was put on the heap is recognized by its rank: either
-// it differs from the node's, or a pair of the same rank and place has taken its
-// turn, which makes no difference.
+// mergeLong does the same with a heap of pairs over a linked list. A pair whose nodes have changed since it was pushed is
+// recognized by its rank: either it differs from the node's, or an equal pair at the same position has merged instead, which
+// gives the same result.
 func (m *merges) mergeLong(ws *workspace) []node {
 	nodes, links, todo := ws.nodes, ws.links[:0], ws.agenda[:0]
 	for i, n := range nodes {

@@ -12,12 +12,11 @@ import (
 	"weak"
 )
 
-// maxReplacement bounds how much one rule can lengthen a text, in bytes. The
-// longest of nmt_nfkc has 33 (U+FDFA, a phrase of 18 letters).
+// maxReplacement is the maximum length of a rule's replacement, in bytes. The longest of nmt_nfkc has 33 (U+FDFA, a phrase of 18
+// letters).
 const maxReplacement = 256
 
-// charsmap holds the rewriting rules of a model: byte strings and what replaces
-// them. The zero charsmap has no rule.
+// charsmap holds the rewriting rules of a model: byte strings and their replacements. The zero charsmap has no rule.
 //
 // In the model file it is a length, a double-array trie in the layout of
 // darts-clone, and a block of replacements, each ended by NUL. The trie's values
@@ -27,11 +26,11 @@ type charsmap struct {
 	replacements string
 }
 
-// charsmaps are the rules that models in memory have, by the hash of their bytes: nearly all have those of nmt_nfkc,
-// a quarter of a megabyte.
+// charsmaps are the rules of models in memory, by the hash of their bytes: nearly all models have the rules of nmt_nfkc, a
+// quarter of a megabyte.
 var charsmaps sync.Map // [sha256.Size]byte → weak.Pointer[charsmap]
 
-// sharedCharsmap is parseCharsmap, with the rules of another model where it has the same.
+// sharedCharsmap is parseCharsmap, but shares equal rules between models.
 func sharedCharsmap(raw []byte) (*charsmap, error) {
 	key := sha256.Sum256(raw)
 	if known, ok := charsmaps.Load(key); ok {
@@ -50,9 +49,8 @@ func sharedCharsmap(raw []byte) (*charsmap, error) {
 	return c, nil
 }
 
-// parseCharsmap reads the precompiled_charsmap of a model; an empty one has no
-// rule. Every leaf is checked to point into the block of replacements, and
-// lookups check the bounds of the trie itself.
+// parseCharsmap parses the precompiled_charsmap of a model; an empty one has no rule. It checks that every leaf points into the
+// block of replacements; lookups check the bounds of the trie itself.
 func parseCharsmap(raw []byte) (charsmap, error) {
 	if len(raw) == 0 {
 		return charsmap{}, nil
@@ -88,8 +86,7 @@ func (c *charsmap) checkReplacements() error {
 	return nil
 }
 
-// longest finds the longest rule that matches at the head of s: how many bytes
-// it covers, 0 where none matches, and what replaces them.
+// longest returns the length in bytes of the longest rule that matches at the start of s, or 0, and its replacement.
 func (c *charsmap) longest(s string) (length int, replacement string) {
 	length, value := c.prefix(s)
 	if length == 0 {
@@ -98,7 +95,7 @@ func (c *charsmap) longest(s string) (length int, replacement string) {
 	return length, c.replacement(value)
 }
 
-// shortest finds the replacement of the shortest rule that matches at the head of s.
+// shortest returns the replacement of the shortest rule that matches at the start of s.
 func (c *charsmap) shortest(s string) (replacement string, ok bool) {
 	c.walk(s, func(_ int, leaf unit) bool {
 		replacement, ok = c.replacement(leaf.value()), true
@@ -107,7 +104,7 @@ func (c *charsmap) shortest(s string) (replacement string, ok bool) {
 	return replacement, ok
 }
 
-// replacement is the text of the rule with this value.
+// replacement returns the replacement of the rule with this value.
 func (c *charsmap) replacement(value uint32) string {
 	text, _, _ := strings.Cut(c.replacements[value:], "\x00")
 	return text

@@ -5,11 +5,9 @@ import (
 	"strings"
 )
 
-// Decode joins pieces to text, as spm_decode does: "▁" becomes a space, control
-// pieces nothing, the unknown piece the model's sign for it (" ⁇ "), and bytes the
-// characters that they make, U+FFFD where they make none. Text that is no piece, such as a
-// run of unknown characters, stays as it is. Spaces at the head that encoding would have
-// put there go.
+// Decode joins pieces to text like spm_decode: "▁" becomes a space, control pieces nothing, the unknown piece the model's sign
+// for it (" ⁇ "), and bytes their characters, or U+FFFD for invalid ones. Text that is not a piece, such as a run of unknown
+// characters, is kept. Leading spaces that encoding would have added are removed.
 func (m *Model) Decode(pieces []string) string {
 	size := 0
 	for _, piece := range pieces {
@@ -18,7 +16,7 @@ func (m *Model) Decode(pieces []string) string {
 	var out strings.Builder
 	out.Grow(size)
 	trim := m.trim
-	var pending []byte // of byte pieces in a row
+	var pending []byte // of consecutive byte pieces
 	for _, piece := range pieces {
 		id, ok := m.ID(piece)
 		if ok && m.kinds[id] == bytePiece {
@@ -34,8 +32,7 @@ func (m *Model) Decode(pieces []string) string {
 			out.WriteString(m.unknownSurface)
 		case m.kinds[id] == controlPiece:
 		default:
-			// Until there is text, each piece loses a space, or just the first
-			// such piece where the model keeps extra spaces.
+			// Until there is text, each piece loses a space, or only the first such piece if the model keeps extra spaces.
 			if rest, found := strings.CutPrefix(piece, space); found && trim != trimNone && out.Len() == 0 {
 				piece = rest
 				if trim == trimOne {
@@ -49,9 +46,9 @@ func (m *Model) Decode(pieces []string) string {
 	return out.String()
 }
 
-// writeBytes writes the characters that bytes make, and empties them.
+// writeBytes writes the characters of bytes, and empties them.
 func writeBytes(out *strings.Builder, bytes []byte) []byte {
-	for _, r := range string(bytes) { // U+FFFD for each byte that makes none
+	for _, r := range string(bytes) { // U+FFFD for each invalid byte
 		out.WriteRune(r)
 	}
 	return bytes[:0]

@@ -1,5 +1,5 @@
-// Package spm reads SentencePiece models, BPE and unigram, and splits text into their
-// pieces exactly as SentencePiece's own spm_encode and spm_decode do, in pure Go.
+// Package spm reads SentencePiece models, BPE and unigram, and splits text into their pieces exactly like SentencePiece's own
+// spm_encode and spm_decode, in pure Go.
 //
 // # From text to pieces
 //
@@ -21,19 +21,17 @@
 //     piece are unknown, and a run of them is one [Token]; with byte fallback
 //     each of their bytes is a piece.
 //
-// # What is supported
+// # Supported models
 //
-// BPE and unigram models with any normalization rules and whitespace flags, with or
-// without byte fallback; unigram also with user-defined and unused pieces. Refused with
-// an error that says so: word and character models, user-defined and unused pieces of
-// BPE models, denormalization rules. Where versions of SentencePiece differ (scores of
-// user-defined pieces, texts of tens of thousands of characters), 0.2.3 is followed.
+// BPE and unigram models with any normalization rules and whitespace flags, with or without byte fallback, are supported; unigram
+// also with user-defined and unused pieces. Word and character models, user-defined and unused pieces of BPE models, and
+// denormalization rules are refused with an error. Where versions of SentencePiece differ (scores of user-defined pieces, texts
+// of tens of thousands of characters), the package follows 0.2.3.
 //
-// A [Listed] model has the same pieces, but its merges are listed: it is what Hugging
-// Face's library tokenizers makes of a SentencePiece model.
+// A [Listed] model has the same pieces, but lists its merges: Hugging Face's library tokenizers converts a SentencePiece model to
+// it.
 //
-// Text never becomes a control piece such as "</s>": those are ids that a
-// caller adds. A [Model] is immutable and safe for concurrent use. No model file,
-// however damaged, makes this package panic. Files, pieces and replacements are
-// bounded in size: even one made to be costly loads in seconds and below 1 GB.
+// Text is never converted to a control piece such as "</s>": callers add those ids. A [Model] is immutable and safe for
+// concurrent use. No model file, however damaged, makes this package panic. Files, pieces and replacements are limited in size:
+// even one made to be costly loads in seconds and below 1 GB.
 package spm

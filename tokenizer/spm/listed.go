@@ -8,23 +8,22 @@ import (
 	"github.com/clipperhouse/uax29/v2/graphemes"
 )
 
-// Listed is a model of Hugging Face's library tokenizers: BPE whose merges are listed, or
-// unigram. It is made of a SentencePiece model but splits some odd texts in
-// another way: at other places where one piece can be merged in two ways, and with
-// [Precompiled] rules, which are not applied as SentencePiece applies them.
+// Listed is a model of Hugging Face's library tokenizers: BPE with listed merges, or unigram. It is derived from a SentencePiece
+// model but splits some unusual texts differently: at other places where a piece can be merged in two ways, and with
+// [Precompiled] rules, which are applied differently.
 type Listed struct {
 	Pieces  []string        // by id
 	Unknown int32           // the id of the piece for unknown characters
-	Control map[string]bool // the pieces that no text gives
+	Control map[string]bool // pieces that no text is split into
 	Merges  [][2]string     // the best first
-	Scores  []float32       // of the pieces of a unigram model, which has no merges; else nil
-	// Normalize rewrites a text, one function after the other.
+	Scores  []float32       // of the pieces of a unigram model, which has no merges; otherwise nil
+	// Normalize are functions that rewrite a text, in order.
 	Normalize []func(text string) string
-	Prefix    bool // a space is put in front where there is none
-	Words     bool // so it is with each word, and white space goes
+	Prefix    bool // a space is prepended if there is none
+	Words     bool // the same for each word, and white space is removed
 }
 
-// Model makes the model. It fails where a merge is not one of two pieces into another, or where there are not as many scores as
+// Model returns the model. It fails if a merge does not combine two pieces into another, or if there are not as many scores as
 // pieces.
 func (l Listed) Model() (*Model, error) {
 	if l.Scores != nil && len(l.Scores) != len(l.Pieces) {
@@ -66,7 +65,7 @@ func (l Listed) Model() (*Model, error) {
 	return m, nil
 }
 
-// addMerges makes the tables of listed merges.
+// addMerges builds the tables of listed merges.
 func (m *Model) addMerges(list [][2]string) error {
 	if m.Size() >= 1<<symbolBits || len(list) >= 1<<symbolBits {
 		return fmt.Errorf("%d pieces and %d merges, at most %d are supported", m.Size(), len(list), 1<<symbolBits-1)
@@ -109,7 +108,7 @@ func (l Listed) append(dst []byte, text string) []byte {
 	return dst
 }
 
-// appendSpaced appends a text with its spaces as pieces have them, and one in front.
+// appendSpaced appends a text with spaces in the form of pieces, and one in front.
 func (l Listed) appendSpaced(dst []byte, text string) []byte {
 	text = strings.ReplaceAll(text, " ", space)
 	if l.Prefix && text != "" && !strings.HasPrefix(text, space) {
@@ -118,9 +117,8 @@ func (l Listed) appendSpaced(dst []byte, text string) []byte {
 	return append(dst, text...)
 }
 
-// Precompiled returns a function that applies a precompiled character map as the
-// library tokenizers does: to each grapheme of fewer than six bytes as a whole where the
-// beginning of it has a rule, the shortest, and to each other character by itself.
+// Precompiled returns a function that applies a precompiled character map like the library tokenizers: to each grapheme of fewer
+// than six bytes as a whole if a rule matches its start, the shortest one, and to each other character by itself.
 func Precompiled(raw []byte) (func(text string) string, error) {
 	rules, err := parseCharsmap(raw)
 	if err != nil {

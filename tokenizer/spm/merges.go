@@ -8,44 +8,40 @@ import (
 	"unicode/utf8"
 )
 
-// symbol is what merging works on: a piece, by its id, or a character that is no
-// piece itself but stands in one, by a number above all piece ids. noSymbol is a
-// character that is in no piece.
+// symbol is the unit of merging: a piece, by its id, or a character that is not a piece but occurs in one, by a number above all
+// piece ids. noSymbol is a character that occurs in no piece.
 type symbol = int32
 
 const noSymbol symbol = -1
 
-// symbolBits bounds the number of symbols, so that a merge, which is three of
-// them, fits into one word of the table.
+// symbolBits limits the number of symbols, so that a merge of three symbols fits into one word of the table.
 const symbolBits = 21
 
 // noRank is the rank of a pair that does not merge: behind all others.
 const noRank = 1<<31 - 1
 
-// merges says which characters are symbols and which two symbols merge.
+// merges tells which characters are symbols and which pairs of symbols merge.
 //
-// SentencePiece concatenates the text of two neighbours and looks the result up
-// among the pieces. Here that lookup is done once, at load, for every way to cut
-// every piece in two; text is then merged by symbol numbers alone.
+// SentencePiece concatenates the text of two neighbours and looks the result up among the pieces. Here that lookup is done once,
+// at load, for every way to cut every piece in two; text is then merged by symbol numbers alone.
 type merges struct {
 	pieces int32           // symbols below are piece ids
 	bmp    []symbol        // of each character below 1<<16
 	astral map[rune]symbol // of the other characters
-	pairs  pairTable       // of the number of each merge
-	// ranks, by number, order merges: the best has rank 0. Where a merge is numbered
-	// by its piece, equal scores have equal ranks.
+	pairs  pairTable       // from pairs to the numbers of their merges
+	// ranks, by number, order merges: the best has rank 0. If a merge is numbered by its piece, equal scores have equal ranks.
 	ranks []int32
-	// results, by number, are the pieces that merges give; nil: the numbers themselves.
+	// results, by number, are the pieces that merges give; if nil, they are the numbers.
 	results []symbol
 }
 
-// noMerges makes a table without symbols, for this many pieces.
+// noMerges returns a table without symbols, for a number of pieces.
 func noMerges(pieces int) *merges {
 	return &merges{pieces: int32(pieces), bmp: slices.Repeat([]symbol{noSymbol}, 1<<16), astral: map[rune]symbol{}}
 }
 
-// newMerges builds the tables of pieces, which have these ids. Only normal pieces take
-// part: no text spells a control or unknown piece.
+// newMerges builds the tables of pieces, which have these ids. Only normal pieces take part: no text spells a control or unknown
+// piece.
 func newMerges(pieces []pieceProto, ids map[string]symbol) (*merges, error) {
 	m := noMerges(len(pieces))
 	var normal []symbol
@@ -66,7 +62,7 @@ func newMerges(pieces []pieceProto, ids map[string]symbol) (*merges, error) {
 	return m, nil
 }
 
-// addCharacters numbers the characters that occur in pieces only.
+// addCharacters numbers the characters that occur only inside pieces.
 func (m *merges) addCharacters(pieces []pieceProto, normal []symbol) error {
 	next := m.pieces
 	for _, id := range normal {
@@ -154,7 +150,7 @@ func (m *merges) pair(left, right symbol) (rank, number int32) {
 	return m.ranks[number], number
 }
 
-// result is the piece that a merge gives.
+// result returns the piece that a merge gives.
 func (m *merges) result(number int32) symbol {
 	if m.results == nil {
 		return number
@@ -162,18 +158,16 @@ func (m *merges) result(number int32) symbol {
 	return m.results[number]
 }
 
-// spansWords says whether a piece has a space that is not its first character.
-// Where none has, no merge crosses from before a "▁" to behind it, and words can
-// be merged one by one.
+// spansWords reports whether a piece has a space after its first character. If none has, no merge crosses a "▁", and words can be
+// merged one by one.
 func spansWords(pieces []pieceProto) bool {
 	return slices.ContainsFunc(pieces, func(p pieceProto) bool {
 		return p.kind == normalPiece && strings.LastIndex(p.text, space) > 0
 	})
 }
 
-// pairTable is a hash table from two symbols to the number of their merge, with
-// open addressing and at most half full. A slot is 0 or a pair's key and that
-// number: 1<<63 | left<<42 | right<<21 | number.
+// pairTable is a hash table from two symbols to the number of their merge, with open addressing and at most half full. A slot is
+// 0 or a pair's key and that number: 1<<63 | left<<42 | right<<21 | number.
 type pairTable struct {
 	slots []uint64
 	mask  uint64
@@ -207,7 +201,7 @@ func (t *pairTable) find(left, right symbol) int32 {
 	}
 }
 
-// start is the first slot to look at: Fibonacci hashing, middle bits.
+// start returns the first slot to probe: Fibonacci hashing, middle bits.
 func (t *pairTable) start(key uint64) uint64 { return key * 0x9e3779b97f4a7c15 >> 20 & t.mask }
 
 func newSlot(left, right symbol, number int32) uint64 {

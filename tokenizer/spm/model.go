@@ -9,56 +9,53 @@ import (
 	"unicode/utf8"
 )
 
-// maxFileBytes bounds the size of a model file.
+// maxFileBytes is the maximum size of a model file.
 const maxFileBytes = 16 << 20
 
-// maxKeptNodes is the largest workspace kept between texts: some 3 MB.
+// maxKeptNodes is the maximum size of a workspace kept between texts: some 3 MB.
 const maxKeptNodes = 1 << 16
 
-// ErrUnsupported means that a model file is sound, as far as it was read, but of
-// a kind that this package does not implement.
+// ErrUnsupported means that a model file is valid, as far as it was read, but of a kind that this package does not implement.
 var ErrUnsupported = errors.New("unsupported SentencePiece model")
 
-// Model is a SentencePiece model: BPE where it has merges, else unigram. It is immutable
-// and safe for concurrent use.
+// Model is a SentencePiece model: BPE if it has merges, otherwise unigram. It is immutable and safe for concurrent use.
 type Model struct {
 	normalizer textNormalizer
 	merges     *merges
 	unigram    *unigram
 
 	pieces         texts            // by id
-	kinds          []uint8          // likewise: normalPiece, unknownPiece and so on
-	ids            map[string]int32 // of the pieces that are not in unigram's trie
+	kinds          []uint8          // by id: normalPiece, unknownPiece and so on
+	ids            map[string]int32 // of the pieces outside unigram's trie
 	unknown        int32
 	bytes          []int32 // the piece of each byte, with byte fallback
 	unknownSurface string
 	trim           trimming
 
 	byWord bool // no merge crosses a space, see spansWords
-	// words are the pieces that begin with a space and that merging gives for
-	// their own text. Where byWord holds, one lookup does a whole word.
+	// words are the pieces that begin with a space and result from merging their own text. If byWord holds, one lookup handles a
+	// whole word.
 	words map[string]int32
 
 	workspaces sync.Pool // of *workspace
 }
 
-// textNormalizer rewrites text into the form that the pieces are spelled in.
+// textNormalizer rewrites text into the spelling of pieces.
 type textNormalizer interface {
 	append(dst []byte, text string) []byte
 }
 
-// trimming is how many spaces are cut off the head of what was decoded.
+// trimming tells how many leading spaces decoding removes.
 type trimming int
 
 const (
 	trimNone trimming = iota
-	trimOne           // of the first piece that has one
+	trimOne           // of the first piece with one
 	trimAll           // of each piece before there is text
 )
 
-// Parse reads a model from the contents of its file, which it does not keep. It
-// fails with ErrUnsupported for the kinds of models named in the package
-// documentation, and with an error that says where for damaged files.
+// Parse parses a model from the contents of its file, which it does not keep. It fails with ErrUnsupported for the kinds of
+// models named in the package documentation, and with an error that tells the place for damaged files.
 func Parse(file []byte) (*Model, error) {
 	if len(file) > maxFileBytes {
 		return nil, fmt.Errorf("SentencePiece model has more than %d MB, which none has", maxFileBytes>>20)
@@ -141,8 +138,8 @@ func (p *modelProto) checkSupported() error {
 	return nil
 }
 
-// addPieces numbers the pieces. Those that a unigram model splits texts into are left to
-// its trie. NUL is none of them where bytes are pieces, although some converters add it.
+// addPieces numbers the pieces. Pieces into which a unigram model splits texts are left to its trie. With byte fallback NUL is
+// not among them, although some converters add it.
 func (m *Model) addPieces(pieces []pieceProto, isUnigram, byteFallback bool) error {
 	m.unknown = -1
 	m.ids = map[string]int32{}
@@ -152,7 +149,7 @@ func (m *Model) addPieces(pieces []pieceProto, isUnigram, byteFallback bool) err
 	m.pieces, m.kinds = textsOf(pieces), make([]uint8, 0, len(pieces))
 	for i, p := range pieces {
 		id := int32(i)
-		p.text = m.pieces.at(id) // what keeps it keeps nothing else
+		p.text = m.pieces.at(id) // references to it keep nothing else in memory
 		if first, ok := m.ids[p.text]; ok {
 			return samePieces(first, id, p.text)
 		}
@@ -180,7 +177,7 @@ func samePieces(first, second int32, text string) error {
 	return fmt.Errorf("SentencePiece model: pieces %d and %d are both %q", first, second, text)
 }
 
-// addBytes finds the pieces that stand for bytes.
+// addBytes finds the pieces of bytes.
 func (m *Model) addBytes() error {
 	m.bytes = make([]int32, 256)
 	for b := range m.bytes {
@@ -198,7 +195,7 @@ func (m *Model) addBytes() error {
 	return nil
 }
 
-// userDefined is the trie of the user-defined pieces.
+// userDefined returns the trie of the user-defined pieces.
 func (m *Model) userDefined() (trie, error) {
 	var ids []int32
 	for id, kind := range m.kinds {
@@ -227,10 +224,10 @@ func (m *Model) findWords() {
 	}
 }
 
-// Size is the number of pieces. Ids are 0 to Size()-1.
+// Size returns the number of pieces. Ids are 0 to Size()-1.
 func (m *Model) Size() int { return len(m.kinds) }
 
-// Piece returns the text of piece id, "" where there is none.
+// Piece returns the text of piece id, or "" if there is none.
 func (m *Model) Piece(id int32) string {
 	if id < 0 || int(id) >= m.Size() {
 		return ""
@@ -238,7 +235,7 @@ func (m *Model) Piece(id int32) string {
 	return m.pieces.at(id)
 }
 
-// IDs are the ids of all pieces.
+// IDs returns the ids of all pieces.
 func (m *Model) IDs() map[string]int64 {
 	ids := make(map[string]int64, m.Size())
 	for id := range int32(m.Size()) {
@@ -255,10 +252,10 @@ func (m *Model) ID(piece string) (id int32, ok bool) {
 	return m.unigram.find(m, piece)
 }
 
-// Unknown is the id of the piece that stands for unknown characters.
+// Unknown returns the id of the piece for unknown characters.
 func (m *Model) Unknown() int32 { return m.unknown }
 
-// AppendNormalized appends text to dst as [Model.AppendTokens] wants it.
+// AppendNormalized appends text to dst in the form that [Model.AppendTokens] expects.
 func (m *Model) AppendNormalized(dst []byte, text string) []byte {
 	return m.normalizer.append(dst, text)
 }
@@ -294,8 +291,7 @@ func (m *Model) AppendTokens(dst []Token, normalized []byte) []Token {
 	return dst
 }
 
-// appendMerged appends the tokens of the word at normalized[at:], given what its
-// characters merged to.
+// appendMerged appends the tokens of the word at normalized[at:], given its merged symbols.
 func (m *Model) appendMerged(dst []Token, first int, nodes []node, normalized []byte, at int) []Token {
 	for _, n := range nodes {
 		if n.symbol >= 0 && n.symbol < m.merges.pieces {
@@ -311,8 +307,8 @@ func (m *Model) appendMerged(dst []Token, first int, nodes []node, normalized []
 	return dst
 }
 
-// appendUnknown appends an unknown character: its bytes where they are pieces, or else a
-// token that it shares with one right before it, if that is one of dst[first:].
+// appendUnknown appends an unknown character: its bytes if they are pieces, otherwise a token that extends a preceding unknown
+// one, if that is in dst[first:].
 func (m *Model) appendUnknown(dst []Token, first int, normalized []byte, start, end int) []Token {
 	if m.bytes != nil {
 		for at := start; at < end; at++ {
@@ -334,8 +330,8 @@ func (m *Model) release(ws *workspace) {
 	}
 }
 
-// wordLength is the length in bytes of the first word of a normalized text,
-// which reaches to the next "▁" that is not its own first character.
+// wordLength returns the length in bytes of the first word of a normalized text, which extends to the next "▁" after its first
+// character.
 func wordLength(s []byte) int {
 	_, own := utf8.DecodeRune(s)
 	if next := bytes.Index(s[own:], []byte(space)); next >= 0 {
@@ -344,8 +340,8 @@ func wordLength(s []byte) int {
 	return len(s)
 }
 
-// Encode splits text into pieces as spm_encode does. A run of unknown characters
-// is given as it stands in the normalized text, a byte by its piece.
+// Encode splits text into pieces like spm_encode. A run of unknown characters is returned as in the normalized text, a byte as
+// its piece.
 func (m *Model) Encode(text string) []string {
 	normalized := m.AppendNormalized(nil, text)
 	tokens := m.AppendTokens(nil, normalized)

@@ -6,25 +6,25 @@ import (
 	"unicode/utf8"
 )
 
-// space is what a space is written as in normalized text and in pieces: U+2581.
+// space represents a space in normalized text and in pieces: U+2581.
 const space = "\u2581"
 
 const replacementChar = "\ufffd"
 
-// normalizer rewrites text into the form that the pieces are spelled in.
+// normalizer rewrites text into the spelling of pieces.
 type normalizer struct {
 	rules *charsmap
-	kept  trie // of the user-defined pieces, which stay as they are
+	kept  trie // of the user-defined pieces, which are kept
 
-	addDummyPrefix     bool   // put a space in front (behind, with spaceAsSuffix)
-	removeExtraSpaces  bool   // drop spaces at both ends, make runs of them one
+	addDummyPrefix     bool   // put a space in front (behind, with whitespaceAsSuffix)
+	removeExtraSpaces  bool   // drop spaces at both ends, reduce runs of spaces to one
 	whitespaceAsSuffix bool   // pieces end, not begin, with their space
-	space              string // what a space becomes: "▁", or " " where a model does not escape it
+	space              string // replacement of a space: "▁", or " " if a model does not escape it
 
-	// Most characters are in no rule. These two tables find them without a walk
-	// through the tries. They are exact, not heuristics: see trie.inert.
-	plainASCII [utf8.RuneSelf]bool // stays before another ASCII byte or the end
-	plainBMP   [1 << 16 / 8]byte   // one bit a character: stays whatever follows
+	// Most characters are in no rule. These two tables find them without a walk through the tries. They are exact, not
+	// heuristics: see trie.inert.
+	plainASCII [utf8.RuneSelf]bool // kept before another ASCII byte or the end
+	plainBMP   [1 << 16 / 8]byte   // one bit per character: kept before anything
 }
 
 func newNormalizer(p normalizerProto, whitespaceAsSuffix bool, kept trie) (*normalizer, error) {
@@ -64,7 +64,7 @@ func (n *normalizer) append(dst []byte, text string) []byte {
 	if n.addDummyPrefix && !n.whitespaceAsSuffix {
 		dst = append(dst, n.space...)
 	}
-	afterSpace := n.removeExtraSpaces // whether spaces that come now are extra
+	afterSpace := n.removeExtraSpaces // whether following spaces are extra
 	for at < len(text) {
 		if run := n.plainRun(text[at:]); run > 0 {
 			dst = append(dst, text[at:at+run]...)
@@ -76,8 +76,8 @@ func (n *normalizer) append(dst []byte, text string) []byte {
 		if afterSpace {
 			out = strings.TrimLeft(out, " ")
 		}
-		// A rule can remove its text. That leaves what came before it last, so
-		// a space before and one behind are still a run.
+		// A rule may remove its text. The preceding text then is the last one, so spaces before and behind the removed text still
+		// form a run.
 		if out != "" {
 			dst = n.appendEscaped(dst, out)
 			afterSpace = n.removeExtraSpaces && out[len(out)-1] == ' '
@@ -87,7 +87,7 @@ func (n *normalizer) append(dst []byte, text string) []byte {
 	return n.finish(dst, start)
 }
 
-// leadingSpaces is how many bytes of spaces to drop from the head of text.
+// leadingSpaces returns the number of bytes of spaces to drop from the start of text.
 func (n *normalizer) leadingSpaces(text string) int {
 	at := 0
 	for n.removeExtraSpaces && at < len(text) {
@@ -100,8 +100,7 @@ func (n *normalizer) leadingSpaces(text string) int {
 	return at
 }
 
-// plainRun is the length in bytes of a head of s that surely stays as it is and
-// has no space.
+// plainRun returns the length in bytes of a prefix of s that is certainly unchanged and has no space.
 func (n *normalizer) plainRun(s string) int {
 	at := 0
 	for at < len(s) {
@@ -121,9 +120,8 @@ func (n *normalizer) plainRun(s string) int {
 	return at
 }
 
-// next normalizes the head of s, which is not empty: the longest user-defined piece,
-// the longest rule's text, or else one character. length is how many bytes of s were
-// used, at least 1.
+// next normalizes the start of s, which is not empty: the longest user-defined piece, the longest rule's text, or else one
+// character. length is the number of bytes of s used, at least 1.
 func (n *normalizer) next(s string) (out string, length int) {
 	if length, _ := n.kept.prefix(s); length > 0 {
 		return s[:length], length
@@ -149,9 +147,8 @@ func (n *normalizer) appendEscaped(dst []byte, s string) []byte {
 	return dst
 }
 
-// finish drops spaces from the end of dst[start:] and adds the suffix. A "▁"
-// that the user typed at the end goes too, for SentencePiece cannot tell it from
-// a space at this point; so does the dummy prefix of a text of nothing else.
+// finish drops spaces from the end of dst[start:] and adds the suffix. A "▁" that the user typed at the end is dropped too, as
+// SentencePiece cannot distinguish it from a space here; so is the dummy prefix of a text without other characters.
 func (n *normalizer) finish(dst []byte, start int) []byte {
 	for n.removeExtraSpaces && bytes.HasSuffix(dst[start:], []byte(n.space)) {
 		dst = dst[:len(dst)-len(n.space)]

@@ -9,8 +9,8 @@ import (
 	"google.golang.org/protobuf/encoding/protowire"
 )
 
-// Bounds on what a model file may hold. Real ones stay far below: the largest
-// M2M100 and NLLB models are 5 MB, 256,000 pieces of at most 16 characters.
+// Limits of a model file. Real ones are far smaller: the largest M2M100 and NLLB models are 5 MB, 256,000 pieces of at most 16
+// characters.
 const (
 	maxPieces     = 1 << 19
 	maxPieceBytes = 256
@@ -26,7 +26,7 @@ const (
 	bytePiece    = 6
 )
 
-// bytePieceForm is how the piece of a byte is written.
+// bytePieceForm is the format of the piece of a byte.
 const bytePieceForm = "<0x%02X>"
 
 // The values of TrainerSpec.ModelType that this package implements.
@@ -35,8 +35,7 @@ const (
 	bpeModel     = 2
 )
 
-// modelProto is the part of SentencePiece's ModelProto that encoding and
-// decoding depend on. All of it is copied out of the file.
+// modelProto is the part of SentencePiece's ModelProto that encoding and decoding depend on. All of it is copied out of the file.
 type modelProto struct {
 	pieces       []pieceProto
 	trainer      trainerProto
@@ -162,8 +161,8 @@ func (n *normalizerProto) parse(msg []byte) error {
 	})
 }
 
-// tag is a field's number and wire type. A known field number of another wire
-// type counts as an unknown field, as in every protobuf implementation.
+// tag is a field's number and wire type. A known field number of another wire type counts as an unknown field, as in every
+// protobuf implementation.
 type tag struct {
 	number protowire.Number
 	wire   protowire.Type
@@ -202,7 +201,7 @@ func eachField(msg []byte, visit func(field) error) error {
 	return nil
 }
 
-// wrap puts what was being read in front of an error, if there is one.
+// wrap prefixes an error, if there is one, with what was being read.
 func wrap(what string, err error) error {
 	if err == nil {
 		return nil

@@ -7,41 +7,37 @@ import (
 	"strings"
 )
 
-// trie finds byte strings that begin a text, and a number for each of them. It is a
-// double array in the layout of darts-clone, which model files have. The zero trie is
-// empty.
+// trie finds byte strings that begin a text, and a number for each of them. It is a double array in the layout of darts-clone,
+// which model files have. The zero trie is empty.
 type trie []unit
 
-// unit is a node of the trie. Its children lie at (own base) XOR (key byte),
-// where the base is the node's index XOR its offset; a child is there if its
-// label is that key byte. Where a key ends at the node, the unit at the base
-// itself is a leaf that holds the key's value.
+// unit is a node of the trie. Its children are at (own base) XOR (key byte), where the base is the node's index XOR its offset; a
+// child exists if its label is that key byte. If a key ends at the node, the unit at the base itself is a leaf with the key's
+// value.
 type unit uint32
 
-// In the trie of a model's pieces a unit below which there is one key only is a tail: the rest of that key is read from
-// its text. A unit's number is then that of a piece above its label, which is 0 where a key ends that others begin with.
+// In the trie of a model's pieces, a unit that leads to a single key is a tail: the rest of that key is read from its text. The
+// tail's number is the number of a piece, above its label, which is 0 if the key is a prefix of others.
 const tailBits = 8
 
 func tailOf(label byte, id int32) unit { return 1<<31 | unit(id)<<tailBits | unit(label) }
 
-// isTail says whether the unit is a tail that key byte b leads to, and piece is the number of its piece.
+// isTail reports whether the unit is a tail for key byte b; piece returns the number of its piece.
 func (u unit) isTail(b byte) bool { return b != 0 && u&(1<<31|0xff) == 1<<31|unit(b) }
 func (u unit) piece() int32       { return int32(u &^ (1 << 31) >> tailBits) }
 
-// freeUnit is no node: no byte is its label.
+// freeUnit is not a node: no byte is its label.
 const freeUnit unit = 1 << 31
 
-// label is the key byte that leads to the unit. A leaf has the highest bit set,
-// so its label equals no byte.
+// label returns the key byte that leads to the unit. A leaf has the highest bit set, so its label equals no byte.
 func (u unit) label() uint32  { return uint32(u) & (1<<31 | 0xff) }
 func (u unit) hasLeaf() bool  { return u>>8&1 == 1 }
 func (u unit) isLeaf() bool   { return u>>31 == 1 }
 func (u unit) value() uint32  { return uint32(u) &^ (1 << 31) }
 func (u unit) offset() uint32 { return uint32(u>>10) << (u & (1 << 9) >> 6) }
 
-// walk goes down the trie along s and calls visit for each key on the way, with its
-// length in bytes and its leaf, until that returns false. It returns the base of the
-// node for all of s; ok is false where there is none or it did not get there.
+// walk descends the trie along s and calls visit for each key on the way, with its length in bytes and its leaf, until that
+// returns false. It returns the base of the node for all of s; ok is false if there is none or the walk ended early.
 func (t trie) walk(s string, visit func(length int, leaf unit) bool) (base uint32, ok bool) {
 	if len(t) == 0 {
 		return 0, false
@@ -59,9 +55,8 @@ func (t trie) walk(s string, visit func(length int, leaf unit) bool) (base uint3
 	return base, true
 }
 
-// child goes from the node with the given base to its child for key byte b. It
-// returns the child's base, its leaf where a key ends there and else 0, and
-// whether there is such a child.
+// child goes from the node with the given base to its child for key byte b. It returns the child's base, its leaf if a key ends
+// there and otherwise 0, and whether the child exists.
 func (t trie) child(base uint32, b byte) (childBase uint32, leaf unit, ok bool) {
 	at := base ^ uint32(b)
 	if int(at) >= len(t) {
@@ -78,7 +73,7 @@ func (t trie) child(base uint32, b byte) (childBase uint32, leaf unit, ok bool) 
 	return at, leaf, true
 }
 
-// prefix finds the longest key that begins s: its length, 0 where none does, and its value.
+// prefix returns the length of the longest key that begins s, or 0, and its value.
 func (t trie) prefix(s string) (length int, value uint32) {
 	t.walk(s, func(n int, leaf unit) bool {
 		length, value = n, leaf.value()
@@ -87,9 +82,8 @@ func (t trie) prefix(s string) (length int, value uint32) {
 	return length, value
 }
 
-// inert says that no key is a head of s, and none begins with s followed by a byte
-// below limit. Where such an s stands before such a byte, or at the end of a text, no
-// key begins there.
+// inert reports whether no key is a prefix of s, and none begins with s followed by a byte below limit. Before such a byte, or at
+// the end of a text, no key then begins at s.
 func (t trie) inert(s string, limit int) bool {
 	free := true
 	base, ok := t.walk(s, func(int, unit) bool {
@@ -104,9 +98,8 @@ func (t trie) inert(s string, limit int) bool {
 	return free
 }
 
-// newTrie makes the trie of the pieces with these ids, which are its values and are
-// sorted by their pieces here; with tails or without. Pieces are not empty and have no NUL. It fails where two
-// are equal.
+// newTrie returns the trie of the pieces with these ids, which are its values, with tails or without. It sorts ids by their
+// pieces. Pieces must not be empty or contain NUL. It fails if two are equal.
 func newTrie(pieces texts, ids []int32, tails bool) (trie, error) {
 	if len(ids) == 0 {
 		return nil, nil
@@ -124,21 +117,21 @@ func newTrie(pieces texts, ids []int32, tails bool) (trie, error) {
 	return slices.Clone(b.units), nil
 }
 
-// Room for children is sought among the last units only, as in darts-clone: what is still
-// free in front of them is hard to fill, and not worth the time.
+// Room for children is searched among the last units only, as in darts-clone: free units before them are hard to fill, and not
+// worth the time.
 const (
 	blockUnits  = 256
 	windowUnits = 4 * blockUnits
 )
 
-// trieBuilder makes a trie from its root down, depth first.
+// trieBuilder builds a trie from its root down, depth first.
 type trieBuilder struct {
 	pieces texts
 	tails  bool
 	units  trie
 	used   []uint64 // a bit for each unit that is a node or a leaf
 	bases  []uint64 // a bit for each unit that is the base of a node
-	labels []byte   // of the node at hand
+	labels []byte   // of the current node
 }
 
 func (b *trieBuilder) grow() {
@@ -147,8 +140,7 @@ func (b *trieBuilder) grow() {
 	b.bases = append(b.bases, make([]uint64, blockUnits/64)...)
 }
 
-// place finds room for the children of a node. ids are those of the pieces that lead
-// through it, which share their first depth bytes.
+// place finds room for the children of a node. ids are the pieces that lead through it, which share their first depth bytes.
 func (b *trieBuilder) place(node uint32, ids []int32, depth int) {
 	b.labels = b.labels[:0]
 	leaf := len(b.pieces.at(ids[0])) == depth
@@ -189,8 +181,7 @@ func (b *trieBuilder) place(node uint32, ids []int32, depth int) {
 	}
 }
 
-// findBase finds a base at which all labels are free. No two nodes have the same one:
-// so a label says which node it is a child of.
+// findBase returns a base at which all labels are free. Bases are unique, so that a label identifies its parent.
 func (b *trieBuilder) findBase(node uint32) uint32 {
 	for word := max(0, len(b.units)-windowUnits) / 64; word < len(b.used); word++ {
 		for free := ^b.used[word]; free != 0; free &= free - 1 {
@@ -201,7 +192,7 @@ func (b *trieBuilder) findBase(node uint32) uint32 {
 			}
 		}
 	}
-	base := uint32(len(b.units)) | node%blockUnits // a far offset has to be one of blocks
+	base := uint32(len(b.units)) | node%blockUnits // a far offset must be a multiple of blocks
 	b.grow()
 	return base
 }
@@ -218,7 +209,7 @@ func (b *trieBuilder) fits(base uint32) bool {
 	return true
 }
 
-// offsetBits is where a unit has its offset: in 21 bits, or in blocks of 256.
+// offsetBits returns the encoded offset of a unit: in 21 bits, or in blocks of 256.
 func offsetBits(offset uint32) unit {
 	if offset < 1<<21 {
 		return unit(offset << 10)

@@ -8,33 +8,31 @@ import (
 	"strings"
 )
 
-// unknownPenalty is how much worse an unknown character is than the worst piece.
+// unknownPenalty is the difference between the scores of the worst piece and of an unknown character.
 const unknownPenalty = 10
 
-// maxScore bounds the score of a path, whose lower bits would be lost. Beyond it all
-// scores begin again at the place that was reached.
+// maxScore limits the score of a path, which would lose its lower bits. Beyond it all scores restart from the position reached.
 const maxScore = 100_000
 
 // unigram splits a text into the pieces whose scores have the highest sum.
 //
-// A piece's score is the logarithm of its probability. The best path to a place in the
-// text is the best one to where its last piece begins, and that piece; so one pass from
-// left to right finds all of them (Viterbi's algorithm). Sums of float32 and which of two
-// equal paths is kept, the first found, are those of SentencePiece's EncodeOptimized.
+// A piece's score is the logarithm of its probability. The best path to a position in the text consists of the best path to the
+// start of its last piece, and that piece; one pass from left to right therefore finds all of them (Viterbi's algorithm). As in
+// SentencePiece's EncodeOptimized, sums are float32 and the first found of two equal paths is kept.
 type unigram struct {
 	trie    trie      // with tails
 	scores  []float32 // by id of a piece
 	unknown float32   // the score of an unknown character
 }
 
-// step is the last piece of the best path to a place in the text.
+// step is the last piece of the best path to a position in the text.
 type step struct {
 	score float32 // of the whole path
-	from  int32   // where the piece begins; -1: there is no path yet
+	from  int32   // start of the piece; -1 if there is no path yet
 	id    int32
 }
 
-// newUnigram makes the tables of pieces. Those that no text becomes are in m.ids.
+// newUnigram builds the tables of pieces. Pieces that no text is split into are in m.ids.
 func newUnigram(m *Model, pieces []pieceProto) (u *unigram, err error) {
 	u = &unigram{scores: make([]float32, len(pieces))}
 	var ids []int32
@@ -70,9 +68,9 @@ func newUnigram(m *Model, pieces []pieceProto) (u *unigram, err error) {
 
 // appendTokens appends the tokens of a normalized text to dst.
 //
-// steps are those to the places from cut on. Where no piece reaches beyond a place, each
-// path goes through it: what is before it is decided and leaves memory. So a text takes
-// no more than its longest stretch without such a place, mostly a word.
+// steps are the steps to the positions from cut on. If no piece extends beyond a position, all paths pass through it: the path
+// before it is final and leaves memory. A text thereby takes only the memory of its longest stretch without such a position,
+// usually a word.
 func (u *unigram) appendTokens(m *Model, dst []Token, ws *workspace, text []byte) []Token {
 	first, cut := len(dst), 0
 	steps := append(ws.steps[:0], step{})
@@ -98,8 +96,8 @@ func (u *unigram) appendTokens(m *Model, dst []Token, ws *workspace, text []byte
 	return dst
 }
 
-// extend takes the path to place from further by each piece that text begins with, and by
-// an unknown character, which has size bytes, where none is a single character.
+// extend extends the path to position from by each piece that begins text, and by an unknown character of size bytes if no piece
+// is a single character.
 func (u *unigram) extend(m *Model, steps []step, from int, text []byte, size int) []step {
 	single, here, base := false, steps[from].score, u.trie[0].offset()
 	for i, b := range text {
@@ -156,7 +154,7 @@ func (u *unigram) find(m *Model, text string) (id int32, ok bool) {
 	return 0, false
 }
 
-// improve takes a path to a place where it is better than the one that is known.
+// improve replaces the path to a position by a better one.
 func improve(steps []step, place int, s step) []step {
 	for len(steps) <= place {
 		steps = append(steps, step{from: -1})
@@ -170,8 +168,8 @@ func improve(steps []step, place int, s step) []step {
 // unknownID stands for the unknown piece in a path.
 const unknownID = -1
 
-// appendPath appends the tokens of the path to the last place of steps, which begin at
-// text[cut:]. It turns the path around, so that steps lead on, not back.
+// appendPath appends the tokens of the path to the last position of steps, which begin at text[cut:]. It reverses the path in
+// place.
 func (m *Model) appendPath(dst []Token, first int, steps []step, text []byte, cut int) []Token {
 	place, next := int32(len(steps)-1), int32(-1)
 	for place > 0 {

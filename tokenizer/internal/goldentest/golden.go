@@ -1,5 +1,4 @@
-// Package goldentest reads the reference outputs that testdata/make_goldens.py wrote.
-// It serves tests only.
+// Package goldentest reads the reference outputs written by testdata/make_goldens.py. It is for tests only.
 package goldentest
 
 import (
@@ -13,18 +12,17 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// Record is one text and what the reference makes of it, or a sequence of ids
-// and what it decodes to.
+// Record is a text with its reference output, or a sequence of ids with its decoded text.
 type Record struct {
 	Text      string   `json:"text"`
-	Bytes     []byte   `json:"bytes"` // instead of Text, where that is not UTF-8
+	Bytes     []byte   `json:"bytes"` // instead of Text, if that is not UTF-8
 	Pieces    []string `json:"pieces"`
 	Decoded   string   `json:"decoded"` // by spm_decode, from Pieces
 	IDs       []int64  `json:"ids"`     // by Hugging Face; French, special tokens split
 	HFDecoded string   `json:"hf_decoded"`
 }
 
-// Input is the text, UTF-8 or not.
+// Input returns the text, UTF-8 or not.
 func (r Record) Input() string {
 	if r.Bytes != nil {
 		return string(r.Bytes)
@@ -32,8 +30,7 @@ func (r Record) Input() string {
 	return r.Text
 }
 
-// Read returns the records of a file, without the first line, which names the
-// reference.
+// Read returns the records of a file, without the first line, which names the reference.
 func Read(t testing.TB, path string) []Record {
 	t.Helper()
 	f, err := os.Open(path)
