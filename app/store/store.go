@@ -61,11 +61,11 @@ type Range struct {
 	Most   int       // maximum number of entries; 0 for all
 }
 
-// Store stores data. It is safe for concurrent use.
+// Store stores values, lists and counts by key. It is safe for concurrent use.
 type Store interface {
-	// View runs do, which reads.
+	// View calls do in a transaction that only reads.
 	View(ctx context.Context, do func(Reader) error) error
-	// Update runs do, which reads and then writes; reads do not see the writes. All writes take effect if neither do nor Update
+	// Update calls do, which reads and then writes; reads do not see the writes. All writes take effect if neither do nor Update
 	// fails, otherwise none. do may be called again if a watched key was changed meanwhile. A begun update is not aborted when
 	// ctx ends: its outcome would be unknown.
 	Update(ctx context.Context, do func(Writer) error, watched ...Key) error
@@ -134,7 +134,7 @@ func Load[T any](tx Reader, parse func(raw []byte) (T, error), keys ...Key) (lis
 	return list, nil
 }
 
-// View returns what look reads.
+// View calls look in a transaction of s that only reads, and returns its result.
 func View[T any](ctx context.Context, s Store, look func(Reader) (T, error)) (found T, err error) {
 	err = s.View(ctx, func(tx Reader) error {
 		found, err = look(tx)

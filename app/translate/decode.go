@@ -352,7 +352,7 @@ func (w *work) split(x *sentence, pieces []segment.Piece, texts []markup.Sentenc
 	return w.settle(x, o)
 }
 
-// settle gives a sentence its outcome, and continues with whatever waited for it: the sentence of which it is a part, the next
+// settle gives a sentence its outcome, and continues the work that waited for it: the sentence of which it is a part, the next
 // step of its route, or its records.
 func (w *work) settle(x *sentence, o outcome) error {
 	for {

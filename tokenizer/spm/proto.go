@@ -201,7 +201,7 @@ func eachField(msg []byte, visit func(field) error) error {
 	return nil
 }
 
-// wrap prefixes an error, if there is one, with what was being read.
+// wrap prefixes an error with the name of the part that was read. It returns nil for nil.
 func wrap(what string, err error) error {
 	if err == nil {
 		return nil

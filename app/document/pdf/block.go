@@ -172,7 +172,7 @@ func edge(spans []*span) float64 {
 // bullet matches the bullet or number of a list item, or the number of a heading.
 var bullet = regexp.MustCompile(`^\s*(?:[(\[]?(?:\d{1,3}(?:\.\d{1,3})*|[a-zA-Z]|[ivx]{1,5})[.)\]]?|[^\s\pL\pN"'“„«([<¿¡#$€£]{1,2})\s*$`)
 
-// leader is what leads from an entry to its page.
+// leader matches the leader behind an entry of a table of contents, with the page number after it, if any.
 var leader = regexp.MustCompile(`^\s*(?:[.·…_]\s*){4,}(?:\d+|[ivxlc]+)?\s*$`)
 
 // dots matches a part of a leader.

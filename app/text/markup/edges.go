@@ -6,7 +6,7 @@ import (
 	"dragoman/app/text/char"
 )
 
-// edges answers queries about a range of a token that only shrinks. All answers together take time linear in the token.
+// edges answers queries about a range of a token that only shrinks. The answers together take time linear in the token.
 type edges struct {
 	token    string
 	firsts   map[string]int          // the first sign of each set, at or behind the start of the range; -1 if there is none

@@ -343,7 +343,7 @@ func decodeText(looks *char.Looks, raw string, xml bool) string {
 		case c == '<' && (startsMarkup(text[i:]) || xml && startsTag(text[i:])):
 			out.WriteString("&lt;")
 			tag = true
-		case c == '>' && tag: // the end of what looks like a tag
+		case c == '>' && tag: // the end of an apparent tag
 			out.WriteString("&gt;")
 			tag = false
 		case c == '&' && (startsEntity(text[i:]) || xml && reference.MatchString(text[i:])):

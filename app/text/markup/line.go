@@ -153,8 +153,8 @@ func (s *scanner) lineStart() (Kind, int) {
 	return Code, len(m)
 }
 
-// lineTail returns the length of the quote that ends a line, with all behind it, if lineStart found a quote at the start of the
-// line.
+// lineTail returns the length of the quote that ends a line and the rest of the line, if lineStart found a quote at the start of
+// the line.
 func (s *scanner) lineTail() int {
 	if s.tail == 0 || s.pos != s.tail {
 		return 0

@@ -34,24 +34,24 @@
 // A text passes through the files in this order:
 //
 //	html.go, xml.go, token.go    a document of HTML or XML is cut into units
-//	scan.go                      goes over a text once and makes its spans
-//	word.go, wordshape.go        extend them to words, and hold all other words that are not plain
+//	scan.go                      the one pass over a text, which makes its spans
+//	word.go, wordshape.go        extension of spans to words, and spans for all other words that are not plain
 //	quantity.go                  numbers with their units, labels and months, and words of other scripts
 //	expression.go, exprtoken.go, bracket.go
-//	                             what operators and brackets join, and letters alone, by the language
-//	recognizers.go               the table of what it looks for at each character
+//	                             expressions joined by operators and brackets, and single letters, by the language
+//	recognizers.go               the table of recognizers for each character
 //	  placeholder.go, printf.go  the variables of messages and templates
 //	  link.go, mention.go        URLs, addresses, @names, #topics
 //	  path.go, codeword.go, identifier.go, sign.go, emoji.go, number.go
-//	line.go                      what only the start of a line can be, such as subtitles
+//	line.go                      recognizers at the start of a line only, such as those for subtitles
 //	tag.go, markdown.go          tags and marks, which come in pairs
 //	icu.go                       the branches of messages, which are texts of their own
 //	mask.go, style.go            markers in place of spans
 //	assemble.go                  spans in place of markers, in the translation
 //	verify.go                    the same where spans are their own markers
 //	around.go                    the parts between spans
-//	terms.go, termspans.go       terms of a glossary, and what they become
-//	sign.go, residue.go          what is compared: signs, symbols and names; package numbers compares numbers
+//	terms.go, termspans.go       terms of a glossary and their translations
+//	sign.go, residue.go          comparison of signs, symbols and names; package numbers compares numbers
 //
 // All functions take any text, valid UTF-8 or not, run in time linear in its length and are safe for concurrent use. Functions
 // with a context check it as they go through a text, and fail with its error; their other results are invalid then.

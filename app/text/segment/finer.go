@@ -26,7 +26,7 @@ func Finer(ctx context.Context, sentence, lang string) ([]Piece, error) {
 func (s *splitter) halve() {
 	sentence := s.text
 	f := finer{text: sentence, rules: s.rules, cost: math.Inf(1)}
-	start, end := -1, 0 // from the first character that shows to behind the last one so far
+	start, end := -1, 0 // from the first visible character to the end of the last one so far
 	for characters := graphemes.FromString(sentence); characters.Next(); {
 		s.looks.Past(characters.End() - characters.Start())
 		if strings.TrimFunc(characters.Value(), hidden) == "" {
@@ -122,7 +122,7 @@ func (f *finer) kind(end, next int) float64 {
 
 // abbreviated reports whether the full stop before end belongs to an abbreviation.
 func (f *finer) abbreviated(end, next int) bool {
-	const reach = 64 // bytes, for linear time
+	const reach = 64 // in bytes; keeps the search linear
 	c := cell{text: f.text, rules: f.rules, from: max(0, end-reach)}
 	first, _ := char.Decode(f.text, next)
 	return c.abbreviated(ending{start: end - 1, stop: end, tail: end, next: next, first: first})
