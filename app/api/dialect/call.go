@@ -275,16 +275,15 @@ func (call *Call) Stream(req Request, yield func(r translate.Result) error) erro
 	if err := call.Err(); err != nil {
 		return err
 	}
-	waiting, next := make(map[string]translate.Result), 0
-	return call.Server.StreamAll(call.Context, []translate.Request{req.toModel(call.Model)}, func(r translate.Result) error {
-		waiting[r.ID] = r
+	waiting, next := make(map[int]translate.Result), 0
+	return call.Server.StreamAll(call.Context, []translate.Request{req.toModel(call.Model)}, func(i int, r translate.Result) error {
+		waiting[i] = r
 		for {
-			id := strconv.Itoa(next)
-			ready, ok := waiting[id]
+			ready, ok := waiting[next]
 			if !ok {
 				return nil
 			}
-			delete(waiting, id)
+			delete(waiting, next)
 			next++
 			if err := yield(ready); err != nil {
 				return err

@@ -131,8 +131,8 @@ func translatePart(ctx context.Context, t Translator, req translate.Request) ([]
 }
 
 // StreamAll is [Server.TranslateAll] for an API that sends each result as soon as it is there. yield
-// is called once at a time.
-func (s *Server) StreamAll(c *gin.Context, parts []translate.Request, yield func(r translate.Result) error) error {
+// is called once at a time; i is the result's place in its part.
+func (s *Server) StreamAll(c *gin.Context, parts []translate.Request, yield func(i int, r translate.Result) error) error {
 	t, ctx, cancel, err := s.begin(c, parts)
 	if err != nil {
 		return err
@@ -143,15 +143,15 @@ func (s *Server) StreamAll(c *gin.Context, parts []translate.Request, yield func
 		seen tally
 		made = make(exports)
 	)
-	err = inParts(ctx, len(parts), func(ctx context.Context, i int) error {
-		return t.Stream(ctx, parts[i], func(_ int, r translate.Result) error {
+	err = inParts(ctx, len(parts), func(ctx context.Context, part int) error {
+		return t.Stream(ctx, parts[part], func(i int, r translate.Result) error {
 			mu.Lock()
 			defer mu.Unlock()
 			if !made.add(r) {
 				return translate.ErrGone
 			}
 			seen.add(r)
-			return yield(r)
+			return yield(i, r)
 		})
 	})
 	if err == nil {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"net/http/httptest"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -102,7 +103,7 @@ func TestPartsOfOneExport(t *testing.T) {
 
 		c, _ = ask()
 		sent := make(map[string]int)
-		err = s.StreamAll(c, parts, func(r translate.Result) error {
+		err = s.StreamAll(c, parts, func(_ int, r translate.Result) error {
 			sent[r.Text]++
 			return nil
 		})
@@ -114,6 +115,32 @@ func TestPartsOfOneExport(t *testing.T) {
 			require.ErrorIs(t, err, translate.ErrGone)
 		}
 	}
+}
+
+// lastFirst is a translator that finishes the last text first.
+type lastFirst struct{ Translator }
+
+func (lastFirst) Stream(_ context.Context, req translate.Request, yield func(int, translate.Result) error) error {
+	for i, r := range slices.Backward(req.Records) {
+		if err := yield(i, translate.Result{Record: r}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func TestStreamIsInTheOrderOfTheTexts(t *testing.T) {
+	s := New(Config{RequestTimeout: time.Minute})
+	s.Ready(lastFirst{})
+	c, _ := gin.CreateTestContext(httptest.NewRecorder())
+	c.Request = httptest.NewRequestWithContext(t.Context(), "POST", "/", nil)
+	call := &Call{Context: c, Server: s}
+	var texts []string
+	require.NoError(t, call.Stream(Request{From: "en", To: "fr", Texts: []string{"a", "b", "c"}}, func(r translate.Result) error {
+		texts = append(texts, r.Text)
+		return nil
+	}))
+	assert.Equal(t, []string{"a", "b", "c"}, texts)
 }
 
 func TestTimeIsLinear(t *testing.T) {

@@ -57,7 +57,7 @@ func (a *API) stream(c *gin.Context) (any, error) {
 		return nil, err
 	}
 	out := &eventWriter{c: c, events: strings.Contains(c.GetHeader("Accept"), eventsType)}
-	err = a.server.StreamAll(c, parts, func(r translate.Result) error { return out.send("result", req.output(r)) })
+	err = a.server.StreamAll(c, parts, func(_ int, r translate.Result) error { return out.send("result", req.output(r)) })
 	switch {
 	case err == nil:
 		_ = out.send("done", gin.H{"results": out.sent}) // to a client that left
