@@ -2,7 +2,7 @@
 // timing and order stay.
 //
 // A [Kind] is a kind of file. Its Rewrite goes through a document once, in order: it passes each segment to its caller and writes
-// the result in its place. A first pass with discarded output therefore finds the segments, and a second pass puts in their
+// the result in its place. A first pass that writes nothing therefore finds the segments, and a second pass puts in their
 // translations: both see the same segments in the same order, because they are the same code.
 package document
 

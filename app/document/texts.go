@@ -10,7 +10,7 @@ import (
 // like [Kind]'s Rewrite, and with add's error. It holds all texts until it returns: add must limit them.
 func Texts(ctx context.Context, k *Kind, in io.ReaderAt, size int64, o Options, add func(text string, isNew bool) error) error {
 	seen := make(map[string]struct{})
-	return k.Rewrite(ctx, io.Discard, in, size, o, func(text string) (string, error) {
+	return k.Rewrite(ctx, nil, in, size, o, func(text string) (string, error) {
 		_, known := seen[text]
 		if !known {
 			seen[text] = struct{}{}

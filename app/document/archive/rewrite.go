@@ -8,9 +8,9 @@ import (
 
 // Rewrite writes the archive to out. The entries named in order are passed to rewrite, in that order, which reads each and writes
 // its contents to out, changed or not; all others are copied as they are. The rewritten entries keep their positions among the
-// others. If out is [io.Discard], nothing is compressed or written.
+// others. If out is nil, nothing is written: the entries in order are read, and
+// rewrite writes to [io.Discard].
 func (a *Archive) Rewrite(out io.Writer, order []string, rewrite func(name string, out io.Writer, in io.Reader) error) error {
-	discard := out == io.Discard
 	zipped := zip.NewWriter(out)
 	named := make(map[string]bool, len(order))
 	for _, name := range order {
@@ -19,12 +19,12 @@ func (a *Archive) Rewrite(out io.Writer, order []string, rewrite func(name strin
 	for _, f := range a.arranged(order, named) {
 		err := a.ctx.Err()
 		switch {
-		case err != nil, discard && !named[f.Name]:
+		case err != nil, out == nil && !named[f.Name]:
 		case !named[f.Name]:
 			err = a.in.failure(zipped.Copy(f))
 		default:
 			err = a.open(f, func(in io.Reader) error {
-				if discard {
+				if out == nil {
 					return rewrite(f.Name, io.Discard, in)
 				}
 				w, err := zipped.CreateHeader(&zip.FileHeader{Name: f.Name, Comment: f.Comment, NonUTF8: f.NonUTF8, Method: f.Method,
@@ -39,7 +39,7 @@ func (a *Archive) Rewrite(out io.Writer, order []string, rewrite func(name strin
 			return err
 		}
 	}
-	if discard {
+	if out == nil {
 		return nil
 	}
 	return zipped.Close()

@@ -61,7 +61,7 @@ func rewrite(k *document.Kind, file []byte, translate func(string) (string, erro
 // segments returns a document's segments. Nothing is written.
 func segments(t testing.TB, k *document.Kind, file []byte) []string {
 	var list []string
-	err := k.Rewrite(context.Background(), io.Discard, bytes.NewReader(file), int64(len(file)), document.Options{},
+	err := k.Rewrite(context.Background(), nil, bytes.NewReader(file), int64(len(file)), document.Options{},
 		func(text string) (string, error) {
 			list = append(list, text)
 			return text, nil
@@ -247,7 +247,7 @@ func TestErrorsOfOthers(t *testing.T) {
 	assert.ErrorIs(t, err, full)
 
 	broken := errors.New("the disk is broken")
-	err = k.Rewrite(context.Background(), io.Discard, failing{broken}, int64(len(file)), document.Options{}, nil)
+	err = k.Rewrite(context.Background(), nil, failing{broken}, int64(len(file)), document.Options{}, nil)
 	assert.ErrorIs(t, err, broken)
 }
 

@@ -49,7 +49,7 @@ func rewrite(ctx context.Context, out io.Writer, in io.ReaderAt, size int64, o d
 	if f.pages*objects > maxWays {
 		return document.TooLarge("the PDF has too many pages to be laid out, %d with %d objects: divide it, or ask for HTML or text", f.pages, objects)
 	}
-	w := writer{file: f, fonts: fonts, dry: out == io.Discard}
+	w := writer{file: f, fonts: fonts, dry: out == nil}
 	err = f.eachPage(func(n int, p *page, blocks []*block) error {
 		for _, b := range blocks {
 			if !b.isText() {

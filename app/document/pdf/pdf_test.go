@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"io"
 	"os"
 	"regexp"
 	"strings"
@@ -27,17 +28,12 @@ func fixture(t testing.TB, name string) []byte {
 
 // texts are those of a document.
 func texts(ctx context.Context, data []byte) (found []string, err error) {
-	err = Kind.Rewrite(ctx, discard{}, bytes.NewReader(data), int64(len(data)), document.Options{}, func(text string) (string, error) {
+	err = Kind.Rewrite(ctx, io.Discard, bytes.NewReader(data), int64(len(data)), document.Options{}, func(text string) (string, error) {
 		found = append(found, text)
 		return text, nil
 	})
 	return found, err
 }
-
-// discard is a writer that is written to, other than io.Discard.
-type discard struct{}
-
-func (discard) Write(p []byte) (int, error) { return len(p), nil }
 
 // translated is a document with its texts changed.
 func translated(t *testing.T, data []byte, to string, change func(text string) string) []byte {
@@ -288,7 +284,7 @@ func TestRefused(t *testing.T) {
 func TestEndsWithItsContext(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	data := fixture(t, "report")
-	err := Kind.Rewrite(ctx, discard{}, bytes.NewReader(data), int64(len(data)), document.Options{}, func(text string) (string, error) {
+	err := Kind.Rewrite(ctx, io.Discard, bytes.NewReader(data), int64(len(data)), document.Options{}, func(text string) (string, error) {
 		cancel()
 		return text, nil
 	})
@@ -347,6 +343,12 @@ func TestTextAlone(t *testing.T) {
 			return upper(text), nil
 		}))
 		assert.Contains(t, out.String(), c.want, name)
+		found := 0
+		require.NoError(t, document.Texts(t.Context(), c.kind, bytes.NewReader(data), int64(len(data)), document.Options{}, func(string, bool) error {
+			found++
+			return nil
+		}))
+		assert.Positive(t, found, "without a writer")
 	}
 }
 

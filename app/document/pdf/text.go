@@ -21,7 +21,7 @@ var (
 
 // asHTML writes the text of a document as an HTML page: headings, paragraphs and code, with bold, italic and code text in them.
 func asHTML(ctx context.Context, out io.Writer, in io.ReaderAt, size int64, o document.Options, t document.Translate) error {
-	w := bufio.NewWriter(out)
+	w := bufio.NewWriter(cmp.Or(out, io.Discard))
 	_, _ = w.WriteString("<!DOCTYPE html>\n<html lang=\"" + html.EscapeString(o.To) + "\">\n<meta charset=\"utf-8\">\n<body>\n")
 	err := extract(ctx, in, size, o, t, func(b *block, usual float64, pieces []piece) error {
 		name := "p"
@@ -67,7 +67,7 @@ func inHTML(pieces []piece, isStyled bool) string {
 
 // asText writes the text of a document, each paragraph on a line followed by an empty line.
 func asText(ctx context.Context, out io.Writer, in io.ReaderAt, size int64, o document.Options, t document.Translate) error {
-	w := bufio.NewWriter(out)
+	w := bufio.NewWriter(cmp.Or(out, io.Discard))
 	err := extract(ctx, in, size, o, t, func(_ *block, _ float64, pieces []piece) error {
 		var text strings.Builder
 		for _, p := range pieces {

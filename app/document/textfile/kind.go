@@ -102,7 +102,7 @@ func (r rewriter) rewrite(ctx context.Context, out io.Writer, in io.ReaderAt, si
 		return err
 	}
 	defer release()
-	w := enc.writer(out)
+	w := enc.writer(cmp.Or(out, io.Discard))
 	p := &pass{ctx: ctx, text: text, lineEnd: lineEnd(text), encoding: enc, options: o, out: w, translator: t.Within(ctx)}
 	p.hold = func(bytes int64) (func(), error) { return budget.Hold(ctx, bytes) }
 	ended := char.Look(ctx, math.MaxInt, func(l *char.Looks) {
