@@ -9,9 +9,9 @@ import (
 	"net/url"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/gin-gonic/gin"
-	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
 	"dragoman/app/api/dialect"
@@ -185,22 +185,26 @@ const (
 	alsoField    = "also"    // see document.Also; written as columns
 	webhookField = "webhook"
 	asField      = "as" // what becomes of a PDF
-)
 
-// documentFields are those of translations that requests with documents may have, each with whether
-// its value is JSON.
-var documentFields = map[string]bool{"fromLang": false, "toLang": false, "model": false, "priority": false, "glossaryId": false, "wrapped": false, "options": true}
+	optionsField = "options" // of a translation, as JSON
+)
 
 // parse reads what came with a document, as POST /translation does.
 func (sent *sentDocument) parse(order *documents.Order) error {
-	payload := map[string]jsontext.Value{}
+	var from optional[string]
+	var payload payloadInput
+	texts := map[string]*optional[string]{
+		"fromLang": &from, "toLang": &payload.ToLang, "model": &payload.Model, "priority": &payload.Priority, "glossaryId": &payload.Glossary,
+		"wrapped": &payload.Wrapped,
+	}
+	options := ""
 	for _, name := range slices.Sorted(maps.Keys(sent.values)) {
 		values := sent.values[name]
-		isJSON, known := documentFields[name]
+		text := texts[name]
 		names, err := []string(nil), error(nil)
 		if name == columnsField || name == alsoField {
 			names, err = dialect.SplitNames(name, values)
-		} else if known || name == headerField || name == asField || name == webhookField {
+		} else if text != nil || name == optionsField || name == headerField || name == asField || name == webhookField {
 			err = bound.Text(name, len(values[0]))
 		}
 		switch {
@@ -208,68 +212,51 @@ func (sent *sentDocument) parse(order *documents.Order) error {
 			return err
 		case name == columnsField:
 			order.Columns = names
-			continue
 		case name == alsoField:
 			if order.Also = slices.Compact(slices.Sorted(slices.Values(names))); !order.Also.Known() {
 				return fault.New(fault.InvalidValue, alsoField, "also is %q, expected alt, headers or both with a comma between", excerpt.Of(strings.Join(values, ",")))
 			}
-			continue
 		case len(values) > 1:
 			return fault.New(fault.DuplicateField, excerpt.Of(name), "%s appears twice", excerpt.Of(name))
 		case name == headerField:
 			if order.Header = document.Header(values[0]); values[0] == "" || !order.Header.Known() {
 				return fault.New(fault.InvalidValue, headerField, "header is %q, expected auto, keep or translate", excerpt.Of(values[0]))
 			}
-			continue
 		case name == asField:
 			if order.As = values[0]; values[0] == "" {
 				return fault.New(fault.InvalidValue, asField, "as is empty: leave it out for a document that stays what it is")
 			}
-			continue
 		case name == webhookField:
 			if order.Request.Webhook = values[0]; values[0] == "" {
 				return fault.New(fault.InvalidValue, webhookField, "webhook is empty: leave it out for none")
 			}
-			continue
-		case !known:
-			return fault.New(fault.UnknownField, excerpt.Of(name), "%s is not a field that is known here", excerpt.Of(name))
-		case isJSON:
-			if payload[name] = jsontext.Value(values[0]); !payload[name].IsValid() {
-				return fault.New(fault.InvalidJSON, name, "%s is not JSON", name)
+		case name == optionsField:
+			if options = values[0]; !jsontext.Value(options).IsValid() {
+				return fault.New(fault.InvalidJSON, optionsField, "%s is not JSON", optionsField)
 			}
-			continue
-		}
-		quoted, err := jsontext.AppendQuote(nil, values[0])
-		if err != nil {
+		case text == nil:
+			return fault.New(fault.UnknownField, excerpt.Of(name), "%s is not a field that is known here", excerpt.Of(name))
+		case !utf8.ValidString(values[0]):
 			return fault.New(fault.InvalidValue, name, "%s is not UTF-8", name)
+		default:
+			*text = optional[string]{values[0], true}
 		}
-		payload[name] = quoted
 	}
-	req, err := requestOf(payload)
+	if options != "" {
+		// Within an object, for errors name the fields of one.
+		if err := decodeInput([]byte(`{"options":`+options+`}`), 0, &payload); err != nil {
+			return err
+		}
+	}
+	payload.FromLang, payload.Records = from.pointer(), &[]recordInput{}
+	req, err := payload.request()
 	if err != nil {
-		return err
+		return documents.Explain(err)
 	}
-	if _, set := payload["priority"]; !set {
+	if !payload.Priority.set {
 		req.Priority = translate.Low
 	}
 	order.Wrapped, req.Wrap = req.Wrap, "" // the document's, not that of each text in it
 	order.Request.Request, order.Glossaries = req.Request, req.glossaries
 	return nil
-}
-
-// requestOf reads the fields of a request without records.
-func requestOf(payload map[string]jsontext.Value) (req translationRequest, err error) {
-	raw, err := json.Marshal(map[string]any{"payload": payload})
-	if err != nil {
-		return req, err
-	}
-	var parsed translationBody
-	if err := decodeInput(raw, 0, &parsed); err != nil {
-		return req, documents.Explain(err)
-	}
-	parsed.Payload.Records = &[]recordInput{}
-	if req, err = parsed.Payload.request(); err != nil {
-		return req, documents.Explain(err)
-	}
-	return req, nil
 }

@@ -197,6 +197,7 @@ func TestHostileDocuments(t *testing.T) {
 		"options":           {"a.txt", "x", []string{"options", "{"}, 400, `"invalid_json","field":"options"`},
 		"an option":         {"a.txt", "x", []string{"options", `{"beams":"2"}`}, 400, `"wrong_type","field":"options.beams","message":"options.beams is a string, expected a whole number"`},
 		"no such option":    {"a.txt", "x", []string{"options", `{"beam":2}`}, 400, `"unknown_field","field":"options.beam"`},
+		"null as options":   {"a.txt", "x", []string{"options", `null`}, 400, `"wrong_type","field":"options","message":"options is null, expected an object"`},
 		"records":           {"a.txt", "x", []string{"records", `[]`}, 400, `"unknown_field","field":"records"`},
 		"many columns":      {"a.csv", "a,b\n", []string{"columns", strings.Repeat("1,", 50_000)}, 400, `"invalid_value","field":"columns","message":"the field columns has 50001 items, at most 200 are allowed: send fewer"`},
 		"columns again":     {"a.csv", "a,b\n", slices.Repeat([]string{"columns", "a"}, 500), 400, `"field":"columns","message":"the field columns has 500 items`},
