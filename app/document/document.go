@@ -111,7 +111,8 @@ type Kind struct {
 	// nil means none.
 	Room func(size int64) int64
 
-	// Rewrite copies a document of size bytes to out with its segments translated, in order. If translate returns its argument,
+	// Rewrite copies a document of size bytes to out with its segments translated, in order. If out is nil, it passes the
+	// segments to translate and writes nothing. If translate returns its argument,
 	// the result is the same document: the same bytes for text kinds, equal contents for packages. Memory is bounded, whatever
 	// the document declares. [budget.Work] counts the bytes that it goes through. Rewrite fails with an [*Error] for a document
 	// that cannot be read, and with the errors of translate, out and ctx.

@@ -1,12 +1,8 @@
 package documents
 
 import (
-	"bytes"
 	"context"
-	"encoding/json"
 	"fmt"
-	"io"
-	"strings"
 
 	"dragoman/app/budget"
 	"dragoman/app/document"
@@ -14,6 +10,7 @@ import (
 	"dragoman/app/fault"
 	"dragoman/app/guard/admission/cost"
 	"dragoman/app/jobs"
+	"dragoman/app/translate"
 )
 
 // Made returns the document of a finished job. For a job of an older version, which made documents on request, it makes the
@@ -75,20 +72,20 @@ type results struct {
 	service *Service
 	job     jobs.Job
 	chunk   int // number of the next chunk
-	waiting []result
+	waiting []translate.Record
 }
-
-// result is a stored result; see httpapi.JobRenderer.
-type result struct{ ID, Text string }
 
 func (r *results) next(text string) (string, error) {
 	for len(r.waiting) == 0 {
 		if r.chunk == r.job.Steps() {
 			return "", fmt.Errorf("there is no translation for a text: the document has more than the %d that it had", r.job.Progress.Records)
 		}
-		if err := r.load(); err != nil {
+		texts, err := r.service.cfg.Jobs.Texts(r.ctx, r.job.ID, r.chunk)
+		if err != nil {
 			return "", err
 		}
+		r.chunk++
+		r.waiting = texts
 	}
 	found := r.waiting[0]
 	r.waiting = r.waiting[1:]
@@ -96,18 +93,4 @@ func (r *results) next(text string) (string, error) {
 		return "", fmt.Errorf("the translation of another text came: the service goes through documents of kind %s in another way than when it took this one in", r.job.Document.Kind)
 	}
 	return found.Text, budget.Take(r.ctx, int64(len(text)+len(found.Text)+cost.Record))
-}
-
-// load reads the next chunk.
-func (r *results) load() error {
-	chunk, err := r.service.cfg.Jobs.Result(r.ctx, r.job.ID, r.chunk)
-	if err != nil {
-		return err
-	}
-	r.chunk++
-	in := io.MultiReader(strings.NewReader("["), bytes.NewReader(chunk), strings.NewReader("]"))
-	if err := json.NewDecoder(in).Decode(&r.waiting); err != nil {
-		return fmt.Errorf("the results of a job cannot be read: %w", err)
-	}
-	return nil
 }

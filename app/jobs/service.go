@@ -29,7 +29,7 @@ type Translator interface {
 
 // Renderer makes what the API answers. It is safe for concurrent use.
 type Renderer interface {
-	// Results are the elements of a JSON array, with commas between.
+	// Results are the elements of a JSON array, with commas between, for a job without a document.
 	Results(r Request, results []translate.Result) ([]byte, error)
 	// Job is a job in JSON.
 	Job(j Job) ([]byte, error)

@@ -2,8 +2,10 @@ package jobs
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"unicode/utf8"
 
 	"dragoman/app/translate"
@@ -58,6 +60,28 @@ func parseSlice(stored []byte) (s slice, err error) {
 		return s, fmt.Errorf("a slice of a job cannot be read: %w", err)
 	}
 	return s, nil
+}
+
+// marshalTexts writes the translations of a document's texts: records with commas between, as older versions read them.
+func marshalTexts(results []translate.Result) ([]byte, error) {
+	texts := make([]translate.Record, len(results))
+	for i, r := range results {
+		texts[i] = r.Record
+	}
+	stored, err := marshal(texts)
+	return bytes.Trim(stored, "[]\n"), err
+}
+
+// Texts returns a chunk of the translations of a document's texts, in their order, also one that an older version wrote.
+func (s *Service) Texts(ctx context.Context, id string, chunk int) (texts []translate.Record, err error) {
+	stored, err := s.Result(ctx, id, chunk)
+	if err != nil {
+		return nil, err
+	}
+	if err := json.Unmarshal(slices.Concat([]byte{'['}, stored, []byte{']'}), &texts); err != nil {
+		return nil, fmt.Errorf("the translations of a document cannot be read: %w", err)
+	}
+	return texts, nil
 }
 
 // parseTerms reads the terms of a target language, or those that all languages have.

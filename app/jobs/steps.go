@@ -114,7 +114,11 @@ func (s *Service) translate(ctx context.Context, t Translator, c Claim, n int, a
 		return made
 	}
 	made.results = tallyOf(results)
-	made.chunk, made.err = s.cfg.Render.Results(job.Request, results)
+	if job.Document != nil {
+		made.chunk, made.err = marshalTexts(results)
+	} else {
+		made.chunk, made.err = s.cfg.Render.Results(job.Request, results)
+	}
 	return made
 }
 

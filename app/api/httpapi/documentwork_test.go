@@ -2,7 +2,9 @@ package httpapi
 
 import (
 	"context"
+	"log/slog"
 	"net/http"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -12,6 +14,7 @@ import (
 	"dragoman/app/api/upload"
 	"dragoman/app/documents"
 	"dragoman/app/jobs"
+	"dragoman/app/jobs/jobstore"
 )
 
 // What a document costs is charged and bounded: texts that come again, and what it is read for without
@@ -51,6 +54,27 @@ func TestDocumentsAreChargedForTheWork(t *testing.T) {
 	assert.Equal(t, 413, status, answer)
 	assert.Contains(t, answer, "more than 1500 texts, such as paragraphs and cells, those that come again included: divide it")
 	assert.Zero(t, s.memory.InUse())
+}
+
+// olderChunks is a store in which the first chunk of results is one of an older version, which kept those of
+// documents as it answered those of other jobs.
+type olderChunks struct{ jobs.Store }
+
+func (o olderChunks) Result(ctx context.Context, id string, chunk int) ([]byte, error) {
+	if chunk == 0 {
+		return []byte(`{"id":"LPJNul-wow4","text":"OLDER"},{"id":"4kTxh_aWVh0","text":"<TEXTS>"}`), nil
+	}
+	return o.Store.Result(ctx, id, chunk)
+}
+
+func TestTranslationsOfAnOlderVersion(t *testing.T) {
+	store, err := jobstore.OpenFile(filepath.Join(t.TempDir(), "jobs.db"), storeConfig)
+	require.NoError(t, err)
+	s := newJobServiceIn(t, nil, true, jobs.Config{Store: olderChunks{store}, Log: slog.New(slog.DiscardHandler)})
+	_, job, answer := s.submitDocument(t, "a.txt", "hello\nthere\n")
+	require.Contains(t, answer, "queued")
+	s.do("GET", job.URL+"/events", "")
+	assert.Equal(t, "OLDER\n<TEXTS>\n", s.download(job.Document.Result).Body.String())
 }
 
 // A document whose job an older version has done is made when it is asked for.

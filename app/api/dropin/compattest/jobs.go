@@ -1,9 +1,7 @@
 package compattest
 
 import (
-	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"log/slog"
 	"slices"
@@ -54,21 +52,13 @@ func (t Translator) Check(_ context.Context, req translate.Request) error {
 	return nil
 }
 
-// renderer writes what documents need of results.
+// renderer renders nothing: jobs are documents, and have no webhooks.
 type renderer struct{}
 
 // Results implements [jobs.Renderer].
-func (renderer) Results(_ jobs.Request, results []translate.Result) ([]byte, error) {
-	var parts [][]byte
-	for _, r := range results {
-		part, err := json.Marshal(map[string]string{"id": r.ID, "text": r.Text})
-		if err != nil {
-			return nil, err
-		}
-		parts = append(parts, part)
-	}
-	return bytes.Join(parts, []byte{','}), nil
+func (renderer) Results(jobs.Request, []translate.Result) ([]byte, error) {
+	return nil, errors.ErrUnsupported
 }
 
-// Job implements [jobs.Renderer]. There are no webhooks that want it.
+// Job implements [jobs.Renderer].
 func (renderer) Job(jobs.Job) ([]byte, error) { return nil, errors.ErrUnsupported }
