@@ -127,7 +127,7 @@ same: VERSION = same
 same: build runtime ## compare all that the program answers and writes with an older build (BASE=revision; redis-server; minutes)
 	@scripts/needs.sh redis-server redis-server
 	@old=build/same/$$(git rev-parse --short $(or $(BASE),HEAD)) && if [ ! -x $$old/build/dragoman ]; then \
-	  rm -rf $$old && mkdir -p $$old && git archive $(or $(BASE),HEAD) | tar -x -C $$old && $(MAKE) -C $$old build VERSION=same; fi && \
+	  rm -rf $$old && mkdir -p $$old && git archive $(or $(BASE),HEAD) | tar -x -C $$old && make -C $$old build VERSION=same; fi && \
 	  ONNXRUNTIME_LIB=$(CURDIR)/build/onnxruntime/libonnxruntime.so go test -count=1 -timeout 30m ./scripts/same \
 	  -old $(CURDIR)/$$old/build/dragoman -new $(CURDIR)/build/dragoman $(ARGS)
 

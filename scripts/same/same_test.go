@@ -113,7 +113,7 @@ var unsteady = []struct {
 	with    string
 }{
 	{regexp.MustCompile(`\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)?`), "TIME"},
-	{regexp.MustCompile(`("(?:queueMs|computeMs|time_to_process|created|expiresAt|seconds|elapsed|responsetime|uptime|process_time|ns|last_inference)":\s*)"?[0-9.e+-]+"?`), "${1}0"},
+	{regexp.MustCompile(`("(?:queueMs|computeMs|time_to_process|created|expiresAt|seconds|elapsed|responsetime|uptime|process_time|time_taken|ns|last_inference)":\s*)"?[0-9.e+-]+"?`), "${1}0"},
 	{regexp.MustCompile(`\b(?:127\.0\.0\.1|localhost):\d+`), "ADDRESS"},
 	{regexp.MustCompile(`\b[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}\b`), "UUID"},
 	{regexp.MustCompile(`\b[0-9a-zA-Z_-]{20,64}\b`), "ID"},
