@@ -17,17 +17,14 @@ func (p *Program) monitor() *cobra.Command {
 	var csv string
 	cmd := &cobra.Command{
 		Use: "monitor [SERVER]...", Short: "Watch running services",
-		Long: `Polls /metrics of servers and says what happened between two polls. A server is a URL,
-host:port or a host; without one it is the one on this machine at APP_PORT.
+		Long: `Polls /metrics of servers and writes what happened between two polls, as a table or, with
+--csv, as CSV. A server is a URL, host:port or a host; without one it is the one on this machine
+at APP_PORT. A server that does not answer is a line that says so.
 
-It writes a table after each interval, or, with --csv, CSV. A server that does not answer is a
-line that says so. Below a server with several models there is a line for each of them; the
-server's own has what they did together.
-
-These are the columns of the CSV. Times are in whole microseconds and, where nothing else is
-said, sums over the interval.
-
-` + monitor.ColumnsHelp(),
+In the CSV, queue, tokenize, encode, decode, detokenize, request, queue_wait and cpu_time are
+microseconds, memory and resident are bytes. queue_tokens, queue_wait, batch_rows, memory and
+resident are as they are now, all others sums over the interval: count, failed and refused are
+requests, tokens_in and tokens_out tokens, decoded sentences.`,
 		RunE: func(cmd *cobra.Command, servers []string) error {
 			cfg.Servers = servers
 			return p.runMonitor(cmd.Context(), cfg, csv)

@@ -33,9 +33,8 @@ type service struct {
 	ready        prometheus.Gauge
 	router       *gin.Engine
 
-	took                 time.Duration // of a request
-	stats                engine.Stats  // of its worker
-	models               catalogMetrics
+	took                 time.Duration   // of a request
+	stats                engine.Stats    // of its worker
 	others               []engine.Source // of models beside m
 	cache                cache.Stats
 	memory, cpu, started float64
@@ -47,7 +46,6 @@ func newService() *service {
 	s := &service{
 		metrics: metrics, translations: translate.NewMetrics(metrics.Registry()), failures: dialect.NewMetrics(metrics.Registry()),
 		ready:  promauto.With(metrics.Registry()).NewGauge(prometheus.GaugeOpts{Name: "dragoman_ready"}),
-		models: newCatalogMetrics(metrics.Registry()),
 		router: gin.New(), memory: 600 << 20, started: 1e9,
 	}
 	s.router.Use(s.metrics.CountRequests())
@@ -61,34 +59,14 @@ func newService() *service {
 	return s
 }
 
-// catalogMetrics are those that a catalog has of its models.
-type catalogMetrics struct {
-	state, resident  *prometheus.GaugeVec
-	loads, evictions *prometheus.CounterVec
-}
-
-func newCatalogMetrics(r prometheus.Registerer) catalogMetrics {
-	factory := promauto.With(r)
-	gauge := func(name string, labels ...string) *prometheus.GaugeVec {
-		return factory.NewGaugeVec(prometheus.GaugeOpts{Name: name}, append([]string{"model", "version"}, labels...))
-	}
-	counter := func(name, label string) *prometheus.CounterVec {
-		return factory.NewCounterVec(prometheus.CounterOpts{Name: name}, []string{"model", "version", label})
-	}
-	return catalogMetrics{
-		state: gauge("dragoman_model_state", "state"), resident: gauge("dragoman_model_resident_bytes"),
-		loads: counter("dragoman_model_loads_total", "outcome"), evictions: counter("dragoman_model_evictions_total", "reason"),
-	}
-}
-
 // load makes the service ready.
 func (s *service) load() *service {
 	s.metrics.Registry().MustRegister(engine.Metrics(func() []engine.Source {
 		return append([]engine.Source{{Model: "m", Version: "1", Stats: []engine.Stats{s.stats, {}}, Rows: 80}}, s.others...)
 	}))
 	s.translations.Know("m", "1")
-	s.models.state.WithLabelValues("m", "1", "ready").Set(1)
-	s.models.resident.WithLabelValues("m", "1").Set(1 << 20)
+	promauto.With(s.metrics.Registry()).NewGaugeVec(prometheus.GaugeOpts{Name: "dragoman_model_resident_bytes"},
+		[]string{"model", "version"}).WithLabelValues("m", "1").Set(1 << 20)
 	s.metrics.Registry().MustRegister(cache.Metrics(func() cache.Stats { return s.cache }, 1<<20)...)
 	s.ready.Set(1)
 	return s
@@ -156,7 +134,7 @@ func (s *service) ServeHTTP(w http.ResponseWriter, _ *http.Request) { fmt.Fprint
 // sampleOf reads a text that can be read.
 func sampleOf(t *testing.T, text string, at time.Time) *sample {
 	t.Helper()
-	s, err := parse(text)
+	s, err := parse(strings.NewReader(text))
 	require.NoError(t, err)
 	s.time = at
 	return s

@@ -1,30 +1,33 @@
-// Package monitor watches running servers from outside: it polls their /metrics at an
-// interval and says what happened in between, as lines of CSV or as a plain table. Whatever a
-// server answers, or does not, is a row that says so, and holds up neither the others nor the next poll.
+// Package monitor polls /metrics of running servers and writes what happened between two polls, as a table or as
+// CSV. A server that does not answer has a row that says so, and delays neither the others nor the next poll.
 package monitor
 
 import (
+	"cmp"
 	"context"
+	"errors"
 	"fmt"
+	"io"
+	"maps"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 	"sync"
 	"time"
+
+	"github.com/prometheus/common/expfmt"
+	"github.com/prometheus/common/model"
 )
 
-const (
-	// MinInterval is the shortest time between polls.
-	MinInterval = 100 * time.Millisecond
-	maxTimeout  = 10 * time.Second // of a poll, however rarely there is one
-	metricsPath = "/metrics"       // unless a URL says otherwise
-)
+const metricsPath = "/metrics" // unless a URL says otherwise
+const maxBody = 8 << 20        // of metrics: four times those of a server with 64 models of 8 workers and 100 languages
 
 // Config is what a [Monitor] works with.
 type Config struct {
-	Servers   []string          // http or https URLs, whose path is /metrics without another one, host:port or only hosts
+	Servers   []string          // http or https URLs, host:port, or only hosts
 	Port      int               // of hosts without one
-	Interval  time.Duration     // between polls, [MinInterval] at least; a server has most of it to answer, and 10 s at most
+	Interval  time.Duration     // between polls; a server has most of it to answer, and 10 s at most
 	Count     uint              // of intervals; 0: until the context is done
 	Transport http.RoundTripper // nil: that of net/http
 }
@@ -32,109 +35,133 @@ type Config struct {
 // Monitor polls servers. It is for one [Monitor.Run] at a time.
 type Monitor struct {
 	cfg     Config
-	client  *http.Client
 	servers []*server
 }
 
-// server is one that is polled.
+// server is one that is polled, by the URL of its metrics. last is nil until it answers.
 type server struct {
-	name    string  // as it is shown
-	url     string  // of its metrics
-	last    *sample // nil until it answers
-	lastErr error   // of the latest poll
+	name string
+	url  *url.URL
+	last *sample
 }
 
 // New fails on a configuration that cannot be worked with.
 func New(cfg Config) (*Monitor, error) {
-	if cfg.Interval < MinInterval {
-		return nil, fmt.Errorf("--interval %s: use %s or more", cfg.Interval, MinInterval)
-	}
-	m := &Monitor{cfg: cfg, client: &http.Client{Transport: cfg.Transport}}
+	m := &Monitor{cfg: cfg}
 	for _, text := range cfg.Servers {
-		server, err := parseServer(text, cfg.Port)
+		s, err := parseServer(text, cfg.Port)
 		if err != nil {
 			return nil, err
 		}
-		m.servers = append(m.servers, server)
+		m.servers = append(m.servers, s)
+	}
+	if cfg.Interval < 100*time.Millisecond {
+		return nil, fmt.Errorf("--interval %s: use 100ms or more", cfg.Interval)
 	}
 	return m, nil
 }
 
-// Run polls until ctx is done or all intervals are over, which both are no error, and writes the
-// rows of each interval. It fails when that does, and where no server answered in all of them.
+// Run writes the rows of each interval, until ctx is done or all intervals are over. It fails when write does.
 func (m *Monitor) Run(ctx context.Context, write func([]Row) error) error {
-	ticker := time.NewTicker(m.cfg.Interval)
-	defer ticker.Stop()
-	for n := uint(0); ; n++ {
-		rows := m.poll(ctx)
-		if ctx.Err() != nil {
-			return nil // the poll was cut short: it says nothing of the servers
-		}
-		if n > 0 { // before, there are no differences
-			if err := write(rows); err != nil {
-				return err
-			}
-		}
-		if m.cfg.Count > 0 && n == m.cfg.Count {
-			return m.verdict()
-		}
+	tick := time.Tick(m.cfg.Interval)
+	m.poll(ctx)
+	for n := uint(0); m.cfg.Count == 0 || n < m.cfg.Count; n++ {
 		select {
 		case <-ctx.Done():
 			return nil
-		case <-ticker.C:
+		case <-tick:
+		}
+		rows := m.poll(ctx)
+		if ctx.Err() != nil {
+			return nil // the poll was cut short
+		}
+		if err := write(rows); err != nil {
+			return err
 		}
 	}
+	return nil
 }
 
-// verdict is the error of a run in which no server ever answered.
-func (m *Monitor) verdict() (err error) {
-	for _, s := range m.servers {
-		if s.last != nil {
-			return nil
-		}
-		err = fmt.Errorf("no server answered in %d polls: %s: %w", m.cfg.Count+1, s.name, s.lastErr)
-	}
-	return err
-}
-
-// poll asks all servers side by side. It takes less than an interval: the rest is for what is
-// done with the answers.
-func (m *Monitor) poll(ctx context.Context) (rows []Row) {
-	ctx, cancel := context.WithTimeout(ctx, min(m.cfg.Interval*4/5, maxTimeout))
+// poll asks all servers side by side, for less than an interval: the rest is for what is done with the answers.
+func (m *Monitor) poll(ctx context.Context) []Row {
+	ctx, cancel := context.WithTimeout(ctx, min(m.cfg.Interval*4/5, 10*time.Second))
 	defer cancel()
-	samples := make([]*sample, len(m.servers))
+	rows := make([]Row, len(m.servers))
 	var polls sync.WaitGroup
 	for i, s := range m.servers {
-		polls.Go(func() { samples[i], s.lastErr = scrape(ctx, m.client, s.url) })
+		polls.Go(func() {
+			now, err := scrape(ctx, &http.Client{Transport: m.cfg.Transport}, s.url)
+			if err != nil {
+				rows[i] = Row{Time: time.Now(), Server: s.name, State: "down", Reason: printable(err.Error())}
+				return
+			}
+			rows[i], s.last = compare(s.name, s.last, now), now
+		})
 	}
 	polls.Wait()
-	for i, s := range m.servers {
-		if s.lastErr != nil {
-			rows = append(rows, Row{Time: time.Now(), Server: s.name, State: "down", Reason: printable(s.lastErr.Error())})
-			continue
-		}
-		rows = append(rows, compare(s.name, s.last, samples[i])...)
-		s.last = samples[i]
-	}
 	return rows
+}
+
+// sample is what one poll found: when the answer had been read, and the values of series such as name{label="value"}.
+type sample struct {
+	time   time.Time
+	series map[string]float64
+}
+
+// scrape reads the metrics at a URL until ctx is done.
+func scrape(ctx context.Context, client *http.Client, address *url.URL) (*sample, error) {
+	resp, err := client.Do((&http.Request{URL: address}).WithContext(ctx))
+	if err != nil {
+		return nil, errors.Unwrap(err) // without the method and the URL
+	}
+	defer resp.Body.Close()
+	if resp.StatusCode != http.StatusOK {
+		return nil, fmt.Errorf("%s answered %s", address.Path, resp.Status)
+	}
+	return parse(http.MaxBytesReader(nil, resp.Body, maxBody))
+}
+
+// parse reads metrics in Prometheus' text format. A histogram has the series _bucket, _sum and _count.
+func parse(body io.Reader) (found *sample, err error) {
+	defer func() { // a label set without a name below a TYPE line makes the parser panic
+		if caught := recover(); caught != nil {
+			err = fmt.Errorf("the metrics cannot be parsed: %v", caught)
+		}
+	}()
+	parser := expfmt.NewTextParser(model.UTF8Validation)
+	families, err := parser.TextToMetricFamilies(body)
+	if err != nil {
+		return nil, fmt.Errorf("the metrics cannot be parsed: %w", err)
+	}
+	if families["dragoman_ready"] == nil {
+		return nil, errors.New("these are not dragoman's metrics: is another service listening there?")
+	}
+	series, err := expfmt.ExtractSamples(&expfmt.DecodeOptions{}, slices.Collect(maps.Values(families))...)
+	found = &sample{time.Now(), make(map[string]float64, len(series))}
+	for _, s := range series {
+		found.series[s.Metric.String()] = float64(s.Value)
+	}
+	return found, err
 }
 
 // parseServer understands a URL, host:port or a host.
 func parseServer(text string, defaultPort int) (*server, error) {
 	address := text
-	if !strings.Contains(text, "://") {
+	if !strings.ContainsAny(text, ":/") {
+		address = fmt.Sprintf("http://%s:%d", text, defaultPort)
+	} else if !strings.Contains(text, "://") {
 		address = "http://" + text
-		if !strings.ContainsAny(text, ":/") {
-			address += fmt.Sprintf(":%d", defaultPort)
-		}
 	}
 	u, err := url.Parse(address)
 	if err != nil || (u.Scheme != "http" && u.Scheme != "https") || u.Hostname() == "" || strings.HasPrefix(u.Port(), "0") {
 		secret := strings.LastIndexByte(text, '@') + 1
 		return nil, fmt.Errorf("%q is not a server: use one such as http://localhost:9527 or localhost:9527", text[secret:])
 	}
-	if u.Path == "" || u.Path == "/" {
-		u.Path = metricsPath
-	}
-	return &server{name: printable(u.Host + strings.TrimSuffix(u.Path, metricsPath)), url: u.String()}, nil
+	u.Path = cmp.Or(strings.TrimSuffix(u.Path, "/"), metricsPath)
+	return &server{name: printable(u.Host + strings.TrimSuffix(u.Path, metricsPath)), url: u}, nil
+}
+
+// printable is a text, which may come from a server, in one line that a terminal can be shown.
+func printable(text string) string {
+	return strings.TrimSuffix(fmt.Sprintf("%.200q", text)[1:], `"`)
 }

@@ -49,13 +49,16 @@ func TestIntervals(t *testing.T) {
 		assert.Equal(t, 6800*time.Millisecond, time.Since(begin), "the last poll ends before its interval does")
 		type seen struct {
 			state            string
-			seconds, records float64
+			seconds, decoded float64
 		}
 		var all []seen
 		for _, rows := range rounds {
 			require.Len(t, rows, 2)
 			assert.Equal(t, "context deadline exceeded", rows[1].Reason)
-			all = append(all, seen{rows[0].State, rows[0].Seconds, rows[0].numbers["records"]})
+			all = append(all, seen{rows[0].State, rows[0].Seconds, 0})
+			if rows[0].State != "down" {
+				all[len(all)-1].decoded = rows[0].number("decoded")
+			}
 		}
 		assert.Equal(t, []seen{{"ready", 1, 0}, {"down", 0, 0}, {"down", 0, 0}, {"ready", 3, 24}, {"ready", 1, 8}, {"restarted", 1, 8}}, all)
 		assert.Equal(t, "connection refused", rounds[1][0].Reason)
@@ -97,7 +100,7 @@ func TestEnds(t *testing.T) {
 	}{
 		{"told to", true, 0, func(cancel func()) error { cancel(); return nil }, "", 1},
 		{"nobody can be told", true, 0, func(func()) error { return full }, "disk full", 1},
-		{"nobody ever answers", false, 2, func(func()) error { return nil }, "no server answered in 3 polls: a:9527: connection refused", 2},
+		{"nobody ever answers", false, 2, func(func()) error { return nil }, "", 2},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -147,7 +150,8 @@ func TestServers(t *testing.T) {
 	} {
 		got, err := parseServer(test.text, 9527)
 		require.NoError(t, err, test.text)
-		assert.Equal(t, &server{name: test.wantName, url: test.wantURL}, got)
+		assert.Equal(t, test.wantName, got.name)
+		assert.Equal(t, test.wantURL, got.url.String())
 	}
 	for _, text := range []string{"", ":9527", "ftp://example.com", "http://", "http:///metrics", "a b", "localhost:http", "localhost:0", "http://user:secret@["} {
 		_, err := parseServer(text, 9527)
@@ -166,7 +170,7 @@ func FuzzServer(f *testing.F) {
 			return
 		}
 		assert.Equal(t, printable(got.name), got.name)
-		_, err = http.NewRequest("GET", got.url, nil)
+		_, err = http.NewRequest("GET", got.url.String(), nil)
 		assert.NoError(t, err)
 	})
 }

@@ -1,103 +1,133 @@
 package monitor
 
 import (
+	"cmp"
+	"encoding/csv"
 	"fmt"
-	"maps"
+	"io"
 	"math"
-	"slices"
+	"regexp"
+	"strconv"
+	"text/tabwriter"
 	"time"
-
-	"github.com/prometheus/common/model"
 )
 
-// Row is what happened at a server, or with one of its models, between two polls.
-type Row struct {
-	Time    time.Time // of the second poll's answer
-	Server  string
-	Model   string             // NAME:VERSION; "" in the row of a server
-	State   string             // ready, not ready, restarted (counters begin there) or down, or that of the model
-	Reason  string             // why the server is down, in a line; nothing else is known then
-	Seconds float64            // since the poll before that was answered; 0 at the first, which has no differences
-	numbers map[string]float64 // those that are known, by column
+// columns are the numbers of the CSV: the sum of the series that match, in unit, or its growth over the interval. The
+// first seven are what earlier tools wrote. The table has those with a title, in the unit shown, rates per second.
+var columns = []struct {
+	name, title string
+	series      *regexp.Regexp
+	grows, rate bool
+	unit, shown float64
+}{
+	{"count", "req/s", series(`dragoman_http_request_duration_seconds_count{class="2xx".*route="[^"]*translat`), true, true, 1, 1},
+	{"queue", "", series(`dragoman_stage_duration_seconds_sum{stage="queue"}`), true, false, 1e6, 1},
+	{"tokenize", "", series(`dragoman_stage_duration_seconds_sum{stage="tokenize"}`), true, false, 1e6, 1},
+	{"encode", "", series(`dragoman_worker_seconds_total{activity="join"`), true, false, 1e6, 1},
+	{"decode", "", series(`dragoman_worker_seconds_total{activity="step"`), true, false, 1e6, 1},
+	{"detokenize", "", series(`dragoman_stage_duration_seconds_sum{stage="detokenize"}`), true, false, 1e6, 1},
+	{"request", "", series(`dragoman_http_request_duration_seconds_sum{class="2xx".*route="[^"]*translat`), true, false, 1e6, 1},
+	{"tokens_in", "tokens in/s", series(`dragoman_tokens_total{.*side="source"`), true, true, 1, 1},
+	{"tokens_out", "out/s", series(`dragoman_tokens_total{.*side="target"`), true, true, 1, 1},
+	{"decoded", "sentences/s", series(`dragoman_sentences_total{.*outcome="done"`), true, true, 1, 1},
+	{"queue_tokens", "queued", series(`dragoman_queue_tokens({|$)`), false, false, 1, 1},
+	{"queue_wait", "wait s", series(`dragoman_queue_wait_seconds({|$)`), false, false, 1e6, 1e6},
+	{"batch_rows", "rows", series(`dragoman_batch_rows({|$)`), false, false, 1, 1},
+	{"failed", "failed", series(`dragoman_http_request_duration_seconds_count{class="[^2].*route="[^"]*translat`), true, false, 1, 1},
+	{"refused", "refused", series(`dragoman_refusals_total({|$)`), true, false, 1, 1},
+	{"memory", "memory MiB", series(`process_resident_memory_bytes$`), false, false, 1, 1 << 20},
+	{"resident", "models MiB", series(`dragoman_model_resident_bytes({|$)`), false, false, 1, 1 << 20},
+	{"cpu_time", "cores", series(`process_cpu_seconds_total$`), true, true, 1e6, 1e6},
 }
 
-// compare makes the rows of a server: its own, with the sums, and, where it has several models,
-// one for each. earlier is nil for its first sample.
-func compare(server string, earlier, now *sample) (rows []Row) {
-	own := Row{Time: now.time, Server: server, State: "not ready", numbers: map[string]float64{}}
-	if now.value("dragoman_ready") > 0 {
-		own.State = "ready"
+func series(pattern string) *regexp.Regexp { return regexp.MustCompile("^" + pattern) }
+
+// Row is what happened at a server between two polls. State is ready, not ready, restarted (counters begin there)
+// or down, which has a Reason, in a line, and no numbers.
+type Row struct {
+	Time                  time.Time // of the second poll's answer
+	Server, State, Reason string
+	Seconds               float64   // since the poll before that was answered; 0 at the first, which has no differences
+	numbers               []float64 // by column
+}
+
+// compare makes the row of a server. earlier is nil for its first sample.
+func compare(server string, earlier, now *sample) Row {
+	earlier = cmp.Or(earlier, now)
+	state := map[bool]string{false: "not ready", true: "ready"}[now.series["dragoman_ready"] > 0]
+	row := Row{now.time, server, state, "", now.time.Sub(earlier.time).Seconds(), make([]float64, len(columns))}
+	if started := "process_start_time_seconds"; now.series[started] > earlier.series[started]+2 { // it moves by a second when the machine's clock is set
+		row.State, earlier = "restarted", &sample{} // counters begin at 0
 	}
-	if earlier != nil {
-		own.Seconds = now.time.Sub(earlier.time).Seconds()
-		for _, c := range columns {
-			if c.grows {
-				own.numbers[c.name] = 0 // series appear with the first event that they count
+	for name, v := range now.series {
+		for i, c := range columns {
+			before := earlier.series[name]
+			if !c.grows || !(before > 0 && before <= v) {
+				before = 0 // a counter that fell began again at 0: that of a model which was loaded again
 			}
-		}
-		// The start moves by a second when the machine's clock is set.
-		if now.value("process_start_time_seconds") > earlier.value("process_start_time_seconds")+2 {
-			own.State, earlier = "restarted", &sample{} // counters begin at 0
+			if v >= 0 && v < math.MaxInt64 && c.series.MatchString(name) {
+				row.numbers[i] += (v - before) * c.unit
+			}
 		}
 	}
-	models := map[string]*Row{}
-	for _, s := range now.series {
-		of := &own
-		if name := string(s.Metric["model"]); name != "" {
-			name = printable(name + ":" + string(s.Metric["version"]))
-			if of = models[name]; of == nil {
-				of = &Row{Time: own.Time, Server: server, Model: name, Seconds: own.Seconds, numbers: map[string]float64{}}
-				models[name] = of
+	return row
+}
+
+// CSV writes a header, and then a line for each row of an interval at once.
+func CSV(out io.Writer) func([]Row) error {
+	lines := csv.NewWriter(out)
+	header := []string{"time", "server", "state", "reason", "seconds"}
+	for _, c := range columns {
+		header = append(header, c.name)
+	}
+	_ = lines.Write(header) // into a buffer; an error stays with the writer until it is flushed
+	return func(rows []Row) error {
+		for _, r := range rows {
+			line := []string{r.Time.UTC().Format("2006-01-02T15:04:05.000Z"), r.Server, r.State, r.Reason, strconv.FormatFloat(r.Seconds, 'f', 3, 64)}
+			for i := range columns {
+				line = append(line, r.cell(i, 1, 0))
 			}
-			if s.Metric[model.MetricNameLabel] == "dragoman_model_state" && s.Value > 0 {
-				of.State = printable(string(s.Metric["state"]))
+			_ = lines.Write(line)
+		}
+		lines.Flush()
+		return lines.Error()
+	}
+}
+
+// Table writes a table of all rows for each interval.
+func Table(out io.Writer) func([]Row) error {
+	return func(rows []Row) error {
+		lines := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
+		fmt.Fprint(lines, "server\tstate")
+		for _, c := range columns {
+			if c.title != "" {
+				fmt.Fprint(lines, "\t", c.title)
 			}
 		}
-		for _, c := range columns {
-			if v, known := c.read(s, earlier); known {
-				own.numbers[c.name] += v
-				if of != &own {
-					of.numbers[c.name] += v
+		for _, r := range rows {
+			fmt.Fprintf(lines, "\n%s\t%s", r.Server, r.State)
+			if r.Reason != "" {
+				fmt.Fprint(lines, ": ", r.Reason)
+				continue
+			}
+			for i, c := range columns {
+				if c.rate {
+					c.shown *= r.Seconds
+				}
+				if c.title != "" {
+					fmt.Fprint(lines, "\t", r.cell(i, c.shown, 1))
 				}
 			}
 		}
+		fmt.Fprint(lines, "\n\n")
+		return lines.Flush()
 	}
-	// Versions that are neither in memory nor meant to be asked for have a state only.
-	maps.DeleteFunc(models, func(_ string, r *Row) bool { return r.State == "" || r.State == "unloaded" && len(r.numbers) == 0 })
-	rows = []Row{own}
-	for _, name := range slices.Sorted(maps.Keys(models)) {
-		if len(models) > 1 {
-			rows = append(rows, *models[name])
-		}
-	}
-	return rows
 }
 
-// read is what a series adds to a column. A counter that fell began again at 0: that of a model
-// which was loaded again.
-func (c *column) read(s *model.Sample, earlier *sample) (v float64, known bool) {
-	v = float64(s.Value)
-	if string(s.Metric[model.MetricNameLabel]) != c.metric || c.keep != nil && !c.keep(s.Metric) || !(v >= 0 && v < math.MaxInt64) {
-		return 0, false
+// cell is a number of a row in a unit, or "" where the number is unknown.
+func (r *Row) cell(column int, unit float64, digits int) string {
+	if r.numbers == nil || unit == 0 {
+		return ""
 	}
-	if c.grows {
-		if earlier == nil {
-			return 0, false
-		}
-		if before := earlier.values[s.Metric.Fingerprint()]; before > 0 && before <= v {
-			v -= before
-		}
-	}
-	return v * c.unit, true
-}
-
-// value is that of a metric without labels; 0 where there is none.
-func (s *sample) value(name model.LabelValue) float64 {
-	return s.values[model.Metric{model.MetricNameLabel: name}.Fingerprint()]
-}
-
-// printable is a text, which may come from a server, in one line that a terminal can be shown.
-func printable(text string) string {
-	quoted := fmt.Sprintf("%.200q", text)
-	return quoted[1 : len(quoted)-1]
+	return strconv.FormatFloat(r.numbers[column]/unit, 'f', digits, 64)
 }
