@@ -131,6 +131,17 @@ func (s Spec) CPUOnly() bool {
 	return s.Recurrent
 }
 
+// IsEpsilon says whether norms can add a number to the variance.
+func IsEpsilon(x float64) bool { return x > 0 && x <= 1 }
+
+// EpsilonOf is Epsilon for what the model's norms add to the variance: 0 for the usual number of their kind.
+func (s Spec) EpsilonOf(x float64) float32 {
+	if s.RMSNorm && x == 1e-6 || !s.RMSNorm && x == 1e-5 {
+		return 0
+	}
+	return float32(x)
+}
+
 // Check names the first size or id that no model has.
 func (s Spec) Check() error {
 	last := int64(s.VocabSize) - 1

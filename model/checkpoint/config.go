@@ -11,6 +11,7 @@ import (
 	"strconv"
 
 	"dragoman/model"
+	"dragoman/model/object"
 )
 
 // maxConfigSize is the most bytes that a JSON file of settings may have.
@@ -54,7 +55,7 @@ func ParseConfig(config, generation []byte) (model.Spec, error) {
 // generation is nil.
 func parseSpec(dir string, config []byte, generation []byte) (model.Spec, error) {
 	path := filepath.Join(dir, ConfigFile)
-	o, err := parseFields(config)
+	o, err := object.Parse(config)
 	if err != nil {
 		return model.Spec{}, fmt.Errorf("%s: %w", path, err)
 	}
@@ -64,7 +65,7 @@ func parseSpec(dir string, config []byte, generation []byte) (model.Spec, error)
 	}
 	if generation != nil {
 		path = filepath.Join(dir, GenerationConfigFile)
-		if o, err = parseFields(generation); err != nil {
+		if o, err = object.Parse(generation); err != nil {
 			return model.Spec{}, fmt.Errorf("%s: %w", path, err)
 		}
 	}
@@ -76,21 +77,21 @@ func parseSpec(dir string, config []byte, generation []byte) (model.Spec, error)
 
 // parseConfig reads the sizes, which must all be there, and the ids and switches, which
 // default as in Hugging Face's class for the model_type.
-func parseConfig(o *fields) (model.Spec, error) {
+func parseConfig(o *object.Fields) (model.Spec, error) {
 	var modelType string
-	err := json.Unmarshal(o.get("model_type"), &modelType)
+	err := json.Unmarshal(o.Get("model_type"), &modelType)
 	f, ok := forms[modelType]
 	if err != nil || !ok {
-		return model.Spec{}, fmt.Errorf("\"model_type\" is %s: supported are \"m2m_100\" (M2M100, NLLB-200, SMaLL-100), \"marian\" (Opus-MT), \"mbart\" (mBART-50), \"t5\" (T5, MADLAD-400) and \"mt5\" (mT5)", orMissing(o.get("model_type")))
+		return model.Spec{}, fmt.Errorf("\"model_type\" is %s: supported are \"m2m_100\" (M2M100, NLLB-200, SMaLL-100), \"marian\" (Opus-MT), \"mbart\" (mBART-50), \"t5\" (T5, MADLAD-400) and \"mt5\" (mT5)", object.OrMissing(o.Get("model_type")))
 	}
 	for _, s := range slices.Concat(commonSettings, f.fixed) {
-		o.oneOf(s.name, s.literal)
+		o.OneOf(s.name, s.literal)
 	}
 	spec := model.Spec{
-		VocabSize:  o.size("vocab_size", 4, model.LimitVocab),
-		DModel:     o.size("d_model", 4, model.LimitWidth),
+		VocabSize:  o.Size("vocab_size", 4, model.LimitVocab),
+		DModel:     o.Size("d_model", 4, model.LimitWidth),
 		EmbedScale: 1,
-		TiedHead:   o.boolean("tie_word_embeddings", true),
+		TiedHead:   o.Boolean("tie_word_embeddings", true),
 	}
 	if f.sizes != nil {
 		f.sizes(o, &spec)
@@ -99,51 +100,43 @@ func parseConfig(o *fields) (model.Spec, error) {
 	}
 	checkAliases(o, spec)
 	f.parts(o, &spec)
-	return spec, o.err
+	return spec, o.Err
 }
 
 // checkAliases checks the sizes that Hugging Face's classes know by another name too, of which the last one in the file counts.
 // transformers 4 left num_hidden_layers as it was when it saved a model without some of its layers.
-func checkAliases(o *fields, spec model.Spec) {
-	o.integer("num_hidden_layers", spec.Encoder.Layers, model.LimitLayers, spec.Encoder.Layers)
-	o.oneOf("hidden_size", strconv.Itoa(spec.DModel))
-	o.oneOf("num_attention_heads", strconv.Itoa(spec.Encoder.Heads))
+func checkAliases(o *object.Fields, spec model.Spec) {
+	o.Integer("num_hidden_layers", spec.Encoder.Layers, model.LimitLayers, spec.Encoder.Layers)
+	o.OneOf("hidden_size", strconv.Itoa(spec.DModel))
+	o.OneOf("num_attention_heads", strconv.Itoa(spec.Encoder.Heads))
 }
 
 // parseSizes reads the sizes of models of BART's family, whose embeddings are scaled where nothing else is
 // said, or not.
-func parseSizes(o *fields, scaled bool, spec *model.Spec) {
+func parseSizes(o *object.Fields, scaled bool, spec *model.Spec) {
 	spec.Encoder, spec.Decoder = parseStack(o, "encoder"), parseStack(o, "decoder")
-	spec.MaxPositions = o.size("max_position_embeddings", 1, model.LimitPositions)
-	if o.boolean("scale_embedding", scaled) {
+	spec.MaxPositions = o.Size("max_position_embeddings", 1, model.LimitPositions)
+	if o.Boolean("scale_embedding", scaled) {
 		spec.EmbedScale = float32(math.Sqrt(float64(spec.DModel)))
 	}
 	checkWidth(o, *spec)
 }
 
 // parseStack reads the sizes of the encoder or of the decoder.
-func parseStack(o *fields, side string) model.Stack {
+func parseStack(o *object.Fields, side string) model.Stack {
 	return model.Stack{
-		Layers: o.size(side+"_layers", 1, model.LimitLayers),
-		Heads:  o.size(side+"_attention_heads", 1, model.LimitHeads),
-		FFN:    o.size(side+"_ffn_dim", 1, model.LimitFFN),
+		Layers: o.Size(side+"_layers", 1, model.LimitLayers),
+		Heads:  o.Size(side+"_attention_heads", 1, model.LimitHeads),
+		FFN:    o.Size(side+"_ffn_dim", 1, model.LimitFFN),
 	}
 }
 
 // checkWidth checks that d_model divides into heads.
-func checkWidth(o *fields, spec model.Spec) {
+func checkWidth(o *object.Fields, spec model.Spec) {
 	if spec.DModel%spec.Encoder.Heads != 0 {
-		o.fail("d_model", "it must be a multiple of \"encoder_attention_heads\", %d", spec.Encoder.Heads)
+		o.Fail("d_model", "it must be a multiple of \"encoder_attention_heads\", %d", spec.Encoder.Heads)
 	}
 	if spec.DModel%spec.Decoder.Heads != 0 {
-		o.fail("d_model", "it must be a multiple of \"decoder_attention_heads\", %d", spec.Decoder.Heads)
+		o.Fail("d_model", "it must be a multiple of \"decoder_attention_heads\", %d", spec.Decoder.Heads)
 	}
-}
-
-// orMissing shows a field's value in an error.
-func orMissing(raw json.RawMessage) string {
-	if raw == nil {
-		return "missing"
-	}
-	return shorten(raw)
 }

@@ -289,17 +289,13 @@ func (c *converted) readTokens(files model.Files) error {
 	switch {
 	case config.Quantization != 0:
 		return fmt.Errorf("%s: \"quantization_type\" is %d: only CTranslate2's own, 0, is supported", ctranslate2.ConfigFile, config.Quantization)
-	case config.NormEpsilon != nil && !isEpsilon(*config.NormEpsilon):
-		return fmt.Errorf("%s: \"layer_norm_epsilon\" is %v, %s is supported", ctranslate2.ConfigFile, *config.NormEpsilon, epsilonsSupported)
+	case config.NormEpsilon != nil && !model.IsEpsilon(*config.NormEpsilon):
+		return fmt.Errorf("%s: \"layer_norm_epsilon\" is %v, a number from 0 to 1 is supported", ctranslate2.ConfigFile, *config.NormEpsilon)
 	case config.DecoderStart == nil:
 		return fmt.Errorf("%s: \"decoder_start_token\" is null: models that are told the target language by it, as mBART's of 25 languages, are not supported", ctranslate2.ConfigFile)
 	}
 	if config.NormEpsilon != nil {
-		usual := 1e-5
-		if s.RMSNorm {
-			usual = 1e-6
-		}
-		s.Epsilon = epsilonOf(*config.NormEpsilon, usual)
+		s.Epsilon = s.EpsilonOf(*config.NormEpsilon)
 	}
 	start, hasStart := ids[*config.DecoderStart]
 	eos, hasEOS := ids[config.EOS]

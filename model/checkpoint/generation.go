@@ -6,6 +6,7 @@ import (
 	"math"
 
 	"dragoman/model"
+	"dragoman/model/object"
 	"dragoman/model/search"
 )
 
@@ -45,50 +46,50 @@ const (
 // in generate(), but for the length. The ids that decoding starts and ends with override
 // config.json's; the padding id does not, since the positions depend on it. Without
 // decoder_start_token_id a translation starts with bos_token_id, where that is there.
-func parseGeneration(o *fields, spec *model.Spec) error {
-	o.nullable = true
+func parseGeneration(o *object.Fields, spec *model.Spec) error {
+	o.Nullable = true
 	for _, s := range neutralSettings {
-		o.oneOf(s.name, s.literals...)
+		o.OneOf(s.name, s.literals...)
 	}
 	finite := func(x float64) bool { return !math.IsInf(x, 0) && !math.IsNaN(x) }
 	penalty := func(x float64) bool { return finite(x) && x >= 1 }
 	spec.Generation = model.Generation{
-		Beams:             o.integer("num_beams", 1, maxBeams, 1),
-		MaxLength:         o.integer("max_length", 1, maxLength, min(usualLength, spec.MaxPositions)),
-		MinLength:         o.integer("min_length", 0, maxLength, 0),
-		LengthPenalty:     o.number("length_penalty", 1, finite, "a finite number"),
+		Beams:             o.Integer("num_beams", 1, maxBeams, 1),
+		MaxLength:         o.Integer("max_length", 1, maxLength, min(usualLength, spec.MaxPositions)),
+		MinLength:         o.Integer("min_length", 0, maxLength, 0),
+		LengthPenalty:     o.Number("length_penalty", 1, finite, "a finite number"),
 		EarlyStopping:     parseEarlyStopping(o),
-		NoRepeatNgramSize: o.integer("no_repeat_ngram_size", 0, maxLength, 0),
-		RepetitionPenalty: o.number("repetition_penalty", 1, penalty, "1 or more, which does not reward repetitions,"),
+		NoRepeatNgramSize: o.Integer("no_repeat_ngram_size", 0, maxLength, 0),
+		RepetitionPenalty: o.Number("repetition_penalty", 1, penalty, "1 or more, which does not reward repetitions,"),
 	}
 	// The counts of new tokens win over the lengths; they leave out the one token
 	// that decoding starts with.
-	if o.get("max_new_tokens") != nil {
-		spec.Generation.MaxLength = 1 + o.integer("max_new_tokens", 1, maxLength-1, 0)
+	if o.Get("max_new_tokens") != nil {
+		spec.Generation.MaxLength = 1 + o.Integer("max_new_tokens", 1, maxLength-1, 0)
 	}
-	if o.get("min_new_tokens") != nil {
-		spec.Generation.MinLength = 1 + o.integer("min_new_tokens", 0, maxLength-1, 0)
+	if o.Get("min_new_tokens") != nil {
+		spec.Generation.MinLength = 1 + o.Integer("min_new_tokens", 0, maxLength-1, 0)
 	}
 	last := spec.VocabSize - 1
-	spec.BOS = int64(o.integer("bos_token_id", 0, last, int(spec.BOS)))
+	spec.BOS = int64(o.Integer("bos_token_id", 0, last, int(spec.BOS)))
 	spec.EOS = parseEOS(o, last, spec.EOS)
-	if o.get("eos_token_id") == nil && (o.get("bos_token_id") != nil || o.get("decoder_start_token_id") != nil) {
-		o.fail("eos_token_id", "what a translation starts with is there, but generate() would never end it")
+	if o.Get("eos_token_id") == nil && (o.Get("bos_token_id") != nil || o.Get("decoder_start_token_id") != nil) {
+		o.Fail("eos_token_id", "what a translation starts with is there, but generate() would never end it")
 	}
-	if o.get("bos_token_id") != nil {
+	if o.Get("bos_token_id") != nil {
 		spec.DecoderStart = spec.BOS
 	}
-	spec.DecoderStart = int64(o.integer("decoder_start_token_id", 0, last, int(spec.DecoderStart)))
+	spec.DecoderStart = int64(o.Integer("decoder_start_token_id", 0, last, int(spec.DecoderStart)))
 	if spec.Positions == model.FairseqPositions && spec.DecoderStart == spec.Pad {
-		o.fail("decoder_start_token_id", "another one than \"pad_token_id\" is supported, which has no position")
+		o.Fail("decoder_start_token_id", "another one than \"pad_token_id\" is supported, which has no position")
 	}
 	parseForced(o, spec)
-	return cmp.Or(o.err, search.DefaultOptions(spec.Generation).Validate())
+	return cmp.Or(o.Err, search.DefaultOptions(spec.Generation).Validate())
 }
 
 // parseEarlyStopping reads true, false, "never" or null.
-func parseEarlyStopping(o *fields) string {
-	raw := o.get("early_stopping")
+func parseEarlyStopping(o *object.Fields) string {
+	raw := o.Get("early_stopping")
 	switch string(raw) {
 	case "":
 		return "false"
@@ -97,20 +98,20 @@ func parseEarlyStopping(o *fields) string {
 	case `"never"`:
 		return "never"
 	}
-	o.fail("early_stopping", "true, false or \"never\" is supported")
+	o.Fail("early_stopping", "true, false or \"never\" is supported")
 	return "false"
 }
 
 // parseEOS reads the id that ends a translation: an integer or a list of one.
-func parseEOS(o *fields, last int, def int64) int64 {
+func parseEOS(o *object.Fields, last int, def int64) int64 {
 	var list []json.RawMessage
-	if json.Unmarshal(o.get("eos_token_id"), &list) != nil || list == nil {
-		return int64(o.integer("eos_token_id", 0, last, int(def)))
+	if json.Unmarshal(o.Get("eos_token_id"), &list) != nil || list == nil {
+		return int64(o.Integer("eos_token_id", 0, last, int(def)))
 	}
 	var id *int64
 	if len(list) == 1 && json.Unmarshal(list[0], &id) == nil && id != nil && 0 <= *id && *id <= int64(last) {
 		return *id
 	}
-	o.fail("eos_token_id", "one id from 0 to %d is supported", last)
+	o.Fail("eos_token_id", "one id from 0 to %d is supported", last)
 	return def
 }

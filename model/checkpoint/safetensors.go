@@ -8,6 +8,8 @@ import (
 	"fmt"
 	"io"
 	"slices"
+
+	"dragoman/model/object"
 )
 
 // A safetensors file is eight bytes of header length (little-endian), a JSON
@@ -36,7 +38,7 @@ func parseSafetensors(r io.ReaderAt, size int64) (map[string]Tensor, error) {
 	data := headerLengthSize + int64(len(header))
 	tensors := make(map[string]Tensor)
 	var spans []span
-	err = eachField(header, func(name string, value json.RawMessage) error {
+	err = object.Each(header, func(name string, value json.RawMessage) error {
 		if name == metadataKey {
 			return nil
 		}

@@ -14,6 +14,7 @@ import (
 	"strings"
 
 	"dragoman/model"
+	"dragoman/model/object"
 )
 
 // maxIndexSize bounds an index of shards, in bytes.
@@ -101,19 +102,19 @@ var plainName = regexp.MustCompile(`^[A-Za-z0-9_][A-Za-z0-9._-]*$`)
 
 // parseIndex reads the contents of an index.
 func parseIndex(raw []byte, ext string) (map[string]string, error) {
-	o, err := parseFields(raw)
+	o, err := object.Parse(raw)
 	if err != nil {
 		return nil, err
 	}
-	weightMap, ok := o.values["weight_map"]
-	if !ok {
+	weightMap := o.Get("weight_map")
+	if weightMap == nil {
 		return nil, errors.New("\"weight_map\" is missing: this is not an index of weight files")
 	}
 	shardOf := make(map[string]string)
-	err = eachField(weightMap, func(name string, value json.RawMessage) error {
+	err = object.Each(weightMap, func(name string, value json.RawMessage) error {
 		var shard string
 		if err := json.Unmarshal(value, &shard); err != nil || !plainName.MatchString(shard) || filepath.Ext(shard) != ext {
-			return fmt.Errorf("tensor %.100q is in %s: expected the plain name of a %s file in the same folder", name, shorten(value), ext)
+			return fmt.Errorf("tensor %.100q is in %s: expected the plain name of a %s file in the same folder", name, object.Shorten(value), ext)
 		}
 		shardOf[name] = shard
 		return nil

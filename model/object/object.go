@@ -1,0 +1,191 @@
+// Package object reads JSON objects field by field, with an error for each value that is not supported.
+package object
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"slices"
+)
+
+// Each calls f for every field of the JSON object raw, in order. Unlike
+// json.Unmarshal it refuses a field that appears twice.
+func Each(raw []byte, f func(name string, value json.RawMessage) error) error {
+	dec := json.NewDecoder(bytes.NewReader(raw))
+	if tok, err := dec.Token(); err != nil {
+		return noEOF(err)
+	} else if tok != json.Delim('{') {
+		return fmt.Errorf("expected a JSON object, found %v", tok)
+	}
+	seen := make(map[string]bool)
+	for dec.More() {
+		tok, err := dec.Token()
+		if err != nil {
+			return noEOF(err)
+		}
+		name, _ := tok.(string) // the decoder allows nothing else here
+		if seen[name] {
+			return fmt.Errorf("%.100q appears twice", name)
+		}
+		seen[name] = true
+		var value json.RawMessage
+		if err := dec.Decode(&value); err != nil {
+			return noEOF(err)
+		}
+		if err := f(name, value); err != nil {
+			return err
+		}
+	}
+	if _, err := dec.Token(); err != nil { // the closing brace
+		return noEOF(err)
+	}
+	if _, err := dec.Token(); err != io.EOF {
+		return errors.New("there is something after the JSON object")
+	}
+	return nil
+}
+
+// Fields reads typed values out of a JSON object and keeps the first error, so
+// that a caller reads all it needs and looks at Err once. With Nullable, a null
+// counts as absent.
+type Fields struct {
+	Nullable bool
+	Err      error
+	values   map[string]json.RawMessage
+}
+
+// Parse reads the JSON object raw.
+func Parse(raw []byte) (*Fields, error) {
+	o := &Fields{values: make(map[string]json.RawMessage)}
+	err := Each(raw, func(name string, value json.RawMessage) error {
+		o.values[name] = value
+		return nil
+	})
+	return o, err
+}
+
+// Get returns the field's value, or nil where it is absent.
+func (o *Fields) Get(name string) json.RawMessage {
+	v := o.values[name]
+	if o.Nullable && string(v) == "null" {
+		return nil
+	}
+	return v
+}
+
+// Fail keeps the first error: what is wrong with a field.
+func (o *Fields) Fail(name, format string, args ...any) {
+	if o.Err == nil {
+		o.Err = fmt.Errorf("%q is %s: %s", name, OrMissing(o.values[name]), fmt.Sprintf(format, args...))
+	}
+}
+
+// Size reads an integer of [lo, hi] that must be there.
+func (o *Fields) Size(name string, lo, hi int) int {
+	if o.Get(name) == nil {
+		if o.Err == nil {
+			o.Err = fmt.Errorf("%q is missing: this is not the config.json of a model that is supported", name)
+		}
+		return lo
+	}
+	return o.Integer(name, lo, hi, lo)
+}
+
+// Integer reads an integer of [lo, hi]; def where it is absent.
+func (o *Fields) Integer(name string, lo, hi, def int) int {
+	raw := o.Get(name)
+	if raw == nil {
+		return def
+	}
+	// json.Unmarshal takes a null for "leave it as it is".
+	n := math.MinInt
+	if err := json.Unmarshal(raw, &n); err != nil || n < lo || n > hi {
+		o.Fail(name, "an integer from %d to %d is supported", lo, hi)
+		return lo
+	}
+	return n
+}
+
+// Number reads a number that accept takes; def where it is absent.
+func (o *Fields) Number(name string, def float64, accept func(float64) bool, want string) float64 {
+	raw := o.Get(name)
+	if raw == nil {
+		return def
+	}
+	x := math.NaN()
+	if err := json.Unmarshal(raw, &x); err != nil || !accept(x) {
+		o.Fail(name, "%s is supported", want)
+		return def
+	}
+	return x
+}
+
+// Boolean reads true or false; def where it is absent.
+func (o *Fields) Boolean(name string, def bool) bool {
+	raw := o.Get(name)
+	switch string(raw) {
+	case "":
+		return def
+	case "true":
+		return true
+	case "false":
+		return false
+	}
+	o.Fail(name, "true or false is supported")
+	return def
+}
+
+// Text reads a string; def where it is absent.
+func (o *Fields) Text(name, def string) string {
+	if raw := o.Get(name); raw != nil && json.Unmarshal(raw, &def) != nil {
+		o.Fail(name, "a string is supported")
+	}
+	return def
+}
+
+// OneOf fails unless the field is absent or one of some JSON literals.
+func (o *Fields) OneOf(name string, literals ...string) {
+	raw := o.Get(name)
+	if raw == nil {
+		return
+	}
+	var flat bytes.Buffer
+	if json.Compact(&flat, raw) == nil && !slices.Contains(literals, flat.String()) {
+		o.Fail(name, "only %s is supported", literals[0])
+	}
+}
+
+// Shorten cuts a JSON value to what fits an error line.
+func Shorten(raw json.RawMessage) string {
+	const limit = 80
+	if len(raw) > limit {
+		return string(raw[:limit]) + "…"
+	}
+	return string(raw)
+}
+
+// List is the length of a list; 0 where it is absent.
+func (o *Fields) List(name string) int {
+	var list []json.RawMessage
+	_ = json.Unmarshal(o.Get(name), &list) // what is no list is no list of the one value supported
+	return len(list)
+}
+
+// noEOF turns the end of an object where there should be more into an error that says so.
+func noEOF(err error) error {
+	if errors.Is(err, io.EOF) {
+		return io.ErrUnexpectedEOF
+	}
+	return err
+}
+
+// OrMissing shows a field's value in an error.
+func OrMissing(raw json.RawMessage) string {
+	if raw == nil {
+		return "missing"
+	}
+	return Shorten(raw)
+}
