@@ -36,6 +36,9 @@ const (
 	// The graphs for package model/cuda. An int8 export has none.
 	CUDAEncoderFile = "encoder.device.onnx"
 	CUDADecoderFile = "decoder.device.onnx"
+	// The settings of a checkpoint, which an export has where its tokenizer needs them.
+	ConfigFile           = "config.json"
+	GenerationConfigFile = "generation_config.json"
 	// TokenizerConfigFile is there only if the checkpoint has one.
 	TokenizerConfigFile = "tokenizer_config.json"
 )

@@ -21,8 +21,6 @@ import (
 
 // Names of the files of a checkpoint.
 const (
-	ConfigFile           = "config.json"
-	GenerationConfigFile = "generation_config.json"
 	SafetensorsFile      = "model.safetensors"
 	SafetensorsIndexFile = "model.safetensors.index.json"
 	TorchFile            = "pytorch_model.bin"

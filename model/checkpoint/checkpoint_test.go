@@ -10,6 +10,8 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"dragoman/model"
 )
 
 // The same model, written by transformers as safetensors and by torch as .bin,
@@ -215,7 +217,7 @@ func TestOpenRefusesFolders(t *testing.T) {
 		"nothing":            {"README.md", nil, "no weights in "},
 		"empty weights":      {SafetensorsFile, nil, "0 bytes are too few for a safetensors file"},
 		"huge index":         {TorchIndexFile, make([]byte, maxIndexSize+1), "is larger than 8388608 bytes"},
-		"generation garbage": {GenerationConfigFile, []byte("{"), "generation_config.json: unexpected EOF"},
+		"generation garbage": {model.GenerationConfigFile, []byte("{"), "generation_config.json: unexpected EOF"},
 		"not a torch file":   {TorchFile, []byte("hello"), "not a torch file, or truncated or damaged"},
 	}
 	for name, test := range tests {

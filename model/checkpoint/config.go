@@ -30,14 +30,14 @@ func ReadSpec(dir string) (model.Spec, error) {
 		}
 		return ckpt.Spec(), ckpt.Close()
 	}
-	config, err := model.ReadSmall(filepath.Join(dir, ConfigFile), maxConfigSize)
+	config, err := model.ReadSmall(filepath.Join(dir, model.ConfigFile), maxConfigSize)
 	if errors.Is(err, fs.ErrNotExist) {
 		return model.Spec{}, fmt.Errorf("no checkpoint in %s: %w", dir, err)
 	}
 	if err != nil {
 		return model.Spec{}, err
 	}
-	generation, err := model.ReadSmall(filepath.Join(dir, GenerationConfigFile), maxConfigSize)
+	generation, err := model.ReadSmall(filepath.Join(dir, model.GenerationConfigFile), maxConfigSize)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return model.Spec{}, err
 	}
@@ -54,7 +54,7 @@ func ParseConfig(config, generation []byte) (model.Spec, error) {
 // Older checkpoints have but the first, which then holds the fields of both:
 // generation is nil.
 func parseSpec(dir string, config []byte, generation []byte) (model.Spec, error) {
-	path := filepath.Join(dir, ConfigFile)
+	path := filepath.Join(dir, model.ConfigFile)
 	o, err := object.Parse(config)
 	if err != nil {
 		return model.Spec{}, fmt.Errorf("%s: %w", path, err)
@@ -64,7 +64,7 @@ func parseSpec(dir string, config []byte, generation []byte) (model.Spec, error)
 		return model.Spec{}, fmt.Errorf("%s: %w", path, err)
 	}
 	if generation != nil {
-		path = filepath.Join(dir, GenerationConfigFile)
+		path = filepath.Join(dir, model.GenerationConfigFile)
 		if o, err = object.Parse(generation); err != nil {
 			return model.Spec{}, fmt.Errorf("%s: %w", path, err)
 		}

@@ -85,7 +85,7 @@ func TestReadSpecRefuses(t *testing.T) {
 			dir := folderOf(t, settings(t, map[string]any{test.field: test.value}))
 			_, err := ReadSpec(dir)
 			require.ErrorContains(t, err, test.want)
-			assert.ErrorContains(t, err, filepath.Join(dir, ConfigFile))
+			assert.ErrorContains(t, err, filepath.Join(dir, model.ConfigFile))
 		})
 	}
 	broken := map[string]struct{ raw, want string }{
@@ -132,7 +132,7 @@ func TestGeneration(t *testing.T) {
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
 			dir := folderOf(t, settings(t, map[string]any{"num_beams": 9})) // not to be looked at
-			require.NoError(t, os.WriteFile(filepath.Join(dir, GenerationConfigFile), []byte(test.raw), 0o644))
+			require.NoError(t, os.WriteFile(filepath.Join(dir, model.GenerationConfigFile), []byte(test.raw), 0o644))
 			spec, err := ReadSpec(dir)
 			require.NoError(t, err)
 			assert.Equal(t, test.want, spec.Generation)
@@ -145,12 +145,12 @@ func TestGeneration(t *testing.T) {
 func TestGenerationIDs(t *testing.T) {
 	dir := folderOf(t, settings(t, nil))
 	raw := `{"bos_token_id": 5, "pad_token_id": 6, "eos_token_id": [7], "decoder_start_token_id": 8}`
-	require.NoError(t, os.WriteFile(filepath.Join(dir, GenerationConfigFile), []byte(raw), 0o644))
+	require.NoError(t, os.WriteFile(filepath.Join(dir, model.GenerationConfigFile), []byte(raw), 0o644))
 	spec, err := ReadSpec(dir)
 	require.NoError(t, err)
 	assert.Equal(t, []int64{5, 1, 7, 8}, []int64{spec.BOS, spec.Pad, spec.EOS, spec.DecoderStart})
 
-	require.NoError(t, os.WriteFile(filepath.Join(dir, GenerationConfigFile), []byte(`{"bos_token_id": 5, "eos_token_id": 7}`), 0o644))
+	require.NoError(t, os.WriteFile(filepath.Join(dir, model.GenerationConfigFile), []byte(`{"bos_token_id": 5, "eos_token_id": 7}`), 0o644))
 	spec, err = ReadSpec(dir)
 	require.NoError(t, err)
 	assert.Equal(t, []int64{5, 7, 5}, []int64{spec.BOS, spec.EOS, spec.DecoderStart}, "generate() starts with it then")
@@ -189,10 +189,10 @@ func TestGenerationRefuses(t *testing.T) {
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
 			dir := folderOf(t, settings(t, nil))
-			require.NoError(t, os.WriteFile(filepath.Join(dir, GenerationConfigFile), []byte(test.raw), 0o644))
+			require.NoError(t, os.WriteFile(filepath.Join(dir, model.GenerationConfigFile), []byte(test.raw), 0o644))
 			_, err := ReadSpec(dir)
 			require.ErrorContains(t, err, test.want)
-			assert.ErrorContains(t, err, GenerationConfigFile)
+			assert.ErrorContains(t, err, model.GenerationConfigFile)
 		})
 	}
 }
@@ -217,7 +217,7 @@ func TestMaxBytes(t *testing.T) {
 // FuzzConfig reads settings: what is accepted has sizes that can be used.
 func FuzzConfig(f *testing.F) {
 	config := settings(f, nil)
-	generation, err := os.ReadFile("testdata/" + GenerationConfigFile)
+	generation, err := os.ReadFile("testdata/" + model.GenerationConfigFile)
 	require.NoError(f, err)
 	f.Add(config, generation)
 	f.Add(madlad(f, nil), []byte(`{}`))

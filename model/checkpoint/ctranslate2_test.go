@@ -100,7 +100,7 @@ func TestConvertedMBart50(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			dir := t.TempDir()
 			require.NoError(t, os.CopyFS(dir, os.DirFS(convertedModel("mbart"))))
-			require.NoError(t, os.WriteFile(filepath.Join(dir, ConfigFile), []byte(`{"bos_token": null, "decoder_start_token": null}`), 0o600))
+			require.NoError(t, os.WriteFile(filepath.Join(dir, model.ConfigFile), []byte(`{"bos_token": null, "decoder_start_token": null}`), 0o600))
 			path := filepath.Join(dir, "shared_vocabulary.json")
 			raw, err := os.ReadFile(path)
 			require.NoError(t, err)
@@ -125,7 +125,7 @@ func TestConvertedMBart50(t *testing.T) {
 func TestConvertedStartsWithZeros(t *testing.T) {
 	dir := t.TempDir()
 	require.NoError(t, os.CopyFS(dir, os.DirFS(convertedModel("marian-int8"))))
-	require.NoError(t, os.WriteFile(filepath.Join(dir, ConfigFile), []byte(`{"decoder_start_token": "<none>"}`), 0o600))
+	require.NoError(t, os.WriteFile(filepath.Join(dir, model.ConfigFile), []byte(`{"decoder_start_token": "<none>"}`), 0o600))
 	got, err := ReadSpec(dir)
 	require.NoError(t, err)
 	want, err := ReadSpec(convertedModel("marian-int8"))
@@ -323,7 +323,7 @@ func TestConvertedVersion5(t *testing.T) {
 	path := filepath.Join(dir, ctranslate2.ModelFile)
 	newer, err := os.ReadFile(path)
 	require.NoError(t, err)
-	require.NoError(t, os.Remove(filepath.Join(dir, ConfigFile)))
+	require.NoError(t, os.Remove(filepath.Join(dir, model.ConfigFile)))
 	var tokens []string
 	raw, err := os.ReadFile(filepath.Join(dir, "shared_vocabulary.json"))
 	require.NoError(t, err)

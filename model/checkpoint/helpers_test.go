@@ -11,6 +11,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"dragoman/model"
 	"dragoman/model/checkpoint/safetensorstest"
 )
 
@@ -18,7 +19,7 @@ import (
 // removes the field.
 func settings(t testing.TB, change map[string]any) []byte {
 	t.Helper()
-	raw, err := os.ReadFile("testdata/" + ConfigFile)
+	raw, err := os.ReadFile("testdata/" + model.ConfigFile)
 	require.NoError(t, err)
 	config := make(map[string]any)
 	require.NoError(t, json.Unmarshal(raw, &config))
@@ -33,7 +34,7 @@ func settings(t testing.TB, change map[string]any) []byte {
 func folderOf(t testing.TB, config []byte, files ...string) string {
 	t.Helper()
 	dir := t.TempDir()
-	require.NoError(t, os.WriteFile(filepath.Join(dir, ConfigFile), config, 0o644))
+	require.NoError(t, os.WriteFile(filepath.Join(dir, model.ConfigFile), config, 0o644))
 	for _, pattern := range files {
 		paths, err := filepath.Glob(filepath.Join("testdata", pattern))
 		require.NoError(t, err)

@@ -213,7 +213,7 @@ func arrange(spec model.Spec, stored map[string]Tensor) (map[string]Tensor, erro
 	name := slices.Min(slices.Collect(maps.Keys(tensors)))
 	t := tensors[name]
 	return nil, fmt.Errorf("unexpected tensor %.100q of shape %v (%d tensors too many): a model of the sizes in %s has no such weight",
-		name, t.Shape, len(tensors), ConfigFile)
+		name, t.Shape, len(tensors), model.ConfigFile)
 }
 
 // What I8 matrices, called X.weight, have beside them: X.weight_scale, F32 [1] or [rows], and maybe X.input_multiplier and
@@ -334,7 +334,7 @@ func mergeCopies(tensors map[string]Tensor, spec model.Spec) error {
 		}
 		if name == Head {
 			return fmt.Errorf("tensor %s (%v, %s) differs from %s (%v, %s), but \"tie_word_embeddings\" ties them: set it to false in %s to use both, or remove one",
-				name, t.Shape, t.DType, of, shared.Shape, shared.DType, ConfigFile)
+				name, t.Shape, t.DType, of, shared.Shape, shared.DType, model.ConfigFile)
 		}
 		return fmt.Errorf("tensor %s (%v, %s) differs from %s (%v, %s): only models whose encoder and decoder share one embedding are supported",
 			name, t.Shape, t.DType, of, shared.Shape, shared.DType)
@@ -364,10 +364,10 @@ func checkLayout(spec model.Spec, want []Parameter, tensors map[string]Tensor) e
 	for _, p := range want {
 		t, ok := tensors[p.Name]
 		if !ok {
-			return fmt.Errorf("tensor %s of shape %v is missing: the sizes in %s demand it", StoredName(p.Name, spec), p.Shape, ConfigFile)
+			return fmt.Errorf("tensor %s of shape %v is missing: the sizes in %s demand it", StoredName(p.Name, spec), p.Shape, model.ConfigFile)
 		}
 		if !slices.Equal(t.Shape, p.Shape) {
-			return fmt.Errorf("tensor %s has shape %v, the sizes in %s demand %v", StoredName(p.Name, spec), t.Shape, ConfigFile, p.Shape)
+			return fmt.Errorf("tensor %s has shape %v, the sizes in %s demand %v", StoredName(p.Name, spec), t.Shape, model.ConfigFile, p.Shape)
 		}
 		if kind := listTypes[p.Name]; kind != "" {
 			if t.DType != kind {

@@ -454,7 +454,7 @@ func (s *network) writeStudent(dir, modelFile, out string) error {
 		return err
 	}
 	return cmp.Or(
-		writeJSON(out, checkpoint.ConfigFile, config), writeJSON(out, checkpoint.GenerationConfigFile, generation),
+		writeJSON(out, model.ConfigFile, config), writeJSON(out, model.GenerationConfigFile, generation),
 		writeJSON(out, model.TokenizerConfigFile, map[string]string{"source_lang": source, "target_lang": target}),
 	)
 }

@@ -31,7 +31,7 @@ const (
 
 // isOpus says whether these files are of a model of Opus-MT in Marian's own form.
 func isOpus(names []string) bool {
-	return !slices.Contains(names, checkpoint.ConfigFile) && slices.ContainsFunc(names, func(name string) bool { return filepath.Ext(name) == ".npz" })
+	return !slices.Contains(names, model.ConfigFile) && slices.ContainsFunc(names, func(name string) bool { return filepath.Ext(name) == ".npz" })
 }
 
 // convertOpus converts a model of Opus-MT: its network in numpy's form, SentencePiece models of both sides, and vocabularies in YAML.
@@ -92,7 +92,7 @@ func convertOpus(dir, out string) error {
 	}
 	config, generation := s.settingsOf(checkpoint.MarianNPZ, beams)
 	return cmp.Or(
-		writeJSON(out, checkpoint.ConfigFile, config), writeJSON(out, checkpoint.GenerationConfigFile, generation),
+		writeJSON(out, model.ConfigFile, config), writeJSON(out, model.GenerationConfigFile, generation),
 		writeJSON(out, model.TokenizerConfigFile, map[string]bool{"separate_vocabs": s.source != s.target}),
 	)
 }

@@ -15,7 +15,6 @@ import (
 	"strings"
 
 	"dragoman/model"
-	"dragoman/model/checkpoint"
 	"dragoman/model/ctranslate2"
 	"dragoman/tokenizer"
 )
@@ -150,7 +149,7 @@ func typeOf(files model.Files) (string, error) {
 	var config struct {
 		Type string `json:"model_type"`
 	}
-	_, err := model.ReadJSON(files, checkpoint.ConfigFile, &config)
+	_, err := model.ReadJSON(files, model.ConfigFile, &config)
 	return config.Type, err
 }
 

@@ -8,7 +8,6 @@ import (
 	"strings"
 
 	"dragoman/model"
-	"dragoman/model/checkpoint"
 	"dragoman/tokenizer"
 )
 
@@ -115,7 +114,7 @@ func mbartForced(files model.Files, s settings) ([]string, error) {
 		Start  *int64 `json:"decoder_start_token_id"`
 		Forced *int64 `json:"forced_bos_token_id"`
 	}
-	for _, file := range []string{checkpoint.ConfigFile, checkpoint.GenerationConfigFile} { // the second goes first
+	for _, file := range []string{model.ConfigFile, model.GenerationConfigFile} { // the second goes first
 		if _, err := model.ReadJSON(files, file, &said); err != nil {
 			return nil, err
 		}

@@ -9,7 +9,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"dragoman/model"
-	"dragoman/model/checkpoint"
 	"dragoman/tokenizer"
 )
 
@@ -107,7 +106,7 @@ func TestMBartDirections(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			files := memory{model.PieceModelFile: string(pieces)}
-			for file, content := range map[string]string{checkpoint.ConfigFile: test.model, checkpoint.GenerationConfigFile: test.generation, config: test.settings} {
+			for file, content := range map[string]string{model.ConfigFile: test.model, model.GenerationConfigFile: test.generation, config: test.settings} {
 				if content != "" {
 					files[file] = content
 				}
@@ -123,12 +122,12 @@ func TestMBartDirections(t *testing.T) {
 			assert.Equal(t, Directions{test.sources, test.targets}, d)
 		})
 	}
-	_, err = mbart.Directions(memory{checkpoint.ConfigFile: `{"forced_bos_token_id": 1201}`, model.PieceModelFile: "x"}, many, Directions{})
+	_, err = mbart.Directions(memory{model.ConfigFile: `{"forced_bos_token_id": 1201}`, model.PieceModelFile: "x"}, many, Directions{})
 	assert.ErrorContains(t, err, model.PieceModelFile)
 }
 
 func TestRecognizeMBart(t *testing.T) {
-	f, err := Recognize(memory{checkpoint.ConfigFile: `{"model_type": "mbart"}`}, "")
+	f, err := Recognize(memory{model.ConfigFile: `{"model_type": "mbart"}`}, "")
 	require.NoError(t, err)
 	assert.Equal(t, mbart, f)
 	names, err := mbart.PullFiles(memory{model.PieceModelFile: "", model.TokenizerConfigFile: "", model.TokenizerFile: "", AddedTokensFile: ""})

@@ -8,7 +8,6 @@ import (
 	"strings"
 
 	"dragoman/model"
-	"dragoman/model/checkpoint"
 	"dragoman/tokenizer"
 	"dragoman/tokenizer/spm"
 )
@@ -33,7 +32,7 @@ func chooseT5(files model.Files) ([]string, error) {
 	}
 	prefixes, err := t5Prefixes(files)
 	if len(prefixes) > 0 {
-		names = append(names[:len(names):len(names)], checkpoint.ConfigFile)
+		names = append(names[:len(names):len(names)], model.ConfigFile)
 	}
 	return names, err
 }
@@ -44,7 +43,7 @@ func t5Prefixes(files model.Files) (map[[2]string]string, error) {
 	var config struct {
 		Tasks map[string]json.RawMessage `json:"task_specific_params"`
 	}
-	if _, err := model.ReadJSON(files, checkpoint.ConfigFile, &config); err != nil {
+	if _, err := model.ReadJSON(files, model.ConfigFile, &config); err != nil {
 		return nil, err
 	}
 	var prefixes map[[2]string]string
@@ -60,7 +59,7 @@ func t5Prefixes(files model.Files) (map[[2]string]string, error) {
 			Prefix string `json:"prefix"`
 		}
 		if err := json.Unmarshal(config.Tasks[name], &task); err != nil {
-			return nil, fmt.Errorf("%s: \"task_specific_params\": %q: %w", checkpoint.ConfigFile, name, err)
+			return nil, fmt.Errorf("%s: \"task_specific_params\": %q: %w", model.ConfigFile, name, err)
 		}
 		if prefixes == nil {
 			prefixes = map[[2]string]string{}
@@ -175,7 +174,7 @@ const wordsAdvice = "\"task_specific_params\": {\"translation_en_to_fr\": {\"pre
 // noWords is the error of a T5 that has neither tokens of languages, which would be in this file, nor words.
 func noWords(file string) error {
 	return fmt.Errorf("%s has no tokens of languages such as <2fr>, and %s does not say in which words the model is told them: "+
-		"add them there, as in %s", file, checkpoint.ConfigFile, wordsAdvice)
+		"add them there, as in %s", file, model.ConfigFile, wordsAdvice)
 }
 
 // wordDirections finds the languages of a T5 that is told them in words, as this file has no tokens of them.
@@ -192,7 +191,7 @@ func wordDirections(prefixes map[[2]string]string, set Directions, file string) 
 		for _, to := range d.Targets {
 			if _, ok := prefixes[[2]string{from, to}]; !ok && from != to {
 				return d, fmt.Errorf("%s does not say in which words the model is told to translate from %s into %s: add them there, as in %s, "+
-					"or have MODEL_LANGUAGES name other languages", checkpoint.ConfigFile, from, to, wordsAdvice)
+					"or have MODEL_LANGUAGES name other languages", model.ConfigFile, from, to, wordsAdvice)
 			}
 		}
 	}

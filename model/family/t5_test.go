@@ -8,7 +8,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"dragoman/model"
-	"dragoman/model/checkpoint"
 	"dragoman/tokenizer"
 )
 
@@ -72,7 +71,7 @@ func TestWordsOfT5(t *testing.T) {
 		"no settings":    {`{"translation_en_to_de": "translate"}`, "", nil, nil, `"translation_en_to_de": json: cannot unmarshal string`},
 	} {
 		t.Run(name, func(t *testing.T) {
-			files := memory{model.T5PiecesFile: string(pieces), checkpoint.ConfigFile: `{"model_type": "t5", "task_specific_params": ` + test.tasks + `}`}
+			files := memory{model.T5PiecesFile: string(pieces), model.ConfigFile: `{"model_type": "t5", "task_specific_params": ` + test.tasks + `}`}
 			set, err := ParseDirections(test.set)
 			require.NoError(t, err)
 			d, err := t5.Directions(files, "t5-small", set)
@@ -84,12 +83,12 @@ func TestWordsOfT5(t *testing.T) {
 			assert.Equal(t, Directions{test.sources, test.targets}, d)
 			names, err := t5.TokenizerFiles(files)
 			require.NoError(t, err)
-			assert.Equal(t, []string{model.T5PiecesFile, checkpoint.ConfigFile}, names, "an export needs the words, too")
+			assert.Equal(t, []string{model.T5PiecesFile, model.ConfigFile}, names, "an export needs the words, too")
 		})
 	}
 	names, err := t5.TokenizerFiles(model.Folder(t5Folder))
 	require.NoError(t, err)
-	assert.NotContains(t, names, checkpoint.ConfigFile)
+	assert.NotContains(t, names, model.ConfigFile)
 
 	tok, err := t5.Tokenizer("../testdata/families/t5-words", []string{"de", "en", "fr", "ro"})
 	require.NoError(t, err)

@@ -15,8 +15,8 @@ import (
 // smallFiles are the maximum sizes, in bytes, of a checkpoint's files other than weights:
 // what their readers accept. Those of CTranslate2 has its package.
 var smallFiles = map[string]int64{
-	checkpoint.ConfigFile:           4 << 20,
-	checkpoint.GenerationConfigFile: 4 << 20,
+	model.ConfigFile:                4 << 20,
+	model.GenerationConfigFile:      4 << 20,
 	model.TokenizerConfigFile:       4 << 20,
 	model.VocabFile:                 64 << 20,
 	model.PieceModelFile:            64 << 20,
@@ -35,7 +35,7 @@ var smallFiles = map[string]int64{
 // chooseSmall returns the files other than weights that a model of the family needs.
 // familyName is "" where the files tell it.
 func chooseSmall(files model.Files, familyName string) ([]string, error) {
-	names, err := model.Present(files, checkpoint.ConfigFile, checkpoint.GenerationConfigFile)
+	names, err := model.Present(files, model.ConfigFile, model.GenerationConfigFile)
 	if err != nil {
 		return nil, err
 	}

@@ -12,7 +12,7 @@ import (
 	"slices"
 	"strings"
 
-	"dragoman/model/checkpoint"
+	"dragoman/model"
 	"dragoman/model/convert"
 	"dragoman/model/ctranslate2"
 )
@@ -52,7 +52,7 @@ func (p *pull) noModel() error {
 		for _, name := range p.listed {
 			dir, file := path.Split(name)
 			if dir = strings.TrimSuffix(dir, "/"); folderPattern.MatchString(dir) &&
-				(file == checkpoint.ConfigFile || file == ctranslate2.ModelFile || convert.IsFirefox(file)) {
+				(file == model.ConfigFile || file == ctranslate2.ModelFile || convert.IsFirefox(file)) {
 				folders = append(folders, dir)
 			}
 		}
@@ -63,8 +63,8 @@ func (p *pull) noModel() error {
 		}
 	}
 	err := fmt.Errorf("%w: neither %s nor %s nor a model of Firefox's is there%s",
-		ErrIncomplete, checkpoint.ConfigFile, ctranslate2.ModelFile, advice)
-	if answer := p.answers[checkpoint.ConfigFile].err; answer != nil && p.commit == "" { // the source may be wrong, or its access
+		ErrIncomplete, model.ConfigFile, ctranslate2.ModelFile, advice)
+	if answer := p.answers[model.ConfigFile].err; answer != nil && p.commit == "" { // the source may be wrong, or its access
 		err = fmt.Errorf("%w: %w", err, answer)
 	}
 	return err

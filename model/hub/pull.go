@@ -66,7 +66,7 @@ func (p *pull) run(ctx context.Context) error {
 func (p *pull) find(ctx context.Context) (choose func() ([]string, error), err error) {
 	files := sourceFiles{ctx, p}
 	if p.ref.kind != kindFirefox && p.ref.file == "" {
-		hasConfig, err := files.Has(checkpoint.ConfigFile)
+		hasConfig, err := files.Has(model.ConfigFile)
 		if err != nil {
 			return nil, err
 		}
@@ -116,11 +116,11 @@ func (p *pull) upToDate(commit string) bool {
 
 // choose returns the files that make up the checkpoint, the weights last.
 func (p *pull) choose(files sourceFiles) (names []string, err error) {
-	config, err := files.Read(checkpoint.ConfigFile)
+	config, err := files.Read(model.ConfigFile)
 	if err != nil {
 		return nil, err
 	}
-	generation, err := model.ReadPresent(files, checkpoint.GenerationConfigFile)
+	generation, err := model.ReadPresent(files, model.GenerationConfigFile)
 	if err != nil {
 		return nil, err
 	}

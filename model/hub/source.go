@@ -110,7 +110,7 @@ func (p *pull) identifying(files sourceFiles) ([]string, error) {
 			return nil, err
 		}
 		if weights != "" {
-			config, err := model.Present(files, checkpoint.ConfigFile)
+			config, err := model.Present(files, model.ConfigFile)
 			return append(config, weights), err
 		}
 	}

@@ -18,6 +18,7 @@ import (
 	"strings"
 	"time"
 
+	"dragoman/model"
 	"dragoman/model/checkpoint"
 	"dragoman/model/checkpoint/safetensorstest"
 )
@@ -102,10 +103,10 @@ func writeConfig(o options) error {
 	if err := os.MkdirAll(o.out, 0o755); err != nil {
 		return err
 	}
-	if err := os.WriteFile(filepath.Join(o.out, checkpoint.ConfigFile), config, 0o644); err != nil {
+	if err := os.WriteFile(filepath.Join(o.out, model.ConfigFile), config, 0o644); err != nil {
 		return err
 	}
-	return os.WriteFile(filepath.Join(o.out, checkpoint.GenerationConfigFile), []byte(generation), 0o644)
+	return os.WriteFile(filepath.Join(o.out, model.GenerationConfigFile), []byte(generation), 0o644)
 }
 
 // writeWeights writes the tensors to path, by way of a file beside it so that an

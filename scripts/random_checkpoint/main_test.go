@@ -160,7 +160,7 @@ func TestClearRow(t *testing.T) {
 
 func TestConfigFile(t *testing.T) {
 	source := "../../model/checkpoint/testdata"
-	dir := write(t, "--config", filepath.Join(source, checkpoint.ConfigFile), "--dtype", "f16")
+	dir := write(t, "--config", filepath.Join(source, model.ConfigFile), "--dtype", "f16")
 	want, err := checkpoint.ReadSpec(source)
 	require.NoError(t, err)
 	c, err := checkpoint.Open(dir)
