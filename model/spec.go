@@ -194,6 +194,10 @@ func (s Spec) Check() error {
 	return nil
 }
 
+// Where nothing says more of relative positions: the longest source or target, which nothing in the network bounds, and the
+// distance from which on none are told apart.
+const UsualPositions, UsualDistance = 512, 128
+
 // Shortlist are the sizes of a lexical shortlist: the translation of a source has only the first tokens and those
 // that are listed for one of the source's. Exports that are not in 8 bits have none.
 type Shortlist struct {

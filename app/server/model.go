@@ -18,8 +18,8 @@ import (
 	"dragoman/app/translate"
 	"dragoman/app/translate/cache"
 	"dragoman/model"
-	"dragoman/model/checkpoint"
 	"dragoman/model/export"
+	"dragoman/model/family"
 	"dragoman/model/hub"
 	"dragoman/model/repository"
 	"dragoman/model/weights"
@@ -201,7 +201,7 @@ func (l *loader) preparer(precision model.Precision, downloads string) (*weights
 	}
 	if precision == model.FP16 { // which GPUs ask for
 		settings.Accept = func(config, generation []byte) (int64, error) {
-			if spec, err := checkpoint.ParseConfig(config, generation); err == nil {
+			if spec, _, err := family.ParseConfig("", config, generation); err == nil {
 				if err := acceptsNetwork(spec); err != nil {
 					return 0, err
 				}

@@ -1,8 +1,6 @@
-// Package checkpoint reads a Hugging Face checkpoint of M2M100's network, which NLLB-200 and
-// SMaLL-100 share, of Marian's, which Opus-MT has, or of mBART-50's: the sizes, parts and ids of
-// config.json and generation_config.json, and the weights of model.safetensors or
-// pytorch_model.bin (of any version of torch), in one file or in shards; or one that CTranslate2's converters made,
-// see package model/ctranslate2.
+// Package checkpoint reads a Hugging Face checkpoint of one of the networks of package model/family: the
+// weights of model.safetensors or pytorch_model.bin (of any version of torch), in one file or in shards; or one that
+// CTranslate2's converters made, see package model/ctranslate2.
 //
 // [Open] reads headers only and checks everything that can be checked without
 // the weights themselves: every tensor that the sizes demand is there with the
@@ -17,6 +15,7 @@ import (
 	"fmt"
 
 	"dragoman/model"
+	"dragoman/model/family"
 )
 
 // Names of the files of a checkpoint.
@@ -47,7 +46,7 @@ func Open(dir string) (*Checkpoint, error) {
 	} else if ok {
 		return openConverted(dir)
 	}
-	spec, err := ReadSpec(dir)
+	spec, network, err := family.ReadConfig(dir)
 	if err != nil {
 		return nil, err
 	}
@@ -55,13 +54,30 @@ func Open(dir string) (*Checkpoint, error) {
 	if err != nil {
 		return nil, err
 	}
-	if _, ok := w.tensors["model.encoder.embed_positions.weight"]; ok && spec.Positions == model.OriginalPositions {
-		spec.Positions = model.TablePositions // MarianMTModel reads it, also where it was rounded to 16 bits
+	if _, ok := w.tensors["model.encoder.embed_positions.weight"]; ok && network.ReadsPositions {
+		spec.Positions = model.TablePositions
 	}
-	if w.tensors, err = arrange(spec, w.tensors); err != nil {
+	if w.tensors, err = arrange(network, spec, w.tensors); err != nil {
 		return nil, errors.Join(fmt.Errorf("%s: %w", w.path, err), w.Close())
 	}
 	return &Checkpoint{spec: spec, weights: *w}, nil
+}
+
+// ReadSpec reads the sizes, ids and decoding defaults of the checkpoint in dir
+// without its weights. It fails, naming the field, where they are not those of
+// a model that is supported.
+func ReadSpec(dir string) (model.Spec, error) {
+	if ok, err := IsConverted(model.Folder(dir)); err != nil {
+		return model.Spec{}, err
+	} else if ok {
+		ckpt, err := openConverted(dir)
+		if err != nil {
+			return model.Spec{}, err
+		}
+		return ckpt.Spec(), ckpt.Close()
+	}
+	spec, _, err := family.ReadConfig(dir)
+	return spec, err
 }
 
 // Spec returns the model's sizes, special ids and decoding defaults.

@@ -5,10 +5,11 @@ import (
 	"path/filepath"
 	"testing"
 
-	"dragoman/model"
-
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"dragoman/model"
+	"dragoman/model/family"
 )
 
 func TestReadSpec(t *testing.T) {
@@ -224,7 +225,7 @@ func FuzzConfig(f *testing.F) {
 	f.Add(config, []byte(`{"num_beams": 5, "early_stopping": "never", "eos_token_id": [2], "length_penalty": 1e308}`))
 	f.Add(settings(f, map[string]any{"d_model": 1 << 40, "tie_word_embeddings": false}), []byte(`null`))
 	f.Fuzz(func(t *testing.T, config, generation []byte) {
-		spec, err := parseSpec("", config, generation)
+		spec, _, err := family.ParseConfig("", config, generation)
 		if err != nil {
 			return
 		}

@@ -192,7 +192,7 @@ func (c *converted) readAttention() {
 	}
 	s.Unscaled, s.ScaledHead = encoder.unscaled, !isNear(scale, 1)
 	if encoder.buckets > 0 {
-		s.Positions, s.MaxPositions, s.Buckets, s.MaxDistance = model.RelativePositions, t5Positions, encoder.buckets, encoder.most
+		s.Positions, s.MaxPositions, s.Buckets, s.MaxDistance = model.RelativePositions, model.UsualPositions, encoder.buckets, encoder.most
 	}
 }
 
@@ -224,7 +224,7 @@ func (c *converted) attentionOf(side string, stack model.Stack, blocks ...string
 
 // distances reads how the distances of a layer are divided; 0, 0 where it has no weights for them, or not those of the first layer.
 func (c *converted) distances(prefix, first string) (buckets, most int) {
-	number := c.number(t5Distance, prefix+"relative_attention_max_distance")
+	number := c.number(model.UsualDistance, prefix+"relative_attention_max_distance")
 	if shape := c.shape(prefix + distanceWeights); len(shape) == 2 && c.same(prefix+distanceWeights, first+distanceWeights) {
 		buckets, most = shape[0], int(number)
 	}

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"dragoman/model"
+	"dragoman/model/family"
 )
 
 // Names of embeddings, and of the LM head. Where encoder and decoder share one embedding it is
@@ -42,7 +43,7 @@ func DistanceWeights(stack string) string {
 
 // Layout lists the tensors of a model of these sizes, in the order in which
 // Hugging Face's M2M100ForConditionalGeneration, MarianMTModel and MBartForConditionalGeneration have them. Matrices are
-// [out, in]. Copies of embeddings are left out. Files of T5 have other names, see [StoredName].
+// [out, in]. Copies of embeddings are left out. Files may have other names, see [family.Network.Stored].
 func Layout(spec model.Spec) []Parameter {
 	rows := []int{spec.VocabSize, spec.DModel}
 	list := []Parameter{{SharedEmbedding, rows}}
@@ -130,34 +131,10 @@ func appendStack(list []Parameter, prefix string, spec model.Spec, stack model.S
 var unused = []string{
 	"model.encoder.embed_positions.weights",
 	"model.decoder.embed_positions.weights",
-	"model.encoder.embed_positions.weight", // Marian's
+	"model.encoder.embed_positions.weight",
 	"model.decoder.embed_positions.weight",
 	"model.encoder.version",
 	"model.decoder.version",
-	"model.decoder.block.0.layer.1.EncDecAttention.relative_attention_bias.weight", // older T5s'
-}
-
-// t5Names are the parts of names that T5 has others for, but for the number of the feed-forward block.
-var t5Names = strings.NewReplacer("model.", "", ".layers.", ".block.",
-	"self_attn.", "layer.0.SelfAttention.", "self_attn_layer_norm", "layer.0.layer_norm",
-	"encoder_attn.", "layer.1.EncDecAttention.", "encoder_attn_layer_norm", "layer.1.layer_norm",
-	"q_proj", "q", "k_proj", "k", "v_proj", "v", "out_proj", "o",
-	".gate.", ".layer.F.DenseReluDense.wi_0.", ".fc2.", ".layer.F.DenseReluDense.wo.", ".final_layer_norm", ".layer.F.layer_norm",
-	"coder.layer_norm", "coder.final_layer_norm", ".relative_", ".block.0.layer.0.SelfAttention.relative_")
-
-// StoredName is what a tensor of Layout is called in files: where positions are relative by T5's name, else by its own.
-func StoredName(name string, spec model.Spec) string {
-	if spec.Positions != model.RelativePositions {
-		return name
-	}
-	first, block := ".layer.F.DenseReluDense.wi.", "layer.1."
-	if spec.Gated {
-		first = ".layer.F.DenseReluDense.wi_1."
-	}
-	if strings.HasPrefix(name, "model.decoder.") {
-		block = "layer.2."
-	}
-	return strings.Replace(strings.Replace(t5Names.Replace(name), ".fc1.", first, 1), "layer.F.", block, 1)
 }
 
 // embeddingOf returns the name of the embedding that a tensor is, where the name is that of a
@@ -174,16 +151,16 @@ func embeddingOf(name string, spec model.Spec) string {
 
 // arrange fits the tensors of the weight files, by the names that those give
 // them, to the model: exactly the tensors of Layout, by their full names.
-func arrange(spec model.Spec, stored map[string]Tensor) (map[string]Tensor, error) {
+func arrange(n *family.Network, spec model.Spec, stored map[string]Tensor) (map[string]Tensor, error) {
 	want := Layout(spec)
 	if err := attachScales(stored); err != nil {
 		return nil, err
 	}
-	tensors, err := fullNames(spec, want, stored)
+	tensors, err := fullNames(n, spec, want, stored)
 	if err != nil {
 		return nil, err
 	}
-	for _, name := range unused {
+	for _, name := range slices.Concat(unused, n.Unused) {
 		if !slices.ContainsFunc(want, func(p Parameter) bool { return p.Name == name }) {
 			delete(tensors, name)
 		}
@@ -191,8 +168,7 @@ func arrange(spec model.Spec, stored map[string]Tensor) (map[string]Tensor, erro
 	if err := mergeCopies(tensors, spec); err != nil {
 		return nil, err
 	}
-	// transformers 5 ties a T5's head where there is none, whatever its settings say, and saves what it tied once.
-	if _, ok := tensors[Head]; !ok && !spec.TiedHead && spec.Positions == model.RelativePositions {
+	if _, ok := tensors[Head]; !ok && !spec.TiedHead && n.TiesMissingHead {
 		if shared, ok := tensors[SharedEmbedding]; ok {
 			shared.Name = Head
 			tensors[Head] = shared
@@ -201,7 +177,7 @@ func arrange(spec model.Spec, stored map[string]Tensor) (map[string]Tensor, erro
 	if _, ok := tensors[LogitsBias]; !ok && spec.LogitsBias { // as in transformers
 		tensors[LogitsBias] = zeros(Parameter{LogitsBias, []int{1, spec.VocabSize}})
 	}
-	if err := checkLayout(spec, want, tensors); err != nil {
+	if err := checkLayout(n, spec, want, tensors); err != nil {
 		return nil, err
 	}
 	if len(tensors) == len(want) {
@@ -285,10 +261,10 @@ func takeVector(stored map[string]Tensor, name string) ([]float32, error) {
 
 // fullNames gives the tensors of the layout their names in it. It adds the prefix "model."
 // where the file is that of a bare M2M100Model, without the LM head and its bias.
-func fullNames(spec model.Spec, layout []Parameter, stored map[string]Tensor) (map[string]Tensor, error) {
+func fullNames(n *family.Network, spec model.Spec, layout []Parameter, stored map[string]Tensor) (map[string]Tensor, error) {
 	known := make(map[string]string, len(layout))
 	for _, p := range layout {
-		known[StoredName(p.Name, spec)] = p.Name
+		known[n.Stored(p.Name, spec)] = p.Name
 	}
 	tensors := make(map[string]Tensor, len(stored))
 	for _, name := range slices.Sorted(maps.Keys(stored)) {
@@ -360,14 +336,14 @@ func sameValues(a, b Tensor) (bool, error) {
 
 // checkLayout checks that every wanted tensor is there, in the right shape and
 // in a type that can be read.
-func checkLayout(spec model.Spec, want []Parameter, tensors map[string]Tensor) error {
+func checkLayout(n *family.Network, spec model.Spec, want []Parameter, tensors map[string]Tensor) error {
 	for _, p := range want {
 		t, ok := tensors[p.Name]
 		if !ok {
-			return fmt.Errorf("tensor %s of shape %v is missing: the sizes in %s demand it", StoredName(p.Name, spec), p.Shape, model.ConfigFile)
+			return fmt.Errorf("tensor %s of shape %v is missing: the sizes in %s demand it", n.Stored(p.Name, spec), p.Shape, model.ConfigFile)
 		}
 		if !slices.Equal(t.Shape, p.Shape) {
-			return fmt.Errorf("tensor %s has shape %v, the sizes in %s demand %v", StoredName(p.Name, spec), t.Shape, model.ConfigFile, p.Shape)
+			return fmt.Errorf("tensor %s has shape %v, the sizes in %s demand %v", n.Stored(p.Name, spec), t.Shape, model.ConfigFile, p.Shape)
 		}
 		if kind := listTypes[p.Name]; kind != "" {
 			if t.DType != kind {

@@ -6,10 +6,11 @@ import (
 	"slices"
 	"testing"
 
-	"dragoman/model"
-
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"dragoman/model"
+	"dragoman/model/family"
 )
 
 // marian is the config.json of Helsinki-NLP/opus-mt-en-fr, as it was published in 2020, with some
@@ -59,7 +60,7 @@ func TestReadSpecOfMarian(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			want := want
 			test.change(&want)
-			got, err := ParseConfig(marian(t, test.config), nil)
+			got, _, err := family.ParseConfig("", marian(t, test.config), nil)
 			require.NoError(t, err)
 			assert.Equal(t, want, got)
 		})
@@ -85,7 +86,7 @@ func TestReadSpecOfMarianRefuses(t *testing.T) {
 		"forced end":        {"forced_eos_token_id", 5, `"forced_eos_token_id" is 5: only 0 is supported`},
 	} {
 		t.Run(name, func(t *testing.T) {
-			_, err := ParseConfig(marian(t, map[string]any{test.field: test.value}), nil)
+			_, _, err := family.ParseConfig("", marian(t, map[string]any{test.field: test.value}), nil)
 			require.ErrorContains(t, err, test.want)
 		})
 	}
@@ -97,7 +98,7 @@ func TestLayoutOfMarian(t *testing.T) {
 		nil, {"tie_word_embeddings": false}, {"share_encoder_decoder_embeddings": false, "decoder_vocab_size": 60000},
 		{"share_encoder_decoder_embeddings": false, "tie_word_embeddings": false},
 	} {
-		spec, err := ParseConfig(marian(t, config), nil)
+		spec, _, err := family.ParseConfig("", marian(t, config), nil)
 		require.NoError(t, err)
 		total := 0
 		for _, p := range Layout(spec) {
@@ -133,7 +134,7 @@ func TestLogitsWithoutBias(t *testing.T) {
 		"there":            {config: marian(t, small), bias: []Source{constant(LogitsBias, 3, 1, 10)}, want: 3},
 		"of another shape": {config: marian(t, small), bias: []Source{constant(LogitsBias, 3, 1, 9)}, fails: "tensor final_logits_bias has shape [1 9]"},
 	} {
-		spec, err := ParseConfig(test.config, nil)
+		spec, _, err := family.ParseConfig("", test.config, nil)
 		require.NoError(t, err, name)
 		dir, tensors := folderOf(t, test.config), test.bias
 		for _, p := range Layout(spec) {
@@ -159,7 +160,7 @@ func TestPositionsOfMarian(t *testing.T) {
 	config := marian(t, map[string]any{"vocab_size": 10, "d_model": 4, "encoder_attention_heads": 1, "decoder_attention_heads": 1, "encoder_layers": 1,
 		"decoder_layers": 1, "encoder_ffn_dim": 4, "decoder_ffn_dim": 4, "max_position_embeddings": 3, "pad_token_id": 9, "decoder_start_token_id": 9,
 		"bad_words_ids": nil})
-	spec, err := ParseConfig(config, nil)
+	spec, _, err := family.ParseConfig("", config, nil)
 	require.NoError(t, err)
 	write := func(more ...Source) string {
 		dir, tensors := folderOf(t, config), more

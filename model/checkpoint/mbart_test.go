@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"dragoman/model"
+	"dragoman/model/family"
 )
 
 // mbart is the config.json of facebook/mbart-large-50-many-to-many-mmt, with some fields replaced.
@@ -37,14 +38,14 @@ func TestReadSpecOfMBart(t *testing.T) {
 		Pad: 1, EOS: 2, DecoderStart: 2, ForcedEnd: true,
 		Generation: model.Generation{Beams: 5, MaxLength: 200, LengthPenalty: 1, EarlyStopping: "true", RepetitionPenalty: 1},
 	}
-	got, err := ParseConfig(mbart(t, nil), nil)
+	got, _, err := family.ParseConfig("", mbart(t, nil), nil)
 	require.NoError(t, err)
 	assert.Equal(t, want, got)
 	assert.Equal(t, 610_879_488+250_054, got.Parameters(), "transformers counts so many, but for the bias of the logits")
 
 	// As in transformers 5.23.0's MBartConfig, but for the token that begins a translation.
 	want.Activation, want.EmbedScale = model.GELU, 1
-	got, err = ParseConfig(mbart(t, map[string]any{"activation_function": nil, "scale_embedding": nil, "bos_token_id": nil, "pad_token_id": nil,
+	got, _, err = family.ParseConfig("", mbart(t, map[string]any{"activation_function": nil, "scale_embedding": nil, "bos_token_id": nil, "pad_token_id": nil,
 		"eos_token_id": nil, "decoder_start_token_id": nil}), nil)
 	require.NoError(t, err)
 	assert.Equal(t, want, got)
@@ -63,7 +64,7 @@ func TestReadSpecOfMBartRefuses(t *testing.T) {
 		"max_position_embeddings":    {1 << 20, `an integer from 1 to 8192`},
 		"forced_eos_token_id":        {5, `"forced_eos_token_id" is 5: only 2 is supported`},
 	} {
-		_, err := ParseConfig(mbart(t, map[string]any{field: test.value}), nil)
+		_, _, err := family.ParseConfig("", mbart(t, map[string]any{field: test.value}), nil)
 		assert.ErrorContains(t, err, test.want)
 	}
 }
@@ -72,7 +73,7 @@ func TestReadSpecOfMBartRefuses(t *testing.T) {
 func TestLayoutOfMBart(t *testing.T) {
 	small := map[string]any{"vocab_size": 40, "d_model": 8, "encoder_layers": 1, "decoder_layers": 2, "encoder_attention_heads": 2,
 		"decoder_attention_heads": 2, "encoder_ffn_dim": 8, "decoder_ffn_dim": 8, "max_position_embeddings": 16}
-	spec, err := ParseConfig(mbart(t, small), nil)
+	spec, network, err := family.ParseConfig("", mbart(t, small), nil)
 	require.NoError(t, err)
 	total, stored := 0, map[string]Tensor{}
 	for _, p := range Layout(spec) {
@@ -84,18 +85,18 @@ func TestLayoutOfMBart(t *testing.T) {
 		stored[p.Name] = Tensor{Name: p.Name, Shape: p.Shape, DType: F32}
 	}
 	assert.Equal(t, spec.Parameters(), total)
-	tensors, err := arrange(spec, maps.Clone(stored))
+	tensors, err := arrange(network, spec, maps.Clone(stored))
 	require.NoError(t, err)
 	const table = "model.decoder.embed_positions.weight"
 	assert.Equal(t, []int{18, 8}, tensors[table].Shape)
 	short := maps.Clone(stored)
 	short[table] = Tensor{Name: table, Shape: []int{16, 8}, DType: F32}
-	_, err = arrange(spec, short)
+	_, err = arrange(network, spec, short)
 	assert.ErrorContains(t, err, "tensor "+table+" has shape [16 8], the sizes in config.json demand [18 8]")
 	for _, name := range []string{table, "model.encoder.layernorm_embedding.bias"} {
 		without := maps.Clone(stored)
 		delete(without, name)
-		_, err = arrange(spec, without)
+		_, err = arrange(network, spec, without)
 		assert.ErrorContains(t, err, "tensor "+name)
 		assert.True(t, slices.ContainsFunc(Layout(spec), func(p Parameter) bool { return p.Name == name }))
 	}

@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"dragoman/model"
+	"dragoman/model/family"
 )
 
 // The values of a file that the safetensors library wrote in each type, at the
@@ -111,7 +112,7 @@ func TestParseSafetensorsRefuses(t *testing.T) {
 // of the model's.
 func TestOpenUnreadableType(t *testing.T) {
 	tensors := map[string]Tensor{"w": {Name: "w", Shape: []int{2}, DType: "I64"}}
-	err := checkLayout(model.Spec{}, []Parameter{{"w", []int{2}}}, tensors)
+	err := checkLayout(new(family.Network), model.Spec{}, []Parameter{{"w", []int{2}}}, tensors)
 	assert.EqualError(t, err, "tensor w has elements of type I64: only F32, F16 and BF16 are supported")
 }
 

@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"dragoman/model"
+	"dragoman/model/family"
 )
 
 // madlad is a config.json such as that of google/madlad400-3b-mt, with some fields replaced.
@@ -35,19 +36,19 @@ func TestReadSpecOfT5(t *testing.T) {
 		BOS: 2, Pad: 1, EOS: 2,
 		Generation: model.Generation{Beams: 1, MaxLength: 200, LengthPenalty: 1, EarlyStopping: "false", RepetitionPenalty: 1},
 	}
-	got, err := ParseConfig(madlad(t, nil), nil)
+	got, _, err := family.ParseConfig("", madlad(t, nil), nil)
 	require.NoError(t, err)
 	assert.Equal(t, want, got)
 
 	// As transformers 5.23.0 saves it: what is tied and what is scaled are two things.
-	got, err = ParseConfig(madlad(t, map[string]any{"tie_word_embeddings": true, "scale_decoder_outputs": false}), nil)
+	got, _, err = family.ParseConfig("", madlad(t, map[string]any{"tie_word_embeddings": true, "scale_decoder_outputs": false}), nil)
 	require.NoError(t, err)
 	assert.Equal(t, want, got)
 
 	// As in its T5Config.
 	want.TiedHead, want.ScaledHead, want.Gated, want.Activation = true, true, false, model.ReLU
 	want.Pad, want.EOS, want.BOS = 0, 1, 1
-	got, err = ParseConfig(madlad(t, map[string]any{"tie_word_embeddings": nil, "feed_forward_proj": nil, "dense_act_fn": nil, "is_gated_act": nil, "pad_token_id": nil, "eos_token_id": nil,
+	got, _, err = family.ParseConfig("", madlad(t, map[string]any{"tie_word_embeddings": nil, "feed_forward_proj": nil, "dense_act_fn": nil, "is_gated_act": nil, "pad_token_id": nil, "eos_token_id": nil,
 		"decoder_start_token_id": nil, "n_positions": nil, "relative_attention_max_distance": nil, "relative_attention_num_buckets": nil,
 		"num_decoder_layers": nil}), nil)
 	require.NoError(t, err)
@@ -55,13 +56,13 @@ func TestReadSpecOfT5(t *testing.T) {
 
 	// mT5 has gates, and never scales what its head takes, whatever older files say.
 	want.TiedHead, want.ScaledHead, want.Gated, want.Activation = false, false, true, model.GELUTanh
-	got, err = ParseConfig(madlad(t, map[string]any{"model_type": "mt5", "tie_word_embeddings": true, "feed_forward_proj": nil, "dense_act_fn": nil, "is_gated_act": nil,
+	got, _, err = family.ParseConfig("", madlad(t, map[string]any{"model_type": "mt5", "tie_word_embeddings": true, "feed_forward_proj": nil, "dense_act_fn": nil, "is_gated_act": nil,
 		"pad_token_id": nil, "eos_token_id": nil, "decoder_start_token_id": nil}), nil)
 	require.NoError(t, err)
 	assert.Equal(t, want, got)
 
 	for literal, epsilon := range map[string]float32{"0.000001": 0, "1E-6": 0, "1e-5": 1e-5} {
-		got, err = ParseConfig(madlad(t, map[string]any{"layer_norm_epsilon": json.Number(literal)}), nil)
+		got, _, err = family.ParseConfig("", madlad(t, map[string]any{"layer_norm_epsilon": json.Number(literal)}), nil)
 		require.NoError(t, err)
 		assert.Equal(t, epsilon, got.Epsilon, literal)
 	}
@@ -69,13 +70,13 @@ func TestReadSpecOfT5(t *testing.T) {
 	for kind, activation := range map[string]model.Activation{
 		"relu": model.ReLU, "gelu": model.GELU, "gelu_new": model.GELUTanh, "silu": model.Swish, "gated-silu": model.Swish, "gated-relu": model.ReLU,
 	} {
-		got, err = ParseConfig(madlad(t, map[string]any{"feed_forward_proj": kind, "dense_act_fn": nil, "is_gated_act": nil}), nil)
+		got, _, err = family.ParseConfig("", madlad(t, map[string]any{"feed_forward_proj": kind, "dense_act_fn": nil, "is_gated_act": nil}), nil)
 		require.NoError(t, err)
 		assert.Equal(t, activation, got.Activation, kind)
 		assert.Equal(t, kind[0] == 'g' && kind[1] == 'a', got.Gated, kind)
 	}
 
-	got, err = ParseConfig(madlad(t, map[string]any{"dense_act_fn": "gelu", "is_gated_act": false}), nil)
+	got, _, err = family.ParseConfig("", madlad(t, map[string]any{"dense_act_fn": "gelu", "is_gated_act": false}), nil)
 	require.NoError(t, err)
 	assert.Equal(t, model.GELU, got.Activation, "what is said by itself goes first")
 	assert.False(t, got.Gated)
@@ -115,17 +116,17 @@ func TestReadSpecOfT5Refuses(t *testing.T) {
 		"forced start":    {"forced_bos_token_id", 7, `"forced_bos_token_id" is 7: only null is supported`},
 		"other token":     {"pad_token_id", 256000, `"pad_token_id" is 256000`},
 	} {
-		_, err := ParseConfig(madlad(t, map[string]any{test.field: test.value}), nil)
+		_, _, err := family.ParseConfig("", madlad(t, map[string]any{test.field: test.value}), nil)
 		assert.ErrorContains(t, err, test.want, name)
 	}
-	_, err := ParseConfig(madlad(t, map[string]any{"feed_forward_proj": "gated-tanh", "dense_act_fn": nil}), nil)
+	_, _, err := family.ParseConfig("", madlad(t, map[string]any{"feed_forward_proj": "gated-tanh", "dense_act_fn": nil}), nil)
 	assert.ErrorContains(t, err, `"feed_forward_proj" is "gated-tanh": relu, gelu, gelu_new or silu, or one`)
 }
 
 // Files have T5's names for what the network calls by its own.
 func TestLayoutOfT5(t *testing.T) {
 	for _, gated := range []string{"gated-gelu", "relu"} {
-		spec, err := ParseConfig(madlad(t, map[string]any{"is_gated_act": nil, "dense_act_fn": nil, "vocab_size": 40, "d_model": 9, "num_layers": 1, "num_decoder_layers": 2, "num_heads": 2,
+		spec, network, err := family.ParseConfig("", madlad(t, map[string]any{"is_gated_act": nil, "dense_act_fn": nil, "vocab_size": 40, "d_model": 9, "num_layers": 1, "num_decoder_layers": 2, "num_heads": 2,
 			"d_kv": 4, "d_ff": 7, "feed_forward_proj": gated}), nil)
 		require.NoError(t, err)
 		total, stored, kept := 0, map[string]Tensor{}, 0
@@ -135,7 +136,7 @@ func TestLayoutOfT5(t *testing.T) {
 				n *= d
 			}
 			total += n
-			name := StoredName(p.Name, spec)
+			name := network.Stored(p.Name, spec)
 			stored[name] = Tensor{Name: name, Shape: p.Shape, DType: F32}
 		}
 		assert.Equal(t, spec.Parameters(), total)
@@ -168,7 +169,7 @@ func TestLayoutOfT5(t *testing.T) {
 		old := maps.Clone(stored)
 		old["decoder.block.0.layer.1.EncDecAttention.relative_attention_bias.weight"] = Tensor{Shape: []int{32, 2}, DType: F32}
 		old["encoder.embed_tokens.weight"], old["decoder.embed_tokens.weight"] = stored["shared.weight"], stored["shared.weight"]
-		tensors, err := arrange(spec, old)
+		tensors, err := arrange(network, spec, old)
 		require.NoError(t, err)
 		assert.Len(t, tensors, kept)
 		assert.Equal(t, []int{8, 9}, tensors["model.decoder.layers.1.encoder_attn.k_proj.weight"].Shape)
@@ -176,28 +177,28 @@ func TestLayoutOfT5(t *testing.T) {
 		// What google/madlad400-3b-mt has instead: the embedding by the decoder's name alone.
 		delete(old, "shared.weight")
 		delete(old, "encoder.embed_tokens.weight")
-		tensors, err = arrange(spec, old)
+		tensors, err = arrange(network, spec, old)
 		require.NoError(t, err)
 		assert.Contains(t, tensors, SharedEmbedding)
 
 		headless := maps.Clone(stored)
 		delete(headless, "lm_head.weight")
-		tensors, err = arrange(spec, headless)
+		tensors, err = arrange(network, spec, headless)
 		require.NoError(t, err, "transformers 5 has tied it")
 		assert.Equal(t, tensors[SharedEmbedding].Shape, tensors[Head].Shape)
 		assert.Equal(t, Head, tensors[Head].Name)
 
 		without := maps.Clone(stored)
 		delete(without, first)
-		_, err = arrange(spec, without)
+		_, err = arrange(network, spec, without)
 		assert.ErrorContains(t, err, "tensor "+first+" of shape [7 9] is missing")
 		wrong := maps.Clone(stored)
 		wrong[first] = Tensor{Shape: []int{9, 7}, DType: F32}
-		_, err = arrange(spec, wrong)
+		_, err = arrange(network, spec, wrong)
 		assert.ErrorContains(t, err, "tensor "+first+" has shape [9 7], the sizes in config.json demand [7 9]")
 		more := maps.Clone(stored)
 		more["decoder.block.1.layer.0.SelfAttention.relative_attention_bias.weight"] = Tensor{Shape: []int{32, 2}, DType: F32}
-		_, err = arrange(spec, more)
+		_, err = arrange(network, spec, more)
 		assert.ErrorContains(t, err, "unexpected tensor")
 	}
 }

@@ -18,6 +18,7 @@ import (
 
 	"dragoman/model"
 	"dragoman/model/checkpoint"
+	"dragoman/model/family"
 	"dragoman/tokenizer/spm"
 )
 
@@ -445,7 +446,7 @@ func (s *network) settingsOf(modelType string, beams int) (config, generation ma
 
 // writeStudent writes the files that say what a student is.
 func (s *network) writeStudent(dir, modelFile, out string) error {
-	config, generation := s.settingsOf(checkpoint.Bergamot, 1)
+	config, generation := s.settingsOf(family.Bergamot, 1)
 	if s.list.Targets > 0 {
 		config["shortlist_first"], config["shortlist_words"], config["shortlist_targets"] = s.list.First, s.list.Words, s.list.Targets
 	}

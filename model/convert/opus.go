@@ -15,6 +15,7 @@ import (
 
 	"dragoman/model"
 	"dragoman/model/checkpoint"
+	"dragoman/model/family"
 	"dragoman/tokenizer/spm"
 )
 
@@ -90,7 +91,7 @@ func convertOpus(dir, out string) error {
 	if err := writeSafetensors(filepath.Join(out, checkpoint.SafetensorsFile), s.written); err != nil {
 		return err
 	}
-	config, generation := s.settingsOf(checkpoint.MarianNPZ, beams)
+	config, generation := s.settingsOf(family.MarianNPZ, beams)
 	return cmp.Or(
 		writeJSON(out, model.ConfigFile, config), writeJSON(out, model.GenerationConfigFile, generation),
 		writeJSON(out, model.TokenizerConfigFile, map[string]bool{"separate_vocabs": s.source != s.target}),

@@ -1,9 +1,9 @@
 // Package family says what one family of models has of its own: how its checkpoints
-// are recognized, which tokenizer files they need, which tokens languages have and
-// which codes they answer to, and how a source is framed.
+// are recognized, of which parts their networks are and how their files name the tensors, which
+// tokenizer files they need, which tokens languages have and which codes they answer to, how a source
+// is framed, and which settings are refused. Each family has a file.
 //
-// Package model/checkpoint reads of which parts the network of a checkpoint is. Nothing outside
-// of this package asks which family a model is of.
+// Nothing outside of this package asks which family a model is of.
 package family
 
 import (
@@ -26,8 +26,8 @@ type Family struct {
 	// classes are the tokenizer_class of its checkpoints, origins what may stand in
 	// their name_or_path.
 	classes, origins []string
-	// types are the model_type of config.json where that alone tells the family.
-	types []string
+	// networks are those that its checkpoints have. A model_type that no other family has tells the family.
+	networks []*Network
 	// files are the tokenizer's files. The first set that a checkpoint has all of is
 	// used.
 	files [][]string
@@ -98,10 +98,8 @@ func Recognize(files model.Files, name string) (*Family, error) {
 	if err != nil {
 		return nil, err
 	}
-	for _, f := range families {
-		if slices.Contains(f.types, modelType) {
-			return f, nil
-		}
+	if f := byType(modelType); f != nil {
+		return f, nil
 	}
 	s, err := readSettings(files)
 	if err != nil {
@@ -125,6 +123,19 @@ func Recognize(files model.Files, name string) (*Family, error) {
 		return converted, nil
 	}
 	return f, nil
+}
+
+// byType returns the only family that has networks of this model_type; nil: none has, or several.
+func byType(modelType string) (only *Family) {
+	for _, f := range families {
+		if f.has(modelType) {
+			if only != nil {
+				return nil
+			}
+			only = f
+		}
+	}
+	return only
 }
 
 // byTokenizer returns the family of a tokenizer_config.json.

@@ -2,16 +2,16 @@ package family
 
 import (
 	"dragoman/model"
-	"dragoman/model/checkpoint"
+	"dragoman/model/object"
 	"dragoman/tokenizer"
 )
 
 // firefox are Firefox's and Bergamot's models, as package model/convert writes them: each for one pair of languages, with
 // one SentencePiece model, or one for either side, whose ids are the model's.
 var firefox = &Family{
-	Name:  "firefox",
-	types: []string{checkpoint.Bergamot},
-	files: [][]string{{model.SourcePiecesFile, model.TargetPiecesFile}, {model.SourcePiecesFile}},
+	Name:     "firefox",
+	networks: []*Network{{modelType: Bergamot, fixed: marianSettings, parts: bergamotParts}},
+	files:    [][]string{{model.SourcePiecesFile, model.TargetPiecesFile}, {model.SourcePiecesFile}},
 	directions: func(_ model.Files, s settings, name string, set Directions) (Directions, error) {
 		return set.completed(s, Directions{}, name)
 	},
@@ -32,4 +32,17 @@ func firefoxConfig(dir string, _ settings, files, languages []string) (c tokeniz
 	c.Framing = onlyEnd
 	c.Languages = withTokens(languages, nil)
 	return c, nil
+}
+
+// Bergamot is the model_type of Firefox's models.
+const Bergamot = "bergamot"
+
+// bergamotParts reads what Marian's students have: recurrent units in the decoder.
+func bergamotParts(o *object.Fields, spec *model.Spec) {
+	marianOwnParts(o, spec)
+	spec.Recurrent = true
+	if targets := o.Integer("shortlist_targets", 0, model.LimitShortlist, 0); targets > 0 {
+		spec.Shortlist = model.Shortlist{First: o.Integer("shortlist_first", 0, spec.VocabSize, 0),
+			Words: o.Integer("shortlist_words", 0, model.LimitVocab, 0), Targets: targets}
+	}
 }

@@ -9,16 +9,18 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"dragoman/model"
+	"dragoman/model/object"
 	"dragoman/tokenizer"
 )
 
 // m2m100 is M2M100: facebook/m2m100_418M, facebook/m2m100_1.2B. The ids of pieces are
 // in vocab.json; after them come the languages, and some rows that nothing uses.
 var m2m100 = &Family{
-	Name:    "m2m100",
-	classes: []string{"M2M100Tokenizer", ""},
-	files:   m2m100Files,
-	tokens:  m2m100Tokens,
+	Name:     "m2m100",
+	classes:  []string{"M2M100Tokenizer", ""},
+	networks: m2m100Networks,
+	files:    m2m100Files,
+	tokens:   m2m100Tokens,
 	config: func(dir string, s settings, _, _ []string) (tokenizer.Config, error) {
 		return m2m100Config(dir, s, sourceFirst)
 	},
@@ -27,11 +29,12 @@ var m2m100 = &Family{
 // small100 is SMaLL-100 (alirezamsh/small100): M2M100's files, but the encoder is told
 // the target language, and the decoder nothing.
 var small100 = &Family{
-	Name:    "small100",
-	classes: []string{"SMALL100Tokenizer"},
-	origins: []string{"small100", "small-100"},
-	files:   m2m100Files,
-	tokens:  m2m100Tokens,
+	Name:     "small100",
+	classes:  []string{"SMALL100Tokenizer"},
+	origins:  []string{"small100", "small-100"},
+	networks: m2m100Networks,
+	files:    m2m100Files,
+	tokens:   m2m100Tokens,
 	config: func(dir string, s settings, _, _ []string) (tokenizer.Config, error) {
 		return m2m100Config(dir, s, targetFirst)
 	},
@@ -105,4 +108,33 @@ func m2m100Config(dir string, s settings, framing tokenizer.Framing) (tokenizer.
 	}
 	config.Languages = inOrder(m2m100Tokens(), len(config.Vocabulary))
 	return config, nil
+}
+
+// m2m100Networks are those of M2M100, which SMaLL-100 and NLLB-200 share.
+var m2m100Networks = []*Network{{
+	modelType: "m2m_100", models: "M2M100, NLLB-200, SMaLL-100",
+	scaled: true, forcesTarget: true, parts: m2m100Parts,
+	// Most of these come from other models of the BART family, which share M2M100's names.
+	fixed: []setting{
+		{"activation_function", `"relu"`},
+		{"normalize_before", "true"},
+		{"encoder_normalize_before", "true"},
+		{"decoder_normalize_before", "true"},
+		{"add_final_layer_norm", "true"},
+		{"normalize_embedding", "false"},
+		{"layernorm_embedding", "false"},
+		{"static_position_embeddings", "true"},
+		{"encoder_learned_pos", "false"},
+		{"decoder_learned_pos", "false"},
+		{"add_bias_logits", "false"},
+	},
+}}
+
+// m2m100Parts reads the special ids: the parts are those of the zero [model.Spec].
+func m2m100Parts(o *object.Fields, spec *model.Spec) {
+	last := spec.VocabSize - 1
+	spec.BOS = int64(o.Integer("bos_token_id", 0, last, 0))
+	spec.Pad = int64(o.Integer("pad_token_id", 0, last, 1))
+	spec.EOS = parseEOS(o, last, 2)
+	spec.DecoderStart = int64(o.Integer("decoder_start_token_id", 0, last, 2))
 }

@@ -15,8 +15,8 @@ import (
 	"golang.org/x/text/language"
 
 	"dragoman/model"
-	"dragoman/model/checkpoint"
 	"dragoman/model/ctranslate2"
+	"dragoman/model/object"
 	"dragoman/tokenizer"
 	"dragoman/tokenizer/spm"
 )
@@ -26,9 +26,9 @@ import (
 // vocabulary for each. A model with several targets has a token such as >>fra<< for each, which
 // begins the source.
 var marian = &Family{
-	Name:    "marian",
-	classes: []string{"MarianTokenizer"},
-	types:   []string{"marian", checkpoint.MarianNPZ},
+	Name:     "marian",
+	classes:  []string{"MarianTokenizer"},
+	networks: marianNetworks,
 	files: [][]string{
 		{model.SourcePiecesFile, model.TargetPiecesFile, model.VocabFile, model.TargetVocabFile},
 		{model.SourcePiecesFile, model.TargetPiecesFile, model.VocabFile},
@@ -329,4 +329,47 @@ func readVocabulary(files model.Files, name string) (map[string]int64, error) {
 		return nil, fmt.Errorf("%s: %w", name, err)
 	}
 	return ids, nil
+}
+
+// MarianNPZ is the model_type of Opus-MT's models in Marian's own form, as package model/convert writes them.
+const MarianNPZ = "marian-npz"
+
+// marianNetworks are those of MarianMTModel, and of Marian itself.
+var marianNetworks = []*Network{
+	{modelType: "marian", models: "Opus-MT", fixed: marianSettings, parts: marianParts, ReadsPositions: true},
+	{modelType: MarianNPZ, fixed: marianSettings, parts: marianOwnParts},
+}
+
+var marianSettings = []setting{
+	{"normalize_before", "false"},
+	{"add_final_layer_norm", "false"},
+	{"normalize_embedding", "false"},
+	{"static_position_embeddings", "true"},
+	{"add_bias_logits", "false"},
+}
+
+// marianParts reads what MarianMTModel has: post-norm layers, positions from 0 and a bias
+// of the logits. config.json's vocab_size is the encoder's.
+func marianParts(o *object.Fields, spec *model.Spec) {
+	o.Nullable = true
+	spec.PostNorm, spec.Positions, spec.LogitsBias = true, model.OriginalPositions, true
+	spec.Activation = parseActivation(o)
+	source := spec.VocabSize
+	spec.VocabSize = o.Integer("decoder_vocab_size", 4, model.LimitVocab, source)
+	if !o.Boolean("share_encoder_decoder_embeddings", true) {
+		spec.SourceVocab = source
+	} else if spec.VocabSize != source {
+		o.Fail("decoder_vocab_size", "it must be \"vocab_size\", %d, where \"share_encoder_decoder_embeddings\" is true", source)
+	}
+	last := spec.VocabSize - 1
+	spec.Pad = int64(o.Size("pad_token_id", 0, last))
+	spec.EOS = parseEOS(o, last, 0)
+	spec.BOS = int64(o.Integer("bos_token_id", 0, last, int(spec.EOS)))
+	spec.DecoderStart = int64(o.Integer("decoder_start_token_id", 0, last, int(spec.Pad)))
+}
+
+// marianOwnParts reads what Marian itself has: other positions and norms than MarianMTModel.
+func marianOwnParts(o *object.Fields, spec *model.Spec) {
+	marianParts(o, spec)
+	spec.Positions, spec.Epsilon = model.PlainPositions, 1e-6
 }

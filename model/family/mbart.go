@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"dragoman/model"
+	"dragoman/model/object"
 	"dragoman/tokenizer"
 )
 
@@ -16,7 +17,7 @@ import (
 var mbart = &Family{
 	Name:       "mbart",
 	classes:    []string{"MBart50Tokenizer", "MBart50TokenizerFast"},
-	types:      []string{"mbart"},
+	networks:   []*Network{mbartNetwork},
 	files:      [][]string{{model.PieceModelFile}, {model.TokenizerFile}},
 	tokens:     mbartTokens,
 	directions: mbartDirections,
@@ -142,4 +143,25 @@ func mbartForced(files model.Files, s settings) ([]string, error) {
 	}
 	return nil, fmt.Errorf("\"forced_bos_token_id\" is %d, which is no language's token: these are %d to %d",
 		*said.Forced, config.Languages[0].ID, config.Languages[len(config.Languages)-1].ID)
+}
+
+var mbartNetwork = &Network{
+	modelType: "mbart", models: "mBART-50",
+	forcesTarget: true, parts: mbartParts,
+	fixed: []setting{
+		{"normalize_before", "true"},
+		{"add_final_layer_norm", "true"},
+		{"normalize_embedding", "true"},
+		{"static_position_embeddings", "false"},
+		{"add_bias_logits", "false"},
+	},
+}
+
+// mbartParts reads what MBartForConditionalGeneration has: learned positions, a norm behind the
+// embeddings and a bias of the logits.
+func mbartParts(o *object.Fields, spec *model.Spec) {
+	o.Nullable = true
+	m2m100Parts(o, spec)
+	spec.EmbeddingNorm, spec.Positions, spec.LogitsBias = true, model.LearnedPositions, true
+	spec.Activation = parseActivation(o)
 }

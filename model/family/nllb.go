@@ -15,10 +15,11 @@ var nllb = &Family{
 	Name: "nllb",
 	// The last two are what a tokenizer.json is loaded with whatever its family is. Of
 	// the families only this one has such files.
-	classes: []string{"NllbTokenizer", "NllbTokenizerFast", "PreTrainedTokenizerFast", "TokenizersBackend"},
-	files:   [][]string{{model.PieceModelFile}, {model.TokenizerFile}},
-	tokens:  nllbTokens,
-	config:  nllbConfig,
+	classes:  []string{"NllbTokenizer", "NllbTokenizerFast", "PreTrainedTokenizerFast", "TokenizersBackend"},
+	networks: m2m100Networks,
+	files:    [][]string{{model.PieceModelFile}, {model.TokenizerFile}},
+	tokens:   nllbTokens,
+	config:   nllbConfig,
 }
 
 // sourceLast is how the first NLLB-200 tokenizers of transformers framed a source,

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"dragoman/model"
+	"dragoman/model/object"
 	"dragoman/tokenizer"
 	"dragoman/tokenizer/spm"
 )
@@ -18,7 +19,7 @@ import (
 var t5 = &Family{
 	Name:       "t5",
 	classes:    []string{"T5Tokenizer", "T5TokenizerFast", "MT5Tokenizer", "MT5TokenizerFast"},
-	types:      []string{"t5", "mt5"},
+	networks:   t5Networks,
 	choose:     chooseT5,
 	directions: t5Directions,
 	config:     t5Config,
@@ -196,4 +197,85 @@ func wordDirections(prefixes map[[2]string]string, set Directions, file string) 
 		}
 	}
 	return d, nil
+}
+
+// t5Networks are those of T5ForConditionalGeneration and of MT5ForConditionalGeneration.
+var t5Networks = []*Network{
+	{modelType: "t5", models: "T5, MADLAD-400", sizes: t5Sizes, parts: t5Parts, stored: t5Stored, Unused: t5Unused, TiesMissingHead: true},
+	{modelType: "mt5", models: "mT5", sizes: t5Sizes, parts: mt5Parts, stored: t5Stored, Unused: t5Unused, TiesMissingHead: true},
+}
+
+// t5Unused are tensors that older files hold.
+var t5Unused = []string{"model.decoder.block.0.layer.1.EncDecAttention.relative_attention_bias.weight"}
+
+// t5Names are the parts of names that T5 has others for, but for the number of the feed-forward block.
+var t5Names = strings.NewReplacer("model.", "", ".layers.", ".block.",
+	"self_attn.", "layer.0.SelfAttention.", "self_attn_layer_norm", "layer.0.layer_norm",
+	"encoder_attn.", "layer.1.EncDecAttention.", "encoder_attn_layer_norm", "layer.1.layer_norm",
+	"q_proj", "q", "k_proj", "k", "v_proj", "v", "out_proj", "o",
+	".gate.", ".layer.F.DenseReluDense.wi_0.", ".fc2.", ".layer.F.DenseReluDense.wo.", ".final_layer_norm", ".layer.F.layer_norm",
+	"coder.layer_norm", "coder.final_layer_norm", ".relative_", ".block.0.layer.0.SelfAttention.relative_")
+
+// t5Stored is what T5's files call a tensor.
+func t5Stored(name string, gated bool) string {
+	first, block := ".layer.F.DenseReluDense.wi.", "layer.1."
+	if gated {
+		first = ".layer.F.DenseReluDense.wi_1."
+	}
+	if strings.HasPrefix(name, "model.decoder.") {
+		block = "layer.2."
+	}
+	return strings.Replace(strings.Replace(t5Names.Replace(name), ".fc1.", first, 1), "layer.F.", block, 1)
+}
+
+// t5Sizes reads what T5 has other names for.
+func t5Sizes(o *object.Fields, spec *model.Spec) {
+	o.Nullable = true
+	heads := o.Size("num_heads", 1, model.LimitHeads)
+	spec.Encoder = model.Stack{Layers: o.Size("num_layers", 1, model.LimitLayers), Heads: heads,
+		FFN: o.Size("d_ff", 1, model.LimitFFN), HeadWidth: o.Size("d_kv", 1, model.LimitInner/heads)}
+	spec.Decoder = spec.Encoder
+	spec.Decoder.Layers = o.Integer("num_decoder_layers", 1, model.LimitLayers, spec.Encoder.Layers)
+	spec.MaxPositions = o.Integer("n_positions", 1, model.LimitPositions, model.UsualPositions)
+	spec.Buckets = o.Integer("relative_attention_num_buckets", 4, model.LimitPositions, 32)
+	spec.MaxDistance = o.Integer("relative_attention_max_distance", 1, model.LimitPositions, model.UsualDistance)
+	if !model.CanBucket(spec.Buckets, spec.MaxDistance) {
+		o.Fail("relative_attention_max_distance", "more than half of \"relative_attention_num_buckets\", %d, is supported", spec.Buckets)
+	}
+}
+
+// t5Parts reads what T5ForConditionalGeneration has: RMS norms, relative positions, neither biases nor a scale
+// of queries. Where the head is tied, what it takes is scaled; since transformers 5 a field of its own says so.
+func t5Parts(o *object.Fields, spec *model.Spec) {
+	spec.ScaledHead = o.Boolean("scale_decoder_outputs", spec.TiedHead)
+	t5Layers(o, spec, "relu")
+}
+
+// mt5Parts reads what MT5ForConditionalGeneration has: T5's parts with another activation where nothing is said. It never scales what
+// the head takes.
+func mt5Parts(o *object.Fields, spec *model.Spec) { t5Layers(o, spec, "gated-gelu") }
+
+// t5Layers reads what both have, whose feed-forward networks have this activation where nothing is said.
+func t5Layers(o *object.Fields, spec *model.Spec, usual string) {
+	spec.Positions, spec.RMSNorm, spec.Unbiased, spec.Unscaled = model.RelativePositions, true, true, true
+	spec.Epsilon = spec.EpsilonOf(o.Number("layer_norm_epsilon", 1e-6, model.IsEpsilon, "a number from 0 to 1"))
+	spec.TiedHead = spec.TiedHead && spec.ScaledHead
+	activations := map[string]model.Activation{"relu": model.ReLU, "gelu": model.GELU, "gelu_new": model.GELUTanh, "silu": model.Swish}
+	kind, gated := strings.CutPrefix(o.Text("feed_forward_proj", usual), "gated-")
+	if gated && kind == "gelu" {
+		kind = "gelu_new" // as in Hugging Face's T5Config
+	}
+	spec.Gated = o.Boolean("is_gated_act", gated) // saved beside it, as dense_act_fn is, and goes first
+	activation, ok := activations[o.Text("dense_act_fn", kind)]
+	if !ok && o.Get("dense_act_fn") != nil {
+		o.Fail("dense_act_fn", "relu, gelu, gelu_new or silu is supported")
+	} else if !ok {
+		o.Fail("feed_forward_proj", "relu, gelu, gelu_new or silu, or one of these with gated- before it, is supported")
+	}
+	spec.Activation = activation
+	last := spec.VocabSize - 1
+	spec.Pad = int64(o.Integer("pad_token_id", 0, last, 0))
+	spec.EOS = parseEOS(o, last, 1)
+	spec.BOS = int64(o.Integer("bos_token_id", 0, last, int(spec.EOS)))
+	spec.DecoderStart = int64(o.Integer("decoder_start_token_id", 0, last, int(spec.Pad)))
 }

@@ -262,7 +262,7 @@ func auto(s model.Spec) model.Precision {
 // the maximum size of its weights in bytes. It is meant for hub.Config.Accept, which
 // refuses a model before gigabytes are fetched.
 func AcceptConfig(config, generation []byte) (weights int64, err error) {
-	spec, err := checkpoint.ParseConfig(config, generation)
+	spec, _, err := family.ParseConfig("", config, generation)
 	if err != nil {
 		return 0, err
 	}

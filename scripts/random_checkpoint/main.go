@@ -21,6 +21,7 @@ import (
 	"dragoman/model"
 	"dragoman/model/checkpoint"
 	"dragoman/model/checkpoint/safetensorstest"
+	"dragoman/model/family"
 )
 
 func main() {
@@ -78,12 +79,12 @@ func run(args []string, log io.Writer) error {
 	if err := writeConfig(o); err != nil {
 		return err
 	}
-	spec, err := checkpoint.ReadSpec(o.out)
+	spec, network, err := family.ReadConfig(o.out)
 	if err != nil {
 		return err
 	}
 	path := filepath.Join(o.out, checkpoint.SafetensorsFile)
-	if err := writeWeights(path, randomTensors(spec, o.dtype, o.seed)); err != nil {
+	if err := writeWeights(path, randomTensors(network, spec, o.dtype, o.seed)); err != nil {
 		return err
 	}
 	info, err := os.Stat(path)

@@ -8,11 +8,12 @@ import (
 	"path/filepath"
 	"testing"
 
-	"dragoman/model"
-	"dragoman/model/checkpoint"
-
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"dragoman/model"
+	"dragoman/model/checkpoint"
+	"dragoman/model/family"
 )
 
 // write runs the command and returns the folder.
@@ -117,7 +118,7 @@ func TestOpus(t *testing.T) {
 	for name := range shapes() {
 		config, _, err := configs(options{shape: name})
 		require.NoError(t, err)
-		_, err = checkpoint.ParseConfig(config, nil)
+		_, _, err = family.ParseConfig("", config, nil)
 		require.NoError(t, err, name)
 	}
 }

@@ -11,6 +11,7 @@ import (
 	"dragoman/model"
 	"dragoman/model/checkpoint"
 	"dragoman/model/checkpoint/safetensorstest"
+	"dragoman/model/family"
 )
 
 // initStd is the standard deviation of weights and biases, as M2M100's init_std.
@@ -38,7 +39,7 @@ type distribution struct{ mean, std float32 }
 // token that it is fed, since nothing is as similar to it, so it would decode to
 // the same tokens if most of it were broken. Random signs and sizes in lastNorm
 // take that similarity away: the next token depends on all that came before.
-func randomTensors(spec model.Spec, dtype string, seed uint64) []safetensorstest.Tensor {
+func randomTensors(network *family.Network, spec model.Spec, dtype string, seed uint64) []safetensorstest.Tensor {
 	var tensors []safetensorstest.Tensor
 	for i, p := range checkpoint.Layout(spec) {
 		d := initialize(p.Name, spec)
@@ -49,7 +50,7 @@ func randomTensors(spec model.Spec, dtype string, seed uint64) []safetensorstest
 			}
 			return nil
 		}
-		tensors = append(tensors, safetensorstest.Tensor{Name: checkpoint.StoredName(p.Name, spec), Shape: p.Shape, DType: dtype, Values: values})
+		tensors = append(tensors, safetensorstest.Tensor{Name: network.Stored(p.Name, spec), Shape: p.Shape, DType: dtype, Values: values})
 	}
 	return tensors
 }

@@ -1,4 +1,4 @@
-package checkpoint
+package family
 
 import (
 	"encoding/json"
@@ -17,74 +17,57 @@ import (
 // maxConfigSize is the most bytes that a JSON file of settings may have.
 const maxConfigSize = 4 << 20
 
-// ReadSpec reads the sizes, ids and decoding defaults of the checkpoint in dir
-// without its weights. It fails, naming the field, where they are not those of
-// a model that is supported.
-func ReadSpec(dir string) (model.Spec, error) {
-	if ok, err := IsConverted(model.Folder(dir)); err != nil {
-		return model.Spec{}, err
-	} else if ok {
-		ckpt, err := openConverted(dir)
-		if err != nil {
-			return model.Spec{}, err
-		}
-		return ckpt.Spec(), ckpt.Close()
-	}
+// ReadConfig reads config.json and generation_config.json, or nil, of a folder, see [ParseConfig].
+func ReadConfig(dir string) (model.Spec, *Network, error) {
 	config, err := model.ReadSmall(filepath.Join(dir, model.ConfigFile), maxConfigSize)
 	if errors.Is(err, fs.ErrNotExist) {
-		return model.Spec{}, fmt.Errorf("no checkpoint in %s: %w", dir, err)
+		return model.Spec{}, nil, fmt.Errorf("no checkpoint in %s: %w", dir, err)
 	}
 	if err != nil {
-		return model.Spec{}, err
+		return model.Spec{}, nil, err
 	}
 	generation, err := model.ReadSmall(filepath.Join(dir, model.GenerationConfigFile), maxConfigSize)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return model.Spec{}, err
+		return model.Spec{}, nil, err
 	}
-	return parseSpec(dir, config, generation)
+	return ParseConfig(dir, config, generation)
 }
 
-// ParseConfig is [ReadSpec] for the contents of a config.json and a generation_config.json, or nil, that
-// were fetched to see whether the rest is worth it.
-func ParseConfig(config, generation []byte) (model.Spec, error) {
-	return parseSpec("", config, generation)
-}
-
-// parseSpec reads the contents of dir's config.json and generation_config.json.
-// Older checkpoints have but the first, which then holds the fields of both:
-// generation is nil.
-func parseSpec(dir string, config []byte, generation []byte) (model.Spec, error) {
+// ParseConfig reads the sizes, ids and decoding defaults of a checkpoint from the contents of dir's config.json and
+// generation_config.json, and which kind of network it has. It fails, naming the field, where that is none that is supported.
+// Older checkpoints have but the first file, which then holds the fields of both: generation is nil.
+func ParseConfig(dir string, config, generation []byte) (model.Spec, *Network, error) {
 	path := filepath.Join(dir, model.ConfigFile)
 	o, err := object.Parse(config)
 	if err != nil {
-		return model.Spec{}, fmt.Errorf("%s: %w", path, err)
+		return model.Spec{}, nil, fmt.Errorf("%s: %w", path, err)
 	}
-	spec, err := parseConfig(o)
+	spec, n, err := parseConfig(o)
 	if err != nil {
-		return model.Spec{}, fmt.Errorf("%s: %w", path, err)
+		return model.Spec{}, nil, fmt.Errorf("%s: %w", path, err)
 	}
 	if generation != nil {
 		path = filepath.Join(dir, model.GenerationConfigFile)
 		if o, err = object.Parse(generation); err != nil {
-			return model.Spec{}, fmt.Errorf("%s: %w", path, err)
+			return model.Spec{}, nil, fmt.Errorf("%s: %w", path, err)
 		}
 	}
-	if err := parseGeneration(o, &spec); err != nil {
-		return model.Spec{}, fmt.Errorf("%s: %w", path, err)
+	if err := n.parseGeneration(o, &spec); err != nil {
+		return model.Spec{}, nil, fmt.Errorf("%s: %w", path, err)
 	}
-	return spec, nil
+	return spec, n, nil
 }
 
 // parseConfig reads the sizes, which must all be there, and the ids and switches, which
 // default as in Hugging Face's class for the model_type.
-func parseConfig(o *object.Fields) (model.Spec, error) {
+func parseConfig(o *object.Fields) (model.Spec, *Network, error) {
 	var modelType string
 	err := json.Unmarshal(o.Get("model_type"), &modelType)
-	f, ok := forms[modelType]
-	if err != nil || !ok {
-		return model.Spec{}, fmt.Errorf("\"model_type\" is %s: supported are \"m2m_100\" (M2M100, NLLB-200, SMaLL-100), \"marian\" (Opus-MT), \"mbart\" (mBART-50), \"t5\" (T5, MADLAD-400) and \"mt5\" (mT5)", object.OrMissing(o.Get("model_type")))
+	n := networkOf(modelType)
+	if err != nil || n == nil {
+		return model.Spec{}, nil, fmt.Errorf("\"model_type\" is %s: supported are %s", object.OrMissing(o.Get("model_type")), supportedTypes())
 	}
-	for _, s := range slices.Concat(commonSettings, f.fixed) {
+	for _, s := range slices.Concat(commonSettings, n.fixed) {
 		o.OneOf(s.name, s.literal)
 	}
 	spec := model.Spec{
@@ -93,14 +76,14 @@ func parseConfig(o *object.Fields) (model.Spec, error) {
 		EmbedScale: 1,
 		TiedHead:   o.Boolean("tie_word_embeddings", true),
 	}
-	if f.sizes != nil {
-		f.sizes(o, &spec)
+	if n.sizes != nil {
+		n.sizes(o, &spec)
 	} else {
-		parseSizes(o, f.scaled, &spec)
+		parseSizes(o, n.scaled, &spec)
 	}
 	checkAliases(o, spec)
-	f.parts(o, &spec)
-	return spec, o.Err
+	n.parts(o, &spec)
+	return spec, n, o.Err
 }
 
 // checkAliases checks the sizes that Hugging Face's classes know by another name too, of which the last one in the file counts.
@@ -139,4 +122,18 @@ func checkWidth(o *object.Fields, spec model.Spec) {
 	if spec.DModel%spec.Decoder.Heads != 0 {
 		o.Fail("d_model", "it must be a multiple of \"decoder_attention_heads\", %d", spec.Decoder.Heads)
 	}
+}
+
+// parseActivation reads activation_function, by the names that Hugging Face has for them.
+func parseActivation(o *object.Fields) model.Activation {
+	switch raw := string(o.Get("activation_function")); raw {
+	case `"relu"`:
+		return model.ReLU
+	case `"swish"`, `"silu"`:
+		return model.Swish
+	case "", `"gelu"`:
+		return model.GELU
+	}
+	o.Fail("activation_function", "relu, swish or gelu is supported")
+	return model.ReLU
 }

@@ -1,8 +1,9 @@
-package checkpoint
+package family
 
 import (
 	"cmp"
 	"encoding/json"
+	"fmt"
 	"math"
 
 	"dragoman/model"
@@ -46,7 +47,7 @@ const (
 // in generate(), but for the length. The ids that decoding starts and ends with override
 // config.json's; the padding id does not, since the positions depend on it. Without
 // decoder_start_token_id a translation starts with bos_token_id, where that is there.
-func parseGeneration(o *object.Fields, spec *model.Spec) error {
+func (n *Network) parseGeneration(o *object.Fields, spec *model.Spec) error {
 	o.Nullable = true
 	for _, s := range neutralSettings {
 		o.OneOf(s.name, s.literals...)
@@ -83,8 +84,29 @@ func parseGeneration(o *object.Fields, spec *model.Spec) error {
 	if spec.Positions == model.FairseqPositions && spec.DecoderStart == spec.Pad {
 		o.Fail("decoder_start_token_id", "another one than \"pad_token_id\" is supported, which has no position")
 	}
-	parseForced(o, spec)
+	n.parseForced(o, spec)
 	return cmp.Or(o.Err, search.DefaultOptions(spec.Generation).Validate())
+}
+
+// parseForced reads the settings of generate() that no request changes: a padding token
+// that is never generated, and the end token at the greatest length. The first token is forced by
+// requests, where it is that of the language.
+func (n *Network) parseForced(o *object.Fields, spec *model.Spec) {
+	if !n.forcesTarget {
+		o.OneOf("forced_bos_token_id", "null")
+	}
+	pad, eos := fmt.Sprintf("[[%d]]", spec.Pad), fmt.Sprint(spec.EOS)
+	o.OneOf("bad_words_ids", pad, "[]")
+	o.OneOf("forced_eos_token_id", eos, "["+eos+"]")
+	spec.NeverPad = o.List("bad_words_ids") > 0 && spec.Pad != spec.EOS // generate() never forbids the end
+	spec.ForcedEnd = o.Get("forced_eos_token_id") != nil
+	spec.Renormalize = o.Boolean("renormalize_logits", false)
+	if spec.Renormalize && spec.NeverPad && !spec.LogitsBias {
+		o.Fail("renormalize_logits", "false is supported where the logits have no bias")
+	}
+	if g := spec.Generation; spec.Renormalize && (g.MinLength > 1 || g.NoRepeatNgramSize > 0 || g.RepetitionPenalty != 1) {
+		o.Fail("renormalize_logits", "false is supported with a least length, with \"no_repeat_ngram_size\" or \"repetition_penalty\"")
+	}
 }
 
 // parseEarlyStopping reads true, false, "never" or null.
