@@ -3,7 +3,6 @@ package family
 import (
 	_ "embed"
 	"fmt"
-	"slices"
 	"strings"
 
 	"golang.org/x/sync/errgroup"
@@ -26,30 +25,7 @@ var m2m100 = &Family{
 	},
 }
 
-// small100 is SMaLL-100 (alirezamsh/small100): M2M100's files, but the encoder is told
-// the target language, and the decoder nothing.
-var small100 = &Family{
-	Name:     "small100",
-	classes:  []string{"SMALL100Tokenizer"},
-	origins:  []string{"small100", "small-100"},
-	networks: m2m100Networks,
-	files:    m2m100Files,
-	tokens:   m2m100Tokens,
-	config: func(dir string, s settings, _, _ []string) (tokenizer.Config, error) {
-		return m2m100Config(dir, s, targetFirst)
-	},
-}
-
 var m2m100Files = [][]string{{model.VocabFile, model.PieceModelFile}}
-
-// The framings of sources.
-var (
-	sourceFirst = tokenizer.Framing{
-		Before: []tokenizer.Part{tokenizer.Source}, After: []tokenizer.Part{tokenizer.End}, Forced: []tokenizer.Part{tokenizer.Target},
-	}
-	targetFirst = tokenizer.Framing{Before: []tokenizer.Part{tokenizer.Target}, After: []tokenizer.Part{tokenizer.End}}
-	onlyEnd     = tokenizer.Framing{After: []tokenizer.Part{tokenizer.End}}
-)
 
 // m2m100Languages are the 100 languages of M2M100, in the order of their tokens in
 // the vocabulary, which is also alphabetical. Hugging Face writes "__en__" for "en".
@@ -57,28 +33,12 @@ var (
 //go:embed m2m100.txt
 var m2m100Languages string
 
-// languageToken is the token that a family has for a language, by the code of which users know it.
-type languageToken struct{ code, token string }
-
 // m2m100Tokens are the tokens of the languages in their order, as nllbTokens and mbartTokens are.
 func m2m100Tokens() (tokens []languageToken) {
 	for code := range strings.FieldsSeq(m2m100Languages) {
 		tokens = append(tokens, languageToken{code, "__" + code + "__"})
 	}
 	return tokens
-}
-
-// tokenOf is the token of a language that is among them.
-func tokenOf(tokens []languageToken, code string) string {
-	return tokens[slices.IndexFunc(tokens, func(l languageToken) bool { return l.code == code })].token
-}
-
-// inOrder are languages whose tokens have the ids from first on.
-func inOrder(tokens []languageToken, first int) (list []tokenizer.Language) {
-	for i, l := range tokens {
-		list = append(list, tokenizer.Language{Code: l.code, ID: int64(first + i)})
-	}
-	return list
 }
 
 // madeUpWords is the number of unused rows where the settings give no other.

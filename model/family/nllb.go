@@ -2,7 +2,6 @@ package family
 
 import (
 	_ "embed"
-	"fmt"
 	"strings"
 
 	"dragoman/model"
@@ -44,9 +43,6 @@ func nllbTokens() (tokens []languageToken) {
 	return tokens
 }
 
-// fairseq has the special tokens that stand before the pieces.
-var fairseq = []string{"<s>", "<pad>", "</s>", "<unk>"}
-
 // nllbConfig reads a tokenizer of NLLB-200.
 func nllbConfig(dir string, s settings, _, _ []string) (tokenizer.Config, error) {
 	config, err := fairseqConfig(model.Folder(dir), nllbTokens())
@@ -55,34 +51,4 @@ func nllbConfig(dir string, s settings, _, _ []string) (tokenizer.Config, error)
 		config.Framing = sourceLast
 	}
 	return config, err
-}
-
-// fairseqConfig reads a tokenizer with all of its languages, which have these tokens: a SentencePiece model, whose pieces have the ids that
-// fairseq gave them, or without one a tokenizer.json.
-func fairseqConfig(files model.Files, tokens []languageToken) (config tokenizer.Config, err error) {
-	if ok, err := files.Has(model.PieceModelFile); err != nil {
-		return config, err
-	} else if !ok {
-		return listedConfig(files, tokens)
-	}
-	pieces, err := readPieces(files, model.PieceModelFile)
-	if err != nil {
-		return config, err
-	}
-	config = tokenizer.Config{Pieces: pieces, Vocabulary: map[string]int64{}, Unused: 1} // <mask>
-	for id, token := range fairseq {
-		config.Vocabulary[token] = int64(id)
-	}
-	first := []string{"<unk>", "<s>", "</s>"}
-	for id := range int32(pieces.Size()) {
-		piece := pieces.Piece(id)
-		switch {
-		case int(id) >= len(first):
-			config.Vocabulary[piece] = int64(id) + 1
-		case piece != first[id]:
-			return config, fmt.Errorf("%s: piece %d is %q, not %q: the ids of such a model are not known", model.PieceModelFile, id, piece, first[id])
-		}
-	}
-	config.Languages = inOrder(tokens, len(config.Vocabulary))
-	return config, nil
 }

@@ -128,28 +128,6 @@ func t5Pieces(files model.Files) (pieces *spm.Model, ids map[string]int64, file 
 	return pieces, ids, file, err
 }
 
-// readPieces reads a SentencePiece model.
-func readPieces(files model.Files, name string) (*spm.Model, error) {
-	raw, err := files.Read(name)
-	if err != nil {
-		return nil, err
-	}
-	pieces, err := spm.Parse(raw)
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", name, err)
-	}
-	return pieces, nil
-}
-
-// ownIDs reads a SentencePiece model and the ids of its pieces, which are the model's.
-func ownIDs(files model.Files, name string) (*spm.Model, map[string]int64, error) {
-	pieces, err := readPieces(files, name)
-	if err != nil {
-		return nil, nil, err
-	}
-	return pieces, pieces.IDs(), nil
-}
-
 // t5Directions finds the languages of a T5: those that it has tokens for are its targets, and its sources too, where
 // nothing else is set; or those that there are words for.
 func t5Directions(files model.Files, _ settings, _ string, set Directions) (Directions, error) {
