@@ -31,7 +31,6 @@ const (
 	SourcePiecesFile = "source.spm"
 	TargetPiecesFile = "target.spm"
 	TargetVocabFile  = "target_vocab.json"
-	T5PiecesFile     = "spiece.model"
 	TokenizerFile    = "tokenizer.json" // all of a tokenizer, in the form of Hugging Face's library
 	// The graphs for package model/cuda. An int8 export has none.
 	CUDAEncoderFile = "encoder.device.onnx"

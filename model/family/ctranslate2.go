@@ -27,7 +27,7 @@ var converted = &Family{
 // convertedPieces are what makes pieces, in the order in which it is looked for: the SentencePiece models of both sides, or of
 // each, or codes, or a SentencePiece model by the names that Hugging Face has.
 var convertedPieces = [][]string{{ctranslate2.PackagePieces}, {model.SourcePiecesFile, model.TargetPiecesFile}, {ctranslate2.PackageCodes},
-	{model.PieceModelFile}, {model.T5PiecesFile}}
+	{model.PieceModelFile}, {t5PiecesFile}}
 
 // chooseConverted returns what makes pieces first.
 func chooseConverted(files model.Files) ([]string, error) {

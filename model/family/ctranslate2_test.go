@@ -145,7 +145,7 @@ func TestConvertedOfManyLanguages(t *testing.T) {
 		"M2M100":   {m2m100, families + "small100", m2m100Tokens(), ctranslate2.PackagePieces},
 		"NLLB-200": {nllb, families + "nllb", nllbTokens(), model.PieceModelFile},
 		"mBART-50": {mbart, families + "mbart", mbartTokens(), ctranslate2.PackagePieces},
-		"MADLAD":   {t5, families + "t5", nil, model.T5PiecesFile},
+		"MADLAD":   {t5, families + "t5", nil, t5PiecesFile},
 		"T5":       {t5, families + "t5-trained", nil, ctranslate2.PackagePieces},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -223,7 +223,7 @@ func TestConvertedInWords(t *testing.T) {
 	const own = "../testdata/families/t5-words"
 	want, err := t5.Tokenizer(own, []string{"en", "ro"})
 	require.NoError(t, err)
-	pieces, ids, err := ownIDs(model.Folder(own), model.T5PiecesFile)
+	pieces, ids, err := ownIDs(model.Folder(own), t5PiecesFile)
 	require.NoError(t, err)
 	tokens := make([]string, pieces.Size(), pieces.Size()+1)
 	for token, id := range ids {
@@ -233,9 +233,9 @@ func TestConvertedInWords(t *testing.T) {
 	require.NoError(t, err)
 	tasks, err := os.ReadFile(own + "/" + ctranslate2.ConfigFile)
 	require.NoError(t, err)
-	raw, err := os.ReadFile(own + "/" + model.T5PiecesFile)
+	raw, err := os.ReadFile(own + "/" + t5PiecesFile)
 	require.NoError(t, err)
-	files := memory{"shared_vocabulary.json": string(vocabulary), ctranslate2.ModelFile: emptyModel, model.T5PiecesFile: string(raw), ctranslate2.ConfigFile: string(tasks)}
+	files := memory{"shared_vocabulary.json": string(vocabulary), ctranslate2.ModelFile: emptyModel, t5PiecesFile: string(raw), ctranslate2.ConfigFile: string(tasks)}
 	spec := model.Spec{RMSNorm: true}
 	require.NoError(t, converted.CheckGuess(files, spec))
 	d, err := converted.Directions(files, "t5-ct2-en-de", Directions{})

@@ -222,6 +222,23 @@ func (f *Family) PullFiles(files model.Files) ([]string, error) {
 	return append(names[:len(names):len(names)], more...), err
 }
 
+// maxPieces bounds the files of pieces, in bytes.
+const maxPieces = 64 << 20
+
+// FileLimit is the maximum size, in bytes, of a checkpoint's file of settings, of pieces or beside them: what its reader accepts.
+// 0: a checkpoint has no such file.
+func FileLimit(name string) int64 {
+	for _, f := range families {
+		if slices.ContainsFunc(f.files, func(set []string) bool { return slices.Contains(set, name) }) {
+			return maxPieces
+		}
+	}
+	if slices.Contains([]string{model.ConfigFile, model.GenerationConfigFile, model.TokenizerConfigFile, AddedTokensFile, SpecialTokensFile, CardFile}, name) {
+		return maxConfigSize
+	}
+	return ctranslate2.FileLimit(name)
+}
+
 // pieceFiles returns the set of the family's files that is there.
 func (f *Family) pieceFiles(files model.Files) ([]string, error) {
 	if f.choose != nil {

@@ -20,14 +20,20 @@ var t5 = &Family{
 	Name:       "t5",
 	classes:    []string{"T5Tokenizer", "T5TokenizerFast", "MT5Tokenizer", "MT5TokenizerFast"},
 	networks:   t5Networks,
+	files:      t5Files,
 	choose:     chooseT5,
 	directions: t5Directions,
 	config:     t5Config,
 }
 
+// t5PiecesFile is a SentencePiece model.
+const t5PiecesFile = "spiece.model"
+
+var t5Files = [][]string{{t5PiecesFile}, {model.TokenizerFile}}
+
 // chooseT5 returns the file of pieces, and config.json where that has what languages are told with.
 func chooseT5(files model.Files) ([]string, error) {
-	names, err := firstSet(files, [][]string{{model.T5PiecesFile}, {model.TokenizerFile}}, "t5")
+	names, err := firstSet(files, t5Files, "t5")
 	if err != nil {
 		return nil, err
 	}
@@ -112,11 +118,11 @@ func t5Framing(pieces *spm.Model, vocabulary map[string]int64) tokenizer.Framing
 
 // t5Pieces reads a SentencePiece model, or without one a tokenizer.json, and the ids of its pieces, which are the model's.
 func t5Pieces(files model.Files) (pieces *spm.Model, ids map[string]int64, file string, err error) {
-	ok, err := files.Has(model.T5PiecesFile)
+	ok, err := files.Has(t5PiecesFile)
 	switch {
 	case err != nil:
 	case ok:
-		file = model.T5PiecesFile
+		file = t5PiecesFile
 		pieces, ids, err = ownIDs(files, file)
 	default:
 		file = model.TokenizerFile

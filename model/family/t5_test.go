@@ -14,7 +14,7 @@ import (
 const t5Folder = "../testdata/families/t5"
 
 func TestT5Directions(t *testing.T) {
-	pieces, err := os.ReadFile(t5Folder + "/" + model.T5PiecesFile)
+	pieces, err := os.ReadFile(t5Folder + "/" + t5PiecesFile)
 	require.NoError(t, err)
 	words, err := os.ReadFile("../testdata/families/marian/" + model.TargetPiecesFile)
 	require.NoError(t, err)
@@ -36,7 +36,7 @@ func TestT5Directions(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			set, err := ParseDirections(test.set)
 			require.NoError(t, err)
-			d, err := t5.Directions(memory{model.T5PiecesFile: test.pieces}, "google/madlad400-3b-mt", set)
+			d, err := t5.Directions(memory{t5PiecesFile: test.pieces}, "google/madlad400-3b-mt", set)
 			if test.message != "" {
 				require.ErrorContains(t, err, test.message)
 				return
@@ -49,7 +49,7 @@ func TestT5Directions(t *testing.T) {
 
 // T5s that have no tokens of languages are told them in words, which their settings of tasks have.
 func TestWordsOfT5(t *testing.T) {
-	pieces, err := os.ReadFile("../testdata/families/t5-words/" + model.T5PiecesFile)
+	pieces, err := os.ReadFile("../testdata/families/t5-words/" + t5PiecesFile)
 	require.NoError(t, err)
 	const both = `{"translation_en_to_fr": {"prefix": "fr: ", "num_beams": 4}, "translation_fra_to_eng": {"prefix": "en: "}, "translation_eng_to_fra": {"prefix": "no: "},
 		"summarization": {"prefix": 1}, "translation_of_poems": {}, "translation_en_to_poems": {"prefix": 1}}`
@@ -71,7 +71,7 @@ func TestWordsOfT5(t *testing.T) {
 		"no settings":    {`{"translation_en_to_de": "translate"}`, "", nil, nil, `"translation_en_to_de": json: cannot unmarshal string`},
 	} {
 		t.Run(name, func(t *testing.T) {
-			files := memory{model.T5PiecesFile: string(pieces), model.ConfigFile: `{"model_type": "t5", "task_specific_params": ` + test.tasks + `}`}
+			files := memory{t5PiecesFile: string(pieces), model.ConfigFile: `{"model_type": "t5", "task_specific_params": ` + test.tasks + `}`}
 			set, err := ParseDirections(test.set)
 			require.NoError(t, err)
 			d, err := t5.Directions(files, "t5-small", set)
@@ -83,7 +83,7 @@ func TestWordsOfT5(t *testing.T) {
 			assert.Equal(t, Directions{test.sources, test.targets}, d)
 			names, err := t5.TokenizerFiles(files)
 			require.NoError(t, err)
-			assert.Equal(t, []string{model.T5PiecesFile, model.ConfigFile}, names, "an export needs the words, too")
+			assert.Equal(t, []string{t5PiecesFile, model.ConfigFile}, names, "an export needs the words, too")
 		})
 	}
 	names, err := t5.TokenizerFiles(model.Folder(t5Folder))

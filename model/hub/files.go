@@ -12,24 +12,15 @@ import (
 	"dragoman/model/family"
 )
 
-// smallFiles are the maximum sizes, in bytes, of a checkpoint's files other than weights:
-// what their readers accept. Those of CTranslate2 has its package.
-var smallFiles = map[string]int64{
-	model.ConfigFile:                4 << 20,
-	model.GenerationConfigFile:      4 << 20,
-	model.TokenizerConfigFile:       4 << 20,
-	model.VocabFile:                 64 << 20,
-	model.PieceModelFile:            64 << 20,
-	model.SourcePiecesFile:          64 << 20,
-	model.TargetPiecesFile:          64 << 20,
-	model.T5PiecesFile:              64 << 20,
-	model.TargetVocabFile:           64 << 20,
-	model.TokenizerFile:             64 << 20,
-	family.AddedTokensFile:          4 << 20,
-	family.SpecialTokensFile:        4 << 20,
-	family.CardFile:                 4 << 20,
-	checkpoint.SafetensorsIndexFile: 8 << 20,
-	checkpoint.TorchIndexFile:       8 << 20,
+// maxIndex bounds an index of shards, in bytes, which its reader does too.
+const maxIndex = 8 << 20
+
+// smallLimit is the maximum size, in bytes, of a checkpoint's file other than weights; 0: a checkpoint has no such file.
+func smallLimit(name string) int64 {
+	if _, isIndex := checkpoint.Indexed(name); isIndex && slices.Contains(checkpoint.WeightFiles, name) {
+		return maxIndex
+	}
+	return family.FileLimit(name)
 }
 
 // chooseSmall returns the files other than weights that a model of the family needs.

@@ -1,7 +1,6 @@
 package hub
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -13,7 +12,6 @@ import (
 
 	"dragoman/model"
 	"dragoman/model/checkpoint"
-	"dragoman/model/ctranslate2"
 )
 
 // pull is one Pull in progress.
@@ -153,7 +151,7 @@ func (p *pull) limit(name string) int64 {
 	if p.urls != nil {
 		return p.answers[name].Size
 	}
-	if limit := cmp.Or(smallFiles[name], ctranslate2.FileLimit(name)); limit > 0 && !slices.Contains(p.weights, name) {
+	if limit := smallLimit(name); limit > 0 && !slices.Contains(p.weights, name) {
 		return limit
 	}
 	left := p.maxWeight
