@@ -13,6 +13,7 @@ import (
 
 	"dragoman/model"
 	"dragoman/model/ctranslate2"
+	"dragoman/model/family"
 )
 
 // converted is a model in CTranslate2's form.
@@ -274,9 +275,6 @@ func (c *converted) readTokens(files model.Files) error {
 		return err
 	}
 	s, ids := &c.spec, ctranslate2.IDs(vocabularies.Target)
-	if config.DecoderStart == nil && isMBART50(ids) {
-		config.DecoderStart = &config.EOS
-	}
 	for _, v := range []struct {
 		tokens, rows int
 		name         string
@@ -291,17 +289,19 @@ func (c *converted) readTokens(files model.Files) error {
 		return fmt.Errorf("%s: \"quantization_type\" is %d: only CTranslate2's own, 0, is supported", ctranslate2.ConfigFile, config.Quantization)
 	case config.NormEpsilon != nil && !model.IsEpsilon(*config.NormEpsilon):
 		return fmt.Errorf("%s: \"layer_norm_epsilon\" is %v, a number from 0 to 1 is supported", ctranslate2.ConfigFile, *config.NormEpsilon)
-	case config.DecoderStart == nil:
-		return fmt.Errorf("%s: \"decoder_start_token\" is null: models that are told the target language by it, as mBART's of 25 languages, are not supported", ctranslate2.ConfigFile)
+	}
+	first, err := family.FirstToken(config, ids)
+	if err != nil {
+		return err
 	}
 	if config.NormEpsilon != nil {
 		s.Epsilon = s.EpsilonOf(*config.NormEpsilon)
 	}
-	start, hasStart := ids[*config.DecoderStart]
+	start, hasStart := ids[first]
 	eos, hasEOS := ids[config.EOS]
 	if hasStart = hasStart || s.DecoderStart > 0; !hasStart || !hasEOS { // the one of zeros is in no vocabulary
 		return fmt.Errorf("%s lacks %.20q or %.20q, which begin and end translations", vocabularies.Files[len(vocabularies.Files)-1],
-			*config.DecoderStart, config.EOS)
+			first, config.EOS)
 	}
 	s.EOS, s.BOS = eos, eos
 	if bos, ok := ids[config.BOS]; ok {
@@ -318,13 +318,6 @@ func (c *converted) readTokens(files model.Files) error {
 	}
 	s.Generation.MaxLength = min(s.Generation.MaxLength, s.MaxPositions)
 	return err
-}
-
-// isMBART50 says whether a vocabulary is mBART-50's: 27 languages follow the 25 of mBART's other models, which end with zh_CN.
-// Where the checkpoint's config.json had no tokenizer_class the converter took it for one of these.
-func isMBART50(ids map[string]int64) bool {
-	last, ok := ids["zh_CN"]
-	return ok && ids["af_ZA"] == last+1
 }
 
 // number is a variable of one element, the first that is there; def: there is none.
@@ -400,8 +393,8 @@ func (c *converted) checkAllUsed() error {
 		if c.used[name] || slices.Contains(ignored, name[strings.LastIndex(name, "/")+1:]) {
 			continue
 		}
-		return fmt.Errorf("variable %.100q is of a part that is not supported: supported are encoders and decoders as those of OpenNMT, Opus-MT, "+
-			"M2M100, NLLB-200, mBART-50 and MADLAD-400; of another network pull what it was converted from", name)
+		return fmt.Errorf("variable %.100q is of a part that is not supported: supported are encoders and decoders as those of %s; "+
+			"of another network pull what it was converted from", name, family.ConvertedModels)
 	}
 	return nil
 }

@@ -24,6 +24,21 @@ var converted = &Family{
 	inside:     convertedInside,
 }
 
+// ConvertedModels are those whose networks are read in this form.
+const ConvertedModels = "OpenNMT, Opus-MT, M2M100, NLLB-200, mBART-50 and MADLAD-400"
+
+// FirstToken is the token that translations start with, of a model whose targets have these ids. Where its config.json has null
+// the target's language is that token, or the converter did not know mBART-50.
+func FirstToken(config ctranslate2.Config, targets map[string]int64) (string, error) {
+	switch {
+	case config.DecoderStart != nil:
+		return *config.DecoderStart, nil
+	case isMBART50(targets):
+		return config.EOS, nil
+	}
+	return "", fmt.Errorf("%s: \"decoder_start_token\" is null: models that are told the target language by it, as mBART's of 25 languages, are not supported", ctranslate2.ConfigFile)
+}
+
 // convertedPieces are what makes pieces, in the order in which it is looked for: the SentencePiece models of both sides, or of
 // each, or codes, or a SentencePiece model by the names that Hugging Face has.
 var convertedPieces = [][]string{{ctranslate2.PackagePieces}, {model.SourcePiecesFile, model.TargetPiecesFile}, {ctranslate2.PackageCodes},

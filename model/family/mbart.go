@@ -165,3 +165,10 @@ func mbartParts(o *object.Fields, spec *model.Spec) {
 	spec.EmbeddingNorm, spec.Positions, spec.LogitsBias = true, model.LearnedPositions, true
 	spec.Activation = parseActivation(o)
 }
+
+// isMBART50 says whether a vocabulary is mBART-50's: 27 languages follow the 25 of mBART's other models, which end with zh_CN.
+// Where the checkpoint's config.json had no tokenizer_class the converter took it for one of these.
+func isMBART50(ids map[string]int64) bool {
+	last, ok := ids["zh_CN"]
+	return ok && ids["af_ZA"] == last+1
+}
