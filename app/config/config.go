@@ -69,10 +69,10 @@ type Config struct {
 	Threads     int    `env:"THREADS" envDefault:"0" use:"0 to 4096" help:"threads of each worker on the CPU; 0: one for each core, divided between the workers"`
 	Library     string `env:"ONNXRUNTIME_LIB" help:"path of ONNX Runtime's library; empty: the folder of the binary, build/onnxruntime and the system's folders"`
 
-	Token    string `env:"HF_TOKEN" help:"access token for gated or private repositories"`
-	Endpoint string `env:"HF_ENDPOINT" help:"mirror to use instead of the Hugging Face hub"`
-	Firefox  string `env:"FIREFOX_MODELS" help:"URL of the index of Firefox's models, for firefox:en-de; empty: Mozilla's"`
-	Offline  Switch `env:"HF_HUB_OFFLINE" envDefault:"false" help:"never use the network for weights"`
+	Token      string `env:"HF_TOKEN" help:"access token for gated or private repositories"`
+	Endpoint   string `env:"HF_ENDPOINT" help:"mirror to use instead of the Hugging Face hub"`
+	ModelIndex string `env:"FIREFOX_MODELS" help:"URL of the index of Firefox's models, for firefox:en-de; empty: Mozilla's"`
+	Offline    Switch `env:"HF_HUB_OFFLINE" envDefault:"false" help:"never use the network for weights"`
 
 	Shortlist Switch `env:"SHORTLIST" envDefault:"true" help:"use the lexical shortlists of models that have one, such as Firefox's"`
 	Scripts   Switch `env:"TARGET_SCRIPTS" envDefault:"false" help:"let translations have only letters of the scripts that their language is written in, and of their source: faster the more languages a model has; int8 on CPUs only"`

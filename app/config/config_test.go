@@ -65,7 +65,7 @@ func TestParseValues(t *testing.T) {
 		Weights: "facebook/m2m100_418M", Revision: "abc", SaveWeights: "/weights", KeepCheckpoint: true, Family: "nllb",
 		Repositories: []string{"/models", "more models"},
 		Precision:    "fp32", Device: CUDA, CUDADevices: []int{0, 2}, Threads: 3, Library: "/lib/ort.so",
-		Token: "secret=with=signs", Endpoint: "https://mirror", Firefox: "https://mirror/records", Offline: true, Scripts: true,
+		Token: "secret=with=signs", Endpoint: "https://mirror", ModelIndex: "https://mirror/records", Offline: true, Scripts: true,
 		Beams: 1, MaxLength: 64, MaxBeams: 4, MaxLengthLimit: 500, MaxRecords: 7, MaxChars: 99, MaxSentences: 8, MaxTokens: 9, MaxBodyBytes: 1000, RequestMemory: 1 << 30,
 		KeysFile: "/keys", RateLimit: access.Rate{N: 10, Per: time.Second}, RateBurst: 20,
 		CharLimit: access.Rate{N: 100_000, Per: time.Minute}, TrustedProxies: []string{"10.0.0.0/8", "::1"},

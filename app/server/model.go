@@ -197,7 +197,7 @@ func (l *loader) prepare(ctx context.Context, precision model.Precision) (string
 func (l *loader) preparer(precision model.Precision, downloads string) (*weights.Preparer, error) {
 	settings := hub.Config{
 		Endpoint: l.cfg.Endpoint, Token: l.cfg.Token, Offline: bool(l.cfg.Offline),
-		Firefox: l.cfg.Firefox, Family: l.cfg.Family, Accept: weights.AcceptConfig, Check: weights.CheckLanguages(l.cfg.Family, l.cfg.ModelLanguages), Log: l.log,
+		Index: l.cfg.ModelIndex, Family: l.cfg.Family, Accept: weights.AcceptConfig, Check: weights.CheckLanguages(l.cfg.Family, l.cfg.ModelLanguages), Log: l.log,
 	}
 	if precision == model.FP16 { // which GPUs ask for
 		settings.Accept = func(config, generation []byte) (int64, error) {

@@ -17,6 +17,7 @@ import (
 	"slices"
 
 	"dragoman/model/checkpoint"
+	"dragoman/model/firefox"
 )
 
 // Checkpoint is the folder with the checkpoint of the model in dir: dir itself, or where that holds the model of another
@@ -33,7 +34,7 @@ func Checkpoint(dir, out string) (string, error) {
 		}
 	}
 	switch {
-	case slices.ContainsFunc(names, IsFirefox):
+	case slices.ContainsFunc(names, firefox.IsModel):
 		err = convertFirefox(dir, names, out)
 	case isOpus(names):
 		err = convertOpus(dir, out)

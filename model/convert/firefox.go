@@ -19,18 +19,19 @@ import (
 	"dragoman/model"
 	"dragoman/model/checkpoint"
 	"dragoman/model/family"
+	"dragoman/model/firefox"
 	"dragoman/tokenizer/spm"
 )
 
 // convertFirefox converts a model of Firefox or Bergamot: a student trained by Marian, in its binary format. The reference is
 // fxtranslate 0.5.0.
 func convertFirefox(dir string, names []string, out string) error {
-	files, err := FirefoxFiles(names, "")
+	files, err := firefox.Find(names, "")
 	if err != nil {
 		return err
 	}
 	name := files["model"]
-	f, err := open(dir, name, out, MaxFirefoxFile)
+	f, err := open(dir, name, out, firefox.MaxFile)
 	if err != nil {
 		return err
 	}
@@ -50,7 +51,7 @@ func convertFirefox(dir string, names []string, out string) error {
 		return fmt.Errorf("%s: %w", name, err)
 	}
 	if name := files["lex"]; name != "" {
-		lists, err := open(dir, name, out, MaxFirefoxFile)
+		lists, err := open(dir, name, out, firefox.MaxFile)
 		if err != nil {
 			return err
 		}
@@ -450,7 +451,7 @@ func (s *network) writeStudent(dir, modelFile, out string) error {
 	if s.list.Targets > 0 {
 		config["shortlist_first"], config["shortlist_words"], config["shortlist_targets"] = s.list.First, s.list.Words, s.list.Targets
 	}
-	source, target, err := FirefoxLanguages(model.Folder(dir), modelFile)
+	source, target, err := firefox.Languages(model.Folder(dir), modelFile)
 	if err != nil {
 		return err
 	}

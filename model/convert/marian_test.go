@@ -13,7 +13,6 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"dragoman/model"
 	"dragoman/model/checkpoint"
 )
 
@@ -139,33 +138,6 @@ func TestShortlistRefuses(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			assert.ErrorContains(t, s.shortlist(bytes.NewReader(test.raw), int64(len(test.raw))), test.message)
 		})
-	}
-}
-
-// The languages of a pair are told by metadata.json, or by the file's name.
-func TestFirefoxLanguages(t *testing.T) {
-	for name, test := range map[string]struct{ file, metadata, source, target string }{
-		"by name":       {"model.enfr.intgemm.alphas.bin", "", "en", "fr"},
-		"packed":        {"model.enfr.intgemm.alphas.bin.gz", "", "en", "fr"},
-		"with a dash":   {"model.en-zh_hant.intgemm8.bin", "", "en", "zh_hant"},
-		"long":          {"model.enzh_hant.intgemm.alphas.bin", "", "", ""},
-		"without":       {"model.intgemm.alphas.bin", "", "", ""},
-		"metadata":      {"model.enfr.intgemm.alphas.bin", `{"sourceLanguage": "nb", "targetLanguage": "en"}`, "nb", "en"},
-		"half metadata": {"model.enfr.intgemm.alphas.bin", `{"sourceLanguage": "nb"}`, "en", "fr"},
-	} {
-		t.Run(name, func(t *testing.T) {
-			dir := t.TempDir()
-			if test.metadata != "" {
-				require.NoError(t, os.WriteFile(filepath.Join(dir, "metadata.json"), []byte(test.metadata), 0o644))
-			}
-			require.True(t, IsFirefox(test.file))
-			source, target, err := FirefoxLanguages(model.Folder(dir), test.file)
-			require.NoError(t, err)
-			assert.Equal(t, []string{test.source, test.target}, []string{source, target})
-		})
-	}
-	for _, other := range []string{"model.bin", "pytorch_model.bin", "model.safetensors", "model-00001-of-00002.bin", "qualityModel.enfr.bin"} {
-		assert.False(t, IsFirefox(other))
 	}
 }
 

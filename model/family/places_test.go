@@ -17,17 +17,17 @@ import (
 )
 
 // formats are the packages that read a form of files, which is named as the program that writes it. Others call them by that name.
-var formats = []string{"dragoman/model/ctranslate2"}
+var formats = []string{"dragoman/model/ctranslate2", "dragoman/model/firefox"}
 
 // mayName are the files and folders outside of this one that name families: which, and why.
 var mayName = map[string]struct{ names, reason string }{
 	"model/ctranslate2/":              {"ctranslate2", "reads files in the form of CTranslate2"},
 	"model/checkpoint/ctranslate2.go": {"ctranslate2", "reads weights in the form of CTranslate2"},
 	"model/convert/":                  {"marian|opus|firefox|bergamot", "reads files in the forms of Marian and of Firefox"},
-	"model/hub/":                      {"firefox", "Firefox's models come from an index of Mozilla's"},
+	"model/firefox/":                  {"firefox", "finds files in the form of Firefox"},
+	"model/hub/firefox.go":            {"firefox", "Firefox's models come from an index of Mozilla's"},
 	"model/bundled/bundled.go":        {"m2m100", "advises a model"},
 	"app/server/welcome.go":           {"m2m100|firefox", "advises a model"},
-	"app/server/model.go":             {"firefox", "FIREFOX_MODELS is a setting"},
 	"app/config/config.go":            {".*", "the help of settings, in a package that imports no tokenizers"},
 	"app/cli/cli.go":                  {".*", "the help lists families with their licenses"},
 	"app/cli/pull.go":                 {"firefox|opus", "the help has sources, of which firefox:en-de is one"},

@@ -148,8 +148,8 @@ func (c *Client) explain(ref Ref, err error) error {
 	advice := ""
 	if status, ok := errors.AsType[*statusError](err); ok && ref.kind == kindRepo {
 		advice = c.adviceRepo(ref, status)
-	} else if ok && ref.kind == kindFirefox {
-		advice = "check FIREFOX_MODELS, which names the index of the models; files are beside it"
+	} else if ok && ref.kind == kindPair {
+		advice = adviceIndex
 	} else if ok {
 		advice = adviceURL(status)
 	}

@@ -17,7 +17,7 @@ import (
 	"strings"
 
 	"dragoman/model"
-	"dragoman/model/convert"
+	"dragoman/model/firefox"
 )
 
 // Where Firefox itself looks for its models. The index has a record for each file, in the form of Remote Settings.
@@ -26,20 +26,25 @@ const (
 	firefoxFiles = "https://firefox-settings-attachments.cdn.mozilla.net/"
 )
 
-// firefoxPrefix begins the names of Firefox's models: firefox:en-de.
-const firefoxPrefix = "firefox:"
+const (
+	// pairPrefix begins the names of Firefox's models, firefox:en-de, and pairName what they are called, firefox-en-de.
+	pairPrefix, pairName = "firefox:", "firefox-"
+	// student is what messages call one.
+	student     = "a model of Firefox's"
+	adviceIndex = "check FIREFOX_MODELS, which names the index of the models; files are beside it"
+)
 
 var firefoxPair = regexp.MustCompile(`^[A-Za-z]{2,3}([_-][A-Za-z0-9]+)*-[A-Za-z]{2,3}([_-][A-Za-z0-9]+)*$`)
 
-func parseFirefox(s, revision string) (Ref, error) {
-	pair := strings.TrimPrefix(s, firefoxPrefix)
+func parsePair(s, revision string) (Ref, error) {
+	pair := strings.TrimPrefix(s, pairPrefix)
 	if !firefoxPair.MatchString(pair) {
-		return Ref{}, fmt.Errorf("model %q: name a pair of languages, such as %sen-de", s, firefoxPrefix)
+		return Ref{}, fmt.Errorf("model %q: name a pair of languages, such as %sen-de", s, pairPrefix)
 	}
 	if revision != "" {
 		return Ref{}, fmt.Errorf("model %q has no revision %q: the newest version is fetched; leave the revision out", s, revision)
 	}
-	return Ref{kind: kindFirefox, repo: pair}, nil
+	return Ref{kind: kindPair, repo: pair}, nil
 }
 
 // firefoxRecord is a file of a model. Older indexes call the languages otherwise.
@@ -112,10 +117,10 @@ func versionKey(v string) (key []int) {
 	return append(key, 0)
 }
 
-// chooseFirefox finds the files of the newest model for a pair, and where they are. The version is the commit.
-func (p *pull) chooseFirefox(ctx context.Context) (names []string, err error) {
-	index, files := cmp.Or(p.cfg.Firefox, firefoxIndex), firefoxFiles
-	if p.cfg.Firefox != "" {
+// chooseIndexed finds the files of the newest model for a pair, and where they are. The version is the commit.
+func (p *pull) chooseIndexed(ctx context.Context) (names []string, err error) {
+	index, files := cmp.Or(p.cfg.Index, firefoxIndex), firefoxFiles
+	if p.cfg.Index != "" {
 		files = index // what a mirror's index names lies beside it
 	}
 	base, err := url.Parse(index)
@@ -141,7 +146,7 @@ func (p *pull) chooseFirefox(ctx context.Context) (names []string, err error) {
 		}
 		a := r.Attachment
 		where, err := base.Parse(a.Location)
-		if err != nil || a.Location == "" || !plainFile.MatchString(name) || !sha256Pattern.MatchString(a.Hash) || a.Size < 1 || a.Size > convert.MaxFirefoxFile {
+		if err != nil || a.Location == "" || !plainFile.MatchString(name) || !sha256Pattern.MatchString(a.Hash) || a.Size < 1 || a.Size > firefox.MaxFile {
 			return nil, fmt.Errorf("the index's record of %.100q has no place, no SHA-256 or no size that a file may have", r.Name)
 		}
 		p.urls[name] = where
@@ -219,8 +224,8 @@ func newest(records []firefoxRecord, pair string) ([]firefoxRecord, error) {
 	return chosen, nil
 }
 
-// findFirefox finds the files of the model that lies in a folder of a repository or under a URL; none: there is no model.
-func (p *pull) findFirefox(files sourceFiles) (names []string, err error) {
+// findStudent finds the files of the model that lies in a folder of a repository or under a URL; none: there is no model.
+func (p *pull) findStudent(files sourceFiles) (names []string, err error) {
 	file := p.ref.file
 	switch {
 	case file != "":
@@ -231,30 +236,30 @@ func (p *pull) findFirefox(files sourceFiles) (names []string, err error) {
 		file, err = firefoxAt(files)
 	}
 	if err == nil && file != "" {
-		names, err = model.Present(files, append(convert.FirefoxBeside(file), file)...)
+		names, err = model.Present(files, append(firefox.Beside(file), file)...)
 	}
-	if err != nil || !slices.ContainsFunc(names, convert.IsFirefox) {
+	if err != nil || !slices.ContainsFunc(names, firefox.IsModel) {
 		return nil, err
 	}
-	found, err := convert.FirefoxFiles(names, file)
+	found, err := firefox.Find(names, file)
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrIncomplete, err)
 	}
-	p.maxWeight = convert.MaxFirefoxFile
+	p.maxWeight = firefox.MaxFile
 	chosen := slices.Sorted(maps.Values(found))
-	if slices.Contains(names, convert.FirefoxMetadata) {
-		chosen = append(chosen, convert.FirefoxMetadata)
+	if slices.Contains(names, firefox.MetadataFile) {
+		chosen = append(chosen, firefox.MetadataFile)
 	}
 	return chosen, nil
 }
 
 // firefoxAt is the model under a URL, where metadata.json tells its languages: a URL cannot be listed. "": it does not.
 func firefoxAt(files sourceFiles) (string, error) {
-	source, target, err := convert.FirefoxLanguages(files, "")
+	source, target, err := firefox.Languages(files, "")
 	if err != nil || source == "" {
 		return "", err
 	}
-	models := slices.DeleteFunc(convert.FirefoxModels(source, target), func(name string) bool { return !convert.IsFirefox(name) })
+	models := slices.DeleteFunc(firefox.Models(source, target), func(name string) bool { return !firefox.IsModel(name) })
 	if models, err = model.Present(files, models...); err != nil || len(models) == 0 {
 		return "", err
 	}

@@ -58,7 +58,7 @@ func (m *mirror) add(kind, from, to, version, name, content string, more ...stri
 
 func (m *mirror) pull(t *testing.T, name, dir string) (hub.Result, error) {
 	t.Helper()
-	c, err := hub.New(hub.Config{Firefox: m.url})
+	c, err := hub.New(hub.Config{Index: m.url})
 	require.NoError(t, err)
 	ref, err := hub.ParseRef(name, "")
 	require.NoError(t, err)

@@ -41,9 +41,9 @@ type Config struct {
 	// Family is the name of the model's family (MODEL_FAMILY). Default: the
 	// checkpoint's files tell.
 	Family string
-	// Firefox is the URL of an index of Firefox's models (FIREFOX_MODELS), beside which the files lie that it names by
+	// Index is the URL of an index of Firefox's models (FIREFOX_MODELS), beside which the files lie that it names by
 	// relative places. Default: Mozilla's.
-	Firefox string
+	Index string
 	// Accept, where set, is given the contents of config.json and generation_config.json, nil where there is none,
 	// before anything large is fetched, and returns the maximum size of such a model's weights in bytes.
 	// Its error ends the pull. Default: any model.

@@ -13,8 +13,8 @@ import (
 	"strings"
 
 	"dragoman/model"
-	"dragoman/model/convert"
 	"dragoman/model/ctranslate2"
+	"dragoman/model/firefox"
 )
 
 // list asks the Hub for the files of the repository, of which it returns the names of those in the folder of the ref; it also
@@ -46,13 +46,13 @@ func (p *pull) list(ctx context.Context) (names []string, err error) {
 
 // noModel says that there is no model, and what to do.
 func (p *pull) noModel() error {
-	advice := "; a model of Firefox's there can be named by its file, such as " + p.ref.String() + "/model.enfr.intgemm.alphas.bin"
+	advice := "; " + student + " there can be named by its file, such as " + p.ref.String() + "/model.enfr.intgemm.alphas.bin"
 	if p.ref.kind == kindRepo {
 		var folders []string
 		for _, name := range p.listed {
 			dir, file := path.Split(name)
 			if dir = strings.TrimSuffix(dir, "/"); folderPattern.MatchString(dir) &&
-				(file == model.ConfigFile || file == ctranslate2.ModelFile || convert.IsFirefox(file)) {
+				(file == model.ConfigFile || file == ctranslate2.ModelFile || firefox.IsModel(file)) {
 				folders = append(folders, dir)
 			}
 		}
@@ -62,8 +62,8 @@ func (p *pull) noModel() error {
 			advice = fmt.Sprintf("; its folders that may have one are %s: write %s/%s", strings.Join(folders[:min(len(folders), 10)], ", "), p.ref.repo, folders[0])
 		}
 	}
-	err := fmt.Errorf("%w: neither %s nor %s nor a model of Firefox's is there%s",
-		ErrIncomplete, model.ConfigFile, ctranslate2.ModelFile, advice)
+	err := fmt.Errorf("%w: neither %s nor %s nor %s is there%s",
+		ErrIncomplete, model.ConfigFile, ctranslate2.ModelFile, student, advice)
 	if answer := p.answers[model.ConfigFile].err; answer != nil && p.commit == "" { // the source may be wrong, or its access
 		err = fmt.Errorf("%w: %w", err, answer)
 	}

@@ -63,7 +63,7 @@ func (p *pull) run(ctx context.Context) error {
 // find finds out in which form the source has a model, and the commit. What it returns chooses the model's files.
 func (p *pull) find(ctx context.Context) (choose func() ([]string, error), err error) {
 	files := sourceFiles{ctx, p}
-	if p.ref.kind != kindFirefox && p.ref.file == "" {
+	if p.ref.kind != kindPair && p.ref.file == "" {
 		hasConfig, err := files.Has(model.ConfigFile)
 		if err != nil {
 			return nil, err
@@ -83,10 +83,10 @@ func (p *pull) find(ctx context.Context) (choose func() ([]string, error), err e
 		}
 	}
 	var names []string
-	if p.ref.kind == kindFirefox {
-		names, err = p.chooseFirefox(ctx)
+	if p.ref.kind == kindPair {
+		names, err = p.chooseIndexed(ctx)
 	} else {
-		names, err = p.findFirefox(files)
+		names, err = p.findStudent(files)
 	}
 	if err == nil && len(names) == 0 {
 		err = p.noModel()

@@ -10,8 +10,8 @@ import (
 	"regexp"
 	"strings"
 
-	"dragoman/model/convert"
 	"dragoman/model/ctranslate2"
+	"dragoman/model/firefox"
 )
 
 // kind is where the checkpoint of a Ref is.
@@ -21,7 +21,7 @@ const (
 	kindRepo kind = iota
 	kindURL
 	kindFolder
-	kindFirefox
+	kindPair
 )
 
 // defaultRevision is the branch that a repository is fetched from.
@@ -30,7 +30,7 @@ const defaultRevision = "main"
 // Ref names a checkpoint. [ParseRef] makes it; the zero value names nothing.
 type Ref struct {
 	kind     kind
-	repo     string   // kindRepo: owner/name; kindFirefox: the pair of languages
+	repo     string   // kindRepo: owner/name; kindPair: the pair of languages
 	revision string   // kindRepo: branch, tag or commit
 	base     *url.URL // kindURL: the folder of the files
 	path     string   // kindFolder: it; kindRepo: the folder in the repository, "" where that is its root
@@ -64,8 +64,8 @@ func ParseRef(s, revision string) (Ref, error) {
 		return Ref{}, fmt.Errorf("no model is named: use a repository (owner/name), an http(s) URL or a folder")
 	case strings.Contains(s, "://"):
 		return parseURL(s, revision)
-	case strings.HasPrefix(s, firefoxPrefix):
-		return parseFirefox(s, revision)
+	case strings.HasPrefix(s, pairPrefix):
+		return parsePair(s, revision)
 	case pathPattern.MatchString(s), isFolder(s), strings.HasSuffix(s, ctranslate2.PackageExt):
 		return parseFolder(s, revision)
 	}
@@ -111,7 +111,7 @@ func parseURL(s, revision string) (Ref, error) {
 		return Ref{}, fmt.Errorf("model %q is a URL, which has no revision %q: leave the revision out", redact(u), revision)
 	}
 	u.Fragment = ""
-	if file := path.Base(u.Path); convert.IsFirefox(file) {
+	if file := path.Base(u.Path); firefox.IsModel(file) {
 		return Ref{kind: kindURL, base: u.JoinPath(".."), file: file}, nil
 	}
 	return Ref{kind: kindURL, base: u}, nil
@@ -128,7 +128,7 @@ func hubPage(u *url.URL) (repo, revision string, ok bool) {
 	for i, part := range parts {
 		parts[i], _ = url.PathUnescape(part) // of what is escaped already
 	}
-	isFile := convert.IsFirefox(path.Base(u.Path))
+	isFile := firefox.IsModel(path.Base(u.Path))
 	switch {
 	case len(parts) == 2:
 		return strings.Join(parts, "/"), "", true
@@ -171,7 +171,7 @@ func splitRepo(name string) (repo, folder, file string) {
 		return name, "", ""
 	}
 	repo, folder = parts[0]+"/"+parts[1], parts[2]
-	if file = path.Base(folder); !convert.IsFirefox(file) {
+	if file = path.Base(folder); !firefox.IsModel(file) {
 		return repo, folder, ""
 	}
 	return repo, strings.TrimPrefix(path.Dir(folder), "."), file
@@ -187,8 +187,8 @@ func (r Ref) Revision() string { return r.revision }
 // Name is what a model from there is called: the last part of the repository's name, of the URL's
 // path or of the folder's. One of Firefox's is called by its languages.
 func (r Ref) Name() string {
-	if source, target := convert.FirefoxPair(r.file); source != "" {
-		return "firefox-" + source + "-" + target
+	if source, target := firefox.Pair(r.file); source != "" {
+		return pairName + source + "-" + target
 	}
 	name := r.String()
 	switch r.kind {
@@ -196,8 +196,8 @@ func (r Ref) Name() string {
 		name = path.Join(r.repo, r.path)
 	case kindURL:
 		name = r.base.Path
-	case kindFirefox:
-		name = "firefox-" + r.repo
+	case kindPair:
+		name = pairName + r.repo
 	case kindFolder:
 		if whole, err := filepath.Abs(name); err == nil {
 			name = whole
@@ -220,8 +220,8 @@ func (r Ref) String() string {
 		return redact(r.base)
 	case kindFolder:
 		return r.path
-	case kindFirefox:
-		return firefoxPrefix + r.repo
+	case kindPair:
+		return pairPrefix + r.repo
 	}
 	return path.Join(r.repo, r.path, r.file)
 }

@@ -114,7 +114,7 @@ func (p *pull) identifying(files sourceFiles) ([]string, error) {
 			return append(config, weights), err
 		}
 	}
-	return p.findFirefox(files)
+	return p.findStudent(files)
 }
 
 // errPage: what is there is not the file.
