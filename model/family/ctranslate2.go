@@ -177,7 +177,7 @@ func frameMany(c *tokenizer.Config, tokens map[string]int64, like *Family, langu
 	case t5:
 		c.Framing = t5Framing(c.Pieces, c.Vocabulary)
 	default:
-		c.Framing = sourceFirst
+		c.Framing = like.framing
 	}
 	isLanguage := map[int64]bool{}
 	for _, id := range tokens {

@@ -153,7 +153,7 @@ func TestConvertedOfManyLanguages(t *testing.T) {
 			require.NoError(t, err)
 			files, err := test.family.pieceFiles(model.Folder(test.dir))
 			require.NoError(t, err)
-			c, err := test.family.config(test.dir, settings{}, files, d.All())
+			c, err := test.family.readConfig(test.dir, settings{}, files, d.All())
 			require.NoError(t, err)
 			own, err := tokenizer.New(c)
 			require.NoError(t, err)

@@ -37,6 +37,8 @@ type Family struct {
 	tokens func() []languageToken
 	// directions is [Family.Directions]; nil: the languages are all of the tokenizer's.
 	directions func(files model.Files, s settings, name string, set Directions) (Directions, error)
+	// framing has the tokens around a text, where config does not say others.
+	framing tokenizer.Framing
 	// config reads what the tokenizer is made of from a folder, where its pieces are
 	// in this set of files, and the model has these languages.
 	config func(dir string, settings settings, files, languages []string) (tokenizer.Config, error)
@@ -284,7 +286,7 @@ func (f *Family) Tokenizer(dir string, languages []string) (*tokenizer.Tokenizer
 	if err != nil {
 		return nil, fmt.Errorf("open tokenizer: %s: %w", dir, err)
 	}
-	config, err := f.config(dir, s, names, languages)
+	config, err := f.readConfig(dir, s, names, languages)
 	if err != nil {
 		return nil, fmt.Errorf("open tokenizer: %s: %w", dir, err)
 	}
@@ -298,6 +300,15 @@ func (f *Family) Tokenizer(dir string, languages []string) (*tokenizer.Tokenizer
 		return nil, fmt.Errorf("open tokenizer: %s: %w", filepath.Join(dir, names[0]), err)
 	}
 	return t, nil
+}
+
+// readConfig is config with the family's framing.
+func (f *Family) readConfig(dir string, s settings, files, languages []string) (tokenizer.Config, error) {
+	c, err := f.config(dir, s, files, languages)
+	if framing := c.Framing; len(framing.Before)+len(framing.After)+len(framing.Forced) == 0 {
+		c.Framing = f.framing
+	}
+	return c, err
 }
 
 // OpenTokenizer makes the tokenizer of an exported model, whose manifest has this name

@@ -15,7 +15,8 @@ var firefox = &Family{
 	directions: func(_ model.Files, s settings, name string, set Directions) (Directions, error) {
 		return set.completed(s, Directions{}, name)
 	},
-	config: firefoxConfig,
+	framing: onlyEnd,
+	config:  firefoxConfig,
 }
 
 // firefoxConfig reads a tokenizer of Firefox.
@@ -29,7 +30,6 @@ func firefoxConfig(dir string, _ settings, files, languages []string) (c tokeniz
 		}
 	}
 	c.Special = []string{"</s>", "<unk>"}
-	c.Framing = onlyEnd
 	c.Languages = withTokens(languages, nil)
 	return c, nil
 }

@@ -20,9 +20,8 @@ var m2m100 = &Family{
 	networks: m2m100Networks,
 	files:    m2m100Files,
 	tokens:   m2m100Tokens,
-	config: func(dir string, s settings, _, _ []string) (tokenizer.Config, error) {
-		return m2m100Config(dir, s, sourceFirst)
-	},
+	framing:  sourceFirst,
+	config:   m2m100Config,
 }
 
 var m2m100Files = [][]string{{model.VocabFile, model.PieceModelFile}}
@@ -45,12 +44,12 @@ func m2m100Tokens() (tokens []languageToken) {
 const madeUpWords = 8
 
 // m2m100Config reads a tokenizer of M2M100's form.
-func m2m100Config(dir string, s settings, framing tokenizer.Framing) (tokenizer.Config, error) {
+func m2m100Config(dir string, s settings, _, _ []string) (tokenizer.Config, error) {
 	if s.LanguageCodes != "" && s.LanguageCodes != "m2m100" {
 		return tokenizer.Config{}, fmt.Errorf("%s: language_codes is %q, only \"m2m100\" is supported",
 			model.TokenizerConfigFile, s.LanguageCodes)
 	}
-	config := tokenizer.Config{Framing: framing, Unused: madeUpWords}
+	config := tokenizer.Config{Unused: madeUpWords}
 	var g errgroup.Group // each takes 0.1 s of a large model's first request
 	g.Go(func() (err error) {
 		config.Pieces, err = readPieces(model.Folder(dir), model.PieceModelFile)

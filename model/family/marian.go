@@ -25,6 +25,7 @@ var marian = &Family{
 		{model.SourcePiecesFile, model.TargetPiecesFile, model.VocabFile},
 	},
 	directions: marianDirections,
+	framing:    onlyEnd, // or targetFirst
 	config:     marianConfig,
 }
 
@@ -58,7 +59,6 @@ func marianConfig(dir string, s settings, files, languages []string) (c tokenize
 			c.Special = append(c.Special, token)
 		}
 	}
-	c.Framing = onlyEnd
 	targets := marianTokens.languages(c.Vocabulary)
 	if len(targets) > 0 {
 		c.Framing = targetFirst

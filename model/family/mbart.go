@@ -20,6 +20,7 @@ var mbart = &Family{
 	networks:   []*Network{mbartNetwork},
 	files:      [][]string{{model.PieceModelFile}, {model.TokenizerFile}},
 	tokens:     mbartTokens,
+	framing:    sourceFirst,
 	directions: mbartDirections,
 	config:     mbartConfig,
 }
@@ -58,7 +59,6 @@ func mbartConfig(dir string, _ settings, _, languages []string) (tokenizer.Confi
 			config.Unused = int(size - config.Languages[n-1].ID)
 		}
 	}
-	config.Framing = sourceFirst
 	return config, nil
 }
 

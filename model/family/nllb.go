@@ -18,6 +18,7 @@ var nllb = &Family{
 	networks: m2m100Networks,
 	files:    [][]string{{model.PieceModelFile}, {model.TokenizerFile}},
 	tokens:   nllbTokens,
+	framing:  sourceFirst,
 	config:   nllbConfig,
 }
 
@@ -46,7 +47,6 @@ func nllbTokens() (tokens []languageToken) {
 // nllbConfig reads a tokenizer of NLLB-200.
 func nllbConfig(dir string, s settings, _, _ []string) (tokenizer.Config, error) {
 	config, err := fairseqConfig(model.Folder(dir), nllbTokens())
-	config.Framing = sourceFirst
 	if s.LegacySuffixes {
 		config.Framing = sourceLast
 	}

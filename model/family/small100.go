@@ -1,7 +1,5 @@
 package family
 
-import "dragoman/tokenizer"
-
 // small100 is SMaLL-100 (alirezamsh/small100): M2M100's files, but the encoder is told
 // the target language, and the decoder nothing.
 var small100 = &Family{
@@ -11,7 +9,6 @@ var small100 = &Family{
 	networks: m2m100Networks,
 	files:    m2m100Files,
 	tokens:   m2m100Tokens,
-	config: func(dir string, s settings, _, _ []string) (tokenizer.Config, error) {
-		return m2m100Config(dir, s, targetFirst)
-	},
+	framing:  targetFirst,
+	config:   m2m100Config,
 }

@@ -23,6 +23,7 @@ var t5 = &Family{
 	files:      t5Files,
 	choose:     chooseT5,
 	directions: t5Directions,
+	framing:    onlyEnd, // or see t5Framing
 	config:     t5Config,
 }
 
@@ -86,13 +87,12 @@ func t5Config(dir string, _ settings, _, languages []string) (tokenizer.Config, 
 	if err != nil {
 		return tokenizer.Config{}, err
 	}
-	c := tokenizer.Config{Pieces: pieces, Vocabulary: vocabulary, Framing: t5Framing(pieces, vocabulary), Special: []string{"</s>", "<unk>"}}
+	c := tokenizer.Config{Pieces: pieces, Vocabulary: vocabulary, Special: []string{"</s>", "<unk>"}}
 	tokens := t5Tokens.languages(vocabulary)
-	if len(tokens) == 0 {
-		c.Framing = onlyEnd
-		if c.Prefixes, err = t5Prefixes(model.Folder(dir)); err != nil {
-			return c, err
-		}
+	if len(tokens) > 0 {
+		c.Framing = t5Framing(pieces, vocabulary)
+	} else if c.Prefixes, err = t5Prefixes(model.Folder(dir)); err != nil {
+		return c, err
 	}
 	c.Sparse = len(vocabulary) > pieces.Size() // targets of a fine-tune come behind ids that stand for nothing
 	for token := range vocabulary {
