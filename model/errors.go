@@ -3,6 +3,7 @@ package model
 import (
 	"errors"
 	"fmt"
+	"io"
 )
 
 // ErrInput means that a batch was given what the model cannot take, such as a
@@ -24,3 +25,11 @@ type Panic struct {
 
 // Error is the value and the stack, as an unrecovered panic prints them.
 func (p *Panic) Error() string { return fmt.Sprintf("%v\n\n%s", p.Value, p.Stack) }
+
+// NoEOF turns the end of a file where there should be more into an error that says so.
+func NoEOF(err error) error {
+	if errors.Is(err, io.EOF) {
+		return io.ErrUnexpectedEOF
+	}
+	return err
+}

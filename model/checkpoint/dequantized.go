@@ -6,6 +6,7 @@ import (
 	"io"
 	"math"
 
+	"dragoman/model"
 	"dragoman/model/ctranslate2"
 )
 
@@ -62,7 +63,7 @@ func readElements(data io.ReaderAt, v ctranslate2.Variable, dst []float32, first
 	size := v.DType.Size()
 	raw := make([]byte, len(dst)*size)
 	if n, err := data.ReadAt(raw, v.Offset+int64(first)*int64(size)); n < len(raw) {
-		return noEOF(err)
+		return model.NoEOF(err)
 	}
 	floats := map[ctranslate2.DType]DType{ctranslate2.Float32: F32, ctranslate2.Float16: F16, ctranslate2.BFloat16: BF16}
 	switch v.DType {

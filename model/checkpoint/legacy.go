@@ -8,6 +8,8 @@ import (
 	"io"
 
 	"github.com/nlpodyssey/gopickle/types"
+
+	"dragoman/model"
 )
 
 // Before 1.6, and with _use_new_zipfile_serialization=False, torch.save writes pickles one
@@ -35,7 +37,7 @@ func isLegacy(r io.ReaderAt) bool {
 func parseLegacy(r io.ReaderAt, size int64) (map[string]view, locator, error) {
 	head := make([]byte, min(size, maxPickleSize))
 	if _, err := io.ReadFull(io.NewSectionReader(r, 0, size), head); err != nil {
-		return nil, nil, noEOF(err)
+		return nil, nil, model.NoEOF(err)
 	}
 	_, rest, _ := bytes.Cut(head, []byte(legacyMagic))
 	rest, err := checkLegacy(rest)
@@ -110,7 +112,7 @@ func legacyStorages(r io.ReaderAt, size, at int64, keys types.List, views map[st
 		}
 		var count [8]byte
 		if n, err := r.ReadAt(count[:], at); n < len(count) {
-			return nil, fmt.Errorf("storage %.100q at byte %d: %w", key, at, noEOF(err))
+			return nil, fmt.Errorf("storage %.100q at byte %d: %w", key, at, model.NoEOF(err))
 		}
 		if n := binary.LittleEndian.Uint64(count[:]); n != uint64(s.elements) {
 			return nil, fmt.Errorf("storage %.100q has %d elements, its tensors say %d", key, n, s.elements)

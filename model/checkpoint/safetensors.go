@@ -9,6 +9,7 @@ import (
 	"io"
 	"slices"
 
+	"dragoman/model"
 	"dragoman/model/object"
 )
 
@@ -64,7 +65,7 @@ func readHeader(r io.ReaderAt, size int64) ([]byte, error) {
 		return nil, fmt.Errorf("%d bytes are too few for a safetensors file", size)
 	}
 	if _, err := io.ReadFull(io.NewSectionReader(r, 0, headerLengthSize), length[:]); err != nil {
-		return nil, noEOF(err)
+		return nil, model.NoEOF(err)
 	}
 	n := binary.LittleEndian.Uint64(length[:])
 	if n > maxHeaderSize {
@@ -76,7 +77,7 @@ func readHeader(r io.ReaderAt, size int64) ([]byte, error) {
 	}
 	header := make([]byte, n)
 	if _, err := io.ReadFull(io.NewSectionReader(r, headerLengthSize, int64(n)), header); err != nil {
-		return nil, noEOF(err)
+		return nil, model.NoEOF(err)
 	}
 	return header, nil
 }

@@ -10,6 +10,8 @@ import (
 	"unsafe"
 
 	"github.com/x448/float16"
+
+	"dragoman/model"
 )
 
 // ErrNotFinite means that a tensor holds a NaN or an infinity.
@@ -106,7 +108,7 @@ func (t Tensor) ReadFloat32(dst []float32, offset int) error {
 		raw := block[:n*size]
 		// ReadAt may report io.EOF along with a full block that ends the file.
 		if got, err := t.data.ReadAt(raw, t.offset+int64(offset)*int64(size)); got < len(raw) {
-			return fmt.Errorf("tensor %s, element %d of %d: %w", t.Name, offset, t.Len(), noEOF(err))
+			return fmt.Errorf("tensor %s, element %d of %d: %w", t.Name, offset, t.Len(), model.NoEOF(err))
 		}
 		if bad := t.DType.decode(dst[:n], raw); bad >= 0 {
 			return fmt.Errorf("tensor %s, element %d of %d: %v: %w: the checkpoint is damaged",
@@ -137,7 +139,7 @@ func (t Tensor) ReadInt8(dst []int8, offset int) error {
 	}
 	raw := unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(dst))), len(dst))
 	if got, err := t.data.ReadAt(raw, t.offset+int64(offset)); got < len(raw) {
-		return fmt.Errorf("tensor %s, element %d of %d: %w", t.Name, offset, t.Len(), noEOF(err))
+		return fmt.Errorf("tensor %s, element %d of %d: %w", t.Name, offset, t.Len(), model.NoEOF(err))
 	}
 	return nil
 }
@@ -208,15 +210,6 @@ func halfToFloat(h uint16) float32 {
 	}
 	x := math.Float32frombits(uint32(h&0x7fff)<<13) * 0x1p112
 	return math.Float32frombits(math.Float32bits(x) | uint32(h&0x8000)<<16)
-}
-
-// noEOF turns the end of a file where there should be more into an error that
-// says so.
-func noEOF(err error) error {
-	if errors.Is(err, io.EOF) {
-		return io.ErrUnexpectedEOF
-	}
-	return err
 }
 
 // elements multiplies a shape's dimensions. It fails on more than maxRank of

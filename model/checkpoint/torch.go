@@ -124,7 +124,7 @@ func (a *archive) read(name string, limit int64) ([]byte, error) {
 	}
 	raw := make([]byte, size)
 	if _, err := io.ReadFull(io.NewSectionReader(a.data, offset, size), raw); err != nil {
-		return nil, fmt.Errorf("%s: %w", name, noEOF(err))
+		return nil, fmt.Errorf("%s: %w", name, model.NoEOF(err))
 	}
 	return raw, nil
 }

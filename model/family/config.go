@@ -63,7 +63,7 @@ func ParseConfig(dir string, config, generation []byte) (model.Spec, *Network, e
 func parseConfig(o *object.Fields) (model.Spec, *Network, error) {
 	var modelType string
 	err := json.Unmarshal(o.Get("model_type"), &modelType)
-	n := networkOf(modelType)
+	n, _ := familiesOf(modelType)
 	if err != nil || n == nil {
 		return model.Spec{}, nil, fmt.Errorf("\"model_type\" is %s: supported are %s", object.OrMissing(o.Get("model_type")), supportedTypes())
 	}

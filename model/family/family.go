@@ -100,8 +100,8 @@ func Recognize(files model.Files, name string) (*Family, error) {
 	if err != nil {
 		return nil, err
 	}
-	if f := byType(modelType); f != nil {
-		return f, nil
+	if _, having := familiesOf(modelType); len(having) == 1 {
+		return having[0], nil
 	}
 	s, err := readSettings(files)
 	if err != nil {
@@ -125,19 +125,6 @@ func Recognize(files model.Files, name string) (*Family, error) {
 		return converted, nil
 	}
 	return f, nil
-}
-
-// byType returns the only family that has networks of this model_type; nil: none has, or several.
-func byType(modelType string) (only *Family) {
-	for _, f := range families {
-		if f.has(modelType) {
-			if only != nil {
-				return nil
-			}
-			only = f
-		}
-	}
-	return only
 }
 
 // byTokenizer returns the family of a tokenizer_config.json.

@@ -52,21 +52,16 @@ func (n *Network) Stored(name string, spec model.Spec) string {
 	return n.stored(name, spec.Gated)
 }
 
-// has says whether a family has networks of a model_type.
-func (f *Family) has(modelType string) bool {
-	return slices.ContainsFunc(f.networks, func(n *Network) bool { return n.modelType == modelType })
-}
-
-// networkOf returns the network of a model_type, or nil.
-func networkOf(modelType string) *Network {
+// familiesOf returns the network of a model_type and the families that have it.
+func familiesOf(modelType string) (network *Network, having []*Family) {
 	for _, f := range families {
 		for _, n := range f.networks {
 			if n.modelType == modelType {
-				return n
+				network, having = n, append(having, f)
 			}
 		}
 	}
-	return nil
+	return network, having
 }
 
 // supportedTypes lists the values of model_type with the models that have them.

@@ -9,6 +9,8 @@ import (
 	"io"
 	"math"
 	"slices"
+
+	"dragoman/model"
 )
 
 // Each calls f for every field of the JSON object raw, in order. Unlike
@@ -16,7 +18,7 @@ import (
 func Each(raw []byte, f func(name string, value json.RawMessage) error) error {
 	dec := json.NewDecoder(bytes.NewReader(raw))
 	if tok, err := dec.Token(); err != nil {
-		return noEOF(err)
+		return model.NoEOF(err)
 	} else if tok != json.Delim('{') {
 		return fmt.Errorf("expected a JSON object, found %v", tok)
 	}
@@ -24,7 +26,7 @@ func Each(raw []byte, f func(name string, value json.RawMessage) error) error {
 	for dec.More() {
 		tok, err := dec.Token()
 		if err != nil {
-			return noEOF(err)
+			return model.NoEOF(err)
 		}
 		name, _ := tok.(string) // the decoder allows nothing else here
 		if seen[name] {
@@ -33,14 +35,14 @@ func Each(raw []byte, f func(name string, value json.RawMessage) error) error {
 		seen[name] = true
 		var value json.RawMessage
 		if err := dec.Decode(&value); err != nil {
-			return noEOF(err)
+			return model.NoEOF(err)
 		}
 		if err := f(name, value); err != nil {
 			return err
 		}
 	}
 	if _, err := dec.Token(); err != nil { // the closing brace
-		return noEOF(err)
+		return model.NoEOF(err)
 	}
 	if _, err := dec.Token(); err != io.EOF {
 		return errors.New("there is something after the JSON object")
@@ -172,14 +174,6 @@ func (o *Fields) List(name string) int {
 	var list []json.RawMessage
 	_ = json.Unmarshal(o.Get(name), &list) // what is no list is no list of the one value supported
 	return len(list)
-}
-
-// noEOF turns the end of an object where there should be more into an error that says so.
-func noEOF(err error) error {
-	if errors.Is(err, io.EOF) {
-		return io.ErrUnexpectedEOF
-	}
-	return err
 }
 
 // OrMissing shows a field's value in an error.
