@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
+	"reflect"
 	"strings"
 	"syscall"
 	"testing"
@@ -17,6 +18,7 @@ import (
 	"dragoman/app/cli/clitest"
 	"dragoman/app/config"
 	"dragoman/app/translate"
+	"dragoman/model/family"
 )
 
 // result is what a run of the command line left.
@@ -224,5 +226,14 @@ func TestStandardInputLeavesNothing(t *testing.T) {
 		left, err := os.ReadDir(os.Getenv("TMPDIR"))
 		require.NoError(t, err)
 		assert.Empty(t, left)
+	}
+}
+
+// The help of settings is text in a package that imports no families.
+func TestHelpListsTheFamilies(t *testing.T) {
+	field, ok := reflect.TypeFor[config.Config]().FieldByName("Family")
+	require.True(t, ok)
+	for _, name := range family.Names() {
+		assert.Contains(t, field.Tag.Get("help"), name)
 	}
 }
