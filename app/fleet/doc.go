@@ -5,14 +5,15 @@
 //	                    ▲                                                        │
 //	                    └───────────── replies: a stream for each gateway ◀──────┘
 //
-// A [Gateway] lets requests in and works through them as an engine does that has its models here, by
-// [engine.Admission] and [engine.Session]. What waits is known from all gateways (admission.go), and sentences
-// are submitted to Redis (session.go, outbox.go). It hands out the results, and submits again what Redis has lost
-// (gateway.go, sweep.go). What nobody takes any more, because the workers have another export of the model
-// now, it gives back (deserted.go). A [Worker] (worker.go) has a consumer for each of its models (consumer.go), which
-// reads as many sentences as the batch admits, and has each decoded. Results are sent before a
-// sentence leaves the queue (report.go), so that it is decoded twice rather than never; gateways drop
-// second results.
+// A [Gateway] admits requests and works through them as an engine does that has its models here, by
+// [engine.Admission] and [engine.Session]. The load is the sum over all gateways (admission.go). A table says
+// who owns a sentence and what follows from each event (states.go): the gateway submits it to Redis
+// (session.go, outbox.go), hands out its result, submits it again when Redis has lost it (gateway.go, sweep.go),
+// and gives it back when all workers of its model have another export now (deserted.go).
+//
+// A [Worker] (worker.go) has a consumer for each of its models (consumer.go), which reads as many sentences as the
+// batch admits, and has each decoded. It sends results before it takes a sentence out of its lane (report.go), so a
+// failure between has the sentence decoded twice rather than never; gateways drop second results.
 //
 // A sentence that a worker has is a claim (claims.go). The worker keeps it alive; what was not kept
 // alive for a lease is taken over by others. A sentence that two workers did not survive is tried
@@ -39,6 +40,6 @@
 //	P:{GATEWAY}:replies         stream: results
 //
 // QUEUE is the beginning of a model's identity: workers whose models have the same one share it.
-// Messages are CBOR arrays; see message.go. What Redis has lost members put back (hold.go). A sentence whose request has ended is deleted, wherever it
-// is: a worker that has it sees that when it keeps its claims alive.
+// Messages are CBOR arrays; see message.go. Members put back what Redis has lost (hold.go). The gateway deletes a sentence whose request
+// has ended, wherever it is: a worker that has it sees that when it keeps its claims alive.
 package fleet

@@ -252,7 +252,7 @@ func (g *Gateway) receive() {
 		}
 		entries := messagesOf(streams)
 		for _, entry := range entries {
-			g.handOutAll(entry)
+			g.handOut(entry)
 		}
 		g.mu.Lock()
 		if len(entries) > 0 && g.read == from { // or the stream has become another meanwhile
@@ -280,8 +280,8 @@ func messagesOf(streams []redis.XStream) []redis.XMessage {
 	return streams[0].Messages
 }
 
-// handOutAll gives the results in an entry to those who wait for them.
-func (g *Gateway) handOutAll(entry redis.XMessage) {
+// handOut gives the results in an entry to those who wait for them.
+func (g *Gateway) handOut(entry redis.XMessage) {
 	if entry.Values["gateway"] != nil {
 		return // what the stream began with
 	}
@@ -296,20 +296,12 @@ func (g *Gateway) handOutAll(entry redis.XMessage) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	for i := range replies {
-		g.handOut(&replies[i])
+		if x := g.pending[replies[i].ID]; x != nil {
+			g.tell(x, event{kind: answered, reply: &replies[i]})
+		} else { // a second result, or one of a request that has ended
+			g.cfg.Metrics.unwanted.Inc()
+		}
 	}
-}
-
-// handOut gives a result to whoever waits for it; mu is held. One that nobody waits for is a second
-// one, or of a request that has ended.
-func (g *Gateway) handOut(r *reply) {
-	x := g.pending[r.ID]
-	if x == nil {
-		g.cfg.Metrics.unwanted.Inc()
-		return
-	}
-	g.forget(x)
-	x.session.answer(x, r)
 }
 
 // anonymous is a caller's name as others may see it.

@@ -9,8 +9,7 @@ import (
 	"dragoman/app/wait"
 )
 
-// sentence is one that was submitted. What its mutable fields say is guarded by the gateway's mu; work
-// does not change once it is waited for.
+// sentence is one that was submitted. The gateway's mu guards its state; the rest does not change.
 type sentence struct {
 	session *session
 	job     int
@@ -19,12 +18,7 @@ type sentence struct {
 	work    work
 	cost    int64     // source tokens × beams
 	since   time.Time // it was handed out
-
-	waits   bool      // in the outbox
-	entry   string    // of the lane's stream; "" while it is not known to be there
-	checked time.Time // when it was last known to be there
-	missed  time.Time // since when it is known not to be there; zero: it is
-	losses  int       // how often it has vanished
+	state
 }
 
 // outbox is what is to be told to Redis. One goroutine does, [Gateway.send], so that what comes at a
@@ -37,35 +31,55 @@ type outbox struct {
 
 func newOutbox() outbox { return outbox{wake: wait.NewSignal()} }
 
-// submit puts a sentence into the outbox; mu is held.
-func (g *Gateway) submit(x *sentence) {
-	x.waits = true
-	g.outbox.sentences = append(g.outbox.sentences, x)
-	g.outbox.wake.Give()
-}
-
-// add makes a sentence one that is waited for, and has it submitted; mu is held.
+// add makes a sentence one that is waited for, and has it sent; mu is held.
 func (g *Gateway) add(x *sentence) {
 	g.nextID++
-	x.work.ID, x.work.Gateway = g.nextID, g.id
+	x.work.ID, x.work.Gateway, x.work.Tries = g.nextID, g.id, x.tries
 	g.pending[x.work.ID] = x
 	g.work.add(x.queue, x.lane, x.cost)
-	g.submit(x)
+	g.outbox.submit(x)
 }
 
-// forget ends what add began; mu is held.
-func (g *Gateway) forget(x *sentence) {
-	if g.pending[x.work.ID] == x {
+func (o *outbox) submit(x *sentence) {
+	o.sentences = append(o.sentences, x)
+	o.wake.Give()
+}
+
+func (o *outbox) withdraw(x *sentence) {
+	o.withdrawn = append(o.withdrawn, x)
+	o.wake.Give()
+}
+
+// tell tells a sentence of an event, and does what follows; mu is held. It says whether to look for the sentence in its lane.
+func (g *Gateway) tell(x *sentence, e event) (asked bool) {
+	was := x.place
+	next, do := x.state.next(e)
+	if x.state = next; do == replace {
+		x.place = ended
+	}
+	if x.place == ended && was != ended {
 		delete(g.pending, x.work.ID)
 		g.work.add(x.queue, x.lane, -x.cost)
 	}
-}
-
-// cancel has a sentence forgotten here, in the lanes, and by workers; mu is held.
-func (g *Gateway) cancel(x *sentence) {
-	g.forget(x)
-	g.outbox.withdrawn = append(g.outbox.withdrawn, x)
-	g.outbox.wake.Give()
+	switch do {
+	case submit:
+		g.cfg.Metrics.resubmitted.Inc()
+		g.outbox.submit(x)
+	case replace:
+		g.cfg.Metrics.resubmitted.Inc()
+		other := *x
+		other.state = next
+		x.session.inFlight[x.job] = &other
+		g.add(&other)
+	case deliver:
+		x.session.deliver(x, e.reply)
+	case giveUp:
+		g.outbox.withdraw(x)
+		x.session.deliver(x, e.reply)
+	case withdraw:
+		g.outbox.withdraw(x)
+	}
+	return do == look
 }
 
 // send empties the outbox again and again, until the gateway is closed.
@@ -95,7 +109,7 @@ func (g *Gateway) outgoing() (list, withdrawn []*sentence) {
 	defer g.mu.Unlock()
 	n := min(len(g.outbox.sentences), sentAtOnce)
 	for _, x := range g.outbox.sentences[:n] {
-		if x.waits = g.pending[x.work.ID] == x; x.waits { // nobody waits for others any more
+		if x.place == waiting { // nobody waits for others any more
 			list = append(list, x)
 		}
 	}
@@ -122,15 +136,15 @@ func (g *Gateway) sendAll(list []*sentence) error {
 	defer g.mu.Unlock()
 	now := time.Now()
 	for i, x := range list {
-		x.waits, x.missed, x.checked, x.entry = false, time.Time{}, now, ""
 		if entries[i].Err() == nil {
-			x.entry = entries[i].Val()
 			x.session.accepted = true
+			g.tell(x, event{kind: stored, at: now, entry: entries[i].Val()})
 		}
 	}
-	for _, x := range list {
-		if x.entry == "" && !x.session.accepted && g.pending[x.work.ID] == x && g.closing.Err() == nil {
-			g.handOut(&reply{ID: x.work.ID, Fault: unavailable, Reason: err.Error()})
+	for i, x := range list {
+		if entries[i].Err() != nil {
+			more := x.session.accepted || g.closing.Err() != nil
+			g.tell(x, event{kind: rejected, more: more, reply: &reply{Fault: unavailable, Reason: err.Error()}})
 		}
 	}
 	return err
@@ -166,7 +180,7 @@ func (g *Gateway) revoke(list []*sentence) {
 func (g *Gateway) withdraw() {
 	g.mu.Lock()
 	for _, x := range g.pending {
-		g.cancel(x)
+		g.tell(x, event{kind: withdrawn})
 	}
 	g.outbox.sentences = nil
 	g.mu.Unlock()

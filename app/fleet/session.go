@@ -71,14 +71,8 @@ func (s *session) Flush() {
 	s.ready = nil
 }
 
-// answer tells what has become of a sentence, unless another worker may decode it; mu is held.
-func (s *session) answer(x *sentence, r *reply) {
-	if next := x.next(r); next != nil {
-		s.gateway.cfg.Metrics.resubmitted.Inc()
-		s.inFlight[x.job] = next
-		s.gateway.add(next)
-		return
-	}
+// deliver gives the request what became of a sentence; mu is held.
+func (s *session) deliver(x *sentence, r *reply) {
 	delete(s.inFlight, x.job)
 	s.tokens -= len(x.work.Source)
 	s.cost -= x.cost
@@ -87,26 +81,6 @@ func (s *session) answer(x *sentence, r *reply) {
 		o.Result = r.result(time.Since(x.since))
 	}
 	s.Put(o)
-}
-
-// maxTries is how many workers may fail to decode a sentence before its request fails.
-const maxTries = 3
-
-// next is what to submit in place of a sentence that another worker may decode; nil: none may.
-func (x *sentence) next(r *reply) *sentence {
-	tries := x.work.Tries
-	switch r.Fault {
-	case again:
-	case failed, lost, broken:
-		if tries++; tries == maxTries {
-			return nil
-		}
-	default:
-		return nil
-	}
-	next := &sentence{session: x.session, job: x.job, queue: x.queue, lane: x.lane, since: x.since, work: x.work, cost: x.cost, losses: x.losses}
-	next.work.Tries = tries
-	return next
 }
 
 // fault is the error that a reply to a sentence stands for.
@@ -136,7 +110,7 @@ func (s *session) Cancel() {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	for _, x := range s.inFlight {
-		g.cancel(x)
+		g.tell(x, event{kind: withdrawn})
 	}
 	g.admission.Leave(s.Request.Caller)
 }
