@@ -67,13 +67,6 @@ func (t *consumer) deadLetter(c *claim, values map[string]any, reason string) {
 	t.settle(c, settled{outcome: deadLetter, reply: &reply{ID: c.work.ID, Fault: dead, Reason: reason}, values: values})
 }
 
-// The causes why a sentence is not decoded to its end.
-var (
-	errCancelled = errors.New("nobody waits for the sentence any more")
-	errExpired   = errors.New("its time is up")
-	errTaken     = errors.New("another worker has taken the sentence over")
-)
-
 func (t *consumer) decode(ctx context.Context, c *claim) settled {
 	if t.worker.gone.has(c) {
 		return settled{outcome: cancelled}
@@ -104,7 +97,18 @@ func (t *consumer) decode(ctx context.Context, c *claim) settled {
 		r := newReply(c.work.ID, result)
 		return settled{outcome: decoded, reply: &r}
 	}
-	return t.failure(ctx, c, err)
+	f := failureOf(context.Cause(ctx), err)
+	if f.pause {
+		t.block()
+	}
+	if f.outcome == failedOutcome {
+		t.broker.outages.decoding.Note(err, "model", t.name.model, "version", t.name.version, "tries", c.work.Tries+1)
+	}
+	o := settled{outcome: f.outcome, left: f.left}
+	if f.fault != "" {
+		o.reply = &reply{ID: c.work.ID, Fault: f.fault, Reason: f.reason}
+	}
+	return o
 }
 
 // acquire is the model. It is loaded until it is released.
@@ -122,40 +126,48 @@ func (t *consumer) acquire(ctx context.Context) (*translate.Model, func(), error
 	return models[0], release, nil
 }
 
-// failure is what becomes of a sentence that was not decoded. Its gateway decides whether another
-// worker is to try.
-func (t *consumer) failure(ctx context.Context, c *claim, err error) settled {
-	switch cause := context.Cause(ctx); {
-	case cause == errCancelled:
-		return settled{outcome: cancelled, left: true}
-	case cause == errExpired:
-		return settled{outcome: expired}
-	case cause == errTaken:
-		return settled{outcome: lostOutcome, left: true}
-	case cause != nil, errors.Is(err, engine.ErrClosed), errors.Is(err, catalog.ErrClosed): // the worker ends
-		return settled{outcome: returned, reply: &reply{ID: c.work.ID, Fault: again}}
-	}
+// The causes why a sentence is not decoded to its end.
+var (
+	errCancelled = errors.New("nobody waits for the sentence any more")
+	errExpired   = errors.New("its time is up")
+	errTaken     = errors.New("another worker has taken the sentence over")
+)
+
+// failure is what a worker does with a sentence that it has not decoded. Its gateway decides whether another one is to try.
+type failure struct {
+	outcome outcome
+	fault   cause // for the gateway; "": it is told nothing
+	reason  string
+	left    bool // the entry is no longer the worker's
+	pause   bool // the worker takes nothing for a while
+}
+
+// failureOf is what follows from an error, and from the cause for which decoding was ended, nil where it was not.
+func failureOf(cause, err error) failure {
 	noModel, isBroken := errors.AsType[*catalog.BrokenError](err)
-	full, isFull := errors.AsType[*catalog.MemoryError](err)
+	noMemory, isFull := errors.AsType[*catalog.MemoryError](err)
 	_, isLoading := errors.AsType[*catalog.LoadingError](err)
-	if isLoading || errors.Is(err, engine.ErrBusy) {
-		t.block()
-		return settled{outcome: returned, reply: &reply{ID: c.work.ID, Fault: again}}
-	}
-	r := &reply{ID: c.work.ID, Fault: failed, Reason: err.Error()}
+	reason := err.Error()
 	switch {
+	case cause == errCancelled:
+		return failure{outcome: cancelled, left: true}
+	case cause == errExpired:
+		return failure{outcome: expired}
+	case cause == errTaken:
+		return failure{outcome: lostOutcome, left: true}
+	case cause != nil, errors.Is(err, engine.ErrClosed), errors.Is(err, catalog.ErrClosed): // the worker ends
+		return failure{outcome: returned, fault: again}
+	case isLoading, errors.Is(err, engine.ErrBusy):
+		return failure{outcome: returned, fault: again, pause: true}
 	case errors.Is(err, engine.ErrInvalid):
-		r.Fault, r.Reason = invalid, strings.TrimPrefix(r.Reason, engine.ErrInvalid.Error()+" 0: ") // the number is of this stream
+		reason = strings.TrimPrefix(reason, engine.ErrInvalid.Error()+" 0: ") // the number is of this stream
+		return failure{outcome: failedOutcome, fault: invalid, reason: reason}
 	case isBroken:
-		r.Fault, r.Reason = broken, noModel.Model
+		return failure{outcome: failedOutcome, fault: broken, reason: noModel.Model, pause: true}
 	case isFull:
-		r.Fault, r.Reason = broken, full.Model
+		return failure{outcome: failedOutcome, fault: broken, reason: noMemory.Model, pause: true}
 	case errors.Is(err, model.ErrLost):
-		r.Fault = lost
+		return failure{outcome: failedOutcome, fault: lost, reason: reason, pause: true}
 	}
-	if isBroken || isFull || r.Fault == lost {
-		t.block()
-	}
-	t.broker.outages.decoding.Note(err, "model", t.name.model, "version", t.name.version, "tries", c.work.Tries+1)
-	return settled{outcome: failedOutcome, reply: r}
+	return failure{outcome: failedOutcome, fault: failed, reason: reason}
 }
