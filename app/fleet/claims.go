@@ -289,8 +289,8 @@ func (t *consumer) began(e entry, taken int64) {
 		t.begin(e, fromOther, taken)
 		return
 	}
-	w, _ := read[work](t.broker, e.lane, e.Values) // what cannot be read has no gateway that is told
-	c := &claim{consumer: t, lane: e.lane, entry: e.ID, work: w, taken: taken, cancel: func(error) {}}
+	w, _ := read[work](t.broker, e.stream, e.Values) // what cannot be read has no gateway that is told
+	c := &claim{consumer: t, lane: e.stream, entry: e.ID, work: w, taken: taken, cancel: func(error) {}}
 	t.hold(c)
 	t.deadLetter(c, e.Values, fmt.Sprintf("%d workers ended while they had it, the last one with no other like it", taken-1))
 }

@@ -157,8 +157,9 @@ func (t *consumer) capacity() (rows, queued int) {
 // ahead is the source tokens for each sentence that may wait at the worker.
 const ahead = 128
 
+// entry is one of a stream.
 type entry struct {
-	lane string
+	stream string
 	redis.XMessage
 }
 

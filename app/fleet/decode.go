@@ -16,9 +16,9 @@ import (
 // begin decodes an entry, which somebody took for the time that taken says.
 func (t *consumer) begin(e entry, from string, taken int64) {
 	t.worker.cfg.Metrics.taken.WithLabelValues(from).Inc()
-	w, err := read[work](t.broker, e.lane, e.Values)
+	w, err := read[work](t.broker, e.stream, e.Values)
 	ctx, cancel := context.WithCancelCause(t.hurry)
-	c := &claim{consumer: t, lane: e.lane, entry: e.ID, work: w, taken: taken, cancel: cancel}
+	c := &claim{consumer: t, lane: e.stream, entry: e.ID, work: w, taken: taken, cancel: cancel}
 	t.hold(c)
 	switch {
 	case err == errForged: // nobody is told, least of all whom it names

@@ -172,7 +172,7 @@ func (g *Gateway) heartbeat(n uint64, workers *members[WorkerStatus], gateways *
 	var workerStatuses, gatewayStatuses *redis.MapStringStringCmd
 	var there *redis.BoolCmd
 	if err := g.publish(ctx, gatewayStatus{ID: g.id, Beat: n, Work: g.ownWork()}, func(p redis.Pipeliner) {
-		workerStatuses, gatewayStatuses = p.HGetAll(ctx, b.workersKey()), p.HGetAll(ctx, b.gatewaysKey())
+		workerStatuses, gatewayStatuses = workers.ask(ctx, p), gateways.ask(ctx, p)
 		if read := g.lastRead(); read != "0" {
 			p.XTrimMinIDApprox(ctx, b.repliesKey(g.id), read, 0)
 		}
@@ -181,8 +181,7 @@ func (g *Gateway) heartbeat(n uint64, workers *members[WorkerStatus], gateways *
 		return err
 	}
 	now := time.Now()
-	aliveWorkers, goneWorkers := workers.update(now, workerStatuses.Val())
-	aliveGateways, goneGateways := gateways.update(now, gatewayStatuses.Val())
+	aliveWorkers, aliveGateways := workers.update(now, workerStatuses.Val()), gateways.update(now, gatewayStatuses.Val())
 	delete(aliveGateways, g.id)
 	lastSeen := make(map[string]time.Time)
 	for id := range aliveWorkers {
@@ -199,23 +198,13 @@ func (g *Gateway) heartbeat(n uint64, workers *members[WorkerStatus], gateways *
 		}
 	}
 	g.mu.Unlock()
-	if there.Val() && len(goneWorkers)+len(goneGateways) == 0 {
+	if there.Val() {
 		return nil
 	}
-	if !there.Val() {
-		g.suspectAll()
-	}
-	return b.do(ctx, func(p redis.Pipeliner) {
-		if !there.Val() { // workers send to streams that are there only
-			p.XAdd(ctx, &redis.XAddArgs{Stream: b.repliesKey(g.id), Values: []string{"gateway", g.id}})
-			p.Expire(ctx, b.repliesKey(g.id), forgotten)
-		}
-		if len(goneWorkers) > 0 {
-			p.HDel(ctx, b.workersKey(), goneWorkers...)
-		}
-		if len(goneGateways) > 0 {
-			p.HDel(ctx, b.gatewaysKey(), goneGateways...)
-		}
+	g.suspectAll()
+	return b.do(ctx, func(p redis.Pipeliner) { // workers send to streams that are there only
+		p.XAdd(ctx, &redis.XAddArgs{Stream: b.repliesKey(g.id), Values: []string{"gateway", g.id}})
+		p.Expire(ctx, b.repliesKey(g.id), forgotten)
 	})
 }
 
@@ -250,9 +239,9 @@ func (g *Gateway) receive() {
 			wait.For(g.closing, g.broker.timing.Beat)
 			continue
 		}
-		entries := messagesOf(streams)
-		for _, entry := range entries {
-			g.handOut(entry)
+		entries := entriesOf(streams)
+		for _, e := range entries {
+			g.handOut(e)
 		}
 		g.mu.Lock()
 		if len(entries) > 0 && g.read == from { // or the stream has become another meanwhile
@@ -272,25 +261,16 @@ func (g *Gateway) lastRead() string {
 	return g.read
 }
 
-// messagesOf are the entries of one stream.
-func messagesOf(streams []redis.XStream) []redis.XMessage {
-	if len(streams) == 0 {
-		return nil
-	}
-	return streams[0].Messages
-}
-
 // handOut gives the results in an entry to those who wait for them.
-func (g *Gateway) handOut(entry redis.XMessage) {
-	if entry.Values["gateway"] != nil {
+func (g *Gateway) handOut(e entry) {
+	if e.Values["gateway"] != nil {
 		return // what the stream began with
 	}
-	replies, err := read[[]reply](g.broker, g.broker.repliesKey(g.id), entry.Values)
-	switch {
-	case err == errForged:
-		return
-	case err != nil:
-		g.broker.outages.reading.Note(err)
+	replies, err := read[[]reply](g.broker, e.stream, e.Values)
+	if err != nil {
+		if err != errForged {
+			g.broker.outages.reading.Note(err)
+		}
 		return
 	}
 	g.mu.Lock()

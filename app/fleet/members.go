@@ -113,6 +113,7 @@ type members[S any] struct {
 	broker *Broker
 	key    string
 	seen   map[string]*sighting[S]
+	gone   []string // that have been silent for so long that nobody needs to know of them any more
 }
 
 // sighting is what a member said last.
@@ -127,10 +128,18 @@ func newMembers[S any](b *Broker, key string) *members[S] {
 	return &members[S]{broker: b, key: key, seen: make(map[string]*sighting[S])}
 }
 
-// update takes what the members say, and returns those that are there, and the ids of those that
-// have been silent for so long that nobody needs to know of them any more.
-func (m *members[S]) update(now time.Time, statuses map[string]string) (alive map[string]S, gone []string) {
-	alive = make(map[string]S)
+// ask asks Redis what the members say, and takes out those that have gone.
+func (m *members[S]) ask(ctx context.Context, p redis.Pipeliner) *redis.MapStringStringCmd {
+	if len(m.gone) > 0 {
+		p.HDel(ctx, m.key, m.gone...)
+	}
+	return p.HGetAll(ctx, m.key)
+}
+
+// update takes what the members say, and returns those that are there.
+func (m *members[S]) update(now time.Time, statuses map[string]string) map[string]S {
+	alive := make(map[string]S)
+	m.gone = nil
 	for id, raw := range statuses {
 		known := m.seen[id]
 		if known == nil || known.raw != raw {
@@ -143,7 +152,7 @@ func (m *members[S]) update(now time.Time, statuses map[string]string) (alive ma
 		case silent <= m.broker.timing.Lease && known.valid:
 			alive[id] = known.status
 		case silent > forgotten:
-			gone = append(gone, id)
+			m.gone = append(m.gone, id)
 		}
 	}
 	for id := range m.seen {
@@ -151,7 +160,7 @@ func (m *members[S]) update(now time.Time, statuses map[string]string) (alive ma
 			delete(m.seen, id)
 		}
 	}
-	return alive, gone
+	return alive
 }
 
 // forgotten is when a member that says nothing is removed.
