@@ -121,7 +121,6 @@ func (g *Gateway) look(n uint64, workers *members[WorkerStatus], gateways *membe
 		g.offer(time.Now())
 	}
 	if err == nil {
-		g.abandon()
 		g.sweep()
 	}
 	return err

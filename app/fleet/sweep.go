@@ -7,19 +7,8 @@ import (
 	"github.com/redis/go-redis/v9"
 )
 
-// abandon gives the sentences back that no worker will decode: whoever has begun with their model has to
-// begin again with another.
-func (g *Gateway) abandon() {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	for _, x := range g.pending {
-		if g.fleet.deserted(x.queue, g.broker.timing.Lease) {
-			g.tell(x, event{kind: deserted, reply: &reply{Fault: gone}})
-		}
-	}
-}
-
-// sweep submits again what is not in Redis: what it would not take, and what it has lost.
+// sweep gives the sentences back that no worker will decode: whoever has begun with their model has to begin again with
+// another. It submits again what is not in Redis: what it would not take, and what it has lost.
 func (g *Gateway) sweep() {
 	const most = 1000 // that are looked for at a time
 	var suspects []*sentence
@@ -29,7 +18,11 @@ func (g *Gateway) sweep() {
 		g.mu.Lock()
 		defer g.mu.Unlock()
 		for _, x := range g.pending {
-			if g.tell(x, event{kind: swept, at: now, lease: lease}) && len(suspects) < most {
+			e := event{kind: swept, at: now, lease: lease}
+			if g.fleet.deserted(x.queue, lease) {
+				e = event{kind: deserted, reply: &reply{Fault: gone}}
+			}
+			if g.tell(x, e) && len(suspects) < most {
 				suspects = append(suspects, x)
 				entries = append(entries, p.XRange(g.closing, g.broker.lanes(x.queue)[x.lane], x.entry, x.entry))
 			}
