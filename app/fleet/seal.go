@@ -6,7 +6,6 @@ import (
 	"encoding/base64"
 	"encoding/binary"
 	"errors"
-	"slices"
 	"strings"
 )
 
@@ -19,19 +18,17 @@ const Unsigned = "none"
 // A signature is a MAC (HMAC-SHA256, 128 bits of it) of a message and its place: the key that it lies
 // under, and in a hash the field. So what is signed for one place is not believed in another one, and
 // a result, which names its sentence, not by another gateway.
-type seals [][]byte // nil: Unsigned
+type seals [][]byte // a nil one is Unsigned
 
 func newSeals(secrets []string) seals {
 	if len(secrets) == 0 {
 		secrets = []string{Unsigned}
 	}
-	var s seals
-	for _, secret := range secrets {
-		if secret == Unsigned {
-			s = append(s, nil)
-			continue
+	s := make(seals, len(secrets))
+	for i, secret := range secrets {
+		if secret != Unsigned {
+			s[i] = []byte(secret)
 		}
-		s = append(s, []byte(secret))
 	}
 	return s
 }
@@ -58,19 +55,13 @@ func (s seals) seal(place string, message []byte) string {
 // open is the message in what Redis has.
 func (s seals) open(place, sealed string) ([]byte, error) {
 	rest, signed := strings.CutPrefix(sealed, mark)
-	if !signed {
-		if slices.ContainsFunc(s, func(key []byte) bool { return key == nil }) {
-			return []byte(sealed), nil
-		}
-		return nil, errForged
-	}
-	if len(rest) < macLetters {
-		return nil, errForged
-	}
-	message := []byte(rest[macLetters:])
+	at := min(len(rest), macLetters)
 	for _, key := range s {
-		if key != nil && hmac.Equal(mac(key, place, message), []byte(rest[:macLetters])) {
-			return message, nil
+		switch {
+		case key == nil && !signed:
+			return []byte(sealed), nil
+		case key != nil && signed && hmac.Equal(mac(key, place, []byte(rest[at:])), []byte(rest[:at])):
+			return []byte(rest[at:]), nil
 		}
 	}
 	return nil, errForged
