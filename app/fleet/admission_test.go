@@ -182,7 +182,7 @@ func TestTurns(t *testing.T) {
 		"none taken": {[3]bool{}, 0, [3]int{}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			assert.Equal(t, test.want, new(consumer).turns(test.n, test.empty))
+			assert.Equal(t, test.want, new(rotation).turns(test.n, test.empty))
 		})
 	}
 }

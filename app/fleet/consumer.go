@@ -22,25 +22,22 @@ type consumer struct {
 	name   modelName
 	lanes  [len(laneNames)]string
 
-	taking  context.Context // done when it takes nothing any more
-	stop    context.CancelFunc
-	hurry   context.Context
-	running sync.WaitGroup
-	ended   chan struct{} // closed when nothing runs any more
-	freed   wait.Signal   // given when there may be room again
+	taking   context.Context // done when it takes nothing any more
+	stop     context.CancelFunc
+	hurry    context.Context
+	running  sync.WaitGroup
+	rotation rotation      // of take
+	ended    chan struct{} // closed when nothing runs any more
+	freed    wait.Signal   // given when there may be room again
 
 	mu      sync.Mutex // guards the rest
 	claims  map[string]*claim
-	rows    int                           // that the claims take in a batch
-	size    float64                       // rows that a sentence has had recently
-	turn    int                           // of the lanes
-	handle  translate.Handle              // of the model
-	model   *translate.Model              // as it was loaded last; nil before
-	renewed time.Time                     // when the claims were last kept alive
-	steady  time.Time                     // since when that has never been late
-	renewal int                           // how often they were
-	silent  map[string]map[string]silence // claims that are not kept alive, by lane and entry
-	blocked time.Time                     // until when nothing is taken, because the model cannot be had
+	rows    int              // that the claims take in a batch
+	size    float64          // rows that a sentence has had recently
+	handle  translate.Handle // of the model
+	model   *translate.Model // as it was loaded last; nil before
+	vigil   vigil
+	blocked time.Time // until when nothing is taken, because the model cannot be had
 }
 
 // claim is a sentence that a consumer has.
@@ -64,7 +61,7 @@ func newConsumer(w *Worker, queue string, name modelName) *consumer {
 	return &consumer{
 		worker: w, broker: w.broker, queue: queue, name: name, lanes: w.broker.lanes(queue),
 		freed: wait.NewSignal(), ended: make(chan struct{}), claims: make(map[string]*claim), size: 1,
-		silent: make(map[string]map[string]silence),
+		vigil: newVigil(w.broker.timing.Lease),
 	}
 }
 
@@ -168,7 +165,7 @@ type entry struct {
 func (t *consumer) read(ctx context.Context, n int) (entries []entry, err error) {
 	empty := [len(laneNames)]bool{}
 	for n > len(entries) && empty != [len(laneNames)]bool{true, true, true} {
-		counts := t.turns(n-len(entries), empty)
+		counts := t.rotation.turns(n-len(entries), empty)
 		var read [len(laneNames)]*redis.XStreamSliceCmd
 		err := t.broker.do(ctx, func(p redis.Pipeliner) {
 			for i, count := range counts {
@@ -220,18 +217,19 @@ func (t *consumer) from(count int, block time.Duration, lanes ...string) *redis.
 	return &redis.XReadGroupArgs{Group: group, Consumer: t.worker.id, Streams: streams, Count: int64(count), Block: block}
 }
 
+// rotation is which of the lanes, by order, had the last turn.
+type rotation int
+
 // turns divides n between the lanes that are not empty.
-func (t *consumer) turns(n int, empty [len(laneNames)]bool) (counts [len(laneNames)]int) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
+func (r *rotation) turns(n int, empty [len(laneNames)]bool) (counts [len(laneNames)]int) {
 	for range n {
 		for range order {
-			t.turn = (t.turn + 1) % len(order)
-			if !empty[order[t.turn]] {
+			*r = (*r + 1) % rotation(len(order))
+			if !empty[order[*r]] {
 				break
 			}
 		}
-		counts[order[t.turn]]++
+		counts[order[*r]]++
 	}
 	return counts
 }

@@ -15,9 +15,9 @@
 // batch admits, and has each decoded. It sends results before it takes a sentence out of its lane (report.go), so a
 // failure between has the sentence decoded twice rather than never; gateways drop second results.
 //
-// A sentence that a worker has is a claim (claims.go). The worker keeps it alive; what was not kept
-// alive for a lease is taken over by others. A sentence that two workers did not survive is tried
-// alone, so that it shows whether it is to blame; after one more it is a dead letter.
+// A sentence that a worker has is a claim. The worker renews it (claims.go); others take over a claim that was not
+// renewed for a lease (vigil.go, takeover.go). A sentence that two workers did not survive is tried alone, so that it
+// shows whether it is to blame; after one more it is a dead letter.
 //
 // Where there is a secret, all that members tell each other is signed, for the place where it lies
 // (seal.go).
