@@ -3,11 +3,9 @@ package fleet
 import (
 	"context"
 	"crypto/rand"
-	"crypto/tls"
 	"errors"
 	"fmt"
 	"log/slog"
-	"net/url"
 	"regexp"
 	"strconv"
 	"sync"
@@ -17,8 +15,8 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/promauto"
 	"github.com/redis/go-redis/v9"
-	"github.com/redis/go-redis/v9/maintnotifications"
 
+	"dragoman/app/fleet/connect"
 	"dragoman/app/outage"
 )
 
@@ -43,14 +41,13 @@ func (t *Timing) setDefaults() {
 // Broker is a connection to Redis, or to something that speaks its protocol. It is safe for
 // concurrent use.
 type Broker struct {
-	client  redis.UniversalClient
-	servers []address // that the client connects to first
-	prefix  string
-	timing  Timing
-	log     *slog.Logger
-	offset  atomic.Int64 // nanoseconds that Redis's clock is ahead of ours
-	seals   seals
-	forged  prometheus.Counter
+	client *connect.Client
+	prefix string
+	timing Timing
+	log    *slog.Logger
+	offset atomic.Int64 // nanoseconds that Redis's clock is ahead of ours
+	seals  seals
+	forged prometheus.Counter
 
 	outages outages
 
@@ -82,13 +79,6 @@ var errStarting = errors.New("the broker has not answered yet")
 // patience is how long a command may take, but for those that wait for something.
 const patience = 3 * time.Second
 
-// tries are few, so that requests are refused soon after Redis has gone: what fails is tried again
-// with a beat anyway.
-const tries = 1
-
-// connections is the most that are open to one server. Each model of a worker waits on one.
-const connections = 256
-
 // BrokerConfig is what a [Broker] works with.
 type BrokerConfig struct {
 	// URL is that of the server as go-redis has it: redis://, rediss:// and unix:// for a single server,
@@ -105,13 +95,13 @@ type BrokerConfig struct {
 
 // NewBroker makes a connection. Nothing is sent yet: the server may be away. The caller closes the broker.
 func NewBroker(cfg BrokerConfig) (*Broker, error) {
-	client, servers, err := newClient(cfg.URL)
+	client, err := connect.Open(cfg.URL, patience)
 	if err != nil {
 		return nil, err
 	}
 	cfg.Timing.setDefaults()
 	b := &Broker{
-		client: client, servers: servers, prefix: cfg.Prefix, timing: cfg.Timing, log: cfg.Log, outages: newOutages(cfg.Log), away: errStarting,
+		client: client, prefix: cfg.Prefix, timing: cfg.Timing, log: cfg.Log, outages: newOutages(cfg.Log), away: errStarting,
 		seals: newSeals(cfg.Secrets), forged: promauto.With(cfg.Registry).NewCounter(prometheus.CounterOpts{
 			Namespace: namespace, Subsystem: subsystem, Name: "forged_total", Help: "Messages of other members that were dropped because they have no valid signature.",
 		}),
@@ -122,67 +112,11 @@ func NewBroker(cfg BrokerConfig) (*Broker, error) {
 	return b, nil
 }
 
-// redisLog has the client library's messages, which it writes itself otherwise, where ours are. They
-// are about single connections: what matters of them is an error of a command too.
-type redisLog struct{}
-
-func (redisLog) Printf(ctx context.Context, format string, values ...any) {
-	slog.DebugContext(ctx, "redis: "+fmt.Sprintf(format, values...))
-}
-
-func init() { redis.SetLogger(redisLog{}) } // the library has one for all connections
-
-func newClient(link string) (redis.UniversalClient, []address, error) {
-	u, err := url.Parse(link)
-	if err != nil {
-		return nil, nil, errors.New("it is no URL: use one such as redis://localhost:6379") // the error has the password
-	}
-	quiet := &maintnotifications.Config{Mode: maintnotifications.ModeDisabled}
-	switch query := u.Query(); {
-	case query.Has("master_name"):
-		o, err := redis.ParseFailoverURL(link)
-		if err != nil {
-			return nil, nil, clean(err, u)
-		}
-		o.ContextTimeoutEnabled, o.PoolSize, o.DialTimeout, o.DialerRetries, o.MaxRetries = true, connections, patience, tries, tries
-		return redis.NewFailoverClient(o), serversOf(o.SentinelAddrs, o.TLSConfig), nil
-	case query.Has("addr"):
-		o, err := redis.ParseClusterURL(link)
-		if err != nil {
-			return nil, nil, clean(err, u)
-		}
-		o.ContextTimeoutEnabled, o.PoolSize, o.DialTimeout, o.DialerRetries, o.MaxRetries = true, connections, patience, tries, tries
-		o.MaintNotificationsConfig = quiet
-		return redis.NewClusterClient(o), serversOf(o.Addrs, o.TLSConfig), nil
-	}
-	o, err := redis.ParseURL(link)
-	if err != nil {
-		return nil, nil, clean(err, u)
-	}
-	o.ContextTimeoutEnabled, o.PoolSize, o.DialTimeout, o.DialerRetries, o.MaxRetries = true, connections, patience, tries, tries
-	o.MaintNotificationsConfig = quiet
-	return redis.NewClient(o), []address{{o.Network, o.Addr, o.TLSConfig}}, nil
-}
-
-func serversOf(addresses []string, cfg *tls.Config) (list []address) {
-	for _, at := range addresses {
-		list = append(list, address{"tcp", at, cfg})
-	}
-	return list
-}
-
-// clean is an error without a URL's passwords: that of Sentinel's servers is a parameter.
-func clean(err error, u *url.URL) error {
-	shown := *u
-	shown.RawQuery = ""
-	return fmt.Errorf("%s: %w", shown.Redacted(), err)
-}
-
 // Close ends the connection.
 func (b *Broker) Close() error { return b.client.Close() }
 
 // Client is the connection itself, for packages that keep something else in the same place.
-func (b *Broker) Client() redis.UniversalClient { return b.client }
+func (b *Broker) Client() redis.UniversalClient { return b.client.UniversalClient }
 
 // Prefix is what keys begin with.
 func (b *Broker) Prefix() string { return b.prefix }
@@ -223,7 +157,7 @@ func (b *Broker) Err() error {
 // note notes whether Redis can be used, and logs, with the cause, and measures it.
 func (b *Broker) note(ctx context.Context, err error, up prometheus.Gauge) {
 	if err != nil && b.outages.broker.Due() {
-		err = b.cause(ctx, err)
+		err = b.client.Cause(ctx, err)
 	}
 	b.mu.Lock()
 	defer b.mu.Unlock()

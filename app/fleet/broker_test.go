@@ -13,6 +13,8 @@ import (
 	"github.com/redis/go-redis/v9"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"dragoman/app/fleet/connect"
 )
 
 func TestURLs(t *testing.T) {
@@ -132,7 +134,7 @@ func TestServerTooOld(t *testing.T) {
 // That Redis is away is logged once, and so is that it is back; what comes and goes is not logged each time.
 func TestNote(t *testing.T) {
 	var log bytes.Buffer
-	b := &Broker{outages: newOutages(slog.New(slog.NewTextHandler(&log, nil))), away: errStarting}
+	b := &Broker{client: new(connect.Client), outages: newOutages(slog.New(slog.NewTextHandler(&log, nil))), away: errStarting}
 	up := prometheus.NewGauge(prometheus.GaugeOpts{Name: "up"})
 	oops := errors.New("oops")
 	for i, step := range []struct {

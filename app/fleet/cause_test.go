@@ -154,7 +154,7 @@ func TestCauses(t *testing.T) {
 			if name == "silent" || name == "TLS is not spoken" { // of which the client itself says late that its patience is over
 				b, err := NewBroker(BrokerConfig{URL: test.url, Log: slog.New(slog.DiscardHandler)})
 				require.NoError(t, err)
-				line = b.cause(t.Context(), context.DeadlineExceeded).Error()
+				line = b.client.Cause(t.Context(), context.DeadlineExceeded).Error()
 				assert.NoError(t, b.Close())
 			} else {
 				line = awayLine(t, test.url, gatewayOn)

@@ -1,4 +1,4 @@
-package fleet
+package connect
 
 import (
 	"bufio"
@@ -57,15 +57,15 @@ func withRemedy(err error) (error, bool) {
 	return err, false
 }
 
-// cause is what an error of the client comes from, with what to do, as far as can be found out.
-func (b *Broker) cause(ctx context.Context, err error) error {
+// Cause is what an error of the client comes from, with what to do, as far as can be found out.
+func (c *Client) Cause(ctx context.Context, err error) error {
 	if explained, known := withRemedy(err); known {
 		return explained
 	}
 	if _, said := errors.AsType[redis.Error](err); said {
 		return err // the server itself did
 	}
-	for _, s := range b.servers {
+	for _, s := range c.servers {
 		if found := s.probe(ctx); found != nil {
 			found, _ = withRemedy(found)
 			return found
