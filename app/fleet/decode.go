@@ -3,6 +3,7 @@ package fleet
 import (
 	"context"
 	"errors"
+	"fmt"
 	"strings"
 	"time"
 
@@ -13,13 +14,17 @@ import (
 	"dragoman/model"
 )
 
-// begin decodes an entry, which somebody took for the time that taken says.
+// begin decodes an entry, which so many workers have taken, or makes a dead letter of it.
 func (t *consumer) begin(e entry, from string, taken int64) {
-	t.worker.cfg.Metrics.taken.WithLabelValues(from).Inc()
 	w, err := read[work](t.broker, e.stream, e.Values)
 	ctx, cancel := context.WithCancelCause(t.hurry)
 	c := &claim{consumer: t, lane: e.stream, entry: e.ID, work: w, taken: taken, cancel: cancel}
 	t.hold(c)
+	if taken > deaths+1 { // where it cannot be read, no gateway is told
+		t.deadLetter(c, e.Values, fmt.Sprintf("%d workers ended while they had it, the last one with no other like it", taken-1))
+		return
+	}
+	t.worker.cfg.Metrics.taken.WithLabelValues(from).Inc()
 	switch {
 	case err == errForged: // nobody is told, least of all whom it names
 		t.settle(c, settled{outcome: forgedOutcome})

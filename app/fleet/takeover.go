@@ -2,7 +2,6 @@ package fleet
 
 import (
 	"context"
-	"fmt"
 	"math/rand/v2"
 	"time"
 
@@ -100,7 +99,7 @@ func (t *consumer) claimFrom(ctx context.Context, lane string, n int) error {
 			continue
 		}
 		for _, m := range cmd.Val() { // none where another worker was faster, or it was cancelled
-			t.began(entry{lane, m}, list[i].RetryCount)
+			t.begin(entry{lane, m}, fromOther, list[i].RetryCount)
 		}
 	}
 	return err
@@ -136,16 +135,4 @@ func (t *consumer) choose(lane string, list []redis.XPendingExt) map[int]*redis.
 		chosen[i] = p
 	}
 	return chosen
-}
-
-// began decodes an entry that was taken over, or makes a dead letter of it.
-func (t *consumer) began(e entry, taken int64) {
-	if taken <= deaths+1 {
-		t.begin(e, fromOther, taken)
-		return
-	}
-	w, _ := read[work](t.broker, e.stream, e.Values) // what cannot be read has no gateway that is told
-	c := &claim{consumer: t, lane: e.stream, entry: e.ID, work: w, taken: taken, cancel: func(error) {}}
-	t.hold(c)
-	t.deadLetter(c, e.Values, fmt.Sprintf("%d workers ended while they had it, the last one with no other like it", taken-1))
 }
