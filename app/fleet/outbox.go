@@ -31,7 +31,7 @@ type outbox struct {
 
 func newOutbox() outbox { return outbox{wake: wait.NewSignal()} }
 
-// add makes a sentence one that is waited for, and has it sent; mu is held.
+// add gives a sentence an id, and submits it. The caller must hold mu.
 func (g *Gateway) add(x *sentence) {
 	g.nextID++
 	x.work.ID, x.work.Gateway, x.work.Tries = g.nextID, g.id, x.tries
@@ -50,8 +50,9 @@ func (o *outbox) withdraw(x *sentence) {
 	o.wake.Give()
 }
 
-// tell tells a sentence of an event, and does what follows; mu is held. It says whether to look for the sentence in its lane.
-func (g *Gateway) tell(x *sentence, e event) (asked bool) {
+// tell applies an event to a sentence, and takes the step that follows, except look: then it returns true. The caller must
+// hold mu.
+func (g *Gateway) tell(x *sentence, e event) (toLook bool) {
 	was := x.place
 	next, do := x.state.next(e)
 	if x.state = next; do == replace {

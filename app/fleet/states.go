@@ -2,13 +2,13 @@ package fleet
 
 import "time"
 
-// place is where a sentence is, as far as its gateway knows. Each place has one owner, which alone acts on the sentence:
+// place is where a sentence is, as far as its gateway knows. A place has one owner, which acts on the sentence:
 //
-//	waiting  the gateway, which sends it
-//	refused  the gateway, because Redis did not take it
-//	queued   the workers: it is in its lane, where one of them may have claimed it
-//	missing  Redis: the lane has lost it, unless a worker has sent its result
-//	ended    nobody: its request has been answered, or has ended
+//	waiting  the gateway: the sentence is in the outbox
+//	refused  the gateway: Redis did not take the sentence, and the next sweep submits it again
+//	queued   the workers: the sentence is in its lane, and a worker may have claimed it
+//	missing  the workers until all results are read, then the gateway: the sentence has left its lane
+//	ended    none: the request has been answered, or has ended
 type place int
 
 const (
@@ -28,7 +28,7 @@ type state struct {
 	tries  int       // workers that have tried it, failed, and live
 }
 
-// kind is what may happen to a sentence.
+// kind is the kind of an event.
 type kind int
 
 const (
@@ -43,7 +43,7 @@ const (
 	withdrawn             // its request has ended
 )
 
-// event is something that happens to a sentence, with what decides what follows.
+// event is what happens to a sentence, with the data that [state.next] decides by.
 type event struct {
 	kind  kind
 	at    time.Time
@@ -51,10 +51,10 @@ type event struct {
 	entry string        // stored
 	more  bool          // rejected: Redis has taken something of the request
 	read  time.Time     // absent: the gateway has read all results that were sent until then
-	reply *reply        // answered: the worker's; else what the request is told if the sentence ends by this
+	reply *reply        // answered: the worker's; otherwise the request's answer if this event ends the sentence
 }
 
-// step is what follows.
+// step is what the gateway does after an event.
 type step int
 
 const (
@@ -73,11 +73,11 @@ const (
 	maxTries  = 3
 )
 
-// next is a sentence's state after an event, and what follows. An event that a place does not know changes nothing: it comes late.
+// next returns the state after an event, and the gateway's step. An event that the place does not name is late, and changes nothing.
 func (s state) next(e event) (state, step) {
 	if s.place == ended {
 		if e.kind == stored {
-			s.entry = e.entry // it was withdrawn while it was sent: the entry is taken out of the lane after that
+			s.entry = e.entry // it was withdrawn while it was sent: the outbox takes the entry out of the lane later
 		}
 		return s, nothing
 	}
@@ -135,7 +135,7 @@ func (s state) next(e event) (state, step) {
 	return s, nothing
 }
 
-// again is a state in which the sentence waits again.
+// again has the sentence wait, with the numbers of its losses and tries.
 func (s state) again(do step) (state, step) {
 	return state{losses: s.losses, tries: s.tries}, do
 }
