@@ -4,10 +4,7 @@ import (
 	"context"
 	"crypto/rand"
 	"errors"
-	"fmt"
 	"log/slog"
-	"regexp"
-	"strconv"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -201,26 +198,11 @@ func (b *Broker) repliesKey(gateway string) string { return b.prefix + ":{" + ga
 // group is the consumer group of all workers.
 const group = "workers"
 
-// oldest is the first version of Redis whose streams forget the claims of entries that were deleted.
-const oldest = 7
-
-var (
-	versionLine = regexp.MustCompile(`(?m)^redis_version:((\d+)\S*)`)
-	policyLine  = regexp.MustCompile(`(?m)^maxmemory_policy:(\S+)`)
-)
-
-// check fails where the server is too old, and warns where it may drop what it has. Where it does not
-// tell (a user may not ask), nothing is said.
+// check fails where the server is too old, and warns where it may drop what it has.
 func (b *Broker) check(ctx context.Context) error {
-	server := b.client.Info(ctx, "server").Val()
-	if found := versionLine.FindStringSubmatch(server); found != nil {
-		if major, err := strconv.Atoi(found[2]); err == nil && major < oldest {
-			return fmt.Errorf("it is Redis %s: use Redis %d or later, or Valkey", found[1], oldest)
-		}
+	warning, err := b.client.Check(ctx)
+	if warning != nil {
+		b.outages.evicting.Note(warning)
 	}
-	memory := b.client.Info(ctx, "memory").Val()
-	if found := policyLine.FindStringSubmatch(memory); found != nil && found[1] != "noeviction" {
-		b.outages.evicting.Note(fmt.Errorf("maxmemory-policy is %s", found[1]))
-	}
-	return nil
+	return err
 }

@@ -8,6 +8,8 @@ import (
 	"fmt"
 	"log/slog"
 	"net/url"
+	"regexp"
+	"strconv"
 	"time"
 
 	"github.com/redis/go-redis/v9"
@@ -73,6 +75,30 @@ func clean(err error, u *url.URL) error {
 	shown := *u
 	shown.RawQuery = ""
 	return fmt.Errorf("%s: %w", shown.Redacted(), err)
+}
+
+// oldest is the first version of Redis whose streams forget the claims of entries that were deleted.
+const oldest = 7
+
+var (
+	versionLine = regexp.MustCompile(`(?m)^redis_version:((\d+)\S*)`)
+	policyLine  = regexp.MustCompile(`(?m)^maxmemory_policy:(\S+)`)
+)
+
+// Check fails where the server is too old. The warning says that it may drop what it has. Where it does not tell (a user may
+// not ask), both are nil.
+func (c *Client) Check(ctx context.Context) (warning, err error) {
+	server := c.Info(ctx, "server").Val()
+	if found := versionLine.FindStringSubmatch(server); found != nil {
+		if major, err := strconv.Atoi(found[2]); err == nil && major < oldest {
+			return nil, fmt.Errorf("it is Redis %s: use Redis %d or later, or Valkey", found[1], oldest)
+		}
+	}
+	memory := c.Info(ctx, "memory").Val()
+	if found := policyLine.FindStringSubmatch(memory); found != nil && found[1] != "noeviction" {
+		warning = fmt.Errorf("maxmemory-policy is %s", found[1])
+	}
+	return warning, nil
 }
 
 // redisLog has the client library's messages, which it writes itself otherwise, where ours are. They
