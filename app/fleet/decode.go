@@ -62,14 +62,16 @@ func (t *consumer) count() {
 
 // settle reports what became of a claim.
 func (t *consumer) settle(c *claim, o settled) {
-	o.claim = c
+	if o.claim = c; o.reply != nil {
+		o.reply.ID = c.work.ID
+	}
 	t.worker.outcomes <- o
 }
 
 // deadLetter makes a dead letter of a claim. Its entry has the values.
 func (t *consumer) deadLetter(c *claim, values map[string]any, reason string) {
 	t.broker.log.Error("a sentence is a dead letter", "model", t.name.model, "version", t.name.version, "reason", reason)
-	t.settle(c, settled{outcome: deadLetter, reply: &reply{ID: c.work.ID, Fault: dead, Reason: reason}, values: values})
+	t.settle(c, settled{outcome: deadLetter, reply: &reply{Fault: dead, Reason: reason}, values: values})
 }
 
 func (t *consumer) decode(ctx context.Context, c *claim) settled {
@@ -102,16 +104,12 @@ func (t *consumer) decode(ctx context.Context, c *claim) settled {
 		r := newReply(c.work.ID, result)
 		return settled{outcome: decoded, reply: &r}
 	}
-	f := failureOf(context.Cause(ctx), err)
-	if f.pause {
+	o := failure(context.Cause(ctx), err)
+	if o.pause {
 		t.block()
 	}
-	if f.outcome == failedOutcome {
+	if o.outcome == failedOutcome {
 		t.broker.outages.decoding.Note(err, "model", t.name.model, "version", t.name.version, "tries", c.work.Tries+1)
-	}
-	o := settled{outcome: f.outcome, left: f.left}
-	if f.fault != "" {
-		o.reply = &reply{ID: c.work.ID, Fault: f.fault, Reason: f.reason}
 	}
 	return o
 }
@@ -138,41 +136,33 @@ var (
 	errTaken     = errors.New("another worker has taken the sentence over")
 )
 
-// failure is what a worker does with a sentence that it has not decoded. Its gateway decides whether another one is to try.
-type failure struct {
-	outcome outcome
-	fault   cause // for the gateway; "": it is told nothing
-	reason  string
-	left    bool // the entry is no longer the worker's
-	pause   bool // the worker takes nothing for a while
-}
-
-// failureOf is what follows from an error, and from the cause for which decoding was ended, nil where it was not.
-func failureOf(cause, err error) failure {
+// failure is what becomes of a sentence after an error, and the cause for which decoding was ended, nil where it was not. The gateway
+// decides whether another worker is to try.
+func failure(cause, err error) settled {
 	noModel, isBroken := errors.AsType[*catalog.BrokenError](err)
 	noMemory, isFull := errors.AsType[*catalog.MemoryError](err)
 	_, isLoading := errors.AsType[*catalog.LoadingError](err)
 	reason := err.Error()
 	switch {
 	case cause == errCancelled:
-		return failure{outcome: cancelled, left: true}
+		return settled{outcome: cancelled, left: true}
 	case cause == errExpired:
-		return failure{outcome: expired}
+		return settled{outcome: expired}
 	case cause == errTaken:
-		return failure{outcome: lostOutcome, left: true}
+		return settled{outcome: lostOutcome, left: true}
 	case cause != nil, errors.Is(err, engine.ErrClosed), errors.Is(err, catalog.ErrClosed): // the worker ends
-		return failure{outcome: returned, fault: again}
+		return settled{outcome: returned, reply: &reply{Fault: again}}
 	case isLoading, errors.Is(err, engine.ErrBusy):
-		return failure{outcome: returned, fault: again, pause: true}
+		return settled{outcome: returned, reply: &reply{Fault: again}, pause: true}
 	case errors.Is(err, engine.ErrInvalid):
 		reason = strings.TrimPrefix(reason, engine.ErrInvalid.Error()+" 0: ") // the number is of this stream
-		return failure{outcome: failedOutcome, fault: invalid, reason: reason}
+		return settled{outcome: failedOutcome, reply: &reply{Fault: invalid, Reason: reason}}
 	case isBroken:
-		return failure{outcome: failedOutcome, fault: broken, reason: noModel.Model, pause: true}
+		return settled{outcome: failedOutcome, reply: &reply{Fault: broken, Reason: noModel.Model}, pause: true}
 	case isFull:
-		return failure{outcome: failedOutcome, fault: broken, reason: noMemory.Model, pause: true}
+		return settled{outcome: failedOutcome, reply: &reply{Fault: broken, Reason: noMemory.Model}, pause: true}
 	case errors.Is(err, model.ErrLost):
-		return failure{outcome: failedOutcome, fault: lost, reason: reason, pause: true}
+		return settled{outcome: failedOutcome, reply: &reply{Fault: lost, Reason: reason}, pause: true}
 	}
-	return failure{outcome: failedOutcome, fault: failed, reason: reason}
+	return settled{outcome: failedOutcome, reply: &reply{Fault: failed, Reason: reason}}
 }

@@ -20,6 +20,7 @@ type settled struct {
 	reply   *reply         // for its gateway; nil: none
 	values  map[string]any // of the entry, for a dead letter
 	left    bool           // the worker has not got the entry any more
+	pause   bool           // the worker takes nothing for a while
 }
 
 // report sends results to gateways and takes the sentences out of their queues, until outcomes is
