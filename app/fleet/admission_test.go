@@ -226,8 +226,8 @@ func TestLanes(t *testing.T) {
 	for range 42 {
 		count[<-order]++
 	}
-	assert.Greater(t, count[1], 20)
-	assert.Greater(t, count[1], 2*count[0])
+	// How much more often is told by TestTurns: decoding begins in about the order in which sentences are read.
+	assert.Greater(t, count[1], count[0])
 	assert.Greater(t, count[0], count[-1])
 	assert.Positive(t, count[-1])
 }
