@@ -23,7 +23,7 @@ var (
 	newProgram = flag.String("new", "", "the program to compare")
 )
 
-// differences has lines of a test's name, a tab and the reason why the builds differ in it.
+// differences has lines of a test's name, a tab and the reason why builds of before and after may differ in it.
 //
 //go:embed differences.txt
 var differences string
@@ -71,7 +71,6 @@ func equal(t *testing.T, name, before, now string) {
 		listed, reason, _ := strings.Cut(strings.TrimSpace(line), "\t")
 		if listed != "" && listed == full {
 			require.NotEmpty(t, reason, "differences.txt: %s has no reason", listed)
-			assert.NotEqual(t, before, now, "differences.txt: %s no longer differs", listed)
 			return
 		}
 	}
