@@ -6,24 +6,24 @@ import (
 	"time"
 )
 
-// Admission lets requests in, or refuses them before anything is done for them. It knows how many are
-// inside, and whose. Who has it guards it.
+// Admission admits requests, or refuses them before any work is done for them. It counts the admitted requests of each caller. It
+// is not safe for concurrent use: the caller must hold a lock.
 type Admission struct {
-	Requests int           // that may be inside
-	Wait     time.Duration // that others may make a request wait; 0: no bound but its deadline
+	Requests int           // maximum number of admitted requests
+	Wait     time.Duration // maximum time that others may delay a request; 0: no limit but its deadline
 	Inside   int
-	callers  map[string]int // of those inside
+	callers  map[string]int // number of admitted requests by caller
 }
 
-// Backlog is what a request finds that asks to be let in.
+// Backlog describes the load that a request finds on arrival.
 type Backlog struct {
 	Ahead    float64       // work that is done before the request's, or beside it
-	Speed    float64       // work per second, while something waits; 0: it is not known
-	Sentence time.Duration // that a sentence is in the batch
-	Full     bool          // no more may wait
+	Speed    float64       // work per second while sentences wait; 0: unknown
+	Sentence time.Duration // time of a sentence in the batch
+	Full     bool          // the queue is full
 }
 
-// time is how long some work takes.
+// time returns the duration of some work, 0 if the speed is unknown.
 func (b Backlog) time(work float64) time.Duration {
 	if b.Speed <= 0 {
 		return 0
@@ -32,15 +32,14 @@ func (b Backlog) time(work float64) time.Duration {
 }
 
 const (
-	// largestShare is how many times what is free for others a caller may have of the
-	// places inside: whoever takes all that it can get leaves a quarter of them.
+	// largestShare limits the places of a caller to this multiple of the free places: a caller that takes all it can get leaves a
+	// quarter of them.
 	largestShare = 3
-	// longestWait is the longest time that a client is told to wait.
+	// longestWait is the longest wait that a refused client is told.
 	longestWait = 10 * time.Minute
 )
 
-// Enter lets a request of a caller in, which must Leave. own is its work. The error is a [*BusyError]
-// or a [*TooLargeError].
+// Enter admits a request of a caller, which must call Leave. own is its work. The error is a [*BusyError] or a [*TooLargeError].
 func (a *Admission) Enter(ctx context.Context, caller string, own float64, b Backlog) error {
 	wait, alone, left := b.time(b.Ahead), b.time(own)+b.Sentence, time.Duration(math.MaxInt64)
 	if deadline, ok := ctx.Deadline(); ok && b.Speed > 0 {
@@ -61,7 +60,7 @@ func (a *Admission) Enter(ctx context.Context, caller string, own float64, b Bac
 	return nil
 }
 
-// Leave ends what Enter began.
+// Leave removes a request that Enter admitted.
 func (a *Admission) Leave(caller string) {
 	a.Inside--
 	if a.callers[caller]--; a.callers[caller] == 0 {

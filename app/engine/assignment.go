@@ -2,15 +2,15 @@ package engine
 
 import "sync"
 
-// assignment knows which worker has which sentences: identical ones belong on the same,
-// where they are decoded once, and others where there is the least to do.
+// assignment assigns sentences to workers. Identical sentences go to the same worker, which decodes them once; others go to the
+// worker with the smallest load.
 type assignment struct {
 	mu   sync.Mutex // guards the rest
 	load []int      // source tokens of each worker's jobs
 	of   map[key]*holder
 }
 
-// holder is where a sentence is, and for how many jobs.
+// holder is the worker that has a sentence, and the number of jobs that share it.
 type holder struct {
 	at   *worker
 	jobs int
@@ -20,7 +20,7 @@ func newAssignment(workers int) *assignment {
 	return &assignment{load: make([]int, workers), of: make(map[key]*holder)}
 }
 
-// add chooses the worker for a job with a key: only, unless it is nil.
+// add returns the worker for a job with key k, and counts its load. If only is not nil, the job goes to that worker.
 func (a *assignment) add(k key, only *worker, workers []*worker) *worker {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -39,7 +39,7 @@ func (a *assignment) add(k key, only *worker, workers []*worker) *worker {
 	return only
 }
 
-// remove takes a job from its worker.
+// remove removes a job from the load of its worker.
 func (a *assignment) remove(k key, from *worker) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -51,7 +51,7 @@ func (a *assignment) remove(k key, from *worker) {
 	}
 }
 
-// idlest is the worker with the least to do; of those that are lost only where all are.
+// idlest returns the working worker with the smallest load, or the first worker if all are lost.
 func (a *assignment) idlest(workers []*worker) *worker {
 	var best *worker
 	for _, w := range workers {

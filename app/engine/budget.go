@@ -2,9 +2,8 @@ package engine
 
 import "dragoman/model"
 
-// cost is what a sentence reserves in the batch from its admission to its end.
-// A newcomer has one row in its first step, but it must find all of them free when
-// its beams part.
+// cost is the reservation of a sentence in the batch, from its admission to its end. A newcomer has one row in its first step,
+// but needs all of them when its beams diverge.
 type cost struct {
 	rows  int
 	bytes int64 // of KV cache and cross-attention memory at its full length
@@ -17,33 +16,32 @@ func costOf(beams, maxLength, sourceTokens int, f model.Footprint) cost {
 	}
 }
 
-// Pool is memory that the engines of several models share for decoding state. It is safe for
-// concurrent use.
+// Pool is memory for decoding state that the engines of several models share. It is safe for concurrent use.
 type Pool interface {
-	// Take takes some bytes if there are as many left, or in any case where it must.
+	// Take takes some bytes if that many are left, or in any case if must is set.
 	Take(bytes int64, must bool) (ok bool)
-	// Give gives bytes back that were taken.
+	// Give returns bytes that were taken.
 	Give(bytes int64)
 }
 
-// budget keeps account of the rows and the memory of a batch.
+// budget accounts for the rows and the memory of a batch.
 type budget struct {
-	rows  int   // limit for a caller; all together have roomFor it
-	bytes int64 // limit, 0 is none
-	pool  Pool  // that bytes come from; nil is none
+	rows  int   // limit for a caller; roomFor(rows) is the limit for all
+	bytes int64 // limit; 0: none
+	pool  Pool  // source of the bytes; nil: none
 
-	sentences int // that hold a reservation
+	sentences int // sentences with a reservation
 	reserved  cost
 }
 
-// roomFor are the rows that a batch has room for where a caller may have some: those, and a third
-// more, so that another one finds places.
+// roomFor returns the rows of a batch in which a caller may have some number: a third more than those, so that other callers find
+// places.
 func roomFor(rows int) int { return rows + (rows+2)/3 }
 
-// room says whether there is room for a sentence, whose caller has own of what is reserved, and
-// may be alone. A caller may have the rows that a batch is meant for, but three quarters
-// of what others leave; and so many of the memory, where there are others. One always
-// fits alone: there are as many rows as the widest needs, and the memory was checked at the start.
+// room reports whether there is room for a sentence whose caller has reserved own; alone tells whether that is the only caller. A
+// caller may reserve up to rows, but at most three quarters of the rows that others leave; if there are other callers, also at
+// most three quarters of the memory that they leave. A single sentence always fits: there are as many rows as the widest one
+// needs, and the memory was checked at the start.
 func (b *budget) room(c, own cost, alone bool) room {
 	rows, bytes := roomFor(b.rows)-b.reserved.rows, b.bytes-b.reserved.bytes
 	switch {
@@ -60,8 +58,7 @@ func (b *budget) room(c, own cost, alone bool) room {
 	return fits
 }
 
-// reserve reserves what a sentence that fits may come to. It fails where other models' sentences
-// have the memory.
+// reserve reserves the cost of a sentence that fits. It returns false if sentences of other models occupy the memory.
 func (b *budget) reserve(c cost) (ok bool) {
 	if b.pool != nil && !b.pool.Take(c.bytes, b.sentences == 0) {
 		return false

@@ -2,33 +2,33 @@ package engine
 
 import "time"
 
-// call is the part of a session that a worker has. It belongs to the worker's loop.
+// call is the part of a session at one worker. It belongs to the worker's loop.
 type call struct {
 	session *local
-	queue   *requestQueue // its place in the queue, nil before a sentence of it waited
+	queue   *requestQueue // its place in the queue, nil before its first sentence is queued
 
-	waits  map[*sequence]*waiter // what it waits for
-	queued int                   // of these, the sequences in the queue
-	ended  error                 // why nobody waits for it any more; nil: somebody does
+	waits  map[*sequence]*waiter // by sequence that the call waits for
+	queued int                   // of these, the number of sequences in the queue
+	ended  error                 // the reason why the call has ended; nil while it waits
 }
 
 func newCall(s *local) *call { return &call{session: s, waits: make(map[*sequence]*waiter)} }
 
-// posted is a job on its way to a worker's loop.
+// posted is a job on its way to the loop of a worker.
 type posted struct {
-	job      int // its number
+	job      int // number of the job
 	sequence *sequence
 	at       time.Time
 }
 
-// waiter is a call that waits for a sequence, with the jobs that get its result.
+// waiter is a call that waits for a sequence, with the jobs that receive its result.
 type waiter struct {
 	call  *call
 	jobs  []posted
 	index int // among the sequence's waiters
 }
 
-// fail tells that the sequence has no result.
+// fail reports to the session that the sequence has no result.
 func (w *waiter) fail(err error) {
 	for _, p := range w.jobs {
 		w.call.session.Put(Outcome{Job: p.job, Err: err})

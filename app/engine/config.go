@@ -10,52 +10,45 @@ import (
 	"dragoman/model/search"
 )
 
-// Config is what an [Engine] works with. Everything but Memory, Pool, QueueWait, Joints and Cores must
-// be set.
+// Config configures an [Engine]. All fields but Memory, Pool, QueueWait, Joints and Cores must be set.
 type Config struct {
 	Log *slog.Logger
 
-	// Rows are the hypotheses (beams of all sentences) of a caller that decode together at
-	// most; several callers have a third more. A sentence that takes more decodes alone.
+	// Rows is the maximum number of hypotheses (beams of all sentences) of a caller that decode together; several callers have a
+	// third more. A sentence that needs more decodes alone.
 	Rows int
-	// MaxBeams and MaxLength are the most that a job may ask for: beams, and
-	// decoder tokens with the forced prefix.
+	// MaxBeams and MaxLength limit a job: its beams, and its decoder tokens with the forced prefix.
 	MaxBeams  int
 	MaxLength int
-	// Memory is the budget, in bytes, of the decoding state of all sentences in
-	// the batch; 0 is no limit. A sentence is admitted when there is room for its
-	// whole length: beams × MaxLength × Footprint.RowToken + source tokens ×
-	// Footprint.SourceToken.
+	// Memory is the budget, in bytes, of the decoding state of all sentences in the batch; 0 is no limit. A sentence is admitted
+	// when there is room for its whole length: beams × MaxLength × Footprint.RowToken + source tokens × Footprint.SourceToken.
 	Memory int64
-	// Pool is where that memory comes from which engines share; nil: there is no bound but Memory.
-	// A sentence is admitted in any case where it is the only one.
+	// Pool provides the memory that engines share; nil: Memory is the only limit. The only sentence of an engine is always
+	// admitted.
 	Pool Pool
-	// PrefillTokens are the source tokens that join in one round while others
-	// decode, which stand still meanwhile; four times as many while nobody does.
-	// One sentence joins in any case.
+	// PrefillTokens is the number of source tokens that may join in one round while other sentences decode and pause for it; four
+	// times as many while none decodes. One sentence may always join.
 	PrefillTokens int
 
-	// QueueRequests bounds the requests that are inside, waiting or decoding. A caller
-	// may have three quarters of those places that others leave; see [Admission].
+	// QueueRequests is the maximum number of admitted requests, waiting or decoding. A caller may have three quarters of the
+	// places that others leave; see [Admission].
 	QueueRequests int
-	// QueueTokens are the source tokens that may wait to be admitted, which requests
-	// share: one that has more hands them over bit by bit. Each may have a sentence
-	// waiting in any case.
+	// QueueTokens is the number of source tokens that may wait for admission to the batch. Requests share it: a larger request
+	// hands its sentences over in parts. Each request may always have one sentence waiting.
 	QueueTokens int
-	// QueueWait bounds the time that others make a request wait: it is refused when
-	// that would be longer, or when it could not end before its deadline, at the speed
-	// of the last seconds. 0 is no bound but the deadline.
+	// QueueWait is the maximum time that others may delay a request. A request is refused if its wait would be longer, or if it
+	// could not end before its deadline, at the speed of the last seconds. 0: the deadline is the only limit.
 	QueueWait time.Duration
 
-	// Joints are those of the vocabulary, so that a job's phrases are not found in parts of words;
-	// nil: words end and begin everywhere.
+	// Joints are the word boundaries of the vocabulary: they keep the phrases of a job from matching parts of words. nil: words
+	// begin and end everywhere.
 	Joints search.Joints
 
-	// Cores are shared with other engines; nil: workers take what they need.
+	// Cores are shared with other engines; nil: workers take the cores that they need.
 	Cores Cores
 }
 
-// validate names the first setting that does not fit.
+// validate returns an error for the first invalid setting.
 func (c Config) validate(m model.Model) error {
 	if c.Log == nil {
 		return errors.New("an engine needs a logger")
@@ -89,12 +82,12 @@ func (c Config) validate(m model.Model) error {
 	return nil
 }
 
-// largest is the cost of the largest sentence that may come.
+// largest returns the cost of the largest valid sentence.
 func (c Config) largest(m model.Model) cost {
 	return costOf(c.MaxBeams, c.MaxLength, m.Spec().MaxPositions, m.Footprint())
 }
 
-// Limits are what a batch needs room for.
+// Limits returns the limits for which a batch needs room.
 func (c Config) Limits() model.Limits {
 	return model.Limits{Rows: max(roomFor(c.Rows), c.MaxBeams), MaxLength: c.MaxLength}
 }

@@ -5,22 +5,21 @@ import (
 	"time"
 )
 
-// Cores are what the workers of several engines share: they say whose round is next. All
-// workers of an engine use them at the same time.
+// Cores are shared by the workers of several engines; they decide whose round is next. All workers of an engine use them
+// concurrently.
 type Cores interface {
-	// Acquire waits until it is a worker's turn. oldest is since when the oldest sentence
-	// waits, or decodes, that the worker has. It fails only when ctx is done.
+	// Acquire waits for the worker's turn. oldest is the time at which the worker's oldest sentence, waiting or decoding,
+	// arrived. Acquire fails only when ctx is done.
 	Acquire(ctx context.Context, oldest time.Time) error
-	// Yield is Release and Acquire of a worker that has more to do: others go first only
-	// where it is their turn. If it fails, the cores are released.
+	// Yield is Release and Acquire for a worker that has more to do: others go first only if it is their turn. If it fails, the
+	// cores are released.
 	Yield(ctx context.Context, oldest time.Time) error
-	// Release ends what Acquire began.
+	// Release returns the cores that Acquire took.
 	Release()
 }
 
-// takeCores waits until the worker may use the cores, where it shares them, and takes in what
-// came meanwhile. The wait does not count as part of the round: a worker that waits for
-// another one's model does not hang.
+// takeCores waits until the worker may use the shared cores, if there are any, and then receives the messages that arrived
+// meanwhile. The wait does not count as part of the round: a worker that waits for the model of another one does not hang.
 func (l *loop) takeCores(ctx context.Context) error {
 	if l.cfg.Cores == nil || len(l.sequences) == 0 {
 		return nil
@@ -29,7 +28,7 @@ func (l *loop) takeCores(ctx context.Context) error {
 	if l.hasCores {
 		ask = l.cfg.Cores.Yield
 	}
-	l.publish() // what is seen while it waits
+	l.publish() // the state visible during the wait
 	l.snapshot.inRound(time.Time{})
 	start := time.Now()
 	err := ask(ctx, l.arrivals.Front().Value.(time.Time))
@@ -44,7 +43,7 @@ func (l *loop) takeCores(ctx context.Context) error {
 	return nil
 }
 
-// leaveCores lets others have the cores, where the worker has them.
+// leaveCores releases the cores if the worker has them.
 func (l *loop) leaveCores() {
 	if l.hasCores {
 		l.hasCores = false

@@ -1,33 +1,29 @@
-// Package engine schedules the decoding of sentences at the level of decoder
-// steps: it decides who decodes when (continuous batching).
+// Package engine schedules the decoding of sentences at the level of decoder steps (continuous batching).
 //
-// All sentences of all requests share the [model.Batch] of each worker. Between any
-// two steps finished sentences leave it and waiting ones join it, so a request waits
-// neither for a batch to fill up nor for the longest sentence of another one;
-// greedy and beam search, languages and priorities mix in a step.
+// All sentences of all requests share the [model.Batch] of each worker. Between any two steps finished sentences leave it and
+// waiting ones join it, so a request waits neither for a batch to fill up nor for the longest sentence of another request. Greedy
+// and beam search, languages and priorities mix in a step.
 //
 //	Stream ─▶ admission ─▶ session ─▶ worker: mailbox ─▶ queue ─▶ batch ─▶ results
 //	                       (a window       (the loop's own from here on)
 //	                       at a time)
 //
-// The [Admission] (admission.go, insiders.go) lets a request in, or refuses it before anything is done
-// for it. Its [Session] (session.go) takes its sentences one by one, and has no more of them
-// waiting than a window, however many there are. Both are the same where sentences are decoded
-// elsewhere: what is not is a [Decoder]. The one of this package (local.go) chooses workers.
-// The queue (queue.go) shares a worker fairly between callers, and between the requests of each.
+// The [Admission] (admission.go, insiders.go) admits a request, or refuses it before any work is done for it. Its [Session]
+// (session.go) pulls its sentences one by one and keeps at most a window of them waiting, however many there are. Both are
+// independent of where sentences are decoded; the [Decoder] is not. The decoder of this package (local.go) assigns sentences to
+// workers. The queue (queue.go) shares a worker fairly between callers, and between the requests of each.
 //
-// A worker has a model, or a device, of its own. One goroutine, its loop, owns its
-// queue, batch and everything else that is scheduled, so none of it has a lock; what
-// it has in common with the sessions is the mailbox, their outcomes, and a copy of its
-// numbers. A round of the loop (loop.go)
+// A worker has a model, or a device, of its own. One goroutine, its loop, owns its queue, its batch and all other scheduling
+// state, so these need no lock. The loop shares with the sessions only the mailbox, their outcomes, and a copy of its statistics.
+// A round of the loop (loop.go)
 //
 //  1. takes new sentences and cancelled requests from the mailbox;
-//  2. lets sentences leave that nobody waits for any more;
-//  3. waits for its turn where several engines share the cores (cores.go);
+//  2. removes sentences that no call waits for;
+//  3. waits for its turn if several engines share the cores (cores.go);
 //  4. admits sentences from the queue as far as rows and memory (budget.go) allow,
 //     encodes them together and lets them join the batch;
 //  5. takes one decoder step with all rows;
-//  6. hands out the results of the sentences that ended.
+//  6. delivers the results of the sentences that ended.
 //
 // Identical sentences that wait or run at the same time are decoded once.
 package engine
@@ -44,22 +40,22 @@ import (
 	"dragoman/model"
 )
 
-// Engine decodes requests on one worker or several. It is safe for concurrent use.
+// Engine decodes requests on one or more workers. It is safe for concurrent use.
 type Engine struct {
 	cfg        Config
 	workers    []*worker
-	models     []model.Model // of the workers
+	models     []model.Model // by worker
 	insiders   *insiders
 	assignment *assignment
 
-	closing     context.Context // done when the engine is to stop
+	closing     context.Context // done when the engine closes
 	close       context.CancelFunc
 	closeModels sync.Once
 }
 
-// Start starts a worker on each model. The engine closes the models when it is closed,
-// or cannot be started; the caller closes the engine. It fails on settings that no
-// sentence, or not every sentence that they allow, could be decoded with.
+// Start starts a worker on each model. The engine owns the models: it closes them when it is closed or cannot be started. The
+// caller must close the engine. Start fails on settings with which no sentence, or not every sentence that they allow, could be
+// decoded.
 func Start(cfg Config, models ...model.Model) (_ *Engine, err error) {
 	e := &Engine{cfg: cfg, models: models, insiders: newInsiders(cfg, len(models)), assignment: newAssignment(len(models))}
 	e.closing, e.close = context.WithCancel(context.Background())
@@ -81,23 +77,18 @@ func Start(cfg Config, models ...model.Model) (_ *Engine, err error) {
 	return e, nil
 }
 
-// Stream decodes the sentences of a request. It takes them from next, a window of them
-// at a time, and calls each with every result as soon as it is there; both are called
-// on the goroutine of the caller, one call at a time. Without ok next has no job at
-// present: it is asked again after results, so that each may cause more jobs, and after
-// a receive from [Request.More]. The request ends when all jobs have their result, next
-// has no more and More is closed, or nil. job is the number of the job in the order of
-// next, from 0 on. The results belong to the caller.
+// Stream decodes the sentences of a request. It takes them from next, a window at a time, and calls each with every result as
+// soon as it arrives. Both are called on the goroutine of the caller, one call at a time. If next returns ok false, it has no job
+// at present: it is called again after results, so that each may cause more jobs, and after a receive from [Request.More]. The
+// request ends when all jobs have their result, next has no more jobs, and More is closed or nil. job is the number of the job in
+// the order of next, from 0. The results belong to the caller.
 //
-// It fails at once, without a call of next, with a [*BusyError] where too much is being
-// decoded already for the engine or for ctx's deadline, and with a [*TooLargeError]
-// where the request could not end by then even alone. It fails with an error that
-// wraps [ErrInvalid] on a job that cannot be decoded; with ctx's cause as soon as ctx
-// is done, after which its sentences leave before the next step; with next's or each's
-// own error, in the same way; with [ErrClosed] when the engine is closed; and with the
-// model's error, or a [*fault.PanicError], when the model fails. What a worker has not decoded
-// when its model is lost is decoded by another; an error that wraps [model.ErrLost] is
-// that of the last.
+// Stream fails at once, without a call of next, with a [*BusyError] if too much is being decoded for the engine or for ctx's
+// deadline, and with a [*TooLargeError] if the request could not meet the deadline even alone. It fails with an error that wraps
+// [ErrInvalid] on a job that cannot be decoded; with ctx's cause as soon as ctx is done, after which its sentences leave before
+// the next step; with the error of next or each, in the same way; with [ErrClosed] when the engine is closed; and with the
+// model's error, or a [*fault.PanicError], when the model fails. If a worker loses its model, another worker decodes its
+// remaining sentences; an error that wraps [model.ErrLost] means that the last worker lost its model.
 func (e *Engine) Stream(ctx context.Context, req Request,
 	next func() (job Job, ok bool, err error), each func(job int, r Result) error) error {
 	s, err := e.open(ctx, req)
@@ -107,8 +98,7 @@ func (e *Engine) Stream(ctx context.Context, req Request,
 	return s.Run(ctx, s, next, each)
 }
 
-// WarmUp decodes a job on every worker: batches make themselves ready when they are
-// used first. It fails where one worker does.
+// WarmUp decodes a job on every worker, because batches initialize themselves on first use. It fails if one worker fails.
 func (e *Engine) WarmUp(ctx context.Context, job Job) error {
 	group, ctx := errgroup.WithContext(ctx)
 	for i := range e.workers {
@@ -124,12 +114,11 @@ func (e *Engine) WarmUp(ctx context.Context, job Job) error {
 	return group.Wait()
 }
 
-// Rows are how many each worker decodes together at most; see [Config].
+// Rows returns the maximum number of rows that each worker decodes together; see [Config].
 func (e *Engine) Rows() int { return e.cfg.Rows }
 
-// Stats returns the numbers of each worker. Requests that were refused, which no worker
-// saw, are counted at the first one; sentences that requests have not handed over yet
-// are shared out between all.
+// Stats returns the statistics of each worker. Refused requests, which no worker saw, count for the first worker; sentences that
+// requests have not handed over yet are divided evenly between all.
 func (e *Engine) Stats() []Stats {
 	stats := make([]Stats, len(e.workers))
 	refused, tokens := e.insiders.load()
@@ -143,12 +132,13 @@ func (e *Engine) Stats() []Stats {
 	return stats
 }
 
-// stuckAfter is far more than a round takes, of the largest model on the smallest machine: milliseconds
-// mostly, and seconds where a large model shares few cores.
+// stuckAfter is far longer than a round of the largest model on the smallest machine: a round mostly takes milliseconds, and
+// seconds if a large model shares few cores.
 const stuckAfter = time.Minute
 
-// Err is why nothing is decoded any more: all workers there are have lost their models, or one that does not return has
-// been in a round, a step and what comes before it without the wait for [Cores], for more than a minute. nil: it goes on.
+// Err returns the reason why the engine does not decode any more: all workers have lost their models, or the longest current
+// round has lasted more than a minute. A round is a step with the work before it, without the wait for [Cores]. Err returns nil
+// while the engine decodes.
 func (e *Engine) Err() error {
 	if err := e.lost(); err != nil {
 		return fmt.Errorf("the model is lost: %w", err)
@@ -165,8 +155,7 @@ func (e *Engine) Err() error {
 	return nil
 }
 
-// lost is why the last worker, of those that there are, does not work any more; nil while
-// one works.
+// lost returns the error of the last worker if all workers have lost their models, else nil.
 func (e *Engine) lost() (err error) {
 	for _, w := range e.workers {
 		if err = w.lost(); err == nil {
@@ -176,9 +165,8 @@ func (e *Engine) lost() (err error) {
 	return err
 }
 
-// Close stops the engine, and then closes the models: requests that run or wait fail
-// with [ErrClosed] at once. It returns when the current steps are over. Closing again
-// waits for that, and does nothing else.
+// Close stops the engine, and then closes the models: requests that run or wait fail with [ErrClosed] at once. It returns when
+// the current steps are over. A second call only waits for that.
 func (e *Engine) Close() error {
 	e.close()
 	for _, w := range e.workers {
@@ -189,7 +177,7 @@ func (e *Engine) Close() error {
 	return err
 }
 
-// backlog has what all workers together did in the recent past.
+// backlog returns the recent speed and sentence time of all workers together.
 func (e *Engine) backlog() (b Backlog) {
 	for _, w := range e.workers {
 		stats := w.snapshot.get()
@@ -199,7 +187,7 @@ func (e *Engine) backlog() (b Backlog) {
 	return b
 }
 
-// open lets a request in and makes its session, which the caller runs or cancels.
+// open admits a request and returns its session, which the caller must run or cancel.
 func (e *Engine) open(ctx context.Context, req Request) (*local, error) {
 	session, err := NewSession(ctx, e.closing, req)
 	if err != nil {

@@ -9,8 +9,8 @@ import (
 )
 
 var (
-	// ErrBusy means that too much is being done for others. The request can be tried
-	// again later; the error is a [*BusyError], which says when.
+	// ErrBusy means that the engine is busy with other requests. The request can be tried again later; the error is a
+	// [*BusyError], which tells when.
 	ErrBusy = errors.New("too many requests are waiting")
 	// ErrClosed means that the engine is shutting down.
 	ErrClosed error = fault.New(fault.ShuttingDown, "", "the service is shutting down: try again in a moment")
@@ -18,11 +18,10 @@ var (
 	ErrInvalid = errors.New("invalid job")
 )
 
-// BusyError is the error of a request that would have to wait too long.
+// BusyError is the error of a request whose wait would be too long.
 type BusyError struct {
-	Requests int // that are inside
-	// Wait is how long others would make it wait, estimated from the speed of the last
-	// seconds; at least a second and at most ten minutes.
+	Requests int // number of admitted requests
+	// Wait is the estimated wait of the request, at the speed of the last seconds; between a second and ten minutes.
 	Wait time.Duration
 }
 
@@ -30,11 +29,10 @@ func (e *BusyError) Error() string {
 	return fmt.Sprintf("%v: %d requests, try again in %s", ErrBusy, e.Requests, e.Wait.Round(time.Second))
 }
 
-// RetryAfter is Wait in whole seconds, rounded up and at least one, as HTTP's header
-// of that name has it.
+// RetryAfter returns Wait in whole seconds, rounded up and at least one, for the HTTP header of that name.
 func (e *BusyError) RetryAfter() int { return fault.Seconds(e.Wait) }
 
-// Explain says what is told to the sender of the request.
+// Explain returns the failure for the sender of the request.
 func (e *BusyError) Explain(r fault.Situation) *fault.Failure {
 	f := fault.New(fault.Busy, "", "%s: try again in %d s", ErrBusy, e.RetryAfter())
 	if r.Deadline {
@@ -47,17 +45,16 @@ func (e *BusyError) Explain(r fault.Situation) *fault.Failure {
 // Unwrap returns [ErrBusy].
 func (e *BusyError) Unwrap() error { return ErrBusy }
 
-// TooLargeError is the error of a request that cannot be done in its time, whatever else
-// is being decoded.
+// TooLargeError is the error of a request that cannot end in its time, even alone.
 type TooLargeError struct {
-	Needs, Left time.Duration // what it would take, at the speed of the last seconds, and what there is
+	Needs, Left time.Duration // the time needed, at the speed of the last seconds, and the time left
 }
 
 func (e *TooLargeError) Error() string {
 	return fmt.Sprintf("the request would take about %s, and has %s", e.Needs.Round(time.Second), e.Left.Round(time.Millisecond))
 }
 
-// Explain says what is told to the sender of the request.
+// Explain returns the failure for the sender of the request.
 func (e *TooLargeError) Explain(r fault.Situation) *fault.Failure {
 	if r.Deadline {
 		return fault.New(fault.Timeout, "", "%s: give it more time, or send several requests", e)
@@ -65,5 +62,5 @@ func (e *TooLargeError) Explain(r fault.Situation) *fault.Failure {
 	return fault.New(fault.TooLarge, "", "%s: send several requests", e)
 }
 
-// errAbandoned is why a sentence retires that nobody waits for any more.
+// errAbandoned is the reason to retire a sentence that no call waits for.
 var errAbandoned = errors.New("nobody waits for the sentence any more")

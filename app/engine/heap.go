@@ -1,12 +1,12 @@
 package engine
 
-// heaped is what knows its place in a heap.
+// heaped is an element that knows its place in a heap.
 type heaped[T any] interface {
 	before(T) bool
-	place() *int // outside where it is in none
+	place() *int // outside for an element in no heap
 }
 
-// heapOf implements [heap.Interface], the next one first.
+// heapOf implements [heap.Interface], the next element first.
 type heapOf[T heaped[T]] []T
 
 func (h heapOf[T]) Len() int { return len(h) }

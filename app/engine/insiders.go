@@ -5,16 +5,14 @@ import (
 	"sync"
 )
 
-// insiders are the requests that are inside. What each still has to do says how long another one
-// would wait.
+// insiders are the admitted requests. Their remaining work determines how long another request would wait.
 //
-// Workers are shared fairly (queue.go), so a request does not wait for all that is
-// inside: until its last sentence is decoded, another caller gets at most as much done
-// as its own caller does, and another request of its caller as much as it does itself,
-// by their weights. Requests of its caller and its priority are done before it or after it.
+// Workers are shared fairly (queue.go), so a request does not wait for all admitted work: until its last sentence is decoded,
+// another caller gets at most as much done as its own caller, and another request of its caller at most as much as the request
+// itself, by their weights. Requests of its caller and its priority are done before it or after it.
 type insiders struct {
 	maxTokens int
-	window    int // source tokens that a request may have waiting where it is alone
+	window    int // source tokens that a request may have waiting when it is alone
 
 	mu        sync.Mutex // guards the rest
 	admission Admission
@@ -22,10 +20,10 @@ type insiders struct {
 	refused   uint64
 }
 
-// insider is a caller with requests inside.
+// insider is a caller with admitted requests.
 type insider struct {
 	sessions map[*local]bool
-	entered  [High - Low + 1]float64 // work of the requests that were let in since, by priority
+	entered  [High - Low + 1]float64 // work of the requests admitted since, by priority
 }
 
 func newInsiders(cfg Config, workers int) *insiders {
@@ -37,7 +35,7 @@ func newInsiders(cfg Config, workers int) *insiders {
 	}
 }
 
-// enter lets a session in, which must leave; see [Admission.Enter]. What is ahead of it is found out here.
+// enter admits a session, which must call leave; see [Admission.Enter]. It computes the work ahead of the session.
 func (n *insiders) enter(ctx context.Context, s *local, b Backlog) error {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -54,7 +52,7 @@ func (n *insiders) enter(ctx context.Context, s *local, b Backlog) error {
 	return nil
 }
 
-// insider is a caller, which may be new; mu is held.
+// insider returns the insider of a caller, which may be new. The caller must hold mu.
 func (n *insiders) insider(name string) *insider {
 	if caller := n.callers[name]; caller != nil {
 		return caller
@@ -62,20 +60,18 @@ func (n *insiders) insider(name string) *insider {
 	return &insider{sessions: make(map[*local]bool)}
 }
 
-// patience is how many times its own work may be done for smaller requests of its caller and
-// its priority that came after a request, before it. More has small ones end sooner, and
-// large ones later.
+// patience is the multiple of its own work that a request lets later, smaller requests of its caller and priority do before it.
+// With a larger value small requests end sooner, and large ones later.
 const patience = 4
 
-// orderOf tells a request with so much work when it is its turn among those of its caller
-// and priority; the least is next. A smaller one that comes later has the lower order as
-// long as what came between both is less than patience × the difference.
+// orderOf returns the order of a request with some work among the requests of its caller and priority; the smallest order is
+// next. A smaller request that comes later has the lower order as long as the work that was admitted between both is less than
+// patience × the difference.
 func (c *insider) orderOf(p Priority, work float64) float64 {
 	return c.entered[p-Low] + patience*work
 }
 
-// ahead is the work that is done before, or beside, that of a session that is not in
-// yet; mu is held.
+// ahead returns the work that is done before, or beside, the work of a session that is not admitted yet. The caller must hold mu.
 func (n *insiders) ahead(s *local, own float64) float64 {
 	var levels [High - Low + 1]float64
 	for other := range n.insider(s.Request.Caller).sessions {
@@ -105,7 +101,7 @@ func (n *insiders) ahead(s *local, own float64) float64 {
 	return total - own
 }
 
-// leave ends what enter began.
+// leave removes a session that enter admitted.
 func (n *insiders) leave(s *local) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -117,16 +113,15 @@ func (n *insiders) leave(s *local) {
 	n.admission.Leave(s.Request.Caller)
 }
 
-// room is how many source tokens a session may have waiting now. Requests share what
-// may wait in all; each may have a sentence in any case.
+// room returns the number of source tokens that a session may have waiting now. Requests share the limit of the engine; each may
+// always have one sentence waiting.
 func (n *insiders) room() int {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	return min(n.window, n.maxTokens/max(1, n.admission.Inside))
 }
 
-// load is how many requests were refused, and how many source tokens those inside have
-// not handed over yet.
+// load returns the number of refused requests, and the number of source tokens that admitted requests have not handed over yet.
 func (n *insiders) load() (refused uint64, tokens int) {
 	n.mu.Lock()
 	defer n.mu.Unlock()

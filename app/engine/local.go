@@ -9,31 +9,30 @@ import (
 	"dragoman/model"
 )
 
-// local is a session whose sentences the engine's workers decode.
+// local is a session whose sentences are decoded by the engine's workers.
 type local struct {
 	*Session
 	engine *Engine
-	only   *worker // of WarmUp: the one that all jobs go to
+	only   *worker // of WarmUp: the worker for all jobs
 
 	portions []portion // by worker
 	inFlight map[int]assigned
-	short    int     // source tokens of a request that is short
-	order    float64 // when it is its turn, see [insider]; insiders set it
+	short    int     // maximum source tokens of a short request
+	order    float64 // its place among the requests of its caller, see [insider]; set by insiders
 
-	// Source tokens, for admission. The loops of workers count those that left the
-	// queue.
+	// Source tokens, for admission. Loops of workers count tokens that have left the queue in admitted.
 	posted, admitted atomic.Int64
 }
 
-// portion is what one worker gets.
+// portion is the part of a session at one worker.
 type portion struct {
-	call  *call    // nil before it has something
-	ready []posted // that were submitted and not flushed
+	call  *call    // nil before the first job
+	ready []posted // submitted, not flushed
 }
 
-// assigned is a job that a worker has.
+// assigned is a job at a worker.
 type assigned struct {
-	sequence *sequence // of which key and job do not change
+	sequence *sequence // its key and job do not change
 	at       *worker
 	moved    bool // its first worker was lost
 }
@@ -42,26 +41,25 @@ func newLocal(e *Engine, s *Session) *local {
 	return &local{Session: s, engine: e, portions: make([]portion, len(e.workers)), inFlight: make(map[int]assigned), short: e.cfg.PrefillTokens}
 }
 
-// left is the work that is not admitted to a batch yet.
+// left returns the work that is not admitted to a batch yet.
 func (s *local) left() float64 {
 	return s.Request.Work(int(max(0, max(int64(s.Request.Tokens), s.posted.Load())-s.admitted.Load())))
 }
 
-// unposted are the source tokens that workers do not know of yet.
+// unposted returns the number of source tokens that workers do not know of yet.
 func (s *local) unposted() int { return int(max(0, int64(s.Request.Tokens)-s.posted.Load())) }
 
-// long says whether the request is more than a round takes in: who sent it does not wait
-// for each of its steps.
+// long reports whether the request is more than a round takes in: its sender does not wait for each of its steps.
 func (s *local) long() bool { return max(int64(s.Request.Tokens), s.posted.Load()) > int64(s.short) }
 
-// admit counts source tokens that do not wait any more, and has the session see to what
-// may wait in their place. It may be called from any goroutine.
+// admit counts source tokens that do not wait any more, and wakes the session, which may submit more in their place. It may be
+// called from any goroutine.
 func (s *local) admit(tokens int) {
 	s.admitted.Add(int64(tokens))
 	s.outcomes.wake.Give()
 }
 
-// Room implements [Decoder], in source tokens.
+// Room implements [Decoder]. The unit is source tokens.
 func (s *local) Room() int {
 	return max(1, s.engine.insiders.room()) - int(s.posted.Load()-s.admitted.Load())
 }
@@ -75,7 +73,7 @@ func (s *local) Submit(number int, job Job) (size int, err error) {
 	return len(job.Source), nil
 }
 
-// assign chooses a worker for a job. One that has moved may go to any.
+// assign chooses a worker for a job. A moved job may go to any worker.
 func (s *local) assign(number int, job Job, k key, moved bool) {
 	only := s.only
 	if moved {
@@ -89,7 +87,7 @@ func (s *local) assign(number int, job Job, k key, moved bool) {
 	to.ready = append(to.ready, posted{number, x, time.Now()})
 }
 
-// Flush implements [Decoder]: it leaves jobs for the workers that have them.
+// Flush implements [Decoder]: it posts the jobs to their workers.
 func (s *local) Flush() {
 	for i := range s.portions {
 		to := &s.portions[i]
@@ -115,8 +113,8 @@ func (s *local) Results() []Outcome {
 	})
 }
 
-// move has another worker decode a job whose own was lost, and says whether it does. That one is
-// the last: a sentence that is to blame must not go through all of them.
+// move reassigns a job whose worker was lost, and reports whether it does. A job moves only once: a sentence that causes the loss
+// must not go through all workers.
 func (s *local) move(o Outcome) bool {
 	p := s.inFlight[o.Job]
 	if p.moved || !errors.Is(o.Err, model.ErrLost) || s.engine.lost() != nil {
@@ -127,14 +125,14 @@ func (s *local) move(o Outcome) bool {
 	return true
 }
 
-// done forgets a job that has its outcome.
+// done removes a job that has its outcome.
 func (s *local) done(job int) {
 	p := s.inFlight[job]
 	s.engine.assignment.remove(p.sequence.key, p.at)
 	delete(s.inFlight, job)
 }
 
-// Cancel implements [Decoder]: what is left leaves the workers.
+// Cancel implements [Decoder]: the remaining sentences leave the workers.
 func (s *local) Cancel() {
 	for number := range s.inFlight {
 		s.done(number)

@@ -10,9 +10,8 @@ import (
 	"dragoman/model"
 )
 
-// loop owns everything that is scheduled; its methods run in one goroutine. A
-// sequence is in one of three places: in the queue, among the newcomers of the
-// round, or in the batch.
+// loop owns all scheduling state; its methods run in one goroutine. A sequence is in one of three places: in the queue, among the
+// newcomers of the round, or in the batch.
 type loop struct {
 	*worker
 	cfg      Config
@@ -20,31 +19,31 @@ type loop struct {
 	limits   model.Limits
 	hasCores bool
 
-	sequences map[key]*sequence // all that wait or run, wherever they are
-	arrivals  list.List         // their times, the first to come first: the queue has them in another order
+	sequences map[key]*sequence // all sequences that wait or run
+	arrivals  list.List         // their arrival times, earliest first: the queue has another order
 	queue     *queue
 	budget    budget
 	newcomers []*sequence // admitted in this round, not in the batch yet
 	begun     []*sequence // admitted, and encoded beside the steps
 	active    []*sequence // by slot of the batch
-	batch     model.Batch // nil until it is needed
+	batch     model.Batch // nil until needed
 
 	stats                        Stats
-	tokenRate, workRate          throughput // source tokens, and these × beams, while something waits
-	waited                       bool       // something waited when this round admitted
-	admittedTokens, admittedWork float64    // source tokens that it admitted, and these × beams
-	ownTime                      throughput // seconds in rounds, of those in which it had something to do
+	tokenRate, workRate          throughput // source tokens, and these × beams, while sentences wait
+	waited                       bool       // sentences waited when this round admitted
+	admittedTokens, admittedWork float64    // source tokens that this round admitted, and these × beams
+	ownTime                      throughput // seconds in rounds, of the rounds that had work
 	timeShare                    timeShare
 	waiting                      int // calls with a sequence in the queue
 
 	admissions uint64
 
-	// Scratch, kept to be used again.
+	// Scratch memory, kept for reuse.
 	inbox   []message
-	ranks   []*sequence  // active ones, in the order of their admission
+	ranks   []*sequence  // active sequences, in order of admission
 	sources [][]int64    // of the newcomers
-	feeds   []model.Feed // of each slot
-	first   []int        // of each slot: its first row in the step
+	feeds   []model.Feed // by slot
+	first   []int        // by slot: the first row in the step
 	ended   []ended
 }
 
@@ -61,8 +60,8 @@ func newLoop(cfg Config, m model.Model, w *worker) *loop {
 	}
 }
 
-// run works until ctx is done. Then it closes the batch, which the current step may
-// have left broken, and ends what runs and waits.
+// run works until ctx is done. Then it closes the batch, which the current step may have left broken, and retires all sequences
+// with ErrClosed.
 func (l *loop) run(ctx context.Context) {
 	for l.wait(ctx) {
 		l.round(ctx)
@@ -74,7 +73,7 @@ func (l *loop) run(ctx context.Context) {
 	l.publish()
 }
 
-// wait blocks while there is nothing to do. It says whether the loop goes on.
+// wait blocks while there is no work. It reports whether the loop continues.
 func (l *loop) wait(ctx context.Context) bool {
 	if len(l.sequences) == 0 {
 		select {
@@ -85,7 +84,7 @@ func (l *loop) wait(ctx context.Context) bool {
 	return ctx.Err() == nil
 }
 
-// round does what there is to do between two steps, and the step.
+// round does the work between two steps, and the step.
 func (l *loop) round(ctx context.Context) {
 	start := time.Now()
 	l.snapshot.inRound(start)
@@ -102,14 +101,14 @@ func (l *loop) round(ctx context.Context) {
 	spent := time.Since(start) - waiting
 	l.stats.Busy += spent
 	l.ownTime.add(spent.Seconds(), spent+waiting)
-	if l.waited { // a batch with room to spare says nothing of what it could do
+	if l.waited { // a batch with room to spare does not show the speed limit
 		l.tokenRate.add(l.admittedTokens, spent)
 		l.workRate.add(l.admittedWork, spent)
 	}
 	l.publish()
 }
 
-// work is a round's. Its error breaks the batch.
+// work is the body of a round. Its error breaks the batch.
 func (l *loop) work(ctx context.Context) error {
 	l.receive()
 	if err := l.lost(); err != nil {
@@ -131,11 +130,11 @@ func (l *loop) work(ctx context.Context) error {
 	return l.step(ctx)
 }
 
-// receive takes in new jobs and ends the calls that nobody waits for.
+// receive takes new jobs from the mailbox and ends abandoned calls.
 func (l *loop) receive() {
 	l.inbox = l.mailbox.take(l.inbox)
 	for i, m := range l.inbox {
-		l.inbox[i] = message{} // or it would be kept alive
+		l.inbox[i] = message{} // releases its memory
 		if len(m.jobs) == 0 {
 			l.finish(m.call, errAbandoned)
 		}
@@ -145,8 +144,7 @@ func (l *loop) receive() {
 	}
 }
 
-// enqueue puts a job's sentence into the queue, or the call among those who wait for an
-// identical one.
+// enqueue puts the sentence of a job into the queue, or adds the call to the waiters of an identical sentence.
 func (l *loop) enqueue(c *call, p posted) {
 	s := p.sequence
 	s.by = c.session
@@ -163,13 +161,13 @@ func (l *loop) enqueue(c *call, p posted) {
 	} else {
 		l.sequences[s.key] = s
 		s.arrival = l.arrivals.PushBack(p.at)
-		s.weight = l.timeShare.weigh(s.cost.rows, 2*len(s.job.Source)) // its own tokens will be about as many
+		s.weight = l.timeShare.weigh(s.cost.rows, 2*len(s.job.Source)) // about as many tokens of its own are expected
 		l.timeShare.came(groupKey{c.session.Request.Caller, c.session.long()}, s)
 	}
 	w := c.waits[s]
 	if w == nil {
 		w = s.join(c)
-		if known == nil || s.waits { // whose turn comes first has it admitted for all
+		if known == nil || s.waits { // the call whose turn comes first admits it for all
 			l.queue.push(c, s)
 			if c.queued++; c.queued == 1 {
 				l.waiting++
@@ -179,19 +177,18 @@ func (l *loop) enqueue(c *call, p posted) {
 	w.jobs = append(w.jobs, p)
 }
 
-// passed says that a sentence waits no more, or never did, to those who count.
+// passed counts a sentence that has left the queue, or never enters it, at the mailbox and its session.
 func (l *loop) passed(s *sequence) {
 	l.mailbox.tokens.Add(-int64(len(s.job.Source)))
 	s.by.admit(len(s.job.Source))
 }
 
-// breakBatch gets the loop going again after an error that broke the batch, or a
-// panic: whoever was in the batch, or about to join, fails with it; who waits is
-// not affected and joins a new batch. Every call of it lets somebody fail, so it
-// cannot go on for ever.
+// breakBatch recovers the loop after an error that broke the batch, or a panic: the sentences in the batch and the newcomers fail
+// with it; waiting ones are not affected and join a new batch. Every call fails at least one sentence, so the recovery cannot go
+// on for ever.
 func (l *loop) breakBatch(ctx context.Context, err error) {
 	if ctx.Err() != nil {
-		return // the error is a consequence of Close, which answers for all
+		return // the error is a consequence of Close, which ends all sentences
 	}
 	l.stats.BrokenBatches++
 	affected := len(l.sequences) - l.queue.len()
@@ -203,28 +200,27 @@ func (l *loop) breakBatch(ctx context.Context, err error) {
 		return
 	}
 	for _, s := range l.sequences {
-		if affected == 0 || !s.waits { // without a batch, the fault lies in the queue
+		if affected == 0 || !s.waits { // without a batch, the queue causes the fault
 			l.retire(s, err)
 		}
 	}
 }
 
-// lose ends the engine's work, for the model fails for good: whoever waits, or comes
-// yet, fails with the error at once.
+// lose ends the worker for good after its model is lost: sentences that wait or arrive later fail with the error at once.
 func (l *loop) lose(err error) {
 	l.report("the model is lost: nothing decodes on it any more", err)
-	l.snapshot.set(func(s *loopState) { s.lost = err }) // before anybody is told, who may look for another engine
+	l.snapshot.set(func(s *loopState) { s.lost = err }) // before any session is told, because it may look for another worker
 	l.retireAll(err)
 }
 
-// retireAll retires all that waits and runs.
+// retireAll retires all sequences.
 func (l *loop) retireAll(reason error) {
 	for _, s := range l.sequences {
 		l.retire(s, reason)
 	}
 }
 
-// closeBatch gives the batch up; retire does not touch it from then on.
+// closeBatch closes the batch; retire does not touch it from then on.
 func (l *loop) closeBatch() {
 	batch := l.batch
 	l.batch = nil
@@ -238,7 +234,7 @@ func (l *loop) closeBatch() {
 	}
 }
 
-// report logs an error, with its stack where it was a panic.
+// report logs an error, with the stack of a panic.
 func (l *loop) report(message string, err error, attrs ...any) {
 	attrs = append(attrs, "error", err)
 	if p, ok := err.(*fault.PanicError); ok {
@@ -247,7 +243,7 @@ func (l *loop) report(message string, err error, attrs ...any) {
 	l.cfg.Log.Error(message, attrs...)
 }
 
-// publish puts the numbers up.
+// publish updates the statistics and publishes them.
 func (l *loop) publish() {
 	s := &l.stats
 	s.QueuedSentences = l.queue.len()

@@ -7,9 +7,9 @@ import (
 	"dragoman/app/wait"
 )
 
-// inbox is what goroutines leave for another one. It never blocks.
+// inbox holds items that goroutines leave for another one. put never blocks.
 type inbox[T any] struct {
-	wake wait.Signal // given when there is something to take
+	wake wait.Signal // given when there is an item to take
 
 	mu    sync.Mutex // guards items
 	items []T
@@ -22,7 +22,7 @@ func (b *inbox[T]) put(item T) {
 	b.wake.Give()
 }
 
-// take returns what has been left. The memory of spare is used for what comes next.
+// take returns the items. The inbox reuses the memory of spare for the next ones.
 func (b *inbox[T]) take(spare []T) []T {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -31,14 +31,13 @@ func (b *inbox[T]) take(spare []T) []T {
 	return items
 }
 
-// mailbox is where sessions leave jobs for a worker's loop.
+// mailbox holds the jobs that sessions post to the loop of a worker.
 type mailbox struct {
 	inbox[message]
 	tokens atomic.Int64 // source tokens that wait here or in the queue
 }
 
-// message is jobs of a call, or without any the end of a call that nobody waits for any
-// more.
+// message has the jobs of a call; without jobs it ends a call that its session has abandoned.
 type message struct {
 	call *call
 	jobs []posted
@@ -46,7 +45,7 @@ type message struct {
 
 func newMailbox() *mailbox { return &mailbox{inbox: inbox[message]{wake: wait.NewSignal()}} }
 
-// post leaves jobs, at least one.
+// post posts jobs, at least one.
 func (m *mailbox) post(c *call, jobs []posted) {
 	for _, p := range jobs {
 		m.tokens.Add(int64(len(p.sequence.job.Source)))
@@ -54,5 +53,5 @@ func (m *mailbox) post(c *call, jobs []posted) {
 	m.put(message{c, jobs})
 }
 
-// cancel tells the loop that nobody waits for a call any more.
+// cancel tells the loop that the session has abandoned a call.
 func (m *mailbox) cancel(c *call) { m.put(message{call: c}) }

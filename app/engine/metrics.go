@@ -7,15 +7,14 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 )
 
-// Source is an engine as its metrics see it, and the model that it decodes with.
+// Source is an engine as its metrics see it, with the name of its model.
 type Source struct {
 	Model, Version string
-	Stats          []Stats // of its workers, see [Engine.Stats]
+	Stats          []Stats // by worker, see [Engine.Stats]
 	Rows           int     // see [Engine.Rows]
 }
 
-// Metrics are the metrics of all engines, for Prometheus. engines is called at every scrape, on
-// its goroutine.
+// Metrics returns the Prometheus metrics of all engines. engines is called at every scrape, on its goroutine.
 func Metrics(engines func() []Source) prometheus.Collector {
 	c := &collector{
 		engines: engines,
@@ -37,22 +36,22 @@ func Metrics(engines func() []Source) prometheus.Collector {
 	return c
 }
 
-// ofModel are the labels of a model's metrics.
+// ofModel are the labels of the metrics of a model.
 var ofModel = []string{"model", "version"}
 
-// ofWorker are the labels of a worker's metrics, and more.
+// ofWorker returns the labels of the metrics of a worker, with more.
 func ofWorker(more ...string) []string { return append(append(ofModel[:2:2], "worker"), more...) }
 
 func desc(name, help string, labels ...string) *prometheus.Desc {
 	return prometheus.NewDesc("dragoman_"+name, help, labels, nil)
 }
 
-// collector reads the numbers of all workers once a scrape.
+// collector reads the statistics of all workers once per scrape.
 type collector struct {
 	engines func() []Source
 
 	workers, lost, wait, rows, occupancy *prometheus.Desc
-	numbers                              []*prometheus.Desc // as the table has them
+	numbers                              []*prometheus.Desc // in the order of the table
 }
 
 const (
@@ -61,10 +60,10 @@ const (
 		"decoder steps (step) and its scheduler (schedule)."
 )
 
-// numbers are those of a worker: what it has at the moment, and in total what it has done.
+// numbers are the metrics of a worker: gauges of its current state, and totals.
 var numbers = []struct {
 	name, help  string
-	label, part string // beside the worker's, and its value; "" where there is one number
+	label, part string // a label besides the worker's, and its value; "" if the metric has one value
 	value       func(s *Stats) float64
 }{
 	{"queue_requests", "Requests with a sentence that waits to be decoded.", "", "", func(s *Stats) float64 { return float64(s.QueuedRequests) }},
@@ -138,9 +137,8 @@ func (c *collector) collect(out chan<- prometheus.Metric, e *Source) {
 	out <- gauge(c.rows, float64(e.Rows), e.Model, e.Version)
 }
 
-// queueWait is how many seconds it takes until nothing waits any more, at the recent speeds, in
-// which the models' sharing of the cores shows. A new request goes to the worker with the least to
-// do, so the longest queue of a worker does not tell.
+// queueWait returns the seconds until all queues are empty, at the recent speeds, which include the sharing of cores between
+// models. A new request goes to the worker with the smallest load, so the longest queue of a worker is no estimate.
 func queueWait(engines []Source) (seconds float64) {
 	for _, e := range engines {
 		tokens, rate := 0, 0.0

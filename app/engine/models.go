@@ -6,7 +6,7 @@ import (
 	"dragoman/model"
 )
 
-// OpenModels opens n models: all of them, or with an error none.
+// OpenModels opens n models. On error it closes those already open and returns none.
 func OpenModels[M model.Model](n int, open func() (M, error)) ([]M, error) {
 	var models []M
 	for range n {
@@ -19,7 +19,7 @@ func OpenModels[M model.Model](n int, open func() (M, error)) ([]M, error) {
 	return models, nil
 }
 
-// CloseModels closes models.
+// CloseModels closes models and returns their joined errors.
 func CloseModels[M model.Model](models []M) error {
 	var errs []error
 	for _, m := range models {

@@ -2,61 +2,58 @@ package engine
 
 import "container/heap"
 
-// queue has the sentences that wait, and says which is next. What a worker can do is
-// shared out twice (share.go), by what sentences cost: source tokens × beams when they are
-// admitted, corrected by what they took when they leave (loop.settle).
+// queue holds the waiting sentences and decides which one is next. It divides the capacity of a worker twice (share.go), by the
+// cost of sentences: source tokens × beams at admission, corrected by the actual cost when they leave (loop.settle).
 //
 //   - Between callers equally, however many requests, sentences and beams each has, so
-//     that nobody is slowed down by more than others are there. What a caller marks as
-//     low counts four times: others go first.
+//     the slowdown of a caller depends only on the number of other callers. Work at low
+//     priority counts four times: other callers go first.
 //   - Between the priorities of a caller, 16 to 4 to 1.
 //
-// The requests of a caller and a priority go one after the other, small ones first, by an
-// order that they are given when they are let in (insider.orderOf): side by side all would end late. Sentences
-// of a request go in their order. A large sentence is not passed for ever by smaller ones:
-// the first that does not fit into the batch is waited for, and what becomes free is kept
-// for it.
+// The requests of a caller and a priority go one after the other, small ones first, by an order assigned at admission
+// (insider.orderOf): side by side all would end late. Sentences of a request go in their order. Smaller sentences do not pass a
+// large one for ever: room that becomes free is kept for the first sentence that does not fit into the batch.
 type queue struct {
 	callers share[*callerQueue]
-	known   map[string]*callerQueue // callers with a sentence that waits, and some more
-	count   int                     // sequences that wait
-	pushed  uint64                  // requests that ever waited
-	turn    *requestQueue           // that the last head is of
+	known   map[string]*callerQueue // callers with a waiting sentence, and some more
+	count   int                     // waiting sequences
+	pushed  uint64                  // number of requests that have ever waited
+	turn    *requestQueue           // the request of the last head
 }
 
-// callerQueue are the requests of a caller, by priority.
+// callerQueue holds the requests of a caller, by priority.
 type callerQueue struct {
 	flow   flow[*callerQueue]
 	levels share[*level]
 	of     [High - Low + 1]level
 }
 
-// level are a caller's requests of a priority with sentences that wait, next one first.
+// level holds a caller's requests of a priority with waiting sentences, the next one first.
 type level struct {
 	caller   *callerQueue
 	flow     flow[*level]
 	requests heapOf[*requestQueue]
 }
 
-// requestQueue are the sentences of a request, in order. Some wait no more, because
-// others wanted them too.
+// requestQueue holds the sentences of a request, in order. Some do not wait any more, because another request with the same
+// sentence had them admitted.
 type requestQueue struct {
 	session   *local
 	level     *level
-	number    uint64 // decides where orders are equal: who came first
-	index     int    // in the level, outside where none of it waits
+	number    uint64 // breaks ties between equal orders: the earliest request is first
+	index     int    // in the level; outside if none of its sentences waits
 	sequences []*sequence
 }
 
 func (r *requestQueue) place() *int { return &r.index }
 
-// before says whether a request of a level goes before another one.
+// before reports whether a request goes before another one of its level.
 func (r *requestQueue) before(o *requestQueue) bool {
 	return r.session.order < o.session.order || r.session.order == o.session.order && r.number < o.number
 }
 
-// chargeOf is how often what a request gets counts for its caller. High counts once, or
-// all that anybody sends would be urgent.
+// chargeOf returns the factor by which the work of a request counts for its caller. High counts once: a discount would make every
+// request urgent.
 func chargeOf(p Priority) float64 {
 	if p == Low {
 		return 4
@@ -68,7 +65,7 @@ func newQueue() *queue { return &queue{known: make(map[string]*callerQueue)} }
 
 func (q *queue) len() int { return q.count }
 
-// push adds a sequence behind those that a call waits for. It may wait for others, too.
+// push adds a sequence behind the others of a call. It may already wait for other calls.
 func (q *queue) push(c *call, s *sequence) {
 	r := c.queue
 	if r == nil {
@@ -77,7 +74,7 @@ func (q *queue) push(c *call, s *sequence) {
 		c.queue = r
 	}
 	req := c.session.Request
-	r.level = &q.caller(req.Caller).of[req.Priority-Low] // a new one where it was forgotten
+	r.level = &q.caller(req.Caller).of[req.Priority-Low] // a new level if the caller was forgotten
 	r.sequences = append(r.sequences, s)
 	if !s.waits {
 		s.waits = true
@@ -95,7 +92,7 @@ func (q *queue) push(c *call, s *sequence) {
 	}
 }
 
-// caller is the queue of a caller, which may be new.
+// caller returns the queue of a caller, which may be new.
 func (q *queue) caller(name string) *callerQueue {
 	c := q.known[name]
 	if c == nil {
@@ -110,19 +107,17 @@ func (q *queue) caller(name string) *callerQueue {
 	return c
 }
 
-// room says whether a sentence fits into the batch.
+// room tells whether a sentence fits into the batch.
 type room int
 
-// A caller that is full waits, and others go on; where all is full, what becomes free is kept
-// for the first.
+// A caller that is full waits, and others continue. If the batch is full, room that becomes free is kept for the first sentence.
 const (
 	fits room = iota
 	callerFull
 	full
 )
 
-// head is the sequence that is next of those that may be admitted now, nil where there is none or
-// where it has to wait for room.
+// head returns the next sequence that may be admitted now, or nil if there is none or it has to wait for room.
 func (q *queue) head(may func(*sequence) bool, roomFor func(*sequence) room) *sequence {
 	for c := q.callers.first(); c != nil; c = q.callers.first() {
 		for l := c.of.levels.first(); l != nil; l = c.of.levels.first() {
@@ -146,8 +141,7 @@ func (q *queue) head(may func(*sequence) bool, roomFor func(*sequence) room) *se
 	return nil
 }
 
-// first is the request that is next, nil where none waits; changed says that it was another one,
-// or another sentence of it, before.
+// first returns the next request, nil if none waits. changed tells whether its first sentence is not the one of the last call.
 func (l *level) first() (r *requestQueue, changed bool) {
 	for len(l.requests) > 0 {
 		r := l.requests[0]
@@ -160,8 +154,7 @@ func (l *level) first() (r *requestQueue, changed bool) {
 	return nil, true
 }
 
-// among looks through all callers for the first of whom something may be admitted, where
-// that whose turn it is has to wait.
+// among returns the sequence of the first caller that may have one admitted, when the caller whose turn it is has to wait.
 func (q *queue) among(may func(*sequence) bool, roomFor func(*sequence) room) *sequence {
 	q.turn = nil
 	var next *flow[*callerQueue]
@@ -183,7 +176,7 @@ func (q *queue) among(may func(*sequence) bool, roomFor func(*sequence) room) *s
 	return q.turn.sequences[0]
 }
 
-// firstOf is a caller's first request whose next sentence may be admitted, nil where there is none.
+// firstOf returns the caller's first request whose next sentence may be admitted, nil if there is none.
 func (c *callerQueue) firstOf(may func(*sequence) bool) (first *requestQueue) {
 	var of *flow[*level]
 	for _, l := range c.levels.flows {
@@ -202,7 +195,7 @@ func (c *callerQueue) firstOf(may func(*sequence) bool) (first *requestQueue) {
 	return first
 }
 
-// waiting is the first sequence that still waits, nil where none does.
+// waiting returns the first sequence that still waits, nil if none does.
 func (r *requestQueue) waiting() *sequence {
 	for _, s := range r.sequences {
 		if s.waits {
@@ -212,7 +205,7 @@ func (r *requestQueue) waiting() *sequence {
 	return nil
 }
 
-// skip leaves out what waits no more; skipped says that there was such a sequence first.
+// skip removes leading sequences that do not wait any more. It reports whether there were any.
 func (r *requestQueue) skip() (skipped bool) {
 	for len(r.sequences) > 0 && !r.sequences[0].waits {
 		r.sequences[0] = nil
@@ -221,22 +214,21 @@ func (r *requestQueue) skip() (skipped bool) {
 	return skipped
 }
 
-// charge counts the head, which is about to be admitted, for those whose turn it is.
+// charge charges the head, which is about to be admitted, to its level and its caller.
 func (q *queue) charge() {
 	l, work := q.turn.level, q.turn.sequences[0].work
 	c := l.caller
 	c.levels.give(&l.flow, work)
-	c.levels.ask(&l.flow, work) // and what it wants really, when it is its turn
+	c.levels.ask(&l.flow, work) // the actual next piece is set when it is its turn
 	q.callers.give(&c.flow, work*chargeOf(q.turn.session.Request.Priority))
 	q.callers.ask(&c.flow, 0)
 }
 
-// settle counts what a sentence of a caller took beyond the work that it was charged for,
-// or less.
+// settle charges the difference between the actual cost of a sentence and its charged work.
 func (q *queue) settle(req Request, more float64) {
 	c := q.known[req.Caller]
 	if c == nil {
-		return // nobody else waits
+		return // no other caller waits
 	}
 	c.flow.start += more * chargeOf(req.Priority) / c.flow.weight
 	if c.flow.wants() {
@@ -244,13 +236,13 @@ func (q *queue) settle(req Request, more float64) {
 	}
 }
 
-// remove takes a sequence, which waits, out.
+// remove removes a waiting sequence.
 func (q *queue) remove(s *sequence) {
 	s.waits = false
 	q.count--
 }
 
-// leave takes out all that a call waits for; it is not used any more.
+// leave removes the sequences of a call, which is not used any more.
 func (q *queue) leave(c *call) {
 	r := c.queue
 	if r == nil || r.index == outside {
@@ -267,8 +259,8 @@ func (q *queue) leave(c *call) {
 	}
 }
 
-// idle lets a caller want nothing. What it has had is remembered while others have had
-// less; callers that are remembered for nothing are forgotten.
+// idle marks a caller as wanting nothing. Its usage is remembered while others have had less; callers with no usage to remember
+// are deleted.
 func (q *queue) idle(c *callerQueue) {
 	q.callers.remove(&c.flow)
 	const some = 64

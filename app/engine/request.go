@@ -9,18 +9,17 @@ import (
 	"dragoman/model/search"
 )
 
-// Priority says which of a caller's sentences go first, and Low also that those of
-// other callers do; see queue.go for how far.
+// Priority orders the sentences of a caller; sentences at Low also go after those of other callers. queue.go has the weights.
 type Priority int8
 
-// The priorities.
+// Priorities of a request.
 const (
 	Low    Priority = -1
 	Normal Priority = 0
 	High   Priority = 1
 )
 
-// Weight is how a caller's requests share what it gets.
+// Weight returns the weight of a priority when a caller's requests share the capacity of the caller.
 func (p Priority) Weight() float64 {
 	switch p {
 	case High:
@@ -31,26 +30,25 @@ func (p Priority) Weight() float64 {
 	return 4
 }
 
-// Request says who has sentences decoded, and what they will cost.
+// Request describes the caller of a stream of sentences, and their expected cost.
 type Request struct {
-	// Caller is whose share of the engine the request takes. Callers are served
-	// equally, however much each asks for.
+	// Caller is the name of the caller whose share of the engine the request takes. Callers are served equally, however much each
+	// asks for.
 	Caller   string
 	Priority Priority
-	// Tokens are the source tokens of all its jobs, as far as they are known before:
-	// whether it can be done in time is told by them. 0: they are not known.
+	// Tokens is the number of source tokens of all its jobs, as far as known in advance; it decides whether the request can end
+	// in time. 0: unknown.
 	Tokens int
-	// Beams is what most of its jobs have; 0 counts as 1.
+	// Beams is the number of beams of most of its jobs; 0 counts as 1.
 	Beams int
-	// More keeps the request open while it has nothing to decode: what is received from
-	// it has next asked again at once, and once it is closed the request ends as it does
-	// without. It keeps its place among those inside as long. nil: it ends as soon as
-	// all jobs have their result and next has no more.
+	// More keeps the request open while it has no jobs: after a receive from it next is called again at once; after it is closed
+	// the request ends as without it. The request keeps its place among the admitted requests as long. nil: the request ends as
+	// soon as all jobs have their result and next has no more.
 	More <-chan struct{}
 }
 
-// Work is what source tokens of the request cost. A row takes about as many steps as
-// its source has tokens, and a sentence has a row for each beam.
+// Work returns the cost of source tokens of the request. A row takes about as many steps as its source has tokens, and a sentence
+// has a row for each beam.
 func (r Request) Work(tokens int) float64 { return float64(tokens) * float64(max(1, r.Beams)) }
 
 // Job is one sentence to translate.
@@ -58,25 +56,24 @@ type Job struct {
 	Source []int64 // encoder ids: language token, pieces, </s>
 	Prefix []int64 // forced decoder ids: decoder start and, with most models, the target language
 	Search search.Options
-	// Phrases are what the translation must have, where it comes to an end. With them the search
-	// is another one, which wants some beams.
+	// Phrases must occur in the translation, if that comes to an end. With them the search is a constrained one, which needs some
+	// beams.
 	Phrases []search.Phrase
 }
 
 // Result is a decoded sentence.
 type Result struct {
 	search.Result
-	Queued   time.Duration // from when next handed the job out to the sentence's admission to the batch
+	Queued   time.Duration // from the call of next to the admission of the sentence to the batch
 	Computed time.Duration // from then to its result
-	// Shared says that the sentence was decoded for another, identical one, and
-	// that this is a copy of its result.
+	// Shared is set if the sentence was decoded for another, identical one, and this is a copy of its result.
 	Shared bool
-	// First says that it was the first of the sentences that joined the batch with it, so that
-	// the results that are First are as many as these joins.
+	// First is set for the first of the sentences that joined the batch together, so the number of results with First is the
+	// number of joins.
 	First bool
 }
 
-// validateJob refuses what would fail in the batch, where it would hit others.
+// validateJob refuses jobs that would fail in the batch, where other sentences would fail with them.
 func (e *Engine) validateJob(job Job) error {
 	if err := job.Search.Validate(); err != nil {
 		return err
@@ -103,7 +100,7 @@ func (e *Engine) validateJob(job Job) error {
 	return cmp.Or(checkIDs(job.Source, spec.SourceRows()), checkIDs(job.Prefix, spec.VocabSize))
 }
 
-// checkIDs checks tokens of a vocabulary of so many.
+// checkIDs checks tokens against a vocabulary of some rows.
 func checkIDs(ids []int64, rows int) error {
 	for i, id := range ids {
 		if id < 0 || id >= int64(rows) {

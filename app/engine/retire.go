@@ -2,9 +2,8 @@ package engine
 
 import "time"
 
-// retire is the only way out for a sequence, wherever it is. reason is nil when
-// it is done, errAbandoned when nobody waits for it, and else what those who wait
-// for it fail with.
+// retire is the only exit of a sequence, wherever it is. reason is nil if it is done, errAbandoned if no call waits for it, and
+// otherwise the error for its waiters.
 func (l *loop) retire(s *sequence, reason error) {
 	if s.waits {
 		l.dequeue(s)
@@ -36,7 +35,7 @@ func (l *loop) retire(s *sequence, reason error) {
 	}
 }
 
-// dequeue takes a sequence out of the queue.
+// dequeue removes a sequence from the queue.
 func (l *loop) dequeue(s *sequence) {
 	l.queue.remove(s)
 	for _, w := range s.waiters {
@@ -47,8 +46,7 @@ func (l *loop) dequeue(s *sequence) {
 	l.passed(s)
 }
 
-// vacate takes a sequence out of the batch, where it is in one. As in the batch,
-// the last takes its slot.
+// vacate removes a sequence from the batch, if it is in one. As in the batch, the last sequence takes its slot.
 func (l *loop) vacate(s *sequence) {
 	if s.group.begun == s {
 		s.group.begun = nil
@@ -56,7 +54,7 @@ func (l *loop) vacate(s *sequence) {
 	if s.slot == outside {
 		return
 	}
-	if l.batch != nil { // else it broke
+	if l.batch != nil { // otherwise it broke
 		l.batch.Leave(s.slot)
 	}
 	last := len(l.active) - 1
@@ -67,8 +65,8 @@ func (l *loop) vacate(s *sequence) {
 	s.slot = outside
 }
 
-// deliver hands the result of a sequence to all jobs that wait for it, each with tokens
-// of its own. The last gets the original: whoever has it may change it.
+// deliver delivers the result of a sequence to all jobs that wait for it, each with its own copy of the tokens. The last job gets
+// the original. Receivers may change their result.
 func (l *loop) deliver(s *sequence, waiters []*waiter) {
 	result := s.decoding.Result()
 	l.stats.SentencesDone++
@@ -78,7 +76,7 @@ func (l *loop) deliver(s *sequence, waiters []*waiter) {
 	for i, w := range waiters {
 		for j, p := range w.jobs {
 			start := s.admitted
-			if p.at.After(start) { // it joined while the sequence decoded
+			if p.at.After(start) { // the job joined while the sequence decoded
 				start = p.at
 			}
 			r := Result{Result: result, Queued: start.Sub(p.at), Computed: now.Sub(start), Shared: i+j > 0, First: s.first && i+j == 0}
@@ -90,9 +88,8 @@ func (l *loop) deliver(s *sequence, waiters []*waiter) {
 	}
 }
 
-// finish ends a call, and tells its session unless that has ended it. Its sentences are
-// given up; those that nobody else waits for leave the queue at once and the batch before
-// the next step.
+// finish ends a call, and fails its jobs unless its session has abandoned it. Its sentences are given up: those without other
+// waiters leave the queue at once, and the batch before the next step.
 func (l *loop) finish(c *call, err error) {
 	if c.ended != nil {
 		return
@@ -115,7 +112,7 @@ func (l *loop) finish(c *call, err error) {
 	clear(c.waits)
 }
 
-// sweep retires the sentences in the batch that nobody waits for any more.
+// sweep retires the sentences in the batch that no call waits for.
 func (l *loop) sweep() {
 	for slot := len(l.active) - 1; slot >= 0; slot-- {
 		if s := l.active[slot]; len(s.waiters) == 0 {

@@ -10,33 +10,32 @@ import (
 	"dragoman/model/search"
 )
 
-// sequence is one sentence on its way from the queue through the batch to its
-// result. It belongs to the loop.
+// sequence is one sentence on its way from the queue through the batch to its result. It belongs to the loop.
 type sequence struct {
 	key     key
-	job     Job // with ids of its own
+	job     Job // with its own copy of the ids
 	cost    cost
-	work    float64       // source tokens × beams: what it is expected to take
-	took    float64       // weight of its steps until now, and source tokens
-	weight  float64       // in a step, as expected
-	group   *group        // whose sentence it is
-	by      *local        // whose tokens it counts for
-	waiters []*waiter     // who gets the result; when none is left, it is not needed
+	work    float64       // expected cost: source tokens × beams
+	took    float64       // actual cost so far: weight of its steps, and source tokens
+	weight  float64       // expected weight in a step
+	group   *group        // the group of the sentence
+	by      *local        // the session that its tokens count for
+	waiters []*waiter     // receivers of the result; without any, it is not needed
 	waits   bool          // in the queue
-	arrival *list.Element // when it came, among the loop's arrivals
+	arrival *list.Element // arrival time, among the loop's arrivals
 
 	// Its place in the batch.
 	admitted time.Time
-	number   uint64           // the how many-th that was admitted
-	encoding model.Encoding   // nil where it has been encoded
-	fed      int              // tokens
-	rests    bool             // in this step
+	number   uint64           // number of the admission
+	encoding model.Encoding   // nil unless it is being encoded beside the steps
+	fed      int              // number of fed tokens
+	rests    bool             // does not take part in this step
 	slot     int              // outside until it has joined
-	first    bool             // of those that joined with it
-	decoding *search.Sequence // nil until it is admitted
+	first    bool             // of the sequences that joined together
+	decoding *search.Sequence // nil until admission
 }
 
-// outside is the index or slot of what has none.
+// outside is the index or slot of an element without one.
 const outside = -1
 
 func newSequence(job Job, k key, m model.Model) *sequence {
@@ -52,7 +51,7 @@ func newSequence(job Job, k key, m model.Model) *sequence {
 	}
 }
 
-// join lets a call wait for the sequence.
+// join adds a call to the waiters.
 func (s *sequence) join(c *call) *waiter {
 	w := &waiter{call: c, index: len(s.waiters)}
 	s.waiters = append(s.waiters, w)
@@ -60,7 +59,7 @@ func (s *sequence) join(c *call) *waiter {
 	return w
 }
 
-// leave lets a call wait for it no more.
+// leave removes a waiter.
 func (s *sequence) leave(w *waiter) {
 	last := len(s.waiters) - 1
 	s.waiters[w.index] = s.waiters[last]
@@ -69,11 +68,10 @@ func (s *sequence) leave(w *waiter) {
 	s.waiters = s.waiters[:last]
 }
 
-// key is equal for jobs that have the same result. Valid options hold no NaN in
-// any field, so a key equals itself.
+// key is equal for jobs that have the same result. Valid options have no NaN in any field, so a key equals itself.
 type key struct {
 	search search.Options
-	source int // ids of the source
+	source int // number of source ids
 	ids    string
 }
 

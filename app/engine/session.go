@@ -7,42 +7,41 @@ import (
 	"dragoman/app/wait"
 )
 
-// Session is a request that was let in, wherever its sentences are decoded. Its caller's goroutine
-// submits them to a [Decoder], as many as may wait at a time, and hands their results out.
+// Session is an admitted request, independent of where its sentences are decoded. The caller's goroutine submits them to a
+// [Decoder], as many as may wait at a time, and hands out their results.
 type Session struct {
 	Request Request
-	closing context.Context // done when nothing is decoded any more
+	closing context.Context // done when the engine closes
 
-	count   int // jobs that next handed out
+	count   int // jobs that next returned
 	running int // of these, the ones without an outcome
 
-	outcomes inbox[Outcome] // bounded by the jobs that run; wakes also when there is room for more
+	outcomes inbox[Outcome] // bounded by the running jobs; also wakes the session when there is room for more
 }
 
-// Outcome is what became of a job.
+// Outcome is the result or the error of a job.
 type Outcome struct {
-	Job    int // its number, in the order of next
+	Job    int // number of the job, in the order of next
 	Result Result
-	Err    error // why there is no result; nil: there is
+	Err    error // why there is no result; nil: there is one
 }
 
-// Decoder decodes the jobs of one [Session], here or elsewhere. It is used on the session's goroutine.
+// Decoder decodes the jobs of one [Session], on local workers or remotely. It is used on the session's goroutine.
 type Decoder interface {
-	// Room is how much may be submitted now; above 0 where nothing waits.
+	// Room returns how much may be submitted now; above 0 while nothing waits.
 	Room() int
-	// Submit takes a job in, which has a number, and says how much of the room it takes. The job's slices
-	// are the caller's again. The error says what is wrong with the job.
+	// Submit takes a job and its number, and returns the room that it takes. The caller may reuse the slices of the job. The
+	// error describes an invalid job.
 	Submit(number int, job Job) (size int, err error)
-	// Flush has what was submitted decoded.
+	// Flush starts the decoding of the submitted jobs.
 	Flush()
-	// Results are what has become of jobs since the last time. A job that failed at one worker, and
-	// that another one is to decode, is not among them.
+	// Results returns the outcomes since the last call. A job that failed at one worker and moves to another is not among them.
 	Results() []Outcome
-	// Cancel ends the session: what is left of it is not decoded.
+	// Cancel ends the session: its remaining jobs are not decoded.
 	Cancel()
 }
 
-// NewSession begins a session, unless ctx is done, or closing: there is nothing then that decodes.
+// NewSession returns a session. It fails if ctx is done, or closing, which means that the engine is closed.
 func NewSession(ctx, closing context.Context, req Request) (*Session, error) {
 	switch {
 	case req.Priority < Low || req.Priority > High:
@@ -55,7 +54,7 @@ func NewSession(ctx, closing context.Context, req Request) (*Session, error) {
 	return &Session{Request: req, closing: closing, outcomes: inbox[Outcome]{wake: wait.NewSignal()}}, nil
 }
 
-// Run works through the request, and cancels what is left of it; see [Engine.Stream].
+// Run decodes the jobs of the request, and cancels the remaining ones at its end; see [Engine.Stream].
 func (s *Session) Run(ctx context.Context, d Decoder, next func() (Job, bool, error), each func(int, Result) error) error {
 	defer d.Cancel()
 	more := s.Request.More
@@ -70,7 +69,7 @@ func (s *Session) Run(ctx context.Context, d Decoder, next func() (Job, bool, er
 		case <-s.outcomes.wake:
 		case _, open := <-more:
 			if !open {
-				more = nil // next is asked once more: what it has now is the rest
+				more = nil // next is called once more, for the last jobs
 			}
 		case <-ctx.Done():
 			return context.Cause(ctx)
@@ -114,13 +113,13 @@ func (s *Session) feed(ctx context.Context, d Decoder, next func() (Job, bool, e
 	return nil
 }
 
-// Put leaves what became of a job. It never blocks, and may be called from any goroutine.
+// Put leaves the outcome of a job. It never blocks, and may be called from any goroutine.
 func (s *Session) Put(o Outcome) { s.outcomes.put(o) }
 
-// Results takes what was left with Put, for a [Decoder] in which all of it counts.
+// Results takes the outcomes left by Put, for a [Decoder] that drops none of them.
 func (s *Session) Results() []Outcome { return s.outcomes.take(nil) }
 
-// List hands out jobs, as [Engine.Stream] takes them.
+// List returns a next function for [Engine.Stream] that returns the jobs in order.
 func List(jobs ...Job) (next func() (job Job, ok bool, err error)) {
 	return func() (job Job, ok bool, err error) {
 		if len(jobs) == 0 {

@@ -6,29 +6,28 @@ import (
 	"time"
 )
 
-// Stats are the numbers of an engine. Counters only ever grow.
+// Stats are the statistics of a worker. Counters only grow.
 type Stats struct {
-	// What waits, and what is in the current step.
-	QueuedRequests   int   // with a sentence at least that is not in the batch
+	// Waiting sentences, and the current step.
+	QueuedRequests   int   // with at least one sentence that is not in the batch
 	QueuedSentences  int   // identical ones counted once
 	QueuedTokens     int   // source tokens
-	RunningSentences int   //
-	RunningRows      int   // that the step feeds for them
+	RunningSentences int   // in the batch
+	RunningRows      int   // rows of the step
 	ReservedRows     int   // by the running sentences
 	ReservedBytes    int64 // of decoding state, by the running sentences
-	// SourceTokensPerSecond is how many source tokens' sentences were admitted to
-	// the batch per second while any waited, in the last seconds; 0 where none ever has.
-	// The time that the worker waits for cores counts.
+	// SourceTokensPerSecond is the number of source tokens admitted to the batch per second while sentences waited, over the last
+	// seconds; 0 if none ever waited. The time that the worker waits for cores counts.
 	SourceTokensPerSecond float64
-	WorkPerSecond         float64 // the same of source tokens × beams
-	// SentenceTime is how long a sentence is in the batch, encoding included: a mean
-	// of the last ones, in which each sentence counts for a sixteenth; 0 before the first.
+	WorkPerSecond         float64 // the same for source tokens × beams
+	// SentenceTime is the time of a sentence in the batch, encoding included: a moving average in which each sentence counts for
+	// a sixteenth; 0 before the first.
 	SentenceTime time.Duration
 
-	// Counters of sentences, identical ones counted once but for Shared.
+	// Counters of sentences. Identical ones count once, except in Shared.
 	SentencesDone      uint64
 	SentencesShared    uint64 // jobs that joined an identical sentence
-	SentencesCancelled uint64 // left, or never joined, because nobody waited for them any more
+	SentencesCancelled uint64 // left, or never joined, because no call waited for them
 	SentencesFailed    uint64
 
 	// Other counters.
@@ -40,20 +39,18 @@ type Stats struct {
 	DecodedTokens   uint64 // tokens of finished translations
 	BrokenBatches   uint64
 
-	// Lost says that the model fails for good, see [model.ErrLost]: the engine decodes
-	// nothing any more.
+	// Lost is set when the model fails for good, see [model.ErrLost]: the worker does not decode any more.
 	Lost bool
 
-	// Where the time goes: waiting for cores that others use; rounds with something to do,
-	// and in them the model's Join and Step. What Busy has more than both is the
-	// scheduler's own.
+	// Durations: waiting for cores that others use; rounds with work, and in them the model's Join and Step. The rest of Busy is
+	// the time of the scheduler.
 	Waiting  time.Duration
 	Busy     time.Duration
 	Joining  time.Duration
 	Stepping time.Duration
 }
 
-// tookSentence counts the time of a sentence in SentenceTime.
+// tookSentence adds the time of a sentence to SentenceTime.
 func (s *Stats) tookSentence(took time.Duration) {
 	if s.SentenceTime == 0 {
 		s.SentenceTime = took
@@ -62,16 +59,16 @@ func (s *Stats) tookSentence(took time.Duration) {
 	s.SentenceTime += (took - s.SentenceTime) / 16
 }
 
-// snapshot is what others may know of a worker's loop.
+// snapshot is the published state of a worker's loop.
 type snapshot struct {
 	mu sync.Mutex // guards the rest
 	loopState
 }
 
-// loopState is what a loop says of itself.
+// loopState is the state that a loop publishes.
 type loopState struct {
 	Stats
-	round time.Time // when the current round began; zero between rounds
+	round time.Time // start of the current round; zero between rounds
 	lost  error     // why the model fails for good
 }
 
@@ -87,23 +84,22 @@ func (b *snapshot) get() loopState {
 	return b.loopState
 }
 
-// inRound notes when the current round began; zero: it is over.
+// inRound sets the start of the current round; zero: it is over.
 func (b *snapshot) inRound(since time.Time) { b.set(func(s *loopState) { s.round = since }) }
 
-// throughput measures tokens per second of work. What lies back counts less: half
-// for each halfLife of work since.
+// throughput measures tokens per second of work. Older values count less: half for each halfLife of work since.
 type throughput struct{ tokens, seconds float64 }
 
 const halfLife = 10 * time.Second
 
-// add counts tokens and the time of work that they took.
+// add adds tokens and the time of the work on them.
 func (t *throughput) add(tokens float64, work time.Duration) {
 	keep := math.Exp2(-work.Seconds() / halfLife.Seconds())
 	t.tokens = t.tokens*keep + tokens
 	t.seconds = t.seconds*keep + work.Seconds()
 }
 
-// rate is in tokens per second, 0 before anything was measured.
+// rate returns tokens per second, 0 before the first measurement.
 func (t *throughput) rate() float64 {
 	if t.seconds == 0 {
 		return 0

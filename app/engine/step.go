@@ -12,23 +12,22 @@ import (
 	"dragoman/model/search"
 )
 
-// idleRoom is how many times the limit of a round may join when nobody decodes.
-// There is a limit then, too: the first to be done should not wait until all are
-// encoded, nor a cancelled request until the others are.
+// idleRoom multiplies the limit of a round while no sentence decodes. A limit remains: the first sentence to be done should not
+// wait until all are encoded, nor a cancelled request until the others are.
 const idleRoom = 4
 
-// Window is how many source tokens a request may have waiting where it is alone: what workers take from
-// the queue in a round, each of which takes so many, when they are idle.
+// Window returns the number of source tokens that a request may have waiting when it is alone: the tokens that all idle workers
+// take from the queue in a round. prefill is the limit of one worker.
 func Window(prefill, workers int) int { return idleRoom * prefill * max(1, workers) }
 
-// admit makes sentences from the head of the queue newcomers while there is room.
-// It stops at the first that does not fit: what becomes free is kept for it.
+// admit makes newcomers of sentences from the head of the queue while there is room. It stops at the first that does not fit:
+// room that becomes free is kept for it.
 func (l *loop) admit() {
 	l.newcomers = l.newcomers[:0]
 	l.waited = l.queue.len() > 0
 	room := l.cfg.PrefillTokens
 	if len(l.active) == 0 {
-		room *= idleRoom // nobody has to stand still
+		room *= idleRoom // no sentence has to pause
 	}
 	now := time.Now()
 	for s := l.queue.head(l.mayAdmit, l.roomFor); s != nil; s = l.queue.head(l.mayAdmit, l.roomFor) {
@@ -52,7 +51,7 @@ func (l *loop) admit() {
 		constraints := search.Constraints{Phrases: s.job.Phrases, Joints: l.cfg.Joints}
 		s.decoding, err = search.NewSequence(s.job.Search, constraints, s.job.Prefix, l.spec)
 		switch {
-		case err != nil: // a valid job gives none
+		case err != nil: // a valid job gives no error
 			l.retire(s, err)
 		case atOnce:
 			s.group.credit -= took
@@ -64,11 +63,10 @@ func (l *loop) admit() {
 	}
 }
 
-// mostBegun is how many sources are encoded beside the steps at most: each takes memory for
-// that.
+// mostBegun is the maximum number of sources that are encoded beside the steps: each takes memory.
 const mostBegun = 4
 
-// mayAdmit says whether it is the turn of a sentence's group.
+// mayAdmit reports whether it is the turn of the group of a sentence.
 func (l *loop) mayAdmit(s *sequence) bool {
 	if !l.timeShare.mayAdmit(s) {
 		return false
@@ -77,7 +75,7 @@ func (l *loop) mayAdmit(s *sequence) bool {
 	return atOnce || len(l.begun) < mostBegun
 }
 
-// roomFor says whether there is room for a sentence.
+// roomFor tells whether there is room for a sentence.
 func (l *loop) roomFor(s *sequence) room {
 	var own cost
 	for _, long := range []bool{false, true} {
@@ -88,8 +86,8 @@ func (l *loop) roomFor(s *sequence) room {
 	return l.budget.room(s.cost, own, len(l.timeShare.groups) == 1)
 }
 
-// join encodes the newcomers and lets them join the batch, longest first: those
-// of similar length are neighbours and can be encoded with little padding.
+// join encodes the newcomers and lets them join the batch, longest first: sentences of similar length become neighbours and can
+// be encoded with little padding.
 func (l *loop) join(ctx context.Context) error {
 	if len(l.newcomers) == 0 {
 		return nil
@@ -119,7 +117,7 @@ func (l *loop) join(ctx context.Context) error {
 	return nil
 }
 
-// open makes the batch where there is none.
+// open creates the batch if there is none.
 func (l *loop) open() (err error) {
 	if l.batch == nil {
 		if l.batch, err = l.model.NewBatch(l.limits); err != nil {
@@ -140,8 +138,7 @@ func (l *loop) joined(all ...*sequence) {
 	l.stats.Joins++
 }
 
-// encode goes on with the sources that are encoded beside the steps, each for what its group
-// has left of the round.
+// encode continues the sources that are encoded beside the steps, each for the time that its group has left in the round.
 func (l *loop) encode(ctx context.Context) error {
 	if len(l.begun) == 0 {
 		return nil
@@ -171,7 +168,7 @@ func (l *loop) encode(ctx context.Context) error {
 	return nil
 }
 
-// encodeOne goes on with a source as long as its group has credit.
+// encodeOne continues a source as long as its group has credit.
 func (l *loop) encodeOne(ctx context.Context, s *sequence) (done bool, err error) {
 	if s.group.credit <= 0 {
 		return false, nil
@@ -182,7 +179,7 @@ func (l *loop) encodeOne(ctx context.Context, s *sequence) (done bool, err error
 		}
 	}
 	start := time.Now()
-	const longest = time.Hour // of a group that is alone now
+	const longest = time.Hour // for a group that is alone now
 	done, err = s.encoding.Continue(ctx, time.Duration(min(s.group.credit, longest.Seconds())*float64(time.Second)))
 	took := time.Since(start)
 	l.stats.Joining += took
@@ -190,8 +187,7 @@ func (l *loop) encodeOne(ctx context.Context, s *sequence) (done bool, err error
 	return done, err
 }
 
-// refused handles an error of Join. One that leaves the batch as it was fails the
-// newcomers only.
+// refused handles an error of Join. An error that leaves the batch intact fails only the newcomers.
 func (l *loop) refused(err error) error {
 	if !errors.Is(err, model.ErrInput) {
 		return err
@@ -203,8 +199,8 @@ func (l *loop) refused(err error) error {
 	return nil
 }
 
-// step feeds every sentence that takes part, newcomers their forced prefix and the others a
-// token for each row, advances every search, and retires those that ended.
+// step feeds every sentence that takes part, newcomers their forced prefix and the others a token for each row, advances every
+// search, and retires sentences that ended.
 func (l *loop) step(ctx context.Context) error {
 	l.choose()
 	rows, attended, k := l.feed()
@@ -212,7 +208,7 @@ func (l *loop) step(ctx context.Context) error {
 		return nil
 	}
 	l.stats.RunningRows = rows
-	l.publish() // what is seen for most of the time
+	l.publish() // the state visible for most of the time
 	start := time.Now()
 	candidates, err := l.batch.Step(ctx, l.feeds, k)
 	took := time.Since(start)
@@ -227,8 +223,7 @@ func (l *loop) step(ctx context.Context) error {
 	return nil
 }
 
-// choose says which sentences take part in the step: where a group has a quantum those that
-// were admitted first.
+// choose selects the sentences that take part in the step: in a group with a quantum, the earliest admitted ones.
 func (l *loop) choose() {
 	l.ranks = l.ranks[:0]
 	for _, s := range l.active {
@@ -243,13 +238,13 @@ func (l *loop) choose() {
 	clear(l.ranks)
 }
 
-// weigh is what the rows of a sentence in the batch count for in the next step.
+// weigh returns the weight of a sentence in the batch in the next step.
 func (l *loop) weigh(s *sequence) float64 {
 	return l.timeShare.weigh(s.decoding.Rows(), len(s.job.Source)+s.fed)
 }
 
-// feed collects what the sentences that take part are fed. It returns the number of rows, of the tokens that they
-// attend to, and of candidates that the most demanding search needs.
+// feed collects the feeds of the sentences that take part. It returns the number of rows, of the tokens that they attend to, and
+// of candidates that the most demanding search needs.
 func (l *loop) feed() (rows, attended, k int) {
 	l.feeds, l.first = l.feeds[:0], l.first[:0]
 	for _, s := range l.active {
@@ -271,16 +266,15 @@ func (l *loop) feed() (rows, attended, k int) {
 	return rows, attended, k
 }
 
-// ended is a sequence that leaves after a step, err is nil when it is done.
+// ended is a sequence that leaves after a step; err is nil if it is done.
 type ended struct {
 	sequence *sequence
 	err      error
 }
 
-// advance gives every search its candidates. Nobody leaves before all have had
-// them: they belong to the batch, which may use their memory again, and slots
-// move. Candidates that a search cannot use, such as NaN, are the end of its
-// sentence and not of its neighbours.
+// advance gives every search its candidates. No sequence leaves before all have had theirs: the candidates belong to the batch,
+// which may reuse their memory, and slots move. Candidates that a search cannot use, such as NaN, end their sentence and not its
+// neighbours.
 func (l *loop) advance(candidates model.Candidates) {
 	l.ended = l.ended[:0]
 	for slot, s := range l.active {

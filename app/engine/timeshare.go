@@ -8,38 +8,35 @@ import (
 	"dragoman/model"
 )
 
-// timeShare shares the time of rounds between groups: the sentences of a caller's short
-// requests, and those of its long ones. What is shared is what a step costs, and what an
-// encoder run costs, not how many sentences there are.
+// timeShare shares the time of rounds between groups: the sentences of a caller's short requests, and those of its long ones. It
+// divides the cost of steps and encoder runs, not the number of sentences.
 //
-// A step takes base + slope × its rows for everybody in it, where a row with a long source or
-// a long history counts for more (weigh); all three are learned from the steps. So whoever has
-// more sentences than another slows that one down. A group is given a quantum for each round:
-// part of the time of a step with the lightest other group. Its
-// sentences take part, oldest first, until that is used up, and rest otherwise, which costs
-// nothing: the lightest group never has to, where it is by much. Debts are
-// kept, so one sentence that is too large for a round takes part now and then. An encoder
-// run is paid in the same coin: a short source joins at once, a long one bit by bit beside
-// the steps ([model.Batch].Begin), and a group has one of these at a time.
+// A step takes base + slope × its rows for every sentence in it, where a row with a long source or a long history counts for more
+// (weigh); all three values are learned from the steps. So a group with more sentences than another slows that one down. Each
+// group gets a quantum for each round: part of the time of a step with the lightest other group. Its sentences take part, oldest
+// first, until the quantum is used up, and rest otherwise, which costs nothing: the lightest group never has to rest if it is
+// lightest by much. Debts are kept, so one sentence that is too large for a round takes part now and then. An encoder run is paid
+// from the same quantum: a short source joins at once, a long one is encoded in parts beside the steps ([model.Batch].Begin), and
+// a group has one of these at a time.
 //
-// Groups that came again are remembered for a while: who asks now and then should not find the
-// longest rounds each time. Where there is one group, it has all.
+// Groups that came again are remembered for a while, so that occasional requests of a caller do not find the longest rounds each
+// time. A single group has all the time.
 type timeShare struct {
 	steps    plane
-	base     float64 // what the plane says in this round
+	base     float64 // of the plane, in this round
 	slope    float64
-	encoding float64 // seconds that a source token took in the encoder, recently
+	encoding float64 // recent seconds per source token in the encoder
 	groups   map[groupKey]*group
 	costs
 }
 
-// costs are what is known of the model before anything was measured.
+// costs are estimates from the shapes of the model, before any measurement.
 type costs struct {
-	attended float64 // tokens that a decoder row attends to for the price of its products; learned, too
+	attended float64 // tokens whose attention costs as much as the products of a decoder row; also learned
 	quadrat  float64 // likewise for a token in the encoder
 }
 
-// costsOf counts multiply-adds.
+// costsOf estimates costs by counting multiply-adds.
 func costsOf(s model.Spec) costs {
 	d, inner, matrices := float64(s.DModel), float64(s.Decoder.Inner(s.DModel)), float64(s.FFNMatrices())
 	row := float64(s.Decoder.Layers)*(6*d*inner+matrices*d*float64(s.Decoder.FFN)) + float64(s.VocabSize)*d
@@ -49,44 +46,44 @@ func costsOf(s model.Spec) costs {
 	}
 }
 
-// groupKey tells groups apart.
+// groupKey identifies a group.
 type groupKey struct {
 	caller string
 	long   bool
 }
 
-// group is what a caller has of one kind. Times are in seconds.
+// group is the short or the long requests of a caller. Times are in seconds.
 type group struct {
 	key       groupKey
-	left      time.Time // of its last sentence, where it has none
-	again     bool      // it had none, and came again
+	left      time.Time // departure of its last sentence, if it has none
+	again     bool      // the group was empty and came back
 	sentences int       // that wait or are in the batch
-	weight    float64   // of these
-	most      float64   // that it ever was since the group last had none
-	held      float64   // weight of those in the batch
-	rows      int       // and their rows
+	weight    float64   // of all its sentences
+	most      float64   // maximum weight since the group was last empty
+	held      float64   // weight of its sentences in the batch
+	rows      int       // rows of these
 	bytes     int64
-	quantum   float64   // for a round; infinite where it is the only group
-	credit    float64   // left of it, or below 0 a debt
-	begun     *sequence // is encoded beside the steps
+	quantum   float64   // for a round; infinite for the only group
+	credit    float64   // the rest of the quantum, or a debt if below 0
+	begun     *sequence // sequence that is encoded beside the steps
 }
 
 const (
-	// remembered is for how long a group is remembered, and moment how long it counts as if it were there:
-	// who sends one request after the other is.
+	// remembered is the time for which an empty group is remembered. For the time moment it counts as present: a caller that
+	// sends one request after the other is.
 	remembered, moment = 10 * time.Second, 50 * time.Millisecond
-	// part is what a group has of a round over the time of a step with the lightest other one. With what that one waits
-	// for a place and for its encoder, it takes less than twice as long as alone (TestNobodyIsHurt), also on a CPU whose
-	// steps take nearly half as long again where another worker decodes.
+	// part is the quantum of a group relative to the time of a step with the lightest other group. With the waits for a place and
+	// for its encoder, the lightest group takes less than twice as long as alone (TestNobodyIsHurt), also on a CPU whose steps
+	// take nearly half as long again while another worker decodes.
 	part = 0.35
-	// away is what a group has, over a step with another one, where that is not there at the moment: who
-	// comes finds a round of a few of its steps under way, and whoever is there decodes nearly as fast as alone.
+	// away is the quantum of a group relative to a step with an absent group: a returning group finds a round of a few of its
+	// steps under way, and present groups decode nearly as fast as alone.
 	away = 4
-	// quick is an encoder run that need not be divided, in quanta.
+	// quick is the longest encoder run that is not divided, in quanta.
 	quick = 2
 )
 
-// demand is the weight that the group has in a step, or had when it last had sentences.
+// demand returns the weight of the group in a step, or its largest weight when it last had sentences.
 func (g *group) demand() float64 {
 	if g.sentences > 0 {
 		return g.weight
@@ -94,12 +91,12 @@ func (g *group) demand() float64 {
 	return g.most
 }
 
-// weigh is what a row of a sentence counts for that attends to so many tokens.
+// weigh returns the weight of the rows of a sentence, each of which attends to some tokens.
 func (c *costs) weigh(rows, attended int) float64 {
 	return float64(rows) * (1 + float64(attended)/c.attended)
 }
 
-// came takes in a sentence of a group, which gone lets go.
+// came adds a sentence to a group; gone removes it.
 func (c *timeShare) came(key groupKey, s *sequence) {
 	g := c.groups[key]
 	if g == nil {
@@ -110,7 +107,7 @@ func (c *timeShare) came(key groupKey, s *sequence) {
 		c.groups[key] = g
 	}
 	if g.sentences == 0 {
-		g.weight, g.most = 0, 0 // without what rounding left
+		g.weight, g.most = 0, 0 // removes rounding errors
 		g.again = !g.left.IsZero()
 	}
 	s.group = g
@@ -136,14 +133,14 @@ func (g *group) joined(s *sequence, sign int) {
 	}
 }
 
-// begin gives all groups what they have of the next round.
+// begin gives all groups their quanta for the next round.
 func (c *timeShare) begin(now time.Time) {
 	maps.DeleteFunc(c.groups, func(_ groupKey, g *group) bool { return g.sentences == 0 && now.Sub(g.left) > remembered })
 	c.base, c.slope = c.steps.fit(&c.attended)
 	for _, g := range c.groups {
 		c.divide(g, now)
 	}
-	rounds := math.Inf(1) // nobody waits for a debt to be paid where all have one
+	rounds := math.Inf(1) // if all groups have debts, rounds are skipped until one is paid
 	for _, g := range c.groups {
 		switch {
 		case g.sentences == 0:
@@ -161,11 +158,11 @@ func (c *timeShare) begin(now time.Time) {
 	}
 }
 
-// divide finds a group's quantum.
+// divide computes the quantum of a group.
 func (c *timeShare) divide(g *group, now time.Time) {
 	g.quantum = math.Inf(1)
 	if c.base+c.slope == 0 {
-		return // nothing was measured
+		return // before the first measurement
 	}
 	least, kin := math.Inf(1), 1.0
 	for _, other := range c.groups {
@@ -186,10 +183,10 @@ func (c *timeShare) divide(g *group, now time.Time) {
 	g.quantum = min(g.quantum, part*least) / kin
 }
 
-// limited says that others are there, and the group has a quantum.
+// limited reports whether other groups are present, which gives the group a quantum.
 func (g *group) limited() bool { return !math.IsInf(g.quantum, 1) }
 
-// mayAdmit says whether a sentence of a group may join.
+// mayAdmit reports whether a sentence of a group may join.
 func (c *timeShare) mayAdmit(s *sequence) bool {
 	g := s.group
 	if !g.limited() {
@@ -201,8 +198,7 @@ func (c *timeShare) mayAdmit(s *sequence) bool {
 	return g.rows == 0 || c.slope*(g.held+s.weight) <= g.quantum
 }
 
-// atOnce says whether a source of a group is encoded at once, and not bit by bit, and what that
-// takes.
+// atOnce returns the time to encode a source of a group, and whether it is encoded at once and not in parts.
 func (c *timeShare) atOnce(g *group, tokens int) (took float64, ok bool) {
 	took = c.encoding * float64(tokens) * (1 + float64(tokens)/c.quadrat)
 	return took, took <= quick*g.quantum
@@ -222,7 +218,7 @@ func (c *timeShare) encoded(sources [][]int64, took time.Duration) {
 	c.encoding += (each - c.encoding) / 16
 }
 
-// takesPart says whether a sentence of a group, which then pays for it, is in the next step.
+// takesPart reports whether a sentence of a group takes part in the next step, and charges the group for it.
 func (c *timeShare) takesPart(g *group, weight float64) bool {
 	if !g.limited() {
 		return true
@@ -234,28 +230,28 @@ func (c *timeShare) takesPart(g *group, weight float64) bool {
 	return true
 }
 
-// plane is how long steps take by their rows and by the tokens that these attend to, a plane through the last
-// few hundred steps by least squares.
+// plane models the time of a step by its rows and the tokens that these attend to: a plane through the last few hundred steps by
+// least squares.
 type plane struct{ n, x, z, y, xx, xz, zz, xy, zy float64 }
 
-// unit are the tokens that count as one in a plane, so that a spread of one says something.
+// unit is the number of tokens that count as one in a plane, so that a spread of one is significant.
 const unit = 100
 
-// add takes in a step with rows, each of which attended to some tokens: attended is their sum.
+// add adds a step with rows that together attended to some tokens.
 func (p *plane) add(rows, attended float64, took time.Duration) {
-	const keep = 0.998 // of what is known, at each step
+	const keep = 0.998 // weight of the past, at each step
 	x, z, y := rows, attended/unit, took.Seconds()
 	p.n, p.x, p.z, p.y = p.n*keep+1, p.x*keep+x, p.z*keep+z, p.y*keep+y
 	p.xx, p.xz, p.zz = p.xx*keep+x*x, p.xz*keep+x*z, p.zz*keep+z*z
 	p.xy, p.zy = p.xy*keep+x*y, p.zy*keep+z*y
 }
 
-// usual is what a step without rows costs, in rows, where nothing is known. Too much is corrected as soon as steps have more rows for
-// it; too little would keep all steps small, and nothing would ever be known.
+// usual is the assumed cost of a step without rows, in rows, before it is known. Too large a value is corrected as soon as steps
+// have more rows for it; too small a value would keep all steps small, and the cost would never be known.
 const usual = 16
 
-// fit returns the time of a step without rows and of a row of weight 1, neither below 0, and corrects for how many tokens
-// that a row attends to it costs as much again. Where all steps had about as many rows, their time is divided as is usual.
+// fit returns the time of a step without rows and of a row of weight 1, neither below 0, and corrects attended, the number of
+// tokens whose attention doubles the cost of a row. If all steps had about as many rows, usual divides their time.
 func (p *plane) fit(attended *float64) (base, slope float64) {
 	if p.n == 0 || p.x == 0 {
 		return 0, 0

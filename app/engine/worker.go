@@ -6,13 +6,13 @@ import (
 	"dragoman/model"
 )
 
-// worker decodes on one model: what its loop has in common with the sessions.
+// worker decodes on one model. Its fields are shared by its loop and the sessions.
 type worker struct {
 	number   int
 	spec     model.Spec
 	mailbox  *mailbox
 	snapshot *snapshot
-	stopped  chan struct{} // closed when the loop has ended, and does not use the model any more
+	stopped  chan struct{} // closed when the loop has ended and does not use the model any more
 }
 
 // startWorker starts a worker, which works until ctx is done.
@@ -29,12 +29,12 @@ func startWorker(ctx context.Context, cfg Config, number int, m model.Model) (*w
 	return w, nil
 }
 
-// lost is why the model fails for good; nil while it does not.
+// lost returns the error with which the model has failed for good, nil while it works.
 func (w *worker) lost() error { return w.snapshot.get().lost }
 
 func (w *worker) stats() Stats {
 	s := w.snapshot.get()
 	s.QueuedTokens = int(w.mailbox.tokens.Load())
-	s.Lost = s.lost != nil // who is told of it can read it, before the round has put up its numbers
+	s.Lost = s.lost != nil // visible before the round has published its statistics
 	return s.Stats
 }

@@ -17,22 +17,22 @@ import (
 	"dragoman/model/search/searchtest"
 )
 
-// Model is a deterministic model: the candidates of a row are a function of its source and of every
-// token that was fed to it. A sentence ends after as many steps as its source has tokens, unless it
-// begins with [Endless]: that ends with its max length. It is safe for concurrent use.
+// Model is a deterministic model: the candidates of a row are a function of its source and of all tokens fed to it. A sentence
+// ends after as many steps as its source has tokens, unless it begins with [Endless]: then it ends at its max length. It is safe
+// for concurrent use.
 type Model struct {
-	// StepTime is how long a step takes.
+	// StepTime is the duration of a step.
 	StepTime time.Duration
 
 	mu     sync.Mutex // guards the rest
-	inside int        // sentences that are in batches
-	joined int        // that ever were
+	inside int        // sentences in batches
+	joined int        // sentences that ever joined a batch
 }
 
-// Endless is the first token of a source that has no end.
+// Endless is the first token of a source whose sentence does not end.
 const Endless = 7
 
-// spec is the model's; sentences may be very long.
+// spec is the spec of the model; sentences may be very long.
 var spec = model.Spec{VocabSize: 60, MaxPositions: 30_000, EOS: 2, DecoderStart: 2}
 
 // Spec implements [model.Model].
@@ -47,14 +47,14 @@ func (m *Model) Close() error { return nil }
 // NewBatch implements [model.Model].
 func (m *Model) NewBatch(model.Limits) (model.Batch, error) { return &batch{model: m}, nil }
 
-// Inside are the sentences that decode.
+// Inside returns the number of sentences that decode.
 func (m *Model) Inside() int {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return m.inside
 }
 
-// Joined are the sentences that have ever been decoded, or begun.
+// Joined returns the number of sentences that have ever been decoded, or begun.
 func (m *Model) Joined() int {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -68,7 +68,7 @@ func (m *Model) count(n int) {
 	m.joined += max(0, n)
 }
 
-// Alone decodes a job with nothing else in the batch, and no engine around it.
+// Alone decodes a job with no other sentence in the batch, and without an engine.
 func Alone(t testing.TB, source, prefix []int64, options search.Options, phrases ...search.Phrase) search.Result {
 	b, err := new(Model).NewBatch(model.Limits{})
 	require.NoError(t, err)
@@ -86,7 +86,7 @@ type batch struct {
 	sentences []sentence
 }
 
-// sentence is a slot: its source's length, 0 for one that has no end, and its rows.
+// sentence is a slot: the length of its source, 0 for an endless one, and its rows.
 type sentence struct {
 	steps int
 	rows  []row
@@ -166,7 +166,7 @@ func (b *batch) Close() error {
 	return nil
 }
 
-// feed feeds the sentence's rows: at first its prefix to the only one.
+// feed feeds the rows of the sentence; first the prefix to its only row.
 func (s *sentence) feed(feed model.Feed) error {
 	if len(feed.Parents) == 0 {
 		for _, id := range feed.Tokens {
@@ -185,7 +185,7 @@ func (s *sentence) feed(feed model.Feed) error {
 	return nil
 }
 
-// candidates appends those of the row, in a sentence that ends after some steps.
+// candidates appends the candidates of the row, for a sentence that ends after some steps.
 func (r row) candidates(out *model.Candidates, steps int) {
 	type candidate struct {
 		id      int64

@@ -1,5 +1,4 @@
-// Package enginetest says what an engine must do that translate works with, wherever its models are:
-// [Run] has it done by one.
+// Package enginetest tests the behaviour that translate expects of an engine, local or remote, by [Run].
 package enginetest
 
 import (
@@ -20,14 +19,14 @@ import (
 	"dragoman/model/search"
 )
 
-// Start starts an engine that decodes with a model as cfg says. It is closed by close, or at the end
-// of the test. What it needs to get going is there when Start returns.
+// Start starts an engine that decodes with a model and a configuration. close closes it, or the end of the test does. The engine
+// is ready when Start returns.
 type Start func(t *testing.T, m *Model, cfg engine.Config) (e translate.Engine, close func())
 
-// patience is how long a test waits for what must happen.
+// patience is the time that a test waits for an expected event.
 const patience = 30 * time.Second
 
-// Config has room for all that a test does not want to be short of.
+// Config returns a configuration with ample room for the tests that do not limit it.
 func Config() engine.Config {
 	return engine.Config{
 		Log: slog.New(slog.DiscardHandler), Rows: 100, MaxBeams: 5, MaxLength: 25_000, PrefillTokens: 1000,
@@ -70,7 +69,7 @@ func options(beams, maxLength int) search.Options {
 	return search.Options{Beams: beams, MaxLength: maxLength, LengthPenalty: 1, EarlyStopping: search.StopEarly, RepetitionPenalty: 1}
 }
 
-// Jobs are n different ones of 3 to 20 source tokens, with 1 to 3 beams.
+// Jobs returns n different jobs of 3 to 20 source tokens, with 1 to 3 beams.
 func Jobs(n int) []engine.Job {
 	jobs := make([]engine.Job, n)
 	for i := range jobs {
@@ -83,12 +82,12 @@ func Jobs(n int) []engine.Job {
 	return jobs
 }
 
-// endless is a job that takes very long.
+// endless returns a job that takes very long.
 func endless() engine.Job {
 	return engine.Job{Source: []int64{Endless, 9, 2}, Prefix: []int64{2, 6}, Search: options(1, 25_000)}
 }
 
-// never is for requests that get no result.
+// never returns an each function for requests that get no result.
 func never(t *testing.T) func(int, engine.Result) error {
 	return func(job int, _ engine.Result) error {
 		assert.Fail(t, "a result", "of job %d", job)
@@ -96,7 +95,7 @@ func never(t *testing.T) func(int, engine.Result) error {
 	}
 }
 
-// want wants the results of jobs to be those of the jobs alone, one for each.
+// want requires the results of jobs to equal the results of each job alone.
 func want(ctx context.Context, t *testing.T, e translate.Engine, req engine.Request, jobs ...engine.Job) {
 	got := make([]int, len(jobs))
 	err := e.Stream(ctx, req, engine.List(jobs...), func(job int, r engine.Result) error {
@@ -110,12 +109,12 @@ func want(ctx context.Context, t *testing.T, e translate.Engine, req engine.Requ
 	assert.Equal(t, slices.Repeat([]int{1}, len(jobs)), got, "results by job")
 }
 
-// forgets wants a model to be left by all sentences.
+// forgets requires all sentences to leave a model.
 func forgets(t *testing.T, m *Model) {
 	assert.Eventually(t, func() bool { return m.Inside() == 0 }, patience, time.Millisecond)
 }
 
-// decodes waits until a model has some sentences.
+// decodes waits until a model has n sentences.
 func decodes(t *testing.T, m *Model, n int) {
 	assert.Eventually(t, func() bool { return m.Inside() >= n }, patience, time.Millisecond)
 }
@@ -150,12 +149,12 @@ func chain(t *testing.T, start Start) {
 func nothing(t *testing.T, start Start) {
 	m := &Model{}
 	e, _ := start(t, m, Config())
-	before := m.Joined() // of a warm-up
+	before := m.Joined() // includes the warm-up
 	require.NoError(t, e.Stream(t.Context(), engine.Request{}, engine.List(), never(t)))
 	assert.Equal(t, before, m.Joined())
 }
 
-// What next hands out may be used for something else at the next call.
+// reused tests that the slices of next may be reused at the next call.
 func reused(t *testing.T, start Start) {
 	e, _ := start(t, &Model{}, Config())
 	jobs, at := Jobs(50), 0
@@ -172,7 +171,7 @@ func reused(t *testing.T, start Start) {
 	}, func(job int, r engine.Result) error {
 		j := jobs[job]
 		assert.Equal(t, Alone(t, j.Source, j.Prefix, j.Search), r.Result, "job %d", job)
-		r.Tokens[0] = -1 // results are the caller's
+		r.Tokens[0] = -1 // results belong to the caller
 		return nil
 	})
 	require.NoError(t, err)
@@ -190,8 +189,8 @@ func same(t *testing.T, start Start) {
 	require.NoError(t, err)
 }
 
-// Identical sentences of which different numbers of hypotheses are wanted have as many, which are
-// their callers' own, and the best of them is the same for all.
+// hypotheses tests identical sentences with different numbers of hypotheses: each result has its number, belongs to its caller,
+// and the best hypothesis is the same for all.
 func hypotheses(t *testing.T, start Start) {
 	e, _ := start(t, &Model{}, Config())
 	var jobs []engine.Job
@@ -221,7 +220,7 @@ func hypotheses(t *testing.T, start Start) {
 	require.ErrorIs(t, e.Stream(t.Context(), engine.Request{}, engine.List(job), never(t)), engine.ErrInvalid)
 }
 
-// However many sentences a request has, no more of them are handed over than may wait.
+// window tests that at most a window of sentences is handed over, however many a request has.
 func window(t *testing.T, start Start) {
 	e, _ := start(t, &Model{}, Config())
 	jobs := Jobs(4000)
@@ -245,7 +244,7 @@ func window(t *testing.T, start Start) {
 	assert.Less(t, most, len(jobs)/2)
 }
 
-// A request with More waits while it has nothing to decode, and takes what comes when it is told to.
+// more tests that a request with More stays open while it has no jobs, and takes new ones when it is woken.
 func more(t *testing.T, start Start) {
 	e, _ := start(t, &Model{}, Config())
 	wake, jobs, results := make(chan struct{}), make(chan engine.Job, 10), make(chan int, 10)
@@ -267,7 +266,7 @@ func more(t *testing.T, start Start) {
 	jobs <- all[0]
 	wake <- struct{}{}
 	assert.Equal(t, 0, <-results)
-	wake <- struct{}{} // for nothing
+	wake <- struct{}{} // without a job
 	jobs <- all[1]
 	jobs <- all[2]
 	wake <- struct{}{}
@@ -278,7 +277,7 @@ func more(t *testing.T, start Start) {
 	default:
 	}
 	jobs <- all[3]
-	close(wake) // asks a last time
+	close(wake) // the last call of next
 	require.NoError(t, <-ended)
 	assert.Equal(t, 3, <-results)
 }
@@ -320,8 +319,7 @@ func errorOfEach(t *testing.T, start Start) {
 	forgets(t, m)
 }
 
-// An invalid job fails its request with its number, whatever is decoded before it, and no other.
-// phrases are placed, beside the same sentences without any and with others.
+// phrases tests that phrases are placed, beside the same sentences without any and with others.
 func phrases(t *testing.T, start Start) {
 	e, _ := start(t, &Model{}, Config())
 	var jobs []engine.Job
@@ -335,6 +333,7 @@ func phrases(t *testing.T, start Start) {
 	want(t.Context(), t, e, engine.Request{}, jobs...)
 }
 
+// invalid tests that an invalid job fails its request with its number, whatever is decoded before it, and no other.
 func invalid(t *testing.T, start Start) {
 	e, _ := start(t, &Model{}, Config())
 	good := Jobs(3)
@@ -391,7 +390,7 @@ func noTime(t *testing.T, start Start) {
 	assert.Equal(t, before, m.Joined())
 }
 
-// A request that is cancelled leaves, and others do not notice.
+// cancelled tests that a cancelled request leaves, and that others are not affected.
 func cancelled(t *testing.T, start Start) {
 	m := &Model{StepTime: time.Millisecond}
 	e, _ := start(t, m, Config())
@@ -430,8 +429,7 @@ func idle(t *testing.T, start Start) {
 	require.ErrorIs(t, err, errGone)
 }
 
-// Where there is no place for a request it is told when to come back, and has the place of one that
-// has ended.
+// busy tests that a refused request is told when to come back, and gets the place of a request that has ended.
 func busy(t *testing.T, start Start) {
 	cfg := Config()
 	cfg.QueueRequests = 1
@@ -455,7 +453,7 @@ func busy(t *testing.T, start Start) {
 	want(t.Context(), t, e, engine.Request{Caller: "other"}, Jobs(1)...)
 }
 
-// Requests that are inside end when the engine is closed, and others are refused.
+// closing tests that admitted requests end when the engine is closed, and that new ones are refused.
 func closing(t *testing.T, start Start) {
 	m := &Model{StepTime: time.Millisecond}
 	e, closeEngine := start(t, m, Config())
@@ -474,7 +472,7 @@ func closing(t *testing.T, start Start) {
 	forgets(t, m)
 }
 
-// Requests at the same time, of which some are given up, have the results of their own sentences.
+// many tests that concurrent requests, some of which are cancelled, get the results of their own sentences.
 func many(t *testing.T, start Start) {
 	m := &Model{}
 	e, _ := start(t, m, Config())
