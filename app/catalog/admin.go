@@ -7,9 +7,8 @@ import (
 	"dragoman/model/repository"
 )
 
-// Load loads a model now, in the version that its name means, after a look at what the
-// repositories hold: what turned out to be broken before is tried again, and what was unloaded by
-// hand is served again. It returns when the model is ready, and a new version has taken over.
+// Load loads the current version of a model after an update to a snapshot: broken versions are tried again, and a model that was
+// unloaded by hand is served again. It returns when the model is ready, and a new version has taken over.
 func (c *Catalog) Load(ctx context.Context, name string, now repository.Snapshot) error {
 	v, trial, err := c.prepareLoad(name, now)
 	if err != nil {
@@ -36,8 +35,8 @@ func (c *Catalog) Load(ctx context.Context, name string, now repository.Snapshot
 	return nil
 }
 
-// prepareLoad is what Load does before it loads. The version may be on a trial, which is to be waited
-// for.
+// prepareLoad updates the catalog for Load and returns the version to load. If the version is on a trial, the caller must wait
+// for it.
 func (c *Catalog) prepareLoad(name string, now repository.Snapshot) (v *version, trial <-chan struct{}, err error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -65,8 +64,8 @@ func (c *Catalog) prepareLoad(name string, now repository.Snapshot) (v *version,
 	return v, trial, nil
 }
 
-// Unload takes a model out of service: it is refused from now on, until it is loaded by hand,
-// and leaves memory as soon as the last request with it ends.
+// Unload takes a model out of service: its requests are refused from now on, until it is loaded by hand, and it leaves memory as
+// soon as its last request ends.
 func (c *Catalog) Unload(name string) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -1,18 +1,18 @@
-// Package catalog serves many models from one process: it chooses which of them translates a
-// request, and decides which are in memory.
+// Package catalog serves many models from one process: it selects the models that translate a request, and decides which of them
+// are in memory.
 //
 //	Select ─▶ Selection.Route ─▶ Acquire ─▶ models, loaded
 //	(what a request   (which models,   (waits for loads,
 //	 may use)          in which order)  or begins them)
 //
-// What there is comes from a [repository.Snapshot]: [Catalog.Update] takes the next one, and the inventory
-// knows what is served of it (inventory.go), and what requests can choose (offer.go). A new version of a model
-// is loaded and tried beside the old one first, which goes on serving if the new one is broken (trial.go).
+// The models come from a [repository.Snapshot]: [Catalog.Update] takes the next one, the inventory determines the served part of
+// it (inventory.go), and the selections for requests (offer.go). A new version of a model is first loaded and tried beside the
+// old one, which stays in service if the new one is broken (trial.go).
 //
-// Models that translate alike share one instance, whatever they are called. An instance is unloaded, loading,
-// ready or draining. A first request loads it, and others wait for that (claim.go). Idle instances leave for
-// others when memory is short, the least recently used one first, then, in turns, those in use. policy.go
-// decides that, a pure function of the residency, which is what is in memory (residency.go); load.go does it.
+// Models that translate alike share one instance, whatever their names. An instance is unloaded, loading, ready or draining. The
+// first request loads it, and others wait for that (claim.go). When memory is short, idle instances are unloaded, the least
+// recently used one first, and then, in turns, instances in use. policy.go decides that in a pure function of the residency, the
+// state of the models in memory (residency.go); load.go carries it out.
 package catalog
 
 import (
@@ -30,53 +30,52 @@ import (
 	"dragoman/model/repository"
 )
 
-// Config is what a [Catalog] works with.
+// Config configures a [Catalog].
 type Config struct {
 	Loader Loader
-	// Memory is how many bytes the loaded models and what they decode may take together; 0: no
-	// bound. One sentence of each model is decoded in any case.
+	// Memory is the maximum number of bytes that the loaded models and their decoding state take together; 0: no limit. One
+	// sentence of each model is always decoded.
 	Memory int64
-	// KeepAlive is how long a model stays loaded that nobody uses; 0: for ever.
+	// KeepAlive is the time that an idle model stays loaded; 0: for ever.
 	KeepAlive time.Duration
-	// Waiting is how many requests may wait for a model that is loading.
+	// Waiting is the maximum number of requests that wait for a loading model.
 	Waiting int
-	Hint    string // what to do where there is no model
-	// Away is why it is not known whether there are models, while there is none; may be nil.
+	Hint    string // advice for a catalog without models
+	// Away returns the error for which the models are unknown, while there are none; may be nil.
 	Away    func() error
-	Metrics *Metrics // nil: nobody asks for them
+	Metrics *Metrics // nil: none
 	Log     *slog.Logger
 }
 
 // Loader loads models. It is safe for concurrent use.
 type Loader interface {
-	// Needs is the memory that a model will take, estimated before it is loaded, without its
-	// decoding state. It does not block.
+	// Needs returns the estimated memory of a model before it is loaded, without its decoding state, in bytes. It does not block.
 	Needs(s Source) int64
-	// Load loads a model, whose decoding state takes its memory from a pool; nil: there is no
-	// bound. It has decoded a sentence, where it is here. The caller closes the instance.
+	// Load loads a model, whose decoding state takes its memory from state; nil: no limit. A local model has decoded a sentence
+	// when Load returns. The caller must close the instance.
 	Load(ctx context.Context, s Source, state engine.Pool) (Instance, error)
-	// Check compares a model's files with its manifest, as Load does; what Load would refuse must
-	// not be served by an instance that was loaded from equal files.
+	// Check compares a model's files with its manifest, as Load does. An instance that was loaded from equal files must not serve
+	// a version that Load would refuse.
 	Check(ctx context.Context, s Source) error
 }
 
-// Source is what a model is loaded from.
+// Source identifies the files of a model.
 type Source struct {
 	Name, Version string
 	Dir           string // the exported folder
 	Manifest      *model.Manifest
-	Identity      string // the same where models translate alike
+	Identity      string // equal for models that translate alike
 	Config        repository.Config
 }
 
 // Instance is a loaded model.
 type Instance interface {
-	// Model is the instance under one of the names that it has.
+	// Model returns the instance under one of its names.
 	Model(name, version string) (*translate.Model, error)
-	// Bytes is the memory that it takes, without its decoding state.
+	// Bytes returns the memory of the instance, without its decoding state.
 	Bytes() int64
 	Stats() []engine.Stats
-	Rows() int // that each worker decodes together at most
+	Rows() int // maximum rows that each worker decodes together
 	Device() string
 	Close() error
 }
@@ -95,10 +94,10 @@ type Catalog struct {
 	inventory inventory
 	residency residency
 	claims    claims
-	alarm     *time.Timer // for [Catalog.proceed]
+	alarm     *time.Timer // triggers [Catalog.proceed]
 }
 
-// New makes a catalog without models.
+// New returns a catalog without models.
 func New(cfg Config) *Catalog {
 	if cfg.Metrics == nil {
 		cfg.Metrics = NewMetrics(nil)
@@ -113,8 +112,8 @@ func New(cfg Config) *Catalog {
 	return c
 }
 
-// Update takes what the repositories hold now. It returns at once; new versions of models
-// that are served already take over when they were tried.
+// Update takes the current snapshot of the repositories. It returns at once; new versions of served models take over after their
+// trial.
 func (c *Catalog) Update(s repository.Snapshot) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -122,15 +121,15 @@ func (c *Catalog) Update(s repository.Snapshot) {
 	c.refresh()
 }
 
-// Changes has a value after what is served has changed.
+// Changes returns a channel that receives a value after the served models have changed.
 func (c *Catalog) Changes() <-chan struct{} { return c.changes }
 
-// Preload loads the models that are to be loaded at the start. The errors are those of all that
-// cannot be; others are loaded all the same.
+// Preload loads the models that are configured to be loaded at the start. It returns the errors of all models that cannot be
+// loaded; the others are loaded all the same.
 func (c *Catalog) Preload(ctx context.Context) error {
 	var errs []error
 	c.mu.Lock()
-	names, models := c.inventory.names, c.inventory.models // which are others after a change
+	names, models := c.inventory.names, c.inventory.models // both are replaced by a change, not modified
 	c.mu.Unlock()
 	for _, name := range names {
 		m := models[name]
@@ -146,7 +145,7 @@ func (c *Catalog) Preload(ctx context.Context) error {
 	return errors.Join(errs...)
 }
 
-// Healthy implements [translate.Models]: it fails where a loaded model does not go on.
+// Healthy implements [translate.Models]: it fails if a loaded model does not decode any more.
 func (c *Catalog) Healthy() error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -160,11 +159,10 @@ func (c *Catalog) Healthy() error {
 	return nil
 }
 
-// Close unloads everything. Requests that wait fail, and those that use a model too: their
-// engines end with it.
+// Close unloads all models. Requests that wait fail, and so do requests that use a model: their engines end with it.
 func (c *Catalog) Close() error {
 	c.mu.Lock()
-	c.close() // nothing begins from now on
+	c.close() // no new work begins from now on
 	c.alarm.Stop()
 	c.mu.Unlock()
 	c.running.Wait()
@@ -172,7 +170,7 @@ func (c *Catalog) Close() error {
 	left := c.residency.clear()
 	c.mu.Unlock()
 	var errs []error
-	for _, i := range left { // without the lock, which engines need to give their memory back
+	for _, i := range left { // without the lock, which engines need to return their memory
 		errs = append(errs, i.Close())
 	}
 	return errors.Join(errs...)

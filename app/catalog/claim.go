@@ -9,21 +9,21 @@ import (
 	"dragoman/app/translate"
 )
 
-// claim is a request for models that it uses together. It is given all of them at once, and has
-// none while it waits: so requests never wait for each other in a circle. Its fields are guarded
-// by the catalog's mu until it is settled.
+// claim is a request for models that it uses together. It gets all of them at once, and holds none while it waits: so requests
+// never wait for each other in a circle. The catalog's mu guards its fields until it is settled.
 type claim struct {
 	handles []handle
-	patient bool          // is not refused for how long it will take, or how many others wait
-	settled chan struct{} // closed when it has its models, or an error
+	patient bool          // never refused for the expected wait, or the number of waiting claims
+	settled chan struct{} // closed when the claim has its models, or an error
 
-	versions []*version // that the handles mean at the moment
+	versions []*version // current versions of the handles
 	got      []*instance
-	models   []*translate.Model // got, by the names of versions
+	models   []*translate.Model // of got, in the order of the handles
 	err      error
 }
 
-// settle gives a claim its models if all are ready, or the reason why it cannot have them.
+// settle gives a claim its models if all are ready, or the error for which it cannot have them. It reports whether it does
+// either.
 func (cl *claim) settle(n *inventory, r *residency) bool {
 	ready := true
 	cl.versions, cl.err = n.resolve(cl.handles)
@@ -45,7 +45,7 @@ func (cl *claim) settle(n *inventory, r *residency) bool {
 	return true
 }
 
-// use makes a claim a user of its instances, which are ready.
+// use adds a claim to the users of its instances, which are ready.
 func (cl *claim) use(r *residency) error {
 	var got []*instance
 	for _, v := range cl.versions {
@@ -63,10 +63,10 @@ func (cl *claim) use(r *residency) error {
 	return nil
 }
 
-// claims wait for models, in the order in which they came.
+// claims wait for models, in order of arrival.
 type claims []*claim
 
-// waiting are how many wait for an instance.
+// waiting returns the number of claims that wait for an instance.
 func (cs claims) waiting(key string) (n int) {
 	for _, cl := range cs {
 		if hasKey(cl.versions, key) {
@@ -76,18 +76,18 @@ func (cs claims) waiting(key string) (n int) {
 	return n
 }
 
-// reserved says whether an instance waits for others that the first claim for several models also needs.
+// reserved reports whether the first claim for several models needs an instance.
 func (cs claims) reserved(key string) bool {
 	first := slices.IndexFunc(cs, func(cl *claim) bool { return len(cl.handles) > 1 })
 	return first >= 0 && hasKey(cs[first].versions, key)
 }
 
-// joint says whether a claim needs two instances at once.
+// joint reports whether a claim needs two instances at once.
 func (cs claims) joint(a, b string) bool {
 	return slices.ContainsFunc(cs, func(cl *claim) bool { return hasKey(cl.versions, a) && hasKey(cl.versions, b) })
 }
 
-// refuse ends those that wait for an instance.
+// refuse ends the claims that wait for an instance with an error.
 func (cs *claims) refuse(key string, err error) {
 	*cs = slices.DeleteFunc(*cs, func(cl *claim) bool {
 		if !hasKey(cl.versions, key) {
@@ -103,9 +103,8 @@ func hasKey(versions []*version, key string) bool {
 	return slices.ContainsFunc(versions, func(v *version) bool { return v.key == key })
 }
 
-// Acquire implements [translate.Models]. Its errors beside the context's are a [*LoadingError],
-// a [*MemoryError], a [*BrokenError], ErrClosed, and a [*translate.Error] where a model is not
-// served any more.
+// Acquire implements [translate.Models]. Its errors besides the context's are a [*LoadingError], a [*MemoryError], a
+// [*BrokenError], ErrClosed, and a [*translate.Error] if a model is not served any more.
 func (c *Catalog) Acquire(ctx context.Context, handles []translate.Handle) ([]*translate.Model, func(), error) {
 	cl := &claim{settled: make(chan struct{})}
 	for _, h := range handles {
@@ -117,7 +116,7 @@ func (c *Catalog) Acquire(ctx context.Context, handles []translate.Handle) ([]*t
 	return cl.models, func() { c.release(cl) }, nil
 }
 
-// hold waits until a model is loaded, which stays so until release is called; also after an error that may be.
+// hold waits until a model is loaded, and keeps it loaded until release is called. release may be called also after an error.
 func (c *Catalog) hold(ctx context.Context, h handle) (release func(), err error) {
 	cl := &claim{handles: []handle{h}, patient: true, settled: make(chan struct{})}
 	err = c.acquire(ctx, cl)
@@ -138,7 +137,7 @@ func (c *Catalog) acquire(ctx context.Context, cl *claim) error {
 	return cl.err
 }
 
-// enter settles a claim, or has it wait. The error is why it cannot.
+// enter settles a claim, or queues it. It returns the error of a refused claim.
 func (c *Catalog) enter(ctx context.Context, cl *claim) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -159,7 +158,8 @@ func (c *Catalog) enter(ctx context.Context, cl *claim) error {
 	return nil
 }
 
-// refusal is why a claim does not wait until its models are loaded: too many do already, or it has less time than that takes; mu is held.
+// refusal returns the error of a claim that cannot wait until its models are loaded: too many claims wait already, or its
+// deadline is too early. The caller must hold mu.
 func (c *Catalog) refusal(ctx context.Context, cl *claim) error {
 	e := LoadingError{}
 	for _, v := range cl.versions {
@@ -178,9 +178,8 @@ func (c *Catalog) refusal(ctx context.Context, cl *claim) error {
 	return nil
 }
 
-// settleAll settles the claims that can be, in the order in which they came, and has the instances wait to be loaded
-// that the others need. Of those that need several models only the first has them loaded: two of
-// them would take the memory from each other. mu is held.
+// settleAll settles claims that can be settled, in order of arrival, and queues the instances that the others need. Of the claims
+// for several models only the first has them loaded: two of them would take the memory from each other. The caller must hold mu.
 func (c *Catalog) settleAll() {
 	several := false
 	c.claims = slices.DeleteFunc(c.claims, func(cl *claim) bool {
@@ -202,7 +201,7 @@ func (c *Catalog) settleAll() {
 	})
 }
 
-// withdraw ends a claim that is not waited for any more.
+// withdraw ends a claim whose caller does not wait any more.
 func (c *Catalog) withdraw(cl *claim, err error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -220,10 +219,10 @@ func (c *Catalog) release(cl *claim) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.leave(cl)
-	c.alarm.Reset(0) // not here: who uses them again at once comes first
+	c.alarm.Reset(0) // not here: a caller that uses them again at once goes first
 }
 
-// leave is release; mu is held.
+// leave implements release. The caller must hold mu.
 func (c *Catalog) leave(cl *claim) {
 	for _, i := range cl.got {
 		i.users--

@@ -9,13 +9,13 @@ import (
 	"dragoman/app/fault"
 )
 
-// ErrClosed means that the catalog was closed.
+// ErrClosed means that the catalog is closed.
 var ErrClosed error = fault.New(fault.ShuttingDown, "", "the service is shutting down: try again in a moment")
 
-// noModels means that there is no model at all, and says what to do.
+// noModels returns the error of a catalog without models, with advice.
 func noModels(hint string) error { return fault.New(fault.NotReady, "", "there is no model: %s", hint) }
 
-// BrokenError is a version of a model that cannot be loaded.
+// BrokenError is the error of a version that cannot be loaded.
 type BrokenError struct {
 	Model string // name:version
 	Err   error
@@ -27,17 +27,16 @@ func (e *BrokenError) Error() string {
 
 func (e *BrokenError) Unwrap() error { return e.Err }
 
-// Explain says what is told to the sender of a request. What is wrong with a model's files belongs into
-// the log.
+// Explain returns the failure for the sender of the request. The fault of the model's files is only logged.
 func (e *BrokenError) Explain(fault.Situation) *fault.Failure {
 	return fault.New(fault.ModelBroken, "", "the model %s cannot be loaded, and the service's log says why: use another one until it is repaired", e.Model)
 }
 
-// LoadingError is a request that cannot wait for a model that is not loaded yet.
+// LoadingError is the error of a request that cannot wait for a loading model.
 type LoadingError struct {
 	Model   string
-	Wait    time.Duration // that it will take, as far as the last load tells
-	Waiting int           // requests that wait already; 0: the request has less time than that
+	Wait    time.Duration // expected duration, by the last load
+	Waiting int           // number of requests that wait already; 0: the request has too little time
 }
 
 func (e *LoadingError) Error() string {
@@ -47,10 +46,10 @@ func (e *LoadingError) Error() string {
 	return fmt.Sprintf("the model %s is loading, which takes longer than the request has", e.Model)
 }
 
-// RetryAfter is the seconds after which another try may help, at least 1.
+// RetryAfter returns the seconds after which another try may help, at least 1.
 func (e *LoadingError) RetryAfter() int { return fault.Seconds(e.Wait) }
 
-// Explain says what is told to the sender of a request.
+// Explain returns the failure for the sender of the request.
 func (e *LoadingError) Explain(r fault.Situation) *fault.Failure {
 	f := fault.New(fault.Loading, "", "%s: try again in %d s", e, e.RetryAfter())
 	if r.Deadline && e.Waiting == 0 {
@@ -60,12 +59,11 @@ func (e *LoadingError) Explain(r fault.Situation) *fault.Failure {
 	return f
 }
 
-// MemoryError is a model for which there is not enough memory, however many others leave.
+// MemoryError is the error of a model that does not fit into memory, however many others leave.
 type MemoryError struct {
 	Model                string
 	Needs, Limit, Pinned int64 // bytes
-	// Device is set where it is the memory of a device, such as a GPU, and nobody is there who
-	// could leave. Limit is what it has free then.
+	// Device is set for the memory of a device, such as a GPU, that no other model can leave. Limit is its free memory then.
 	Device string
 }
 
@@ -81,16 +79,16 @@ func (e *MemoryError) Error() string {
 	return text + ": raise it, or lower KV_MEMORY"
 }
 
-// Explain says what is told to the sender of a request.
+// Explain returns the failure for the sender of the request.
 func (e *MemoryError) Explain(fault.Situation) *fault.Failure {
 	return fault.New(fault.NoRoom, "", "%s", e)
 }
 
-// NoRoomError is a model for which devices with memory of their own, such as GPUs, have too little
-// left at the moment. A [Loader] fails with it.
+// NoRoomError means that devices with memory of their own, such as GPUs, currently have too little memory left for a model. A
+// [Loader] fails with it.
 type NoRoomError struct {
-	Device      string // as [Instance.Device] calls it
-	Needs, Free int64  // bytes; Free is that of the emptiest device
+	Device      string // as returned by [Instance.Device]
+	Needs, Free int64  // bytes; Free is of the device with the most free memory
 }
 
 func (e *NoRoomError) Error() string {

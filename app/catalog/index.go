@@ -13,33 +13,33 @@ import (
 	"dragoman/model/repository"
 )
 
-// Status is what there is to know of a version of a model, or of a pipeline.
+// Status describes a version of a model, or a pipeline.
 type Status struct {
 	Name, Version string
 	Aliases       []string
-	Current       bool // the name alone means this version
+	Current       bool // the version of the name alone
 	Served        bool
 	State         State
-	Reason        string   // why it cannot be served; "" where it can
+	Reason        string   // why it cannot be served; "" if it can
 	From, To      []string // codes of its languages
 	Pipeline      bool
 
-	// Of models only.
+	// Only for models.
 	Family    string
 	Precision model.Precision
-	Source    string // where its checkpoint came from
+	Source    string // origin of its checkpoint
 	Revision  string
-	License   string // what its model card says
-	Device    string // where it is loaded
-	Bytes     int64  // of memory, while it is loaded
+	License   string // from its model card
+	Device    string // device of the loaded model
+	Bytes     int64  // memory of the loaded model
 }
 
-// Index lists all models and pipelines, by name, and their versions, the newest last.
+// Index returns the status of all models and pipelines, by name, and of their versions, the newest last.
 func (c *Catalog) Index() (list []Status) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	for _, m := range c.inventory.snapshot.Models {
-		serving := make(map[int]*version) // whose folders are maybe gone
+		serving := make(map[int]*version) // their folders may be gone
 		if e := c.inventory.models[m.Name]; e != nil {
 			for _, v := range e.versions {
 				serving[v.number] = v
@@ -61,8 +61,8 @@ func (c *Catalog) Index() (list []Status) {
 	return list
 }
 
-// statusOf is the status of a version in the repository. Where another export with its number is
-// served, it is the status of that one, and the reason why this one is not.
+// statusOf returns the status of a version in the repository. If another export with its number is served, it returns the status
+// of that one, with the reason why this one is not served.
 func (c *Catalog) statusOf(m repository.Model, v repository.Version, serving *version) (s Status) {
 	var known *version
 	err := cmp.Or(m.Err, v.Err)
@@ -117,7 +117,7 @@ func (c *Catalog) status(v *version) Status {
 	return s
 }
 
-// statusOfPipeline is the status of a pipeline. It is ready where all of its models are.
+// statusOfPipeline returns the status of a pipeline. It is ready if all of its models are.
 func (c *Catalog) statusOfPipeline(p repository.Pipeline) Status {
 	s := Status{Name: p.Name, Version: strconv.Itoa(p.Version), Pipeline: true, State: Unloaded}
 	if p.Err != nil {
@@ -139,7 +139,7 @@ func (c *Catalog) statusOfPipeline(p repository.Pipeline) Status {
 	return s
 }
 
-// models are those of a pipeline's steps.
+// models returns the models of a pipeline's steps.
 func (p *pipeline) models() (list []*version) {
 	for _, step := range p.steps {
 		switch of := step.candidate.(type) {
@@ -152,8 +152,8 @@ func (p *pipeline) models() (list []*version) {
 	return list
 }
 
-// Engines are the engines of all models that are loaded, for [engine.Metrics]. Those of a version
-// that is loaded twice, while one export takes the place of another, are counted as one.
+// Engines returns the engines of all loaded models, for [engine.Metrics]. A version that is loaded twice, while one export
+// replaces another, counts as one engine.
 func (c *Catalog) Engines() (list []engine.Source) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -175,28 +175,28 @@ func (c *Catalog) Engines() (list []engine.Source) {
 	return merged
 }
 
-// compare orders versions of models by name, then the newest last.
+// compare orders versions of models by name, then by number, the newest last.
 func compare(name, version, otherName, otherVersion string) int {
 	return cmp.Or(strings.Compare(name, otherName), cmp.Compare(len(version), len(otherVersion)), strings.Compare(version, otherVersion))
 }
 
-// Names are those of the models and pipelines that are served, in the order in which they are
-// tried where a request names none. They are not to be changed.
+// Names returns the names of the served models and pipelines, in the order of preference for requests that name none. The caller
+// must not modify them.
 func (c *Catalog) Names() []string {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.inventory.names
 }
 
-// Languages are the codes of all languages that are offered, sorted.
+// Languages returns the codes of all offered languages, sorted.
 func (c *Catalog) Languages() []string {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.inventory.all.languages
 }
 
-// Serving is what is served, as a snapshot that has nothing else, and the handles of all versions in
-// it by their identity. Who holds such a handle gets that version or none.
+// Serving returns a snapshot of the served models only, and the handles of all its versions by identity. Such a handle refers to
+// exactly that version.
 func (c *Catalog) Serving() (repository.Snapshot, map[string]translate.Handle) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

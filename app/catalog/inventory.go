@@ -12,7 +12,7 @@ import (
 	"dragoman/model/repository"
 )
 
-// inventory is what the repositories hold, and what is known of it.
+// inventory is the content of the repositories, with the state of each version.
 type inventory struct {
 	hint      string // see [Config]
 	away      func() error
@@ -21,18 +21,18 @@ type inventory struct {
 	log       *slog.Logger
 
 	snapshot repository.Snapshot
-	logged   map[string]bool // what is wrong with it, as it was logged
+	logged   map[string]bool // problems of the snapshot that were logged
 	versions map[versionKey]*version
-	withheld map[string]bool // names that were unloaded by hand
+	withheld map[string]bool // names of models that were unloaded by hand
 
-	// What of it is served.
+	// The served part of it.
 	models    map[string]*entry
-	names     []string         // of models and pipelines, in the order in which they are tried
-	absent    map[string]error // why names, with and without a version, are not
+	names     []string         // of models and pipelines, in the order of preference
+	absent    map[string]error // by name, with and without a version: why it is not served
 	pipelines map[string]repository.Pipeline
-	aliases   map[string]string             // to names of models
-	all       *selection                    // where a request names no model
-	named     map[string]*selection         // where it names one without a version
+	aliases   map[string]string             // names of models by alias
+	all       *selection                    // for requests that name no model
+	named     map[string]*selection         // for requests that name a model or pipeline without a version
 	detectors map[string]translate.Detector // by languages
 }
 
@@ -43,7 +43,7 @@ func newInventory(cfg Config) inventory {
 	}
 }
 
-// take takes a snapshot, and logs what is wrong with it: once for as long as it is.
+// take stores a snapshot, and logs each problem of it once for as long as it lasts.
 func (n *inventory) take(s repository.Snapshot) {
 	n.snapshot = s
 	before := n.logged
@@ -58,7 +58,7 @@ func (n *inventory) take(s repository.Snapshot) {
 		logOnce(n.log.Warn, "there is a problem with the repository", "path", p.Path, "problem", p.Text)
 	}
 	for _, m := range s.Models {
-		if m.Err != nil && !errors.Is(s.Err, m.Err) { // not what is wrong with all of a repository
+		if m.Err != nil && !errors.Is(s.Err, m.Err) { // not an error of a whole repository
 			logOnce(n.log.Error, "a model is as it was before", "model", m.Name, "error", m.Err)
 		}
 		for _, v := range m.Versions {
@@ -74,8 +74,8 @@ func (n *inventory) take(s repository.Snapshot) {
 	}
 }
 
-// refresh finds what is served, of the snapshot and what is known of its versions. ready says which instances
-// can be used. What is returned is to be tried beside what is served.
+// refresh determines the served models from the snapshot and the state of its versions. ready reports whether an instance can be
+// used. refresh returns the versions to be tried beside those served.
 func (n *inventory) refresh(ready func(key string) bool) (try []*version) {
 	known, there := make(map[versionKey]*version), make(map[string]bool)
 	models := make(map[string]*entry)
@@ -102,8 +102,8 @@ func (n *inventory) refresh(ready func(key string) bool) (try []*version) {
 	return try
 }
 
-// entryOf chooses what is served of a model, nil where that is nothing, and what is to be tried beside it. All
-// versions that it looks at are put into known.
+// entryOf returns the served versions of a model, nil if there are none, and the version to be tried beside them. It adds all
+// versions that it examines to known.
 func (n *inventory) entryOf(m repository.Model, known map[versionKey]*version, ready func(key string) bool) (e *entry, try *version) {
 	e = n.newEntry(m, known)
 	before := n.models[m.Name]
@@ -115,7 +115,7 @@ func (n *inventory) entryOf(m repository.Model, known map[versionKey]*version, r
 	}
 	current := before.current
 	switch {
-	case e == nil: // what is served goes on if it can although something is wrong with its configuration or folder
+	case e == nil: // the served version stays if it works, even if its configuration or folder has a fault
 		there := slices.ContainsFunc(m.Versions, func(now repository.Version) bool { return now.Number == current.number })
 		if current.broken != nil || m.Err == nil && !(there && ready(current.key)) {
 			return nil, nil
@@ -135,13 +135,13 @@ func (n *inventory) entryOf(m repository.Model, known map[versionKey]*version, r
 	return e, try
 }
 
-// newEntry is what a model's folder and configuration say.
+// newEntry returns the entry that a model's folder and configuration define, nil if there is none.
 func (n *inventory) newEntry(m repository.Model, known map[versionKey]*version) *entry {
 	if m.Err != nil {
 		return nil
 	}
 	e := &entry{aliases: m.Aliases}
-	var other *version // the newest that is not to be served
+	var other *version // the newest version that is not to be served
 	for _, v := range m.Versions {
 		if v.Err != nil {
 			continue
@@ -166,7 +166,7 @@ func (n *inventory) newEntry(m repository.Model, known map[versionKey]*version) 
 	return e
 }
 
-// versionOf is a version of the repository, with what is known of it.
+// versionOf returns a version of the repository with its known state.
 func (n *inventory) versionOf(m repository.Model, v repository.Version) *version {
 	made := newVersion(m, v)
 	if known := n.versions[made.versionKey]; known != nil {
@@ -178,8 +178,7 @@ func (n *inventory) versionOf(m repository.Model, v repository.Version) *version
 	return made
 }
 
-// reasons are why names that the snapshot has, with and without a version, are not served, as far
-// as it and what is known of its versions tell.
+// reasons returns, by name with and without a version, why models and pipelines of the snapshot are not served.
 func (n *inventory) reasons() map[string]error {
 	why := make(map[string]error)
 	for _, m := range n.snapshot.Models {
@@ -211,14 +210,14 @@ func (n *inventory) reasons() map[string]error {
 	return why
 }
 
-// serves says whether a version is served, maybe with another configuration.
+// serves reports whether a version is served, perhaps with another configuration.
 func (n *inventory) serves(v *version) bool {
 	e := n.models[v.source.Name]
 	return e != nil && slices.ContainsFunc(e.versions, func(s *version) bool { return s.versionState == v.versionState })
 }
 
-// demand says whether an instance is wanted: a version with its key is served, or on a trial. pinned and keep are how
-// it is treated as the configuration of these says, the most generous one of several.
+// demand reports whether an instance is wanted: a version with its key is served or on a trial. pinned and keep are the most
+// generous settings of the served versions.
 func (n *inventory) demand(key string) (wanted, pinned bool, keep time.Duration) {
 	keep = -1
 	for _, v := range n.versions {
@@ -239,7 +238,7 @@ func (n *inventory) demand(key string) (wanted, pinned bool, keep time.Duration)
 	return wanted, pinned, max(0, keep)
 }
 
-// resolve finds the versions that handles mean now, which may be others than when they were chosen.
+// resolve returns the versions that handles currently refer to, which may have changed since the handles were selected.
 func (n *inventory) resolve(handles []handle) ([]*version, error) {
 	versions := make([]*version, len(handles))
 	for i, h := range handles {
@@ -251,8 +250,8 @@ func (n *inventory) resolve(handles []handle) ([]*version, error) {
 	return versions, nil
 }
 
-// versionMeant is the version that a handle means. For one that the request did not name, and that is not
-// served any more, the current one stands in that knows the same languages.
+// versionMeant returns the version that a handle refers to. If the request did not name the version and it is not served any
+// more, the current version with the same languages takes its place.
 func (n *inventory) versionMeant(h handle) (*version, error) {
 	v := h.version
 	if n.serves(v) || h.exact && v.trial != nil && v.broken == nil {
@@ -267,8 +266,8 @@ func (n *inventory) versionMeant(h handle) (*version, error) {
 	return nil, unknown("the model %s is not served any more: use %s", v.source.ref(), list(n.names))
 }
 
-// nameOf is the version that an instance is known by, of those that share it: the one that it was
-// loaded for, or the first that is served after that is gone.
+// nameOf returns the version that names an instance shared by several: the one that it was loaded for, or the first served one
+// after that is gone.
 func (n *inventory) nameOf(i *instance) Source {
 	first := i.version
 	for _, v := range n.versions {

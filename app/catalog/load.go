@@ -7,8 +7,8 @@ import (
 	"dragoman/app/engine"
 )
 
-// proceed does all that is due after something has changed: claims are settled, instances leave, and the next
-// one is loaded. mu is held.
+// proceed does all that is due after a change: it settles claims, unloads idle instances and loads the next one. The caller must
+// hold mu.
 func (c *Catalog) proceed() {
 	if c.closing.Err() != nil {
 		return
@@ -24,7 +24,8 @@ func (c *Catalog) proceed() {
 	c.alarm.Reset(again)
 }
 
-// expire has instances leave that were idle for long enough, and says when that is so for the next one; mu is held.
+// expire drains instances that were idle for long enough, and returns the time until the next one expires. The caller must hold
+// mu.
 func (c *Catalog) expire() time.Duration {
 	next, now := never, time.Now()
 	for _, i := range c.residency.instances {
@@ -37,8 +38,8 @@ func (c *Catalog) expire() time.Duration {
 	return next
 }
 
-// loadNext loads the next instance if that is due, or has others leave for it. after is when to look again, 0: when
-// something has changed. refused says that the claims which wait for it have ended. mu is held.
+// loadNext loads the next instance if that is due, or drains others for it. after is the time until the next look; 0: after the
+// next change. refused is set if the claims that wait for the instance have ended. The caller must hold mu.
 func (c *Catalog) loadNext() (after time.Duration, refused bool) {
 	r := &c.residency
 	r.loadWaiting = false
@@ -79,7 +80,7 @@ func (c *Catalog) loadNext() (after time.Duration, refused bool) {
 	return d.after, d.never
 }
 
-// load loads an instance that has its memory.
+// load loads an instance whose memory is reserved.
 func (c *Catalog) load(i *instance) {
 	loaded, err := c.open(i.version.source)
 	c.mu.Lock()
@@ -89,7 +90,7 @@ func (c *Catalog) load(i *instance) {
 	switch {
 	case err == nil:
 		c.finishLoad(i, loaded)
-	case ok && c.closing.Err() == nil: // others leave, as they do for memory of the host, and it is tried again
+	case ok && c.closing.Err() == nil: // other instances leave, as for memory of the host, and the load is tried again
 		there, _ := c.residency.on(full.Device, i.key, nil)
 		i.full, i.beside = full, len(there)
 		c.proceed()
@@ -100,7 +101,7 @@ func (c *Catalog) load(i *instance) {
 }
 
 func (c *Catalog) open(s Source) (Instance, error) {
-	var state engine.Pool // nil where memory has no bound, so that decoding has nothing to do with the catalog
+	var state engine.Pool // nil if memory has no limit, so that decoding does not depend on the catalog
 	if c.cfg.Memory > 0 {
 		state = (*pool)(c)
 	}
@@ -114,7 +115,7 @@ func (c *Catalog) open(s Source) (Instance, error) {
 	return loaded, nil
 }
 
-// finishLoad gives an instance to those who wait for it; mu is held.
+// finishLoad makes an instance available to the claims that wait for it. The caller must hold mu.
 func (c *Catalog) finishLoad(i *instance, loaded Instance) {
 	c.residency.finish(i, loaded)
 	v := i.version
@@ -127,10 +128,10 @@ func (c *Catalog) finishLoad(i *instance, loaded Instance) {
 	if !c.configure(i) { // not wanted any more
 		c.drain(i, replaced)
 	}
-	c.evict(0) // it may take more than was expected
+	c.evict(0) // it may take more memory than expected
 }
 
-// evict has idle instances leave until some memory is free, or as much as can be; mu is held.
+// evict drains idle instances until some memory is free, or as much as possible. The caller must hold mu.
 func (c *Catalog) evict(bytes int64) {
 	there, all := c.residency.on("", "", c.claims)
 	leave, _ := makeRoom(time.Now(), all, c.residency.lacks(bytes), false)
@@ -139,7 +140,7 @@ func (c *Catalog) evict(bytes int64) {
 	}
 }
 
-// drain has an instance leave as soon as nobody uses it; mu is held.
+// drain unloads an instance as soon as its last request ends. The caller must hold mu.
 func (c *Catalog) drain(i *instance, why reason) {
 	if i.state() == Ready {
 		c.cfg.Metrics.evicted(i.version.source, why)
@@ -148,7 +149,7 @@ func (c *Catalog) drain(i *instance, why reason) {
 	}
 }
 
-// unload closes an instance that drains where nobody uses it any more; mu is held.
+// unload closes a draining instance without requests. The caller must hold mu.
 func (c *Catalog) unload(i *instance) {
 	if !i.drains || i.users > 0 || i.closes || c.closing.Err() != nil {
 		return
@@ -171,8 +172,8 @@ func (c *Catalog) unload(i *instance) {
 // pool implements [engine.Pool]: decoding state shares the memory with the models.
 type pool Catalog
 
-// Take implements [engine.Pool]. Where there is not enough, idle models leave, for the next try;
-// a model that is about to be loaded goes first.
+// Take implements [engine.Pool]. If memory is short, it evicts idle models, for the next try; a model that is about to be loaded
+// takes precedence.
 func (p *pool) Take(bytes int64, must bool) (ok bool) {
 	c := (*Catalog)(p)
 	c.mu.Lock()

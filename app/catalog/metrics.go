@@ -10,15 +10,14 @@ import (
 	"dragoman/app/text/excerpt"
 )
 
-// Metrics count what becomes of models. They are safe for concurrent use.
+// Metrics count loads and evictions of models. They are safe for concurrent use.
 type Metrics struct {
 	loads     *prometheus.CounterVec
 	evictions *prometheus.CounterVec
 	took      *prometheus.GaugeVec
 }
 
-// NewMetrics makes the metrics of a catalog; what it has at the moment is in [Catalog.Collector].
-// A nil registry has none.
+// NewMetrics returns the counters of a catalog; [Catalog.Collector] has the gauges. A nil registry registers none.
 func NewMetrics(r prometheus.Registerer) *Metrics {
 	const namespace = "dragoman"
 	factory := promauto.With(r)
@@ -34,7 +33,7 @@ func NewMetrics(r prometheus.Registerer) *Metrics {
 	}
 }
 
-// know makes the counters of a model, so that the first of each event is seen as one.
+// know creates the counters of a model, so that the first of each event shows as an increase.
 func (m *Metrics) know(s Source) {
 	for _, outcome := range []string{"loaded", "failed"} {
 		m.loads.WithLabelValues(s.Name, s.Version, outcome)
@@ -51,22 +50,22 @@ func (m *Metrics) loaded(s Source, took time.Duration) {
 
 func (m *Metrics) failed(s Source) { m.loads.WithLabelValues(s.Name, s.Version, "failed").Inc() }
 
-// reason is why a model is unloaded.
+// reason is the reason for which a model is unloaded.
 type reason string
 
 const (
-	forMemory reason = "memory" // idle, and others need its memory
-	forTurns  reason = "turns"  // in use, but others are waiting
+	forMemory reason = "memory" // idle, and its memory is needed for others
+	forTurns  reason = "turns"  // in use while others wait
 	unused    reason = "idle"
 	replaced  reason = "replaced"
-	changed   reason = "changed" // its files, under it
+	changed   reason = "changed" // its files have changed
 )
 
 func (m *Metrics) evicted(s Source, why reason) {
 	m.evictions.WithLabelValues(s.Name, s.Version, string(why)).Inc()
 }
 
-// forget removes the counters of a version that is not there any more.
+// forget removes the counters of a version that has been removed.
 func (m *Metrics) forget(s Source) {
 	labels := prometheus.Labels{"model": s.Name, "version": s.Version}
 	m.loads.DeletePartialMatch(labels)
@@ -74,7 +73,7 @@ func (m *Metrics) forget(s Source) {
 	m.took.DeletePartialMatch(labels)
 }
 
-// Collector are the metrics of what a catalog has at the moment. It reads the index once a scrape.
+// Collector returns the gauges of the current state of a catalog. It reads the index once per scrape.
 func (c *Catalog) Collector() prometheus.Collector {
 	desc := func(name, help string, labels ...string) *prometheus.Desc {
 		return prometheus.NewDesc("dragoman_model_"+name, help, append([]string{"model", "version"}, labels...), nil)
@@ -85,7 +84,7 @@ func (c *Catalog) Collector() prometheus.Collector {
 	return prometheus.CollectorFunc(func(out chan<- prometheus.Metric) {
 		gauge := func(desc *prometheus.Desc, value float64, labels ...string) {
 			for i := range labels {
-				labels[i] = strings.ToValidUTF8(labels[i], "?") // a folder's name need not be
+				labels[i] = strings.ToValidUTF8(labels[i], "?") // a folder's name may not be UTF-8
 			}
 			out <- prometheus.MustNewConstMetric(desc, prometheus.GaugeValue, value, labels...)
 		}

@@ -13,14 +13,14 @@ import (
 	"dragoman/model/repository"
 )
 
-// entry is a model with a version that can be served.
+// entry is a model with at least one version that can be served.
 type entry struct {
 	aliases  []string
-	current  *version   // that the name alone means
-	versions []*version // that are served, the newest last; current is among them
+	current  *version   // the version of the name alone
+	versions []*version // served versions, the newest last, current included
 }
 
-// offer makes what requests choose from, of the models that are served.
+// offer builds the selections for requests from the served models.
 func (n *inventory) offer() {
 	n.names, n.pipelines, n.aliases, n.named = nil, make(map[string]repository.Pipeline), make(map[string]string), make(map[string]*selection)
 	for _, m := range n.snapshot.Models {
@@ -45,7 +45,7 @@ func (n *inventory) offer() {
 	n.all = n.newSelection(n.candidates())
 }
 
-// candidates are all ways to translate, in the order in which they are tried.
+// candidates returns all models and pipelines, in the order of preference.
 func (n *inventory) candidates() (list []candidate) {
 	for _, name := range n.names {
 		var found candidate
@@ -69,7 +69,7 @@ func (c *Catalog) Select(name string) (translate.Selection, error) {
 	return c.inventory.find(name)
 }
 
-// find is [Catalog.Select].
+// find implements [Catalog.Select].
 func (n *inventory) find(ref string) (*selection, error) {
 	if n.away != nil && len(n.names)+len(n.absent) == 0 {
 		if err := n.away(); err != nil {
@@ -117,7 +117,7 @@ func (n *inventory) find(ref string) (*selection, error) {
 	return nil, unknown("there is no model %s: use %s", excerpt.Quote(name), list(n.names))
 }
 
-// version is a version of a model.
+// version returns the selection of a version of a model.
 func (n *inventory) version(m *entry, name, number string) (*selection, error) {
 	var served []string
 	for _, v := range m.versions {
@@ -135,7 +135,7 @@ func unknown(format string, args ...any) error {
 	return &translate.Error{Code: translate.CodeUnknownModel, Field: "model", Message: fmt.Sprintf(format, args...)}
 }
 
-// list names what there is, the first few of many.
+// list returns the names as text, the first few of many.
 func list(names []string) string {
 	const most = 20
 	switch n := len(names); {
@@ -150,10 +150,10 @@ func list(names []string) string {
 	return strings.Join(names[:last], ", ") + " or " + names[last]
 }
 
-// mostDetectors is how many are remembered.
+// mostDetectors is the maximum number of cached detectors.
 const mostDetectors = 100
 
-// detector is that of some languages, nil where none of them can be told.
+// detector returns the detector of some languages, nil if none of them can be detected.
 func (n *inventory) detector(languages []string) translate.Detector {
 	key := strings.Join(languages, " ")
 	d, ok := n.detectors[key]
@@ -171,7 +171,7 @@ func (n *inventory) detector(languages []string) translate.Detector {
 	return d
 }
 
-// sortedUnion is all of some lists, sorted, each once.
+// sortedUnion returns the elements of all lists, sorted, without duplicates.
 func sortedUnion(lists ...[]string) []string {
 	all := slices.Concat(lists...)
 	slices.Sort(all)

@@ -6,32 +6,31 @@ import (
 	"time"
 )
 
-// minResidence is how many times as long as it took to load a model it stays, at least, before it
-// has to leave although it is in use all the time: models that do not all fit take turns, and spend
-// a fifth of their time on that at most.
+// minResidence is the minimum time that a busy model stays, as a multiple of its load time: models that do not fit together take
+// turns, and spend at most a fifth of their time on loads.
 const (
 	minResidence      = 4
 	shortestResidence = time.Second
 	never             = time.Duration(math.MaxInt64)
 )
 
-// resident is a model in memory, as far as it matters to which one leaves for others.
+// resident is a model in memory, as far as relevant for the choice of models to unload.
 type resident struct {
-	bytes  int64         // of memory; an estimate until it is ready
+	bytes  int64         // of memory; an estimate until the model is ready
 	users  int           // requests
-	drains bool          // it leaves as soon as nobody uses it
-	closes bool          // it drains, and nobody does any more
-	pinned bool          // it never leaves for others
-	keep   time.Duration // that it stays without being used; 0: for ever
-	took   time.Duration // to load it
-	since  time.Time     // it is ready
-	last   time.Time     // it was used
+	drains bool          // leaves as soon as it has no users
+	closes bool          // drains, and has no users any more
+	pinned bool          // never leaves for others
+	keep   time.Duration // time that it stays idle; 0: for ever
+	took   time.Duration // duration of its load
+	since  time.Time     // when it became ready
+	last   time.Time     // when it was last used
 
-	reserved bool // it waits for others that the first claim for several models also needs
-	joint    bool // a claim needs it together with the one that is to come: it does not leave its device while it is used
+	reserved bool // the first claim for several models needs it, and waits for others
+	joint    bool // a claim needs it together with the arrival: it does not leave its device while it is in use
 }
 
-// idle is how long it stays yet where nobody uses it.
+// idle returns the remaining time of an idle resident, or never.
 func (r *resident) idle(now time.Time) time.Duration {
 	if r.users > 0 || r.drains || r.pinned || r.keep == 0 {
 		return never
@@ -39,34 +38,34 @@ func (r *resident) idle(now time.Time) time.Duration {
 	return r.keep - now.Sub(r.last)
 }
 
-// stays is how long it stays yet, in use or not.
+// stays returns the remaining minimum time of a resident, in use or not.
 func (r *resident) stays(now time.Time) time.Duration {
 	return max(shortestResidence, minResidence*r.took) - now.Sub(r.since)
 }
 
-// arrival is a model that is to be loaded.
+// arrival is a model to be loaded.
 type arrival struct {
-	lacks  int64 // bytes of memory that are not free; 0 or less: there are enough
-	device bool  // it has its memory, but its device had no room when it held so many residents:
+	lacks  int64 // missing bytes of memory; 0 or less: none
+	device bool  // its memory is reserved, but its device had no room beside this number of residents:
 	beside int
 }
 
-// decision is what becomes of an arrival.
+// decision is the action for an arrival.
 type decision struct {
-	load  bool // now
-	never bool // nobody will leave for it
+	load  bool // load it now
+	never bool // no resident will leave for it
 	leave []departure
-	after time.Duration // when to look again; 0: when something has changed
+	after time.Duration // time until the next look; 0: after the next change
 }
 
-// departure is a resident that has to leave, by its number.
+// departure is a resident that leaves, by its number.
 type departure struct {
 	number int
 	why    reason
 }
 
-// decide says whether a model is loaded now, and who leaves for it: of all residents, or of those of its
-// device, one of which has to leave, whatever it takes.
+// decide decides whether a model is loaded now, and which residents leave for it: of all residents, or of the residents of its
+// device, one of which has to leave, whatever its size.
 func decide(now time.Time, a arrival, all []resident) (d decision) {
 	if a.lacks <= 0 && (!a.device || len(all) < a.beside) {
 		return decision{load: true}
@@ -83,11 +82,11 @@ func decide(now time.Time, a arrival, all []resident) (d decision) {
 	return d
 }
 
-// makeRoom says who leaves where some memory lacks. Idle residents do, the least recently used one first,
-// until there is enough as soon as those are closed that are going to be. Where that is not enough and there
-// are turns, those leave that have been there the longest, reserved ones last: requests that come for one from
-// then on wait until it is loaded again, so every model gets its turn, however busy others are. after is when to
-// look again where one has not been there for long enough; 0: when something has changed.
+// makeRoom returns the residents that leave when some memory is missing. Idle residents leave first, the least recently used one
+// before others, until there is enough memory after the closing ones are gone. If that is not enough and turns is set, busy
+// residents leave, the one with the longest residence first, reserved ones last: new requests for it wait until it is loaded
+// again, so every model gets its turn, however busy others are. after is the time until the next look if the next resident has
+// not stayed for its minimum time; 0: after the next change.
 func makeRoom(now time.Time, all []resident, lacks int64, turns bool) (leave []departure, after time.Duration) {
 	inUse := int64(0)
 	var idle, others, reserved []int
@@ -122,7 +121,7 @@ func makeRoom(now time.Time, all []resident, lacks int64, turns bool) (leave []d
 		if lacks <= 0 {
 			return leave, 0
 		}
-		if r := all[number]; r.users > 0 && r.stays(now) > 0 { // one that nobody uses need not stay
+		if r := all[number]; r.users > 0 && r.stays(now) > 0 { // an idle one has no minimum time
 			return leave, r.stays(now)
 		}
 		leave, lacks = append(leave, departure{number, forTurns}), lacks-all[number].bytes

@@ -9,29 +9,29 @@ import (
 	"dragoman/model"
 )
 
-// State is what an instance, or the model of one, is in.
+// State is the state of an instance, or of its model.
 type State string
 
-// The states. A model without an instance is unloaded.
+// States of a model. A model without an instance is unloaded.
 const (
 	Unloaded State = "unloaded"
 	Loading  State = "loading"
 	Ready    State = "ready"
-	Draining State = "draining" // it leaves as soon as nobody uses it
-	Broken   State = "broken"   // of a version that cannot be loaded; no instance is
+	Draining State = "draining" // leaves as soon as it has no users
+	Broken   State = "broken"   // only of a version that cannot be loaded, never of an instance
 )
 
-// instance is a model that is loaded, or about to be, for all versions that have its key.
+// instance is a model that is loaded, or about to be, for all versions with its key.
 type instance struct {
 	resident
 	key     string
-	version *version                    // that is loaded for all
-	loaded  Instance                    // nil until it is
+	version *version                    // the version that it was loaded from
+	loaded  Instance                    // nil until loaded
 	models  map[string]*translate.Model // by name and version
 
-	begun  time.Time    // the load; zero while others are loaded first
-	full   *NoRoomError // its device has no room for it, nil: that was not seen
-	beside int          // instances were there then
+	begun  time.Time    // start of the load; zero while others are loaded first
+	full   *NoRoomError // its device has no room for it; nil: not known
+	beside int          // number of instances on the device at that time
 }
 
 func (i *instance) state() State {
@@ -44,7 +44,7 @@ func (i *instance) state() State {
 	return Ready
 }
 
-// model is the instance as a version of a model.
+// model returns the instance as a version of a model.
 func (i *instance) model(s Source) (*translate.Model, error) {
 	if m := i.models[s.ref()]; m != nil {
 		return m, nil
@@ -57,9 +57,9 @@ func (i *instance) model(s Source) (*translate.Model, error) {
 	return m, nil
 }
 
-// changed says whether the files of an instance were written while it was in use, so that it
-// translates nothing any more. The next request loads it again, if they are sound then. What is loaded
-// at the start and stays is not: the process is to be started again.
+// changed reports whether the files of an instance were written while it was in use, so that it does not translate any more. The
+// next request loads it again, if the files are sound by then. That does not apply to a model that is loaded at the start and
+// stays: the process must be restarted.
 func (i *instance) changed() bool {
 	if i.version.fingerprint == "" {
 		return false
@@ -72,23 +72,23 @@ func (i *instance) changed() bool {
 	return false
 }
 
-// residency is what is in memory, and what is about to be.
+// residency holds the models in memory, and those about to be loaded.
 type residency struct {
-	limit       int64 // bytes that all instances and what they decode may take; 0: no bound
+	limit       int64 // limit for all instances and their decoding state, in bytes; 0: none
 	loader      Loader
-	used        int64                    // bytes that they take
+	used        int64                    // bytes in use
 	instances   map[string]*instance     // by [version.key]
-	queue       []*instance              // that are to be loaded, one at a time in this order
-	loading     bool                     // the first of them
-	loadWaiting bool                     // that one, for memory that is being given back
-	took        map[string]time.Duration // to load an instance, the last time
+	queue       []*instance              // instances to be loaded, one at a time in this order
+	loading     bool                     // the first of the queue is loading
+	loadWaiting bool                     // the first of the queue waits for memory that is being returned
+	took        map[string]time.Duration // duration of the last load, by key
 }
 
 func newResidency(cfg Config) residency {
 	return residency{limit: cfg.Memory, loader: cfg.Loader, instances: make(map[string]*instance), took: make(map[string]time.Duration)}
 }
 
-// ready is the instance of a key that can be used; nil without one.
+// ready returns the instance of a key if it is ready, else nil.
 func (r *residency) ready(key string) *instance {
 	if i := r.instances[key]; i != nil && i.state() == Ready {
 		return i
@@ -96,10 +96,10 @@ func (r *residency) ready(key string) *instance {
 	return nil
 }
 
-// free is the memory that nothing has; below 0 where more is used than there should be.
+// free returns the free memory; below 0 if more is used than the limit.
 func (r *residency) free() int64 { return r.limit - r.used }
 
-// lacks is how much of some memory is not free.
+// lacks returns the missing part of some memory.
 func (r *residency) lacks(bytes int64) int64 {
 	if r.limit == 0 {
 		return 0
@@ -107,7 +107,7 @@ func (r *residency) lacks(bytes int64) int64 {
 	return bytes - r.free()
 }
 
-// add begins to wait for the load of a version.
+// add queues the load of a version.
 func (r *residency) add(v *version) *instance {
 	i := &instance{key: v.key, version: v, models: make(map[string]*translate.Model)}
 	r.instances[i.key] = i
@@ -115,7 +115,7 @@ func (r *residency) add(v *version) *instance {
 	return i
 }
 
-// begin has the first of the queue loaded, with some memory unless it has that.
+// begin starts the load of the first instance of the queue, and reserves its memory.
 func (r *residency) begin(bytes int64) *instance {
 	i := r.queue[0]
 	r.used += bytes - i.bytes
@@ -123,7 +123,7 @@ func (r *residency) begin(bytes int64) *instance {
 	return i
 }
 
-// finish ends the load of the first of the queue.
+// finish ends the load of the first instance of the queue.
 func (r *residency) finish(i *instance, loaded Instance) {
 	now := time.Now()
 	r.used += loaded.Bytes() - i.bytes
@@ -132,7 +132,7 @@ func (r *residency) finish(i *instance, loaded Instance) {
 	r.queue = r.queue[1:]
 }
 
-// left is about how long it takes until an instance is loaded, as far as the last load of it tells.
+// left returns the estimated time until an instance is loaded, by the duration of its last load.
 func (r *residency) left(key string) time.Duration {
 	if i := r.instances[key]; i != nil && !i.begun.IsZero() {
 		return max(0, r.took[key]-time.Since(i.begun))
@@ -148,7 +148,7 @@ func (r *residency) remove(i *instance) {
 	}
 }
 
-// clear takes all instances out and returns what is loaded, to be closed.
+// clear removes all instances and returns the loaded ones, which the caller must close.
 func (r *residency) clear() (loaded []Instance) {
 	for _, i := range r.instances {
 		if r.remove(i); i.loaded != nil {
@@ -158,7 +158,7 @@ func (r *residency) clear() (loaded []Instance) {
 	return loaded
 }
 
-// fits refuses versions that can never be in memory together.
+// fits returns a [*MemoryError] for versions that can never be in memory together.
 func (r *residency) fits(versions []*version) error {
 	if r.limit == 0 {
 		return nil
@@ -189,8 +189,8 @@ func (r *residency) fits(versions []*version) error {
 	return &e
 }
 
-// on are the instances on a device, "" for all, and what they are for a policy that lets them leave for
-// another one, where some claims wait.
+// on returns the instances on a device, "" for all, and their residents for a policy that makes room for another instance while
+// some claims wait.
 func (r *residency) on(device string, forOther string, waiting claims) (list []*instance, all []resident) {
 	for _, i := range r.instances {
 		if i.loaded == nil || device != "" && i.loaded.Device() != device {

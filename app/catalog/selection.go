@@ -15,26 +15,26 @@ import (
 // selection implements [translate.Selection].
 type selection struct {
 	candidates []candidate
-	pivots     []string // codes of languages to go through where no candidate has a pair
+	pivots     []string // languages to translate through if no candidate has a pair
 	languages  []string
-	// near are the other codes of a language, where models give it several. They stand in for it where no candidate has a pair by its
-	// own code: in texts all of them, in translations those that are alike, in the same script.
+	// near are the other codes of a language for which models use several codes. They replace it if no candidate has a pair by
+	// its own code: in sources any of them, in targets only those in alike, of the same script.
 	near, alike map[string][]string
-	known       sync.Map // what reached has found, by language
+	known       sync.Map // results of reached, by language
 	detector    translate.Detector
 	detects     bool
 }
 
-// candidate is a model or a pipeline: a way to translate.
+// candidate is a model or a pipeline.
 type candidate interface {
-	// languages are those of texts and those of translations, sorted.
+	// languages returns the source and the target languages, sorted.
 	languages() (from, to []string)
-	// route is nil where it does not translate between two languages.
+	// route returns nil if the candidate does not translate between two languages.
 	route(from, to string) *translate.Route
-	// targets are the languages that there is a route to from another, sorted, and maybe that
-	// one itself. They are not to be changed.
+	// targets returns the languages with a route from a language, sorted, perhaps with that language itself. The caller must not
+	// modify them.
 	targets(from string) []string
-	// detects says that the source language is always detected.
+	// detects reports whether the source language is always detected.
 	detects() bool
 }
 
@@ -114,7 +114,7 @@ func (s *selection) Route(from, to string) (translate.Route, error) {
 		Message: "there is no model that translates from " + excerpt.Quote(from) + " into " + excerpt.Quote(to)}
 }
 
-// direct is the route of the first candidate that has a pair, by its codes or by others of its languages; nil without one.
+// direct returns the route of the first candidate for a pair, by its codes or by near ones; nil if there is none.
 func (s *selection) direct(from, to string) *translate.Route {
 	r := s.exact(from, to)
 	if r != nil || slices.Contains(s.near[from], to) {
@@ -166,7 +166,7 @@ func (s *selection) Pivots(from string) map[string]string {
 	return pivots
 }
 
-// reached are the languages that a candidate translates into by itself: see direct.
+// reached returns the languages into which one candidate alone translates; see direct.
 func (s *selection) reached(from string) []string {
 	known, ok := s.known.Load(from)
 	if !ok {
@@ -197,7 +197,7 @@ func (s *selection) reach(from string) []string {
 	})
 }
 
-// has says whether a sorted list has a code.
+// has reports whether a sorted list contains a code.
 func has(sorted []string, code string) bool {
 	_, ok := slices.BinarySearch(sorted, code)
 	return ok
@@ -215,7 +215,7 @@ func (s *selection) reachedExactly(from string) (all []string) {
 	return all
 }
 
-// A handle is the candidate of one model.
+// handle implements candidate for one model.
 
 func (h handle) languages() (from, to []string) { return h.version.from, h.version.to }
 func (h handle) detects() bool                  { return false }
@@ -237,15 +237,14 @@ type pipeline struct {
 	detect        bool
 }
 
-// pipelineStep is a candidate that translates into a language; "" is the one that the request
-// wants.
+// pipelineStep is a candidate that translates into a language; "" is the target language of the request.
 type pipelineStep struct {
 	candidate
 	to string
 	as string // the code of that language in the next step
 }
 
-// newPipeline finds what a pipeline is made of. It fails where a model of it is not served.
+// newPipeline resolves the steps of a pipeline. It fails if a model of it is not served.
 func (n *inventory) newPipeline(p repository.Pipeline) (*pipeline, error) {
 	made := &pipeline{name: p.Name, version: strconv.Itoa(p.Version)}
 	for _, step := range p.Steps {
@@ -307,8 +306,8 @@ func (p *pipeline) languages() (from, to []string) {
 
 func (p *pipeline) detects() bool { return p.detect }
 
-// last is the last step, and lead what a text goes through before: a language that is skipped is its own already.
-// Not ok: there is no way.
+// lead returns the last step, and the route of a text up to it. A step into the language that the text already has is skipped. If
+// ok is false, there is no route.
 func (p *pipeline) lead(from string) (steps []translate.Step, at string, last pipelineStep, ok bool) {
 	at, last = from, p.steps[len(p.steps)-1]
 	for _, step := range p.steps[:len(p.steps)-1] {
@@ -348,7 +347,7 @@ func (p *pipeline) targets(from string) []string {
 	case !ok:
 		return nil
 	case last.to == "":
-		return sortedUnion(last.targets(at), []string{at}) // the last step is left out for its own source
+		return sortedUnion(last.targets(at), []string{at}) // the last step is skipped for its own source
 	case p.route(from, last.to) == nil:
 		return nil
 	}

@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// refresh takes what the inventory says now, and lets go of what is not served any more; mu is held.
+// refresh applies the state of the inventory, and drains instances that are not wanted any more. The caller must hold mu.
 func (c *Catalog) refresh() {
 	trials := c.inventory.refresh(func(key string) bool { return c.residency.ready(key) != nil })
 	for _, v := range trials {
@@ -26,14 +26,13 @@ func (c *Catalog) refresh() {
 	c.changes.Give()
 }
 
-// configure has an instance treated as its versions say, and says whether it is wanted; mu is held.
+// configure sets the settings of an instance by its versions, and reports whether it is wanted. The caller must hold mu.
 func (c *Catalog) configure(i *instance) (wanted bool) {
 	wanted, i.pinned, i.keep = c.inventory.demand(i.key)
 	return wanted
 }
 
-// beginTrial loads a version beside the one that is served, and has it take over if it works; mu is
-// held.
+// beginTrial loads a version beside the served one, and lets it take over if it works. The caller must hold mu.
 func (c *Catalog) beginTrial(v *version) {
 	if v.trial != nil || c.closing.Err() != nil {
 		return
@@ -67,7 +66,7 @@ func (c *Catalog) endTrial(v *version, err error) {
 	}
 }
 
-// loadFailed makes a version broken that could not be loaded, and says so; mu is held.
+// loadFailed marks a version that could not be loaded as broken, and logs the error. The caller must hold mu.
 func (c *Catalog) loadFailed(v *version, err error) {
 	if c.closing.Err() != nil {
 		return
@@ -78,14 +77,14 @@ func (c *Catalog) loadFailed(v *version, err error) {
 	c.refresh()
 }
 
-// firstRetry is when a version is tried again that could not be loaded: what was wrong may be over,
-// such as a lack of memory. Each time it takes twice as long, longestRetry at most.
+// firstRetry is the time after which a broken version is tried again, because the cause may be temporary, such as a lack of
+// memory. It doubles with each failure, up to longestRetry.
 const (
 	firstRetry   = time.Minute
 	longestRetry = time.Hour
 )
 
-// markBroken makes a version one that cannot be loaded, for a while; mu is held.
+// markBroken marks a version as broken, for a while. The caller must hold mu.
 func (c *Catalog) markBroken(v *version, err error) {
 	known, broken := v.versionState, &BrokenError{Model: v.source.ref(), Err: err}
 	known.tried, known.broken = false, broken
@@ -101,9 +100,9 @@ func (c *Catalog) markBroken(v *version, err error) {
 	})
 }
 
-// checkServed has the files of versions checked that are served and have not been loaded: of those that
-// came while others were served, and of those whose instance was loaded from another folder. What
-// is there at the start is checked when it is loaded. mu is held.
+// checkServed checks the files of served versions that have not been loaded: versions that arrived while others were served, and
+// versions whose instance was loaded from another folder. Versions of the first snapshot are checked by their load. The caller
+// must hold mu.
 func (c *Catalog) checkServed() {
 	for _, v := range c.inventory.versions {
 		if c.inventory.serves(v) && (v.arrived || c.residency.instances[v.key] != nil) {
@@ -112,8 +111,8 @@ func (c *Catalog) checkServed() {
 	}
 }
 
-// check finds out whether the files of a version are those of its manifest, unless that is known
-// or its load does; one version at a time. mu is held.
+// check compares the files of a version with its manifest, unless the result is known or its load does so; one version at a time.
+// The caller must hold mu.
 func (c *Catalog) check(v *version) {
 	i := c.residency.instances[v.key]
 	if v.sound || v.checking || v.broken != nil || i != nil && i.version.versionState == v.versionState || c.closing.Err() != nil {

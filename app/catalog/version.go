@@ -12,11 +12,11 @@ import (
 	"dragoman/model/repository"
 )
 
-// versionKey tells versions apart: one whose folder or configuration changes is another.
+// versionKey identifies a version: a change of its folder or configuration makes another one.
 type versionKey struct {
 	name        string // of the model
 	number      int
-	key         string // of its instance: equal where versions translate alike
+	key         string // of its instance: equal for versions that translate alike
 	fingerprint string // of its folder
 }
 
@@ -33,16 +33,16 @@ type version struct {
 	*versionState
 }
 
-// versionState is what is known of a version, whatever its configuration says on whom it is offered to.
-// It is guarded by the catalog's mu.
+// versionState is the state of a version, independent of the part of its configuration that offers it. The catalog's mu guards
+// it.
 type versionState struct {
 	tried    bool          // it was loaded once
-	sound    bool          // its files are those of its manifest
-	checking bool          // whether they are is being found out
-	arrived  bool          // while others were served
-	broken   *BrokenError  // why it cannot be
-	fails    int           // times that it could not be, one after the other
-	trial    chan struct{} // closed when the trial is over that it is on; nil: it is on none
+	sound    bool          // its files match its manifest
+	checking bool          // its files are being compared
+	arrived  bool          // it arrived while others were served
+	broken   *BrokenError  // why it cannot be loaded
+	fails    int           // number of failures in a row
+	trial    chan struct{} // closed at the end of its trial; nil: it is on none
 }
 
 func newVersion(m repository.Model, v repository.Version) *version {
@@ -54,9 +54,9 @@ func newVersion(m repository.Model, v repository.Version) *version {
 	return made
 }
 
-// keyOf tells instances apart: the files' contents, and how they are opened.
+// keyOf returns the key of an instance, a hash of the files' identity and of the options with which they are opened.
 func keyOf(v repository.Version, c repository.Config) string {
-	raw, _ := json.Marshal(struct { // of plain values, which cannot fail
+	raw, _ := json.Marshal(struct { // plain values, which cannot fail
 		Identity         string
 		Device           string
 		Workers, Threads int
@@ -67,7 +67,7 @@ func keyOf(v repository.Version, c repository.Config) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// setTargets finds out what the version translates.
+// setTargets computes the pairs of languages of the version.
 func (v *version) setTargets(sources, targets []string) {
 	sources, targets = slices.Sorted(slices.Values(sources)), slices.Sorted(slices.Values(targets))
 	pairs := v.source.Config.Pairs
@@ -79,14 +79,14 @@ func (v *version) setTargets(sources, targets []string) {
 		from, okFrom := find(sources, p.From)
 		to, okTo := find(targets, p.To)
 		if !okFrom || !okTo {
-			continue // not one of the model's
+			continue // not a pair of the model
 		}
 		v.to = sortedUnion(v.to, to)
 		for _, code := range from {
 			if known := v.targets[code]; known != nil {
 				v.targets[code] = sortedUnion(known, to)
 			} else {
-				v.targets[code] = to // of many languages with the same ones, there is one list
+				v.targets[code] = to // languages with the same targets share one list
 			}
 		}
 	}
@@ -96,7 +96,7 @@ func (v *version) setTargets(sources, targets []string) {
 // anyLanguage stands for all languages in a pair.
 const anyLanguage = "*"
 
-// find are the languages that a side of a pair means.
+// find returns the languages that a side of a pair stands for.
 func find(languages []string, name string) ([]string, bool) {
 	if name == anyLanguage {
 		return languages, true
