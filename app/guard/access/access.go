@@ -1,19 +1,16 @@
-// Package access decides who may call the service, and how much.
+// Package access decides which callers may use the service, and how much.
 //
-// A [Gate] stands before the routes that cost something. It knows the API keys,
-// where there is a file of them, and lets in who has one; without a file it lets
-// everybody in. Each key, or without keys each client address, has limits: requests
-// characters and decoded tokens in a time. Routes for probes and metrics are left out by not
-// putting the gate before them; the gate itself knows no paths.
+// A [Gate] stands before the routes that cost something. It knows the API keys, if there is a file of them, and admits requests
+// with one; without a file it admits all requests. Each key, or without keys each client address, has limits: requests,
+// characters and decoded tokens in a time. Routes for probes and metrics are excluded by leaving the gate out; the gate itself
+// knows no paths.
 //
-// The package also has what else is decided before a request is served: [CORS], the
-// [Proxies] that are trusted and the [Deadline] that a client sets. [Caller] tells callers
-// apart in all routes.
+// The package also has the other checks before a request is served: [CORS], the trusted [Proxies] and the [Deadline] that a
+// client sets. [Caller] identifies callers in all routes.
 //
 // # The keys file
 //
-// A line for each caller: its name, the digests of its keys, the word admin for one who may
-// load and unload models, its limits.
+// A line for each caller: its name, the digests of its keys, the word admin if it may load and unload models, its limits.
 //
 //	# who     digests of keys         limits
 //	alice     sha256:2c26b46b68ff…    rate=10/s burst=20 chars=100000/m tokens=5000000/h
@@ -21,10 +18,9 @@
 //	website   sha256:baa5a0964d33…  sha256:0a8f2c4d6e1b…
 //	operator  sha256:7d865e959b24…  admin
 //
-// Everything from a # on is a comment. [Line] makes a line for a new key. A caller
-// with two digests has an old and a new key at once, so that a key can be replaced
-// without a moment in which neither works; both share the caller's limits. Limits
-// that are not given are those of [Config.Limits].
+// Text from a # on is a comment. [Line] makes a line for a new key. A caller with two digests has an old and a new key at once,
+// so that a key can be replaced without a moment in which neither works; both share the caller's limits. Limits that are not set
+// are the defaults of [Config.Limits].
 //
 // The file is read again when it changes, see [Gate.Watch].
 package access
@@ -39,30 +35,26 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 )
 
-// Config is what a [Gate] works with.
+// Config configures a [Gate].
 type Config struct {
-	// KeysFile is the path of the file with the API keys. "" lets everybody in.
+	// KeysFile is the path of the file with the API keys. "" admits all requests.
 	KeysFile string
-	// Limits hold for each key that has none of its own in the file, and without
-	// keys for each client address. Where keys are needed, Limits.Requests is also
-	// how many requests without a valid key an address may send. The zero Limits are
-	// none.
+	// Limits apply to each key without limits of its own in the file, and without keys to each client address. If keys are
+	// needed, Limits.Requests also limits the requests of an address without a valid key. The zero Limits set no limits.
 	Limits  Limits
 	Log     *slog.Logger
 	Metrics prometheus.Registerer // nil for none
 }
 
-// Gate lets callers in. It is safe for concurrent use. A nil *Gate lets everybody in and
-// counts nothing.
+// Gate admits requests. It is safe for concurrent use. A nil *Gate admits all requests and counts nothing.
 type Gate struct {
-	keys    *keyring // nil where everybody may use it
+	keys    *keyring // nil if no keys are needed
 	clients *clients
 	metrics *metrics
 }
 
-// New makes a gate. It fails on limits that cannot be met, and on a keys file that
-// cannot be read or has a fault: a service that was meant to be closed must not
-// start open, or without a key that somebody needs.
+// New returns a gate. It fails on invalid limits, and on a keys file that cannot be read or has a fault: a service that was meant
+// to be closed must not start open, or without a key that a caller needs.
 func New(cfg Config) (*Gate, error) {
 	if err := cfg.Limits.Validate(); err != nil {
 		return nil, err
@@ -77,22 +69,19 @@ func New(cfg Config) (*Gate, error) {
 	return g, err
 }
 
-// Watch reads the keys file again when it has changed, until ctx is done. It looks
-// at the file each second and takes what it has seen twice, so that a file that is
-// still being written is not read half. A file with a fault is logged as an error
-// and changes nothing: the keys of before stay in use. Who has used up a limit
-// still has after the reload. Watch may run once at a time; without a keys file it
-// returns at once.
+// Watch reads the keys file again when it has changed, until ctx is done. It reads the file each second and applies content that
+// it has seen twice, so that a file that is still being written is not applied in part. A file with a fault is logged as an error
+// and changes nothing: the previous keys stay in use. The usage of limits survives a reload. Watch may run once at a time;
+// without a keys file it returns at once.
 func (g *Gate) Watch(ctx context.Context) {
 	if g.keys != nil {
 		g.keys.watch(ctx)
 	}
 }
 
-// Enter lets a request in, which is to be asked once for each request, and before
-// its body is read unless [Gate.MustReadKey] says otherwise. fieldKey is a key that
-// came in one of the [KeyFields] of the query or the body, and "" where there is none;
-// headers are looked at as well:
+// Enter admits a request. It must be called once for each request, and before its body is read unless [Gate.MustReadKey] says
+// otherwise. fieldKey is a key from one of the [KeyFields] of the query or the body, "" if there is none; headers are examined as
+// well:
 //
 //	Authorization: Bearer KEY
 //	Authorization: DeepL-Auth-Key KEY
@@ -101,11 +90,9 @@ func (g *Gate) Watch(ctx context.Context) {
 //	Ocp-Apim-Subscription-Key: KEY
 //	X-Goog-Api-Key: KEY
 //
-// The error is ErrNoKey, ErrBadKey or a *LimitError, which an address also gets that
-// has sent too many requests without a valid key, or an [InvalidHeader] where a page of another site
-// sends the request, see [Sites.Guard]. Enter sets the headers that go with
-// them, WWW-Authenticate and Retry-After, and for callers with limits RateLimit and
-// RateLimit-Policy; it does not answer.
+// The error is ErrNoKey, ErrBadKey or a *LimitError, also for an address that has sent too many requests without a valid key, or
+// an [InvalidHeader] if a page of another site sends the request, see [Sites.Guard]. Enter sets the headers for them,
+// WWW-Authenticate and Retry-After, and for callers with limits RateLimit and RateLimit-Policy; it does not answer.
 func (g *Gate) Enter(r *http.Request, fieldKey string) error {
 	v := visitOf(r)
 	if err := v.otherSite; err != nil || g == nil {
@@ -124,10 +111,9 @@ func (g *Gate) Enter(r *http.Request, fieldKey string) error {
 	return g.take(r, who, requests, 1)
 }
 
-// MustReadKey says whether a request has to have a key, and has none in its headers
-// nor in its query, whose key is queryKey: then one may be in its body. The error is a
-// *LimitError where its address has sent too many requests without a valid key, so
-// that the body is not worth reading. Nothing is counted but that refusal.
+// MustReadKey reports whether a request needs a key, and has none in its headers nor in its query, whose key is queryKey: then
+// one may be in its body. The error is a *LimitError if its address has sent too many requests without a valid key, so that the
+// body is not worth reading. Only that refusal is counted.
 func (g *Gate) MustReadKey(r *http.Request, queryKey string) (bool, error) {
 	v := visitOf(r)
 	if err := v.otherSite; err != nil || !g.NeedsKeys() {
@@ -139,13 +125,11 @@ func (g *Gate) MustReadKey(r *http.Request, queryKey string) (bool, error) {
 	return true, g.check(r, g.clients.of(v.address), requests, 1)
 }
 
-// Charge counts n characters of a request that was let in: Unicode code points,
-// once for each language that they are translated into. They are charged when the
-// work is asked for, whatever becomes of it.
+// Charge counts n characters of an admitted request: Unicode code points, once for each language that they are translated into.
+// They are charged when the work is requested, whatever its outcome.
 //
-// The error is a *LimitError where the caller has to wait, and [TooManyCharacters]
-// where waiting does not help; nothing is charged then. The headers are as for
-// Enter.
+// The error is a *LimitError if the caller has to wait, and [TooManyCharacters] if waiting does not help; nothing is charged
+// then. The headers are as for Enter.
 func (g *Gate) Charge(r *http.Request, n int) error {
 	if g == nil {
 		return nil
@@ -164,7 +148,8 @@ func (g *Gate) Charge(r *http.Request, n int) error {
 	return nil
 }
 
-// CheckCharge fails as Charge would at the moment, and charges nothing. Who was not let in yet passes.
+// CheckCharge returns the error that Charge would return now, and charges nothing. It returns nil for a request that is not
+// admitted yet.
 func (g *Gate) CheckCharge(r *http.Request, n int) error {
 	if who := visitOf(r).who.Load(); who != nil {
 		return g.check(r, who, characters, n)
@@ -172,11 +157,10 @@ func (g *Gate) CheckCharge(r *http.Request, n int) error {
 	return nil
 }
 
-// errNotEntered is a mistake in the wiring of routes, not one of the caller's.
+// errNotEntered is a fault in the order of middleware, not a mistake of the caller.
 var errNotEntered = errors.New("characters are charged before the request was let in")
 
-// Admin fails with [ErrNotAdmin] where a request, which was let in, is not an admin's. Without
-// a keys file there are no admins.
+// Admin returns [ErrNotAdmin] if the caller of an admitted request is no admin. Without a keys file there are no admins.
 func (g *Gate) Admin(r *http.Request) error {
 	if who := visitOf(r).who.Load(); who == nil || !who.admin {
 		return ErrNotAdmin
@@ -184,12 +168,11 @@ func (g *Gate) Admin(r *http.Request) error {
 	return nil
 }
 
-// NeedsKeys says whether only those are let in who have a key.
+// NeedsKeys reports whether requests need a key.
 func (g *Gate) NeedsKeys() bool { return g != nil && g.keys != nil }
 
-// Name is the name of the key that a request was let in with. It is for logs and
-// metrics: names come from the keys file, so there are not many. It is "" where
-// there are no keys, and for a request that was not let in.
+// Name returns the name of the key with which a request was admitted. It is for logs and metrics: names come from the keys file,
+// so there are not many. It is "" if there are no keys, and for a request that was not admitted.
 func Name(r *http.Request) string {
 	if who := visitOf(r).who.Load(); who != nil {
 		return who.name
@@ -197,10 +180,9 @@ func Name(r *http.Request) string {
 	return ""
 }
 
-// Caller tells the callers of requests apart: it is the name of the key that a request
-// was let in with, else the client's address, of which IPv6 has the network alone
-// (2001:db8:0:1::/64). Use it where no more of them are kept than requests are in
-// flight: there are many addresses.
+// Caller identifies the caller of a request: by the name of the key with which it was admitted, else by the client's address, of
+// IPv6 only the network (2001:db8:0:1::/64). Use it where no more of them are kept than requests are in flight: there are many
+// addresses.
 func Caller(r *http.Request) string {
 	if name := Name(r); name != "" {
 		return name
@@ -208,7 +190,7 @@ func Caller(r *http.Request) string {
 	return visitOf(r).address.String()
 }
 
-// identify finds out who sent a request.
+// identify returns the caller of a request.
 func (g *Gate) identify(r *http.Request, fieldKey string) (*caller, error) {
 	if g.keys == nil {
 		return g.clients.of(visitOf(r).address), nil
@@ -220,7 +202,7 @@ func (g *Gate) identify(r *http.Request, fieldKey string) (*caller, error) {
 	return g.keys.find(key)
 }
 
-// take takes n units of what a caller has left and tells the client how it stands.
+// take takes n units of a caller's limit and announces the rest to the client.
 func (g *Gate) take(r *http.Request, who *caller, of, n int) error {
 	now := time.Now()
 	err := who.left[of].take(now, n)
@@ -229,7 +211,7 @@ func (g *Gate) take(r *http.Request, who *caller, of, n int) error {
 	return err
 }
 
-// check fails as take would, and takes and tells nothing else.
+// check returns the error that take would return; it takes nothing, and announces only an error.
 func (g *Gate) check(r *http.Request, who *caller, of, n int) error {
 	now := time.Now()
 	err := who.left[of].check(now, n)
@@ -256,8 +238,7 @@ func (g *Gate) countRefusal(err error) {
 	g.metrics.refusals[reason].Inc()
 }
 
-// challenge is the WWW-Authenticate field of a request without a valid key (RFC
-// 6750, section 3).
+// challenge returns the WWW-Authenticate field for a request without a valid key (RFC 6750, section 3).
 func challenge(err error) string {
 	const scheme = `Bearer realm="dragoman"`
 	if errors.Is(err, ErrBadKey) {

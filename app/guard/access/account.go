@@ -6,23 +6,23 @@ import (
 	"time"
 )
 
-// Account is whose limits count for what goes on after a request was let in, such as the messages of a connection. It
-// is safe for concurrent use.
+// Account charges the limits of a caller for work after its request was admitted, such as the messages of a connection. It is
+// safe for concurrent use.
 type Account struct {
-	gate    *Gate // nil: nothing is counted
+	gate    *Gate // nil: no limits
 	name    string
 	address netip.Prefix
 }
 
-// Account is that of a request that was let in.
+// Account returns the account of an admitted request.
 func (g *Gate) Account(r *http.Request) Account { return Account{g, Name(r), visitOf(r).address} }
 
-// Request counts a request. The error is a [*LimitError], or [ErrBadKey] where the key was withdrawn.
+// Request counts a request. The error is a [*LimitError], or [ErrBadKey] if the key was withdrawn.
 func (a Account) Request() error {
 	return a.take(func(who *caller) error { return who.left[requests].take(time.Now(), 1) })
 }
 
-// Charge is [Gate.Charge] without headers. The error may also be [ErrBadKey], where the key was withdrawn.
+// Charge is [Gate.Charge] without headers. The error may also be [ErrBadKey], if the key was withdrawn.
 func (a Account) Charge(n int) error {
 	return a.take(func(who *caller) error {
 		err := who.left[characters].take(time.Now(), n)
@@ -33,7 +33,7 @@ func (a Account) Charge(n int) error {
 	})
 }
 
-// take takes something from the caller as it is now: its limits may be others than before.
+// take applies from to the current caller, whose limits may have changed.
 func (a Account) take(from func(who *caller) error) error {
 	if a.gate == nil {
 		return nil
@@ -48,7 +48,7 @@ func (a Account) take(from func(who *caller) error) error {
 	return err
 }
 
-// known is a caller as it is now, nil where its key was withdrawn.
+// known returns the current caller, nil if its key was withdrawn.
 func (g *Gate) known(name string, address netip.Prefix) *caller {
 	if g.keys != nil {
 		return g.keys.table.Load().callers[name]
@@ -56,16 +56,16 @@ func (g *Gate) known(name string, address netip.Prefix) *caller {
 	return g.clients.of(address)
 }
 
-// Decode counts the tokens that are decoded for a caller, as [Caller] names it: those of sources and of
-// translations, once for each beam. However a request is made, by its length, its beams or what it wants
-// of the search, so many cost about the same. It takes as many as are expected; end, which is to be called once, takes
-// what it came to. As that is not known before, the last request that is let in may leave the caller with a debt. The
-// error is a [*LimitError] where nothing is left, and end does nothing then.
+// Decode counts the decoded tokens of a caller, named as by [Caller]: the tokens of sources and of translations, once for each
+// beam. However a request is made, by its length, its beams or its search options, the same number of tokens costs about the
+// same. Decode takes the expected tokens; end, which must be called once, corrects them to the actual number. As that is not
+// known in advance, the last admitted request may leave the caller with a debt. The error is a [*LimitError] if no tokens are
+// left; end does nothing then.
 func (g *Gate) Decode(of string, expected int) (end func(tokens int), err error) {
 	if g == nil {
 		return func(int) {}, nil
 	}
-	address, _ := netip.ParsePrefix(of) // of who has no name
+	address, _ := netip.ParsePrefix(of) // fails for a name
 	who := g.known(of, address)
 	if who == nil { // a job of a key that was withdrawn
 		return func(int) {}, nil
@@ -77,15 +77,15 @@ func (g *Gate) Decode(of string, expected int) (end func(tokens int), err error)
 	return func(came int) { who.left[tokens].adjust(time.Now(), came-expected) }, nil
 }
 
-// Usage is what a caller has used of the characters that it may send.
+// Usage is a caller's usage of its limit of characters.
 type Usage struct {
-	Total int64 // charged since the caller is known: a key for as long as the gate is there
-	Used  int64 // of Rate.N, what does not yet come back; 0 without a limit
-	Rate  Rate  // the limit, the zero Rate where there is none
+	Total int64 // charged since the caller is known: for a key, since the gate was created
+	Used  int64 // the part of Rate.N that is not yet refilled; 0 without a limit
+	Rate  Rate  // the limit, the zero Rate without one
 }
 
-// Usage returns what the caller of a request that was let in has used. Without keys and
-// limits nobody is remembered, so that it is nothing.
+// Usage returns the usage of the caller of an admitted request. Without keys and limits callers are not remembered, so it is
+// zero.
 func (g *Gate) Usage(r *http.Request) Usage {
 	who := visitOf(r).who.Load()
 	if who == nil {

@@ -13,15 +13,14 @@ import (
 	"golang.org/x/time/rate"
 )
 
-// Limits that callers may have. The names are also those of the policies in the
-// RateLimit fields, and of refusals in metrics.
+// Limits of callers. The names are also used for the policies in the RateLimit fields, and for refusals in metrics.
 const (
 	requestsLimit   = "requests"
 	charactersLimit = "characters"
 	tokensLimit     = "tokens"
 )
 
-// What a caller has of each of them, in the order in which they are announced.
+// Indexes of a caller's limits, in the order in which they are announced.
 const (
 	requests = iota
 	characters
@@ -29,16 +28,16 @@ const (
 	mostLimits
 )
 
-// quota is one limit as a bucket of tokens: it holds size units and fills at a
-// rate. It is shared by all callers that have the same, and does not change.
+// quota is a limit as a token bucket: it holds size units and fills at a rate. It is immutable and shared by all callers with the
+// same limit.
 type quota struct {
-	limit  string // one of those above
+	limit  string // one of the names above
 	rate   Rate
 	size   int
 	policy string // the item of the RateLimit-Policy field
 }
 
-// quotas are those of callers with the same limits; nil for no limit.
+// quotas are the quotas of callers with the same limits; nil for no limit.
 type quotas [mostLimits]*quota
 
 func (l Limits) quotas() quotas {
@@ -49,16 +48,15 @@ func (l Limits) quotas() quotas {
 	}
 }
 
-// newQuota makes a quota, nil where there is no limit. Its policy promises what the bucket keeps: size units in
-// each window of the time that the bucket takes to fill.
+// newQuota returns a quota, nil if there is no limit. Its policy states the guarantee of the bucket: size units in each window of
+// the time that the bucket takes to fill.
 func newQuota(limit string, r Rate, size int) *quota {
 	if r == (Rate{}) {
 		return nil
 	}
-	unit := "" // requests are the unit where none is named
+	unit := "" // requests are the default unit
 	if limit != requestsLimit {
-		// Not a registered unit, but a client that does not know it can tell so, and
-		// the registered ones would be wrong.
+		// Not a registered unit, but a client that does not know it can detect that, and the registered ones would be wrong.
 		unit = fmt.Sprintf(";qu=%q", limit)
 	}
 	return &quota{
@@ -67,14 +65,13 @@ func newQuota(limit string, r Rate, size int) *quota {
 	}
 }
 
-// bucket is what one caller has left of a quota. The zero bucket has no bottom. It
-// is safe for concurrent use.
+// bucket holds the rest of a quota of one caller. The zero bucket has no limit. It is safe for concurrent use.
 type bucket struct {
 	quota  *quota        // nil for no limit
 	tokens *rate.Limiter // nil for no limit
 }
 
-// newBucket makes a full bucket.
+// newBucket returns a full bucket.
 func newBucket(q *quota) bucket {
 	if q == nil {
 		return bucket{}
@@ -82,7 +79,7 @@ func newBucket(q *quota) bucket {
 	return bucket{q, rate.NewLimiter(q.perSecond(), q.size)}
 }
 
-// withQuota is the bucket under another quota: what was taken from it stays taken.
+// withQuota returns the bucket under another quota: taken units stay taken.
 func (b bucket) withQuota(q *quota, now time.Time) bucket {
 	if b.quota == nil || q == nil {
 		return newBucket(q)
@@ -96,8 +93,8 @@ func (q *quota) perSecond() rate.Limit {
 	return rate.Limit(float64(q.rate.N) / q.rate.Per.Seconds())
 }
 
-// take takes n units, or none where there are too few: then the error is a
-// *LimitError, or [TooManyCharacters] where there will never be so many.
+// take takes n units, or none if there are too few: then the error is a *LimitError, or [TooManyCharacters] if the bucket never
+// holds that many.
 func (b bucket) take(now time.Time, n int) error {
 	switch {
 	case b.quota == nil:
@@ -110,7 +107,7 @@ func (b bucket) take(now time.Time, n int) error {
 	return b.limitError(now, n)
 }
 
-// check fails as take would, and takes nothing.
+// check returns the error that take would return, and takes nothing.
 func (b bucket) check(now time.Time, n int) error {
 	switch {
 	case b.quota == nil || b.tokens.TokensAt(now) >= float64(n):
@@ -121,7 +118,7 @@ func (b bucket) check(now time.Time, n int) error {
 	return b.limitError(now, n)
 }
 
-// borrow takes n units where one is left at least. What is missing is a debt that fills first.
+// borrow takes n units if at least one is left. The missing units are a debt that fills first.
 func (b bucket) borrow(now time.Time, n int) error {
 	err := b.check(now, 1)
 	if err == nil {
@@ -130,7 +127,7 @@ func (b bucket) borrow(now time.Time, n int) error {
 	return err
 }
 
-// mostDebt is how many times its size a bucket's debt is at most.
+// mostDebt is the maximum debt of a bucket, as a multiple of its size.
 const mostDebt = 1000
 
 // adjust takes n units, which may be more than there are, or below 0.
@@ -147,22 +144,20 @@ func (b bucket) adjust(now time.Time, n int) {
 	}
 }
 
-// limitError is the error of asking for n units where there are fewer.
+// limitError returns the error of a request for n units when there are fewer.
 func (b bucket) limitError(now time.Time, n int) error {
 	missing := float64(n) - b.tokens.TokensAt(now)
 	return &LimitError{Limit: b.quota.limit, Rate: b.quota.rate, Wait: b.quota.fill(missing)}
 }
 
-// fill is how long the bucket takes to gain some units, which others may take
-// meanwhile.
+// fill returns the time in which the bucket gains some units, which others may take meanwhile.
 func (q *quota) fill(units float64) time.Duration {
 	return time.Duration(max(0, units) * float64(q.rate.Per) / float64(q.rate.N))
 }
 
-// item is that of the RateLimit field: r units, and t seconds for which they
-// have to do. A client that spreads them over that time may go on at this speed for
-// ever, and one that takes them at once gets them too. At 0 units t is the time
-// until there is one again.
+// item returns the item of the RateLimit field: r units, and t seconds for which they have to suffice. A client that spreads them
+// over that time may continue at this speed for ever, and a client that takes them at once gets them too. At 0 units t is the
+// time until the next unit.
 func (b bucket) item(now time.Time) string {
 	tokens := b.tokens.TokensAt(now)
 	units := max(0, int64(tokens))
@@ -177,7 +172,7 @@ func leftItem(limit string, units, seconds int64) string {
 	return strconv.Quote(limit) + ";r=" + strconv.FormatInt(units, 10) + ";t=" + strconv.FormatInt(seconds, 10)
 }
 
-// caller is who a request comes from: a name in the keys file, or an address.
+// caller is the caller of a request: a name in the keys file, or an address.
 type caller struct {
 	name    string // "" for an address
 	admin   bool
@@ -185,7 +180,7 @@ type caller struct {
 	charged *atomic.Int64 // characters
 }
 
-// newCaller makes a caller that has used nothing yet.
+// newCaller returns a caller with unused limits.
 func newCaller(name string, of quotas) *caller {
 	w := &caller{name: name, charged: new(atomic.Int64)}
 	for i, q := range of {
@@ -194,7 +189,7 @@ func newCaller(name string, of quotas) *caller {
 	return w
 }
 
-// inherit makes a caller one that was known before, perhaps under other limits: what it used stays used.
+// inherit transfers the usage of a caller from before, perhaps under other limits.
 func (w *caller) inherit(before *caller, now time.Time) {
 	for i, b := range w.left {
 		w.left[i] = before.left[i].withQuota(b.quota, now)
@@ -202,10 +197,8 @@ func (w *caller) inherit(before *caller, now time.Time) {
 	w.charged = before.charged
 }
 
-// announce sets the fields RateLimit and RateLimit-Policy of
-// draft-ietf-httpapi-ratelimit-headers-11, and Retry-After where a limit has
-// refused the request. RateLimit then has that limit alone, for the same time: it
-// must not promise more than Retry-After does.
+// announce sets the fields RateLimit and RateLimit-Policy of draft-ietf-httpapi-ratelimit-headers-11, and Retry-After if a limit
+// has refused the request. RateLimit then has only that limit, for the same time: it must not promise more than Retry-After does.
 func (w *caller) announce(h http.Header, now time.Time, err error) {
 	var policies, left []string
 	for _, b := range w.left {

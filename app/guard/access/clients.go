@@ -6,14 +6,13 @@ import (
 	"github.com/maypok86/otter/v2"
 )
 
-// mostClients is how many client addresses a [Gate] remembers at once. They take some 20 MiB. With a few only, clients
-// would be forgotten, and start with full limits, while they are busy.
+// mostClients is the maximum number of client addresses that a [Gate] remembers. They take about 20 MiB. With a small number,
+// busy clients would be forgotten, and start again with full limits.
 const mostClients = 1 << 16
 
-// clients are the callers that are known by their address. It is bounded: however
-// many addresses there are, it keeps those that come often or came last (W-TinyLFU),
-// so that a flood of strangers does not free one of them from its limit. It is safe
-// for concurrent use and starts no goroutine.
+// clients are the callers identified by their address. The number is bounded: however many addresses there are, it keeps frequent
+// and recent ones (W-TinyLFU), so that a flood of strangers does not free one of them from its limit. It is safe for concurrent
+// use and starts no goroutine.
 type clients struct {
 	quotas quotas
 	known  *otter.Cache[netip.Prefix, *caller]
@@ -22,13 +21,12 @@ type clients struct {
 func newClients(most int, limits Limits) *clients {
 	return &clients{limits.quotas(), otter.Must(&otter.Options[netip.Prefix, *caller]{
 		MaximumSize: most,
-		// Make room in the call that needs it: with goroutines, what waits for them
-		// would not be bounded.
+		// Make room in the call that needs it: with goroutines, the number of waiting tasks would not be bounded.
 		Executor: func(task func()) { task() },
 	})}
 }
 
-// of is the caller at an address, as addressOf returns it.
+// of returns the caller at an address, as returned by network.
 func (c *clients) of(a netip.Prefix) *caller {
 	if c.quotas == (quotas{}) {
 		return newCaller("", c.quotas)
@@ -36,7 +34,7 @@ func (c *clients) of(a netip.Prefix) *caller {
 	if who, ok := c.known.GetIfPresent(a); ok {
 		return who
 	}
-	// Of requests that come at once, all get the first one's caller.
+	// Concurrent requests all get the caller of the first one.
 	who, _ := c.known.SetIfAbsent(a, newCaller("", c.quotas))
 	return who
 }

@@ -11,16 +11,16 @@ import (
 	"github.com/rs/cors"
 )
 
-// CORS sets the headers that let pages of other origins call the service. preflight says that the browser has
-// asked for nothing else: there is no more to answer but 204. It must stand before the gate and before everything
-// else that answers, because browsers ask without a key.
+// CORS sets the headers with which browsers let pages of other origins call the service. It reports whether the request is a
+// preflight, to which 204 is the whole answer. It must run before the gate and before everything else that answers, because
+// browsers send preflights without a key.
 //
-// Cookies and passwords of the browser are never accepted from other origins; API
-// keys are, for a page sends them in a header of its own.
+// Cookies and passwords of the browser are never accepted from other origins; API keys are, because a page sends them in a header
+// of its own.
 type CORS func(w http.ResponseWriter, r *http.Request) (preflight bool)
 
-// NewCORS lets pages of some origins call the service: https://app.example.com, https://*.example.com for all
-// below, or * alone for every origin. Without origins it is nil.
+// NewCORS returns the CORS that lets pages of some origins call the service: https://app.example.com, https://*.example.com for
+// all subdomains, or * alone for every origin. Without origins it returns nil.
 func NewCORS(origins []string) (CORS, error) {
 	var allowed []string
 	for _, origin := range origins {
@@ -41,7 +41,7 @@ func NewCORS(origins []string) (CORS, error) {
 	return corsOf(allowed), nil
 }
 
-// OpenCORS is CORS for all origins, for APIs whose originals let every page call them.
+// OpenCORS returns the CORS for all origins, for APIs whose originals let every page call them.
 func OpenCORS() CORS { return corsOf([]string{"*"}) }
 
 func corsOf(origins []string) CORS {
@@ -55,7 +55,7 @@ func corsOf(origins []string) CORS {
 			"X-Goog-Api-Key", "X-Goog-Api-Client", // Google's
 		},
 		ExposedHeaders: []string{"Retry-After", "RateLimit", "RateLimit-Policy", "X-Request-Id", "Dragoman-Cache", "Dragoman-Flags"},
-		MaxAge:         7200, // seconds; the most that Chromium takes
+		MaxAge:         7200, // seconds; the maximum of Chromium
 	})
 	return func(w http.ResponseWriter, r *http.Request) bool {
 		handler.HandlerFunc(w, r)
@@ -63,14 +63,12 @@ func corsOf(origins []string) CORS {
 	}
 }
 
-// checkOrigin wants an origin as browsers write it, which is compared as text: one
-// that is written otherwise would never match.
+// checkOrigin requires an origin as browsers write it, because it is compared as text: another form would never match.
 func checkOrigin(origin string) error {
 	if origin == "*" {
 		return nil
 	}
-	// One star may stand for a host's first labels, with a dot after it:
-	// https://*example.com would let notexample.com in.
+	// A star may stand for a host's first labels, with a dot after it: https://*example.com would admit notexample.com.
 	plain := strings.ToLower(strings.Replace(origin, "://*.", "://", 1))
 	u, err := url.Parse(plain)
 	if err != nil || u.Hostname() == "" || u.Scheme+"://"+u.Host != plain || strings.HasSuffix(plain, ":") ||

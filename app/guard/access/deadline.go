@@ -8,23 +8,21 @@ import (
 )
 
 const (
-	// TimeoutHeader is how long a client will wait for its answer: a number of
-	// seconds such as 2.5, or a time with its unit such as 800ms. There is no standard
-	// for it. It is a duration and not a point in time, as gRPC's grpc-timeout is,
-	// because the clocks of client and server differ.
+	// TimeoutHeader is the time that a client waits for its answer: a number of seconds such as 2.5, or a time with its unit such
+	// as 800ms. There is no standard for it. It is a duration and not a point in time, like gRPC's grpc-timeout, because the
+	// clocks of client and server differ.
 	TimeoutHeader = "Request-Timeout"
 
-	// EnvoyTimeoutHeader is what Envoy, and meshes built on it, tell a service of
-	// the timeout of a route: whole milliseconds.
+	// EnvoyTimeoutHeader is the header in which Envoy, and meshes built on it, send the timeout of a route to a service: whole
+	// milliseconds.
 	EnvoyTimeoutHeader = "X-Envoy-Expected-Rq-Timeout-Ms"
 
 	minTimeout = time.Millisecond
 	maxTimeout = 24 * time.Hour
 )
 
-// Deadline is the time until which the client waits for an answer, by
-// TimeoutHeader and EnvoyTimeoutHeader; the earlier one counts. ok is false where
-// neither sets one. now is when the request came. The error is an [InvalidHeader].
+// Deadline returns the time until which the client waits for an answer, by TimeoutHeader and EnvoyTimeoutHeader; the earlier one
+// counts. ok is false if neither sets one. now is the arrival of the request. The error is an [InvalidHeader].
 func Deadline(h http.Header, now time.Time) (deadline time.Time, ok bool, err error) {
 	own, err := timeout(h, TimeoutHeader, parseTimeout,
 		"seconds such as 2.5, or a time with its unit such as 800ms, from 1ms to 24h")
@@ -44,7 +42,7 @@ func Deadline(h http.Header, now time.Time) (deadline time.Time, ok bool, err er
 	return now.Add(own), true, nil
 }
 
-// timeout reads a header, if it is there. The time is 0 where there is none.
+// timeout parses a header. It returns 0 if there is none.
 func timeout(h http.Header, name string, parse func(string) (time.Duration, bool), want string) (time.Duration, error) {
 	values := h.Values(name)
 	if len(values) == 0 {
@@ -59,7 +57,7 @@ func timeout(h http.Header, name string, parse func(string) (time.Duration, bool
 	return d, nil
 }
 
-// parseTimeout reads a client's timeout.
+// parseTimeout parses a client's timeout.
 func parseTimeout(s string) (time.Duration, bool) {
 	if s != "" && s[len(s)-1] >= '0' && s[len(s)-1] <= '9' {
 		s += "s"
@@ -68,8 +66,8 @@ func parseTimeout(s string) (time.Duration, bool) {
 	return d, err == nil && d >= minTimeout && d <= maxTimeout
 }
 
-// parseMilliseconds reads Envoy's timeout. It is not the client's doing, so one that
-// is off (0) or longer than any request counts as none.
+// parseMilliseconds parses Envoy's timeout. The client does not control it, so a timeout that is off (0) or longer than any
+// request counts as none.
 func parseMilliseconds(s string) (time.Duration, bool) {
 	n, err := strconv.ParseUint(s, 10, 63)
 	if n > uint64(maxTimeout.Milliseconds()) {

@@ -5,19 +5,17 @@ import (
 	"strings"
 )
 
-// KeyFields are the fields of queries, forms and JSON objects in which the clients of other
-// APIs send a key that is in no header: LibreTranslate's, DeepL's of before, Google's, and those
-// of DeepLX and of browser extensions, whose only setting is an address.
+// KeyFields returns the fields of queries, forms and JSON objects in which clients of other APIs send a key instead of in a
+// header: LibreTranslate's, DeepL's former one, Google's, and those of DeepLX and of browser extensions, whose only setting is an
+// address.
 func KeyFields() []string { return []string{"api_key", "auth_key", "key", "token"} }
 
-// keyHeaders have a key and nothing else: the service's own header, and those of the clients of
-// Azure and of Google.
+// keyHeaders are headers that contain only a key: the service's own, and the headers of the clients of Azure and of Google.
 var keyHeaders = [...]string{"X-Api-Key", "Ocp-Apim-Subscription-Key", "X-Goog-Api-Key"}
 
-// headerKeys are the keys in a request's headers: those of [keyHeaders], and of
-// Authorization under the schemes Bearer and DeepL-Auth-Key, or without a scheme, as Zotero
-// sends them to MTranServer. Other schemes are for somebody else, such as a proxy that asks
-// for a password.
+// headerKeys returns the keys in a request's headers: the values of [keyHeaders], and of Authorization under the schemes Bearer
+// and DeepL-Auth-Key, or without a scheme, as Zotero sends them to MTranServer. Other schemes are for other recipients, such as a
+// proxy that asks for a password.
 func headerKeys(h http.Header) []string {
 	var keys []string
 	for _, value := range h.Values("Authorization") {
@@ -35,8 +33,8 @@ func headerKeys(h http.Header) []string {
 	return keys
 }
 
-// oneKey is the key that a request has, which may be in several places. Empty ones
-// count as none: clients send the field whether they have a key or not.
+// oneKey returns the key of a request, which may be in several places. Empty values count as none: clients send the field whether
+// they have a key or not.
 func oneKey(keys []string) (string, error) {
 	found := ""
 	for _, key := range keys {

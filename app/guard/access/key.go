@@ -12,10 +12,9 @@ import (
 	"strings"
 )
 
-// A key is a prefix and 56 letters of base32: 31 random bytes and their CRC-32,
-// which together need no padding. The prefix lets scanners of source code know a
-// key that was published by mistake; the checksum tells a key that was cut off or
-// mistyped from one that was withdrawn.
+// A key is a prefix and 56 letters of base32: 31 random bytes and their CRC-32, which together need no padding. The prefix lets
+// scanners of source code detect a key that was published by mistake; the checksum distinguishes a truncated or mistyped key from
+// a withdrawn one.
 const (
 	keyPrefix   = "dgm_"
 	keyEntropy  = 31
@@ -24,8 +23,7 @@ const (
 	digestStart = "sha256:"
 )
 
-// NewKey makes an API key of 248 random bits. It is the only copy: the keys file
-// has its digest, see [Line].
+// NewKey returns a new API key of 248 random bits. It is the only copy: the keys file has its digest, see [Line].
 func NewKey() string {
 	var raw [keyBytes]byte
 	_, _ = rand.Read(raw[:keyEntropy]) // never fails, as its documentation says
@@ -33,9 +31,8 @@ func NewKey() string {
 	return keyPrefix + base32.StdEncoding.EncodeToString(raw[:])
 }
 
-// Line is the line of the keys file for a caller with a key that NewKey has made.
-// Options are what follows in the file: admin first, and limits such as rate=10/s, burst=20
-// and chars=100000/m. It fails on a name, a key or an option that the file could not have.
+// Line returns the line of the keys file for a caller with a key from NewKey. Options follow in the file: admin first, and limits
+// such as rate=10/s, burst=20 and chars=100000/m. It fails on a name, a key or an option that the file could not have.
 func Line(name, key string, options ...string) (string, error) {
 	if !wellFormed(key) {
 		return "", errors.New("the key is not one that this program makes")
@@ -53,10 +50,9 @@ func Line(name, key string, options ...string) (string, error) {
 	return strings.Join(fields, " "), nil
 }
 
-// wellFormed says whether a string could be a key that NewKey has made. No other
-// strings are keys, whatever digests are in the file, which is why a fast hash is
-// right: a slow one protects passwords, which people choose so that they can be
-// guessed. Nobody guesses 248 random bits, at any speed.
+// wellFormed reports whether a string has the form of a key from NewKey. Other strings are never keys, whatever digests are in
+// the file, so a fast hash is right: a slow one protects passwords, which people choose so that they can be guessed. 248 random
+// bits cannot be guessed, at any speed.
 func wellFormed(key string) bool {
 	if len(key) != keyLength || key[:len(keyPrefix)] != keyPrefix {
 		return false
@@ -68,12 +64,12 @@ func wellFormed(key string) bool {
 		binary.BigEndian.Uint32(raw[keyEntropy:]) == crc32.ChecksumIEEE(raw[:keyEntropy])
 }
 
-// digest is the SHA-256 of a key, all that the service ever stores of one.
+// digest is the SHA-256 of a key. The service stores nothing else of a key.
 type digest [sha256.Size]byte
 
 func digestOf(key string) digest { return sha256.Sum256([]byte(key)) }
 
-// parseDigest reads a digest as the keys file has it.
+// parseDigest parses a digest of the keys file.
 func parseDigest(s string) (digest, error) {
 	var d digest
 	hexed, ok := strings.CutPrefix(s, digestStart)

@@ -9,12 +9,11 @@ import (
 	"time"
 )
 
-// lookEvery is how often the keys file is looked at. It is read as a whole: it is
-// small, and times and sizes do not tell all changes.
+// lookEvery is the interval between reads of the keys file. The whole file is read: it is small, and times and sizes do not
+// reveal all changes.
 const lookEvery = time.Second
 
-// keyring is the keys of a file. It is safe for concurrent use, except that one
-// goroutine at a time may watch.
+// keyring holds the keys of a file. It is safe for concurrent use, except that one goroutine at a time may watch.
 type keyring struct {
 	path     string
 	defaults Limits
@@ -22,10 +21,10 @@ type keyring struct {
 	metrics  *metrics
 	table    atomic.Pointer[table] // never nil
 
-	seen, handled string // stateOf what was read last, and what was acted on last; watch's own
+	seen, handled string // stateOf the last read content, and of the last applied one; used only by watch
 }
 
-// stateOf tells whether what was read from the file is the same as before.
+// stateOf returns a fingerprint of the content of the file, or of the error.
 func stateOf(content []byte, err error) string {
 	return fmt.Sprintf("%x %v", sha256.Sum256(content), err)
 }
@@ -57,7 +56,7 @@ func (k *keyring) find(key string) (*caller, error) {
 	return who, nil
 }
 
-// watch looks at the file until ctx is done.
+// watch reads the file periodically until ctx is done.
 func (k *keyring) watch(ctx context.Context) {
 	ticker := time.NewTicker(lookEvery)
 	defer ticker.Stop()
@@ -71,8 +70,8 @@ func (k *keyring) watch(ctx context.Context) {
 	}
 }
 
-// look reads the file and takes its keys if they are new and were the same at the
-// last look. What has a fault is logged once, not at every look.
+// look reads the file and applies its keys if they are new and unchanged since the last look. A fault is logged once, not at
+// every look.
 func (k *keyring) look() {
 	content, err := readKeysFile(k.path)
 	state := stateOf(content, err)
@@ -98,7 +97,7 @@ func (k *keyring) look() {
 	k.log.Info("API keys reloaded", "file", k.path, "callers", inUse)
 }
 
-// use puts the keys of a file into use, or fails and changes nothing.
+// use applies the keys of a file, or fails and changes nothing.
 func (k *keyring) use(content []byte) error {
 	accounts, err := parseAccounts(content, k.defaults)
 	if err != nil {
@@ -109,18 +108,17 @@ func (k *keyring) use(content []byte) error {
 	return nil
 }
 
-// table has the callers of a file. It does not change once it is made.
+// table holds the callers of a file. It is immutable.
 //
-// How long it takes to find a digest says nothing about the keys: to guess a digest byte by
-// byte, one would have to find keys with chosen digests, which SHA-256 is made to prevent,
-// and a digest that is known does not give its key away either.
+// The time of a lookup reveals nothing about the keys: to guess a digest byte by byte, an attacker would need keys with chosen
+// digests, which SHA-256 prevents, and a known digest does not reveal its key either.
 type table struct {
 	callers map[string]*caller // by name
 	keys    map[digest]*caller
 }
 
-// newTable makes the table of accounts. Callers that are in the old table too keep
-// what they have used of their limits, even when these are others now.
+// newTable returns the table of accounts. Callers that are also in the old table keep the usage of their limits, even if the
+// limits have changed.
 func newTable(accounts []account, old *table, now time.Time) *table {
 	t := &table{make(map[string]*caller, len(accounts)), make(map[digest]*caller, len(accounts))}
 	for _, a := range accounts {

@@ -18,18 +18,18 @@ const (
 // account is a line of the keys file.
 type account struct {
 	name    string
-	digests []digest // one at least
+	digests []digest // at least one
 	admin   bool
 	limits  Limits
 }
 
-// adminWord is what the line of an admin has, between its digests and its limits.
+// adminWord marks the line of an admin, between its digests and its limits.
 const adminWord = "admin"
 
-// namePattern is what a name may be: it goes into logs and metrics.
+// namePattern matches valid names, which appear in logs and metrics.
 var namePattern = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._@-]{0,62}$`)
 
-// readKeysFile reads the file as a whole.
+// readKeysFile reads the whole file.
 func readKeysFile(path string) ([]byte, error) {
 	f, err := os.Open(path)
 	if err != nil {
@@ -46,14 +46,12 @@ func readKeysFile(path string) ([]byte, error) {
 	return content, nil
 }
 
-// parseAccounts reads the content of a keys file, whose format the package's
-// documentation has. Limits that a line does not name are the defaults. The error
-// names the line, but repeats nothing that could be a key which somebody put into
-// the wrong place.
+// parseAccounts parses a keys file, in the format of the package comment. Limits that a line does not set are the defaults. The
+// error has the line number, but no text that could be a misplaced key.
 func parseAccounts(content []byte, defaults Limits) ([]account, error) {
 	content = bytes.TrimPrefix(content, []byte("\ufeff"))
 	var accounts []account
-	names := make(map[string]int) // the line of each
+	names := make(map[string]int) // line numbers
 	digests := make(map[digest]int)
 	number := 0
 	for line := range strings.Lines(string(content)) {
@@ -88,7 +86,7 @@ func parseAccounts(content []byte, defaults Limits) ([]account, error) {
 	return accounts, nil
 }
 
-// parseAccount reads the fields of a line.
+// parseAccount parses the fields of a line.
 func parseAccount(fields []string, defaults Limits) (account, error) {
 	a := account{name: fields[0], limits: defaults}
 	for _, field := range fields {

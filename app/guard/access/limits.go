@@ -15,15 +15,15 @@ type Rate struct {
 }
 
 const (
-	// maxEvents bounds Rate.N. Products with the seconds of a day stay in an int64.
+	// maxEvents limits Rate.N. Products with the seconds of a day fit into an int64.
 	maxEvents = 1_000_000_000_000
 	maxBurst  = 1_000_000
 
-	// unlimited is how the zero Rate is written.
+	// unlimited is the text of the zero Rate.
 	unlimited = "unlimited"
 )
 
-// ParseRate reads a rate: 10/s, 600/m, 1000/h, 5000/d or unlimited.
+// ParseRate parses a rate: 10/s, 600/m, 1000/h, 5000/d or unlimited.
 func ParseRate(s string) (Rate, error) {
 	if s == unlimited {
 		return Rate{}, nil
@@ -38,13 +38,13 @@ func ParseRate(s string) (Rate, error) {
 	return rate, nil
 }
 
-// UnmarshalText reads a rate as ParseRate does, with or without space around it.
+// UnmarshalText parses a rate like ParseRate, with or without space around it.
 func (r *Rate) UnmarshalText(text []byte) (err error) {
 	*r, err = ParseRate(strings.TrimSpace(string(text)))
 	return err
 }
 
-// String writes the rate as ParseRate reads it.
+// String returns the rate in the format of ParseRate.
 func (r Rate) String() string {
 	if r == (Rate{}) {
 		return unlimited
@@ -52,28 +52,27 @@ func (r Rate) String() string {
 	return fmt.Sprintf("%d/%.1s", r.N, r.unit())
 }
 
-// Quota says whether a rate of characters or tokens is one that a client comes back to later, rather
-// than one on its speed.
+// Quota reports whether a rate of characters or tokens is a quota that refills in hours, rather than a limit on speed.
 func (r Rate) Quota() bool { return r.Per >= time.Hour }
 
-// of names a rate of something: 10 requests per second.
+// of describes a rate of something: 10 requests per second.
 func (r Rate) of(what string) string { return fmt.Sprintf("%d %s per %s", r.N, what, r.unit()) }
 
 func (r Rate) valid() bool { return r.N >= 1 && r.N <= maxEvents && r.unit() != "" }
 
-// seconds is how long n events take at the rate, rounded up. n is at most maxEvents.
+// seconds returns the time of n events at the rate, rounded up. n is at most maxEvents.
 func (r Rate) seconds(n int64) int64 {
 	whole := n * int64(r.Per/time.Second)
 	return (whole + r.N - 1) / r.N
 }
 
-// inASecond is how many events there may be in a second, and one at least.
+// inASecond returns the number of events in a second, at least one.
 func (r Rate) inASecond() int { return max(1, int(r.N/max(1, int64(r.Per/time.Second)))) }
 
 // units are the times of rates. A rate is written with the first letter.
 var units = map[string]time.Duration{"second": time.Second, "minute": time.Minute, "hour": time.Hour, "day": 24 * time.Hour}
 
-// perLetter is the time that a letter stands for, 0 for other letters.
+// perLetter returns the time of a letter, 0 for other letters.
 func perLetter(letter string) time.Duration {
 	for unit, per := range units {
 		if letter == unit[:1] {
@@ -83,7 +82,7 @@ func perLetter(letter string) time.Duration {
 	return 0
 }
 
-// unit names the time of a rate, "" where it cannot be written.
+// unit returns the name of the time of a rate, "" if it has none.
 func (r Rate) unit() string {
 	for unit, per := range units {
 		if per == r.Per {
@@ -93,21 +92,21 @@ func (r Rate) unit() string {
 	return ""
 }
 
-// Limits are how much a caller may ask for.
+// Limits are the limits of a caller.
 type Limits struct {
-	// Requests is how many requests may come in the long run.
+	// Requests is the rate of requests in the long run.
 	Requests Rate
-	// Burst is how many requests may come at once, 1 to a million. 0 is what
-	// Requests allows in a second, and at least 1.
+	// Burst is the number of requests that may come at once, 1 to a million. 0 is the number that Requests allows in a second,
+	// and at least 1.
 	Burst int
-	// Characters is how many characters may come in the long run. As many as its N
-	// may come at once, so 600000/h allows larger requests than 10000/m.
+	// Characters is the rate of characters in the long run. Its N is also the number that may come at once, so 600000/h allows
+	// larger requests than 10000/m.
 	Characters Rate
-	// Tokens is how many tokens may be decoded in the long run, see [Gate.Decode].
+	// Tokens is the rate of decoded tokens in the long run, see [Gate.Decode].
 	Tokens Rate
 }
 
-// Validate fails on limits that contradict themselves. The error says what to do.
+// Validate returns an error for contradictory limits, with advice.
 func (l Limits) Validate() error {
 	for _, r := range []Rate{l.Requests, l.Characters, l.Tokens} {
 		if r != (Rate{}) && !r.valid() {
@@ -123,8 +122,8 @@ func (l Limits) Validate() error {
 	return nil
 }
 
-// override sets the limits that the options of a line in the keys file name. A new
-// rate without a burst has a burst of its own, not the one of the old rate.
+// override sets the limits of the options of a line in the keys file. A new rate without a burst has its own default burst, not
+// the burst of the old rate.
 func (l *Limits) override(options []string) error {
 	given := make(map[string]bool)
 	for _, option := range options {

@@ -5,17 +5,17 @@ import (
 	"github.com/prometheus/client_golang/prometheus/promauto"
 )
 
-// metrics are those of a gate and of its keys.
+// metrics are the metrics of a gate and of its keys.
 type metrics struct {
 	keys, broken           prometheus.Gauge
 	reloads, failedReloads prometheus.Counter
 	refusals               map[string]prometheus.Counter // by reason
 }
 
-// Why a request was refused, beside the limit that was used up.
+// Reasons of refusals, besides the names of limits.
 const reasonNoKey, reasonWrongKey = "no_key", "wrong_key"
 
-// newMetrics makes metrics. A nil registry has none.
+// newMetrics returns the metrics. A nil registry registers none.
 func newMetrics(r prometheus.Registerer, known *clients) *metrics {
 	factory := promauto.With(r)
 	gauge := func(name, help string) prometheus.GaugeOpts {

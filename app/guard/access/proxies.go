@@ -8,15 +8,13 @@ import (
 	"strings"
 )
 
-// Proxies are the networks of proxies whose X-Forwarded-For is trusted. The proxies
-// there must add the client's address to that header or overwrite it. No other header
-// is looked at. Without networks no proxy is trusted.
+// Proxies are the networks of proxies whose X-Forwarded-For is trusted. These proxies must add the client's address to that
+// header or overwrite it. No other header is examined. Without networks no proxy is trusted.
 type Proxies []netip.Prefix
 
-// TrustedProxies reads a list of addresses and networks (10.0.0.0/8, ::1).
+// TrustedProxies parses a list of addresses and networks (10.0.0.0/8, ::1).
 //
-// A network of all addresses is refused: every client could then choose the address
-// that it is limited by.
+// A network of all addresses is refused: every client could then choose the address by which it is limited.
 func TrustedProxies(list []string) (Proxies, error) {
 	var trusted Proxies
 	for _, item := range list {
@@ -39,22 +37,19 @@ func TrustedProxies(list []string) (Proxies, error) {
 	return trusted, nil
 }
 
-// network is what the client of an address is known by: an IPv4 address, or the
-// first half of an IPv6 address. A provider gives a customer at least a /64 (RFC
-// 6177), and whoever has one can send from all of its 2^64 addresses. All addresses
-// that cannot be read, as those of clients at a Unix socket, are the zero Prefix.
+// network returns the network that identifies the client of an address: an IPv4 address, or the first half of an IPv6 address. A
+// provider gives a customer at least a /64 (RFC 6177), and its owner can send from all of its 2^64 addresses. All addresses that
+// cannot be parsed, such as those of clients at a Unix socket, have the zero Prefix.
 func network(addr netip.Addr) netip.Prefix {
 	addr = addr.Unmap().WithZone("")
-	// Prefix fails for the zero Addr only, with the zero Prefix.
+	// Prefix fails only for the zero Addr, with the zero Prefix.
 	prefix, _ := addr.Prefix(min(addr.BitLen(), 64))
 	return prefix
 }
 
-// client is the address that a request comes from. Proxies append the address of who
-// sent them the request, so that the list is read from its end, for as long as it was
-// a believed proxy that wrote. What is further to the front may be the client's own
-// invention. Where a proxy has written something else than an address, the client is
-// the proxy: what comes before is not believed, and the text may be another one in
+// client returns the address from which a request comes. Each proxy appends the address of its peer, so the list is read from its
+// end, as long as a trusted proxy wrote the entry. Entries further to the front may be forged by the client. If a proxy has
+// written something other than an address, the client is the proxy: earlier entries are not trusted, and the text may differ in
 // each request.
 func (p Proxies) client(r *http.Request) netip.Addr {
 	client, _ := parseHost(r.RemoteAddr)
@@ -80,8 +75,8 @@ func (p Proxies) trust(addr netip.Addr) bool {
 	return slices.ContainsFunc(p, func(n netip.Prefix) bool { return n.Contains(addr) })
 }
 
-// parseHost reads an address with or without a port, as proxies write it: 192.0.2.1,
-// 192.0.2.1:80, 2001:db8::1, [2001:db8::1] or [2001:db8::1]:80.
+// parseHost parses an address with or without a port, as proxies write it: 192.0.2.1, 192.0.2.1:80, 2001:db8::1, [2001:db8::1] or
+// [2001:db8::1]:80.
 func parseHost(s string) (netip.Addr, bool) {
 	if withPort, err := netip.ParseAddrPort(s); err == nil {
 		return withPort.Addr(), true

@@ -12,24 +12,23 @@ import (
 	"golang.org/x/net/publicsuffix"
 )
 
-// Sites decides which pages may use the service that somebody's browser can reach, on whose behalf they send
-// requests without being asked: those of the service itself, and those that [CORS] allows. Programs and browser
-// extensions are no pages. The zero Sites knows no name of the service.
+// Sites decides which pages may use a service that is reachable from a browser, in which pages send requests without the user's
+// consent: pages of the service itself, and pages that [CORS] allows. Programs and browser extensions are no pages. The zero
+// Sites knows no name of the service.
 //
-// A page of another site has an Origin or a Sec-Fetch-Site that says so, which no page can change. A page whose
-// name has come to mean the service's address (DNS rebinding) is of the same origin as the service, for the
-// browser; but its name is in the public DNS, for nobody else can own one, and it came by plain HTTP, for the
-// service has no certificate of it.
+// A page of another site has an Origin or a Sec-Fetch-Site that says so, which no page can change. A page whose name resolves to
+// the service's address (DNS rebinding) has the same origin as the service, for the browser; but its name is in the public DNS,
+// because a stranger cannot own another name, and it came by plain HTTP, because the service has no certificate for it.
 type Sites struct {
-	names  []string // that were set; *.example.com for all below
-	own    string   // the machine's
-	strict bool     // other names are refused to programs, too
-	any    bool     // any name will do
+	names  []string // configured names; *.example.com for all subdomains
+	own    string   // name of the machine
+	strict bool     // other names are refused also to programs
+	any    bool     // all names are accepted
 }
 
-// NewSites makes Sites of the names that the service is called by: example.com, *.example.com for all below, or *
-// alone for all. With names, requests for others are refused, whoever sends them, but for IP addresses and names that
-// are not in the public DNS. own is the machine's name, which is known beside them.
+// NewSites returns the Sites of a service with some names: example.com, *.example.com for all subdomains, or * alone for all.
+// With names, requests for others are refused, also those of programs, except for IP addresses and names that are not in the
+// public DNS. own is the machine's name, which is also accepted.
 func NewSites(names []string, own string) (Sites, error) {
 	s := Sites{own: strings.ToLower(own)}
 	for _, name := range names {
@@ -49,9 +48,9 @@ func NewSites(names []string, own string) (Sites, error) {
 	return s, nil
 }
 
-// Guard is asked for each request, after CORS; allowed says that all pages may call the path. The error, a
-// [InvalidHeader], is for requests that no such page may send. One of another site that only reads may have what costs
-// nothing: [Gate.Enter] refuses it the rest.
+// Guard checks a request, after CORS; allowed tells that all pages may call the path. It returns an [InvalidHeader] for a request
+// that its page may not send. A page of another site that only reads may use routes that cost nothing: [Gate.Enter] refuses the
+// others.
 func (s Sites) Guard(r *http.Request, allowed bool) error {
 	if err := s.checkHost(r); err != nil {
 		return err
@@ -65,8 +64,7 @@ func (s Sites) Guard(r *http.Request, allowed bool) error {
 	return err
 }
 
-// Private makes a handler that no page may use but the service's, and that has no other names than those that are
-// known here.
+// Private returns a handler that only pages of the service may use, and only under the names known here.
 func (s Sites) Private(h http.Handler) http.Handler {
 	s.strict = true
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -82,7 +80,7 @@ func (s Sites) Private(h http.Handler) http.Handler {
 	})
 }
 
-// checkHost refuses a request for a name that the service is not called by.
+// checkHost refuses a request for a name that is not the service's.
 func (s Sites) checkHost(r *http.Request) error {
 	if s.knows(r) {
 		return nil
@@ -102,8 +100,8 @@ func (s Sites) checkPage(r *http.Request, allowed bool) error {
 	return InvalidHeader(name, r.Header.Get(name), "requests from a page of the service, or have its operator name the page's origin in CORS_ORIGINS")
 }
 
-// ownPage says whether a request comes from a page of the service, or from none. A proxy may have changed the host that
-// the page's origin is compared with.
+// ownPage reports whether a request comes from a page of the service, or from none. A proxy may have changed the host with which
+// the page's origin is compared.
 func (s Sites) ownPage(r *http.Request) bool {
 	origin, err := url.Parse(r.Header.Get("Origin"))
 	if err == nil && (strings.HasSuffix(origin.Scheme, "-extension") || origin.Port() == "" && s.named(origin.Hostname())) {
@@ -113,7 +111,7 @@ func (s Sites) ownPage(r *http.Request) bool {
 	return http.NewCrossOriginProtection().Check(&changing) == nil
 }
 
-// knows says whether a request is for a name of the service, or at least not sent by a page of that name.
+// knows reports whether a request is for a name of the service, or at least not sent by a page of that name.
 func (s Sites) knows(r *http.Request) bool {
 	host := r.Host
 	if name, _, err := net.SplitHostPort(host); err == nil {
@@ -123,8 +121,7 @@ func (s Sites) knows(r *http.Request) bool {
 	return s.any || !publicName(host) || host == s.own || s.named(host) || !s.strict && !byPlainHTTP(r)
 }
 
-// byPlainHTTP says whether a page has sent a request that came by plain HTTP from the host that it asks. GETs for one's
-// own host have a Referer only.
+// byPlainHTTP reports whether a page has sent a request by plain HTTP to its own host. GETs for the own host have only a Referer.
 func byPlainHTTP(r *http.Request) bool {
 	for _, name := range []string{"Origin", "Referer"} {
 		if u, err := url.Parse(r.Header.Get(name)); err == nil && u.Scheme == "http" && strings.EqualFold(u.Host, r.Host) {
@@ -141,8 +138,8 @@ func (s Sites) named(host string) bool {
 	})
 }
 
-// publicName says whether a name may be a stranger's: it is one in the public DNS. IP addresses, names of one label
-// and those below a domain that is not public, such as localhost, local, internal and svc, are not.
+// publicName reports whether a name may belong to a stranger: it is in the public DNS. IP addresses, names of one label and names
+// below a domain that is not public, such as localhost, local, internal and svc, are not.
 func publicName(host string) bool {
 	if _, err := netip.ParseAddr(strings.Trim(host, "[]")); err == nil || !strings.Contains(host, ".") {
 		return false

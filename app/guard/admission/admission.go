@@ -1,16 +1,15 @@
-// Package admission bounds the memory that all requests take together: bodies on their
-// way, texts, sentences that wait, translations until they are sent.
+// Package admission limits the memory that all requests take together: bodies on their way, texts, waiting sentences,
+// translations until they are sent.
 //
-// A [Memory] is the whole, a [Lease] is what a request has of it. Whoever is about to
-// make something that grows with the request takes its size first ([Lease.Take]), and is
-// refused where that does not fit. Sizes are those of package cost; the lease is
-// given back as a whole when the request has been answered.
+// A [Memory] is the total, a [Lease] is the part of one request. Code that is about to allocate memory that grows with the
+// request takes its size first ([Lease.Take]), and is refused if that does not fit. Package cost has the sizes; the whole lease
+// is returned when the request has been answered.
 //
-// Nobody can take all: a caller has at most three quarters of what others leave, so a
-// second one gets in beside the first.
+// No caller can take all: a caller has at most three quarters of the memory that others leave, so a second caller is admitted
+// beside the first.
 //
-// The processor's time for all that is not decoding is shared by [Turns], in which the context of a request
-// takes part by its lease ([Do], [Spend], [budget.Work]).
+// [Turns] share the processor's time for all work other than decoding. The context of a request takes part in them by its lease
+// ([Do], [Spend], [budget.Work]).
 package admission
 
 import (
@@ -25,7 +24,7 @@ import (
 // FullError is the error of a request that does not fit beside others.
 type FullError struct {
 	Wanted, Limit int64 // bytes
-	// Alone says that the request is too large even where there is no other.
+	// Alone is set if the request is too large even without others.
 	Alone bool
 }
 
@@ -36,7 +35,7 @@ func (e *FullError) Error() string {
 	return fmt.Sprintf("%v: %d more bytes do not fit into %d", budget.ErrFull, e.Wanted, e.Limit)
 }
 
-// Explain says what is told to the sender.
+// Explain returns the failure for the sender of the request.
 func (e *FullError) Explain(fault.Situation) *fault.Failure {
 	if e.Alone {
 		return fault.New(fault.TooLarge, "", "%s: send several requests", e)
@@ -47,46 +46,45 @@ func (e *FullError) Explain(fault.Situation) *fault.Failure {
 // Unwrap returns [budget.ErrFull].
 func (e *FullError) Unwrap() error { return budget.ErrFull }
 
-// Memory is what requests share. It is safe for concurrent use.
+// Memory is memory that requests share. It is safe for concurrent use.
 type Memory struct {
 	limit int64
 	turns *Turns
 
 	mu   sync.Mutex // guards the rest
 	used int64
-	by   map[string]int64 // callers
+	by   map[string]int64 // by caller
 }
 
-// New makes a memory of so many bytes.
+// New returns a memory of limit bytes.
 func New(limit int64) *Memory {
 	return &Memory{limit: limit, turns: NewTurns(), by: make(map[string]int64)}
 }
 
-// InUse is how many bytes are taken.
+// InUse returns the number of bytes taken.
 func (m *Memory) InUse() int64 {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return m.used
 }
 
-// largestShare is how many times what stays free a caller may have.
+// largestShare limits the memory of a caller to this multiple of the free memory.
 const largestShare = 3
 
-// Most is the most that a request can take.
+// Most returns the maximum number of bytes of a request.
 func (m *Memory) Most() int64 { return m.limit / (largestShare + 1) * largestShare }
 
-// Lease is the part of the memory that a request has. It is safe for concurrent use.
+// Lease is the part of the memory of one request. It is safe for concurrent use.
 type Lease struct {
 	memory *Memory
 	caller string
 	held   int64 // guarded by memory.mu
 }
 
-// Lease makes an empty lease. The caller closes it.
+// Lease returns an empty lease, which the caller must close.
 func (m *Memory) Lease(caller string) *Lease { return &Lease{memory: m, caller: caller} }
 
-// Take makes the lease n bytes larger. The error is a [*FullError], and nothing is taken
-// then.
+// Take adds n bytes to the lease. The error is a [*FullError]; nothing is taken then.
 func (l *Lease) Take(n int64) error {
 	m := l.memory
 	m.mu.Lock()
@@ -98,14 +96,14 @@ func (l *Lease) Take(n int64) error {
 	return err
 }
 
-// Room fails as [Lease.Take] does, and takes nothing: for what is announced, and may never come.
+// Room returns the error that [Lease.Take] would return, and takes nothing: for announced bytes, which may never come.
 func (l *Lease) Room(n int64) error {
 	l.memory.mu.Lock()
 	defer l.memory.mu.Unlock()
 	return l.room(n)
 }
 
-// room says whether n bytes fit; memory.mu is held.
+// room returns a [*FullError] if n bytes do not fit. The caller must hold memory.mu.
 func (l *Lease) room(n int64) error {
 	m := l.memory
 	if free := m.limit - m.used - n; m.by[l.caller]+n > largestShare*free {
@@ -114,7 +112,7 @@ func (l *Lease) room(n int64) error {
 	return nil
 }
 
-// Charge says who the request turned out to be from.
+// Charge moves the lease to the caller of the request, once that is known.
 func (l *Lease) Charge(caller string) {
 	m := l.memory
 	m.mu.Lock()
@@ -125,21 +123,21 @@ func (l *Lease) Charge(caller string) {
 	l.add(held)
 }
 
-// Give gives n bytes back, or what there is where the lease was closed meanwhile.
+// Give returns n bytes, or the rest if the lease was closed meanwhile.
 func (l *Lease) Give(n int64) {
 	l.memory.mu.Lock()
 	defer l.memory.mu.Unlock()
 	l.add(-min(n, l.held))
 }
 
-// Close gives everything back. Closing again does nothing.
+// Close returns all bytes. A second call does nothing.
 func (l *Lease) Close() {
 	l.memory.mu.Lock()
 	defer l.memory.mu.Unlock()
 	l.add(-l.held)
 }
 
-// add changes what is held; memory.mu is held.
+// add changes the held bytes by n. The caller must hold memory.mu.
 func (l *Lease) add(n int64) {
 	m := l.memory
 	l.held += n
@@ -152,8 +150,7 @@ func (l *Lease) add(n int64) {
 // With returns a context with the request's lease, from which [budget.Take] takes.
 func With(ctx context.Context, l *Lease) context.Context { return budget.WithMemory(ctx, l) }
 
-// Charge says who the request of a context is from, where it has a lease: a key may have
-// been in the body.
+// Charge moves the lease of a context, if it has one, to a caller: a key may have been in the body.
 func Charge(ctx context.Context, caller string) {
 	if l, ok := budget.MemoryOf(ctx).(*Lease); ok {
 		l.Charge(caller)

@@ -7,21 +7,20 @@ import (
 	"dragoman/app/fault"
 )
 
-// Places are a bounded number of things that callers may have at a time, such as open connections. Nobody
-// can take all: a caller has at most half of what others leave, and one at least while there are any. It
-// is safe for concurrent use.
+// Places are a limited number of places for callers, such as open connections. No caller can take all: a caller has at most half
+// of the places that others leave, and at least one while there are any. It is safe for concurrent use.
 type Places struct {
 	most int
 
 	mu    sync.Mutex // guards the rest
 	taken int
-	by    map[string]int // callers
+	by    map[string]int // by caller
 }
 
-// PlacesError means that a caller gets no other place.
+// PlacesError means that a caller gets no further place.
 type PlacesError struct {
 	Taken int  // by the caller, or by all
-	Own   bool // by the caller, who has its share
+	Own   bool // the caller has its share
 }
 
 func (e *PlacesError) Error() string {
@@ -31,15 +30,15 @@ func (e *PlacesError) Error() string {
 	return fmt.Sprintf("all %d are taken", e.Taken)
 }
 
-// Explain says what is told to the sender of a request that is done in turn with others.
+// Explain returns the failure for the sender of a request that is done in turn with others.
 func (e *PlacesError) Explain(fault.Situation) *fault.Failure {
 	return fault.New(fault.Busy, "", "of what is done in turn %s: try again in a moment", e)
 }
 
-// NewPlaces makes so many places.
+// NewPlaces returns some free places.
 func NewPlaces(most int) *Places { return &Places{most: most, by: make(map[string]int)} }
 
-// Take gives a caller a place, which it leaves with [Places.Leave]. The error is a [*PlacesError].
+// Take takes a place for a caller, to be returned by [Places.Leave]. The error is a [*PlacesError].
 func (p *Places) Take(caller string) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -55,7 +54,7 @@ func (p *Places) Take(caller string) error {
 	return nil
 }
 
-// Leave gives a place of a caller back.
+// Leave returns a place of a caller.
 func (p *Places) Leave(caller string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -12,50 +12,49 @@ import (
 )
 
 const (
-	// timeSlice is how long one works before others have their turn.
+	// timeSlice is the time that one caller works before the next turn.
 	timeSlice = 10 * time.Millisecond
-	// freeShare is the part of the cores, one in so many, that work in turns may keep busy: what decodes
-	// waits for the slowest of its threads.
+	// freeShare is the divisor for the cores that work in turns may keep busy: decoding waits for the slowest of its threads.
 	freeShare = 4
-	// aside is how long a caller works beside those who have their turn, and recovery how many times as long it
-	// takes until it may do so again. mostUsed bounds what is remembered of those who worked for long.
+	// aside is the time that a caller may work beside the turns, and recovery the multiple of it after which it may do so again.
+	// mostUsed limits the usage remembered of a caller.
 	aside, recovery, mostUsed = 20 * time.Millisecond, 10, time.Second
 )
 
-// Turns share the processor's time for whatever is not decoding between callers: reading and cutting texts, putting them
-// together, going through documents. A caller who has used little of it recently works at once. Who has used more does so
-// in turns: one works at a time, on many cores some, and after each slice of time whoever is next: callers in a circle,
-// and of one caller who came first. Between slices there is a rest where there are few cores. Without this, texts without a
-// word to translate would keep what decodes from its cores. Turns are safe for concurrent use; nil ones give everybody a turn.
+// Turns share the processor's time for all work other than decoding between callers: reading and cutting texts, joining them,
+// processing documents. A caller with little recent usage works at once. A caller with more works in turns: one works at a time,
+// or a few on many cores, and after each time slice the next one does: callers round robin, and the work of a caller in order of
+// arrival. On few cores a rest follows each slice. Without this, texts without a word to translate would keep the decoding from
+// its cores. Turns are safe for concurrent use; nil Turns never wait.
 type Turns struct {
-	most int     // who work at a time
-	rest float64 // times of what was worked
+	most int     // maximum number of concurrent turns
+	rest float64 // relative to the work before it
 
 	mu       sync.Mutex // guards the rest
 	working  int
-	callers  []string                   // that wait, the next one first
-	waiting  map[string][]chan struct{} // by caller, the first one first
+	callers  []string                   // waiting callers, the next one first
+	waiting  map[string][]chan struct{} // by caller, in order of arrival
 	accounts map[string]*account
-	many     int // accounts at which those are looked for that can be forgotten
+	many     int // number of accounts at which unused ones are removed
 }
 
-// fewAccounts need not be looked through.
+// fewAccounts is a number of accounts that need no cleanup.
 const fewAccounts = 1000
 
-// account is what a caller has used of the processor.
+// account is a caller's usage of the processor.
 type account struct {
-	used  time.Duration // recently: it decays
-	at    time.Time     // when it was so much
-	aside bool          // a work of it goes on without a turn
+	used  time.Duration // recent usage: it decays
+	at    time.Time     // time of the last update
+	aside bool          // one of its works runs without a turn
 }
 
-// decay lets what was used be forgotten with time.
+// decay reduces the usage by the time since the last update.
 func (a *account) decay(now time.Time) {
 	a.used = max(0, a.used-now.Sub(a.at)/recovery)
 	a.at = now
 }
 
-// NewTurns makes turns on this machine.
+// NewTurns returns turns for this machine.
 func NewTurns() *Turns { return newTurns(runtime.GOMAXPROCS(0)) }
 
 func newTurns(cores int) *Turns {
@@ -63,11 +62,11 @@ func newTurns(cores int) *Turns {
 		waiting: make(map[string][]chan struct{}), accounts: make(map[string]*account)}
 }
 
-// turn is a work that waits or goes on. One goroutine uses it.
+// turn is a work that waits or runs. It is used by one goroutine.
 type turn struct {
 	of     *Turns
 	caller string
-	queued bool // it never goes on aside
+	queued bool // never works aside
 	begun  time.Time
 	state  turnState
 	done   int64
@@ -81,9 +80,9 @@ const (
 	isAside
 )
 
-// Do has a caller's work done: it calls [budget.Work] often, waits for nobody else, and ends with its error. done
-// is what it has counted there. The error is the work's, or ctx's where it ended before. Within a work of the same caller it
-// is part of that.
+// Do runs a caller's work, which must call [budget.Work] often, must not wait for other callers, and must end with its error.
+// done is the work that it has counted there. The error is the work's, or ctx's if that ended before. Within a work of the same
+// caller it is part of that.
 func (t *Turns) Do(ctx context.Context, caller string, work func(ctx context.Context) error) (done int64, err error) {
 	return t.do(ctx, &turn{of: t, caller: caller}, work)
 }
@@ -102,20 +101,20 @@ func (t *Turns) do(ctx context.Context, w *turn, work func(ctx context.Context) 
 	return w.done, err
 }
 
-// Do has a work of the request of a context done in turns with what other callers have done; see [Turns.Do]. Where the
-// context has no lease, nobody else is there.
+// Do runs a work of the request of a context in turns with the work of other callers; see [Turns.Do]. A context without a lease
+// has no turns.
 func Do(ctx context.Context, caller string, work func(ctx context.Context) error) (done int64, err error) {
 	return turnsOf(ctx).Do(ctx, caller, work)
 }
 
-// Queue is [Do] for work that is long, or may do much at once, such as going through a document: it waits for a turn, however
-// little its caller has used. So no more of these go on at a time than there are turns.
+// Queue is [Do] for work that is long, or may do much at once, such as processing a document: it waits for a turn, however little
+// its caller has used. So the number of these that run at a time is limited to the turns.
 func Queue(ctx context.Context, caller string, work func(ctx context.Context) error) (done int64, err error) {
 	turns := turnsOf(ctx)
 	return turns.do(ctx, &turn{of: turns, caller: caller, queued: true}, work)
 }
 
-// turnsOf are those in which the request of a context takes part, nil without a lease.
+// turnsOf returns the turns in which the request of a context takes part, nil without a lease.
 func turnsOf(ctx context.Context) *Turns {
 	if l, ok := budget.MemoryOf(ctx).(*Lease); ok {
 		return l.memory.turns
@@ -123,8 +122,8 @@ func turnsOf(ctx context.Context) *Turns {
 	return nil
 }
 
-// Spend counts work of the request of a context that follows at once and is not divided, such as parsing a body. It waits
-// until it is the caller's turn, if it needs one, and fails with ctx's error.
+// Spend charges work of the request of a context that follows at once and is not divided, such as parsing a body. It waits for
+// the caller's turn, if it needs one, and fails with ctx's error.
 func Spend(ctx context.Context, caller string, expected time.Duration) error {
 	if l, ok := budget.MemoryOf(ctx).(*Lease); ok {
 		return l.memory.turns.spend(ctx, caller, expected)
@@ -137,7 +136,7 @@ func (t *Turns) spend(ctx context.Context, caller string, expected time.Duration
 	if err := w.wait(ctx, false); err != nil {
 		return err
 	}
-	w.end(expected, 1+t.rest) // the work goes on meanwhile
+	w.end(expected, 1+t.rest) // the work runs meanwhile
 	return nil
 }
 
@@ -150,7 +149,7 @@ func (w *turn) Work(ctx context.Context, n int) error {
 	return w.wait(ctx, true)
 }
 
-// wait waits for the turn, if the caller needs one. A work that goes on is before others of its caller.
+// wait waits for the turn, if the caller needs one. Work that continues goes before other work of its caller.
 func (w *turn) wait(ctx context.Context, goesOn bool) error {
 	ready := w.of.ask(w.caller, goesOn, w.queued)
 	if ready == nil {
@@ -167,7 +166,7 @@ func (w *turn) wait(ctx context.Context, goesOn bool) error {
 	}
 }
 
-// leave ends the turn, after which there is a rest, unless the work was given up: others go on at once then.
+// leave ends the turn. A rest follows, unless the work was abandoned: then others continue at once.
 func (w *turn) leave(ctx context.Context) {
 	rest := w.of.rest
 	if ctx.Err() != nil {
@@ -178,7 +177,7 @@ func (w *turn) leave(ctx context.Context) {
 	}
 }
 
-// end charges a turn for the time that it took, and lets the next one have its turn after so many times that time.
+// end charges a turn for its time, and starts the next one after a multiple of that time.
 func (w *turn) end(took time.Duration, times float64) {
 	w.of.charge(w.caller, took, w.state == isAside)
 	switch rest := time.Duration(times * float64(took)); {
@@ -191,7 +190,7 @@ func (w *turn) end(took time.Duration, times float64) {
 	w.state = away
 }
 
-// account is a caller's. mu is held.
+// account returns the account of a caller. The caller of account must hold mu.
 func (t *Turns) account(caller string) *account {
 	now := time.Now()
 	if len(t.accounts) > t.many {
@@ -199,7 +198,7 @@ func (t *Turns) account(caller string) *account {
 			a.decay(now)
 			return a.used == 0 && !a.aside
 		})
-		t.many = max(fewAccounts, 2*len(t.accounts)) // so that many callers are not looked through for each of them
+		t.many = max(fewAccounts, 2*len(t.accounts)) // bounds the number of cleanups
 	}
 	a := t.accounts[caller]
 	if a == nil {
@@ -210,7 +209,7 @@ func (t *Turns) account(caller string) *account {
 	return a
 }
 
-// charge counts what a caller's work took.
+// charge adds the time of a caller's work to its usage.
 func (t *Turns) charge(caller string, took time.Duration, aside bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -221,7 +220,7 @@ func (t *Turns) charge(caller string, took time.Duration, aside bool) {
 	}
 }
 
-// ask returns what is closed when it is a caller's turn, nil where it needs none, which queued work always does.
+// ask returns a channel that is closed when it is a caller's turn, nil if it needs no turn. Queued work always needs one.
 func (t *Turns) ask(caller string, first, queued bool) chan struct{} {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -242,7 +241,7 @@ func (t *Turns) ask(caller string, first, queued bool) chan struct{} {
 	return ready
 }
 
-// next ends a turn and begins the one that is next.
+// next ends a turn and starts the next one.
 func (t *Turns) next() {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -250,7 +249,7 @@ func (t *Turns) next() {
 	t.start()
 }
 
-// start begins the turns that are next, if there are any. mu is held.
+// start starts the next turns, if there are any. The caller must hold mu.
 func (t *Turns) start() {
 	for t.working < t.most && len(t.callers) > 0 {
 		caller := t.callers[0]
@@ -266,7 +265,7 @@ func (t *Turns) start() {
 	}
 }
 
-// forget gives up a wait, or the turn that came meanwhile.
+// forget cancels a wait, or ends the turn that came meanwhile.
 func (t *Turns) forget(caller string, ready chan struct{}) {
 	t.mu.Lock()
 	defer t.mu.Unlock()

@@ -1,12 +1,10 @@
-// Package body bounds what the bodies of requests take: the bytes and the time of
-// each, and the memory of all requests in flight together. It also sees to it that a
-// client learns why its body was not read, see [Refuse].
+// Package body limits the bodies of requests: the bytes and the time of each, and the memory of all requests in flight together.
+// It also ensures that a client learns why its body was not read, see [Refuse].
 //
-// Bytes count as they arrive, whatever a client has announced: for what they are read
-// into, and for the copies that parsing makes. They are taken from the request's
-// [admission.Lease], which [Bounds.Serve] makes and gives back when the request is
-// answered: its texts are kept for as long. What does not fit is refused at once with an
-// [*admission.FullError]; nothing waits.
+// Bytes count as they arrive, whatever length a client has announced: for the buffer that holds them, and for the copies that
+// parsing makes. They are taken from the request's [admission.Lease], which [Bounds.Serve] opens, and closes when the request is
+// answered, because its texts are kept for as long. A body that does not fit is refused at once with an [*admission.FullError];
+// no body waits.
 package body
 
 import (
@@ -25,16 +23,16 @@ import (
 	"dragoman/app/guard/admission/cost"
 )
 
-// Config is what [Bounds] keeps.
+// Config configures [Bounds].
 type Config struct {
 	Most    int64             // bytes of a body
 	Memory  *admission.Memory // of all requests
 	Timeout time.Duration     // until the whole body has arrived
-	Silence time.Duration     // until the first bytes of it have, and all of a small one; 0: as Timeout
+	Silence time.Duration     // until the first bytes have arrived, and all of a small body; 0: as Timeout
 }
 
-// parsing is how long it takes to parse a byte of a body, and to write the byte of the answer that becomes of it;
-// receiving is how long it takes to receive one, whatever becomes of it. A caller receives stretch bytes in one turn.
+// parsing is the time to parse a byte of a body, and to write the byte of the answer for it; receiving is the time to receive a
+// byte. A caller receives stretch bytes in one turn.
 const (
 	parsing   = 20 * time.Nanosecond
 	receiving = 4 * time.Nanosecond
@@ -44,20 +42,19 @@ const (
 // small is the size of bodies that arrive at once, or not at all.
 const small = 64 << 10
 
-// Bounds are the bounds of a server. They are safe for concurrent use.
+// Bounds are the limits of a server. They are safe for concurrent use.
 type Bounds struct {
 	cfg    Config
-	linger chan struct{} // has a place for each connection that lingers
+	linger chan struct{} // has a place for each lingering connection
 }
 
-// New makes the bounds of a server.
+// New returns the limits of a server.
 func New(cfg Config) *Bounds {
 	return &Bounds{cfg: cfg, linger: make(chan struct{}, maxLingering)}
 }
 
-// Serve makes a handler that serves requests whose bodies are bounded. Reading one
-// fails with *http.MaxBytesError, os.ErrDeadlineExceeded or [*admission.FullError]. The
-// context of a request has its lease.
+// Serve returns a handler that limits the bodies of requests. Reading one fails with *http.MaxBytesError, os.ErrDeadlineExceeded
+// or [*admission.FullError]. The context of a request has its lease.
 func (b *Bounds) Serve(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		lease := b.cfg.Memory.Lease("")
@@ -73,23 +70,21 @@ func (b *Bounds) Serve(next http.Handler) http.Handler {
 		r.Body = body
 		next.ServeHTTP(w, r)
 		lease.Close()                          // lingering takes no memory
-		if body.refused && r.ProtoMajor == 1 { // a stream of HTTP/2 ends with its handler, and its connection goes on
+		if body.refused && r.ProtoMajor == 1 { // a stream of HTTP/2 ends with its handler, and its connection stays open
 			b.lingerOn(w, r, body)
 		}
 	})
 }
 
-// Account has a request's memory counted as its caller's, who is asked for when the first
-// bytes of the body come. Before that permit is asked whether they are to be read; [Read] fails with
-// its error.
+// Account charges the memory of a request to its caller, which is determined when the first bytes of the body arrive. Before
+// that, permit decides whether they are read; [Read] fails with its error.
 func Account(r *http.Request, caller func() string, permit func() error) {
 	if b := of(r); b != nil {
 		b.caller, b.permit = caller, permit
 	}
 }
 
-// Widen has a request's body be bounded in another way than others are. It does nothing where
-// bytes of it have come.
+// Widen replaces the limits of a request's body. It does nothing after bytes of it have arrived.
 func Widen(r *http.Request, most int64, timeout time.Duration) {
 	b := of(r)
 	if b == nil || b.read > 0 {
@@ -99,13 +94,12 @@ func Widen(r *http.Request, most int64, timeout time.Duration) {
 	b.bound(timeout, b.silence, r.ContentLength)
 }
 
-// ErrBroken is the error of a body that cannot be read, but for the bounds.
+// ErrBroken is the error of a body that cannot be read for reasons other than its limits.
 var ErrBroken error = fault.New(fault.InvalidJSON, "", "the body could not be read: it ends too early or is framed wrongly")
 
-// Read reads the body of a request. It fails with an error of the bounds, see
-// [Bounds.Serve], with that of [Account]'s permit, or with [ErrBroken]. On success it also ends the deadline on reading: it
-// must not end the work that follows. A large body waits for its caller's turn again and again while it is received, and
-// all of it once more to be parsed ([admission.Spend]).
+// Read reads the body of a request. It fails with an error of the limits, see [Bounds.Serve], with the error of [Account]'s
+// permit, or with [ErrBroken]. On success it also ends the deadline on reading: it must not end the work that follows. A large
+// body waits for its caller's turn repeatedly while it is received, and once more to be parsed ([admission.Spend]).
 func Read(w http.ResponseWriter, r *http.Request) ([]byte, error) {
 	b := of(r)
 	if b != nil && b.permit != nil && b.read == 0 {
@@ -133,35 +127,35 @@ func Read(w http.ResponseWriter, r *http.Request) ([]byte, error) {
 	return raw, nil
 }
 
-// bodyKey is where the body of a request is in its context.
+// bodyKey is the context key of a request's body.
 type bodyKey struct{}
 
-// of is the body of a request, nil where it has none or Serve has not seen it.
+// of returns the body of a request, nil if it has none or Serve has not seen it.
 func of(r *http.Request) *boundedBody {
 	b, _ := r.Context().Value(bodyKey{}).(*boundedBody)
 	return b
 }
 
-// boundedBody is the body of a request. One goroutine uses it.
+// boundedBody is the body of a request. It is used by one goroutine.
 type boundedBody struct {
 	connection io.ReadCloser   // of the server
 	ctx        context.Context // of the request
-	announced  int64           // bytes; -1: the sender does not say
-	unpaid     int64           // bytes that came since the last turn
+	announced  int64           // bytes; -1: unknown
+	unpaid     int64           // bytes received since the last turn
 	lease      *admission.Lease
-	caller     func() string // nil: one for all that have none
-	permit     func() error  // nil: everybody may send it
+	caller     func() string // nil: a caller shared by all requests without one
+	permit     func() error  // nil: all may send it
 
 	control    *http.ResponseController
 	begun      time.Time
-	timeout    time.Duration // from begun until all has arrived
-	silence    time.Duration // until some has; 0: no other bound
+	timeout    time.Duration // from begun until the whole body has arrived
+	silence    time.Duration // until the first bytes have arrived; 0: no separate limit
 	most, read int64
-	err        error // of reading, and of all reading after it
-	refused    bool  // it was answered by Refuse, and is not whole
+	err        error // of reading, and of all later reads
+	refused    bool  // answered by Refuse, and not read to its end
 }
 
-// bound bounds the time that the body has, of which length bytes are announced, or -1.
+// bound limits the time of the body, of which length bytes are announced, or -1.
 func (b *boundedBody) bound(timeout, silence time.Duration, length int64) {
 	b.timeout, b.silence = timeout, silence
 	if silence > 0 && length >= 0 && length <= small {
@@ -173,16 +167,16 @@ func (b *boundedBody) bound(timeout, silence time.Duration, length int64) {
 	b.within(min(b.timeout, silence))
 }
 
-// within sets the deadline of what is read next. Not every server under test has deadlines; the real one has.
+// within sets the deadline of the next read. Not every server under test has deadlines; the real one has.
 func (b *boundedBody) within(d time.Duration) { _ = b.control.SetReadDeadline(b.begun.Add(d)) }
 
-// Read reads what is left of the body, within its bounds.
+// Read reads the rest of the body, within its limits.
 func (b *boundedBody) Read(p []byte) (int, error) {
 	if b.err != nil {
 		return 0, b.err
 	}
 	if left := b.most - b.read; int64(len(p)) > left {
-		p = p[:left+1] // one more tells a body that is too large
+		p = p[:left+1] // one more byte detects a body that is too large
 	}
 	n, err := b.receive(p)
 	isFirst := n > 0 && b.read == 0
@@ -201,8 +195,8 @@ func (b *boundedBody) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// admit takes memory for n bytes that have come. With the first ones it fails where the rest has no room: it is not received
-// in vain.
+// admit takes memory for n received bytes. With the first ones it fails if the rest does not fit: so the rest is not received in
+// vain.
 func (b *boundedBody) admit(n int64, isFirst bool) error {
 	err := b.lease.Take(n * cost.BodyByte)
 	if rest := min(b.announced, b.most) - n; err == nil && isFirst && rest > 0 {
@@ -211,8 +205,8 @@ func (b *boundedBody) admit(n int64, isFirst bool) error {
 	return err
 }
 
-// receive reads from the connection, a stretch in each turn of the caller: to copy what is sent, to be refused as well, takes
-// the cores from those who decode.
+// receive reads from the connection, a stretch in each turn of the caller: copying a body, even a refused one, takes cores from
+// decoding.
 func (b *boundedBody) receive(p []byte) (int, error) {
 	n, err := b.connection.Read(p)
 	if b.unpaid += int64(n); b.unpaid < stretch {
@@ -223,7 +217,7 @@ func (b *boundedBody) receive(p []byte) (int, error) {
 	return n, cmp.Or(spent, err)
 }
 
-// spend waits for the caller's turn for what takes so long; see [admission.Spend].
+// spend waits for the caller's turn for work of an expected duration; see [admission.Spend].
 func (b *boundedBody) spend(expected time.Duration) error {
 	caller := ""
 	if b.caller != nil {
@@ -232,7 +226,7 @@ func (b *boundedBody) spend(expected time.Duration) error {
 	return admission.Spend(b.ctx, caller, expected)
 }
 
-// received is what a client sends after it was answered, bounded in time alone.
+// received is the data that a client sends after the answer, limited only in time.
 type received struct{ *boundedBody }
 
 // Read implements [io.Reader].
@@ -243,7 +237,7 @@ func (b *boundedBody) Close() error { return b.connection.Close() }
 
 func (b *boundedBody) whole() bool { return b.err == io.EOF }
 
-// alive says whether more of the body may come.
+// alive reports whether more of the body may come.
 func (b *boundedBody) alive() bool {
 	var tooLarge *http.MaxBytesError
 	return b.err == nil || errors.As(b.err, &tooLarge) || errors.Is(b.err, budget.ErrFull)

@@ -17,21 +17,21 @@ type Form struct {
 
 // File is a file of a form.
 type File struct {
-	Field, Name string // Name is its sender's, without folders
-	MediaType   string // "": its sender does not say
+	Field, Name string // Name is the sender's, without folders
+	MediaType   string // "": unknown
 	Content     []byte
 }
 
-// mostParts bounds the parts of a form, which take memory beside their bytes.
+// mostParts limits the parts of a form, which take memory besides their bytes.
 const mostParts = 1000
 
-// ParseForm parses a multipart form that was read. Its files are copies.
+// ParseForm parses a multipart form. Its files are copies.
 func ParseForm(raw []byte, boundary string) (Form, error) {
 	form := Form{Values: url.Values{}}
 	if boundary == "" {
 		return form, errors.New("Content-Type is multipart/form-data without a boundary")
 	}
-	// The library does not tell a form that breaks off within a header from one that ends.
+	// The library does not distinguish a form that breaks off within a header from one that ends.
 	if !bytes.Contains(raw, []byte("--"+boundary+"--")) {
 		return form, errors.New("the form could not be read: it ends too early")
 	}

@@ -10,27 +10,25 @@ import (
 )
 
 const (
-	// smallBody is the size up to which an unread body is left to net/http, which
-	// reads it before it answers and keeps the connection.
+	// smallBody is the size up to which net/http handles an unread body: it reads the body before it answers and keeps the
+	// connection.
 	smallBody = 64 << 10
 
-	// What bounds the reading of bodies that nobody wants: of each connection, and
-	// of all.
+	// Limits for reading refused bodies: of each connection, and of all.
 	lingerTime   = 10 * time.Second
 	lingerBytes  = 64 << 20
 	maxLingering = 128
 
-	// refusing is how long it takes to accept a connection, and what its client has sent into the system's buffers before it
-	// learns that it need not.
+	// refusing is the time to accept a connection, and the data that its client has sent into the system's buffers before it
+	// reads the refusal.
 	refusing = 5 * time.Millisecond
 )
 
 // Refuse answers with JSON to a request whose body may not have been read.
 //
-// Many clients send all of a request before they look for an answer. When a server
-// answers and closes the connection, they see that it was reset instead of the answer.
-// So the answer goes out whole before the body has come, and [Bounds.Serve] goes on reading for a
-// while, and throws away what comes. Who is refused again and again waits for its turn to be.
+// Many clients send the whole request before they read an answer. If a server answers and closes the connection, they see a reset
+// instead of the answer. So the whole answer is sent before the body has arrived, and [Bounds.Serve] continues to read for a
+// while and discards the data. A caller that is refused repeatedly waits for its turn to be refused.
 func Refuse(w http.ResponseWriter, r *http.Request, status int, answer any) error {
 	var encoded bytes.Buffer
 	encoder := json.NewEncoder(&encoded)
@@ -48,16 +46,16 @@ func Refuse(w http.ResponseWriter, r *http.Request, status int, answer any) erro
 	if h.Get("Content-Type") == "" {
 		h.Set("Content-Type", "application/json; charset=utf-8")
 	}
-	// With its length the answer is whole before the handler ends.
+	// With its length the answer is complete before the handler ends.
 	h.Set("Content-Length", strconv.Itoa(encoded.Len()))
 	w.WriteHeader(status)
 	_, err := w.Write(encoded.Bytes())
 	return err
 }
 
-// lingerOn reads what a client goes on to send after it was answered.
+// lingerOn reads the data that a client still sends after the answer.
 func (b *Bounds) lingerOn(w http.ResponseWriter, r *http.Request, body *boundedBody) {
-	// A client that waits to be told to go on was told to stop.
+	// A client that waits for 100 Continue was told to stop.
 	waits := r.Header.Get("Expect") != "" && body.read == 0
 	if waits || !body.alive() || r.ContentLength > lingerBytes {
 		return

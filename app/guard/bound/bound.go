@@ -1,8 +1,8 @@
-// Package bound is how much each field of a request may have, whatever its API: one table, by the names of fields. A name
-// has one row, for it means the same in all APIs, or the row has room for all that it means.
+// Package bound limits the fields of requests of all APIs: one table, by the names of fields. A name has one row: either it means
+// the same in all APIs, or the row has room for all its meanings.
 //
-// Texts and files have no row's bound, but those of the service's settings: their characters, their number, and the
-// bytes of a body.
+// Texts and files have no limit in the table; the service's settings limit them: their characters, their number, and the bytes of
+// a body.
 package bound
 
 import (
@@ -13,32 +13,32 @@ import (
 	"dragoman/app/fault"
 )
 
-// Field is how much a field may have.
+// Field is the limit of a field.
 type Field struct {
-	Bytes int // of its text, or of each that it lists; [Any]: texts, see the package
-	Items int // that it lists; 0: it lists none; [Any]: as the service's settings have it
+	Bytes int // of its text, or of each listed item; [Any]: texts, see the package
+	Items int // listed items; 0: it is no list; [Any]: limited by the service's settings
 }
 
-// Any is in place of a number that the service's settings have.
+// Any stands for a limit of the service's settings.
 const Any = -1
 
-// Bounds that many rows have, in bytes.
+// Limits of many rows, in bytes.
 const (
 	Word = 64   // of a choice, number, truth value or version
 	Code = 64   // of a language
 	Name = 256  // of a model, an element, a column
 	ID   = 1024 // of a record, a request, a glossary
-	Term = 1024 // of a term, what it becomes, or a name that people give
+	Term = 1024 // of a term or its translation, or of a name that people give
 	Key  = 1024 // of an API key
 	URL  = 2048
 
-	// IdempotencyKey is that of the header.
+	// IdempotencyKey is the limit of the header.
 	IdempotencyKey = 200
-	// JobOptions is for all that a job is to be done with, beside texts, terms and files, as they are kept.
+	// JobOptions is the limit of all stored options of a job, without texts, terms and files.
 	JobOptions = 64 << 10
 )
 
-// Bounds of lists, in items.
+// Limits of lists, in items.
 const (
 	Texts        = 10_000 // of texts, and of fields of an object or form
 	Objects      = 1000   // of objects
@@ -67,7 +67,7 @@ var table = map[string]Field{
 	"sourceLanguage": {Bytes: Code}, "targetLanguage": {Bytes: Code}, "sourceLanguageCode": {Bytes: Code}, "targetLanguageCode": {Bytes: Code},
 	"displayLanguageCode": {Bytes: Code}, "destination": {Code, Destinations}, "targets": {Items: Languages},
 
-	// Names. What source and target name are languages, or terms.
+	// Names. source and target name languages, or terms.
 	"model": {Bytes: Name}, "model_name": {Bytes: Name}, "repository_name": {Bytes: Name}, "project": {Bytes: Name}, "location": {Bytes: Name},
 	"deploymentName": {Bytes: Name}, "shared_memory_region": {Bytes: Name}, "document_key": {Bytes: Name}, "resume": {Bytes: Name},
 	"splittingTags": {Word, Elements}, "nonSplittingTags": {Word, Elements}, "splitting_tags": {Word, Elements}, "non_splitting_tags": {Word, Elements},
@@ -92,10 +92,10 @@ var table = map[string]Field{
 	"parameters": {Items: Parameters}, "string_param": {Bytes: Name}, "bytes_param": {Bytes: Name},
 }
 
-// least is what a field may have that is in no row.
+// least is the limit of a field that is not in the table.
 var least = Field{Word, Elements}
 
-// Of is how much a field may have, by the last part of its name, and whether it is in the table.
+// Of returns the limit of a field, by the last part of its name, and whether the table has it.
 func Of(field string) (f Field, known bool) {
 	if f, known = table[leafOf(field)]; !known {
 		f = least
@@ -103,10 +103,10 @@ func Of(field string) (f Field, known bool) {
 	return f, known
 }
 
-// Fields are the names of all fields.
+// Fields returns the names of all fields, sorted.
 func Fields() []string { return slices.Sorted(maps.Keys(table)) }
 
-// leafOf is the last part of a name, such as id of payload.records[3].id.
+// leafOf returns the last part of a name, such as id of payload.records[3].id.
 func leafOf(field string) string {
 	for strings.HasSuffix(field, "]") && strings.Contains(field, "[") {
 		field = field[:strings.LastIndexByte(field, '[')]
@@ -114,7 +114,7 @@ func leafOf(field string) string {
 	return field[strings.LastIndexByte(field, '.')+1:]
 }
 
-// Text fails where the text of a field has too many bytes.
+// Text returns an error if the text of a field has too many bytes.
 func Text(field string, bytes int) error {
 	if f, _ := Of(field); f.Bytes != Any && bytes > max(Word, f.Bytes) {
 		return fault.New(fault.InvalidValue, field, "the field %s has %d bytes, at most %d are allowed: send a shorter one", field, bytes, max(Word, f.Bytes))
@@ -122,7 +122,7 @@ func Text(field string, bytes int) error {
 	return nil
 }
 
-// Known is [Text] for a field that may be none that is known.
+// Known is [Text] for known fields; it returns nil for others.
 func Known(field string, bytes int) error {
 	if _, known := Of(field); !known {
 		return nil
@@ -130,7 +130,7 @@ func Known(field string, bytes int) error {
 	return Text(field, bytes)
 }
 
-// List fails where a field lists too many items.
+// List returns an error if a field lists too many items.
 func List(field string, items int) error {
 	if f, _ := Of(field); f.Items != Any && items > f.most() {
 		return fault.New(fault.InvalidValue, field, "the field %s has %d items, at most %d are allowed: send fewer", field, items, f.most())
@@ -138,16 +138,16 @@ func List(field string, items int) error {
 	return nil
 }
 
-// Longer is the error of a list of which no more items were read than it may have.
+// Longer returns the error of a list of which only the allowed items were read.
 func Longer(field string) error {
 	f, _ := Of(field)
 	return fault.New(fault.InvalidValue, field, "the field %s has more than the %d items that are allowed: send fewer", field, f.most())
 }
 
-// most is how many items a field may list that is not as the settings have it; a list of one stands for a text.
+// most returns the limit of listed items, unless that is a setting; a text counts as a list of one.
 func (f Field) most() int { return max(1, f.Items) }
 
-// Most is how many items a field may list; where that is as the settings have it, so many.
+// Most returns the limit of listed items; settings is returned if the service's settings limit the field.
 func Most(field string, settings int) int {
 	if f, _ := Of(field); f.Items != Any {
 		return f.most()
@@ -155,7 +155,7 @@ func Most(field string, settings int) int {
 	return settings
 }
 
-// All fails where a field lists too many items, or one of them has too many bytes.
+// All returns an error if a field lists too many items, or one of them has too many bytes.
 func All(field string, items []string) error {
 	if err := List(field, len(items)); err != nil {
 		return err

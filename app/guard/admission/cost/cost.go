@@ -1,53 +1,51 @@
-// Package cost is what things take of the memory that requests share, see [dragoman/app/guard/admission]: one table, in
-// bytes, on the safe side. Each figure was measured, and a test of who uses it holds it to that: TestMemoryOfBodies of
-// app/api/httpapi, TestMemoryOfARequest of app/translate, TestMemoryOfSessions of app/live. What a parser of documents
-// takes is in the table of their kinds, in app/document/textfile.
+// Package cost is the table of the memory that things take of the memory that requests share, see [dragoman/app/guard/admission]:
+// in bytes, rounded up. Each figure was measured, and a test of its user checks it: TestMemoryOfBodies of app/api/httpapi,
+// TestMemoryOfARequest of app/translate, TestMemoryOfSessions of app/live. The memory of parsers of documents is in the table of
+// document kinds, in app/document/textfile.
 package cost
 
-// Of a request.
+// Memory of a request.
 const (
-	// BodyByte is for each byte of a body: what it is read into, and the copies that
-	// parsing makes. Measured at 2.2 to 3.7.
+	// BodyByte is the cost of each byte of a body: its buffer, and the copies that parsing makes. Measured at 2.2 to 3.7.
 	BodyByte = 4
-	// textByte is for each byte of a text while its sentences are looked for, and
-	// translationByte for each language until the answer is sent: the translation,
-	// which may be longer, and its JSON.
+	// textByte is the cost of each byte of a text while it is split into sentences, and translationByte the cost for each
+	// language until the answer is sent: the translation, which may be longer, and its JSON.
 	textByte, translationByte = 12, 8
-	// Sentence is for one until it is answered, beside its text: what waits for it, its outcome, its place in the
-	// answer. Measured at 400 to 700. Span is for each thing in it that is kept, measured at 150, and Alternative for
-	// each other translation of it, beside its text.
+	// Sentence is the cost of one sentence until it is answered, besides its text: the state that waits for it, its outcome, its
+	// place in the answer. Measured at 400 to 700. Span is the cost of each preserved span in it, measured at 150, and
+	// Alternative the cost of each other translation of it, besides its text.
 	Sentence, Span, Alternative = 800, 200, 150
-	// Term is for one that is looked for, beside twice its text, and StoredTerm for one of a glossary that is read,
-	// beside its text.
+	// Term is the cost of a term of a request, besides twice its text, and StoredTerm the cost of a term of a stored glossary,
+	// besides its text.
 	Term, StoredTerm = 160, 32
 )
 
-// Of jobs and documents.
+// Memory of jobs and documents.
 const (
-	// JobByte is for each byte of the body of a job: the parts of it that are stored.
+	// JobByte is the cost of each byte of the body of a job: its stored parts.
 	JobByte = 2
-	// DocumentByte is for each byte of a document: copies of it while somebody goes through it.
+	// DocumentByte is the cost of each byte of a document: its copies during processing.
 	DocumentByte = 4
-	// RecordByte is for each byte of a text that is found in a document, and Record for the text beside that.
+	// RecordByte is the cost of each byte of a text found in a document, and Record the cost of the text besides that.
 	RecordByte, Record = 3, 128
 )
 
-// Of live text.
+// Memory of live texts.
 const (
-	// Session is for a session beside its text, SessionByte for each byte of that, and SessionSign for each sign that
-	// may end a sentence: the text several times, its sentences as they are cut with their translations, those that it
-	// had before, and what clients are sent.
+	// Session is the cost of a session besides its text, SessionByte the cost of each byte of that, and SessionSign the cost of
+	// each sign that may end a sentence: several copies of the text, its current sentences with their translations, the previous
+	// ones, and the data sent to clients.
 	Session, SessionByte, SessionSign = 16 << 10, 48, 1200
-	// Remembered is for a translation that a session remembers, beside its texts.
+	// Remembered is the cost of a translation that a session remembers, besides its texts.
 	Remembered = 128
 )
 
-// Texts is for texts of so many bytes, translated into some languages, beside their sentences.
+// Texts returns the cost of texts of some bytes, translated into some languages, besides their sentences.
 func Texts(bytes int64, languages int) int64 {
 	return bytes * int64(textByte+languages*translationByte)
 }
 
-// Alternatives is for so many more translations of texts of so many bytes.
+// Alternatives returns the cost of that many more translations of texts of some bytes.
 func Alternatives(bytes int64, translations int) int64 {
 	return bytes * int64(translations*translationByte)
 }
