@@ -8,18 +8,16 @@ import (
 	"dragoman/app/translate"
 )
 
-// A process that ends takes all slices with it that it is translating, whatever it ended for. So a
-// slice in which several have ended is only a suspect. Its records are translated one by one, while
-// the process runs no other step, and the store knows which one at any time. The one that a process
-// ends with comes first the next time, later and later: a job is failed for a record that never
-// survives that.
+// A process that ends, for whatever cause, takes all slices with it that it is translating. So a slice in which several processes
+// have ended is only a suspect. Its records are translated one by one, while the process runs no other step, and the store knows
+// the current record at any time. The record with which a process ends is the first one of the next try, after a growing delay: a
+// job fails for a record that ends every process.
 
 // errBlamed means that a record was tried often enough.
 var errBlamed = fault.New(fault.Internal, "payload.records[0].text",
 	"the service ended or failed each time that it translated this record by itself, and its log says how, by the job's id: leave the record out")
 
-// makeAlone makes a step again, record by record, with which processes elsewhere have ended. Other steps
-// are as they were made.
+// makeAlone repeats, record by record, a step that has ended processes of workers. It returns other steps unchanged.
 func (s *Service) makeAlone(ctx context.Context, t Translator, c Claim, n int, made step) step {
 	if !made.translated || made.alone || fault.Explain(made.err, fault.Situation{}).Kind != fault.Crashed {
 		return made
@@ -28,7 +26,7 @@ func (s *Service) makeAlone(ctx context.Context, t Translator, c Claim, n int, m
 	return s.make(ctx, t, c, n, true)
 }
 
-// together translates records beside other steps.
+// together translates records concurrently with other steps.
 func (s *Service) together(ctx context.Context, t Translator, request translate.Request) ([]translate.Result, error) {
 	if err := s.steps.Acquire(ctx, 1); err != nil {
 		return nil, err
@@ -37,20 +35,20 @@ func (s *Service) together(ctx context.Context, t Translator, request translate.
 	return t.Translate(ctx, request)
 }
 
-// oneByOne translates each record of a part of a request by itself, beside no other step. Where
-// that fails, part becomes the record.
+// oneByOne translates each record of a part of a request by itself, with no other step running. If that fails, part becomes the
+// record.
 func (s *Service) oneByOne(ctx context.Context, t Translator, c Claim, request translate.Request, part *slice) ([]translate.Result, error) {
 	whole := *part
 	results := make([]translate.Result, len(whole.Records))
 	first := max(0, c.Job.Alone-1)
-	var since time.Time // when other steps were last waited for
+	var since time.Time // start of the current turn without other steps
 	defer func() {
 		if !since.IsZero() {
 			s.steps.Release(s.most)
 		}
 	}()
 	for i := range whole.Records {
-		n := i // first, and then the others in their order
+		n := i // first, and then the others in order
 		switch {
 		case i == 0:
 			n = first
@@ -61,7 +59,7 @@ func (s *Service) oneByOne(ctx context.Context, t Translator, c Claim, request t
 		if i == 0 && c.Job.Alone > 0 && c.Job.Tries >= mostAlone {
 			return nil, errBlamed
 		}
-		if !since.IsZero() && time.Since(since) > turn { // others have theirs, in which this record is not begun
+		if !since.IsZero() && time.Since(since) > turn { // other steps take their turns, in which this record has not begun
 			if err := s.mark(ctx, c, 0); err != nil {
 				return nil, err
 			}
@@ -88,7 +86,7 @@ func (s *Service) oneByOne(ctx context.Context, t Translator, c Claim, request t
 	return results, nil
 }
 
-// mark has the store know which record is translated by itself.
+// mark notes in the store which record is translated by itself.
 func (s *Service) mark(ctx context.Context, c Claim, record int) error {
 	return s.retryStore(ctx, func() error { return s.cfg.Store.Try(ctx, c, record, lease) })
 }

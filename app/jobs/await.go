@@ -9,18 +9,18 @@ import (
 	"dragoman/app/wait"
 )
 
-// A request that waits for its job runs the job itself, so that it needs nobody who may end before it, and claims it
-// from [Awaited] until it has the results. A job whose request has ended is nobody's: it is removed, by the
-// request, or after the end of its process by the store.
+// A request that waits for its job runs the job itself, so that it depends on no other process, and holds its claim from
+// [Awaited] until it has the results. A job whose request has ended is removed, by the request, or after the end of its process
+// by the store.
 
-// Await makes a job, runs it, and calls use when it is done. Then the job is removed, unless use keeps it: its id is
-// told to somebody. The error is as of [Service.Submit], of what the job fails for, that of ctx, or use's.
+// Await creates a job, runs it, and calls use when it is done. Then it removes the job, unless use returns keep because its id
+// was given to a client. The error is of [Service.Submit], of the failed job, of ctx, or of use.
 func (s *Service) Await(ctx context.Context, sub Submission, use func(job Job) (keep bool, err error)) error {
 	t := s.translator.Load()
 	if t == nil {
 		return errNotReady
 	}
-	sub.Key = "" // another request would wait for a job that is this one's
+	sub.Key = "" // another request would wait for this one's job
 	job, _, err := s.create(ctx, sub, lease)
 	if err != nil {
 		return err
@@ -53,10 +53,10 @@ func (s *Service) Await(ctx context.Context, sub Submission, use func(job Job) (
 	return errCancelled
 }
 
-// errCancelled is told to who waits for a job that its owner cancels.
+// errCancelled is the error for a request whose job its owner cancels.
 var errCancelled = fault.New(fault.NotDone, "", "the job was cancelled")
 
-// runAwaited runs a job until it is done. What passes is tried again until ctx is done, or the service ends.
+// runAwaited runs a job until it is done. It repeats after temporary errors until ctx is done, or the service ends.
 func (s *Service) runAwaited(ctx context.Context, t Translator, c Claim) (Job, error) {
 	for {
 		err := s.run(ctx, t, c)
@@ -86,7 +86,7 @@ func (s *Service) runAwaited(ctx context.Context, t Translator, c Claim) (Job, e
 	}
 }
 
-// discard removes a job that nobody asks for any more. What cannot be removed now goes when its claim has ended.
+// discard removes a job whose request has ended. If that fails, the job is removed when its claim has ended.
 func (s *Service) discard(ctx context.Context, id string) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), finalSaveTimeout)
 	defer cancel()

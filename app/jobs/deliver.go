@@ -7,13 +7,13 @@ import (
 	"time"
 )
 
-// pauses are between the tries to tell a webhook how a job has ended: those that Standard
-// Webhooks recommends, as far as jobs are kept for a day.
+// pauses are the pauses between tries to deliver a message to a webhook: those recommended by Standard Webhooks, as far as jobs
+// are kept for a day.
 var pauses = []time.Duration{
 	5 * time.Second, time.Minute, 5 * time.Minute, 30 * time.Minute, 2 * time.Hour, 5 * time.Hour, 10 * time.Hour,
 }
 
-// message is what a webhook is told.
+// message is the message to a webhook.
 type message struct {
 	Type      string    `json:"type"` // job.done, job.failed or job.cancelled
 	Timestamp time.Time `json:"timestamp"`

@@ -8,24 +8,24 @@ import (
 	"sync"
 )
 
-// Document is the file that a job translates: its records are the texts of it, each once, and the
-// service has nothing else of it but the file. It is plain data.
+// Document describes the file that a job translates: the job's records are the texts of the file, each once, and the rest of it
+// is only in the file. It is plain data.
 type Document struct {
-	Name    string   // of the file, as its sender calls it
+	Name    string   // of the file, as named by its sender
 	Kind    string   // see document.Kind's Name
 	Bytes   int64    // of the file
-	Parts   int      // that the file is kept in, see [Store.File]
-	Most    int64    `json:",omitempty"` // bytes that its translation may have
+	Parts   int      // number of parts of the stored file, see [Store.File]
+	Most    int64    `json:",omitempty"` // maximum bytes of its translation
 	Columns []string `json:",omitempty"` // see document.Options
-	// Header and Wrapped are as in document.Options; HeaderKept says that the first row of a table stays by itself.
+	// Header and Wrapped are as in document.Options; HeaderKept is set if the first row of a table stays separate.
 	Header     string   `json:",omitempty"`
 	HeaderKept bool     `json:",omitempty"`
 	Wrapped    string   `json:",omitempty"`
 	Also       []string `json:",omitempty"` // see document.Options
-	Secret     string   `json:",omitempty"` // that whoever asks for the document has to know, in APIs that want one
+	Secret     string   `json:",omitempty"` // required of clients that ask for the document, in APIs with such a secret
 }
 
-// head is what is told of a document, without what it is translated with; nil where there is none.
+// head returns the part of a document that clients see, without the options of its translation; nil if there is none.
 func (d *Document) head() *Document {
 	if d == nil {
 		return nil
@@ -33,14 +33,13 @@ func (d *Document) head() *Document {
 	return &Document{Name: d.Name, Kind: d.Kind, Bytes: d.Bytes, HeaderKept: d.HeaderKept, Secret: d.Secret}
 }
 
-// partBytes are the bytes of each part of a file but the last one, which has the rest.
+// partBytes is the size of each part of a file but the last one, which has the rest.
 const partBytes = 512 << 10
 
-// partsAhead are how many parts of a file are in memory while it is read.
+// partsAhead is the number of parts of a file in memory while it is read.
 const partsAhead = 4
 
-// File is the file of a job's document, which it reads from the store, part by part, with ctx.
-// It is safe for concurrent use.
+// File returns the file of a job's document. It is read from the store part by part, with ctx, and is safe for concurrent use.
 func (s *Service) File(ctx context.Context, job Job) io.ReaderAt {
 	return &storedFile{ctx: ctx, service: s, job: job}
 }
@@ -50,7 +49,7 @@ type storedFile struct {
 	service *Service
 	job     Job
 	mu      sync.Mutex // guards recent
-	recent  []filePart // the one that was used last comes last
+	recent  []filePart // the last used one is at the end
 }
 
 type filePart struct {
@@ -82,7 +81,7 @@ func (f *storedFile) ReadAt(p []byte, off int64) (n int, err error) {
 	return n, nil
 }
 
-// part returns a part of the file. The caller holds mu.
+// part returns a part of the file. The caller must hold mu.
 func (f *storedFile) part(n int) ([]byte, error) {
 	if i := slices.IndexFunc(f.recent, func(p filePart) bool { return p.n == n }); i >= 0 {
 		found := f.recent[i]

@@ -1,17 +1,16 @@
-// Package jobs has translations that outlive the request: they are submitted now, run in the
-// background and are fetched later.
+// Package jobs has translations that outlive the request: clients submit them, the service runs them in the background, and
+// clients fetch the results later.
 //
-// A [Store] keeps the jobs, in one file or in Redis. A [Service] is what the API works with: it
-// checks and stores what is submitted, and runs it: each process that may run jobs takes them from
-// the store, one slice of records after the other, and saves what came of each before it goes on.
-// So a job goes on where it was, whichever process ends.
+// A [Store] keeps the jobs, in one file or in Redis. The API uses a [Service], which checks, stores and runs submitted jobs: each
+// process that may run jobs takes them from the store, one slice of records after the other, and saves the results of each slice
+// before the next. So a job continues where it was, whichever process ends.
 //
-//	job.go      what a job is
-//	store.go    what keeps jobs
-//	document.go the file that a job is about
+//	job.go      the data of a job
+//	store.go    the interface of stores
+//	document.go the file of a job
 //	service.go  submitting, reading, cancelling
 //	slices.go   a request in parts that are translated and saved one by one
-//	runner.go   takes jobs, and keeps them while they run
+//	runner.go   takes jobs, and keeps their claims while they run
 //	steps.go    runs them, step by step
 //	await.go    runs a job for the request that waits for it
 //	alone.go    finds the record that ends processes
@@ -24,86 +23,83 @@ import (
 	"dragoman/app/translate"
 )
 
-// State is how far a job is.
+// State is the state of a job.
 type State string
 
-// The states of a job.
+// States of a job.
 //
 //	Queued ──▶ Running ──▶ Done
 //	  │           ├──────▶ Failed
 //	  └───────────┴──────▶ Cancelled
 const (
 	Queued    State = "queued"    // no runner has had it yet
-	Running   State = "running"   // it has begun; it may wait for a runner again
-	Done      State = "done"      // all results are there
+	Running   State = "running"   // begun; it may wait for a runner again
+	Done      State = "done"      // all results exist
 	Failed    State = "failed"    // see [Job.Problem]; there are no results
-	Cancelled State = "cancelled" // its owner did not want it any more; there are no results
+	Cancelled State = "cancelled" // by its owner; there are no results
 )
 
-// States are all states.
+// States returns all states.
 func States() []State { return []State{Queued, Running, Done, Failed, Cancelled} }
 
-// Ended says whether a job stays in the state until it expires.
+// Ended reports whether a job stays in the state until it expires.
 func (s State) Ended() bool { return s == Done || s == Failed || s == Cancelled }
 
-// Request is what a job is to do.
+// Request is the work of a job.
 type Request struct {
-	// Request is without records: they are the job's slices. Its caller is who shares of the
-	// engines are given to.
+	// Request has no records: they are the job's slices. Its caller is the one whose share of the engines the job takes.
 	translate.Request
-	Detail    bool   // results say how they were made
+	Detail    bool   // results tell how they were made
 	Languages bool   // results name their language
-	Webhook   string `json:",omitempty"` // URL that is told how the job has ended; "": none
-	// Glossary says that the terms of each target language are the part of the input behind the
-	// slices; see [Submission.Terms].
+	Webhook   string `json:",omitempty"` // URL to be told how the job has ended; "": none
+	// Glossary is set if the terms of each target language are the part of the input behind the slices; see [Submission.Terms].
 	Glossary bool `json:",omitempty"`
 }
 
-// Progress is how much there is to do and how much is done.
+// Progress is the progress of a job.
 type Progress struct {
-	Records    int // results that there will be: records × target languages
+	Records    int // expected number of results: records × target languages
 	Done       int // results that are saved
-	Flagged    int // of them, those that something is still wrong with after all retries
-	Characters int // of all records, as they are charged
+	Flagged    int // of them, results with flags after all retries
+	Characters int // of all records, as charged
 }
 
-// Problem is why a job failed, as it is told to its owner.
+// Problem is the reason why a job failed, for its owner.
 type Problem struct {
 	Code    string
-	Field   string `json:",omitempty"` // the part of the request that is meant
+	Field   string `json:",omitempty"` // the part of the request that causes it
 	Message string
 }
 
 // Job is a translation in the background. It is plain data.
 type Job struct {
 	ID       string
-	Owner    string // who submitted it
+	Owner    string // submitter of the job
 	State    State
 	Created  time.Time
 	Started  time.Time // when the first runner took it; zero before
 	Saved    time.Time // when results were last saved; zero before
 	Finished time.Time // when it ended; zero before
-	Expires  time.Time // when it is forgotten; zero before it has ended
+	Expires  time.Time // removal time; zero before its end
 	Progress Progress
-	Problem  *Problem `json:",omitempty"` // of one that failed
+	Problem  *Problem `json:",omitempty"` // of a failed job
 	Request  Request
-	Document *Document `json:",omitempty"` // that its records are the texts of; nil: there is none
+	Document *Document `json:",omitempty"` // the file whose texts are the records; nil: none
 
-	// Slices are the parts that its records are divided into; see [Store.Input]. There is a chunk
-	// of results for each slice and target language, all slices of the first language before
-	// those of the second.
+	// Slices is the number of parts of its records; see [Store.Input]. There is a chunk of results for each slice and target
+	// language, all slices of the first language before those of the second.
 	Slices int
-	// Chunks are how many of these are saved, and behind them of the document that was made; see
-	// [Store.Result]. The next one is to be made.
+	// Chunks is the number of saved chunks, those of the finished document included; see [Store.Result]. It is the number of the
+	// next one.
 	Chunks int
-	// Attempts are how many claims in its present queue have brought nothing, the present one
-	// included. What runners give back in order is not counted in [Work], and is in [Delivery].
+	// Attempts is the number of claims in its present queue without a result, the present one included. Claims that runners
+	// release in order are not counted in [Work], but in [Delivery].
 	Attempts int
-	// Alone is the record of the next slice, from 1 on, that is translated by itself, and was when
-	// the claim before this ended; 0: none. Tries are how often in a row it was begun.
+	// Alone is the record of the next slice, from 1 on, that is translated by itself, and was when the previous claim ended; 0:
+	// none. Tries is the number of times in a row that it was begun.
 	Alone int `json:",omitempty"`
 	Tries int `json:",omitempty"`
 }
 
-// Steps are how many chunks of results the job has when it is done.
+// Steps returns the number of chunks of results of a job that is done.
 func (j Job) Steps() int { return j.Slices * len(j.Request.To) }

@@ -9,27 +9,27 @@ import (
 	"dragoman/app/fault"
 )
 
-// ErrVanished is the error of a job that was accepted and that the store has lost.
+// ErrVanished is the error of an accepted job that the store has lost.
 var ErrVanished error = fault.New(fault.JobLost, "", "the job was accepted, and what keeps jobs has lost it since: submit it again")
 
-// lostCode is that of the problem of such a job.
+// lostCode is the code of the problem of such a job.
 var lostCode = fault.New(fault.JobLost, "", "").Code()
 
 const (
-	// mostRemembered are the jobs that a process remembers at most.
+	// mostRemembered is the maximum number of jobs that a process remembers.
 	mostRemembered = 10_000
-	// lookedFor are those of them that it looks for with each sweep.
+	// lookedFor is the number of these that each sweep looks up.
 	lookedFor = 1000
 )
 
-// rememberedJobs are those that this process has answered for or has run, as they were when they were last
-// seen: a store that has no trace of one of them has lost it.
+// rememberedJobs are the jobs that this process has accepted or run, in their last known state: if the store has no trace of one
+// of them, it has lost it.
 type rememberedJobs struct {
 	mu   sync.Mutex // guards jobs
 	jobs map[string]Job
 }
 
-// remember notes how a job is. Where there are too many, another one is forgotten.
+// remember notes the state of a job. If there are too many, another job is forgotten.
 func (m *rememberedJobs) remember(job Job) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -43,7 +43,7 @@ func (m *rememberedJobs) remember(job Job) {
 		delete(m.jobs, id)
 	}
 	webhook := job.Request.Webhook
-	if job.State.Ended() { // it was told that, or will be
+	if job.State.Ended() { // it was told of the end, or will be
 		webhook = ""
 	}
 	m.jobs[job.ID] = Job{
@@ -65,7 +65,7 @@ func (m *rememberedJobs) get(id string) (job Job, known bool) {
 	return job, known
 }
 
-// some are ids of jobs, other ones each time.
+// some returns the ids of some jobs, different ones each time.
 func (m *rememberedJobs) some(most int) (ids []string) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -78,8 +78,8 @@ func (m *rememberedJobs) some(most int) (ids []string) {
 	return ids
 }
 
-// noteLoss notes what the store says of a job. Where it has lost the job, that takes the job's place in
-// the store, so that every process knows, and the job's webhook is told.
+// noteLoss notes the answer of the store about a job. If the store has lost the job, noteLoss creates a failed one in its place,
+// so that every process knows, and the job's webhook is told.
 func (s *Service) noteLoss(ctx context.Context, id string, job Job, err error) (Job, error) {
 	switch {
 	case errors.Is(err, ErrForgotten):
@@ -91,7 +91,7 @@ func (s *Service) noteLoss(ctx context.Context, id string, job Job, err error) (
 			ID: id, Owner: known.Owner, Request: known.Request, Progress: known.Progress, Document: known.Document,
 			Problem: &Problem{Code: lostCode, Message: ErrVanished.Error()},
 		})
-		if s.noteStore(err) == nil { // else it is tried again
+		if s.noteStore(err) == nil { // otherwise it is tried again
 			s.remembered.remember(failed)
 		}
 		if created { // not by another process
@@ -112,7 +112,7 @@ func (s *Service) noteLoss(ctx context.Context, id string, job Job, err error) (
 	return job, s.noteStore(err)
 }
 
-// lookForLost looks for jobs that are remembered, until the store does not work.
+// lookForLost looks up remembered jobs, until the store does not work.
 func (s *Service) lookForLost(ctx context.Context) {
 	for _, id := range s.remembered.some(lookedFor) {
 		_, err := s.Get(ctx, id)

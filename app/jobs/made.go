@@ -9,26 +9,24 @@ import (
 	"dragoman/app/guard/admission"
 )
 
-// MakeDocuments has documents of jobs made, once for each job, before it is done.
+// MakeDocuments sets the function that writes the documents of jobs, once for each job, before it is done.
 func (s *Service) MakeDocuments(make Maker) { s.maker.Store(&make) }
 
 // Maker writes the document of a job whose results are saved.
 type Maker func(ctx context.Context, out *Made, job Job) error
 
-// A document that was made is kept in chunks behind the results: one for each part of it, which
-// has a byte before it, and one that says where they are. A runner that begins it once more does
-// so behind what another has left.
+// A finished document is stored in chunks behind the results: one for each part of it, with a byte before it, and a last one with
+// their position. A runner that starts over appends behind the chunks of an earlier one.
 const (
 	partMark = 'p'
 	endMark  = 'e'
 )
 
-// Made is a document that a job has made, in parts: those that are kept, or that are written to it, within
-// the memory of its context.
+// Made is the document that a job has made, in parts: either stored, or written to it within the memory of its context.
 type Made struct {
 	Parts int
 	Bytes int64
-	// Flagged are the texts that something is wrong with since they are in the document. Who writes it says so.
+	// Flagged is the number of texts with flags that arose in the document. The Maker sets it.
 	Flagged int
 
 	chunk func(ctx context.Context, n int) ([]byte, error)
@@ -38,7 +36,7 @@ type Made struct {
 	written [][]byte
 }
 
-// Made returns what a job's document has become, nil where nobody has made it (yet).
+// Made returns the finished document of a job, nil if there is none (yet).
 func (s *Service) Made(ctx context.Context, job Job) (*Made, error) {
 	if job.Document == nil || job.Chunks <= job.Steps() {
 		return nil, nil
@@ -56,7 +54,7 @@ func (s *Service) Made(ctx context.Context, job Job) (*Made, error) {
 	return m, nil
 }
 
-// NewMade makes what a job's document is written to.
+// NewMade returns an empty Made to write a job's document to.
 func NewMade(ctx context.Context, job Job) *Made {
 	m := &Made{ctx: ctx, most: job.Document.Most}
 	m.chunk = func(_ context.Context, n int) ([]byte, error) { return m.written[n], nil }
@@ -96,11 +94,11 @@ func (m *Made) Write(b []byte) (int, error) {
 	return len(b), nil
 }
 
-// errNotMade is [errBlamed] of a document.
+// errNotMade is [errBlamed] for a document.
 var errNotMade = fault.New(fault.Internal, "",
 	"the service ended or failed each time that it made this document, and its log says how, by the job's id")
 
-// makeDocument makes and keeps the document of a job whose results are saved, unless that is done.
+// makeDocument makes and stores the document of a job whose results are saved, unless that is done.
 func (s *Service) makeDocument(ctx context.Context, c Claim, job Job) step {
 	if job.Document == nil || s.maker.Load() == nil {
 		return step{}
@@ -131,7 +129,7 @@ func (s *Service) makeDocument(ctx context.Context, c Claim, job Job) step {
 	return step{}
 }
 
-// admit is ctx with a lease of memory for a job's caller.
+// admit returns ctx with a lease of memory for a job's caller.
 func (s *Service) admit(ctx context.Context, job Job) (_ context.Context, release func()) {
 	if s.cfg.Memory == nil {
 		return ctx, func() {}

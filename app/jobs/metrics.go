@@ -7,17 +7,17 @@ import (
 	"dragoman/app/measure"
 )
 
-// What can become of a step of a job.
+// Outcomes of a step of a job.
 const (
 	stepSaved     = "saved"
-	stepPostponed = "postponed" // what it needs is not there now
+	stepPostponed = "postponed" // a resource is not available at present
 	stepFailed    = "failed"
 )
 
-// What can become of a try to tell a webhook something.
+// Outcomes of a delivery to a webhook.
 const (
 	delivered       = "delivered"
-	deliveryFailed  = "failed" // and is tried again
+	deliveryFailed  = "failed" // to be tried again
 	deliveryGivenUp = "given_up"
 )
 
@@ -42,7 +42,7 @@ func newMetrics(r prometheus.Registerer) *metrics {
 	return m
 }
 
-// count sets how many jobs there are.
+// count sets the number of jobs by state.
 func (m *metrics) count(counts map[State]int) {
 	for _, state := range States() {
 		m.jobs.WithLabelValues(string(state)).Set(float64(counts[state]))

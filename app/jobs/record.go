@@ -6,19 +6,19 @@ import (
 	"time"
 )
 
-// Record is a job as a store keeps it, and all that can happen to it: a store loads it, has one
-// of the methods change it, and keeps the whole. A method that fails has changed nothing.
+// Record is a job in a store, and the transitions of it: a store loads it, calls one of the methods to change it, and stores it
+// as a whole. A method that fails has changed nothing.
 type Record struct {
 	Job
 	Key, Fingerprint string        `json:",omitempty"`
 	Bytes            int64         // see [Draft.Bytes]
 	TTL              time.Duration // of the store that made it
 	Queue            Queue         // "": none
-	Due              time.Time     // when it can be claimed from its queue
-	Token            uint64        // of its last claim, and whatever else ended that
+	Due              time.Time     // time from which it can be claimed from its queue
+	Token            uint64        // increases with each claim and with each event that ends one
 }
 
-// NewRecord is a job that is made now.
+// NewRecord returns the record of a job that is created now.
 func NewRecord(d Draft, ttl time.Duration, now time.Time) *Record {
 	now = stamp(now)
 	slices := len(d.Input)
@@ -39,7 +39,7 @@ func NewRecord(d Draft, ttl time.Duration, now time.Time) *Record {
 	return r
 }
 
-// ParseRecord reads a record in JSON.
+// ParseRecord parses a record in JSON.
 func ParseRecord(raw []byte) (*Record, error) {
 	r := new(Record)
 	if err := json.Unmarshal(raw, r); err != nil {
@@ -48,7 +48,8 @@ func ParseRecord(raw []byte) (*Record, error) {
 	return r, nil
 }
 
-// ParseHead reads of a record what lists of jobs show: nothing of the request, and of a document what it is called.
+// ParseHead parses only the part of a record that lists of jobs show: nothing of the request, and of a document only its name,
+// kind and size.
 func ParseHead(raw []byte) (*Record, error) {
 	head := struct {
 		*Record
@@ -68,13 +69,13 @@ func ParseHead(raw []byte) (*Record, error) {
 	return head.Record, nil
 }
 
-// stamp is a time as it is kept.
+// stamp returns a time in its stored precision.
 func stamp(t time.Time) time.Time { return t.UTC().Truncate(time.Millisecond) }
 
-// Expired says whether the job is to be forgotten.
+// Expired reports whether the job is to be removed.
 func (r *Record) Expired(now time.Time) bool { return r.State.Ended() && !now.Before(r.Expires) }
 
-// Matches fails where the job is not the one that its idempotency key is used for again.
+// Matches returns ErrMismatch if the job's idempotency key was used for another request.
 func (r *Record) Matches(fingerprint string) error {
 	if r.Fingerprint != fingerprint {
 		return ErrMismatch
@@ -82,13 +83,13 @@ func (r *Record) Matches(fingerprint string) error {
 	return nil
 }
 
-// HasInput says whether the job's slices are needed.
+// HasInput reports whether the job's slices are needed.
 func (r *Record) HasInput() bool { return !r.State.Ended() }
 
-// HasResults says whether the chunks of its results are, and its file.
+// HasResults reports whether the chunks of its results and its file are needed.
 func (r *Record) HasResults() bool { return !r.State.Ended() || r.State == Done }
 
-// Claim gives the job to somebody; see [Store.Claim].
+// Claim claims the job; see [Store.Claim].
 func (r *Record) Claim(now time.Time, lease time.Duration) Claim {
 	if r.State == Queued {
 		r.State, r.Started = Running, stamp(now)
@@ -99,10 +100,10 @@ func (r *Record) Claim(now time.Time, lease time.Duration) Claim {
 	return Claim{Job: r.Job, Queue: r.Queue, Token: r.Token}
 }
 
-// Abandoned says whether the request that the job was made for has ended without it.
+// Abandoned reports whether the request for which the job was created has ended without it.
 func (r *Record) Abandoned(now time.Time) bool { return r.Queue == Awaited && !now.Before(r.Due) }
 
-// holds fails where a claim is not the job's.
+// holds returns ErrLost if a claim is not the job's current one.
 func (r *Record) holds(c Claim) error {
 	if r.Queue == "" || c.Token == 0 || c.Queue != r.Queue || c.Token != r.Token {
 		return ErrLost
@@ -110,7 +111,7 @@ func (r *Record) holds(c Claim) error {
 	return nil
 }
 
-// Renew is [Store.Renew].
+// Renew implements [Store.Renew].
 func (r *Record) Renew(c Claim, now time.Time, lease time.Duration) error {
 	if err := r.holds(c); err != nil {
 		return err
@@ -121,8 +122,8 @@ func (r *Record) Renew(c Claim, now time.Time, lease time.Duration) error {
 	return nil
 }
 
-// Try is [Store.Try]. A record that ends processes does so however much later it is tried; whatever
-// else ends them, such as a rollout, is over by then.
+// Try implements [Store.Try]. A record that ends processes does so after any delay; other causes, such as a rollout, are over by
+// then.
 func (r *Record) Try(c Claim, record int, now time.Time, lease time.Duration) error {
 	if err := r.holds(c); err != nil {
 		return err
@@ -141,7 +142,7 @@ func (r *Record) Try(c Claim, record int, now time.Time, lease time.Duration) er
 	return nil
 }
 
-// Save is [Store.Save], but for the chunk. Without add it is there already.
+// Save implements [Store.Save], except for the chunk. If add is false, the chunk exists already.
 func (r *Record) Save(c Claim, n int, results Tally, now time.Time) (add bool, err error) {
 	if err := r.holds(c); err != nil {
 		return false, err
@@ -160,7 +161,7 @@ func (r *Record) Save(c Claim, n int, results Tally, now time.Time) (add bool, e
 	return true, nil
 }
 
-// End is [Store.End].
+// End implements [Store.End].
 func (r *Record) End(c Claim, state State, problem *Problem, now time.Time) error {
 	if err := r.holds(c); err != nil {
 		return err
@@ -172,7 +173,7 @@ func (r *Record) End(c Claim, state State, problem *Problem, now time.Time) erro
 	return nil
 }
 
-// Release is [Store.Release].
+// Release implements [Store.Release].
 func (r *Record) Release(c Claim, now time.Time, after time.Duration) error {
 	if err := r.holds(c); err != nil {
 		return err
@@ -186,7 +187,7 @@ func (r *Record) Release(c Claim, now time.Time, after time.Duration) error {
 	return nil
 }
 
-// Delivered is [Store.Delivered].
+// Delivered implements [Store.Delivered].
 func (r *Record) Delivered(c Claim) error {
 	if err := r.holds(c); err != nil {
 		return err
@@ -198,7 +199,7 @@ func (r *Record) Delivered(c Claim) error {
 	return nil
 }
 
-// Cancel is [Store.Cancel].
+// Cancel implements [Store.Cancel].
 func (r *Record) Cancel(now time.Time) error {
 	if r.State.Ended() {
 		return ErrEnded
@@ -212,7 +213,7 @@ func (r *Record) end(state State, problem *Problem, now time.Time) {
 	r.Expires = r.Finished.Add(r.TTL)
 	r.Attempts, r.Alone, r.Tries = 0, 0, 0
 	if r.Queue == Awaited && state != Cancelled {
-		return // the claim goes on until the request has the results
+		return // the claim lasts until the request has the results
 	}
 	r.Token++
 	r.Queue, r.Due = "", time.Time{}

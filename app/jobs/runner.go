@@ -11,34 +11,33 @@ import (
 )
 
 const (
-	// lease is how long a job is still a runner's that does not say so any more.
+	// lease is the time that a job stays with a runner without a renewal.
 	lease = 30 * time.Second
-	// renewal is how often a runner says so.
+	// renewal is the interval of a runner's renewals.
 	renewal = lease / 3
-	// turn is how long a job runs while others may wait.
+	// turn is the time that a job runs while others may wait.
 	turn = time.Minute
-	// stepsAhead are how many steps of a job are made at a time, so that those who decode have
-	// something to do while the last sentences of one are decoded.
+	// stepsAhead is the number of steps of a job in progress at a time, so that engines stay busy while the last sentences of one
+	// are decoded.
 	stepsAhead = 2
-	// mostTogether is how many runners in a row may end, or fail for an unknown reason, in the same
-	// slice of a job before its records are translated one by one.
+	// mostTogether is the number of runners in a row that may end, or fail for an unknown reason, in the same slice of a job
+	// before its records are translated one by one.
 	mostTogether = 2
-	// mostAlone is how many may in the same record before the job fails.
+	// mostAlone is the number of runners that may do so in the same record before the job fails.
 	mostAlone = 4
-	// longestPause is how long a job is left alone that cannot go on now.
+	// longestPause is the maximum pause of a job that cannot continue at present.
 	longestPause = time.Minute
-	// sweepEvery is how often jobs are looked for that have expired.
+	// sweepEvery is the interval of sweeps for expired jobs.
 	sweepEvery = 10 * time.Second
-	// storePause is how long to wait where the store does not work.
+	// storePause is the pause while the store does not work.
 	storePause = time.Second
-	// finalSaveTimeout is how long the store has where a runner ends.
+	// finalSaveTimeout is the time limit of the store at the end of a runner.
 	finalSaveTimeout = 5 * time.Second
-	// deliverers are how many webhooks are told something at a time.
+	// deliverers is the number of concurrent deliveries to webhooks.
 	deliverers = 4
 )
 
-// Run runs jobs until ctx is done. It returns when all runners have ended and their jobs are
-// others' to take.
+// Run runs jobs until ctx is done. It returns when all runners have ended and their jobs can be claimed by others.
 func (s *Service) Run(ctx context.Context) {
 	defer context.AfterFunc(ctx, s.stop)()
 	t := s.translator.Load()
@@ -58,7 +57,7 @@ func (s *Service) Run(ctx context.Context) {
 	s.sweep(ctx)
 }
 
-// sweep has the store forget jobs that have expired, and counts all others, until ctx is done.
+// sweep removes expired jobs from the store, and counts all others, until ctx is done.
 func (s *Service) sweep(ctx context.Context) {
 	for {
 		counts, err := s.cfg.Store.Sweep(ctx)
@@ -89,14 +88,14 @@ func (s *Service) serve(ctx context.Context, from Queue, handle func(context.Con
 	}
 }
 
-// handleClaim handles a job that was claimed. Its claim is renewed meanwhile; where it is lost, as by
-// somebody who cancels the job, the handler's context ends. A job whose handler fails is left as
-// it is, and can be claimed again when the claim has ended; where ctx ends, at once.
+// handleClaim handles a claimed job and renews its claim meanwhile; if that is lost, for example because a client cancels the
+// job, the handler's context ends. A job whose handler fails is left as it is, and can be claimed again when the claim has ended;
+// if ctx ends, at once.
 func (s *Service) handleClaim(ctx context.Context, c Claim, handle func(context.Context, Claim) error) error {
 	err := s.hold(ctx, c, func(held context.Context) error {
 		err := fault.Protect(func() error { return handle(held, c) })
 		if err != nil && ctx.Err() == nil && s.gone(ctx, c) {
-			err = ErrLost // which the renewal has not noticed yet
+			err = ErrLost // not yet noticed by the renewal
 		}
 		return err
 	})
@@ -108,7 +107,7 @@ func (s *Service) handleClaim(ctx context.Context, c Claim, handle func(context.
 	return err
 }
 
-// hold renews a claim while do does something. Where the claim is lost, do's context ends, and the error is ErrLost.
+// hold renews a claim while do runs. If the claim is lost, do's context ends, and the error is ErrLost.
 func (s *Service) hold(ctx context.Context, c Claim, do func(held context.Context) error) error {
 	held, end := context.WithCancelCause(ctx)
 	defer end(nil)
@@ -124,13 +123,13 @@ func (s *Service) hold(ctx context.Context, c Claim, do func(held context.Contex
 	return err
 }
 
-// gone says whether the job of a claim was cancelled or removed.
+// gone reports whether the job of a claim was cancelled or removed.
 func (s *Service) gone(ctx context.Context, c Claim) bool {
 	now, err := s.cfg.Store.Get(ctx, c.Job.ID)
 	return errors.Is(err, ErrUnknown) || err == nil && (c.Queue == Work && now.State.Ended() || c.Queue == Awaited && now.State == Cancelled)
 }
 
-// keepRenewing renews a claim until ctx is done, and ends that with ErrLost where the claim is lost.
+// keepRenewing renews a claim until ctx is done, and calls end with ErrLost if the claim is lost.
 func (s *Service) keepRenewing(ctx context.Context, c Claim, end context.CancelCauseFunc) {
 	changed := s.cfg.Store.Watch(ctx, c.Job.ID)
 	until := time.Now().Add(lease)
@@ -162,8 +161,8 @@ func (s *Service) keepRenewing(ctx context.Context, c Claim, end context.CancelC
 	}
 }
 
-// retryStore has the store do something that is tried again where the store does not work: what took
-// long to make is not given up for a moment of that. It ends with ctx, and so with the claim, and with the service.
+// retryStore repeats an operation of the store while the store does not work: results that took long to make are not given up for
+// a short outage. It ends with ctx, and so with the claim, and with the service.
 func (s *Service) retryStore(ctx context.Context, do func() error) error {
 	for {
 		err := do()

@@ -21,61 +21,61 @@ import (
 	"dragoman/app/translate"
 )
 
-// Translator is the use case, with bounds that are right for jobs. It is safe for concurrent use.
+// Translator is the translation service, with limits for jobs. It is safe for concurrent use.
 type Translator interface {
 	Translate(ctx context.Context, req translate.Request) ([]translate.Result, error)
 	Check(ctx context.Context, req translate.Request) error
 }
 
-// Renderer makes what the API answers. It is safe for concurrent use.
+// Renderer renders the API's answers. It is safe for concurrent use.
 type Renderer interface {
-	// Results are the elements of a JSON array, with commas between, for a job without a document.
+	// Results returns the elements of a JSON array, with commas between, for a job without a document.
 	Results(r Request, results []translate.Result) ([]byte, error)
-	// Job is a job in JSON.
+	// Job returns a job as JSON.
 	Job(j Job) ([]byte, error)
 }
 
-// Notifier tells the owner of a webhook something. It is safe for concurrent use.
+// Notifier sends messages to webhooks. It is safe for concurrent use.
 type Notifier interface {
-	// Check fails with what is wrong with a URL, in words for its sender.
+	// Check returns an error for a URL that may not be called, in words for its sender.
 	Check(url string) error
-	// Send sends a message of that id. Trying again helps unless the error is [ErrWebhookGone].
+	// Send sends a message with an id. Another try may help unless the error is [ErrWebhookGone].
 	Send(ctx context.Context, url, id string, body []byte) error
 }
 
-// ErrWebhookGone means that the owner of a webhook does not want to hear from it any more.
+// ErrWebhookGone means that the owner of a webhook does not want any more messages.
 var ErrWebhookGone = errors.New("the webhook is gone")
 
-// Config is what a [Service] works with.
+// Config configures a [Service].
 type Config struct {
-	Store Store // nil: there is none
-	// Missing is why there is no store, in words for clients.
+	Store Store // nil: none
+	// Missing is the reason why there is no store, in words for clients.
 	Missing     error
-	TTL         time.Duration     // how long a job that brings nothing is tried
-	Concurrency int               // jobs that run at a time
-	Memory      *admission.Memory // of all requests, which slices share; nil: they take what they need
+	TTL         time.Duration     // time that a job without progress is tried
+	Concurrency int               // number of jobs that run at a time
+	Memory      *admission.Memory // of all requests, which slices share; nil: no limit
 	Render      Renderer
-	Webhooks    Notifier // nil: there are none
+	Webhooks    Notifier // nil: none
 	Log         *slog.Logger
 	Registry    prometheus.Registerer // nil for none
 }
 
-// Service is what the API works with. It is safe for concurrent use. [Service.Run] runs jobs.
+// Service submits, reads and runs jobs for the API. It is safe for concurrent use. [Service.Run] runs jobs.
 type Service struct {
 	cfg        Config
 	metrics    *metrics
 	outage     *outage.Log // of the store
-	lost       *outage.Log // jobs
+	lost       *outage.Log // of jobs
 	remembered rememberedJobs
 	translator atomic.Pointer[Translator] // nil until Ready
-	steps      *semaphore.Weighted        // that are translated at a time
-	most       int64                      // of them
-	maker      atomic.Pointer[Maker]      // nil: nobody makes documents
-	ending     context.Context            // ends when the service does
+	steps      *semaphore.Weighted        // for steps that are translated at a time
+	most       int64                      // maximum of steps
+	maker      atomic.Pointer[Maker]      // nil: no documents are made
+	ending     context.Context            // done when the service ends
 	stop       context.CancelFunc
 }
 
-// New makes a service that does not run jobs yet.
+// New returns a service that does not run jobs yet.
 func New(cfg Config) *Service {
 	most := int64(max(1, cfg.Concurrency) * stepsAhead)
 	ending, stop := context.WithCancel(context.Background())
@@ -85,24 +85,23 @@ func New(cfg Config) *Service {
 		steps: semaphore.NewWeighted(most), most: most}
 }
 
-// Ready has jobs taken in.
+// Ready sets the translator, from which on jobs are accepted.
 func (s *Service) Ready(t Translator) { s.translator.Store(&t) }
 
-// noteStore makes an error of the store one that can be answered, and logs whether the store works: clients are told less.
+// noteStore converts an error of the store to an error for clients, which tells them less, and logs whether the store works.
 func (s *Service) noteStore(err error) error {
 	if !errors.Is(err, ErrLost) && !errors.Is(err, ErrEnded) && !errors.Is(err, ErrActive) {
 		err = fault.OfStore(fault.NoJobs, "jobs", err)
 	}
 	if broken, ok := errors.AsType[*fault.Unavailable](err); !ok {
 		s.outage.Note(nil)
-	} else if !errors.Is(err, context.Canceled) { // who asked has left
+	} else if !errors.Is(err, context.Canceled) { // the client has left
 		s.outage.Note(broken.Err)
 	}
 	return err
 }
 
-// Available fails with an [*fault.Unavailable] where there are no jobs. Then the other methods are
-// not to be called, but for Ready and Run.
+// Available returns an [*fault.Unavailable] if the service has no store. Then only Ready and Run may be called.
 func (s *Service) Available() error {
 	if s.cfg.Store == nil {
 		return &fault.Unavailable{Kind: fault.NoJobs, Reason: s.cfg.Missing, Err: errNoStore}
@@ -110,26 +109,25 @@ func (s *Service) Available() error {
 	return nil
 }
 
-// errNoStore is the store's error where there is none.
+// errNoStore is the store's error if there is none.
 var errNoStore = errors.New("there is no store of jobs")
 
-// Submission is a job as it is submitted.
+// Submission is a job as submitted.
 type Submission struct {
 	Owner            string
 	Key, Fingerprint string // see [Draft]
 	Request          Request
 	Records          []translate.Record
-	Characters       int // as they are charged
-	// Terms are those of stored glossaries for each target language; nil: the request's own are for all of them.
+	Characters       int // as charged
+	// Terms are the terms of stored glossaries for each target language; nil: the request's own terms apply to all of them.
 	Terms [][]translate.Term
-	// Document is the one that the records are the texts of, without Bytes and Parts, and File is its
-	// file, which is not to be changed. nil: there is none.
+	// Document is the document whose texts are the records, without Bytes and Parts, and File is its file, which must not be
+	// modified. nil: there is none.
 	Document *Document
 	File     []byte
 }
 
-// Find returns the job that a key was used for. The error is as of [Store.Find], or an
-// [*fault.Unavailable].
+// Find returns the job for which a key was used. The error is of [Store.Find], or an [*fault.Unavailable].
 func (s *Service) Find(ctx context.Context, owner, key, fingerprint string) (Job, error) {
 	job, err := s.cfg.Store.Find(ctx, owner, key, fingerprint)
 	return job, s.noteStore(err)
@@ -137,11 +135,10 @@ func (s *Service) Find(ctx context.Context, owner, key, fingerprint string) (Job
 
 var errNotReady = fault.New(fault.NotReady, "", "the model is loading: try again in a moment")
 
-// checkTimeout is how long models may take to load before a job is taken in without its options
-// being checked.
+// checkTimeout is the time for models to load before a job is accepted without a check of its options.
 const checkTimeout = 5 * time.Second
 
-// Check fails where a job cannot be done, as translating it would. What passes is no reason.
+// Check returns the error with which the translation of a job would fail. Temporary errors do not count.
 func (s *Service) Check(ctx context.Context, sub Submission) error {
 	if err := s.Available(); err != nil {
 		return err
@@ -177,7 +174,7 @@ func (s *Service) Check(ctx context.Context, sub Submission) error {
 	return err
 }
 
-// mostTake is how much memory a request may take; 0: there is no bound.
+// mostTake returns the maximum memory of a request; 0: no limit.
 func (s *Service) mostTake() int64 {
 	if s.cfg.Memory == nil {
 		return 0
@@ -185,16 +182,16 @@ func (s *Service) mostTake() int64 {
 	return s.cfg.Memory.Most()
 }
 
-// leastBytes is what a job reserves in the store, however small it is.
+// leastBytes is the minimum that a job reserves in the store.
 const leastBytes = 64 << 10
 
-// Submit makes a job, or returns the one that its key was used for: then created is false. The
-// error is as of [Store.Create], or an [*fault.Unavailable].
+// Submit creates a job, or returns the one for which its key was used: then created is false. The error is of [Store.Create], or
+// an [*fault.Unavailable].
 func (s *Service) Submit(ctx context.Context, sub Submission) (job Job, created bool, err error) {
 	return s.create(ctx, sub, 0)
 }
 
-// create is Submit of a job that its maker runs for the time of a lease; with 0 any runner does.
+// create is Submit for a job that its maker runs for the time of a lease; with 0 any runner does.
 func (s *Service) create(ctx context.Context, sub Submission, lease time.Duration) (job Job, created bool, err error) {
 	input, err := slicesOf(sub.Records)
 	if err != nil {
@@ -205,7 +202,7 @@ func (s *Service) create(ctx context.Context, sub Submission, lease time.Duratio
 		if n := len(sub.Request.To); n*len(own) <= 1000 { // workers of 0.1 look for a list of each language
 			copies = n
 		}
-		sub.Terms, sub.Request.Terms = slices.Repeat([][]translate.Term{own}, copies), nil // beside the texts: whoever reads the job reads none
+		sub.Terms, sub.Request.Terms = slices.Repeat([][]translate.Term{own}, copies), nil // beside the texts: readers of the job read none
 	}
 	options, err := optionBytes(sub)
 	if err != nil {
@@ -235,7 +232,7 @@ func (s *Service) create(ctx context.Context, sub Submission, lease time.Duratio
 	}
 	if sub.Document != nil {
 		document := *sub.Document
-		draft.File = slices.Collect(slices.Chunk(sub.File, partBytes)) // which share its memory
+		draft.File = slices.Collect(slices.Chunk(sub.File, partBytes)) // the chunks share its memory
 		document.Bytes, document.Parts = int64(len(sub.File)), len(draft.File)
 		draft.Bytes += document.Most
 		draft.Document = &document
@@ -248,7 +245,8 @@ func (s *Service) create(ctx context.Context, sub Submission, lease time.Duratio
 	return job, created, s.noteStore(err)
 }
 
-// optionBytes is how many bytes a job keeps beside texts, terms and a file. It fails where they are more than [bound.JobOptions].
+// optionBytes returns the bytes of a job's options, without texts, terms and file. It fails if they are more than
+// [bound.JobOptions].
 func optionBytes(sub Submission) (int64, error) {
 	raw, err := marshal(Job{Request: sub.Request, Document: sub.Document})
 	if most := bound.JobOptions; err == nil && len(raw) > most {
@@ -257,8 +255,8 @@ func optionBytes(sub Submission) (int64, error) {
 	return int64(len(raw)), err
 }
 
-// Room fails with a [*fault.Failure] where an owner has no room for another job, unless the key is that of one
-// which is there. The other errors are as of [Store.Create].
+// Room returns a [*fault.Failure] if an owner has no room for another job, unless the key belongs to an existing one. The other
+// errors are of [Store.Create].
 func (s *Service) Room(ctx context.Context, owner, key string) error {
 	if err := s.Available(); err != nil {
 		return err
@@ -266,21 +264,19 @@ func (s *Service) Room(ctx context.Context, owner, key string) error {
 	return s.noteStore(s.cfg.Store.Room(ctx, Draft{Owner: owner, Key: key, Bytes: leastBytes}))
 }
 
-// Get returns a job. The error is ErrUnknown, ErrVanished with what is still known of the job, or an
-// [*fault.Unavailable].
+// Get returns a job. The error is ErrUnknown, ErrVanished with the remembered state of the job, or an [*fault.Unavailable].
 func (s *Service) Get(ctx context.Context, id string) (Job, error) {
 	job, err := s.cfg.Store.Get(ctx, id)
 	return s.noteLoss(ctx, id, job, err)
 }
 
-// List returns an owner's jobs, the newest first, at most so many.
+// List returns the jobs of an owner, the newest first, at most most of them.
 func (s *Service) List(ctx context.Context, owner string, most int) ([]Job, error) {
 	list, err := s.cfg.Store.List(ctx, owner, most)
 	return list, s.noteStore(err)
 }
 
-// Result returns a chunk of the results of a job that is done, from 0 to [Job.Steps]; see
-// [Renderer.Results].
+// Result returns a chunk of the results of a job that is done, from 0 to [Job.Steps]; see [Renderer.Results].
 func (s *Service) Result(ctx context.Context, id string, chunk int) ([]byte, error) {
 	raw, err := s.cfg.Store.Result(ctx, id, chunk)
 	return raw, s.noteStore(err)
@@ -303,7 +299,7 @@ func (s *Service) Delete(ctx context.Context, id string) (job Job, removed bool,
 	return job, false, s.noteStore(err)
 }
 
-// ended logs and counts a job that has ended.
+// ended logs and counts an ended job.
 func (s *Service) ended(job Job) {
 	s.metrics.finished.Inc(string(job.State))
 	attrs := []any{"job", job.ID, "owner", job.Owner, "state", job.State, "records", job.Progress.Records, "done", job.Progress.Done,

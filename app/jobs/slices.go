@@ -11,14 +11,14 @@ import (
 	"dragoman/app/translate"
 )
 
-// A slice has as many records as fit, and one at least. What it takes to translate one bounds
-// what is done again where a process dies, and how long a job keeps others waiting.
+// A slice has as many records as fit, and at least one. Its size limits the work that is repeated when a process dies, and the
+// time that a job keeps others waiting.
 const (
 	sliceCharacters = 20_000
 	sliceRecords    = 256
 )
 
-// slice is a part of a job's records, as it is stored.
+// slice is a part of a job's records, as stored.
 type slice struct {
 	First   int // number of its first record in the job
 	Records []translate.Record
@@ -45,7 +45,7 @@ func slicesOf(records []translate.Record) (slices [][]byte, err error) {
 	return slices, nil
 }
 
-// marshal writes JSON in as many bytes as it needs.
+// marshal returns value as JSON, without spare capacity for HTML escapes.
 func marshal(value any) ([]byte, error) {
 	var out bytes.Buffer
 	encoder := json.NewEncoder(&out)
@@ -54,7 +54,7 @@ func marshal(value any) ([]byte, error) {
 	return out.Bytes(), err
 }
 
-// parseSlice reads a slice.
+// parseSlice parses a stored slice.
 func parseSlice(stored []byte) (s slice, err error) {
 	if err := json.Unmarshal(stored, &s); err != nil {
 		return s, fmt.Errorf("a slice of a job cannot be read: %w", err)
@@ -62,7 +62,8 @@ func parseSlice(stored []byte) (s slice, err error) {
 	return s, nil
 }
 
-// marshalTexts writes the translations of a document's texts: records with commas between, as older versions read them.
+// marshalTexts returns the translations of a document's texts: records with commas between, in the format that older versions
+// read.
 func marshalTexts(results []translate.Result) ([]byte, error) {
 	texts := make([]translate.Record, len(results))
 	for i, r := range results {
@@ -72,7 +73,7 @@ func marshalTexts(results []translate.Result) ([]byte, error) {
 	return bytes.Trim(stored, "[]\n"), err
 }
 
-// Texts returns a chunk of the translations of a document's texts, in their order, also one that an older version wrote.
+// Texts returns a chunk of the translations of a document's texts, in their order, also one written by an older version.
 func (s *Service) Texts(ctx context.Context, id string, chunk int) (texts []translate.Record, err error) {
 	stored, err := s.Result(ctx, id, chunk)
 	if err != nil {
@@ -84,7 +85,7 @@ func (s *Service) Texts(ctx context.Context, id string, chunk int) (texts []tran
 	return texts, nil
 }
 
-// parseTerms reads the terms of a target language, or those that all languages have.
+// parseTerms returns the terms of a target language, or the terms common to all languages.
 func parseTerms(stored []byte, language int) ([]translate.Term, error) {
 	var terms [][]translate.Term
 	if err := json.Unmarshal(stored, &terms); err != nil {
@@ -99,7 +100,7 @@ func parseTerms(stored []byte, language int) ([]translate.Term, error) {
 	return terms[language], nil
 }
 
-// fieldOf is the field of a request that is meant by one of the request for a slice.
+// fieldOf converts a field of the request for a slice to the field of the whole request.
 func (s slice) fieldOf(field string) string {
 	var record int
 	if n, err := fmt.Sscanf(field, "payload.records[%d].text", &record); n == 1 && err == nil {

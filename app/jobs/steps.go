@@ -10,8 +10,8 @@ import (
 	"dragoman/app/translate"
 )
 
-// run goes on with a job until it has ended, its turn is over, or it cannot go on now. It fails
-// for reasons that are nobody's.
+// run continues a job until it has ended, its turn is over, or it cannot continue at present. It fails for errors that are not
+// the request's.
 func (s *Service) run(ctx context.Context, t Translator, c Claim) error {
 	job, begun := c.Job, time.Now()
 	suspect, most := job.Attempts > mostTogether, stepsAhead
@@ -22,7 +22,7 @@ func (s *Service) run(ctx context.Context, t Translator, c Claim) error {
 	var making sync.WaitGroup
 	defer making.Wait()
 	defer cancel()
-	var ahead []<-chan step // that are being made, in order
+	var ahead []<-chan step // steps in progress, in order
 	for n, next := job.Chunks, job.Chunks; n < job.Steps(); n++ {
 		for ; next < job.Steps() && len(ahead) < most && (c.Queue == Awaited || time.Since(begun) < turn); next++ {
 			made, number := make(chan step, 1), next
@@ -52,24 +52,24 @@ func (s *Service) run(ctx context.Context, t Translator, c Claim) error {
 	return s.end(ctx, c, job, Done, nil)
 }
 
-// step is a chunk of results, or why there is none.
+// step is a chunk of results, or the error in its place.
 type step struct {
 	part       slice // of the records
 	chunk      []byte
 	results    Tally // in the chunk
 	err        error
-	translated bool // err is that of the translation
+	translated bool // err is the error of the translation
 	alone      bool // its records were translated one by one
 }
 
-// blamed says whether what a step is made of was tried often enough.
+// blamed reports whether the record or document of a step was tried often enough.
 func (made step) blamed() bool {
 	return errors.Is(made.err, errBlamed) || errors.Is(made.err, errNotMade)
 }
 
 // make makes chunk number n of a job: a slice in one of the target languages.
 func (s *Service) make(ctx context.Context, t Translator, c Claim, n int, alone bool) (made step) {
-	err := fault.Protect(func() error { // who recovers from panics for others is on another goroutine
+	err := fault.Protect(func() error { // the translation's own recovery covers other goroutines
 		made = s.translate(ctx, t, c, n, alone)
 		return nil
 	})
@@ -122,7 +122,7 @@ func (s *Service) translate(ctx context.Context, t Translator, c Claim, n int, a
 	return made
 }
 
-// input is a slice of a job, or what is behind the slices.
+// input returns a slice of a job, or the part of the input behind the slices.
 func (s *Service) input(ctx context.Context, id string, n int) (stored []byte, err error) {
 	err = s.retryStore(ctx, func() (err error) {
 		stored, err = s.cfg.Store.Input(ctx, id, n)
@@ -142,8 +142,7 @@ func tallyOf(results []translate.Result) Tally {
 	return t
 }
 
-// fail does what is to be done about a step that has an error: what passes is tried again after a
-// pause, and what is the request's fails the job.
+// fail handles a step with an error: a temporary error is tried again after a pause, and an error of the request fails the job.
 func (s *Service) fail(ctx context.Context, c Claim, job Job, made step) error {
 	if ctx.Err() != nil || errors.Is(made.err, ErrLost) {
 		return made.err

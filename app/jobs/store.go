@@ -9,153 +9,144 @@ import (
 	"dragoman/app/fault"
 )
 
-// Errors of a [Store]. Every other error means that the store does not work now.
+// Errors of a [Store]. Any other error means that the store does not work at present.
 var (
-	// ErrUnknown is also that of a job which is not there any more.
+	// ErrUnknown is also the error of a job that has been removed.
 	ErrUnknown error = fault.New(fault.UnknownJob, "", "there is no such job: its id is wrong, it is another key's, or it has expired")
-	// ErrForgotten is an ErrUnknown: no such job was removed in the last hour either, nor has it expired.
+	// ErrForgotten is an ErrUnknown, and means that no such job was removed in the last hour or has expired.
 	ErrForgotten = fmt.Errorf("%w, nor a trace of it", ErrUnknown)
-	ErrLost      = errors.New("the job is not this runner's any more") // it was cancelled or removed, or another has it
-	// ErrMismatch means that the idempotency key is that of another request of the same owner.
+	ErrLost      = errors.New("the job is not this runner's any more") // it was cancelled or removed, or another runner has it
+	// ErrMismatch means that the idempotency key was used for another request of the same owner.
 	ErrMismatch error = fault.New(fault.IdempotencyMismatch, "", "Idempotency-Key was used for another request: send another key, or the same request")
 	ErrEnded          = errors.New("the job has ended")
 	ErrActive         = errors.New("the job has not ended")
 )
 
-// TooMany is the error of an owner's job that is one too many.
+// TooMany returns the error of an owner who has too many jobs.
 func TooMany(most int) error {
 	return fault.New(fault.TooManyJobs, "", "there are %d jobs already, ended ones included, and no more are allowed: delete some, or wait until they expire", most)
 }
 
-// NoSpace is the error of a job that does not fit beside those of all owners.
+// NoSpace returns the error of a job that does not fit beside the jobs of all owners.
 func NoSpace(most int64) error {
 	return fault.New(fault.NoJobs, "", "jobs would take more than %d bytes: try again when others have ended and expired, or raise JOB_STORAGE", most)
 }
 
-// StoreConfig is what every store works with.
+// StoreConfig configures every store.
 type StoreConfig struct {
-	TTL      time.Duration    // how long a job is kept after it has ended
-	PerOwner int              // jobs that an owner may have, ended ones included
-	MaxBytes int64            // that all jobs together may have reserved; see [Draft.Bytes]
-	Now      func() time.Time // nil: the clock of where the store is
-	// Replicas of the store must have a job before it is made, and have ReplicaWait for that; 0: it need
-	// not have any.
+	TTL      time.Duration    // time that a job is kept after it has ended
+	PerOwner int              // maximum number of jobs of an owner, ended ones included
+	MaxBytes int64            // maximum bytes reserved by all jobs; see [Draft.Bytes]
+	Now      func() time.Time // nil: the clock of the store
+	// Replicas is the number of replicas of the store that must have a job before it is created, within ReplicaWait; 0: none.
 	Replicas    int
 	ReplicaWait time.Duration
 }
 
-// Draft is a job to be made.
+// Draft is a job to be created.
 type Draft struct {
 	ID    string // unguessable
 	Owner string
-	// Key is the idempotency key, "" for none: as long as the job is there, another one of the
-	// same owner with the same key is not made. Fingerprint tells whether it would be the same.
+	// Key is the idempotency key, "" for none: as long as the job exists, no other job of the same owner with the same key is
+	// created. Fingerprint tells whether that would be the same job.
 	Key, Fingerprint string
 	Request          Request
 	Progress         Progress
-	Input            [][]byte  // the slices, and behind them the terms where the request has a glossary
+	Input            [][]byte  // the slices, followed by the terms if the request has a glossary
 	Document         *Document // nil: there is none
 	File             [][]byte  // the document's parts
-	Bytes            int64     // reserved for the job until it is removed: its input, file and results
-	// Lease makes a job that is claimed from [Awaited] for this time; 0: it is made for [Work].
+	Bytes            int64     // reserved for the job until its removal: its input, file and results
+	// Lease creates a job that is claimed from [Awaited] for this time; 0: the job goes to [Work].
 	Lease time.Duration
-	// Problem makes a job that has failed: the owner has no list or limit in which it is. nil: it is to be run.
+	// Problem creates a job that has failed, which is in no list and no limit of its owner. nil: the job is to be run.
 	Problem *Problem
 }
 
-// Tally is what there is in a chunk of results.
+// Tally counts the results of a chunk.
 type Tally struct {
 	Results int
-	Flagged int // of them, those that something is still wrong with after all retries
+	Flagged int // of them, results with flags after all retries
 }
 
-// Queue is a list of jobs that wait for somebody.
+// Queue is a list of jobs that wait for a claim.
 type Queue string
 
-// The queues.
+// Queues of a store.
 const (
 	Work     Queue = "work"     // jobs that have not ended, to be run
-	Delivery Queue = "delivery" // jobs that have ended whose webhook does not know yet
-	// Awaited has jobs that a request waits for. Their maker runs them, and claims them as long as the request lasts:
-	// a job whose claim has ended is removed.
+	Delivery Queue = "delivery" // ended jobs whose webhook has not been told
+	// Awaited has jobs that a request waits for. Their maker runs them, and holds the claim as long as the request lasts: a job
+	// without a claim is removed.
 	Awaited Queue = "awaited"
 )
 
-// Claim is a job that is somebody's alone for a time.
+// Claim is the exclusive right to a job for a time.
 type Claim struct {
-	Job   Job // as it was when it was claimed
+	Job   Job // as of the claim
 	Queue Queue
-	Token uint64 // tells the claims of a job apart; each is greater than those before it
+	Token uint64 // distinguishes the claims of a job; each token is greater than earlier ones
 }
 
-// Store keeps jobs. All of it is safe for concurrent use, also by several processes where the
-// store can be shared; what a method changes, it changes as a whole or not at all. A method may
-// have done its work where it fails with an error that is none of those above.
+// Store keeps jobs. It is safe for concurrent use, also by several processes if the store can be shared; each change of a method
+// is atomic. A method that fails with an error other than those above may have done its work.
 //
-// A job is in [Work] from when it is made until it has ended, and then in [Delivery] where its
-// request names a webhook; or it is in [Awaited]. A queue has a time for each of its jobs, before which nobody can claim
-// it: when the job came into the queue, the end of its claim while it has one, or what
-// [Store.Release] says.
+// A job is in [Work] from its creation to its end, and then in [Delivery] if its request names a webhook; or it is in [Awaited].
+// A queue has a time for each of its jobs, before which it cannot be claimed: the time at which the job entered the queue, the
+// end of its claim while it has one, or the time set by [Store.Release].
 type Store interface {
-	// Create makes a queued job. Where the owner has one with the same key, that is returned,
-	// created is false, and with another fingerprint the error is ErrMismatch. Otherwise the
-	// error is [TooMany] where the owner has too many jobs, or [NoSpace].
+	// Create creates a queued job. If the owner has one with the same key, Create returns that with created false, and
+	// ErrMismatch if the fingerprint differs. Otherwise the error is [TooMany] if the owner has too many jobs, or [NoSpace].
 	Create(ctx context.Context, d Draft) (job Job, created bool, err error)
-	// Room fails as Create would because of jobs that there are, unless the owner has one with the key.
+	// Room returns the error of Create that existing jobs would cause, unless the owner has a job with the key.
 	Room(ctx context.Context, d Draft) error
-	// Find returns the job that an owner's idempotency key was used for. The error is ErrUnknown,
-	// or ErrMismatch where the fingerprint was another.
+	// Find returns the job for which an owner's idempotency key was used. The error is ErrUnknown, or ErrMismatch if the
+	// fingerprint differs.
 	Find(ctx context.Context, owner, key, fingerprint string) (Job, error)
-	// Get returns a job. The error is ErrUnknown where there is none, or it has expired; ErrForgotten
-	// where the store may lose jobs, and could have lost this one.
+	// Get returns a job. The error is ErrUnknown if there is none, or it has expired; ErrForgotten if the store may lose jobs,
+	// and may have lost this one.
 	Get(ctx context.Context, id string) (Job, error)
-	// List returns an owner's jobs, the newest first, at most so many of them, as [ParseHead] reads them.
+	// List returns the jobs of an owner, the newest first, at most most of them, as parsed by [ParseHead].
 	List(ctx context.Context, owner string, most int) ([]Job, error)
-	// Input returns a slice of a job that has not ended: what [Draft.Input] had, from 0 on. The
-	// error is ErrUnknown where it is not there (any more).
+	// Input returns an element of [Draft.Input], from 0 on, of a job that has not ended. The error is ErrUnknown if it does not
+	// exist (any more).
 	Input(ctx context.Context, id string, slice int) ([]byte, error)
-	// Result returns a chunk of results, from 0 on, of a job that is done or not ended. The
-	// error is ErrUnknown where it is not there (any more).
+	// Result returns a chunk of results, from 0 on, of a job that is done or not ended. The error is ErrUnknown if it does not
+	// exist (any more).
 	Result(ctx context.Context, id string, chunk int) ([]byte, error)
-	// File returns a part of the file of a job that is done or not ended: what [Draft.File] had, from 0
-	// on. The error is ErrUnknown where it is not there (any more).
+	// File returns an element of [Draft.File], from 0 on, of a job that is done or not ended. The error is ErrUnknown if it does
+	// not exist (any more).
 	File(ctx context.Context, id string, part int) ([]byte, error)
 
-	// Claim takes the job of a queue whose time came first, for the time of the lease: only the
-	// caller may go on with it until then. A queued job is running from now on. Claim waits for
-	// a job until ctx is done, and fails with its error then.
+	// Claim claims the job of a queue with the earliest time, for the time of the lease: until then only the caller may work on
+	// it. A queued job changes to running. Claim waits for a job until ctx is done, and then fails with its error.
 	Claim(ctx context.Context, from Queue, lease time.Duration) (Claim, error)
-	// Renew gives a claim the time of a lease from now. It fails with ErrLost, as do the methods
-	// below, where the claim is not the job's last one or the job has left its queue. A claim
-	// whose lease has ended can be renewed as long as nobody else has claimed the job.
+	// Renew extends a claim to the time of a lease from now. It fails with ErrLost, as do the methods below, if the claim is not
+	// the job's last one or the job has left its queue. A claim whose lease has ended can be renewed until another runner claims
+	// the job.
 	Renew(ctx context.Context, c Claim, lease time.Duration) error
-	// Save adds chunk number n, in which these results are, and sets [Job.Attempts] and [Job.Alone] to 0. n is
-	// the number of chunks that are there, else the call changes nothing: chunk n was saved by
-	// an earlier try of it, or the error is ErrLost.
+	// Save adds chunk number n, which has these results, and sets [Job.Attempts] and [Job.Alone] to 0. n must be the number of
+	// existing chunks; otherwise the call changes nothing: chunk n was saved by an earlier try of the call, or the error is
+	// ErrLost.
 	Save(ctx context.Context, c Claim, n int, chunk []byte, results Tally) error
-	// Try says that a record of the next slice, from 1 on, is translated by itself from now on, or
-	// with 0 none: see [Job.Alone]. Who claims the job next has it after the time of a lease, and
-	// after twice the time with each further try of one record.
+	// Try notes that a record of the next slice, from 1 on, is translated by itself from now on, or with 0 none: see [Job.Alone].
+	// The next claim is possible after the time of a lease, and after twice the time with each further try of one record.
 	Try(ctx context.Context, c Claim, record int, lease time.Duration) error
-	// End ends a job that was claimed from Work or Awaited: as Done, or as Failed with a problem. Its input
-	// is removed, and its file and results unless it is done. It stays in Awaited.
+	// End ends a job that was claimed from Work or Awaited: as Done, or as Failed with a problem. Its input is removed, and its
+	// file and results unless it is done. It stays in Awaited.
 	End(ctx context.Context, c Claim, state State, problem *Problem) error
-	// Release gives a job back to its queue, where it can be claimed after a time.
+	// Release returns a job to its queue, to be claimed after a time.
 	Release(ctx context.Context, c Claim, after time.Duration) error
-	// Delivered takes a job that has ended out of Delivery or Awaited.
+	// Delivered removes an ended job from Delivery or Awaited.
 	Delivered(ctx context.Context, c Claim) error
 
-	// Cancel ends a job as Cancelled, and removes its input, file and results. The error is ErrUnknown,
-	// or ErrEnded with the job.
+	// Cancel ends a job as Cancelled, and removes its input, file and results. The error is ErrUnknown, or ErrEnded with the job.
 	Cancel(ctx context.Context, id string) (Job, error)
-	// Remove forgets a job that has ended, and its key. The error is ErrUnknown or ErrActive.
+	// Remove removes an ended job, and its key. The error is ErrUnknown or ErrActive.
 	Remove(ctx context.Context, id string) error
-	// Watch returns a channel that has an element soon after each change of a job, from now until
-	// ctx is done, whoever makes it. Changes that follow each other may have one element
-	// together; there may be elements without a change.
+	// Watch returns a channel that receives an element soon after each change of a job, by any process, from now until ctx is
+	// done. Successive changes may share one element; there may be elements without a change.
 	Watch(ctx context.Context, id string) <-chan struct{}
-	// Sweep forgets jobs that have expired and those of Awaited whose claim has ended, and says how many there are
-	// of each state.
+	// Sweep removes expired jobs, and jobs of Awaited whose claim has ended, and returns the number of jobs by state.
 	Sweep(ctx context.Context) (map[State]int, error)
 	Close() error
 }

@@ -10,8 +10,8 @@ import (
 	"dragoman/app/store"
 )
 
-// grace is how long results and files stay that should have been removed, where nobody sweeps, and how long it is known
-// that a job was removed.
+// grace is the time that results and files stay after their expiry if no process sweeps, and the time that the trace of a removed
+// job stays.
 const grace = time.Hour
 
 func (s *keeper) Renew(ctx context.Context, c jobs.Claim, lease time.Duration) error {
@@ -53,7 +53,7 @@ func (s *keeper) Cancel(ctx context.Context, id string) (job jobs.Job, err error
 	return job, err
 }
 
-// held is update for somebody who has a claim: there is none on a job that is not there.
+// held is update for the holder of a claim: a job that does not exist has none.
 func (s *keeper) held(ctx context.Context, c jobs.Claim, alter func(store.Writer, *jobs.Record) error) error {
 	err := s.update(ctx, c.Job.ID, alter)
 	if errors.Is(err, jobs.ErrUnknown) {
@@ -62,7 +62,7 @@ func (s *keeper) held(ctx context.Context, c jobs.Claim, alter func(store.Writer
 	return err
 }
 
-// update changes a job. alter may be called again where somebody else has changed it meanwhile.
+// update changes a job. alter may be called again if another process has changed it meanwhile.
 func (s *keeper) update(ctx context.Context, id string, alter func(store.Writer, *jobs.Record) error) error {
 	return s.Update(ctx, func(tx store.Writer) error {
 		r, err := s.known(tx, id)
@@ -77,7 +77,7 @@ func (s *keeper) update(ctx context.Context, id string, alter func(store.Writer,
 	}, recordOf(id))
 }
 
-// put writes a job, lists it, and removes what it does not need any more. before is what is there of it, if anything.
+// put writes a job, lists it, and removes its data that is not needed any more. before is its previous record, if any.
 func put(tx store.Writer, before, r *jobs.Record) error {
 	raw, err := json.Marshal(r)
 	if err != nil {
@@ -124,7 +124,7 @@ func (s *keeper) Remove(ctx context.Context, id string) error {
 	})
 }
 
-// forget removes what is left of a job that was listed, where it has expired, was abandoned or is not there.
+// forget removes the rest of a listed job that has expired, was abandoned or does not exist.
 func (s *keeper) forget(ctx context.Context, e store.Entry) error {
 	errKeep := errors.New("it has not expired")
 	err := s.remove(ctx, e, func(r *jobs.Record, now time.Time) error {
@@ -139,7 +139,7 @@ func (s *keeper) forget(ctx context.Context, e store.Entry) error {
 	return err
 }
 
-// remove removes what there is of a job, unless check fails. Its record is nil where it is not there.
+// remove removes the data of a job, unless check fails. check gets nil for a missing record.
 func (s *keeper) remove(ctx context.Context, e store.Entry, check func(r *jobs.Record, now time.Time) error) error {
 	return s.Update(ctx, func(tx store.Writer) error {
 		r, err := load(tx, e.ID)
@@ -149,7 +149,7 @@ func (s *keeper) remove(ctx context.Context, e store.Entry, check func(r *jobs.R
 		if err := check(r, tx.Now()); err != nil {
 			return err
 		}
-		// A server whose memory is full refuses the transaction, but not this, which makes room.
+		// A server whose memory is full refuses the transaction, but not this call, which makes room.
 		if err := tx.Free(inputOf(e.ID), resultsOf(e.ID), fileOf(e.ID)); err != nil {
 			return err
 		}
@@ -162,7 +162,7 @@ func (s *keeper) remove(ctx context.Context, e store.Entry, check func(r *jobs.R
 	}, recordOf(e.ID))
 }
 
-// drop removes a record and where it is listed.
+// drop removes a record and its entries in lists.
 func (s *keeper) drop(tx store.Writer, r *jobs.Record) {
 	tx.Delete(recordOf(r.ID))
 	tx.Unlist(inState(r.State), expiry(r))
@@ -180,7 +180,7 @@ func (s *keeper) drop(tx store.Writer, r *jobs.Record) {
 	}
 }
 
-// unlist takes a job whose record is lost out of the lists that have those of all owners.
+// unlist removes a job whose record is lost from the lists common to all owners.
 func unlist(tx store.Writer, e store.Entry) {
 	for _, state := range jobs.States() {
 		tx.Unlist(inState(state), e)

@@ -9,10 +9,10 @@ import (
 	"dragoman/app/store"
 )
 
-// undoing is how long it may take to remove a job that too few replicas have.
+// undoing is the time limit to remove a job that too few replicas have.
 const undoing = 10 * time.Second
 
-// Create sends the input and the file first: nobody sees them before there is a job.
+// Create writes the input and the file first: they are invisible before the job exists.
 func (s *keeper) Create(ctx context.Context, d jobs.Draft) (job jobs.Job, created bool, err error) {
 	known, err := s.admitted(ctx, d)
 	if known != nil || err != nil {
@@ -25,7 +25,7 @@ func (s *keeper) Create(ctx context.Context, d jobs.Draft) (job jobs.Job, create
 	if err := s.Stage(ctx, file, d.File); err != nil {
 		return job, false, err
 	}
-	// All that make jobs are in each other's way: in one process they wait rather than try again.
+	// All creations conflict with each other: in one process they wait rather than try again.
 	if err := s.creating.Acquire(ctx, 1); err != nil {
 		return job, false, err
 	}
@@ -34,7 +34,7 @@ func (s *keeper) Create(ctx context.Context, d jobs.Draft) (job jobs.Job, create
 		known, expired, err := s.admit(tx, d)
 		if created = known == nil && err == nil; !created {
 			if job = jobOf(known); d.Problem == nil {
-				_ = tx.Free(input, file) // else they go by themselves
+				_ = tx.Free(input, file) // otherwise they expire
 			}
 			return err
 		}
@@ -52,7 +52,7 @@ func (s *keeper) Create(ctx context.Context, d jobs.Draft) (job jobs.Job, create
 		return jobs.Job{}, false, err
 	}
 	if created && s.waits(d) {
-		// Where this fails, the job is run a little later.
+		// If this fails, the job is run a little later.
 		_ = s.update(ctx, d.ID, func(tx store.Writer, r *jobs.Record) error {
 			if r.State == jobs.Queued {
 				r.Due = tx.Now()
@@ -63,7 +63,7 @@ func (s *keeper) Create(ctx context.Context, d jobs.Draft) (job jobs.Job, create
 	return job, created, nil
 }
 
-// waits says whether nobody is to run a job before it is sure to stay.
+// waits reports whether a job must not run before it is replicated.
 func (s *keeper) waits(d jobs.Draft) bool {
 	return s.cfg.Replicas > 0 && d.Problem == nil && d.Lease == 0
 }
@@ -83,10 +83,10 @@ func (s *keeper) admitted(ctx context.Context, d jobs.Draft) (*jobs.Record, erro
 	})
 }
 
-// admit returns the job that is there already, if any, and fails where there is no room for another. One that has
-// expired is not there, but has the key.
+// admit returns the job that exists already, if any, and fails if there is no room for another. A job that has expired does not
+// exist, but has the key.
 func (s *keeper) admit(tx store.Reader, d jobs.Draft) (known, expired *jobs.Record, err error) {
-	if d.Problem != nil { // another process may have made it
+	if d.Problem != nil { // another process may have created it
 		known, err = load(tx, d.ID)
 		return known, nil, err
 	}
@@ -104,7 +104,7 @@ func (s *keeper) admit(tx store.Reader, d jobs.Draft) (known, expired *jobs.Reco
 	if err != nil {
 		return nil, nil, err
 	}
-	if n >= s.cfg.PerOwner { // unless some have expired
+	if n >= s.cfg.PerOwner { // some may have expired
 		list, err := owned(tx, d.Owner, s.cfg.PerOwner)
 		if err != nil {
 			return nil, nil, err
@@ -136,7 +136,7 @@ func (s *keeper) insert(tx store.Writer, d jobs.Draft) (jobs.Job, error) {
 			return jobs.Job{}, err
 		}
 		tx.Enlist(ofOwner(r.Owner), creation(r))
-	} else { // in place of a job that is lost
+	} else { // replaces a lost job
 		unlist(tx, store.Entry{ID: r.ID})
 	}
 	if r.Key != "" {

@@ -1,10 +1,9 @@
 // Package jobstore keeps jobs: in one file for one process, or in Redis for many.
 //
-// What happens to a job is what [jobs.Record] says. A change reads the record, and writes it with all that follows from
-// it in one transaction.
+// [jobs.Record] has the transitions of a job. A change reads the record, and writes it with all consequences in one transaction.
 //
-//	jobstore.go  the store, where in it what is, and reading jobs
-//	create.go    making jobs
+//	jobstore.go  the store, its layout, and reading jobs
+//	create.go    creating jobs
 //	change.go    changing and removing them
 //	claim.go     claiming them
 package jobstore
@@ -29,12 +28,12 @@ type keeper struct {
 	creating *semaphore.Weighted
 }
 
-// InRedis makes a store whose keys begin with a prefix; see [store.NewRedis].
+// InRedis returns a store whose keys begin with a prefix; see [store.NewRedis].
 func InRedis(client redis.UniversalClient, prefix string, cfg jobs.StoreConfig) jobs.Store {
 	return &keeper{store.NewRedis(client, prefix+":{jobs}:", cfg.Now), cfg, semaphore.NewWeighted(1)}
 }
 
-// OpenFile opens the file at a path, or makes it; see [store.OpenFile].
+// OpenFile opens the file at a path, or creates it; see [store.OpenFile].
 func OpenFile(path string, cfg jobs.StoreConfig) (jobs.Store, error) {
 	file, err := store.OpenFile(path, "jobs", buckets, cfg.Now)
 	if err != nil {
@@ -73,23 +72,23 @@ func begin(file *store.File) error {
 	})
 }
 
-// buckets are those of the file. In Redis all that texts are in goes by itself where no store is left that sweeps: input
-// and files that did not become a job's, and files and results of jobs that have expired. The rest of a job is small and
-// stays, so that the next sweep can count it out.
+// buckets are the buckets of the file. In Redis all data with texts expires if no remaining store sweeps: input and files that
+// did not become a job's, and files and results of expired jobs. The rest of a job is small and stays, so that the next sweep can
+// subtract it from the counts.
 var buckets = []string{"jobs", "input", "results", "files", "owners", "keys", "states", "work", "delivery", "awaited", "total"}
 
-// A record is a value in JSON, and a trace a value that says that a job was removed. The slices of the input, the chunks
-// of results and the parts of the file are parts by number.
+// A record is a value in JSON, and a trace a value that marks a removed job. The slices of the input, the chunks of results and
+// the parts of the file are parts by number.
 func recordOf(id string) store.Key  { return store.Key{Bucket: "jobs", File: id, Redis: "job:" + id} }
-func traceOf(id string) store.Key   { return store.Key{Redis: "removed:" + id} } // where jobs may be lost
+func traceOf(id string) store.Key   { return store.Key{Redis: "removed:" + id} } // if jobs may be lost
 func inputOf(id string) store.Key   { return store.Under("input", "input:", id) }
 func resultsOf(id string) store.Key { return store.Under("results", "results:", id) }
 func fileOf(id string) store.Key    { return store.Under("files", "file:", id) }
 
-// keyOf has the id of the job that an idempotency key was used for.
+// keyOf is the key of the id of the job for which an idempotency key was used.
 func keyOf(owner, key string) store.Key { return store.Under("keys", "keys:", owner).Part(key, key) }
 
-// Lists have jobs by their times of creation, by when they expire, and by when they can be claimed.
+// Lists have jobs by creation, by expiry, and by the time from which they can be claimed.
 func ofOwner(owner string) store.Key     { return store.Under("owners", "owner:", owner) }
 func inState(state jobs.State) store.Key { return store.Under("states", "state:", string(state)) }
 func inQueue(queue jobs.Queue) store.Key {
@@ -99,7 +98,7 @@ func creation(r *jobs.Record) store.Entry { return store.Entry{ID: r.ID, At: r.C
 func expiry(r *jobs.Record) store.Entry   { return store.Entry{ID: r.ID, At: r.Expires} }
 func due(r *jobs.Record) store.Entry      { return store.Entry{ID: r.ID, At: r.Due} }
 
-// reserved counts the bytes that all jobs have reserved.
+// reserved counts the bytes reserved by all jobs.
 var reserved = store.Key{Bucket: "total", File: "bytes", Redis: "bytes"}
 
 func (s *keeper) Get(ctx context.Context, id string) (jobs.Job, error) {
@@ -152,7 +151,7 @@ func (s *keeper) part(ctx context.Context, id string, k store.Key) ([]byte, erro
 	})
 }
 
-// jobOf is a record's job; of nil it is none.
+// jobOf returns the job of a record, the zero Job for nil.
 func jobOf(r *jobs.Record) (job jobs.Job) {
 	if r != nil {
 		job = r.Job
@@ -160,7 +159,7 @@ func jobOf(r *jobs.Record) (job jobs.Job) {
 	return job
 }
 
-// load reads a job, which may have expired; nil is none.
+// load reads a job, which may have expired; nil if there is none.
 func load(tx store.Reader, id string) (*jobs.Record, error) {
 	list, err := store.Load(tx, jobs.ParseRecord, recordOf(id))
 	if len(list) == 0 {
@@ -169,7 +168,7 @@ func load(tx store.Reader, id string) (*jobs.Record, error) {
 	return list[0], nil
 }
 
-// known reads a job that is there and has not expired.
+// known reads a job that exists and has not expired.
 func (s *keeper) known(tx store.Reader, id string) (*jobs.Record, error) {
 	r, err := load(tx, id)
 	switch {
@@ -187,7 +186,7 @@ func (s *keeper) known(tx store.Reader, id string) (*jobs.Record, error) {
 	return r, nil
 }
 
-// keyed reads the job of an idempotency key, which may have expired; nil is none.
+// keyed reads the job of an idempotency key, which may have expired; nil if there is none.
 func keyed(tx store.Reader, owner, key string) (*jobs.Record, error) {
 	if key == "" {
 		return nil, nil
@@ -199,7 +198,7 @@ func keyed(tx store.Reader, owner, key string) (*jobs.Record, error) {
 	return load(tx, found[keyOf(owner, key)])
 }
 
-// owned are the heads of an owner's jobs that are there and have not expired, the newest first, at most so many.
+// owned returns the heads of an owner's jobs that exist and have not expired, the newest first, at most most of them.
 func owned(tx store.Reader, owner string, most int) (list []jobs.Job, err error) {
 	for first, all := 0, false; len(list) < most && !all; first += most {
 		entries, err := tx.List(ofOwner(owner), store.Range{Newest: true, Skip: first, Most: most})
@@ -224,7 +223,7 @@ func owned(tx store.Reader, owner string, most int) (list []jobs.Job, err error)
 	return list, nil
 }
 
-// Sweep removes one job at a time, so that nobody waits for long.
+// Sweep removes one job at a time, so that other callers do not wait for long.
 func (s *keeper) Sweep(ctx context.Context) (map[jobs.State]int, error) {
 	if err := s.forgetAbandoned(ctx); err != nil {
 		return nil, err

@@ -10,26 +10,27 @@ import (
 	"golang.org/x/net/idna"
 )
 
-// public knows which addresses IANA's registries have for special purposes, those that lead to IPv4 addresses included.
+// public knows the addresses that IANA's registries reserve for special purposes, including addresses that lead to IPv4
+// addresses.
 var public = ssrf.New(ssrf.WithAnyPort(), ssrf.WithAnyNetwork())
 
-// isPublic says whether an address is one that anybody can reach.
+// isPublic reports whether an address can be reached from everywhere.
 func isPublic(ip netip.Addr) bool {
 	return public.Safe("", netip.AddrPortFrom(ip.Unmap(), 443).String(), nil) == nil
 }
 
-// number is the last label of what resolvers take for an IPv4 address, as in 127.1, 0x7f000001 and 0177.0.0.1. No
+// number matches the last label of a host that resolvers parse as an IPv4 address, as in 127.1, 0x7f000001 and 0177.0.0.1. No
 // name in the DNS ends so.
 var number = regexp.MustCompile(`^([0-9]+|0x[0-9a-f]*)$`)
 
-// label is a part of a name between dots.
+// label matches a part of a name between dots.
 var label = regexp.MustCompile(`^[a-z0-9_]([a-z0-9_-]{0,61}[a-z0-9_])?$`)
 
-// privateNames end names that mean something in private networks only, or this machine.
+// privateNames end names with a meaning only in private networks, or on this machine.
 var privateNames = []string{"localhost", "local", "internal", "home.arpa", "lan"}
 
-// checkHost checks the host of a URL: an address as it is usually written, or a name, as it will be looked up.
-// What a name means is asked when it is called.
+// checkHost checks the host of a URL: an address in the usual form, or a name in the form of its lookup. The addresses of a name
+// are checked when it is called.
 func (s *Sender) checkHost(host string) error {
 	if ip, err := netip.ParseAddr(host); err == nil {
 		if !s.allows(ip) {

@@ -1,6 +1,5 @@
-// Package webhook sends signed messages to addresses that clients name, as Standard Webhooks
-// (standardwebhooks.com) has it, and sees to it that these cannot make the service reach what only
-// the service can reach.
+// Package webhook sends signed messages to addresses named by clients, as specified by Standard Webhooks (standardwebhooks.com),
+// and prevents these from making the service call addresses that only the service can reach.
 package webhook
 
 import (
@@ -24,13 +23,13 @@ import (
 )
 
 const (
-	// timeout is how long a receiver may take, from its name to the end of its answer.
+	// timeout is the time limit of a receiver, from the lookup of its name to the end of its answer.
 	timeout = 15 * time.Second
-	// mostAnswer is what is read of an answer, so that its connection can be used again.
+	// mostAnswer is the number of bytes read of an answer, so that its connection can be reused.
 	mostAnswer = 4 << 10
 )
 
-// Config is what a [Sender] works with.
+// Config configures a [Sender].
 type Config struct {
 	Secret  string // whsec_ and the key in base64
 	Private bool   // receivers may be in private networks, on this machine, and without TLS
@@ -44,7 +43,7 @@ type Sender struct {
 	client *http.Client
 }
 
-// New makes a sender. It fails on a secret that is none.
+// New returns a sender. It fails on an invalid secret.
 func New(cfg Config) (*Sender, error) {
 	signer, err := standardwebhooks.NewWebhook(cfg.Secret)
 	if err != nil {
@@ -54,7 +53,7 @@ func New(cfg Config) (*Sender, error) {
 	dialer := &net.Dialer{Timeout: timeout, Control: s.control}
 	s.client = &http.Client{
 		Timeout: timeout,
-		// No proxy: it would look names up by itself, and dial what they mean.
+		// No proxy: it would look up names itself, and dial their addresses.
 		Transport: &http.Transport{
 			DialContext: dialer.DialContext, TLSHandshakeTimeout: timeout, ForceAttemptHTTP2: true,
 			MaxIdleConns: 16, IdleConnTimeout: time.Minute, MaxResponseHeaderBytes: 64 << 10,
@@ -85,8 +84,8 @@ func (s *Sender) Check(address string) error {
 // errNotPublic is the error of an address that clients may not have called.
 var errNotPublic = errors.New("the address is not a public one, and this service calls no others")
 
-// control is asked before each connection, with the address that the receiver's name has now:
-// it may have had another one when it was checked.
+// control checks the address of each connection, as currently resolved from the receiver's name: it may have been another one
+// when the name was checked.
 func (s *Sender) control(_, address string, _ syscall.RawConn) error {
 	at, err := netip.ParseAddrPort(address)
 	if err != nil || !s.allows(at.Addr()) {
@@ -99,7 +98,7 @@ func (s *Sender) allows(ip netip.Addr) bool { return s.cfg.Private || isPublic(i
 
 // Send implements [jobs.Notifier].
 func (s *Sender) Send(ctx context.Context, address, id string, body []byte) error {
-	if err := s.Check(address); err != nil { // by other settings, it may have been allowed before
+	if err := s.Check(address); err != nil { // with other settings, it may have been allowed before
 		return err
 	}
 	req, err := http.NewRequestWithContext(ctx, http.MethodPost, address, bytes.NewReader(body))
@@ -131,7 +130,7 @@ func (s *Sender) Send(ctx context.Context, address, id string, body []byte) erro
 	return nil
 }
 
-// withoutURL is an error of the client for the log: a URL may have a secret in it.
+// withoutURL returns an error of the client for the log, without its URL, which may contain a secret.
 func withoutURL(err error) error {
 	if inner, ok := errors.AsType[*url.Error](err); ok {
 		return inner.Err
