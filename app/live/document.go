@@ -8,15 +8,15 @@ import (
 	"dragoman/app/translate"
 )
 
-// document is a text as it was cut last: its sentences, their translations, and what clients know of both.
+// document is a text in its last cut: its sentences, their translations, and the state that clients know of both.
 type document struct {
 	changes
 	cut      translate.Cut
-	told     int64 // the revision of the language that the text is in
-	goesOn   bool  // the last sentence may: it is being written unless it is at its end
+	told     int64 // revision of the text's language
+	goesOn   bool  // the last sentence is being written unless it is at its end
 	segments []*segment
-	lastID   int64  // of segments
-	tail     string // what stands behind the last of them in the translation
+	lastID   int64  // last id of a segment
+	tail     string // text behind the last segment in the translation
 	tailed   int64  // its revision; 0: none
 }
 
@@ -25,32 +25,32 @@ type segment struct {
 	id int64
 	sentence
 
-	translation          // or that of what it was before
-	stable      int      // bytes of it
-	settled     bool     // text is the translation of the sentence as it is
-	drafts      []string // the translations of its last states while it is unfinished, the newest last
-	draft       string   // the key of the newest of these states
+	translation          // of the sentence, or of its previous state
+	stable      int      // stable bytes of it
+	settled     bool     // the translation is of the current sentence
+	drafts      []string // translations of the last states of an unfinished sentence, the newest last
+	draft       string   // key of the newest of these states
 
 	place          place // as clients know it
-	placed, worded int64 // the revisions of the last changes of its place, and of its text; 0: none
+	placed, worded int64 // revisions of the last changes of its place, and of its text; 0: none
 }
 
 // sentence is a sentence of a cut.
 type sentence struct {
 	part   translate.Part
-	key    string // what its translation is known by
+	key    string // of its translation
 	number int    // of the part in the cut
 	start  int    // characters of the text before it
-	length int    // its own
-	ended  bool   // it is at its end
+	length int    // in characters
+	ended  bool   // the sentence is complete
 }
 
-// place is what clients are told of a segment beside its text.
+// place is the state of a segment that clients are told, besides its text.
 type place struct {
-	after  int64  // the id of the segment before; 0: there is none
+	after  int64  // id of the previous segment; 0: none
 	skip   int    // characters of the text between the two
 	length int    // of the sentence, in characters
-	before string // what stands between the translations of the two
+	before string // text between the translations of the two
 	final  bool
 }
 
@@ -58,9 +58,9 @@ func newDocument(cut translate.Cut) document {
 	return document{changes: newChanges(), cut: cut, told: 1, goesOn: true}
 }
 
-// match gives the sentences of a cut, which came of edits to the one before, their segments. What
-// did not change keeps its segment; of what did, the first sentence gets the first segment, and so on,
-// so that one that is edited, or is cut in two, keeps its own.
+// match assigns segments to the sentences of a new cut, which results from edits to the previous one. Unchanged sentences keep
+// their segments; of the changed ones, the first sentence gets the first segment, and so on, so that a sentence that is edited,
+// or split in two, keeps its segment.
 func (d *document) match(cut translate.Cut) {
 	found, old := sentencesOf(cut), d.segments
 	head := 0
@@ -96,7 +96,7 @@ func (d *document) match(cut translate.Cut) {
 	d.cut, d.segments = cut, segments
 }
 
-// sentencesOf are what is translated of a cut.
+// sentencesOf returns the translated parts of a cut.
 func sentencesOf(cut translate.Cut) (list []sentence) {
 	chars := 0
 	for i, p := range cut.Parts {
@@ -112,19 +112,19 @@ func sentencesOf(cut translate.Cut) (list []sentence) {
 	return list
 }
 
-// keyOf is what the translation of a part of a cut is known by.
+// keyOf returns the key of the translation of a part of a cut.
 func keyOf(cut translate.Cut, p translate.Part) string { return cut.From + "\x00" + p.Key() }
 
-// isUnfinished says whether a segment is the sentence that is being written.
+// isUnfinished reports whether a segment is the sentence that is being written.
 func (d *document) isUnfinished(g *segment) bool { return !g.ended && d.goesOn }
 
-// show gives all segments what is known of them, and notes what that changes for clients.
+// show updates all segments from the known translations, and notes the changes for clients.
 func (d *document) show(known *memo) {
 	after, end, last := int64(0), 0, ""
 	for _, g := range d.segments {
 		unfinished := d.isUnfinished(g)
 		if t, ok := known.get(g.key); ok && !unfinished && !g.settled {
-			// What goes on with it has to agree with what is shown, not with what that was before.
+			// Later drafts have to agree with the shown text, not with earlier drafts.
 			g.settled, g.drafts, g.draft = true, slices.Repeat([]string{t.text}, agreeing-1), ""
 			d.write(g, t, len(t.text))
 		}
@@ -132,7 +132,7 @@ func (d *document) show(known *memo) {
 			after: after, skip: g.start - end, length: g.length, before: d.cut.Between(g.number, last), final: g.settled && !unfinished,
 		}
 		told := g.place
-		if unfinished { // how long it is by now is told with its text
+		if unfinished { // its current length is told with its text
 			told.length = now.length
 		}
 		if told != now || g.placed == 0 {
@@ -146,14 +146,14 @@ func (d *document) show(known *memo) {
 	}
 }
 
-// write gives a segment a translation, so many bytes of which are stable.
+// write sets the translation of a segment, with the number of stable bytes.
 func (d *document) write(g *segment, t translation, stable int) {
 	if t != g.translation || stable != g.stable {
 		g.translation, g.stable, g.worded = t, stable, d.note()
 	}
 }
 
-// hypothesize takes the translation of a state of a sentence that is not finished.
+// hypothesize adds the translation of a state of an unfinished sentence.
 func (d *document) hypothesize(id int64, key string, t translation) {
 	i := slices.IndexFunc(d.segments, func(g *segment) bool { return g.id == id })
 	if i < 0 || d.segments[i].settled {
@@ -170,7 +170,7 @@ func (d *document) hypothesize(id int64, key string, t translation) {
 	d.write(g, t, n)
 }
 
-// update is what is new for a client that has seen everything up to a revision.
+// update returns the changes for a client that has seen everything up to a revision.
 func (d *document) update(seen int64) Update {
 	if seen < d.forgotten {
 		seen = 0
@@ -193,7 +193,7 @@ func (d *document) update(seen int64) Update {
 	return u
 }
 
-// since is the segment for a client that has seen everything up to a revision.
+// since returns the segment for a client that has seen everything up to a revision.
 func (g *segment) since(seen int64) Segment {
 	s := Segment{
 		ID: g.id, Revision: max(g.placed, g.worded), After: g.place.after, Skip: g.place.skip, Length: g.place.length,

@@ -15,18 +15,18 @@ type inflight struct {
 	cut     translate.Cut
 	items   []item
 	open    int       // items that have not arrived
-	edited  time.Time // when the first edit came that is in it; zero: none
-	draft   bool      // it is of the sentence that is being written
+	edited  time.Time // time of the first edit in it; zero: none
+	draft   bool      // for the sentence that is being written
 	paid    bool      // for its sentences
 	dropped bool      // an edit has made it useless
 }
 
-// item is a sentence, or the beginning of one, that is being translated.
+// item is a sentence, or the beginning of one, in translation.
 type item struct {
 	part       translate.Part
 	segment    int64 // its id
 	key        string
-	start, end int  // where the sentence is in the text, in characters
+	start, end int  // place of the sentence in the text, in characters
 	spoiled    bool // an edit has changed it since
 	arrived    bool
 }
@@ -36,7 +36,7 @@ func (f *inflight) add(g *segment, part translate.Part, key string) {
 	f.items = append(f.items, item{part: part, segment: g.id, key: key, start: g.start, end: g.start + g.length})
 }
 
-// characters are those of some of the items. Of these it reads nothing itself that edits change.
+// characters returns the number of characters of the items selected by of. It does not read fields that edits change.
 func (f *inflight) characters(of func(*item) bool) (n int) {
 	for i := range f.items {
 		if of(&f.items[i]) {
@@ -46,9 +46,8 @@ func (f *inflight) characters(of func(*item) bool) (n int) {
 	return n
 }
 
-// edit moves the sentences as edits move them that were applied, and says whether none of those that have
-// not arrived is of use any more. A sentence that has grown at its end is: it shows what the next one will
-// begin with.
+// edit moves the sentences by applied edits, and reports whether all that have not arrived are useless. A sentence that has grown
+// at its end is useful: it shows the beginning of the next one.
 func (f *inflight) edit(list []Edit) (useless bool) {
 	for _, e := range list {
 		if e.From == End {

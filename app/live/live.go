@@ -1,23 +1,22 @@
-// Package live translates texts while they are written: captions, chats, what is typed into an editor.
+// Package live translates texts while they are written: captions, chats, text typed into an editor.
 //
-// A [Session] has the text, which a client changes by [Edit]s, and the translation of each of its
-// sentences, of which the client is told what is new ([Session.Wait]). Sessions are callers of package
-// translate like any other: a sentence goes there when it is new, and its translation is what it is in
-// a translation of the whole text, because [translate.Cut] is how such a text is cut.
+// A [Session] has a text, which a client changes by [Edit]s, and the translation of each of its sentences; [Session.Wait] tells
+// the client the changes. Sessions are callers of package translate like any other: a new sentence is translated there, and its
+// translation is the same as in a translation of the whole text, because [translate.Cut] cuts such a text.
 //
-//	text.go       edits are applied to a text
+//	text.go       applies edits to a text
 //	document.go   sentences keep their ids from one cut to the next, and get their translations
-//	changes.go    the log of what is new for a client, whatever it has seen
-//	stable.go     how much of the translation of an unfinished sentence will stay
-//	session.go    what clients do with a session: edits in order, each once
-//	work.go       the text is cut again, and what is not known of it is translated
-//	inflight.go   what is translated now, and what edits mean for it
-//	share.go      owners pay for what is decoded, and their sessions take turns
-//	live.go       how many sessions there are, and for how long
+//	changes.go    the log of changes for a client, whatever it has seen
+//	stable.go     the stable part of the translation of an unfinished sentence
+//	session.go    the operations of clients: edits in order, each once
+//	work.go       cuts the text again, and translates its unknown sentences
+//	inflight.go   the current translation, and the effect of edits on it
+//	share.go      owners pay for decoded text, and their sessions take turns
+//	live.go       the number and the life of sessions
 //
-// A session has one request of translate in flight, and cuts its text only when there is none: edits
-// that come faster are merged, and what a session costs is bounded however fast it is edited. So is what an owner costs
-// however many sessions it has: they take turns.
+// A session has one request of translate in flight, and cuts its text only when there is none: edits that come faster are merged,
+// and the cost of a session is bounded however fast it is edited. So is the cost of an owner, however many sessions it has: they
+// take turns.
 package live
 
 import (
@@ -37,41 +36,41 @@ import (
 	"dragoman/app/translate"
 )
 
-// Translator is the use case; [translate.Service] is one. It is safe for concurrent use.
+// Translator is the translation service, such as [translate.Service]. It is safe for concurrent use.
 type Translator interface {
 	Cut(ctx context.Context, req translate.Request) (translate.Cut, error)
 	Stream(ctx context.Context, req translate.Request, yield func(i int, r translate.Result) error) error
 }
 
-// Config is what a [Service] works with. All bounds are above 0.
+// Config configures a [Service]. All limits are above 0.
 type Config struct {
-	MaxSessions int                   // in all; a caller has at most half of what others leave, and one at least
+	MaxSessions int                   // maximum of all sessions; a caller has at most half of the places that others leave, and at least one
 	MaxChars    int                   // of a session's text: Unicode code points
-	Idle        time.Duration         // after which a session ends that nobody edits
-	Pause       time.Duration         // after which a word counts as written that no space follows; 0: 300 ms
+	Idle        time.Duration         // time after which a session without edits ends
+	Pause       time.Duration         // time after which a word without a space behind it counts as written; 0: 300 ms
 	Timeout     time.Duration         // of one request of translate; 0: a minute
-	Memory      *admission.Memory     // of all requests, which sessions share; nil: they take what they need
+	Memory      *admission.Memory     // of all requests, which sessions share; nil: no limit
 	Log         *slog.Logger          // nil for none
 	Registry    prometheus.Registerer // nil for none
 }
 
-// Service has the sessions. It is safe for concurrent use.
+// Service holds the sessions. It is safe for concurrent use.
 type Service struct {
 	cfg        Config
 	metrics    *metrics
 	translator atomic.Pointer[Translator] // nil until Ready
 
 	places *admission.Places // for sessions
-	outage *outage.Log       // of translating
+	outage *outage.Log       // of translations
 
 	mu       sync.Mutex // guards the rest
 	sessions map[string]*Session
-	turns    map[string]*turns // by owner, of those who have sessions
+	turns    map[string]*turns // by owner with sessions
 	closed   bool
-	work     sync.WaitGroup // of sessions that do something
+	work     sync.WaitGroup // of sessions with a running goroutine
 }
 
-// New makes a service that opens no sessions before [Service.Ready].
+// New returns a service that opens no sessions before [Service.Ready].
 func New(cfg Config) *Service {
 	if cfg.Pause == 0 {
 		cfg.Pause = 300 * time.Millisecond
@@ -88,19 +87,19 @@ func New(cfg Config) *Service {
 	}
 }
 
-// Ready has sessions opened, whose texts t translates.
+// Ready sets the translator, from which on sessions can be opened.
 func (s *Service) Ready(t Translator) { s.translator.Store(&t) }
 
 // ErrUnknown means that there is no such session, or that it has ended.
 var ErrUnknown error = fault.New(fault.UnknownSession, "", "there is no such session: its id is wrong, it is another key's, or it has ended: open another one with the text")
 
-// ErrShutdown means that sessions are not opened any more, or have ended with [ReasonShutdown].
+// ErrShutdown means that no more sessions are opened, or that a session has ended with [ReasonShutdown].
 var ErrShutdown error = fault.New(fault.ShuttingDown, "", "the service is shutting down: try again in a moment")
 
-// Open opens a session for the texts that an owner sends. The request says how they are translated:
-// its languages, of which there is one target, model and options; it has no records. charge is called with
-// the characters of all that is decoded for the session, before it is; with an error, it is tried again later. The
-// error is as of [translate.Service.Cut], a [*fault.Failure], or that of the memory for requests.
+// Open opens a session for the texts of an owner. The request has the options of their translation: its languages, with one
+// target, model and options; it has no records. charge is called with the characters of all text before it is decoded for the
+// session; after an error it is tried again later. The error is of [translate.Service.Cut], a [*fault.Failure], or of the memory
+// for requests.
 func (s *Service) Open(ctx context.Context, owner string, req translate.Request, charge func(characters int) error) (*Session, error) {
 	t := s.translator.Load()
 	if t == nil {
@@ -142,8 +141,8 @@ func (s *Service) admit(x *Session) error {
 	return nil
 }
 
-// Find returns a session, which a caller may use who is its owner, or where there are no keys knows its
-// id. The error is [ErrUnknown].
+// Find returns a session. The caller must check that it belongs to the client: to its owner, or without keys to any client that
+// knows its id. The error is [ErrUnknown].
 func (s *Service) Find(id string) (*Session, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -165,7 +164,7 @@ func (s *Service) forget(x *Session) {
 	s.metrics.open.Dec()
 }
 
-// begin says that a session does something, unless the service is closed; it calls s.work.Done then.
+// begin counts a session that starts work, unless the service is closed. If it returns true, the session must call s.work.Done.
 func (s *Service) begin() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -176,8 +175,7 @@ func (s *Service) begin() bool {
 	return true
 }
 
-// Close ends all sessions, with [ReasonShutdown], and opens no more. It returns when nothing is
-// translated for them any more.
+// Close ends all sessions, with [ReasonShutdown], and opens no more. It returns when no translation is running for them.
 func (s *Service) Close() {
 	s.mu.Lock()
 	s.closed = true

@@ -5,21 +5,21 @@ import (
 	"dragoman/app/translate"
 )
 
-// translation is that of a sentence.
+// translation is the translation of a sentence.
 type translation struct {
 	text  string
 	flags translate.Flags
 }
 
-// memo has the translations of sentences that a session has had, within a bound: of those that were
-// not asked for in a while, the older half is forgotten at a time.
+// memo holds the translations of sentences of a session, within a limit: the older half of them, not used for a while, is
+// forgotten at a time.
 type memo struct {
-	most            int // bytes of either half
+	most            int // maximum bytes of either half
 	recent, earlier map[string]translation
 	bytes           int // of recent
 }
 
-// memoShare is the part of a session's memory, one in so many, that either half of its memo has at most.
+// memoShare is the divisor of a session's memory that limits either half of its memo.
 const memoShare = 8
 
 func (m *memo) get(key string) (t translation, known bool) {

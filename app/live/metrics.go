@@ -7,9 +7,9 @@ import (
 	"dragoman/app/measure"
 )
 
-// The kinds of sentences that are translated.
+// Kinds of translated sentences.
 const (
-	draftSentences = "draft" // is being written
+	draftSentences = "draft" // being written
 	finalSentences = "final"
 )
 

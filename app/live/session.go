@@ -15,51 +15,51 @@ import (
 	"dragoman/app/wait"
 )
 
-// Reason is why a session has ended; "" while it has not.
+// Reason is the reason why a session has ended; "" while it has not.
 type Reason string
 
-// The reasons.
+// Reasons of the end of a session.
 const (
 	ReasonDeleted  Reason = "deleted"  // by its client
 	ReasonDone     Reason = "done"     // its text is complete and translated
-	ReasonIdle     Reason = "idle"     // nobody edited it
+	ReasonIdle     Reason = "idle"     // it was not edited
 	ReasonShutdown Reason = "shutdown" // of the service: open another one with the text
 )
 
-// Session is a text that changes and its translation. It is safe for concurrent use.
+// Session is a changing text and its translation. It is safe for concurrent use.
 //
-// It has no goroutine while it has nothing to do: see [Session.work].
+// It has a goroutine only while there is work: see [Session.work].
 type Session struct {
 	service    *Service
 	translator Translator
 	id, owner  string
-	req        translate.Request // how it is translated
+	req        translate.Request // options of its translations
 	turns      *turns
-	over       chan struct{} // closed when it has ended
+	over       chan struct{} // closed at its end
 	idle       *time.Timer
 
 	mu     sync.Mutex // guards the rest
 	lease  *admission.Lease
 	leased int // bytes
 	reason Reason
-	onEnd  func() // nil: nobody is told
+	onEnd  func() // nil: none
 
 	text     text  // after all edits
-	taken    int64 // the number of the last edits
-	complete bool  // no more edits come
+	taken    int64 // number of the last edits
+	complete bool  // no more edits follow
 	dirty    bool  // the text has changed since it was cut
-	shown    int64 // the number of the last edits when it was
+	shown    int64 // number of the last edits at the last cut
 	document document
 	known    memo            // translations by key
 	refused  map[string]bool // keys of sentences that cannot be translated
-	problem  error           // why something is not translated now
-	done     bool            // all was complete and translated
+	problem  error           // why a sentence is not translated at present
+	done     bool            // the text was complete and translated
 
 	schedule
 	balance balance
 }
 
-// newSession makes a session with an empty text, which the service does not know yet.
+// newSession returns a session with an empty text, which the service does not know yet.
 func newSession(s *Service, t Translator, owner string, req translate.Request, cut translate.Cut, charge func(characters int) error) *Session {
 	x := &Session{
 		service: s, translator: t, id: rand.Text(), owner: owner, req: req, document: newDocument(cut),
@@ -75,13 +75,13 @@ func newSession(s *Service, t Translator, owner string, req translate.Request, c
 	return x
 }
 
-// ID is the session's name, which nobody can guess.
+// ID returns the session's id, which cannot be guessed.
 func (x *Session) ID() string { return x.id }
 
-// Ended says whether the session has ended.
+// Ended reports whether the session has ended.
 func (x *Session) Ended() bool { return wait.IsClosed(x.over) }
 
-// OnEnd has f called once when the session ends, or now where it has ended. f does not use the session.
+// OnEnd registers f to be called once when the session ends, or calls it now if it has ended. f must not use the session.
 func (x *Session) OnEnd(f func()) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -92,28 +92,28 @@ func (x *Session) OnEnd(f func()) {
 	x.onEnd = f
 }
 
-// Owner is whose session it is.
+// Owner returns the owner of the session.
 func (x *Session) Owner() string { return x.owner }
 
 // Edits are edits that are applied together or not at all.
 type Edits struct {
-	Number int64 // 1 for the first of a session, and one more each time
+	Number int64 // 1 for the first ones of a session, and one more each time
 	List   []Edit
-	// Complete says that the text is as it is to be after them: no others follow.
+	// Complete is set if the text is complete after them: no others follow.
 	Complete bool
-	// Settle says that the last sentence is to be translated as it stands, as if it were at its end, until
-	// the next edits: its writer pauses.
+	// Settle is set if the last sentence is to be translated as it stands, as if it were complete, until the next edits: its
+	// writer pauses.
 	Settle bool
 }
 
-// GapError means that edits are missing before those that came.
+// GapError means that edits are missing before the received ones.
 type GapError struct{ Expected int64 }
 
 func (e *GapError) Error() string {
 	return fmt.Sprintf("the next edits are number %d: send them first", e.Expected)
 }
 
-// Explain says what is told to the sender.
+// Explain returns the failure for the sender of the edits.
 func (e *GapError) Explain(fault.Situation) *fault.Failure {
 	return fault.New(fault.EditGap, "n", "%s", e)
 }
@@ -121,11 +121,10 @@ func (e *GapError) Explain(fault.Situation) *fault.Failure {
 // ErrComplete means that a session takes no more edits.
 var ErrComplete error = fault.New(fault.SessionComplete, "", "the session's text is complete: open another session")
 
-// Edit applies edits and returns the number of the last ones that the session has. Those that it has
-// had before are not applied again, and are no error. admit is called before others are applied, and its error is
-// returned. The other errors are [ErrUnknown] where the
-// session has ended, [ErrComplete], a [*GapError], an [*EditError], and that of the memory for
-// requests. With an error, nothing has changed.
+// Edit applies edits and returns the number of the last edits of the session. Edits with earlier numbers are not applied again,
+// and are no error. admit is called before edits are applied, and its error is returned. The other errors are [ErrUnknown] if the
+// session has ended, [ErrComplete], a [*GapError], an [*EditError], and the error of the memory for requests. After an error,
+// nothing has changed.
 func (x *Session) Edit(e Edits, admit func() error) (taken int64, err error) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -163,7 +162,7 @@ func (x *Session) Edit(e Edits, admit func() error) (taken int64, err error) {
 	return x.taken, nil
 }
 
-// reserve has the session's lease be enough for a text.
+// reserve extends the session's lease for a text.
 func (x *Session) reserve(t text) error {
 	bytes := cost.Session + cost.SessionByte*len(t.string) + cost.SessionSign*t.signs
 	if more := bytes - x.leased; x.lease != nil && more > 0 {
@@ -176,7 +175,7 @@ func (x *Session) reserve(t text) error {
 	return nil
 }
 
-// onEdit has the session's goroutine look at the text. x.mu is held.
+// onEdit wakes the session's goroutine for the changed text. The caller must hold x.mu.
 func (x *Session) onEdit(list []Edit) {
 	x.dirty, x.paused = true, !x.document.goesOn
 	if x.edited.IsZero() {
@@ -199,7 +198,7 @@ func (x *Session) onEdit(list []Edit) {
 	x.wake()
 }
 
-// onIdle ends a session that nobody edits any more.
+// onIdle ends a session without edits.
 func (x *Session) onIdle() {
 	x.mu.Lock()
 	reason := ReasonIdle
@@ -210,7 +209,7 @@ func (x *Session) onIdle() {
 	x.End(reason)
 }
 
-// onPause has the word at the end of the text translated, too.
+// onPause releases the word at the end of the text for translation.
 func (x *Session) onPause() {
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -218,7 +217,7 @@ func (x *Session) onPause() {
 	x.wake()
 }
 
-// onRetry has what failed tried again.
+// onRetry tries a failed translation again.
 func (x *Session) onRetry() {
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -226,7 +225,7 @@ func (x *Session) onRetry() {
 	x.wake()
 }
 
-// End ends the session, and what is translated for it. Ending it again does nothing.
+// End ends the session and its translations. A second call does nothing.
 func (x *Session) End(reason Reason) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -250,7 +249,7 @@ func (x *Session) End(reason Reason) {
 	}
 }
 
-// stop gives back what the session holds.
+// stop stops the session's timers and closes its lease.
 func (x *Session) stop() {
 	x.idle.Stop()
 	x.pause.Stop()
@@ -260,9 +259,8 @@ func (x *Session) stop() {
 	}
 }
 
-// Wait returns what is new for a client that has seen everything up to a revision, and of edits up to a
-// number what they show; 0 for one that knows nothing. It waits until there is something, or the
-// session has ended; the error is that of ctx.
+// Wait returns the changes for a client that has seen everything up to a revision, and the segments of edits up to a number; 0
+// for a client that has seen nothing. It waits until there is a change, or the session has ended; the error is ctx's.
 func (x *Session) Wait(ctx context.Context, seen, shown int64) (Update, error) {
 	for {
 		x.mu.Lock()

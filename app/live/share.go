@@ -1,17 +1,17 @@
 package live
 
-// together is how many sessions of an owner are worked on at a time. The others wait for their turn, in which their text
-// is what it is then.
+// together is the number of sessions of an owner that work at a time. The others wait for their turn, and then use their current
+// text.
 const together = 16
 
-// turns are those of the sessions of an owner.
+// turns are the turns of the sessions of an owner.
 type turns struct {
 	places   chan struct{} // taken in the order in which sessions come
 	sessions int           // guarded by Service.mu
 }
 
-// inTurn does something when it is the session's turn; false: the session has ended. x.mu is held, but not while it
-// waits.
+// inTurn calls do when it is the session's turn, and returns its result, or false if the session has ended. The caller must hold
+// x.mu, which is released during the wait.
 func (x *Session) inTurn(do func() (more bool)) bool {
 	x.mu.Unlock()
 	select {
@@ -23,14 +23,13 @@ func (x *Session) inTurn(do func() (more bool)) bool {
 	return x.reason == "" && do()
 }
 
-// balance is what is charged for what a session has decoded.
+// balance accounts for the charges of the text that a session has decoded.
 type balance struct {
 	charge func(characters int) error
-	credit int // characters that were charged and not decoded
+	credit int // characters charged and not decoded
 }
 
-// pay charges for what a request is to decode, as often as that is: an edit that only deletes may cost as much as one
-// that adds.
+// pay charges for the text of a request each time it is decoded: an edit that only deletes may cost as much as one that adds.
 func (b *balance) pay(f *inflight) error {
 	due := f.characters(func(*item) bool { return true }) - b.credit
 	if due > 0 {
@@ -42,7 +41,7 @@ func (b *balance) pay(f *inflight) error {
 	return nil
 }
 
-// refund has what was paid for, and came of nothing without the client's doing, not be charged again.
+// refund credits the paid text of a request that was not translated without the client's doing, so that it is not charged again.
 func (b *balance) refund(f *inflight) {
 	if f.paid && !f.dropped {
 		b.credit += f.characters(func(i *item) bool { return !i.arrived })

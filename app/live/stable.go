@@ -8,13 +8,13 @@ import (
 	"github.com/clipperhouse/uax29/v2/words"
 )
 
-// agreeing is how many translations, the newest included, have to agree. More flicker less and lag more: docs/live.md has
-// measured this as the least lag with a normalized erasure below 0.2.
+// agreeing is the number of translations, the newest included, that have to agree. A larger number flickers less and lags more:
+// docs/live.md has measured this one as the least lag with a normalized erasure below 0.2.
 const agreeing = 3
 
-// stable is how many bytes at the beginning of the newest of some translations of an unfinished sentence, the newest last,
-// are worth showing as if they were final: what those of its last few states have in common (local agreement, Liu et al.
-// 2020).
+// stable returns the number of bytes at the beginning of the newest translation of an unfinished sentence, the last of
+// translations, that are worth showing as if they were final: the common prefix of the translations of its last few states (local
+// agreement, Liu et al. 2020).
 func stable(translations []string) int {
 	if len(translations) < agreeing {
 		return 0
@@ -27,8 +27,8 @@ func stable(translations []string) int {
 	return n
 }
 
-// agreement is how many bytes at the beginning of a are whole words, or characters of scripts without
-// spaces, that b begins with, too.
+// agreement returns the number of bytes at the beginning of a that are whole words, or characters of scripts without spaces, with
+// which b begins, too.
 func agreement(a, b string) int {
 	n := 0
 	for n < len(a) && n < len(b) && a[n] == b[n] {
@@ -37,7 +37,7 @@ func agreement(a, b string) int {
 	if n == len(a) && n == len(b) {
 		return n
 	}
-	// A word that goes on in one of them is not the same.
+	// A word that continues in one of them is not the same.
 	end := 0
 	for tokens := words.FromString(a); tokens.Next(); {
 		if tokens.End() > n {
@@ -51,7 +51,7 @@ func agreement(a, b string) int {
 	return len(strings.TrimRightFunc(a[:end], unicode.IsSpace))
 }
 
-// joinsWord says whether a word that ends with a goes on with b.
+// joinsWord reports whether a word that ends with a continues with b.
 func joinsWord(a, b string) bool {
 	tokens := words.FromString(a + b)
 	for tokens.Next() {
@@ -62,8 +62,8 @@ func joinsWord(a, b string) bool {
 	return false
 }
 
-// wordBefore is where the last word before byte n of a text starts, without the white space and the
-// punctuation before that word's place: what is left has one word less.
+// wordBefore returns the start of the last word before byte n of a text, without white space and punctuation before it: the text
+// up to there has one word less.
 func wordBefore(text string, n int) int {
 	word := 0
 	for tokens := words.FromString(text[:n]); tokens.Next(); {
@@ -74,8 +74,8 @@ func wordBefore(text string, n int) int {
 	return len(strings.TrimRightFunc(text[:word], unicode.IsSpace))
 }
 
-// wholeWords is how many bytes at the beginning of an unfinished sentence are whole words: all but the
-// one that is being written, in scripts that have spaces between words.
+// wholeWords returns the number of bytes at the beginning of an unfinished sentence that are whole words: all but the one that is
+// being written, in scripts with spaces between words.
 func wholeWords(sentence string) int {
 	for end := len(sentence); end > 0; {
 		r, width := utf8.DecodeLastRuneInString(sentence[:end])

@@ -8,26 +8,26 @@ import (
 	"dragoman/app/fault"
 )
 
-// End as the place of an [Edit] is the end of the text, wherever that is.
+// End as the place of an [Edit] is the end of the text.
 const End = -1
 
-// Edit puts a text in the place of a part of another: of the characters from From to before To, which
-// are Unicode code points. With From and To equal, it is inserted there.
+// Edit replaces the characters from From to before To, which are Unicode code points, by a text. If From and To are equal, it
+// inserts the text there.
 type Edit struct {
-	From, To int // To is not looked at where From is [End]
+	From, To int // To is ignored if From is [End]
 	Text     string
 }
 
 // EditError means that an edit cannot be applied.
 type EditError struct {
-	Number  int // of the edit among those that came with it, from 0 on
+	Number  int // of the edit in its message, from 0 on
 	Reason  string
-	TooLong bool // the text would be longer than it may
+	TooLong bool // the text would exceed its limit
 }
 
 func (e *EditError) Error() string { return fmt.Sprintf("edit %d: %s", e.Number, e.Reason) }
 
-// Explain says what is told to the sender.
+// Explain returns the failure for the sender of the edits.
 func (e *EditError) Explain(fault.Situation) *fault.Failure {
 	kind := fault.InvalidEdit
 	if e.TooLong {
@@ -36,19 +36,19 @@ func (e *EditError) Explain(fault.Situation) *fault.Failure {
 	return fault.New(kind, fmt.Sprintf("edits[%d]", e.Number), "edits[%d]: %s", e.Number, e.Reason)
 }
 
-// text is a text and how many characters it has.
+// text is a text with its numbers of characters and signs.
 type text struct {
 	string
 	chars int
-	signs int // characters that a sentence may end at, or something that is kept
+	signs int // characters that may end a sentence, or belong to a preserved span
 }
 
-// signs counts the characters of a text that are neither letters, nor digits, nor spaces: it has no more
-// sentences, and no more placeholders, tags and the like, than those.
+// signs counts the characters of a text that are neither letters, nor digits, nor spaces: it is an upper limit of its sentences,
+// and of its placeholders, tags and the like.
 func signs(text string) (n int) {
 	for _, r := range text {
 		switch {
-		case 'a' <= r && r <= 'z' || r == ' ' || 'A' <= r && r <= 'Z' || '0' <= r && r <= '9': // sooner than the tables
+		case 'a' <= r && r <= 'z' || r == ' ' || 'A' <= r && r <= 'Z' || '0' <= r && r <= '9': // faster than the tables
 		case !unicode.In(r, unicode.L, unicode.M, unicode.N, unicode.Zs):
 			n++
 		}
@@ -56,8 +56,7 @@ func signs(text string) (n int) {
 	return n
 }
 
-// apply returns the text after edits, each of which has the places of the text that those before it
-// leave. The error is an [*EditError].
+// apply returns the text after edits, each of which refers to the text left by the ones before it. The error is an [*EditError].
 func (t text) apply(edits []Edit, most int) (text, error) {
 	for i, e := range edits {
 		if e.From == End {
@@ -86,7 +85,7 @@ func (t text) apply(edits []Edit, most int) (text, error) {
 	return t, nil
 }
 
-// offset is the byte that is so many characters behind byte at.
+// offset returns the byte at some number of characters behind byte at.
 func (t text) offset(at, chars int) int {
 	if len(t.string) == t.chars { // ASCII
 		return at + chars

@@ -2,41 +2,38 @@ package live
 
 import "dragoman/app/translate"
 
-// Update is what is new in a session for a client.
+// Update has the changes in a session for a client.
 type Update struct {
-	Revision int64 // after which the client has seen everything
-	Taken    int64 // the number of the last edits that were taken
-	Shown    int64 // of the last edits that the segments show
+	Revision int64 // last revision that the client has seen after it
+	Taken    int64 // number of the last applied edits
+	Shown    int64 // number of the last edits that the segments show
 
-	From string // the language that the text is in; "" where the client knows it, or nobody does
-	// All says that the client is to forget all segments that it knows: those here are all.
+	From string // language of the text; "" if the client knows it, or it is unknown
+	// All is set if the client must forget all segments that it knows: Segments has all.
 	All      bool
-	Segments []Segment // that are new or have changed, in the text's order
-	Removed  []int64   // ids of segments that are not there any more
-	Tail     *string   // what stands behind the last translation; nil where the client knows it
+	Segments []Segment // new or changed ones, in the text's order
+	Removed  []int64   // ids of removed segments
+	Tail     *string   // text behind the last translation; nil if the client knows it
 
-	Problem error  // why something is not translated now; it is tried again unless the text has to change
-	Done    bool   // the text is complete, and all of it is translated
-	Ended   Reason // the session has ended; nothing else follows
+	Problem error  // why a sentence is not translated at present; it is tried again unless the text has to change
+	Done    bool   // the text is complete and translated
+	Ended   Reason // set if the session has ended; no updates follow
 }
 
 // Segment is a sentence of the text and its translation.
 type Segment struct {
 	ID       int64
 	Revision int64
-	// After is the id of the segment before, and 0 of the first. A segment that is new stands right
-	// behind that one.
+	// After is the id of the previous segment, 0 for the first. A new segment stands right behind that one.
 	After int64
-	// The sentence has Length characters of the text (code points), and Skip are between it and the
-	// sentence before.
+	// The sentence has Length characters of the text (code points), and Skip characters are between it and the previous sentence.
 	Skip, Length int
-	Before       string // what stands in the translation between the segment before and this one
-	// Text is the translation, nil where the client knows it, and where a new segment has none yet. Stable
-	// is how many characters of it can be expected to stay.
+	Before       string // text in the translation between the previous segment and this one
+	// Text is the translation, nil if the client knows it, or if a new segment has none yet. Stable is the number of its
+	// characters that can be expected to stay.
 	Text   *string
-	Flags  translate.Flags // what looks wrong with Text
+	Flags  translate.Flags // flags of Text
 	Stable int
-	// Final says that Text is the translation of the sentence as it is in the text. Only an edit
-	// of the sentence changes it.
+	// Final is set if Text is the translation of the current sentence in the text. Only an edit of the sentence changes it.
 	Final bool
 }

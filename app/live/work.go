@@ -11,31 +11,30 @@ import (
 	"dragoman/app/translate"
 )
 
-// window is how many sentences a session has translated at a time.
+// window is the number of sentences that a session translates at a time.
 const window = 4
 
-// schedule is when what is done for a session.
+// schedule is the state of a session's work.
 type schedule struct {
 	working  bool // its goroutine runs
 	paused   bool // the word at the end of the text counts as written
 	pause    *time.Timer
-	inflight *inflight // the request that is being translated; nil: there is none
-	drafted  bool      // the request before was of the sentence that is being written
-	alone    bool      // sentences are translated one at a time, to find the one that cannot be
-	spared   bool      // the request before was cancelled: this one is not
+	inflight *inflight // the request in translation; nil: none
+	drafted  bool      // the previous request was for the sentence that is being written
+	alone    bool      // sentences are translated one at a time, to find the one that cannot be translated
+	spared   bool      // the previous request was cancelled: this one must not be
 	retry    *time.Timer
 	backOff  time.Duration // before the next retry
-	cutting  func()        // ends the cutting of a text; nil: none is being cut
-	uncut    bool          // the cutting before was ended by an edit: this one is not
-	resting  bool          // it was told to come back later: until then edits are merged
-	edited   time.Time     // when the first edit came that nothing has come of yet; zero: none
+	cutting  func()        // cancels the cutting of a text; nil: none
+	uncut    bool          // the previous cutting was ended by an edit: this one must not be
+	resting  bool          // a request was refused for some time: until then edits are merged
+	edited   time.Time     // time of the first edit without a result; zero: none
 }
 
-// firstRetry is after which time a session tries again what failed; it doubles each time, up to
-// lastRetry.
+// firstRetry is the time after which a session tries a failed translation again; it doubles each time, up to lastRetry.
 const firstRetry, lastRetry = time.Second, time.Minute
 
-// wake has the session's goroutine work, which is started where it is not running. x.mu is held.
+// wake starts the session's goroutine unless it is running. The caller must hold x.mu.
 func (x *Session) wake() {
 	if x.working || x.resting || x.reason != "" || !x.service.begin() {
 		return
@@ -47,8 +46,8 @@ func (x *Session) wake() {
 	}()
 }
 
-// work cuts the text as it is now, has translated what is not known of it, and begins again, until
-// there is nothing to do. Edits that come in the meantime are so many that it has not seen yet.
+// work cuts the current text, translates its unknown sentences, and repeats until there is nothing to do. The next round sees the
+// edits of the meantime together.
 func (x *Session) work() {
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -57,10 +56,10 @@ func (x *Session) work() {
 	x.working = false
 }
 
-// step is one turn of the session's, and says whether there is more to do.
+// step is one turn of the session. It reports whether there is more to do.
 func (x *Session) step() (more bool) {
 	var f *inflight
-	err := fault.Protect(func() (err error) { // nobody else recovers on this goroutine
+	err := fault.Protect(func() (err error) { // this goroutine has no other recovery
 		f, err = x.look()
 		return err
 	})
@@ -77,14 +76,13 @@ func (x *Session) step() (more bool) {
 	return x.reason == "" && !x.finish(f, err)
 }
 
-// look cuts the text if it has changed, shows what is known of it, and returns what to have translated
-// now; nil where there is nothing.
+// look cuts the text if it has changed, shows its known translations, and returns the next request; nil if there is none.
 func (x *Session) look() (*inflight, error) {
 	for x.dirty && x.reason == "" {
 		taken := x.taken
 		cut, ended, err := x.cut()
 		switch {
-		case ended: // with the session, or the text is another
+		case ended: // by the end of the session, or by an edit of the text
 			continue
 		case err != nil:
 			return nil, err
@@ -97,7 +95,7 @@ func (x *Session) look() (*inflight, error) {
 		} else if told && refused.Code == translate.CodeUnsupportedSource {
 			x.tellProblem(nil)
 		}
-		break // what was edited meanwhile is seen after this
+		break // edits of the meantime are seen after this
 	}
 	if x.reason != "" {
 		return nil, nil
@@ -106,8 +104,8 @@ func (x *Session) look() (*inflight, error) {
 	return x.next(), nil
 }
 
-// cut cuts the text as it is now. Others may edit it meanwhile, which ends the cutting, but not twice in a row, and end the
-// session, which does. mu is released meanwhile.
+// cut cuts the current text. Meanwhile mu is released: an edit ends the cutting, but not twice in a row, and so does the end of
+// the session.
 func (x *Session) cut() (cut translate.Cut, ended bool, err error) {
 	req := x.req
 	req.Records = []translate.Record{{Text: x.text.string}}
@@ -123,14 +121,14 @@ func (x *Session) cut() (cut translate.Cut, ended bool, err error) {
 	return cut, ctx.Err() != nil, err
 }
 
-// show tells clients what is known of the text.
+// show tells clients the known translations of the text.
 func (x *Session) show() {
 	d := &x.document
 	d.show(&x.known)
 	if x.complete && !x.dirty && !x.done && !slices.ContainsFunc(d.segments, func(g *segment) bool { return !g.settled && !x.refused[g.key] }) {
 		x.done = true
 		if !x.leavesOut() {
-			x.problem = nil // the request, whose end tells so, goes on for a moment
+			x.problem = nil // the request that clears it lasts for a moment longer
 		}
 		d.note()
 		x.idle.Reset(min(x.service.cfg.Idle, afterDone))
@@ -138,12 +136,12 @@ func (x *Session) show() {
 	d.commit()
 }
 
-// afterDone is how long a session is kept at most whose text is complete and translated, for clients that
-// have to connect again.
+// afterDone is the maximum time that a session stays after its text is complete and translated, for clients that have to
+// reconnect.
 const afterDone = 30 * time.Second
 
-// next is what to have translated now; nil where there is nothing. The sentence that is being written
-// comes before those that are at their end, for that is what its writer looks at, but not twice in a row.
+// next returns the next request to translate; nil if there is none. The sentence that is being written goes before complete ones,
+// because its writer looks at it, but not twice in a row.
 func (x *Session) next() *inflight {
 	f := &inflight{cut: x.document.cut, edited: x.edited}
 	x.edited = time.Time{}
@@ -161,7 +159,7 @@ func (x *Session) next() *inflight {
 	return f
 }
 
-// addFinal adds sentences that are at their end.
+// addFinal adds complete sentences.
 func (x *Session) addFinal(f *inflight) {
 	added, most := make(map[string]bool), window
 	if x.alone {
@@ -175,7 +173,8 @@ func (x *Session) addFinal(f *inflight) {
 	}
 }
 
-// addDraft adds what is written of the sentence that is being written, unless that has been translated.
+// addDraft adds the written part of the sentence that is being written, unless that has been translated. It reports whether it
+// adds it.
 func (x *Session) addDraft(f *inflight) bool {
 	d := &x.document
 	if len(d.segments) == 0 {
@@ -183,7 +182,7 @@ func (x *Session) addDraft(f *inflight) bool {
 	}
 	g := d.segments[len(d.segments)-1]
 	part := g.part
-	if written := g.number < len(d.cut.Parts)-1; !x.paused && !written { // behind a word there is white space
+	if written := g.number < len(d.cut.Parts)-1; !x.paused && !written { // white space follows a complete word
 		part = part.Beginning(wholeWords(part.Text))
 	}
 	key := "draft\x00" + keyOf(d.cut, part)
@@ -200,7 +199,7 @@ func (x *Session) addDraft(f *inflight) bool {
 	return true
 }
 
-// translate has the sentences of a request translated, and takes each as it comes.
+// translate translates the sentences of a request, and stores each result as it arrives.
 func (x *Session) translate(f *inflight) error {
 	defer f.cancel()
 	if err := x.balance.pay(f); err != nil {
@@ -217,7 +216,7 @@ func (x *Session) translate(f *inflight) error {
 		parts[i] = f.items[i].part
 	}
 	req := f.cut.Of(x.req, parts...)
-	if f.draft { // it is shown for a moment: what more beams find is not worth their time
+	if f.draft { // it is shown for a moment: the gain of more beams is not worth their time
 		req.Options.Beams = 1
 	}
 	return fault.Protect(func() error {
@@ -230,7 +229,7 @@ func (x *Session) translate(f *inflight) error {
 	})
 }
 
-// arrive takes the translation of a sentence.
+// arrive stores the translation of a sentence.
 func (x *Session) arrive(f *inflight, i *item, t translation) {
 	i.arrived = true
 	x.known.put(i.key, t)
@@ -246,7 +245,7 @@ func (x *Session) arrive(f *inflight, i *item, t translation) {
 	}
 }
 
-// finish ends a request, nil where there was none yet, and says whether to stop until it is time to try again.
+// finish ends a request, nil if there was none yet, and reports whether to stop until the next try.
 func (x *Session) finish(f *inflight, err error) (stop bool) {
 	if f != nil && f.open > 0 && x.edited.IsZero() {
 		x.edited = f.edited
@@ -256,7 +255,7 @@ func (x *Session) finish(f *inflight, err error) (stop bool) {
 	}
 	var (
 		refused *translate.Error
-		later   interface{ RetryAfter() int } // seconds
+		later   interface{ RetryAfter() int } // in seconds
 	)
 	switch {
 	case err == nil:
@@ -285,8 +284,7 @@ func (x *Session) finish(f *inflight, err error) (stop bool) {
 	return false
 }
 
-// refuse remembers that a sentence cannot be translated. Where several were asked for, it is not known
-// which: they are tried one by one.
+// refuse remembers that a sentence cannot be translated. If the request had several, they are tried one by one to find it.
 func (x *Session) refuse(f *inflight) {
 	if x.alone = len(f.items) > 1; x.alone {
 		return
@@ -297,15 +295,15 @@ func (x *Session) refuse(f *inflight) {
 	x.refused[f.items[0].key] = true
 }
 
-// leavesOut says whether there are sentences in the text that cannot be translated.
+// leavesOut reports whether the text has sentences that cannot be translated.
 func (x *Session) leavesOut() bool {
 	return slices.ContainsFunc(x.document.segments, func(g *segment) bool { return !g.settled && x.refused[g.key] })
 }
 
-// mostRefused is how many sentences are remembered that cannot be translated.
+// mostRefused is the maximum number of remembered sentences that cannot be translated.
 const mostRefused = 256
 
-// tellProblem tells clients why something is not translated; nil: all is well.
+// tellProblem tells clients why a sentence is not translated; nil: there is no problem.
 func (x *Session) tellProblem(problem error) {
 	if problem != nil || x.problem != nil {
 		x.problem = problem
