@@ -15,23 +15,23 @@ import (
 	"dragoman/model/weights"
 )
 
-// addition is the model that is to be the next version of a name in a repository.
+// addition is a model to be added as the next version of a name in a repository.
 type addition struct {
 	*loader
-	precision model.Precision // for GPUs, where PRECISION does not say; "" is for CPUs
+	precision model.Precision // for GPUs if PRECISION is not set; "" for CPUs
 	name      string
 
-	dir      string // the repository
+	dir      string // of the repository
 	preparer *weights.Preparer
 	wanted   model.Precision // by the model's config.yaml; "" for any
-	newest   int             // version
-	before   *model.Manifest // of that; nil: it has none that can be read
+	newest   int             // newest version
+	before   *model.Manifest // of the newest version; nil: it has no readable one
 }
 
-// errPresent means that the newest version is the model that was to be added.
+// errPresent means that the newest version is already the model to be added.
 var errPresent = errors.New("the newest version is this model already")
 
-// add adds the model to the repository dir, and says as which version.
+// add adds the model to the repository dir, and returns its name, version and folder as text.
 func (a *addition) add(ctx context.Context, dir string) (_ string, err error) {
 	if err := repository.CheckName(a.name); err != nil {
 		return "", &cli.UsageError{Err: err}
@@ -39,7 +39,7 @@ func (a *addition) add(ctx context.Context, dir string) (_ string, err error) {
 	if a.dir, err = filepath.Abs(dir); err != nil {
 		return "", err
 	}
-	err = a.check(ctx) // without a lock, which a read-only folder cannot have
+	err = a.check(ctx) // without a lock, which is impossible in a read-only folder
 	version := 0
 	if err == nil {
 		version, err = repository.Add(ctx, a.dir, a.name, func() {
@@ -56,8 +56,7 @@ func (a *addition) add(ctx context.Context, dir string) (_ string, err error) {
 	return fmt.Sprintf("%s:%d %s", a.name, version, filepath.Join(a.dir, a.name, strconv.Itoa(version))), nil
 }
 
-// check reads what the repository has of the model. It fails with errPresent where there is
-// nothing to add.
+// check reads the model's versions in the repository. It returns errPresent if there is nothing to add.
 func (a *addition) check(ctx context.Context) (err error) {
 	var found repository.Model
 	for _, m := range repository.Scan([]string{a.dir}).Models {
@@ -79,10 +78,10 @@ func (a *addition) check(ctx context.Context) (err error) {
 	if a.preparer.Holds(ctx, newest.Dir) == nil {
 		return errPresent
 	}
-	return ctx.Err() // whatever else is wrong with it, the next version is another
+	return ctx.Err() // the next version replaces it, whatever its fault
 }
 
-// prepareFor makes the preparer of what a model's config.yaml wants.
+// prepareFor creates the preparer for the settings of a model's config.yaml.
 func (a *addition) prepareFor(c repository.Config) (err error) {
 	switch c.Device {
 	case "cpu":
@@ -104,7 +103,7 @@ func (a *addition) prepareFor(c repository.Config) (err error) {
 	return err
 }
 
-// fill makes the folder work the model. Another process may have added it meanwhile.
+// fill writes the model to the folder work. Another process may have added it meanwhile.
 func (a *addition) fill(ctx context.Context, work string) error {
 	if err := a.check(ctx); err != nil {
 		return err
@@ -126,7 +125,7 @@ func (a *addition) fill(ctx context.Context, work string) error {
 	return nil
 }
 
-// directions are the languages of a model, on each side.
+// directions returns the languages of a model, on each side.
 func directions(m *model.Manifest) []string {
 	from, to := m.Directions()
 	return slices.Concat(from, []string{":"}, to)

@@ -12,23 +12,21 @@ import (
 	"dragoman/model/cuda"
 )
 
-// backend is where a model runs.
+// backend runs models.
 type backend interface {
-	// device is the backend's name, for metrics.
+	// device returns the backend's name, for metrics.
 	device() config.Device
-	// precision is what a model is exported in where PRECISION does not say; "" lets its
-	// size decide.
+	// precision returns the precision of exports for the backend if PRECISION is not set; "" leaves the choice to the size of the
+	// model.
 	precision() model.Precision
-	// accepts says why a model cannot run on any device of the backend, with an error that wraps
-	// errElsewhere.
+	// accepts returns an error that wraps errElsewhere for a model that cannot run on any device of the backend.
 	accepts(m *model.Manifest) error
-	// needs is the memory of the host that a model will take beside what processes share, estimated.
+	// needs returns the estimated host memory of a model, besides memory shared by processes, in bytes.
 	needs(cfg config.Config, m *model.Manifest) int64
-	// start loads the exported folder dir once for each worker and starts engines on
-	// them, which the caller closes before the backend. It returns the memory that they take
-	// at most, likewise. It fails with a [catalog.NoRoomError] where devices have no room for the
-	// model, but would have without others. An error that wraps errElsewhere says that another backend may do.
-	// When ctx is done start ends soon, with its error.
+	// start loads the exported folder dir once for each worker and starts engines on them, which the caller must close before the
+	// backend. It returns the maximum of their host memory, as needs does. It fails with a [catalog.NoRoomError] if devices have
+	// no room for the model, but would have without others. An error that wraps errElsewhere means that another backend may run
+	// the model. When ctx is done start ends soon, with its error.
 	start(ctx context.Context, cfg config.Config, dir string, m *model.Manifest, decoding engine.Config) (engines *engine.Engine, bytes int64, err error)
 	close() error
 }
@@ -36,8 +34,8 @@ type backend interface {
 // errElsewhere means that a model cannot run on a backend, but may on another.
 var errElsewhere = errors.New("the model cannot run there")
 
-// backends are where the configuration lets the model run, the best first; there is one at
-// least. Those that this machine lacks are left out. The caller closes them.
+// backends returns the backends that the configuration allows for the model, the best first; there is at least one. Backends that
+// this machine lacks are left out. The caller must close them.
 func (l *loader) backends(rt modelRuntime, library string) ([]backend, error) {
 	var list []backend
 	if l.cfg.UseGPUs() {
@@ -49,7 +47,7 @@ func (l *loader) backends(rt modelRuntime, library string) ([]backend, error) {
 		case l.cfg.Device == config.CUDA:
 			return nil, fmt.Errorf("DEVICE=cuda: %w", err)
 		case errors.Is(err, cuda.ErrNoProvider):
-			l.log.Debug("the model runs on the CPU", "no_gpu", cli.OneLine(err)) // as where nobody thinks of GPUs
+			l.log.Debug("the model runs on the CPU", "no_gpu", cli.OneLine(err)) // most users without a GPU need no message
 		default:
 			l.log.Info("the model runs on the CPU", "no_gpu", cli.OneLine(err))
 		}

@@ -6,13 +6,13 @@ import (
 	"slices"
 )
 
-// closers end what was opened.
+// closers are the functions that close opened resources.
 type closers []func() error
 
-// closes has something ended by Close.
+// closes registers a function for Close.
 func (c *closers) closes(what func() error) { *c = append(*c, what) }
 
-// Close ends everything, what was opened last first. Closing again does nothing.
+// Close closes all resources, the last opened one first. A second call does nothing.
 func (c *closers) Close() error {
 	var errs []error
 	for _, what := range slices.Backward(*c) {
@@ -22,14 +22,14 @@ func (c *closers) Close() error {
 	return errors.Join(errs...)
 }
 
-// closeAfter is Close where what was to be opened has failed. It is deferred.
+// closeAfter calls Close if an error was returned. It is deferred.
 func (c *closers) closeAfter(err *error) {
 	if *err != nil {
 		*err = errors.Join(*err, c.Close())
 	}
 }
 
-// inBackground has something run until stop is called, which waits for its end.
+// inBackground runs a function until stop is called. stop waits for its end.
 func inBackground(ctx context.Context, run func(ctx context.Context)) (stop func() error) {
 	ctx, cancel := context.WithCancel(ctx)
 	ended := make(chan struct{})

@@ -13,14 +13,14 @@ import (
 	"dragoman/model/cpu"
 )
 
-// modelRuntime is ONNX Runtime as the program uses it.
+// modelRuntime is the part of ONNX Runtime that the program uses.
 type modelRuntime interface {
 	Open(ctx context.Context, dir string, opts cpu.Options) (model.Model, error)
 	Version() string
 	Close() error
 }
 
-// ortRuntime is the real one.
+// ortRuntime implements modelRuntime by ONNX Runtime.
 type ortRuntime struct{ *cpu.Runtime }
 
 // Open loads an exported folder.
@@ -28,7 +28,7 @@ func (r ortRuntime) Open(ctx context.Context, dir string, opts cpu.Options) (mod
 	return opened(r.Runtime.Open(ctx, dir, opts))
 }
 
-// opened is a model where there is one: a nil pointer in an interface is not nil.
+// opened returns the model as an interface, or nil after an error: a nil pointer in an interface is not nil.
 func opened[M model.Model](m M, err error) (model.Model, error) {
 	if err != nil {
 		return nil, err
@@ -48,14 +48,14 @@ func loadRuntime(library string) (modelRuntime, error) {
 type cpuBackend struct {
 	log     *slog.Logger
 	runtime modelRuntime
-	cores   *fairshare.Cores // that its models share
+	cores   *fairshare.Cores // shared by its models
 }
 
-// roundsPerCore is how many rounds share a core at most. A round has parts that leave cores idle,
-// between the threads of its operators; another model's round uses these.
+// roundsPerCore is the maximum number of rounds that share a core. A round has parts that leave cores idle, between the threads
+// of its operators; the round of another model uses these.
 const roundsPerCore = 2
 
-// newCPUBackend shares all cores between the models that run on them.
+// newCPUBackend returns a backend whose models share all cores.
 func newCPUBackend(log *slog.Logger, rt modelRuntime) (*cpuBackend, error) {
 	shared, err := fairshare.New(roundsPerCore * runtime.GOMAXPROCS(0))
 	return &cpuBackend{log, rt, shared}, err
@@ -67,8 +67,8 @@ func (c *cpuBackend) close() error               { return nil }
 
 func (c *cpuBackend) accepts(*model.Manifest) error { return nil }
 
-// copies is how many times a model is opened for its workers. Workers of one thread each decode on
-// one copy. Where they have more, each has one of its own, with threads of its own.
+// copies returns the number of times that a model is opened for its workers. Workers of one thread share one copy. With more
+// threads, each worker has a copy of its own, with threads of its own.
 func copies(workers, threads int) int {
 	if threads == 1 {
 		return 1
@@ -82,15 +82,15 @@ type companion struct{ model.Model }
 // Close leaves the model open.
 func (companion) Close() error { return nil }
 
-// needs is little: the matrices lie in files that processes share.
+// needs returns little: the matrices are in files that processes share.
 func (c *cpuBackend) needs(cfg config.Config, m *model.Manifest) int64 {
 	return int64(copies(cfg.Share(m.Spec, runtime.GOMAXPROCS(0)))) * ownBytes
 }
 
-// ownBytes is more than what a copy takes beside files; once it is loaded, it says itself.
+// ownBytes is an upper limit of the memory of a copy besides files; a loaded model reports its actual size.
 const ownBytes = 8 << 20
 
-// stateBytes is what the state of a worker's batch takes at most.
+// stateBytes returns the maximum size of the state of a worker's batch.
 func stateBytes(cfg engine.Config, spec model.Spec, f model.Footprint) int64 {
 	rows := int64(max(cfg.Rows, cfg.MaxBeams))
 	state := rows * (int64(cfg.MaxLength)*f.RowToken + int64(spec.MaxPositions)*f.SourceToken)
@@ -133,7 +133,7 @@ func (c *cpuBackend) start(ctx context.Context, cfg config.Config, dir string, m
 	return engines, bytes, err
 }
 
-// resident is what models take beside what processes share, as far as they say.
+// resident returns the memory of models that report it, besides memory shared by processes.
 func resident(models []model.Model) (bytes int64) {
 	for _, m := range models {
 		if m, ok := m.(interface{ Resident() int64 }); ok {

@@ -8,31 +8,31 @@ import (
 	"time"
 )
 
-// drain ends an HTTP server without losing a request. [http.Server.Shutdown] does: it closes a connection without an answer
-// where the header of a request has been read after it began (Go 1.26.8, net/http/server.go, conn.serve: "if
-// c.server.shuttingDown() { return }"), and a POST is not sent again by any client. So a drain first stops accepting, and
-// waits until the handler has begun with each request that is on its way. Shutdown then waits for handlers, as it promises.
+// drain ends an HTTP server without losing a request. [http.Server.Shutdown] alone may lose one: it closes a connection without
+// an answer if the header of a request has been read after Shutdown began (Go 1.26.8, net/http/server.go, conn.serve: "if
+// c.server.shuttingDown() { return }"), and no client sends a POST again. So a drain first stops accepting, and waits until the
+// handler has begun with each request that is on its way. Shutdown then waits for handlers, as it promises.
 type drain struct {
 	net.Listener
 	stopped, closed chan struct{}
-	stop, close     func() error // once
+	stop, close     func() error // call their function once
 
 	mu      sync.Mutex // guards coming
 	coming  map[net.Conn]arrival
 	handler http.Handler
 }
 
-// arrival is a connection of whose next request no handler has begun.
+// arrival is a connection whose next request has not reached the handler.
 type arrival struct {
 	accepted time.Time
 	read     bool // the header of a request has been read
 }
 
-// longestArrival is how long after its connection was accepted a request is waited for: browsers open connections that they
-// may never use.
+// longestArrival is the time from the acceptance of a connection for which its first request is awaited: browsers open
+// connections that they may never use.
 const longestArrival = 2 * time.Second
 
-// newDrain makes a drain of a server that serves at a listener.
+// newDrain returns the drain of a server that serves at a listener.
 func newDrain(l net.Listener, srv *http.Server) *drain {
 	d := &drain{Listener: l, stopped: make(chan struct{}), closed: make(chan struct{}), coming: make(map[net.Conn]arrival), handler: srv.Handler}
 	d.stop = sync.OnceValue(func() error {
@@ -50,10 +50,10 @@ func newDrain(l net.Listener, srv *http.Server) *drain {
 	return d
 }
 
-// connKey is the key of a request's connection in its context.
+// connKey is the context key of a request's connection.
 type connKey struct{}
 
-// Accept implements [net.Listener]. After stop it waits for Close, so that the server goes on with the connections that it has.
+// Accept implements [net.Listener]. After stop it waits for Close, so that the server keeps its existing connections.
 func (d *drain) Accept() (net.Conn, error) {
 	conn, err := d.Listener.Accept()
 	select {
@@ -69,7 +69,7 @@ func (d *drain) Accept() (net.Conn, error) {
 // Close implements [net.Listener].
 func (d *drain) Close() error { return d.close() }
 
-// note follows the state of a connection.
+// note tracks the state of a connection.
 func (d *drain) note(conn net.Conn, state http.ConnState) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -111,7 +111,7 @@ func (d *drain) end(ctx context.Context) error {
 	return err
 }
 
-// awaited says whether a request is on its way.
+// awaited reports whether a request is on its way.
 func (d *drain) awaited() bool {
 	d.mu.Lock()
 	defer d.mu.Unlock()

@@ -9,16 +9,16 @@ import (
 	"dragoman/app/outage"
 )
 
-// raiseFiles says how to have more files open.
+// raiseFiles describes how to raise the limit of open files.
 const raiseFiles = "raise it: ulimit -n, LimitNOFILE= in a systemd unit, --ulimit nofile= of a container"
 
-// filesBeside are open files that are no clients' connections: models, stores, those to Redis and to scrapers.
+// filesBeside is the number of open files other than clients' connections: models, stores, connections to Redis and to scrapers.
 const filesBeside = 512
 
-// checkFiles warns where the process may have fewer files open than clients may have connections; 0: there is no limit.
+// checkFiles warns if the limit of open files is lower than the allowed connections of clients; 0: there is no limit.
 func (f *frontend) checkFiles(limit uint64) {
 	if f.cfg.Role == config.Worker {
-		return // which nobody asks but probes
+		return // only probes connect to it
 	}
 	needed := uint64(f.cfg.Concurrency + f.api.Streams() + filesBeside)
 	if limit != 0 && limit < needed {
@@ -26,8 +26,8 @@ func (f *frontend) checkFiles(limit uint64) {
 	}
 }
 
-// accepting is a listener that logs why it accepts no connections: a process without files to open says nothing else, since
-// what tries again is the server.
+// accepting returns a listener that logs errors of Accept: a process without free files would otherwise be silent, because the
+// HTTP server repeats Accept by itself.
 func accepting(l net.Listener, log *slog.Logger) net.Listener {
 	return &acceptor{l, &outage.Log{Log: log, Level: slog.LevelError, Failing: "connections are not accepted", Over: "connections are accepted again"}}
 }

@@ -1,5 +1,5 @@
 package server
 
-func openFiles() uint64 { return 0 } // it has no such limit
+func openFiles() uint64 { return 0 } // Windows has no such limit
 
 func noFiles(error) bool { return false }

@@ -9,12 +9,11 @@ import (
 	"time"
 )
 
-// scanEvery is how often repositories are looked at. What has changed is taken when it has not
-// changed for as long.
+// scanEvery is the interval of scans of repositories. A change is applied when it has been stable for as long.
 const scanEvery = 5 * time.Second
 
-// run does what the process is for until ctx is done: the models follow what their repositories hold, and a worker
-// decodes. refresh is called after what is served has changed.
+// run does the work of the process until ctx is done: the models follow their repositories, and a worker decodes. It calls
+// refresh after the served models have changed.
 func (t *translation) run(ctx context.Context, refresh func()) {
 	var watching sync.WaitGroup
 	defer watching.Wait()
@@ -33,7 +32,7 @@ func (t *translation) run(ctx context.Context, refresh func()) {
 	}
 }
 
-// watch looks at repositories all the time, and at once on SIGHUP, until ctx is done.
+// watch scans repositories periodically, and at once on SIGHUP, until ctx is done.
 func (t *translation) watch(ctx context.Context) {
 	if t.repositories == nil {
 		return

@@ -29,8 +29,7 @@ import (
 	"dragoman/model/bundled"
 )
 
-// frontend is the API and what stands around it: who may call it, and what is seen of it
-// from outside.
+// frontend is the API with its surroundings: access control, pages and metrics.
 type frontend struct {
 	version     string // of the program
 	cfg         config.Config
@@ -39,19 +38,18 @@ type frontend struct {
 	metrics     *telemetry.Metrics
 	description *openapi.Description
 	site        *webpage.Site
-	broker      *fleet.Broker // nil in a process that does everything
+	broker      *fleet.Broker // nil in a process of role all
 	jobs        *jobs.Service
 	live        *live.Service
 	gate        *access.Gate
-	missing     []missing // files that nobody has named
+	missing     []missing // files at default paths that could not be opened
 
 	closers
 	translation *translation           // nil before ready
-	served      map[httpapi.Model]bool // what refresh saw last
+	served      map[httpapi.Model]bool // models of the last refresh
 }
 
-// openFrontend makes an API that is not ready yet. The caller closes the frontend after
-// the last request.
+// openFrontend returns an API that is not ready yet. The caller must close the frontend after the last request.
 func openFrontend(ctx context.Context, version string, cfg config.Config, log *slog.Logger) (_ *frontend, err error) {
 	f := &frontend{version: version, cfg: cfg, log: log, metrics: telemetry.New(log)}
 	defer f.closeAfter(&err)
@@ -59,7 +57,7 @@ func openFrontend(ctx context.Context, version string, cfg config.Config, log *s
 	if err != nil {
 		return nil, err
 	}
-	own, _ := os.Hostname() // "" is a name that nobody uses
+	own, _ := os.Hostname() // "" matches no host
 	sites, err := access.NewSites(cfg.AllowedHosts, own)
 	if err != nil {
 		return nil, err
@@ -72,7 +70,7 @@ func openFrontend(ctx context.Context, version string, cfg config.Config, log *s
 	if err != nil {
 		return nil, err
 	}
-	f.closes(inBackground(ctx, f.gate.Watch)) // its keys file
+	f.closes(inBackground(ctx, f.gate.Watch)) // watches its keys file
 	tracer, stop, err := telemetry.StartTracing(ctx, version, log)
 	if err != nil {
 		return nil, err
@@ -93,7 +91,7 @@ func openFrontend(ctx context.Context, version string, cfg config.Config, log *s
 	return f, nil
 }
 
-// makeAPI makes the API and its pages. What the configuration says is added to api.
+// makeAPI creates the API and its pages. It adds the settings of the configuration to api.
 func (f *frontend) makeAPI(api httpapi.Config) (err error) {
 	cfg := f.cfg
 	if f.site, err = webpage.New(); err != nil {
@@ -144,10 +142,10 @@ func (f *frontend) makeAPI(api httpapi.Config) (err error) {
 	return nil
 }
 
-// tracesTimeout is how long the traces that are left may take to be sent.
+// tracesTimeout is the time limit to send the remaining traces.
 const tracesTimeout = 5 * time.Second
 
-// ready makes the frontend know what translates, shortly before it may.
+// ready connects the frontend to the translation, shortly before requests are admitted.
 func (f *frontend) ready(t *translation) error {
 	registry := f.metrics.Registry()
 	registry.MustRegister(engine.Metrics(t.catalog.Engines), t.catalog.Collector())
@@ -163,11 +161,11 @@ func (f *frontend) ready(t *translation) error {
 	return nil
 }
 
-// tokensPerCharacter is more than a character has: four bytes, each a token. charactersOfOne is how many one may
-// become when texts are counted as they are bounded; see [translate.Characters].
+// tokensPerCharacter is an upper limit: a character has at most four bytes, each of which is a token. charactersOfOne is the
+// maximum number of characters for one in the counts of limits; see [translate.Characters].
 const tokensPerCharacter, charactersOfOne = 4, 18
 
-// jobLimits are those of a slice of a job, which has what one record may have, or less.
+// jobLimits returns the limits of a slice of a job, which has at most the size of the largest record.
 func (f *frontend) jobLimits() translate.Config {
 	most := f.cfg.JobMaxChars
 	return translate.Config{
@@ -175,7 +173,7 @@ func (f *frontend) jobLimits() translate.Config {
 	}
 }
 
-// liveLimits are those of the text of a live session.
+// liveLimits returns the limits of the text of a live session.
 func (f *frontend) liveLimits() translate.Config {
 	most := charactersOfOne * f.cfg.LiveMaxChars
 	return translate.Config{
@@ -183,8 +181,7 @@ func (f *frontend) liveLimits() translate.Config {
 	}
 }
 
-// unready is why nothing can be translated at the moment; nil where it can. It is called once the
-// frontend is ready.
+// unready returns the reason why translation is impossible at present, nil if it is possible. It is called only after ready.
 func (f *frontend) unready() error {
 	if f.translation.unready == nil {
 		return nil
@@ -192,7 +189,7 @@ func (f *frontend) unready() error {
 	return f.translation.unready()
 }
 
-// refresh has the pages and metrics say what is served now.
+// refresh updates the pages and metrics to the served models.
 func (f *frontend) refresh(t *translation) error {
 	models, err := t.service.Select("")
 	if err != nil {
@@ -226,15 +223,14 @@ func (f *frontend) refresh(t *translation) error {
 	return f.site.Ready(note)
 }
 
-// refreshed is refresh after the start. What cannot be said is said in the log.
+// refreshed is refresh after the start. It logs an error.
 func (f *frontend) refreshed(t *translation) {
 	if err := f.refresh(t); err != nil {
 		f.log.Error("the pages do not say what is served now", "error", err)
 	}
 }
 
-// modelsOf are the models that are served, in the order in which they are tried; of each, the
-// version that its name alone means comes first.
+// modelsOf returns the served models, in the order of preference, and of each model the current version first.
 func modelsOf(c *catalog.Catalog) (list []httpapi.Model) {
 	index, names := c.Index(), c.Names()
 	slices.SortStableFunc(index, func(a, b catalog.Status) int {

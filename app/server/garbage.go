@@ -7,15 +7,15 @@ import (
 	"sync"
 )
 
-// garbage is how much of it Go's heap may have before it is collected, beside what it has as long as few models are
-// loaded: Go itself waits for as much garbage as there is memory in use, and tables of tokenizers, which hold no
-// pointers and are passed over in no time, would double what hundreds of models take.
+// garbage is the maximum garbage on Go's heap before a collection, beyond the default while few models are loaded: Go itself
+// waits for as much garbage as there is memory in use, and tables of tokenizers, which hold no pointers and cost the collector no
+// time, would double the memory of hundreds of models.
 const garbage = 32 << 20
 
 var boundingGarbage sync.Mutex
 
-// boundGarbage has Go collect its garbage before there is more than that, given what is in use now. Call it when models
-// come and go. GOGC, where a user has set it, goes first.
+// boundGarbage sets GOGC for the limit of garbage and the memory in use. It must be called when models are loaded or unloaded. A
+// GOGC set by the user takes precedence.
 func boundGarbage() {
 	if os.Getenv("GOGC") != "" {
 		return
@@ -27,7 +27,7 @@ func boundGarbage() {
 	debug.SetGCPercent(garbagePercent(live[0].Value.Uint64()))
 }
 
-// garbagePercent is GOGC for so many bytes in use: Go's own 100 up to 32 MB, less beyond.
+// garbagePercent returns GOGC for the bytes in use: Go's own 100 up to 32 MB, less beyond.
 func garbagePercent(live uint64) int {
 	return int(max(10, min(100, 100*garbage/max(1, live))))
 }

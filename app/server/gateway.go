@@ -17,8 +17,8 @@ import (
 	"dragoman/tokenizer"
 )
 
-// join makes everything that a gateway needs: models that workers decode with, and nothing of them
-// but their tokenizers. It does not wait for Redis, nor for workers. The registry may be nil.
+// join creates everything that a gateway needs: models that workers decode, of which it has only the tokenizers. It waits neither
+// for Redis nor for workers. The registry may be nil.
 func (l *loader) join(broker *fleet.Broker, registry prometheus.Registerer) (_ *translation, err error) {
 	t := &translation{metrics: translate.NewMetrics(registry)}
 	defer t.closeAfter(&err)
@@ -41,7 +41,7 @@ func (l *loader) join(broker *fleet.Broker, registry prometheus.Registerer) (_ *
 	return t, l.serveFrom(t)
 }
 
-// remoteModels implement [catalog.Loader] for models that workers decode with.
+// remoteModels implement [catalog.Loader] for models that workers decode.
 type remoteModels struct {
 	cfg        config.Config
 	broker     *fleet.Broker
@@ -78,10 +78,10 @@ func (r *remoteModels) Load(ctx context.Context, s catalog.Source, _ engine.Pool
 	}), nil
 }
 
-// Check implements [catalog.Loader]: workers do.
+// Check implements [catalog.Loader]. Workers check the files.
 func (r *remoteModels) Check(context.Context, catalog.Source) error { return nil }
 
-// elsewhere implements [decoder] for workers, which say the same of themselves.
+// elsewhere implements [decoder] for workers, which report these values themselves.
 type elsewhere struct{}
 
 func (elsewhere) Stats() []engine.Stats { return nil }

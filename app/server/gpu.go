@@ -15,17 +15,17 @@ import (
 	"dragoman/model/cuda"
 )
 
-// gpuRuntime is ONNX Runtime with its CUDA provider as the program uses it.
+// gpuRuntime is the part of ONNX Runtime with its CUDA provider that the program uses.
 type gpuRuntime interface {
-	// Devices is the number of GPUs; see [cuda.Runtime.Devices].
+	// Devices returns the number of GPUs; see [cuda.Runtime.Devices].
 	Devices() (int, error)
-	// Memory is how many bytes of a GPU are free, and how many it has; see [cuda.Runtime.Memory].
+	// Memory returns the free and the total bytes of a GPU; see [cuda.Runtime.Memory].
 	Memory(number int) (free, total int64, err error)
 	Open(ctx context.Context, dir string, opts cuda.Options) (model.Model, error)
 	Close() error
 }
 
-// cudaRuntime is the real one.
+// cudaRuntime implements gpuRuntime by ONNX Runtime.
 type cudaRuntime struct{ *cuda.Runtime }
 
 // Open loads an exported folder onto a GPU.
@@ -46,13 +46,12 @@ type gpuBackend struct {
 	log     *slog.Logger
 	runtime gpuRuntime
 	numbers []int
-	// place is set where there may be many models: each runs on one GPU. One model alone runs on
-	// all of them.
+	// place is set if there may be many models: each runs on one GPU. A single model runs on all of them.
 	place bool
 }
 
-// openGPUs finds the GPUs. It fails where there is none, with what is missing, and where
-// CUDA_DEVICES names one that is not there.
+// openGPUs opens the configured GPUs. It fails if there is none, with the missing part, and if CUDA_DEVICES names one that does
+// not exist.
 func (l *loader) openGPUs(library string) (_ *gpuBackend, err error) {
 	rt, err := l.loadGPUs(library)
 	if err != nil {
@@ -83,10 +82,10 @@ func (g *gpuBackend) device() config.Device      { return config.CUDA }
 func (g *gpuBackend) precision() model.Precision { return model.FP16 }
 func (g *gpuBackend) close() error               { return g.runtime.Close() }
 
-// needs is 0: what a model takes is the GPUs' memory, which bounds by itself what is placed there.
+// needs returns 0: a model uses memory of the GPU, which itself limits the models placed there.
 func (g *gpuBackend) needs(config.Config, *model.Manifest) int64 { return 0 }
 
-// acceptsNetwork says why no GPU runs a model of these parts.
+// acceptsNetwork returns an error for a network that GPUs cannot run.
 func acceptsNetwork(spec model.Spec) error {
 	if err := cuda.Accepts(spec); err != nil {
 		return fmt.Errorf("%w: %w: set DEVICE=cpu", errElsewhere, err)
@@ -112,7 +111,7 @@ func (g *gpuBackend) start(ctx context.Context, cfg config.Config, dir string, m
 	if err != nil {
 		return nil, 0, err
 	}
-	decoding.Pool = nil // which is memory of the host
+	decoding.Pool = nil // it is memory of the host
 	state := cuda.StateBytes(m, limits)
 	open := g.open
 	if g.place {
@@ -128,8 +127,7 @@ func (g *gpuBackend) start(ctx context.Context, cfg config.Config, dir string, m
 	return engines, 0, err
 }
 
-// open loads the model for each worker, GPU by GPU. Where none was named, those that do
-// not work are left out, as long as one does.
+// open loads the model for each worker, GPU by GPU. If CUDA_DEVICES is not set, failing GPUs are left out, as long as one works.
 func (g *gpuBackend) open(ctx context.Context, cfg config.Config, dir string) (models []model.Model, err error) {
 	defer func() {
 		if err != nil {
@@ -161,7 +159,7 @@ func (g *gpuBackend) open(ctx context.Context, cfg config.Config, dir string) (m
 	return models, nil
 }
 
-// openOn loads the model for each worker of a GPU: all, or with an error none.
+// openOn loads the model for each worker of a GPU. On error it returns none.
 func (g *gpuBackend) openOn(ctx context.Context, workers int, dir string, opts *cuda.Options) ([]model.Model, error) {
 	return engine.OpenModels(max(1, workers), func() (model.Model, error) {
 		m, err := g.runtime.Open(ctx, dir, *opts)
@@ -170,9 +168,8 @@ func (g *gpuBackend) openOn(ctx context.Context, workers int, dir string, opts *
 	})
 }
 
-// fit lowers cfg's rows so that the state of a batch, which a GPU reserves as a whole,
-// takes no more than cfg's memory; then there is nothing left for the engine to count.
-// It returns what a batch has room for.
+// fit lowers cfg's rows so that the state of a batch, which a GPU reserves as a whole, fits into cfg's memory; then the engine
+// has nothing left to count. It returns the limits of a batch.
 func fit(stateBytes func(model.Limits) int64, cfg *engine.Config) (model.Limits, error) {
 	limits, memory := cfg.Limits(), cfg.Memory
 	cfg.Memory = 0

@@ -31,14 +31,14 @@ type instances struct {
 func (l *instances) Needs(s catalog.Source) int64 {
 	need := tokenizerBytes(s.Manifest)
 	for _, on := range l.backends {
-		if allowed(on, s) && on.accepts(s.Manifest) == nil { // as far as can be told, it runs there
+		if allowed(on, s) && on.accepts(s.Manifest) == nil { // it probably runs there
 			return need + on.needs(settingsOf(l.cfg, s.Config), s.Manifest)
 		}
 	}
 	return need
 }
 
-// allowed says whether a model's own settings let it run on a backend.
+// allowed reports whether a model's own settings allow a backend.
 func allowed(on backend, s catalog.Source) bool {
 	device := config.Device(s.Config.Device)
 	return device == "" || device == config.Auto || device == on.device()
@@ -96,8 +96,7 @@ func (l *instances) open(ctx context.Context, on backend, cfg config.Config, s c
 	return i, nil
 }
 
-// warmUp translates a short text, so that what is set up on first use is set up, and a model that
-// cannot run shows.
+// warmUp translates a short text, which initializes lazy parts, and reveals a model that cannot run.
 func (i *instance) warmUp(ctx context.Context, s catalog.Source, engines *engine.Engine) error {
 	m, err := i.Model(s.Name, s.Version)
 	if err != nil {
@@ -113,7 +112,7 @@ func (i *instance) warmUp(ctx context.Context, s catalog.Source, engines *engine
 	return nil
 }
 
-// settingsOf is the configuration with a model's own settings.
+// settingsOf returns the configuration with a model's own settings.
 func settingsOf(cfg config.Config, own repository.Config) config.Config {
 	cfg.Workers = cmp.Or(own.Workers, cfg.Workers)
 	cfg.Threads = cmp.Or(own.Threads, cfg.Threads)
@@ -123,7 +122,7 @@ func settingsOf(cfg config.Config, own repository.Config) config.Config {
 	return cfg
 }
 
-// decodingOf returns how the sentences of a model are decoded and scheduled, and the most that a request may ask for.
+// decodingOf returns the search options and the engine configuration of a model, and the limits of a request.
 func decodingOf(cfg config.Config, m *model.Manifest) (search.Options, engine.Config, translate.Limits) {
 	options := cfg.Search(m.Spec.Generation)
 	beams, maxLength := cfg.Limits(options, m.Spec.MaxPositions)
@@ -141,14 +140,14 @@ type instance struct {
 	config translate.ModelConfig // without a name
 }
 
-// decoder is what an instance is decoded with.
+// decoder is the engine of an instance.
 type decoder interface {
 	Stats() []engine.Stats
 	Rows() int
 	Close() error
 }
 
-// newInstance makes an instance of a source. What that says is added to m.
+// newInstance returns an instance of a source. It adds the source's properties to m.
 func newInstance(d decoder, device string, bytes int64, cfg config.Config, s catalog.Source, m translate.ModelConfig) *instance {
 	m.Identity, m.Spec, m.Languages = cfg.Family+" "+s.Identity, s.Manifest.Spec, s.Manifest.Languages
 	m.Sources, m.Targets = s.Manifest.Directions()

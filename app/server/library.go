@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// libraryName is what ONNX Runtime's library is called on this system.
+// libraryName returns the file name of ONNX Runtime's library on this system.
 func libraryName() string {
 	switch runtime.GOOS {
 	case "darwin":
@@ -19,8 +19,8 @@ func libraryName() string {
 	return "libonnxruntime.so"
 }
 
-// libraryFolders are where ONNX Runtime's library is looked for, in order: beside
-// the binary, where `make runtime` puts it, and where systems keep libraries.
+// libraryFolders returns the folders to search for ONNX Runtime's library, in order: the folder of the binary, the target of
+// `make runtime`, and the usual folders of systems.
 func libraryFolders() []string {
 	var folders []string
 	if binary, err := os.Executable(); err == nil {
@@ -32,8 +32,7 @@ func libraryFolders() []string {
 		"/opt/onnxruntime/lib", "/opt/homebrew/lib")
 }
 
-// findLibrary returns the path of ONNX Runtime's library: the configured one as
-// it is, or the first that is in one of the folders.
+// findLibrary returns the path of ONNX Runtime's library: the configured one unchanged, or the first one found in the folders.
 func findLibrary(configured string, folders []string) (string, error) {
 	if configured != "" {
 		return configured, nil

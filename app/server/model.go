@@ -25,37 +25,36 @@ import (
 	"dragoman/model/weights"
 )
 
-// loader makes models ready to translate with.
+// loader loads models for translation.
 type loader struct {
 	cfg         config.Config
 	version     string // of the program
 	log         *slog.Logger
-	stderr      io.Writer // for the progress of downloads, where it is a terminal
-	lines       io.Writer // for what is said between lines of the log
+	stderr      io.Writer // for the progress of downloads, if it is a terminal
+	lines       io.Writer // for messages between lines of the log
 	loadRuntime func(library string) (modelRuntime, error)
 	loadGPUs    func(library string) (gpuRuntime, error)
 	ceiling     translate.Ceiling // nil: none
 }
 
-// translation is all that translates: the models, and the use case on top of them.
+// translation holds the models, and the translation service that uses them.
 type translation struct {
 	service      *translate.Service
 	catalog      *catalog.Catalog
 	cache        *cache.Cache
 	metrics      *translate.Metrics
 	ceiling      translate.Ceiling
-	repositories *repository.Scanner // nil: there are none
+	repositories *repository.Scanner // nil: none
 	snapshot     repository.Snapshot // of them, at the start
-	// work decodes what gateways put into the queue until ctx is done, and ends what it has taken by then, within the
-	// time for shutting down; nil in a process that is no worker.
+	// work decodes the sentences that gateways queue until ctx is done, and finishes the taken ones within the time for shutting
+	// down; nil in a process that is no worker.
 	work    func(ctx context.Context, refresh func())
-	unready func() error // why nothing can be translated at the moment; nil: there is no such reason
+	unready func() error // the reason why translation is impossible at present; nil: never
 	closers              // of the runtime and the models
 }
 
-// load makes everything that translation needs, the model's files included, and loads the models
-// that are to be loaded at the start. The runtime comes first: that it is missing should show
-// before an export. The registry may be nil.
+// load creates everything that translation needs, including the model's files, and loads the models that are configured for the
+// start. It loads the runtime first, so that a missing one is reported before an export. The registry may be nil.
 func (l *loader) load(ctx context.Context, registry prometheus.Registerer) (_ *translation, err error) {
 	t := &translation{metrics: translate.NewMetrics(registry)}
 	defer t.closeAfter(&err)
@@ -90,7 +89,7 @@ func (l *loader) load(ctx context.Context, registry prometheus.Registerer) (_ *t
 	return t, ctx.Err()
 }
 
-// serveFrom makes the use case on top of the models.
+// serveFrom creates the translation service for the models.
 func (l *loader) serveFrom(t *translation) (err error) {
 	if t.cache, err = cache.New(cache.Config{Bytes: int64(l.cfg.CacheBytes)}); err != nil {
 		return err
@@ -102,13 +101,13 @@ func (l *loader) serveFrom(t *translation) (err error) {
 	return nil
 }
 
-// use is the use case on top of the models, within limits.
+// use returns a translation service for the models, within limits.
 func (t *translation) use(limits translate.Config) *translate.Service {
 	limits.Models, limits.Cache, limits.Metrics, limits.Ceiling = t.catalog, t.cache, t.metrics, t.ceiling
 	return translate.New(limits)
 }
 
-// newCatalog makes a catalog without models.
+// newCatalog returns a catalog without models.
 func (l *loader) newCatalog(backends []backend, metrics *catalog.Metrics) *catalog.Catalog {
 	return catalog.New(catalog.Config{
 		Loader: &instances{cfg: l.cfg, log: l.log, backends: backends},
@@ -117,8 +116,8 @@ func (l *loader) newCatalog(backends []backend, metrics *catalog.Metrics) *catal
 	})
 }
 
-// single makes a catalog with the one model that MODEL_WEIGHTS names, loaded. Where the best
-// backend turns out not to do, the next one is tried, with an export of its own.
+// single returns a catalog with the one model of MODEL_WEIGHTS, loaded. If the best backend cannot run it, the next one is tried,
+// with an export of its own.
 func (l *loader) single(ctx context.Context, backends []backend, metrics *catalog.Metrics) (*catalog.Catalog, error) {
 	for i, on := range backends {
 		c, err := l.singleOn(ctx, on, metrics)
@@ -156,19 +155,19 @@ func (l *loader) singleOn(ctx context.Context, on backend, metrics *catalog.Metr
 	return c, nil
 }
 
-// modelName is what the model of MODEL_WEIGHTS is called: as pull would call it.
+// modelName returns the name of the model of MODEL_WEIGHTS, as pull would choose it.
 func (l *loader) modelName() string {
 	if l.cfg.Weights == "" {
 		return "bundled"
 	}
 	ref, err := hub.ParseRef(l.cfg.Weights, l.cfg.Revision)
-	if err != nil { // it was prepared
+	if err != nil { // prepare has succeeded with it
 		return "model"
 	}
 	return cmp.Or(repository.NameFor(ref.Name()), "model")
 }
 
-// openRuntime loads ONNX Runtime from the library that it returns the path of.
+// openRuntime loads ONNX Runtime, and returns the path of its library.
 func (l *loader) openRuntime() (_ modelRuntime, library string, err error) {
 	library, err = findLibrary(l.cfg.Library, libraryFolders())
 	if err != nil {
@@ -182,8 +181,8 @@ func (l *loader) openRuntime() (_ modelRuntime, library string, err error) {
 	return rt, library, nil
 }
 
-// prepare returns the exported folder of the configured model, made if need be, in
-// this precision where PRECISION does not say; "" lets the model's size decide.
+// prepare returns the exported folder of the configured model, which it creates if necessary, in this precision if PRECISION is
+// not set; "" leaves the choice to the model's size.
 func (l *loader) prepare(ctx context.Context, precision model.Precision) (string, error) {
 	p, err := l.preparer(precision, "")
 	if err != nil {
@@ -192,14 +191,14 @@ func (l *loader) prepare(ctx context.Context, precision model.Precision) (string
 	return p.Prepare(ctx)
 }
 
-// preparer prepares exported folders in this precision where PRECISION does not say. What it
-// downloads goes to the folder downloads, or to the exported one where that is "".
+// preparer returns a preparer of exported folders in this precision if PRECISION is not set. Downloads go to the folder
+// downloads, or to the exported one if that is "".
 func (l *loader) preparer(precision model.Precision, downloads string) (*weights.Preparer, error) {
 	settings := hub.Config{
 		Endpoint: l.cfg.Endpoint, Token: l.cfg.Token, Offline: bool(l.cfg.Offline),
 		Index: l.cfg.ModelIndex, Family: l.cfg.Family, Accept: weights.AcceptConfig, Check: weights.CheckLanguages(l.cfg.Family, l.cfg.ModelLanguages), Log: l.log,
 	}
-	if precision == model.FP16 { // which GPUs ask for
+	if precision == model.FP16 { // for GPUs
 		settings.Accept = func(config, generation []byte) (int64, error) {
 			if spec, _, err := family.ParseConfig("", config, generation); err == nil {
 				if err := acceptsNetwork(spec); err != nil {

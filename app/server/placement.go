@@ -16,13 +16,12 @@ import (
 	"dragoman/model/cuda"
 )
 
-// gpuWorking is about what a model takes of a GPU beside its weights and the state of its batch:
-// what lies between two operators, and what the libraries need. It is an estimate, which only
-// saves tries that would fail: a GPU that turns out to be too full is passed over, too.
+// gpuWorking is an estimate of the GPU memory of a model besides its weights and the state of its batch: the data between two
+// operators, and the needs of the libraries. It only saves tries that would fail: a GPU that turns out to be too full is skipped,
+// too.
 const gpuWorking = 512 << 20
 
-// placement finds a GPU for one of many models: of those that have room for it, the one with the
-// most free memory.
+// placement places one of many models on a GPU: of the GPUs with room for it, the one with the most free memory.
 type placement struct {
 	*gpuBackend
 	weights, state int64 // bytes of a worker
@@ -34,8 +33,7 @@ type room struct {
 	free, total int64
 }
 
-// rooms are the GPUs, the one with the most free memory first, and what is wrong with those that
-// cannot be used.
+// rooms returns the GPUs, the one with the most free memory first, and the errors of unusable ones.
 func (g *gpuBackend) rooms() (list []room, unavailable []error) {
 	for _, number := range g.numbers {
 		free, total, err := g.runtime.Memory(number)
@@ -49,13 +47,13 @@ func (g *gpuBackend) rooms() (list []room, unavailable []error) {
 	return list, unavailable
 }
 
-// open loads the model for each worker onto one GPU. It fails with a [catalog.NoRoomError] where
-// all that are large enough are too full.
+// open loads the model for each worker onto one GPU. It fails with a [catalog.NoRoomError] if all that are large enough are too
+// full.
 func (p placement) open(ctx context.Context, cfg config.Config, dir string) ([]model.Model, error) {
 	workers := max(1, cfg.Workers)
 	need := int64(workers) * (p.weights + p.state + gpuWorking)
 	rooms, unavailable := p.rooms()
-	var most int64 = -1 // that is free, of those that are large enough
+	var most int64 = -1 // maximum free memory of those that are large enough
 	opts := cuda.Options{Verify: cfg.Verify, Log: p.log}
 	for _, r := range rooms {
 		if r.total < need {
@@ -87,8 +85,7 @@ func (p placement) open(ctx context.Context, cfg config.Config, dir string) ([]m
 	return nil, fmt.Errorf("%w: %w", errElsewhere, errors.Join(unavailable...))
 }
 
-// openIn loads the model onto a GPU, where there must be room for the batches then, which are
-// reserved later.
+// openIn loads the model onto a GPU, and requires room there for the batches, which are reserved later.
 func (p placement) openIn(ctx context.Context, workers int, dir string, opts *cuda.Options) ([]model.Model, error) {
 	models, err := p.openOn(ctx, workers, dir, opts)
 	if err != nil {

@@ -1,5 +1,5 @@
-// Package server makes a running process of a configuration: it opens models, stores and the broker,
-// puts the service of each role together, and ends it in order.
+// Package server runs a process from a configuration: it opens models, stores and the broker, assembles the service of each role,
+// and shuts it down in order.
 package server
 
 import (
@@ -20,8 +20,7 @@ import (
 	"dragoman/app/translate"
 )
 
-// Main runs the command that the process was started with until it ends, or a signal ends it, and
-// returns the exit code.
+// Main runs the command of the process until it ends, or a signal ends it, and returns the exit code.
 func Main(version string) int {
 	ctx, cancel := context.WithCancelCause(context.Background())
 	signals := make(chan os.Signal, 1)
@@ -31,7 +30,7 @@ func Main(version string) int {
 		signal.Stop(signals) // a second signal ends the process at once
 		cancel(cli.Signalled{Signal: s})
 	}()
-	if len(os.Args) < 2 || os.Args[1] == "serve" { // others are to end with who reads what they write
+	if len(os.Args) < 2 || os.Args[1] == "serve" { // other commands end with the reader of their output
 		signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE)
 	}
 	lines := outage.NewLines(os.Stderr)
@@ -46,19 +45,19 @@ func Main(version string) int {
 	return p.run(ctx, os.Args[1:])
 }
 
-// linesTimeout is how long the last lines of the log may take.
+// linesTimeout is the time limit for the last lines of the log.
 const linesTimeout = time.Second
 
-// program is the program in a process: the command line, with what its commands need.
+// program is the command line in a process, with the resources of its commands.
 type program struct {
 	version        string
 	environ        []string // NAME=value
 	stdin          io.Reader
 	stdout, stderr io.Writer
-	lines          *outage.Lines // of the service's log; nil: they go to stderr
+	lines          *outage.Lines // of the service's log; nil: stderr
 
 	loadRuntime func(library string) (modelRuntime, error) // nil: ONNX Runtime
-	loadGPUs    func(library string) (gpuRuntime, error)   // nil: those of this machine
+	loadGPUs    func(library string) (gpuRuntime, error)   // nil: the GPUs of this machine
 }
 
 // run runs a command until it ends or ctx is done, and returns the exit code.
@@ -70,7 +69,7 @@ func (p *program) run(ctx context.Context, args []string) int {
 	return line.Run(ctx, args)
 }
 
-// log is where lines of the service go.
+// log returns the writer for log lines of the service.
 func (p *program) log() io.Writer {
 	if p.lines != nil {
 		return p.lines
@@ -78,7 +77,7 @@ func (p *program) log() io.Writer {
 	return p.stderr
 }
 
-// loader makes the loader of the models of a configuration.
+// loader returns the loader of the models of a configuration.
 func (p *program) loader(cfg config.Config, log *slog.Logger) *loader {
 	l := &loader{cfg: cfg, version: p.version, log: log, stderr: p.stderr, lines: p.log(), loadRuntime: p.loadRuntime, loadGPUs: p.loadGPUs}
 	if l.loadRuntime == nil {
@@ -90,7 +89,7 @@ func (p *program) loader(cfg config.Config, log *slog.Logger) *loader {
 	return l
 }
 
-// load loads the models of a configuration, which the caller closes.
+// load loads the models of a configuration, which the caller must close.
 func (p *program) load(ctx context.Context, cfg config.Config, log *slog.Logger) (*translate.Service, func() error, error) {
 	t, err := p.loader(cfg, log).load(ctx, nil)
 	if err != nil {

@@ -9,7 +9,7 @@ import (
 	"dragoman/model"
 )
 
-// pull prepares the folder of a model, or makes it a version in a repository, and says which.
+// pull prepares the folder of a model, or adds it as a version to a repository, and returns which.
 func (p *program) pull(ctx context.Context, cfg config.Config, log *slog.Logger, into cli.Repository) (string, error) {
 	l := p.loader(cfg, log)
 	needed, err := l.pullPrecision()
@@ -22,8 +22,8 @@ func (p *program) pull(ctx context.Context, cfg config.Config, log *slog.Logger,
 	return l.prepare(ctx, needed)
 }
 
-// pullPrecision is the precision for where serve is going to run the model, where
-// PRECISION does not say: with DEVICE=cuda the GPU need not be in this machine.
+// pullPrecision returns the precision for the device on which serve will run the model, if PRECISION is not set: with DEVICE=cuda
+// the GPU need not be in this machine.
 func (l *loader) pullPrecision() (model.Precision, error) {
 	if l.cfg.Device == config.CUDA {
 		return model.FP16, nil
@@ -33,7 +33,7 @@ func (l *loader) pullPrecision() (model.Precision, error) {
 	}
 	library, err := findLibrary(l.cfg.Library, libraryFolders())
 	if err != nil {
-		return "", nil // nor can it be told whether there are GPUs
+		return "", nil // without the library, GPUs cannot be detected
 	}
 	g, err := l.openGPUs(library)
 	if err != nil {

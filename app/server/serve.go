@@ -30,7 +30,7 @@ func (p *program) serve(ctx context.Context, cfg config.Config, log *slog.Logger
 	if p.lines != nil {
 		p.lines.Report(log)
 	}
-	// Listening before the model loads shows a port that is taken at once.
+	// Listening before the model loads reports a port in use at once.
 	address := net.JoinHostPort(cfg.Host, strconv.Itoa(cfg.Port))
 	listener, err := net.Listen("tcp", address)
 	if err != nil {
@@ -56,7 +56,7 @@ func (p *program) serve(ctx context.Context, cfg config.Config, log *slog.Logger
 	return errors.Join(s.run(ctx), front.Close())
 }
 
-// measureLines makes the metric of lines that were dropped.
+// measureLines registers the metric of dropped lines.
 func (p *program) measureLines(r prometheus.Registerer) {
 	if p.lines != nil {
 		promauto.With(r).NewCounterFunc(prometheus.CounterOpts{
@@ -65,8 +65,8 @@ func (p *program) measureLines(r prometheus.Registerer) {
 	}
 }
 
-// listenGRPC listens for calls of gRPC; nil where there are none, or where another process has the default
-// port: several services on one machine may leave it alone.
+// listenGRPC returns a listener for gRPC; nil if gRPC is off, or another process has the default port: several services on one
+// machine may keep the default.
 func listenGRPC(cfg config.Config, log *slog.Logger) (net.Listener, error) {
 	if cfg.Role == config.Worker || cfg.GRPCPort == 0 {
 		return nil, nil
@@ -88,18 +88,17 @@ type server struct {
 	loader   *loader
 	frontend *frontend
 	listener net.Listener
-	calls    net.Listener // of gRPC; nil: there is none
-	tls      *tls.Config  // nil: nothing is encrypted
+	calls    net.Listener // of gRPC; nil: none
+	tls      *tls.Config  // nil: no encryption
 }
 
-// run serves until ctx is done, and then ends in order: it reports not ready,
-// stops accepting and gives jobs back that no request waits for, lets requests in flight finish, ends live text, stops the
-// engine, closes the model and unloads the runtime.
+// run serves until ctx is done, and then shuts down in order: it reports not ready, stops accepting and releases jobs without a
+// waiting request, lets requests in flight finish, ends live text, stops the engine, closes the model and unloads the runtime.
 func (s *server) run(ctx context.Context) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	srv := s.frontend.api.Server()
-	srv.TLSConfig = s.tls.Clone() // which it changes
+	srv.TLSConfig = s.tls.Clone() // the server modifies it
 	draining := newDrain(s.listener, srv)
 	served := make(chan error, 1)
 	go func() {
@@ -108,7 +107,7 @@ func (s *server) run(ctx context.Context) error {
 		} else {
 			served <- srv.Serve(draining)
 		}
-		cancel() // serving ends before ctx is done where accepting fails
+		cancel() // serving ends before ctx is done if accepting fails
 	}()
 	s.loader.log.Info("listening", "address", s.listener.Addr().String(), "version", s.loader.version)
 	stopCalls := s.serveCalls()
@@ -117,11 +116,11 @@ func (s *server) run(ctx context.Context) error {
 	stopJobs := func() error { return nil }
 	if err == nil {
 		s.frontend.warn()
-		stopJobs = inBackground(context.Background(), s.frontend.jobs.Run) // they go on after the next start
+		stopJobs = inBackground(context.Background(), s.frontend.jobs.Run) // jobs continue after the next start
 		t.run(ctx, func() { s.frontend.refreshed(t) })
 		s.loader.log.Info("shutting down", "timeout", s.loader.cfg.ShutdownTimeout)
 	} else if ctx.Err() != nil {
-		err = nil // told to stop while the model was loading
+		err = nil // stopped while the model was loading
 	}
 	err = errors.Join(err, s.stop(srv, draining, stopCalls, t, stopJobs))
 	if serveErr := <-served; !errors.Is(serveErr, http.ErrServerClosed) {
@@ -131,8 +130,7 @@ func (s *server) run(ctx context.Context) error {
 	return err
 }
 
-// serveCalls serves gRPC, where there is a listener for it. What it returns ends that: it lets calls in flight finish until
-// a context is done.
+// serveCalls serves gRPC if there is a listener for it. stop ends that, and lets calls in flight finish until a context is done.
 func (s *server) serveCalls() (stop func(timeout context.Context)) {
 	if s.calls == nil {
 		return func(context.Context) {}
@@ -169,7 +167,7 @@ func (s *server) start(ctx context.Context) (*translation, error) {
 	return t, nil
 }
 
-// load makes what the process needs for its role.
+// load creates the translation service for the role of the process.
 func (s *server) load(ctx context.Context) (*translation, error) {
 	s.loader.ceiling = s.frontend.gate
 	broker, registry := s.frontend.broker, s.frontend.metrics.Registry()
@@ -182,9 +180,9 @@ func (s *server) load(ctx context.Context) (*translation, error) {
 	return s.loader.load(ctx, registry)
 }
 
-// stop ends serving; t is nil where nothing was loaded.
+// stop ends serving; t is nil if nothing was loaded.
 func (s *server) stop(srv *http.Server, draining *drain, stopCalls func(timeout context.Context), t *translation, stopJobs func() error) error {
-	// How long answers get to leave after the engine has ended their requests.
+	// Time for answers to be sent after the engine has ended their requests.
 	const grace = time.Second
 
 	s.frontend.api.Drain()

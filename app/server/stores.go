@@ -23,7 +23,7 @@ import (
 	"dragoman/app/store"
 )
 
-// openJobs makes what runs jobs, and opens the store that keeps them.
+// openJobs returns the service of jobs, and opens its store.
 func (f *frontend) openJobs(memory *admission.Memory) (_ *jobs.Service, err error) {
 	cfg := jobs.Config{
 		TTL: f.cfg.JobTTL, Concurrency: f.cfg.JobConcurrency, Memory: memory, Render: httpapi.JobRenderer{}, Log: f.log, Registry: f.metrics.Registry(),
@@ -36,10 +36,10 @@ func (f *frontend) openJobs(memory *admission.Memory) (_ *jobs.Service, err erro
 	}
 	settings := jobs.StoreConfig{TTL: f.cfg.JobTTL, PerOwner: f.cfg.JobsPerKey, MaxBytes: int64(f.cfg.JobStorage), Replicas: f.cfg.JobReplicas, ReplicaWait: f.cfg.JobReplicaWait}
 	switch {
-	case f.cfg.Role == config.Worker: // which has no routes for them
+	case f.cfg.Role == config.Worker: // a worker has no routes for them
 		cfg.Missing = errors.New("this process is a worker: ask a gateway")
 	case f.cfg.JobFile == config.JobsOff:
-		// Their routes are not there either.
+		// Their routes do not exist either.
 	default:
 		cfg.Store, cfg.Missing, err = openStore(f, kept{"jobs", "JOB_FILE", f.cfg.JobFile, f.cfg.AsksJobs},
 			func(client redis.UniversalClient, prefix string) jobs.Store {
@@ -50,7 +50,7 @@ func (f *frontend) openJobs(memory *admission.Memory) (_ *jobs.Service, err erro
 	return jobs.New(cfg), err
 }
 
-// openGlossaries opens what keeps glossaries; nil where there are no routes for them.
+// openGlossaries returns the service of glossaries, nil if there are no routes for them.
 func (f *frontend) openGlossaries() (_ *glossary.Service, err error) {
 	if f.cfg.Role == config.Worker || f.cfg.GlossaryFile == config.GlossariesOff {
 		return nil, nil
@@ -63,17 +63,17 @@ func (f *frontend) openGlossaries() (_ *glossary.Service, err error) {
 	return glossary.New(cfg), err
 }
 
-// kept is what a store keeps.
+// kept describes the content of a store.
 type kept struct {
 	noun     string // such as jobs
-	variable string // that names its file
-	path     string // of that; "": nobody has named one
-	asked    bool   // a variable is set that is about it
+	variable string // name of the variable with the path
+	path     string // of the file; "": not set
+	asked    bool   // a variable about the content is set
 }
 
-// openStore opens a store in what the gateways of a fleet share, or in a file. The file that nobody has named may be
-// missing: then what would be kept is refused with why, and everything else works. But who asks for it while
-// another process has the file is told at the start, and does not find out later.
+// openStore opens a store in the Redis of a fleet, or in a file. A file at the default path may be missing: then requests for its
+// content are refused with why, and everything else works. But if a variable about the content is set while another process has
+// the file, the start fails, so that the operator does not find out later.
 func openStore[S io.Closer](f *frontend, k kept, inRedis func(redis.UniversalClient, string) S, inFile func(path string) (S, error)) (store S, why, err error) {
 	if f.broker != nil {
 		store = inRedis(f.broker.Client(), f.broker.Prefix())
@@ -97,8 +97,8 @@ func openStore[S io.Closer](f *frontend, k kept, inRedis func(redis.UniversalCli
 	return store, nil, fmt.Errorf("%s: %w", k.variable, err)
 }
 
-// fileOf is the path of a file that the service keeps something in: the one that was named, or with ""
-// one of that name in a folder of XDG_DATA_HOME, or of the user's cache folder where that is not set.
+// fileOf returns the path of a file of the service: path if it is set, else a file with that name in a folder of XDG_DATA_HOME,
+// or of the user's cache folder if that is not set.
 func fileOf(path, name string) (_ string, err error) {
 	if path != "" {
 		return path, nil
@@ -110,20 +110,20 @@ func fileOf(path, name string) (_ string, err error) {
 	return filepath.Join(dir, "dragoman", name), err
 }
 
-// inUse says whether another process has the file that could not be opened.
+// inUse reports whether another process has the file that could not be opened.
 func inUse(err error) bool {
 	_, ok := errors.AsType[*store.InUseError](err)
 	return ok
 }
 
-// missing is a file that nobody has named, and why it could not be opened.
+// missing is a file at a default path that could not be opened, with the error.
 type missing struct {
 	kept
 	err error
 }
 
-// warn says in the log what there is not, because its file could not be opened. A file system that is
-// read-only, as in a container without a volume, was made so on purpose.
+// warn logs the disabled services whose files could not be opened. A read-only file system, as in a container without a volume,
+// was chosen on purpose.
 func (f *frontend) warn() {
 	for _, m := range f.missing {
 		level := slog.LevelWarn

@@ -12,21 +12,21 @@ import (
 	"dragoman/app/config"
 )
 
-// certificate is one of files, which are read again when they change: an issuer renews it while the service runs.
+// certificate is read from files, and again when they change: an issuer renews it while the service runs.
 type certificate struct {
 	certFile, keyFile string
 	log               *slog.Logger
 
 	mu     sync.Mutex // guards the rest
 	loaded *tls.Certificate
-	stamps [2]time.Time // of the files when they were read
-	looked time.Time    // when somebody looked at them last
+	stamps [2]time.Time // modification times of the files when they were read
+	looked time.Time    // time of the last check
 }
 
-// lookEvery is how often files are looked at.
+// lookEvery is the interval of checks of the files.
 const lookEvery = time.Second
 
-// tlsOf is how the service speaks TLS; nil: it does not.
+// tlsOf returns the TLS configuration of the service; nil: no TLS.
 func tlsOf(cfg config.Config, log *slog.Logger) (*tls.Config, error) {
 	if cfg.TLSCert == "" {
 		return nil, nil
@@ -69,8 +69,7 @@ func (c *certificate) changed() (stamps [2]time.Time) {
 	return stamps
 }
 
-// get is the certificate as it is now. Files that do not fit together, such as one of two that are being written, change
-// nothing.
+// get returns the current certificate. Files that do not match, such as one of two that are being written, change nothing.
 func (c *certificate) get() *tls.Certificate {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -12,21 +12,20 @@ import (
 	"dragoman/tokenizer"
 )
 
-// tokenizers are those that are in use: models whose tokenizers have the same files share one. The
-// zero value is ready for use.
+// tokenizers are the tokenizers in use: models whose tokenizers have the same files share one. The zero value is ready for use.
 type tokenizers struct {
 	mu   sync.Mutex                                   // guards the rest
 	open map[string]weak.Pointer[tokenizer.Tokenizer] // by the content of their files
 }
 
-// get returns the tokenizer of a model of a family, which open opens if it is not there.
+// get returns the tokenizer of a model of a family. It calls open if there is none.
 func (t *tokenizers) get(family string, m *model.Manifest, open func() (*tokenizer.Tokenizer, error)) (*tokenizer.Tokenizer, error) {
 	key := family
 	files := m.TokenizerFiles()
 	for _, name := range slices.Sorted(maps.Keys(files)) {
 		key += " " + name + " " + files[name].SHA256
 	}
-	for _, side := range [][]string{m.Sources, m.Targets} { // of which the files do not always tell
+	for _, side := range [][]string{m.Sources, m.Targets} { // the files do not always contain them
 		key += " " + strings.Join(side, ",")
 	}
 	t.mu.Lock()
@@ -46,7 +45,7 @@ func (t *tokenizers) get(family string, m *model.Manifest, open func() (*tokeniz
 	return opened, nil
 }
 
-// forget removes a tokenizer that nobody uses.
+// forget removes an unused tokenizer.
 func (t *tokenizers) forget(key string) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -55,7 +54,7 @@ func (t *tokenizers) forget(key string) {
 	}
 }
 
-// tokenizerBytes is about what a tokenizer takes in memory: its vocabulary, and the indexes of it.
+// tokenizerBytes returns the approximate memory of a tokenizer: its vocabulary, and the indexes of it.
 func tokenizerBytes(m *model.Manifest) (bytes int64) {
 	const indexes = 4
 	for _, file := range m.TokenizerFiles() {

@@ -15,7 +15,7 @@ import (
 	"dragoman/model/bundled"
 )
 
-// welcome tells who starts the program by hand, and has no model yet, what is served and how to get one.
+// welcome tells a user who starts the program by hand without a model the address of the service, and how to get a model.
 func (s *server) welcome(t *translation) {
 	if s.loader.cfg.LogFormat == "json" || !cli.IsTerminal(s.loader.stderr) || !onlyBundled(modelsOf(t.catalog)) {
 		return
@@ -23,12 +23,12 @@ func (s *server) welcome(t *translation) {
 	fmt.Fprint(s.loader.lines, welcomeText(s.url(), t.catalog.Languages(), memory.TotalMemory(), startedAs(os.Args[0], runtime.GOOS)))
 }
 
-// onlyBundled says whether no model is served but the one for demonstration.
+// onlyBundled reports whether only the model for demonstration is served.
 func onlyBundled(models []httpapi.Model) bool {
 	return len(models) > 0 && !slices.ContainsFunc(models, func(m httpapi.Model) bool { return m.Source != bundled.Source })
 }
 
-// url is where a browser of this machine finds the service.
+// url returns the address of the service for a browser on this machine.
 func (s *server) url() string {
 	scheme := "http"
 	if s.tls != nil {
@@ -42,7 +42,7 @@ func (s *server) url() string {
 	return fmt.Sprintf("%s://%s", scheme, net.JoinHostPort(host, fmt.Sprint(address.Port)))
 }
 
-// startedAs is the command that serves a model, with %s for the model, as it is written in the usual shell of a system.
+// startedAs returns the command that serves a model, with %s for the model, in the syntax of the usual shell of a system.
 func startedAs(program, system string) string {
 	program = strings.ReplaceAll(program, "%", "%%")
 	if system == "windows" {
@@ -51,7 +51,7 @@ func startedAs(program, system string) string {
 	return "MODEL_WEIGHTS=%s " + program
 }
 
-// welcomeText is three lines; memory is that of the machine in bytes, 0 if that is not known.
+// welcomeText returns three lines; memory is the machine's in bytes, 0 if unknown.
 func welcomeText(url string, languages []string, memory uint64, command string) string {
 	model, size := realModel(memory)
 	return fmt.Sprintf(`
@@ -61,7 +61,8 @@ For a real model that suits this machine (a download of %s), press Ctrl+C and ru
 `, url, strings.Join(languages, ", "), size, fmt.Sprintf(command, model))
 }
 
-// realModel is the largest of the recommended models that runs well in the memory of a machine, and the size of its download.
+// realModel returns the largest of the recommended models that runs well in the memory of a machine, and the size of its
+// download.
 func realModel(memory uint64) (model, download string) {
 	const gib = 1 << 30
 	switch {

@@ -10,8 +10,8 @@ import (
 	"dragoman/app/fleet"
 )
 
-// loadWorker is load for a worker. Its engines take in whatever they are given: that is one sentence at a time, as many
-// as they have room for. Gateways bound what waits.
+// loadWorker is load for a worker. Its engines accept everything: each job is a single sentence, taken only when there is room.
+// Gateways limit the waiting sentences.
 func (l *loader) loadWorker(ctx context.Context, broker *fleet.Broker, registry prometheus.Registerer) (*translation, error) {
 	l.cfg.Concurrency, l.cfg.QueueWait = math.MaxInt32, 0
 	t, err := l.load(ctx, registry)
