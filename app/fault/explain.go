@@ -10,37 +10,37 @@ import (
 	"dragoman/model"
 )
 
-// Situation is what [Explain] has to know of a request.
+// Situation is the state of a request that [Explain] needs.
 type Situation struct {
 	ID       string
 	Gone     bool          // its client does not wait for the answer any more
-	Begun    bool          // its translation was asked for
-	Deadline bool          // its client has set one
+	Begun    bool          // its translation was requested
+	Deadline bool          // set by its client
 	Timeout  time.Duration // of its translation
 }
 
-// Explainer is an error that knows what the sender of a request is told about it.
+// Explainer is an error that knows its failure for the sender of a request.
 type Explainer interface {
 	error
-	// Explain makes a failure, which the caller may change.
+	// Explain returns a failure, which the caller may modify.
 	Explain(Situation) *Failure
 }
 
-// unreadable is an error of a file that a client has sent, which knows nothing of requests: package document's.
+// unreadable is an error of a client's file, from package document, which knows nothing of requests.
 type unreadable interface {
 	error
-	TooLarge() bool // there is too much of it, rather than something wrong with it
+	TooLarge() bool // the file is too large, rather than faulty
 }
 
-// Explained says whether an error tells what the sender of a request may know about it.
+// Explained reports whether an error has a failure of its own for the sender of a request.
 func Explained(err error) bool {
 	_, explains := errors.AsType[Explainer](err)
 	_, isFile := errors.AsType[unreadable](err)
 	return explains || isFile
 }
 
-// Explain finds out what the sender of a request is told about an error. What is not meant
-// for the sender belongs into the log; the message names the request instead.
+// Explain returns the failure of an error for the sender of the request. Internal details are only logged; the message has the
+// request id instead.
 func Explain(err error, s Situation) *Failure {
 	if errors.Is(err, context.Canceled) && s.Gone {
 		return New(ClientGone, "", "the client has left")
@@ -57,7 +57,7 @@ func Explain(err error, s Situation) *Failure {
 	return f
 }
 
-// explainOthers explains errors of packages that know nothing of requests.
+// explainOthers returns the failures of errors from packages that know nothing of requests.
 func explainOthers(err error, s Situation) *Failure {
 	if large, ok := errors.AsType[*http.MaxBytesError](err); ok {
 		return New(BodyTooLarge, "", "the body is larger than %d bytes: send several requests", large.Limit)

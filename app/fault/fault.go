@@ -1,8 +1,7 @@
-// Package fault is what the service answers in place of a translation. One table has all
-// that can go wrong: its HTTP status, how it is counted, and whether another try helps. A drop-in API has a table of the
-// statuses in which it differs. The errors of packages are failures, or say which they are
-// ([Explainer]). [Explain] finds the row of an error, once for each error that
-// is answered; an API only renders the [Failure].
+// Package fault has the failures that the service answers in place of a translation. One table has all kinds: their HTTP status,
+// how they are counted, and whether another try helps. A drop-in API has a table of the statuses in which it differs. The errors
+// of packages are failures, or tell which ones they are ([Explainer]). [Explain] finds the row of an error, once for each error
+// that is answered; an API only renders the [Failure].
 package fault
 
 import (
@@ -14,29 +13,28 @@ import (
 	"time"
 )
 
-// Failure is an error as the sender of a request may see it.
+// Failure is an error in the form that the sender of a request may see.
 type Failure struct {
 	Kind Kind
-	// Field is the part of the body of POST /translation that is meant, such as
-	// payload.records[3].text, or "".
+	// Field is the part of the body of POST /translation that causes the failure, such as payload.records[3].text, or "".
 	Field string
-	// Message is one line without internals: a phrase that an API may make a sentence of,
-	// or with Verbatim one in an API's own words.
+	// Message is one line without internals: a phrase from which an API may make a sentence, or with Verbatim a line in an API's
+	// own words.
 	Message  string
 	Verbatim bool
 	Wait     int // seconds before another try; 0: no hint
 }
 
-// New makes a failure.
+// New returns a failure.
 func New(kind Kind, field, format string, args ...any) *Failure {
 	return &Failure{Kind: kind, Field: field, Message: fmt.Sprintf(format, args...), Wait: table[kind].wait}
 }
 
-// Unavailable is the error of what keeps something: it is not there, or does not work now.
+// Unavailable is the error of a store that does not exist, or does not work at present.
 type Unavailable struct {
 	Kind   Kind
 	Reason error // in words for clients
-	Err    error // of the store; nil where there is none
+	Err    error // of the store; nil if there is none
 }
 
 func (e *Unavailable) Error() string {
@@ -46,14 +44,13 @@ func (e *Unavailable) Error() string {
 	return fmt.Sprintf("%v: %v", e.Reason, e.Err)
 }
 
-// Explain says what is told to the sender of a request.
+// Explain returns the failure for the sender of a request.
 func (e *Unavailable) Explain(Situation) *Failure { return New(e.Kind, "", "%s", e.Reason) }
 
 // Unwrap returns the store's error.
 func (e *Unavailable) Unwrap() error { return e.Err }
 
-// OfStore makes an error of the store of something one that can be answered: an [*Unavailable], where it does not explain
-// itself.
+// OfStore converts an error of a store to one for clients: an [*Unavailable], unless it explains itself.
 func OfStore(kind Kind, what string, err error) error {
 	if err == nil || Explained(err) {
 		return err
@@ -61,62 +58,61 @@ func OfStore(kind Kind, what string, err error) error {
 	return &Unavailable{kind, errors.New(what + " cannot be read or written now, and the service's log says why: try again in a moment"), err}
 }
 
-// Off is the failure of what the operator has turned off by a setting.
+// Off returns the failure of a part that the operator has turned off by a setting.
 func Off(what, setting string) *Failure {
 	return New(TurnedOff, "", "this service has no %s: its operator has turned them off by %s", what, setting)
 }
 
-// NoDocuments is that of documents.
+// NoDocuments returns the failure of documents that are turned off.
 func NoDocuments() *Failure { return Off("documents", "JOB_FILE=off") }
 
-// NoStoredGlossaries is that of glossaries.
+// NoStoredGlossaries returns the failure of glossaries that are turned off.
 func NoStoredGlossaries() *Failure { return Off("stored glossaries", "GLOSSARY_FILE=off") }
 
-// Recall makes a failure again of which the code is known, such as that of a job.
+// Recall returns the failure of a stored code, such as a job's.
 func Recall(code, field, message string) *Failure {
 	return New(kindOf(code), field, "%s", message)
 }
 
-// Seconds are the whole seconds of a wait, rounded up and at least one: whoever comes back too early is only turned away
+// Seconds returns the whole seconds of a wait, rounded up and at least one: a client that comes back too early is only refused
 // again.
 func Seconds(wait time.Duration) int { return max(1, int(math.Ceil(wait.Seconds()))) }
 
-// Error is the message.
+// Error returns the message.
 func (f *Failure) Error() string { return f.Message }
 
-// Explain is a copy of the failure: what somebody adds to it does not change the error.
+// Explain returns a copy of the failure, which the caller may modify.
 func (f *Failure) Explain(Situation) *Failure {
 	c := *f
 	return &c
 }
 
-// Code names the kind of the failure for programs, in the service's own API and in metrics.
+// Code returns the name of the kind for programs, in the service's own API and in metrics.
 func (f *Failure) Code() string { return table[f.Kind].code }
 
-// Status is the HTTP status of the service's own API.
+// Status returns the HTTP status of the service's own API.
 func (f *Failure) Status() int { return table[f.Kind].status }
 
-// StatusOr returns the HTTP status that an API has for the kind of the failure instead of the service's own, by kind, or else
-// that of the service.
+// StatusOr returns the HTTP status of the failure in an API: from others, its statuses that differ from the service's own, by
+// kind, or else the service's.
 func (f *Failure) StatusOr(others map[Kind]int) int { return cmp.Or(others[f.Kind], f.Status()) }
 
-// Refusal is why a request was refused before anything was done for it, as metrics have it; "" where it
-// was not.
+// Refusal returns the reason, for metrics, why a request was refused before any work was done for it; "" if it was not.
 func (f *Failure) Refusal() string { return table[f.Kind].refusal }
 
-// Cancellation is why a request ended before its answer was complete, likewise.
+// Cancellation returns the reason, for metrics, why a request ended before its answer was complete; "" if it did not.
 func (f *Failure) Cancellation() string { return table[f.Kind].cancellation }
 
-// Codes are all that [Failure.Code] returns.
+// Codes returns all values of [Failure.Code].
 func Codes() []string { return column((*Failure).Code) }
 
-// Refusals are all that [Failure.Refusal] returns.
+// Refusals returns all values of [Failure.Refusal].
 func Refusals() []string { return column((*Failure).Refusal) }
 
-// Cancellations are all that [Failure.Cancellation] returns.
+// Cancellations returns all values of [Failure.Cancellation].
 func Cancellations() []string { return column((*Failure).Cancellation) }
 
-// column are the values that a column of the table has, each once.
+// column returns the values of a column of the table, each once.
 func column(of func(*Failure) string) (values []string) {
 	for kind := range table {
 		if value := of(&Failure{Kind: Kind(kind)}); value != "" && !slices.Contains(values, value) {

@@ -9,7 +9,7 @@ import (
 
 // PanicError is the error of work that panicked.
 type PanicError struct {
-	Value any // what was passed to panic
+	Value any // argument of panic
 	Stack []byte
 }
 

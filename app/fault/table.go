@@ -1,11 +1,11 @@
 package fault
 
-// Kind is what went wrong, as far as any API or metric tells it apart.
+// Kind is the kind of a failure, as far as APIs and metrics distinguish it.
 type Kind int
 
-// The kinds of a [Failure].
+// Kinds of a [Failure].
 const (
-	// The request is not one.
+	// Invalid requests.
 	InvalidJSON Kind = iota
 	UnknownField
 	DuplicateField
@@ -16,40 +16,40 @@ const (
 	MediaType
 	UnknownModel
 	UnknownLanguage
-	UnsupportedSource // the language that was detected cannot be translated
+	UnsupportedSource // the detected language cannot be translated
 	InvalidText
 	InvalidOption
 	TextTooLong
-	NotOffered // the service does not do such things
-	NotFound   // what the request names does not exist
+	NotOffered // the service has no such function
+	NotFound   // the named object does not exist
 	TurnedOff  // the service's operator does not offer it
-	NoMethod   // it does not take the method
+	NoMethod   // the route does not take the method
 	UnknownJob
-	JobLost             // what keeps jobs has lost it
-	IdempotencyMismatch // the key is that of another request
+	JobLost             // the store of jobs has lost it
+	IdempotencyMismatch // the key belongs to another request
 	UnknownGlossary
 	InvalidGlossary
 	NoDictionary // the glossary has none for the languages
 	TooManyGlossaries
-	NoGlossaries    // what keeps them is not there, or does not work
-	UnknownDocument // it is of no kind that can be translated
+	NoGlossaries    // their store does not exist, or does not work
+	UnknownDocument // its kind cannot be translated
 	BrokenDocument  // it cannot be read
-	NotDone         // what a job makes is not there, or not yet
+	NotDone         // the result of a job does not exist (yet)
 	UnknownSession  // of live text
 	InvalidEdit     // it does not fit the session's text
 	EditGap         // edits are missing before it
 	SessionComplete // it takes no more edits
 
-	// The caller may not send it.
+	// Requests that the caller may not send.
 	NoKey
 	WrongKey
 	NotAdmin
-	RateLimited // it asks too often
-	OverQuota   // it has used up the characters of an hour or a day
-	TooManyJobs // it has as many as it may
+	RateLimited // too many requests in a time
+	OverQuota   // the characters of an hour or a day are used up
+	TooManyJobs // the owner's limit is reached
 	TooManySessions
 
-	// There is too much of it.
+	// Requests that are too large.
 	BodyTooLarge
 	BodyTimeout
 	TooManyRecords
@@ -58,64 +58,63 @@ const (
 	TooManyCharacters // for the caller's limit
 	TooLarge          // it would take more time or memory than a request has
 
-	// The service cannot do it, or not now.
-	NotReady     // no model is there yet
-	Loading      // the model is not loaded yet, and too much waits for it
+	// Failures of the service, temporary or not.
+	NotReady     // no model exists yet
+	Loading      // the model is loading, and too many requests wait for it
 	ModelBroken  // the model cannot be loaded
-	NoRoom       // the model needs more memory than there may be
+	NoRoom       // the model needs more memory than its limit
 	Stuck        // the model does not work
 	Crashed      // the model ends its process with one of the texts
-	NoBroker     // what stands between gateways and workers is away
+	NoBroker     // the broker between gateways and workers is unreachable
 	Busy         // the queue or the memory is full
 	NoTime       // the queue is too long for the time that the client gives
-	NoJobs       // what keeps jobs is not there, does not work or is full
+	NoJobs       // the store of jobs does not exist, does not work or is full
 	ShuttingDown // before the request had begun
 	Interrupted  // by the end of the service
 	Timeout
 	Unfinished // a translation reached the limit of tokens before its end
-	Internal   // none of the sender's doing
-	ClientGone // nobody waits for the answer
+	Internal   // not the sender's fault
+	ClientGone // the client does not wait for the answer
 )
 
-// row is what there is to know of a kind.
+// row has the properties of a kind.
 type row struct {
 	code string
 
 	status int // HTTP status of the service's own API
 
-	wait         int // seconds before another try, where nothing better is known; 0: another try does not help
+	wait         int // seconds before another try, by default; 0: another try does not help
 	refusal      string
 	cancellation string
 }
 
-// Why a request was refused before anything was done for it.
+// Reasons of refusals before any work was done for a request.
 const (
-	queueFull       = "queue_full"        // too much waits already, or would for too long
-	deadline        = "deadline"          // it cannot be done in the time that the client gives
-	rateLimit       = "rate_limit"        // its key has had its share
-	tooManyJobs     = "too_many_jobs"     // its key has as many jobs as it may
-	tooManySessions = "too_many_sessions" // there are as many live sessions as there may be
+	queueFull       = "queue_full"        // too many requests wait already, or the wait would be too long
+	deadline        = "deadline"          // it cannot be done in the client's time
+	rateLimit       = "rate_limit"        // the limit of its key is used up
+	tooManyJobs     = "too_many_jobs"     // the limit of jobs of its key is reached
+	tooManySessions = "too_many_sessions" // the limit of live sessions is reached
 	unauthorized    = "unauthorized"      // its key is missing or unknown
 	tooLarge        = "too_large"         // its body, or the number of its records
 	notReady        = "not_ready"         // there is no model, or none that can be loaded
-	loading         = "loading"           // the model is loading, and too much waits for it
-	shuttingDown    = "shutting_down"     // the service is about to end
+	loading         = "loading"           // the model is loading, and too many requests wait for it
+	shuttingDown    = "shutting_down"     // the service is shutting down
 )
 
-// Why a request ended before its answer was complete.
+// Reasons why a request ended before its answer was complete.
 const (
 	clientGone  = "client_gone" // the client did not wait
-	timedOut    = "timeout"     // it took longer than a request may
-	interrupted = "shutdown"    // it was cut off when the service ended
+	timedOut    = "timeout"     // it exceeded the time limit of requests
+	interrupted = "shutdown"    // it was cut off at the end of the service
 )
 
-// table is all that is answered in place of translations.
+// table has the properties of all kinds.
 //
 // 499, which no client receives, is for the log.
 //
-// A model that cannot be loaded may be sound on another replica, and is tried again where
-// somebody repairs it: 503, with some patience. Memory that the settings do not give is no
-// matter of time: 507, which no client repeats by itself.
+// A model that cannot be loaded may be sound on another replica, and is tried again in case it is repaired: 503, with a long
+// wait. Memory that the settings do not allow does not become free with time: 507, which no client repeats by itself.
 var table = [...]row{
 	InvalidJSON:       {"invalid_json", 400, 0, "", ""},
 	UnknownField:      {"unknown_field", 400, 0, "", ""},
@@ -188,7 +187,7 @@ var table = [...]row{
 	ClientGone:   {"", 499, 0, "", clientGone},
 }
 
-// kindOf is the kind of a code. What is refused with another one is the sender's to change.
+// kindOf returns the kind of a code. Unknown codes count as invalid values, which the sender can change.
 func kindOf(code string) Kind {
 	for kind, r := range table {
 		if r.code == code {
