@@ -20,12 +20,12 @@ import (
 	"dragoman/model"
 )
 
-// rule says which values a variable may have, in the words of the error of others: a list of them (text or json), a
-// range (1 to 64, 1ms to 30s, 1 MiB to 1 TiB), which may be beside 0 (0, or 1 MiB to 1 TiB), or a time that is
-// not below 0 (0 for no bound, or ...; a time above 0, ...). A size below its range has lost its unit.
+// rule describes the valid values of a variable, in the words of the error for others: a list of them (text or json), a range (1
+// to 64, 1ms to 30s, 1 MiB to 1 TiB), optionally with 0 (0, or 1 MiB to 1 TiB), or a time that is not below 0 (0 for no bound, or
+// ...; a time above 0, ...). A size below its range has lost its unit.
 type rule string
 
-// allows says whether a variable may have a value.
+// allows reports whether a value is valid.
 func (r rule) allows(v reflect.Value) bool {
 	text, beside0 := strings.CutPrefix(string(r), "0, or ")
 	low, high, isRange := strings.Cut(text, " to ")
@@ -40,7 +40,7 @@ func (r rule) allows(v reflect.Value) bool {
 	return v.Int() >= 0
 }
 
-// bound reads an end of a range.
+// bound parses an end of a range.
 func bound(text string, of reflect.Type) int64 {
 	var n int64
 	var err error
@@ -62,7 +62,7 @@ func bound(text string, of reflect.Type) int64 {
 	return n
 }
 
-// checkEach names every value that is none that its variable may have.
+// checkEach returns an error for each invalid value.
 func (c Config) checkEach() (errs []error) {
 	of := reflect.ValueOf(c)
 	for field := range of.Type().Fields() {
@@ -82,22 +82,22 @@ func (c Config) checkEach() (errs []error) {
 	return errs
 }
 
-// JobsOff and GlossariesOff are what JOB_FILE and GLOSSARY_FILE are where there are no jobs or glossaries.
+// JobsOff and GlossariesOff are the values of JOB_FILE and GLOSSARY_FILE that disable jobs and glossaries.
 const JobsOff, GlossariesOff = "off", "off"
 
 const (
-	// maxMemory is the largest REQUEST_MEMORY.
+	// maxMemory is the maximum of REQUEST_MEMORY.
 	maxMemory Size = 1 << 40
-	// documentByte is what each byte of a document of plain text takes: its body, copies of it and its texts.
+	// documentByte is the memory for each byte of a document of plain text: its body, copies of it and its texts.
 	documentByte = cost.BodyByte + cost.DocumentByte + cost.RecordByte
-	// unsigned is what FLEET_SECRET has among others while a fleet begins to sign, or ends it.
+	// unsigned is an element of FLEET_SECRET while a fleet starts or ends signing.
 	unsigned = "none"
 )
 
 var prefixPattern = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._:-]{0,63}$`)
 
-// checkTogether names what does not fit beside other values, and what it takes more than a rule to tell. Secrets, and
-// URLs that may have some, are not repeated.
+// checkTogether returns errors for values that contradict each other, and for values that need more than a rule. Its messages do
+// not contain secrets, or URLs that may contain one.
 func (c Config) checkTogether() (errs []error) {
 	refuse := func(wrong bool, format string, args ...any) {
 		if wrong {
@@ -106,14 +106,14 @@ func (c Config) checkTogether() (errs []error) {
 	}
 	refuse((c.TLSCert == "") != (c.TLSKey == ""), "TLS_CERT_FILE and TLS_KEY_FILE belong together: set both, or none")
 	refuse(c.TLSClientCA != "" && c.TLSCert == "", "TLS_CLIENT_CA_FILE needs TLS: set TLS_CERT_FILE and TLS_KEY_FILE")
-	// What the texts of the largest body take, translated into one language; the shares of callers come on top.
+	// Memory for the texts of the largest body, translated into one language; callers get three quarters of the limit.
 	least := Size(cost.Texts(c.MaxBodyBytes, 1)+cost.BodyByte*c.MaxBodyBytes) * 4 / 3
 	refuse(c.RequestMemory < least || c.RequestMemory > maxMemory,
 		"REQUEST_MEMORY=%d bytes: use %s or more, or lower MAX_BODY_BYTES", c.RequestMemory, humanize.IBytesN(uint64(least), 2))
 	for _, of := range []struct {
 		name      string
 		value     Size
-		byteTakes Size // what is read and stored of a body, or a document, beside the shares of other callers
+		byteTakes Size // memory for each byte of a body, or a document
 	}{{"JOB_MAX_BYTES", c.JobMaxBytes, cost.BodyByte + cost.JobByte}, {"DOCUMENT_MAX_BYTES", c.DocumentMaxBytes, documentByte}} {
 		most := c.RequestMemory * 3 / 4 / of.byteTakes
 		refuse(of.value != 0 && (of.value < 64 || of.value > most),
@@ -125,7 +125,7 @@ func (c Config) checkTogether() (errs []error) {
 
 	refuse((c.Role == Gateway || c.Role == Worker) && c.BrokerURL == "",
 		"ROLE=%s needs BROKER_URL: set it to a Redis, such as redis://localhost:6379", c.Role)
-	u, err := url.Parse(c.BrokerURL) // the library that connects says the rest
+	u, err := url.Parse(c.BrokerURL) // the Redis library checks the rest
 	refuse(c.BrokerURL != "" && (err != nil || !slices.Contains([]string{"redis", "rediss", "unix"}, u.Scheme)),
 		"BROKER_URL: use a URL such as redis://localhost:6379, rediss:// for TLS, or unix:///path")
 	refuse(!prefixPattern.MatchString(c.BrokerPrefix),
@@ -161,8 +161,7 @@ func (c Config) checkTogether() (errs []error) {
 	return errs
 }
 
-// CheckServe says what a service cannot do at once. A pull can: it takes a model into a
-// repository.
+// CheckServe returns an error for settings that a service cannot combine. A pull can: it adds a model to a repository.
 func (c Config) CheckServe() error {
 	if len(c.Repositories) > 0 && c.Weights != "" {
 		return oneLine([]error{errors.New("MODEL_REPOSITORY and MODEL_WEIGHTS are both set: unset one, " +
@@ -171,13 +170,13 @@ func (c Config) CheckServe() error {
 	return nil
 }
 
-// repeats says whether something is in a list twice.
+// repeats reports whether a list has duplicates.
 func repeats[T cmp.Ordered](list []T) bool {
 	sorted := slices.Sorted(slices.Values(list))
 	return len(slices.Compact(sorted)) < len(list)
 }
 
-// validWebhookSecret says whether Standard Webhooks allows a secret; without any, no webhooks are called.
+// validWebhookSecret reports whether Standard Webhooks allows a secret; without a secret, no webhooks are called.
 func validWebhookSecret(secret string) bool {
 	encoded, ok := strings.CutPrefix(secret, "whsec_")
 	key, err := base64.StdEncoding.DecodeString(encoded)

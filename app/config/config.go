@@ -1,6 +1,5 @@
-// Package config is the service's configuration: one [Config], read from the
-// environment once and validated, so that the rest of the program never looks at
-// the environment.
+// Package config parses the configuration of the service: one [Config], read from the environment once and validated, so that the
+// rest of the program never reads the environment.
 package config
 
 import (
@@ -19,12 +18,11 @@ import (
 	"dragoman/model"
 )
 
-// DefaultGRPCPort is GRPC_PORT where it is not set.
+// DefaultGRPCPort is the default of GRPC_PORT.
 const DefaultGRPCPort = 8001
 
-// Config is the whole configuration. [Parse] makes it; every value in it is
-// usable. The help tags are the text of docs/configuration.md and of `dragoman help`, the use tags are what a value may
-// be, see [rule].
+// Config is the whole configuration. [Parse] returns it with valid values only. The help tags are the text of
+// docs/configuration.md and of `dragoman help`, the use tags are the valid values, see [rule].
 type Config struct {
 	Host        string `env:"APP_HOST" envDefault:"0.0.0.0" help:"address to listen on"`
 	Port        int    `env:"APP_PORT" envDefault:"9527" use:"0 to 65535" help:"port to listen on; 0 takes a free one and logs it"`
@@ -35,11 +33,11 @@ type Config struct {
 	Workers     int    `env:"APP_WORKERS" envDefault:"0" use:"0 to 64" help:"copies of the model that decode in parallel, at most 64; 0: one, or for a small model one for each core, up to 8. On GPUs: copies on each GPU, 0: one"`
 	Concurrency int    `env:"APP_CONCURRENCY" envDefault:"1024" use:"1 to 1048576" help:"most requests at a time; further ones get 503. A caller gets at most three quarters of the places that others leave"`
 
-	// Role is All after Parse where ROLE is not set.
+	// Role is All after Parse if ROLE is not set.
 	Role         Role   `env:"ROLE" envDefault:"all" use:"all, gateway or worker" help:"all; gateway (takes requests and has no models); worker (has models, and decodes for gateways)"`
 	BrokerURL    string `env:"BROKER_URL" help:"Redis or Valkey between gateways and workers: redis://, rediss:// (TLS) or unix://; with ?master_name=NAME&addr=HOST:PORT for Sentinel, with ?addr=HOST:PORT for Cluster"`
 	BrokerPrefix string `env:"BROKER_PREFIX" envDefault:"dragoman" help:"beginning of the keys in Redis, so that several fleets can share one"`
-	// FleetSecret has no secret that is not valid after Parse.
+	// FleetSecret has only valid secrets after Parse.
 	FleetSecret []string `env:"FLEET_SECRET" envDefault:"" help:"secret of 32 to 256 characters by which gateways and workers sign what they send through Redis, such as what 'openssl rand -hex 32' prints; several with commas between while it changes: the first signs, all are believed; none: no signature; empty: nothing is signed"`
 
 	BatchSize     int           `env:"BATCH_SIZE" envDefault:"80" use:"1 to 65536" help:"rows that a caller decodes together in a worker, several callers a third more; a sentence takes NUM_BEAMS rows, and one always fits"`
@@ -60,10 +58,10 @@ type Config struct {
 	ModelLanguages string       `env:"MODEL_LANGUAGES" help:"languages of the model, where its files do not tell: from, a colon, into, such as en:fr or fr,es,it:en"`
 	KeepCheckpoint Switch       `env:"KEEP_CHECKPOINT" envDefault:"false" help:"keep the downloaded checkpoint after its export"`
 	Verify         model.Verify `env:"MODEL_VERIFY" envDefault:"changed" use:"changed, always or never" help:"when to compare checksums at the start: changed (only of new or modified files), always or never"`
-	// Precision is "" after Parse where PRECISION is auto.
+	// Precision is "" after Parse if PRECISION is auto.
 	Precision model.Precision `env:"PRECISION" envDefault:"auto" use:"auto, int8, fp32 or fp16" help:"int8, fp32, fp16 or auto: fp16 on GPUs, and on CPUs fp32 for small models, int8 for all others"`
 
-	// Device is CUDA after Parse where it was auto and CUDADevices are named.
+	// Device is CUDA after Parse if it was auto and CUDADevices is set.
 	Device      Device `env:"DEVICE" envDefault:"auto" use:"auto, cpu or cuda" help:"where the model runs: cpu, cuda (NVIDIA GPUs), or auto: GPUs if there are any"`
 	CUDADevices []int  `env:"CUDA_DEVICES" envDefault:"" help:"GPUs to use, separated by commas, such as 0,1; sets DEVICE to cuda, and all must work; empty: all that work"`
 	Threads     int    `env:"THREADS" envDefault:"0" use:"0 to 4096" help:"threads of each worker on the CPU; 0: one for each core, divided between the workers"`
@@ -124,7 +122,7 @@ type Config struct {
 	LiveMaxChars     int           `env:"LIVE_MAX_CHARS" envDefault:"20000" use:"1 to 1048576" help:"most characters in the text of a live session"`
 	LiveIdle         time.Duration `env:"LIVE_IDLE" envDefault:"5m" use:"a time above 0, such as 30s" help:"time after which a live session ends that nobody edits or comes back to"`
 
-	// AsksJobs and AsksGlossaries say that a variable is set which is about them.
+	// AsksJobs and AsksGlossaries are set if any variable about jobs or glossaries is set.
 	AsksJobs, AsksGlossaries bool
 
 	PprofAddr string     `env:"PPROF_ADDR" envDefault:"" help:"address that serves profiles, such as localhost:6060; empty: none"`
@@ -132,9 +130,8 @@ type Config struct {
 	LogFormat string     `env:"LOG_FORMAT" envDefault:"text" use:"text or json" help:"text or json"`
 }
 
-// Parse reads the configuration from the variables of environ ("NAME=value").
-// A variable that is set but empty counts as unset, and so does a service link of Kubernetes. The error is one
-// line that names every variable that does not fit.
+// Parse parses the configuration from the variables of environ ("NAME=value"). A variable that is set but empty counts as unset,
+// and so does a service link of Kubernetes. The error is one line that names every invalid variable.
 func Parse(environ []string) (Config, error) {
 	vars := env.ToMap(environ)
 	for name, value := range vars {
@@ -170,7 +167,7 @@ func Parse(environ []string) (Config, error) {
 	return cfg, oneLine(errs)
 }
 
-// AccessLimits are the limits of each caller.
+// AccessLimits returns the limits of each caller.
 func (c Config) AccessLimits() access.Limits {
 	return access.Limits{Requests: c.RateLimit, Burst: c.RateBurst, Characters: c.CharLimit, Tokens: c.TokenLimit}
 }
@@ -180,7 +177,7 @@ type Variable struct {
 	Name, Default, Help string
 }
 
-// Variables lists the environment variables that Parse reads, in order.
+// Variables returns the environment variables that Parse reads, in order.
 func Variables() []Variable {
 	var list []Variable
 	for field := range reflect.TypeFor[Config]().Fields() {
@@ -195,7 +192,7 @@ func known(name string) bool {
 	return slices.ContainsFunc(Variables(), func(v Variable) bool { return v.Name == name })
 }
 
-// Misspelt are the variables of an environment that Parse does not read, and what each was probably to be.
+// Misspelt returns the variables of an environment that Parse does not read, with the probable intended names.
 func Misspelt(environ []string) map[string]string {
 	var names []string
 	for _, v := range Variables() {
@@ -214,7 +211,7 @@ func Misspelt(environ []string) map[string]string {
 	return found
 }
 
-// ServiceLinks are the variables of an environment that Parse would read, had not Kubernetes set them to where a service is.
+// ServiceLinks returns the names of variables that Parse ignores because Kubernetes set them to the address of a service.
 func ServiceLinks(environ []string) (names []string) {
 	for name, value := range env.ToMap(environ) {
 		if known(name) && serviceLink(name, value) {
@@ -224,23 +221,22 @@ func ServiceLinks(environ []string) (names []string) {
 	return slices.Sorted(slices.Values(names))
 }
 
-// serviceLink says whether Kubernetes has set a variable, as it does for each service of a namespace:
-// API_PORT=tcp://10.0.0.1:80 for one that is called api. The others that it sets are nearly no setting of ours.
+// serviceLink reports whether Kubernetes has set a variable, as it does for each service of a namespace:
+// API_PORT=tcp://10.0.0.1:80 for a service named api. Its other variables hardly match any setting of this service.
 func serviceLink(name, value string) bool {
 	protocol, _, ok := strings.Cut(strings.TrimSpace(value), "://")
 	return ok && strings.HasSuffix(name, "_PORT") && slices.Contains([]string{"tcp", "udp", "sctp"}, protocol)
 }
 
-// ofAnother says whether a name differs from one of ours in its first word alone, and in more than a letter of
-// that: then it is another program's, as SSL_CERT_FILE is Go's.
+// ofAnother reports whether a name differs from one of this service only in its first word, and there in more than a letter: then
+// it belongs to another program, as SSL_CERT_FILE belongs to Go.
 func ofAnother(name, own string) bool {
 	word, rest, _ := strings.Cut(name, "_")
 	ownWord, ownRest, _ := strings.Cut(own, "_")
 	return rest != "" && rest == ownRest && len(spelling.Near(word, []string{ownWord})) == 0
 }
 
-// explain turns the library's errors, which name struct fields, into one line
-// that names the variables.
+// explain converts the library's errors, which name struct fields, to one line that names the variables.
 func explain(err error, vars map[string]string) error {
 	var all env.AggregateError
 	if !errors.As(err, &all) {
@@ -260,7 +256,7 @@ func explain(err error, vars map[string]string) error {
 	return oneLine(errs)
 }
 
-// wanted says what values a variable of a type takes.
+// wanted describes the valid values of a type of variable.
 func wanted(t reflect.Type) string {
 	switch t {
 	case reflect.TypeFor[time.Duration]():
@@ -279,7 +275,7 @@ func wanted(t reflect.Type) string {
 	return "use a whole number"
 }
 
-// oneLine joins errors with semicolons; nil where there are none.
+// oneLine joins errors with semicolons; nil if there are none.
 func oneLine(errs []error) error {
 	if len(errs) == 0 {
 		return nil

@@ -5,36 +5,35 @@ import (
 	"dragoman/model/search"
 )
 
-// Role is what a process does.
+// Role is the role of a process.
 type Role string
 
-// The roles.
+// Roles of a process.
 const (
-	All     Role = "all"     // takes requests and decodes them
-	Gateway Role = "gateway" // takes requests, and has workers decode them
-	Worker  Role = "worker"  // decodes what gateways put into the queue
+	All     Role = "all"     // serves requests and decodes them
+	Gateway Role = "gateway" // serves requests that workers decode
+	Worker  Role = "worker"  // decodes the sentences that gateways queue
 )
 
-// Device says where a model runs.
+// Device is the device on which a model runs.
 type Device string
 
-// The devices.
+// Devices of a model.
 const (
-	Auto Device = "auto" // GPUs where there are any, else the CPU
+	Auto Device = "auto" // GPUs if there are any, else the CPU
 	CPU  Device = "cpu"
 	CUDA Device = "cuda" // NVIDIA GPUs
 )
 
-// UseGPUs says whether the model may run on GPUs.
+// UseGPUs reports whether the model may run on GPUs.
 func (c Config) UseGPUs() bool {
 	return c.Device == CUDA || c.Device == Auto && c.Precision != model.INT8
 }
 
-// maxAutomatic is the largest number of workers where it is not set.
+// maxAutomatic is the maximum number of workers if it is not set.
 const maxAutomatic = 8
 
-// Search returns how translations are decoded that ask for nothing else, by a model
-// with these defaults.
+// Search returns the default search options of translations by a model with these defaults.
 func (c Config) Search(defaults model.Generation) search.Options {
 	options := search.DefaultOptions(defaults)
 	if c.Beams > 0 {
@@ -46,8 +45,8 @@ func (c Config) Search(defaults model.Generation) search.Options {
 	return options
 }
 
-// Limits returns the most that a request may ask for, of a model with so many
-// positions: never less than what those get that ask for nothing.
+// Limits returns the maximum beams and length of a request, for a model with some number of positions: never less than the
+// defaults in options.
 func (c Config) Limits(options search.Options, positions int) (beams, maxLength int) {
 	maxLength = positions
 	if c.MaxLengthLimit > 0 {
@@ -56,10 +55,9 @@ func (c Config) Limits(options search.Options, positions int) (beams, maxLength 
 	return max(c.MaxBeams, options.Beams), max(maxLength, options.MaxLength)
 }
 
-// Share returns the number of workers, and of threads that each has, for a model on a
-// number of cores. Where they are not set: a step of a large model is worth sharing
-// between all cores, for they read its weights once for more rows; a step of a small one
-// is over sooner than its work is shared out.
+// Share returns the number of workers, and of threads of each, for a model on a number of cores. By default, a step of a large
+// model is shared between all cores, because they read its weights once for more rows; a step of a small one ends sooner than its
+// work could be distributed.
 func (c Config) Share(spec model.Spec, cores int) (workers, threads int) {
 	workers, threads = c.Workers, c.Threads
 	if workers == 0 {

@@ -8,11 +8,10 @@ import (
 	"github.com/dustin/go-humanize"
 )
 
-// Switch is a boolean that also reads the words that Hugging Face's tools take:
-// 1, true, yes, on and their opposites, in any case.
+// Switch is a boolean that also accepts the words of Hugging Face's tools: 1, true, yes, on and their opposites, in any case.
 type Switch bool
 
-// UnmarshalText reads a switch.
+// UnmarshalText parses a switch.
 func (s *Switch) UnmarshalText(text []byte) error {
 	switch strings.ToLower(strings.TrimSpace(string(text))) {
 	case "1", "true", "yes", "on":
@@ -25,11 +24,11 @@ func (s *Switch) UnmarshalText(text []byte) error {
 	return nil
 }
 
-// Size is a number of bytes. It is read with or without a unit: 1000000, 64MiB,
-// 64Mi, 1.5 GB; MiB and Mi are 1<<20 bytes, MB and M are a million.
+// Size is a number of bytes, with or without a unit: 1000000, 64MiB, 64Mi, 1.5 GB; MiB and Mi are 1<<20 bytes, MB and M are a
+// million.
 type Size int64
 
-// UnmarshalText reads a size, which is at most 1<<62.
+// UnmarshalText parses a size, which is at most 1<<62.
 func (s *Size) UnmarshalText(text []byte) error {
 	n, err := humanize.ParseBytes(strings.TrimSpace(string(text)))
 	if err != nil {
