@@ -1,5 +1,5 @@
-// Package budget lets code that goes through texts and files ask for processor time and memory, without knowing who shares
-// them. Package admission puts both into the context of a request; a context without them, as on the command line, has no limit.
+// Package budget lets code that processes texts and files ask for processor time and memory, without knowledge of the other
+// users. Package admission puts both into the context of a request; a context without them, as on the command line, has no limit.
 package budget
 
 import (
@@ -12,15 +12,15 @@ var ErrFull = errors.New("the memory for requests is in use")
 
 // Turn shares processor time.
 type Turn interface {
-	// Work counts n bytes that the work of ctx goes through, and may let others work meanwhile. It fails with ctx's error.
+	// Work counts n processed bytes of the work of ctx, and may let other work run meanwhile. It fails with ctx's error.
 	Work(ctx context.Context, n int) error
 }
 
 // Memory counts the bytes of a request. It is safe for concurrent use.
 type Memory interface {
-	// Take counts n bytes more, or fails with an error that wraps [ErrFull] and counts nothing.
+	// Take adds n bytes, or fails with an error that wraps [ErrFull] and adds nothing.
 	Take(n int64) error
-	// Give counts n bytes less.
+	// Give subtracts n bytes.
 	Give(n int64)
 }
 
@@ -51,7 +51,7 @@ func MemoryOf(ctx context.Context) Memory {
 	return m
 }
 
-// Work counts n bytes that are gone through. Loops over texts call it often: it fails with ctx's error.
+// Work counts n processed bytes. Loops over texts call it often: it fails with ctx's error.
 func Work(ctx context.Context, n int) error {
 	if err := ctx.Err(); err != nil {
 		return err
@@ -70,14 +70,14 @@ func Take(ctx context.Context, n int64) error {
 	return nil
 }
 
-// Give gives n bytes back that were taken.
+// Give returns n bytes that were taken.
 func Give(ctx context.Context, n int64) {
 	if m := MemoryOf(ctx); m != nil {
 		m.Give(n)
 	}
 }
 
-// Hold takes n bytes until the caller releases them.
+// Hold takes n bytes until the caller calls release.
 func Hold(ctx context.Context, n int64) (release func(), err error) {
 	if err := Take(ctx, n); err != nil {
 		return nil, err
