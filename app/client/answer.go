@@ -6,18 +6,17 @@ import (
 	"github.com/go-json-experiment/json"
 )
 
-// resultInput is a result as the service writes it. Pointers tell what is missing from
-// what is empty; fields that are not known here are left out.
+// resultInput is a result in the JSON of the service. Pointers distinguish missing from empty values; unknown fields are ignored.
 type resultInput struct {
 	ID     *string `json:"id"`
 	Text   *string `json:"text"`
 	ToLang string  `json:"toLang"`
 	Detail *Detail `json:"detail"`
-	// Alternatives are nil where none were asked for.
+	// Alternatives are nil if none were requested.
 	Alternatives []Alternative `json:"alternatives"`
 }
 
-// milliseconds reads the times of [Detail], which the service writes as numbers.
+// milliseconds parses the times of [Detail], which the service sends as numbers.
 var milliseconds = json.WithUnmarshalers(json.UnmarshalFunc(func(raw []byte, d *time.Duration) error {
 	var ms float64
 	err := json.Unmarshal(raw, &ms)
@@ -25,7 +24,7 @@ var milliseconds = json.WithUnmarshalers(json.UnmarshalFunc(func(raw []byte, d *
 	return err
 }))
 
-// result is the result of whatever request.
+// result returns the result, of any request.
 func (in resultInput) result() (Result, error) {
 	if in.ID == nil || in.Text == nil {
 		return Result{}, invalid("a result has no id or no text")
@@ -33,7 +32,7 @@ func (in resultInput) result() (Result, error) {
 	return Result{ID: *in.ID, Text: *in.Text, To: in.ToLang, Detail: in.Detail, Alternatives: in.Alternatives}, nil
 }
 
-// result reads a result by itself.
+// result returns a single result of the request.
 func (q *query) result(in resultInput) (Result, error) {
 	r, err := in.result()
 	switch {
@@ -48,7 +47,7 @@ func (q *query) result(in resultInput) (Result, error) {
 	return r, nil
 }
 
-// results reads the answer to a request, as match does.
+// results parses the answer to a request and checks it with match.
 func (q *query) results(raw []byte) ([]Result, error) {
 	answer, err := decode[struct {
 		Result []resultInput `json:"result"`
@@ -59,7 +58,7 @@ func (q *query) results(raw []byte) ([]Result, error) {
 	return q.match(answer.Result)
 }
 
-// match checks that results belong to the request.
+// match returns the results after a check that they belong to the request.
 func (q *query) match(in []resultInput) ([]Result, error) {
 	if got, want := len(in), q.count(); got != want {
 		return nil, invalid("it has %d results for %d records × %d languages", got, len(q.ids), len(q.langs))
@@ -78,13 +77,13 @@ func (q *query) match(in []resultInput) ([]Result, error) {
 	return results, nil
 }
 
-// count is the number of results that the request has.
+// count returns the number of results of the request.
 func (q *query) count() int { return len(q.ids) * len(q.langs) }
 
-// slot is what a result of a stream is known by.
+// slot identifies a result of a stream.
 type slot struct{ id, to string }
 
-// expected counts the results of each kind that a stream must bring, in any order.
+// expected returns the number of results of each slot in a stream, which come in any order.
 func (q *query) expected() map[slot]int {
 	left := make(map[slot]int, q.count())
 	for _, to := range q.langs {

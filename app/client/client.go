@@ -12,7 +12,7 @@ import (
 	"time"
 )
 
-// What a [Config] gets where it says nothing.
+// Defaults of a [Config].
 const (
 	defaultRetries          = 3
 	defaultMaxBackoff       = 30 * time.Second
@@ -23,31 +23,30 @@ const (
 // keptConnections is the number of idle connections that a client keeps.
 const keptConnections = 128
 
-// Config says how a [Client] reaches the service. Only URL is needed.
+// Config configures a [Client]. Only URL is required.
 type Config struct {
-	// URL of the service, such as http://localhost:9527. A path is put before those
-	// of the service, for one that lies below another site.
+	// URL of the service, such as http://localhost:9527. Its path precedes the paths of the service, for a service below another
+	// site.
 	URL string
 	// Key is the API key; "" for none.
 	Key string
-	// HTTPClient sends the requests. nil: one of its own, which keeps up to 128 connections.
-	// Its Timeout, where it has one, bounds each try, not the call.
+	// HTTPClient sends the requests. nil: a new one, which keeps up to 128 connections. Its Timeout, if set, limits each try, not
+	// the call.
 	HTTPClient *http.Client
-	// Retries are the tries after the first. 0: 3; negative: none.
+	// Retries is the number of tries after the first. 0: 3; negative: none.
 	Retries int
-	// MaxBackoff is the longest pause between two tries. Where the service asks for a
-	// longer one by Retry-After, there is no further try. 0: 30 s.
+	// MaxBackoff is the longest pause between two tries. If the service asks for a longer one by Retry-After, there is no further
+	// try. 0: 30 s.
 	MaxBackoff time.Duration
-	// MaxResponseBytes bounds an answer, and each line of a stream. 0: 64 MiB.
+	// MaxResponseBytes limits an answer, and each line of a stream. 0: 64 MiB.
 	MaxResponseBytes int64
-	// UserAgent is what requests call their sender. "": dragoman-go-client.
+	// UserAgent is the User-Agent of requests. "": dragoman-go-client.
 	UserAgent string
-	// Log gets a line for each try that is followed by another, at debug level. Texts
-	// are in none. nil: slog.Default().
+	// Log gets a line for each try that is followed by another, at debug level, never with texts. nil: slog.Default().
 	Log *slog.Logger
 }
 
-// withDefaults checks the numbers and fills in those that are missing.
+// withDefaults validates the numbers and sets the defaults.
 func (c Config) withDefaults() (Config, error) {
 	if c.MaxBackoff < 0 || c.MaxResponseBytes < 0 {
 		return c, fmt.Errorf("client: MaxBackoff %s and MaxResponseBytes %d: use 0 for the default, or more", c.MaxBackoff, c.MaxResponseBytes)
@@ -64,17 +63,16 @@ func (c Config) withDefaults() (Config, error) {
 	return c, nil
 }
 
-// Client talks to one service. It is safe for concurrent use; make one and share it,
-// so that requests share connections. The caller closes it.
+// Client sends requests to one service. It is safe for concurrent use; make one and share it, so that requests share connections.
+// The caller must close it.
 type Client struct {
 	cfg  Config // without zeros
-	base string // the URL, without a slash at its end
+	base string // URL without a slash at its end
 	http *http.Client
-	own  bool // http was made here
+	own  bool // http belongs to the client
 }
 
-// New makes a client. It sends nothing yet: see [Client.Ready] for whether the service
-// is there. The error says which field of cfg cannot be used.
+// New returns a client. It does not contact the service: see [Client.Ready]. The error names the invalid field of cfg.
 func New(cfg Config) (*Client, error) {
 	cfg, err := cfg.withDefaults()
 	if err != nil {
@@ -89,7 +87,7 @@ func New(cfg Config) (*Client, error) {
 	return c, nil
 }
 
-// baseURL is what the paths of the service are put behind.
+// baseURL returns the prefix of the service's paths.
 func baseURL(s string) (string, error) {
 	u, err := url.Parse(s)
 	switch {
@@ -100,12 +98,11 @@ func baseURL(s string) (string, error) {
 	case u.RawQuery != "" || u.Fragment != "":
 		return "", fmt.Errorf("client: URL is %q: leave out what follows ? or #", u.Redacted())
 	}
-	u.ForceQuery = false // a ? with nothing behind it
+	u.ForceQuery = false // a ? without a query
 	return strings.TrimRight(u.String(), "/"), nil
 }
 
-// httpClient returns the client that sends the requests of a Client, and whether it
-// was made for it.
+// httpClient returns the client that sends the requests of a Client, and whether it belongs to it.
 func httpClient(cfg Config) (hc *http.Client, own bool) {
 	hc = &http.Client{}
 	if cfg.HTTPClient != nil {
@@ -119,8 +116,8 @@ func httpClient(cfg Config) (hc *http.Client, own bool) {
 	return hc, own
 }
 
-// newTransport makes a transport that keeps its connections. There is no timeout for an answer's first byte: translations take as long
-// as they take, and the context bounds them.
+// newTransport returns a transport that keeps its connections. The first byte of an answer has no timeout: translations may take
+// long, and the context limits them.
 func newTransport() *http.Transport {
 	dialer := net.Dialer{Timeout: 10 * time.Second}
 	return &http.Transport{
@@ -129,16 +126,16 @@ func newTransport() *http.Transport {
 		TLSHandshakeTimeout: 10 * time.Second,
 		ForceAttemptHTTP2:   true,
 		MaxIdleConnsPerHost: keptConnections,
-		// Less than the two minutes after which the service closes an idle connection:
-		// who closes last sends requests into the void.
+		// Less than the two minutes after which the service closes an idle connection: the later side to close may send requests
+		// to a closed connection.
 		IdleConnTimeout: 90 * time.Second,
-		// A connection that all requests share must not die unnoticed.
+		// A dead connection that all requests share must be detected.
 		HTTP2: &http.HTTP2Config{SendPingTimeout: 15 * time.Second, PingTimeout: 10 * time.Second},
 	}
 }
 
-// keepMethod follows a redirection only if the request stays what it was: most statuses
-// make a POST a GET, which would ask for something else.
+// keepMethod follows a redirection only if the request stays the same: most statuses change a POST to a GET, which would be
+// another request.
 func keepMethod(req *http.Request, via []*http.Request) error {
 	if first := via[0]; req.Method != first.Method || len(via) >= 10 {
 		return http.ErrUseLastResponse
@@ -146,8 +143,7 @@ func keepMethod(req *http.Request, via []*http.Request) error {
 	return nil
 }
 
-// Close closes the connections that are kept for later. Calls that are on their way are not
-// touched. It may be called several times.
+// Close closes idle connections. It does not affect calls in progress. It may be called several times.
 func (c *Client) Close() {
 	if c.own {
 		c.http.CloseIdleConnections()

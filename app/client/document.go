@@ -14,40 +14,39 @@ const (
 	fileType      = "application/octet-stream"
 )
 
-// Document asks for a file to be translated. The service checks it, by its own limits; an [Error] names
-// the field that it does not take.
+// Document is a file to translate. The service validates it; an [Error] names the invalid field.
 type Document struct {
 	From    string // code of a language such as "en", or Auto
 	To      string // code of a language
-	Name    string // of the file, without folders: what it ends in says of which kind it is
+	Name    string // of the file, without folders: its extension determines the kind
 	Content []byte
-	// Columns are those of a table that are translated, by the names in its first row, or by their
-	// numbers from 1 on where it has none; without any all are.
+	// Columns are the columns of a table to translate, by the names in its first row, or by their numbers from 1 on if it has
+	// none; without any, all are translated.
 	Columns []string
-	// Header says whether the first row of a table stays: HeaderAuto, which is the default, HeaderKeep or HeaderTranslate.
+	// Header tells whether the first row of a table stays: HeaderAuto, which is the default, HeaderKeep or HeaderTranslate.
 	Header   string
-	Also     []string // texts that are translated besides: AlsoAlt, AlsoHeaders
-	Wrapped  string   // as [Request.Wrapped], of plain text
-	As       string   // what a PDF becomes: "html", "txt"; "": a PDF
+	Also     []string // further texts to translate: AlsoAlt, AlsoHeaders
+	Wrapped  string   // as [Request.Wrapped], for plain text
+	As       string   // format of a translated PDF: "html", "txt"; "": PDF
 	Glossary string   // as [Request.Glossary]
 	Model    string   // as [Request.Model]
 	Priority string   // as [Request.Priority]; PriorityLow is the default
-	Options  *Options // nil: as the service has them
+	Options  *Options // nil: the service's defaults
 	ID       string   // as [Request.ID]
 }
 
-// JobDocument is the document of a job, as the service took it in.
+// JobDocument is the document of a job, as accepted by the service.
 type JobDocument struct {
 	Name  string `json:"name"`
 	Kind  string `json:"kind"` // such as "docx"
 	Bytes int64  `json:"bytes"`
-	// HeaderKept says that the first row of a table stays, for it looks like names.
+	// HeaderKept is set if the first row of a table stays because it looks like names.
 	HeaderKept bool `json:"headerKept,omitzero"`
 }
 
 // Values of [Document.Header].
 const (
-	HeaderAuto      = "auto" // it stays where it looks like names as programs use them
+	HeaderAuto      = "auto" // it stays if it looks like names as programs use them
 	HeaderKeep      = "keep"
 	HeaderTranslate = "translate"
 )
@@ -58,8 +57,8 @@ const (
 	AlsoHeaders = "headers" // headers and footers of Excel's sheets
 )
 
-// SubmitDocument hands a document over to the service, as [Client.Submit] does with texts. [Job.Document]
-// has the translation. d.Content may be changed once SubmitDocument has returned.
+// SubmitDocument submits a document to the service, as [Client.Submit] does with texts. [Job.Document] returns the translation.
+// d.Content may be modified after SubmitDocument has returned.
 func (c *Client) SubmitDocument(ctx context.Context, d Document, o SubmitOptions) (*Job, error) {
 	call, err := d.call(o)
 	if err != nil {
@@ -68,7 +67,7 @@ func (c *Client) SubmitDocument(ctx context.Context, d Document, o SubmitOptions
 	return c.submit(ctx, call, o)
 }
 
-// call is the request that submits the document.
+// call returns the request that submits the document.
 func (d Document) call(o SubmitOptions) (call, error) {
 	query := url.Values{
 		"fromLang": {d.From}, "toLang": {d.To}, "name": {d.Name}, "columns": d.Columns, "glossaryId": {d.Glossary}, "model": {d.Model},
@@ -90,8 +89,8 @@ func (d Document) call(o SubmitOptions) (call, error) {
 	return call{method: "POST", path: documentsPath + queryString(query), body: d.Content, media: fileType, accept: jsonType, id: id}, err
 }
 
-// Document returns the translated document as soon as the job has ended. All that is said of [Job.Wait]
-// holds. The document is in memory as a whole: [Config.MaxResponseBytes] bounds it.
+// Document returns the translated document as soon as the job has ended. It waits like [Job.Wait]. The whole document is in
+// memory: [Config.MaxResponseBytes] limits it.
 func (j *Job) Document(ctx context.Context) ([]byte, error) {
 	if err := j.finish(ctx); err != nil {
 		return nil, err

@@ -16,16 +16,16 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// What can go wrong here; [Error] is what the service says.
+// Errors of the client; [Error] is an error of the service.
 var (
-	// ErrCancelled is the result of a job that somebody has cancelled.
+	// ErrCancelled is the result of a cancelled job.
 	ErrCancelled = errors.New("client: the job was cancelled")
-	// ErrInvalidAnswer is in the errors of answers that are not what was asked for:
-	// not JSON, too large, other ids or another number of results.
+	// ErrInvalidAnswer is wrapped by the errors of answers that do not match the request: not JSON, too large, other ids or
+	// another number of results.
 	ErrInvalidAnswer = errors.New("client: the answer is not valid")
 )
 
-// Codes of the service's errors, for [IsCode]. There may be more in newer services.
+// Codes of the service's errors, for [IsCode]. Newer services may have more.
 const (
 	CodeInvalidJSON       = "invalid_json"
 	CodeUnknownField      = "unknown_field"
@@ -88,20 +88,19 @@ const (
 	CodeTooManySessions = "too_many_sessions"
 )
 
-// Error is an answer that says why there is no translation. Find it with [errors.As].
+// Error is an error answer of the service. Find it with [errors.As].
 type Error struct {
-	Status  int    `json:"-"`       // of HTTP; 0 where the error came within a stream, or is that of a job
-	Code    string `json:"code"`    // one of the codes above; "" where the answer is not the service's
-	Field   string `json:"field"`   // of the request that is meant, such as payload.records[3].text, or ""
+	Status  int    `json:"-"`       // of HTTP; 0 for an error within a stream, or of a job
+	Code    string `json:"code"`    // one of the codes above; "" if the answer is not the service's
+	Field   string `json:"field"`   // field of the request that causes it, such as payload.records[3].text, or ""
 	Message string `json:"message"` // for people
-	// RequestID finds the request in the service's log; "" in the error of a job.
+	// RequestID is the id of the request in the service's log; "" in the error of a job.
 	RequestID string `json:"-"`
-	// RetryAfter is how long the service asks to wait before another try; 0 where it
-	// does not say.
+	// RetryAfter is the time that the service asks to wait before another try; 0 if it does not.
 	RetryAfter time.Duration `json:"-"`
 }
 
-// Error is one line with all that finds the request again.
+// Error returns one line with all data that identify the request.
 func (e *Error) Error() string {
 	text := "dragoman: "
 	if e.Status != 0 {
@@ -117,14 +116,14 @@ func (e *Error) Error() string {
 	return text
 }
 
-// Is makes an error of code timeout a [context.DeadlineExceeded], too. The service knows
-// the deadline of the caller's context, and mostly is the first to notice that it passed.
+// Is makes an error of code timeout a [context.DeadlineExceeded], too. The service knows the deadline of the caller's context,
+// and is usually the first to notice that it passed.
 func (e *Error) Is(target error) bool {
 	return target == context.DeadlineExceeded && e.Code == CodeTimeout
 }
 
-// Temporary tells whether the same request may succeed in a moment. A service's timeout
-// is none of these: the request would take as long again.
+// Temporary reports whether the same request may succeed in a moment. A service's timeout is not temporary: the request would
+// take as long again.
 func (e *Error) Temporary() bool {
 	switch e.Code {
 	case CodeBusy, CodeNotReady, CodeModelBroken, CodeStuck, CodeBrokerUnavailable, CodeShuttingDown, CodeRateLimited, CodeTooManyJobs, CodeJobsUnavailable, CodeGlossariesUnavailable, CodeTooManySessions:
@@ -134,22 +133,21 @@ func (e *Error) Temporary() bool {
 	case http.StatusTooManyRequests, http.StatusBadGateway, http.StatusServiceUnavailable:
 		return true
 	}
-	return e.Status == http.StatusGatewayTimeout && e.Code != CodeTimeout // a proxy's
+	return e.Status == http.StatusGatewayTimeout && e.Code != CodeTimeout // of a proxy
 }
 
-// IsCode tells whether err is, or wraps, an [Error] of a code.
+// IsCode reports whether err is, or wraps, an [Error] of a code.
 func IsCode(err error, code string) bool {
 	e, ok := errors.AsType[*Error](err)
 	return ok && e.Code == code
 }
 
-// maxErrorBytes is what is read of an answer that is an error.
+// maxErrorBytes is the number of bytes read of an error answer.
 const maxErrorBytes = 64 << 10
 
-// errorOf reads the error that an answer is. sentID is the request's id, for answers
-// that do not name it.
+// errorOf returns the error of an answer. sentID is the request's id, for answers without one.
 func errorOf(resp *http.Response, sentID string) *Error {
-	// What cannot be read leaves the status, which says the most.
+	// A body that cannot be read leaves the status, which is the most informative part.
 	raw, _ := io.ReadAll(io.LimitReader(resp.Body, maxErrorBytes))
 	e := readError(raw, resp)
 	e.Status, e.RequestID = resp.StatusCode, cmp.Or(resp.Header.Get(requestIDHeader), sentID)
@@ -157,8 +155,8 @@ func errorOf(resp *http.Response, sentID string) *Error {
 	return e
 }
 
-// readError reads the body of an error: the service's own form, that of its drop-in
-// routes, {"error": "what happened"}, or a proxy's.
+// readError parses the body of an error: the service's own form, that of its drop-in routes, {"error": "what happened"}, or a
+// proxy's.
 func readError(raw []byte, resp *http.Response) *Error {
 	var own struct {
 		Error jsontext.Value `json:"error"`
@@ -182,7 +180,7 @@ func readError(raw []byte, resp *http.Response) *Error {
 	return &Error{Message: message}
 }
 
-// excerpt is the beginning of a text, on one line and without control characters.
+// excerpt returns the beginning of a text, on one line and without control characters.
 func excerpt(raw []byte) string {
 	const most = 200
 	if len(raw) > most {
@@ -197,8 +195,7 @@ func excerpt(raw []byte) string {
 	}, line)
 }
 
-// contextError is the error of a call whose context is done: the context's own, and its cause
-// where that is another.
+// contextError returns the error of a call whose context is done: the context's own, and its cause if that differs.
 func contextError(ctx context.Context) error {
 	err, cause := ctx.Err(), context.Cause(ctx)
 	if errors.Is(cause, err) {
@@ -207,7 +204,7 @@ func contextError(ctx context.Context) error {
 	return fmt.Errorf("%w: %w", err, cause)
 }
 
-// invalid says what is wrong with an answer.
+// invalid returns an error for an invalid answer.
 func invalid(format string, args ...any) error {
 	return fmt.Errorf("%w: %w", ErrInvalidAnswer, fmt.Errorf(format, args...))
 }

@@ -15,17 +15,17 @@ import (
 const (
 	eventsType = "text/event-stream"
 
-	// maxEventBytes bounds an event of a job, which has no texts.
+	// maxEventBytes limits an event of a job, which has no texts.
 	maxEventBytes = 64 << 10
-	// silence is how long nothing may come of a stream of events: the service writes a comment
-	// several times as often where there is nothing to tell.
+	// silence is the maximum time without data in a stream of events: the service sends a comment several times as often if there
+	// is no event.
 	silence = time.Minute
 )
 
-// errSilent ends a stream of events of which nothing comes any more.
+// errSilent ends a stream of events without data.
 var errSilent = errors.New("nothing has come for " + silence.String())
 
-// Events returns how the job is now, and again after each change, until it has ended.
+// Events returns the current status of the job, and again after each change, until it has ended.
 //
 //	for status, err := range job.Events(ctx) {
 //		if err != nil {
@@ -34,13 +34,11 @@ var errSilent = errors.New("nothing has come for " + silence.String())
 //		fmt.Println(status.State, status.Progress.Done, "of", status.Progress.Records)
 //	}
 //
-// Changes come as the service tells them, a few times a second at most; those that nobody waited
-// for are left out. A connection that breaks is made again, with pauses as for [Client.Translate]
-// but as often as it takes: what [Config.Retries] says does not hold here, ctx is the bound. Where
-// a proxy lets no events through, the service is asked again and again.
+// Changes come as the service sends them, at most a few times a second; changes during the body of the loop are skipped. A broken
+// connection is opened again, with pauses as for [Client.Translate] but any number of times: [Config.Retries] does not apply
+// here, ctx is the limit. If a proxy passes no events, the service is polled.
 //
-// An error comes at most once, as the last element, with a zero JobStatus. Leaving the loop has
-// no influence on the job.
+// An error comes at most once, as the last element, with a zero JobStatus. Leaving the loop does not affect the job.
 func (j *Job) Events(ctx context.Context) iter.Seq2[JobStatus, error] {
 	return func(yield func(JobStatus, error) bool) {
 		f := &follower{job: j, id: newCall("").id, yield: yield}
@@ -50,16 +48,16 @@ func (j *Job) Events(ctx context.Context) iter.Seq2[JobStatus, error] {
 	}
 }
 
-// follower hands out what becomes of a job, through as many connections as it takes.
+// follower yields the changes of a job, through any number of connections.
 type follower struct {
 	job   *Job
 	id    string // of its requests
 	yield func(JobStatus, error) bool
-	last  JobStatus // that was handed out
-	polls bool      // no events come through
+	last  JobStatus // last one yielded
+	polls bool      // events do not arrive
 }
 
-// try makes one request. nil: the job has ended. news tells whether anything has changed.
+// try makes one request. It returns nil if the job has ended. news tells whether there was a change.
 func (f *follower) try(ctx context.Context) (news bool, err error) {
 	if !f.polls {
 		return f.listen(ctx)
@@ -100,7 +98,7 @@ func (f *follower) listen(ctx context.Context) (news bool, err error) {
 			return news, f.goesOn(err)
 		}
 		if event.Type != "job" {
-			continue // of a kind that is not known here
+			continue // of an unknown kind
 		}
 		received = true
 		changed, err := f.take([]byte(event.Data))
@@ -113,7 +111,7 @@ func (f *follower) listen(ctx context.Context) (news bool, err error) {
 	return news, f.goesOn(io.ErrUnexpectedEOF)
 }
 
-// take hands out what an answer or event says, where that is new. nil: the job has ended.
+// take yields the status of an answer or event, if it is new. It returns nil if the job has ended.
 func (f *follower) take(raw []byte) (news bool, err error) {
 	answer, err := f.job.read(raw)
 	if err != nil {
@@ -133,7 +131,7 @@ func (f *follower) take(raw []byte) (news bool, err error) {
 	return true, f.goesOn(nil)
 }
 
-// goesOn is the error of a try that did not see the end of the job. Another may.
+// goesOn returns the error of a try that did not see the end of the job. Another may.
 func (f *follower) goesOn(cause error) error {
 	err := fmt.Errorf("job %s has not ended: %d of %d records are done", f.job.id, f.last.Progress.Done, f.last.Progress.Records)
 	if cause != nil {
@@ -142,7 +140,7 @@ func (f *follower) goesOn(cause error) error {
 	return &connectionError{err}
 }
 
-// watched puts off the end of patience with everything that comes.
+// watched restarts the timer of patience with each read.
 type watched struct {
 	io.Reader
 	patience *time.Timer

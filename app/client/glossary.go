@@ -9,8 +9,7 @@ import (
 
 const glossariesPath = "/glossaries"
 
-// Glossary is what is known of a glossary that the service stores: all but its terms. Requests use
-// it by its id, see [Request.Glossary].
+// Glossary describes a glossary that the service stores, without its terms. Requests use it by its id, see [Request.Glossary].
 type Glossary struct {
 	ID           string       `json:"id"`
 	Name         string       `json:"name"`
@@ -19,44 +18,44 @@ type Glossary struct {
 	Dictionaries []Dictionary `json:"dictionaries"`
 }
 
-// Dictionary is what is known of a glossary's terms for two languages.
+// Dictionary describes a glossary's terms for two languages.
 type Dictionary struct {
 	From  string `json:"from"` // codes of languages
 	To    string `json:"to"`
 	Terms int    `json:"entryCount"`
 }
 
-// TermFormat is how terms are written as a text, a line each without a header: [TSV] or [CSV].
+// TermFormat is the format of terms as a text, a line each without a header: [TSV] or [CSV].
 type TermFormat string
 
-// The formats. A term that has no target, or itself, is never translated.
+// Formats of terms. A term without a target, or with itself as target, is never translated.
 const (
 	TSV TermFormat = "text/tab-separated-values" // source, tab, target, without quotes
 	CSV TermFormat = "text/csv"                  // source, comma, target, quoted as in RFC 4180
 )
 
-// Terms are those of a dictionary.
+// Terms are the terms of a dictionary.
 type Terms struct {
 	From, To string // languages
 	Format   TermFormat
 	Text     []byte // UTF-8
 }
 
-// CreateGlossary makes a glossary of one dictionary; [Client.SetTerms] gives it others. It is not
-// tried again where it is not known what became of the last try. Errors are as for
-// [Client.Translate]; what is wrong with a term has the code [CodeInvalidGlossary] and names the line.
+// CreateGlossary creates a glossary with one dictionary; [Client.SetTerms] adds others. It does not try again if the outcome of
+// the last try is unknown. Errors are as for [Client.Translate]; an invalid term has the code [CodeInvalidGlossary], and the
+// message names the line.
 func (c *Client) CreateGlossary(ctx context.Context, name string, t Terms) (Glossary, error) {
 	call := t.call("POST", glossariesPath, name)
 	call.also, call.once = http.StatusCreated, true
 	return ask(ctx, c, call, readGlossary)
 }
 
-// SetTerms has a glossary have these terms, in place of those that it has for their languages.
+// SetTerms replaces the terms of a glossary for their languages.
 func (c *Client) SetTerms(ctx context.Context, id string, t Terms) (Glossary, error) {
 	return ask(ctx, c, t.call("PATCH", glossaryPath(id), ""), readGlossary)
 }
 
-// call is a request whose body is the terms.
+// call returns a request whose body is the terms.
 func (t Terms) call(method, path, name string) call {
 	call := newCall(path + queryString(url.Values{"from": {t.From}, "to": {t.To}, "name": {name}}))
 	call.method, call.body, call.media = method, append([]byte{}, t.Text...), string(t.Format)
@@ -71,12 +70,12 @@ func (c *Client) Glossaries(ctx context.Context) ([]Glossary, error) {
 	return answer.Glossaries, err
 }
 
-// Glossary returns what is known of a glossary. It fails with code [CodeUnknownGlossary] where there is none.
+// Glossary returns the description of a glossary. It fails with code [CodeUnknownGlossary] if there is none.
 func (c *Client) Glossary(ctx context.Context, id string) (Glossary, error) {
 	return ask(ctx, c, newCall(glossaryPath(id)), readGlossary)
 }
 
-// readGlossary reads an answer about a glossary.
+// readGlossary parses an answer about a glossary.
 func readGlossary(raw []byte) (Glossary, error) {
 	answer, err := decode[struct {
 		Glossary Glossary `json:"glossary"`
@@ -87,8 +86,8 @@ func readGlossary(raw []byte) (Glossary, error) {
 	return answer.Glossary, err
 }
 
-// GlossaryTerms returns the terms that a glossary has for two languages, in a format. Without
-// languages they are those of its only dictionary.
+// GlossaryTerms returns the terms of a glossary for two languages, in a format. Without languages it returns the terms of its
+// only dictionary.
 func (c *Client) GlossaryTerms(ctx context.Context, id, from, to string, format TermFormat) (Terms, error) {
 	call := newCall(glossaryPath(id) + "/entries" + queryString(url.Values{"from": {from}, "to": {to}}))
 	call.accept = string(format)
@@ -96,7 +95,7 @@ func (c *Client) GlossaryTerms(ctx context.Context, id, from, to string, format 
 	return Terms{From: from, To: to, Format: format, Text: text}, err
 }
 
-// DeleteGlossary forgets a glossary. Jobs that use it go on.
+// DeleteGlossary removes a glossary. Jobs that use it continue.
 func (c *Client) DeleteGlossary(ctx context.Context, id string) error {
 	return c.remove(ctx, glossaryPath(id), CodeUnknownGlossary)
 }

@@ -13,10 +13,10 @@ import (
 
 const jobsPath = "/jobs"
 
-// JobState is what has become of a job. Newer services may have more states.
+// JobState is the state of a job. Newer services may have more states.
 type JobState string
 
-// The states of a job: it waits, is translated, and ends in one of the last three.
+// States of a job: it waits, is translated, and ends in one of the last three.
 const (
 	JobQueued    JobState = "queued"
 	JobRunning   JobState = "running"
@@ -25,57 +25,54 @@ const (
 	JobCancelled JobState = "cancelled"
 )
 
-// Ended tells whether the state stays as it is.
+// Ended reports whether the state is final.
 func (s JobState) Ended() bool { return s == JobDone || s == JobFailed || s == JobCancelled }
 
-// JobStatus is a job at some moment. Times are in UTC, and zero where they are not known yet.
+// JobStatus is the state of a job at some moment. Times are in UTC, and zero if they are not known yet.
 type JobStatus struct {
 	ID       string    `json:"id"`
 	State    JobState  `json:"state"`
 	Created  time.Time `json:"created"`
 	Started  time.Time `json:"started,omitzero"`
 	Finished time.Time `json:"finished,omitzero"`
-	Expires  time.Time `json:"expires,omitzero"` // when the service forgets the job and its results
+	Expires  time.Time `json:"expires,omitzero"` // when the service removes the job and its results
 	Progress Progress  `json:"progress"`
-	// Document is the one that is translated; zero for a job of texts.
+	// Document is the translated document; zero for a job of texts.
 	Document JobDocument `json:"document,omitzero"`
 	Err      *Error      `json:"-"` // why the job failed; nil in all other states
 }
 
-// Progress is how far a job is.
+// Progress is the progress of a job.
 type Progress struct {
-	Records    int `json:"records"`    // translations that it has in all
-	Done       int `json:"done"`       // those that are made
-	Flagged    int `json:"flagged"`    // those of them that look wrong after all retries
+	Records    int `json:"records"`    // expected number of translations
+	Done       int `json:"done"`       // finished ones
+	Flagged    int `json:"flagged"`    // of them, translations with flags after all retries
 	Characters int `json:"characters"` // of all texts
 }
 
-// Job is work that the service goes on with when nobody waits for it. Any process can pick it up
-// by its id. A Job holds nothing of the service: it can be dropped at any time. It is safe for
-// concurrent use.
+// Job is a job of the service, which continues without a waiting client. Any process can access it by its id. A Job holds no
+// resources of the service: it can be dropped at any time. It is safe for concurrent use.
 type Job struct {
 	client *Client
 	id     string
-	query  *query // what the results must fit; nil where another process knows that
+	query  *query // the expected results; nil in a process that did not submit the request
 }
 
-// SubmitOptions are what [Client.Submit] sends beside the request. All may be missing.
+// SubmitOptions are optional settings of [Client.Submit] besides the request.
 type SubmitOptions struct {
-	// IdempotencyKey makes a second Submit with the same key and the same request the same
-	// job, also after a crash in between: 1 to 200 visible ASCII characters. "": a random
-	// one, so that the tries of one Submit never make two jobs.
+	// IdempotencyKey makes a second Submit with the same key and the same request return the same job, also after a crash in
+	// between: 1 to 200 visible ASCII characters. "": a random one, so that the tries of one Submit never create two jobs.
 	IdempotencyKey string
-	// Webhook is the URL that the service calls when the job has ended, where its operator
-	// allows that.
+	// Webhook is the URL that the service calls when the job has ended, if its operator allows that.
 	Webhook string
 }
 
-// idempotencyKey is what the service takes as one.
+// idempotencyKey matches the keys that the service accepts.
 var idempotencyKey = regexp.MustCompile(`^[!-~]{1,200}$`)
 
-// Submit hands r over to the service, which translates it in its own time and keeps the results
-// for a while. ctx bounds the handing over, not the job. What r refers to may be changed once
-// Submit has returned. Tries and errors are as for [Client.Translate].
+// Submit submits r to the service, which translates it in the background and keeps the results for a while. ctx limits the
+// submission, not the job. Memory that r refers to may be modified after Submit has returned. Tries and errors are as for
+// [Client.Translate].
 func (c *Client) Submit(ctx context.Context, r Request, o SubmitOptions) (*Job, error) {
 	q, err := newQuery(jobsPath, jsonType, r, o.Webhook)
 	if err != nil {
@@ -90,7 +87,7 @@ func (c *Client) Submit(ctx context.Context, r Request, o SubmitOptions) (*Job, 
 	return job, nil
 }
 
-// submit makes a call that makes a job.
+// submit sends a call that creates a job.
 func (c *Client) submit(ctx context.Context, call call, o SubmitOptions) (*Job, error) {
 	call.key, call.also = cmp.Or(o.IdempotencyKey, rand.Text()), http.StatusAccepted
 	if !idempotencyKey.MatchString(call.key) {
@@ -103,8 +100,8 @@ func (c *Client) submit(ctx context.Context, call call, o SubmitOptions) (*Job, 
 	return c.Job(answer.Job.ID), nil
 }
 
-// Job picks up a job by the id that [Job.ID] has told some process. It asks the service nothing:
-// where there is no such job, what the Job is asked for fails with code [CodeUnknownJob].
+// Job returns a job by the id from [Job.ID], in this process or another. It does not contact the service: if there is no such
+// job, the methods of the Job fail with code [CodeUnknownJob].
 func (c *Client) Job(id string) *Job { return &Job{client: c, id: id} }
 
 // Jobs returns the jobs of this client's key, the newest first, as many as the service lists.
@@ -122,12 +119,12 @@ func (c *Client) Jobs(ctx context.Context) ([]JobStatus, error) {
 	return list, nil
 }
 
-// ID finds the job again, in this process or another. Whoever knows it, and has the key that
-// submitted the job where keys are needed, gets the results.
+// ID returns the id of the job, for [Client.Job] in this process or another. With it, and the key that submitted the job if keys
+// are needed, any client gets the results.
 func (j *Job) ID() string { return j.id }
 
-// Status returns how the job is now. It fails with code [CodeUnknownJob] where the service does
-// not know the job, or not any more. Tries are as for [Client.Translate].
+// Status returns the current status of the job. It fails with code [CodeUnknownJob] if the service does not know the job (any
+// more). Tries are as for [Client.Translate].
 func (j *Job) Status(ctx context.Context) (JobStatus, error) {
 	answer, err := ask(ctx, j.client, newCall(j.path()), j.read)
 	if err != nil {
@@ -136,12 +133,11 @@ func (j *Job) Status(ctx context.Context) (JobStatus, error) {
 	return answer.Job.status(), nil
 }
 
-// Wait returns the results of the job as soon as it has ended: what [Client.Translate] would have
-// returned. They stay with the service, so that Wait may be called again. It waits as long as ctx
-// allows, also while the service restarts or cannot be reached: see [Job.Events].
+// Wait returns the results of the job as soon as it has ended, in the form of [Client.Translate]. The service keeps them, so Wait
+// may be called again. It waits as long as ctx allows, also while the service restarts or is unreachable: see [Job.Events].
 //
-// A job that failed is an [*Error], one that was cancelled [ErrCancelled]. Where ctx is done, Wait
-// fails with its error, and the job goes on.
+// The error of a failed job is an [*Error], that of a cancelled one [ErrCancelled]. If ctx is done, Wait fails with its error,
+// and the job continues.
 func (j *Job) Wait(ctx context.Context) ([]Result, error) {
 	if err := j.finish(ctx); err != nil {
 		return nil, err
@@ -149,7 +145,7 @@ func (j *Job) Wait(ctx context.Context) ([]Result, error) {
 	return askOn(ctx, j.client, newCall(j.path()), j.results)
 }
 
-// finish waits until the job is done, and fails where it never will be.
+// finish waits until the job is done, and fails if it never will be.
 func (j *Job) finish(ctx context.Context) error {
 	for status, err := range j.Events(ctx) {
 		switch {
@@ -164,15 +160,15 @@ func (j *Job) finish(ctx context.Context) error {
 	return nil
 }
 
-// Cancel ends the job, or removes it with its results where it has ended already: nil is either.
-// Tries are as for [Client.Translate].
+// Cancel ends the job, or removes it with its results if it has ended already: the result is nil in both cases. Tries are as for
+// [Client.Translate].
 func (j *Job) Cancel(ctx context.Context) error {
 	return j.client.remove(ctx, j.path(), CodeUnknownJob)
 }
 
 func (j *Job) path() string { return jobsPath + "/" + url.PathEscape(j.id) }
 
-// jobInput is a job as the service writes it.
+// jobInput is a job in the JSON of the service.
 type jobInput struct {
 	JobStatus
 	Error *Error `json:"error"`
@@ -192,7 +188,7 @@ type jobAnswer struct {
 	Result []resultInput `json:"result"` // of a job that is done
 }
 
-// readJob reads an answer about some job.
+// readJob parses an answer about any job.
 func readJob(raw []byte) (jobAnswer, error) {
 	answer, err := decode[jobAnswer](raw)
 	if err == nil && (answer.Job.ID == "" || answer.Job.State == "") {
@@ -201,7 +197,7 @@ func readJob(raw []byte) (jobAnswer, error) {
 	return answer, err
 }
 
-// read reads an answer about this job.
+// read parses an answer about this job.
 func (j *Job) read(raw []byte) (jobAnswer, error) {
 	answer, err := readJob(raw)
 	if err == nil && answer.Job.ID != j.id {
@@ -210,7 +206,7 @@ func (j *Job) read(raw []byte) (jobAnswer, error) {
 	return answer, err
 }
 
-// results reads the answer about a job that is done.
+// results parses the answer about a job that is done.
 func (j *Job) results(raw []byte) ([]Result, error) {
 	answer, err := j.read(raw)
 	switch {

@@ -17,48 +17,48 @@ import (
 // End as the place of a [LiveEdit] is the end of the text.
 const End = -1
 
-// LiveEdit puts a text in the place of the characters (Unicode code points) from From to before To.
+// LiveEdit replaces the characters (Unicode code points) from From to before To by a text.
 type LiveEdit struct {
-	From, To int // To is not looked at where From is End
+	From, To int // To is ignored if From is End
 	Text     string
 }
 
 // LiveSegment is a sentence of a live text and its translation.
 type LiveSegment struct {
-	ID       int64 // stays while the sentence is there
-	From, To int   // its characters in the text, as the service knew that when it sent the segment
+	ID       int64 // stays as long as the sentence
+	From, To int   // its characters in the text, as known to the service when it sent the segment
 	Before   string
-	Text     string   // the translation
-	Flags    []string // what looks wrong with it
-	Stable   int      // characters of it that can be expected to stay
-	Final    bool     // it is the translation of the sentence as it is
+	Text     string   // translation
+	Flags    []string // flags of the translation
+	Stable   int      // number of its characters that can be expected to stay
+	Final    bool     // it is the translation of the current sentence
 
 	skip, length int
 }
 
-// Live is a text that is translated while it is written. It is for one goroutine that edits and one
-// that reads ([Live.Next]); whichever of them finds the connection broken makes it again, and nothing
-// is lost or applied twice: the service knows the text, or is sent it where it does not any more.
+// Live is a text that is translated while it is written. One goroutine may edit it while another one reads ([Live.Next]). The
+// goroutine that finds the connection broken reconnects, and no edit is lost or applied twice: the service knows the text, or
+// receives it again.
 type Live struct {
 	client  *Client
 	request Request
 
-	turn chan struct{} // whoever has it may change what follows
+	turn chan struct{} // its holder may change the fields below
 	conn *websocket.Conn
-	made int // connections
+	made int // number of connections so far
 	id   string
 
 	text     []rune
 	complete bool
-	sent     int64       // the number of the last edits
-	waiting  []liveSent  // edits that the service has not taken
-	resend   *time.Timer // when to send them again, where there were too many; nil: they were sent
-	limited  bool        // there were too many on this connection
+	sent     int64       // number of the last edits
+	waiting  []liveSent  // edits that the service has not applied
+	resend   *time.Timer // for edits over the limit, which wait; nil: none
+	limited  bool        // edits on this connection were over the limit
 
 	seen     int64
 	segments []LiveSegment
 	tail     string
-	problem  error // why something is not translated now
+	problem  error // why a sentence is not translated at present
 	done     bool
 }
 
@@ -76,8 +76,8 @@ type liveEdit struct {
 	Text string `json:"text,omitzero"`
 }
 
-// Live opens a session for a text that is empty at first. The request says how it is translated; it has
-// one target language and no records. The caller closes the session.
+// Live opens a session for an initially empty text. The request has the options of its translation; it has one target language
+// and no records. The caller must close the session.
 func (c *Client) Live(ctx context.Context, req Request) (*Live, error) {
 	l := &Live{client: c, request: req, turn: make(chan struct{}, 1)}
 	l.turn <- struct{}{}
@@ -88,7 +88,7 @@ func (c *Client) Live(ctx context.Context, req Request) (*Live, error) {
 	return l, nil
 }
 
-// use calls f while nobody else uses the session.
+// use calls f with exclusive use of the session.
 func (l *Live) use(ctx context.Context, f func() error) error {
 	select {
 	case <-l.turn:
@@ -99,7 +99,7 @@ func (l *Live) use(ctx context.Context, f func() error) error {
 	}
 }
 
-// lock waits until nobody else uses the session, which the caller unlocks.
+// lock waits for exclusive use of the session. The caller must unlock it.
 func (l *Live) lock() (unlock func()) {
 	<-l.turn
 	return func() { l.turn <- struct{}{} }
@@ -110,13 +110,13 @@ func (l *Live) Append(ctx context.Context, text string) error {
 	return l.Edit(ctx, LiveEdit{From: End, Text: text})
 }
 
-// Edit changes the text. Each edit has the places that the text has after those before it; with one that
-// is not in the text, none are applied. It returns when they are sent.
+// Edit changes the text. The places of each edit refer to the text after the edits before it; if one is not in the text, none are
+// applied. Edit returns when they are sent.
 func (l *Live) Edit(ctx context.Context, edits ...LiveEdit) error {
 	return l.use(ctx, func() error { return l.edit(ctx, false, edits) })
 }
 
-// Finish says that the text is as it is to be: its last sentence is translated as it stands.
+// Finish completes the text: its last sentence is translated as it stands.
 func (l *Live) Finish(ctx context.Context) error {
 	return l.use(ctx, func() error { return l.edit(ctx, true, nil) })
 }
@@ -146,19 +146,20 @@ func (l *Live) edit(ctx context.Context, complete bool, edits []LiveEdit) error 
 	}
 	l.text, l.sent, l.complete = text, sent.Number, complete
 	l.waiting = append(l.waiting, sent)
-	if l.resend != nil { // with those that wait
+	if l.resend != nil { // together with waiting edits
 		return nil
 	}
 	if err := l.write(ctx, sent); err != nil {
-		return l.persistConnection(ctx, err) // which sends what waits
+		return l.persistConnection(ctx, err) // persistConnection sends the waiting edits
 	}
 	return nil
 }
 
-// mostEdits is how many edits may come together.
+// mostEdits is the maximum number of edits in a message.
 const mostEdits = 256
 
-// sendWaiting sends all edits that the service has not taken, in as few messages as there can be: each counts.
+// sendWaiting sends all edits that the service has not applied, in as few messages as possible, because the number of messages is
+// limited.
 func (l *Live) sendWaiting(ctx context.Context) error {
 	var merged []liveSent
 	for _, sent := range l.waiting {
@@ -181,7 +182,7 @@ func (l *Live) sendWaiting(ctx context.Context) error {
 	return nil
 }
 
-// add has other edits follow; those that only append become one.
+// add appends other edits; successive ones at the end of the text become one.
 func (s *liveSent) add(other liveSent) {
 	s.Complete = s.Complete || other.Complete
 	for _, e := range other.Edits {
@@ -201,9 +202,8 @@ func (l *Live) write(ctx context.Context, message any) error {
 	return l.conn.Write(ctx, websocket.MessageText, raw)
 }
 
-// Next waits until the translation has changed, and returns nil; [Live.Segments], [Live.Text] and
-// [Live.Problem] are what it is then. Once the text is complete and all of it is translated, it returns
-// [io.EOF]; where a sentence cannot be translated, an [*Error] that says why.
+// Next waits until the translation has changed, and returns nil; [Live.Segments], [Live.Text] and [Live.Problem] return the new
+// state. Once the text is complete and translated, it returns [io.EOF], or an [*Error] if a sentence cannot be translated.
 func (l *Live) Next(ctx context.Context) error {
 	for {
 		var conn *websocket.Conn
@@ -221,7 +221,7 @@ func (l *Live) Next(ctx context.Context) error {
 		changed := false
 		if over := l.use(ctx, func() (err2 error) {
 			if l.made != made {
-				return nil // the other goroutine has made a new one
+				return nil // the other goroutine has reconnected
 			}
 			if err != nil {
 				return l.persistConnection(ctx, err)
@@ -234,7 +234,7 @@ func (l *Live) Next(ctx context.Context) error {
 	}
 }
 
-// end is what Next returns where nothing follows; else nil.
+// end returns the result of Next at the end of the session; nil before.
 func (l *Live) end() error {
 	switch {
 	case !l.done:
@@ -245,14 +245,14 @@ func (l *Live) end() error {
 	return io.EOF
 }
 
-// Problem is why something is not translated now; nil while all is well. The service tries again by itself,
-// unless the text is to blame, as an [*Error] says.
+// Problem returns the reason why a sentence is not translated at present; nil if there is none. The service tries again by
+// itself, unless the text is the cause, as an [*Error] tells.
 func (l *Live) Problem() error {
 	defer l.lock()()
 	return l.problem
 }
 
-// Segments are the sentences as they are known now, in the order of the text.
+// Segments returns the current sentences, in the order of the text.
 func (l *Live) Segments() []LiveSegment {
 	defer l.lock()()
 	list, at := slices.Clone(l.segments), 0
@@ -264,7 +264,7 @@ func (l *Live) Segments() []LiveSegment {
 	return list
 }
 
-// Text is the translation of the whole text as it is known now.
+// Text returns the current translation of the whole text.
 func (l *Live) Text() string {
 	defer l.lock()()
 	var out strings.Builder

@@ -13,14 +13,14 @@ import (
 )
 
 const (
-	// maxLiveBytes bounds a message of the service.
+	// maxLiveBytes limits a message of the service.
 	maxLiveBytes = 64 << 20
-	// closeTimeout is how long the service may take to hear that a session has ended.
+	// closeTimeout is the time limit to tell the service that a session has ended.
 	closeTimeout = time.Second
 )
 
-// persistConnection makes a connection, after the one before broke for a reason, as often as it takes. l.turn
-// is taken.
+// persistConnection connects, after the previous connection broke for a cause, with any number of tries. The caller must hold
+// l.turn.
 func (l *Live) persistConnection(ctx context.Context, cause error) error {
 	if l.done {
 		return errors.New("client: the live session is closed")
@@ -33,8 +33,8 @@ func (l *Live) persistConnection(ctx context.Context, cause error) error {
 	})
 }
 
-// connect makes one try: it opens the session, or comes back to it, and sends what the service has not
-// taken. A session that the service does not know any more is opened again with its text.
+// connect makes one try: it opens the session, or resumes it, and sends the edits that the service has not applied. A session
+// that the service does not know any more is opened again with its text.
 func (l *Live) connect(ctx context.Context) error {
 	if l.conn != nil {
 		_ = l.conn.CloseNow()
@@ -70,7 +70,7 @@ func (l *Live) connect(ctx context.Context) error {
 	return l.sendWaiting(ctx)
 }
 
-// socketClient is the HTTP client for WebSockets, which there are in HTTP/1.1 only.
+// socketClient returns the HTTP client for WebSockets, which exist only in HTTP/1.1.
 func (c *Client) socketClient() *http.Client {
 	transport, ok := c.http.Transport.(*http.Transport)
 	if !ok {
@@ -110,7 +110,7 @@ func (l *Live) begin(ctx context.Context) error {
 	return err
 }
 
-// livePayload says how a text is translated.
+// livePayload has the options of a text's translation.
 type livePayload struct {
 	From     string   `json:"fromLang"`
 	To       string   `json:"toLang"`
@@ -119,7 +119,7 @@ type livePayload struct {
 	Options  *Options `json:"options,omitzero"`
 }
 
-// forget has the session be opened again, with the text as it is.
+// forget prepares to open the session again, with the current text.
 func (l *Live) forget() {
 	l.id, l.seen, l.segments, l.tail, l.problem = "", 0, nil, "", nil
 	l.sent = 1
@@ -128,8 +128,8 @@ func (l *Live) forget() {
 
 // liveMessage is a message of the service.
 type liveMessage struct {
-	Number     int64 `json:"n"`          // of edits that were refused
-	RetryAfter int   `json:"retryAfter"` // seconds
+	Number     int64 `json:"n"`          // of refused edits
+	RetryAfter int   `json:"retryAfter"` // in seconds
 
 	ID       string        `json:"id"`
 	Taken    int64         `json:"taken"`
@@ -155,16 +155,16 @@ type liveSegment struct {
 	Final  bool     `json:"final"`
 }
 
-// take takes a message, and says whether the translation has changed.
+// take applies a message, and reports whether the translation has changed.
 func (l *Live) take(ctx context.Context, raw []byte) (changed bool, err error) {
 	var m liveMessage
 	if err := json.Unmarshal(raw, &m); err != nil {
 		return false, invalid("it is not JSON: %v", err)
 	}
 	switch {
-	case m.Error != nil && m.Revision == 0: // of a message
+	case m.Error != nil && m.Revision == 0: // error of a message
 		return l.refused(m)
-	case m.Ended != "" && !m.Done: // it is opened again
+	case m.Ended != "" && !m.Done: // the session is opened again
 		l.forget()
 		return false, l.persistConnection(ctx, fmt.Errorf("the session has ended: %s", m.Ended))
 	}
@@ -180,15 +180,15 @@ func (l *Live) take(ctx context.Context, raw []byte) (changed bool, err error) {
 	return l.change(m) || (problem == nil) != (l.problem == nil), nil
 }
 
-// refused takes an error of a message. Edits that were too many are sent again, together, when there may be some; what
-// was sent behind them meanwhile has a gap.
+// refused handles an error of a message. Edits over the limit are sent again, together, when the limit allows; edits that were
+// sent after them meanwhile have a gap.
 func (l *Live) refused(m liveMessage) (changed bool, err error) {
 	failure := m.Error
 	failure.RetryAfter = time.Duration(m.RetryAfter) * time.Second
 	switch {
 	case m.Number > 0 && m.RetryAfter > 0 && failure.Temporary():
 		l.problem, l.limited = failure, true
-		l.waiting = slices.DeleteFunc(l.waiting, func(s liveSent) bool { return s.Number < m.Number }) // these were taken
+		l.waiting = slices.DeleteFunc(l.waiting, func(s liveSent) bool { return s.Number < m.Number }) // these were applied
 		if l.resend == nil {
 			l.resend = time.AfterFunc(failure.RetryAfter, l.sendAgain)
 		}
@@ -199,7 +199,7 @@ func (l *Live) refused(m liveMessage) (changed bool, err error) {
 	return false, failure
 }
 
-// sendAgain sends what waits. Whoever reads notices where the connection is broken.
+// sendAgain sends the waiting edits. The reading goroutine notices a broken connection.
 func (l *Live) sendAgain() {
 	defer l.lock()()
 	if l.resend == nil || l.conn == nil {
@@ -211,7 +211,7 @@ func (l *Live) sendAgain() {
 	_ = l.sendWaiting(ctx)
 }
 
-// stopResending has edits be sent at once again.
+// stopResending ends the wait, so that edits are sent at once again.
 func (l *Live) stopResending() {
 	if l.resend != nil {
 		l.resend.Stop()
@@ -219,7 +219,7 @@ func (l *Live) stopResending() {
 	}
 }
 
-// change applies what is new to the segments.
+// change applies the changes to the segments.
 func (l *Live) change(m liveMessage) (changed bool) {
 	if m.All {
 		l.segments = nil

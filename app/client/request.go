@@ -33,50 +33,46 @@ const (
 
 // Values of [Request.Wrapped].
 const (
-	WrappedAuto = "auto" // where it clearly is
+	WrappedAuto = "auto" // if the text clearly is wrapped
 	WrappedOn   = "on"
 	WrappedOff  = "off"
 )
 
-// Request asks for records to be translated. The service checks it, by its own limits;
-// an [Error] names the field that it does not take.
+// Request is a request to translate records. The service validates it; an [Error] names the invalid field.
 type Request struct {
 	From    string   `json:"fromLang"`          // code of a language such as "en", or Auto
 	To      string   `json:"toLang,omitempty"`  // code of a language
 	ToLangs []string `json:"toLangs,omitempty"` // several, instead of To
 	Records []Record `json:"records"`
-	// Model is the name of a model of the service's catalogue, or name:version. "": the
-	// first that has the languages.
+	// Model is the name of a model of the service's catalogue, or name:version. "": the first that has the languages.
 	Model string `json:"model,omitempty"`
 
 	Format   string `json:"format,omitempty"`   // FormatText, which is the default, FormatHTML or FormatXML
-	XML      *XML   `json:"xml,omitzero"`       // how texts of FormatXML are divided; nil: by where elements stand
+	XML      *XML   `json:"xml,omitzero"`       // how texts of FormatXML are divided; nil: by the positions of elements
 	Priority string `json:"priority,omitempty"` // PriorityNormal, which is the default, PriorityHigh or PriorityLow
 	NoSplit  bool   `json:"-"`                  // each text is one sentence
-	// Wrapped says whether plain text is wrapped at a width, whose lines go on in the next one: WrappedAuto, which is the
+	// Wrapped tells whether plain text is wrapped at a width, with lines that continue in the next one: WrappedAuto, which is the
 	// default, WrappedOn or WrappedOff.
 	Wrapped string `json:"wrapped,omitempty"`
-	// Detail asks for [Result.Detail]. With it, a translation that reached the limit of
-	// tokens is flagged and not an error.
+	// Detail requests [Result.Detail]. With it, a translation that reached the limit of tokens is flagged and not an error.
 	Detail bool `json:"detail,omitzero"`
-	// Alternatives is how many translations of each text are wanted, the best one included. 0: the
-	// best alone.
+	// Alternatives is the number of translations of each text, the best one included. 0: only the best one.
 	Alternatives int      `json:"alternatives,omitzero"`
-	Options      *Options `json:"options,omitzero"` // nil: as the service has them
-	// Terms are terms and what they become; without a target they stay as they are. A result
-	// that lacks one is flagged "glossary_missed".
+	Options      *Options `json:"options,omitzero"` // nil: the service's defaults
+	// Terms are terms with their translations; without a target they stay as they are. A result without a required one is flagged
+	// "glossary_missed".
 	Terms []Term `json:"glossary,omitempty"`
 
-	// Glossary is the id of a stored glossary whose terms are used. It needs From to be a language.
+	// Glossary is the id of a stored glossary whose terms are used. It requires From to be a language.
 	Glossary string `json:"glossaryId,omitempty"`
 
-	// ID is the request's name in the service's log, the same at all tries: letters,
-	// digits and ._:/+=- , at most 128. "": a new one.
+	// ID is the request's id in the service's log, the same at all tries: letters, digits and ._:/+=- , at most 128. "": a random
+	// one.
 	ID string `json:"-"`
 }
 
-// Record is a text, and a name for it that comes back with its translation. The service
-// does not read the names; they may repeat and be empty.
+// Record is a text with an id, which is returned with its translation. The service does not interpret the ids; they may repeat
+// and be empty.
 type Record struct {
 	ID   string `json:"id"`
 	Text string `json:"text"` // UTF-8
@@ -88,8 +84,8 @@ type Term struct {
 	Target string `json:"target,omitempty"` // "": it stays as it is
 }
 
-// Options change the search for a translation, as in generate() of Hugging Face's
-// transformers. What is zero or nil stays as the service has it.
+// Options change the search for a translation, like the options of generate() in Hugging Face's transformers. Zero or nil fields
+// keep the service's defaults.
 type Options struct {
 	Beams             int      `json:"beams,omitzero"`
 	MaxLength         int      `json:"maxLength,omitzero"` // tokens of a sentence
@@ -98,11 +94,11 @@ type Options struct {
 	RepetitionPenalty *float64 `json:"repetitionPenalty,omitzero"`
 }
 
-// XML says how documents are divided into what is translated by itself.
+// XML tells how documents are divided into units of translation.
 type XML struct {
-	SplittingTags    []string `json:"splittingTags,omitempty"`    // elements that are parts of their own wherever they stand
+	SplittingTags    []string `json:"splittingTags,omitempty"`    // elements that are always units of their own
 	NonSplittingTags []string `json:"nonSplittingTags,omitempty"` // elements that are always inline
-	// OutlineDetection makes elements parts of their own that have no text beside them. nil: true.
+	// OutlineDetection makes elements without text beside them units of their own. nil: true.
 	OutlineDetection *bool `json:"outlineDetection,omitzero"`
 	SplitLines       bool  `json:"splitLines,omitzero"` // line ends end sentences
 }
@@ -113,35 +109,34 @@ type Result struct {
 	Text   string // the translation
 	To     string // its language
 	Detail *Detail
-	// Alternatives are the best translations, different from each other, where they were asked for:
-	// the first is Text. There may be fewer than were wanted.
+	// Alternatives are the best translations, different from each other, if requested: the first is Text. There may be fewer than
+	// requested.
 	Alternatives []Alternative
 }
 
 // Alternative is one of the best translations of a text.
 type Alternative struct {
 	Text  string  `json:"text"`
-	Score float64 `json:"score"` // as that of Detail, of the last step where there are several
+	Score float64 `json:"score"` // as in Detail, of the last step if there are several
 }
 
-// Detail says how a translation was made.
+// Detail describes how a translation was made.
 type Detail struct {
-	// Model and Version are those of the model or pipeline that translated, with + between
-	// several that the service went through; "" where none was needed.
+	// Model and Version are those of the model or pipeline that translated, with + between several models of a route; "" if none
+	// was needed.
 	Model        string    `json:"model"`
 	Version      string    `json:"version"`
-	From         string    `json:"fromLang"` // the language of the text; "" where none could be detected
+	From         string    `json:"fromLang"` // language of the text; "" if none could be detected
 	Detected     bool      `json:"detected"` // From was detected
 	Segments     []Segment `json:"segments"` // the sentences, in the text's order
 	SourceTokens int       `json:"sourceTokens"`
 	TargetTokens int       `json:"targetTokens"`
-	// Score is the mean log-probability of the sentences: the nearer to 0, the surer is
-	// the model.
+	// Score is the mean log-probability of the sentences: closer to 0 means more certain.
 	Score    float64       `json:"score"`
-	CacheHit bool          `json:"cacheHit"`  // nothing of it was decoded for this request
+	CacheHit bool          `json:"cacheHit"`  // no part of it was decoded for this request
 	Queued   time.Duration `json:"queueMs"`   // the longest time that a sentence waited for the batch
 	Computed time.Duration `json:"computeMs"` // the longest time that a sentence was in the batch
-	Flags    []string      `json:"flags"`     // what was noticed, such as "truncated" or "loop"
+	Flags    []string      `json:"flags"`     // such as "truncated" or "loop"
 }
 
 // Segment is a sentence and its translation.
@@ -149,12 +144,12 @@ type Segment struct {
 	Source string   `json:"source"`
 	Text   string   `json:"text"`
 	Flags  []string `json:"flags"`
-	Steps  []Step   `json:"steps"` // where it went through several
-	// Alternatives are as those of [Result], of the sentence.
+	Steps  []Step   `json:"steps"` // if it went through several
+	// Alternatives are as in [Result], for the sentence.
 	Alternatives []Alternative `json:"alternatives"`
 }
 
-// Step is what a step of a pipeline, or on the way through another language, made of a sentence.
+// Step is the translation of a sentence by one step of a pipeline, or of a route through another language.
 type Step struct {
 	Model    string   `json:"model"`
 	Version  string   `json:"version"`
@@ -166,7 +161,7 @@ type Step struct {
 	Flags    []string `json:"flags"`
 }
 
-// body is a request for translations as it is sent.
+// body is a request for translations as JSON.
 type body struct {
 	Payload payload `json:"payload"`
 	Webhook string  `json:"webhook,omitempty"` // of a job
@@ -177,25 +172,24 @@ type payload struct {
 	Split *bool `json:"split,omitzero"`
 }
 
-// call is a request as it is sent, at every try alike but for the time that is left.
+// call is a request to be sent, the same at every try except for the remaining time.
 type call struct {
 	method, path string
 	body         []byte // nil: none
 	accept       string // media type
 	id           string // X-Request-Id
 	key          string // Idempotency-Key; "": none
-	also         int    // a status of success beside 200; 0: none
+	also         int    // a status of success besides 200; 0: none
 	media        string // of the body; "": JSON
-	once         bool   // it does something else the second time
+	once         bool   // a second try would have another effect
 }
 
-// newCall makes a request without a body.
+// newCall returns a request without a body.
 func newCall(path string) call {
 	return call{method: "GET", path: path, accept: jsonType, id: rand.Text()}
 }
 
-// query is a request for translations, with what its answer must have. It shares no
-// memory that the sender may change.
+// query is a request for translations, with the properties of its answer. It shares no memory that the caller may modify.
 type query struct {
 	call
 	ids   []string // of the records
@@ -203,10 +197,10 @@ type query struct {
 	named bool     // the answer names the language of each result
 }
 
-// requestID is what the service takes as a request's id; it would replace others.
+// requestID matches the ids that the service accepts; it would replace others.
 var requestID = regexp.MustCompile(`^[A-Za-z0-9._:/+=-]{1,128}$`)
 
-// idOf is the id that the caller has given a request, or a random one.
+// idOf returns the id that the caller has given a request, or a random one.
 func idOf(field, given string) (string, error) {
 	id := cmp.Or(given, rand.Text())
 	if !requestID.MatchString(id) {
@@ -215,7 +209,7 @@ func idOf(field, given string) (string, error) {
 	return id, nil
 }
 
-// queryString is the query of a URL, of the values that are not empty.
+// queryString returns the query of a URL with the values that are not empty.
 func queryString(values url.Values) string {
 	maps.DeleteFunc(values, func(_ string, list []string) bool { return strings.Join(list, "") == "" })
 	if len(values) == 0 {
@@ -224,8 +218,8 @@ func queryString(values url.Values) string {
 	return "?" + values.Encode()
 }
 
-// newQuery makes a request for translations. The error says what cannot be written, such
-// as a text that is not UTF-8: to replace such bytes would change the text in silence.
+// newQuery returns a request for translations. It fails if the request cannot be encoded, for example because a text is not
+// UTF-8: replacing such bytes would silently change the text.
 func newQuery(path, accept string, r Request, webhook string) (*query, error) {
 	p := payload{Request: r}
 	if r.NoSplit {

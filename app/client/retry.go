@@ -15,17 +15,15 @@ import (
 	"github.com/cenkalti/backoff/v5"
 )
 
-// firstPause is the most that a client waits before its second try, unless the service
-// asks for more. It doubles with each try.
+// firstPause is the maximum pause before the second try, unless the service asks for more. It doubles with each try.
 const firstPause = 500 * time.Millisecond
 
-// retry calls try until it succeeds, fails for good, or has failed Config.Retries times
-// and once more. Between two tries it pauses: for a random time up to a limit that
-// doubles (full jitter), on top of what the service asks for. A try that could not begin
-// before the deadline of ctx is not waited for.
+// retry calls try until it succeeds, fails for good, or has failed Config.Retries times and once more. Between two tries it
+// pauses: for a random time up to a limit that doubles (full jitter), on top of the time that the service asks for. It does not
+// wait for a try that could not begin before the deadline of ctx.
 //
-// backoff.Retry cannot do it: it forgets why the last try failed where ctx ends, and
-// starts over with its pauses at each Retry-After. Only its pauses are used.
+// backoff.Retry is unsuitable: it loses the last error if ctx ends, and restarts its pauses at each Retry-After. Only its pauses
+// are used.
 func (c *Client) retry(ctx context.Context, call call, try func() error) error {
 	pauses := c.pauses()
 	for n := 1; ; n++ {
@@ -53,10 +51,9 @@ func (c *Client) retry(ctx context.Context, call call, try func() error) error {
 	}
 }
 
-// persist calls try until it succeeds or fails for good, or ctx is done: however often, so that a
-// service that restarts is waited for. Pauses are as between the tries of retry, and short again
-// after a try that says that there is news; one for which the service asks may be longer than
-// Config.MaxBackoff.
+// persist calls try until it succeeds or fails for good, or ctx is done: any number of times, so that it waits for a service that
+// restarts. Pauses are as between the tries of retry, and short again after a try that returns news; a pause that the service
+// asks for may be longer than Config.MaxBackoff.
 func (c *Client) persist(ctx context.Context, id string, try func() (news bool, err error)) error {
 	pauses := c.pauses()
 	for {
@@ -75,8 +72,7 @@ func (c *Client) persist(ctx context.Context, id string, try func() (news bool, 
 	}
 }
 
-// pauses makes the pauses between the tries of a call. The library's lie between nothing
-// and twice the interval.
+// pauses returns the pauses between the tries of a call. The library's are between zero and twice the interval.
 func (c *Client) pauses() *backoff.ExponentialBackOff {
 	pauses := &backoff.ExponentialBackOff{
 		InitialInterval: min(firstPause, c.cfg.MaxBackoff) / 2, MaxInterval: c.cfg.MaxBackoff / 2,
@@ -86,15 +82,14 @@ func (c *Client) pauses() *backoff.ExponentialBackOff {
 	return pauses
 }
 
-// pause is how long to wait after a failure. ok is false where the service asks for
-// more than Config.MaxBackoff.
+// pause returns the pause after a failure. ok is false if the service asks for more than Config.MaxBackoff.
 func (c *Client) pause(failure error, pauses *backoff.ExponentialBackOff) (d time.Duration, ok bool) {
 	d = pauses.NextBackOff()
 	if e, is := errors.AsType[*Error](failure); is && e.RetryAfter > 0 {
 		if e.RetryAfter > c.cfg.MaxBackoff {
 			return e.RetryAfter, false
 		}
-		// Those who were turned away together should not come back together.
+		// Clients that were refused together should not come back together.
 		d += e.RetryAfter
 	}
 	return min(d, c.cfg.MaxBackoff), true
@@ -112,8 +107,7 @@ func wait(ctx context.Context, d time.Duration) error {
 	}
 }
 
-// retryable tells whether another try may end otherwise. All may be made: to translate
-// twice does no harm.
+// retryable reports whether another try may succeed. Another try is always safe: translating twice does no harm.
 func retryable(err error) bool {
 	if e, ok := errors.AsType[*Error](err); ok {
 		return e.Temporary()
@@ -121,16 +115,15 @@ func retryable(err error) bool {
 	return outcomeUnknown(err) && !failsAgain(err)
 }
 
-// outcomeUnknown tells whether it is not known what became of a try.
+// outcomeUnknown reports whether the outcome of a try is unknown.
 func outcomeUnknown(err error) bool {
 	_, ok := errors.AsType[*connectionError](err)
 	return ok
 }
 
-// failsAgain tells whether a connection failed for a reason that will be the same at the
-// next try: a name that does not exist, TLS that does not fit, or a timeout of
-// Config.HTTPClient. It is a list of what is not tried again because net/http has no
-// names for some of the ways in which a connection breaks.
+// failsAgain reports whether a connection failed for a reason that will be the same at the next try: a name that does not exist,
+// incompatible TLS, or a timeout of Config.HTTPClient. It lists permanent errors because net/http has no names for some of the
+// ways in which a connection breaks.
 func failsAgain(err error) bool {
 	var (
 		dns         *net.DNSError
@@ -150,16 +143,15 @@ func failsAgain(err error) bool {
 	return errors.As(err, &timeout) && timeout.Timeout()
 }
 
-// dialing tells whether there was no connection yet.
+// dialing reports whether there was no connection yet.
 func dialing(err error) bool {
 	op, ok := errors.AsType[*net.OpError](err)
 	return ok && op.Op == "dial"
 }
 
-// retryAfter reads how long an answer asks to wait, in seconds or as a date (RFC 9110,
-// section 10.2.3); 0 where it does not, or in no form that is known. A date counts from
-// that of the answer, where it has one: the clocks of client and server differ. now
-// stands in for it.
+// retryAfter returns the wait that an answer asks for, in seconds or as a date (RFC 9110, section 10.2.3); 0 if it does not, or
+// in an unknown form. A date is relative to the date of the answer, if it has one, because the clocks of client and server
+// differ; otherwise to now.
 func retryAfter(h http.Header, now time.Time) time.Duration {
 	value := h.Get(retryAfterHeader)
 	if seconds, err := strconv.ParseUint(value, 10, 64); err == nil || errors.Is(err, strconv.ErrRange) {

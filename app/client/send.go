@@ -23,19 +23,18 @@ const (
 	retryAfterHeader  = "Retry-After"
 	idempotencyHeader = "Idempotency-Key"
 
-	// The service takes no other times in timeoutHeader.
+	// Limits of the service for timeoutHeader.
 	minTimeout = time.Millisecond
 	maxTimeout = 24 * time.Hour
 )
 
-// connectionError is a try that got no answer, or not all of it.
+// connectionError is the error of a try without an answer, or with a part of one.
 type connectionError struct{ error }
 
 func (e *connectionError) Unwrap() error { return e.error }
 
-// send makes one try. The caller closes the body of the answer, and reads its end first:
-// only then the connection can be used again. An answer of another status is an *Error; the
-// error of a context that is done is in what send returns for it.
+// send makes one try. The caller must close the body of the answer, and read it to its end first: only then the connection can be
+// reused. An answer with an error status is an *Error. If the context is done, the error contains the context's.
 func (c *Client) send(ctx context.Context, call call) (*http.Response, error) {
 	req, err := c.request(ctx, call)
 	if err != nil {
@@ -54,7 +53,7 @@ func (c *Client) send(ctx context.Context, call call) (*http.Response, error) {
 	return resp, nil
 }
 
-// request writes the request of a try.
+// request returns the HTTP request of a try.
 func (c *Client) request(ctx context.Context, call call) (*http.Request, error) {
 	var body io.Reader
 	if call.body != nil {
@@ -78,8 +77,8 @@ func (c *Client) request(ctx context.Context, call call) (*http.Request, error) 
 	case call.key != "":
 		h.Set(idempotencyHeader, call.key)
 	case c.cfg.Retries > 0 && !call.once:
-		// Lets the transport send it again at once where a kept connection turns out to
-		// be dead. Without a value it is not sent, see http.Transport.
+		// Lets the transport send it again at once if a kept connection turns out to be dead. Without a value it is not sent, see
+		// http.Transport.
 		h[idempotencyHeader] = []string{}
 	}
 	timeout, err := timeoutOf(ctx)
@@ -89,9 +88,8 @@ func (c *Client) request(ctx context.Context, call call) (*http.Request, error) 
 	return req, err
 }
 
-// timeoutOf is what is left of the context's time, in seconds with three decimals, for
-// timeoutHeader; "" where it is more than the service takes, or has no bound. It fails
-// where the context is done, or will be before anything could be sent.
+// timeoutOf returns the rest of the context's time, in seconds with three decimals, for timeoutHeader; "" if it is more than the
+// service accepts, or has no limit. It fails if the context is done, or will be before the request could be sent.
 func timeoutOf(ctx context.Context) (string, error) {
 	if ctx.Err() != nil {
 		return "", contextError(ctx)
@@ -110,7 +108,7 @@ func timeoutOf(ctx context.Context) (string, error) {
 	return strconv.FormatFloat(left.Truncate(time.Millisecond).Seconds(), 'f', 3, 64), nil
 }
 
-// ask makes tries until there is an answer that can be read.
+// ask makes tries until there is a valid answer.
 func ask[T any](ctx context.Context, c *Client, call call, read func([]byte) (T, error)) (answer T, err error) {
 	err = c.retry(ctx, call, func() error {
 		answer, err = try(ctx, c, call, read)
@@ -128,13 +126,13 @@ func askOn[T any](ctx context.Context, c *Client, call call, read func([]byte) (
 	return answer, err
 }
 
-// get asks for something of the service.
+// get returns the JSON at a path.
 func get[T any](ctx context.Context, c *Client, path string) (T, error) {
 	return ask(ctx, c, newCall(path), decode[T])
 }
 
-// remove deletes what is at a path. From the second try on, unknown, the code where there is nothing, is success: the try
-// before deleted it, and its answer was lost.
+// remove deletes the resource at a path. From the second try on, the code unknown, of a missing resource, is success: the
+// previous try deleted it, and its answer was lost.
 func (c *Client) remove(ctx context.Context, path, unknown string) error {
 	call, tries := newCall(path), 0
 	call.method, call.also = "DELETE", http.StatusNoContent
@@ -156,7 +154,7 @@ func try[T any](ctx context.Context, c *Client, call call, read func([]byte) (T,
 	return read(raw)
 }
 
-// decode reads an answer that is JSON.
+// decode parses an answer in JSON.
 func decode[T any](raw []byte) (answer T, err error) {
 	if err := json.Unmarshal(raw, &answer, milliseconds); err != nil {
 		return *new(T), invalid("%d bytes: %w", len(raw), err)
@@ -164,7 +162,7 @@ func decode[T any](raw []byte) (answer T, err error) {
 	return answer, nil
 }
 
-// unparsed reads an answer that is a text or a file.
+// unparsed returns an answer that is a text or a file.
 func unparsed(raw []byte) ([]byte, error) { return raw, nil }
 
 // fetch makes one try and returns the answer's body.

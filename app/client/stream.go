@@ -15,8 +15,8 @@ import (
 	"github.com/go-json-experiment/json"
 )
 
-// Stream returns the translations of all records, each as soon as it is there, in any
-// order. A result is known by its ID and To; records with equal ids cannot be told apart.
+// Stream returns the translations of all records, each as soon as it arrives, in any order. A result is identified by its ID and
+// To; records with equal ids cannot be distinguished.
 //
 //	for result, err := range c.Stream(ctx, request) {
 //		if err != nil {
@@ -25,14 +25,13 @@ import (
 //		fmt.Println(result.ID, result.Text)
 //	}
 //
-// The request is sent when the loop begins, again for each loop over the same sequence.
-// An error comes at most once, as the last element, with a zero Result; the loop has
-// seen all results where there is none. A stream that is cut off is an error that wraps
-// [io.ErrUnexpectedEOF]. Leaving the loop cancels the request, and the service drops
-// what it was decoding. Tries are as for [Client.Translate], up to the first result.
+// The request is sent when the loop begins, again for each loop over the same sequence. An error comes at most once, as the last
+// element, with a zero Result; without one the loop has seen all results. A stream that is cut off is an error that wraps
+// [io.ErrUnexpectedEOF]. Leaving the loop cancels the request, and the service drops its remaining work. Tries are as for
+// [Client.Translate], up to the first result.
 //
-// The service waits half a minute for a client that does not read, and then leaves. A
-// loop that takes longer for a result should hand it to somebody else.
+// The service waits half a minute for a client that does not read, and then disconnects. A loop that takes longer for a result
+// should process it in another goroutine.
 func (c *Client) Stream(ctx context.Context, r Request) iter.Seq2[Result, error] {
 	return func(yield func(Result, error) bool) {
 		ctx, cancel := context.WithCancel(ctx)
@@ -81,10 +80,10 @@ func (c *Client) stream(ctx context.Context, q *query, yield func(Result, error)
 // reader reads the results of a stream and checks that they belong to the request.
 type reader struct {
 	query *query
-	left  map[slot]int // that are still to come
+	left  map[slot]int // missing results
 	got   int
 	lines *bufio.Scanner
-	most  int // bytes of a line
+	most  int // maximum bytes of a line
 }
 
 func newReader(q *query, in io.Reader, most int64) *reader {
@@ -94,8 +93,7 @@ func newReader(q *query, in io.Reader, most int64) *reader {
 	return s
 }
 
-// event is a line of a stream. Exactly one of its fields is there, or none in a kind of
-// event that is not known here.
+// event is a line of a stream. Exactly one of its fields is set, or none for an unknown kind of event.
 type event struct {
 	Result *resultInput `json:"result"`
 	Done   *struct {
@@ -104,7 +102,7 @@ type event struct {
 	Error *Error `json:"error"`
 }
 
-// next returns the next result; io.EOF after the last one, if all of them have come.
+// next returns the next result; io.EOF after the last one, if all of them have arrived.
 func (s *reader) next() (Result, error) {
 	for s.lines.Scan() {
 		line := s.lines.Bytes()
@@ -128,7 +126,7 @@ func (s *reader) next() (Result, error) {
 	return Result{}, s.cutOff(s.lines.Err())
 }
 
-// wholeLines splits a stream into lines. One without an end was cut off.
+// wholeLines splits a stream into lines. A line without an end was cut off.
 func wholeLines(data []byte, atEOF bool) (int, []byte, error) {
 	if i := bytes.IndexByte(data, '\n'); i >= 0 {
 		return i + 1, data[:i+1], nil
@@ -139,7 +137,7 @@ func wholeLines(data []byte, atEOF bool) (int, []byte, error) {
 	return 0, nil, nil // read on
 }
 
-// cutOff is the error of a stream that cannot be read any more.
+// cutOff returns the error of a stream that cannot be read any more.
 func (s *reader) cutOff(err error) error {
 	switch {
 	case errors.Is(err, bufio.ErrTooLong):
@@ -150,7 +148,7 @@ func (s *reader) cutOff(err error) error {
 	return &connectionError{fmt.Errorf("the stream was cut off after %d of %d results: %w", s.got, s.query.count(), err)}
 }
 
-// take checks that a result is still missing.
+// take returns a result after a check that it is still missing.
 func (s *reader) take(in resultInput) (Result, error) {
 	r, err := s.query.result(in)
 	if err != nil {
@@ -165,7 +163,7 @@ func (s *reader) take(in resultInput) (Result, error) {
 	return r, nil
 }
 
-// finish checks that all results have come.
+// finish returns io.EOF if all results have arrived.
 func (s *reader) finish(sent int) error {
 	if want := s.query.count(); s.got != want || sent != want {
 		return invalid("the stream ended after %d results, and says that it had %d, of %d", s.got, sent, want)
@@ -173,8 +171,8 @@ func (s *reader) finish(sent int) error {
 	return io.EOF
 }
 
-// drain reads the end of a body which should have nothing more: only then the connection
-// can be used again. It waits for it no longer than that is worth.
+// drain reads the end of a body that should be empty: only then the connection can be reused. It waits only as long as that is
+// worth.
 func drain(body io.ReadCloser) {
 	const patience = 100 * time.Millisecond
 	timer := time.AfterFunc(patience, func() { _ = body.Close() })

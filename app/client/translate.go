@@ -20,16 +20,14 @@ const (
 	indexPath       = "/"
 )
 
-// readyPause is the time between two questions of WaitReady.
+// readyPause is the time between two requests of WaitReady.
 const readyPause = 250 * time.Millisecond
 
-// Translate returns the translations of all records: len(r.Records) results in their
-// order, or those into the first of r.ToLangs, then those into the second, and so on.
-// It succeeds as a whole or fails as a whole.
+// Translate returns the translations of all records: len(r.Records) results in their order, or first those into the first
+// language of r.ToLangs, then those into the second, and so on. On error it returns none.
 //
-// It makes several tries where that may help, see the package's description, and none
-// after the deadline of ctx, which the service is told. The error is an [*Error] where
-// the service turned the request down; it is, or wraps, that of ctx where ctx is done.
+// It makes several tries if that may help, see the package comment, and none after the deadline of ctx, which is sent to the
+// service. The error is an [*Error] if the service refused the request; it is, or wraps, ctx's if ctx is done.
 func (c *Client) Translate(ctx context.Context, r Request) ([]Result, error) {
 	q, err := newQuery(translationPath, jsonType, r, "")
 	if err != nil {
@@ -43,23 +41,22 @@ type Language struct {
 	Code       string   `json:"code"`       // such as "fr"
 	Name       string   `json:"name"`       // in English
 	NativeName string   `json:"nativeName"` // in the language itself
-	Targets    []string `json:"targets"`    // codes of the languages that it is translated into
+	Targets    []string `json:"targets"`    // codes of its target languages
 }
 
-// Languages returns the languages of a model, which is named as in [Request.Model], or with ""
-// of all. It makes several tries, as Translate does; while the service is loading there are none
-// and the error says so.
+// Languages returns the languages of a model, named as in [Request.Model], or with "" of all models. It makes several tries, like
+// Translate; while the service is loading it fails.
 func (c *Client) Languages(ctx context.Context, model string) ([]Language, error) {
 	return get[[]Language](ctx, c, languagesPath+queryString(url.Values{"model": {model}}))
 }
 
-// Detection is the language that a text is in.
+// Detection is the detected language of a text.
 type Detection struct {
-	Language   string  `json:"language"`   // its code; "" where there is none
+	Language   string  `json:"language"`   // code of the language; "" if none was detected
 	Confidence float64 `json:"confidence"` // from 0 to 1
 }
 
-// Detect returns the languages of texts, in their order. It makes several tries, as Translate does.
+// Detect returns the languages of texts, in their order. It makes several tries, like Translate.
 func (c *Client) Detect(ctx context.Context, texts []string) ([]Detection, error) {
 	body, err := json.Marshal(map[string][]string{"q": texts})
 	if err != nil {
@@ -89,45 +86,43 @@ func (c *Client) Detect(ctx context.Context, texts []string) ([]Detection, error
 	})
 }
 
-// Info says what serves.
+// Info describes the service.
 type Info struct {
 	Name    string `json:"name"` // dragoman
 	Version string `json:"version"`
-	Model   *Model `json:"model"` // nil while it is loading; of several, the one that is tried first
-	// Models are all models and pipelines in all versions that are served, in the order in which
-	// they are tried; nil where there is only Model. The first version of each is the one that
-	// its name alone means.
+	Model   *Model `json:"model"` // nil while it is loading; of several, the first in the order of preference
+	// Models are all served versions of models and pipelines, in the order of preference; nil if there is only Model. The first
+	// version of each is the one of its name alone.
 	Models []Model `json:"models"`
 }
 
-// Model is a model, or a pipeline of some, that translates.
+// Model is a model, or a pipeline of several.
 type Model struct {
 	Name      string `json:"name"` // for Request.Model, alone or as name:version
 	Version   string `json:"version"`
-	Source    string `json:"source"` // such as facebook/m2m100_418M; "" of pipelines
+	Source    string `json:"source"` // such as facebook/m2m100_418M; "" for pipelines
 	Revision  string `json:"revision"`
 	Precision string `json:"precision"` // such as int8
-	License   string `json:"license"`   // what the model card says, such as apache-2.0; "": nothing
+	License   string `json:"license"`   // from the model card, such as apache-2.0; "": unknown
 }
 
-// Info returns what serves. It makes several tries, as Translate does.
+// Info returns the description of the service. It makes several tries, like Translate.
 func (c *Client) Info(ctx context.Context) (Info, error) {
 	return get[Info](ctx, c, indexPath)
 }
 
-// Ready asks once whether the service takes requests. nil: it does; an [*Error] of code
-// [CodeNotReady], [CodeShuttingDown] or [CodeStuck]: it is there, and does not; anything
-// else: it could not be asked.
+// Ready asks once whether the service accepts requests. nil: it does; an [*Error] of code [CodeNotReady], [CodeShuttingDown] or
+// [CodeStuck]: it is running, and does not; any other error: it is unreachable.
 func (c *Client) Ready(ctx context.Context) error {
 	_, err := c.fetch(ctx, newCall(readyPath))
 	return err
 }
 
-// WaitReady asks four times a second until the service takes requests, or ctx is done.
-// A service that is not there yet is waited for. It fails at once where waiting does not
-// help, such as on a wrong path. The error has ctx's, where ctx is done, and the last answer.
+// WaitReady asks four times a second until the service accepts requests, or ctx is done. It also waits for a service that is not
+// running yet. It fails at once if waiting does not help, such as on a wrong path. The error wraps ctx's, if ctx is done, and the
+// last answer.
 func (c *Client) WaitReady(ctx context.Context) error {
-	var last error // worth waiting for another
+	var last error // a temporary error
 	for {
 		err := c.Ready(ctx)
 		if err == nil {
