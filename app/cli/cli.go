@@ -1,5 +1,5 @@
-// Package cli is the command line: its commands, their flags, and what they print. What serves, loads
-// and makes models is given to it.
+// Package cli is the command line: its commands, their flags, and their output. The functions that serve, load and export models
+// are passed in.
 package cli
 
 import (
@@ -32,16 +32,16 @@ type Program struct {
 	Environ        []string // NAME=value; flags are added as variables
 	Stdin          io.Reader
 	Stdout, Stderr io.Writer
-	Log            io.Writer // where the service's log goes, and why a command has ended; nil: to Stderr
+	Log            io.Writer // for the service's log, and for the reason why a command has ended; nil: Stderr
 	// RunService runs the service until ctx is done.
 	RunService func(ctx context.Context, cfg config.Config, log *slog.Logger) error
-	// PullModel fetches and exports a model, and returns the line that says what it has made.
+	// PullModel fetches and exports a model, and returns the line that describes it.
 	PullModel func(ctx context.Context, cfg config.Config, log *slog.Logger, into Repository) (string, error)
-	// LoadModels loads the models of a configuration, which the caller closes.
+	// LoadModels loads the models of a configuration, which the caller must close.
 	LoadModels func(ctx context.Context, cfg config.Config, log *slog.Logger) (s *translate.Service, closeAll func() error, err error)
 }
 
-// The exit codes of [Program.Run]. A program that a signal ended exits with 128 and the signal's number.
+// Exit codes of [Program.Run]. A program that a signal ended exits with 128 and the signal's number.
 const (
 	ExitOK    = 0
 	ExitError = 1
@@ -54,7 +54,7 @@ type Signalled struct{ Signal syscall.Signal }
 func (s Signalled) Error() string        { return s.Signal.String() }
 func (s Signalled) Is(target error) bool { return target == context.Canceled }
 
-// UsageError is a command line or environment that cannot be understood.
+// UsageError is the error of an invalid command line or environment.
 type UsageError struct{ Err error }
 
 func (e *UsageError) Error() string { return e.Err.Error() }
@@ -62,8 +62,7 @@ func (e *UsageError) Unwrap() error { return e.Err }
 
 func usagef(format string, a ...any) error { return &UsageError{fmt.Errorf(format, a...)} }
 
-// Run runs a command until it ends or ctx is done, and returns the exit code. What went wrong is one
-// line on standard error.
+// Run runs a command until it ends or ctx is done, and returns the exit code. It prints an error as one line on standard error.
 func (p *Program) Run(ctx context.Context, args []string) int {
 	err := p.execute(ctx, args)
 	if err == nil {
@@ -94,13 +93,13 @@ func (p *Program) log() io.Writer {
 	return p.Stderr
 }
 
-// interrupted is the error of a command that a signal has ended, where there is more to say.
+// interrupted is the error of a command that a signal has ended, with its own message.
 type interrupted string
 
 func (i interrupted) Error() string        { return string(i) }
 func (i interrupted) Is(target error) bool { return target == context.Canceled }
 
-// OneLine is an error's text without line breaks.
+// OneLine returns an error's text without line breaks.
 func OneLine(err error) string { return strings.Join(strings.Fields(err.Error()), " ") }
 
 // execute runs the command that args name.
@@ -136,7 +135,7 @@ Without a command it serves HTTP.`
 	return root
 }
 
-// variables is a table of the environment variables.
+// variables returns a table of the environment variables.
 func variables() string {
 	var text strings.Builder
 	for _, v := range config.Variables() {
@@ -148,7 +147,7 @@ OpenTelemetry's SDK (OTEL_SERVICE_NAME, OTEL_TRACES_SAMPLER, ...) hold as well.
 `
 }
 
-// serve makes the command that runs the service.
+// serve returns the command that runs the service.
 func (p *Program) serve() *cobra.Command {
 	return &cobra.Command{
 		Use: "serve", Short: "Serve HTTP", Args: noArguments,
@@ -177,7 +176,7 @@ func (p *Program) version() *cobra.Command {
 	}}
 }
 
-// noArguments refuses arguments. Of a command with others below it, they are one of these, misspelt.
+// noArguments refuses arguments. For a command with subcommands, they are misspelt names of these.
 func noArguments(cmd *cobra.Command, args []string) error {
 	switch {
 	case len(args) == 0:
@@ -204,7 +203,7 @@ func oneArgument(takes string) cobra.PositionalArgs {
 	}
 }
 
-// suggestions are the names that a misspelt or shortened one may have been meant to be.
+// suggestions returns the probable intended names for a misspelt or shortened one.
 func suggestions(word string, names []string) (list []string) {
 	for _, name := range names {
 		if strings.HasPrefix(name, word) {
@@ -217,7 +216,7 @@ func suggestions(word string, names []string) (list []string) {
 	return list
 }
 
-// didYouMean is a question after names, "" where there are none.
+// didYouMean returns a question with names, "" if there are none.
 func didYouMean(prefix string, names []string) string {
 	if len(names) == 0 {
 		return ""
@@ -225,7 +224,7 @@ func didYouMean(prefix string, names []string) string {
 	return " (did you mean " + prefix + strings.Join(names, " or "+prefix) + "?)"
 }
 
-// flagError is an error of reading flags, with the flags that may have been meant.
+// flagError returns an error of parsing flags, with the probable intended flags.
 func flagError(cmd *cobra.Command, err error) error {
 	if errors.Is(err, pflag.ErrHelp) {
 		return err
@@ -250,8 +249,8 @@ func override(environ []string, values map[string]string) []string {
 	return environ
 }
 
-// warningsOnly lets only warnings and errors be logged where LOG_LEVEL does not say: the
-// result of a command is for whoever typed it, the log of a service for operators.
+// warningsOnly restricts logging to warnings and errors if LOG_LEVEL is not set: the result of a command is for its user, the log
+// of a service for operators.
 func warningsOnly(environ []string) []string {
 	set := func(variable string) bool {
 		level, ok := strings.CutPrefix(variable, "LOG_LEVEL=")
@@ -263,13 +262,13 @@ func warningsOnly(environ []string) []string {
 	return override(environ, map[string]string{"LOG_LEVEL": "warn"})
 }
 
-// Configure reads the configuration from an environment, and makes the logger.
+// Configure parses the configuration from an environment, and creates the logger.
 func Configure(environ []string, stderr io.Writer) (config.Config, *slog.Logger, error) {
 	cfg, err := config.Parse(environ)
 	if err != nil {
 		return cfg, nil, &UsageError{err}
 	}
-	if _, err := family.Named(cfg.Family); err != nil { // not in config, which tools import that need no tokenizers
+	if _, err := family.Named(cfg.Family); err != nil { // not in config, which is imported by tools that need no tokenizers
 		return cfg, nil, usagef("configuration: MODEL_FAMILY=%q: use auto, %s", cfg.Family, strings.Join(family.Names(), ", "))
 	}
 	options := &slog.HandlerOptions{Level: cfg.LogLevel}
@@ -288,7 +287,7 @@ func Configure(environ []string, stderr io.Writer) (config.Config, *slog.Logger,
 	return cfg, log, nil
 }
 
-// IsTerminal says whether what is written can be seen at once.
+// IsTerminal reports whether a writer is a terminal.
 func IsTerminal(w io.Writer) bool {
 	f, ok := w.(*os.File)
 	return ok && term.IsTerminal(int(f.Fd()))

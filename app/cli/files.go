@@ -16,11 +16,11 @@ import (
 	"dragoman/app/document/kinds"
 )
 
-// output is where translated documents go, as flags name it.
+// output is the destination of translated documents, from flags.
 type output struct {
 	path  string
-	force bool   // files that are there are replaced
-	as    string // what becomes of PDFs, see [kinds.As]; "": PDFs
+	force bool   // replace existing files
+	as    string // format of translated PDFs, see [kinds.As]; "": PDF
 }
 
 func (o *output) define(flags *pflag.FlagSet, help string) {
@@ -28,11 +28,11 @@ func (o *output) define(flags *pflag.FlagSet, help string) {
 	flags.BoolVar(&o.force, "force", false, "replace files that are there")
 }
 
-// documentTask is a document to translate, and where its translation goes.
+// documentTask is a document to translate, and the path of its translation.
 type documentTask struct{ from, to string }
 
-// tasks are the documents that files and folders name, with all in the folders that can be translated.
-// Of several, or of a folder, the output is a folder, which has what they have.
+// tasks returns the documents named by files and folders, with all translatable ones in the folders. For several, or for a
+// folder, the output is a folder of the same structure.
 func (o output) tasks(names []string) (list []documentTask, err error) {
 	switch {
 	case names[0] == stdio && o.path != stdio && (isFolder(o.path) || strings.HasSuffix(o.path, string(filepath.Separator))):
@@ -67,7 +67,7 @@ func (o output) tasks(names []string) (list []documentTask, err error) {
 	return list, o.check(list)
 }
 
-// called is the name of a translation in a folder: that of its document, with the extension of what becomes of it.
+// called returns the name of a translation in a folder: the name of its document, with the extension of its new format.
 func (o output) called(name string) string {
 	if o.as == "" {
 		return name
@@ -81,7 +81,7 @@ func (o output) inFolder(root string) (list []documentTask, err error) {
 		switch {
 		case err != nil:
 			return err
-		case entry.IsDir() && path != root && sameFile(path, o.path): // translations that are in it already
+		case entry.IsDir() && path != root && sameFile(path, o.path): // earlier translations in it
 			return fs.SkipDir
 		case !entry.Type().IsRegular(), !slices.ContainsFunc(known, func(e string) bool { return strings.HasSuffix(strings.ToLower(path), e) }):
 			return nil
@@ -99,7 +99,7 @@ func (o output) inFolder(root string) (list []documentTask, err error) {
 	return list, err
 }
 
-// isNamesake says whether a file only has the extension of a kind of documents, as TypeScript's .ts do.
+// isNamesake reports whether a file only has the extension of a kind of documents, as TypeScript's .ts do.
 func isNamesake(path string) (bool, error) {
 	if !kinds.IsNamesake(path, nil) {
 		return false, nil
@@ -113,7 +113,7 @@ func isNamesake(path string) (bool, error) {
 	return kinds.IsNamesake(path, head), err
 }
 
-// check fails where a translation would take the place of something, before there is any.
+// check returns an error if a translation would replace another file, before any is written.
 func (o output) check(list []documentTask) error {
 	taken := make(map[string]string)
 	for _, p := range list {
@@ -131,7 +131,7 @@ func (o output) check(list []documentTask) error {
 	return nil
 }
 
-// mayWrite fails where there is a file that a translation may not replace.
+// mayWrite returns an error if there is a file that a translation may not replace.
 func (o output) mayWrite(p documentTask) error {
 	switch _, err := os.Lstat(p.to); {
 	case errors.Is(err, fs.ErrNotExist):
@@ -148,7 +148,7 @@ func (o output) mayWrite(p documentTask) error {
 	return nil
 }
 
-// save writes the translation of a document, which is there as a whole or not at all.
+// save writes the whole translation of a document, or on error nothing.
 func (o output) save(p documentTask, stdout io.Writer, write func(io.Writer) error) (err error) {
 	if p.to == stdio {
 		var whole bytes.Buffer
@@ -167,7 +167,7 @@ func (o output) save(p documentTask, stdout io.Writer, write func(io.Writer) err
 	}
 	defer func() {
 		if err != nil {
-			_ = os.Remove(temporary.Name()) // what is left of it is of no use
+			_ = os.Remove(temporary.Name()) // its content is of no use
 		}
 	}()
 	err = write(temporary)
@@ -177,13 +177,13 @@ func (o output) save(p documentTask, stdout io.Writer, write func(io.Writer) err
 	if err = errors.Join(err, temporary.Close()); err != nil {
 		return err
 	}
-	if err := o.mayWrite(p); err != nil { // somebody may have been faster
+	if err := o.mayWrite(p); err != nil { // another process may have created the file
 		return err
 	}
 	return os.Rename(temporary.Name(), p.to)
 }
 
-// permissions are those that a translation gets: its document's.
+// permissions returns the permissions of a translation: its document's.
 func permissions(path string) fs.FileMode {
 	const usual = 0o644
 	info, err := os.Stat(path)
@@ -198,7 +198,7 @@ func isFolder(path string) bool {
 	return err == nil && info.IsDir()
 }
 
-// sameFile says whether two paths are one file or folder.
+// sameFile reports whether two paths are one file or folder.
 func sameFile(a, b string) bool {
 	left, err := os.Stat(a)
 	if err != nil {

@@ -14,7 +14,7 @@ import (
 	"dragoman/app/client"
 )
 
-// termFlags are what the subcommands of glossaries take.
+// termFlags are the flags of the subcommands of glossaries.
 type termFlags struct {
 	name, id, from, to string
 	csv                bool
@@ -36,7 +36,7 @@ command, lists those that its client may see.`,
 	return cmd
 }
 
-// addCommand makes the command that stores the terms of a file.
+// addCommand returns the command that stores the terms of a file.
 func (p *Program) addCommand(service *remote) *cobra.Command {
 	var t termFlags
 	cmd := &cobra.Command{
@@ -67,7 +67,7 @@ is called *.csv. A term without a target is never translated. Prints the id.`,
 	return cmd
 }
 
-// showCommand makes the command that prints terms.
+// showCommand returns the command that prints terms.
 func (p *Program) showCommand(service *remote) *cobra.Command {
 	var t termFlags
 	cmd := &cobra.Command{
@@ -95,7 +95,7 @@ func listGlossary(w io.Writer, g client.Glossary) {
 	}
 }
 
-// addTerms makes a glossary of a file, or adds it to one, and prints the id.
+// addTerms creates a glossary from a file, or adds the file to one, and prints the id.
 func (p *Program) addTerms(ctx context.Context, c *client.Client, path string, t termFlags) error {
 	terms := client.Terms{From: t.from, To: t.to, Format: client.TSV}
 	base, extension := filepath.Base(path), filepath.Ext(path)

@@ -19,7 +19,7 @@ import (
 	"dragoman/app/config"
 )
 
-// health makes the command that asks a running service how it is. Every answer but 200 is an error.
+// health returns the command that asks a running service for its health. Every answer but 200 is an error.
 func (p *Program) health() *cobra.Command {
 	var base string
 	var timeout time.Duration
@@ -55,8 +55,8 @@ reason if not. Meant for health checks where there is no shell and no curl.`,
 	return cmd
 }
 
-// serviceURL is the address of the service: base, or if that is empty the one at
-// which serve listens with the same environment.
+// serviceURL returns the address of the service: base, or if that is empty the one at which serve listens with the same
+// environment.
 func (p *Program) serviceURL(base string) (*url.URL, error) {
 	if base != "" {
 		u, err := url.Parse(base)
@@ -79,8 +79,8 @@ func (p *Program) serviceURL(base string) (*url.URL, error) {
 	return &url.URL{Scheme: scheme, Host: net.JoinHostPort(reachable(cfg.Host), strconv.Itoa(cfg.Port))}, nil
 }
 
-// reachable is the address at which a service that listens on host is reached
-// from the same machine: listening on all addresses means the loopback, too.
+// reachable returns the address, on the same machine, of a service that listens on host: listening on all addresses includes the
+// loopback.
 func reachable(host string) string {
 	ip, err := netip.ParseAddr(host)
 	switch {
@@ -92,10 +92,9 @@ func reachable(host string) string {
 	return "::1"
 }
 
-// probe asks for target and returns an error with the reason unless the answer
-// is 200. It uses no proxy and follows no redirection: what answers in the
-// service's place says nothing about the service. The certificate of this machine's own service need not name the
-// address at which it is asked.
+// probe requests target and returns an error with the reason unless the answer is 200. It uses no proxy and follows no
+// redirection: an answer in place of the service's does not tell its health. The certificate of this machine's own service need
+// not match the requested address.
 func (p *Program) probe(ctx context.Context, target string, timeout time.Duration, own bool) error {
 	ctx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
@@ -122,7 +121,7 @@ func (p *Program) probe(ctx context.Context, target string, timeout time.Duratio
 	return nil
 }
 
-// reason is what the body of an error says, at most 200 characters of it.
+// reason returns the message in the body of an error, at most 200 characters of it.
 func reason(body io.Reader) string {
 	// An error while reading leaves a shorter reason; the status is known already.
 	raw, _ := io.ReadAll(io.LimitReader(body, 4<<10))

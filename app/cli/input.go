@@ -11,8 +11,8 @@ type inputChunk[T any] struct {
 	err     error
 }
 
-// readAside has another goroutine read, until an error or until ctx is done. A read of a terminal or pipe cannot be
-// interrupted, so the goroutine may outlive who asked; it ends with the read.
+// readAside reads in another goroutine, until an error or until ctx is done. A read of a terminal or pipe cannot be interrupted,
+// so the goroutine may outlive its caller; it ends with the read.
 func readAside[T any](ctx context.Context, read func() (T, error)) inputChunks[T] {
 	chunks := make(inputChunks[T])
 	go func() {
@@ -31,7 +31,7 @@ func readAside[T any](ctx context.Context, read func() (T, error)) inputChunks[T
 	return chunks
 }
 
-// next waits for the next part, and for what ended the input with the last. It fails with the error of ctx where that is done.
+// next waits for the next part, and returns the end of the input with the last. It fails with ctx's error if that is done.
 func (c inputChunks[T]) next(ctx context.Context) (content T, err error) {
 	select {
 	case chunk := <-c:

@@ -59,7 +59,7 @@ that -o names; - is standard output.`,
 	return cmd
 }
 
-// remote is a running service, as flags name it.
+// remote is a running service, from flags.
 type remote struct{ url, key string }
 
 func (r *remote) define(flags *pflag.FlagSet) {
@@ -67,8 +67,8 @@ func (r *remote) define(flags *pflag.FlagSet) {
 	flags.StringVar(&r.key, "key", "", "API key of the service, where it needs one")
 }
 
-// serviceCommands makes a command one for something that running services have: it takes the flags that name a service, and
-// lists what there is, as its subcommand list does: in a table, whose rows row writes, or as JSON.
+// serviceCommands adds the flags that name a service, and makes the command and its subcommand list print a list of a running
+// service: as a table, whose rows row writes, or as JSON. It returns the service of the flags.
 func serviceCommands[T any](p *Program, cmd *cobra.Command, get func(*client.Client, context.Context) ([]T, error), header string, row func(io.Writer, T)) *remote {
 	var service remote
 	var asJSON bool
@@ -97,7 +97,7 @@ func serviceCommands[T any](p *Program, cmd *cobra.Command, get func(*client.Cli
 	return &service
 }
 
-// withClient makes a command's function of what it does with a client of the service that its flags name by then.
+// withClient returns a command's function that calls do with a client of the service, as named by its flags by then.
 func (p *Program) withClient(service *remote, do func(ctx context.Context, c *client.Client, args []string) error) func(*cobra.Command, []string) error {
 	return func(cmd *cobra.Command, args []string) error {
 		c, err := p.client(*service)
@@ -120,7 +120,7 @@ func (p *Program) client(service remote) (*client.Client, error) {
 	}
 	c, err := client.New(client.Config{
 		URL: target.String(), Key: service.key, UserAgent: "dragoman/" + p.Version, Log: log,
-		MaxResponseBytes: math.MaxInt64, // what is asked for is what was sent
+		MaxResponseBytes: math.MaxInt64, // the client requests only answers to its own input
 	})
 	if err != nil {
 		return nil, &UsageError{err}
@@ -148,12 +148,12 @@ func (p *Program) translateAsJob(ctx context.Context, service remote, request cl
 	if err != nil {
 		return userError(err)
 	}
-	// Told at once: whatever ends this command, the job can be found again.
+	// Printed at once: however this command ends, the job can be found again.
 	fmt.Fprintf(p.Stderr, "job %s: `%s` picks it up again\n", job.ID(), service.command("wait", job))
 	return p.await(ctx, service, job, out)
 }
 
-// command is the command line that does something with a job.
+// command returns a command line for a job.
 func (r remote) command(verb string, job *client.Job) string {
 	line := "dragoman jobs " + verb + " " + job.ID()
 	if r.url != "" {
@@ -165,7 +165,7 @@ func (r remote) command(verb string, job *client.Job) string {
 	return line
 }
 
-// await prints the translations of a job when it is done. Until then a terminal shows how far it is.
+// await prints the translations of a job when it is done. Until then a terminal shows its progress.
 func (p *Program) await(ctx context.Context, service remote, job *client.Job, out printer) error {
 	status, err := follow(ctx, job, p.Stderr, IsTerminal(p.Stderr))
 	if err == nil && status.Document.Name != "" {
@@ -181,7 +181,7 @@ func (p *Program) await(ctx context.Context, service remote, job *client.Job, ou
 	return out.print(results)
 }
 
-// explainJob is the error of waiting for a job, with what can be done about it.
+// explainJob returns the error of waiting for a job, with advice.
 func explainJob(ctx context.Context, service remote, job *client.Job, err error) error {
 	_, refused := errors.AsType[*client.Error](err)
 	switch {
@@ -196,7 +196,7 @@ func explainJob(ctx context.Context, service remote, job *client.Job, err error)
 	return fmt.Errorf("job %s: %w; `%s` picks it up again", job.ID(), err, service.command("wait", job))
 }
 
-// follow waits for the end of a job, and draws its progress where it is visible.
+// follow waits for the end of a job, and draws its progress if it is visible.
 func follow(ctx context.Context, job *client.Job, out io.Writer, visible bool) (last client.JobStatus, err error) {
 	var bar *progressbar.ProgressBar
 	for status, err := range job.Events(ctx) {
@@ -214,7 +214,7 @@ func follow(ctx context.Context, job *client.Job, out io.Writer, visible bool) (
 	return last, nil
 }
 
-// newBar makes a bar of so many texts; -1: nobody knows how many.
+// newBar returns a bar for some number of texts; -1: unknown.
 func newBar(out io.Writer, visible bool, texts int) *progressbar.ProgressBar {
 	if texts == 0 {
 		texts = 1
@@ -224,12 +224,12 @@ func newBar(out io.Writer, visible bool, texts int) *progressbar.ProgressBar {
 		progressbar.OptionSetVisibility(visible),
 		progressbar.OptionShowCount(),
 		progressbar.OptionSetWidth(30),
-		progressbar.OptionThrottle(100*time.Millisecond), // or each text draws it
-		progressbar.OptionSetSpinnerChangeInterval(0),    // or it starts a goroutine
+		progressbar.OptionThrottle(100*time.Millisecond), // otherwise each text draws it
+		progressbar.OptionSetSpinnerChangeInterval(0),    // otherwise it starts a goroutine
 	)
 }
 
-// moment is a time as tables have it; "" where it is not known.
+// moment returns a time in the format of tables; "" if it is not known.
 func moment(t time.Time) string {
 	if t.IsZero() {
 		return ""
@@ -237,7 +237,7 @@ func moment(t time.Time) string {
 	return t.UTC().Format("2006-01-02 15:04:05Z")
 }
 
-// userError is what the service says of an error, without what is for programs.
+// userError returns the message of a service's error, without the parts for programs.
 func userError(err error) error {
 	e, ok := errors.AsType[*client.Error](err)
 	switch {

@@ -15,11 +15,11 @@ import (
 	"dragoman/app/client"
 )
 
-// liveTextChars is how many characters a session of the command gets, so that input may go on for hours: at
-// the next line end another one is opened.
+// liveTextChars is the number of characters for a session of the command, so that input may continue for hours: at the next line
+// end another session is opened.
 const liveTextChars = 8000
 
-// live makes the command that translates standard input while it is written.
+// live returns the command that translates standard input while it is written.
 func (p *Program) live() *cobra.Command {
 	var request client.Request
 	var service remote
@@ -61,7 +61,7 @@ func (p *Program) runLive(ctx context.Context, request client.Request, service r
 	return err
 }
 
-// readPart reads what has come of a text, at least a character of it.
+// readPart reads the available part of a text, at least a character of it.
 func readPart(in *bufio.Reader) (string, error) {
 	var text strings.Builder
 	for {
@@ -75,7 +75,7 @@ func readPart(in *bufio.Reader) (string, error) {
 	}
 }
 
-// liveSession translates input by one session, and says whether there is more.
+// liveSession translates input in one session, and reports whether there is more.
 func (p *Program) liveSession(ctx context.Context, c *client.Client, req client.Request, input inputChunks[string], out *livePrinter) (more bool, err error) {
 	session, err := c.Live(ctx, req)
 	if err != nil {
@@ -131,7 +131,7 @@ func (p *Program) liveSession(ctx context.Context, c *client.Client, req client.
 	return false, err
 }
 
-// livePrinter prints sentences that are final, in their order, each once.
+// livePrinter prints final sentences, in their order, each once.
 type livePrinter struct {
 	out      io.Writer
 	terminal bool
@@ -139,7 +139,7 @@ type livePrinter struct {
 	draft    bool
 }
 
-// print prints what has become final, or with done all.
+// print prints new final sentences, or with done all.
 func (l *livePrinter) print(session *client.Live, done bool) error {
 	text, end := session.Text(), 0
 	var draft string

@@ -19,7 +19,7 @@ program's settings the command is "dragoman" with the argument "mcp".
 A service that runs on this machine is used, or the one of --url. Where none runs, this command runs one of its own
 with the settings of the environment, which ends with it.`
 
-// mcp makes the command that offers tools on standard input and output.
+// mcp returns the command that offers tools on standard input and output.
 func (p *Program) mcp() *cobra.Command {
 	var service remote
 	cmd := &cobra.Command{
@@ -48,7 +48,7 @@ func (p *Program) runTools(ctx context.Context, service remote) (err error) {
 	return mcp.Serve(ctx, mcp.New(cfg), p.Stdin, p.Stdout)
 }
 
-// answers says whether a service is there, ready or not.
+// answers reports whether a service is running, ready or not.
 func answers(ctx context.Context, c *client.Client) bool {
 	err := c.Ready(ctx)
 	_, refused := errors.AsType[*client.Error](err)
@@ -58,12 +58,12 @@ func answers(ctx context.Context, c *client.Client) bool {
 // ownService is a service that a command runs for itself.
 type ownService struct {
 	*client.Client
-	running context.Context // is done when the service has ended
+	running context.Context // done when the service has ended
 	stop    context.CancelFunc
-	err     error // of a service that has ended
+	err     error // of the ended service
 }
 
-// ownService runs a service on a port of the loopback. The caller ends it.
+// ownService runs a service on a port of the loopback. The caller must end it.
 func (p *Program) ownService(ctx context.Context, key string) (*ownService, error) {
 	cfg, log, err := Configure(p.Environ, p.Stderr)
 	if err != nil {
@@ -90,7 +90,7 @@ func (p *Program) ownService(ctx context.Context, key string) (*ownService, erro
 	return s, nil
 }
 
-// ready waits until the service takes requests.
+// ready waits until the service accepts requests.
 func (s *ownService) ready(ctx context.Context) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -111,7 +111,7 @@ func (s *ownService) end() error {
 
 const loopback = "127.0.0.1"
 
-// freePort finds a port that nobody listens on. Should somebody take it before the service does, the service says so.
+// freePort returns a free port. If another process takes it before the service does, the service reports that.
 func freePort() (int, error) {
 	l, err := net.Listen("tcp", net.JoinHostPort(loopback, "0"))
 	if err != nil {

@@ -15,7 +15,7 @@ import (
 	"dragoman/model/repository"
 )
 
-// models makes the command that lists what repositories hold.
+// models returns the command that lists the models of repositories.
 func (p *Program) models() *cobra.Command {
 	var dirs []string
 	var asJSON bool
@@ -60,7 +60,7 @@ func (p *Program) listModels(dirs []string, asJSON bool) error {
 	return nil
 }
 
-// printJSON prints what a command says for programs.
+// printJSON prints a value as indented JSON.
 func (p *Program) printJSON(v any) error {
 	encoder := json.NewEncoder(p.Stdout)
 	encoder.SetEscapeHTML(false)
@@ -68,7 +68,7 @@ func (p *Program) printJSON(v any) error {
 	return encoder.Encode(v)
 }
 
-// modelList is what `dragoman models --json` prints.
+// modelList is the output of `dragoman models --json`.
 type modelList struct {
 	Models    []listedModel    `json:"models"`
 	Pipelines []listedPipeline `json:"pipelines"`
@@ -113,7 +113,7 @@ type listedStep struct {
 	To     string `json:"to,omitempty"`
 }
 
-// listing is a snapshot as it is printed.
+// listing converts a snapshot to the output.
 func listing(s repository.Snapshot) modelList {
 	l := modelList{Models: []listedModel{}, Pipelines: []listedPipeline{}, Order: s.Order, Pivots: s.Pivots, Problems: []string{}}
 	for _, m := range s.Models {
@@ -139,7 +139,7 @@ func listing(s repository.Snapshot) modelList {
 	return l
 }
 
-// listVersion is a version as it is printed. The error is that of the model's configuration.
+// listVersion converts a version to the output. config is the error of the model's configuration.
 func listVersion(v repository.Version, config error) listedVersion {
 	err := errors.Join(config, v.Err)
 	listed := listedVersion{Version: v.Number, State: state(v.Served, err), Error: errorLine(err), Bytes: v.Bytes, Identity: v.Identity}
@@ -196,7 +196,7 @@ func described(state, err string) string {
 	return state + ": " + err
 }
 
-// steps is a pipeline in one line, such as `detect, m2m100 to en, small:2`.
+// steps returns a pipeline in one line, such as `detect, m2m100 to en, small:2`.
 func steps(list []listedStep) string {
 	var words []string
 	for _, s := range list {

@@ -11,7 +11,7 @@ import (
 	"dragoman/app/cli/monitor"
 )
 
-// monitor makes the command that polls servers until it is told to end.
+// monitor returns the command that polls servers until it is interrupted.
 func (p *Program) monitor() *cobra.Command {
 	var cfg monitor.Config
 	var csv string

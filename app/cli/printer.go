@@ -9,16 +9,15 @@ import (
 	"dragoman/app/client"
 )
 
-// printer prints translations: a line each or, of texts with alternatives, a line for each of these.
-// Such a line has the number of the text, from 1 on, the score and the translation, with tabs between
-// them.
+// printer prints translations: a line each or, for texts with alternatives, a line for each of these. Such a line has the number
+// of the text, from 1 on, the score and the translation, with tabs between them.
 type printer struct {
 	out   io.Writer
-	json  bool // a line is an object
-	texts int  // so far
+	json  bool // each line is an object
+	texts int  // number so far
 }
 
-// printed is what a line has of a text for programs.
+// printed is the line of a text in JSON.
 type printed struct {
 	Text         string               `json:"text"`
 	Alternatives []client.Alternative `json:"alternatives,omitempty"`
@@ -31,7 +30,7 @@ func (o *printer) print(list []client.Result) error {
 	for _, r := range list {
 		o.texts++
 		if o.json {
-			_ = encoder.Encode(printed{r.Text, r.Alternatives}) // a builder takes everything
+			_ = encoder.Encode(printed{r.Text, r.Alternatives}) // a builder never fails
 			continue
 		}
 		if len(r.Alternatives) == 0 {

@@ -14,10 +14,10 @@ import (
 	"dragoman/model/repository"
 )
 
-// Repository is where a pulled model becomes a version of a name; the zero one is no repository.
+// Repository is the folder and the name under which a pulled model becomes a version; the zero value is no repository.
 type Repository struct{ Dir, Name string }
 
-// pull makes the command that prepares the folders of models.
+// pull returns the command that prepares the folders of models.
 func (p *Program) pull() *cobra.Command {
 	var revision, out, precision string
 	var into Repository
@@ -94,11 +94,11 @@ func (p *Program) runPull(ctx context.Context, environ map[string]string, models
 type onePull struct {
 	cfg    config.Config
 	log    *slog.Logger
-	source string // fit for logs
+	source string // safe for logs
 	into   Repository
 }
 
-// planPulls finds out what each model is called before anything is downloaded.
+// planPulls determines the name of each model before any download.
 func (p *Program) planPulls(environ map[string]string, models []string, into Repository) (pulls []onePull, err error) {
 	models = named(models)
 	toRepository := into != Repository{} || len(models) > 1
@@ -136,7 +136,8 @@ func (p *Program) planPulls(environ map[string]string, models []string, into Rep
 	return pulls, nil
 }
 
-// named are the models that arguments name: where the first of several is firefox, Firefox's of these pairs.
+// named returns the models of the arguments: if the first of several is firefox, Firefox's models of the other arguments, which
+// are pairs.
 func named(arguments []string) []string {
 	if len(arguments) < 2 || arguments[0] != "firefox" {
 		return arguments
@@ -148,7 +149,7 @@ func named(arguments []string) []string {
 	return models
 }
 
-// inRepository is where the model that cfg names goes, which is ref.
+// inRepository returns the repository and the name for the model that cfg names, which is ref.
 func inRepository(into Repository, cfg config.Config, ref hub.Ref) (Repository, error) {
 	if into.Dir == "" && len(cfg.Repositories) > 0 {
 		into.Dir = cfg.Repositories[0]

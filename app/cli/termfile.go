@@ -9,11 +9,11 @@ import (
 	"dragoman/app/translate"
 )
 
-// mostTerms is how many terms a file may have, far above use: they are held in memory.
+// mostTerms is the maximum number of terms of a file, far above use: they are held in memory.
 const mostTerms = 100_000
 
-// readTerms reads a file of terms, one on each line: what it is in the texts and, behind a tab, what
-// it becomes. A term without a tab stays as it is. Empty lines are left out; name "" is no file.
+// readTerms reads a file of terms, one on each line: the term in the texts and, behind a tab, its translation. A term without a
+// tab stays as it is. Empty lines are skipped; the name "" is no file.
 func readTerms(name string) (terms []translate.Term, err error) {
 	if name == "" {
 		return nil, nil

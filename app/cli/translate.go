@@ -35,10 +35,10 @@ const translateExamples = `  dragoman translate -f en -t fr "Where is the statio
   dragoman translate -f en -t fr report.docx -o rapport.docx
   dragoman translate -f en -t fr --format html -o - <page.html`
 
-// chunkLines are translated together at most.
+// chunkLines is the maximum number of lines that are translated together.
 const chunkLines = 256
 
-// translate makes the command that translates what the command line names and exits.
+// translate returns the command that translates its arguments and exits.
 func (p *Program) translate() *cobra.Command {
 	var f translateFlags
 	cmd := &cobra.Command{
@@ -75,7 +75,7 @@ func (p *Program) runTranslate(ctx context.Context, f translateFlags, texts []st
 	})
 }
 
-// translateDocuments translates the documents that the arguments name.
+// translateDocuments translates the documents named by the arguments.
 func (p *Program) translateDocuments(ctx context.Context, f translateFlags, names []string) error {
 	if len(names) == 0 {
 		names = []string{stdio}
@@ -98,7 +98,7 @@ func (p *Program) translateDocuments(ctx context.Context, f translateFlags, name
 	})
 }
 
-// withModel calls do with what translates here.
+// withModel calls do with a local translation service.
 func (p *Program) withModel(ctx context.Context, f translateFlags, texts int, do func(*local) error) (err error) {
 	cfg, log, err := Configure(warningsOnly(p.Environ), p.Stderr)
 	if err != nil {
@@ -116,7 +116,7 @@ func (p *Program) withModel(ctx context.Context, f translateFlags, texts int, do
 		return err
 	}
 	defer func() { err = errors.Join(err, closeAll()) }()
-	if _, err := service.Select(f.model); err != nil { // before anything is read
+	if _, err := service.Select(f.model); err != nil { // before input is read
 		if refused, ok := errors.AsType[*translate.Error](err); ok {
 			err = &UsageError{errors.New(refused.Message)}
 		}
@@ -125,21 +125,21 @@ func (p *Program) withModel(ctx context.Context, f translateFlags, texts int, do
 	return do(&local{Program: p, translateFlags: f, translator: service, out: printer{out: p.Stdout, json: f.json}})
 }
 
-// local translates lines and documents by the models that are loaded here, as the flags say.
+// local translates lines and documents by local models, with the options of the flags.
 type local struct {
 	*Program
 	translateFlags
 	translator *translate.Service
 	out        printer
-	bar        *progressbar.ProgressBar // of lines; nil: there is none
+	bar        *progressbar.ProgressBar // of lines; nil: none
 }
 
-// request is one that the flags describe, of no records.
+// request returns a request with the options of the flags, without records.
 func (j *local) request() translate.Request {
 	return translate.Request{Model: j.model, From: j.from, To: []string{j.to}, Format: translate.Format(j.format), Terms: j.terms}
 }
 
-// explain is an error of the service in words for who typed the command.
+// explain converts an error of the service to the words of the command line.
 func (j *local) explain(err error) error {
 	refused, ok := errors.AsType[*translate.Error](err)
 	switch {
@@ -155,14 +155,13 @@ func (j *local) explain(err error) error {
 	return errors.New(refused.Message)
 }
 
-// lineSource is where lines come from: texts, or else files, or else standard input.
+// lineSource is the source of lines: texts, or else files, or else standard input.
 type lineSource struct {
 	texts, files []string
 	stdin        io.Reader
 }
 
-// takeLines takes some lines that follow each other; their numbers begin at first, and name says
-// what of.
+// takeLines processes successive lines; first is the number of the first one, and name the unit for messages.
 type takeLines func(ctx context.Context, name string, first int, lines []string) error
 
 func (s lineSource) each(ctx context.Context, take takeLines) error {
@@ -192,8 +191,8 @@ func (s lineSource) each(ctx context.Context, take takeLines) error {
 	return nil
 }
 
-// readAll takes the lines of in. Lines that are there already are taken together; a terminal's
-// line is taken as soon as it is entered.
+// readAll processes the lines of in. Available lines are processed together; a terminal's line is processed as soon as it is
+// entered.
 func (take takeLines) readAll(ctx context.Context, name string, in io.Reader) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -217,7 +216,7 @@ func (take takeLines) readAll(ctx context.Context, name string, in io.Reader) er
 	}
 }
 
-// readLines reads a line, and those that are there already. The error is what ended the reading, behind the lines.
+// readLines reads a line, and all available ones. The error is the end of the input after these lines.
 func readLines(in *bufio.Reader) (lines []string, err error) {
 	for err == nil {
 		var line string

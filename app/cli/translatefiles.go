@@ -77,7 +77,7 @@ func (j *local) translateDocument(ctx context.Context, p documentTask) error {
 	return err
 }
 
-// tell tells of texts of a document that look wrong, and of a first row that nobody has said stays.
+// tell reports texts of a document with flags, and a first row that stays without a flag for it.
 func tell(out io.Writer, name string, flagged, texts int, headerKept bool) {
 	if flagged > 0 {
 		fmt.Fprintf(out, "%s: %d of %d texts look wrong after all retries: check the translation\n", name, flagged, texts)
@@ -87,7 +87,7 @@ func tell(out io.Writer, name string, flagged, texts int, headerKept bool) {
 	}
 }
 
-// documentFile is a document that is open.
+// documentFile is an open document.
 type documentFile struct {
 	name  string // without folders, with an extension of its kind
 	file  *os.File
@@ -96,8 +96,8 @@ type documentFile struct {
 	close func()
 }
 
-// openDocument opens a document, which the caller closes; stdio is what stdin has. extension says of
-// which kind it is, "" that its name does.
+// openDocument opens a document, which the caller must close; stdio is the content of stdin. extension is the kind; with "" the
+// name determines it.
 func openDocument(path, extension string, stdin io.Reader) (d documentFile, err error) {
 	d.name = filepath.Base(path)
 	if path == stdio && extension != "" {
@@ -117,7 +117,7 @@ func openDocument(path, extension string, stdin io.Reader) (d documentFile, err 
 		_, err = io.Copy(d.file, stdin)
 	} else {
 		var info fs.FileInfo
-		if info, err = os.Stat(path); err == nil && !info.Mode().IsRegular() { // before it is opened: a pipe would wait for somebody to write
+		if info, err = os.Stat(path); err == nil && !info.Mode().IsRegular() { // before it is opened: a pipe would wait for a writer
 			err = errors.New("it is no file")
 		}
 		if err != nil {
@@ -136,7 +136,7 @@ func openDocument(path, extension string, stdin io.Reader) (d documentFile, err 
 	return d, err
 }
 
-// kindOf is how large a document is, and of which kind.
+// kindOf returns the size and the kind of a document.
 func kindOf(file *os.File, name string) (int64, *document.Kind, error) {
 	info, err := file.Stat()
 	if err == nil && info.Size() == 0 {
@@ -153,10 +153,11 @@ func kindOf(file *os.File, name string) (int64, *document.Kind, error) {
 	return info.Size(), kind, err
 }
 
-// Texts are translated together up to so many characters, which keeps a batch full for a long time.
+// chunkCharacters is the maximum number of characters of texts that are translated together, which keeps a batch full for a long
+// time.
 const chunkCharacters = 200_000
 
-// translateTexts translates the texts of a document, and says how many look wrong.
+// translateTexts translates the texts of a document, and returns the number of flagged ones.
 func (j *local) translateTexts(ctx context.Context, texts []string, form translate.Format, bar *progressbar.ProgressBar) (translated []string, flagged int, err error) {
 	request := j.request()
 	request.From, request.Format, request.Flagged = j.source(ctx, texts, form), form, true
@@ -188,22 +189,22 @@ func (j *local) translateTexts(ctx context.Context, texts []string, form transla
 	return translated, flagged, nil
 }
 
-// source is the language of a document.
+// source returns the language of a document.
 func (j *local) source(ctx context.Context, texts []string, form translate.Format) string {
 	if j.from != translate.Auto {
 		return j.from
 	}
 	models, err := j.translator.Select(j.model)
 	if err != nil || models.Detector() == nil {
-		return j.from // which the request explains
+		return j.from // the request reports the error
 	}
 	if code, ok, err := translate.Detect(ctx, models.Detector(), slices.Values(texts), form); ok && err == nil {
 		return code
 	}
-	return j.from // also where ctx has ended, as the request says
+	return j.from // also if ctx has ended, which the request reports
 }
 
-// translateFilesAsJobs has a running service translate documents, one after the other.
+// translateFilesAsJobs translates documents by a running service, one after the other.
 func (p *Program) translateFilesAsJobs(ctx context.Context, f translateFlags, request client.Document, list []documentTask) error {
 	c, err := p.client(f.service)
 	if err != nil {
@@ -233,7 +234,7 @@ func (p *Program) translateFilesAsJobs(ctx context.Context, f translateFlags, re
 	return nil
 }
 
-// awaitDocument saves the document of a job when it is done. Until then a terminal shows how far it is.
+// awaitDocument saves the document of a job when it is done. Until then a terminal shows its progress.
 func (p *Program) awaitDocument(ctx context.Context, service remote, job *client.Job, o output, one documentTask) error {
 	status, err := follow(ctx, job, p.Stderr, IsTerminal(p.Stderr))
 	var content []byte

@@ -15,7 +15,7 @@ import (
 	"dragoman/app/translate"
 )
 
-// translateFlags are what the command line says of a translation.
+// translateFlags are the flags of a translation.
 type translateFlags struct {
 	from, to, model string
 	format          string
@@ -36,7 +36,7 @@ type translateFlags struct {
 // stdio, as the name of a file, is standard input or output.
 const stdio = "-"
 
-// defineLanguages adds flags for languages and, where model is one, for a model.
+// defineLanguages adds flags for languages and, if model is not nil, for a model.
 func defineLanguages(flags *pflag.FlagSet, from, to, model *string) {
 	flags.SortFlags = false
 	flags.StringVarP(from, "from", "f", "", "language of the texts")
@@ -68,7 +68,7 @@ func (f *translateFlags) define(flags *pflag.FlagSet) {
 
 func (f *translateFlags) documents() bool { return f.output.path != "" }
 
-// check fails where flags and arguments do not fit together, and reads the file of terms.
+// check validates flags and arguments together, and reads the file of terms.
 func (f *translateFlags) check(texts []string) error {
 	switch {
 	case f.from == "" || f.to == "":
@@ -114,7 +114,7 @@ func (f *translateFlags) check(texts []string) error {
 	return nil
 }
 
-// checkFormat fails where the format is one of none.
+// checkFormat returns an error for an unknown format.
 func (f *translateFlags) checkFormat() error {
 	known := []string{string(translate.Text), string(translate.HTML), string(translate.XML)}
 	if f.documents() {
@@ -129,7 +129,7 @@ func (f *translateFlags) checkFormat() error {
 	return nil
 }
 
-// bound fails where the flags ask for more than a model here is configured to do.
+// bound returns an error if the flags exceed the configured limits of a local model.
 func (f *translateFlags) bound(cfg config.Config) error {
 	most := max(cfg.MaxBeams, cfg.Beams)
 	for name, value := range map[string]int{"beams": f.beams, "alternatives": f.alternatives} {
@@ -140,7 +140,7 @@ func (f *translateFlags) bound(cfg config.Config) error {
 	return nil
 }
 
-// options are those that a service is sent.
+// options returns the options sent to a service.
 func (f *translateFlags) options() *client.Options {
 	if f.beams == 0 {
 		return nil
@@ -148,7 +148,7 @@ func (f *translateFlags) options() *client.Options {
 	return &client.Options{Beams: f.beams}
 }
 
-// missingOutput fails where a text is the name of a document that is there: it lacks -o.
+// missingOutput returns an error if a text is the name of an existing document: -o is missing.
 func missingOutput(texts []string) error {
 	for _, text := range texts {
 		if d, err := openDocument(text, "", nil); err == nil {

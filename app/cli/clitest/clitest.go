@@ -1,4 +1,4 @@
-// Package clitest is what tests of the command line share, those of its package and those of the whole program.
+// Package clitest has helpers for tests of the command line, in its package and of the whole program.
 package clitest
 
 import (
@@ -11,7 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// ErrorLines are the lines on standard error that are not log lines.
+// ErrorLines returns the lines on standard error that are not log lines.
 func ErrorLines(stderr string) []string {
 	var lines []string
 	for line := range strings.Lines(stderr) {
@@ -22,7 +22,7 @@ func ErrorLines(stderr string) []string {
 	return lines
 }
 
-// Folder makes a folder with files, and returns its path.
+// Folder creates a folder with files, and returns its path.
 func Folder(t *testing.T, files map[string]string) string {
 	t.Helper()
 	root := t.TempDir()
@@ -34,7 +34,7 @@ func Folder(t *testing.T, files map[string]string) string {
 	return root
 }
 
-// Contents are those of all files in a folder.
+// Contents returns the contents of all files in a folder, by path.
 func Contents(t *testing.T, root string) map[string]string {
 	t.Helper()
 	found := map[string]string{}
