@@ -69,7 +69,7 @@ func (made step) blamed() bool {
 
 // make makes chunk number n of a job: a slice in one of the target languages.
 func (s *Service) make(ctx context.Context, t Translator, c Claim, n int, alone bool) (made step) {
-	err := fault.Protect(func() error { // the translation's own recovery covers other goroutines
+	err := fault.Protect(func() error { // the recovery of the runner is on another goroutine
 		made = s.translate(ctx, t, c, n, alone)
 		return nil
 	})
