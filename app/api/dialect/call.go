@@ -22,24 +22,24 @@ import (
 // API makes the routes of a drop-in API.
 type API struct {
 	*Server
-	// Lists says that bodies may be lists of JSON objects too, see [Fields.List].
+	// Lists reports whether a body may also be a list of JSON objects, see [Fields.List].
 	Lists bool
-	// Name is the model that the field model names: "" is any. nil: the field is its name.
+	// Name returns the name of the model that the field model means, or "" for any model. nil: the field is the name.
 	Name func(field string) string
 }
 
-// Call is a request that was read and let in. What is wrong with it is kept by [Fields.Fail]: a handler reads
-// all that it needs, and what translates or answers fails with the first thing that was wrong.
+// Call is a request that was read and admitted. [Fields.Fail] keeps the first error of its fields: a handler reads all fields
+// that it needs, and translating or answering then fails with that error.
 type Call struct {
-	Fields    // none where the route is open
+	Fields    // empty on open routes
 	Context   *gin.Context
 	Server    *Server
-	Model     string              // that the request names
-	Models    translate.Selection // that the request may use
-	Languages Languages           // of these
+	Model     string              // named by the request
+	Models    translate.Selection // models that the request may use
+	Languages Languages           // languages of Models
 }
 
-// Route makes a route for those who are let in. It answers as a [Handler] does with what h returns.
+// Route returns a route that requires a key. It answers with the result of h, see [Handler].
 func (a API) Route(methods, path string, h func(*Call) (any, error)) Route {
 	return a.route(methods, path, func(call *Call) (any, error) {
 		var err error
@@ -61,7 +61,7 @@ func (a API) Route(methods, path string, h func(*Call) (any, error)) Route {
 	})
 }
 
-// Open makes a route for everybody, which takes no fields but the model, in the query.
+// Open returns a route that needs no key and takes no fields except the model, in the query.
 func (a API) Open(path string, h func(*Call) (any, error)) Route {
 	return a.route(http.MethodGet, path, func(call *Call) (any, error) {
 		for name, value := range pairs(call.Context.Request.URL.RawQuery) {
@@ -76,7 +76,7 @@ func (a API) Open(path string, h func(*Call) (any, error)) Route {
 	})
 }
 
-// route makes a route that works once there are models.
+// route returns a route that fails until models are loaded.
 func (a API) route(methods, path string, h func(*Call) (any, error)) Route {
 	return Route{Methods: methods, Path: path, Handler: func(c *gin.Context) (any, error) {
 		if _, err := a.Translator(); err != nil {
@@ -86,11 +86,11 @@ func (a API) route(methods, path string, h func(*Call) (any, error)) Route {
 	}}
 }
 
-// ModelPath is the path below which an API can be mounted once more, for clients that know no
-// field for the model but any base URL.
+// ModelPath is the prefix under which an API can be mounted again, for clients that have no field for the model but accept any
+// base URL.
 const ModelPath = "/models/:" + modelField
 
-// WithoutModel is a path without the [ModelPath] before it.
+// WithoutModel returns a path without a [ModelPath] prefix.
 func WithoutModel(path string) string {
 	if rest, ok := strings.CutPrefix(path, "/models/"); ok {
 		_, rest, _ = strings.Cut(rest, "/")
@@ -102,8 +102,7 @@ func WithoutModel(path string) string {
 // modelField names the model to use. The original APIs have no such field.
 const modelField = "model"
 
-// choose has the call use a model: the field's, or with "" that of the path, or with none there
-// either any.
+// choose selects the model of the call: the argument, or if it is "" the model of the path, or else any model.
 func (call *Call) choose(model string) error {
 	own, inPath := call.Context.Params.Get(modelField)
 	if inPath && own == "" {
@@ -121,12 +120,11 @@ func (call *Call) choose(model string) error {
 	return nil
 }
 
-// maxKeylessBody is the size of a body that may be read to find a key in it: who
-// sends more has a key in the header or the query. LibreTranslate's clients send theirs
-// at the end of the body, so that there is no use in looking at its start.
+// maxKeylessBody is the maximum size in bytes of a body that is read to find a key in it. A larger body needs its key in the
+// header or the query. LibreTranslate's clients send the key at the end of the body, so reading only its start would not help.
 const maxKeylessBody = 256 << 10
 
-// checkList refuses a list where the API takes none, and one that is not of objects.
+// checkList refuses a list if the API takes none, and a list of other values than objects.
 func (a API) checkList(fields Fields) error {
 	if fields.list != nil && !a.Lists {
 		return notAnObject('[')
@@ -134,24 +132,23 @@ func (a API) checkList(fields Fields) error {
 	return fields.broken
 }
 
-// entered is what came of letting a request in, which is done once.
+// entered is the result of [API.enter], which runs once per request.
 type entered struct {
 	fields Fields
 	err    error
 }
 
-// enteredKey is where gin's context has it.
+// enteredKey is the key of an entered in gin's context.
 const enteredKey = "dragoman/dialect.entered"
 
-// Fields lets a request in and returns its fields: the first time that it is asked for them. Then it
-// returns the same again.
+// Fields admits a request and returns its fields. Later calls return the same result.
 func (a API) Fields(c *gin.Context) (Fields, error) {
 	if before, ok := c.Get(enteredKey); ok {
 		e := before.(entered)
 		return e.fields, e.err
 	}
 	fields, err := a.enter(c)
-	for _, name := range access.KeyFields() { // also where there are no keys
+	for _, name := range access.KeyFields() { // also if no keys are configured
 		if err == nil {
 			err = bound.Text(name, fields.size(name))
 		}
@@ -160,8 +157,8 @@ func (a API) Fields(c *gin.Context) (Fields, error) {
 	return fields, err
 }
 
-// enter lets a request in and reads its fields, in this order where it can: the body
-// of a request whose key is still to be found in it is read only if it is small.
+// enter admits a request and then reads its fields. If the key may be in the body, the body is read first, and only if it is
+// small.
 func (a API) enter(c *gin.Context) (Fields, error) {
 	key := keyIn(func(name string) string { return firstOf(c.Request.URL.RawQuery, name) })
 	inBody, err := a.Gate.MustReadKey(c.Request, key)
@@ -179,7 +176,7 @@ func (a API) enter(c *gin.Context) (Fields, error) {
 		key, err = keyIn(fields.Text), fields.Err()
 	}
 	if err != nil {
-		// Who has sent such a body has sent no key.
+		// A request with such a body counts as one without a key.
 		_ = a.Gate.Enter(c.Request, "")
 		return Fields{}, err
 	}
@@ -189,7 +186,7 @@ func (a API) enter(c *gin.Context) (Fields, error) {
 	return fields, a.Permit(c)
 }
 
-// keyIn is the key in the first of the [access.KeyFields] that has one, "" where none has.
+// keyIn returns the key from the first of the [access.KeyFields] that has one, or "".
 func keyIn(field func(name string) string) (key string) {
 	for _, name := range access.KeyFields() {
 		if key = field(name); key != "" {
@@ -214,7 +211,7 @@ func readKeyless(c *gin.Context) (Fields, error) {
 	return fields, err
 }
 
-// Request is what a caller asks for, in the service's own terms.
+// Request is a request for translations in the service's own terms.
 type Request struct {
 	From, To string   // codes of the model's languages; From may be translate.Auto
 	Also     []string // further languages to translate into
@@ -224,14 +221,14 @@ type Request struct {
 	Wrapped  bool // a line end in a text ends no sentence
 	// Outline divides texts of XML.
 	Outline markup.Outline
-	// Alternatives is how many translations of each text are wanted; see [translate.Request].
+	// Alternatives is the number of translations wanted for each text; see [translate.Request].
 	Alternatives int
 
-	Glossaries []string // ids of stored ones whose terms are used, without Also; where several have one, the first wins
+	Glossaries []string // ids of stored glossaries to use, without Also; the first glossary that has a term wins
 	Terms      []translate.Term
 }
 
-// toModel is what the request is to package translate.
+// toModel converts the request for package translate.
 func (r Request) toModel(model string) translate.Request {
 	req := translate.Request{
 		Model: model, From: r.From, To: append([]string{r.To}, r.Also...), Format: r.Format, Whole: r.Whole, Wrapped: r.Wrapped,
@@ -243,9 +240,8 @@ func (r Request) toModel(model string) translate.Request {
 	return req
 }
 
-// Translate has a request done and returns a result for each text, in their order; of several
-// languages, all results of To first, then those of each in Also. A translation that is not whole is an
-// error: the APIs have no way to say so.
+// Translate translates a request and returns a result for each text, in order; with several languages, all results of To first,
+// then the results of each language of Also. An incomplete translation is an error: the APIs cannot express one.
 func (call *Call) Translate(req Request) ([]translate.Result, error) {
 	results, err := call.TranslateAll([]Request{req})
 	if err != nil {
@@ -265,12 +261,12 @@ func (call *Call) TranslateAll(requests []Request) ([][]translate.Result, error)
 		if err != nil {
 			return nil, err
 		}
-		all = append(all, parts...) // one: with glossaries there is one language
+		all = append(all, parts...) // a single part: with glossaries there is one language
 	}
 	return call.Server.TranslateAll(call.Context, all)
 }
 
-// Stream is Translate for an API that sends results as soon as they are there, in the order of the texts.
+// Stream is Translate for an API that sends results as soon as they are ready, in the order of the texts.
 func (call *Call) Stream(req Request, yield func(r translate.Result) error) error {
 	if err := call.Err(); err != nil {
 		return err
@@ -292,20 +288,20 @@ func (call *Call) Stream(req Request, yield func(r translate.Result) error) erro
 	})
 }
 
-// Detection is the language of a text; the zero Detection is none.
+// Detection is a detected language; the zero Detection means none.
 type Detection struct {
-	Code       string // of a language of the model
+	Code       string // code of a language of the model
 	Confidence float64
 }
 
-// NeedsDetector fails in an API's words where languages are not detected.
+// NeedsDetector makes the call fail with the API's message if there is no language detector.
 func (call *Call) NeedsDetector(words string) {
 	if call.Models.Detector() == nil {
 		call.Fail(RefuseAs(fault.NotOffered, "%s", words))
 	}
 }
 
-// Detect charges for texts and detects their languages, in turn with what other callers do. It comes after NeedsDetector.
+// Detect charges for texts and detects their languages, in turn with the work of other callers. Call it after NeedsDetector.
 func (call *Call) Detect(texts []string, format translate.Format) (found []Detection, err error) {
 	if err := call.Err(); err != nil {
 		return nil, err
@@ -337,9 +333,9 @@ func (call *Call) Detect(texts []string, format translate.Format) (found []Detec
 	return found, err
 }
 
-// Confidence is how sure the detector, if there is one, is that a text of a format is in the language that it was
-// translated from: 0 to 1. The translator may have had more to go by than the detector, so that they
-// differ: then it is not sure at all. It fails where the client has left.
+// Confidence returns the detector's confidence, 0 to 1, that a text of a format is in the language it was translated from. It is
+// 0 without a detector, and if the detector finds another language: the translator may have had more context. It fails if the
+// client has left.
 func (call *Call) Confidence(format translate.Format, text, language string) (float64, error) {
 	detector := call.Models.Detector()
 	if detector == nil {

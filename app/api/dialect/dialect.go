@@ -1,22 +1,20 @@
-// Package dialect is what the APIs of the service have in common, whatever JSON they speak.
+// Package dialect has the common parts of the service's APIs, which differ in their JSON.
 //
-// A [Dialect] is an API as data: its routes, and how it renders what went wrong. A [Handler]
-// turns somebody's JSON into a [translate.Request], has the [Server] translate it
-// and turns the results into somebody's JSON; what fails goes to [Server.Fail]. Keys, limits,
-// the charge for characters, deadlines, metrics and what the log says stand here, once.
+// A [Dialect] is an API as data: its routes, and how it renders failures. A [Handler] turns a client's JSON into a
+// [translate.Request], the [Server] translates it, and the handler turns the results into JSON; errors go to [Server.Fail]. Keys,
+// limits, charges for characters, deadlines, metrics and log attributes are handled here, once for all APIs.
 //
-// The drop-in APIs, whose clients send keys and fields in whichever form they like, make their
-// routes by [API.Route]: it checks the key, reads the request's [Fields], and has a [Call] for the
-// API's handler. The field model, or the path before the route (see [ModelPath]), names the model
-// to use. Where several APIs have a path, see [Share], [API.Fields] has the fields by which their
-// requests are told apart.
+// The drop-in APIs, whose clients send keys and fields in various forms, make their routes with [API.Route]: it checks the key,
+// reads the request's [Fields], and passes a [Call] to the API's handler. The field model, or the path before the route (see
+// [ModelPath]), names the model to use. If several APIs have the same path, see [Share], the fields of [API.Fields] tell their
+// requests apart.
 //
-//	dialect.go     what an API is, and how its routes are served
-//	server.go      what all APIs have translations made by; translate.go how, glossary.go with which terms
-//	call.go        a request to a drop-in API; fields.go and form.go what it says
-//	languages.go   what its languages are called
+//	dialect.go     dialects and routes, and how they are served
+//	server.go      the server behind all APIs; translate.go translations, glossary.go stored glossaries
+//	call.go        a request to a drop-in API; fields.go and form.go its fields
+//	languages.go   language codes of clients
 //	share.go       paths that several APIs have
-//	tally.go       what headers and the log say of an answer
+//	tally.go       headers and log attributes of an answer
 package dialect
 
 import (
@@ -37,45 +35,45 @@ import (
 	"dragoman/app/guard/bound"
 )
 
-// RequestIDHeader names a request, in the log too. The answer has it before a handler runs.
+// RequestIDHeader identifies a request, also in the log. It is set on the answer before a handler runs.
 const RequestIDHeader = "X-Request-Id"
 
-// Dialect is an API.
+// Dialect is an API as data.
 type Dialect struct {
 	Routes []Route
-	// Prefixes are those of paths that are the API's even where it has no route.
+	// Prefixes are path prefixes that belong to the API even if it has no route there.
 	Prefixes []string
-	// Documents says that bodies may be as large as documents.
+	// Documents reports whether bodies may be as large as documents.
 	Documents bool
-	// Render makes the answer to a request that failed.
+	// Render returns the answer to a failed request.
 	Render func(c *gin.Context, f *fault.Failure) (status int, answer any)
-	// Browsers says that pages of every origin may call the original.
+	// Browsers reports whether the original API may be called by pages of every origin.
 	Browsers bool
 }
 
-// Route is a path that an API serves.
+// Route is a path of an API.
 type Route struct {
-	Methods string // with spaces between; GET includes HEAD
-	Path    string // as gin has it
+	Methods string // separated by spaces; GET includes HEAD
+	Path    string // in gin's syntax
 	Handler Handler
-	// Free says that no characters are charged: who has none left may send a body here too.
+	// Free reports whether the route charges no characters: a caller whose quota is used up may still send a body.
 	Free bool
-	// Room fails where the sender has no place for what the request makes; nil: it needs none.
+	// Room fails if the sender has no room for the result of the request; nil: no room is needed.
 	Room func(c *gin.Context) error
-	// Takes says whether a request is meant for this route, where other dialects have its path
-	// too, see [Share]; nil: it takes all that the others leave.
+	// Takes reports whether a request is meant for this route, if other dialects have its path too, see [Share]; nil: the route
+	// takes all remaining requests.
 	Takes func(c *gin.Context) bool
 }
 
-// Handler makes the answer to a request: what is sent as JSON with status 200, or a [Reply]; nil where it
-// has answered itself.
+// Handler returns the answer to a request: a value sent as JSON with status 200, or a [Reply]; nil if the handler has answered
+// itself.
 type Handler func(c *gin.Context) (answer any, err error)
 
-// Reply is an answer that is not JSON with status 200.
+// Reply is an answer other than JSON with status 200.
 type Reply struct {
 	Status int    // 0: 200
-	Type   string // media type of a Body of bytes; "": it is JSON
-	Body   any    // nil for none
+	Type   string // media type of a []byte Body; "": Body is sent as JSON
+	Body   any    // nil: no body
 }
 
 func (r Reply) send(c *gin.Context) {
@@ -90,19 +88,19 @@ func (r Reply) send(c *gin.Context) {
 	}
 }
 
-// Resolve is the middleware for [access.Proxies.Resolve].
+// Resolve returns [access.Proxies.Resolve] as middleware.
 func Resolve(p access.Proxies) gin.HandlerFunc {
 	return func(c *gin.Context) { c.Request = p.Resolve(c.Writer, c.Request) }
 }
 
-// Uncharged is a route that is Free.
+// Uncharged returns the route with Free set.
 func (r Route) Uncharged() Route {
 	r.Free = true
 	return r
 }
 
-// Mount adds the routes of an API to a router, in a group that renders failures as the API does.
-// The handlers before come first.
+// Mount adds the routes of an API to a router, in a group that renders failures in the API's format. The handlers before run
+// first.
 func (s *Server) Mount(router gin.IRouter, d Dialect, before ...gin.HandlerFunc) {
 	group := router.Group("", append([]gin.HandlerFunc{d.UseRenderer}, before...)...)
 	for _, route := range d.Routes {
@@ -132,7 +130,7 @@ func (s *Server) serve(h Handler) gin.HandlerFunc {
 	}
 }
 
-// checkPath fails where a part of a path is longer than the field of its name may be: there is nothing of such a name.
+// checkPath fails if a part of a path exceeds the bound of its field: no resource has such a name.
 func checkPath(params gin.Params) error {
 	for _, part := range params {
 		if err := bound.Text(part.Key, len(part.Value)); err != nil {
@@ -142,26 +140,26 @@ func checkPath(params gin.Params) error {
 	return nil
 }
 
-// WriteTimeout is how long a client may take to read what was sent to it.
+// WriteTimeout is the time that a client has to read each part of an answer.
 const WriteTimeout = 30 * time.Second
 
 // Write sends a part of an answer.
 func Write(c *gin.Context, part []byte) error {
-	// Not every server under test has deadlines; the real one has.
+	// Some test servers have no deadlines; the real server has.
 	_ = http.NewResponseController(c.Writer).SetWriteDeadline(time.Now().Add(WriteTimeout))
 	_, err := c.Writer.Write(part)
 	return err
 }
 
-// BeginStream writes the headers of an answer that is sent part by part, see [Send].
+// BeginStream writes the headers of a streamed answer, see [Send].
 func BeginStream(c *gin.Context, mediaType string) {
 	c.Header("Content-Type", mediaType)
 	c.Header("Cache-Control", "no-store")
-	c.Header("X-Accel-Buffering", "no") // nginx would keep events until it has many
+	c.Header("X-Accel-Buffering", "no") // nginx would buffer events otherwise
 	c.Status(http.StatusOK)
 }
 
-// Send writes a part of a stream and waits until it is on its way. Where that fails, the client does not want it any more.
+// Send writes a part of a stream and flushes it. If that fails, the client has left: the error wraps [context.Canceled].
 func Send(c *gin.Context, part []byte) error {
 	err := Write(c, part)
 	if err == nil {
@@ -173,13 +171,13 @@ func Send(c *gin.Context, part []byte) error {
 	return nil
 }
 
-// CutOff ends an answer of which a part was sent, and panics: the client must not take what it has for the whole.
+// CutOff aborts an answer that was sent in part, by a panic, so that the client does not take it for a complete one.
 func CutOff(c *gin.Context, err error) {
 	_ = c.Error(err) // for the access log
 	panic(http.ErrAbortHandler)
 }
 
-// Keyed is a handler for those whose key, in a header, lets them in.
+// Keyed returns a handler that requires a key in a header.
 func (s *Server) Keyed(h Handler) Handler {
 	return func(c *gin.Context) (any, error) {
 		if err := s.Gate.Enter(c.Request, ""); err != nil {
@@ -189,12 +187,12 @@ func (s *Server) Keyed(h Handler) Handler {
 	}
 }
 
-// Refusing is a handler that always fails.
+// Refusing returns a handler that always fails with why.
 func Refusing(why error) Handler {
 	return func(*gin.Context) (any, error) { return nil, why }
 }
 
-// Raw is a handler that answers itself.
+// Raw returns a handler that answers by itself.
 func Raw(h gin.HandlerFunc) Handler {
 	return func(c *gin.Context) (any, error) {
 		h(c)
@@ -202,7 +200,7 @@ func Raw(h gin.HandlerFunc) Handler {
 	}
 }
 
-// Each makes a list of another one: an empty one of none, which is [] in JSON.
+// Each maps a list. The result is never nil, so an empty list is [] in JSON.
 func Each[T, U any](list []T, of func(T) U) []U {
 	out := make([]U, len(list))
 	for i, item := range list {
@@ -211,14 +209,14 @@ func Each[T, U any](list []T, of func(T) U) []U {
 	return out
 }
 
-// routeKey is where the route is in gin's context.
+// routeKey is the key of the route in gin's context.
 const routeKey = "dragoman/dialect.route"
 
-// note is the middleware by which [Server.Permit] knows the route.
+// note is the middleware that tells [Server.Permit] the route.
 func (r Route) note(c *gin.Context) { c.Set(routeKey, r) }
 
-// Permit fails where the sender of a request, who was let in, has nothing left of what it costs: its body is
-// not worth reading. Whose key is in the body passes.
+// Permit fails if the caller, already admitted, has no quota left for the request: its body need not be read. A request whose key
+// is in the body passes.
 func (s *Server) Permit(c *gin.Context) error {
 	found, ok := c.Get(routeKey)
 	if !ok || s.Gate.NeedsKeys() && access.Name(c.Request) == "" {
@@ -236,7 +234,7 @@ func (s *Server) Permit(c *gin.Context) error {
 	return nil
 }
 
-// Below is the API once more, below another path: all of its routes, or those of some paths.
+// Below returns the API under another root path: all of its routes, or the routes of some paths.
 func (d Dialect) Below(root string, paths ...string) Dialect {
 	var routes []Route
 	for _, route := range d.Routes {
@@ -249,17 +247,17 @@ func (d Dialect) Below(root string, paths ...string) Dialect {
 	return d
 }
 
-// Owns says whether a path that no route takes is the API's: it takes other methods
-// there, or has the prefix.
+// Owns reports whether a path without a matching route belongs to the API: the API has the path with other methods, or the
+// prefix.
 func (d Dialect) Owns(path string) bool {
 	return slices.ContainsFunc(d.Routes, func(r Route) bool { return r.Path == path }) ||
 		slices.ContainsFunc(d.Prefixes, func(prefix string) bool { return strings.HasPrefix(path, prefix) })
 }
 
-// renderKey is where [Dialect.Render] is in gin's context.
+// renderKey is the key of [Dialect.Render] in gin's context.
 const renderKey = "dragoman/dialect.render"
 
-// UseRenderer is the middleware that has failures rendered as the dialect does.
+// UseRenderer is the middleware that renders failures in the dialect's format.
 func (d Dialect) UseRenderer(c *gin.Context) { c.Set(renderKey, d.Render) }
 
 // Fail answers with an error, in the dialect of the request's group.
@@ -280,7 +278,7 @@ func (s *Server) Fail(c *gin.Context, err error) {
 	}
 }
 
-// Explain logs and counts an error that ends a request, and returns what its sender is told.
+// Explain logs and counts an error that ends a request, and returns the failure to answer with.
 func (s *Server) Explain(c *gin.Context, err error) *fault.Failure {
 	_ = c.Error(err) // for the access log
 	f := fault.Explain(err, fault.Situation{

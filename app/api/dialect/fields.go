@@ -20,30 +20,30 @@ import (
 	"dragoman/app/text/excerpt"
 )
 
-// maxPairs bounds the fields of a form, as net/url does, those of an object, and the
-// texts of an array: each takes far more memory than its bytes in the body.
+// maxPairs limits the fields of a form, as net/url does, the fields of an object, and the texts of an array: each takes far more
+// memory than its bytes in the body.
 const maxPairs = bound.Texts
 
-// Fields are the values that came with a request: in its query, and in a body that
-// is a JSON object or a form, whatever the method; some clients send bodies with
-// GET. Fields that nobody asks for are ignored, as the original servers do. A
-// field that is null counts as missing. The zero Fields has none.
+// Fields are the values of a request: from its query, and from a body that is a JSON object or a form, whatever the method; some
+// clients send bodies with GET. Unknown fields are ignored, as by the original servers. A null field counts as missing. The zero
+// Fields is empty.
 //
-// A field that is not what it should be, or has more than it may (package bound), is the request's error, see
+// A field of the wrong type, or one that exceeds its bound (package bound), becomes the request's error, see [Fields.Err], and is
+// returned as if it were missing.
 // [Fields.Err], and is returned as if it were missing.
 type Fields struct {
 	object map[string]jsontext.Value
-	list   []Fields   // of a body that is a list of objects; not nil where it is a list
-	broken error      // why the list is none of objects
+	list   []Fields   // of a body that is a list of objects; non-nil for any list
+	broken error      // why the list is not one of objects
 	form   url.Values // each with at least one value
 	files  []body.File
-	first  *error // the first error of the request; nil where nothing can be wrong
+	first  *error // the first error of the request; nil if no error is possible
 }
 
-// List are the fields of each object of a body that is a list of them; nil where it is none.
+// List returns the fields of each object of a body that is a list, or nil for other bodies.
 func (f Fields) List() []Fields { return f.list }
 
-// Err is what was wrong first with the request; nil where nothing was.
+// Err returns the first error of the request, or nil.
 func (f Fields) Err() error {
 	if f.first == nil {
 		return nil
@@ -51,7 +51,7 @@ func (f Fields) Err() error {
 	return *f.first
 }
 
-// Fail makes an error the request's, where it is the first one.
+// Fail records an error of the request, unless there is one already.
 func (f Fields) Fail(err error) {
 	if *f.first == nil {
 		*f.first = err
@@ -73,7 +73,7 @@ func readFields(c *gin.Context) (Fields, error) {
 	switch {
 	case media == "application/json" || strings.HasPrefix(media, "application/") && strings.HasSuffix(media, "+json"):
 		if isList(raw) {
-			// Most APIs take no lists, whatever is in them.
+			// Most APIs take no lists, whatever their contents.
 			fields.list, fields.broken = parseList(raw)
 			for i := range fields.list {
 				fields.list[i].first = fields.first
@@ -89,7 +89,7 @@ func readFields(c *gin.Context) (Fields, error) {
 	if err != nil {
 		return Fields{}, err
 	}
-	// What the query has goes before what the form has, as with LibreTranslate.
+	// Parameters of the query replace fields of the form, as with LibreTranslate.
 	query, err := parseForm(r.URL.RawQuery)
 	if err != nil {
 		return Fields{}, err
@@ -135,7 +135,7 @@ func (o *object) UnmarshalJSONFrom(in *jsontext.Decoder) error {
 		if err != nil {
 			return err
 		}
-		key := name.String() // before the decoder goes on
+		key := name.String() // before the decoder's next read
 		value, err := in.ReadValue()
 		if err != nil {
 			return err
@@ -146,11 +146,10 @@ func (o *object) UnmarshalJSONFrom(in *jsontext.Decoder) error {
 	})
 }
 
-// isList says whether JSON is a list.
+// isList reports whether JSON is a list.
 func isList(raw []byte) bool { return bytes.HasPrefix(bytes.TrimLeft(raw, " \t\r\n"), []byte("[")) }
 
-// list is a JSON list of objects, of at most maxPairs fields together, whose values are parts
-// of raw.
+// list is a JSON list of objects, with at most maxPairs fields in total, whose values are parts of raw.
 type list struct {
 	raw    []byte
 	fields []Fields
@@ -187,10 +186,10 @@ func (l *list) UnmarshalJSONFrom(in *jsontext.Decoder) error {
 	})
 }
 
-// IsJSON says whether the request has a JSON object.
+// IsJSON reports whether the body is a JSON object.
 func (f Fields) IsJSON() bool { return f.object != nil }
 
-// Text returns a field's text, "" where it is missing.
+// Text returns a field's text, or "" if it is missing.
 func (f Fields) Text(name string) string {
 	text := f.text(name)
 	if !f.holds(bound.Text(name, len(text))) {
@@ -199,7 +198,7 @@ func (f Fields) Text(name string) string {
 	return text
 }
 
-// holds makes an error the request's, and says whether there is none.
+// holds records an error, if any, and reports whether there is none.
 func (f Fields) holds(err error) bool {
 	if err != nil {
 		f.Fail(err)
@@ -218,8 +217,8 @@ func (f Fields) text(name string) (text string) {
 	return text
 }
 
-// Texts returns a field's texts, none where it is missing. list says that they
-// came as an array, or as several fields of a form.
+// Texts returns a field's texts, or none if it is missing. list reports whether they came as an array, or as several fields of a
+// form.
 func (f Fields) Texts(name string) (texts []string, list bool) {
 	if texts, list = f.texts(name, bound.Most(name, maxPairs)); !f.holds(bound.All(name, texts)) {
 		return nil, list
@@ -227,14 +226,14 @@ func (f Fields) Texts(name string) (texts []string, list bool) {
 	return texts, list
 }
 
-// Prose is Needed for texts to translate in a field that has the name of a smaller one in other APIs.
+// Prose is Needed for texts to translate, for a field whose name has a smaller bound in other APIs.
 func (f Fields) Prose(name string) []string {
 	f.Require(name)
 	texts, _ := f.texts(name, maxPairs)
 	return texts
 }
 
-// texts reads at most so many texts.
+// texts reads at most most texts.
 func (f Fields) texts(name string, most int) (texts []string, list bool) {
 	value, ok := f.value(name)
 	switch {
@@ -273,21 +272,21 @@ func (f Fields) texts(name string, most int) (texts []string, list bool) {
 	return texts, true
 }
 
-// Needed returns a field's texts, which must be there: at least an empty list.
+// Needed returns a field's texts and fails if the field is missing; an empty list is allowed.
 func (f Fields) Needed(name string) []string {
 	f.Require(name)
 	texts, _ := f.Texts(name)
 	return texts
 }
 
-// Require fails where a field is missing.
+// Require fails if a field is missing.
 func (f Fields) Require(name string) {
 	if !f.Has(name) {
 		f.Fail(RefuseAs(fault.MissingField, "Invalid request: %s is missing", name))
 	}
 }
 
-// Names returns the names in a field, none where it is missing: an array, or names with commas between them.
+// Names returns the names in a field, or none if it is missing: an array, or names separated by commas.
 func (f Fields) Names(name string) []string {
 	lists, _ := f.texts(name, bound.Most(name, maxPairs))
 	names, err := SplitNames(name, lists)
@@ -295,8 +294,7 @@ func (f Fields) Names(name string) []string {
 	return names
 }
 
-// SplitNames are the names in the texts of a field, which commas may stand between. It fails where they are more, or longer, than
-// the field may have.
+// SplitNames splits the texts of a field into names at commas. It fails if their number or length exceeds the field's bound.
 func SplitNames(field string, lists []string) (names []string, err error) {
 	items := 0
 	for _, list := range lists {
@@ -315,7 +313,7 @@ func SplitNames(field string, lists []string) (names []string, err error) {
 	return names, bound.All(field, names)
 }
 
-// Lines are the lines of a text, each of which is to be translated by itself.
+// Lines returns the lines of a text, to be translated separately.
 func (f Fields) Lines(text string) []string {
 	if n := strings.Count(text, "\n") + 1; n > maxPairs {
 		f.Fail(RefuseAs(fault.TooManyRecords, "Invalid request: the text has %d lines, at most %d are allowed", n, maxPairs))
@@ -324,8 +322,8 @@ func (f Fields) Lines(text string) []string {
 	return strings.Split(text, "\n")
 }
 
-// Choose returns what the text of a field stands for; refuse makes the error of one that is not in the table. What
-// a missing field stands for is at "".
+// Choose returns the value of a field's text in a table; refuse makes the error for a text that is not in it. The value of a
+// missing field is at "".
 func Choose[T any](f Fields, name string, table map[string]T, refuse func(text string) error) T {
 	text := f.Text(name)
 	chosen, ok := table[text]
@@ -335,8 +333,8 @@ func Choose[T any](f Fields, name string, table map[string]T, refuse func(text s
 	return chosen
 }
 
-// File returns the file of a field, with its content only where its sender says no more. ok is false
-// where it is missing.
+// File returns the file of a field. A field without a file name or type has only its content. ok is false if the field is
+// missing.
 func (f Fields) File(name string) (file body.File, ok bool) {
 	if i := slices.IndexFunc(f.files, func(file body.File) bool { return file.Field == name }); i >= 0 {
 		return f.files[i], true
@@ -347,8 +345,7 @@ func (f Fields) File(name string) (file body.File, ok bool) {
 	return body.File{Field: name, Content: []byte(f.form.Get(name))}, true
 }
 
-// Number returns a field's whole number, 0 where it is missing. ok is false where
-// it is no whole number.
+// Number returns a field's integer, or 0 if it is missing. ok is false if the field is not an integer.
 func (f Fields) Number(name string) (n int, ok bool) {
 	raw := f.scalar(name)
 	if raw == "" {
@@ -358,7 +355,7 @@ func (f Fields) Number(name string) (n int, ok bool) {
 	return n, err == nil
 }
 
-// Float returns a field's number, 0 where it is missing.
+// Float returns a field's number, or 0 if it is missing.
 func (f Fields) Float(name string) float64 {
 	raw := f.scalar(name)
 	n, err := strconv.ParseFloat(strings.TrimSpace(cmp.Or(raw, "0")), 64)
@@ -368,8 +365,7 @@ func (f Fields) Float(name string) float64 {
 	return n
 }
 
-// Bool returns a field's truth value, false where it is missing: true, false, or
-// as forms have it, 1 and 0.
+// Bool returns a field's truth value, or false if it is missing: true or false, or 1 or 0 as in forms.
 func (f Fields) Bool(name string) bool {
 	raw := f.scalar(name)
 	switch strings.ToLower(raw) {
@@ -382,19 +378,19 @@ func (f Fields) Bool(name string) bool {
 	return false
 }
 
-// Has says whether a field is there, empty or not.
+// Has reports whether a field is present, empty or not.
 func (f Fields) Has(name string) bool {
 	_, ok := f.value(name)
 	return ok || f.form.Has(name)
 }
 
-// IsList says whether a field is an array of JSON.
+// IsList reports whether a field is a JSON array.
 func (f Fields) IsList(name string) bool {
 	value, ok := f.value(name)
 	return ok && value.Kind() == '['
 }
 
-// Given says whether a field has a value other than an empty one.
+// Given reports whether a field has a non-empty value.
 func (f Fields) Given(name string) bool {
 	value, ok := f.value(name)
 	if !ok {
@@ -407,7 +403,7 @@ func (f Fields) Given(name string) bool {
 	return true
 }
 
-// scalar is a field's value as it is written, without quotes.
+// scalar returns a field's value in its source form, without quotes.
 func (f Fields) scalar(name string) string {
 	raw := f.form.Get(name)
 	if value, ok := f.value(name); ok {
@@ -419,7 +415,7 @@ func (f Fields) scalar(name string) string {
 	return raw
 }
 
-// size is how many bytes a field has as it is written, less for quotes.
+// size returns the size of a field's source form in bytes, without quotes.
 func (f Fields) size(name string) int {
 	if value, ok := f.value(name); ok {
 		return max(0, len(value)-len(`""`))
@@ -433,7 +429,7 @@ func (f Fields) value(name string) (jsontext.Value, bool) {
 	return value, ok && value.Kind() != 'n'
 }
 
-// Object returns the fields of a field that is an object, none where it is missing.
+// Object returns the fields of an object in a field, or none if it is missing.
 func (f Fields) Object(name string) Fields {
 	inner := Fields{first: f.first}
 	value, ok := f.value(name)
@@ -450,8 +446,7 @@ func (f Fields) Object(name string) Fields {
 	return inner
 }
 
-// Objects returns a field's objects, none where it is missing: those of an array, or of a form whose
-// fields are such as name[0].field.
+// Objects returns the objects in a field, or none if it is missing: the items of an array, or form fields such as name[0].field.
 func (f Fields) Objects(name string) (list []Fields) {
 	value, ok := f.value(name)
 	if !ok {
@@ -482,7 +477,7 @@ func (f Fields) Objects(name string) (list []Fields) {
 
 func (f Fields) formObjects(name string) (list []Fields) {
 	most := bound.Most(name, bound.Objects)
-	objects := map[string]url.Values{} // by their numbers, as they are written
+	objects := map[string]url.Values{} // keyed by number, in its source form
 	for field, values := range f.form {
 		rest, ok := strings.CutPrefix(field, name+"[")
 		number, inner, closed := strings.Cut(rest, "].")

@@ -22,7 +22,7 @@ func parseForm(raw string) (url.Values, error) {
 	return values, nil
 }
 
-// firstOf is the first value of a name in a query, "" where there is none.
+// firstOf returns the first value of a name in a query, or "".
 func firstOf(query, name string) string {
 	for other, value := range pairs(query) {
 		if other == name {
@@ -40,9 +40,8 @@ func parseMultipart(raw []byte, boundary string) (url.Values, []body.File, error
 	return form.Values, form.Files, nil
 }
 
-// pairs reads name=value pairs as the original servers do: what is not
-// encoded as it should be, such as the percent sign in "q=100% sure", is taken as
-// it is. net/url would drop the pair, and any that has a semicolon.
+// pairs parses name=value pairs as the original servers do: invalid encoding, such as the percent sign in "q=100% sure", is kept
+// unchanged. net/url would drop the pair, and any pair with a semicolon.
 func pairs(raw string) iter.Seq2[string, string] {
 	return func(yield func(name, value string) bool) {
 		for pair := range strings.SplitSeq(raw, "&") {
@@ -54,7 +53,7 @@ func pairs(raw string) iter.Seq2[string, string] {
 	}
 }
 
-// unescape decodes "+" and each "%" that two hexadecimal digits follow.
+// unescape decodes "+", and each "%" before two hexadecimal digits.
 func unescape(s string) string {
 	if !strings.ContainsAny(s, "+%") {
 		return s
@@ -68,7 +67,7 @@ func unescape(s string) string {
 		case '%':
 			if i+2 < len(s) {
 				var b [1]byte
-				if _, err := hex.Decode(b[:], []byte(s[i+1:i+3])); err == nil { // whose errors cost nothing
+				if _, err := hex.Decode(b[:], []byte(s[i+1:i+3])); err == nil { // its errors do not allocate
 					out = append(out, b[0])
 					i += 2
 					continue

@@ -14,18 +14,18 @@ import (
 // glossaryField is the field of POST /translation that names a glossary.
 const glossaryField = "payload.glossaryId"
 
-// OwnerOf is whose glossaries a request, which was let in, can use: those of its key's name.
-// Without keys all have them together.
+// OwnerOf returns the owner of the glossaries that an admitted request may use: the name of its key. Without keys, all callers
+// share them.
 func OwnerOf(c *gin.Context) string { return access.Name(c.Request) }
 
-// Glossary says whose glossaries a call can use, and the id of that which its path names, as id.
+// Glossary returns the owner of the glossaries that a call may use, and the glossary's id from its path.
 func (call *Call) Glossary() (ctx context.Context, owner, id string) {
 	return call.Context.Request.Context(), OwnerOf(call.Context), call.Context.Param("id")
 }
 
-// WithGlossaries makes a request use the terms of stored glossaries, beside its own, which win; among
-// glossaries the first one does. It returns a part for each target language, which has a dictionary
-// of its own. Without ids the request is the only part.
+// WithGlossaries adds the terms of stored glossaries to a request. The request's own terms win over them, and the first glossary
+// over later ones. It returns a part for each target language, which has its own dictionary. Without ids the request is the only
+// part.
 func (s *Server) WithGlossaries(c *gin.Context, ids []string, req translate.Request) ([]translate.Request, error) {
 	switch {
 	case len(ids) == 0:
@@ -56,7 +56,7 @@ func (s *Server) WithGlossaries(c *gin.Context, ids []string, req translate.Requ
 	return parts, nil
 }
 
-// ofGlossary adds to an error which part of the request is meant.
+// ofGlossary adds the field of the glossary to an error about it.
 func ofGlossary(err error) error {
 	f := fault.Explain(err, fault.Situation{})
 	if f.Kind == fault.NoDictionary || f.Kind == fault.UnknownGlossary {

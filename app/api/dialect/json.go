@@ -13,7 +13,7 @@ import (
 	"dragoman/app/text/excerpt"
 )
 
-// CheckCoding wants a body that is not compressed.
+// CheckCoding fails if a body is compressed.
 func CheckCoding(h http.Header) error {
 	if coding := h.Get("Content-Encoding"); coding != "" && !strings.EqualFold(coding, "identity") {
 		return fault.New(fault.MediaType, "", "Content-Encoding is %q: send the body as it is", excerpt.Of(coding))
@@ -40,8 +40,8 @@ func JSONKind(k jsontext.Kind) string {
 	return "something else"
 }
 
-// Items reads a JSON array, item by item, or an object, field by field. It stops where there are more than most,
-// 0 for no bound: each takes far more memory than its bytes in the body. tooMany makes the error of that.
+// Items reads a JSON array item by item, or an object field by field. It stops after most items, 0 for no limit, with the error
+// of tooMany: each item takes far more memory than its bytes in the body.
 func Items(in *jsontext.Decoder, most int, tooMany func() error, read func(n int) error) error {
 	begin, err := in.ReadToken()
 	if err != nil {
@@ -63,12 +63,12 @@ func Items(in *jsontext.Decoder, most int, tooMany func() error, read func(n int
 	return err
 }
 
-// AtMost makes what reads arrays into slices of T by [Items]; refuse makes the error for the place of one that is too
-// long.
+// AtMost returns unmarshalers that read arrays into slices of T by [Items]; refuse makes the error for the place of an array that
+// is too long.
 func AtMost[T any](most int, refuse func(at jsontext.Pointer) error) *json.Unmarshalers {
 	return json.UnmarshalFromFunc(func(in *jsontext.Decoder, list *[]T) error {
 		if most == 0 || in.PeekKind() != '[' {
-			return errors.ErrUnsupported // the library reads it, or says what is wrong
+			return errors.ErrUnsupported // the library reads it, or reports the error
 		}
 		*list = []T{}
 		return Items(in, most, func() error { return refuse(in.StackPointer().Parent()) }, func(int) error {
@@ -78,8 +78,8 @@ func AtMost[T any](most int, refuse func(at jsontext.Pointer) error) *json.Unmar
 	})
 }
 
-// Bounded makes what reads strings, and arrays of them, within the bounds of their fields (package bound), whose names are
-// those of their places.
+// Bounded returns unmarshalers that read strings, and arrays of strings, within the bounds of their fields (package bound). name
+// returns the field of a place.
 func Bounded(name func(at jsontext.Pointer) string) *json.Unmarshalers {
 	return json.JoinUnmarshalers(
 		json.UnmarshalFromFunc(func(in *jsontext.Decoder, list *[]string) error {
@@ -101,7 +101,7 @@ func Bounded(name func(at jsontext.Pointer) string) *json.Unmarshalers {
 			if err != nil {
 				return err
 			}
-			if *text = token.String(); len(*text) > bound.Word { // else it is within all bounds
+			if *text = token.String(); len(*text) > bound.Word { // otherwise within all bounds
 				return bound.Text(name(in.StackPointer()), len(*text))
 			}
 			return nil

@@ -9,18 +9,17 @@ import (
 	"dragoman/app/translate"
 )
 
-// Languages are the codes of the languages that the model translates between, at
-// least one.
+// Languages are the codes of the languages that the model translates between, at least one.
 type Languages []string
 
-// Source returns the model's code for a source language as other APIs' clients
-// write it: in any case, with a region or a script, or under another code.
+// Source returns the model's code for a source language as written by clients of other APIs: in any case, with a region or a
+// script, or under another code.
 func (l Languages) Source(code string) (string, bool) { return language.Find(l, ownCode(code)) }
 
 // Target is [Languages.Source] for a target language; see [language.FindTarget].
 func (l Languages) Target(code string) (string, bool) { return language.FindTarget(l, ownCode(code)) }
 
-// Sources are the languages that a selection of models translates from, by code.
+// Sources returns the codes of the source languages of a selection of models.
 func Sources(s translate.Selection) Languages {
 	list := Languages{}
 	for _, from := range s.Languages() {
@@ -31,7 +30,7 @@ func Sources(s translate.Selection) Languages {
 	return list
 }
 
-// Targets are the languages that a selection of models translates into, by code.
+// Targets returns the codes of the target languages of a selection of models.
 func Targets(s translate.Selection) Languages {
 	all := s.Languages()
 	into := make(map[string]bool, len(all))
@@ -54,7 +53,7 @@ func Targets(s translate.Selection) Languages {
 	return list
 }
 
-// Pairs are the languages that a selection of models translates from and into, by code.
+// Pairs returns the pairs of source and target language of a selection of models.
 func Pairs(s translate.Selection) [][2]string {
 	pairs := [][2]string{}
 	for _, from := range s.Languages() {
@@ -67,10 +66,10 @@ func Pairs(s translate.Selection) [][2]string {
 	return pairs
 }
 
-// IsTraditional says whether a code means Chinese in traditional script.
+// IsTraditional reports whether a code means Chinese in traditional script.
 func IsTraditional(code string) bool { return language.IsTraditional(ownCode(code)) }
 
-// ownCode is what LibreTranslate's own codes mean.
+// ownCode translates LibreTranslate's own codes.
 func ownCode(code string) string {
 	switch strings.ToLower(code) {
 	case "pb":
@@ -81,7 +80,7 @@ func ownCode(code string) string {
 	return code
 }
 
-// NameOf returns what a language is called, its code where that is not known.
+// NameOf returns the name of a language, or its code if the name is unknown.
 func NameOf(code string) language.Name {
 	name, ok := language.NameOf(code)
 	if !ok {
@@ -90,22 +89,19 @@ func NameOf(code string) language.Name {
 	return name
 }
 
-// Names of the side of a request whose language is not known: [fault.Failure.Field] of the errors
-// of [Call.Source] and [Call.Target].
+// Sides of a request whose language is unknown: [fault.Failure.Field] of the errors of [Call.Source] and [Call.Target].
 const (
 	From = "from"
 	To   = "to"
 )
 
-// Pair finds the languages of a request by what its client calls them in two fields; see
-// [Call.Source] and [Call.Target].
+// Pair finds the languages of a request by the client's codes in two fields; see [Call.Source] and [Call.Target].
 func (call *Call) Pair(fromField, toField string) (source, target string) {
 	from, to := call.Text(fromField), call.Text(toField)
 	return call.Source(from), call.Target(to)
 }
 
-// Source finds the language to translate from. One that is empty or auto is to be detected:
-// [translate.Auto].
+// Source finds the source language. An empty name or auto means detection: [translate.Auto].
 func (call *Call) Source(name string) string {
 	if name == "" || strings.EqualFold(name, translate.Auto) {
 		return translate.Auto
@@ -117,7 +113,7 @@ func (call *Call) Source(name string) string {
 	return code
 }
 
-// Target finds the language to translate into.
+// Target finds the target language.
 func (call *Call) Target(name string) string {
 	code, ok := call.Languages.Target(name)
 	switch {
@@ -136,10 +132,10 @@ func unknown(side, name, what string) error {
 	return fault.New(fault.UnknownLanguage, side, "%q %s", excerpt.Of(name), what)
 }
 
-// Spelling is how a program writes the codes of some languages. All others it writes as they are.
+// Spelling maps languages to a program's own codes. All other codes are the same.
 type Spelling map[string]string
 
-// Of is a code as the program writes it.
+// Of returns the program's code for a language.
 func (s Spelling) Of(code string) string {
 	if own, ok := s[code]; ok {
 		return own
@@ -147,14 +143,14 @@ func (s Spelling) Of(code string) string {
 	return code
 }
 
-// SourceOf is the language that a text was translated from, as the program writes it.
+// SourceOf returns the source language of a result in the program's spelling.
 func (s Spelling) SourceOf(r translate.Result) string { return s.Of(SourceOf(r)) }
 
-// Regional is how browser extensions and Google write Chinese: by a place where it is written so.
+// Regional returns the codes of browser extensions and Google for Chinese, which name a region of its script.
 func Regional() Spelling { return Spelling{"zh": "zh-CN", "zh-Hant": "zh-TW", "zh-Hans": "zh-CN"} }
 
-// SourceOf is the language that a text was translated from. Where none was found,
-// as in a text of digits, it is English: the APIs' clients need one.
+// SourceOf returns the source language of a result. If none was detected, as in a text of digits, it is English: the APIs'
+// clients need a language.
 func SourceOf(r translate.Result) string {
 	if r.From == "" || r.From == translate.Auto {
 		return "en"

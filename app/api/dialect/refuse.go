@@ -24,25 +24,24 @@ func RefuseAs(kind fault.Kind, format string, args ...any) error {
 	return f
 }
 
-// Message is a failure's message as the drop-in APIs have them: a sentence.
+// Message returns a failure's message for the drop-in APIs: a sentence.
 func Message(f *fault.Failure) string {
 	if f.Verbatim || f.Message == "" {
 		return f.Message
 	}
 	message := strings.ToUpper(f.Message[:1]) + f.Message[1:]
 	if f.Kind == fault.Internal {
-		return message // whose end, the request's id, people copy
+		return message // ends with the request's id, which people copy
 	}
 	return message + "."
 }
 
-// Render writes a failure for programs that say nothing of how one should look: they show the
-// status, or the whole answer.
+// Render renders a failure for programs without a format of their own: they show the status, or the whole answer.
 func Render(_ *gin.Context, f *fault.Failure) (status int, answer any) {
 	return f.Status(), gin.H{"error": Message(f)}
 }
 
-// invalidJSON tells the sender what is wrong with a body that should be an object.
+// invalidJSON describes an error of a body that should be an object.
 func invalidJSON(err error) error {
 	if refused, ok := errors.AsType[*fault.Failure](err); ok {
 		return refused
@@ -60,12 +59,12 @@ func invalidJSON(err error) error {
 	return RefuseAs(fault.InvalidJSON, "Invalid JSON format: at byte %d: %s", syntactic.ByteOffset, excerpt.Of(syntactic.Err.Error()))
 }
 
-// notAnObject is the error of a body of another kind.
+// notAnObject returns the error for a body of another kind.
 func notAnObject(kind jsontext.Kind) error {
 	return RefuseAs(fault.InvalidJSON, "Invalid JSON format: the body is %s, expected an object", JSONKind(kind))
 }
 
-// wrongType is the error of a field with another kind of value than is wanted.
+// wrongType returns the error for a field with a value of another kind than wanted.
 func wrongType(name string, value jsontext.Value, wanted string) error {
 	return Refuse("Invalid request: %s is %s, expected %s", name, JSONKind(value.Kind()), wanted)
 }

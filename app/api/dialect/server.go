@@ -19,12 +19,12 @@ import (
 type Translator interface {
 	Translate(ctx context.Context, req translate.Request) ([]translate.Result, error)
 	Stream(ctx context.Context, req translate.Request, yield func(i int, r translate.Result) error) error
-	// Select returns the models that a request may use which names one, or with "" none.
+	// Select returns the models that a request may use. model is the name in the request, or "".
 	Select(model string) (translate.Selection, error)
-	Healthy() error // fails where translations do not go on
+	Healthy() error // fails while translations are stuck
 }
 
-// Gate lets callers in, as [access.Gate] does. It is safe for concurrent use.
+// Gate admits callers, as [access.Gate] does. It is safe for concurrent use.
 type Gate interface {
 	NeedsKeys() bool
 	MustReadKey(r *http.Request, queryKey string) (bool, error)
@@ -35,30 +35,30 @@ type Gate interface {
 	Usage(r *http.Request) access.Usage
 }
 
-// Config is what a [Server] works with.
+// Config is the configuration of a [Server].
 type Config struct {
-	MaxRecords     int           // of a request, and texts whose language is to be detected; 0: no bound here
-	MaxChars       int           // of each of them
-	RequestTimeout time.Duration // of a translation, waiting included
-	Gate           Gate          // before all that translates; nil: everybody may use it
-	// Glossaries are those that requests can name; nil: there are none.
+	MaxRecords     int           // per request, and per request for language detection; 0: no limit here
+	MaxChars       int           // per record
+	RequestTimeout time.Duration // of a translation, including its wait
+	Gate           Gate          // checked before each translation; nil: open to everybody
+	// Glossaries are the stored glossaries; nil: disabled.
 	Glossaries *glossary.Service
-	FileTypes  []string // extensions of documents that are translated, with points; none: there are no documents
-	// Registry gets the metrics of failures; nil: nobody asks for them.
+	FileTypes  []string // extensions of supported documents, with dots; empty: documents are disabled
+	// Registry receives the metrics of failures; nil: no metrics.
 	Registry prometheus.Registerer
 }
 
-// Server is what the APIs have translations made by. It is safe for concurrent use.
+// Server translates for all APIs. It is safe for concurrent use.
 type Server struct {
 	Config
 	metrics    *Metrics
 	translator atomic.Pointer[Translator] // nil until Ready
 }
 
-// New makes a server that is not ready yet.
+// New returns a server that is not ready yet.
 func New(cfg Config) *Server {
 	if cfg.Gate == nil {
-		cfg.Gate = (*access.Gate)(nil) // which is open
+		cfg.Gate = (*access.Gate)(nil) // nil is open
 	}
 	return &Server{Config: cfg, metrics: NewMetrics(cfg.Registry)}
 }
@@ -66,8 +66,7 @@ func New(cfg Config) *Server {
 // Ready starts translating.
 func (s *Server) Ready(t Translator) { s.translator.Store(&t) }
 
-// Translator returns what translates. The error is a [*fault.Failure] while the model is
-// loading.
+// Translator returns the translator. The error is a [*fault.Failure] while the model is loading.
 func (s *Server) Translator() (Translator, error) {
 	if t := s.translator.Load(); t != nil {
 		return *t, nil
@@ -75,7 +74,7 @@ func (s *Server) Translator() (Translator, error) {
 	return nil, fault.New(fault.NotReady, "", "the model is loading: try again in a moment")
 }
 
-// Select returns the models that a request may use which names one, or with "" none.
+// Select returns the models that a request may use. model is the name in the request, or "".
 func (s *Server) Select(model string) (translate.Selection, error) {
 	t, err := s.Translator()
 	if err != nil {
@@ -87,7 +86,7 @@ func (s *Server) Select(model string) (translate.Selection, error) {
 // Metrics count failures. They are safe for concurrent use.
 type Metrics struct{ errors, refusals, cancellations measure.Counters }
 
-// NewMetrics makes the metrics of failures. A nil registry has none.
+// NewMetrics returns the metrics of failures. With a nil registry nothing is counted.
 func NewMetrics(r prometheus.Registerer) *Metrics {
 	return &Metrics{
 		errors: measure.NewCounters(r, "errors_total", "Errors that requests were answered with, within a stream too, by code.",
@@ -99,7 +98,7 @@ func NewMetrics(r prometheus.Registerer) *Metrics {
 	}
 }
 
-// Count counts a failure that is answered.
+// Count counts an answered failure.
 func (m *Metrics) Count(f *fault.Failure) {
 	for _, c := range []struct {
 		counters measure.Counters

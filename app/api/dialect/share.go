@@ -6,10 +6,9 @@ import (
 	"github.com/gin-gonic/gin"
 )
 
-// Share has dialects share the paths that they have in common: a request goes to the first of
-// the routes that takes it ([Route.Takes]), in the order of the dialects, else to the one that takes
-// all. What comes before, such as a body that is too large, and a method that the path does not
-// take, is that one's dialect's to render. Routes of a path have the same methods.
+// Share lets dialects share their common paths: a request goes to the first route that takes it ([Route.Takes]), in the order of
+// the dialects, or else to the route without Takes. The dialect of that last route renders earlier failures, such as a body that
+// is too large, and a method that the path does not take. The routes of a path have the same methods.
 func Share(dialects ...Dialect) []Dialect {
 	shared := slices.Clone(dialects)
 	for i, d := range dialects {
@@ -33,7 +32,7 @@ type guest struct {
 	route   Route
 }
 
-// guestsAt are the routes of a path that do not take all.
+// guestsAt returns the routes of a path that have Takes.
 func guestsAt(dialects []Dialect, path string) (guests []guest) {
 	for _, d := range dialects {
 		for _, route := range d.Routes {
@@ -45,14 +44,14 @@ func guestsAt(dialects []Dialect, path string) (guests []guest) {
 	return guests
 }
 
-// hosted says whether a path has a route that takes all.
+// hosted reports whether a path has a route that takes all requests.
 func hosted(dialects []Dialect, path string) bool {
 	return slices.ContainsFunc(dialects, func(d Dialect) bool {
 		return slices.ContainsFunc(d.Routes, func(r Route) bool { return r.Path == path && r.Takes == nil })
 	})
 }
 
-// host makes the handler of a path that has guests.
+// host returns the handler of a path with guests.
 func host(own Handler, guests []guest) Handler {
 	if len(guests) == 0 {
 		return own

@@ -12,31 +12,29 @@ import (
 )
 
 const (
-	// cacheHeader says how many records of an answer were there already and how many
-	// were decoded for it, as a dictionary of structured fields (RFC 9651):
+	// cacheHeader has the number of cached records of an answer and the number of records decoded for it, as a dictionary of
+	// structured fields (RFC 9651):
 	//
 	//	Dragoman-Cache: hits=3, misses=1
 	//
-	// Records that needed neither, such as blank ones, are in neither number. It has
-	// a name of its own because X-Cache and Cache-Status belong to the caches of
-	// whole answers that may stand before the service.
+	// Records that needed neither, such as blank ones, are in neither number. The header has its own name because X-Cache and
+	// Cache-Status belong to caches of whole answers in front of the service.
 	cacheHeader = "Dragoman-Cache"
 
-	// flagsHeader says for each flag how many records of an answer have it, in the same
-	// form. It is missing where there are none.
+	// flagsHeader has the number of records of an answer with each flag, in the same form. It is missing if there are no flags.
 	flagsHeader = "Dragoman-Flags"
 
-	// Keys of what is left in gin's context for the log, see LogAttrs.
+	// Keys of the log attributes in gin's context, see LogAttrs.
 	recordsKey = "records"
-	cachedKey  = "cached" // of the records, those that were in the cache
-	flagsKey   = "flags"  // how many records have which
-	modelKey   = "model"  // name:version, or several of them
+	cachedKey  = "cached" // number of records found in the cache
+	flagsKey   = "flags"  // number of records with each flag
+	modelKey   = "model"  // name:version, possibly several
 
-	// mostModels is how many models are named in a line of the log.
+	// mostModels is the maximum number of models named in a log line.
 	mostModels = 8
 )
 
-// LogAttrs are what the log says of a request's translation.
+// LogAttrs returns the log attributes of a request's translation.
 func LogAttrs(c *gin.Context) []slog.Attr {
 	var attrs []slog.Attr
 	for _, key := range []string{modelKey, recordsKey, cachedKey, flagsKey} {
@@ -47,12 +45,12 @@ func LogAttrs(c *gin.Context) []slog.Attr {
 	return attrs
 }
 
-// tally counts what the headers and the log say of an answer.
+// tally counts results for the headers and the log.
 type tally struct {
 	hits, misses int
 	flags        map[string]int
 	models       []string // name:version, the first mostModels
-	more         bool     // there are others
+	more         bool     // further models were used
 }
 
 func (t *tally) add(r translate.Result) {
@@ -70,7 +68,7 @@ func (t *tally) add(r translate.Result) {
 	}
 }
 
-// addModel adds the model of a result, if it had one.
+// addModel adds the model of a result, if any.
 func (t *tally) addModel(r translate.Result) {
 	if r.Model == "" {
 		return
@@ -84,7 +82,7 @@ func (t *tally) addModel(r translate.Result) {
 	}
 }
 
-// log leaves what the log says.
+// log stores the log attributes.
 func (t *tally) log(c *gin.Context) {
 	c.Set(cachedKey, t.hits)
 	if names := strings.Join(t.models, " "); t.more {
@@ -97,7 +95,7 @@ func (t *tally) log(c *gin.Context) {
 	}
 }
 
-// header sets the headers that say how the answer was made.
+// header sets the headers.
 func (t *tally) header(c *gin.Context) {
 	c.Header(cacheHeader, fmt.Sprintf("hits=%d, misses=%d", t.hits, t.misses))
 	if len(t.flags) > 0 {

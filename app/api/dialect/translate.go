@@ -18,28 +18,27 @@ import (
 )
 
 const (
-	// deadlineKey is where gin's context says that the client has set a deadline.
+	// deadlineKey is the key in gin's context for whether the client has set a deadline.
 	deadlineKey = "dragoman/dialect.deadline"
-	// patienceKey is where it has how long the client will wait, see Within.
+	// patienceKey is the key for the client's timeout, see Within.
 	patienceKey = "dragoman/dialect.patience"
 )
 
-// Within says how long a request's client will wait, in an API where that is not in a header.
+// Within sets the client's timeout of a request, for an API that has it outside the headers.
 func Within(c *gin.Context, patience time.Duration) { c.Set(patienceKey, patience) }
 
-// requestedKey is where gin's context has the model that the request names.
+// requestedKey is the key in gin's context for the model named in the request.
 const requestedKey = "dragoman/dialect.requested"
 
-// RequestedModel is the model that a request for translations names; "" where it names none.
+// RequestedModel returns the model named in a request for translations, or "".
 func RequestedModel(c *gin.Context) string { return c.GetString(requestedKey) }
 
-// together is how many parts of a request are translated at the same time.
+// together is the number of parts of a request that are translated concurrently.
 const together = 8
 
-// TranslateAll has the records of a request translated, and says in headers how that was done.
-// The request's caller is filled in. It may have several parts, such as one for each
-// pair of languages: they have one charge, one deadline and one bound on their records, and
-// succeed or fail together.
+// TranslateAll translates the records of a request, and sets the headers and log attributes of the answer. It fills in the
+// caller. A request may have several parts, such as one for each pair of languages: they share one charge, one deadline and one
+// limit of records, and succeed or fail together.
 func (s *Server) TranslateAll(c *gin.Context, parts []translate.Request) ([][]translate.Result, error) {
 	t, ctx, cancel, err := s.begin(c, parts)
 	if err != nil {
@@ -84,14 +83,13 @@ func translateAll(ctx context.Context, t Translator, parts []translate.Request) 
 	}
 }
 
-// mostTries is how often an answer is made whose parts turn out to be of different exports.
+// mostTries is the maximum number of tries for an answer whose parts turn out to be of different exports.
 const mostTries = 3
 
-// exports are the identities of the models that make an answer, by name:version. An answer never mixes
-// those of one model.
+// exports are the identities of an answer's models, by name:version. An answer never mixes identities of one model.
 type exports map[string]string
 
-// add says whether a result goes with the others.
+// add reports whether a result's exports are consistent with the others.
 func (e exports) add(r translate.Result) bool {
 	for model, identity := range r.Exports {
 		if other, known := e[model]; known && other != identity {
@@ -102,7 +100,7 @@ func (e exports) add(r translate.Result) bool {
 	return true
 }
 
-// inParts does something for each of n parts, some at a time, until one fails.
+// inParts calls do for each of n parts, some concurrently, until one fails.
 func inParts(ctx context.Context, n int, do func(ctx context.Context, i int) error) error {
 	if n == 1 {
 		return do(ctx, 0)
@@ -112,7 +110,7 @@ func inParts(ctx context.Context, n int, do func(ctx context.Context, i int) err
 	for i := range n {
 		group.Go(func() (err error) {
 			defer func() {
-				if caught := recover(); caught != nil { // the server's own recovery is on another goroutine
+				if caught := recover(); caught != nil { // the server's recovery covers another goroutine
 					err = fmt.Errorf("panic: %v\n%s", caught, debug.Stack())
 				}
 			}()
@@ -130,8 +128,8 @@ func translatePart(ctx context.Context, t Translator, req translate.Request) ([]
 	return results, err
 }
 
-// StreamAll is [Server.TranslateAll] for an API that sends each result as soon as it is there. yield
-// is called once at a time; i is the result's place in its part.
+// StreamAll is [Server.TranslateAll] for an API that sends each result as soon as it is ready. yield is never called
+// concurrently; i is the result's index in its part.
 func (s *Server) StreamAll(c *gin.Context, parts []translate.Request, yield func(i int, r translate.Result) error) error {
 	t, ctx, cancel, err := s.begin(c, parts)
 	if err != nil {
@@ -139,7 +137,7 @@ func (s *Server) StreamAll(c *gin.Context, parts []translate.Request, yield func
 	}
 	defer cancel()
 	var (
-		mu   sync.Mutex // guards the others, and is held by yield
+		mu   sync.Mutex // guards the others; held by yield
 		seen tally
 		made = make(exports)
 	)
@@ -160,9 +158,8 @@ func (s *Server) StreamAll(c *gin.Context, parts []translate.Request, yield func
 	return err
 }
 
-// begin charges the caller of a request, whom it fills in, for all its parts, and returns the
-// context that its translation has: it ends with the client, after the service's timeout, and at
-// the deadline that the client sets. The caller cancels it.
+// begin fills in and charges the caller of a request for all its parts, and returns the context of its translation: it ends with
+// the client, after the service's timeout, and at the client's deadline. The caller must call cancel.
 func (s *Server) begin(c *gin.Context, parts []translate.Request) (t Translator, ctx context.Context, cancel context.CancelFunc, err error) {
 	if t, err = s.Translator(); err != nil {
 		return nil, nil, nil, err
@@ -189,7 +186,7 @@ func (s *Server) begin(c *gin.Context, parts []translate.Request) (t Translator,
 		characters += n
 	}
 	c.Set(recordsKey, records)
-	if most := s.MaxRecords; len(parts) > 1 && most > 0 && results > most { // else package translate says so
+	if most := s.MaxRecords; len(parts) > 1 && most > 0 && results > most { // for one part, package translate checks it
 		return nil, nil, nil, fault.New(fault.TooManyRecords, "", "there are %d texts, at most %d are allowed: send several requests", results, most)
 	}
 	if err := s.Gate.Charge(c.Request, characters); err != nil {
@@ -198,8 +195,8 @@ func (s *Server) begin(c *gin.Context, parts []translate.Request) (t Translator,
 	return t, ctx, end, nil
 }
 
-// ChargeJob charges the caller of a request that is done later, whom it fills in, and returns what
-// for: as many characters as for having it done now.
+// ChargeJob fills in and charges the caller of a job, and returns the number of characters: the same as for a synchronous
+// request.
 func (s *Server) ChargeJob(c *gin.Context, req *translate.Request) (characters int, err error) {
 	if characters, err = sum(c.Request.Context(), c, req, 0); err != nil {
 		return 0, err
@@ -207,7 +204,7 @@ func (s *Server) ChargeJob(c *gin.Context, req *translate.Request) (characters i
 	return characters, s.ChargeDocument(c, req, characters)
 }
 
-// ChargeDocument is ChargeJob for a request whose characters were counted.
+// ChargeDocument is ChargeJob for a request whose characters are already counted.
 func (s *Server) ChargeDocument(c *gin.Context, req *translate.Request, characters int) error {
 	req.Caller = access.Caller(c.Request)
 	c.Set(requestedKey, req.Model)
@@ -215,8 +212,8 @@ func (s *Server) ChargeDocument(c *gin.Context, req *translate.Request, characte
 	return s.Gate.Charge(c.Request, characters)
 }
 
-// sum fills in the caller of a request, and returns how many characters it is charged for. Markup is looked for in turn
-// with what other callers do, and not in texts of more than most characters, 0 for no bound: they are refused.
+// sum fills in the caller of a request, and returns its number of charged characters. It parses markup in turn with the work of
+// other callers, but not in texts of more than most characters, 0 for no limit: they are refused later.
 func sum(ctx context.Context, c *gin.Context, req *translate.Request, most int) (characters int, err error) {
 	req.Caller = access.Caller(c.Request)
 	_, err = admission.Do(ctx, req.Caller, func(ctx context.Context) error {
@@ -239,15 +236,14 @@ func sum(ctx context.Context, c *gin.Context, req *translate.Request, most int) 
 	return characters, err
 }
 
-// deadline is when a request's translation has to be done, and remembers whether that was the
-// client's wish.
+// deadline returns the deadline of a request's translation, and notes in gin's context whether the client set it.
 func (s *Server) deadline(c *gin.Context, now time.Time) (time.Time, error) {
 	at := now.Add(s.RequestTimeout)
 	own, ok, err := access.Deadline(c.Request.Header, now)
 	if err != nil {
 		return at, err
 	}
-	if end, has := c.Request.Context().Deadline(); has && (!ok || end.Before(own)) { // of a call over gRPC
+	if end, has := c.Request.Context().Deadline(); has && (!ok || end.Before(own)) { // deadline of a gRPC call
 		own, ok = end, true
 	}
 	if patience := c.GetDuration(patienceKey); patience > 0 && (!ok || now.Add(patience).Before(own)) {
@@ -260,8 +256,7 @@ func (s *Server) deadline(c *gin.Context, now time.Time) (time.Time, error) {
 	return at, nil
 }
 
-// Bounded is the context of a request that waits for something: it ends as that of a translation does.
-// The caller cancels it.
+// Bounded returns the context of a request that waits: it ends like the context of a translation. The caller must call cancel.
 func (s *Server) Bounded(c *gin.Context) (context.Context, context.CancelFunc, error) {
 	at, err := s.deadline(c, time.Now())
 	if err != nil {
@@ -271,8 +266,8 @@ func (s *Server) Bounded(c *gin.Context) (context.Context, context.CancelFunc, e
 	return ctx, cancel, nil
 }
 
-// ChargeDetection charges a request for texts of a format whose language is to be detected. It fails
-// where they are too many or too long, and with ctx's error, and charges nothing then.
+// ChargeDetection charges a request for language detection in texts of a format. If there are too many texts, a text is too long,
+// or ctx ends, it fails and charges nothing.
 func (s *Server) ChargeDetection(ctx context.Context, c *gin.Context, texts []string, format translate.Format) error {
 	if most := s.MaxRecords; most > 0 && len(texts) > most {
 		return fault.New(fault.TooManyRecords, "", "there are %d texts, at most %d are allowed: send several requests", len(texts), most)
