@@ -10,24 +10,24 @@ import (
 // recordOutput is a translated record.
 type recordOutput struct {
 	ID     string `json:"id"`
-	ToLang string `json:"toLang,omitempty"` // where several languages were asked for
+	ToLang string `json:"toLang,omitempty"` // if several languages were requested
 	Text   string `json:"text"`
-	// Alternatives are there where they were asked for.
+	// Alternatives are present if requested.
 	Alternatives []alternativeOutput `json:"alternatives,omitempty"`
-	Detail       *detailOutput       `json:"detail,omitempty"` // where it was asked for
+	Detail       *detailOutput       `json:"detail,omitempty"` // if requested
 }
 
-// alternativeOutput is one of the best translations of a text, of which the first is the best.
+// alternativeOutput is one of the best translations of a text; the first is the best.
 type alternativeOutput struct {
 	Text  string  `json:"text"`
 	Score float64 `json:"score"`
 }
 
-// detailOutput says how a translation was made.
+// detailOutput tells how a translation was made.
 type detailOutput struct {
-	Model        string          `json:"model,omitempty"` // missing where none was needed
+	Model        string          `json:"model,omitempty"` // missing if no model was needed
 	Version      string          `json:"version,omitempty"`
-	FromLang     string          `json:"fromLang,omitempty"` // missing where none could be detected
+	FromLang     string          `json:"fromLang,omitempty"` // missing if no language was detected
 	Detected     bool            `json:"detected"`
 	Segments     []segmentOutput `json:"segments"`
 	SourceTokens int             `json:"sourceTokens"`
@@ -44,12 +44,12 @@ type segmentOutput struct {
 	Source string   `json:"source"`
 	Text   string   `json:"text"`
 	Flags  []string `json:"flags,omitempty"`
-	// Alternatives are there where they were asked for.
+	// Alternatives are present if requested.
 	Alternatives []alternativeOutput `json:"alternatives,omitempty"`
-	Steps        []stepOutput        `json:"steps,omitempty"` // where there are several
+	Steps        []stepOutput        `json:"steps,omitempty"` // if there are several
 }
 
-// stepOutput is what a step of a pipeline made of a sentence.
+// stepOutput is the output of one step of a pipeline for a sentence.
 type stepOutput struct {
 	Model    string   `json:"model"`
 	Version  string   `json:"version"`
@@ -61,7 +61,7 @@ type stepOutput struct {
 	Flags    []string `json:"flags,omitempty"`
 }
 
-// output makes the answer's entry of a result.
+// output returns a result's entry in the answer.
 func (req *translationRequest) output(r translate.Result) recordOutput {
 	out := recordOutput{ID: r.ID, Text: r.Text, Alternatives: alternativesOf(r.Alternatives)}
 	if req.languages {
@@ -92,7 +92,7 @@ func alternativesOf(list []translate.Alternative) []alternativeOutput {
 	return alternatives
 }
 
-// stepsOf are the steps that a sentence went through, where there were several.
+// stepsOf returns the steps of a sentence, if there are several.
 func stepsOf(s translate.Segment) []stepOutput {
 	var steps []stepOutput
 	for _, step := range s.Steps {
@@ -104,8 +104,8 @@ func stepsOf(s translate.Segment) []stepOutput {
 	return steps
 }
 
-// rounded is a score with as many digits as mean something.
+// rounded returns a score rounded to its significant digits.
 func rounded(score float64) float64 { return math.Round(score*1e4) / 1e4 }
 
-// milliseconds has microseconds as its smallest unit.
+// milliseconds returns d in milliseconds, with microsecond resolution.
 func milliseconds(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }

@@ -1,9 +1,7 @@
-// Package httpapi is the service's HTTP interface: routes, JSON, and what errors
-// look like from outside.
+// Package httpapi is the service's HTTP interface: routes, JSON, and the form of errors.
 //
-// An [API] answers from the start, so that probes can tell a service that loads
-// from one that is dead: it translates after [API.Ready] and says that it is not
-// ready any more after [API.Drain].
+// An [API] answers from the start, so that probes can distinguish a loading service from a dead one. It translates after
+// [API.Ready] and reports that it is no longer ready after [API.Drain].
 package httpapi
 
 import (
@@ -42,72 +40,72 @@ const (
 	metricsPath     = "/metrics"
 	toolsPath       = "/mcp"
 
-	// bodyTimeout is how long a request's body may take to arrive.
+	// bodyTimeout is the maximum time for a request's body to arrive.
 	bodyTimeout = 30 * time.Second
-	// bodySilence is how long its first bytes may, and all of a small one.
+	// bodySilence is the maximum time for its first bytes, and for a small body.
 	bodySilence = 10 * time.Second
 )
 
-// probes are the routes that monitoring asks for all the time.
+// probes are the routes that monitoring polls.
 var probes = []string{healthPath, readyPath, metricsPath, openinference.LivePath, openinference.ReadyPath}
 
-// Model is a model that is served, for GET /.
+// Model is a served model, for GET /.
 type Model struct {
 	Name      string `json:"name"`
 	Version   string `json:"version"`
-	Source    string `json:"source,omitempty"` // where its checkpoint came from; missing for pipelines
+	Source    string `json:"source,omitempty"` // origin of its checkpoint; missing for pipelines
 	Revision  string `json:"revision,omitempty"`
 	Precision string `json:"precision,omitempty"`
-	License   string `json:"license,omitempty"` // what its model card says
-	Note      string `json:"note,omitempty"`    // what to know before judging its translations
+	License   string `json:"license,omitempty"` // according to its model card
+	Note      string `json:"note,omitempty"`    // known limits of its translations
 }
 
-// Config is what an [API] works with.
+// Config is the configuration of an [API].
 type Config struct {
 	Version        string
 	MaxBodyBytes   int64
-	Memory         *admission.Memory // of all requests; nil: 256 × MaxBodyBytes
-	MaxRecords     int               // of a request, and texts whose language is to be detected; 0: no bound here
-	MaxChars       int               // of each of them
-	RequestTimeout time.Duration     // of a translation, waiting included
+	Memory         *admission.Memory // shared by all requests; nil: 256 × MaxBodyBytes
+	MaxRecords     int               // per request, and per request for language detection; 0: no limit here
+	MaxChars       int               // per record
+	RequestTimeout time.Duration     // of a translation, including its wait
 	Log            *slog.Logger
 
-	OnlyProbes bool         // there are no routes but those of monitoring
-	Unready    func() error // why new requests are not welcome, beside what the API knows; may be nil
+	OnlyProbes bool         // only the routes of monitoring exist
+	Unready    func() error // further reasons to refuse new requests; may be nil
 
-	// What follows may be nil.
-	Gate           *access.Gate         // before all that translates
+	// The following fields may be nil.
+	Gate           *access.Gate         // checked before each translation
 	CORS           access.CORS          // see access.NewCORS
-	OpenCORS       access.CORS          // on the paths of APIs whose originals let all pages call them, in place of CORS
-	TrustedProxies access.Proxies       // who says where requests come from
-	Sites          access.Sites         // which pages may use the service, beside those of CORS
+	OpenCORS       access.CORS          // for the paths of APIs whose originals may be called by all pages, in place of CORS
+	TrustedProxies access.Proxies       // trusted to name the client of a request
+	Sites          access.Sites         // pages that may use the service, beside the origins of CORS
 	Metrics        *telemetry.Metrics   // also at /metrics
-	Tracer         trace.TracerProvider // makes spans of requests
+	Tracer         trace.TracerProvider // makes the spans of requests
 	Site           *webpage.Site        // at / for browsers
 	Description    *openapi.Description // at /openapi.json and /docs
 	Jobs           *JobsConfig          // at /jobs
 	Glossaries     *glossary.Service    // at /glossaries
 	Live           *LiveConfig          // at /live
-	// Tools makes what serves the Model Context Protocol at /mcp, and calls the other routes.
+	// Tools returns the handler of the Model Context Protocol at /mcp, which calls the other routes.
 	Tools func(routes http.Handler) http.Handler
 }
 
 // API serves the routes. It is safe for concurrent use.
 type API struct {
 	cfg    Config
-	server *dialect.Server // behind the APIs
+	server *dialect.Server // shared by the APIs
 	bodies *body.Bounds
-	// documents translates files; nil: there is none.
+	// documents translates files; nil: disabled.
 	documents *upload.Service
 	models    atomic.Pointer[func() []Model]       // nil until Ready
 	managed   atomic.Pointer[openinference.Models] // nil until Manage
 	draining  atomic.Bool
-	ending    context.Context // ends when the server does not accept requests any more
+	ending    context.Context // ends when the server stops accepting requests
 	end       context.CancelFunc
 	sockets   sockets
 }
 
-// New makes an API that is not ready yet.
+// New returns an API that is not ready yet.
 func New(cfg Config) *API {
 	if cfg.Memory == nil {
 		cfg.Memory = admission.New(256 * cfg.MaxBodyBytes)
@@ -129,17 +127,16 @@ func New(cfg Config) *API {
 	return a
 }
 
-// Ready starts translating. models are asked for what is served, the models that are tried first
-// before others.
+// Ready starts translating. models returns the served models, in the order in which they are tried.
 func (a *API) Ready(t dialect.Translator, models func() []Model) {
 	a.models.Store(&models)
 	a.server.Ready(t)
 }
 
-// Manage has the Open Inference Protocol know which models there are. Call it before Ready.
+// Manage gives the Open Inference Protocol its models. Call it before Ready.
 func (a *API) Manage(models openinference.Models) { a.managed.Store(&models) }
 
-// managedModels are those of Manage; nil before.
+// managedModels returns the models of Manage, or nil before it.
 func (a *API) managedModels() openinference.Models {
 	if models := a.managed.Load(); models != nil {
 		return *models
@@ -147,10 +144,10 @@ func (a *API) managedModels() openinference.Models {
 	return nil
 }
 
-// IsReady says whether new requests are welcome.
+// IsReady reports whether the API accepts new requests.
 func (a *API) IsReady() bool { return a.unready() == nil }
 
-// unready is why new requests are not welcome; nil while they are.
+// unready returns the reason to refuse new requests, or nil.
 func (a *API) unready() error {
 	if a.draining.Load() {
 		return fault.New(fault.ShuttingDown, "", "the service is shutting down")
@@ -167,7 +164,7 @@ func (a *API) unready() error {
 	return unhealthy(t)
 }
 
-// unhealthy is why translations do not go on; nil while they do.
+// unhealthy returns the reason why translations are stuck, or nil.
 func unhealthy(t dialect.Translator) error {
 	if err := t.Healthy(); err != nil {
 		return fault.New(fault.Stuck, "", "%s", err)
@@ -178,10 +175,9 @@ func unhealthy(t dialect.Translator) error {
 // Drain makes the readiness probe fail. Requests are still served.
 func (a *API) Drain() { a.draining.Store(true) }
 
-// Server makes a server of the API, with bounds on all that a client could hold
-// open. There is no ReadTimeout: it would also cut long translations off, because
-// the server reads on while a handler runs to notice clients that leave. Package body
-// bounds the body instead.
+// Server returns a server for the API, with limits on everything that a client could hold open. There is no ReadTimeout: it would
+// also cut long translations off, because the server reads on while a handler runs, to notice clients that leave. Package body
+// limits the body instead.
 func (a *API) Server() *http.Server {
 	server := &http.Server{
 		Handler:           a.Handler(),
@@ -195,14 +191,14 @@ func (a *API) Server() *http.Server {
 	server.Protocols.SetHTTP1(true)
 	server.Protocols.SetHTTP2(true)
 	server.Protocols.SetUnencryptedHTTP2(true)
-	server.RegisterOnShutdown(a.end) // streams that may go on for hours
+	server.RegisterOnShutdown(a.end) // streams that may last for hours
 	return server
 }
 
-// Handler is the API without a server around it.
+// Handler returns the API without a server around it.
 func (a *API) Handler() http.Handler { return a.bodies.Serve(a.router()) }
 
-// Routes are the paths and methods that the API serves.
+// Routes returns the paths and methods of the API.
 func (a *API) Routes() gin.RoutesInfo { return a.router().Routes() }
 
 func (a *API) router() *gin.Engine {
@@ -210,7 +206,7 @@ func (a *API) router() *gin.Engine {
 	router.RedirectTrailingSlash = false
 	router.HandleMethodNotAllowed = true
 	native, dropIns := a.native(), a.dropIns()
-	// Most of what is below /v2 is DeepL's; this has the rest.
+	// Most paths below /v2 are DeepL's; inference has the rest.
 	inference := openinference.New(a.inferenceConfig())
 	all := append(slices.Clone(dropIns), inference)
 	router.Use(native.UseRenderer, a.guard(all))
@@ -256,7 +252,7 @@ func (a *API) mountTools(router *gin.Engine) {
 
 type awaitedKey struct{}
 
-// awaited serves requests of this process that another request waits for: their jobs have ended when they are answered.
+// awaited marks requests of this process that another request waits for: their jobs have ended when they are answered.
 func awaited(routes http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		routes.ServeHTTP(w, r.WithContext(context.WithValue(r.Context(), awaitedKey{}, true)))
@@ -265,16 +261,17 @@ func awaited(routes http.Handler) http.Handler {
 
 func isAwaited(r *http.Request) bool { return r.Context().Value(awaitedKey{}) != nil }
 
-// newRouter makes a router with what stands before all routes, of HTTP and of gRPC. Requests to some are not traced.
+// newRouter returns a router with the middleware of all routes, for HTTP and for gRPC. Requests to the untraced paths are not
+// traced.
 func (a *API) newRouter(untraced ...string) *gin.Engine {
 	gin.SetMode(gin.ReleaseMode)
 	router := gin.New()
-	router.ForwardedByClientIP = false // access.Proxies knows better
+	router.ForwardedByClientIP = false // access.Proxies decides instead
 	router.Use(dialect.Resolve(a.cfg.TrustedProxies), telemetry.TraceRequests(a.cfg.Tracer, untraced...), a.requestID, a.accessLog, a.cfg.Metrics.CountRequests(), a.recoverPanic)
 	return router
 }
 
-// native is what the service's own API always has.
+// native returns the service's own API without its optional parts.
 func (a *API) native() dialect.Dialect {
 	get := func(path string, h dialect.Handler) dialect.Route {
 		return dialect.Route{Methods: "GET", Path: path, Handler: h}
@@ -295,10 +292,10 @@ func (a *API) native() dialect.Dialect {
 	return dialect.Dialect{Routes: routes, Render: render}
 }
 
-// part is what the service's own API has below a path, unless it is turned off.
+// part is a part of the service's own API below one path. It can be disabled.
 type part struct {
 	root   string
-	off    *fault.Failure // nil: it is not
+	off    *fault.Failure // nil: enabled
 	routes []dialect.Route
 	limit  gin.HandlerFunc // of bodies
 }
@@ -321,8 +318,8 @@ func (a *API) parts() []part {
 	return all
 }
 
-// noMethod answers requests with a method that no route of the path takes. Only OPTIONS,
-// which asks for the methods, gets what it wants.
+// noMethod answers requests whose method no route of the path takes. It answers OPTIONS, which asks for the methods, with
+// success.
 func (a *API) noMethod(c *gin.Context) {
 	allowed := c.Writer.Header().Get("Allow") + ", " + http.MethodOptions
 	c.Header("Allow", allowed)
@@ -333,7 +330,7 @@ func (a *API) noMethod(c *gin.Context) {
 	a.server.Fail(c, fault.New(fault.NoMethod, "", "this path takes %s", allowed))
 }
 
-// notFound answers requests for what does not exist, or is turned off.
+// notFound answers requests for a path that does not exist, or is disabled.
 func (a *API) notFound(c *gin.Context) {
 	if off := a.turnedOff(c.Request.URL.Path); off != nil {
 		a.server.Fail(c, off)
@@ -342,8 +339,8 @@ func (a *API) notFound(c *gin.Context) {
 	a.server.Fail(c, fault.New(fault.NotFound, "", "there is nothing at this path, see / for what there is"))
 }
 
-// turnedOff says what a path would be for, and by which setting that is turned off; nil where it is not. The
-// drop-in APIs have such paths of their own.
+// turnedOff returns the failure that names the purpose of a disabled path and the setting that disables it, or nil for other
+// paths. The drop-in APIs have such routes of their own.
 func (a *API) turnedOff(path string) *fault.Failure {
 	if a.cfg.OnlyProbes {
 		return nil
@@ -356,7 +353,7 @@ func (a *API) turnedOff(path string) *fault.Failure {
 	return nil
 }
 
-// index serves GET /: the page for people, or what this is.
+// index serves GET /: the page for browsers, or a description of the service.
 func (a *API) index(c *gin.Context) (any, error) {
 	if site := a.cfg.Site; site != nil {
 		if webfile.PrefersHTML(c.Request) {
@@ -368,8 +365,8 @@ func (a *API) index(c *gin.Context) (any, error) {
 	answer := struct {
 		Name        string  `json:"name"`
 		Version     string  `json:"version"`
-		Model       *Model  `json:"model,omitempty"`  // once the service is ready: that is tried first
-		Models      []Model `json:"models,omitempty"` // all, where there are several
+		Model       *Model  `json:"model,omitempty"`  // once the service is ready: the model tried first
+		Models      []Model `json:"models,omitempty"` // all models, if there are several
 		Translation string  `json:"translation"`
 		Languages   string  `json:"languages"`
 		Live        string  `json:"live,omitempty"`
@@ -389,11 +386,11 @@ func (a *API) index(c *gin.Context) (any, error) {
 	return answer, nil
 }
 
-// health serves GET /healthz: the process answers, and its model does not hang. Whoever
-// restarts processes, as Kubernetes does, asks for it.
+// health serves GET /healthz: the process answers, and its model is not stuck. Supervisors such as Kubernetes restart the process
+// by it.
 func (a *API) health(*gin.Context) (any, error) { return gin.H{"status": "ok"}, a.dead() }
 
-// dead is why the process is to be started again; nil while it is not.
+// dead returns the reason to restart the process, or nil.
 func (a *API) dead() error {
 	t, err := a.server.Translator()
 	if err != nil {
@@ -402,10 +399,10 @@ func (a *API) dead() error {
 	return unhealthy(t)
 }
 
-// readiness serves GET /readyz: new requests are welcome.
+// readiness serves GET /readyz: the API accepts new requests.
 func (a *API) readiness(*gin.Context) (any, error) { return gin.H{"status": "ready"}, a.unready() }
 
-// newMetrics makes the metric of whether the API is ready. A nil registry has none.
+// newMetrics makes the gauge of the API's readiness. With a nil registry there is none.
 func (a *API) newMetrics(r prometheus.Registerer) {
 	const namespace = "dragoman"
 	factory := promauto.With(r)

@@ -22,8 +22,8 @@ import (
 	"dragoman/app/translate"
 )
 
-// translationBody is the body of POST /translation. The pointers tell a missing
-// field from an empty one. What may be missing is optional.
+// translationBody is the body of POST /translation. Pointers distinguish a missing field from an empty one. Fields that may be
+// missing are optional.
 type translationBody struct {
 	Payload *payloadInput `json:"payload"`
 }
@@ -42,7 +42,7 @@ type payloadInput struct {
 	Detail   optional[bool]         `json:"detail"`
 	Glossary optional[string]       `json:"glossaryId"`
 	Terms    optional[[]termInput]  `json:"glossary"`
-	// Alternatives are how many translations of each text are wanted.
+	// Alternatives is the number of translations wanted for each text.
 	Alternatives optional[int] `json:"alternatives"`
 	Options      optional[struct {
 		Beams             optional[int]     `json:"beams"`
@@ -58,7 +58,7 @@ type recordInput struct {
 	Text *prose  `json:"text"`
 }
 
-// prose is a text to translate: what bounds strings of other fields does not look at it.
+// prose is a text to translate: the unmarshaler that bounds strings of other fields ignores it.
 type prose string
 
 // optional is a field that may be missing, but not null.
@@ -67,7 +67,7 @@ type optional[T any] struct {
 	set   bool
 }
 
-// UnmarshalJSONFrom reads the value with the settings of what is around it.
+// UnmarshalJSONFrom reads the value with the options of the surrounding decoder.
 func (o *optional[T]) UnmarshalJSONFrom(in *jsontext.Decoder) error {
 	if in.PeekKind() == 'n' {
 		return &json.SemanticError{JSONKind: 'n', GoType: reflect.TypeFor[T]()}
@@ -76,7 +76,7 @@ func (o *optional[T]) UnmarshalJSONFrom(in *jsontext.Decoder) error {
 	return json.UnmarshalDecode(in, &o.value)
 }
 
-// pointer returns the value, or nil where it is missing.
+// pointer returns the value, or nil if it is missing.
 func (o optional[T]) pointer() *T {
 	if !o.set {
 		return nil
@@ -84,20 +84,18 @@ func (o optional[T]) pointer() *T {
 	return &o.value
 }
 
-// translationRequest is what POST /translation asks for.
+// translationRequest is the request of POST /translation.
 type translationRequest struct {
 	translate.Request
 	detail    bool
 	languages bool // toLangs was used: the answer names the languages
 
-	glossaries []string // ids of stored ones
+	glossaries []string // ids of stored glossaries
 }
 
-// decodeTranslation reads the request of POST /translation, whose lists may have
-// maxRecords items, or any number where that is 0. It takes exactly what
-// is documented: encoding/json would match names in any case, let the last of two
-// equal names win and put U+FFFD for invalid UTF-8, each of which hides a bug of
-// the sender.
+// decodeTranslation reads the request of POST /translation, whose lists may have maxRecords items, or any number if that is 0. It
+// accepts exactly the documented form: encoding/json would match names in any case, let the last of two equal names win and
+// replace invalid UTF-8 by U+FFFD, each of which hides a bug of the sender.
 func decodeTranslation(c *gin.Context, maxRecords int) (translationRequest, error) {
 	var req translationRequest
 	var parsed translationBody
@@ -107,8 +105,7 @@ func decodeTranslation(c *gin.Context, maxRecords int) (translationRequest, erro
 	return parsed.Payload.request()
 }
 
-// decodeBody reads a body into parsed, whose lists may have maxRecords items, or any number where
-// that is 0.
+// decodeBody reads a body into parsed, whose lists may have maxRecords items, or any number if that is 0.
 func decodeBody(c *gin.Context, maxRecords int, parsed any) (raw []byte, err error) {
 	if err := checkMediaType(c.Request.Header); err != nil {
 		return nil, err
@@ -119,7 +116,7 @@ func decodeBody(c *gin.Context, maxRecords int, parsed any) (raw []byte, err err
 	return raw, decodeInput(raw, maxRecords, parsed)
 }
 
-// decodeInput reads what a client has sent, as decodeBody does.
+// decodeInput reads a client's JSON, as decodeBody does.
 func decodeInput(raw []byte, maxRecords int, parsed any) error {
 	bounded := json.WithUnmarshalers(json.JoinUnmarshalers(
 		atMost[recordInput](maxRecords, tooManyRecords), atMost[termInput](bound.Terms, tooManyTerms), atMost[liveEdit](bound.Edits, tooManyEdits),
@@ -130,7 +127,7 @@ func decodeInput(raw []byte, maxRecords int, parsed any) error {
 	return nil
 }
 
-// request checks that nothing is missing.
+// request checks that no field is missing.
 func (p *payloadInput) request() (translationRequest, error) {
 	var req translationRequest
 	switch {
@@ -201,7 +198,7 @@ func recordsOf(inputs []recordInput) ([]translate.Record, error) {
 	return records, nil
 }
 
-// parsePriority reads the field that says how soon a request is due.
+// parsePriority reads the field priority.
 func parsePriority(field optional[string]) (translate.Priority, error) {
 	switch {
 	case !field.set, field.value == "normal":
@@ -221,15 +218,14 @@ func missing(field string) error {
 // jsonType is the media type of JSON.
 const jsonType = "application/json"
 
-// checkMediaType wants JSON in UTF-8 without a content coding. Insisting on the
-// header also keeps other sites' pages from posting to a service on localhost
-// without the browser asking first.
+// checkMediaType fails unless a body is JSON in UTF-8 without a content coding. Requiring the header also prevents pages of other
+// sites from posting to a service on localhost without a preflight request of the browser.
 func checkMediaType(h http.Header) error {
 	_, err := mediaType(h, jsonType)
 	return err
 }
 
-// mediaType is that of a body, one of a list.
+// mediaType returns the media type of a body, one of the known ones.
 func mediaType(h http.Header, known ...string) (string, error) {
 	media, params, err := mime.ParseMediaType(h.Get("Content-Type"))
 	if err != nil || !slices.Contains(known, media) {
@@ -255,7 +251,7 @@ func readBody(c *gin.Context) ([]byte, error) {
 	return raw, nil
 }
 
-// invalidAt is the offset of the first byte that is not UTF-8.
+// invalidAt returns the offset of the first byte that is not UTF-8.
 func invalidAt(raw []byte) int {
 	for i := 0; i < len(raw); {
 		r, n := utf8.DecodeRune(raw[i:])

@@ -30,17 +30,17 @@ import (
 
 const (
 	documentsPath = "/documents"
-	// aroundDocument is what the body of a request may have beside the document.
+	// aroundDocument is the maximum size in bytes of the body beside the document.
 	aroundDocument = 256 << 10
 )
 
-// documentOutput is the document of a job in answers.
+// documentOutput is a job's document in answers.
 type documentOutput struct {
 	Name   string `json:"name"`
 	Kind   string `json:"kind"`
 	Bytes  int64  `json:"bytes"`
-	Result string `json:"result"` // where it is once the job is done
-	// HeaderKept says that the first row of a table stays, for it looks like names.
+	Result string `json:"result"` // its path, once the job is done
+	// HeaderKept reports whether the first row of a table was kept, because it looks like column names.
 	HeaderKept bool `json:"headerKept,omitzero"`
 }
 
@@ -49,7 +49,7 @@ func documentOf(job jobs.Job) *documentOutput {
 	return &documentOutput{d.Name, d.Kind, d.Bytes, documentsPath + "/" + job.ID + "/result", d.HeaderKept}
 }
 
-// openDocuments makes what translates files, if there is to be any.
+// openDocuments opens the document service, unless documents are disabled.
 func (a *API) openDocuments() {
 	j := a.cfg.Jobs
 	if j == nil || j.MaxDocumentBytes == 0 {
@@ -61,7 +61,7 @@ func (a *API) openDocuments() {
 	})
 }
 
-// documentRoutes are those of documents. They are jobs, and are asked for and deleted as such.
+// documentRoutes returns the routes of documents. Documents are jobs, and are queried and deleted like jobs.
 func (j *jobsAPI) documentRoutes() []dialect.Route {
 	const one = documentsPath + "/:id"
 	return []dialect.Route{
@@ -119,13 +119,13 @@ func (j *jobsAPI) submitDocument(c *gin.Context) (any, error) {
 	})
 }
 
-// sentDocument is a document, and what came with it.
+// sentDocument is a document with the fields of its request.
 type sentDocument struct {
 	order  documents.Order
 	values url.Values
 }
 
-// readDocument reads the body of a request: a form, or a document as it is.
+// readDocument reads the body of a request: a form, or the document itself.
 func readDocument(c *gin.Context) (sent sentDocument, err error) {
 	h := c.Request.Header
 	if err := dialect.CheckCoding(h); err != nil {
@@ -170,7 +170,7 @@ func (sent *sentDocument) readForm(raw []byte, boundary string) error {
 	return nil
 }
 
-// fingerprint tells requests apart, however their forms are written.
+// fingerprint identifies equal requests, whatever the encoding of their forms.
 func (sent *sentDocument) fingerprint() string {
 	sum := sha256.New()
 	_, _ = fmt.Fprintf(sum, "%q %q %q %d\n", sent.order.Name, sent.order.MediaType, sent.values.Encode(), len(sent.order.File))
@@ -178,18 +178,18 @@ func (sent *sentDocument) fingerprint() string {
 	return hex.EncodeToString(sum.Sum(nil))
 }
 
-// Fields of requests with documents that are not in those of translations.
+// Fields of requests with documents that translations do not have.
 const (
-	columnsField = "columns" // of a table; it may be there several times, or have commas
-	headerField  = "header"  // of a table: whether it has one that stays
-	alsoField    = "also"    // see document.Also; written as columns
+	columnsField = "columns" // of a table; may be repeated, or have commas
+	headerField  = "header"  // of a table: whether its header is kept
+	alsoField    = "also"    // see document.Also; same format as columns
 	webhookField = "webhook"
-	asField      = "as" // what becomes of a PDF
+	asField      = "as" // the output format of a PDF
 
-	optionsField = "options" // of a translation, as JSON
+	optionsField = "options" // of a translation, in JSON
 )
 
-// parse reads what came with a document, as POST /translation does.
+// parse reads the fields of a document's request, as POST /translation does.
 func (sent *sentDocument) parse(order *documents.Order) error {
 	var from optional[string]
 	var payload payloadInput
@@ -243,7 +243,7 @@ func (sent *sentDocument) parse(order *documents.Order) error {
 		}
 	}
 	if options != "" {
-		// Within an object, for errors name the fields of one.
+		// In an object, so that errors name the fields of one.
 		if err := decodeInput([]byte(`{"options":`+options+`}`), 0, &payload); err != nil {
 			return err
 		}
@@ -256,7 +256,7 @@ func (sent *sentDocument) parse(order *documents.Order) error {
 	if !payload.Priority.set {
 		req.Priority = translate.Low
 	}
-	order.Wrapped, req.Wrap = req.Wrap, "" // the document's, not that of each text in it
+	order.Wrapped, req.Wrap = req.Wrap, "" // line breaks of the document, not of each text in it
 	order.Request.Request, order.Glossaries = req.Request, req.glossaries
 	return nil
 }

@@ -20,9 +20,8 @@ import (
 	"dragoman/app/api/dropin/openai"
 )
 
-// dropIns are the APIs of other programs that are also mounted for each model. Where several have a
-// path, such as /translate, the first that takes a request has it: it must tell by the query before
-// another reads the body.
+// dropIns returns the APIs of other programs, which are also mounted for each model. A request for a path of several, such as
+// /translate, goes to the first that takes it: each must decide by the query before another reads the body.
 func (a *API) dropIns() []dialect.Dialect {
 	web, extensions := google.New(a.server), []dialect.Dialect{immersive.New(a.server), kiss.New(a.server), hcfy.New(a.server)}
 	deepLX, deepL := deeplx.New(a.server), deepl.New(a.server)
@@ -30,7 +29,7 @@ func (a *API) dropIns() []dialect.Dialect {
 		azure.New(a.server), mtranserver.New(a.server, a.cfg.Version), nllb.Serve(a.server), deepLX, libretranslate.New(a.server), deepL,
 		libretranslate.Files(a.server, a.documents), deepl.Documents(a.server, a.documents), azure.Documents(a.server, a.documents),
 		web, google.V3(a.server), nllb.API(a.server), openai.New(a.server, a.modelNames),
-		// MTranServer has some of them, and Google's in another place.
+		// MTranServer has some of these, and Google's at another path.
 		deepLX.Below(mtranserver.Root, deeplx.Path), deepL.Below(mtranserver.Root, deepl.Path), web.Below(mtranserver.Root+"/google"), web.Below("/google"))
 	for _, extension := range extensions {
 		all = append(all, extension.Below(mtranserver.Root))
@@ -38,11 +37,11 @@ func (a *API) dropIns() []dialect.Dialect {
 	return dialect.Share(all...)
 }
 
-// modelNames are the names of the models that are served; none before [API.Ready].
+// modelNames returns the names of the served models, or none before [API.Ready].
 func (a *API) modelNames() (names []string) {
 	if models := a.models.Load(); models != nil {
 		for _, m := range (*models)() {
-			if !slices.Contains(names, m.Name) { // it is there in several versions
+			if !slices.Contains(names, m.Name) { // a model may have several versions
 				names = append(names, m.Name)
 			}
 		}
@@ -50,8 +49,8 @@ func (a *API) modelNames() (names []string) {
 	return names
 }
 
-// guard is the middleware that tells browsers which pages may call a path, and refuses what others send: whatever
-// the route is, and whether there is one.
+// guard is the middleware that tells browsers which pages may call a path, and refuses requests of other pages: for all routes,
+// and for paths without a route.
 func (a *API) guard(dropIns []dialect.Dialect) gin.HandlerFunc {
 	return func(c *gin.Context) {
 		path := dialect.WithoutModel(c.Request.URL.Path)
@@ -70,7 +69,7 @@ func (a *API) guard(dropIns []dialect.Dialect) gin.HandlerFunc {
 	}
 }
 
-// useNearestRenderer has failures rendered as the API does that is the nearest to a path.
+// useNearestRenderer renders failures in the format of the API that owns a path.
 func useNearestRenderer(c *gin.Context, dropIns []dialect.Dialect) {
 	for _, path := range []string{dialect.WithoutModel(c.FullPath()), dialect.WithoutModel(c.Request.URL.Path)} {
 		for _, api := range dropIns {

@@ -10,23 +10,23 @@ import (
 	"dragoman/app/fault"
 )
 
-// errorBody is the answer to a request that failed.
+// errorBody is the answer to a failed request.
 type errorBody struct {
 	Error errorDetail `json:"error"`
 }
 
 type errorDetail struct {
 	Code    string `json:"code"`
-	Field   string `json:"field,omitempty"` // the part of the body that is meant
+	Field   string `json:"field,omitempty"` // the field of the body at fault
 	Message string `json:"message"`
 }
 
-// render writes a failure as the service's own API does.
+// render renders a failure in the format of the service's own API.
 func render(c *gin.Context, f *fault.Failure) (status int, answer any) {
 	return f.Status(), errorBody{detailOf(c, f)}
 }
 
-// detailOf is a failure, with the address of the list where a language is not in it.
+// detailOf returns a failure's detail, with the address of the list of languages for an unknown language.
 func detailOf(c *gin.Context, f *fault.Failure) errorDetail {
 	message := f.Message
 	if f.Kind == fault.UnknownLanguage {
@@ -38,7 +38,7 @@ func detailOf(c *gin.Context, f *fault.Failure) errorDetail {
 	return errorDetail{f.Code(), f.Field, message}
 }
 
-// languagesURL is the address of the list of languages as the sender can reach it.
+// languagesURL returns the address of the list of languages as the client can reach it.
 func languagesURL(r *http.Request) string {
 	if r.Host == "" {
 		return languagesPath

@@ -64,7 +64,7 @@ func answerGlossary(g glossary.Glossary, err error) (any, error) {
 	return gin.H{"glossary": glossaryOf(g)}, err
 }
 
-// askedFor are whose glossaries a request can use, and the id of that which its path names.
+// askedFor returns the owner of a request's glossaries, and the glossary's id from its path.
 func askedFor(c *gin.Context) (ctx context.Context, owner, id string) {
 	return c.Request.Context(), dialect.OwnerOf(c), c.Param("id")
 }
@@ -87,7 +87,7 @@ func (g *glossariesAPI) create(c *gin.Context) (any, error) {
 	return dialect.Reply{Status: http.StatusCreated, Body: gin.H{"glossary": out}}, nil
 }
 
-// list serves GET /glossaries: the caller's own.
+// list serves GET /glossaries: the caller's own glossaries.
 func (g *glossariesAPI) list(c *gin.Context) (any, error) {
 	list, err := g.glossaries.List(c.Request.Context(), dialect.OwnerOf(c))
 	return gin.H{"glossaries": dialect.Each(list, glossaryOf)}, err
@@ -98,7 +98,7 @@ func (g *glossariesAPI) get(c *gin.Context) (any, error) {
 	return answerGlossary(g.glossaries.Get(askedFor(c)))
 }
 
-// The media types of terms.
+// Media types of terms.
 const (
 	tsvType = "text/tab-separated-values"
 	csvType = "text/csv"
@@ -140,7 +140,7 @@ func dictionaries(n int) string {
 	return strconv.Itoa(n) + " dictionaries"
 }
 
-// replace serves PUT /glossaries/ID: nothing stays but the id, and the name where none is given.
+// replace serves PUT /glossaries/ID: it keeps only the id, and the name unless another is given.
 func (g *glossariesAPI) replace(c *gin.Context) (any, error) {
 	draft, err := g.read(c)
 	if err != nil {
@@ -150,7 +150,7 @@ func (g *glossariesAPI) replace(c *gin.Context) (any, error) {
 	return g.alter(c, draft)
 }
 
-// change serves PATCH /glossaries/ID: what is not named stays.
+// change serves PATCH /glossaries/ID: fields that are not given stay.
 func (g *glossariesAPI) change(c *gin.Context) (any, error) {
 	draft, err := g.read(c)
 	if err != nil {

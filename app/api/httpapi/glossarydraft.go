@@ -16,10 +16,10 @@ import (
 	"dragoman/app/translate"
 )
 
-// glossaryDraft is what a request says of a glossary.
+// glossaryDraft is a glossary, or a change of one, from a request.
 type glossaryDraft struct {
 	glossary.Change
-	inQuery bool // fields are parameters of the query
+	inQuery bool // fields are query parameters
 }
 
 func (d glossaryDraft) missing(field string) error {
@@ -46,8 +46,8 @@ type entryInput struct {
 	Target optional[string] `json:"target"`
 }
 
-// read reads a glossary, or what is to become of one: JSON, or the terms of one dictionary as TSV
-// or CSV, the rest of which is in the query.
+// read reads a glossary or a change of one: JSON, or the terms of one dictionary as TSV or CSV, with the other fields in the
+// query.
 func (g *glossariesAPI) read(c *gin.Context) (glossaryDraft, error) {
 	media, err := mediaType(c.Request.Header, jsonType, tsvType, csvType)
 	if err != nil {
@@ -74,7 +74,7 @@ func (g *glossariesAPI) read(c *gin.Context) (glossaryDraft, error) {
 // glossaryReader reads glossaries.
 type glossaryReader struct {
 	limits    glossary.Limits
-	languages []string // that are known
+	languages []string // known languages
 }
 
 // text reads terms whose languages are in the query.
@@ -119,7 +119,7 @@ func (in glossaryReader) json(raw []byte) (glossaryDraft, error) {
 	return draft, nil
 }
 
-// tooManyEntries says of a list that is too long what is true of glossaries.
+// tooManyEntries turns the error of a list that is too long into the one for glossaries.
 func tooManyEntries(err error) error {
 	if f, ok := errors.AsType[*fault.Failure](err); ok && f.Kind == fault.TooManyRecords {
 		return fault.New(fault.TooLarge, f.Field, "%s has more items than a glossary may have: divide it between several glossaries", f.Field)
@@ -127,7 +127,7 @@ func tooManyEntries(err error) error {
 	return err
 }
 
-// dictionary reads a dictionary in JSON; prefix is the field that it is in.
+// dictionary reads a dictionary in JSON; prefix is the path of its field.
 func (in glossaryReader) dictionary(prefix string, d dictionaryInput) (terms glossary.Terms, err error) {
 	switch {
 	case d.From == nil:
@@ -155,7 +155,7 @@ func (in glossaryReader) dictionary(prefix string, d dictionaryInput) (terms glo
 	return terms, err
 }
 
-// pair finds the codes of languages.
+// pair finds the codes of two languages.
 func (in glossaryReader) pair(prefix, from, to string) (p glossary.Pair, err error) {
 	for _, side := range []struct {
 		field, name string

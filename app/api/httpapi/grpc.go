@@ -26,20 +26,20 @@ import (
 	"dragoman/app/wait"
 )
 
-// Bounds on what a client of gRPC can hold open.
+// Limits on the resources that a gRPC client can hold open.
 const (
-	maxStreams     = 256 // of a connection
+	maxStreams     = 256 // per connection
 	maxMetadata    = 16 << 10
 	handshakeTime  = 10 * time.Second
 	connectionIdle = 10 * time.Minute
-	pingInterval   = 2 * time.Minute // of the server, to connections on which nothing comes
+	pingInterval   = 2 * time.Minute // of the server, on silent connections
 	pingTimeout    = 20 * time.Second
-	leastPing      = 10 * time.Second // between those of clients
+	leastPing      = 10 * time.Second // minimum interval between pings of a client
 
-	streamWorkers = 64 // goroutines that are kept for calls, with the stacks that these grow
+	streamWorkers = 64 // goroutines kept for calls, with their grown stacks
 )
 
-// GRPCServer is a server of gRPC that counts what its connections take of the memory of all requests.
+// GRPCServer is a gRPC server that charges its connections to the memory shared by all requests.
 type GRPCServer struct {
 	*grpc.Server
 	calls *calls
@@ -48,8 +48,8 @@ type GRPCServer struct {
 // Serve accepts connections until the server is stopped.
 func (s *GRPCServer) Serve(l net.Listener) error { return s.Server.Serve(s.calls.listen(l)) }
 
-// GRPC makes a server of the Open Inference Protocol over gRPC, with its health and reflection. Its calls go
-// through what requests over HTTP go through, see [openinference.RPC]. The options are how it speaks TLS.
+// GRPC returns a server of the Open Inference Protocol over gRPC, with health and reflection. Its calls pass through the same
+// router as HTTP requests, see [openinference.RPC]. The options configure TLS.
 func (a *API) GRPC(options ...grpc.ServerOption) *GRPCServer {
 	rpc := openinference.NewRPC(a.inferenceConfig())
 	router := a.newRouter()
@@ -69,14 +69,14 @@ func (a *API) GRPC(options ...grpc.ServerOption) *GRPCServer {
 	return &GRPCServer{server, counted}
 }
 
-// endReflection ends streams of reflection with the service, which would wait for their clients; the other streams end
-// themselves.
+// endReflection ends reflection streams when the service ends, as it would wait for their clients otherwise; all other streams
+// end by themselves.
 func (a *API) endReflection(srv any, stream grpc.ServerStream, info *grpc.StreamServerInfo, handle grpc.StreamHandler) error {
 	if !strings.HasPrefix(info.FullMethod, "/grpc.reflection.") {
 		return handle(srv, stream)
 	}
 	ended := make(chan error, 1)
-	go func() { ended <- handle(srv, stream) }() // at the latest when this returns, which ends the stream
+	go func() { ended <- handle(srv, stream) }() // ends at the latest when this function returns, which ends the stream
 	select {
 	case err := <-ended:
 		return err
@@ -85,7 +85,7 @@ func (a *API) endReflection(srv any, stream grpc.ServerStream, info *grpc.Stream
 	}
 }
 
-// inferenceConfig is what the Open Inference Protocol works with.
+// inferenceConfig returns the configuration of the Open Inference Protocol.
 func (a *API) inferenceConfig() openinference.Config {
 	cfg := openinference.Config{Server: a.server, Version: a.cfg.Version, Models: a.managedModels, Live: a.dead, Ready: a.unready, Ending: a.ending}
 	if l := a.cfg.Live; l != nil {
@@ -96,10 +96,10 @@ func (a *API) inferenceConfig() openinference.Config {
 	return cfg
 }
 
-// boundedCodec is protobuf's, but refuses requests with too many parts before they are made of them.
+// boundedCodec is the codec of protobuf, but refuses requests with too many parts before it allocates them.
 type boundedCodec struct {
 	encoding.CodecV2
-	most int // elements of a tensor
+	most int // maximum elements of a tensor
 }
 
 // Unmarshal implements [encoding.CodecV2].
@@ -119,13 +119,13 @@ func (b boundedCodec) Unmarshal(data mem.BufferSlice, v any) error {
 	return err
 }
 
-// health answers grpc.health.v1: whether requests are welcome.
+// health answers grpc.health.v1: whether the API accepts requests.
 type health struct {
 	grpc_health_v1.UnimplementedHealthServer
 	a *API
 }
 
-// Check implements the service, for all services alike.
+// Check implements the service, with one status for all services.
 func (h health) Check(context.Context, *grpc_health_v1.HealthCheckRequest) (*grpc_health_v1.HealthCheckResponse, error) {
 	status := grpc_health_v1.HealthCheckResponse_SERVING
 	if h.a.unready() != nil {
@@ -134,10 +134,10 @@ func (h health) Check(context.Context, *grpc_health_v1.HealthCheckRequest) (*grp
 	return &grpc_health_v1.HealthCheckResponse{Status: status}, nil
 }
 
-// healthEvery is how often it is looked whether the health has changed that somebody watches.
+// healthEvery is the interval at which Watch checks for a change.
 const healthEvery = time.Second
 
-// Watch implements the service: it sends the status, and again when it is another one, until the service ends.
+// Watch implements the service: it sends the status and each change of it, until the service ends.
 func (h health) Watch(in *grpc_health_v1.HealthCheckRequest, stream grpc.ServerStreamingServer[grpc_health_v1.HealthCheckResponse]) error {
 	ctx, cancel := context.WithCancel(stream.Context())
 	defer cancel()

@@ -10,9 +10,9 @@ import (
 	"dragoman/app/guard/admission"
 )
 
-// calls counts the bytes of gRPC's messages as they arrive, for gRPC itself keeps what it has of a message until all of
-// it is there: those of a connection are taken from the memory of all requests, as its address's, and given back when the
-// message is whole. What finds no room loses its connection.
+// calls counts the bytes of gRPC messages as they arrive, as gRPC itself keeps the parts of a message until it is complete. The
+// bytes of a connection are taken from the memory of all requests, on the account of its address, and given back when the message
+// is complete. If there is no memory, the connection is closed.
 type calls struct {
 	memory *admission.Memory
 
@@ -20,7 +20,7 @@ type calls struct {
 	conns map[string]*countedConn
 }
 
-// listen makes the connections of a listener counted ones.
+// listen returns a listener whose connections are counted.
 func (c *calls) listen(l net.Listener) net.Listener { return countedListener{l, c} }
 
 type countedListener struct {
@@ -50,13 +50,13 @@ type countedConn struct {
 	net.Conn
 	calls *calls
 
-	mu     sync.Mutex // guards the rest
+	mu     sync.Mutex // guards the fields below
 	lease  *admission.Lease
-	held   int64 // bytes that are taken
-	active int   // calls
+	held   int64 // bytes taken
+	active int   // calls in progress
 }
 
-// Read implements [net.Conn]. It fails where there is no memory for more.
+// Read implements [net.Conn]. It fails if there is no memory for the bytes.
 func (c *countedConn) Read(p []byte) (int, error) {
 	n, err := c.Conn.Read(p)
 	c.mu.Lock()
@@ -82,7 +82,7 @@ func (c *countedConn) Close() error {
 	return c.Conn.Close()
 }
 
-// give gives bytes back that are in a whole message, or are no part of any.
+// give gives back bytes of a complete message, or of none. The caller must hold mu.
 func (c *countedConn) give(n int64) {
 	n = min(n, c.held)
 	c.held -= n
@@ -104,7 +104,7 @@ func (*calls) TagRPC(ctx context.Context, _ *stats.RPCTagInfo) context.Context {
 // HandleConn implements [stats.Handler].
 func (*calls) HandleConn(context.Context, stats.ConnStats) {}
 
-// frame is what HTTP/2 has before a part of a message, of which each has at most so many bytes.
+// frame is the header of an HTTP/2 frame in bytes, frameBytes the maximum payload of one.
 const frame, frameBytes = 9, 16 << 10
 
 // HandleRPC implements [stats.Handler].
@@ -123,7 +123,7 @@ func (*calls) HandleRPC(ctx context.Context, s stats.RPCStats) {
 	case *stats.InPayload:
 		conn.give(int64(s.WireLength) + frame*int64(1+s.WireLength/frameBytes))
 	case *stats.End:
-		if conn.active--; conn.active == 0 { // what is held is of calls that ended early, and of HTTP/2 itself
+		if conn.active--; conn.active == 0 { // the rest is of calls that ended early, and of HTTP/2 itself
 			conn.give(conn.held)
 		}
 	}

@@ -16,7 +16,7 @@ import (
 	"dragoman/app/translate"
 )
 
-// jobOutput is a job in answers, events and what webhooks are told.
+// jobOutput is a job in answers, events and webhooks.
 type jobOutput struct {
 	ID       string          `json:"id"`
 	State    jobs.State      `json:"state"`
@@ -33,7 +33,7 @@ type jobOutput struct {
 type progressOutput struct {
 	Records    int `json:"records"`
 	Done       int `json:"done"`
-	Flagged    int `json:"flagged,omitzero"` // of those that are done
+	Flagged    int `json:"flagged,omitzero"` // of the completed ones
 	Characters int `json:"characters"`
 }
 
@@ -56,7 +56,7 @@ func jobOf(job jobs.Job) jobOutput {
 	return out
 }
 
-// timeOf is nil for the time of what has not happened.
+// timeOf returns nil for a zero time.
 func timeOf(t time.Time) *time.Time {
 	if t.IsZero() {
 		return nil
@@ -67,7 +67,7 @@ func timeOf(t time.Time) *time.Time {
 // JobRenderer implements [jobs.Renderer].
 type JobRenderer struct{}
 
-// Results implements [jobs.Renderer]: as in the answer of POST /translation.
+// Results implements [jobs.Renderer]: in the format of POST /translation.
 func (JobRenderer) Results(r jobs.Request, results []translate.Result) ([]byte, error) {
 	req := translationRequest{detail: r.Detail, languages: r.Languages}
 	var out bytes.Buffer
@@ -77,7 +77,7 @@ func (JobRenderer) Results(r jobs.Request, results []translate.Result) ([]byte, 
 		if err := encoder.Encode(req.output(result)); err != nil {
 			return nil, err
 		}
-		out.Bytes()[out.Len()-1] = ',' // for the line break that the encoder ends with
+		out.Bytes()[out.Len()-1] = ',' // replaces the encoder's line feed
 	}
 	return bytes.TrimSuffix(out.Bytes(), []byte{','}), nil
 }
@@ -85,8 +85,8 @@ func (JobRenderer) Results(r jobs.Request, results []translate.Result) ([]byte, 
 // Job implements [jobs.Renderer].
 func (JobRenderer) Job(job jobs.Job) ([]byte, error) { return json.Marshal(jobOf(job)) }
 
-// get serves GET /jobs/ID. The results are sent as they were saved, chunk by chunk: there may be
-// far more of them than bodies of requests may have.
+// get serves GET /jobs/ID. The results are sent as they were stored, chunk by chunk: there may be far more than the body of a
+// request could hold.
 func (j *jobsAPI) get(c *gin.Context) (any, error) {
 	job, err := j.ownJob(c)
 	if err != nil || job.State != jobs.Done || job.Document != nil {
@@ -107,7 +107,7 @@ func (j *jobsAPI) get(c *gin.Context) (any, error) {
 	return nil, nil
 }
 
-// sendResults writes the answer of a job that is done.
+// sendResults writes the answer of a completed job.
 func (j *jobsAPI) sendResults(c *gin.Context, job jobs.Job, encoded []byte) error {
 	if err := dialect.Write(c, slices.Concat([]byte(`{"job":`), encoded, []byte(`,"result":[`))); err != nil {
 		return err

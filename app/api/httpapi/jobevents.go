@@ -14,15 +14,14 @@ import (
 )
 
 const (
-	// betweenEvents is the least time between two events of a job.
+	// betweenEvents is the minimum interval between two events of a job.
 	betweenEvents = 250 * time.Millisecond
-	// keepAlive is how long a stream of events is silent at most, so that what stands between
-	// keeps it open, and a client that has gone is noticed.
+	// keepAlive is the maximum silence of an event stream, so that proxies keep it open, and a client that has left is noticed.
 	keepAlive = 15 * time.Second
 )
 
-// events serves GET /jobs/ID/events: the job at once and after each change, until it has ended. A
-// stream that ends before was cut off, as when the service ends.
+// events serves GET /jobs/ID/events: the job at once and after each change, until it has ended. A stream that ends earlier was
+// cut off, for example at the end of the service.
 func (j *jobsAPI) events(c *gin.Context) (any, error) {
 	defer j.streams.Add(-1)
 	if j.streams.Add(1) > mostJobStreams {
@@ -46,7 +45,7 @@ func (j *jobsAPI) events(c *gin.Context) (any, error) {
 	return nil, nil
 }
 
-// follow sends a job and what becomes of it, until it has ended or nobody listens any more.
+// follow sends a job and its changes, until it has ended or the client has left.
 func (j *jobsAPI) follow(ctx context.Context, out *eventWriter, job jobs.Job, changed <-chan struct{}) {
 	sent := jobs.Job{}
 	for {
@@ -65,19 +64,18 @@ func (j *jobsAPI) follow(ctx context.Context, out *eventWriter, job jobs.Job, ch
 			job = now
 		case errors.Is(err, jobs.ErrUnknown), ctx.Err() != nil:
 			return
-		case !wait.For(ctx, time.Second): // the store is not there for a moment
+		case !wait.For(ctx, time.Second): // the store is briefly unavailable
 			return
 		}
 	}
 }
 
-// sameForClients says whether two states of a job are one in answers.
+// sameForClients reports whether two states of a job are equal in answers.
 func sameForClients(a, b jobs.Job) bool {
 	return a.ID == b.ID && a.State == b.State && a.Progress == b.Progress
 }
 
-// await waits for a change, or as long as a stream may be silent. It says whether the stream goes
-// on.
+// await waits for a change, or for the maximum silence. It reports whether the stream continues.
 func await(ctx context.Context, out *eventWriter, changed <-chan struct{}) bool {
 	select {
 	case <-changed:

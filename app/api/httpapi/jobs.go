@@ -25,33 +25,33 @@ import (
 const (
 	jobsPath = "/jobs"
 
-	// largeBodyTimeout is how long the body of a job may take to arrive.
+	// largeBodyTimeout is the maximum time for the body of a job to arrive.
 	largeBodyTimeout = 5 * time.Minute
-	// mostListed is how many jobs GET /jobs lists.
+	// mostListed is the maximum number of jobs listed by GET /jobs.
 	mostListed = 100
-	// mostJobStreams is how many clients may watch jobs at a time.
+	// mostJobStreams is the maximum number of clients watching jobs.
 	mostJobStreams = 1024
 
 	idempotencyHeader = "Idempotency-Key"
 )
 
-// JobsConfig is what an API needs to have jobs.
+// JobsConfig is the configuration of jobs in an API.
 type JobsConfig struct {
 	*jobs.Service
 	MaxBodyBytes int64
-	MaxRecords   int // records × languages of a job
-	// MaxDocumentBytes is the most that a document may have, 0: none are translated; MaxChars is the most
-	// that one of its texts may have, in characters.
+	MaxRecords   int // of a job, as records × languages
+	// MaxDocumentBytes is the maximum size of a document, 0: documents are disabled; MaxChars is the maximum length of one of its
+	// texts, in characters.
 	MaxDocumentBytes int64
-	MaxTexts         int // of a document, those that come again included; 0: no bound here
+	MaxTexts         int // of a document, including repeated ones; 0: no limit here
 	MaxChars         int
 }
 
-// jobsAPI serves the routes of jobs, and those of documents.
+// jobsAPI serves the routes of jobs and documents.
 type jobsAPI struct {
 	*API
 	jobs    *JobsConfig
-	streams atomic.Int64 // that are open
+	streams atomic.Int64 // open streams
 }
 
 func (j *jobsAPI) routes() []dialect.Route {
@@ -65,7 +65,7 @@ func (j *jobsAPI) routes() []dialect.Route {
 	}
 }
 
-// room fails where there is no place for a job of a request's sender, unless it is there already.
+// room fails if there is no room for another job of the sender, unless the job exists already.
 func (j *jobsAPI) room(c *gin.Context) error {
 	return j.jobs.Room(c.Request.Context(), access.Caller(c.Request), c.GetHeader(idempotencyHeader))
 }
@@ -75,7 +75,7 @@ func (j *jobsAPI) limitBody(c *gin.Context) {
 	j.limitLarge(c, j.jobs.MaxBodyBytes, "send several jobs")
 }
 
-// keyed makes the handler of a route for those who are let in, while there are jobs.
+// keyed returns the handler of a route that requires a key and available jobs.
 func (j *jobsAPI) keyed(h dialect.Handler) dialect.Handler {
 	return j.server.Keyed(func(c *gin.Context) (any, error) {
 		if err := j.jobs.Available(); err != nil {
@@ -105,7 +105,7 @@ func (j *jobsAPI) submit(c *gin.Context) (any, error) {
 	sum := sha256.Sum256(raw)
 	sub := jobs.Submission{Owner: access.Caller(c.Request), Key: key, Fingerprint: hex.EncodeToString(sum[:])}
 	return j.submitOnce(c, sub, func() (jobs.Job, bool, error) {
-		// What the parts of it take that are stored.
+		// Memory for the stored parts of the body.
 		if err := budget.Take(c.Request.Context(), cost.JobByte*int64(len(raw))); err != nil {
 			return jobs.Job{}, false, err
 		}
@@ -116,7 +116,7 @@ func (j *jobsAPI) submit(c *gin.Context) (any, error) {
 	})
 }
 
-// checkAndCharge checks what a request asks for, charges it and adds it to its submission.
+// checkAndCharge checks a request, charges it and adds it to its submission.
 func (j *jobsAPI) checkAndCharge(c *gin.Context, parsed jobBody, sub *jobs.Submission) error {
 	req, err := parsed.Payload.request()
 	if err != nil {
@@ -134,7 +134,7 @@ func (j *jobsAPI) checkAndCharge(c *gin.Context, parsed jobBody, sub *jobs.Submi
 		return err
 	}
 	if sub.Terms != nil {
-		sub.Request.Terms = nil // which are among them
+		sub.Request.Terms = nil // included in sub.Terms
 	}
 	if err := j.jobs.Check(c.Request.Context(), *sub); err != nil {
 		return err
@@ -146,7 +146,7 @@ func (j *jobsAPI) checkAndCharge(c *gin.Context, parsed jobBody, sub *jobs.Submi
 	return nil
 }
 
-// submitOnce answers with the job that a submission's key was used for, or else with the one that submit makes.
+// submitOnce answers with the job that has the submission's key, or else with the job that submit makes.
 func (j *jobsAPI) submitOnce(c *gin.Context, sub jobs.Submission, submit func() (job jobs.Job, created bool, err error)) (any, error) {
 	var created bool
 	job, err := jobs.Job{}, jobs.ErrUnknown
@@ -167,8 +167,8 @@ func (j *jobsAPI) submitOnce(c *gin.Context, sub jobs.Submission, submit func() 
 	return reply, nil
 }
 
-// terms are those of each target language where a request names a stored glossary: what becomes of
-// it later is nothing to the job.
+// terms returns the terms of each target language if a request names a stored glossary: later changes of the glossary do not
+// affect the job.
 func (j *jobsAPI) terms(c *gin.Context, req translationRequest) (terms [][]translate.Term, err error) {
 	if len(req.glossaries) == 0 {
 		return nil, nil
@@ -180,7 +180,7 @@ func (j *jobsAPI) terms(c *gin.Context, req translationRequest) (terms [][]trans
 	return terms, err
 }
 
-// idempotencyKey is the key of a request; "" for none.
+// idempotencyKey returns the key of a request, or "".
 func idempotencyKey(h http.Header) (string, error) {
 	values := h.Values(idempotencyHeader)
 	if len(values) == 0 {
@@ -197,14 +197,14 @@ func idempotencyKey(h http.Header) (string, error) {
 	return key, nil
 }
 
-// list serves GET /jobs: the caller's own.
+// list serves GET /jobs: the caller's own jobs.
 func (j *jobsAPI) list(c *gin.Context) (any, error) {
 	list, err := j.jobs.List(c.Request.Context(), access.Caller(c.Request), mostListed)
 	return gin.H{"jobs": dialect.Each(list, jobOf)}, err
 }
 
-// ownJob is the job of a request's path, which its sender may see: with keys, that of its own key;
-// without, whoever knows its id.
+// ownJob returns the job of a request's path if its sender may see it: with keys, only jobs of its own key; without, any job
+// whose id it knows.
 func (j *jobsAPI) ownJob(c *gin.Context) (jobs.Job, error) {
 	job, err := j.jobs.Get(c.Request.Context(), c.Param("id"))
 	found := err == nil || errors.Is(err, jobs.ErrVanished)

@@ -14,7 +14,7 @@ import (
 	"dragoman/app/text/excerpt"
 )
 
-// atMost is [dialect.AtMost], whose refuse is told the field.
+// atMost is [dialect.AtMost] with a refuse that receives the field.
 func atMost[T any](most int, refuse func(field string, most int) error) *json.Unmarshalers {
 	return dialect.AtMost[T](most, func(at jsontext.Pointer) error { return refuse(fieldName(at), most) })
 }
@@ -48,7 +48,7 @@ func explainJSON(err error) error {
 	return fault.New(fault.InvalidJSON, "", "the body is not JSON: it ends too early")
 }
 
-// wantedKind is the kind of JSON value that a type is read from; nil is one that the library does not tell.
+// wantedKind returns the kind of JSON value that a type is read from; nil is a type that the library does not report.
 func wantedKind(t reflect.Type) string {
 	if t == nil {
 		return "another kind of value"
@@ -68,7 +68,7 @@ func wantedKind(t reflect.Type) string {
 	return "a string"
 }
 
-// fieldName writes a JSON pointer as payload.records[3].text.
+// fieldName writes a JSON pointer in the form payload.records[3].text.
 func fieldName(p jsontext.Pointer) string {
 	var name strings.Builder
 	for token := range p.Tokens() {

@@ -12,7 +12,7 @@ import (
 
 const livePath = "/live"
 
-// LiveConfig is what an API needs to have live text.
+// LiveConfig is the configuration of live text in an API.
 type LiveConfig struct {
 	*live.Service
 	MaxSessions int
@@ -48,7 +48,7 @@ func (l *liveAPI) openSession(c *gin.Context, payload *payloadInput) (*live.Sess
 	return l.live.Open(c.Request.Context(), access.Caller(c.Request), req.Request, l.cfg.Gate.Account(c.Request).Charge)
 }
 
-// refusedOption is an option of a translation that live text does not have, where one is used; else "".
+// refusedOption returns an option of translations that live text does not support, if it is used, or "".
 func refusedOption(p *payloadInput) string {
 	for _, option := range []struct {
 		name string
@@ -64,8 +64,8 @@ func refusedOption(p *payloadInput) string {
 	return ""
 }
 
-// ownSession is a session that the sender of a request may use: with keys, that of its own key; without,
-// whoever knows its id.
+// ownSession returns a session if the sender of the request may use it: with keys, only sessions of its own key; without, any
+// session whose id it knows.
 func (l *liveAPI) ownSession(c *gin.Context, id string) (*live.Session, error) {
 	x, err := l.live.Find(id)
 	if err == nil && l.cfg.Gate.NeedsKeys() && x.Owner() != access.Caller(c.Request) {

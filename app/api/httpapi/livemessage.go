@@ -11,7 +11,7 @@ import (
 	"dragoman/app/live"
 )
 
-// liveEdits are edits as clients send them. Names are short: they come with each key stroke.
+// liveEdits are a client's edits. Names are short: they come with each key stroke.
 type liveEdits struct {
 	Number   optional[int64]      `json:"n"`
 	Edits    optional[[]liveEdit] `json:"edits"`
@@ -30,7 +30,7 @@ func tooManyEdits(field string, most int) error {
 	return fault.New(fault.TooManyRecords, field, "at most %d edits may come together: send several messages", most)
 }
 
-// edits checks that nothing is missing.
+// edits checks that no field is missing.
 func (e liveEdits) edits() (live.Edits, error) {
 	switch {
 	case !e.Number.set:
@@ -56,14 +56,14 @@ func (e liveEdits) edits() (live.Edits, error) {
 	return out, nil
 }
 
-// liveMessage is what a client sends over a WebSocket: it opens, resumes, edits or ends the session
-// that it calls s on this connection.
+// liveMessage is a client's message over a WebSocket: it opens, resumes, edits or ends the session with the number s on this
+// connection.
 type liveMessage struct {
-	Key     optional[string] `json:"key"` // in the first message, where it is not in a header
+	Key     optional[string] `json:"key"` // in the first message, if it is not in a header
 	Session optional[int64]  `json:"s"`
-	Payload *payloadInput    `json:"payload"` // opens
+	Payload *payloadInput    `json:"payload"` // opens a session
 	Resume  optional[string] `json:"resume"`  // the session's id
-	Seen    optional[int64]  `json:"seen"`    // the revision that a client has seen that resumes
+	Seen    optional[int64]  `json:"seen"`    // the revision last seen by a client that resumes
 	End     optional[bool]   `json:"end"`
 	liveEdits
 }
@@ -81,7 +81,7 @@ func decodeMessage(raw []byte) (m liveMessage, err error) {
 	return m, nil
 }
 
-// leasedReader takes memory for what is read.
+// leasedReader takes memory for the bytes read.
 type leasedReader struct {
 	io.Reader
 	lease *admission.Lease
@@ -95,7 +95,7 @@ func (r *leasedReader) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// count is how many of some things hold.
+// count returns the number of true values.
 func count(holds ...bool) (n int) {
 	for _, h := range holds {
 		if h {
@@ -105,13 +105,13 @@ func count(holds ...bool) (n int) {
 	return n
 }
 
-// liveUpdate is what is new in a session, as clients get it. What is missing is as it was, or 0; with omitzero a text
-// that has become empty is there, whichever library writes it.
+// liveUpdate is a session's update for clients. A missing field is unchanged, or 0; with omitzero a text that has become empty is
+// present, whichever library writes it.
 type liveUpdate struct {
 	Session  *int64        `json:"s,omitzero"`
 	ID       string        `json:"id,omitzero"`
 	Taken    int64         `json:"taken"`
-	Shown    *int64        `json:"shown,omitzero"` // where it is not what was taken
+	Shown    *int64        `json:"shown,omitzero"` // if it differs from taken
 	Revision int64         `json:"revision"`
 	From     string        `json:"fromLang,omitzero"`
 	All      bool          `json:"all,omitzero"`
@@ -125,18 +125,18 @@ type liveUpdate struct {
 
 type liveSegment struct {
 	ID       int64    `json:"segment"`
-	Revision int64    `json:"revision,omitzero"` // where it is not the update's
+	Revision int64    `json:"revision,omitzero"` // if it differs from the update's
 	After    int64    `json:"after,omitzero"`
 	Skip     int      `json:"skip,omitzero"`
 	Length   int      `json:"length"`
 	Before   string   `json:"before,omitzero"`
 	Text     *string  `json:"text,omitzero"`
 	Flags    []string `json:"flags,omitzero"`  // of the text
-	Stable   *int     `json:"stable,omitzero"` // of the text, where that is not final
+	Stable   *int     `json:"stable,omitzero"` // of the text, unless it is final
 	Final    bool     `json:"final,omitzero"`
 }
 
-// updateOf is an update for a client.
+// updateOf converts an update for a client.
 func (l *liveAPI) updateOf(c *gin.Context, u live.Update) liveUpdate {
 	out := liveUpdate{Taken: u.Taken, Revision: u.Revision, From: u.From, All: u.All, Removed: u.Removed, Tail: u.Tail, Done: u.Done, Ended: u.Ended}
 	if u.Shown != u.Taken {

@@ -23,11 +23,11 @@ import (
 )
 
 const (
-	// keyTimeout is how long a client may take to send its key, where it is in the first message.
+	// keyTimeout is the time that a client has to send its key, if it is in the first message.
 	keyTimeout = 10 * time.Second
-	// pingEvery is how often a client is asked whether it is there, and as long it has to answer.
+	// pingEvery is the interval between pings, and the time that a client has to answer one.
 	pingEvery = 20 * time.Second
-	// unusedTime is how long a connection may be open without a session.
+	// unusedTime is the maximum time of a connection without a session.
 	unusedTime = time.Minute
 )
 
@@ -48,7 +48,7 @@ func (l *liveAPI) serveSocket(c *gin.Context) (any, error) {
 		return nil, err
 	}
 	defer leave()
-	conn, err := websocket.Accept(c.Writer, c.Request, &websocket.AcceptOptions{InsecureSkipVerify: true}) // the gate has asked whose page it is
+	conn, err := websocket.Accept(c.Writer, c.Request, &websocket.AcceptOptions{InsecureSkipVerify: true}) // the gate has checked the page's origin
 	if err != nil {                                                                                        // it has been answered
 		_ = c.Error(err)
 		c.Abort()
@@ -60,14 +60,14 @@ func (l *liveAPI) serveSocket(c *gin.Context) (any, error) {
 	return nil, nil
 }
 
-// socket is a WebSocket with the sessions that its client uses. The goroutine of its request reads; each
-// session has one that writes what is new in it.
+// socket is a WebSocket with its client's sessions. The goroutine of its request reads; each session has a goroutine that writes
+// its updates.
 type socket struct {
 	*liveAPI
 	c    *gin.Context
 	conn *websocket.Conn
-	used atomic.Int64 // when there was a message or a session last, in nanoseconds
-	// counted says that the limits of requests know the next message: connecting counts for the first.
+	used atomic.Int64 // time of the last message or session, in nanoseconds since 1970
+	// counted reports whether the rate limit has already counted the next message: connecting counts for the first one.
 	counted bool
 
 	mu        sync.Mutex // guards sessions
@@ -79,10 +79,10 @@ type socket struct {
 type attached struct {
 	*live.Session
 	detach context.CancelFunc
-	gone   chan struct{} // closed when nothing is written of it any more
+	gone   chan struct{} // closed when its last update is written
 }
 
-// serve reads messages until the client leaves. entered says that it has been let in.
+// serve reads messages until the client leaves. entered reports whether the client is admitted.
 func (s *socket) serve(entered bool) {
 	ctx, cancel := context.WithCancel(context.WithoutCancel(s.c.Request.Context()))
 	stop := context.AfterFunc(s.ending, s.restart)
@@ -93,7 +93,7 @@ func (s *socket) serve(entered bool) {
 		_ = s.conn.CloseNow()
 		s.following.Wait()
 	}()
-	// A text of which each character is escaped, and something around it.
+	// A text whose characters are all escaped, and its message.
 	s.conn.SetReadLimit(int64(s.live.MaxChars)*6 + 64<<10)
 	for {
 		err := s.next(ctx, &entered)
@@ -114,7 +114,7 @@ type brokenError struct {
 
 func (e *brokenError) Error() string { return e.reason }
 
-// next reads a message and does what it asks for.
+// next reads a message and executes it.
 func (s *socket) next(ctx context.Context, entered *bool) error {
 	reading, cancel := ctx, context.CancelFunc(func() {})
 	if !*entered {
@@ -158,7 +158,7 @@ func (s *socket) next(ctx context.Context, entered *bool) error {
 	return nil
 }
 
-// count has the caller's limit know a message that asks for something: it is a request like others.
+// count counts a message against the caller's limit, like a request.
 func (s *socket) count() error {
 	if s.counted {
 		s.counted = false
@@ -211,7 +211,7 @@ func (s *socket) obey(ctx context.Context, m liveMessage) error {
 	return nil
 }
 
-// attach has the client told what is new in a session that it calls by a number.
+// attach starts to send a session's updates to the client, under the client's number for it.
 func (s *socket) attach(ctx context.Context, number int64, x *live.Session, seen int64) error {
 	leave, err := s.sockets.enter(access.Caller(s.c.Request))
 	if err != nil {
@@ -231,7 +231,7 @@ func (s *socket) attach(ctx context.Context, number int64, x *live.Session, seen
 	return nil
 }
 
-// forget has a number mean no session any more.
+// forget frees a number.
 func (s *socket) forget(number int64, a *attached) {
 	a.detach()
 	s.mu.Lock()
@@ -241,8 +241,8 @@ func (s *socket) forget(number int64, a *attached) {
 	}
 }
 
-// follow writes what is new in a session until it has ended. While the client does not read, nothing is
-// collected: it gets the newest state when it does.
+// follow writes the updates of a session until it has ended. Updates do not accumulate while the client does not read: it gets
+// the newest state when it does.
 func (s *socket) follow(ctx context.Context, number int64, x *live.Session, seen int64) {
 	shown := int64(-1)
 	for id := x.ID(); ; id = "" {
@@ -260,9 +260,9 @@ func (s *socket) follow(ctx context.Context, number int64, x *live.Session, seen
 	}
 }
 
-// fail tells the client what went wrong with a message for a session, or with the connection, and when to send it again.
+// fail tells the client the error of a message for a session, or of the connection, and when to retry.
 func (s *socket) fail(ctx context.Context, m liveMessage, err error) error {
-	s.c.Errors = nil // of a connection there may be many
+	s.c.Errors = nil // a connection may have many
 	f := s.server.Explain(s.c, err)
 	return s.write(ctx, struct {
 		Session    *int64      `json:"s,omitzero"`
@@ -272,8 +272,8 @@ func (s *socket) fail(ctx context.Context, m liveMessage, err error) error {
 	}{m.Session.pointer(), m.Number.value, detailOf(s.c, f), f.Wait})
 }
 
-// write sends a message. It fails when the client has gone or does not read; the end of a session, with ctx, must not
-// cut it off, which would break the connection for all others.
+// write sends a message. It fails if the client has left or does not read. The end of a session, with ctx, must not interrupt it,
+// as that would break the connection for all its sessions.
 func (s *socket) write(ctx context.Context, message any) error {
 	var raw bytes.Buffer
 	encoder := json.NewEncoder(&raw)
@@ -286,7 +286,7 @@ func (s *socket) write(ctx context.Context, message any) error {
 	return s.conn.Write(ctx, websocket.MessageText, bytes.TrimSpace(raw.Bytes()))
 }
 
-// ping closes the connection when its client is not there any more, or does not use it.
+// ping closes the connection if its client has left, or does not use it.
 func (s *socket) ping(ctx context.Context) {
 	for wait.For(ctx, pingEvery) {
 		s.mu.Lock()

@@ -14,17 +14,17 @@ import (
 	"dragoman/app/live"
 )
 
-// sockets are the connections of clients that watch sessions, and the sessions that they watch.
+// sockets counts the connections of clients that watch sessions, and the sessions watched on them.
 type sockets struct {
 	places *admission.Places
 	open   sync.WaitGroup
 }
 
-// streamsOf is how many there may be for so many sessions: each may be watched by several clients, over
+// streamsOf returns the maximum number of connections for a number of sessions: several clients may watch a session, over
 // connections of their own.
 func streamsOf(sessions int) int { return 64 + 4*sessions }
 
-// Streams are the most connections beside those of requests that are soon answered: of live text, and of events of jobs.
+// Streams returns the maximum number of long-lived connections: of live text, and of job events.
 func (a *API) Streams() (n int) {
 	if a.cfg.Live != nil {
 		n += streamsOf(a.cfg.Live.MaxSessions)
@@ -35,7 +35,7 @@ func (a *API) Streams() (n int) {
 	return n
 }
 
-// enter gives a caller's connection, or a session on it, a place, which it leaves later.
+// enter takes a place for a caller's connection, or for a session on it; leave gives it back.
 func (s *sockets) enter(caller string) (leave func(), err error) {
 	if err := s.places.Take(caller); err != nil {
 		return nil, fault.New(fault.Busy, "", "connections for live text: %s: close some, or try again in a moment", err)
@@ -47,8 +47,7 @@ func (s *sockets) enter(caller string) (leave func(), err error) {
 	}, nil
 }
 
-// WaitLive waits until all WebSockets are closed, which the server does not wait for when it shuts down, or
-// until ctx is done.
+// WaitLive waits until all WebSockets are closed, as the server's shutdown does not, or until ctx is done.
 func (a *API) WaitLive(ctx context.Context) {
 	closed := make(chan struct{})
 	go func() {
@@ -61,10 +60,10 @@ func (a *API) WaitLive(ctx context.Context) {
 	}
 }
 
-// flushTime is how long a connection stays open at the end of the service, for clients to be told.
+// flushTime is the time that a connection stays open at the end of the service, to send the last updates.
 const flushTime = time.Second
 
-// restart closes the connection when the service ends, after its client was told so.
+// restart closes the connection when the service ends, after telling its client.
 func (s *socket) restart() {
 	s.mu.Lock()
 	open := slices.Collect(maps.Values(s.sessions))

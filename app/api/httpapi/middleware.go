@@ -21,14 +21,13 @@ import (
 	"dragoman/app/text/excerpt"
 )
 
-// requestIDPattern is what a client's request id may look like to be used: it
-// goes into headers and logs.
+// requestIDPattern matches the acceptable request ids of clients: they appear in headers and logs.
 var requestIDPattern = regexp.MustCompile(`^[A-Za-z0-9._:/+=-]{1,128}$`)
 
-// quiet are the routes whose requests are logged for debugging only.
+// quiet are the routes whose requests are logged at debug level only.
 var quiet = append([]string{webpage.AssetsPath, openapi.FilesPath}, probes...)
 
-// requestID gives the request the id that the client sent, or a new one.
+// requestID gives the request the client's id, or a new one.
 func (a *API) requestID(c *gin.Context) {
 	id := c.GetHeader(dialect.RequestIDHeader)
 	if !requestIDPattern.MatchString(id) {
@@ -39,8 +38,7 @@ func (a *API) requestID(c *gin.Context) {
 
 func idOf(c *gin.Context) string { return c.Writer.Header().Get(dialect.RequestIDHeader) }
 
-// accessLog writes a line for each request, also where a panic passes: that is how an
-// answer is cut off. Texts are never in it.
+// accessLog writes a line for each request, also if a panic passes, by which handlers cut answers off. It never contains texts.
 func (a *API) accessLog(c *gin.Context) {
 	start, complete := time.Now(), false
 	defer func() { a.logRequest(c, time.Since(start), complete) }()
@@ -52,7 +50,7 @@ func (a *API) logRequest(c *gin.Context, took time.Duration, complete bool) {
 	status := c.Writer.Status()
 	level := slog.LevelInfo
 	switch {
-	case status == http.StatusInternalServerError, !complete && c.Request.Context().Err() == nil: // else the client has left
+	case status == http.StatusInternalServerError, !complete && c.Request.Context().Err() == nil: // otherwise the client has left
 		level = slog.LevelError
 	case slices.Contains(quiet, c.FullPath()):
 		level = slog.LevelDebug
@@ -77,8 +75,8 @@ func (a *API) logRequest(c *gin.Context, took time.Duration, complete bool) {
 	a.cfg.Log.LogAttrs(c.Request.Context(), level, "request", attrs...)
 }
 
-// recoverPanic turns a panic into an answer. What it was goes to the log only, unless it is how a handler cuts its
-// answer off.
+// recoverPanic turns a panic into an answer. The panic's value is only logged. A panic by which a handler cuts its answer off
+// passes.
 func (a *API) recoverPanic(c *gin.Context) {
 	defer func() {
 		caught := recover()
@@ -90,7 +88,7 @@ func (a *API) recoverPanic(c *gin.Context) {
 		}
 		a.cfg.Log.ErrorContext(c.Request.Context(), "panic", "id", idOf(c), "panic", fmt.Sprint(caught), "stack", string(debug.Stack()))
 		if c.Writer.Written() {
-			// The client must not take what it has for the whole answer.
+			// The client must not take a part for the whole answer.
 			panic(http.ErrAbortHandler)
 		}
 		a.server.Fail(c, fmt.Errorf("panic: %v", caught))
@@ -98,8 +96,7 @@ func (a *API) recoverPanic(c *gin.Context) {
 	c.Next()
 }
 
-// limitBody refuses bodies that are known to be too large, and has others counted as
-// their callers'.
+// limitBody refuses bodies that are known to be too large, and charges all others to their callers.
 func (a *API) limitBody(c *gin.Context) {
 	a.limitBodyTo(c, a.cfg.MaxBodyBytes, "send several requests")
 }
@@ -114,7 +111,7 @@ func (a *API) limitLarge(c *gin.Context, most int64, remedy string) {
 	a.limitBody(c)
 }
 
-// limitBodyTo is limitBody with another limit, and what to do about it.
+// limitBodyTo is limitBody with another limit, and the remedy that the error suggests.
 func (a *API) limitBodyTo(c *gin.Context, limit int64, remedy string) {
 	if size := c.Request.ContentLength; size > limit {
 		a.server.Fail(c, fault.New(fault.BodyTooLarge, "", "the body has %d bytes, at most %d are allowed: %s", size, limit, remedy))
@@ -122,7 +119,7 @@ func (a *API) limitBodyTo(c *gin.Context, limit int64, remedy string) {
 	}
 	body.Account(c.Request, func() string {
 		if a.cfg.Gate.NeedsKeys() && access.Name(c.Request) == "" {
-			return "" // all whose key is still to be read are one caller
+			return "" // requests whose key is still to be read count as one caller
 		}
 		return access.Caller(c.Request)
 	}, func() error { return a.server.Permit(c) })

@@ -2,7 +2,7 @@ package httpapi
 
 import "dragoman/app/text/markup"
 
-// outlineInput is payload.xml, which says how XML is divided.
+// outlineInput is payload.xml, which configures the segmentation of XML.
 type outlineInput struct {
 	SplittingTags    optional[[]string] `json:"splittingTags"`
 	NonSplittingTags optional[[]string] `json:"nonSplittingTags"`

@@ -10,14 +10,14 @@ import (
 // termInput is a term of a glossary.
 type termInput struct {
 	Source *string          `json:"source"`
-	Target optional[string] `json:"target"` // missing where the term stays as it is
+	Target optional[string] `json:"target"` // missing if the term stays unchanged
 }
 
 func tooManyTerms(field string, most int) error {
 	return fault.New(fault.InvalidOption, field, "%s has more than %d terms: send those that the texts have", field, most)
 }
 
-// termsOf checks that nothing is missing.
+// termsOf checks that no field is missing.
 func termsOf(inputs []termInput) ([]translate.Term, error) {
 	if len(inputs) == 0 {
 		return nil, nil

@@ -19,7 +19,7 @@ func (a *API) translation(c *gin.Context) (any, error) {
 		return nil, err
 	}
 	results, err := a.server.TranslateAll(c, parts)
-	output := make([]recordOutput, 0, len(req.Records)*len(req.To)) // not nil: no records are [] in JSON
+	output := make([]recordOutput, 0, len(req.Records)*len(req.To)) // not nil: an empty list is [] in JSON
 	for _, part := range results {
 		for _, r := range part {
 			output = append(output, req.output(r))
@@ -28,7 +28,7 @@ func (a *API) translation(c *gin.Context) (any, error) {
 	return gin.H{"result": output}, err
 }
 
-// read reads a request for translations, and its parts: one for each target language where it names a stored glossary.
+// read reads a request for translations, and its parts: one for each target language if it names a stored glossary.
 func (a *API) read(c *gin.Context) (req translationRequest, parts []translate.Request, err error) {
 	if _, err := a.server.Translator(); err != nil {
 		return req, nil, err
@@ -40,17 +40,17 @@ func (a *API) read(c *gin.Context) (req translationRequest, parts []translate.Re
 	return req, parts, err
 }
 
-// The media types of streams.
+// Media types of streams.
 const (
 	ndjsonType = "application/x-ndjson"
 	eventsType = "text/event-stream"
 )
 
-// stream serves POST /translation/stream: each translation as soon as it is there, as
-// newline-delimited JSON or, where the client accepts them, as server-sent events.
+// stream serves POST /translation/stream: each translation as soon as it is ready, as newline-delimited JSON or, if the client
+// accepts them, as server-sent events.
 //
-// An error before the first translation is answered as everywhere; one after it is the
-// stream's last event. A stream that ends with neither done nor error was cut off.
+// An error before the first translation is answered as on other routes; a later one is the stream's last event. A stream that
+// ends with neither done nor error was cut off.
 func (a *API) stream(c *gin.Context) (any, error) {
 	req, parts, err := a.read(c)
 	if err != nil {
@@ -60,7 +60,7 @@ func (a *API) stream(c *gin.Context) (any, error) {
 	err = a.server.StreamAll(c, parts, func(_ int, r translate.Result) error { return out.send("result", req.output(r)) })
 	switch {
 	case err == nil:
-		_ = out.send("done", gin.H{"results": out.sent}) // to a client that left
+		_ = out.send("done", gin.H{"results": out.sent}) // fails if the client has left
 	case out.sent == 0:
 		return nil, err
 	default:
@@ -78,8 +78,7 @@ type eventWriter struct {
 	sent   int
 }
 
-// send writes an event and waits until it is on its way. It fails when the client has
-// gone or does not read.
+// send writes an event and flushes it. It fails if the client has left or does not read.
 func (w *eventWriter) send(name string, data any) error {
 	if w.sent == 0 {
 		w.begin()
@@ -96,7 +95,7 @@ func (w *eventWriter) send(name string, data any) error {
 	return dialect.Send(w.c, slices.Concat([]byte(before), encoded, []byte(after)))
 }
 
-// comment writes what says nothing, so that the stream is not silent.
+// comment writes an empty comment, so that the stream is not silent.
 func (w *eventWriter) comment() error { return dialect.Send(w.c, []byte(":\n\n")) }
 
 // begin writes the headers.
