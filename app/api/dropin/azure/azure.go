@@ -1,23 +1,22 @@
-// Package azure serves the clients of Azure's Translator: of version 3.0, as
-// https://learn.microsoft.com/azure/ai-services/translator/text-translation/reference/v3/reference
-// describes it and azure-ai-translation-text 1.0.1 calls it, and of the versions that are dates, as
-// azure-ai-translation-text 2.0.0 and @azure-rest/ai-translation-text 2.0.0 call them (2026-06-06).
+// Package azure serves the clients of Azure's Translator: of version 3.0, as described by
+// https://learn.microsoft.com/azure/ai-services/translator/text-translation/reference/v3/reference and called by
+// azure-ai-translation-text 1.0.1, and of the dated versions, as called by azure-ai-translation-text 2.0.0 and
+// @azure-rest/ai-translation-text 2.0.0 (2026-06-06).
 //
 //	POST /translate  3.0: a list of {"Text"}; in the query to (repeated), from, textType (plain or html)
-//	                 dates: {"inputs": [{"text", "language", "textType", "targets": [{"language"}]}]}
-//	POST /detect     a list of {"Text"}; 3.0 alone
+//	                 dated: {"inputs": [{"text", "language", "textType", "targets": [{"language"}]}]}
+//	POST /detect     a list of {"Text"}; only 3.0
 //	GET  /languages  scope
 //	POST /translator/document:translate  document, glossary; in the query targetLanguage, sourceLanguage
 //
-// The first three paths are LibreTranslate's too: a request with api-version in its query is Azure's. Keys are in
-// the header Ocp-Apim-Subscription-Key. Texts may say what a phrase becomes:
-// <mstrans:dictionary translation="...">phrase</mstrans:dictionary>.
+// The first three paths are also LibreTranslate's: a request with api-version in its query is Azure's. The key is in the header
+// Ocp-Apim-Subscription-Key. Texts may have a dynamic dictionary: <mstrans:dictionary
+// translation="...">phrase</mstrans:dictionary>.
 //
-// Options that a translation would not show are refused: profanityAction other than NoAction,
-// includeAlignment, includeSentenceLength, toScript, allowFallback=false, which is for trained
-// categories, and what is for language models: tone, gender, examples, deployments. category, suggestedFrom,
-// fromScript and profanityMarker are left out, as is the region.
-// Transliteration, dictionaries and the breaking of sentences are not offered.
+// Options that a translation would not reflect are refused: profanityAction other than NoAction, includeAlignment,
+// includeSentenceLength, toScript, allowFallback=false, which is for trained categories, and options for language models: tone,
+// gender, examples, deployments. category, suggestedFrom, fromScript, profanityMarker and the region are ignored.
+// Transliteration, dictionaries and sentence boundaries are not supported.
 package azure
 
 import (
@@ -34,7 +33,7 @@ import (
 
 const versionField = "api-version"
 
-// New makes the API.
+// New returns the API.
 func New(server *dialect.Server) dialect.Dialect {
 	api := dialect.API{Server: server, Lists: true}
 	routes := []dialect.Route{api.Route("POST", "/translate", serve), api.Route("POST", "/detect", detect), api.Open("/languages", languages)}
@@ -55,25 +54,25 @@ func serve(call *dialect.Call) (any, error) {
 	return nil, invalid(versionField, "The API version parameter is missing or invalid: this server has 3.0 and 2026-06-06.")
 }
 
-// oldVersion is the one whose parameters are in the query.
+// oldVersion is the version with parameters in the query.
 const oldVersion = "3.0"
 
-// dated says whether a version is a date of a year or later. Texts have 2025-05-01-preview and later, which have all
-// in the body.
+// dated reports whether a version is a date in or after a year. Texts have 2025-05-01-preview and later, with all parameters in
+// the body.
 func dated(version string, year int) bool {
 	day, err := time.Parse(time.DateOnly, strings.TrimSuffix(version, "-preview"))
 	return err == nil && day.Year() >= year
 }
 
-// invalid is the failure of a parameter.
+// invalid returns the failure of an invalid parameter.
 func invalid(parameter, message string) error {
 	f := fault.New(fault.InvalidValue, parameter, "%s", message)
 	f.Verbatim = true
 	return f
 }
 
-// Azure's codes are six digits, of which the first three are the HTTP status. Those that clients may
-// want to tell apart are these; the others end with 000.
+// Azure's error codes have six digits, whose first three are the HTTP status. These are the codes that clients may distinguish;
+// all others end in 000.
 const (
 	inputInvalid   = 400000
 	versionInvalid = 400021
@@ -87,7 +86,7 @@ const (
 	quotaUsedUp    = 403001
 )
 
-// codeOf is Azure's code for a failure.
+// codeOf returns Azure's code for a failure.
 func codeOf(f *fault.Failure) int {
 	switch f.Field {
 	case versionField:
@@ -119,7 +118,7 @@ func codeOf(f *fault.Failure) int {
 	return f.Status() * 1000
 }
 
-// render writes a failure as Azure does, in its words where it has some.
+// render renders a failure in Azure's format, in its words if there are any.
 func render(c *gin.Context, f *fault.Failure) (status int, answer any) {
 	code, message := codeOf(f), dialect.Message(f)
 	if f.Kind == fault.NoKey || f.Kind == fault.WrongKey {

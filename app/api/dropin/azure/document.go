@@ -18,12 +18,12 @@ import (
 	"dragoman/app/translate"
 )
 
-// action is what a path below /translator ends in: gin has no colons in paths.
+// action is the parameter for the last part of a path below /translator: gin has no colons in paths.
 const action = "action"
 
-// Documents makes the route for documents, which are as large as the service allows: as
-// azure-ai-translation-document 2.0.0 calls it (SingleDocumentTranslationClient). Pages of other origins cannot use it:
-// it makes jobs. Without a service it answers that there is none.
+// Documents returns the route of documents, which may be as large as the service allows, as called by
+// azure-ai-translation-document 2.0.0 (SingleDocumentTranslationClient). Pages of other origins may not use it: it creates jobs.
+// Without a service it answers that documents are disabled.
 func Documents(server *dialect.Server, service *upload.Service) dialect.Dialect {
 	route := dialect.API{Server: server}.Route("POST", "/translator/:"+action, func(call *dialect.Call) (any, error) {
 		if service == nil {
@@ -37,7 +37,7 @@ func Documents(server *dialect.Server, service *upload.Service) dialect.Dialect 
 	return dialect.Dialect{Render: renderDocument, Documents: true, Routes: []dialect.Route{route}, Prefixes: []string{"/translator/"}}
 }
 
-// sendDocument serves /translator/document:translate, which answers with the document.
+// sendDocument serves /translator/document:translate, which answers with the translated document.
 func sendDocument(call *dialect.Call, service *upload.Service) error {
 	if call.Context.Param(action) != "document:translate" {
 		return fault.New(fault.NotFound, "", "there is nothing at this path: documents go to /translator/document:translate")
@@ -60,7 +60,7 @@ func sendDocument(call *dialect.Call, service *upload.Service) error {
 	})
 }
 
-// termsOf reads a glossary that is sent with a document.
+// termsOf reads a glossary sent with a document.
 func termsOf(call *dialect.Call, file body.File, pair glossary.Pair) []translate.Term {
 	formats := map[string]glossary.Format{
 		".csv": glossary.FormatCSV, ".tsv": glossary.FormatTSV, ".tab": glossary.FormatTSV, "text/csv": glossary.FormatCSV, "text/tab-separated-values": glossary.FormatTSV,
@@ -80,7 +80,7 @@ func termsOf(call *dialect.Call, file body.File, pair glossary.Pair) []translate
 	return terms.List
 }
 
-// renderDocument writes a failure as Azure does for documents.
+// renderDocument renders a failure in Azure's format for documents.
 func renderDocument(_ *gin.Context, f *fault.Failure) (status int, answer any) {
 	status, code := f.Status(), "InvalidRequest"
 	switch {

@@ -11,7 +11,7 @@ import (
 	"dragoman/app/translate"
 )
 
-// serveInputs serves /translate of the versions that are dates.
+// serveInputs serves /translate of the dated versions.
 func serveInputs(call *dialect.Call) (any, error) {
 	if !call.Has("inputs") {
 		return nil, dialect.RefuseAs(fault.InvalidJSON, `The body of the request has no inputs: send {"inputs": [{"text": "...", "targets": [{"language": "fr"}]}]}.`)
@@ -28,7 +28,7 @@ func serveInputs(call *dialect.Call) (any, error) {
 	}{items}, err
 }
 
-// decodeInput understands an input, the ith.
+// decodeInput decodes the ith input.
 func decodeInput(call *dialect.Call, input dialect.Fields, i int) (o order) {
 	if !input.Has("text") {
 		call.Fail(dialect.Refuse("One of the elements in the array of input text isn't valid: [%d] has no text.", i))
@@ -51,7 +51,7 @@ func decodeInput(call *dialect.Call, input dialect.Fields, i int) (o order) {
 	return o
 }
 
-// refuseTarget refuses what a translation into a target would not show.
+// refuseTarget refuses options of a target that the translation would not reflect.
 func refuseTarget(target dialect.Fields) {
 	refuseOptions(target, []option{{"script", ""}, {"profanityAction", "NoAction"}, {"deploymentName", general}, {"tone", ""}, {"gender", ""}, {"adaptiveDatasetId", ""}})
 	fallback := target.Bool("allowFallback")
@@ -63,11 +63,10 @@ func refuseTarget(target dialect.Fields) {
 	}
 }
 
-// entry is a phrase of a text with what it becomes.
+// entry matches a phrase with its translation.
 var entry = regexp.MustCompile(`(?is)<mstrans:dictionary\s+translation\s*=\s*(?:"([^"]*)"|'([^']*)')\s*>(.*?)</mstrans:dictionary\s*>`)
 
-// dictionary takes the entries of Azure's dynamic dictionary out of a text, whose phrases stay, and returns
-// them as terms.
+// dictionary removes the entries of Azure's dynamic dictionary from a text but keeps their phrases, and returns them as terms.
 func dictionary(text string, format translate.Format) (string, []translate.Term) {
 	var terms []translate.Term
 	known := map[string]bool{}

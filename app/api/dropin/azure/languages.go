@@ -8,7 +8,7 @@ import (
 	"dragoman/app/translate"
 )
 
-// spelling is how Azure writes the codes that it has for another script or another name.
+// spelling maps languages to Azure's codes with another script or name.
 func spelling() dialect.Spelling {
 	return dialect.Spelling{"zh": "zh-Hans", "no": "nb", "ns": "nso", "tl": "fil", "sr": "sr-Cyrl", "mn": "mn-Cyrl"}
 }
@@ -20,7 +20,7 @@ type detection struct {
 	Transliteration bool `json:"isTransliterationSupported"`
 }
 
-// detect serves /detect. What has no language is English, with the score 0.
+// detect serves /detect. A text without a language is English, with score 0.
 func detect(call *dialect.Call) (any, error) {
 	if call.Context.Query(versionField) != oldVersion {
 		return nil, invalid(versionField, "The API version parameter is missing or invalid: this server detects with 3.0.")
@@ -36,13 +36,12 @@ func detect(call *dialect.Call) (any, error) {
 	}), err
 }
 
-// languageList is the answer of /languages: what is in the groups that are asked for. Of
-// transliterations and dictionaries there are none.
+// languageList is the answer of /languages: the requested groups. Transliterations and dictionaries are empty.
 type languageList struct {
 	Translation     *map[string]languageName `json:"translation,omitempty"` // by code
 	Transliteration *struct{}                `json:"transliteration,omitempty"`
 	Dictionary      *struct{}                `json:"dictionary,omitempty"`
-	Models          []string                 `json:"models,omitempty"` // of the versions that are dates
+	Models          []string                 `json:"models,omitempty"` // in the dated versions
 }
 
 type languageName struct {
@@ -50,7 +49,7 @@ type languageName struct {
 	Native    string `json:"nativeName"`
 	Direction string `json:"dir"` // ltr or rtl
 
-	Models []string `json:"models,omitzero"` // of the versions that are dates: [general]
+	Models []string `json:"models,omitzero"` // in the dated versions: [general]
 }
 
 // languages serves /languages. Names are English, whatever Accept-Language says.

@@ -14,7 +14,7 @@ const typeField = "textType"
 
 // item is the answer for a text.
 type item struct {
-	Detected     *detected     `json:"detectedLanguage,omitempty"` // where the request names no source
+	Detected     *detected     `json:"detectedLanguage,omitempty"` // if the request names no source
 	Translations []translation `json:"translations"`               // in the order of the target languages
 }
 
@@ -23,34 +23,34 @@ type detected struct {
 	Score    float64 `json:"score"` // 0 to 1
 }
 
-// translation has the target language as the request has it: To in 3.0, Language in the versions that are dates.
+// translation has the target language in the request's spelling: To in 3.0, Language in the dated versions.
 type translation struct {
 	Text     string `json:"text"`
 	To       string `json:"to,omitempty"`
 	Language string `json:"language,omitempty"`
 }
 
-// order is what is wanted of a text.
+// order is a text with its options.
 type order struct {
 	text      string
 	from      string   // code of the model, or translate.Auto
-	to, names []string // codes of the target languages, and what the request calls them
+	to, names []string // codes of the target languages, and the request's names for them
 	format    translate.Format
-	terms     []translate.Term // that the text says
+	terms     []translate.Term // entries of the text's dynamic dictionary
 }
 
-// translateAll translates texts, those together that want the same, and makes the answers of them.
+// translateAll translates texts, those with equal options together, and makes an answer for each.
 func translateAll(call *dialect.Call, orders []order, answer func(text, name string) translation) ([]item, error) {
 	if err := call.Err(); err != nil || len(orders) == 0 {
 		return []item{}, err
 	}
 	var requests []dialect.Request
-	known, wants := map[string]int{}, map[string]int{} // requests, and numbers of what texts want in any language: terms may be long
+	known, wants := map[string]int{}, map[string]int{} // requests, and numbers of distinct options: terms may be long
 	type place struct{ request, target, row int }
 	places := make([][]place, len(orders)) // of each text's results
 	for i, o := range orders {
 		together := [][]string{o.to}
-		if len(o.terms) > 0 { // what they become is in one language
+		if len(o.terms) > 0 { // terms are for one target language
 			together = slices.Collect(slices.Chunk(o.to, 1))
 		}
 		want := fmt.Sprintf("%q", []any{o.from, o.format, o.terms})
@@ -96,7 +96,7 @@ func translateAll(call *dialect.Call, orders []order, answer func(text, name str
 	return items, nil
 }
 
-// decode understands a request to translate of 3.0.
+// decode decodes a translation request of version 3.0.
 func decode(call *dialect.Call) []order {
 	texts := textsOf(call.Fields)
 	refuseOptions(call.Fields, []option{
@@ -122,7 +122,7 @@ func decode(call *dialect.Call) []order {
 func (o *order) target(call *dialect.Call) {
 	for _, name := range o.names {
 		code := call.Target(name)
-		if slices.Contains(o.to, code) { // it would make the answer longer at no cost
+		if slices.Contains(o.to, code) { // it would lengthen the answer at no cost
 			call.Fail(invalid(dialect.To, "The target language is not valid: send each language once."))
 		}
 		if call.Err() != nil {
@@ -151,13 +151,13 @@ func textsOf(fields dialect.Fields) (texts []string) {
 	return texts
 }
 
-// general is the model that is not one of language.
+// general is Azure's name of its translation model, as opposed to language models.
 const general = "general"
 
-// option is an option of Azure's, and the value with which it changes nothing; "": it has none.
+// option is an Azure option, and its value without effect; "": it has none.
 type option struct{ name, harmless string }
 
-// refuseOptions refuses what a translation would not show.
+// refuseOptions refuses options that the translation would not reflect.
 func refuseOptions(fields dialect.Fields, options []option) {
 	for _, o := range options {
 		if value := fields.Text(o.name); value != "" && !strings.EqualFold(value, o.harmless) {

@@ -13,11 +13,11 @@ import (
 	"dragoman/app/guard/access"
 )
 
-// Exchange is a request, and what its answer is to be.
+// Exchange is a request with its expected answer.
 type Exchange struct {
 	Name                            string
-	Method, Path, ContentType, Body string   // POST and JSON where empty; ContentType "-" is none
-	Headers                         []string // names and values in turns
+	Method, Path, ContentType, Body string   // POST and JSON if empty; ContentType "-" means none
+	Headers                         []string // names and values, alternating
 	Status                          int
 	Want                            string
 }
@@ -46,7 +46,7 @@ func Check(t *testing.T, server http.Handler, exchanges []Exchange) {
 	}
 }
 
-// Keys makes a gate that needs keys, and a key that opens it.
+// Keys returns a gate that requires keys, and a valid key.
 func Keys(t *testing.T) (gate *access.Gate, key string) {
 	t.Helper()
 	key = access.NewKey()

@@ -5,10 +5,10 @@ import (
 	"mime/multipart"
 )
 
-// Form makes a multipart form with a file, and pairs of a name and a value after it.
+// Form returns a multipart form with a file, followed by pairs of a name and a value.
 func Form(name, content string, fields ...string) (contentType, body string) {
 	var out bytes.Buffer
-	form := multipart.NewWriter(&out) // which writes to memory, so that nothing fails
+	form := multipart.NewWriter(&out) // writes to memory, which cannot fail
 	if part, err := form.CreateFormFile("file", name); err == nil {
 		_, _ = part.Write([]byte(content))
 	}

@@ -15,8 +15,7 @@ import (
 	"dragoman/app/translate"
 )
 
-// Documents makes what translates documents by a translator. Its jobs are in a file, and run until stop
-// is called.
+// Documents returns a document service that uses a translator. Its jobs are kept in a file, and run until stop is called.
 func Documents(path string, t Translator) (of func(*dialect.Server) *upload.Service, stop func() error, err error) {
 	store, err := jobstore.OpenFile(path, jobs.StoreConfig{TTL: time.Hour, PerOwner: 1000, MaxBytes: 1 << 30})
 	if err != nil {
@@ -52,7 +51,7 @@ func (t Translator) Check(_ context.Context, req translate.Request) error {
 	return nil
 }
 
-// renderer renders nothing: jobs are documents, and have no webhooks.
+// renderer renders nothing: the jobs are documents without webhooks.
 type renderer struct{}
 
 // Results implements [jobs.Renderer].

@@ -12,8 +12,7 @@ import (
 	"dragoman/app/api/dialect"
 )
 
-// Server serves APIs, with a minute for each translation. A nil translator is one that is
-// loading.
+// Server returns a server of APIs, with a timeout of a minute for each translation. With a nil translator it is loading.
 func Server(cfg dialect.Config, t dialect.Translator, apis ...func(*dialect.Server) dialect.Dialect) http.Handler {
 	gin.SetMode(gin.ReleaseMode)
 	router := gin.New()
@@ -31,9 +30,8 @@ func Server(cfg dialect.Config, t dialect.Translator, apis ...func(*dialect.Serv
 	return router
 }
 
-// Send sends a request to a server and returns the answer. An empty contentType is left
-// out; headers are names and values in turns. The request is "id-77", and its sender goes
-// away after 50 ms.
+// Send sends a request to a server and returns the answer. An empty contentType is left out; headers alternates names and values.
+// The request's id is "id-77", and its client leaves after 50 ms.
 func Send(ctx context.Context, server http.Handler, method, path, contentType, body string, headers ...string) *httptest.ResponseRecorder {
 	ctx, cancel := context.WithTimeout(ctx, 50*time.Millisecond)
 	defer cancel()
@@ -50,5 +48,5 @@ func Send(ctx context.Context, server http.Handler, method, path, contentType, b
 	return w
 }
 
-// Body is the body of an answer without the line break at its end.
+// Body returns the body of an answer without its final line feed.
 func Body(w *httptest.ResponseRecorder) string { return strings.TrimSuffix(w.Body.String(), "\n") }

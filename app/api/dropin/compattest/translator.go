@@ -1,9 +1,8 @@
-// Package compattest is a server of the drop-in APIs without a model, for their tests and
-// for trying their clients. It translates by writing what is not markup in capitals, and terms as
-// the request has them.
+// Package compattest is a server of the drop-in APIs without a model, for their tests and for trying their clients. Its
+// translation of a text is the text in capitals, except markup, with the request's terms replaced.
 //
-// Some texts have it fail, each in its own way: busy, closed, fail, gone, long, many
-// and wait, which ends with the request's context.
+// Some texts make it fail, each in its own way: busy, closed, fail, gone, long, many and wait, which ends with the request's
+// context.
 package compattest
 
 import (
@@ -22,32 +21,31 @@ import (
 	"dragoman/app/translate"
 )
 
-// errSecret is the error of the text "fail". No sender of a request may see it.
+// errSecret is the error of the text "fail". It must never be sent to a client.
 var errSecret = errors.New("secret: weights at /srv/weights")
 
-// mostAlternatives are what any text has; who asks for more gets so many. With tooManyAlternatives
-// a request is refused.
+// mostAlternatives is the number of alternatives of any text, also if more are requested. A request for tooManyAlternatives is
+// refused.
 const (
 	mostAlternatives    = 3
 	tooManyAlternatives = 9
 )
 
-// Translator writes texts in capitals. It is safe for concurrent use.
+// Translator translates texts into capitals. It is safe for concurrent use.
 type Translator struct {
 	Codes []string // of the languages; nil: some of M2M100's
-	Mute  bool     // it does not detect languages
-	// Named are models beside default, by name.
+	Mute  bool     // disables language detection
+	// Named are further models beside default, by name.
 	Named map[string]Models
-	// Asked is told each request; it may be nil.
+	// Asked is called with each request; it may be nil.
 	Asked func(translate.Request)
 }
 
-// Models are those of a translator that cannot be asked for a translation: what requests
-// look up before.
+// Models implements the lookups of [translate.Selection], without routes.
 type Models struct {
 	Codes []string
 	Tells translate.Detector
-	Pairs map[string][]string // by source, sorted, with the source; nil: all into all
+	Pairs map[string][]string // by source, sorted, including the source; nil: all to all
 }
 
 // Languages implements [translate.Selection].
@@ -59,7 +57,7 @@ func (m Models) Detector() translate.Detector { return m.Tells }
 // Detects implements [translate.Selection].
 func (Models) Detects() bool { return false }
 
-// Route implements [translate.Selection]. There is none.
+// Route implements [translate.Selection]. It always fails.
 func (Models) Route(from, to string) (translate.Route, error) {
 	return translate.Route{}, fmt.Errorf("no route from %s to %s", from, to)
 }
@@ -72,10 +70,10 @@ func (m Models) Targets(from string) []string {
 	return m.Codes
 }
 
-// Pivots implements [translate.Selection]. There are none.
+// Pivots implements [translate.Selection]. It returns none.
 func (Models) Pivots(string) map[string]string { return nil }
 
-// NoModel is the error of a model's name that no model has.
+// NoModel returns the error for an unknown model.
 func NoModel(name string) error {
 	return &translate.Error{Code: translate.CodeUnknownModel, Field: "model", Message: fmt.Sprintf("there is no model %q: use default", excerpt.Of(name))}
 }
@@ -127,7 +125,7 @@ func (t Translator) Stream(ctx context.Context, req translate.Request, yield fun
 	return nil
 }
 
-// translate writes the texts of a request in capitals, for one of its languages.
+// translate translates the texts of a request into one of its languages.
 func (t Translator) translate(ctx context.Context, req translate.Request, to string, yield func(int, translate.Result) error) error {
 	for i, r := range req.Records {
 		if err := failure(ctx, i, r.Text); err != nil {
@@ -157,7 +155,7 @@ func (t Translator) translate(ctx context.Context, req translate.Request, to str
 	return nil
 }
 
-// failure is the error of a text, nil for most.
+// failure returns the error of a text, or nil.
 func failure(ctx context.Context, i int, text string) error {
 	switch text {
 	case "busy":
@@ -181,7 +179,7 @@ func failure(ctx context.Context, i int, text string) error {
 // tag is a tag of HTML or XML.
 var tag = regexp.MustCompile(`<[^>]*>`)
 
-// capitals writes what stands between tags in capitals.
+// capitals converts the text between tags to capitals.
 func capitals(text string) string {
 	var out strings.Builder
 	end := 0
@@ -192,8 +190,8 @@ func capitals(text string) string {
 	return out.String() + strings.ToUpper(text[end:])
 }
 
-// Detect implements [translate.Detector]. It knows Japanese by its letters and French by two
-// words; all else with letters is English.
+// Detect implements [translate.Detector]. It detects Japanese by its letters and French by two words; any other text with letters
+// is English.
 func (Translator) Detect(text string) (code string, confidence float64, ok bool) {
 	words := strings.FieldsFunc(strings.ToLower(text), func(r rune) bool { return !unicode.IsLetter(r) })
 	switch {

@@ -1,38 +1,32 @@
-// Package deepl serves the API of DeepL, version 2, so that its clients work with
-// this service as they are.
+// Package deepl serves the API of DeepL, version 2, so that its clients work with this service unchanged.
 //
 //	POST, GET /v2/translate                text (repeated, or an array), target_lang, source_lang and options
 //	GET, POST /v2/languages                type=source or target
-//	GET, POST /v2/usage                    characters that the key has used, and may use
-//	          /v2/glossaries, /v3/glossaries and what is below them, /v2/glossary-language-pairs
+//	GET, POST /v2/usage                    characters used by the key, and its limit
+//	          /v2/glossaries, /v3/glossaries and their subpaths, /v2/glossary-language-pairs
 //	POST      /v2/document                 file, target_lang, source_lang; then /v2/document/ID and /v2/document/ID/result
 //
-// Requests are JSON, forms or queries. Where keys are needed, they are in the
-// header "Authorization: DeepL-Auth-Key KEY", or in the field auth_key as before.
+// Requests are JSON, forms or queries. If keys are required, they are in the header "Authorization: DeepL-Auth-Key KEY", or in
+// the former field auth_key.
 //
-// Options are taken in three ways:
-//   - tag_handling, ignore_tags, splitting_tags, non_splitting_tags, outline_detection,
-//     show_billed_characters, split_sentences, source_lang and target_lang do what they do at
-//     DeepL. So line breaks end sentences of XML, unless split_sentences is nonewlines, and
-//     never those of HTML. A name in both lists of tags splits. XML that is not well-formed is
-//     translated as far as it goes; DeepL's second version of tag handling refuses it.
-//   - Hints that may change a translation's wording, but not what it says, are
-//     checked and then left to the service: preserve_formatting (formatting is always preserved), context,
-//     model_type (the field model, which DeepL has not, names a model), tag_handling_version, formality default,
-//     prefer_more and prefer_less.
-//   - What would be missed in the translation is refused: formality more and less,
-//     style rules, custom instructions and translation memories.
+// Options are handled in three ways:
+//   - tag_handling, ignore_tags, splitting_tags, non_splitting_tags, outline_detection, show_billed_characters, split_sentences,
+//     source_lang and target_lang have the same effect as at DeepL. So line breaks end sentences of XML, unless split_sentences
+//     is nonewlines, and never sentences of HTML. A name in both lists of tags splits. XML that is not well-formed is translated
+//     as far as possible; DeepL's second version of tag handling refuses it.
+//   - Hints that may change a translation's wording, but not its meaning, are checked and then left to the service:
+//     preserve_formatting (formatting is always preserved), context, model_type (the field model, which DeepL does not have,
+//     names a model), tag_handling_version, formality default, prefer_more and prefer_less.
+//   - Options whose effect would be missing from the translation are refused: formality more and less, style rules, custom
+//     instructions and translation memories.
 //
-// EN-GB and EN-US are both the model's English, PT-BR and PT-PT its Portuguese, ES-419
-// its Spanish, NB its Norwegian and ZH-HANS its Chinese. ZH-HANT is refused as a
-// target: the model does not tell the scripts apart. Rephrasing is not
-// offered. A document keeps its format.
+// EN-GB and EN-US are both the model's English, PT-BR and PT-PT its Portuguese, ES-419 its Spanish, NB its Norwegian and ZH-HANS
+// its Chinese. ZH-HANT is refused as a target: the model does not distinguish the scripts. Rephrasing is not supported. A
+// document keeps its format.
 //
-// Where DeepL has a billing period, this service has limits that fill up all the time. A
-// key with a limit on characters per hour or day, which 456 is the answer to once it is
-// used up, has that limit and what of it is used at the moment: the difference may be
-// sent at once. Other keys have the characters since the service started, and DeepL's
-// number for no limit.
+// DeepL has a billing period, this service has limits that refill continuously. A key with a limit of characters per hour or day,
+// which is answered with 456 once it is used up, reports that limit and its present use: the difference may be sent at once.
+// Other keys report the characters since the service started, and DeepL's number for no limit.
 package deepl
 
 import (
@@ -43,13 +37,13 @@ import (
 	"dragoman/app/guard/access"
 )
 
-// unlimited is the limit that DeepL itself reports where there is none.
+// unlimited is the limit that DeepL reports for accounts without one.
 const unlimited = 1_000_000_000_000
 
-// Path is where texts are translated, too, as in MTranServer.
+// Path is another path of /v2/translate, as in MTranServer.
 const Path = "/deepl"
 
-// New makes the API. All below /v2 and /v3 is its own.
+// New returns the API. It owns all paths below /v2 and /v3.
 func New(server *dialect.Server) dialect.Dialect {
 	api := dialect.API{Server: server}
 	routes := []dialect.Route{
@@ -67,8 +61,8 @@ func New(server *dialect.Server) dialect.Dialect {
 	return dialect.Dialect{Routes: routes, Prefixes: []string{"/v2/", "/v3/"}, Render: render}
 }
 
-// statuses are those in which DeepL differs from the service's own API. Its clients try again by themselves after 429 and 529
-// (overloaded), but not after 456 (quota exceeded), and know 503 as the answer for a document that is not translated yet.
+// statuses differ from the service's own API. DeepL's clients retry after 429 and 529 (overloaded), but not after 456 (quota
+// exceeded), and read 503 as a document that is not translated yet.
 var statuses = map[fault.Kind]int{
 	fault.MediaType: 400, fault.IdempotencyMismatch: 400, fault.UnknownDocument: 400, fault.BrokenDocument: 400, fault.EditGap: 400, fault.SessionComplete: 400, fault.Unfinished: 400,
 	fault.NoKey: 403, fault.WrongKey: 403,
@@ -78,7 +72,7 @@ var statuses = map[fault.Kind]int{
 	fault.Loading: 529, fault.Busy: 529, fault.NoTime: 529,
 }
 
-// render writes a failure as DeepL does, in its words where it has some.
+// render renders a failure in DeepL's format, in DeepL's words if there are any.
 func render(_ *gin.Context, f *fault.Failure) (status int, answer any) {
 	message := dialect.Message(f)
 	switch f.Kind {
@@ -90,7 +84,7 @@ func render(_ *gin.Context, f *fault.Failure) (status int, answer any) {
 	return f.StatusOr(statuses), gin.H{"message": message}
 }
 
-// refuse makes the handler of what this server does not have.
+// refuse returns the handler of an unsupported route.
 func refuse(why error) func(*dialect.Call) (any, error) {
 	return func(*dialect.Call) (any, error) { return nil, why }
 }
@@ -101,7 +95,7 @@ type usage struct {
 	CharacterLimit int64 `json:"character_limit"`
 }
 
-// usageOf writes what a caller has used.
+// usageOf returns a caller's usage.
 func usageOf(u access.Usage) usage {
 	if u.Rate.Quota() {
 		return usage{u.Used, u.Rate.N}

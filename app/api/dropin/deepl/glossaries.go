@@ -13,14 +13,14 @@ import (
 	"dragoman/app/translate"
 )
 
-// glossaries serve what is below /v2/glossaries, each with one dictionary, and below /v3/glossaries,
-// with any number: both are the same glossaries, and those of the service's own API.
+// glossaries serves the routes below /v2/glossaries, with one dictionary per glossary, and below /v3/glossaries, with any number:
+// both serve the same glossaries, those of the service's own API.
 type glossaries struct{ *glossary.Service }
 
-// version is what differs between the versions of glossaries.
+// version has the differences between the two versions.
 type version struct {
 	read  func(glossaries, *dialect.Call) []glossary.Terms // dictionaries of a new glossary
-	shows func(glossary.Glossary) error                    // fails for what the version cannot have
+	shows func(glossary.Glossary) error                    // fails for glossaries that the version cannot represent
 	info  func(glossary.Glossary) any
 }
 
@@ -47,7 +47,7 @@ func (g glossaries) routes(api dialect.API) []dialect.Route {
 	}
 }
 
-// noGlossaries are the routes of a server that keeps none.
+// noGlossaries returns the routes of a server with glossaries disabled.
 func noGlossaries(api dialect.API) []dialect.Route {
 	none := func(list string) func(*dialect.Call) (any, error) {
 		return func(*dialect.Call) (any, error) { return map[string]any{list: []string{}}, nil }
@@ -87,7 +87,7 @@ type dictionaryInfo struct {
 	EntryCount int    `json:"entry_count"`
 }
 
-// infoOf writes a glossary, which has one dictionary.
+// infoOf returns a glossary with one dictionary.
 func infoOf(g glossary.Glossary) any {
 	d := dictionaryOf(g.Dictionaries[0])
 	return glossaryInfo{g.ID, true, g.Name, d.SourceLang, d.TargetLang, timeOf(g.Created), d.EntryCount}
@@ -101,7 +101,7 @@ func dictionaryOf(d glossary.Dictionary) dictionaryInfo {
 	return dictionaryInfo{glossaryCode(d.From), glossaryCode(d.To), d.Terms}
 }
 
-// oneDictionary fails for a glossary that version 2 cannot have.
+// oneDictionary fails for a glossary that version 2 cannot represent.
 func oneDictionary(g glossary.Glossary) error {
 	if len(g.Dictionaries) != 1 {
 		return dialect.Refuse("Glossary %s has %d dictionaries: use /v3/glossaries.", excerpt.Of(g.ID), len(g.Dictionaries))
@@ -109,13 +109,13 @@ func oneDictionary(g glossary.Glossary) error {
 	return nil
 }
 
-// glossaryCode is DeepL's code of a language in glossaries, which is in lower case.
+// glossaryCode returns DeepL's code for a language in glossaries, which is in lower case.
 func glossaryCode(model string) string { return strings.ToLower(code(model)) }
 
-// timeOf writes a time as DeepL does.
+// timeOf formats a time as DeepL does.
 func timeOf(t time.Time) string { return t.UTC().Format("2006-01-02T15:04:05.000Z") }
 
-// create makes the handler of POST of /v2/glossaries and /v3/glossaries.
+// create returns the handler of POST /v2/glossaries and /v3/glossaries.
 func (g glossaries) create(v version) func(*dialect.Call) (any, error) {
 	return func(call *dialect.Call) (any, error) {
 		name := required(call.Fields, "name")
@@ -132,12 +132,12 @@ func (g glossaries) create(v version) func(*dialect.Call) (any, error) {
 	}
 }
 
-// dictionary reads that of a request of version 2.
+// dictionary reads the dictionary of a request of version 2.
 func (g glossaries) dictionary(call *dialect.Call) []glossary.Terms {
 	return []glossary.Terms{g.terms(call, call.Fields)}
 }
 
-// neededDictionaries reads those of a request of version 3, of which there is at least one.
+// neededDictionaries reads the dictionaries of a request of version 3, at least one.
 func (g glossaries) neededDictionaries(call *dialect.Call) []glossary.Terms {
 	list := g.dictionaries(call)
 	if len(list) == 0 {
@@ -146,7 +146,7 @@ func (g glossaries) neededDictionaries(call *dialect.Call) []glossary.Terms {
 	return list
 }
 
-// dictionaries reads those of a request of version 3.
+// dictionaries reads the dictionaries of a request of version 3.
 func (g glossaries) dictionaries(call *dialect.Call) (list []glossary.Terms) {
 	for _, fields := range call.Objects("dictionaries") {
 		if list = append(list, g.terms(call, fields)); call.Err() != nil {
@@ -156,7 +156,7 @@ func (g glossaries) dictionaries(call *dialect.Call) (list []glossary.Terms) {
 	return list
 }
 
-// terms reads a dictionary, which has at least one term.
+// terms reads a dictionary, which must have at least one term.
 func (g glossaries) terms(call *dialect.Call, fields dialect.Fields) (terms glossary.Terms) {
 	p, entries := pair(call, fields), required(fields, "entries")
 	formats := map[string]glossary.Format{"": "", "tsv": glossary.FormatTSV, "csv": glossary.FormatCSV}
@@ -184,12 +184,12 @@ func pair(call *dialect.Call, fields dialect.Fields) (p glossary.Pair) {
 	return p
 }
 
-// list makes the handler of GET of /v2/glossaries and /v3/glossaries.
+// list returns the handler of GET /v2/glossaries and /v3/glossaries.
 func (g glossaries) list(v version) func(*dialect.Call) (any, error) {
 	return func(call *dialect.Call) (any, error) {
 		ctx, owner, _ := call.Glossary()
 		all, err := g.List(ctx, owner)
-		infos := []any{} // not nil: none are [] in JSON
+		infos := []any{} // not nil: an empty list is [] in JSON
 		for _, one := range all {
 			if v.shows(one) == nil {
 				infos = append(infos, v.info(one))
@@ -199,7 +199,7 @@ func (g glossaries) list(v version) func(*dialect.Call) (any, error) {
 	}
 }
 
-// get makes the handler of GET of /v2/glossaries/ID and /v3/glossaries/ID.
+// get returns the handler of GET /v2/glossaries/ID and /v3/glossaries/ID.
 func (g glossaries) get(v version) func(*dialect.Call) (any, error) {
 	return func(call *dialect.Call) (any, error) {
 		found, err := g.found(call, v)
@@ -210,7 +210,7 @@ func (g glossaries) get(v version) func(*dialect.Call) (any, error) {
 	}
 }
 
-// found is the glossary of a path of a version.
+// found returns the glossary of a version's path.
 func (g glossaries) found(call *dialect.Call, v version) (glossary.Glossary, error) {
 	found, err := g.Get(call.Glossary())
 	if err == nil {
@@ -238,7 +238,7 @@ func (g glossaries) dictionaryEntries(call *dialect.Call) (any, error) {
 	}}}, err
 }
 
-// text is the terms of a dictionary as TSV.
+// text returns the terms of a dictionary as TSV.
 func (g glossaries) text(call *dialect.Call, p glossary.Pair) (string, error) {
 	if err := call.Err(); err != nil {
 		return "", err
@@ -251,7 +251,7 @@ func (g glossaries) text(call *dialect.Call, p glossary.Pair) (string, error) {
 	return strings.TrimSuffix(glossary.TSV(terms[0].List), "\n"), nil
 }
 
-// change serves PATCH /v3/glossaries/ID: entries are added to those that are there.
+// change serves PATCH /v3/glossaries/ID: it adds entries to the existing ones.
 func (g glossaries) change(call *dialect.Call) (any, error) {
 	change := glossary.Change{Merge: true}
 	if call.Given("name") {
@@ -268,8 +268,7 @@ func (g glossaries) change(call *dialect.Call) (any, error) {
 	return multilingualOf(changed), nil
 }
 
-// putDictionary serves PUT /v3/glossaries/ID/dictionaries: entries take the place of those that are
-// there.
+// putDictionary serves PUT /v3/glossaries/ID/dictionaries: it replaces the existing entries.
 func (g glossaries) putDictionary(call *dialect.Call) (any, error) {
 	terms := g.terms(call, call.Fields)
 	changed, err := g.alter(call, glossary.Change{Terms: []glossary.Terms{terms}})
@@ -301,7 +300,7 @@ func (g glossaries) removeDictionary(call *dialect.Call) (any, error) {
 	return dialect.Reply{Status: http.StatusNoContent}, notFound(g.RemoveDictionary(ctx, owner, id, p))
 }
 
-// notFound makes a dictionary that a path means and that is not there what a glossary would be.
+// notFound turns the error of a missing dictionary in a path into that of a missing glossary.
 func notFound(err error) error {
 	if without, ok := errors.AsType[*fault.Failure](err); ok && without.Kind == fault.NoDictionary {
 		return fault.New(fault.UnknownGlossary, "", "%s", without)

@@ -37,8 +37,7 @@ func sources(all dialect.Languages) []sourceLanguage {
 	return list
 }
 
-// targets lists languages as targets, by code. Clients refuse
-// EN and PT as targets, so that their variants have to be there.
+// targets lists languages as targets, by code. Clients refuse EN and PT as targets, so the list has their variants.
 func targets(all dialect.Languages) []targetLanguage {
 	list := []targetLanguage{}
 	for _, l := range sources(all) {
@@ -49,7 +48,7 @@ func targets(all dialect.Languages) []targetLanguage {
 	return list
 }
 
-// variants are the names that DeepL has for a language as a target.
+// variants returns DeepL's names for a language as a target.
 func variants(l sourceLanguage) []sourceLanguage {
 	switch l.Language {
 	case "EN":
@@ -62,7 +61,7 @@ func variants(l sourceLanguage) []sourceLanguage {
 	return []sourceLanguage{l}
 }
 
-// code is DeepL's code for a language of the model.
+// code returns DeepL's code for a language of the model.
 func code(model string) string {
 	if model == "no" {
 		return "NB"

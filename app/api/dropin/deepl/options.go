@@ -9,18 +9,18 @@ import (
 	"dragoman/app/translate"
 )
 
-// options are how a request wants its texts translated.
+// options are the translation options of a request.
 type options struct {
 	format  translate.Format
 	whole   bool   // each text is one sentence
 	wrapped bool   // a line break ends no sentence
-	model   string // model_type, as the answer repeats it; "" where it is not asked for
-	billed  bool   // the characters of each text are asked for
+	model   string // model_type, repeated in the answer; "" if not given
+	billed  bool   // the characters of each text are requested
 	ignored ignored
 	outline markup.Outline // of XML
 }
 
-// readOptions reads the options of a request and refuses what cannot be done.
+// readOptions reads the options of a request and refuses unsupported ones.
 func readOptions(fields dialect.Fields) (o options) {
 	chosen := func(name string, values ...string) string {
 		value := fields.Text(name)
@@ -44,7 +44,7 @@ func readOptions(fields dialect.Fields) (o options) {
 			o.ignored[name] = true
 		}
 	}
-	// What a translation would not show.
+	// Options that the translation would not reflect.
 	for _, missing := range []struct{ name, hint string }{
 		{"style_id", "This server has no style rules."},
 		{"custom_instructions", "This server takes no instructions."},
@@ -60,10 +60,9 @@ func readOptions(fields dialect.Fields) (o options) {
 	return o
 }
 
-// readOutline reads the fields that say how XML is divided. They are checked, and change nothing,
-// where the texts are not XML.
+// readOutline reads the fields for the segmentation of XML. For texts of other formats it only checks them.
 //
-// Line ends end sentences there, as DeepL has it, unless split_sentences is nonewlines or 0.
+// Line breaks end sentences of XML, as at DeepL, unless split_sentences is nonewlines or 0.
 func (o *options) readOutline(fields dialect.Fields) {
 	outline := markup.Outline{
 		Splitting: fields.Names("splitting_tags"), NonSplitting: fields.Names("non_splitting_tags"),
@@ -74,20 +73,18 @@ func (o *options) readOutline(fields dialect.Fields) {
 	}
 }
 
-// noTranslate is the attribute of HTML that keeps translators out of an element.
+// noTranslate is the HTML attribute that excludes an element from translation.
 const noTranslate = ` translate="no"`
 
-// ignored are the names of elements whose text is not to be translated, those of
-// ignore_tags.
+// ignored are the names of elements whose text is not translated, from ignore_tags.
 //
-// The service knows such elements by an attribute, so that their start tags get it
-// before the translation and lose it again after it. Every start tag of these names
-// gets one, also where it had one before: so each that is taken away had been
-// added, and unmark(mark(text)) is text, whatever it is.
+// The service recognizes such elements by an attribute, so their start tags get it before the translation and lose it after it.
+// Every start tag of these names gets one, even if it has one already. So each removed attribute was added before, and
+// unmark(mark(text)) is text for any text.
 type ignored map[string]bool
 
-// mark adds the attribute to the start tags of the elements, unless the text has more than most characters, 0 for no bound,
-// and will be refused.
+// mark adds the attribute to the start tags of the elements. A text of more than most characters, 0 for no limit, is unchanged:
+// it will be refused.
 func (ig ignored) mark(text string, most int) string {
 	if len(ig) > 0 && translate.TooLong(text, most) {
 		return text
@@ -98,15 +95,15 @@ func (ig ignored) mark(text string, most int) string {
 	})
 }
 
-// unmark takes away what mark added.
+// unmark removes the attributes added by mark.
 func (ig ignored) unmark(text string) string {
 	return ig.edit(text, func(_ *strings.Builder, rest string) string {
 		return strings.TrimPrefix(rest, noTranslate)
 	})
 }
 
-// edit calls after where the name of a start tag ends, with the text from there
-// on, and goes on with what it returns. What is written to out comes before that.
+// edit calls after at the end of the name of each start tag, with the remaining text, and continues with its result. Writes to
+// out come before that.
 func (ig ignored) edit(text string, after func(out *strings.Builder, rest string) string) string {
 	if len(ig) == 0 {
 		return text

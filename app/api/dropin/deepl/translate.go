@@ -53,7 +53,7 @@ func serveTranslation(call *dialect.Call) (any, error) {
 	return out, nil
 }
 
-// glossaryIDs reads the glossaries of a request, none where it names none.
+// glossaryIDs reads the glossaries of a request, if it names any.
 func glossaryIDs(fields dialect.Fields) []string {
 	id, ids := fields.Text("glossary_id"), fields.Names("glossary_ids")
 	switch {
@@ -65,7 +65,7 @@ func glossaryIDs(fields dialect.Fields) []string {
 	return ids
 }
 
-// target reads the language to translate into.
+// target reads the target language.
 func target(call *dialect.Call, fields dialect.Fields) string {
 	name := required(fields, "target_lang")
 	found, ok := call.Languages.Target(name)
@@ -79,7 +79,7 @@ func target(call *dialect.Call, fields dialect.Fields) string {
 	return found
 }
 
-// source reads the language to translate from.
+// source reads the source language.
 func source(call *dialect.Call, fields dialect.Fields) string {
 	name := fields.Text("source_lang")
 	if name == "" {
@@ -101,10 +101,10 @@ func required(fields dialect.Fields, name string) string {
 	return value
 }
 
-// notSpecified is DeepL's error of a field that is missing.
+// notSpecified returns DeepL's error for a missing field.
 func notSpecified(name string) error { return dialect.Refuse("Parameter '%s' not specified.", name) }
 
-// unsupported is DeepL's error of a value that it does not take, with a hint.
+// unsupported returns DeepL's error for an unsupported value, with a hint.
 func unsupported(name, hint string) error {
 	return dialect.Refuse("%s", strings.TrimSpace("Value for '"+name+"' not supported. "+hint))
 }

@@ -1,14 +1,13 @@
-// Package deeplx serves the clients of DeepLX, a server of others before DeepL, whose requests and
-// answers are those of github.com/OwO-Network/DeepLX, service/service.go at 5e04163.
+// Package deeplx serves the clients of DeepLX, a third-party front end of DeepL. Requests and answers are those of
+// github.com/OwO-Network/DeepLX, service/service.go at 5e04163.
 //
 //	POST /deeplx, /translate  text, source_lang, target_lang, tag_handling
 //
-// The path /translate is LibreTranslate's too: a request that has text and no q is this one's.
-// Keys are in "Authorization: Bearer KEY" or in the query, as token.
+// The path /translate is also LibreTranslate's: a request with text and without q is for DeepLX. The key is in "Authorization:
+// Bearer KEY" or in the query, as token.
 //
-// What differs from the original: there are no alternatives; id is always 1; codes of languages are
-// read in all usual ways. /v2/translate is package deepl's, and /v1/translate, which takes a session
-// of DeepL, is not offered.
+// Differences from the original: there are no alternatives; id is always 1; language codes may be written in all common ways.
+// /v2/translate is served by package deepl, and /v1/translate, which needs a session of DeepL, is not supported.
 package deeplx
 
 import (
@@ -22,10 +21,10 @@ import (
 	"dragoman/app/translate"
 )
 
-// Path is where DeepLX is alone.
+// Path is the path used only by DeepLX.
 const Path = "/deeplx"
 
-// New makes the API.
+// New returns the API.
 func New(server *dialect.Server) dialect.Dialect {
 	api := dialect.API{Server: server}
 	own, shared := api.Route("POST", Path, serve), api.Route("POST", "/translate", serve)
@@ -36,7 +35,7 @@ func New(server *dialect.Server) dialect.Dialect {
 	return dialect.Dialect{Render: render, Browsers: true, Routes: []dialect.Route{own, shared}}
 }
 
-// render writes a failure as DeepLX does, which says the status in the body too.
+// render renders a failure in DeepLX's format, which repeats the status in the body.
 func render(_ *gin.Context, f *fault.Failure) (status int, answer any) {
 	message := dialect.Message(f)
 	if f.Kind == fault.NoKey || f.Kind == fault.WrongKey {
@@ -47,11 +46,11 @@ func render(_ *gin.Context, f *fault.Failure) (status int, answer any) {
 
 type answer struct {
 	Code         int      `json:"code"`
-	ID           int64    `json:"id"` // of DeepL's own protocol: clients show it to nobody
+	ID           int64    `json:"id"` // of DeepL's own protocol; clients do not show it
 	Data         string   `json:"data"`
 	Alternatives []string `json:"alternatives"`
 	Source       string   `json:"source_lang"`
-	Target       string   `json:"target_lang"` // as the request has it
+	Target       string   `json:"target_lang"` // as in the request
 	Method       string   `json:"method"`
 }
 
@@ -74,7 +73,7 @@ func serve(call *dialect.Call) (any, error) {
 	}, nil
 }
 
-// code is DeepL's code for a language of the model.
+// code returns DeepL's code for a language of the model.
 func code(model string) string {
 	return strings.ToUpper(dialect.Spelling{"no": "nb"}.Of(model))
 }

@@ -11,8 +11,8 @@ import (
 	"dragoman/app/glossary"
 )
 
-// glossaries serve the glossaries of version 3: those of the service's own API, which are made there, because Google's
-// come from its Cloud Storage.
+// glossaries serves the glossaries of version 3. They are the glossaries of the service's own API and are created there, because
+// Google imports them from its Cloud Storage.
 type glossaries struct{ *glossary.Service }
 
 func (g glossaries) routes(api dialect.API, all string) []dialect.Route {
@@ -29,7 +29,7 @@ func (g glossaries) routes(api dialect.API, all string) []dialect.Route {
 	}
 }
 
-// glossaryInfo is a glossary. It has a pair of languages, or where it has several dictionaries the set of them.
+// glossaryInfo is a glossary. It has a pair of languages, or the set of languages if it has several dictionaries.
 type glossaryInfo struct {
 	Name    string    `json:"name"`
 	Pair    *codePair `json:"languagePair,omitempty"`
@@ -49,7 +49,7 @@ type codeSet struct {
 	Codes []string `json:"languageCodes"`
 }
 
-// infoOf writes a glossary of a location.
+// infoOf returns a glossary of a location.
 func infoOf(parent string, g glossary.Glossary) glossaryInfo {
 	info := glossaryInfo{Name: parent + "/glossaries/" + g.ID, Submit: g.Created, End: g.Changed, Display: g.Name, Set: &codeSet{Codes: []string{}}}
 	for _, d := range g.Dictionaries {
@@ -66,7 +66,7 @@ func infoOf(parent string, g glossary.Glossary) glossaryInfo {
 	return info
 }
 
-// list serves GET of glossaries, all on one page.
+// list serves GET of glossaries, on a single page.
 func (g glossaries) list(call *dialect.Call) (any, error) {
 	if call.Given("filter") {
 		call.Fail(dialect.Refuse("Invalid request: this server has no filter, leave it out"))
@@ -95,7 +95,7 @@ func (g glossaries) get(call *dialect.Call) (any, error) {
 	return infoOf(parent, found), nil
 }
 
-// remove serves DELETE of a glossary. Google's clients wait for an operation, which has ended.
+// remove serves DELETE of a glossary. It answers with a finished operation, for which Google's clients wait.
 func (g glossaries) remove(call *dialect.Call) (any, error) {
 	ctx, owner, id := call.Glossary()
 	parent, _ := parentOf(call.Context)

@@ -1,18 +1,16 @@
-// Package google serves the clients of Google's translation: Cloud Translation, Basic (v2), as
-// https://cloud.google.com/translate/docs/reference/rest/v2/translate describes it and
-// google-cloud-translate 3.28 calls it, the API of Google's web page, and with [V3] Advanced (v3).
+// Package google serves the clients of Google's translation: Cloud Translation, Basic (v2), as described by
+// https://cloud.google.com/translate/docs/reference/rest/v2/translate and called by google-cloud-translate 3.28, the API of
+// Google's web page, and with [V3] Advanced (v3).
 //
-//	POST, GET /language/translate/v2            q (repeated, or a list), target, source, format (html where it is missing), model
+//	POST, GET /language/translate/v2            q (repeated, or a list), target, source, format (default html), model
 //	POST, GET /language/translate/v2/detect     q
 //	GET, POST /language/translate/v2/languages  target
 //	GET, POST /translate_a/single               q, sl, tl, dt, dj
 //
-// Requests are JSON, forms or queries. Keys are in the field key, or in a header: X-Goog-Api-Key, or
-// Authorization: Bearer KEY.
+// Requests are JSON, forms or queries. The key is in the field key, or in a header: X-Goog-Api-Key, or Authorization: Bearer KEY.
 //
-// The names that Google has for its models, nmt and base, mean any model; others are those of this
-// service. Customization (cid) is refused, which a translation would not show. Names of languages are
-// English, whatever target says.
+// Google's own model names, nmt and base, mean any model; other names are models of this service. Customization (cid) is refused,
+// as the translation would not reflect it. Names of languages are English, whatever target says.
 package google
 
 import (
@@ -26,7 +24,7 @@ import (
 
 const v2 = "/language/translate/v2"
 
-// New makes the APIs. All below /language is their own.
+// New returns the APIs. They own all paths below /language and /translate_a.
 func New(server *dialect.Server) dialect.Dialect {
 	api := dialect.API{Server: server, Name: ownModel}
 	return dialect.Dialect{Render: render, Browsers: true, Prefixes: []string{"/language/", "/translate_a/"}, Routes: []dialect.Route{
@@ -37,7 +35,7 @@ func New(server *dialect.Server) dialect.Dialect {
 	}}
 }
 
-// ownModel is our name of a model.
+// ownModel returns the service's name of a model.
 func ownModel(model string) string {
 	if model == "nmt" || model == "base" {
 		return "" // Google's own
@@ -45,13 +43,13 @@ func ownModel(model string) string {
 	return model
 }
 
-// status is how Google's APIs name an HTTP status.
+// status is the name of an HTTP status in Google's APIs.
 type status struct {
-	name   string // as google.rpc.Code has it
-	reason string // as APIs of before had it
+	name   string // of google.rpc.Code
+	reason string // of earlier APIs
 }
 
-// statuses are those that have names of their own; see nameOf for the others.
+// statuses are the statuses with names of their own; see nameOf for the others.
 var statuses = map[int]status{
 	http.StatusUnauthorized:        {"UNAUTHENTICATED", "required"},
 	http.StatusForbidden:           {"PERMISSION_DENIED", "forbidden"},
@@ -62,7 +60,7 @@ var statuses = map[int]status{
 	http.StatusInsufficientStorage: {"RESOURCE_EXHAUSTED", "backendError"},
 }
 
-// nameOf names an HTTP status of a failure.
+// nameOf returns the name of a failure's HTTP status.
 func nameOf(code int) status {
 	if s, ok := statuses[code]; ok {
 		return s
@@ -73,7 +71,7 @@ func nameOf(code int) status {
 	return status{"INTERNAL", "backendError"}
 }
 
-// errorBody is the answer to a request that failed.
+// errorBody is the answer to a failed request.
 type errorBody struct {
 	Error errorDetail `json:"error"`
 }
@@ -96,7 +94,7 @@ func render(_ *gin.Context, f *fault.Failure) (code int, answer any) {
 	return code, errorBody{detail}
 }
 
-// explain tells of a failure in Google's words where it has some.
+// explain describes a failure, in Google's words if there are any.
 func explain(f *fault.Failure) (code int, detail errorDetail) {
 	code, message := f.Status(), dialect.Message(f)
 	switch f.Kind {

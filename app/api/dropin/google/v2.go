@@ -18,8 +18,8 @@ type translations struct {
 
 type translation struct {
 	Text     string `json:"translatedText"`
-	Detected string `json:"detectedSourceLanguage,omitempty"` // where the request names no source
-	Model    string `json:"model,omitempty"`                  // where the request names one
+	Detected string `json:"detectedSourceLanguage,omitempty"` // if the request names no source
+	Model    string `json:"model,omitempty"`                  // if the request names one
 }
 
 // serve serves /language/translate/v2.
@@ -43,13 +43,13 @@ func serve(call *dialect.Call) (any, error) {
 	})}}, err
 }
 
-// detections is the answer of /language/translate/v2/detect: of each text a list of one.
+// detections is the answer of /language/translate/v2/detect: a list of one for each text.
 type detections struct {
 	Detections [][1]detection `json:"detections"`
 }
 
 type detection struct {
-	Language   string  `json:"language"` // und where it is unknown
+	Language   string  `json:"language"` // und if unknown
 	Reliable   bool    `json:"isReliable"`
 	Confidence float64 `json:"confidence"`
 }
@@ -73,7 +73,7 @@ type languageList struct {
 
 type language struct {
 	Language string `json:"language"`
-	Name     string `json:"name,omitempty"` // in English, where the request says in which language it is to be
+	Name     string `json:"name,omitempty"` // in English, if the request names a language for it
 }
 
 // languages serves /language/translate/v2/languages.

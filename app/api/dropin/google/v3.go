@@ -14,9 +14,8 @@ import (
 	"dragoman/app/translate"
 )
 
-// V3 makes Cloud Translation, Advanced (v3), as https://cloud.google.com/translate/docs/reference/rest/v3 describes
-// it and google-cloud-translate 3.28 calls it over REST. All below /v3/projects is its own. Projects and locations
-// mean nothing.
+// V3 returns Cloud Translation, Advanced (v3), as described by https://cloud.google.com/translate/docs/reference/rest/v3 and
+// called over REST by google-cloud-translate 3.28. It owns all paths below /v3/projects. Projects and locations have no meaning.
 //
 //	POST /v3/projects/P:translateText, …/locations/L:translateText    contents, targetLanguageCode, sourceLanguageCode, mimeType, model, glossaryConfig
 //	POST …:detectLanguage                                             content, mimeType
@@ -36,7 +35,7 @@ func V3(server *dialect.Server) dialect.Dialect {
 	return dialect.Dialect{Render: renderV3, Prefixes: []string{"/v3/projects/"}, Routes: routes}
 }
 
-// modelOf is our name of a model: the last part of Google's. Google's own mean any.
+// modelOf returns the service's name of a model: the last part of Google's name. Google's own models mean any model.
 func modelOf(model string) string {
 	if strings.Contains(model, "general/") || strings.Contains(model, "language-detection/") {
 		return ""
@@ -44,7 +43,7 @@ func modelOf(model string) string {
 	return ownModel(model[strings.LastIndexByte(model, '/')+1:])
 }
 
-// parentOf is the project or location of a request, and the method behind it.
+// parentOf returns the project or location of a request, and the method after it.
 func parentOf(c *gin.Context) (parent, method string) {
 	parent = "projects/" + c.Param("project")
 	if location, ok := c.Params.Get("location"); ok {
@@ -75,8 +74,8 @@ type textAnswer struct {
 
 type textTranslation struct {
 	Text     string          `json:"translatedText"`
-	Model    string          `json:"model,omitempty"`                // where the request names one
-	Detected string          `json:"detectedLanguageCode,omitempty"` // where the request names no source
+	Model    string          `json:"model,omitempty"`                // if the request names one
+	Detected string          `json:"detectedLanguageCode,omitempty"` // if the request names no source
 	Glossary *glossaryConfig `json:"glossaryConfig,omitempty"`
 }
 
@@ -84,7 +83,7 @@ type glossaryConfig struct {
 	Glossary string `json:"glossary"`
 }
 
-// translateText translates, with a glossary twice: the answer has both.
+// translateText translates, with a glossary twice: the answer has both translations.
 func translateText(call *dialect.Call) (any, error) {
 	req := dialect.Request{Texts: call.Needed("contents"), Format: formatOf(call.Fields)}
 	req.From, req.To = call.Pair("sourceLanguageCode", "targetLanguageCode")
@@ -125,9 +124,9 @@ func formatOf(fields dialect.Fields) translate.Format {
 	})
 }
 
-// detectedLanguage is what detectLanguage finds.
+// detectedLanguage is the result of detectLanguage.
 type detectedLanguage struct {
-	Language   string  `json:"languageCode"` // und where it is unknown
+	Language   string  `json:"languageCode"` // und if unknown
 	Confidence float64 `json:"confidence"`
 }
 
@@ -150,7 +149,7 @@ func detectLanguage(call *dialect.Call) (any, error) {
 // supportedLanguage is an entry of supportedLanguages.
 type supportedLanguage struct {
 	Language string `json:"languageCode"`
-	Name     string `json:"displayName,omitempty"` // in English, where the request says in which language it is to be
+	Name     string `json:"displayName,omitempty"` // in English, if the request names a language for it
 	Source   bool   `json:"supportSource"`
 	Target   bool   `json:"supportTarget"`
 }
@@ -167,7 +166,7 @@ func supported(call *dialect.Call) (any, error) {
 	})}, nil
 }
 
-// renderV3 writes a failure as version 3 does, which has no list of causes.
+// renderV3 renders a failure in the format of version 3, which has no list of causes.
 func renderV3(c *gin.Context, f *fault.Failure) (code int, answer any) {
 	code, detail := explain(f)
 	if f.Kind == fault.TooManyGlossaries {

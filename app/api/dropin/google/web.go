@@ -7,8 +7,7 @@ import (
 	"dragoman/app/translate"
 )
 
-// The answer of /translate_a/single with dj=1, of which the web page has more: what clients of the
-// name gtx read.
+// webAnswer is the answer of /translate_a/single with dj=1, reduced to the fields that clients of the name gtx read.
 type webAnswer struct {
 	Sentences  []webSentence `json:"sentences"` // one for the whole text: clients join them
 	Source     string        `json:"src"`
@@ -27,7 +26,7 @@ type webDetected struct {
 	Extended    []string  `json:"extended_srclangs"`
 }
 
-// list is the answer without dj, where a value's place is its name.
+// list returns the answer without dj, as an array of values at fixed positions.
 func (a webAnswer) list() []any {
 	sentences := make([]any, len(a.Sentences))
 	for i, s := range a.Sentences {
@@ -39,8 +38,8 @@ func (a webAnswer) list() []any {
 	}
 }
 
-// serveWeb serves /translate_a/single. Of what dt asks for there is t, the translation; all else is
-// left out, as the web page does where it has nothing.
+// serveWeb serves /translate_a/single. Of the parts that dt names it has only t, the translation, and omits all others, as the
+// web page does for empty parts.
 func serveWeb(call *dialect.Call) (any, error) {
 	texts := call.Needed("q")
 	if len(texts) != 1 {
@@ -49,7 +48,7 @@ func serveWeb(call *dialect.Call) (any, error) {
 	if parts, _ := call.Texts("dt"); len(parts) > 0 && !slices.Contains(parts, "t") {
 		call.Fail(dialect.Refuse("Invalid request: this server has translations only, send dt=t"))
 	}
-	call.Text("client") // whoever it is
+	call.Text("client") // any client
 	named := call.Bool("dj")
 	from, to := call.Pair("sl", "tl")
 	results, err := call.Translate(dialect.Request{From: from, To: to, Texts: texts})
@@ -63,7 +62,7 @@ func serveWeb(call *dialect.Call) (any, error) {
 	return answer.list(), nil
 }
 
-// webAnswerOf makes the answer to a request for a text from a language.
+// webAnswerOf returns the answer to a request for a text from a language.
 func webAnswerOf(call *dialect.Call, from, text string, r translate.Result) (answer webAnswer, err error) {
 	source, confidence := dialect.SourceOf(r), 1.0
 	if from == translate.Auto {

@@ -1,13 +1,12 @@
-// Package hcfy serves the browser extension 划词翻译 (hcfy) as a custom source, as its page on them
-// says (https://hcfy.ai/docs/services/custom-api, read in November 2026).
+// Package hcfy serves the browser extension 划词翻译 (hcfy) as a custom source, according to its documentation
+// (https://hcfy.ai/docs/services/custom-api, read in November 2026).
 //
 //	POST /hcfy  name, text, destination (a list), source
 //
-// Languages are called by their names in Chinese. Of the destinations the first counts that is not the
-// language of the text. Each line of the text is a paragraph, which has its own translation. The name,
-// which is what the user calls the service, is of no account.
+// Languages have their Chinese names. The target is the first destination that differs from the language of the text. Each line
+// of the text is a paragraph with a translation of its own. The name, which the user gives the service, is ignored.
 //
-// The extension can send a key in its address only: /hcfy?token=KEY.
+// The extension can send a key only in its address: /hcfy?token=KEY.
 package hcfy
 
 import (
@@ -16,18 +15,18 @@ import (
 	"dragoman/app/translate"
 )
 
-// New makes the API.
+// New returns the API.
 func New(server *dialect.Server) dialect.Dialect {
 	api := dialect.API{Server: server}
 	return dialect.Dialect{Render: dialect.Render, Browsers: true, Routes: []dialect.Route{api.Route("POST", "/hcfy", serve)}}
 }
 
-// answer is what the extension reads.
+// answer is an answer to the extension.
 type answer struct {
 	Text   string   `json:"text"`
 	From   string   `json:"from"`
 	To     string   `json:"to"`
-	Result []string `json:"result"` // of each paragraph
+	Result []string `json:"result"` // by paragraph
 }
 
 func serve(call *dialect.Call) (any, error) {
@@ -40,8 +39,8 @@ func serve(call *dialect.Call) (any, error) {
 	}, err
 }
 
-// source reads the text and its language, which is detected for all paragraphs together where the
-// request does not say it: the language that has to differ from it hangs on that.
+// source reads the text and its language. A language that is not given is detected for all paragraphs together, as the choice of
+// the destination depends on it.
 func source(call *dialect.Call) (text, from string) {
 	call.Require("text")
 	text = call.Text("text")
@@ -58,7 +57,7 @@ func source(call *dialect.Call) (text, from string) {
 	return text, translate.Auto
 }
 
-// destination reads the language to translate into, and what the request calls it.
+// destination reads the target language, and the request's name for it.
 func destination(call *dialect.Call, from string) (name, code string) {
 	names := call.Needed("destination")
 	if len(names) == 0 {
@@ -73,7 +72,7 @@ func destination(call *dialect.Call, from string) (name, code string) {
 	return names[0], from
 }
 
-// codeOf is the code of a language, or the name itself where that is none in Chinese.
+// codeOf returns the code of a language with a Chinese name, or the name itself if it is unknown.
 func codeOf(name string) string {
 	if code, ok := language.FromChinese(name); ok {
 		return code
@@ -81,7 +80,7 @@ func codeOf(name string) string {
 	return name
 }
 
-// nameOf is what the extension calls a language of the model: nothing where it is not known.
+// nameOf returns the extension's name for a language of the model, or "" if it has none.
 func nameOf(code string) string {
 	name, _ := language.InChinese(code)
 	return name

@@ -1,12 +1,12 @@
-// Package immersive serves the browser extension Immersive Translate, as its page on custom APIs
-// says (https://immersivetranslate.com/en/docs/services/custom/, read in November 2026).
+// Package immersive serves the browser extension Immersive Translate, according to its page on custom APIs
+// (https://immersivetranslate.com/en/docs/services/custom/, read in November 2026).
 //
 //	POST /imme  source_lang, target_lang, text_list
 //
-// Texts are plain. The placeholders that the extension has for what is no text, such as {0} and
-// <b0></b0>, come back as they were, as all placeholders and tags do.
+// Texts are plain. The extension's placeholders for non-text, such as {0} and <b0></b0>, are preserved, like all placeholders and
+// tags.
 //
-// The extension can send a key in its address only: /imme?token=KEY.
+// The extension can send a key only in its address: /imme?token=KEY.
 package immersive
 
 import (
@@ -14,13 +14,13 @@ import (
 	"dragoman/app/translate"
 )
 
-// New makes the API.
+// New returns the API.
 func New(server *dialect.Server) dialect.Dialect {
 	api := dialect.API{Server: server}
 	return dialect.Dialect{Render: dialect.Render, Browsers: true, Routes: []dialect.Route{api.Route("POST", "/imme", serve)}}
 }
 
-// answer is what the extension reads.
+// answer is an answer to the extension.
 type answer struct {
 	Translations []translation `json:"translations"` // in the order of the texts
 }

@@ -1,11 +1,7 @@
-// Package kiss serves the browser extension KISS Translator as a custom interface, whose requests
-// and answers are those of version 2.0.31 (github.com/fishjar/kiss-translator, custom-api_v2.md and
-// genCustom of src/apis/trans.js at 97c08cf).
+// Package kiss serves the browser extension KISS Translator as a custom interface. Requests and answers are those of version
+// 2.0.31 (github.com/fishjar/kiss-translator, custom-api_v2.md and genCustom of src/apis/trans.js at 97c08cf).
 //
-//	POST /kiss  texts (a list, "aggregate translation" is on) or text, from, to
-//
-// The extension sends its key as "Authorization: Bearer KEY". It also knows DeepLX, Google and
-// Azure, which other packages serve.
+//	POST /kiss  texts (a list, with "aggregate translation") or text, from, to
 package kiss
 
 import (
@@ -13,13 +9,13 @@ import (
 	"dragoman/app/translate"
 )
 
-// New makes the API.
+// New returns the API.
 func New(server *dialect.Server) dialect.Dialect {
 	api := dialect.API{Server: server}
 	return dialect.Dialect{Render: dialect.Render, Browsers: true, Routes: []dialect.Route{api.Route("POST", "/kiss", serve)}}
 }
 
-// answer is what the extension reads of a request with texts.
+// answer is the answer to a request with texts.
 type answer struct {
 	Translations []translation `json:"translations"` // in the order of the texts
 }

@@ -10,16 +10,16 @@ import (
 	"dragoman/app/translate"
 )
 
-// detection is a language and how sure that is, in percent.
+// detection is a language and its confidence in percent.
 type detection struct {
 	Confidence float64 `json:"confidence"`
 	Language   string  `json:"language"`
 }
 
-// unknown is what LibreTranslate says of texts without a language.
+// unknown is LibreTranslate's result for texts without a language.
 var unknown = detection{Confidence: 0, Language: "en"}
 
-// detect serves POST /detect: the languages of the texts, the likeliest first.
+// detect serves POST /detect: the languages of the texts, the most likely first.
 func detect(call *dialect.Call) (any, error) {
 	call.NeedsDetector("Language detection is disabled on this server.")
 	list, _ := texts(call.Fields)
@@ -27,8 +27,7 @@ func detect(call *dialect.Call) (any, error) {
 	return weigh(list, found), err
 }
 
-// weigh weighs the languages of the texts by confidence and length, as
-// LibreTranslate does with several texts.
+// weigh weighs the languages of the texts by confidence and length, as LibreTranslate does for several texts.
 func weigh(texts []string, found []dialect.Detection) []detection {
 	type sum struct {
 		code         string
@@ -57,5 +56,5 @@ func weigh(texts []string, found []dialect.Detection) []detection {
 	return dialect.Each(all, func(s sum) detection { return detection{percent(mean(s)), s.code} })
 }
 
-// percent is a share of 1 as a percentage with one decimal.
+// percent converts a fraction to a percentage with one decimal.
 func percent(share float64) float64 { return math.Round(share*1000) / 10 }

@@ -15,8 +15,8 @@ import (
 	"dragoman/app/jobs"
 )
 
-// Files makes the routes for files, which are as large as the service allows. Pages of other origins cannot use them:
-// they make jobs, of which a caller has few. Without a service they answer that there is none.
+// Files returns the routes of files, which may be as large as the service allows. Pages of other origins may not use them: they
+// create jobs, of which a caller has few. Without a service they answer that documents are disabled.
 func Files(server *dialect.Server, service *upload.Service) dialect.Dialect {
 	api, f := dialect.API{Server: server}, files{service}
 	upload, download := api.Route("POST", "/translate_file", f.translate), dialect.Route{Methods: "GET", Path: "/download_file/:name", Handler: f.download}
@@ -28,7 +28,7 @@ func Files(server *dialect.Server, service *upload.Service) dialect.Dialect {
 	return dialect.Dialect{Render: render, Documents: true, Routes: []dialect.Route{upload, download}}
 }
 
-// files has the handlers of the routes for files.
+// files has the handlers of the file routes.
 type files struct{ *upload.Service }
 
 // translate serves POST /translate_file: it answers when the file is translated.
@@ -54,7 +54,7 @@ func (f files) translate(call *dialect.Call) (any, error) {
 	return gin.H{"translatedFileUrl": url}, nil
 }
 
-// download serves GET /download_file/NAME, for everybody who knows the name, as LibreTranslate does.
+// download serves GET /download_file/NAME without a key to everybody who knows the name, as LibreTranslate does.
 func (f files) download(c *gin.Context) (any, error) {
 	known, _, _ := strings.Cut(c.Param("name"), ".")
 	id, secret, _ := strings.Cut(known, "-")
@@ -65,8 +65,8 @@ func (f files) download(c *gin.Context) (any, error) {
 	return nil, err
 }
 
-// address is where the file of a job is, as the sender of a request can reach it: below a name that
-// nobody can guess, and that ends in that of the file.
+// address returns the URL of a job's file as the client can reach it, under a name that cannot be guessed and ends in the file's
+// name.
 func address(r *http.Request, job jobs.Job) string {
 	u := url.URL{Scheme: "http", Host: r.Host, Path: "/download_file/" + job.ID + "-" + job.Document.Secret + "." + documents.ResultName(job)}
 	if r.TLS != nil {

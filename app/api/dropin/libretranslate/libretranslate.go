@@ -1,25 +1,10 @@
-// Package libretranslate serves the API of LibreTranslate 1.9, so that its clients
-// work with this service as they are.
+// Package libretranslate serves the API of LibreTranslate 1.9, so that its clients work with this service unchanged.
 //
 //	POST /translate          q (a string, or an array of them), source, target, format, alternatives
 //	POST /detect             q
 //	GET  /languages          codes, names and targets
 //	POST /translate_file     file, source, target; GET /download_file/NAME has the result
-//	GET  /frontend/settings  what the server offers
-//	GET  /health
-//	GET  /spec               this API, as Swagger 2.0
-//
-// Requests are JSON, forms, multipart forms or queries. Where keys are needed,
-// POST takes them from the field api_key.
-//
-// The field model, and the path before a route, choose a model; see package dialect. /languages
-// has as targets of a language what it is translated into, and the language itself.
-//
-// What differs from the original: HTML has alternatives, too, and there are at most
-// MAX_BEAMS - 1 of them; each text of a list has its language detected by itself; the code of a
-// language may be written in other usual ways (NB, pt-BR, zh-Hans); zh-Hant is
-// refused as a target where the model has one Chinese. Suggestions
-// and translation memories are not offered.
+//	GET  /frontend/settings  features of the server
 package libretranslate
 
 import (
@@ -34,7 +19,7 @@ import (
 	"dragoman/app/translate"
 )
 
-// New makes the API. It has /languages, in LibreTranslate's form.
+// New returns the API. It serves /languages in LibreTranslate's form.
 func New(server *dialect.Server) dialect.Dialect {
 	api := dialect.API{Server: server}
 	return dialect.Dialect{Render: render, Browsers: true, Routes: []dialect.Route{
@@ -51,14 +36,14 @@ func New(server *dialect.Server) dialect.Dialect {
 //go:embed spec.json
 var spec []byte
 
-// describe serves /spec, for tools that make clients of it. What it describes is the API
-// as forms; JSON may have lists in addition, which Swagger 2.0 cannot say.
+// describe serves /spec, for client generators. It describes the API with forms; JSON requests may also have lists, which Swagger
+// 2.0 cannot express.
 func describe(*gin.Context) (any, error) {
 	return dialect.Reply{Type: "application/json; charset=utf-8", Body: spec}, nil
 }
 
-// statuses are those in which LibreTranslate differs from the service's own API. It documents 400, 403, 429 and 500, and its clients
-// look for nothing but success: a failure for which its server has no case keeps the status that HTTP has for it.
+// statuses differ from the service's own API. LibreTranslate documents 400, 403, 429 and 500, and its clients only check for
+// success: a failure without a case in its server keeps its HTTP status.
 var statuses = map[fault.Kind]int{
 	fault.MediaType: 400, fault.IdempotencyMismatch: 400, fault.UnknownDocument: 400, fault.BrokenDocument: 400, fault.TooManyGlossaries: 400, fault.EditGap: 400, fault.SessionComplete: 400, fault.NoKey: 400, fault.TooManyRecords: 400, fault.TooManySentences: 400, fault.TooManyTokens: 400, fault.TooManyCharacters: 400, fault.TooLarge: 400, fault.Unfinished: 400,
 	fault.NotOffered: 403, fault.TurnedOff: 403, fault.WrongKey: 403,
@@ -66,7 +51,7 @@ var statuses = map[fault.Kind]int{
 	fault.NoRoom: 500,
 }
 
-// render writes a failure as LibreTranslate does, in its words where it has some.
+// render renders a failure in LibreTranslate's format, in its words if there are any.
 func render(_ *gin.Context, f *fault.Failure) (status int, answer any) {
 	message := dialect.Message(f)
 	switch f.Kind {
@@ -84,14 +69,13 @@ func render(_ *gin.Context, f *fault.Failure) (status int, answer any) {
 type language struct {
 	Code    string   `json:"code"`
 	Name    string   `json:"name"`       // in English
-	Native  string   `json:"nativeName"` // in the language itself; LibreTranslate has none
+	Native  string   `json:"nativeName"` // in the language itself; not in LibreTranslate
 	Targets []string `json:"targets"`
-	// Pivots are the targets that are reached by way of another language, and that one; LibreTranslate
-	// has none.
+	// Pivots are the targets reached through another language, with that language; not in LibreTranslate.
 	Pivots map[string]string `json:"pivots,omitempty"`
 }
 
-// languages lists what can be translated into what.
+// languages lists the languages and their targets.
 func languages(call *dialect.Call) (any, error) {
 	return dialect.Each(call.Languages, func(code string) language {
 		names := dialect.NameOf(code)
@@ -105,9 +89,9 @@ type setting struct {
 	Name string `json:"name"`
 }
 
-// settings tells web pages what they can offer.
+// settings lists the features for web pages.
 func settings(call *dialect.Call) (any, error) {
-	english := func(all dialect.Languages) setting { // or the first where that is not offered
+	english := func(all dialect.Languages) setting { // or the first language without English
 		code := "en"
 		if len(all) > 0 && !slices.Contains(all, code) {
 			code = all[0]
@@ -121,7 +105,7 @@ func settings(call *dialect.Call) (any, error) {
 	limit, keys := cmp.Or(call.Server.MaxChars, -1), call.Server.Gate.NeedsKeys()
 	return gin.H{
 		"charLimit":            limit,
-		"frontendTimeout":      500, // ms that pages wait after a key stroke, LibreTranslate's own
+		"frontendTimeout":      500, // in ms, the delay of pages after a key stroke; LibreTranslate's value
 		"apiKeys":              keys,
 		"keyRequired":          keys,
 		"suggestions":          false,

@@ -8,19 +8,18 @@ import (
 	"dragoman/app/translate"
 )
 
-// answer is the answer of /translate. The values are lists where q was one.
+// answer is the answer of /translate. The values are lists if q was a list.
 type answer struct {
 	TranslatedText   any `json:"translatedText"`             // strings
-	DetectedLanguage any `json:"detectedLanguage,omitempty"` // detections, where source was auto
-	Alternatives     any `json:"alternatives,omitempty"`     // lists of strings, where they are asked for
+	DetectedLanguage any `json:"detectedLanguage,omitempty"` // detections, if source was auto
+	Alternatives     any `json:"alternatives,omitempty"`     // lists of strings, if requested
 }
 
-// serveTranslation serves POST /translate. It checks the fields in the order that LibreTranslate does, and says
-// what it says.
+// serveTranslation serves POST /translate. It checks the fields in LibreTranslate's order, with its messages.
 func serveTranslation(call *dialect.Call) (any, error) {
 	texts, list := texts(call.Fields)
 	source, target := named(call.Fields, "source"), named(call.Fields, "target")
-	beside, ok := call.Number("alternatives") // the best translation
+	beside, ok := call.Number("alternatives") // beside the best translation
 	if !ok {
 		call.Fail(dialect.Refuse("Invalid request: alternatives parameter is not a number"))
 	}
@@ -30,7 +29,7 @@ func serveTranslation(call *dialect.Call) (any, error) {
 	})
 	wanted := 0 // for the best alone
 	if beside > 0 {
-		wanted = max(beside, beside+1) // the largest number has no next one
+		wanted = max(beside, beside+1) // the largest int has no successor
 	}
 	results, err := call.Translate(dialect.Request{From: from, To: to, Texts: texts, Format: format, Alternatives: wanted})
 	if err != nil {
@@ -55,7 +54,8 @@ func serveTranslation(call *dialect.Call) (any, error) {
 	return answer{shaped(translated, list), shaped(detected, list), shaped(others, list)}, nil
 }
 
-// shaped is a list with an item for each text as the answer has it: the only item where q was no list, nil for no list.
+// shaped returns a list with an item for each text in the form of the answer: the list, or its only item if q was no list; nil
+// for nil.
 func shaped[T any](items []T, list bool) any {
 	switch {
 	case items == nil:
@@ -66,13 +66,13 @@ func shaped[T any](items []T, list bool) any {
 	return items[0]
 }
 
-// alternatives are those of a result without its translation, which is the first of them.
+// alternatives returns the alternatives of a result without the first, which is its translation.
 func alternatives(r translate.Result) []string {
 	others := r.Alternatives[min(1, len(r.Alternatives)):]
 	return dialect.Each(others, func(a translate.Alternative) string { return a.Text })
 }
 
-// named reads a field that names a language.
+// named reads a field with a language's name.
 func named(fields dialect.Fields, field string) string {
 	name := fields.Text(field)
 	if name == "" {
@@ -81,7 +81,7 @@ func named(fields dialect.Fields, field string) string {
 	return name
 }
 
-// codesOf are the codes of languages; from may be translate.Auto.
+// codesOf returns the codes of two languages; from may be translate.Auto.
 func codesOf(call *dialect.Call, source, target string) (from, to string) {
 	from, ok := call.Languages.Source(source)
 	if strings.EqualFold(source, translate.Auto) {
@@ -100,8 +100,7 @@ func codesOf(call *dialect.Call, source, target string) (from, to string) {
 	return from, to
 }
 
-// texts reads the field q, which must not be empty. The line breaks of forms, which
-// browsers send as CR LF, become LF.
+// texts reads the field q, which must not be empty. Line breaks of forms, which browsers send as CR LF, become LF.
 func texts(fields dialect.Fields) (texts []string, list bool) {
 	texts, list = fields.Texts("q")
 	switch {
@@ -113,7 +112,7 @@ func texts(fields dialect.Fields) (texts []string, list bool) {
 	return texts, list
 }
 
-// missing is the error of a field that is not there.
+// missing returns the error for a missing field.
 func missing(name string) error {
 	return dialect.Refuse("Invalid request: missing %s parameter", name)
 }

@@ -1,17 +1,10 @@
-// Package mtranserver serves the clients of MTranServer, whose requests and answers are those of
-// github.com/xxnuo/MTranServer, src/controllers at f5672a9.
+// Package mtranserver serves the clients of MTranServer. Requests and answers are those of github.com/xxnuo/MTranServer,
+// src/controllers at f5672a9.
 //
 //	POST /translate        from, to, text, html
 //	POST /translate/batch  from, to, texts, html
 //	POST /detect           text, minConfidence
-//	GET  /languages        all languages, and pairs of them
-//	GET  /version, /health, /__heartbeat__, /__lbheartbeat__
-//
-// All of them are below /mtranserver too. Without that LibreTranslate has /languages and /health, as well as
-// /translate for requests without from, to and text or with q, and /detect for those without text or with q.
-// What the original has for extensions, such as /imme, other packages serve.
-//
-// Keys are in Authorization, with or without Bearer before them, or in the query, as token.
+//	GET  /languages        all languages, and their pairs
 package mtranserver
 
 import (
@@ -24,7 +17,7 @@ import (
 // Root is the path below which all routes are.
 const Root = "/mtranserver"
 
-// New makes the API of a service of a version.
+// New returns the API of a service version.
 func New(server *dialect.Server, version string) dialect.Dialect {
 	api := dialect.API{Server: server}
 	d := dialect.Dialect{Render: dialect.Render, Browsers: true, Routes: []dialect.Route{
@@ -44,7 +37,7 @@ func New(server *dialect.Server, version string) dialect.Dialect {
 	return d
 }
 
-// takes says whether a request has fields, and none of LibreTranslate's.
+// takes returns a predicate for requests that have the named fields, and not LibreTranslate's q.
 func takes(api dialect.API, names ...string) func(*gin.Context) bool {
 	return func(c *gin.Context) bool {
 		fields, err := api.Fields(c)
@@ -57,7 +50,7 @@ func takes(api dialect.API, names ...string) func(*gin.Context) bool {
 	}
 }
 
-// spelling is how MTranServer writes the codes that it has for another script.
+// spelling maps languages to MTranServer's codes with another script.
 func spelling() dialect.Spelling { return dialect.Spelling{"zh": "zh-Hans"} }
 
 // serve serves /translate.
@@ -87,10 +80,10 @@ func translateAll(call *dialect.Call, texts []string) ([]string, error) {
 	return dialect.Each(results, func(r translate.Result) string { return r.Text }), err
 }
 
-// detection is the answer of /detect. Language is "" where it is unknown or less sure than is wanted.
+// detection is the answer of /detect. Language is "" if it is unknown, or its confidence is below the minimum.
 type detection struct {
 	Language   string   `json:"language"`
-	Confidence *float64 `json:"confidence,omitempty"` // where the request says how sure it has to be
+	Confidence *float64 `json:"confidence,omitempty"` // if the request has a minimum
 }
 
 func detect(call *dialect.Call) (any, error) {
@@ -111,7 +104,7 @@ func detect(call *dialect.Call) (any, error) {
 	return answer, nil
 }
 
-// pair are languages that can be translated from one into the other.
+// pair is a source and a target language.
 type pair struct {
 	From string `json:"from"`
 	To   string `json:"to"`
@@ -123,5 +116,5 @@ func languages(call *dialect.Call) (any, error) {
 	})}, nil
 }
 
-// heartbeat serves /__heartbeat__: nothing, once there are models.
+// heartbeat serves /__heartbeat__: an empty answer, once models are loaded.
 func heartbeat(*dialect.Call) (any, error) { return dialect.Reply{}, nil }

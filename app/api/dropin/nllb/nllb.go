@@ -1,17 +1,17 @@
-// Package nllb serves the clients of two servers of Meta's NLLB, such as Translate for Zotero, with whatever models
-// this one has: languages are called by the codes of FLORES-200 (eng_Latn), or in all usual ways. The requests and
-// answers are those of github.com/thammegowda/nllb-serve at 9f1c7f7 and github.com/winstxnhdw/nllb-api at 683fbde.
+// Package nllb serves the clients of two servers of Meta's NLLB, such as Translate for Zotero, with any model of this service.
+// Languages have codes of FLORES-200 (eng_Latn), or other common codes. Requests and answers are those of
+// github.com/thammegowda/nllb-serve at 9f1c7f7 and github.com/winstxnhdw/nllb-api at 683fbde.
 //
 //	POST      /translate                 source (a string, or a list), src_lang, tgt_lang: nllb-serve
 //	GET, POST /nllb-serve/translate      the same
 //	GET, POST /api/v4/translator         text, source, target: nllb-api
 //	GET       /api/v4/translator/stream  the same, as server-sent events
 //
-// The path /translate is LibreTranslate's too: a request that has tgt_lang and no q is nllb-serve's.
+// The path /translate is also LibreTranslate's: a request with tgt_lang and without q is for nllb-serve.
 //
-// What differs from the originals: a language to translate from that is missing is detected, one to translate into
-// must be named; sen_split changes nothing, since sentences are always found; a stream has one event, with the whole
-// translation. Tokens are not counted, and nllb-api neither detects languages nor loads models.
+// Differences from the originals: a missing source language is detected, a target language is required; sen_split has no effect,
+// as texts are always split into sentences; a stream has one event, with the whole translation. Tokens are not counted, and
+// nllb-api neither detects languages nor loads models.
 package nllb
 
 import (
@@ -27,7 +27,7 @@ import (
 	"dragoman/app/translate"
 )
 
-// Serve makes the API of nllb-serve.
+// Serve returns the API of nllb-serve.
 func Serve(server *dialect.Server) dialect.Dialect {
 	api := dialect.API{Server: server}
 	shared := api.Route("POST", "/translate", serve)
@@ -42,7 +42,7 @@ func Serve(server *dialect.Server) dialect.Dialect {
 type served struct {
 	Source      []string `json:"source"`
 	Translation []string `json:"translation"` // in the order of the texts
-	From        string   `json:"src_lang"`    // as the request has it; of the first text where it has none
+	From        string   `json:"src_lang"`    // as in the request, or of the first text if the request has none
 	To          string   `json:"tgt_lang"`
 	Taken       float64  `json:"time_taken"`
 	Units       string   `json:"time_units"`
@@ -66,7 +66,7 @@ func serve(call *dialect.Call) (any, error) {
 	}, nil
 }
 
-// API makes the API of nllb-api. All below /api/v4 is its own.
+// API returns the API of nllb-api. It owns all paths below /api/v4.
 func API(server *dialect.Server) dialect.Dialect {
 	api := dialect.API{Server: server}
 	const translator = "/api/v4/translator"
@@ -79,7 +79,7 @@ func API(server *dialect.Server) dialect.Dialect {
 	}}
 }
 
-// render writes a failure as nllb-api's framework does.
+// render renders a failure in the format of nllb-api's framework.
 func render(_ *gin.Context, f *fault.Failure) (status int, answer any) {
 	return f.Status(), gin.H{"status_code": f.Status(), "detail": dialect.Message(f)}
 }
@@ -98,7 +98,7 @@ func translateText(call *dialect.Call) (string, error) {
 	return results[0].Text, nil
 }
 
-// lines divides a translation into the lines of an event.
+// lines turns line breaks of a translation into lines of an event.
 var lines = strings.NewReplacer("\r\n", "\ndata: ", "\r", "\ndata: ", "\n", "\ndata: ")
 
 // stream serves /api/v4/translator/stream.

@@ -13,7 +13,7 @@ import (
 	"dragoman/app/translate"
 )
 
-// form is how an endpoint writes its answers.
+// form is the answer format of an endpoint.
 type form struct {
 	prefix        string // of ids
 	object, chunk string // names of an answer and of a part of a stream
@@ -21,13 +21,13 @@ type form struct {
 	delta         func(index int, text string, first bool, end string) any
 }
 
-// message is what an assistant says, or a part of it.
+// message is an assistant's message, or a part of it.
 type message struct {
 	Role    string `json:"role,omitempty"`
 	Content string `json:"content"`
 }
 
-// finish is why a text ends, or null where it goes on.
+// finish returns the reason why a text ends, or null if it continues.
 func finish(end string) *string {
 	if end == "" {
 		return nil
@@ -73,7 +73,7 @@ func completion(index int, text, end string) any {
 	}{index, text, nil, finish(end)}
 }
 
-// answer is one of an endpoint, or a part of a stream.
+// answer is an endpoint's answer, or a part of a stream.
 type answer struct {
 	ID      string `json:"id"`
 	Object  string `json:"object"`
@@ -116,13 +116,13 @@ func chat(call *dialect.Call) (any, error) {
 	if strings.TrimSpace(user) == "" {
 		call.Fail(dialect.RefuseAs(fault.MissingField, "messages has no message of the user with a text to translate"))
 	}
-	if strings.HasPrefix(user, "### Task:") { // Open WebUI's, for titles, tags and questions
+	if strings.HasPrefix(user, "### Task:") { // Open WebUI's requests for titles, tags and questions
 		call.Fail(dialect.Refuse("this model translates, and does no other task: set another one for tasks in the front end's settings"))
 	}
 	return serve(call, chats, []prompt{read(strings.Join(system, "\n"), user, mostInstructions)})
 }
 
-// content is the text of a message.
+// content returns the text of a message.
 func content(m dialect.Fields) string {
 	if !m.IsList("content") {
 		return m.Text("content")
@@ -156,19 +156,19 @@ type piece struct {
 	choice int
 }
 
-// work is what a call has to be done, and how its answer is made.
+// work is the work of a call, and the state of its answer.
 type work struct {
 	form    form
 	id      string
-	model   string // as the request names it
+	model   string // as named by the request
 	pieces  []piece
 	tails   []string // behind the last text of each choice
 	request dialect.Request
 	usage   usage
-	ends    []string // why each choice ends: "stop", or "length" where a translation reached the limit of tokens
+	ends    []string // why each choice ends: "stop", or "length" if a translation reached the token limit
 }
 
-// serve answers prompts, each by a choice.
+// serve answers each prompt with a choice.
 func serve(call *dialect.Call, f form, prompts []prompt) (any, error) {
 	if n, ok := call.Number("n"); !ok || n > 1 {
 		call.Fail(dialect.Refuse("n is more than 1: there is one translation"))
@@ -204,7 +204,7 @@ func serve(call *dialect.Call, f form, prompts []prompt) (any, error) {
 	return w.answer(f.object, choices, &w.usage), nil
 }
 
-// add has a prompt done, in the languages of the first one.
+// add adds a prompt, in the languages of the first one.
 func (w *work) add(call *dialect.Call, choice int, p prompt) {
 	name, named := splitName(w.model)
 	parts, target, terms, ok := readKiss(p.text)
@@ -234,7 +234,7 @@ func (w *work) add(call *dialect.Call, choice int, p prompt) {
 	w.tails, w.ends = append(w.tails, parts[last].before), append(w.ends, "stop")
 }
 
-// writer writes the choices, one after the other: each result by each, what is behind the last one by end.
+// writer writes the choices in order: each writes a result, end the rest after the last one.
 func (w *work) writer(write func(choice int, text string) error) (each func(r translate.Result) error, end func() error) {
 	done, next := 0, 0
 	tails := func(upTo int) error {
@@ -268,8 +268,8 @@ func (w *work) answer(object string, choices []any, u *usage) answer {
 	return answer{w.id, object, time.Now().Unix(), w.model, choices, u}
 }
 
-// stream serves a request with stream: server-sent events, the last of which is [DONE]. One that ends without was cut
-// off, and says why in an event with an error.
+// stream serves a streaming request: server-sent events, the last of which is [DONE]. A stream without it was cut off, and has
+// the reason in an error event.
 func (w *work) stream(call *dialect.Call) error {
 	c := call.Context
 	usage := call.Object("stream_options").Bool("include_usage")
@@ -304,7 +304,7 @@ func (w *work) stream(call *dialect.Call) error {
 		}
 		if f := call.Server.Explain(c, err); f.Kind != fault.ClientGone {
 			_, answer := render(c, f)
-			_ = send(answer) // to a client that may have left
+			_ = send(answer) // the client may have left
 		}
 		return nil
 	}

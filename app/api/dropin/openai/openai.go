@@ -1,19 +1,8 @@
-// Package openai serves programs that know language models by OpenAI's API only: front ends, tools for
-// subtitles and for localization. What answers is a translation model, not one to talk to: it translates
-// the last message of the user, and takes nothing else from a chat.
+// Package openai serves programs that use language models by OpenAI's API only: front ends, tools for subtitles and for
+// localization. The model behind it translates and does not chat: it translates the user's last message, and ignores the rest of
+// the chat.
 //
-//	GET  /v1/models, /v1/models/NAME   what the field model may be
-//	POST /v1/chat/completions          model, messages, stream, stream_options
-//	POST /v1/completions               model, prompt, stream, stream_options
-//
-// The model's name says the languages, "dragoman:en-fr", or the target alone, "dragoman:fr"; before the colon is
-// "dragoman", which is any model, or a model of the service. Otherwise the messages say them, in one of the
-// forms of prompt.go, which programs send. What says neither is refused with what to send, and so are
-// messages that contradict themselves. Several texts in one message, numbered, with separators between, or in
-// JSON, come back with the same numbers, separators and names, see segments.go.
-//
-// What differs from OpenAI: settings of sampling are ignored, as there is none; usage has the tokens of the
-// texts, not of instructions; n above 1, tools and pictures are refused.
+//	GET  /v1/models, /v1/models/NAME   values of the field model
 package openai
 
 import (
@@ -32,7 +21,7 @@ import (
 // anyModel is the name that means any model.
 const anyModel = "dragoman"
 
-// New makes the API; models are the names of those that are served.
+// New returns the API; models returns the names of the served models.
 func New(server *dialect.Server, models func() []string) dialect.Dialect {
 	api := dialect.API{Server: server, Name: func(field string) string {
 		name, _ := splitName(field)
@@ -45,13 +34,13 @@ func New(server *dialect.Server, models func() []string) dialect.Dialect {
 	}}
 }
 
-// others are the models of OpenAI, which some programs have in a list instead of a field.
+// others matches the models of OpenAI, which some programs list in place of an input field.
 var others = regexp.MustCompile(`^(?:gpt|chatgpt|o[0-9])[-.0-9a-z]*$`)
 
-// longestName is how many bytes a model's name has at most, with its languages, which are looked for at each sign in it.
+// longestName is the maximum length in bytes of a model's name whose languages are read: each separator in it is tried.
 const longestName = 300
 
-// splitName takes the field model apart: the name of a model, "" for any, and what it says of the languages.
+// splitName splits the field model into the name of a model, "" for any, and its languages.
 func splitName(field string) (name string, languages pair) {
 	name = field
 	if len(field) > longestName {
@@ -68,7 +57,7 @@ func splitName(field string) (name string, languages pair) {
 	return name, languages
 }
 
-// pairOf reads "en-fr", "fr" or "zh-Hant": a region or a script is no second language.
+// pairOf reads "en-fr", "fr" or "zh-Hant": a region or a script is not a second language.
 func pairOf(text string) pair {
 	known := func(code string) bool {
 		_, ok := language.NameOf(language.Base(strings.ToLower(code)))
@@ -111,7 +100,7 @@ type failure struct {
 	Code    string  `json:"code"`
 }
 
-// lister lists what the field model may be.
+// lister lists the values of the field model.
 type lister struct{ models func() []string }
 
 type modelCard struct {
@@ -123,7 +112,7 @@ type modelCard struct {
 
 func card(id string) modelCard { return modelCard{ID: id, Object: "model", Owner: anyModel} }
 
-// names are any model, any model into each language, and the models.
+// names returns the name for any model, its names with each target language, and the models.
 func (l lister) names(call *dialect.Call) []string {
 	names := []string{anyModel}
 	for _, code := range dialect.Targets(call.Models) {

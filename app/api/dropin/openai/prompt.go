@@ -11,15 +11,15 @@ import (
 	"dragoman/app/text/language"
 )
 
-// prompt is what the messages of a chat ask for.
+// prompt is the request in a chat's messages.
 type prompt struct {
-	instructions string // that may name the languages
+	instructions string // may name the languages
 	text         string // to translate
 	form         bool   // text was found in one of the forms below: its instructions are not translated
 }
 
-// A program's message has the text to translate behind its instructions, or in marks. These are the forms of those
-// programs that are used most, and of many others that have their words from them:
+// A program's message has the text to translate after its instructions, or between marks. These are the forms of the most common
+// programs, and of many others that copied their wording:
 //
 //	labelled  PDFMathTranslate and BabelDOC: "… translate it into French, … NO notes. Input:\n\nTEXT",
 //	          "Translate the following markdown source text to French. …\nSource Text: TEXT\nTranslated Text:"
@@ -28,18 +28,18 @@ type prompt struct {
 //	          Subtitle Edit: "Please translate the following text from English to French, only write the result:\n\nTEXT"
 //	          Chinese programs: "将以下文本翻译成法语：\n\nTEXT"
 //
-// Others have the instructions in the system's message, and the text alone in the user's: so do Immersive Translate and Bob.
-// KISS Translator's is JSON, see segments.go.
+// Other programs have the instructions in the system's message, and only the text in the user's, for example Immersive Translate
+// and Bob. KISS Translator sends JSON, see segments.go.
 var (
 	label = regexp.MustCompile(`(?i)(?:^|[\n.] ?)(?:source text|text to translate|original text|input text|input|text|原文|待翻译文本)[:：]`)
-	after = regexp.MustCompile(`(?i)^\s*(?:[\p{L} ]{0,30}translation|translated text|output|译文|翻译结果)[:：]$`) // the text that is labelled
+	after = regexp.MustCompile(`(?i)^\s*(?:[\p{L} ]{0,30}translation|translated text|output|译文|翻译结果)[:：]$`) // after the labelled text
 	first = regexp.MustCompile(`(?is)^\s*(?:(?:please )?translate\b|(?:请|帮我|请你)?(?:将|把)?.{0,20}(?:翻译|译)[成为到])`)
 )
 
-// mark is what Zotero's PDF Translate has around a text.
+// mark surrounds a text of Zotero's PDF Translate.
 const mark = "🔤"
 
-// fences stand around a text behind instructions.
+// fences surround a text after instructions.
 var fences = []struct {
 	open *regexp.Regexp
 	end  string
@@ -48,14 +48,14 @@ var fences = []struct {
 	{regexp.MustCompile(`^<text>\n?`), "</text>"}, {regexp.MustCompile(`^<source>\n?`), "</source>"},
 }
 
-// Instructions are looked at letter by letter before anything is admitted, a hundred times as long as it takes to read a text:
-// so as much of them as a call has at most, shared by its prompts.
+// Instructions are parsed letter by letter before admission, at a hundred times the cost of reading a text. So this is the
+// maximum of a call, shared by its prompts.
 const (
-	mostInstructions  = 16 << 10 // bytes
-	leastInstructions = 512      // of a prompt
+	mostInstructions  = 16 << 10 // in bytes
+	leastInstructions = 512      // per prompt
 )
 
-// within is a text's beginning and its end, so much together.
+// within returns the beginning and the end of a text, most bytes in all.
 func within(most int, text string) string {
 	if len(text) <= most {
 		return text
@@ -63,7 +63,7 @@ func within(most int, text string) string {
 	return text[:most/2] + "\n" + text[len(text)-most/2:]
 }
 
-// read finds the text in a user's message, behind instructions of so many bytes at most; system is what the system's messages say.
+// read finds the text in a user's message, after instructions of at most most bytes; system is the text of the system's messages.
 func read(system, user string, most int) prompt {
 	found := func(instructions, text string) prompt {
 		return prompt{instructions: within(most, instructions), text: unfenced(strings.TrimSpace(text)), form: true}
@@ -95,7 +95,7 @@ func read(system, user string, most int) prompt {
 	return prompt{instructions: within(most, system), text: user}
 }
 
-// unfenced is a text without the fences around it.
+// unfenced returns a text without the fences around it.
 func unfenced(text string) string {
 	for _, fence := range fences {
 		if open := fence.open.FindString(text); open != "" {
@@ -107,18 +107,18 @@ func unfenced(text string) string {
 	return text
 }
 
-// pair are languages that instructions name, by codes: several where they contradict themselves.
+// pair has the codes of the languages named by instructions: several if they contradict each other.
 type pair struct{ from, to []string }
 
 func (p pair) none() bool { return len(p.to) == 0 }
 
-// Where instructions name languages. What follows is looked up.
+// Words before the names of languages in instructions. The names are looked up.
 var (
 	fromWord = regexp.MustCompile(`(?i)\bfrom[ :]+|(?:从|由|将|把)(?:以下|下面的?|这段)?`)
 	toWord   = regexp.MustCompile(`(?i)\b(?:in)?to[ :]+|\btarget ?_?language["']?[ :=]+(?:is )?|\bprofessional |(?:翻译|译)(?:成|为|到)\s*|目标语言(?:是|为)?[：:]?\s*|专业的`)
 )
 
-// languagesIn finds the languages that instructions name.
+// languagesIn returns the languages named by instructions.
 func languagesIn(instructions string) pair {
 	if m := codes.FindStringSubmatch(instructions); m != nil && isCode(m[1], m[1:2]) && isCode(m[2], m[2:]) {
 		return pair{m[1:2], m[2:]}
@@ -126,7 +126,7 @@ func languagesIn(instructions string) pair {
 	return pair{namesAfter(fromWord, instructions), namesAfter(toWord, instructions)}
 }
 
-// namesAfter are the languages named behind a word, each once.
+// namesAfter returns the languages named after a word, each once.
 func namesAfter(word *regexp.Regexp, text string) (codes []string) {
 	for _, at := range word.FindAllStringIndex(text, mostWords) {
 		if code, ok := nameAt(text[at[1]:]); ok && !slices.Contains(codes, code) {
@@ -137,10 +137,10 @@ func namesAfter(word *regexp.Regexp, text string) (codes []string) {
 }
 
 const (
-	mostWords = 200 // of instructions, behind which a language may be named
-	longest   = 40  // bytes of a language's name
+	mostWords = 200 // maximum number of words in instructions before names of languages
+	longest   = 40  // maximum bytes of a language's name
 
-	longestLabel = 200 // bytes behind a text
+	longestLabel = 200 // maximum bytes of a label after a text
 )
 
 // nameAt finds the longest name of a language, or its code, at the start of a text.
@@ -168,20 +168,20 @@ func nameAt(text string) (code string, ok bool) {
 	return "", false
 }
 
-// chineseName is what the name of a language in Chinese may be.
+// chineseName matches a possible name of a language in Chinese.
 var chineseName = regexp.MustCompile(`^(?:简体|繁体|繁體|西班牙|\p{Han}{1,6}?)(?:中文|[语文語])`)
 
-// code is a code of a language as programs write it.
+// code matches a language code in the form used by programs.
 var code = regexp.MustCompile(`^(?:[a-z]{2,3}|[A-Z]{2,3}|[a-z]{2,3}[-_][A-Za-z]{2,4})$`)
 
-// usual are words that look like a code: "up to it".
+// usual are common words that look like codes, as in "up to it".
 var usual = map[string]bool{"it": true, "is": true, "no": true, "as": true, "or": true, "be": true, "am": true, "so": true, "to": true, "my": true,
 	"he": true, "an": true, "me": true, "us": true, "hi": true, "do": true, "go": true, "in": true, "on": true, "id": true, "one": true}
 
-// codes are two languages by their codes, where these look like words, too.
+// codes matches two languages by their codes, also if the codes look like words.
 var codes = regexp.MustCompile(`(?i)\bfrom ([a-z]{2,3}(?:[-_][a-z]{2,4})?) (?:in)?to ([a-z]{2,3}(?:[-_][a-z]{2,4})?)\b`)
 
-// isCode says whether a word that stands where a language may is a code of one: nothing follows, or what follows one.
+// isCode reports whether a word in the place of a language is a code: no word follows it, or one that follows languages.
 func isCode(word string, words []string) bool {
 	if !code.MatchString(word) {
 		return false
@@ -192,15 +192,14 @@ func isCode(word string, words []string) bool {
 	return len(words) == 1 || words[1] == "to" || words[1] == "into" || words[1] == "and"
 }
 
-// unclear are the failures of a prompt that does not say what to do.
+// Messages for a prompt without clear languages.
 const (
 	noTarget = "it is not clear into which language to translate: name the model %[1]s:fr or %[1]s:en-fr, or begin the message with \"Translate to French:\""
 	severals = "the messages name several target languages, %s: name one, or the model %s:fr"
 	differs  = "the model's name says %q, the messages %q: leave one of them out"
 )
 
-// languages finds the languages of a call: those of the model's name, or those that its messages name. model is how
-// errors call the model.
+// languages returns the languages of a call: from the model's name, or from its messages. model is the model's name in errors.
 func (p prompt) languages(call *dialect.Call, model string, named pair) (from, to string) {
 	inPrompt := pair{}
 	if p.form || named.none() {

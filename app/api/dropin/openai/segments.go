@@ -15,25 +15,25 @@ import (
 	"dragoman/app/translate"
 )
 
-// part is a piece of a message: what stays, and then a text to translate, "" where there is none.
+// part is a piece of a message: literal text, and then a text to translate, or "".
 type part struct {
 	before string
 	text   string
-	// write makes what stands for the text in the answer; nil: the translation.
+	// write returns the replacement of the text in the answer; nil: the translation.
 	write func(r translate.Result) string
 }
 
-// paragraphs is how many paragraphs of a text are at most translated by themselves, so that a stream can have them one by one.
+// paragraphs is the maximum number of paragraphs that are translated separately, so that a stream can send them one by one.
 const paragraphs = 64
 
-// maxParts bounds the texts of a message.
+// maxParts is the maximum number of texts in a message.
 const maxParts = 10_000
 
-// Programs send several texts at once, between separators or after numbers, and expect as many back.
+// Programs send several texts at once, separated or numbered, and expect the same number of translations.
 
 var separators = []string{"%%", "|||", "---", "==="}
 
-// separates says whether a line is a separator, which may have more of - or =.
+// separates reports whether a line is a separator, which may have more of - or =.
 func separates(line string) bool {
 	line = strings.Trim(line, " \t\r\n")
 	return slices.Contains(separators, line) || len(line) > 3 && (strings.Trim(line, "-") == "" || strings.Trim(line, "=") == "")
@@ -41,8 +41,8 @@ func separates(line string) bool {
 
 const space = " \t\n\f\r"
 
-// number is how long the number is that a line begins with, and the white space around it: [1], (1), <1>, 1., 1), 1、, #1, 1|, 1:
-// or line 1:. It is 0 where there is none.
+// number returns the length of the number at the start of a line, with the white space around it: [1], (1), <1>, 1., 1), 1、, #1,
+// 1|, 1: or line 1:. It returns 0 if there is none.
 func number(line string) int {
 	rest := strings.TrimLeft(line, space)
 	begun, ok := rest, false
@@ -88,7 +88,7 @@ func number(line string) int {
 	return len(line) - len(strings.TrimLeft(rest, space))
 }
 
-// cutBlank cuts a text at its first empty line, with the white space around the end of that.
+// cutBlank cuts a text at its first empty line; blank includes the white space around it.
 func cutBlank(text string) (before, blank, after string, ok bool) {
 	for at := 0; ; {
 		end := strings.IndexByte(text[at:], '\n')
@@ -104,7 +104,7 @@ func cutBlank(text string) (before, blank, after string, ok bool) {
 	}
 }
 
-// split divides a text at all that separates texts; what divides it comes back as it was.
+// split splits a text at all separators, which are preserved.
 func split(text string) ([]part, error) {
 	trimmed := strings.TrimSpace(text)
 	if strings.HasPrefix(trimmed, "{") || strings.HasPrefix(trimmed, "[") {
@@ -117,7 +117,7 @@ func split(text string) ([]part, error) {
 		s.block(text)
 		return s.end()
 	}
-	begin, at := 0, 0 // of the block, and of the line
+	begin, at := 0, 0 // start of the block, and of the line
 	for line := range strings.Lines(text) {
 		if s.full() {
 			break
@@ -136,12 +136,12 @@ func split(text string) ([]part, error) {
 // splitter collects parts.
 type splitter struct {
 	parts []part
-	kept  strings.Builder // before the next part
+	kept  strings.Builder // literal text before the next part
 }
 
 func (s *splitter) keep(text string) { s.kept.WriteString(text) }
 
-// translate adds a text, whose white space around it stays as it is.
+// translate adds a text. It preserves the white space around it.
 func (s *splitter) translate(text string) {
 	inner := strings.TrimSpace(text)
 	if !strings.ContainsFunc(inner, unicode.IsLetter) {
@@ -154,10 +154,10 @@ func (s *splitter) translate(text string) {
 	s.keep(after)
 }
 
-// full says that there are more texts than may be.
+// full reports whether there are more texts than allowed.
 func (s *splitter) full() bool { return len(s.parts) > maxParts }
 
-// add adds a text behind what was kept. One more than may be is enough for end to refuse them.
+// add adds a text after the literal text. One text too many is enough for end to refuse them.
 func (s *splitter) add(text string, write func(r translate.Result) string) {
 	if !s.full() {
 		s.parts = append(s.parts, part{s.kept.String(), text, write})
@@ -172,7 +172,7 @@ func (s *splitter) end() ([]part, error) {
 	return append(s.parts, part{before: s.kept.String()}), nil
 }
 
-// block divides what is between separators.
+// block splits the text between separators.
 func (s *splitter) block(text string) {
 	if text == "" || text == "\n" {
 		s.keep(text)
@@ -182,14 +182,14 @@ func (s *splitter) block(text string) {
 		s.lines(text)
 		return
 	}
-	var breaks []string // texts and what is between them
+	var breaks []string // texts and the blanks between them
 	for rest, ok := text, true; ok && len(breaks) < 2*paragraphs; {
 		var before, blank string
 		before, blank, rest, ok = cutBlank(rest)
 		breaks = append(breaks, before, blank)
 	}
 	if len(breaks) == 2*paragraphs {
-		breaks = []string{text, ""} // it is translated as a whole
+		breaks = []string{text, ""} // translated as a whole
 	}
 	for i := 0; i < len(breaks); i += 2 {
 		s.translate(breaks[i])
@@ -197,10 +197,10 @@ func (s *splitter) block(text string) {
 	}
 }
 
-// someLines are as many as have two numbers among them where lines are numbered.
+// someLines is the number of lines within which numbered text has two numbers.
 const someLines = 1000
 
-// isNumbered says whether lines of a text are numbered, or subtitles.
+// isNumbered reports whether the lines of a text are numbered, or subtitles.
 func isNumbered(text string) bool {
 	numbers, n := 0, 0
 	for line := range strings.Lines(text) {
@@ -214,12 +214,12 @@ func isNumbered(text string) bool {
 	return numbers == 2
 }
 
-// isTiming says whether a line is that of a subtitle's times.
+// isTiming reports whether a line has the times of a subtitle.
 func isTiming(line string) bool { return strings.Contains(line, "-->") }
 
-// lines divides numbered lines, and what follows each up to the next one.
+// lines splits numbered lines, each with the lines up to the next number.
 func (s *splitter) lines(text string) {
-	begin, at := 0, 0 // of the text to translate, and of the line
+	begin, at := 0, 0 // start of the text to translate, and of the line
 	for line := range strings.Lines(text) {
 		kept := len(line)
 		if !isTiming(line) && strings.ContainsFunc(line, unicode.IsLetter) {
@@ -240,8 +240,8 @@ func (s *splitter) lines(text string) {
 	s.translate(text[begin:])
 }
 
-// splitJSON has all strings of a JSON value translated which have letters, but for the names of members. ok is
-// false where it is no JSON.
+// splitJSON splits a JSON value into its strings that have letters, except the names of members. ok is false if the text is not
+// JSON.
 func splitJSON(text string) (parts []part, ok bool, err error) {
 	var s splitter
 	in := jsontext.NewDecoder(bytes.NewBufferString(text), jsontext.AllowDuplicateNames(true))
@@ -275,15 +275,15 @@ func splitJSON(text string) (parts []part, ok bool, err error) {
 	return parts, true, err
 }
 
-// isName says whether a string that comes next is the name of a member.
+// isName reports whether the next string is the name of a member.
 func isName(in *jsontext.Decoder) bool {
 	kind, length := in.StackIndex(in.StackDepth())
 	return kind == '{' && length%2 == 0
 }
 
-// numberedString divides a string of JSON into its number and the rest, which is "" where it has no letters.
+// numberedString splits a JSON string into its number and the rest, which is "" if it has no letters.
 func numberedString(value jsontext.Value) (kept, rest string) {
-	if !bytes.ContainsFunc(value, unicode.IsLetter) { // nor escapes of any
+	if !bytes.ContainsFunc(value, unicode.IsLetter) { // nor escapes of letters
 		return "", ""
 	}
 	plain, err := jsontext.AppendUnquote(nil, value)
@@ -297,7 +297,7 @@ func numberedString(value jsontext.Value) (kept, rest string) {
 	return kept, rest
 }
 
-// quote writes a text as a string in JSON.
+// quote returns a text as a JSON string.
 func quote(text string) string {
 	quoted, err := jsontext.AppendQuote(nil, text)
 	if err != nil { // bytes that are no UTF-8, which a translation has not
@@ -318,7 +318,7 @@ type kissSegment struct {
 	Text string         `json:"text"`
 }
 
-// readKiss reads a message of KISS Translator. ok is false where it is none.
+// readKiss reads a message of KISS Translator. ok is false for other texts.
 func readKiss(text string) (parts []part, target string, terms []translate.Term, ok bool) {
 	if !strings.HasPrefix(strings.TrimSpace(text), "{") {
 		return nil, "", nil, false

@@ -26,14 +26,14 @@ type answer struct {
 type outputAnswer struct {
 	tensor
 	Parameters *outputSize `json:"parameters,omitempty"`
-	Data       any         `json:"data,omitempty"` // missing where it is binary
+	Data       any         `json:"data,omitempty"` // missing if it is binary
 }
 
 type outputSize struct {
 	Binary int `json:"binary_data_size"`
 }
 
-// answer adds the outputs that the request asks for. Where one of them is binary, JSON has the binary data after it.
+// answer adds the requested outputs. If one of them is binary, the JSON is followed by binary data.
 func (req request) answer(c *gin.Context, a answer, results []translate.Result) (any, error) {
 	size, mixed := 0, false
 	for _, wanted := range req.outputs {
@@ -61,7 +61,7 @@ func (req request) answer(c *gin.Context, a answer, results []translate.Result) 
 	if err := encoder.Encode(a); err != nil {
 		return nil, err
 	}
-	header.Truncate(header.Len() - 1) // the line break that the encoder ends with
+	header.Truncate(header.Len() - 1) // without the encoder's line feed
 	c.Header(headerLength, strconv.Itoa(header.Len()))
 	c.Header("Content-Length", strconv.Itoa(header.Len()+size))
 	data := slices.Grow(header.Bytes(), size)
@@ -73,18 +73,18 @@ func (req request) answer(c *gin.Context, a answer, results []translate.Result) 
 	return dialect.Reply{Type: "application/octet-stream", Body: data}, nil
 }
 
-// binarySize is the number of bytes that appendBinary appends.
+// binarySize returns the number of bytes that appendBinary appends.
 func binarySize(name string, results []translate.Result) (n int) {
 	for _, r := range results {
-		if n += elementHeader; name != scoreTensor { // a score is as large
+		if n += elementHeader; name != scoreTensor { // a score has the same size
 			n += len(r.Text)
 		}
 	}
 	return n
 }
 
-// appendBinary appends an output as binary data: texts as their length, a little-endian number of
-// 4 bytes, and their bytes; scores as little-endian numbers of 4 bytes.
+// appendBinary appends an output as binary data: for a text its length, a little-endian number of 4 bytes, and its bytes; for a
+// score a little-endian number of 4 bytes.
 func appendBinary(data []byte, name string, results []translate.Result) []byte {
 	for _, r := range results {
 		if name == scoreTensor {

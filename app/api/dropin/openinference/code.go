@@ -8,7 +8,7 @@ import (
 	"dragoman/app/fault"
 )
 
-// grpcCodes are gRPC's codes by the status that the protocol has over HTTP.
+// grpcCodes are the gRPC codes of HTTP statuses.
 var grpcCodes = map[int]codes.Code{
 	http.StatusBadRequest: codes.InvalidArgument, http.StatusUnauthorized: codes.Unauthenticated, http.StatusForbidden: codes.PermissionDenied,
 	http.StatusNotFound: codes.NotFound, http.StatusMethodNotAllowed: codes.Unimplemented, http.StatusRequestTimeout: codes.DeadlineExceeded,
@@ -18,7 +18,7 @@ var grpcCodes = map[int]codes.Code{
 	http.StatusGatewayTimeout: codes.DeadlineExceeded, http.StatusInsufficientStorage: codes.ResourceExhausted,
 }
 
-// codeOf is the code of a failure for clients of gRPC.
+// codeOf returns the gRPC code of a failure.
 func codeOf(f *fault.Failure) codes.Code {
 	code, ok := grpcCodes[f.StatusOr(statuses)]
 	if !ok {

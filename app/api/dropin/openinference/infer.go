@@ -37,7 +37,7 @@ func (a *api) infer(c *gin.Context, models Models) (any, error) {
 	return req.answer(c, answer{ID: req.id, Model: m.Name, Version: m.Version}, results)
 }
 
-// translate has the texts of a request translated by a model, of which m says the version that did it.
+// translate translates the texts of a request. It sets the version in m to the one that translated them.
 func (a *api) translate(c *gin.Context, m *catalog.Status, req request) ([]translate.Result, error) {
 	dialect.Within(c, req.timeout)
 	parts, places := req.parts(reference(c.Param("model"), c.Param("version")))
@@ -49,7 +49,7 @@ func (a *api) translate(c *gin.Context, m *catalog.Status, req request) ([]trans
 	for i, part := range translated {
 		for j, r := range part {
 			results[places[i][j]] = r
-			if r.Model == m.Name { // a new version may have taken over
+			if r.Model == m.Name { // a new version may have replaced it
 				m.Version = r.Version
 			}
 		}
@@ -57,14 +57,14 @@ func (a *api) translate(c *gin.Context, m *catalog.Status, req request) ([]trans
 	return results, nil
 }
 
-// request is an inference request that was understood.
+// request is a decoded inference request.
 type request struct {
 	id       string
-	whole    translate.Request // all but languages and texts
-	timeout  time.Duration     // 0: as long as the service allows
+	whole    translate.Request // without languages and texts
+	timeout  time.Duration     // 0: the service's own timeout
 	texts    texts
 	from, to []string // one for all texts, or one for each
-	outputs  []output // that are asked for, in that order
+	outputs  []output // requested outputs, in order
 }
 
 type output struct {
@@ -72,8 +72,7 @@ type output struct {
 	binary bool
 }
 
-// decode reads a request, whose tensors may have so many elements, or any number where that is
-// 0.
+// decode reads a request, whose tensors may have most elements, or any number if that is 0.
 func decode(h http.Header, raw []byte, most int) (req request, err error) {
 	header, data, err := split(h, raw)
 	if err != nil {
@@ -86,7 +85,7 @@ func decode(h http.Header, raw []byte, most int) (req request, err error) {
 	return parsed.request(&decoder{most, data})
 }
 
-// request is what a request says, with the tensors that d reads.
+// request converts the body to a request, with the tensors read by d.
 func (b inferBody) request(d *decoder) (req request, err error) {
 	req.id = b.ID
 	inputs, err := d.tensors(b.Inputs)
@@ -113,7 +112,7 @@ func (b inferBody) request(d *decoder) (req request, err error) {
 	return req, err
 }
 
-// languages are those of an input, or of a parameter that stands in for it.
+// languages returns the languages of an input, or of the parameter that replaces it.
 func (req request) languages(name string, inputs map[string]texts, parameter string) ([]string, error) {
 	t, ok := inputs[name]
 	switch n := len(req.texts.elements); {
@@ -127,7 +126,7 @@ func (req request) languages(name string, inputs map[string]texts, parameter str
 	return t.elements, nil
 }
 
-// outputs are those that are asked for, all where none is.
+// outputs returns the requested outputs, or all if the request names none.
 func (b inferBody) outputs() ([]output, error) {
 	if len(b.Outputs) == 0 {
 		return []output{{textTensor, b.Parameters.BinaryOutput}, {scoreTensor, b.Parameters.BinaryOutput}}, nil
@@ -153,8 +152,7 @@ func (b inferBody) outputs() ([]output, error) {
 	return list, nil
 }
 
-// parts are what is to be translated, a part for each pair of languages. places has the numbers
-// of their texts.
+// parts returns one part for each pair of languages. places has the indices of their texts.
 func (req request) parts(model string) (parts []translate.Request, places [][]int) {
 	type pair struct{ from, to string }
 	known := make(map[pair]int)

@@ -15,7 +15,7 @@ import (
 	"dragoman/app/translate"
 )
 
-// messageOf is what a message of gRPC says, in the words of JSON.
+// messageOf converts a gRPC message to the form of JSON requests.
 func messageOf(in *pb.ModelInferRequest) (b inferBody, err error) {
 	p := values{of: in.GetParameters()}
 	b.ID = in.GetId()
@@ -59,7 +59,7 @@ func messageOf(in *pb.ModelInferRequest) (b inferBody, err error) {
 	return b, nil
 }
 
-// orEmpty is a list that is there, where it has no items too.
+// orEmpty returns the list, or an empty one in place of nil.
 func orEmpty[T any](list []T) []T {
 	if list == nil {
 		return []T{}
@@ -67,7 +67,7 @@ func orEmpty[T any](list []T) []T {
 	return list
 }
 
-// values reads parameters, and keeps the first thing that is wrong.
+// values reads parameters, and keeps the first error.
 type values struct {
 	of  map[string]*pb.InferParameter
 	err error
@@ -106,7 +106,7 @@ func (v *values) flag(name string) bool {
 	return p.GetBoolParam()
 }
 
-// message is the answer to a request: tensors that are raw, or that are listed, as those of the request.
+// message returns the answer to a request, with raw or listed tensors as in the request.
 func (req request) message(a answer, results []translate.Result, raw bool) *pb.ModelInferResponse {
 	out := &pb.ModelInferResponse{Id: a.ID, ModelName: a.Model, ModelVersion: a.Version}
 	for _, wanted := range req.outputs {
@@ -131,8 +131,8 @@ func (req request) message(a answer, results []translate.Result, raw bool) *pb.M
 	return out
 }
 
-// CheckMessage fails where a message, as it comes, has more of a field than it may, see package bound: parts of two bytes each
-// would take hundreds of times as much memory. most are the elements of a tensor; 0: there is no bound.
+// CheckMessage fails if an encoded message has more of a field than allowed, see package bound: parts of two bytes each would
+// take hundreds of times as much memory. most is the maximum number of elements of a tensor; 0: no limit.
 func CheckMessage(raw []byte, of protoreflect.MessageDescriptor, most int) error {
 	if most == 0 {
 		most = math.MaxInt
@@ -140,20 +140,20 @@ func CheckMessage(raw []byte, of protoreflect.MessageDescriptor, most int) error
 	return checkParts("", raw, of, most)
 }
 
-// checkParts is CheckMessage for a message in the field that a prefix names.
+// checkParts is CheckMessage for a message within a field; prefix is the field's path.
 func checkParts(prefix string, raw []byte, of protoreflect.MessageDescriptor, most int) error {
 	seen := make([]int, of.Fields().Len())
 	for len(raw) > 0 {
 		number, kind, n := protowire.ConsumeTag(raw)
 		size := protowire.ConsumeFieldValue(number, kind, raw[max(n, 0):])
 		if n < 0 || size < 0 {
-			return nil // which the decoder finds out
+			return nil // left to the decoder
 		}
 		value := raw[n : n+size]
 		raw = raw[n+size:]
 		field := of.Fields().ByNumber(number)
 		if field == nil {
-			continue // what is not known stays as it is
+			continue // unknown fields are not decoded
 		}
 		if kind == protowire.BytesType {
 			value, _ = protowire.ConsumeBytes(value)
@@ -171,7 +171,7 @@ func checkParts(prefix string, raw []byte, of protoreflect.MessageDescriptor, mo
 	return nil
 }
 
-// itemsOf is how many items a part of a message adds to its field: numbers may come together, each in a byte or more.
+// itemsOf returns the number of items that a part of a message adds to its field: packed numbers have a byte or more each.
 func itemsOf(field protoreflect.FieldDescriptor, kind protowire.Type, value []byte) int {
 	if isText(field) || field.Message() != nil || kind != protowire.BytesType {
 		return 1
@@ -183,7 +183,7 @@ func isText(field protoreflect.FieldDescriptor) bool {
 	return field.Kind() == protoreflect.StringKind || field.Kind() == protoreflect.BytesKind
 }
 
-// checkField fails where a field has so many items, or text, and may not. Of tensors there are few, and numbers are in shapes alone.
+// checkField fails if a field has too many items, or too much text. Messages have few tensors, and numbers only in shapes.
 func checkField(prefix string, field protoreflect.FieldDescriptor, items int, value []byte, most int) error {
 	name, limit := prefix+string(field.Name()), 1
 	switch {
@@ -192,7 +192,7 @@ func checkField(prefix string, field protoreflect.FieldDescriptor, items int, va
 	case field.IsList() && field.Message() != nil:
 		limit = bound.Tensors
 	case field.IsList():
-		limit = 10 * bound.Tensors // bytes at most
+		limit = 10 * bound.Tensors // at most 10 bytes each
 	}
 	if items > limit {
 		return refuse("the field %s has more than the %d items that are allowed: send fewer", name, limit)
@@ -203,15 +203,15 @@ func checkField(prefix string, field protoreflect.FieldDescriptor, items int, va
 	return nil
 }
 
-// refusedField is the number of a field, which no message has, that says why a message was not read.
+// refusedField is the number of a field that no message has. Its value is the reason why a message was refused.
 const refusedField = protowire.MaxValidNumber
 
-// Refuse makes a message one that is answered with an error: that of [CheckMessage].
+// Refuse marks a message as refused with an error of [CheckMessage].
 func Refuse(in proto.Message, err error) {
 	in.ProtoReflect().SetUnknown(protowire.AppendString(protowire.AppendTag(nil, refusedField, protowire.BytesType), err.Error()))
 }
 
-// refusal is why a message was not read; nil where it was.
+// refusal returns the reason why a message was refused, or nil.
 func refusal(in proto.Message) error {
 	raw := in.ProtoReflect().GetUnknown()
 	number, _, n := protowire.ConsumeTag(raw)
@@ -222,7 +222,7 @@ func refusal(in proto.Message) error {
 	return refuse("%s", why)
 }
 
-// bytesOf is about what the texts and parameters of a message take.
+// bytesOf returns the approximate memory of the texts and parameters of a message.
 func bytesOf(in *pb.ModelInferRequest) (n int64) {
 	for _, raw := range in.GetRawInputContents() {
 		n += int64(len(raw))
@@ -239,10 +239,10 @@ func bytesOf(in *pb.ModelInferRequest) (n int64) {
 	return n
 }
 
-// isRaw says whether a message has its tensors in raw_input_contents.
+// isRaw reports whether a message has its tensors in raw_input_contents.
 func isRaw(in *pb.ModelInferRequest) bool { return len(in.GetRawInputContents()) > 0 }
 
-// unserved says why the service does not do what a method of Triton's is for.
+// unserved returns the reason why the service does not implement a method of Triton.
 func unserved(method string) string {
 	_, name, _ := strings.Cut(strings.TrimPrefix(method, "/"), "/")
 	switch {

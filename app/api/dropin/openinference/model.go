@@ -68,8 +68,8 @@ func (a *api) modelReady(c *gin.Context, models Models) (any, error) {
 	return gin.H{"name": m.Name, "ready": true}, nil
 }
 
-// find is the model, in the version, that a request's path names. The error says what there is
-// instead, or why it is not ready.
+// find returns the model and version named by a request's path. The error lists the alternatives, or says why the model is not
+// ready.
 func (a *api) find(c *gin.Context, index []catalog.Status) (catalog.Status, error) {
 	return a.findNamed(c.Param("model"), c.Param("version"), index)
 }
@@ -95,12 +95,12 @@ func named(s catalog.Status, name string) bool {
 	return s.Name == name || slices.Contains(s.Aliases, name)
 }
 
-// ready says whether requests for a model are welcome.
+// ready reports whether a model accepts requests.
 func ready(s catalog.Status) bool {
 	return s.Served && (s.Reason == "" || s.State == catalog.Ready)
 }
 
-// reference is how a request names a model, and with a version one of its versions.
+// reference returns the name by which a request refers to a model, or to one of its versions.
 func reference(name, version string) string {
 	if version == "" {
 		return name
@@ -108,7 +108,7 @@ func reference(name, version string) string {
 	return name + ":" + version
 }
 
-// versionsOf are the versions of a model that are ready.
+// versionsOf returns the versions of a model that are ready.
 func versionsOf(index []catalog.Status, name string) (list []string) {
 	for _, s := range index {
 		if s.Name == name && ready(s) {
@@ -122,7 +122,7 @@ func versionsOf(index []catalog.Status, name string) (list []string) {
 type configTensor struct {
 	Name     string  `json:"name"`
 	DataType string  `json:"data_type"`
-	Dims     []int64 `json:"dims"` // without that of the batch
+	Dims     []int64 `json:"dims"` // without the batch dimension
 	Optional bool    `json:"optional,omitempty"`
 }
 
@@ -153,7 +153,7 @@ func (a *api) config(c *gin.Context, models Models) (any, error) {
 	}, nil
 }
 
-// parametersOf says what a model is, in the form of Triton's ModelParameter.
+// parametersOf describes a model in the form of Triton's ModelParameter.
 func parametersOf(m catalog.Status) gin.H {
 	all := gin.H{}
 	for name, value := range map[string]string{

@@ -1,29 +1,25 @@
-// Package openinference serves the Open Inference Protocol (version 2 of KServe's) over REST and gRPC,
-// with the extensions of Triton's that fit, so that their clients work with this service as
-// they are.
+// Package openinference serves the Open Inference Protocol (version 2 of KServe's) over REST and gRPC, with the applicable
+// extensions of Triton, so that their clients work with this service unchanged.
 //
-//	GET  /v2, /v2/health/live, /v2/health/ready, /v2/models/NAME[/versions/V]/ready   for everybody
+//	GET  /v2, /v2/health/live, /v2/health/ready, /v2/models/NAME[/versions/V]/ready   without a key
 //	GET  /v2/models/NAME[/versions/V]                 its inputs and outputs
 //	GET  /v2/models/NAME[/versions/V]/config          Triton's model configuration
 //	GET  /v2/models[/NAME[/versions/V]]/stats         Triton's statistics
 //	POST /v2/models/NAME[/versions/V]/infer           texts to translations
-//	POST /v2/repository/index                         what there is
+//	POST /v2/repository/index                         models and versions
 //	POST /v2/repository/models/NAME/load, /unload     for admins
 //
-// A model has the inputs text, from and to and the outputs text and score. Texts are tensors of
-// BYTES of the shape [n] or [n, 1]; from and to have one element for all of them, or one for
-// each. They may be parameters of the request instead; without from the language is
-// detected. Other parameters are format (text, html, xml), beams, and Triton's priority (1 to 3,
-// the highest first) and timeout (microseconds, for the whole request). Those that are not
-// known are ignored.
+// A model has the inputs text, from and to and the outputs text and score. Texts are tensors of BYTES with the shape [n] or [n,
+// 1]; from and to have one element for all texts, or one per text. They may be parameters of the request instead; without from
+// the language is detected. Other parameters are format (text, html, xml), beams, and Triton's priority (1 to 3, 1 is the
+// highest) and timeout (microseconds, for the whole request). Unknown parameters are ignored.
 //
-// Tensors are JSON or, with Triton's extension, binary data after it. Shared memory,
-// classification, tracing and compressed bodies are not offered.
+// Tensors are JSON or, with Triton's extension, binary data after it. Shared memory, classification, tracing and compressed
+// bodies are not supported.
 //
-// Over gRPC (see [RPC]) requests and answers are the same ones, as messages (message.go), and sequences are live texts
-// (sequence.go).
+// Over gRPC (see [RPC]) requests and answers are the same, as messages (message.go), and sequences are live texts (sequence.go).
 //
-// A model that is served is ready, in memory or not: the first request loads it.
+// A served model is ready, in memory or not: the first request loads it.
 package openinference
 
 import (
@@ -42,32 +38,30 @@ import (
 
 // Models are the models of the service. They are safe for concurrent use.
 type Models interface {
-	// Index lists all models and pipelines, by name, and their versions, the newest last.
+	// Index lists all models and pipelines by name, and their versions, the newest last.
 	Index() []catalog.Status
-	// Statistics are those of the models that were used.
+	// Statistics returns the statistics of the models used.
 	Statistics() []translate.Statistics
-	// Load loads a model, after a look at what there is. The error is ErrNoRepository where
-	// there is nowhere to look.
+	// Load scans the repository and loads a model. The error is ErrNoRepository if there is none.
 	Load(ctx context.Context, name string) error
-	// Unload takes a model out of service until it is loaded again. The error is
-	// ErrNoRepository where it could not be.
+	// Unload takes a model out of service until it is loaded again. The error is ErrNoRepository if there is no repository.
 	Unload(name string) error
 }
 
-// ErrNoRepository is the error of a service that has one model, which stays.
+// ErrNoRepository is the error of a service with one permanent model.
 var ErrNoRepository = errors.New("models are loaded and unloaded in a repository, and this process has none: set MODEL_REPOSITORY there where the models are")
 
-// Config is what the API works with.
+// Config is the configuration of the API.
 type Config struct {
 	Server  *dialect.Server
 	Version string // of the service
-	// Models are those of the service; nil while they are not known yet.
+	// Models returns the models of the service, or nil before they are known.
 	Models func() Models
-	// Live and Ready fail where the service hangs, and where new requests are not welcome.
+	// Live fails if the service is stuck, Ready if it refuses new requests.
 	Live, Ready func() error
-	// OpenSession opens a session of live text for the sender of a request; nil: there are no sequences.
+	// OpenSession opens a live session for the sender of a request; nil: sequences are disabled.
 	OpenSession func(c *gin.Context, req translate.Request) (*live.Session, error)
-	// Ending is done when streams are to end.
+	// Ending is done when streams must end.
 	Ending context.Context
 }
 
@@ -76,14 +70,13 @@ type api struct {
 	cfg Config
 }
 
-// Paths of probes, which are asked for all the time.
+// Paths of probes, which are polled.
 const (
 	LivePath  = "/v2/health/live"
 	ReadyPath = "/v2/health/ready"
 )
 
-// New makes the API. Below /v2, most of which is DeepL's, it has what Triton's clients ask for,
-// also where it has no route.
+// New returns the API. It owns the paths of Triton's clients below /v2, also without a route, while the rest of /v2 is DeepL's.
 func New(cfg Config) dialect.Dialect {
 	a := &api{cfg.Server, cfg}
 	routes := []dialect.Route{
@@ -108,20 +101,20 @@ func New(cfg Config) dialect.Dialect {
 	}}
 }
 
-// statuses are those in which Triton, whose clients only tell 200 from all others, differs from the service's own API.
+// statuses differ from the service's own API. Triton's clients only distinguish 200 from all others.
 var statuses = map[fault.Kind]int{fault.NotOffered: 501}
 
-// render writes a failure as Triton does.
+// render renders a failure in Triton's format.
 func render(_ *gin.Context, f *fault.Failure) (status int, answer any) {
 	return f.StatusOr(statuses), gin.H{"error": f.Message}
 }
 
-// refuse makes the failure of an invalid request.
+// refuse returns the failure of an invalid request.
 func refuse(format string, args ...any) error {
 	return fault.New(fault.InvalidValue, "", format, args...)
 }
 
-// server serves /v2: what this is.
+// server serves /v2: a description of the server.
 func (a *api) server(*gin.Context) (any, error) {
 	return gin.H{"name": "dragoman", "version": a.cfg.Version, "extensions": []string{
 		"model_repository", "model_configuration", "schedule_policy", "binary_tensor_data", "parameters", "statistics",
@@ -135,7 +128,7 @@ func probe(name string, check func() error) dialect.Handler {
 // handler is a [dialect.Handler] that needs the models.
 type handler func(c *gin.Context, models Models) (any, error)
 
-// known makes the handler of a route that works once the models are known.
+// known returns the handler of a route that fails until the models are known.
 func (a *api) known(h handler) dialect.Handler {
 	return func(c *gin.Context) (any, error) {
 		models := a.cfg.Models()
@@ -146,14 +139,14 @@ func (a *api) known(h handler) dialect.Handler {
 	}
 }
 
-// keyed is known for those who are let in.
+// keyed is known for routes that require a key.
 func (a *api) keyed(h handler) dialect.Handler {
 	return a.known(func(c *gin.Context, models Models) (any, error) {
 		return a.Keyed(func(c *gin.Context) (any, error) { return h(c, models) })(c)
 	})
 }
 
-// readBody reads a body that is not compressed.
+// readBody reads a body. It fails if the body is compressed.
 func readBody(c *gin.Context) ([]byte, error) {
 	if err := dialect.CheckCoding(c.Request.Header); err != nil {
 		return nil, err

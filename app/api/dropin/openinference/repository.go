@@ -31,7 +31,7 @@ func index(c *gin.Context, models Models) (any, error) {
 	return indexOf(models, wanted.Ready), nil
 }
 
-// indexOf lists the versions of models, all or those that are ready.
+// indexOf lists the versions of models, all or only the ready ones.
 func indexOf(models Models, onlyReady bool) []indexEntry {
 	list := []indexEntry{}
 	for _, s := range models.Index() {
@@ -43,7 +43,7 @@ func indexOf(models Models, onlyReady bool) []indexEntry {
 	return list
 }
 
-// stateOf is a model's state in Triton's words, and what there is to know beside it.
+// stateOf returns a model's state in Triton's words, and a reason.
 func stateOf(s catalog.Status) (state, reason string) {
 	switch {
 	case ready(s) && s.State == catalog.Ready:
@@ -74,7 +74,7 @@ func (a *api) load(c *gin.Context, models Models) (any, error) {
 	return gin.H{}, a.loadNamed(c, models, wanted.Parameters.Config != nil)
 }
 
-// loadNamed loads the model that a request names. A configuration of its own is refused.
+// loadNamed loads the model named by a request. It refuses a configuration.
 func (a *api) loadNamed(c *gin.Context, models Models, configured bool) error {
 	if configured {
 		return refuse("a model is configured by config.yaml in its folder: send no config and no files")
@@ -95,7 +95,7 @@ func (a *api) unload(c *gin.Context, models Models) (any, error) {
 	return gin.H{}, explain(models.Unload(realName(models, c.Param("model"))))
 }
 
-// explain says more of an error than is for those to know who translate.
+// explain returns an error with details for admins, which users are not given.
 func explain(err error) error {
 	if errors.Is(err, ErrNoRepository) {
 		return fault.New(fault.NotOffered, "", "%s", ErrNoRepository)
@@ -106,7 +106,7 @@ func explain(err error) error {
 	return err
 }
 
-// realName is the name of the model that has an alias.
+// realName returns the name of the model with a name or an alias.
 func realName(models Models, name string) string {
 	index := models.Index()
 	if i := slices.IndexFunc(index, func(s catalog.Status) bool { return named(s, name) }); i >= 0 {
@@ -115,7 +115,7 @@ func realName(models Models, name string) string {
 	return name
 }
 
-// readJSON reads a small body into what the request's fields are; an empty one has none.
+// readJSON reads a small body; an empty one has no fields.
 func readJSON(c *gin.Context, into any) error {
 	raw, err := readBody(c)
 	if err != nil || len(raw) == 0 {

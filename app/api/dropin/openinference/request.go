@@ -18,8 +18,7 @@ import (
 	"dragoman/app/translate"
 )
 
-// headerLength is the header that says how many bytes of a body, or of an answer, are JSON. Binary
-// data comes after them.
+// headerLength is the header with the number of JSON bytes of a body or an answer. Binary data follows them.
 const headerLength = "Inference-Header-Content-Length"
 
 // inferBody is the JSON of an inference request.
@@ -40,7 +39,7 @@ type parameters struct {
 	BinaryOutput bool   `json:"binary_data_output"`
 }
 
-// inputBody is an input tensor. Its data is JSON, or binary.
+// inputBody is an input tensor. Its data is JSON or binary.
 type inputBody struct {
 	Name       string         `json:"name"`
 	Datatype   string         `json:"datatype"`
@@ -51,12 +50,12 @@ type inputBody struct {
 		Region     string `json:"shared_memory_region"`
 	} `json:"parameters"`
 
-	// Of a message of gRPC, in place of Data.
-	raw      []byte // binary; nil: there is none
+	// Of a gRPC message, in place of Data.
+	raw      []byte // binary; nil: no binary data
 	contents [][]byte
 }
 
-// outputBody is an output that is asked for.
+// outputBody is a requested output.
 type outputBody struct {
 	Name       string `json:"name"`
 	Parameters struct {
@@ -66,7 +65,7 @@ type outputBody struct {
 	} `json:"parameters"`
 }
 
-// few bounds the lists of a request, and what it has beside texts.
+// few limits the lists of a request, and its fields other than texts.
 var few = json.WithUnmarshalers(json.JoinUnmarshalers(
 	dialect.AtMost[inputBody](bound.Tensors, tooMany), dialect.AtMost[outputBody](bound.Tensors, tooMany), dialect.AtMost[int64](bound.Tensors, tooMany),
 	dialect.Bounded(func(at jsontext.Pointer) string {
@@ -77,7 +76,7 @@ func tooMany(at jsontext.Pointer) error {
 	return refuse("%s has more than %d items", strings.TrimPrefix(string(at), "/"), bound.Tensors)
 }
 
-// unmarshal reads JSON. Fields that are not known are ignored, as Triton does.
+// unmarshal reads JSON. Unknown fields are ignored, as by Triton.
 func unmarshal(raw []byte, into any) error {
 	err := json.Unmarshal(raw, into, few)
 	if err == nil {
@@ -106,7 +105,7 @@ func unmarshal(raw []byte, into any) error {
 	return fault.New(fault.InvalidJSON, "", "the request is not JSON: it ends too early")
 }
 
-// split parts a body into its JSON and the binary data after it.
+// split splits a body into its JSON and the binary data after it.
 func split(h http.Header, raw []byte) (header, data []byte, err error) {
 	value := strings.Join(h.Values(headerLength), ", ")
 	if value == "" {
@@ -131,7 +130,7 @@ const (
 	lowest  = 3
 )
 
-// request is a request for translations with the parameters, and how long its client waits; 0: as long as the service allows.
+// request returns a request for translations with the parameters, and the client's timeout; 0: the service's own timeout.
 func (p parameters) request() (req translate.Request, timeout time.Duration, err error) {
 	if p.Timeout < 0 {
 		return req, 0, refuse("timeout is %d: send microseconds", p.Timeout)

@@ -33,20 +33,20 @@ import (
 	"dragoman/app/wait"
 )
 
-// RPC serves the protocol over gRPC. A call is a request of the router that has [RPC.Dialect], in the process:
-// what stands before all routes, such as keys, limits, metrics and the log, stands before it. Requests and
-// answers are those of REST, rendered as messages.
+// RPC serves the protocol over gRPC. A call is an in-process request to a router with [RPC.Dialect], so the middleware of all
+// routes, such as keys, limits, metrics and the log, applies. Requests and answers are the same as over REST, rendered as
+// messages.
 type RPC struct {
 	pb.UnimplementedGRPCInferenceServiceServer
 	*api
-	Router    http.Handler // to be set before the first call
+	Router    http.Handler // must be set before the first call
 	sequences sequences
 }
 
-// NewRPC makes the service.
+// NewRPC returns the service.
 func NewRPC(cfg Config) *RPC { return &RPC{api: &api{cfg.Server, cfg}} }
 
-// exchange is a call in the context of its request.
+// exchange is a call, kept in the context of its request.
 type exchange struct {
 	in             proto.Message
 	model, version string
@@ -61,7 +61,7 @@ func exchangeOf(c *gin.Context) *exchange {
 	return e
 }
 
-// Dialect is the protocol as data. Its routes are the methods' names.
+// Dialect returns the protocol as data. Its routes are the names of methods.
 func (r *RPC) Dialect() dialect.Dialect {
 	var routes []dialect.Route
 	add := func(method string, free bool, h dialect.Handler) {
@@ -140,7 +140,7 @@ func (r *RPC) inferMessage(c *gin.Context, models Models) (any, error) {
 	return req.message(answer{ID: req.id, Model: m.Name, Version: m.Version}, results, isRaw(in)), nil
 }
 
-// call has the router serve a call. The error is a status.
+// call passes a call to the router. The error is a gRPC status.
 func (r *RPC) call(ctx context.Context, method, model, version string, in proto.Message) (any, error) {
 	e := &exchange{in: in, model: model, version: version}
 	req := &http.Request{
@@ -163,7 +163,7 @@ func (r *RPC) call(ctx context.Context, method, model, version string, in proto.
 	return e.answer, nil
 }
 
-// headerOf are the metadata of a call, as a header.
+// headerOf converts the metadata of a call to a header.
 func headerOf(ctx context.Context) http.Header {
 	h := http.Header{}
 	fields, _ := metadata.FromIncomingContext(ctx)
@@ -175,15 +175,15 @@ func headerOf(ctx context.Context) http.Header {
 	return h
 }
 
-// header is the answer to a request in the process: its header counts.
+// header is the [http.ResponseWriter] of an in-process request. It keeps only the header.
 type header struct{ fields http.Header }
 
 func (h *header) Header() http.Header         { return h.fields }
 func (h *header) Write(p []byte) (int, error) { return len(p), nil }
 func (h *header) WriteHeader(int)             {}
 
-// send sends the header of a call's answer, but for what is about a body. In a stream only those count whose requests are
-// answered before the first message is sent.
+// send sends the header of a call's answer as metadata, without the fields about a body. In a stream it has an effect only before
+// the first message is sent.
 func (h *header) send(ctx context.Context) {
 	fields := metadata.MD{}
 	for name, values := range h.fields {
@@ -194,7 +194,7 @@ func (h *header) send(ctx context.Context) {
 	_ = grpc.SetHeader(ctx, fields)
 }
 
-// statusOf is a failure as an error of gRPC, with how long to wait before another try.
+// statusOf converts a failure to a gRPC error, with the delay before a retry.
 func statusOf(f *fault.Failure) error {
 	s := status.New(codeOf(f), f.Message)
 	if f.Wait > 0 {
@@ -206,8 +206,8 @@ func statusOf(f *fault.Failure) error {
 	return s.Err()
 }
 
-// rendered has a call served whose answer is that of REST, in JSON, which protobuf's form of JSON reads. within is the
-// field that has it; "" for all of the message.
+// rendered serves a call by the JSON answer of REST, in protobuf's form of JSON. within is the field that has the answer, or ""
+// for the whole message.
 func rendered[M any, Out interface {
 	*M
 	proto.Message
@@ -240,7 +240,7 @@ func (r *RPC) ServerReady(context.Context, *pb.ServerReadyRequest) (*pb.ServerRe
 	return &pb.ServerReadyResponse{Ready: r.cfg.Ready() == nil}, nil
 }
 
-// ModelReady implements the service. As with Triton, a model that is not known is not ready.
+// ModelReady implements the service. As with Triton, an unknown model is not ready.
 func (r *RPC) ModelReady(_ context.Context, in *pb.ModelReadyRequest) (*pb.ModelReadyResponse, error) {
 	if err := refusal(in); err != nil {
 		return nil, statusOf(fault.Explain(err, fault.Situation{}))
@@ -297,17 +297,17 @@ func (r *RPC) ModelInfer(ctx context.Context, in *pb.ModelInferRequest) (*pb.Mod
 	return answer.(*pb.ModelInferResponse), nil
 }
 
-// together is how many requests of a stream are served, or wait to be sent, at the same time.
+// together is the maximum number of requests of a stream that are served, or wait to be sent, at the same time.
 const together = 64
 
-// ModelStreamInfer implements the service: each request is served by itself, and answered when it is done; those of a
-// sequence one after the other. A client that does not read its answers is not read from either, once some wait for it.
+// ModelStreamInfer implements the service: each request is served separately and answered when it is done; requests of a sequence
+// are served in order. Once together answers wait for a client that does not read, its requests are not read either.
 func (r *RPC) ModelStreamInfer(stream grpc.BidiStreamingServer[pb.ModelInferRequest, pb.ModelStreamInferResponse]) error {
 	var (
 		group   sync.WaitGroup
 		sending sync.Mutex
 		places  = make(chan struct{}, together)
-		last    = make(map[string]chan struct{}) // of a sequence: closed when its last request was answered
+		last    = make(map[string]chan struct{}) // by sequence: closed when its last request is answered
 		ctx     = stream.Context()
 	)
 	defer group.Wait()
@@ -316,7 +316,7 @@ func (r *RPC) ModelStreamInfer(stream grpc.BidiStreamingServer[pb.ModelInferRequ
 		err error
 	}
 	next := make(chan received)
-	go func() { // it ends with the stream
+	go func() { // ends with the stream
 		for err := error(nil); err == nil; {
 			var r received
 			r.in, r.err = stream.Recv()
@@ -333,7 +333,7 @@ func (r *RPC) ModelStreamInfer(stream grpc.BidiStreamingServer[pb.ModelInferRequ
 		select {
 		case r := <-next:
 			switch in = r.in; {
-			case errors.Is(r.err, io.EOF): // the client has sent all
+			case errors.Is(r.err, io.EOF): // the client has sent its last request
 				return nil
 			case r.err != nil:
 				return r.err
@@ -356,7 +356,7 @@ func (r *RPC) ModelStreamInfer(stream grpc.BidiStreamingServer[pb.ModelInferRequ
 			defer func() { <-places }()
 			defer close(done)
 			if before != nil {
-				<-before // which ends with the stream at the latest
+				<-before // closed at the latest when the stream ends
 			}
 			out := &pb.ModelStreamInferResponse{}
 			answer, err := r.ModelInfer(ctx, in)
@@ -371,15 +371,15 @@ func (r *RPC) ModelStreamInfer(stream grpc.BidiStreamingServer[pb.ModelInferRequ
 			out.InferResponse = answer
 			sending.Lock()
 			defer sending.Unlock()
-			_ = stream.Send(out) // it fails where the client has left, which Recv says too
+			_ = stream.Send(out) // fails if the client has left, as Recv then reports
 		})
 	}
 }
 
-// mostOrdered are the sequences of a stream whose order is kept in mind before those are forgotten that wait for nothing.
+// mostOrdered is the number of a stream's sequences above which idle ones are dropped from last.
 const mostOrdered = 1024
 
-// Unserved answers calls of methods that the service does not have.
+// Unserved answers calls of methods that the service does not implement.
 func Unserved(_ any, stream grpc.ServerStream) error {
 	method, _ := grpc.MethodFromServerStream(stream)
 	return status.Error(codes.Unimplemented, unserved(method))

@@ -19,67 +19,66 @@ import (
 	"dragoman/app/translate"
 )
 
-// A sequence is a live text. Each request appends to it, or edits it, and is answered when all of the text so far is
-// translated as it stands: with what changed of the translation. Requests of a sequence are done one after the
-// other.
+// A sequence is a live text. Each request appends to it or edits it, and is answered when all of the text so far is translated in
+// its present form: with the change of the translation. Requests of a sequence are served one after the other.
 
-// Parameters of requests of a sequence, and of their answers.
+// Parameters of a sequence's requests and answers.
 const (
 	sequenceID    = "sequence_id"
 	sequenceStart = "sequence_start"
 	sequenceEnd   = "sequence_end"
-	editAt        = "edit_at"     // the place of an edit, in Unicode code points; missing: the end of the text
-	editLength    = "edit_length" // how many of them it replaces
-	wholeText     = "whole"       // all of the translation is to be answered
-	keptText      = "kept"        // so many code points of the translation before stay, and the answer's text follows them
-	flagsOfText   = "flags"       // what looks wrong with the translation, with commas between
+	editAt        = "edit_at"     // the position of an edit, in Unicode code points; missing: the end of the text
+	editLength    = "edit_length" // the number of code points that it replaces
+	wholeText     = "whole"       // answer the whole translation
+	keptText      = "kept"        // the number of code points of the previous translation before the answer's text
+	flagsOfText   = "flags"       // flags of the translation, separated by commas
 )
 
-// sequences are those that are open. What they take is that of their sessions, with which they end.
+// sequences are the open sequences. Their memory is the memory of their sessions, with which they end.
 type sequences struct {
 	mu sync.Mutex // guards by
 	by map[sequenceKey]*sequence
 }
 
-// sequenceKey is how a caller names a sequence of a model.
+// sequenceKey identifies a sequence: a caller's id for a model.
 type sequenceKey struct{ owner, model, id string }
 
-// sequence is a live session and what its client knows of it.
+// sequence is a live session and the state of its client.
 type sequence struct {
 	session  *live.Session
 	from, to string
 
-	mu       sync.Mutex // is held by the request that is served; it guards the rest
-	edits    int64      // that were sent
-	seen     int64      // the revision up to which untranslated is right
-	answered string     // the translation that the client has
+	mu       sync.Mutex // held by the request in progress; guards the fields below
+	edits    int64      // edits sent
+	seen     int64      // the revision up to which untranslated is current
+	answered string     // the translation at the client
 
-	untranslated map[int64]bool // sentences, by their ids
+	untranslated map[int64]bool // ids of untranslated sentences
 }
 
-// sequenceOf is the id of the sequence that a message is of; "" where it is none.
+// sequenceOf returns the id of a message's sequence, or "".
 func sequenceOf(in *pb.ModelInferRequest) string {
 	id := in.GetParameters()[sequenceID]
 	switch n := id.GetParameterChoice().(type) {
 	case *pb.InferParameter_StringParam:
 		return n.StringParam
 	case *pb.InferParameter_Int64Param:
-		return strings.TrimPrefix(strconv.FormatInt(n.Int64Param, 10), "0") // 0 is none
+		return strings.TrimPrefix(strconv.FormatInt(n.Int64Param, 10), "0") // 0 means none
 	case *pb.InferParameter_Uint64Param:
 		return strings.TrimPrefix(strconv.FormatUint(n.Uint64Param, 10), "0")
 	}
 	return ""
 }
 
-// edit is what a request does with its sequence.
+// edit is a request's change of its sequence.
 type edit struct {
 	text       string
-	at, length int64 // at is -1 at the end
+	at, length int64 // at is -1 for the end
 	start, end bool
 	whole      bool
 }
 
-// editOf is what a message of a sequence asks for.
+// editOf returns the edit of a message of a sequence.
 func editOf(in *pb.ModelInferRequest, req request) (e edit, err error) {
 	p := values{of: in.GetParameters()}
 	e = edit{at: -1, start: p.flag(sequenceStart), end: p.flag(sequenceEnd), whole: p.flag(wholeText), length: p.number(editLength)}
@@ -102,7 +101,7 @@ func editOf(in *pb.ModelInferRequest, req request) (e edit, err error) {
 	return e, nil
 }
 
-// sequenceMessage serves a request of a sequence to a model. Its answer is one of that request and model.
+// sequenceMessage serves a request of a sequence. of is the answer without its outputs.
 func (r *RPC) sequenceMessage(c *gin.Context, of answer, in *pb.ModelInferRequest, body inferBody) (*pb.ModelInferResponse, error) {
 	if r.cfg.OpenSession == nil {
 		return nil, fault.Off("sequences", "LIVE_SESSIONS=0")
@@ -159,7 +158,7 @@ func (r *RPC) sequenceMessage(c *gin.Context, of answer, in *pb.ModelInferReques
 	return out, nil
 }
 
-// openSequence opens a sequence, and ends the one that had its id.
+// openSequence opens a sequence, and ends the previous sequence with its id.
 func (r *RPC) openSequence(c *gin.Context, key sequenceKey, req request) (*sequence, error) {
 	parts, _ := req.parts(key.model)
 	part := parts[0]
@@ -199,15 +198,15 @@ func (s *sequences) put(key sequenceKey, x *sequence) {
 	})
 }
 
-// change is what changed of a translation: behind so many of its code points stands text now.
+// change is a change of a translation: text replaces everything after the first kept code points.
 type change struct {
 	kept  int
 	text  string
 	flags translate.Flags
 }
 
-// do edits the text and waits until it is translated. With an error the text may have been edited: an empty text asks
-// for its translation again.
+// do edits the text and waits until it is translated. On error the text may have been edited: an empty text requests its
+// translation again.
 func (x *sequence) do(ctx context.Context, e edit) (change, error) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -238,7 +237,7 @@ func (x *sequence) do(ctx context.Context, e edit) (change, error) {
 	return change{utf8.RuneCountInString(now[:same]), now[same:], flags}, nil
 }
 
-// wait waits until all of the text is translated, and returns all of it.
+// wait waits until the whole text is translated, and returns the whole translation.
 func (x *sequence) wait(ctx context.Context) (live.Update, error) {
 	for shown := int64(-1); ; {
 		u, err := x.session.Wait(ctx, x.seen, shown)
@@ -259,7 +258,7 @@ func (x *sequence) wait(ctx context.Context) (live.Update, error) {
 		}
 		switch {
 		case u.Shown >= x.edits && len(x.untranslated) == 0:
-			return x.session.Wait(ctx, 0, -1) // all is new for who has seen nothing
+			return x.session.Wait(ctx, 0, -1) // everything is new to a client at revision 0
 		case u.Problem != nil:
 			return u, u.Problem
 		case u.Ended == live.ReasonShutdown:
@@ -285,7 +284,7 @@ func translation(whole live.Update) (text string, flags translate.Flags) {
 	return out.String(), flags
 }
 
-// samePrefix is how many bytes two texts begin with that are the same, up to a whole code point.
+// samePrefix returns the length in bytes of the common prefix of two texts, in whole code points.
 func samePrefix(a, b string) int {
 	n := 0
 	for n < len(a) && n < len(b) && a[n] == b[n] {

@@ -9,10 +9,9 @@ import (
 	"dragoman/app/translate"
 )
 
-// statistics are those of a version of a model, in the form of Triton's extension. Durations are
-// of sentences but for those of success and fail, which are of requests. A sentence that is
-// answered from the cache is no inference. An execution is that sentences are encoded together;
-// their steps are the same as those of others, so that nothing else has a batch of its own.
+// statistics are the statistics of a version of a model, in the form of Triton's extension. Durations are per sentence, except
+// success and fail, which are per request. A cached sentence is not an inference. An execution encodes several sentences
+// together; decoder steps are shared with other sentences, so there are no batch statistics.
 type statistics struct {
 	Name           string         `json:"name"`
 	Version        string         `json:"version"`

@@ -13,16 +13,16 @@ import (
 	"dragoman/app/text/excerpt"
 )
 
-// elementHeader is the size of the length that stands before each element of binary BYTES.
+// elementHeader is the size in bytes of the length before each element of binary BYTES.
 const elementHeader = 4
 
 // decoder reads the input tensors of a request.
 type decoder struct {
-	most int    // elements of a tensor; 0: as many as there are
-	data []byte // binary data that belongs to the tensors that follow
+	most int    // maximum elements of a tensor; 0: no limit
+	data []byte // binary data of the remaining tensors
 }
 
-// tensors reads all inputs, by name. Where there is binary data left, it fails.
+// tensors reads all inputs, by name. It fails if binary data is left.
 func (d *decoder) tensors(inputs []inputBody) (map[string]texts, error) {
 	read := make(map[string]texts)
 	for _, in := range inputs {
@@ -75,7 +75,7 @@ func (d *decoder) tensor(in inputBody) (texts, error) {
 	return t, err
 }
 
-// count is the number of a tensor's elements.
+// count returns the number of a tensor's elements.
 func (d *decoder) count(in inputBody) (int, error) {
 	shape := in.Shape
 	switch {
@@ -89,8 +89,8 @@ func (d *decoder) count(in inputBody) (int, error) {
 	return int(shape[0]), nil
 }
 
-// binary reads n elements from so many bytes of the binary data: each is its length, as a
-// little-endian number of 4 bytes, and its bytes.
+// binary reads n elements from size bytes of the binary data. Each is its length, a little-endian number of 4 bytes, and its
+// bytes.
 func (d *decoder) binary(name string, n int, size int64) ([]string, error) {
 	switch {
 	case size < 0 || size > int64(len(d.data)):
@@ -121,7 +121,7 @@ func (d *decoder) binary(name string, n int, size int64) ([]string, error) {
 	return elements, nil
 }
 
-// listed are the elements of a tensor that come one by one.
+// listed returns the elements of a tensor with separate elements.
 func listed(name string, n int, contents [][]byte) ([]string, error) {
 	if len(contents) != n {
 		return nil, refuse("the input %s has %d elements, but its shape says %d", name, len(contents), n)
@@ -143,15 +143,14 @@ func element(name string, i int, raw []byte) (string, error) {
 	return string(raw), nil
 }
 
-// elementsOf reads n strings from a tensor's data in JSON: one array, or arrays in arrays as its
-// shape has them.
+// elementsOf reads n strings from a tensor's JSON data: one array, or nested arrays according to its shape.
 func elementsOf(in inputBody, n int) ([]string, error) {
 	tokens := jsontext.NewDecoder(bytes.NewReader(in.Data))
 	var elements []string
 	for {
 		token, err := tokens.ReadToken()
 		if err != nil {
-			return nil, err // it was valid before
+			return nil, err // it was validated before
 		}
 		switch kind := token.Kind(); kind {
 		case '[':
