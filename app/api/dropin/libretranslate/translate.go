@@ -27,7 +27,7 @@ func serveTranslation(call *dialect.Call) (any, error) {
 	format := dialect.Choose(call.Fields, "format", map[string]translate.Format{"": translate.Text, "text": translate.Text, "html": translate.HTML}, func(text string) error {
 		return dialect.Refuse("%s format is not supported", excerpt.Of(text))
 	})
-	wanted := 0 // for the best alone
+	wanted := 0 // only the best translation
 	if beside > 0 {
 		wanted = max(beside, beside+1) // the largest int has no successor
 	}
