@@ -8,15 +8,15 @@ import (
 	"net/http"
 )
 
-// local has the requests of tools served in the process, in the name of who called the tool.
+// local serves the requests of tools in the process, on behalf of the tool's caller.
 type local struct{ routes http.Handler }
 
 type callerKey struct{}
 
-// sentBy is a context of a request whose tools call in its sender's name.
+// sentBy returns a context for the requests of tools, on behalf of r's sender.
 func sentBy(r *http.Request) context.Context { return context.WithValue(r.Context(), callerKey{}, r) }
 
-// passed are the headers of a sender that its requests have, too: keys, deadlines and who stands behind a proxy.
+// passed are the headers copied from the sender: keys, deadlines and the client behind a proxy.
 var passed = []string{"Authorization", "X-Api-Key", "Request-Timeout", "X-Forwarded-For", "Forwarded", "X-Real-Ip", "Traceparent"}
 
 // RoundTrip implements [http.RoundTripper].
@@ -37,7 +37,7 @@ func (l *local) RoundTrip(r *http.Request) (resp *http.Response, err error) {
 	}
 	out := &answer{header: http.Header{}}
 	defer func() {
-		if caught := recover(); caught != nil { // an answer that was cut off
+		if caught := recover(); caught != nil { // the answer was cut off
 			resp, err = nil, fmt.Errorf("%s %s: %v", r.Method, r.URL.Path, caught)
 		}
 	}()
@@ -51,7 +51,7 @@ func (l *local) RoundTrip(r *http.Request) (resp *http.Response, err error) {
 	}, nil
 }
 
-// answer is what a handler writes.
+// answer is a handler's answer.
 type answer struct {
 	header http.Header
 	status int
@@ -71,5 +71,5 @@ func (a *answer) Write(p []byte) (int, error) {
 	return a.body.Write(p)
 }
 
-// Flush implements [http.Flusher]: job events are sent as they come.
+// Flush implements [http.Flusher]: job events are sent at once.
 func (a *answer) Flush() {}

@@ -1,9 +1,8 @@
-// Package mcp offers translation to language models and agents by the Model Context Protocol, with its
-// official SDK: tools with schemas, on standard input and output (dragoman mcp) and as streamable HTTP at
-// /mcp.
+// Package mcp offers translation to language models and agents over the Model Context Protocol, with its official SDK: tools with
+// schemas, on standard input and output (dragoman mcp) and as streamable HTTP at /mcp.
 //
-// A tool's call is a request to the service's own HTTP API, by [client.Client]: so keys, limits, charges,
-// metrics and errors are those of all requests. At /mcp the request stays in the process, see [Handler].
+// A tool call is a request to the service's own HTTP API, by [client.Client]: keys, limits, charges, metrics and errors are the
+// same as for all requests. At /mcp the request stays in the process, see [Handler].
 package mcp
 
 import (
@@ -30,22 +29,22 @@ import (
 	"dragoman/app/client"
 )
 
-// Config is what the tools work with.
+// Config is the configuration of the tools.
 type Config struct {
 	Version string
 	Client  *client.Client
-	// Files says that translate_document reads and writes files of this machine by their paths: for an agent that has the
-	// rights of the process. Otherwise contents come and go in the calls.
+	// Files reports whether translate_document reads and writes files of this machine by their paths: for an agent with the
+	// rights of the process. Otherwise the calls have the contents.
 	Files bool
-	// Ready waits until the service takes requests; nil: it does.
+	// Ready waits until the service accepts requests; nil: it always does.
 	Ready func(ctx context.Context) error
 }
 
-// instructions tell a model what the tools are for.
+// instructions describe the tools to a model.
 const instructions = "Translates texts and documents with dragoman, a machine translation service. Call list_languages " +
 	"to see which languages there are. Leave out from where the source language is not known: it is detected. Send all texts of a task in one call."
 
-// New makes a server with the tools.
+// New returns a server with the tools.
 func New(cfg Config) *mcp.Server {
 	s := mcp.NewServer(&mcp.Implementation{Name: "dragoman", Title: "dragoman", Version: cfg.Version}, &mcp.ServerOptions{Instructions: instructions})
 	t := tools{cfg.Client}
@@ -78,7 +77,7 @@ func New(cfg Config) *mcp.Server {
 
 type tools struct{ client *client.Client }
 
-// direction is what arguments say of the languages.
+// direction has the languages of a call.
 type direction struct {
 	To    string `json:"to" jsonschema:"code of the language to translate into, such as fr or zh-Hans"`
 	From  string `json:"from,omitempty" jsonschema:"code of the language of the text; it is detected where this is missing"`
@@ -106,7 +105,7 @@ type translateOutput struct {
 type translation struct {
 	Text string `json:"text"`
 	From string `json:"from" jsonschema:"code of the language of the text; empty where none could be detected"`
-	// Flags are doubts of the service.
+	// Flags are the service's doubts.
 	Flags []string `json:"flags,omitempty" jsonschema:"what to check in this translation, such as numbers that differ"`
 }
 
@@ -242,21 +241,21 @@ func (t tools) file(ctx context.Context, _ *mcp.CallToolRequest, in fileInput) (
 	return nil, fileOutput{in.Output}, err
 }
 
-// rewrite has a document translated, and names what it becomes.
+// rewrite translates a document, and returns it with its new name.
 func (t tools) rewrite(ctx context.Context, d direction, name string, content []byte) (translated []byte, as string, err error) {
 	job, err := t.client.SubmitDocument(ctx, client.Document{From: d.source(), To: d.To, Model: d.Model, Name: name, Content: content, Priority: client.PriorityNormal}, client.SubmitOptions{})
 	if err != nil {
 		return nil, "", userError(err)
 	}
 	translated, err = job.Document(ctx)
-	_ = job.Cancel(context.WithoutCancel(ctx)) // nobody else knows of it; where it has ended, that removes it
+	_ = job.Cancel(context.WithoutCancel(ctx)) // only this function knows it; cancelling removes a job that has ended
 	if err != nil {
 		return nil, "", userError(err)
 	}
 	return translated, resultName(name, d.To), nil
 }
 
-// resultName is what a file is called that is translated: letter.fr.docx, without folders, which are whoever's who sent it.
+// resultName returns the name of a translated file, for example letter.fr.docx, without the sender's folders.
 func resultName(name, to string) string {
 	name = path.Base(path.Clean("/" + strings.ReplaceAll(strings.Map(printable, name), `\`, "/")))
 	if name = strings.Trim(name, "/. "); name == "" {
@@ -266,7 +265,7 @@ func resultName(name, to string) string {
 	return strings.TrimSuffix(name, end) + "." + path.Base(to) + end
 }
 
-// printable drops what belongs into no name.
+// printable drops characters that no name should have.
 func printable(r rune) rune {
 	if !unicode.IsPrint(r) {
 		return -1
@@ -274,7 +273,7 @@ func printable(r rune) rune {
 	return r
 }
 
-// userError is an error as a model is told it: what the service says, which says what to do.
+// userError returns an error for a model: the service's message, which names a remedy.
 func userError(err error) error {
 	if e, ok := errors.AsType[*client.Error](err); ok && e.Message != "" {
 		return errors.New(e.Message)
@@ -282,23 +281,23 @@ func userError(err error) error {
 	return err
 }
 
-// Handler serves tools as streamable HTTP, without sessions: each request is whole. Its tools call the service's
-// routes in the process, in the name of who sent the request.
+// Handler serves the tools as streamable HTTP, without sessions: requests are independent. The tools call the service's routes in
+// the process, on behalf of the request's sender.
 func Handler(version string, routes http.Handler, maxBody int64) http.Handler {
 	caller, err := client.New(client.Config{
 		URL: "http://localhost", HTTPClient: &http.Client{Transport: &local{routes}}, Retries: -1, MaxResponseBytes: math.MaxInt64, UserAgent: "dragoman-mcp",
 	})
 	if err != nil {
-		panic(err) // of the line above
+		panic(err) // of the constants above
 	}
 	s := New(Config{Version: version, Client: caller})
 	tools := mcp.NewStreamableHTTPHandler(func(*http.Request) *mcp.Server { return s }, &mcp.StreamableHTTPOptions{
 		Stateless: true, JSONResponse: true, MaxRequestBodyBytes: maxBody,
-		DisableLocalhostProtection: true, // access.Sites knows better which hosts and pages may call
+		DisableLocalhostProtection: true, // access.Sites checks hosts and pages instead
 	})
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		r = r.WithContext(sentBy(r))
-		if raw, err := io.ReadAll(r.Body); err == nil { // else the SDK reads the same error
+		if raw, err := io.ReadAll(r.Body); err == nil { // otherwise the SDK reads the same error
 			if what := crowded(raw); what != "" {
 				http.Error(w, what, http.StatusBadRequest)
 				return
@@ -309,16 +308,16 @@ func Handler(version string, routes http.Handler, maxBody int64) http.Handler {
 	})
 }
 
-// mostMessages are those of a batch, which the SDK answers all at the same time; mostTokens the values and names of all: to read
-// one takes the SDK and the client 600 bytes.
+// mostMessages is the maximum number of messages in a batch, which the SDK answers concurrently; mostTokens the maximum number of
+// values and names in a body: the SDK and the client take 600 bytes to read each.
 const mostMessages, mostTokens = 100, 100_000
 
-// crowded says what a body has too much of to be read, "" where it may be.
+// crowded returns the reason why a body has too many parts to be read, or "".
 func crowded(raw []byte) string {
 	in := jsontext.NewDecoder(bytes.NewReader(raw), jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
 	for tokens := 0; ; tokens++ {
 		if _, err := in.ReadToken(); err != nil {
-			return "" // the SDK says why it cannot be read
+			return "" // the SDK reports the syntax error
 		}
 		if tokens == mostTokens {
 			return fmt.Sprintf("the message has more than %d values: send several", mostTokens)
@@ -332,7 +331,7 @@ func crowded(raw []byte) string {
 	}
 }
 
-// Serve serves tools on an input and an output until these or ctx end.
+// Serve serves the tools on an input and an output until they or ctx end.
 func Serve(ctx context.Context, s *mcp.Server, in io.Reader, out io.Writer) error {
 	return s.Run(ctx, &mcp.IOTransport{Reader: io.NopCloser(in), Writer: nopCloser{plainWriter{out}}})
 }

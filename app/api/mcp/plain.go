@@ -14,14 +14,14 @@ import (
 	"dragoman/app/text/excerpt"
 )
 
-// answerWriter and plainWriter write answers in which the SDK does not tell of Go's types, as it does of messages that it cannot
-// read. It writes each answer at once.
+// answerWriter and plainWriter remove Go's types from the SDK's answers, where it describes messages that it cannot read. The SDK
+// writes each answer at once.
 type (
-	answerWriter struct{ http.ResponseWriter } // which may be an error's text
+	answerWriter struct{ http.ResponseWriter } // may be the text of an error
 	plainWriter  struct{ io.Writer }
 )
 
-// inGo is what the SDK says of types, in an error's text and in a string of JSON.
+// inGo matches the SDK's descriptions of types, in the text of an error and in a JSON string.
 var (
 	inGo     = regexp.MustCompile(`(?:unmarshaling|invalid ID type|json:) .*`)
 	inString = regexp.MustCompile(`(?:unmarshaling|invalid ID type|json:) (?:[^"\\]|\\.)*`)
@@ -29,10 +29,10 @@ var (
 
 const unreadable = "this is not JSON, or a value has another type than the protocol says"
 
-// mostTold bounds what an error repeats of a message.
+// mostTold is the maximum length of a message repeated in an error, in bytes.
 const mostTold = 1000
 
-// shortened is a message, or its beginning.
+// shortened returns a message, or its beginning.
 func shortened(message string) string {
 	if len(message) > mostTold {
 		return excerpt.Of(message)
@@ -40,7 +40,7 @@ func shortened(message string) string {
 	return message
 }
 
-// brief has errors told of what a client sent no more than they need.
+// brief shortens errors that repeat parts of a message.
 func brief(next mcp.MethodHandler) mcp.MethodHandler {
 	return func(ctx context.Context, method string, req mcp.Request) (mcp.Result, error) {
 		result, err := next(ctx, method, req)
@@ -66,7 +66,7 @@ func (w answerWriter) Write(answer []byte) (int, error) {
 	return plainWriter{w.ResponseWriter}.Write(answer)
 }
 
-// Unwrap is for [http.ResponseController].
+// Unwrap supports [http.ResponseController].
 func (w answerWriter) Unwrap() http.ResponseWriter { return w.ResponseWriter }
 
 func (w plainWriter) Write(answer []byte) (int, error) {
