@@ -10,8 +10,8 @@ import (
 	"dragoman/app/guard/bound"
 )
 
-// bounds writes into a document how much each field of a request may have, by the table of package bound, where the document does
-// not say so itself.
+// bounds adds the maximum of each request field to a document, from the table of package bound, unless the document has one
+// already.
 func bounds(doc *yaml.Node) {
 	b := &bounder{root: doc.Content[0], seen: make(map[*yaml.Node]string)}
 	paths := get(b.root, "paths")
@@ -31,7 +31,7 @@ func bounds(doc *yaml.Node) {
 
 type bounder struct {
 	root *yaml.Node
-	seen map[*yaml.Node]string // schemas, by the field that each was seen as
+	seen map[*yaml.Node]string // schemas, by the field name of the visit
 }
 
 func (b *bounder) parameters(list *yaml.Node) {
@@ -45,8 +45,8 @@ func (b *bounder) parameters(list *yaml.Node) {
 	}
 }
 
-// schema writes the bounds of a field, and of those in it. A field that refers to a schema has them beside the reference, as
-// other fields may refer to the same.
+// schema adds the bounds of a field, and of its inner fields. A field that refers to a schema gets them beside the reference, as
+// other fields may refer to the same schema.
 func (b *bounder) schema(n *yaml.Node, name string) {
 	if before, ok := b.seen[n]; n == nil || n.Kind != yaml.MappingNode || ok && before == name {
 		return
@@ -82,7 +82,7 @@ func (b *bounder) schema(n *yaml.Node, name string) {
 	}
 }
 
-// item writes the bounds of the items of a list.
+// item adds the bounds of a list's items.
 func (b *bounder) item(n *yaml.Node, name string) {
 	if n == nil {
 		return
@@ -96,7 +96,7 @@ func (b *bounder) item(n *yaml.Node, name string) {
 	}
 }
 
-// kinds says whether a schema allows texts, and lists, of which it does not say more.
+// kinds reports whether a schema allows texts, and lists, without restrictions of its own.
 func (b *bounder) kinds(at *yaml.Node) (texts, lists bool) {
 	kind := get(at, "type")
 	if kind == nil {
@@ -115,7 +115,7 @@ func (b *bounder) kinds(at *yaml.Node) (texts, lists bool) {
 	return is("string") && !said, is("array") && get(at, "maxItems") == nil
 }
 
-// resolve follows references, and aliases of YAML.
+// resolve follows references, and YAML aliases.
 func (b *bounder) resolve(n *yaml.Node) *yaml.Node {
 	for n != nil {
 		ref := get(n, "$ref")
@@ -134,7 +134,7 @@ func (b *bounder) resolve(n *yaml.Node) *yaml.Node {
 	return nil
 }
 
-// get is a field of a mapping; nil where there is none.
+// get returns a field of a mapping, or nil.
 func get(n *yaml.Node, name string) *yaml.Node {
 	if n == nil || n.Kind != yaml.MappingNode {
 		return nil
@@ -147,7 +147,7 @@ func get(n *yaml.Node, name string) *yaml.Node {
 	return nil
 }
 
-// values are those of a mapping.
+// values returns the values of a mapping.
 func values(n *yaml.Node) (list []*yaml.Node) {
 	if n == nil || n.Kind != yaml.MappingNode {
 		return nil
@@ -158,7 +158,7 @@ func values(n *yaml.Node) (list []*yaml.Node) {
 	return list
 }
 
-// items are those of a list.
+// items returns the items of a list.
 func items(n *yaml.Node) []*yaml.Node {
 	if n == nil {
 		return nil
@@ -166,7 +166,7 @@ func items(n *yaml.Node) []*yaml.Node {
 	return n.Content
 }
 
-// set adds a field to a mapping, where it has none of the name.
+// set adds a field to a mapping, unless the mapping has it already.
 func set(n *yaml.Node, name string, value *yaml.Node) {
 	if get(n, name) == nil {
 		n.Content = append(n.Content, &yaml.Node{Kind: yaml.ScalarNode, Tag: "!!str", Value: name}, value)

@@ -1,10 +1,8 @@
-// Package openapi describes the service's HTTP interface: an OpenAPI 3.1 document, and a
-// page to read and try it on.
+// Package openapi describes the service's HTTP interface: an OpenAPI 3.1 document, and a page to read and try it.
 //
-// The document is written by hand, in openapi.yaml. What differs from one service to the
-// next (its version, limits and languages) is filled in when it starts, at the anchors in
-// the document's x-limits; see [Config] and [Model]. Package contracttest holds the service to
-// the document.
+// The document is written by hand, in openapi.yaml. Values that differ between services (version, limits and languages) are
+// filled in at the start, at the anchors in the document's x-limits; see [Config] and [Model]. Package contracttest checks the
+// service against the document.
 package openapi
 
 import (
@@ -22,25 +20,25 @@ import (
 //go:embed openapi.yaml
 var source []byte
 
-// Config is what is known of a service from its start.
+// Config has the values known at the start of a service.
 type Config struct {
 	Version      string
-	KeysNeeded   bool  // there are API keys, so that requests need one
+	KeysNeeded   bool  // requests need an API key
 	MaxRecords   int   // translations in a request
 	MaxChars     int   // code points of a record
 	MaxBodyBytes int64 // of a request
-	// The same for jobs.
+	// Limits of jobs.
 	MaxJobRecords, MaxJobChars int
 	MaxJobBodyBytes            int64
 	MaxDocumentBytes           int64
 	MaxLiveChars               int // code points of a live text
 }
 
-// Model is what is known of a service once its model is loaded.
+// Model has the values known once the model is loaded.
 type Model struct {
-	Languages []string // codes, in the order that people should see
+	Languages []string // codes, in display order
 	Detects   bool     // fromLang may be auto
-	// MaxBeams and MaxLength, in tokens, are the most that a request may ask for.
+	// MaxBeams and MaxLength, in tokens, are the maxima of a request.
 	MaxBeams, MaxLength int
 }
 
@@ -51,12 +49,11 @@ type Description struct {
 	documents atomic.Pointer[func() (documents, error)]
 }
 
-// documents are the document in its two forms.
+// documents has the document in its two forms.
 type documents struct{ json, yaml *webfile.File }
 
-// New makes the description of a service whose model is not loaded yet: the document is
-// whole, but names no languages. It fails only where the files of the binary do not fit
-// together.
+// New returns the description of a service whose model is not loaded yet: the document is complete, but names no languages. It
+// fails only if the embedded files are inconsistent.
 func New(cfg Config) (*Description, error) {
 	p, err := newPage()
 	if err != nil {
@@ -67,15 +64,14 @@ func New(cfg Config) (*Description, error) {
 	return d, nil
 }
 
-// Ready adds what is known of the model. Languages are left out of the document where
-// there are none, and limits where they are 0. The document is made when it is first asked for:
-// that takes some 40 MB of memory.
+// Ready adds the values of the model. Empty languages and zero limits are left out of the document. The document is rendered at
+// its first request: this takes about 40 MB of memory.
 func (d *Description) Ready(m Model) {
 	made := sync.OnceValues(func() (documents, error) { return d.describe(m) })
 	d.documents.Store(&made)
 }
 
-// describe makes the document of a service with a model.
+// describe renders the document of a service with a model.
 func (d *Description) describe(m Model) (documents, error) {
 	asJSON, asYAML, err := render(source, d.cfg.values(m))
 	if err != nil {
@@ -87,7 +83,7 @@ func (d *Description) describe(m Model) (documents, error) {
 	}, nil
 }
 
-// values are what belongs to the anchors of the document; nil is not known.
+// values returns the values for the document's anchors; nil is unknown.
 func (cfg Config) values(m Model) map[string]any {
 	values := map[string]any{
 		"version": cfg.Version, "maxRecords": cfg.MaxRecords, "maxChars": cfg.MaxChars, "maxBodyBytes": cfg.MaxBodyBytes,
@@ -107,14 +103,13 @@ func (cfg Config) values(m Model) map[string]any {
 		}
 	}
 	if !cfg.KeysNeeded {
-		values["anonymous"] = map[string]any{} // no scheme has to be satisfied
+		values["anonymous"] = map[string]any{} // no security scheme is required
 	}
 	return values
 }
 
-// Register adds the routes: the document, the page and the page's files. They cost little
-// and tell nothing about anybody, so that they need no key. notFound answers requests for
-// files that do not exist.
+// Register adds the routes: the document, the page and the page's files. They are cheap and contain no private data, so they need
+// no key. notFound answers requests for files that do not exist.
 func (d *Description) Register(router gin.IRouter, notFound gin.HandlerFunc) {
 	for path, handler := range map[string]gin.HandlerFunc{
 		"/openapi.json": d.serve(func(made documents) *webfile.File { return made.json }),
@@ -126,7 +121,7 @@ func (d *Description) Register(router gin.IRouter, notFound gin.HandlerFunc) {
 	}
 }
 
-// serve answers with a form of the document. An error is one of the binary, which no test has found.
+// serve answers with one form of the document. An error means that the embedded document is broken.
 func (d *Description) serve(form func(documents) *webfile.File) gin.HandlerFunc {
 	return func(c *gin.Context) {
 		made, err := (*d.documents.Load())()

@@ -12,24 +12,23 @@ import (
 	"dragoman/app/api/webfile"
 )
 
-// FilesPath is the route of the page's files, which the document does not describe.
+// FilesPath is the route of the page's files, which the document omits.
 const FilesPath = "/docs/*file"
 
-// contentSecurityPolicy allows what the page uses: its own files, pictures that Swagger UI's
-// styles have inside, and the API beside it.
+// contentSecurityPolicy allows only what the page uses: its own files, images within the styles of Swagger UI, and the API beside
+// it.
 const contentSecurityPolicy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; " +
 	"base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 
 //go:embed page
 var pageFiles embed.FS
 
-// page is Swagger UI, whose files a library has, on a page of our own. The library's page has
-// scripts and styles inside, so that a policy would have to allow any, and addresses that
-// would break behind a proxy with a prefix. Everything on it comes from the binary. It does
-// not change after newPage, so it is safe for concurrent use.
+// page is Swagger UI, whose files come from a library, on a page of our own. The library's page has inline scripts and styles,
+// for which the policy would have to allow any, and addresses that break behind a proxy with a prefix. All files of the page are
+// in the binary. It does not change after newPage, so it is safe for concurrent use.
 type page struct {
 	index *webfile.File
-	files map[string]*webfile.File // by name, those that index.html uses
+	files map[string]*webfile.File // files used by index.html, by name
 }
 
 func newPage() (*page, error) {
@@ -57,7 +56,7 @@ func newPage() (*page, error) {
 	return p, nil
 }
 
-// readFile reads a file of the binary.
+// readFile reads an embedded file.
 func readFile(from fs.ReadFileFS, path, contentType string) (*webfile.File, error) {
 	body, err := from.ReadFile(path)
 	if err != nil {
@@ -69,18 +68,18 @@ func readFile(from fs.ReadFileFS, path, contentType string) (*webfile.File, erro
 	return webfile.New(contentType, body), nil
 }
 
-// serve answers GET /docs.
+// serve serves GET /docs.
 func (p *page) serve(c *gin.Context) {
 	secure(c.Writer.Header())
 	serve(c, p.index)
 }
 
-// serveFile makes the handler of GET of what is below /docs/.
+// serveFile returns the handler of GET below /docs/.
 func (p *page) serveFile(notFound gin.HandlerFunc) gin.HandlerFunc {
 	return func(c *gin.Context) {
 		name := strings.TrimPrefix(c.Param("file"), "/")
 		if name == "" {
-			// Relative, so that it also holds behind a proxy with a prefix.
+			// Relative, so that it also works behind a proxy with a prefix.
 			c.Header("Location", "../docs")
 			c.Status(http.StatusMovedPermanently)
 			return
@@ -95,14 +94,13 @@ func (p *page) serveFile(notFound gin.HandlerFunc) gin.HandlerFunc {
 	}
 }
 
-// serve answers with a file. Caches ask each time whether it has changed, as it does when
-// another version of the service starts.
+// serve answers with a file. Caches revalidate it each time, as it changes with the version of the service.
 func serve(c *gin.Context, f *webfile.File) {
 	c.Header("Cache-Control", "no-cache")
 	f.Serve(c.Writer, c.Request)
 }
 
-// secure sets the headers that keep other sites out of the page.
+// secure sets the headers that exclude other sites from the page.
 func secure(h http.Header) {
 	h.Set("Content-Security-Policy", contentSecurityPolicy)
 	h.Set("Referrer-Policy", "no-referrer")

@@ -9,10 +9,8 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// render fills values into a document in YAML, by the names of its anchors, and returns it
-// as JSON and as YAML with its comments. Where a value is nil, what has the anchor is left
-// out, and so is every field and item that refers to it. It fails on values without an
-// anchor.
+// render fills values into a YAML document, by the names of its anchors, and returns it as JSON and as YAML with its comments. A
+// node whose value is nil is left out, with every field and item that refers to it. It fails on values without an anchor.
 func render(source []byte, values map[string]any) (asJSON, asYAML []byte, err error) {
 	var doc yaml.Node
 	if err := yaml.Unmarshal(source, &doc); err != nil {
@@ -47,7 +45,7 @@ func render(source []byte, values map[string]any) (asJSON, asYAML []byte, err er
 	return tree.Bytes(), text.Bytes(), nil
 }
 
-// collect finds the nodes that have an anchor.
+// collect finds the nodes with an anchor.
 func collect(n *yaml.Node, anchors map[string]*yaml.Node) {
 	if n.Anchor != "" {
 		anchors[n.Anchor] = n
@@ -57,7 +55,7 @@ func collect(n *yaml.Node, anchors map[string]*yaml.Node) {
 	}
 }
 
-// fill puts a value into a node. Aliases point to the node, so that they have it too.
+// fill replaces a node by a value. Aliases point to the node, so they have the value too.
 func fill(n *yaml.Node, value any) error {
 	var filled yaml.Node
 	if err := filled.Encode(value); err != nil {
@@ -70,7 +68,7 @@ func fill(n *yaml.Node, value any) error {
 	return nil
 }
 
-// prune removes the fields and items that are not known.
+// prune removes the fields and items without a value.
 func prune(n *yaml.Node) {
 	step := 1
 	if n.Kind == yaml.MappingNode {
@@ -86,7 +84,7 @@ func prune(n *yaml.Node) {
 	n.Content = kept
 }
 
-// unknown says whether a node has an anchor that was filled with nil, or is an alias of one.
+// unknown reports whether a node has an anchor filled with nil, or is an alias of one.
 func unknown(n *yaml.Node) bool {
 	if n.Kind == yaml.AliasNode {
 		n = n.Alias
@@ -94,8 +92,8 @@ func unknown(n *yaml.Node) bool {
 	return n.Anchor != "" && n.Tag == "!!null"
 }
 
-// writeJSON writes a node with all that is below. Fields stay in their order, which people
-// look at; decoding the document into maps would sort them.
+// writeJSON writes a node with all its children. It keeps the order of fields for readers; decoding the document into maps would
+// sort them.
 func writeJSON(enc *jsontext.Encoder, n *yaml.Node) error {
 	switch n.Kind {
 	case yaml.DocumentNode:
@@ -107,7 +105,7 @@ func writeJSON(enc *jsontext.Encoder, n *yaml.Node) error {
 	case yaml.SequenceNode:
 		return writeList(enc, n, jsontext.BeginArray, jsontext.EndArray)
 	}
-	if n.ShortTag() == "!!timestamp" { // of YAML 1.1; JSON has no such thing
+	if n.ShortTag() == "!!timestamp" { // of YAML 1.1; JSON has no timestamps
 		return enc.WriteToken(jsontext.String(n.Value))
 	}
 	var value any
@@ -124,7 +122,7 @@ func writeList(enc *jsontext.Encoder, n *yaml.Node, begin, end jsontext.Token) e
 	}
 	for i, child := range n.Content {
 		if n.Kind == yaml.MappingNode && i%2 == 0 {
-			// Whatever YAML takes it for: the status 200 is a string in JSON.
+			// Whatever its type in YAML: the status 200 is a string in JSON.
 			if err := enc.WriteToken(jsontext.String(child.Value)); err != nil {
 				return err
 			}

@@ -1,11 +1,10 @@
-// Package contracttest holds HTTP exchanges against an OpenAPI 3.1 document. It is for
-// tests only.
+// Package contracttest checks HTTP exchanges against an OpenAPI 3.1 document, in tests.
 //
-// A document is a contract in both directions, and so is the check: what the service
-// answers must be described; a request that it took must be one that the document
-// allows; and one that it refused for its shape must be one that the document forbids.
+// The document binds both sides: an answer of the service must be described; an accepted request must be allowed by the document;
+// and a request refused for its shape must be forbidden by it.
 //
-// Answers are checked more strictly than the document says: fields that it does not
+// Answers are checked more strictly than the document demands: undescribed fields are faults, so that no field is added without a
+// description.
 // describe are faults, so that no field appears that nobody wrote down.
 package contracttest
 
@@ -25,15 +24,14 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6"
 )
 
-// The document's addresses for the compiler of schemas: as it is written, for requests,
-// and as strict says, for answers. Nothing is loaded from there.
+// The document's addresses for the schema compiler: written as it is, for requests, and stricter after strict, for answers.
+// Nothing is loaded from them.
 const (
 	written  = "https://dragoman.invalid/openapi.json"
 	stricter = "https://dragoman.invalid/stricter.json"
 )
 
-// Contract is a document that exchanges can be checked against. It is safe for
-// concurrent use.
+// Contract is a document against which exchanges are checked. It is safe for concurrent use.
 type Contract struct {
 	raw object
 	doc description
@@ -42,7 +40,7 @@ type Contract struct {
 	compiler *jsonschema.Compiler
 }
 
-// New reads a document, which is JSON. It does not check that the document is valid.
+// New reads a JSON document. It does not check that the document is valid OpenAPI.
 func New(text []byte) (*Contract, error) {
 	raw, doc, err := read(text)
 	if err != nil {
@@ -69,8 +67,7 @@ func New(text []byte) (*Contract, error) {
 	return &Contract{raw: raw, doc: doc, compiler: compiler}, nil
 }
 
-// strict forbids fields that are not described in all objects that do not say what they
-// think of such fields.
+// strict forbids undescribed fields in all objects that do not mention additional or unevaluated properties.
 func strict(value any) {
 	switch value := value.(type) {
 	case []any:
@@ -89,11 +86,10 @@ func strict(value any) {
 	}
 }
 
-// validate holds a value against the schema at a place of the document, which is written
-// or stricter.
+// validate checks a value against the schema at a place of the document, which is written or stricter.
 func (c *Contract) validate(document string, at jsontext.Pointer, value any) error {
 	c.mu.Lock()
-	compiled, err := c.compiler.Compile(document + "#" + (&url.URL{Fragment: string(at)}).EscapedFragment()) // once; then it remembers
+	compiled, err := c.compiler.Compile(document + "#" + (&url.URL{Fragment: string(at)}).EscapedFragment()) // compiled once and cached
 	c.mu.Unlock()
 	if err != nil {
 		return err
@@ -101,9 +97,8 @@ func (c *Contract) validate(document string, at jsontext.Pointer, value any) err
 	return compiled.Validate(value)
 }
 
-// Routes returns an error that names each route which the document lacks, and each
-// operation which has no route. undocumented are the paths, as the router has them, that
-// the document leaves out, such as those of a page's assets. HEAD is part of GET.
+// Routes returns an error with each route missing in the document, and each operation without a route. undocumented are the
+// router's paths that the document omits, such as a page's assets. HEAD is part of GET.
 func (c *Contract) Routes(routes gin.RoutesInfo, undocumented ...string) error {
 	var errs []error
 	served := map[string]bool{}
@@ -128,11 +123,10 @@ func (c *Contract) Routes(routes gin.RoutesInfo, undocumented ...string) error {
 	return errors.Join(errs...)
 }
 
-// wildcard is a parameter in a path of the router, which the document has as {id}.
+// wildcard matches a parameter in a path of the router, which is {id} in the document.
 var wildcard = regexp.MustCompile(`/[:*]([^/]+)`)
 
-// Examples checks every example of the document against its schema and returns how many
-// there are.
+// Examples checks every example of the document against its schema and returns their number.
 func (c *Contract) Examples() (int, error) {
 	e := examples{contract: c}
 	e.walk("", c.raw)
@@ -154,7 +148,7 @@ func (e *examples) walk(at jsontext.Pointer, value any) {
 	case object:
 		e.object(at, value)
 		for name, item := range value {
-			// What is below is data, which may look like anything.
+			// Their contents are data, whatever they look like.
 			if name != "example" && name != "examples" && name != "default" && name != "enum" {
 				e.walk(at.AppendToken(name), item)
 			}
@@ -162,8 +156,8 @@ func (e *examples) walk(at jsontext.Pointer, value any) {
 	}
 }
 
-// object checks the examples of an object: those of a media type, parameter or header,
-// which have the schema beside them, and those of a schema, which are a list.
+// object checks the examples of an object: examples of a media type, parameter or header, with the schema beside them, and
+// examples of a schema, which are a list.
 func (e *examples) object(at jsontext.Pointer, o object) {
 	if _, ok := o["schema"].(object); ok {
 		if example, ok := o["example"]; ok {

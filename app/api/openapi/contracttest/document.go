@@ -16,9 +16,9 @@ import (
 
 type object = map[string]any
 
-// description is what a document says, with the references that are no part of schemas followed.
+// description is the content of a document, with all references resolved except within schemas.
 type description struct {
-	Paths      map[string]map[string]*operation // by template and method, which has small letters
+	Paths      map[string]map[string]*operation // by template and lower-case method
 	Components struct {
 		Headers   map[string]parameter
 		Responses map[string]response
@@ -39,7 +39,7 @@ type response struct {
 	Content map[string]content
 }
 
-// parameter is one of a request, or a header of an answer.
+// parameter is a parameter of a request, or a header of an answer.
 type parameter struct {
 	Name, In string
 	Required bool
@@ -48,13 +48,13 @@ type parameter struct {
 
 type content struct{ Schema schema }
 
-// schema is where a schema is.
+// schema is the place of a schema.
 type schema struct {
 	At   jsontext.Pointer
-	Type any // that it wants
+	Type any // the required type
 }
 
-// read reads a document, also as it was written.
+// read reads a document. raw is its unchanged content.
 func read(text []byte) (raw object, doc description, err error) {
 	value, err := jsonschema.UnmarshalJSON(bytes.NewReader(text))
 	if err != nil {
@@ -67,7 +67,7 @@ func read(text []byte) (raw object, doc description, err error) {
 	components, _ := raw["components"].(object)
 	view, _ := outline(raw, "", object{"paths": raw["paths"], "components": object{"headers": components["headers"], "responses": components["responses"]}}, mostReferences).(object)
 	paths, _ := view["paths"].(object)
-	for _, item := range paths { // which may have parameters for all of its operations
+	for _, item := range paths { // may have parameters for all their operations
 		item, _ := item.(object)
 		shared, _ := item["parameters"].([]any)
 		delete(item, "parameters")
@@ -85,9 +85,9 @@ func read(text []byte) (raw object, doc description, err error) {
 	return raw, doc, err
 }
 
-const mostReferences = 16 // one to itself has no end
+const mostReferences = 16 // a reference to itself never ends
 
-// outline is a part of a document without its schemas and examples: it says where they are, and follows references.
+// outline returns a part of a document without schemas and examples: it has their places, and resolves references.
 func outline(raw object, at jsontext.Pointer, part any, references int) any {
 	switch part := part.(type) {
 	case []any:
@@ -118,7 +118,7 @@ func outline(raw object, at jsontext.Pointer, part any, references int) any {
 	return part
 }
 
-// typeOf is the type that a schema wants.
+// typeOf returns the type required by a schema.
 func typeOf(raw object, value any) any {
 	for range mostReferences {
 		s, _ := value.(object)
@@ -131,7 +131,7 @@ func typeOf(raw object, value any) any {
 	return nil
 }
 
-// find is what is at a place of a document.
+// find returns the value at a place of a document.
 func find(raw object, at jsontext.Pointer) (value any) {
 	value = raw
 	for name := range at.Tokens() {
@@ -141,8 +141,8 @@ func find(raw object, at jsontext.Pointer) (value any) {
 	return value
 }
 
-// operation finds the operation of a request, nil without one, and says whether there is one for another method.
-// HEAD is GET without a body. A path is the same as the document's, or has other things in the place of parameters.
+// operation finds the operation of a request, or nil. others reports whether the path has other methods. HEAD is GET without a
+// body. A path matches a template with any segments in place of its parameters.
 func (d *description) operation(method, path string) (op *operation, others bool) {
 	item, ok := d.Paths[path]
 	segments := strings.Split(path, "/")
@@ -159,7 +159,7 @@ func (d *description) operation(method, path string) (op *operation, others bool
 	return op, ok
 }
 
-// answer is what the document says of an operation's status. What has no operation gets one of a few shared answers.
+// answer returns the description of an operation's status. Requests without an operation have a few shared answers.
 func (d *description) answer(op *operation, others bool, status int) (response, bool) {
 	if op != nil {
 		for _, key := range []string{strconv.Itoa(status), fmt.Sprintf("%dXX", status/100), "default"} {

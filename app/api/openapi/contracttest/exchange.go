@@ -19,10 +19,10 @@ type Exchange struct {
 	Request  *http.Request // its body is not read
 	Sent     []byte        // the request's body
 	Response *http.Response
-	Received []byte // the answer's body, which is not read from Response
+	Received []byte // the answer's body; Response's own is not read
 }
 
-// Check fails the test for each way in which an exchange is not what the document says.
+// Check fails the test for each violation of the document by an exchange.
 func (c *Contract) Check(t testing.TB, x Exchange) {
 	t.Helper()
 	if err := c.Verify(x); err != nil {
@@ -31,10 +31,10 @@ func (c *Contract) Check(t testing.TB, x Exchange) {
 	}
 }
 
-// Verify returns all ways in which an exchange is not what the document says.
+// Verify returns all violations of the document by an exchange.
 func (c *Contract) Verify(x Exchange) error {
 	status := x.Response.StatusCode
-	// What a browser asks before a request from another site is no part of the API.
+	// A browser's preflight request is not part of the API.
 	if x.Request.Method == http.MethodOptions && status == http.StatusNoContent {
 		return nil
 	}
@@ -58,8 +58,7 @@ func (c *Contract) Verify(x Exchange) error {
 	return errors.Join(errs...)
 }
 
-// verifyHeaders checks the headers that are described, and that those which the document
-// knows from elsewhere are described here too.
+// verifyHeaders checks the described headers, and that headers described for other answers are described here too.
 func (c *Contract) verifyHeaders(answer response, got http.Header) error {
 	var errs []error
 	for name, header := range answer.Headers {
@@ -73,7 +72,7 @@ func (c *Contract) verifyHeaders(answer response, got http.Header) error {
 		}
 	}
 	for name := range c.doc.Components.Headers {
-		// Cache-Control is everybody's.
+		// Cache-Control is common to all answers.
 		if _, ok := answer.Headers[name]; !ok && got.Get(name) != "" && name != "Cache-Control" {
 			errs = append(errs, fmt.Errorf("header %s is not described for this answer", name))
 		}
@@ -81,8 +80,8 @@ func (c *Contract) verifyHeaders(answer response, got http.Header) error {
 	return errors.Join(errs...)
 }
 
-// typed is the text of a header or parameter as its schema has it: a number or a truth value
-// where one is wanted, if it is one.
+// typed returns the text of a header or parameter as a value of its schema: a number or a boolean if the schema requires one and
+// the text is one.
 func (s schema) typed(text string) any {
 	switch s.Type {
 	case "integer", "number", "boolean":
@@ -104,7 +103,7 @@ func (c *Contract) verifyBody(answer response, x Exchange) error {
 		return nil
 	}
 	media, described, err := mediaOf(answer.Content, x.Response.Header)
-	if _, any := answer.Content["*/*"]; any && described == nil && media != "" { // nothing is said of what is in such bodies
+	if _, any := answer.Content["*/*"]; any && described == nil && media != "" { // the contents of such bodies are not described
 		return nil
 	}
 	if err != nil {
@@ -120,7 +119,7 @@ func (c *Contract) verifyBody(answer response, x Exchange) error {
 	return nil
 }
 
-// mediaOf is the media type of a body, and what the document says of it.
+// mediaOf returns the media type of a body, and its description.
 func mediaOf(contents map[string]content, h http.Header) (media string, described *content, err error) {
 	contentType := h.Get("Content-Type")
 	if media, _, err = mime.ParseMediaType(contentType); err != nil {
@@ -133,8 +132,7 @@ func mediaOf(contents map[string]content, h http.Header) (media string, describe
 	return media, &found, nil
 }
 
-// parse turns a body into a value for its schema: JSON into what it stands for, and
-// anything else into a string.
+// parse converts a body to a value for its schema: JSON to its value, all else to a string.
 func parse(media string, body []byte) (any, error) {
 	if isJSON(media) {
 		return jsonschema.UnmarshalJSON(bytes.NewReader(body))
@@ -146,8 +144,7 @@ func isJSON(media string) bool {
 	return media == "application/json" || strings.HasSuffix(media, "+json")
 }
 
-// verifyParameters checks the headers and the query. Of those that may be there several
-// times only their presence is checked.
+// verifyParameters checks the headers and the query. Of repeatable parameters it checks only the presence.
 func (c *Contract) verifyParameters(op *operation, r *http.Request) error {
 	var errs []error
 	for _, p := range op.Parameters {
@@ -173,8 +170,7 @@ func (c *Contract) verifyParameters(op *operation, r *http.Request) error {
 	return errors.Join(errs...)
 }
 
-// verifySent checks the request's body. Of bodies that are not JSON only the media type is
-// checked.
+// verifySent checks the request's body. Of bodies other than JSON it checks only the media type.
 func (c *Contract) verifySent(op *operation, x Exchange) error {
 	body := op.RequestBody
 	switch {
@@ -196,9 +192,9 @@ func (c *Contract) verifySent(op *operation, x Exchange) error {
 	return c.validate(written, described.Schema.At, value)
 }
 
-// aboutShape says whether an error is about what a schema can tell: the names, types and
-// values of fields. The others are about more than that (a name that is there twice, a
-// number of records times a number of languages, the ways to write a language) or less (no JSON at all).
+// aboutShape reports whether an error is one that a schema can express: the names, types and values of fields. The other errors
+// need more than a schema (a duplicate name, a number of records times a number of languages, the spellings of a language) or
+// less (no JSON at all).
 func aboutShape(code string) bool {
 	switch code {
 	case "unknown_field", "missing_field", "wrong_type", "invalid_value", "text_too_long":
@@ -207,7 +203,7 @@ func aboutShape(code string) bool {
 	return false
 }
 
-// errorCode is the code in an error's body, "" where there is none.
+// errorCode returns the code in an error's body, or "".
 func errorCode(body []byte) string {
 	var e struct{ Error struct{ Code string } }
 	_ = json.Unmarshal(body, &e)

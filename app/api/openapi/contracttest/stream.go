@@ -8,10 +8,9 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6"
 )
 
-// Streams are described by schemas of the list of their lines, or events.
+// Streams are described by schemas for the list of their lines, or events.
 
-// parseLines turns newline-delimited JSON into a list of values, the last of which ends
-// the stream.
+// parseLines converts newline-delimited JSON to a list of values, the last of which ends the stream.
 func parseLines(body []byte) (any, error) {
 	return parseStream(body, "\n", "line", func(line string) (value any, end bool, err error) {
 		value, err = jsonschema.UnmarshalJSON(strings.NewReader(line))
@@ -22,8 +21,7 @@ func parseLines(body []byte) (any, error) {
 	})
 }
 
-// parseEvents turns server-sent events into a list of objects with event and data, the
-// last of which ends the stream.
+// parseEvents converts server-sent events to a list of objects with event and data, the last of which ends the stream.
 func parseEvents(body []byte) (any, error) {
 	return parseStream(body, "\n\n", "event", func(event string) (value any, end bool, err error) {
 		if id, rest, _ := strings.Cut(event, "\n"); strings.HasPrefix(id, "id: ") {
@@ -42,7 +40,7 @@ func parseEvents(body []byte) (any, error) {
 	})
 }
 
-// parseStream turns a stream into the list of its items, the last of which, and no other, has to end it.
+// parseStream converts a stream to the list of its items. The last item, and no other, must end it.
 func parseStream(body []byte, end, what string, parse func(item string) (value any, end bool, err error)) (any, error) {
 	text, whole := strings.CutSuffix(string(body), end)
 	if !whole {

@@ -7,8 +7,7 @@ import (
 	"testing"
 )
 
-// Transport checks every exchange that goes through it. base is what sends requests. Bodies are read as a whole
-// before they are handed on.
+// Transport checks every exchange sent through base. It reads bodies completely before it passes them on.
 func (c *Contract) Transport(t testing.TB, base http.RoundTripper) http.RoundTripper {
 	return &transport{c, t, base}
 }
