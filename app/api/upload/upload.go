@@ -1,4 +1,4 @@
-// Package upload has documents translated that requests bring, by package documents, and answers with what they become.
+// Package upload translates documents from requests, by package documents, and sends the translated documents.
 package upload
 
 import (
@@ -24,18 +24,17 @@ type Service struct {
 	server *dialect.Server
 }
 
-// New makes a service for the callers of a server.
+// New returns a service for the callers of a server.
 func New(server *dialect.Server, cfg documents.Config) *Service {
 	return &Service{documents.New(cfg), cfg.Jobs, server}
 }
 
-// Room fails where the sender of a request, who was let in, has no place for another job; see
-// [jobs.Service.Room].
+// Room fails if an admitted sender has no room for another job; see [jobs.Service.Room].
 func (s *Service) Room(c *gin.Context) error {
 	return s.jobs.Room(c.Request.Context(), access.Caller(c.Request), "")
 }
 
-// Owned is the document of an id that the sender of a request may see who also knows its secret.
+// Owned returns the document with an id, if the sender may see it and knows its secret.
 func (s *Service) Owned(c *gin.Context, id, secret string) (jobs.Job, error) {
 	owner := ""
 	if s.server.Gate.NeedsKeys() {
@@ -44,13 +43,13 @@ func (s *Service) Owned(c *gin.Context, id, secret string) (jobs.Job, error) {
 	return s.Service.Owned(c.Request.Context(), owner, id, secret)
 }
 
-// Submit makes a job of a document; see [documents.Service.Submit].
+// Submit creates a job for a document; see [documents.Service.Submit].
 func (s *Service) Submit(c *gin.Context, o documents.Order) (job jobs.Job, created bool, err error) {
 	return s.Service.Submit(c.Request.Context(), sender{s.server, c}, o)
 }
 
-// Translate is Submit for a request that waits for the document as long as it does for a translation: it calls use when
-// the job is done, which is removed unless use keeps it.
+// Translate is Submit for a request that waits for the document, as long as for a translation: it calls use when the job is done.
+// The job is removed unless use keeps it.
 func (s *Service) Translate(c *gin.Context, o documents.Order, use func(job jobs.Job) (keep bool, err error)) error {
 	ctx, cancel, err := s.server.Bounded(c)
 	if err != nil {
@@ -60,8 +59,8 @@ func (s *Service) Translate(c *gin.Context, o documents.Order, use func(job jobs
 	return s.Service.Translate(ctx, sender{s.server, c}, o, use)
 }
 
-// SubmitFile makes a job of a document that a drop-in API was sent: wanted has its languages and terms. The document
-// has a secret, which the job that is returned knows.
+// SubmitFile creates a job for a document sent to a drop-in API; wanted has its languages and terms. The document has a secret,
+// which is in the returned job.
 func (s *Service) SubmitFile(call *dialect.Call, file body.File, wanted dialect.Request) (jobs.Job, error) {
 	order, err := s.order(call, file, wanted)
 	if err != nil {
@@ -71,7 +70,7 @@ func (s *Service) SubmitFile(call *dialect.Call, file body.File, wanted dialect.
 	return job, err
 }
 
-// TranslateFile is SubmitFile for an API that answers when the document is translated; see Translate.
+// TranslateFile is SubmitFile for an API that answers once the document is translated; see Translate.
 func (s *Service) TranslateFile(call *dialect.Call, file body.File, wanted dialect.Request, use func(job jobs.Job) (keep bool, err error)) error {
 	order, err := s.order(call, file, wanted)
 	if err != nil {
@@ -80,7 +79,7 @@ func (s *Service) TranslateFile(call *dialect.Call, file body.File, wanted diale
 	return s.Translate(call.Context, order, use)
 }
 
-// order is that of a document which a drop-in API was sent.
+// order returns the order of a document sent to a drop-in API.
 func (s *Service) order(call *dialect.Call, file body.File, wanted dialect.Request) (order documents.Order, err error) {
 	if err := call.Err(); err != nil {
 		return order, err
@@ -94,8 +93,8 @@ func (s *Service) order(call *dialect.Call, file body.File, wanted dialect.Reque
 	return order, nil
 }
 
-// Send answers with the document that a job has made. Where that fails after a part of the document was
-// sent, it panics with [http.ErrAbortHandler]: the client must not take what it has for the whole.
+// Send answers with the translated document of a job. If it fails after a part was sent, it panics with [http.ErrAbortHandler],
+// so that the client does not take the part for the whole.
 func (s *Service) Send(c *gin.Context, job jobs.Job) error {
 	mediaType, made, err := s.Made(c.Request.Context(), job)
 	if err != nil {
@@ -103,7 +102,7 @@ func (s *Service) Send(c *gin.Context, job jobs.Job) error {
 	}
 	c.Header("Content-Type", mediaType)
 	c.Header("Content-Disposition", documents.Disposition(documents.ResultName(job)))
-	// A document may be a page: no browser is to show it as one of the service's own.
+	// A document may be a page: browsers must not show it as a page of the service.
 	c.Header("X-Content-Type-Options", "nosniff")
 	c.Header("Cache-Control", "private, no-store")
 	c.Header("Content-Length", strconv.FormatInt(made.Bytes, 10))
