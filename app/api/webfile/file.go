@@ -1,5 +1,4 @@
-// Package webfile serves files that are part of the binary, compressed where the
-// request takes that, with entity tags that stand for exactly the bytes that are sent.
+// Package webfile serves embedded files, compressed for requests that accept it, with entity tags of exactly the bytes sent.
 package webfile
 
 import (
@@ -14,29 +13,27 @@ import (
 	"time"
 )
 
-// File is a file as it is sent. It is safe for concurrent use.
+// File is a file with its encodings. It is safe for concurrent use.
 type File struct {
 	contentType string
-	// forms hashes and compresses the file when it is first asked for, which takes
-	// more time and memory than most services have to spend on it at their start.
+	// forms hashes and compresses the file at its first request, as that takes more time and memory than most services can spare
+	// at their start.
 	forms func() forms
 }
 
 // forms are the encodings of a file.
 type forms struct {
-	plain representation // without a body where only the other is kept
-	gzip  representation // without a body where it would save too little
+	plain representation // without a body if only gzip is kept
+	gzip  representation // without a body if it would save too little
 }
 
-// representation is one encoding of a file, with the strong entity tag that stands for
-// exactly these bytes.
+// representation is one encoding of a file, with the strong entity tag of exactly these bytes.
 type representation struct {
 	body []byte
 	etag string
 }
 
-// New makes a file that is sent compressed where that saves at least a tenth. The file
-// keeps body.
+// New returns a file that is sent compressed if that saves at least a tenth. The file keeps body.
 func New(contentType string, body []byte) *File {
 	return &File{contentType, sync.OnceValue(func() forms {
 		f := forms{plain: represent(body)}
@@ -47,8 +44,8 @@ func New(contentType string, body []byte) *File {
 	})}
 }
 
-// NewPacked makes a file of which there is only the form in gzip, as libraries have it.
-// Who takes no gzip, which is rare, gets it unpacked for each request.
+// NewPacked returns a file of which only the gzip form is kept, as in some libraries. For the rare request that does not accept
+// gzip, it is unpacked each time.
 func NewPacked(contentType string, packed []byte) *File {
 	return &File{contentType, sync.OnceValue(func() forms {
 		f := forms{gzip: represent(packed)}
@@ -57,8 +54,7 @@ func NewPacked(contentType string, packed []byte) *File {
 	})}
 }
 
-// Serve answers GET and HEAD, conditional and range requests included. How long caches
-// may keep the answer is the caller's to say.
+// Serve answers GET and HEAD, including conditional and range requests. The caller sets the cache lifetime of the answer.
 func (f *File) Serve(w http.ResponseWriter, r *http.Request) {
 	h, forms := w.Header(), f.forms()
 	chosen := forms.plain
@@ -86,7 +82,7 @@ func represent(body []byte) representation {
 	return representation{body: body, etag: `"` + hex.EncodeToString(sum[:16]) + `"`}
 }
 
-// compress does not fail: the level is one that there is, and a buffer takes all.
+// compress cannot fail: the level is valid, and a buffer accepts all writes.
 func compress(body []byte) []byte {
 	var packed bytes.Buffer
 	w, _ := gzip.NewWriterLevel(&packed, gzip.BestCompression)

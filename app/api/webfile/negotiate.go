@@ -6,16 +6,15 @@ import (
 	"strings"
 )
 
-// PrefersHTML tells whether a request wants HTML more than JSON, by the weights in
-// its Accept header (RFC 9110, section 12.5.1). Browsers that open a page do. Whoever
-// takes anything, as curl and most HTTP clients, does not. An answer that depends on
-// it needs "Vary: Accept".
+// PrefersHTML reports whether a request prefers HTML to JSON, by the weights in its Accept header (RFC 9110, section 12.5.1).
+// Browsers that open a page do; clients that accept anything, such as curl and most HTTP libraries, do not. An answer that
+// depends on it needs "Vary: Accept".
 func PrefersHTML(r *http.Request) bool {
 	accepted := weights(r.Header.Values("Accept"))
 	return mediaWeight(accepted, "text", "html") > mediaWeight(accepted, "application", "json")
 }
 
-// acceptsGzip tells whether a request takes answers in gzip.
+// acceptsGzip reports whether a request accepts answers in gzip.
 func acceptsGzip(r *http.Request) bool {
 	accepted := weights(r.Header.Values("Accept-Encoding"))
 	for _, coding := range []string{"gzip", "x-gzip", "*"} {
@@ -26,8 +25,8 @@ func acceptsGzip(r *http.Request) bool {
 	return false
 }
 
-// mediaWeight is the weight of a media type: that of the most specific range which
-// has it in it. "*" is what Java's own client writes for "*/*".
+// mediaWeight returns the weight of a media type: the weight of the most specific range that includes it. Java's own client
+// writes "*" for "*/*".
 func mediaWeight(accepted map[string]float64, kind, subtype string) float64 {
 	for _, mediaRange := range []string{kind + "/" + subtype, kind + "/*", "*/*", "*"} {
 		if q, ok := accepted[mediaRange]; ok {
@@ -37,9 +36,8 @@ func mediaWeight(accepted map[string]float64, kind, subtype string) float64 {
 	return 0
 }
 
-// weights reads a header such as "text/html, */*;q=0.8": names in lower case with
-// their weights from 0 to 1. Parameters other than q do not matter here. A member
-// whose weight is none is left out; of equal names the greatest weight counts.
+// weights parses a header such as "text/html, */*;q=0.8" to lower-case names with weights from 0 to 1. Parameters other than q
+// are ignored. A member with an invalid weight is left out; of equal names the greatest weight counts.
 func weights(values []string) map[string]float64 {
 	accepted := map[string]float64{}
 	for member := range strings.SplitSeq(strings.Join(values, ","), ",") {
@@ -54,7 +52,7 @@ func weights(values []string) map[string]float64 {
 	return accepted
 }
 
-// weight finds q in parameters such as "v=b3;q=0.7". Without it the weight is 1.
+// weight returns q of parameters such as "v=b3;q=0.7", or 1 without it.
 func weight(params string) (q float64, ok bool) {
 	for param := range strings.SplitSeq(params, ";") {
 		name, value, _ := strings.Cut(param, "=")
@@ -62,7 +60,7 @@ func weight(params string) (q float64, ok bool) {
 			continue
 		}
 		q, err := strconv.ParseFloat(strings.TrimSpace(value), 64)
-		return q, err == nil && q >= 0 && q <= 1 // NaN is not
+		return q, err == nil && q >= 0 && q <= 1 // false for NaN
 	}
 	return 1, true
 }
