@@ -1,9 +1,8 @@
-// Package webpage is the page for people: two text areas that translate as one
-// types. The page is part of the binary and needs nothing from elsewhere: hand-written
-// HTML, CSS and ES modules in page/, which use the same HTTP API as everybody.
+// Package webpage is the web page: two text areas with live translation. The page is part of the binary and loads nothing from
+// elsewhere: hand-written HTML, CSS and ES modules in page/, which use the public HTTP API.
 //
-// A [Site] serves it. Addresses of assets contain a hash of all assets, so that
-// browsers may keep them for good; the page itself is checked at each visit.
+// A [Site] serves it. Addresses of assets contain a hash of all assets, so that browsers may keep them forever; the page itself
+// is revalidated at each visit.
 package webpage
 
 import (
@@ -27,12 +26,12 @@ import (
 const AssetsPath = "/assets/*path"
 
 const (
-	// contentSecurityPolicy allows what the page uses: its own files and the API
-	// beside it. Trusted Types turn every way to make HTML out of text off.
+	// contentSecurityPolicy allows only what the page uses: its own files and the API beside it. Trusted Types disable all
+	// conversions of text to HTML.
 	contentSecurityPolicy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; " +
 		"base-uri 'none'; form-action 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types 'none'"
 
-	// What caches may do: ask each time whether it changed, or keep it for good.
+	// Cache policies: revalidate each time, or keep forever.
 	revalidate = "no-cache"
 	forever    = "public, max-age=31536000, immutable"
 )
@@ -48,8 +47,7 @@ type Site struct {
 	assets   map[string]*webfile.File // by name, as in main.js
 }
 
-// New makes the site from the files in the binary. It fails only where these
-// do not fit together.
+// New returns the site of the embedded files. It fails only if they are inconsistent.
 func New() (*Site, error) {
 	files, err := fs.Sub(embedded, "page")
 	if err != nil {
@@ -58,7 +56,7 @@ func New() (*Site, error) {
 	return newSite(files)
 }
 
-// newSite makes a site from index.html and assets/ of a file system.
+// newSite returns a site of index.html and assets/ in a file system.
 func newSite(files fs.FS) (*Site, error) {
 	s := &Site{assets: map[string]*webfile.File{}}
 	entries, err := fs.ReadDir(files, "assets")
@@ -66,7 +64,7 @@ func newSite(files fs.FS) (*Site, error) {
 		return nil, fmt.Errorf("web page: %w", err)
 	}
 	all := sha256.New()
-	for _, entry := range entries { // sorted by name, so that the hash stays the same
+	for _, entry := range entries { // sorted by name, for a stable hash
 		body, err := fs.ReadFile(files, path.Join("assets", entry.Name()))
 		if err != nil {
 			return nil, fmt.Errorf("web page: %w", err)
@@ -88,10 +86,9 @@ func newSite(files fs.FS) (*Site, error) {
 
 const indexFile = "index.html"
 
-// Ready shows a note about the model on the page, or none.
+// Ready shows a note about the model on the page; "" removes it.
 func (s *Site) Ready(note string) error {
-	// The address of the assets is relative, so that the page also works below a prefix
-	// of a proxy.
+	// The address of the assets is relative, so that the page also works below the prefix of a proxy.
 	values := struct{ Assets, Note string }{"assets/" + s.version, note}
 	var body bytes.Buffer
 	if err := s.template.Execute(&body, values); err != nil {
@@ -105,8 +102,8 @@ func (s *Site) Ready(note string) error {
 	return nil
 }
 
-// newFile makes a file of the page. It fails on kinds of files that the page has none of.
-// The table is our own: that of package mime depends on the machine.
+// newFile returns a file of the page. It fails on other kinds of files than the page has. The table is our own, as the table of
+// package mime depends on the machine.
 func newFile(name string, body []byte) (*webfile.File, error) {
 	contentType, ok := map[string]string{
 		".html": "text/html; charset=utf-8",
@@ -120,18 +117,17 @@ func newFile(name string, body []byte) (*webfile.File, error) {
 	return webfile.New(contentType, body), nil
 }
 
-// Page serves the page, for GET and HEAD of / by requests that want HTML (see
-// [webfile.PrefersHTML]).
+// Page serves the page, for GET and HEAD of / by requests that prefer HTML (see [webfile.PrefersHTML]).
 func (s *Site) Page(c *gin.Context) {
 	c.Writer.Header().Add("Vary", "Accept")
 	s.serve(c, s.page.Load(), revalidate)
 }
 
-// Asset makes the handler of the page's files, for GET and HEAD of [AssetsPath]. notFound
-// answers requests for those that do not exist.
+// Asset returns the handler of the page's files, for GET and HEAD of [AssetsPath]. notFound answers requests for files that do
+// not exist.
 //
-// During a rolling update a page may ask for assets of another version. It gets
-// those of this one, which caches must not keep under that address.
+// During a rolling update a page may request assets of another version. It gets the assets of this version, which caches must not
+// keep under that address.
 func (s *Site) Asset(notFound gin.HandlerFunc) gin.HandlerFunc {
 	return func(c *gin.Context) {
 		version, name, _ := strings.Cut(strings.TrimPrefix(c.Param("path"), "/"), "/")
@@ -147,7 +143,7 @@ func (s *Site) Asset(notFound gin.HandlerFunc) gin.HandlerFunc {
 	}
 }
 
-// serve answers with a file, compressed where the request takes that.
+// serve answers with a file, compressed if the request accepts it.
 func (s *Site) serve(c *gin.Context, f *webfile.File, cacheControl string) {
 	h := c.Writer.Header()
 	h.Set("Cache-Control", cacheControl)
