@@ -4,28 +4,26 @@ import "dragoman/model"
 
 // beam follows the Beams best hypotheses at once. A step
 //
-//  1. ranks the 2·Beams best continuations over all rows by the sum of their
-//     log-probabilities. Each row has one end token, so at least Beams of them
-//     go on;
-//  2. those that end and are among the first Beams become finished sentences, of
-//     which the best Beams by normalized score are kept. Ends ranked lower are
-//     dropped: the hypothesis they finish lost to Beams better ones;
-//  3. the first Beams that do not end are the rows of the next step;
-//  4. the search is over when the length is reached or when the running rows
-//     cannot, or by EarlyStopping need not, beat the finished sentences.
+//  1. ranks the 2·Beams best continuations over all rows by the sum of their log-probabilities. Each row has one end token, so at
+//     least Beams of them continue;
+//  2. turns those that end and are among the first Beams into finished sentences, of which it keeps the best Beams by normalized
+//     score. Ends ranked lower are dropped: their hypothesis lost to Beams better ones;
+//  3. makes the first Beams continuations without an end the rows of the next step;
+//  4. ends the search if the length is reached, or if the running rows cannot, or by EarlyStopping need not, beat the finished
+//     sentences.
 type beam struct {
 	opts  Options
 	rules rules
 	eos   int64
 	vocab int
-	// forced says that a sentence that reaches the greatest length ends with the end token.
+	// forced reports whether a sentence of maximum length ends with the end token.
 	forced bool
 
 	trace    trace
 	live     int       // rows 0 to live-1 carry a hypothesis, the others are dead
 	scores   []float32 // [Beams], sums of log-probabilities, best first
 	verdicts []verdict // [Beams], of the rules, on each row's next token
-	touched  int       // most tokens of a row that the rules may touch
+	touched  int       // maximum number of tokens of a row that the rules may touch
 	finished []ending  // at most Beams, best first
 	done     bool
 
@@ -35,7 +33,7 @@ type beam struct {
 	parents []int          // [Beams]
 }
 
-// continuation is one row's hypothesis with one token more.
+// continuation is a row's hypothesis with one more token.
 type continuation struct {
 	score   float32 // sum of log-probabilities
 	logProb float32 // of the token, under the rules
@@ -43,9 +41,8 @@ type continuation struct {
 	row     int
 }
 
-// before is the order of continuations: best first. Equal sums go by row, then
-// by the row's own order, so that the outcome does not depend on how many
-// candidates a row was cut to.
+// before orders continuations: best first. Equal sums are ordered by row, then by the row's own order, so that the result does
+// not depend on the number of candidates per row.
 func (c continuation) before(d continuation) bool {
 	switch {
 	case c.score != d.score:
@@ -59,7 +56,7 @@ func (c continuation) before(d continuation) bool {
 	}
 }
 
-// ending is a finished sentence: what row had after steps steps, then last.
+// ending is a finished sentence: the tokens of row after steps steps, then last.
 type ending struct {
 	score      float32 // normalized by length
 	steps, row int
@@ -98,8 +95,8 @@ func (b *beam) Candidates() int { return min(2*b.opts.Beams+b.touched, b.vocab) 
 
 func (b *beam) Advance(rows []model.Row) (bool, error) { return b.advance(rows, b.rank, b.over) }
 
-// advance is Advance with a way to rank what may follow the live rows, and to tell whether the
-// search ends with this step.
+// advance is Advance with a function that ranks the continuations of the live rows, and one that reports whether the search ends
+// with this step.
 func (b *beam) advance(rows []model.Row, rank func(live []model.Row), over func() bool) (bool, error) {
 	if b.done {
 		return true, errDone
@@ -123,8 +120,7 @@ func (b *beam) advance(rows []model.Row, rank func(live []model.Row), over func(
 	return false, nil
 }
 
-// rank fills ranked with the best continuations of all rows, best first. Banned
-// ones are left out.
+// rank fills ranked with the best continuations of all rows, best first, without banned ones.
 func (b *beam) rank(rows []model.Row) {
 	b.ranked = b.ranked[:0]
 	for r, row := range rows {
@@ -150,14 +146,14 @@ func (b *beam) rank(rows []model.Row) {
 	}
 }
 
-// fits says whether c is among the best 2·Beams so far.
+// fits reports whether c is among the best 2·Beams so far.
 func (b *beam) fits(c continuation) bool {
 	n := len(b.ranked)
 	return !impossible(c.score) && (n < cap(b.ranked) || c.before(b.ranked[n-1]))
 }
 
-// insert puts c, which fits, into its place, and drops the last one where ranked
-// is full. The list is short: shifting beats a heap.
+// insert inserts c, for which fits is true, and drops the last continuation if ranked is full. The list is short: shifting is
+// faster than a heap.
 func (b *beam) insert(c continuation) {
 	if len(b.ranked) < cap(b.ranked) {
 		b.ranked = b.ranked[:len(b.ranked)+1]
@@ -169,19 +165,18 @@ func (b *beam) insert(c continuation) {
 	b.ranked[i] = c
 }
 
-// ends says whether c is a whole sentence: it has its end token, or the length
-// is reached.
+// ends reports whether c completes a sentence: by its end token, or by the maximum length.
 func (b *beam) ends(c continuation) bool {
 	return c.id == b.eos || b.trace.length()+1 == b.opts.MaxLength
 }
 
-// mustEnd says whether the next token is the end token, whatever its probability.
+// mustEnd reports whether the next token is the end token, whatever its probability.
 func (b *beam) mustEnd() bool { return b.forced && b.trace.length()+1 == b.opts.MaxLength }
 
-// finish moves the sentences that end now, and rank among the first Beams, to
-// finished. Among equal scores the older sentence stays ahead.
+// finish moves the sentences that end now, and rank among the first Beams, to finished. Of equal scores the older sentence stays
+// ahead.
 func (b *beam) finish() {
-	generated := b.trace.length() // one token more than now, the first not counted
+	generated := b.trace.length() // without the first token, with the present one
 	for _, c := range b.ranked[:min(len(b.ranked), b.opts.Beams)] {
 		if !b.ends(c) {
 			continue
@@ -205,9 +200,8 @@ func (b *beam) finish() {
 	}
 }
 
-// follow makes the best continuations that do not end the rows of the next step.
-// Where there are fewer than Beams, the rest of the rows is dead: they are fed
-// the end token and never looked at.
+// follow makes the best continuations without an end the rows of the next step. If there are fewer than Beams, the other rows are
+// dead: they are fed the end token and ignored.
 func (b *beam) follow() {
 	live := 0
 	for _, c := range b.ranked {
@@ -226,8 +220,8 @@ func (b *beam) follow() {
 	b.live = live
 }
 
-// over says whether the search ends with this step; trace does not have it yet.
-// Without a full list of finished sentences any running row goes on.
+// over reports whether the search ends with this step, which trace does not have yet. Without a full list of finished sentences
+// any running row continues.
 func (b *beam) over() bool {
 	if b.live == 0 { // MaxLength reached, or everything banned
 		return true
@@ -238,9 +232,8 @@ func (b *beam) over() bool {
 	if b.opts.EarlyStopping == StopEarly {
 		return true
 	}
-	// The best that the best running row can come to. Its sum only falls, so a
-	// positive length penalty makes it look best at full length, which "never"
-	// assumes and "false" does not.
+	// The best possible score of the best running row. Its sum only falls, so a positive length penalty makes it look best at
+	// full length, which "never" assumes and "false" does not.
 	length := b.trace.length()
 	if b.opts.EarlyStopping == StopNever && b.opts.LengthPenalty > 0 {
 		length = b.opts.MaxLength - 1
@@ -249,7 +242,7 @@ func (b *beam) over() bool {
 	return normalize(b.scores[0], length, b.opts.LengthPenalty) <= worst
 }
 
-// judge asks the rules about the next token of every live row.
+// judge applies the rules to the next token of every live row.
 func (b *beam) judge() {
 	b.touched = 0
 	for row := range b.live {
@@ -266,7 +259,7 @@ func (b *beam) Result() Result {
 	if !b.done {
 		return Result{}
 	}
-	if len(b.finished) == 0 { // everything was banned before any sentence could end
+	if len(b.finished) == 0 { // everything was banned before a sentence could end
 		return b.deadEnd()
 	}
 	r := b.sentence(b.finished[0])
@@ -276,7 +269,7 @@ func (b *beam) Result() Result {
 	return r
 }
 
-// sentence reads a finished one.
+// sentence returns the result of a finished sentence.
 func (b *beam) sentence(e ending) Result {
 	r := Result{Tokens: make([]int64, e.steps, e.steps+1), Score: e.score}
 	b.trace.read(r.Tokens, e.steps, e.row)
@@ -289,8 +282,7 @@ func (b *beam) sentence(e ending) Result {
 	return r
 }
 
-// deadEnd is the best row of the last step, as far as it came. follow found no
-// live row, so scores still holds that step's.
+// deadEnd returns the best row of the last step, unfinished. follow found no live row, so scores still has that step's scores.
 func (b *beam) deadEnd() Result {
 	steps := b.trace.steps
 	r := Result{Tokens: make([]int64, steps), Truncated: true}

@@ -7,33 +7,32 @@ import (
 	"dragoman/model"
 )
 
-// constrained is beam search for sentences that must have some phrases, with dynamic beam
-// allocation (Post and Vilar 2018, "Fast Lexically Constrained Decoding with Dynamic Beam
-// Allocation"). Rows are in banks by how many tokens of the phrases they have, and each bank
-// has its share of the rows: those with much of them, whose scores are lower, are not lost to those
-// with little. A step
+// constrained is beam search for sentences that must have some phrases, with dynamic beam allocation (Post and Vilar 2018, "Fast
+// Lexically Constrained Decoding with Dynamic Beam Allocation"). Rows are in banks by the number of their tokens that are in
+// phrases, and each bank has its share of the rows: rows with many such tokens, whose scores are lower, do not lose to rows with
+// few. A step
 //
-//  1. collects the best continuations of each row, and those that begin or go on with a phrase;
-//  2. drops the ends of sentences that lack a phrase;
-//  3. gives each bank its share of the rows, in the order: all phrases there, nothing there yet, and
-//     then from much to little. What is left goes to the best of all.
+//  1. collects the best continuations of each row, and those that begin or continue a phrase;
+//  2. drops ends of sentences that lack a phrase;
+//  3. gives each bank its share of the rows, in the order: all phrases, no tokens of phrases, and then from many to few. The rest
+//     of the rows goes to the best continuations of all banks.
 //
-// A model gives the best candidates of a row only. The log-probability of a token that is not
-// among them is below theirs: it counts as the last one's, less unlisted. So the search needs no
-// more candidates than beam search, and a sentence's result depends on its own rows alone.
+// A model returns the best candidates of a row only. The log-probability of a token that is not among them is below theirs: it
+// counts as the last one's, less unlisted. So the search needs no more candidates than beam search, and a sentence's result
+// depends only on its own rows.
 //
-// Where as many finished sentences as are wanted cannot be beaten at the present length, the search is over:
-// unlike beam search, it does not wait for as many as beams.
+// The search ends once the wanted number of finished sentences cannot be beaten at the present length: unlike beam search, it
+// does not wait for as many as beams.
 type constrained struct {
 	beam
 	forms *forms
-	has   []progress // [Beams], of each row
+	has   []progress // [Beams], per row
 
-	pool  []option // scratch: of a step
+	pool  []option // scratch: options of a step
 	count []int    // scratch: [banks]
 }
 
-// unlisted is how far below the last candidate a token counts that is none.
+// unlisted is the distance of an unlisted token's log-probability below the last candidate's.
 const unlisted = 2
 
 // option is a continuation that may become a row.
@@ -41,7 +40,7 @@ type option struct {
 	continuation
 	progress
 	bank int
-	turn int // in which it is taken: 0 for the share of a bank
+	turn int // the round in which it is taken: 0 for the share of a bank
 }
 
 func newConstrained(opts Options, c Constraints, prefix []int64, spec model.Spec) *constrained {
@@ -58,13 +57,13 @@ func (c *constrained) Advance(rows []model.Row) (bool, error) {
 	return c.advance(rows, c.rank, c.over)
 }
 
-// rank fills ranked with what may follow.
+// rank fills ranked with the possible continuations.
 func (c *constrained) rank(rows []model.Row) {
 	c.collect(rows)
 	c.rankByBank()
 }
 
-// collect fills the pool with what may follow.
+// collect fills the pool with the possible continuations.
 func (c *constrained) collect(rows []model.Row) {
 	c.pool = c.pool[:0]
 	for r, row := range rows {
@@ -77,7 +76,7 @@ func (c *constrained) collect(rows []model.Row) {
 			c.offer(r, id, row.LogProbs[i], i == 0)
 		}
 		beyond := row.LogProbs[len(listed)-1] - unlisted
-		stranded := c.forms.joints.ends(c.lastOf(r)) // what would begin here
+		stranded := c.forms.joints.ends(c.lastOf(r)) // a phrase that begins here
 		if c.has[r].node > start || !stranded {
 			c.offerPhrases(r, c.has[r].node, listed, beyond)
 		}
@@ -87,13 +86,12 @@ func (c *constrained) collect(rows []model.Row) {
 	}
 }
 
-// offerPhrases offers the tokens behind a run that are not among those listed, of phrases that a row
-// lacks.
+// offerPhrases offers the tokens after a node that are not listed, of phrases that a row lacks.
 func (c *constrained) offerPhrases(r, node int, listed []int64, logProb float32) {
 	at := c.has[r].node
 	for _, edge := range c.forms.nodes[node].next {
 		if node == 0 && at != 0 && c.forms.after(at, edge.id) != 0 {
-			continue // it has been offered
+			continue // already offered
 		}
 		if c.forms.nodes[edge.node].of&^c.has[r].met != 0 && !slices.Contains(listed, edge.id) {
 			c.offer(r, edge.id, logProb, false)
@@ -101,7 +99,7 @@ func (c *constrained) offerPhrases(r, node int, listed []int64, logProb float32)
 	}
 }
 
-// offer puts a continuation of a row, which may be its best one, into the pool, if it is allowed.
+// offer adds a continuation of a row to the pool, if it is allowed. best reports whether it is the row's best one.
 func (c *constrained) offer(r int, id int64, logProb float32, best bool) {
 	logProb, allowed := c.rules.apply(&c.verdicts[r], id, logProb)
 	o := option{continuation: continuation{score: c.scores[r] + logProb, logProb: logProb, id: id, row: r}}
@@ -119,7 +117,7 @@ func (c *constrained) offer(r int, id int64, logProb float32, best bool) {
 	c.pool = append(c.pool, o)
 }
 
-// lastOf is the token that a row ends with.
+// lastOf returns the last token of a row.
 func (c *constrained) lastOf(r int) int64 {
 	if c.trace.steps == 0 {
 		return c.trace.prefix[len(c.trace.prefix)-1]
@@ -127,8 +125,8 @@ func (c *constrained) lastOf(r int) int64 {
 	return c.tokens[r]
 }
 
-// rankByBank orders the pool by who becomes a row, and fills ranked for finish and follow: ends of
-// sentences that are among the best with all phrases, then the rows.
+// rankByBank orders the pool by precedence, and fills ranked for finish and follow: ends of sentences that are among the best
+// with all phrases, then the rows.
 func (c *constrained) rankByBank() {
 	slices.SortFunc(c.pool, func(a, b option) int {
 		if a.before(b.continuation) {
@@ -172,18 +170,18 @@ func (c *constrained) rankByBank() {
 	}
 }
 
-// precedence is when a bank's share is given out; what is left is given out by score alone.
+// precedence returns the order in which a bank gets its share; the rest goes by score alone.
 func (c *constrained) precedence(o option) int {
 	switch {
 	case o.turn > 0, o.bank == c.forms.total:
 		return 0
-	case o.bank == 0 && c.opts.Beams > 2: // or one that is on its way would never get there
+	case o.bank == 0 && c.opts.Beams > 2: // otherwise a hypothesis within a phrase would never complete it
 		return 1
 	}
 	return 2 + c.forms.total - o.bank
 }
 
-// over says whether the search ends with this step; trace does not have it yet.
+// over reports whether the search ends with this step, which trace does not have yet.
 func (c *constrained) over() bool {
 	if c.live == 0 {
 		return true

@@ -8,15 +8,15 @@ import (
 	"dragoman/model"
 )
 
-// greedy takes the best token at every step. Unlike beam search, which applies
-// the rules to log-probabilities, generate() applies them to the logits here.
+// greedy takes the best token at every step. Unlike beam search, which applies the rules to log-probabilities, generate() applies
+// them to the logits in greedy search.
 type greedy struct {
 	opts   Options
 	rules  rules
 	spec   model.Spec
 	prefix int
 
-	history   []int64 // decoder tokens, the prefix included; room for MaxLength
+	history   []int64 // decoder tokens, including the prefix; capacity MaxLength
 	verdict   verdict // of the rules, on the next token
 	sum       float32 // of the log-probabilities
 	ended     bool    // with the end token
@@ -86,10 +86,10 @@ func (g *greedy) take(id int64, logProb float32) {
 	g.rules.judge(&g.verdict, g.history, len(g.history))
 }
 
-// best returns the index of the candidate with the highest logit under the
-// rules, the lower id among equals, or -1 where all are banned.
+// best returns the index of the candidate with the highest logit under the rules, the lower id among equals, or -1 if all are
+// banned.
 func (g *greedy) best(row model.Row) (int, error) {
-	var shift float32 // to the logits, which only the penalty can tell from log-probabilities
+	var shift float32 // to the logits; only the penalty distinguishes them from log-probabilities
 	if g.rules.penalty != 1 {
 		shift = row.LogSumExp
 	}

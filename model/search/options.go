@@ -8,48 +8,46 @@ import (
 	"dragoman/model"
 )
 
-// EarlyStopping says when a beam search ends that could still go on.
+// EarlyStopping selects when a beam search ends that could continue.
 type EarlyStopping string
 
 const (
-	// StopEarly ends as soon as there are as many finished sentences as beams.
+	// StopEarly ends once there are as many finished sentences as beams.
 	StopEarly EarlyStopping = "true"
-	// StopUnlikely ends when the best running beam, at its present length, would
-	// not beat the worst of as many finished sentences as beams: a heuristic.
+	// StopUnlikely ends once the best running beam, at its present length, would not beat the worst of as many finished sentences
+	// as beams: a heuristic.
 	StopUnlikely EarlyStopping = "false"
-	// StopNever ends when no running beam can beat them at any length.
+	// StopNever ends once no running beam can beat them at any length.
 	StopNever EarlyStopping = "never"
 )
 
-// Options are the settings of a search. Names and meanings are those of Hugging
-// Face's generation config; lengths are in decoder tokens, the forced prefix and
-// the end token included.
+// Options are the settings of a search. Names and meanings are those of Hugging Face's generation config; lengths are in decoder
+// tokens, including the forced prefix and the end token.
 type Options struct {
 	// Beams is the number of hypotheses followed; 1 is greedy search.
 	Beams int
-	// MaxLength ends a sentence that has no end of its own.
+	// MaxLength is the maximum length of a sentence.
 	MaxLength int
-	// MinLength bans the end token from sentences that are shorter; 0 is off.
+	// MinLength bans the end token from shorter sentences; 0 disables it.
 	MinLength int
-	// LengthPenalty is the exponent of the length that a score is divided by:
-	// above 0 favours long sentences, 0 compares plain sums.
+	// LengthPenalty is the exponent of the length by which a score is divided: above 0 favours long sentences, 0 compares plain
+	// sums.
 	LengthPenalty float64
 	// EarlyStopping has no effect on greedy search.
 	EarlyStopping EarlyStopping
-	// NoRepeatNgramSize bans the n-grams that the sentence has already, the forced
-	// prefix included; 0 is off. 1 also bans the end token of models whose decoder
-	// starts with it, as in Hugging Face.
+	// NoRepeatNgramSize bans n-grams that the sentence has already, including the forced prefix; 0 disables it. 1 also bans the
+	// end token of models whose decoder starts with it, as in Hugging Face.
 	NoRepeatNgramSize int
-	// RepetitionPenalty, at least 1, divides the positive scores of tokens that
-	// the sentence has already and multiplies their negative ones; 1 is off.
+	// RepetitionPenalty, at least 1, divides the positive scores of tokens that the sentence has already and multiplies their
+	// negative ones; 1 disables it.
 	RepetitionPenalty float64
-	// Hypotheses is how many of the beams, at most all, are in the [Result], best first, as with
-	// num_return_sequences; 0 is as 1. It changes nothing else.
+	// Hypotheses is the number of beams in the [Result], at most all, best first, like num_return_sequences; 0 means 1. It
+	// changes nothing else.
 	Hypotheses int
 }
 
-// DefaultOptions are a checkpoint's own settings. What the checkpoint leaves
-// out (zero beams, zero repetition penalty, no early stopping) is off.
+// DefaultOptions returns a checkpoint's own settings. A missing setting (zero beams, zero repetition penalty, no early stopping)
+// is disabled.
 func DefaultOptions(g model.Generation) Options {
 	return Options{
 		Beams:             cmp.Or(g.Beams, 1),
@@ -62,9 +60,9 @@ func DefaultOptions(g model.Generation) Options {
 	}
 }
 
-// Validate names the first setting that no search can run with.
+// Validate returns an error for the first setting that no search supports.
 func (o Options) Validate() error {
-	const maxCells = 1 << 24 // rows × tokens: far above use, far below what overflows
+	const maxCells = 1 << 24 // rows × tokens: far above practical use, far below an overflow
 	switch {
 	case o.Beams < 1:
 		return fmt.Errorf("beams is %d: use 1 for greedy search or more for beam search", o.Beams)
@@ -87,7 +85,7 @@ func (o Options) Validate() error {
 	default:
 		return fmt.Errorf("early stopping is %q: use true, false or never", o.EarlyStopping)
 	}
-	// Scores are float32, so length^penalty has to be one, and not 0.
+	// Scores are float32, so length^penalty must be a float32 other than 0.
 	if p := math.Pow(float64(o.MaxLength), math.Abs(o.LengthPenalty)); !(p <= math.MaxFloat32) {
 		return fmt.Errorf("length penalty is %v: %d tokens to that power do not fit a float32; use a value near 1",
 			o.LengthPenalty, o.MaxLength)

@@ -5,46 +5,45 @@ import (
 	"slices"
 )
 
-// Phrase is what a sentence must have: the tokens of one of its forms, in a row. The same words
-// may be written with different tokens, such as with and without a space before them.
+// Phrase is a phrase that a sentence must have: the tokens of one of its forms, in a row. The same words may have different
+// tokens, for example with and without a space before them.
 type Phrase struct {
-	Forms [][]int64 // one at least, none of them empty
-	First [][]int64 // others that only the first tokens of a sentence may be, such as with a capital
+	Forms [][]int64 // at least one, none of them empty
+	First [][]int64 // further forms for the start of a sentence only, for example with a capital
 }
 
-// MaxPhrases is how many phrases a sentence may have to have.
+// MaxPhrases is the maximum number of phrases that a sentence must have.
 const MaxPhrases = 16
 
-// Constraints are what a sentence must have.
+// Constraints are the phrases that a sentence must have.
 type Constraints struct {
-	Phrases []Phrase // each in a place of its own; equal ones, as often as they are here
+	Phrases []Phrase // each at a place of its own; an equal phrase counts as often as it is listed
 	Joints  Joints   // of the vocabulary
 }
 
-// Joints tell by its id how a token begins and ends, so that a phrase is not found in a part of a
-// word, nor put behind the end of a sentence. nil: words end and begin everywhere, and sentences
-// nowhere.
+// Joints describe by token id how a token begins and ends, so that a phrase is not matched within a word, nor placed behind the
+// end of a sentence. nil: words begin and end everywhere, and sentences nowhere.
 type Joints []Joint
 
-// Joint is how a token begins and ends.
+// Joint describes how a token begins and ends.
 type Joint uint8
 
-// What a token may be.
+// Properties of a token.
 const (
-	GoesOn Joint = 1 << iota // it begins with a letter or digit that goes on with the word before it
-	Open                     // it ends with one that the next token can go on with
+	GoesOn Joint = 1 << iota // it begins with a letter or digit that continues the word before it
+	Open                     // it ends with a letter or digit that the next token can continue
 	Stop                     // it ends with a sign that ends sentences
 )
 
-// inWord says whether there is no end of a word between two tokens.
+// inWord reports whether two tokens are joined within a word.
 func (j Joints) inWord(before, behind int64) bool {
 	return before < int64(len(j)) && behind < int64(len(j)) && j[before]&Open != 0 && j[behind]&GoesOn != 0
 }
 
-// ends says whether a sentence may be at its end behind a token.
+// ends reports whether a sentence may end after a token.
 func (j Joints) ends(id int64) bool { return id < int64(len(j)) && j[id]&Stop != 0 }
 
-// length is the most tokens that a phrase takes.
+// length returns the maximum number of tokens of a phrase.
 func (p Phrase) length() (most int) {
 	for _, form := range slices.Concat(p.Forms, p.First) {
 		most = max(most, len(form))
@@ -52,8 +51,8 @@ func (p Phrase) length() (most int) {
 	return most
 }
 
-// Validate fails where no sentence of so many tokens, the forced prefix and the end included, can have
-// the phrases, or where they are outside of the vocabulary.
+// Validate fails if no sentence of maxLength tokens, including the forced prefix and the end, can have the phrases, or if they
+// have tokens outside the vocabulary.
 func (c Constraints) Validate(prefix, maxLength, vocab int) error {
 	if len(c.Phrases) > MaxPhrases {
 		return fmt.Errorf("%d phrases, at most %d are allowed", len(c.Phrases), MaxPhrases)
@@ -81,12 +80,12 @@ func (c Constraints) Validate(prefix, maxLength, vocab int) error {
 	return nil
 }
 
-// forms are phrases as a tree: each node is a run of tokens that some forms begin with.
+// forms are phrases as a tree: each node is a run of tokens that starts some forms.
 type forms struct {
-	nodes  []formNode // 0 is the empty run, 1 the one at the start of a sentence
+	nodes  []formNode // 0 is the empty run, 1 the empty run at the start of a sentence
 	joints Joints
-	all    uint32 // a bit for each phrase
-	tokens []int  // most of each phrase
+	all    uint32 // one bit per phrase
+	tokens []int  // maximum per phrase
 	total  int    // tokens of all phrases
 }
 
@@ -94,11 +93,11 @@ type forms struct {
 type formNode struct {
 	next  []formEdge
 	depth int
-	of    uint32 // phrases, one bit each, that have a form which goes through here
-	ends  uint32 // those that have one which ends here
+	of    uint32 // phrases, one bit each, with a form through this node
+	ends  uint32 // phrases with a form that ends at this node
 }
 
-// formEdge leads to a run that is one token longer.
+// formEdge leads to a run with one more token.
 type formEdge struct {
 	id   int64
 	node int
@@ -121,7 +120,7 @@ func newForms(c Constraints) *forms {
 	return f
 }
 
-// start is the node that sentences begin at.
+// start is the node at which sentences begin.
 const start = 1
 
 // add adds a form of a phrase below a node.
@@ -139,7 +138,7 @@ func (f *forms) add(at int, form []int64, phrase uint32) {
 	f.nodes[at].ends |= phrase
 }
 
-// after returns the node behind a token, 0 where there is none.
+// after returns the node after a token, or 0.
 func (f *forms) after(at int, id int64) int {
 	for _, edge := range f.nodes[at].next {
 		if edge.id == id {
@@ -149,15 +148,15 @@ func (f *forms) after(at int, id int64) int {
 	return 0
 }
 
-// progress is how much of the phrases a row has.
+// progress is the part of the phrases that a row has.
 type progress struct {
-	met    uint32 // phrases
-	node   int    // of the form that it is in
-	closed bool   // the last token was the end of one
+	met    uint32 // complete phrases
+	node   int    // of the form in progress
+	closed bool   // the last token ended a phrase
 }
 
-// step is the progress behind a token, and whether it may come behind the one before. Behind the
-// end of a sentence only the best token of a row begins a phrase: that may be a name behind "Mr."
+// step returns the progress after a token, and whether the token may follow the previous one. After the end of a sentence only
+// the best token of a row may begin a phrase: it may be a name after "Mr."
 func (f *forms) step(p progress, before, id int64, best bool) (next progress, ok bool) {
 	inWord := f.joints.inWord(before, id)
 	if p.closed && inWord {
@@ -169,17 +168,17 @@ func (f *forms) step(p progress, before, id int64, best bool) (next progress, ok
 	} else if p.node == 0 && (inWord || f.joints.ends(before) && !best) {
 		next.node = 0
 	}
-	if f.nodes[next.node].of&^p.met == 0 { // those are there already
+	if f.nodes[next.node].of&^p.met == 0 { // the row has them already
 		next.node = 0
 	}
 	if ends := f.nodes[next.node].ends &^ p.met; ends != 0 {
-		next.met |= ends & -ends // one of equal ones
+		next.met |= ends & -ends // one of equal phrases
 		next.node, next.closed = 0, true
 	}
 	return next, true
 }
 
-// bank is how many tokens of the phrases a row has, total where it has all.
+// bank returns the number of a row's tokens that are in phrases, or total if it has all phrases.
 func (f *forms) bank(p progress) int {
 	if p.met == f.all {
 		return f.total

@@ -6,14 +6,14 @@ import (
 	"dragoman/model"
 )
 
-// rules lower the scores of a row's next tokens, as Hugging Face's logits
-// processors do: repetition penalty, then banned n-grams and tokens, then minimum length.
+// rules lower the scores of a row's next tokens, like Hugging Face's logits processors: repetition penalty, then banned n-grams
+// and tokens, then minimum length.
 type rules struct {
 	penalty   float32
 	ngram     int
 	minLength int
 	eos       int64
-	never     int64 // is always banned; -1: none
+	never     int64 // always banned; -1: none
 }
 
 func newRules(opts Options, spec model.Spec) rules {
@@ -30,18 +30,16 @@ func newRules(opts Options, spec model.Spec) rules {
 	return r
 }
 
-// needHistory says whether the rules look at the tokens before.
+// needHistory reports whether the rules need the previous tokens.
 func (r rules) needHistory() bool { return r.penalty != 1 || r.ngram > 0 }
 
-// verdict is what the rules say about the next token of one row. Both lists are
-// sorted and distinct.
+// verdict is the result of the rules for the next token of one row. Both lists are sorted and distinct.
 type verdict struct {
 	seen   []int64 // tokens to penalize
-	banned []int64 // tokens that must not come
+	banned []int64 // banned tokens
 }
 
-// newVerdict makes room for histories of up to length tokens, so that judge
-// never allocates.
+// newVerdict allocates a verdict for histories of up to length tokens, so that judge never allocates.
 func (r rules) newVerdict(length int) verdict {
 	var v verdict
 	if r.penalty != 1 {
@@ -55,8 +53,8 @@ func (r rules) newVerdict(length int) verdict {
 	return v
 }
 
-// judge fills v for a row of length decoder tokens, the prefix included. history
-// are these tokens; it may be nil where needHistory is false.
+// judge fills v for a row of length decoder tokens, including the prefix. history has these tokens; it may be nil if needHistory
+// is false.
 func (r rules) judge(v *verdict, history []int64, length int) {
 	v.seen, v.banned = v.seen[:0], v.banned[:0]
 	if r.penalty != 1 {
@@ -74,9 +72,8 @@ func (r rules) judge(v *verdict, history []int64, length int) {
 	v.banned = distinct(v.banned)
 }
 
-// appendRepeats appends to dst each token that would complete an n-gram which
-// history has already: wherever the last n-1 tokens occurred before, what
-// followed them.
+// appendRepeats appends to dst each token that would complete an n-gram of history: the token after each occurrence of its last
+// n-1 tokens.
 func appendRepeats(dst, history []int64, n int) []int64 {
 	if len(history) < n {
 		return dst
@@ -96,7 +93,7 @@ func distinct(ids []int64) []int64 {
 	return slices.Compact(ids)
 }
 
-// touched counts the tokens whose score the verdict may lower.
+// touched returns the number of tokens whose score the verdict may lower.
 func (v *verdict) touched() int {
 	n := len(v.seen)
 	for _, id := range v.banned {
@@ -107,8 +104,7 @@ func (v *verdict) touched() int {
 	return n
 }
 
-// apply returns the score of token id under the verdict, never above score, and
-// whether the token is allowed at all.
+// apply returns the score of token id under the verdict, never above score, and whether the token is allowed.
 func (r rules) apply(v *verdict, id int64, score float32) (float32, bool) {
 	switch {
 	case contains(v.banned, id):

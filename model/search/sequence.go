@@ -7,9 +7,8 @@ import (
 	"dragoman/model"
 )
 
-// Sequence is the decoding of one sentence in a [model.Batch], from its first
-// forced token to its result: it feeds the forced prefix in the first step, and then
-// follows a search strategy. It is used by one goroutine.
+// Sequence decodes one sentence in a [model.Batch], from its first forced token to its result: it feeds the forced prefix in the
+// first step, and then follows a search strategy. It must be used by one goroutine.
 //
 //	for done := false; !done; {
 //		candidates, err := batch.Step(ctx, []model.Feed{s.Feed()}, s.Candidates())
@@ -21,18 +20,15 @@ type Sequence struct {
 	strategy strategy
 	prefix   []int64
 	begun    bool        // the prefix was fed
-	rows     []model.Row // of one Advance, kept to be used again
+	rows     []model.Row // of one Advance, kept for reuse
 }
 
-// NewSequence starts a sequence. prefix are the forced decoder tokens (decoder start,
-// target language), which are copied; spec is the model's, of which tokens there are and
-// which one ends a sentence. It fails on options that do not validate, on ids outside the
-// vocabulary and on a prefix that leaves no room below MaxLength. All memory is
-// allocated here: about 12 bytes × Beams × MaxLength, and 16 more where a penalty or
-// an n-gram rule is on.
+// NewSequence returns a new sequence. prefix has the forced decoder tokens (decoder start, target language), which are copied;
+// spec has the model's vocabulary and end token. It fails on invalid options, on ids outside the vocabulary and on a prefix that
+// leaves no room below MaxLength. It allocates all memory of the sequence: about 12 bytes × Beams × MaxLength, and 16 more per
+// cell with a penalty or an n-gram rule.
 //
-// The sentence has the phrases of c in it, if it comes to an end before MaxLength. Few beams find
-// bad places for them: use 8.
+// The sentence has the phrases of c, if it ends before MaxLength. Few beams place them badly: use 8.
 func NewSequence(opts Options, c Constraints, prefix []int64, spec model.Spec) (*Sequence, error) {
 	s, err := newStrategy(opts, c, prefix, spec)
 	if err != nil {
@@ -41,8 +37,7 @@ func NewSequence(opts Options, c Constraints, prefix []int64, spec model.Spec) (
 	return &Sequence{strategy: s, prefix: slices.Clone(prefix), rows: make([]model.Row, 0, opts.Beams)}, nil
 }
 
-// Feed is what the sentence is fed in the next step. It holds until the next
-// Advance and must not be changed.
+// Feed returns the sentence's feed of the next step. It is valid until the next Advance and must not be changed.
 func (s *Sequence) Feed() model.Feed {
 	if !s.begun {
 		return model.Feed{Tokens: s.prefix}
@@ -50,8 +45,7 @@ func (s *Sequence) Feed() model.Feed {
 	return model.Feed{Tokens: s.strategy.Tokens(), Parents: s.strategy.Parents()}
 }
 
-// Rows is the number of rows of candidates that the next step returns for the
-// sentence and the next Advance takes.
+// Rows returns the number of rows of candidates that the next step returns for the sentence and the next Advance takes.
 func (s *Sequence) Rows() int {
 	if !s.begun {
 		return 1
@@ -59,14 +53,13 @@ func (s *Sequence) Rows() int {
 	return s.strategy.Width()
 }
 
-// Candidates is how many of each row's best continuations the next Advance needs, at
-// most the vocabulary's size. More change nothing.
+// Candidates returns the number of each row's best continuations needed by the next Advance, at most the vocabulary's size. More
+// do not change the result.
 func (s *Sequence) Candidates() int { return s.strategy.Candidates() }
 
-// Advance takes the candidates of a step, in which the sentence's rows begin at
-// row first. done says that Result is ready. It fails on rows that a model cannot have
-// given (too few candidates, not best first, NaN, ids outside the vocabulary) and after
-// the end.
+// Advance takes the candidates of a step, in which the sentence's rows begin at row first. done reports whether Result is ready.
+// It fails on rows that a model cannot have produced (too few candidates, not best first, NaN, ids outside the vocabulary) and
+// after the end.
 func (s *Sequence) Advance(c model.Candidates, first int) (done bool, err error) {
 	n := s.Rows()
 	if first < 0 || len(c.LogSumExp) < first+n {
@@ -80,5 +73,5 @@ func (s *Sequence) Advance(c model.Candidates, first int) (done bool, err error)
 	return s.strategy.Advance(s.rows)
 }
 
-// Result is the best sentence found, and the zero Result before the end.
+// Result returns the best sentence found, or the zero Result before the end.
 func (s *Sequence) Result() Result { return s.strategy.Result() }

@@ -1,8 +1,7 @@
 package search
 
-// trace remembers which token each row took at each step and from which row it
-// descended. Hypotheses share their common past, and none is ever copied: a
-// sentence is read back from its last row.
+// trace records the token that each row took at each step and the row from which it descended. Hypotheses share their common past
+// and are never copied: a sentence is read back from its last row.
 type trace struct {
 	prefix  []int64
 	width   int
@@ -21,7 +20,7 @@ func newTrace(prefix []int64, width, maxLength int) trace {
 	}
 }
 
-// length is the number of decoder tokens of a row, the prefix included.
+// length returns the number of decoder tokens of a row, including the prefix.
 func (t *trace) length() int { return len(t.prefix) + t.steps }
 
 // add records a step, tokens and parents [width].
@@ -34,8 +33,7 @@ func (t *trace) add(tokens []int64, parents []int) {
 	t.steps++
 }
 
-// read writes the tokens that row had after steps steps, without the prefix,
-// into dst[:steps]. row is not looked at where steps is 0.
+// read writes the tokens of row after steps steps, without the prefix, into dst[:steps]. If steps is 0, row is ignored.
 func (t *trace) read(dst []int64, steps, row int) {
 	for i := steps - 1; i >= 0; i-- {
 		at := i*t.width + row
@@ -44,8 +42,7 @@ func (t *trace) read(dst []int64, steps, row int) {
 	}
 }
 
-// history writes the decoder tokens of row, the prefix included, into buf, which
-// has room for them, and returns them.
+// history writes the decoder tokens of row, including the prefix, into buf, which must have room for them, and returns them.
 func (t *trace) history(buf []int64, row int) []int64 {
 	buf = buf[:t.length()]
 	n := copy(buf, t.prefix)

@@ -1,4 +1,4 @@
-// Package searchtest decodes sentences all at once, for tests and measurements.
+// Package searchtest decodes sentences together, for tests and measurements.
 package searchtest
 
 import (
@@ -9,10 +9,8 @@ import (
 	"dragoman/model/search"
 )
 
-// Decode runs sequences to their end in a batch that they have joined, in slots 0
-// to len(sequences)-1, and that nobody else uses. Sentences leave when they end,
-// so the batch is empty afterwards. A service
-// lets sentences join between steps.
+// Decode decodes sequences to their end in a batch that they have joined, in slots 0 to len(sequences)-1, without other users.
+// Sentences leave when they end, so the batch is empty afterwards. A service lets sentences join between steps.
 func Decode(ctx context.Context, batch model.Batch, sequences []*search.Sequence) ([]search.Result, error) {
 	if batch.Len() != len(sequences) {
 		return nil, fmt.Errorf("%d sequences for a batch of %d sentences", len(sequences), batch.Len())
@@ -36,8 +34,7 @@ func Decode(ctx context.Context, batch model.Batch, sequences []*search.Sequence
 		if err != nil {
 			return nil, err
 		}
-		// From the last slot on: Leave moves the last sentence, which has had its
-		// turn then.
+		// From the last slot on: Leave moves the last sentence, which has already advanced then.
 		for slot := len(slots) - 1; slot >= 0; slot-- {
 			i := slots[slot]
 			done, err := sequences[i].Advance(candidates, first[slot])
