@@ -1,6 +1,5 @@
-// Package batch keeps the books of a [model.Batch], whatever it is computed on: which
-// sentences there are, which rows of memory are theirs, what they may be fed. A
-// [Backend] computes.
+// Package batch is the bookkeeping of a [model.Batch] on any backend: its sentences, their rows of memory, and the feeds that are
+// allowed. A [Backend] computes.
 package batch
 
 import (
@@ -12,67 +11,61 @@ import (
 	"dragoman/model"
 )
 
-// Backend computes for a batch, which makes one call at a time. It has memory for as
-// many sentences and hypotheses as the batch has room for.
+// Backend computes for a batch, which makes one call at a time. It has memory for all sentences and hypotheses of the batch.
 type Backend interface {
-	// Encode writes the keys and values of the sources' cross attention, of tokens
-	// tokens in all, to the rows of the memory that slots names. After an error that
-	// wraps [model.ErrInput] the batch goes on.
+	// Encode writes the cross-attention keys and values of the sources, which have tokens tokens in all, to the rows of the
+	// memory in slots. The batch stays usable after an error that wraps [model.ErrInput].
 	Encode(sources [][]int64, slots []int32, tokens int) error
-	// Step feeds rows and returns the k best candidates of those that are wanted, which
-	// hold until the next call.
+	// Step feeds rows and returns the k best candidates of the wanted ones, which are valid until the next call.
 	Step(rows []Row, k int) (model.Candidates, error)
-	// Leave says that nothing reads the rows of a sentence any more: length tokens of
-	// its source in slot, fed tokens in rows of the KV cache.
+	// Leave releases the rows of a sentence: length tokens of its source in slot, fed tokens in rows of the KV cache.
 	Leave(slot int32, length int, rows []int32, fed int)
-	// Idle says that no sentence is left, so that the backend can give back memory that
-	// the next one takes again.
+	// Idle tells the backend that no sentence is left, so that it can free memory until the next one.
 	Idle()
 	// Close releases the memory.
 	Close() error
 }
 
-// Beginner is a [Backend] that can encode beside steps.
+// Beginner is a [Backend] that can encode between steps.
 type Beginner interface {
-	// Begin begins to encode a source into a row of the memory. What it returns is called until
-	// it is done or fails, at any time between other calls; Close ends it.
+	// Begin begins to encode a source into a row of the memory. resume is called until it is done or fails, at any time between
+	// other calls; Close ends it.
 	Begin(source []int64, slot int32) (resume func(most time.Duration) (done bool, err error), err error)
 }
 
-// Row is a row of a step: a token of a hypothesis, or of a forced prefix. The rows of a
-// sentence follow one another, and no other sentence has their slot.
+// Row is a row of a step: a token of a hypothesis, or of a forced prefix. The rows of a sentence are consecutive, and no other
+// sentence has their slot.
 type Row struct {
 	Token, Position int32
-	KV              int32 // row of the KV cache that the token is written to
-	From, To        int32 // histories: the hypothesis goes on from one, in the other
-	Slot, Length    int32 // row of the source in the memory of cross attention, its tokens
-	Wanted          bool  // whether the row's candidates are
+	KV              int32 // row of the KV cache to which the token is written
+	From, To        int32 // histories: read from From, extended in To
+	Slot, Length    int32 // row of the source in the cross-attention memory, and its tokens
+	Wanted          bool  // whether the row's candidates are returned
 }
 
 // Batch implements [model.Batch].
 type Batch struct {
 	spec      model.Spec
 	limits    model.Limits
-	tokens    int // that a backend encodes at once
+	tokens    int // maximum tokens that the backend encodes at once
 	backend   Backend
 	sentences []*sentence // by slot of the batch
-	begun     int         // sources that are encoded beside the steps
-	kv, slots pool        // rows of both memories that are not in use
+	begun     int         // sources being encoded between steps
+	kv, slots pool        // free rows of both memories
 	rows      []Row       // of the last step
 	broken    error       // the first error; the state is undefined after it
 }
 
-// New makes an empty batch on a backend, which it closes. Limits were checked by
-// [CheckLimits]. A backend encodes sources of up to tokens in all at once, or a single
-// longer one.
+// New returns an empty batch on a backend, which it owns and closes. limits must have passed [CheckLimits]. A backend encodes
+// sources of up to tokens tokens in all at once, or a single longer one.
 func New(spec model.Spec, limits model.Limits, tokens int, backend Backend) *Batch {
 	return &Batch{spec: spec, limits: limits, tokens: tokens, backend: backend, kv: newPool(limits.Rows), slots: newPool(limits.Rows)}
 }
 
-// Len is the number of sentences.
+// Len returns the number of sentences.
 func (b *Batch) Len() int { return len(b.sentences) }
 
-// Join encodes sources and appends them.
+// Join encodes sources and appends them to the batch.
 func (b *Batch) Join(ctx context.Context, sources [][]int64) error {
 	if err := b.ready(ctx); err != nil {
 		return err
@@ -98,7 +91,7 @@ func (b *Batch) Join(ctx context.Context, sources [][]int64) error {
 	return nil
 }
 
-// Begin begins to encode a source beside the steps.
+// Begin begins to encode a source between steps.
 func (b *Batch) Begin(ctx context.Context, source []int64) (model.Encoding, error) {
 	backend, ok := b.backend.(Beginner)
 	if !ok {
@@ -144,7 +137,7 @@ func (e *encoding) Continue(ctx context.Context, most time.Duration) (done bool,
 	return done, nil
 }
 
-// encode encodes sources, as many at once as the backend takes.
+// encode encodes sources, as many at once as the backend allows.
 func (b *Batch) encode(sources [][]int64, slots []int32) error {
 	for len(sources) > 0 {
 		n, tokens := 0, 0
@@ -182,7 +175,7 @@ func (b *Batch) Step(ctx context.Context, feeds []model.Feed, k int) (model.Cand
 	return c, nil
 }
 
-// ready says whether the batch can be used.
+// ready fails if the batch cannot be used.
 func (b *Batch) ready(ctx context.Context) error {
 	if b.broken != nil {
 		return fmt.Errorf("the batch is broken: %w", b.broken)
@@ -201,14 +194,14 @@ func (b *Batch) Leave(i int) {
 	b.rest()
 }
 
-// rest tells the backend if no sentence is left.
+// rest calls Idle if no sentence is left.
 func (b *Batch) rest() {
 	if len(b.sentences)+b.begun == 0 {
 		b.backend.Idle()
 	}
 }
 
-// Close closes the backend. Closing twice does nothing.
+// Close closes the backend. A second call does nothing.
 func (b *Batch) Close() error {
 	if b.backend == nil {
 		return nil

@@ -7,8 +7,7 @@ import (
 	"dragoman/model"
 )
 
-// CheckLimits says what is wrong with the limits of a batch of a model. Its errors wrap
-// [model.ErrInput].
+// CheckLimits fails if the limits of a batch do not fit a model. Its errors wrap [model.ErrInput].
 func CheckLimits(s model.Spec, l model.Limits) error {
 	if l.Rows < 1 || l.MaxLength < 1 || l.MaxLength > s.MaxPositions {
 		return fmt.Errorf("%w: a batch of %d rows of %d tokens: at least 1 row and 1 to %d tokens are possible",
@@ -85,7 +84,7 @@ func (b *Batch) checkFeed(s *sentence, f model.Feed) error {
 	return checkIDs(f.Tokens, b.spec.VocabSize)
 }
 
-// checkIDs checks tokens of the source or the target, of which there are `rows`.
+// checkIDs checks token ids of the source or the target, whose vocabulary has `rows` entries.
 func checkIDs(ids []int64, rows int) error {
 	for _, id := range ids {
 		if id < 0 || id >= int64(rows) {

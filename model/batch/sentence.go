@@ -4,24 +4,22 @@ import "dragoman/model"
 
 // sentence is the state of a slot of a batch.
 //
-// Its hypotheses have a row of the KV cache each, but the tokens of a hypothesis may
-// lie in any of the sentence's rows: its history, which the backend keeps, tells in
-// which, by position. A hypothesis that goes on from another takes over its history, and
-// nothing is copied in the cache. Two never write to the same place: each writes its
-// next token to its own row, and no row is ever written twice at the same position.
+// Each hypothesis has a row of the KV cache, but its tokens may be in any of the sentence's rows: its history, kept by the
+// backend, has the row of each position. A hypothesis that continues another takes over its history, and nothing is copied in the
+// cache. No two write to the same place: each writes its next token to its own row, and no row is written twice at the same
+// position.
 //
-// A row has two histories, so that hypotheses can change places: all are read from one
-// half and written to the other.
+// A row has two histories, so that hypotheses can change places: all are read from one half and written to the other.
 type sentence struct {
-	slot   int32   // row in the memory of cross attention
+	slot   int32   // row in the cross-attention memory
 	srcLen int     // tokens of the source
-	fed    int     // decoder tokens so far
+	fed    int     // decoder tokens fed
 	active int     // hypotheses of the last step
-	rows   []int32 // rows of the KV cache, one for each hypothesis that ever was
-	half   int32   // of the histories that are up to date
+	rows   []int32 // rows of the KV cache, one for each hypothesis so far
+	half   int32   // the current half of the histories
 }
 
-// hypotheses is how many the next feed leads to.
+// hypotheses returns the number of hypotheses after a feed.
 func (s *sentence) hypotheses(f model.Feed) int {
 	if s.fed == 0 {
 		return 1
@@ -29,10 +27,10 @@ func (s *sentence) hypotheses(f model.Feed) int {
 	return len(f.Tokens)
 }
 
-// rowsFor is the number of rows of the KV cache that the sentence has after a feed.
+// rowsFor returns the number of the sentence's rows in the KV cache after a feed.
 func (s *sentence) rowsFor(f model.Feed) int { return max(len(s.rows), s.hypotheses(f)) }
 
-// feed adds the sentence's rows to those of a step.
+// feed adds the sentence's rows to the rows of a step.
 func (s *sentence) feed(f model.Feed, kv *pool, to []Row) []Row {
 	for len(s.rows) < s.rowsFor(f) {
 		s.rows = append(s.rows, kv.take())
@@ -64,11 +62,10 @@ func (s *sentence) feed(f model.Feed, kv *pool, to []Row) []Row {
 	return to
 }
 
-// history is the number of hypothesis w's history: there are two for each row of the KV
-// cache.
+// history returns the number of the history of hypothesis w: each row of the KV cache has two.
 func (s *sentence) history(w int) int32 { return 2*s.rows[w] + s.half }
 
-// stay says that every hypothesis goes on from itself.
+// stay reports whether every hypothesis continues itself.
 func stay(parents []int) bool {
 	for w, parent := range parents {
 		if parent != w {
@@ -78,7 +75,7 @@ func stay(parents []int) bool {
 	return true
 }
 
-// pool is the rows of a memory that are not in use.
+// pool has the free rows of a memory.
 type pool []int32
 
 func newPool(n int) pool {
@@ -89,7 +86,7 @@ func newPool(n int) pool {
 	return p
 }
 
-// take returns a row that is not in use. There must be one.
+// take returns a free row. There must be one.
 func (p *pool) take() int32 {
 	last := len(*p) - 1
 	row := (*p)[last]
