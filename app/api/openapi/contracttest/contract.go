@@ -67,7 +67,7 @@ func New(text []byte) (*Contract, error) {
 	return &Contract{raw: raw, doc: doc, compiler: compiler}, nil
 }
 
-// strict forbids undescribed fields in all objects that do not mention additional or unevaluated properties.
+// strict forbids undescribed fields in all objects with properties that do not have additionalProperties.
 func strict(value any) {
 	switch value := value.(type) {
 	case []any:
