@@ -15,16 +15,16 @@ import (
 	"dragoman/model/onnxruntime"
 )
 
-// allowed are the tokens that the translations of sentences may have, by their row of the memory of cross attention:
-// [rows, bytes], a bit for each output of the LM head; no rows: all of them. nil: the model takes none.
+// allowed are the tokens that the translations of sentences may have, by the sentence's row in the cross-attention memory: [rows,
+// bytes], a bit for each output of the LM head. No rows: all tokens are allowed. nil: the model has no such input.
 type allowed struct {
 	memory      buffer
 	rows, bytes int
 	listed      bool     // the encoder writes them, by the model's shortlist
-	scripts     *scripts // what they are by else
+	scripts     *scripts // otherwise they are determined by scripts
 }
 
-// newAllowed makes those of a model, for so many sentences.
+// newAllowed returns the allowed tokens of a model's batch with rows rows.
 func newAllowed(m *Model, rows int) (*allowed, error) {
 	spec := m.manifest.Spec
 	listed := spec.Shortlisted(m.manifest.Precision)
@@ -40,7 +40,7 @@ func newAllowed(m *Model, rows int) (*allowed, error) {
 	return a, err
 }
 
-// bind binds them to an encoder, which has shortlists, or to a decoder.
+// bind binds them to a decoder, or to an encoder that writes shortlists.
 func (a *allowed) bind(b *onnxruntime.Binding, encoder bool) {
 	if a != nil && (!encoder || a.listed) {
 		b.Input("allowed", unsafe.Pointer(unsafe.SliceData(a.memory)), onnx.Uint8, a.rows, a.bytes)
@@ -54,10 +54,10 @@ func (a *allowed) close() {
 	}
 }
 
-// row are the bits of a sentence.
+// row returns the bits of a sentence.
 func (a *allowed) row(slot int32) []byte { return a.memory[int(slot)*a.bytes:][:a.bytes] }
 
-// source allows a translation the names of its source, and the languages that are told in it.
+// source allows a translation the names in its source, and the languages named in it.
 func (a *allowed) source(slot int32, source []int64) {
 	if a == nil || a.scripts == nil {
 		return
@@ -77,8 +77,8 @@ func (a *allowed) source(slot int32, source []int64) {
 	}
 }
 
-// prefixes allows the translations that begin with a step the languages that they are forced to begin with, or all where that is
-// none.
+// prefixes allows translations that begin with a step the tokens of the languages in their forced prefix, or all tokens if it
+// names none.
 func (a *allowed) prefixes(rows []batch.Row) {
 	if a == nil || a.scripts == nil || a.scripts.inSource {
 		return
@@ -101,7 +101,7 @@ func (a *allowed) prefixes(rows []batch.Row) {
 	}
 }
 
-// setBits sets those from first to end-1.
+// setBits sets the bits from first to end-1.
 func setBits(bits []byte, first, end int) {
 	for ; first < end && first%8 != 0; first++ {
 		bits[first/8] |= 1 << (first % 8)
@@ -114,17 +114,17 @@ func setBits(bits []byte, first, end int) {
 	}
 }
 
-// scripts are the outputs of the LM head that translations into a language may have, by its token.
+// scripts are the outputs of the LM head that translations into a language may have, by the language's token.
 type scripts struct {
 	languages map[int64][]span
 	inSource  bool
 	names     outputs
 }
 
-// span are the outputs from first to end-1.
+// span is the outputs from first to end-1.
 type span struct{ first, end int }
 
-// outputs are those of some tokens, by their ids; negative: it is none of them.
+// outputs are the LM head's outputs of tokens, by id; negative: none.
 type outputs []int32
 
 func (o outputs) of(id int64) (output int, ok bool) {
@@ -134,7 +134,7 @@ func (o outputs) of(id int64) (output int, ok bool) {
 	return int(o[id]), true
 }
 
-// allow sets the bits of the language that a token names, if it names one.
+// allow sets the bits of the language that a token names, and reports whether it names one.
 func (s *scripts) allow(bits []byte, token int64) bool {
 	spans, ok := s.languages[token]
 	for _, span := range spans {
@@ -143,7 +143,7 @@ func (s *scripts) allow(bits []byte, token int64) bool {
 	return ok
 }
 
-// readScripts reads those of the exported folder dir. A language of which nothing is known may have all.
+// readScripts reads the scripts of the exported folder dir. A language of unknown scripts may have all tokens.
 func readScripts(dir string, m *model.Manifest, of func(language string) (scripts []string)) (*scripts, error) {
 	left := m.Spec.VocabSize
 	for _, run := range m.Scripts.Runs {
@@ -163,7 +163,7 @@ func readScripts(dir string, m *model.Manifest, of func(language string) (script
 	return s, err
 }
 
-// spans are the outputs of some scripts and of none, or all where nothing is known.
+// spans returns the outputs of some scripts and of no script, or all if the scripts are unknown.
 func spans(runs []model.Script, scripts []string) (of []span) {
 	at := 0
 	for _, run := range runs {
@@ -175,7 +175,7 @@ func spans(runs []model.Script, scripts []string) (of []span) {
 	return of
 }
 
-// readNames reads the tokens of the outputs that are names, and turns them around.
+// readNames reads the tokens of the outputs that are names, and inverts them to outputs by token.
 func readNames(path string, m *model.Manifest) (outputs, error) {
 	f, err := os.Open(path)
 	if err != nil {

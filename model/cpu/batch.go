@@ -13,22 +13,22 @@ import (
 	"dragoman/model/mapping"
 )
 
-// backend computes for a batch. It implements [batch.Backend].
+// backend implements [batch.Backend].
 type backend struct {
 	kv       *store // a row per hypothesis, capacity in decoder tokens
 	cross    *store // a row per sentence, capacity in source tokens
 	allowed  *allowed
 	encoding encoding
 	step     step
-	memory   *pool.Pool    // of the sessions
-	weights  *mapping.File // of the sessions, too
-	busy     bool          // whether the batch holds on to it
+	memory   *pool.Pool    // shared by the sessions
+	weights  *mapping.File // of the sessions
+	busy     bool          // whether the batch has entered memory
 
-	begun map[*ops.Pieces]*encoding // encoder runs beside steps
-	spare []*encoding               // that others have used
+	begun map[*ops.Pieces]*encoding // encoder runs between steps
+	spare []*encoding               // unused encodings, for reuse
 }
 
-// NewBatch makes an empty batch.
+// NewBatch returns an empty batch.
 func (m *Model) NewBatch(limits model.Limits) (model.Batch, error) {
 	spec := m.manifest.Spec
 	if err := batch.CheckLimits(spec, limits); err != nil {
@@ -51,20 +51,18 @@ func (m *Model) NewBatch(limits model.Limits) (model.Batch, error) {
 	return batch.New(spec, limits, encoderTokens(m.threads), b), nil
 }
 
-// Footprint is what a batch takes of memory. Rows that were in use keep the memory of
-// their first tokens until the batch is empty.
+// Footprint returns the memory of a batch. Rows that were in use keep the memory of their first tokens until the batch is empty.
 func (m *Model) Footprint() model.Footprint { return Footprint(m.manifest) }
 
-// Footprint is the [Model.Footprint] of a model that is not loaded yet.
+// Footprint is [Model.Footprint] for a model that is not loaded.
 func Footprint(m *model.Manifest) model.Footprint {
 	token := int64(m.Spec.Decoder.Layers * tokenSize(m))
 	return model.Footprint{RowToken: token, SourceToken: token}
 }
 
-// tokenSize is the number of bytes of a token's keys and values in one layer. An
-// int8 model keeps them in half precision: that halves what attention reads from
-// memory, and rounds a hundred times finer than its matrix products do. States of recurrent units, which are small
-// and sum up over a sentence, and what goes with them are in single precision.
+// tokenSize returns the bytes of a token's keys and values in one layer. An int8 model keeps them in half precision: this halves
+// the memory that attention reads, and rounds a hundred times finer than its matrix products. States of recurrent units, which
+// are small and accumulate over a sentence, and the memory used with them are in single precision.
 func tokenSize(m *model.Manifest) int {
 	return m.Spec.TokenBytes(m.Precision == model.INT8 && !m.Spec.Recurrent)
 }
@@ -77,7 +75,7 @@ func (b *backend) Encode(sources [][]int64, slots []int32, tokens int) error {
 	return b.sound(b.encoding.run(sources, slots, tokens, b.cross, b.allowed))
 }
 
-// enter holds on to the memory of the sessions.
+// enter makes the sessions' pool keep freed memory.
 func (b *backend) enter() {
 	if !b.busy {
 		b.busy = true
@@ -108,7 +106,7 @@ func (b *backend) Begin(source []int64, slot int32) (func(time.Duration) (bool, 
 	}, nil
 }
 
-// sound is the error of a run, or that of the weights, from which nothing that was computed is to be used.
+// sound returns the error of the weights, if any, in place of that of a run: no result computed from lost weights may be used.
 func (b *backend) sound(err error) error {
 	return cmp.Or(lost(b.weights), err)
 }
@@ -126,8 +124,8 @@ func (b *backend) Leave(slot int32, length int, rows []int32, fed int) {
 	}
 }
 
-// Idle gives the memory of keys and values back, and with the last batch that is in use
-// that of activations, but for a few megabytes of each.
+// Idle gives back the memory of keys and values, and with the last batch in use the memory of activations, except a few megabytes
+// of each.
 func (b *backend) Idle() {
 	if b.busy {
 		b.busy = false

@@ -2,19 +2,18 @@ package cpu
 
 import "dragoman/model/onnxruntime"
 
-// encoderTokens is how many tokens the encoder takes in one run, but for a single sentence that has more: 64 for each thread.
-// Activations of so many stay in the cache; a run of 1024 takes 1.2 to 1.3 times as long for a token in int8. Fewer than 128
+// encoderTokens returns the maximum number of tokens in an encoder run, except for a single longer sentence: 64 per thread.
+// Activations of that number stay in the cache; a run of 1024 takes 1.2 to 1.3 times as long per token in int8. Fewer than 128
 // would wait for weights.
 func encoderTokens(threads int) int { return min(max(128, 64*threads), 1024) }
 
-// encoding is the encoder bound to the memory of cross attention.
+// encoding is the encoder bound to the cross-attention memory.
 type encoding struct {
 	session *onnxruntime.Session
 	*tensors
 }
 
-// run runs the encoder on sources and writes the keys and values of their cross
-// attention to the rows of the store that slots names.
+// run runs the encoder on sources and writes their cross-attention keys and values to the rows of the store in slots.
 func (e *encoding) run(sources [][]int64, slots []int32, tokens int, cross *store, allowed *allowed) (err error) {
 	if e.tensors == nil {
 		if e.tensors, err = newTensors(e.session); err != nil {

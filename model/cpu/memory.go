@@ -7,13 +7,11 @@ import (
 	"dragoman/model/mapping"
 )
 
-// buffer is zeroed memory outside Go's heap. ONNX Runtime keeps pointers into
-// it between calls, which cgo forbids for Go memory; and a large one goes back to
-// the system when it is freed, not at some later collection.
+// buffer is zeroed memory outside Go's heap. ONNX Runtime keeps pointers into it between calls, which cgo forbids for Go memory;
+// and large memory returns to the system when it is freed, not at a later garbage collection.
 type buffer []byte
 
-// newBuffer reserves n bytes, which take memory when they are used first. The
-// caller frees them.
+// newBuffer reserves n bytes, whose pages take memory at their first use. The caller must free them.
 func newBuffer(n int) (buffer, error) {
 	b, err := mapping.Reserve(max(n, 1))
 	if err != nil {
@@ -22,17 +20,16 @@ func newBuffer(n int) (buffer, error) {
 	return b, nil
 }
 
-// release gives the memory of the whole pages in bytes from to to-1 back to the
-// system. What they hold then is not defined.
+// release gives the memory of the whole pages within bytes from to to-1 back to the system. Their contents become undefined.
 func (b buffer) release(from, to int) {
 	page := os.Getpagesize()
 	from, to = (from+page-1)/page*page, to/page*page
 	if from < to {
-		drop(b[from:to]) // the pages are mapped, and all that a failure costs is memory
+		drop(b[from:to]) // the pages are mapped, and a failure costs only memory
 	}
 }
 
-// free unmaps the buffer; nothing may use it afterwards. Freeing nil does nothing.
+// free unmaps the buffer, which must not be used afterwards. Freeing nil does nothing.
 func (b buffer) free() {
 	if b != nil {
 		mapping.Release(b)

@@ -16,42 +16,39 @@ import (
 	"dragoman/model/onnxruntime"
 )
 
-// Options says how to run a model.
+// Options configures a model.
 type Options struct {
-	// Threads is the number of threads that share the work of one step; 0 is one
-	// for each core.
+	// Threads is the number of threads that share the work of a step; 0 means one per core.
 	Threads int
-	// Verify says when the files' checksums are compared; "" is model.VerifyChanged.
+	// Verify selects when the files' checksums are compared; "" is model.VerifyChanged.
 	Verify model.Verify
-	// NoShortlist has all tokens be candidates, also of a model with a lexical shortlist.
+	// NoShortlist makes all tokens candidates, also for a model with a lexical shortlist.
 	NoShortlist bool
-	// Scripts are the writing systems of a language, as [unicode.Scripts] has them; none: unknown. With them translations have
-	// only tokens of their language's scripts, of no script, and of their source, where the export knows scripts: see
-	// [model.Manifest]. nil: they may have all.
+	// Scripts returns the writing systems of a language, by the names of [unicode.Scripts]; none: unknown. With it, translations
+	// have only tokens of their language's scripts, of no script, and of their source, if the export has scripts: see
+	// [model.Manifest]. nil: all tokens are allowed.
 	Scripts func(language string) []string
 }
 
-// Model is an exported model in ONNX Runtime: a session for the encoder and one
-// for the decoder step. It implements model.Model.
+// Model is an exported model in ONNX Runtime: a session for the encoder and one for the decoder step. It implements model.Model.
 type Model struct {
 	manifest *model.Manifest
 	weights  *mapping.File // of both sessions
 	encoder  *onnxruntime.Session
 	decoder  *onnxruntime.Session
-	memory   *pool.Pool // of the sessions
+	memory   *pool.Pool // shared by the sessions
 	resident int64      // see Resident
 	threads  int        // of a run
 
 	noShortlist bool
-	scripts     *scripts // nil: translations may have all
+	scripts     *scripts // nil: translations may have all tokens
 }
 
-// Open loads the exported folder dir. It checks the files against the manifest
-// first, so that a damaged weight is an error here, not a wrong translation.
+// Open loads the exported folder dir. It first checks the files against the manifest, so that a damaged weight is an error, not a
+// wrong translation.
 //
-// The weights are mapped as they lie in the file: the workers and processes that open
-// a folder share its pages, and Open reads none of them but for the checksums. When ctx
-// is done Open ends soon, with its error.
+// The weights are mapped from the file: workers and processes that open the same folder share its pages, and Open reads them only
+// for the checksums. If ctx ends, Open soon ends with its error.
 func (r *Runtime) Open(ctx context.Context, dir string, opts Options) (*Model, error) {
 	defer trimHeap()
 	manifest, err := model.ReadManifest(dir)
@@ -77,7 +74,7 @@ func (r *Runtime) Open(ctx context.Context, dir string, opts Options) (*Model, e
 	return m, nil
 }
 
-// load loads the two graphs of the folder dir, at the same time.
+// load loads the two graphs of the folder dir concurrently.
 func (m *Model) load(ctx context.Context, r *Runtime, dir string) error {
 	var g errgroup.Group
 	var taken [2]int64
@@ -99,7 +96,7 @@ func (m *Model) load(ctx context.Context, r *Runtime, dir string) error {
 	return errors.Join(err, lost(m.weights))
 }
 
-// lost is the error of a model whose weights are not what they were.
+// lost returns the error of a model whose weights have changed.
 func lost(weights *mapping.File) error {
 	if err := weights.Err(); err != nil {
 		return fmt.Errorf("%w: %w: %w", model.ErrLost, model.ErrDamaged, err)
@@ -107,15 +104,15 @@ func lost(weights *mapping.File) error {
 	return nil
 }
 
-// ONNX Runtime does not say how many bytes its objects take. These were measured, see
-// TestResident: for a model, and for each byte of its exported graphs.
+// ONNX Runtime does not report the memory of its objects. These figures were measured, see TestResident: per model, and per byte
+// of its exported graphs.
 const (
 	objects        = 512 << 10
 	objectsPerByte = 19
 )
 
-// Resident is how many bytes of memory the model takes while nothing decodes, beside files
-// that are mapped: what the sessions hold of constants, as counted, and of objects, as estimated. What sentences take comes on top of it, see [Model.Footprint].
+// Resident returns the bytes of memory of an idle model, beside mapped files: the sessions' constants, as counted, and objects,
+// as estimated. The memory of sentences is added to it, see [Model.Footprint].
 func (m *Model) Resident() int64 { return m.resident }
 
 // Spec returns the model's sizes.

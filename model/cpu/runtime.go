@@ -1,7 +1,7 @@
 // Package cpu runs exported models on CPUs, with ONNX Runtime.
 //
-// [Load] loads ONNX Runtime's library, [Runtime.Open] an exported folder. The
-// state of sentences that decode together is a batch: see [model.Batch].
+// [Load] loads ONNX Runtime's library, [Runtime.Open] an exported folder. The state of sentences that are decoded together is a
+// batch: see [model.Batch].
 package cpu
 
 import (
@@ -18,15 +18,14 @@ import (
 	"dragoman/model/onnxruntime"
 )
 
-// Runtime is ONNX Runtime, loaded. A process can hold one at a time.
+// Runtime is the loaded ONNX Runtime. A process can have one at a time.
 type Runtime struct {
 	api       *onnxruntime.API
 	operators *ops.Operators
-	memory    *pool.Pool // of all sessions
+	memory    *pool.Pool // shared by all sessions
 }
 
-// Load loads ONNX Runtime's shared library from a path. The caller closes the
-// Runtime after everything that was opened with it.
+// Load loads ONNX Runtime's shared library from a path. The caller must close the Runtime after everything opened with it.
 func Load(library string) (*Runtime, error) {
 	api, err := onnxruntime.Load(library)
 	if err != nil {
@@ -42,9 +41,8 @@ func Load(library string) (*Runtime, error) {
 	return r, nil
 }
 
-// registerDomain makes a session of next to nothing. With the first session that
-// has operators of our own, ONNX Runtime enters their domain into a table of the
-// process; two first sessions at once both would, and the second one fails.
+// registerDomain makes a minimal session. At the first session with custom operators, ONNX Runtime enters their domain into a
+// table of the process; of two concurrent first sessions both would, and the second one would fail.
 func (r *Runtime) registerDomain() error {
 	g := onnx.NewGraph("nothing")
 	one := onnx.Fixed(1)
@@ -59,7 +57,7 @@ func (r *Runtime) registerDomain() error {
 	return err
 }
 
-// setup is what all sessions have in common, with so many threads.
+// setup returns the common setup of all sessions, with threads threads.
 func (r *Runtime) setup(graph []byte, threads int) (onnxruntime.Setup, error) {
 	setup, err := r.operators.Setup(graph, threads)
 	setup.Config["session.use_env_allocators"] = "1"
@@ -88,7 +86,7 @@ func (r *Runtime) session(ctx context.Context, path string, weights *mapping.Fil
 	return s, nil
 }
 
-// Version is ONNX Runtime's version.
+// Version returns ONNX Runtime's version.
 func (r *Runtime) Version() string { return r.api.Version }
 
 // Close unloads ONNX Runtime.

@@ -12,8 +12,7 @@ import (
 type step struct {
 	session *onnxruntime.Session
 	*tensors
-	// histories [2·rows, positions] are two for each row of the KV cache: the rows in which a hypothesis finds its
-	// tokens, by position.
+	// histories [2·rows, positions] are two histories for each row of the KV cache: the row of each position of a hypothesis.
 	histories buffer
 	positions int
 }
@@ -23,18 +22,18 @@ func newStep(session *onnxruntime.Session, limits model.Limits) (step, error) {
 	return step{session: session, histories: histories, positions: limits.MaxLength}, err
 }
 
-// history is one of the histories.
+// history returns the history with index i.
 func (s *step) history(i int32) []int32 {
 	return unsafe.Slice((*int32)(unsafe.Pointer(&s.histories[4*int(i)*s.positions])), s.positions)
 }
 
-// close frees the memory; nothing may use the step afterwards.
+// close frees the memory; the step must not be used afterwards.
 func (s *step) close() {
 	s.tensors.close()
 	s.histories.free()
 }
 
-// run runs a step. The candidates hold until the next one.
+// run runs a step. The candidates are valid until the next one.
 func (s *step) run(rows []batch.Row, k int, kv, cross *store, allowed *allowed) (_ model.Candidates, err error) {
 	if s.tensors == nil {
 		if s.tensors, err = newTensors(s.session); err != nil {
@@ -62,8 +61,8 @@ func (s *step) run(rows []batch.Row, k int, kv, cross *store, allowed *allowed) 
 	return c, s.tensors.run()
 }
 
-// fill brings the histories up to date and fills in the inputs, of so many sentences and rows
-// whose candidates are wanted.
+// fill updates the histories and fills the inputs. sentences is the number of sentences, wanted that of rows whose candidates are
+// wanted.
 func (s *step) fill(rows []batch.Row, sentences, wanted, capacity int) {
 	ids, positions := input[int64](s.tensors, "ids", len(rows)), input[int64](s.tensors, "pos", len(rows))
 	kvRows, histories := input[int32](s.tensors, "rows", len(rows)), input[int32](s.tensors, "history", len(rows), capacity)
@@ -93,7 +92,7 @@ func (s *step) fill(rows []batch.Row, sentences, wanted, capacity int) {
 	}
 }
 
-// endsSentence says that row i is the last one of its sentence.
+// endsSentence reports whether row i is the last one of its sentence.
 func endsSentence(rows []batch.Row, i int) bool {
 	return i+1 == len(rows) || rows[i+1].Slot != rows[i].Slot
 }

@@ -7,20 +7,17 @@ import (
 	"dragoman/model/onnxruntime"
 )
 
-// store is memory for attention keys and values: [layers, rows, 2, capacity, token/2],
-// all keys of a row before its values.
-// It serves as KV cache, a row per hypothesis, and as the memory of cross attention,
-// a row per sentence.
+// store is memory for attention keys and values: [layers, rows, 2, capacity, token/2], all keys of a row before its values. It
+// serves as KV cache, with a row per hypothesis, and as cross-attention memory, with a row per sentence.
 //
-// Every row has room for the longest there may be, from the start: a page takes
-// memory when it is used first, so nothing ever grows, moves or is copied.
+// Every row has room for the maximum length from the start: a page takes memory at its first use, so nothing ever grows, moves or
+// is copied.
 type store struct {
 	memory                        buffer
 	layers, rows, capacity, token int
 }
 
-// keep is the number of tokens whose memory a row keeps for the next sentence. Most are
-// shorter.
+// keep is the number of tokens whose memory a row keeps for the next sentence. Most sentences are shorter.
 const keep = 64
 
 func newStore(layers, rows, capacity, token int) (*store, error) {
@@ -31,7 +28,7 @@ func newStore(layers, rows, capacity, token int) (*store, error) {
 	return &store{memory: memory, layers: layers, rows: rows, capacity: capacity, token: token}, nil
 }
 
-// trim gives back the memory of a row of which the first used tokens were used.
+// trim gives back the memory of a row whose first used tokens were used.
 func (s *store) trim(row int32, used int) {
 	if used <= keep {
 		return
@@ -44,12 +41,12 @@ func (s *store) trim(row int32, used int) {
 	}
 }
 
-// keptBytes is the memory that an empty store keeps at most: a short sentence that comes alone
-// would otherwise spend its time on new pages.
+// keptBytes is the maximum memory that an empty store keeps: a short sentence that comes alone would otherwise spend its time on
+// new pages.
 const keptBytes = 4 << 20
 
-// clear gives the memory of all rows back, but for the first ones, which are taken first. Of
-// these trim has left at most keep tokens.
+// clear gives back the memory of all rows except the first ones, which are taken first. trim has left at most keep tokens of
+// these.
 func (s *store) clear() {
 	kept := min(s.rows, keptBytes/(s.layers*keep*s.token))
 	row := s.capacity * s.token

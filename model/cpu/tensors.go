@@ -7,14 +7,13 @@ import (
 	"dragoman/model/onnxruntime"
 )
 
-// tensors are the small inputs and outputs of a session. Each has memory of its own, which
-// grows and is kept from run to run.
+// tensors are the small inputs and outputs of a session. Each has its own memory, which grows and is kept between runs.
 type tensors struct {
 	binding *onnxruntime.Binding
 	memory  map[string]buffer
-	small   buffer // a page, of which tensors of a few numbers have a part
-	used    int    // bytes of it
-	err     error  // the first
+	small   buffer // a page shared by small tensors
+	used    int    // bytes used of it
+	err     error  // the first error
 }
 
 func newTensors(session *onnxruntime.Session) (*tensors, error) {
@@ -25,22 +24,21 @@ func newTensors(session *onnxruntime.Session) (*tensors, error) {
 	return &tensors{binding: binding, memory: map[string]buffer{}}, nil
 }
 
-// input is the input called name, to be filled in. A tensor is made again only when its shape
-// has changed.
+// input returns the input called name, for the caller to fill. The tensor is made again only if its shape has changed.
 func input[T number](t *tensors, name string, shape ...int) []T {
 	values := room[T](t, name, shape)
 	t.binding.Input(name, unsafe.Pointer(unsafe.SliceData(values)), typeOf[T](), shape...)
 	return values
 }
 
-// output is the output called name, which the next run fills in.
+// output returns the output called name, which the next run fills.
 func output[T number](t *tensors, name string, shape ...int) []T {
 	values := room[T](t, name, shape)
 	t.binding.Output(name, unsafe.Pointer(unsafe.SliceData(values)), typeOf[T](), shape...)
 	return values
 }
 
-// number is an element of a tensor.
+// number is an element type of a tensor.
 type number interface{ int32 | int64 | float32 }
 
 func typeOf[T number]() onnx.DataType {
@@ -54,7 +52,7 @@ func typeOf[T number]() onnx.DataType {
 	}
 }
 
-// room is memory for a tensor.
+// room returns memory for a tensor.
 func room[T number](t *tensors, name string, shape []int) []T {
 	n := 1
 	for _, d := range shape {
@@ -68,7 +66,7 @@ func room[T number](t *tensors, name string, shape []int) []T {
 			if t.err == nil {
 				t.err = err
 			}
-			return make([]T, n) // which no run looks at
+			return make([]T, n) // no run reads it
 		}
 		t.free(memory)
 		t.memory[name], memory = grown, grown
@@ -76,16 +74,16 @@ func room[T number](t *tensors, name string, shape []int) []T {
 	return unsafe.Slice((*T)(unsafe.Pointer(unsafe.SliceData(memory))), n)
 }
 
-// Tensors below part bytes have room for so many in the small page, for a process may have thousands of them.
+// Tensors below part bytes share the small page, as a process may have thousands of them.
 const (
 	part      = 128
 	smallPage = 32 * part
 )
 
-// reserve is memory for n bytes or more.
+// reserve returns memory for at least n bytes.
 func (t *tensors) reserve(n int) (b buffer, err error) {
 	if n > part || t.used == smallPage {
-		return newBuffer(max(n, part+1)) // whose length tells it from a part
+		return newBuffer(max(n, part+1)) // its length distinguishes it from a part
 	}
 	if t.small == nil {
 		if t.small, err = newBuffer(smallPage); err != nil {
@@ -96,7 +94,7 @@ func (t *tensors) reserve(n int) (b buffer, err error) {
 	return t.small[t.used-part : t.used : t.used], nil
 }
 
-// free frees memory that reserve gave; parts of the small page are not used again.
+// free frees memory from reserve; parts of the small page are not reused.
 func (t *tensors) free(b buffer) {
 	if len(b) != part {
 		b.free()

@@ -11,6 +11,6 @@ static void trim(void) {}
 */
 import "C"
 
-// trimHeap gives memory that C code has freed back to the system. glibc keeps it,
-// all of what was packed at load, because small things lie behind it.
+// trimHeap gives memory freed by C code back to the system. glibc would keep all packed weights of a load, because small
+// allocations lie behind them.
 func trimHeap() { C.trim() }

@@ -19,10 +19,10 @@ import (
 // can hold only one, and tests share it.
 var load = sync.OnceValues(func() (*cpu.Runtime, error) { return cpu.Load(Library()) })
 
-// Library is [modeltest.Library].
+// Library returns [modeltest.Library].
 func Library() string { return modeltest.Library() }
 
-// Bundled is the folder of the bundled checkpoint.
+// Bundled returns the folder of the bundled checkpoint.
 func Bundled() string { return filepath.Join(root(), "model", "bundled") }
 
 // Runtime returns ONNX Runtime. Callers must not close it.
@@ -33,8 +33,8 @@ func Runtime(t testing.TB) *cpu.Runtime {
 	return r
 }
 
-// Complete returns a temporary folder with a checkpoint's files; where it has no
-// tokenizer, with that of the bundled one. They are links.
+// Complete returns a temporary folder with links to a checkpoint's files, and to the bundled tokenizer if the checkpoint has
+// none.
 func Complete(t testing.TB, checkpoint string) string {
 	t.Helper()
 	complete := t.TempDir()
@@ -57,14 +57,14 @@ func Complete(t testing.TB, checkpoint string) string {
 	return complete
 }
 
-// exports holds the folders of the bundled checkpoint's exports, below a folder that [Run] makes and removes.
+// exports are the folders of the bundled checkpoint's exports, below a folder that [Run] makes and removes.
 var exports struct {
 	sync.Mutex
 	root string
 	made map[model.Precision]string
 }
 
-// Run runs the tests of a package, which then export the bundled checkpoint once for each precision. It returns the exit code.
+// Run runs the tests of a package, which export the bundled checkpoint once per precision. It returns the exit code.
 func Run(m *testing.M) int {
 	root, err := os.MkdirTemp("", "dragoman-exports-")
 	if err != nil {
@@ -75,8 +75,8 @@ func Run(m *testing.M) int {
 	return m.Run()
 }
 
-// Exported returns the folder of an export that tests must not change. It is the same for all tests of a process where the
-// checkpoint is the bundled one and [Run] runs them.
+// Exported returns the folder of an export, which tests must not change. All tests of a process share the export of the bundled
+// checkpoint if [Run] runs them.
 func Exported(t testing.TB, checkpoint string, precision model.Precision) string {
 	t.Helper()
 	if exports.root == "" || checkpoint != Bundled() {
@@ -115,7 +115,8 @@ func exportTo(t testing.TB, out, checkpoint string, precision model.Precision) {
 	require.NoError(t, err)
 }
 
-// Benchmarked is the export that benchmarks take: that in the folder DRAGOMAN_BENCH_MODELS, if it names one, else the bundled model's.
+// Benchmarked returns the export for benchmarks: the one in the folder DRAGOMAN_BENCH_MODELS, if it is set, or else the bundled
+// model's.
 func Benchmarked(b *testing.B, precision model.Precision) string {
 	if dir := os.Getenv("DRAGOMAN_BENCH_MODELS"); dir != "" {
 		return filepath.Join(dir, string(precision))
@@ -132,7 +133,7 @@ func Open(t testing.TB, checkpoint string, precision model.Precision) *cpu.Model
 	return m
 }
 
-// root is the module's root. It panics where there is none.
+// root returns the module's root. It panics if there is none.
 func root() string {
 	dir, err := modeltest.Root()
 	if err != nil {

@@ -19,7 +19,7 @@ import (
 	"dragoman/model/onnxruntime"
 )
 
-// Environment readies onnxruntime_go, whose sessions allocate their outputs.
+// Environment initializes onnxruntime_go, whose sessions allocate their outputs.
 func Environment(t testing.TB) {
 	t.Helper()
 	Runtime(t)
@@ -29,7 +29,7 @@ func Environment(t testing.TB) {
 	}
 }
 
-// Register makes the options of a session of onnxruntime_go what a setup says of operators and threads.
+// Register adds the operators and threads of a setup to the options of a session of onnxruntime_go.
 func Register(t testing.TB, api *onnxruntime.API, options *ort.SessionOptions, setup onnxruntime.Setup) {
 	t.Helper()
 	for key, value := range setup.Config {
@@ -42,7 +42,7 @@ func Register(t testing.TB, api *onnxruntime.API, options *ort.SessionOptions, s
 	require.NoError(t, api.Err(unsafe.Pointer(C.add_domain((*C.OrtApi)(api.Pointer()), handle, setup.Domain))))
 }
 
-// Memory is n bytes outside of Go's heap, zeroed, until the test's end.
+// Memory returns n zeroed bytes outside Go's heap, until the test's end.
 func Memory(t testing.TB, n int) unsafe.Pointer {
 	t.Helper()
 	p := C.calloc(C.size_t(n), 1)

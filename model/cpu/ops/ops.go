@@ -1,21 +1,16 @@
-// Package ops adds the operators that dragoman's graphs are made of to ONNX Runtime:
-// the domain "dragoman".
+// Package ops adds the operators of dragoman's graphs to ONNX Runtime, as the domain "dragoman".
 //
-// ONNX Runtime's own operators would do, but at 80 rows a decoder step then spends
-// close to half of its time outside of matrix products: each product is followed by
-// five passes over memory to scale, add, normalize and quantize, the KV cache is
-// copied when beams change places, attention to padding is computed and masked, and
-// log-probabilities of the whole vocabulary are written out to find the best ten.
-// The operators here do each of these in one pass and copy nothing. Each row and
-// each sentence is computed from its own numbers alone, so a translation does not
-// depend on what else is in the batch.
+// ONNX Runtime's own operators would do, but at 80 rows a decoder step then spends close to half of its time outside of matrix
+// products: each product is followed by five passes over memory to scale, add, normalize and quantize, the KV cache is copied
+// when beams change places, attention to padding is computed and masked, and log-probabilities of the whole vocabulary are
+// written out to find the best ten. The operators here do each of these in one pass and copy nothing. Each row and each sentence
+// is computed only from its own numbers, so a translation does not depend on the rest of the batch.
 //
-// The arithmetic is in C (rows.h, attention.h, head.h), in the compiler's vector
-// types: one source for AVX-512, AVX2, SSE and NEON. Matrix products read panels
-// of a matrix as they were exported: of floats (product_float.h), or of 8-bit numbers, in
-// code for each instruction set (product_int8.h). The files op_*.c describe the operators
-// and check what they are given; call.h and ops.c tie them to ONNX Runtime's C API. Their
-// work is shared by threads of their own (thread_pool.h), not ONNX Runtime's. Nodes that
+// The arithmetic is in C (rows.h, attention.h, head.h), in the compiler's vector types: one source for AVX-512, AVX2, SSE and
+// NEON. Matrix products read the exported panels of a matrix: of floats (product_float.h), or of 8-bit numbers, in code for each
+// instruction set (product_int8.h). The files op_*.c describe the operators and check their inputs; call.h and ops.c connect them
+// to ONNX Runtime's C API. Their work is shared by their own threads (thread_pool.h), not ONNX Runtime's. Consecutive nodes of a
+// graph run as one (chain.h).
 // follow one another in a graph run as one (chain.h).
 package ops
 
@@ -36,21 +31,21 @@ import (
 	"dragoman/model/onnxruntime"
 )
 
-// Operators are the operators, ready for sessions. They are safe for concurrent use.
+// Operators are the operators for sessions. They are safe for concurrent use.
 type Operators struct {
 	api     *onnxruntime.API
 	mu      sync.Mutex
-	domains map[string]*C.Domain // by their operators
+	domains map[string]*C.Domain // by operator names and chain
 }
 
-// New is for the sessions of a library. The caller closes the operators after every session that uses them.
+// New returns the operators for the sessions of a library. The caller must close them after every session that uses them.
 func New(api *onnxruntime.API) *Operators {
 	return &Operators{api: api, domains: map[string]*C.Domain{}}
 }
 
-// Setup is that of a session of a graph, and has so many threads share the work of each operator, at least 1. They are
-// threads of the operators, not of the session, which needs none. What follows one another in the graph runs as one node,
-// see chain.h. A session keeps a quarter of a megabyte for operators that it does not use, so it has only its own.
+// Setup returns the setup of a session of a graph, in which threads threads, at least 1, share the work of each operator. They
+// are threads of the operators, not of the session, which needs none. Consecutive nodes of the graph run as one, see chain.h. A
+// session keeps a quarter of a megabyte for unused operators, so it has only its own.
 func (o *Operators) Setup(graph []byte, threads int) (onnxruntime.Setup, error) {
 	setup := onnxruntime.Setup{Threads: 1, Config: map[string]string{C.THREADS: strconv.Itoa(threads)}}
 	var chain onnx.Chain
@@ -69,7 +64,7 @@ func (o *Operators) Setup(graph []byte, threads int) (onnxruntime.Setup, error) 
 	return setup, err
 }
 
-// domain is that with the operators of these names and a chain, which is made once.
+// domain returns the domain with the named operators and a chain. It is made once.
 func (o *Operators) domain(names []string, chain onnx.Chain) (*C.Domain, error) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -94,7 +89,7 @@ func (o *Operators) domain(names []string, chain onnx.Chain) (*C.Domain, error) 
 	return domain, nil
 }
 
-// Close releases the operators. Closing twice does nothing.
+// Close releases the operators. A second call does nothing.
 func (o *Operators) Close() {
 	o.mu.Lock()
 	defer o.mu.Unlock()

@@ -9,22 +9,21 @@ import (
 	"time"
 )
 
-// Pieces is a run of a session with these operators that is done bit by bit: it rests
-// between operators, and within large ones. It is used by one goroutine.
+// Pieces is a run of a session with these operators that is divided into pieces: it pauses between operators, and within large
+// ones. It must be used by one goroutine.
 type Pieces struct {
 	c   *C.Pieces
-	err chan error // of the run, which has ended
+	err chan error // of the finished run
 }
 
-// InPieces prepares a run, on a thread of its own. Its end, which is that of Continue or Close,
-// releases it.
+// InPieces prepares a run, on a thread of its own. The caller must call Continue until the run is done, or Close, to release it.
 func InPieces(run func() error) (*Pieces, error) {
 	p := &Pieces{c: C.pieces_new(), err: make(chan error, 1)}
 	if p.c == nil {
 		return nil, errors.New("out of memory")
 	}
 	go func() {
-		runtime.LockOSThread() // by which the operators know whose run it is
+		runtime.LockOSThread() // the operators identify the run by the thread
 		defer runtime.UnlockOSThread()
 		C.pieces_begin(p.c)
 		err := errStopped
@@ -39,7 +38,7 @@ func InPieces(run func() error) (*Pieces, error) {
 
 var errStopped = errors.New("the run was given up")
 
-// Continue goes on with the run for about so long, and says whether it has ended, with its error.
+// Continue continues the run for about most. done reports whether it has ended, with its error.
 func (p *Pieces) Continue(most time.Duration) (done bool, err error) {
 	if C.pieces_continue(p.c, C.int64_t(most)) == 0 {
 		return false, nil
@@ -48,7 +47,7 @@ func (p *Pieces) Continue(most time.Duration) (done bool, err error) {
 	return true, <-p.err
 }
 
-// Close gives up a run that has not ended.
+// Close abandons a run that has not ended.
 func (p *Pieces) Close() {
 	C.pieces_stop(p.c)
 	C.pieces_free(p.c)

@@ -1,9 +1,8 @@
-// Package pool is the memory of ONNX Runtime's sessions, which all of them share.
+// Package pool is the memory shared by all sessions of ONNX Runtime.
 //
-// ONNX Runtime gives each session an arena that grows to what its largest run took and
-// keeps that: with many models, most of which are idle, each holds what none needs. Here
-// freed memory is kept for the next one who asks, of whatever session, as long as
-// somebody is running one; then the system has it back.
+// ONNX Runtime gives each session an arena that grows to the memory of its largest run and keeps it: with many models, most of
+// them idle, each would hold unused memory. Here freed memory is kept for the next request of any session while a session is in
+// use; then it returns to the system.
 package pool
 
 // #cgo CFLAGS: -O2 -std=gnu11 -Wall -I${SRCDIR}/../../onnxruntime/include
@@ -19,15 +18,14 @@ import (
 	"dragoman/model/onnxruntime"
 )
 
-// Pool is the memory of all sessions that are made with the option "1" of
-// session.use_env_allocators. It is safe for concurrent use.
+// Pool is the memory of all sessions made with the option "1" of session.use_env_allocators. It is safe for concurrent use.
 type Pool struct {
 	api *onnxruntime.API
 	c   *C.Pool
 }
 
-// New makes the pool. There can be one at a time in a process, whose ONNX Runtime has
-// been initialized. The caller closes it after all sessions that use it.
+// New returns the pool. A process, in which ONNX Runtime must be initialized, can have one at a time. The caller must close it
+// after all sessions that use it.
 func New(api *onnxruntime.API) (*Pool, error) {
 	p := &Pool{api: api}
 	if err := api.Err(unsafe.Pointer(C.pool_new(p.ort(), &p.c))); err != nil {
@@ -36,18 +34,18 @@ func New(api *onnxruntime.API) (*Pool, error) {
 	return p, nil
 }
 
-// Enter says that freed memory is worth keeping from now on, until as many calls of Leave.
+// Enter makes the pool keep freed memory, until Leave was called as many times as Enter.
 func (p *Pool) Enter() { C.pool_enter(p.c) }
 
-// Leave takes back one call of Enter.
+// Leave ends one call of Enter.
 func (p *Pool) Leave() { C.pool_leave(p.c) }
 
-// Kept is how many bytes of freed memory are kept.
+// Kept returns the bytes of freed memory that are kept.
 func (p *Pool) Kept() int64 { return int64(C.pool_kept(p.c)) }
 
-// Taken is how many bytes the sessions that make makes hold afterwards.
+// Taken returns the bytes held by the sessions that make creates.
 func Taken(make func() error) (int64, error) {
-	// ONNX Runtime takes a session's memory on the thread that makes it.
+	// ONNX Runtime allocates a session's memory on the thread that makes it.
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
 	before := C.pool_taken()
@@ -55,7 +53,7 @@ func Taken(make func() error) (int64, error) {
 	return int64(C.pool_taken() - before), err
 }
 
-// Close releases the pool. Closing twice does nothing.
+// Close releases the pool. A second call does nothing.
 func (p *Pool) Close() error {
 	if p.c == nil {
 		return nil
