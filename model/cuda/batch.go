@@ -10,17 +10,17 @@ import (
 	"dragoman/model/batch"
 )
 
-// timedBatch is a batch that knows how long the device had it.
+// timedBatch is a batch that measures the time of its device.
 type timedBatch struct {
 	*batch.Batch
 	backend *backend
 }
 
-// DeviceTime is how long steps were the device's in all, copies and the start of kernels
-// included. What else a step takes is the host's. It is for measurements.
+// DeviceTime returns the total time of steps on the device, including copies and kernel launches. The rest of a step's time is
+// the host's. It is for measurements.
 func (b *timedBatch) DeviceTime() time.Duration { return b.backend.step.busy }
 
-// backend computes for a batch. It implements [batch.Backend].
+// backend implements [batch.Backend].
 type backend struct {
 	model    *Model
 	limits   model.Limits
@@ -29,9 +29,8 @@ type backend struct {
 	memory   []unsafe.Pointer // of the device, to be freed
 }
 
-// NewBatch makes an empty batch and reserves all the memory that it will ever take:
-// [Model.StateBytes]. It fails with ErrMemory where there is not as much. Where steps
-// are recorded it records them all, which takes some tenths of a second.
+// NewBatch returns an empty batch and reserves all the memory that it will ever need: [Model.StateBytes]. It fails with ErrMemory
+// if there is not enough. It records all steps, unless NoGraphs is set, which takes some tenths of a second.
 func (m *Model) NewBatch(limits model.Limits) (model.Batch, error) {
 	b, err := m.newBatch(limits, !m.opts.NoGraphs)
 	if err != nil {
@@ -57,8 +56,7 @@ func (m *Model) newBatch(limits model.Limits, graphs bool) (*timedBatch, error) 
 	return &timedBatch{batch.New(m.manifest.Spec, limits, b.encoding.tokens, b), b}, nil
 }
 
-// reserve takes memory on the device, of which the last row of each kind is for rows
-// that fill up.
+// reserve reserves memory on the device. The last row of each kind is for padding rows.
 func (b *backend) reserve(graphs bool) error {
 	m, spec := b.model, b.model.manifest.Spec
 	if free, err := m.machine.Available(); err != nil {
@@ -95,7 +93,7 @@ func (b *backend) reserve(graphs bool) error {
 
 func (b *backend) Encode(sources [][]int64, slots []int32, tokens int) error {
 	err := b.do(func() error { return b.encoding.run(sources, slots, tokens) })
-	if errors.Is(err, ErrMemory) { // nothing but free memory was written to
+	if errors.Is(err, ErrMemory) { // only free memory was written to
 		return fmt.Errorf("%w: %w", model.ErrInput, err)
 	}
 	return err
@@ -112,9 +110,8 @@ func (b *backend) Leave(int32, int, []int32, int) {}
 // Idle does nothing either.
 func (b *backend) Idle() {}
 
-// do calls f on the model's thread. It adds to an error what is wrong with the device, if
-// anything is: ONNX Runtime does not say. It waits for what was started, which a caller
-// may not disturb.
+// do calls f on the model's thread. It adds the device's fault, if any, to an error, as ONNX Runtime does not report it. It waits
+// for all work that was started, which the caller must not disturb.
 func (b *backend) do(f func() error) error {
 	return b.model.do(func() error {
 		err := f()
@@ -125,8 +122,7 @@ func (b *backend) do(f func() error) error {
 	})
 }
 
-// Close gives the memory back. What was started is waited for: the device may still be
-// writing there.
+// Close frees the memory. It first waits for all work that was started, as the device may still write to the memory.
 func (b *backend) Close() error {
 	m := b.model
 	if b.memory == nil && b.step.program == nil && b.encoding.program == nil {

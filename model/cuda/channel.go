@@ -5,14 +5,13 @@ import (
 	"unsafe"
 )
 
-// channel is memory of the host and of the device whose contents are copied from one to
-// the other.
+// channel is memory of the host and of the device, whose contents are copied from one to the other.
 type channel struct {
 	machine      Machine
 	host, device unsafe.Pointer
 }
 
-// newChannel reserves n numbers of 32 bits on both sides.
+// newChannel reserves n 32-bit numbers on both sides.
 func newChannel(m Machine, n int64) (_ *channel, err error) {
 	c := &channel{machine: m}
 	if c.host, err = m.AllocHost(4 * n); err != nil {
@@ -24,7 +23,7 @@ func newChannel(m Machine, n int64) (_ *channel, err error) {
 	return c, nil
 }
 
-// view is the first n numbers on the host.
+// view returns the first n numbers on the host.
 func (c *channel) view(n int) []int32 { return unsafe.Slice((*int32)(c.host), n) }
 
 func (c *channel) upload(n int) error   { return c.machine.Upload(c.device, c.host, 4*int64(n)) }

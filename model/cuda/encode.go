@@ -11,16 +11,16 @@ import (
 	"dragoman/model/onnxruntime"
 )
 
-// encoding is the encoder bound to a batch's memory of cross attention.
+// encoding is the encoder bound to a batch's cross-attention memory.
 type encoding struct {
 	model   *Model
 	program *program
 	feed    *channel // int32 [fields, tokens]
-	tokens  int      // room in feed
-	trash   int32    // the row of the memory for tokens that fill up
+	tokens  int      // capacity of feed
+	trash   int32    // the row of the memory for padding tokens
 }
 
-// open reserves memory for what the encoder is fed.
+// open reserves memory for the encoder's feed.
 func (e *encoding) open(m *Model, cross unsafe.Pointer, limits model.Limits) (err error) {
 	spec := m.manifest.Spec
 	e.model, e.tokens, e.trash = m, encoderTokens(spec), int32(limits.Rows)
@@ -30,16 +30,14 @@ func (e *encoding) open(m *Model, cross unsafe.Pointer, limits model.Limits) (er
 	e.program = &program{model: m, session: m.encoder, bound: map[shape]*bound{}, bind: func(b *onnxruntime.Binding, s shape) {
 		b.Input("feed", e.feed.device, onnx.Int32, kernels.EncoderFields, s.rows)
 		b.Input("cross", cross, onnx.Uint8, spec.Decoder.Layers, limits.Rows+1, spec.MaxPositions, int(tokenSize(m.manifest)))
-		// What it puts there means nothing, and nothing reads the feed any more.
+		// Its output has no meaning, and the feed is not read any more then.
 		b.Output("stored", e.feed.device, onnx.Int32, 1)
 	}}
 	return nil
 }
 
-// warmUp runs the encoder on as many tokens as it takes at once, all of which fill up:
-// in the memory that ONNX Runtime reserves for that, there is room for fewer, while what
-// it reserved for fewer is of little use for more. Where there is as much memory as
-// wanted it does nothing.
+// warmUp runs the encoder on the maximum number of tokens, all of them padding: the memory that ONNX Runtime reserves for it has
+// room for fewer tokens, while memory reserved for fewer is of little use for more. With unlimited memory it does nothing.
 func (e *encoding) warmUp() error {
 	if free, err := e.model.machine.Available(); err != nil || free < 0 {
 		return err
@@ -50,9 +48,8 @@ func (e *encoding) warmUp() error {
 	return nil
 }
 
-// run runs the encoder on sources and writes the keys and values of their cross
-// attention to the rows of the memory that slots names. It waits for the device: the
-// feed is used again.
+// run runs the encoder on sources and writes their cross-attention keys and values to the rows of the memory in slots. It waits
+// for the device, because the feed is reused.
 func (e *encoding) run(sources [][]int64, slots []int32, tokens int) error {
 	n := tokensBucket(tokens)
 	feed := e.feed.view(kernels.EncoderFields * n)
@@ -64,7 +61,7 @@ func (e *encoding) run(sources [][]int64, slots []int32, tokens int) error {
 			at++
 		}
 	}
-	for ; at < n; at++ { // sentences of one token, which nothing reads
+	for ; at < n; at++ { // padding: sentences of one token, never read
 		put(feed, n, at, 0, 0, e.trash, int32(at), 1)
 	}
 	if err := e.feed.upload(len(feed)); err != nil {
@@ -76,7 +73,7 @@ func (e *encoding) run(sources [][]int64, slots []int32, tokens int) error {
 	return e.model.machine.Wait()
 }
 
-// put fills in the fields of a row of a feed [fields, n].
+// put sets the fields of a row of a feed [fields, n].
 func put(feed []int32, n, row int, fields ...int32) {
 	for i, v := range fields {
 		feed[i*n+row] = v

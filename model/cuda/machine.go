@@ -10,26 +10,25 @@ import (
 	"dragoman/model/onnxruntime"
 )
 
-// Machine is a device with what runs on it. Its methods are called on the model's
-// thread.
+// Machine is a device and its memory. Its methods are called on the model's thread.
 type Machine interface {
 	// Alloc reserves zeroed memory of the device; it fails with ErrMemory.
 	Alloc(n int64) (unsafe.Pointer, error)
 	Free(p unsafe.Pointer) error
-	// AllocHost reserves memory of the host that copies are fast with.
+	// AllocHost reserves memory of the host for fast copies.
 	AllocHost(n int64) (unsafe.Pointer, error)
 	FreeHost(p unsafe.Pointer) error
-	// Available is how much memory there is to reserve; -1 is as much as wanted.
+	// Available returns the bytes that can be reserved; -1: unlimited.
 	Available() (int64, error)
 
-	// Upload, Download and what Record records happen in order; Wait waits for all of it.
+	// Upload, Download and recorded work are executed in order; Wait waits for all of it.
 	Upload(to, from unsafe.Pointer, n int64) error
 	Download(to, from unsafe.Pointer, n int64) error
 	Wait() error
-	// Record records what f starts.
+	// Record records the work that f starts.
 	Record(f func() error) (driver.Recording, error)
 
-	// Session completes how sessions on this machine run, whose weights have so many bytes.
+	// Session completes the setup of a session on this machine; weights is the size of its weights in bytes.
 	Session(s onnxruntime.Setup, weights int64) onnxruntime.Setup
 	String() string
 	Close() error
@@ -44,7 +43,7 @@ type gpu struct {
 	title     string
 }
 
-// openGPU makes a CUDA device ready. Errors wrap ErrUnavailable.
+// openGPU opens a CUDA device. Errors wrap ErrUnavailable.
 func openGPU(a *onnxruntime.API, opts Options) (_ *gpu, err error) {
 	g := &gpu{limit: opts.Activations}
 	defer func() {
@@ -93,7 +92,7 @@ func (g *gpu) Session(s onnxruntime.Setup, weights int64) onnxruntime.Setup {
 	s.Config["session.disable_cpu_ep_fallback"] = "1"
 	s.Provider = map[string]string{
 		"device_id":                 fmt.Sprint(s.Number),
-		"gpu_mem_limit":             fmt.Sprint(weights + g.limit), // weights count
+		"gpu_mem_limit":             fmt.Sprint(weights + g.limit), // the limit includes weights
 		"arena_extend_strategy":     "kSameAsRequested",
 		"do_copy_in_default_stream": "1",
 		"use_tf32":                  "0", // single precision is the reference

@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// fault makes an error of what ONNX Runtime says.
+// fault converts a message of ONNX Runtime to an error.
 func fault(message string) error {
 	message = plain(message)
 	if lacksMemory(message) {
@@ -17,22 +17,19 @@ func fault(message string) error {
 	return errors.New(message)
 }
 
-// lacksMemory says whether a message of ONNX Runtime is about memory that is not there:
-// its arena's limit, CUDA's memory, or what cuBLAS needs of it.
+// lacksMemory reports whether a message of ONNX Runtime is about missing memory: its arena's limit, CUDA's memory, or cuBLAS's
+// share of it.
 func lacksMemory(message string) bool {
 	return slices.ContainsFunc([]string{
 		"is smaller than requested bytes", "Failed to allocate memory", "out of memory", "CUBLAS failure 3:", "CUBLAS_STATUS_ALLOC_FAILED",
 	}, func(sign string) bool { return strings.Contains(message, sign) })
 }
 
-// sourcePlace is where in ONNX Runtime's source a message comes from: file, line and
-// function.
+// sourcePlace matches the place in ONNX Runtime's source at the start of a message: file, line and function.
 var sourcePlace = regexp.MustCompile(`^\S+\.(?:cc|cpp|h):\d+ [^;]*?\)(?: const)? `)
 
-// plain is what a message of ONNX Runtime says, without where in its source it comes from
-// ("file:line function [ONNXRuntimeError] : 1 : FAIL : message", and in the CUDA provider
-// "file:line function [with types] CUDA failure 2: message ; GPU=0 ; file=..."), in one
-// line.
+// plain returns a message of ONNX Runtime in one line, without its place in the source ("file:line function [ONNXRuntimeError] :
+// 1 : FAIL : message", and in the CUDA provider "file:line function [with types] CUDA failure 2: message ; GPU=0 ; file=...").
 func plain(message string) string {
 	if _, after, ok := strings.Cut(message, "[ONNXRuntimeError] : "); ok {
 		if parts := strings.SplitN(after, " : ", 3); len(parts) == 3 {

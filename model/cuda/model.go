@@ -16,24 +16,23 @@ import (
 	"dragoman/model/onnxruntime"
 )
 
-// Model is an exported model on a device. It implements model.Model. All its work on
-// the device happens on one OS thread, one call after the other.
+// Model is an exported model on a device. It implements model.Model. All its work on the device is done on one OS thread, one
+// call at a time.
 type Model struct {
 	runtime  *Runtime
 	manifest *model.Manifest
 	opts     Options
 	thread   *thread
 
-	// For use on the thread.
+	// Used on the thread only.
 	machine Machine
 	encoder *onnxruntime.Session
 	decoder *onnxruntime.Session
 }
 
-// Open loads the exported folder dir, in half or single precision, onto a device. It
-// checks the files against the manifest first, and in the end that a step gives
-// numbers. An error that wraps ErrUnavailable lies in the machine, not in the model.
-// When ctx is done Open ends soon, with its error.
+// Open loads the exported folder dir, in half or single precision, onto a device. It first checks the files against the manifest,
+// and at the end that a step returns finite numbers. An error that wraps ErrUnavailable has its cause in the machine, not in the
+// model. If ctx ends, Open soon ends with its error.
 func (r *Runtime) Open(ctx context.Context, dir string, opts Options) (_ *Model, err error) {
 	opts.Log = cmp.Or(opts.Log, slog.New(slog.DiscardHandler))
 	opts.Activations = cmp.Or(opts.Activations, 2<<30)
@@ -63,7 +62,7 @@ func (r *Runtime) Open(ctx context.Context, dir string, opts Options) (_ *Model,
 	return m, nil
 }
 
-// checkFiles says whether the folder has what a device needs, undamaged.
+// checkFiles fails if files that a device needs are missing or damaged.
 func checkFiles(ctx context.Context, dir string, manifest *model.Manifest, verify model.Verify) error {
 	if p := manifest.Precision; p != model.FP16 && p != model.FP32 {
 		return fmt.Errorf("%s holds an %s model, which is for CPUs: export it with PRECISION=fp16 for a GPU", dir, p)
@@ -74,7 +73,7 @@ func checkFiles(ctx context.Context, dir string, manifest *model.Manifest, verif
 	return manifest.Check(ctx, dir, verify, model.CUDAEncoderFile, model.CUDADecoderFile, model.WeightsFile)
 }
 
-// Accepts says why no GPU runs a network of these parts and sizes.
+// Accepts returns the reason why no GPU runs a network with these parts and sizes, or nil.
 func Accepts(spec model.Spec) error {
 	if spec.CPUOnly() {
 		return errors.New("its decoder has recurrent units, which run on CPUs only")
@@ -85,7 +84,7 @@ func Accepts(spec model.Spec) error {
 	return nil
 }
 
-// load makes the device ready and loads both graphs.
+// load opens the device and loads both graphs.
 func (m *Model) load(ctx context.Context, dir string) (err error) {
 	r := m.runtime
 	if m.machine, err = r.open(m.opts); err != nil {
@@ -107,12 +106,11 @@ func (m *Model) load(ctx context.Context, dir string) (err error) {
 	return nil
 }
 
-// driverTooOld is how ONNX Runtime's CUDA provider reports cudaErrorInsufficientDriver.
+// driverTooOld is the text of cudaErrorInsufficientDriver in ONNX Runtime's CUDA provider.
 const driverTooOld = "CUDA failure 35:"
 
-// explain says that what failed on a GPU lies in the machine, such as a driver that is
-// too old: the files are as they were exported. Where it was memory, it says how much
-// there is.
+// explain attributes a failure on a GPU to the machine, for example to a driver that is too old: the files are undamaged. For a
+// lack of memory it adds the free memory.
 func (m *Model) explain(err error) error {
 	if m.opts.Machine != nil || errors.Is(err, ErrUnavailable) || errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
 		return err
@@ -131,8 +129,8 @@ func (m *Model) explain(err error) error {
 	return fmt.Errorf("%w: %w: the weights are %d MiB, %s has %d MiB left", ErrUnavailable, err, weights>>20, m.machine, free>>20)
 }
 
-// try encodes something and takes a step, which must give numbers: half precision can
-// overflow, and a driver can be at odds with a card.
+// try encodes a source and takes a step, which must return finite numbers: half precision can overflow, and a driver can be
+// incompatible with a card.
 func (m *Model) try() (err error) {
 	spec := m.manifest.Spec
 	b, err := m.newBatch(model.Limits{Rows: 1, MaxLength: 1}, false)
@@ -158,8 +156,7 @@ func (m *Model) try() (err error) {
 	return nil
 }
 
-// do calls f on the model's thread. The errors of a device that is lost wrap
-// model.ErrLost.
+// do calls f on the model's thread. Errors of a lost device wrap model.ErrLost.
 func (m *Model) do(f func() error) error {
 	err := m.thread.do(f)
 	if errors.Is(err, driver.ErrLost) {
@@ -171,13 +168,13 @@ func (m *Model) do(f func() error) error {
 // Spec returns the model's sizes.
 func (m *Model) Spec() model.Spec { return m.manifest.Spec }
 
-// Device describes the device, for people.
+// Device returns a description of the device.
 func (m *Model) Device() string { return m.machine.String() }
 
-// Precision is the precision of activations and weights.
+// Precision returns the precision of activations and weights.
 func (m *Model) Precision() model.Precision { return m.manifest.Precision }
 
-// Available is how many bytes of the device's memory are free; -1 is as many as wanted.
+// Available returns the free bytes of the device's memory; -1: unlimited.
 func (m *Model) Available() (free int64, err error) {
 	err = m.do(func() error {
 		free, err = m.machine.Available()
@@ -186,8 +183,7 @@ func (m *Model) Available() (free int64, err error) {
 	return free, err
 }
 
-// Footprint is what a batch takes of the device's memory for each token. It is reserved
-// for the limits of a batch: see StateBytes.
+// Footprint returns a batch's memory on the device per token. It is reserved for the limits of a batch: see StateBytes.
 func (m *Model) Footprint() model.Footprint { return footprint(m.manifest) }
 
 func footprint(m *model.Manifest) model.Footprint {
@@ -195,23 +191,22 @@ func footprint(m *model.Manifest) model.Footprint {
 	return model.Footprint{RowToken: token + 2*4, SourceToken: token} // two histories of 4 bytes
 }
 
-// StateBytes is the memory of the device that a batch reserves, in bytes. It takes no
-// more later, whatever it decodes.
+// StateBytes returns the memory of the device that a batch reserves, in bytes. It never takes more later.
 func (m *Model) StateBytes(limits model.Limits) int64 { return StateBytes(m.manifest, limits) }
 
-// StateBytes is [Model.StateBytes] of a model that need not be open.
+// StateBytes is [Model.StateBytes] for a model that need not be open.
 func StateBytes(m *model.Manifest, limits model.Limits) int64 {
-	f, rows := footprint(m), int64(limits.Rows)+1 // one for rows that fill up
+	f, rows := footprint(m), int64(limits.Rows)+1 // one padding row
 	spec := m.Spec
 	channels := 4 * (maxRows(limits.Rows)*(kernels.StepFields+2*kernels.Lanes+1) + int64(encoderTokens(spec))*kernels.EncoderFields + int64(spec.VocabSize)/kernels.Lanes + 1)
 	return rows*(int64(limits.MaxLength)*f.RowToken+int64(spec.MaxPositions)*f.SourceToken) + channels
 }
 
-// tokenSize is the number of bytes of a token's keys and values in one layer.
+// tokenSize returns the bytes of a token's keys and values in one layer.
 func tokenSize(m *model.Manifest) int64 { return int64(m.Spec.TokenBytes(m.Precision == model.FP16)) }
 
-// Close releases the model. Every batch must be closed before. Of a device that is lost
-// there is nothing to release, and the calls that told so are no error here.
+// Close releases the model. Every batch must be closed before. A lost device has nothing to release, and its failed calls are not
+// errors here.
 func (m *Model) Close() error {
 	if m.thread == nil {
 		return nil

@@ -8,31 +8,30 @@ import (
 	"dragoman/model/onnxruntime"
 )
 
-// shape is what the shapes of a run's inputs and outputs depend on.
+// shape determines the shapes of a run's inputs and outputs.
 type shape struct {
 	rows  int
 	pages int // of candidates, see step.go
 }
 
-// program is a session that works on the memory of a batch. It is bound once for each
-// shape, and recorded when a shape comes for the second time.
+// program is a session on the memory of a batch. It is bound once for each shape, and recorded at the second run with a shape.
 type program struct {
 	model   *Model
 	session *onnxruntime.Session
-	graphs  bool // record runs
+	graphs  bool // record the runs
 	bind    func(b *onnxruntime.Binding, s shape)
 	bound   map[shape]*bound
 }
 
-// bound is a program that is ready to run with one shape.
+// bound is a program bound for one shape.
 type bound struct {
 	binding *onnxruntime.Binding
 	ran     bool
-	graph   driver.Recording // nil: not recorded, or not to be
-	refused bool             // it could not be recorded
+	graph   driver.Recording // nil: not recorded
+	refused bool             // recording failed
 }
 
-// run starts the program.
+// run starts the program with a shape.
 func (p *program) run(s shape) error {
 	b := p.bound[s]
 	if b == nil {
@@ -54,8 +53,8 @@ func (p *program) run(s shape) error {
 	return b.binding.Run()
 }
 
-// record records the program, which has run once, so that all memory that it needs is
-// reserved, and starts it. Where it cannot be recorded it runs without.
+// record records the program and launches it. The program has run once, so all its memory is reserved. If it cannot be recorded,
+// it runs unrecorded.
 func (p *program) record(b *bound, s shape) error {
 	sessions := &p.model.runtime.sessions
 	sessions.RLock()
@@ -70,7 +69,7 @@ func (p *program) record(b *bound, s shape) error {
 	return graph.Launch()
 }
 
-// close releases what is bound. Closing nil does nothing.
+// close releases the bindings and recordings. Closing nil does nothing.
 func (p *program) close() error {
 	if p == nil {
 		return nil

@@ -13,22 +13,20 @@ import (
 	"dragoman/model/onnxruntime"
 )
 
-// providerLibrary is ONNX Runtime's CUDA provider, which it looks for in its own folder.
+// providerLibrary is ONNX Runtime's CUDA provider, which ONNX Runtime loads from its own folder.
 const providerLibrary = "libonnxruntime_providers_cuda.so"
 
-// Runtime is ONNX Runtime, as models on devices use it. It is safe for concurrent use.
+// Runtime is ONNX Runtime for models on devices. It is safe for concurrent use.
 type Runtime struct {
 	api     *onnxruntime.API
 	library string
-	// sessions is locked while sessions are made and closed: the first one changes a
-	// table of the process, and each waits for all that its device does, which spoils
-	// what another model is recording there. Recordings hold it for reading.
+	// sessions is locked while sessions are made and closed: the first one changes a table of the process, and each waits for all
+	// work of its device, which breaks another model's recording there. Recordings hold it for reading.
 	sessions sync.RWMutex
 }
 
-// Load loads ONNX Runtime's shared library from a path. Package model/cpu may have
-// loaded it, too: it is the same one then. The caller closes the Runtime after every
-// model that was opened with it.
+// Load loads ONNX Runtime's shared library from a path. If package model/cpu has loaded it too, it is the same library. The
+// caller must close the Runtime after every model opened with it.
 func Load(library string) (*Runtime, error) {
 	a, err := onnxruntime.Load(library)
 	if err != nil {
@@ -38,11 +36,11 @@ func Load(library string) (*Runtime, error) {
 	return &Runtime{api: a, library: library}, nil
 }
 
-// Version is ONNX Runtime's version.
+// Version returns ONNX Runtime's version.
 func (r *Runtime) Version() string { return r.api.Version }
 
-// Devices is the number of CUDA devices that models can be opened on. It fails with an
-// error that wraps ErrUnavailable, and says what is missing, where there is none.
+// Devices returns the number of CUDA devices on which models can be opened. If there is none, it fails with an error that wraps
+// ErrUnavailable and names the missing part.
 func (r *Runtime) Devices() (int, error) {
 	if err := r.checkProvider(); err != nil {
 		return 0, err
@@ -61,8 +59,8 @@ func (r *Runtime) Devices() (int, error) {
 	return n, nil
 }
 
-// Memory is how many bytes of a device's memory are free, and how many it has. It fails with an
-// error that wraps ErrUnavailable where the device cannot be used.
+// Memory returns the free and the total bytes of a device. It fails with an error that wraps ErrUnavailable if the device cannot
+// be used.
 func (r *Runtime) Memory(number int) (free, total int64, err error) {
 	if err := r.checkProvider(); err != nil {
 		return 0, 0, err
@@ -70,7 +68,7 @@ func (r *Runtime) Memory(number int) (free, total int64, err error) {
 	return memoryOf(driver.DefaultLibrary, number)
 }
 
-// memoryOf asks a driver, on a thread of its own, as the driver keeps a context for each.
+// memoryOf queries a driver, on a thread of its own, as the driver keeps a context per thread.
 func memoryOf(library string, number int) (free, total int64, err error) {
 	t := newThread()
 	defer t.stop()
@@ -92,7 +90,7 @@ func memoryOf(library string, number int) (free, total int64, err error) {
 	return free, total, nil
 }
 
-// checkProvider says what is wrong where this ONNX Runtime is one without CUDA.
+// checkProvider returns an error if this ONNX Runtime is one without CUDA.
 func (r *Runtime) checkProvider() error {
 	path := filepath.Join(filepath.Dir(r.library), providerLibrary)
 	if _, err := os.Stat(path); err != nil {
@@ -102,16 +100,16 @@ func (r *Runtime) checkProvider() error {
 	return nil
 }
 
-// newSetup is how sessions on all machines run.
+// newSetup returns the common setup of sessions on all machines.
 func newSetup(path string) onnxruntime.Setup {
 	return onnxruntime.Setup{Path: path, Threads: 1, Config: map[string]string{
 		"session.intra_op.allow_spinning": "0",
-		// Weights take what they need, and nothing of what the arena may grow to.
+		// Weights take exactly their size, without the growth of the arena.
 		"session.use_device_allocator_for_initializers": "1",
 	}}
 }
 
-// newSession loads a graph. It fails with ErrNoProvider where the provider does.
+// newSession loads a graph. It fails with ErrNoProvider if the provider fails.
 func (r *Runtime) newSession(ctx context.Context, s onnxruntime.Setup) (*onnxruntime.Session, error) {
 	out, err := r.api.NewSession(ctx, s)
 	if errors.Is(err, ErrNoProvider) {
@@ -124,7 +122,7 @@ func (r *Runtime) newSession(ctx context.Context, s onnxruntime.Setup) (*onnxrun
 	return out, nil
 }
 
-// open makes a device ready, on the thread that is to use it.
+// open opens a device, on the thread that will use it.
 func (r *Runtime) open(opts Options) (Machine, error) {
 	if opts.Machine != nil {
 		return opts.Machine, nil

@@ -14,27 +14,26 @@ import (
 	"dragoman/model/onnxruntime"
 )
 
-// state is what a batch remembers, in the memory of the device.
+// state is the state of a batch, in the memory of the device.
 type state struct{ kv, cross, history unsafe.Pointer }
 
 // step is the decoder bound to the state of a batch.
 //
-// Candidates come in pages of 32. A page is what nearly all searches need; more are as
-// many times slower.
+// Candidates come in pages of 32. Nearly all searches need one page; each further page costs the same time again.
 type step struct {
 	model   *Model
 	program *program
-	rows    int      // most of one run
+	rows    int      // maximum per run
 	feed    *channel // int32 [fields, rows]
 	best    map[int]*channel
-	none    unsafe.Pointer // what an input is bound to of which only the shape counts
-	trash   batch.Row      // fills up
+	none    unsafe.Pointer // bound to an input of which only the shape is used
+	trash   batch.Row      // the padding row
 
 	candidates model.Candidates
-	busy       time.Duration // that the device had the step, see DeviceTime
+	busy       time.Duration // total time of steps on the device, see DeviceTime
 }
 
-// open reserves memory for what a step is fed and answers.
+// open reserves memory for the feed and the answer of a step.
 func (s *step) open(m *Model, state state, limits model.Limits, graphs bool) (err error) {
 	spec := m.manifest.Spec
 	s.model, s.rows, s.best = m, int(maxRows(limits.Rows)), map[int]*channel{}
@@ -58,10 +57,10 @@ func (s *step) open(m *Model, state state, limits model.Limits, graphs bool) (er
 	return s.makeRoom(1)
 }
 
-// bestWidth is the numbers that a row answers with: log-probabilities, ids, log-sum-exp.
+// bestWidth returns the number of numbers in a row's answer: log-probabilities, ids, log-sum-exp.
 func bestWidth(pages int) int { return 2*kernels.Lanes*pages + 1 }
 
-// makeRoom reserves memory for the answers with a number of pages.
+// makeRoom reserves memory for answers with a number of pages.
 func (s *step) makeRoom(pages int) error {
 	if s.best[pages] != nil {
 		return nil
@@ -74,8 +73,8 @@ func (s *step) makeRoom(pages int) error {
 	return nil
 }
 
-// warmUp runs the decoder with every number of rows, all of which fill up, twice: then
-// it is recorded. The largest comes first, so that smaller ones find memory.
+// warmUp runs the decoder with every bucket of padding rows, twice: the second run records it. The largest bucket comes first, so
+// that smaller ones find memory.
 func (s *step) warmUp() error {
 	for _, n := range buckets(int64(s.rows)) {
 		for range 2 {
@@ -87,8 +86,7 @@ func (s *step) warmUp() error {
 	return nil
 }
 
-// run takes a step. The k best candidates of the rows that want them are in
-// s.candidates until the next one.
+// run takes a step. The k best candidates of the wanted rows are in s.candidates until the next step.
 func (s *step) run(rows []batch.Row, k int) error {
 	c := &s.candidates
 	c.K, c.LogProbs, c.IDs, c.LogSumExp = k, c.LogProbs[:0], c.IDs[:0], c.LogSumExp[:0]
@@ -113,7 +111,7 @@ func (s *step) run(rows []batch.Row, k int) error {
 	return nil
 }
 
-// start runs the decoder on rows, filled up to n, and waits for the answer.
+// start runs the decoder on rows, padded to n, and waits for the answer.
 func (s *step) start(rows []batch.Row, n, pages int) ([]int32, error) {
 	feed := s.feed.view(kernels.StepFields * n)
 	for i := range n {
@@ -149,7 +147,7 @@ func (s *step) close() error {
 	return errors.Join(errs...)
 }
 
-// addRow reads the answer of a row: ids begin at column ids.
+// addRow adds the candidates of a row's answer, whose ids begin at column ids.
 func addRow(c *model.Candidates, answer []int32, ids, k int) {
 	for i := range k {
 		c.LogProbs = append(c.LogProbs, math.Float32frombits(uint32(answer[i])))

@@ -7,9 +7,8 @@ import (
 	"dragoman/model"
 )
 
-// thread is an OS thread on which all of a model's calls to CUDA and ONNX Runtime are
-// made: both keep a context for each thread, ONNX Runtime's CUDA provider with handles
-// of cuBLAS that a recorded graph depends on.
+// thread is an OS thread for all of a model's calls to CUDA and ONNX Runtime: both keep a context per thread, ONNX Runtime's CUDA
+// provider with handles of cuBLAS that a recorded graph depends on.
 type thread struct {
 	work    chan func()
 	stopped chan struct{}
@@ -18,8 +17,7 @@ type thread struct {
 func newThread() *thread {
 	t := &thread{work: make(chan func()), stopped: make(chan struct{})}
 	go func() {
-		// It is never unlocked: the OS thread ends with the goroutine, and whatever the
-		// driver left on it goes, too.
+		// It is never unlocked: the OS thread ends with the goroutine, and with it all state that the driver left on it.
 		runtime.LockOSThread()
 		defer close(t.stopped)
 		for f := range t.work {
@@ -29,8 +27,7 @@ func newThread() *thread {
 	return t
 }
 
-// do calls f on the thread and waits for it. A panic of f comes out of do as a
-// [*model.Panic], where the caller can recover.
+// do calls f on the thread and waits for it. It passes a panic of f on as a [*model.Panic], which the caller can recover.
 func (t *thread) do(f func() error) error {
 	var err error
 	var panicked *model.Panic
@@ -51,7 +48,7 @@ func (t *thread) do(f func() error) error {
 	return err
 }
 
-// stop ends the thread. Nobody may call do any more.
+// stop ends the thread. do must not be called any more.
 func (t *thread) stop() {
 	close(t.work)
 	<-t.stopped

@@ -1,4 +1,4 @@
-// Package cudatest is a machine without a GPU, for tests of package cuda and of those who use it.
+// Package cudatest is a machine without a GPU, for tests of package cuda and its users.
 package cudatest
 
 // #include <stdlib.h>
@@ -14,14 +14,13 @@ import (
 	"dragoman/model/onnxruntime"
 )
 
-// Host is the CPU, with the kernels as plain C functions on one thread. It is a cuda.Machine; copies
-// and runs are done at once.
+// Host is the CPU, with the kernels as plain C functions on one thread. It is a cuda.Machine; copies and runs are synchronous.
 type Host struct {
 	api       *onnxruntime.API
 	operators *kernels.Operators
 }
 
-// NewHost makes the CPU ready. One model can be opened on it, which closes it.
+// NewHost returns the CPU as a machine. One model can be opened on it, which closes it.
 func NewHost() (*Host, error) {
 	api, err := onnxruntime.Load(cputest.Library())
 	if err != nil {
@@ -45,7 +44,7 @@ func (h *Host) Alloc(n int64) (unsafe.Pointer, error) {
 	return p, nil
 }
 
-// Free gives it back.
+// Free frees memory.
 func (h *Host) Free(p unsafe.Pointer) error {
 	C.free(p)
 	return nil
@@ -57,10 +56,10 @@ func (h *Host) AllocHost(n int64) (unsafe.Pointer, error) { return h.Alloc(n) }
 // FreeHost is Free.
 func (h *Host) FreeHost(p unsafe.Pointer) error { return h.Free(p) }
 
-// Available is as much as wanted.
+// Available returns -1: unlimited.
 func (h *Host) Available() (int64, error) { return -1, nil }
 
-// Wait has nothing to wait for.
+// Wait does nothing.
 func (h *Host) Wait() error { return nil }
 
 // Upload copies n bytes.
@@ -72,10 +71,10 @@ func (h *Host) Upload(to, from unsafe.Pointer, n int64) error {
 // Download copies n bytes.
 func (h *Host) Download(to, from unsafe.Pointer, n int64) error { return h.Upload(to, from, n) }
 
-// Record keeps f: there is nothing to record work on a CPU with.
+// Record keeps f, as work on a CPU cannot be recorded.
 func (h *Host) Record(f func() error) (driver.Recording, error) { return repeat(f), nil }
 
-// Session has the kernels as operators.
+// Session adds the kernels as operators.
 func (h *Host) Session(s onnxruntime.Setup, _ int64) onnxruntime.Setup {
 	s.Domain = h.operators.Domain()
 	return s
@@ -88,7 +87,7 @@ func (h *Host) Close() error {
 	return nil
 }
 
-// repeat is work that is done over again each time.
+// repeat is a recording that calls its function at each launch.
 type repeat func() error
 
 func (r repeat) Launch() error { return r() }

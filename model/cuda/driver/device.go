@@ -1,8 +1,7 @@
-// Package driver is the little of CUDA's driver interface that a model on a GPU needs
-// beside ONNX Runtime: which devices there are, memory, copies, a stream, and graphs of
-// what was started on it.
+// Package driver is the part of CUDA's driver interface that a model on a GPU needs beside ONNX Runtime: devices, memory, copies,
+// a stream, and graphs of the work on it.
 //
-// The driver is loaded when it is asked for, so programs with this package build and
+// The driver is loaded at run time, so programs with this package build and start without it.
 // start without it.
 package driver
 
@@ -27,12 +26,11 @@ const DefaultLibrary = "libcuda.so.1"
 var (
 	// ErrNoDriver means that this machine has no working CUDA driver.
 	ErrNoDriver = errors.New("no CUDA driver")
-	// ErrNoDevice means that the driver has no device of a number.
+	// ErrNoDevice means that the driver has no device with the number.
 	ErrNoDevice = errors.New("no such CUDA device")
-	// ErrMemory means that a device has not enough memory left.
+	// ErrMemory means that a device has not enough free memory.
 	ErrMemory = errors.New("out of device memory")
-	// ErrLost means that a device has failed, by a fault of a kernel or of its own: no
-	// call for it works any more in this process.
+	// ErrLost means that a device has failed, by a fault of a kernel or of its own: no further call for it works in this process.
 	ErrLost = errors.New("the device is lost")
 )
 
@@ -61,17 +59,17 @@ func Load(library string) (*Driver, error) {
 	return d, nil
 }
 
-// Version is the newest CUDA version that the driver can run, such as "12.4".
+// Version returns the newest CUDA version that the driver supports, such as "12.4".
 func (d *Driver) Version() string { return fmt.Sprintf("%d.%d", d.version/1000, d.version%1000/10) }
 
-// Devices is the number of devices that can be used, CUDA_VISIBLE_DEVICES considered.
+// Devices returns the number of available devices, subject to CUDA_VISIBLE_DEVICES.
 func (d *Driver) Devices() (int, error) {
 	var n C.int
 	err := d.check("count devices", C.dragoman_cuda_count(d.c, &n))
 	return int(n), err
 }
 
-// Launch is the driver's cuLaunchKernel, for C code.
+// Launch returns the driver's cuLaunchKernel, for C code.
 func (d *Driver) Launch() unsafe.Pointer { return unsafe.Pointer(d.c.cuLaunchKernel) }
 
 // Error is a failed call of the driver.
@@ -83,9 +81,9 @@ type Error struct {
 
 func (e *Error) Error() string { return fmt.Sprintf("%s: %s (%d)", e.Doing, e.Name, e.Code) }
 
-// Is says which errors are ErrMemory and ErrLost.
+// Is reports whether the error is ErrMemory or ErrLost.
 func (e *Error) Is(target error) bool {
-	switch target { // the numbers are those of cuda.h
+	switch target { // the numbers are from cuda.h
 	case ErrMemory:
 		return e.Code == 2
 	case ErrLost: // errors of memory, of a link, contained ones, unknown ones; faults of kernels
@@ -101,9 +99,8 @@ func (d *Driver) check(doing string, code C.int) error {
 	return &Error{Doing: doing, Code: int(code), Name: C.GoString(C.dragoman_cuda_error(d.c, code))}
 }
 
-// Device is a device that is in use, with a stream of its own on which all copies and
-// graphs run, in order. But for Info, its methods must be called on the OS thread that
-// Open was called on.
+// Device is an open device, with its own stream on which all copies and graphs run in order. All methods except Info must be
+// called on the OS thread that called Open.
 type Device struct {
 	driver *Driver
 	info   Info
@@ -111,7 +108,7 @@ type Device struct {
 	stream unsafe.Pointer
 }
 
-// Info says what a device is.
+// Info describes a device.
 type Info struct {
 	Number       int // among the visible devices
 	Name         string
@@ -119,8 +116,7 @@ type Info struct {
 	Memory       int64
 }
 
-// Open makes a device ready for use by the calling OS thread, which the caller has
-// locked. The caller closes it on that thread.
+// Open opens a device on the calling OS thread, which the caller must have locked. The caller must close it on that thread.
 func (d *Driver) Open(number int) (_ *Device, err error) {
 	count, err := d.Devices()
 	if err != nil {
@@ -155,70 +151,67 @@ func (d *Driver) Open(number int) (_ *Device, err error) {
 	return dev, d.check("make a stream", C.dragoman_cuda_stream(d.c, &dev.stream))
 }
 
-// Info describes the device.
+// Info returns the description of the device.
 func (d *Device) Info() Info { return d.info }
 
-// Stream is the device's CUstream.
+// Stream returns the device's CUstream.
 func (d *Device) Stream() unsafe.Pointer { return d.stream }
 
-// Memory is how many bytes of the device are free, and how many it has.
+// Memory returns the free and the total bytes of the device.
 func (d *Device) Memory() (free, total int64, err error) {
 	var f, t C.size_t
 	err = d.driver.check("ask for free memory", C.dragoman_cuda_memory(d.driver.c, &f, &t))
 	return int64(f), int64(t), err
 }
 
-// Alloc reserves n bytes on the device, zeroed. It fails with ErrMemory where there
-// are not as many.
+// Alloc reserves n zeroed bytes on the device. It fails with ErrMemory if there are not enough.
 func (d *Device) Alloc(n int64) (unsafe.Pointer, error) {
 	var p C.CUdeviceptr
 	if err := d.driver.check(fmt.Sprintf("reserve %d bytes", n), C.dragoman_cuda_alloc(d.driver.c, &p, C.size_t(n))); err != nil {
 		return nil, err
 	}
-	address := *(*unsafe.Pointer)(unsafe.Pointer(&p)) // of the device: never looked at here
+	address := *(*unsafe.Pointer)(unsafe.Pointer(&p)) // an address on the device: never dereferenced here
 	return address, d.Zero(address, n)
 }
 
-// Free gives memory back. What uses it must be done, see Wait.
+// Free frees memory. All work that uses it must be finished, see Wait.
 func (d *Device) Free(p unsafe.Pointer) error {
 	return d.driver.check("free memory", C.dragoman_cuda_free(d.driver.c, address(p)))
 }
 
-// AllocHost reserves n bytes of page-locked memory of the host, which copies to and
-// from the device are fastest with.
+// AllocHost reserves n bytes of page-locked memory of the host, with which copies to and from the device are fastest.
 func (d *Device) AllocHost(n int64) (unsafe.Pointer, error) {
 	var p unsafe.Pointer
 	err := d.driver.check(fmt.Sprintf("reserve %d bytes of page-locked memory", n), C.dragoman_cuda_host_alloc(d.driver.c, &p, C.size_t(n)))
 	return p, err
 }
 
-// FreeHost gives page-locked memory back.
+// FreeHost frees page-locked memory.
 func (d *Device) FreeHost(p unsafe.Pointer) error {
 	return d.driver.check("free page-locked memory", C.dragoman_cuda_host_free(d.driver.c, p))
 }
 
-// Upload starts to copy n bytes to the device. What is copied must stay as it is until
-// Wait.
+// Upload starts a copy of n bytes to the device. The source must not change until Wait.
 func (d *Device) Upload(to, from unsafe.Pointer, n int64) error {
 	return d.driver.check("copy to the device", C.dragoman_cuda_upload(d.driver.c, address(to), from, C.size_t(n), d.stream))
 }
 
-// Download starts to copy n bytes from the device. They are there after Wait.
+// Download starts a copy of n bytes from the device. They are complete after Wait.
 func (d *Device) Download(to, from unsafe.Pointer, n int64) error {
 	return d.driver.check("copy from the device", C.dragoman_cuda_download(d.driver.c, to, address(from), C.size_t(n), d.stream))
 }
 
-// Zero starts to zero n bytes on the device.
+// Zero starts zeroing n bytes on the device.
 func (d *Device) Zero(p unsafe.Pointer, n int64) error {
 	return d.driver.check("zero memory", C.dragoman_cuda_zero(d.driver.c, address(p), C.size_t(n), d.stream))
 }
 
-// Wait waits for all that was started on the stream. Errors of kernels show here.
+// Wait waits for all work started on the stream. It returns the errors of kernels.
 func (d *Device) Wait() error {
 	return d.driver.check("wait for the device", C.dragoman_cuda_wait(d.driver.c, d.stream))
 }
 
-// Close gives the device back.
+// Close releases the device.
 func (d *Device) Close() error {
 	var errs []error
 	if d.stream != nil {

@@ -10,20 +10,20 @@ import (
 	"unsafe"
 )
 
-// Recording is work that was recorded, to be started again and again.
+// Recording is recorded work, to be launched repeatedly.
 type Recording interface {
 	Launch() error
 	Close() error
 }
 
-// Graph is a recording of a device.
+// Graph is a device's recording.
 type Graph struct {
 	device *Device
 	exec   unsafe.Pointer
 }
 
-// Record records what f starts on the stream, without doing it. The graph has the
-// addresses that f used. After an error the stream is as before.
+// Record records the work that f starts on the stream, without executing it. The graph keeps the addresses used by f. After an
+// error the stream is as before.
 func (d *Device) Record(f func() error) (Recording, error) {
 	if err := d.driver.check("begin to record", C.dragoman_cuda_begin_capture(d.driver.c, d.stream)); err != nil {
 		return nil, err
@@ -40,7 +40,7 @@ func (d *Device) Record(f func() error) (Recording, error) {
 	return nil, errors.Join(err, end)
 }
 
-// Launch starts the work.
+// Launch starts the recorded work.
 func (g *Graph) Launch() error {
 	return g.device.driver.check("launch a graph", C.dragoman_cuda_graph_launch(g.device.driver.c, g.exec, g.device.stream))
 }
@@ -50,13 +50,13 @@ func (g *Graph) Close() error {
 	return g.device.driver.check("release a graph", C.dragoman_cuda_graph_free(g.device.driver.c, g.exec))
 }
 
-// Module is kernels on a device.
+// Module has kernels on a device.
 type Module struct {
 	device *Device
 	handle unsafe.Pointer
 }
 
-// LoadModule translates kernels for the device and loads them there.
+// LoadModule compiles kernels for the device and loads them.
 func (d *Device) LoadModule(ptx []byte) (*Module, error) {
 	text := C.CBytes(append(ptx[:len(ptx):len(ptx)], 0))
 	defer C.free(text)
@@ -69,7 +69,7 @@ func (d *Device) LoadModule(ptx []byte) (*Module, error) {
 	return m, nil
 }
 
-// Functions finds kernels by their names.
+// Functions returns kernels by their names.
 func (m *Module) Functions(names []string) ([]unsafe.Pointer, error) {
 	functions := make([]unsafe.Pointer, len(names))
 	for i, name := range names {

@@ -3,10 +3,10 @@ package kernels
 // #include "kernels.h"
 import "C"
 
-// Lanes is the number of candidates in a page of them.
+// Lanes is the number of candidates in a page.
 const Lanes = C.WARP
 
-// The fields of what a run is fed, int32 [fields, rows]; kernels.h says what they mean.
+// Fields of a run's feed, int32 [fields, rows]; kernels.h defines them.
 const (
 	Token    = C.TOKEN
 	Position = C.POSITION
@@ -24,5 +24,5 @@ const (
 	EncoderFields = C.ENCODER_FIELDS
 )
 
-// MostHeadDim is the largest head that attention can have.
+// MostHeadDim is the maximum width of an attention head.
 const MostHeadDim = C.SLICES * C.WARP

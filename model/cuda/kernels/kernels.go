@@ -1,21 +1,18 @@
-// Package kernels is what lies between the matrix products of a model on a GPU:
-// CUDA kernels, as operators for ONNX Runtime's CUDA provider.
+// Package kernels has the operators between the matrix products of a model on a GPU: CUDA kernels, as operators for ONNX
+// Runtime's CUDA provider.
 //
-// ONNX Runtime's own operators would do, but a decoder layer of them takes some 28
-// kernels, several of which only move numbers, and a step of a batch is bound by how
-// many kernels it starts: here it takes 12. None of ONNX Runtime's attention kernels
-// reads a KV cache through a beam's history, so beams that change places would have to
-// be copied; and its TopK takes milliseconds for a vocabulary.
+// ONNX Runtime's own operators would do, but a decoder layer of them takes some 28 kernels, several of which only move numbers,
+// and the time of a batch's step depends on the number of kernels launched: here it takes 12. None of ONNX Runtime's attention
+// kernels reads a KV cache through a beam's history, so beams that change places would have to be copied; and its TopK takes
+// milliseconds for a vocabulary.
 //
-// The source (rows.h, attention.h and candidates.h, in the language of warp.h) is C and
-// CUDA at once. kernels.ptx is what NVIDIA's compiler makes of it, which the driver
-// translates for the card; it is part of the program, so neither a compiler nor a CUDA
-// library is needed to build or run. The same source, compiled as C, makes the operators
-// of the CPU provider ([Host]): these are for tests, which so run all of the arithmetic,
-// the addressing and the way arguments get there.
+// The source (rows.h, attention.h and candidates.h, in the language of warp.h) is both C and CUDA. kernels.ptx is the output of
+// NVIDIA's compiler, which the driver translates for the card; it is part of the program, so neither a compiler nor a CUDA
+// library is needed to build or run. The same source, compiled as C, makes the operators of the CPU provider ([Host]) for tests,
+// which so cover all of the arithmetic, the addressing and the passing of arguments.
 //
-// Every row and head is computed by one warp from its own inputs alone, always in the
-// same order, so its result does not depend on what else is in the batch.
+// Every row and head is computed by one warp only from its own inputs, always in the same order, so its result does not depend on
+// the rest of the batch.
 package kernels
 
 // #cgo CFLAGS: -O3 -std=gnu11 -Wall -I${SRCDIR}/../../onnxruntime/include
@@ -30,14 +27,12 @@ import (
 	"unsafe"
 )
 
-// PTX is the kernels for a GPU, as text that the CUDA driver translates. Its first line
-// has the sha256 of the source that it was made of.
+// PTX has the kernels for a GPU, as text that the CUDA driver compiles. Its first line has the sha256 of its source.
 //
 //go:embed kernels.ptx
 var PTX []byte
 
-// Names are the kernels' names in PTX, each kernel in half and then in single
-// precision.
+// Names returns the kernels' names in PTX, each kernel in half and then in single precision.
 func Names() []string {
 	var names []string
 	for i := range C.KERNELS {
@@ -50,13 +45,12 @@ func Names() []string {
 // Operators are the kernels as operators of one device.
 type Operators struct{ family *C.Family }
 
-// Host makes the operators of the CPU provider. api is ONNX Runtime's, an *OrtApi. The
-// caller closes them after every session that uses them.
+// Host returns the operators of the CPU provider. api is ONNX Runtime's, an *OrtApi. The caller must close them after every
+// session that uses them.
 func Host(api unsafe.Pointer) (*Operators, error) { return load(api, nil, nil) }
 
-// CUDA makes the operators of the CUDA provider on one device. launch is the driver's
-// cuLaunchKernel and functions are the kernels, in the order of Names, in a module of
-// the device, which must outlive the operators.
+// CUDA returns the operators of the CUDA provider on one device. launch is the driver's cuLaunchKernel and functions are the
+// kernels, in the order of Names, of a module of the device, which must outlive the operators.
 func CUDA(api, launch unsafe.Pointer, functions []unsafe.Pointer) (*Operators, error) {
 	if launch == nil || len(functions) != len(Names()) {
 		return nil, fmt.Errorf("%d kernels are loaded: %d are needed", len(functions), len(Names()))
@@ -73,7 +67,7 @@ func load(api, launch unsafe.Pointer, functions []unsafe.Pointer) (*Operators, e
 	return o, nil
 }
 
-// Domain is the operators' OrtCustomOpDomain, for the options of sessions.
+// Domain returns the operators' OrtCustomOpDomain, for the options of sessions.
 func (o *Operators) Domain() unsafe.Pointer {
 	return unsafe.Pointer(C.dragoman_family_domain(o.family))
 }
