@@ -12,13 +12,12 @@ import (
 	"dragoman/model/mapping"
 )
 
-// Alignment is the multiple at which every weight of a Data file starts, in
-// bytes: a page, so that a runtime can map each weight by itself.
+// Alignment is the multiple at which every weight of a Data file starts, in bytes: a page, so that a runtime can map each weight
+// separately.
 const Alignment = 4096
 
-// Data is a file of weights that lie outside the graphs which use them. Weights
-// are appended once, under a unique name, and read by any number of graphs in
-// the same folder. It is not safe for concurrent use.
+// Data is a file of weights outside the graphs that use them. Weights are appended once, under a unique name, and read by any
+// number of graphs in the same folder. It is not safe for concurrent use.
 type Data struct {
 	name    string // of the file, as the graphs refer to it
 	file    *os.File
@@ -36,7 +35,7 @@ type Weight struct {
 	Offset, Size int64  // in File, bytes
 }
 
-// CreateData creates the file at path. The caller closes the Data.
+// CreateData creates the file at path. The caller must close the Data.
 func CreateData(path string) (*Data, error) {
 	f, err := os.Create(path)
 	if err != nil {
@@ -47,8 +46,8 @@ func CreateData(path string) (*Data, error) {
 	return d, nil
 }
 
-// Add appends a weight whose elements, little-endian and row-major, are written
-// by write. It fails if write writes more or fewer bytes than the shape needs.
+// Add appends a weight whose elements, little-endian and row-major, are written by write. It fails unless write writes exactly
+// the bytes of the shape.
 func (d *Data) Add(name string, t DataType, shape []int, write func(io.Writer) error) (Weight, error) {
 	if _, ok := d.weights[name]; ok {
 		return Weight{}, fmt.Errorf("weight %s is added twice", name)
@@ -65,7 +64,7 @@ func (d *Data) Add(name string, t DataType, shape []int, write func(io.Writer) e
 	return w, nil
 }
 
-// bytes is how many bytes the shape needs.
+// bytes returns the number of bytes of the weight's shape.
 func (w Weight) bytes() int64 {
 	n := int64(w.Type.Size())
 	for _, d := range w.Shape {
@@ -74,8 +73,7 @@ func (w Weight) bytes() int64 {
 	return n
 }
 
-// append appends what write writes at the next multiple of Alignment, up to which the
-// file is filled with zeros.
+// append appends the bytes written by write at the next multiple of Alignment, after a padding of zeros.
 func (d *Data) append(write func(io.Writer) error) (offset, size int64, err error) {
 	if _, err := d.out.Write(make([]byte, (Alignment-d.out.size%Alignment)%Alignment)); err != nil {
 		return 0, 0, err
@@ -106,7 +104,7 @@ func (d *Data) Finish() (size int64, sum string, err error) {
 // Close closes the file, finished or not.
 func (d *Data) Close() error { return d.file.Close() }
 
-// countingWriter counts what is written.
+// countingWriter counts the bytes written.
 type countingWriter struct {
 	buffer *bufio.Writer
 	size   int64

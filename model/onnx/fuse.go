@@ -8,28 +8,28 @@ import (
 	"google.golang.org/protobuf/encoding/protowire"
 )
 
-// chainOperator is the operator that runs a chain.
+// chainOperator is the name of the operator that runs a chain.
 const chainOperator = "Chain"
 
-// Chain is several nodes, in the order in which they run, that are one node of a graph.
+// Chain is a sequence of nodes, in the order of execution, fused into one node of a graph.
 type Chain struct {
 	Operators []string // of the nodes
-	// Values has for each node how many inputs and how many outputs it has, and their numbers; -1: left out. The first
-	// numbers are the inputs of the chain, the next its outputs, and the others what lies between its nodes.
+	// Values has for each node its number of inputs and of outputs, and their value numbers; -1: left out. The first numbers are
+	// the inputs of the chain, the next its outputs, and the rest the values between its nodes.
 	Values                 []int32
 	Inputs, Outputs, Total int
 }
 
-// link is a node of a graph that is read.
+// link is a node read from a graph.
 type link struct {
 	operator, domain string
 	inputs, outputs  []string
 	attributes       [][]byte
 }
 
-// Fuse makes the longest run of nodes of a domain, each behind the other, one node of the operator Chain. An
-// attribute "a" of the n-th is "n.a" of that node. Where there are no two such nodes, or the graph has a value of which it is
-// not clear what it is, the model stays as it is and the chain is empty.
+// Fuse replaces the longest run of consecutive nodes of a domain by one node of the operator Chain. An attribute "a" of the n-th
+// node becomes "n.a" of that node. If there are no two such nodes, or the graph has an ambiguous value, the model is returned
+// unchanged, and the chain is empty.
 func Fuse(model []byte, domain string) ([]byte, Chain, error) {
 	links, outer, err := readNodes(model)
 	if err != nil {
@@ -50,7 +50,7 @@ func Fuse(model []byte, domain string) ([]byte, Chain, error) {
 	return fused, chain, err
 }
 
-// readNodes reads the nodes of a model, and which values are outputs of it.
+// readNodes reads the nodes of a model, and the names of its outputs.
 func readNodes(model []byte) (links []link, outputs map[string]bool, err error) {
 	outputs = map[string]bool{}
 	err = eachField(model, func(field protowire.Number, f value) error {
@@ -97,7 +97,7 @@ func readLink(node []byte) (link, error) {
 	return l, err
 }
 
-// longestRun is where the longest run of nodes of a domain begins and ends.
+// longestRun returns the range of the longest run of nodes of a domain.
 func longestRun(links []link, domain string) (first, end int) {
 	for i := 0; i < len(links); i++ {
 		from := i
@@ -111,8 +111,8 @@ func longestRun(links []link, domain string) (first, end int) {
 	return first, end
 }
 
-// chainOf numbers the values of nodes, of which those in outer are used by others. It is not ok where these are less than two
-// nodes, or a value is made twice or used before it is made.
+// chainOf numbers the values of nodes; outer has the values that other nodes use. ok is false if there are fewer than two nodes,
+// or a value is produced twice or used before it is produced.
 func chainOf(links []link, outer map[string]bool) (chain Chain, inputs, outputs []string, ok bool) {
 	known := map[string]bool{"": true}
 	for _, l := range links {
@@ -170,20 +170,20 @@ func chainNode(links []link, domain string, inputs, outputs []string) message {
 		for _, attribute := range l.attributes {
 			named := message(bytes.Clone(attribute))
 			var name string
-			_ = eachField(attribute, func(field protowire.Number, f value) error { // read before
+			_ = eachField(attribute, func(field protowire.Number, f value) error { // it was read before
 				if field == attrName {
 					name = string(f.bytes)
 				}
 				return nil
 			})
-			named.string(attrName, fmt.Sprintf("%d.%s", i, name)) // of a field that is there twice the last one counts
+			named.string(attrName, fmt.Sprintf("%d.%s", i, name)) // of a repeated field the last one counts
 			m.bytes(nodeAttribute, named)
 		}
 	}
 	return m
 }
 
-// replaceNodes is the model with one node in the place of those from first to end-1.
+// replaceNodes returns the model with one node in place of the nodes from first to end-1.
 func replaceNodes(model []byte, first, end int, node message) ([]byte, error) {
 	var out message
 	err := eachField(model, func(field protowire.Number, f value) error {

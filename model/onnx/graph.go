@@ -18,7 +18,7 @@ const (
 	Float16 DataType = 10
 )
 
-// Size is the number of bytes of one element.
+// Size returns the number of bytes of an element.
 func (t DataType) Size() int {
 	switch t {
 	case Uint8, Int8:
@@ -33,8 +33,7 @@ func (t DataType) Size() int {
 }
 
 const (
-	// irVersion 8 and opset 17 are the oldest that have what the graphs use
-	// (LayerNormalization).
+	// irVersion 8 and opset 17 are the oldest with all operators of the graphs (LayerNormalization).
 	irVersion = 8
 	opset     = 17
 
@@ -44,13 +43,12 @@ const (
 	Dragoman = "dragoman"
 )
 
-// Graph is a model under construction. Operators are added in the order in
-// which they run; each returns the name of its output, to be the input of
-// others. It is not safe for concurrent use.
+// Graph is a model under construction. Operators are added in the order of execution; each returns the name of its output, to be
+// used as an input of others. It is not safe for concurrent use.
 type Graph struct {
 	name                          string
 	nodes                         []node
-	initializers, inputs, outputs message // the fields of these
+	initializers, inputs, outputs message // encoded fields
 	constants                     map[string]bool
 	count                         int // of nodes, for unique names
 }
@@ -71,7 +69,7 @@ func (n node) encode() message {
 	return m
 }
 
-// NewGraph makes an empty graph.
+// NewGraph returns an empty graph.
 func NewGraph(name string) *Graph {
 	return &Graph{name: name, constants: map[string]bool{}}
 }
@@ -82,13 +80,12 @@ func (g *Graph) Input(name string, t DataType, dims ...Dim) string {
 	return name
 }
 
-// Output declares that the value called name is an output of the model.
+// Output declares the value called name as an output of the model.
 func (g *Graph) Output(name string, t DataType, dims ...Dim) {
 	g.outputs.bytes(graphOutput, valueInfo(name, t, dims))
 }
 
-// Weight uses a weight of a Data file as a constant, which keeps its name.
-// Using it again adds nothing.
+// Weight adds a weight of a Data file as a constant, under its name. A second call adds nothing.
 func (g *Graph) Weight(w Weight) string {
 	if g.constants[w.Name] {
 		return w.Name
@@ -128,8 +125,7 @@ func (g *Graph) Op(op string, inputs []string, attrs ...Attr) string {
 	return g.Node("", op, inputs, 1, attrs...)[0]
 }
 
-// Node adds an operator of any domain and returns the names of its outputs. An
-// empty input name leaves out an optional input.
+// Node adds an operator of any domain and returns the names of its outputs. An empty input name omits an optional input.
 func (g *Graph) Node(domain, op string, inputs []string, outputs int, attrs ...Attr) []string {
 	names := make([]string, outputs)
 	for i := range names {
@@ -139,8 +135,7 @@ func (g *Graph) Node(domain, op string, inputs []string, outputs int, attrs ...A
 	return names
 }
 
-// NamedNode is Node with the names of the outputs given: what an output of the
-// model needs.
+// NamedNode is Node with given names of the outputs, as needed for outputs of the model.
 func (g *Graph) NamedNode(domain, op string, inputs, outputs []string, attrs ...Attr) {
 	var m message
 	for _, in := range inputs {
@@ -188,10 +183,10 @@ type Dim struct {
 	name string
 }
 
-// Fixed is a dimension that is always n.
+// Fixed returns a dimension of size n.
 func Fixed(n int) Dim { return Dim{size: n} }
 
-// Named is a dimension that differs from run to run; equal names mean equal sizes.
+// Named returns a dimension that varies between runs; equal names mean equal sizes.
 func Named(name string) Dim { return Dim{name: name} }
 
 // Attr is an attribute of an operator.
@@ -203,16 +198,16 @@ type Attr struct {
 	ints []int
 }
 
-// Float is a float attribute.
+// Float returns a float attribute.
 func Float(name string, v float32) Attr { return FloatVar(name, &v) }
 
-// FloatVar is a float attribute whose value is read when the graph is encoded.
+// FloatVar returns a float attribute whose value is read when the graph is encoded.
 func FloatVar(name string, v *float32) Attr { return Attr{name: name, kind: attrTypeFloat, f: v} }
 
-// Int is an integer attribute.
+// Int returns an integer attribute.
 func Int(name string, v int) Attr { return Attr{name: name, kind: attrTypeInt, i: int64(v)} }
 
-// Ints is an attribute of several integers.
+// Ints returns an attribute of several integers.
 func Ints(name string, values ...int) Attr { return Attr{name: name, kind: attrTypeInts, ints: values} }
 
 func (a Attr) encode() message {

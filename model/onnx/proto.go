@@ -89,14 +89,14 @@ func (m *message) float(field protowire.Number, f float32) {
 	*m = protowire.AppendFixed32(*m, math.Float32bits(f))
 }
 
-// external adds to a TensorProto where its data lie, outside of the graph.
+// external adds the location of a TensorProto's external data.
 func (m *message) external(w Weight) {
 	m.entry("location", w.File)
 	m.entry("offset", strconv.FormatInt(w.Offset, 10))
 	m.entry("length", strconv.FormatInt(w.Size, 10))
 }
 
-// entry adds to a TensorProto a part of the description of its external data.
+// entry adds an entry of a TensorProto's external data.
 func (m *message) entry(key, value string) {
 	var entry message
 	entry.string(entryKey, key)

@@ -9,8 +9,7 @@ import (
 	"google.golang.org/protobuf/encoding/protowire"
 )
 
-// Weights reads which weights a graph uses that lie in files, from a ModelProto as
-// [Graph.Marshal] writes it.
+// Weights reads the external weights of a graph from a ModelProto written by [Graph.Marshal].
 func Weights(model []byte) ([]Weight, error) {
 	var weights []Weight
 	err := eachField(model, func(field protowire.Number, f value) error {
@@ -34,7 +33,7 @@ func Weights(model []byte) ([]Weight, error) {
 	return weights, err
 }
 
-// Operators reads which operators of a domain a graph uses, sorted, from a ModelProto as [Graph.Marshal] writes it.
+// Operators reads the names of a graph's operators of a domain, sorted, from a ModelProto written by [Graph.Marshal].
 func Operators(model []byte, domain string) ([]string, error) {
 	links, _, err := readNodes(model)
 	var names []string
@@ -47,7 +46,7 @@ func Operators(model []byte, domain string) ([]string, error) {
 	return slices.Compact(names), err
 }
 
-// readWeight reads a TensorProto; one within the graph has no file.
+// readWeight reads a TensorProto; a tensor within the graph has no file.
 func readWeight(tensor []byte) (Weight, error) {
 	var w Weight
 	err := eachField(tensor, func(field protowire.Number, f value) error {
@@ -66,7 +65,7 @@ func readWeight(tensor []byte) (Weight, error) {
 	return w, err
 }
 
-// readEntry reads a part of the description of a weight's place.
+// readEntry reads an entry of a weight's external data.
 func (w *Weight) readEntry(entry []byte) error {
 	var key, text string
 	err := eachField(entry, func(field protowire.Number, f value) error {
@@ -92,8 +91,8 @@ func (w *Weight) readEntry(entry []byte) error {
 	return err
 }
 
-// value is what a field of a message holds: of varints the number, of all that has a
-// length the bytes. raw is the field as it was encoded.
+// value is the value of a message's field: the number of a varint, or the bytes of a length-delimited field. raw is the encoded
+// field.
 type value struct {
 	varint     uint64
 	bytes, raw []byte
