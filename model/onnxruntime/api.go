@@ -1,10 +1,8 @@
-// Package onnxruntime is what both backends need of ONNX Runtime's C API: its errors, sessions
-// with operators of our own whose loading can be interrupted, inputs and outputs that are bound
-// to memory of the host or of a device, and in include/ the headers.
+// Package onnxruntime wraps the parts of ONNX Runtime's C API that both backends need: errors, sessions with custom operators
+// whose loading can be interrupted, inputs and outputs bound to memory of the host or of a device, and in include/ the headers.
 //
-// The headers are those of onnxruntime_go's module, which a test compares. A package can
-// only name folders of its own module to the C compiler, and `go build` has no step that
-// could tell it where another one lies, so there has to be a copy.
+// The headers are those of onnxruntime_go's module; a test compares them. A package can name only folders of its own module to
+// the C compiler, and `go build` cannot tell it the path of another module, so a copy is needed.
 package onnxruntime
 
 // #cgo CFLAGS: -O2 -std=gnu11 -Wall -I${SRCDIR}/include
@@ -26,23 +24,22 @@ import (
 // API is the C API. It is safe for concurrent use.
 type API struct {
 	Version string // of ONNX Runtime
-	// Fault makes an error of what ONNX Runtime says; nil is errors.New.
+	// Fault converts a message of ONNX Runtime to an error; nil: errors.New.
 	Fault func(message string) error
 
 	c   *C.OrtApi
-	env *C.OrtEnv // one for the process
+	env *C.OrtEnv // one per process
 
-	owner bool // of onnxruntime_go's environment
+	owner bool // owns onnxruntime_go's environment
 }
 
-// Load loads ONNX Runtime's shared library from a path, where it may be loaded already.
-// It is never unloaded, and tells nobody what it is used for. The caller closes the API after all that
-// was made with it.
+// Load loads ONNX Runtime's shared library from a path, unless it is loaded already. It disables the library's telemetry, and the
+// library is never unloaded. The caller must close the API after everything made with it.
 func Load(library string) (*API, error) {
 	if _, err := os.Stat(library); errors.Is(err, fs.ErrNotExist) {
 		return nil, fmt.Errorf("ONNX Runtime's library is not at %s: run `make runtime` or set ONNXRUNTIME_LIB to the path of libonnxruntime.so", library)
 	}
-	// Published builds, from 1.30 on at the latest, report how they are used to their makers otherwise.
+	// Otherwise published builds, from 1.30 on at the latest, send usage data to their makers.
 	if err := os.Setenv("ORT_DISABLE_TELEMETRY", "1"); err != nil {
 		return nil, err
 	}
@@ -54,8 +51,8 @@ func Load(library string) (*API, error) {
 	return a, nil
 }
 
-// open finds the C API of a library and readies its environment, which there is one of in a process: it is
-// onnxruntime_go's, and what follows shares it.
+// open finds the C API of a library and creates its environment, of which a process has one: it is onnxruntime_go's, shared by
+// all later uses.
 func (a *API) open(library string) error {
 	path := C.CString(library)
 	defer C.free(unsafe.Pointer(path))
@@ -83,14 +80,14 @@ func (a *API) Close() {
 		C.release_env(a.c, a.env)
 	}
 	if a.owner {
-		_ = ort.DestroyEnvironment() // which fails only where there is none
+		_ = ort.DestroyEnvironment() // fails only if there is none
 	}
 }
 
-// Pointer is the *OrtApi, for the C code of other packages.
+// Pointer returns the *OrtApi, for C code of other packages.
 func (a *API) Pointer() unsafe.Pointer { return unsafe.Pointer(a.c) }
 
-// Err turns an *OrtStatus into an error and releases it.
+// Err converts an *OrtStatus to an error and releases it.
 func (a *API) Err(status unsafe.Pointer) error {
 	if status == nil {
 		return nil

@@ -12,23 +12,23 @@ import (
 	"dragoman/model/onnx"
 )
 
-// Binding ties a session's inputs and outputs to memory, so that a run neither makes tensors nor
-// allocates them. It owns the tensors, not the memory. It is used by one goroutine at a time.
+// Binding binds a session's inputs and outputs to memory, so that a run neither creates nor allocates tensors. It owns the
+// tensors, not the memory. It must be used by one goroutine at a time.
 type Binding struct {
 	session *Session
 	c       *C.OrtIoBinding
 	bound   map[string]tensor
-	err     error // the first of bind's errors
+	err     error // the first error of bind
 }
 
-// tensor is what a name is bound to.
+// tensor is a bound input or output.
 type tensor struct {
 	value *C.OrtValue
 	data  unsafe.Pointer
 	shape []int
 }
 
-// NewBinding makes a binding, which the caller closes.
+// NewBinding returns a binding, which the caller must close.
 func (s *Session) NewBinding() (*Binding, error) {
 	b := &Binding{session: s, bound: map[string]tensor{}}
 	if err := s.api.check(C.session_binding(s.api.c, s.c, &b.c)); err != nil {
@@ -37,13 +37,12 @@ func (s *Session) NewBinding() (*Binding, error) {
 	return b, nil
 }
 
-// Input binds the input called name to data. It does nothing where it is bound to just that already.
-// Its error is that of Run.
+// Input binds the input called name to data. It does nothing if that binding exists already. Run returns its error.
 func (b *Binding) Input(name string, data unsafe.Pointer, t onnx.DataType, shape ...int) {
 	b.bind(name, data, t, shape, 0)
 }
 
-// Output binds the output called name to data, likewise.
+// Output binds the output called name to data, like Input.
 func (b *Binding) Output(name string, data unsafe.Pointer, t onnx.DataType, shape ...int) {
 	b.bind(name, data, t, shape, 1)
 }
@@ -72,7 +71,7 @@ func (b *Binding) bind(name string, data unsafe.Pointer, t onnx.DataType, shape 
 	C.session_release_value(a.c, unneeded.value)
 }
 
-// Run runs the session, or starts it where it is on a stream.
+// Run runs the session, or starts it if it is on a stream.
 func (b *Binding) Run() error {
 	if b.err != nil {
 		return b.err

@@ -16,28 +16,27 @@ import (
 // ErrProvider means that a session's provider cannot be used.
 var ErrProvider = errors.New("no CUDA provider")
 
-// Setup is how a session runs.
+// Setup is the configuration of a session.
 type Setup struct {
-	Path    string         // of the graph
+	Path    string         // of the graph's file
 	Graph   []byte         // or the graph itself
 	Domain  unsafe.Pointer // of its operators, an *OrtCustomOpDomain; nil: none
-	Threads int            // of ONNX Runtime, which share the work of its own operators
+	Threads int            // of ONNX Runtime, for its own operators
 	Config  map[string]string
-	// Constants are those of the graph that lie in Data, the content of their file, which ONNX
-	// Runtime then does not read. Data must stay where it is, outside of Go's heap, until the
-	// session is closed.
+	// Constants are the graph's external weights, whose file content is in Data, so that ONNX Runtime does not read the file.
+	// Data must stay in place, outside Go's heap, until the session is closed.
 	Constants []onnx.Weight
 	Data      []byte
-	// Provider holds the CUDA provider's options, and Stream its CUstream; nil is the CPU provider.
+	// Provider has the CUDA provider's options, and Stream its CUstream; nil means the CPU provider.
 	Provider map[string]string
 	Stream   unsafe.Pointer
-	// Memory is the name by which ONNX Runtime knows the memory that inputs and outputs lie in, and
-	// Number that of its device; "" is the memory of the host.
+	// Memory is ONNX Runtime's name for the memory of inputs and outputs, and Number the number of its device; "" is the memory
+	// of the host.
 	Memory string
 	Number int
 }
 
-// memory is what C needs of a setup, until it is freed.
+// memory is the C memory of a setup, until it is freed.
 type memory []unsafe.Pointer
 
 func (m *memory) text(s string) *C.char {
@@ -89,8 +88,7 @@ type Session struct {
 	memory *C.OrtMemoryInfo
 }
 
-// NewSession loads a graph, and fails with ctx's error soon after ctx is done. The caller closes the
-// session.
+// NewSession loads a graph. It fails with ctx's error soon after ctx ends. The caller must close the session.
 func (a *API) NewSession(ctx context.Context, s Setup) (*Session, error) {
 	return a.newSession(ctx, s, (*options).session)
 }
@@ -108,7 +106,7 @@ func (a *API) newSession(ctx context.Context, s Setup, load func(*options) (*Ses
 	stop := context.AfterFunc(ctx, func() { cancelled <- a.check(C.session_cancel(a.c, o.c)) })
 	made, err := load(o)
 	if !stop() {
-		err = errors.Join(ctx.Err(), <-cancelled) // until this comes the options are in use
+		err = errors.Join(ctx.Err(), <-cancelled) // the options are in use until then
 	}
 	if err != nil {
 		made.Close()
@@ -117,7 +115,7 @@ func (a *API) newSession(ctx context.Context, s Setup, load func(*options) (*Ses
 	return made, nil
 }
 
-// options are what a session is made with.
+// options are the C options of a new session.
 type options struct {
 	api       *API
 	setup     Setup
@@ -127,7 +125,7 @@ type options struct {
 	constants []*C.OrtValue
 }
 
-// newOptions makes options, which the caller closes, also after an error.
+// newOptions returns options, which the caller must close, also after an error.
 func (a *API) newOptions(s Setup) (*options, error) {
 	o := &options{api: a, setup: s}
 	o.in = o.memory.setup(s)
@@ -157,7 +155,7 @@ func (o *options) addConstant(w onnx.Weight) error {
 	return err
 }
 
-// session makes a session.
+// session creates a session.
 func (o *options) session() (*Session, error) {
 	a := o.api
 	s := &Session{api: a}
@@ -180,7 +178,7 @@ func (o *options) session() (*Session, error) {
 }
 
 func (o *options) close() {
-	for _, value := range o.constants { // what describes them, not their memory
+	for _, value := range o.constants { // their descriptions, not their memory
 		C.session_release_value(o.api.c, value)
 	}
 	C.session_release_options(o.api.c, o.c)
