@@ -7,15 +7,15 @@ import (
 )
 
 func inHugePages(b []byte) {
-	_ = unix.Madvise(b, unix.MADV_HUGEPAGE) // fails where the system has none
+	_ = unix.Madvise(b, unix.MADV_HUGEPAGE) // fails on systems without huge pages
 }
 
 func fetch(b []byte) {
-	_ = unix.Madvise(b, unix.MADV_POPULATE_READ) // Linux has it since 5.14
+	_ = unix.Madvise(b, unix.MADV_POPULATE_READ) // since Linux 5.14
 }
 
-// Forget has the page cache drop a file that is on the disk. Pages that were written one
-// by one are small; what is read again comes in huge ones.
+// Forget drops a file that is on the disk from the page cache. Pages written one by one are small; when they are read again, they
+// are huge.
 func Forget(f *os.File) {
-	_ = unix.Fadvise(int(f.Fd()), 0, 0, unix.FADV_DONTNEED) // advice
+	_ = unix.Fadvise(int(f.Fd()), 0, 0, unix.FADV_DONTNEED) // only advice
 }

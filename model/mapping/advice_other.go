@@ -4,7 +4,7 @@ package mapping
 
 import "os"
 
-// There is nothing here that corresponds to Linux's advice.
+// There is no counterpart of Linux's advice here.
 
 func inHugePages([]byte) {}
 func fetch([]byte)       {}

@@ -1,13 +1,11 @@
-// Package mapping maps files of weights into memory: their pages are those of the page
-// cache, which all workers and processes share.
+// Package mapping maps weight files into memory: their pages are pages of the page cache, which all workers and processes share.
 //
-// Where the file system has huge pages (ext4 since Linux 6.16, XFS and btrfs), what is not in
-// memory yet comes in such. Matrices are read faster from them, since a page of 4 KB is over
-// after a tenth of a microsecond: a decoder step of few rows takes 5% less time, see
-// docs/benchmarks.md. What is in memory already, as it is after a file was written, stays in
-// the pages that it has: see [Forget].
+// If the file system supports huge pages (ext4 since Linux 6.16, XFS and btrfs), pages that are not in memory yet are read as
+// huge pages. Matrices are read faster from them, since a page of 4 KB is exhausted after a tenth of a microsecond: a decoder
+// step of few rows takes 5% less time, see docs/benchmarks.md. Pages already in memory, as after a file was written, keep their
+// size: see [Forget].
 //
-// [Reserve] is memory without a file, which goes back to the system as soon as it is released.
+// [Reserve] returns memory without a file, which returns to the system as soon as it is released.
 package mapping
 
 import (
@@ -19,16 +17,16 @@ import (
 
 // File is a mapped file, read-only. It is safe for concurrent use.
 type File struct {
-	// Bytes are the file's. Where a disk fails to deliver them, or somebody has cut them off since,
-	// who reads finds zeros, and [File.Err] says so afterwards.
+	// Bytes are the file's contents. If a disk fails to deliver them, or the file was truncated since, a reader finds zeros, and
+	// [File.Err] reports the error afterwards.
 	Bytes []byte
 
 	file     *os.File
-	modified time.Time // when it was mapped
+	modified time.Time // at the time of mapping
 	guard    guard
 }
 
-// Open maps the file at path, which must not be empty. The caller closes it.
+// Open maps the file at path, which must not be empty. The caller must close it.
 func Open(path string) (_ *File, err error) {
 	f := &File{}
 	if f.file, err = os.Open(path); err != nil {
@@ -54,11 +52,10 @@ func Open(path string) (_ *File, err error) {
 	return f, nil
 }
 
-// ErrChanged means that a file is not any more what was mapped.
+// ErrChanged means that a mapped file has changed.
 var ErrChanged = errors.New("the file was written or cut off while it was in use, or its disk fails")
 
-// Err says whether what was read of the file until now may be something else than what was there when
-// it was mapped. It takes about a microsecond.
+// Err fails if the bytes read so far may differ from the file's contents at the time of mapping. It takes about a microsecond.
 func (f *File) Err() error {
 	now, err := f.file.Stat()
 	if err == nil && now.Size() == int64(len(f.Bytes)) && now.ModTime().Equal(f.modified) && !f.guard.spoiled() {
@@ -67,8 +64,7 @@ func (f *File) Err() error {
 	return fmt.Errorf("%s: %w: put a new file in its place by renaming it", f.file.Name(), errors.Join(ErrChanged, err))
 }
 
-// Fetch brings the bytes from `from` to before `to` into memory. It may fail, and nothing
-// depends on it.
+// Fetch reads the bytes from `from` to before `to` into memory. It may fail without consequence.
 func (f *File) Fetch(from, to int) {
 	if f == nil {
 		return
@@ -79,7 +75,7 @@ func (f *File) Fetch(from, to int) {
 	}
 }
 
-// Close unmaps the file; nothing may use its bytes afterwards. Closing nil does nothing.
+// Close unmaps the file, whose bytes must not be used afterwards. Closing nil does nothing.
 func (f *File) Close() {
 	if f == nil {
 		return
@@ -88,5 +84,5 @@ func (f *File) Close() {
 	if f.Bytes != nil {
 		unmap(f.Bytes)
 	}
-	_ = f.file.Close() // only read
+	_ = f.file.Close() // opened for reading only
 }

@@ -20,18 +20,18 @@ func mapFile(f *os.File, size int) ([]byte, error) {
 }
 
 func unmap(b []byte) {
-	_ = unix.Munmap(b) // it fails only for memory that is not mapped
+	_ = unix.Munmap(b) // fails only for memory that is not mapped
 }
 
-// Reserve returns n bytes of zeros outside Go's heap, which take memory when they are used first. The caller releases them.
+// Reserve returns n zeroed bytes outside Go's heap, whose pages take memory at their first use. The caller must release them.
 func Reserve(n int) ([]byte, error) {
 	return unix.Mmap(-1, 0, n, unix.PROT_READ|unix.PROT_WRITE, unix.MAP_ANON|unix.MAP_PRIVATE|unix.MAP_NORESERVE)
 }
 
-// Release gives memory that was reserved back to the system. Nothing may use it afterwards.
+// Release gives reserved memory back to the system. It must not be used afterwards.
 func Release(b []byte) { unmap(b) }
 
-// guard keeps the process alive where a mapping cannot be read.
+// guard keeps the process alive if a mapping cannot be read.
 type guard struct{ c *C.Guard }
 
 func (g *guard) begin(b []byte) error {

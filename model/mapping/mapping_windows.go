@@ -12,7 +12,7 @@ func mapFile(f *os.File, size int) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	defer windows.CloseHandle(mapping) // what is mapped stays
+	defer windows.CloseHandle(mapping) // the view stays mapped
 	at, err := windows.MapViewOfFile(mapping, windows.FILE_MAP_READ, 0, 0, uintptr(size))
 	if err != nil {
 		return nil, err
@@ -21,10 +21,10 @@ func mapFile(f *os.File, size int) ([]byte, error) {
 }
 
 func unmap(b []byte) {
-	_ = windows.UnmapViewOfFile(uintptr(unsafe.Pointer(unsafe.SliceData(b)))) // it fails only for memory that is not mapped
+	_ = windows.UnmapViewOfFile(uintptr(unsafe.Pointer(unsafe.SliceData(b)))) // fails only for memory that is not mapped
 }
 
-// Reserve returns n bytes of zeros outside Go's heap, which take memory when they are used first. The caller releases them.
+// Reserve returns n zeroed bytes outside Go's heap, whose pages take memory at their first use. The caller must release them.
 func Reserve(n int) ([]byte, error) {
 	at, err := windows.VirtualAlloc(0, uintptr(n), windows.MEM_RESERVE|windows.MEM_COMMIT, windows.PAGE_READWRITE)
 	if err != nil {
@@ -33,12 +33,12 @@ func Reserve(n int) ([]byte, error) {
 	return unsafe.Slice(*(**byte)(unsafe.Pointer(&at)), n), nil
 }
 
-// Release gives memory that was reserved back to the system. Nothing may use it afterwards.
+// Release gives reserved memory back to the system. It must not be used afterwards.
 func Release(b []byte) {
-	_ = windows.VirtualFree(uintptr(unsafe.Pointer(unsafe.SliceData(b))), 0, windows.MEM_RELEASE) // it fails only for memory that is not reserved
+	_ = windows.VirtualFree(uintptr(unsafe.Pointer(unsafe.SliceData(b))), 0, windows.MEM_RELEASE) // fails only for memory that is not reserved
 }
 
-// guard does nothing: Windows lets nobody cut off a file that is mapped.
+// guard does nothing: Windows does not let a mapped file be truncated.
 type guard struct{}
 
 func (guard) begin([]byte) error { return nil }
