@@ -11,9 +11,9 @@ import (
 	"dragoman/model/search"
 )
 
-// CheckInvariance checks that it does not matter in what company a sentence is: it decodes
-// jobs alone, and rounds times in an order and in batches that are random, of up to 20
-// sentences, which rest at random in every fourth round and are encoded in pieces. Tokens and scores must be the same to the last bit. maxRows is Decode's.
+// CheckInvariance checks that a sentence's result does not depend on the rest of its batch: it decodes each job alone, and all of
+// them in rounds rounds, in random order and in random batches of up to 20 sentences, which rest at random in every fourth round
+// and are encoded in pieces. Tokens and scores must be equal to the last bit. maxRows is as in Decode.
 func CheckInvariance(t *testing.T, m model.Model, jobs []Job, maxRows, rounds int) {
 	t.Helper()
 	alone := make([]search.Result, len(jobs))

@@ -10,7 +10,7 @@ import (
 	"dragoman/model"
 )
 
-// CheckFiles checks that the files of an exported folder are those of its manifest.
+// CheckFiles checks the files of an exported folder against its manifest.
 func CheckFiles(t testing.TB, dir string, m *model.Manifest) {
 	t.Helper()
 	for name, want := range m.Files {

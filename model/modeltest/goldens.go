@@ -1,10 +1,8 @@
-// Package modeltest reads the goldens that Hugging Face transformers made for
-// the bundled checkpoint and for small random checkpoints, of odd shapes and of other
-// families.
+// Package modeltest reads the goldens made by Hugging Face transformers for the bundled checkpoint and for small random
+// checkpoints, of odd shapes and of other families.
 //
-// scripts/goldens/models.py writes them below model/testdata; its head says
-// how. Every golden names the versions that made it and the checksums of the
-// checkpoint's files. Only tests use this package.
+// scripts/goldens/models.py writes them below model/testdata; its header says how. Every golden names the versions that made it
+// and the checksums of the checkpoint's files. Only tests use this package.
 package modeltest
 
 import (
@@ -19,30 +17,30 @@ import (
 	"dragoman/model"
 )
 
-// Goldens are the answers of the reference for one checkpoint.
+// Goldens are the reference's outputs for one checkpoint.
 type Goldens struct {
 	// Dir is the checkpoint's folder on this machine.
 	Dir string `json:"-"`
-	// Checkpoint is the same folder, seen from the module's root.
+	// Checkpoint is the same folder relative to the module's root.
 	Checkpoint string `json:"checkpoint"`
-	// Files holds the sha256 of the checkpoint's files when the goldens were made.
+	// Files has the sha256 of the checkpoint's files at the time of making the goldens.
 	Files    map[string]string `json:"files"`
 	MadeWith Versions          `json:"made_with"`
-	// Settings are the searches that were run, by name. "greedy" and "beam5"
-	// are always there; "defaults" is what the checkpoint's own files ask for.
+	// Settings are the searches that were run, by name. "greedy" and "beam5" are always present; "defaults" has the settings of
+	// the checkpoint's own files.
 	Settings map[string]model.Generation `json:"settings"`
 	Cases    []Case                      `json:"cases"`
 	Traces   []Trace                     `json:"traces"`
-	// Padded holds, by setting, the outputs of all cases decoded as one padded
-	// batch. They have no margins. The bundled checkpoint's goldens have none.
+	// Padded has, by setting, the outputs of all cases decoded as one padded batch, without margins. The bundled checkpoint's
+	// goldens have none.
 	Padded map[string][]Output `json:"padded"`
 }
 
-// Versions name what made the goldens.
+// Versions are the versions of the software that made the goldens.
 type Versions struct {
 	Attention     string `json:"attention"`   // transformers' implementation of attention
-	CTranslate2   string `json:"ctranslate2"` // of models in its form, which it ran
-	DType         string `json:"dtype"`       // in which the reference computed
+	CTranslate2   string `json:"ctranslate2"` // for models in its format, which it ran
+	DType         string `json:"dtype"`       // of the reference's computation
 	Machine       string `json:"machine"`
 	Python        string `json:"python"`
 	SentencePiece string `json:"sentencepiece"`
@@ -50,60 +48,58 @@ type Versions struct {
 	Transformers  string `json:"transformers"`
 }
 
-// Case is one source with the outputs of every search that was run on it.
+// Case is a source with the outputs of every search run on it.
 type Case struct {
-	// Set says where the source is from: "held-out" are Tatoeba sentences that
-	// the checkpoint did not see in training, "odd" are hostile texts, "random"
-	// are random ids.
+	// Set is the origin of the source: "held-out" are Tatoeba sentences that the checkpoint did not see in training, "odd" are
+	// hostile texts, "random" are random ids.
 	Set string `json:"set"`
-	// From, To, Text and Reference are empty in random cases; Reference, a
-	// person's translation, is empty where the corpus has none.
+	// From, To, Text and Reference are empty in random cases; Reference, a human translation, is empty if the corpus has none.
 	From      string `json:"from"`
 	To        string `json:"to"`
 	Text      string `json:"text"`
 	Reference string `json:"reference"`
 
 	Source  []int64           `json:"source"`  // encoder input, [srcLen]
-	Prefix  []int64           `json:"prefix"`  // decoder start and what is forced, such as the target language
+	Prefix  []int64           `json:"prefix"`  // decoder start and forced tokens, such as the target language
 	Outputs map[string]Output `json:"outputs"` // by setting; "defaults" only in random cases
 }
 
-// Output is what one search wrote.
+// Output is the output of one search.
 type Output struct {
 	// IDs are all decoder tokens: the prefix, the translation and, unless
 	// Truncated and not forced, the end token.
 	IDs []int64 `json:"ids"`
 	// Text is IDs decoded without special tokens; empty in random cases.
 	Text      string `json:"text"`
-	Truncated bool   `json:"truncated"` // cut at the setting's MaxLength, or ended there by force
-	// Score is the best hypothesis's: its summed log-probability divided by
-	// (len(IDs)-1)^LengthPenalty. It is 0 in greedy searches.
+	Truncated bool   `json:"truncated"` // cut at the setting's MaxLength, or forced to end there
+	// Score is the best hypothesis's: its summed log-probability divided by (len(IDs)-1)^LengthPenalty. It is 0 in greedy
+	// searches.
 	Score float64 `json:"score"`
-	// Margin is the smallest difference of any two scores whose comparison
-	// the search acted on; nil if it compared none or if nobody looked.
+	// Margin is the smallest difference of two scores on whose comparison the search depended; nil if it compared none or if it
+	// was not measured.
 	Margin *float64 `json:"margin"`
 }
 
-// NearTie says that some decision of the search was taken by less than
-// tolerance, so that another sound implementation may write something else.
+// NearTie reports whether some decision of the search depended on a difference below tolerance, so that another correct
+// implementation may produce another output.
 func (o Output) NearTie(tolerance float64) bool {
 	return o.Margin != nil && *o.Margin < tolerance
 }
 
-// Trace is what one search saw on its way.
+// Trace has the intermediate values of one search.
 type Trace struct {
 	Case    int    `json:"case"`    // index into Goldens.Cases
 	Setting string `json:"setting"` // key of Goldens.Settings
-	// Steps has one entry for each token of the output but the first: Steps[i]
-	// follows IDs[:i+1]. Steps[0] comes before the language is forced.
+	// Steps has an entry for each token of the output except the first: Steps[i] follows IDs[:i+1]. Steps[0] comes before the
+	// language is forced.
 	Steps []Step `json:"steps"`
-	// Encoder and Cross are there for some traces only.
+	// Encoder and Cross are present in some traces only.
 	Encoder *Encoder `json:"encoder"`
 	Cross   []Cross  `json:"cross"`
 }
 
-// Step is the model's answer to one decoder input, before any penalty: the
-// best tokens, best first, and the log-sum-exp of all logits.
+// Step is the model's output for one decoder input, before any penalty: the best tokens, best first, and the log-sum-exp of all
+// logits.
 type Step struct {
 	IDs       []int64   `json:"ids"`
 	LogProbs  []float64 `json:"log_probs"`
@@ -135,7 +131,7 @@ func Bundled(t testing.TB) *Goldens {
 	return Load(t, filepath.Join(root(t), "model", "testdata", "bundled.json.gz"))
 }
 
-// Sample returns each n-th case with -short, which "make test" sets, and otherwise all.
+// Sample returns every n-th case with -short, which "make test" sets, and otherwise all.
 func Sample(n int, all []Case) []Case {
 	if !testing.Short() {
 		return all
@@ -147,26 +143,25 @@ func Sample(n int, all []Case) []Case {
 	return some
 }
 
-// Odd returns the goldens of every random checkpoint of an odd shape, by its name.
+// Odd returns the goldens of every random checkpoint of an odd shape, by name.
 func Odd(t testing.TB) map[string]*Goldens {
 	t.Helper()
 	return all(t, "odd")
 }
 
-// Families returns the goldens of the checkpoints of families beside M2M100, by the
-// name of the family. Their cases have texts and translations.
+// Families returns the goldens of the checkpoints of families beside M2M100, by family. Their cases have texts and translations.
 func Families(t testing.TB) map[string]*Goldens {
 	t.Helper()
 	return all(t, "families")
 }
 
-// Converted returns the goldens of every random model in CTranslate2's form, by its name.
+// Converted returns the goldens of every random model in CTranslate2's format, by name.
 func Converted(t testing.TB) map[string]*Goldens {
 	t.Helper()
 	return all(t, "ctranslate2")
 }
 
-// all returns the goldens in the folders of a folder of model/testdata, by their names.
+// all returns the goldens in the subfolders of a folder of model/testdata, by name.
 func all(t testing.TB, folder string) map[string]*Goldens {
 	t.Helper()
 	paths, err := filepath.Glob(filepath.Join(root(t), "model", "testdata", folder, "*", "goldens.json.gz"))
@@ -180,7 +175,7 @@ func all(t testing.TB, folder string) map[string]*Goldens {
 	return found
 }
 
-// Load reads one file of goldens and ends the test if it cannot.
+// Load reads a file of goldens. It ends the test on an error.
 func Load(t testing.TB, path string) *Goldens {
 	t.Helper()
 	g, err := Read(path)
@@ -191,8 +186,7 @@ func Load(t testing.TB, path string) *Goldens {
 	return g
 }
 
-// Read reads one file of goldens, without Dir. It fails on fields that Goldens
-// does not have: then the file and this package have come apart.
+// Read reads a file of goldens, without Dir. It fails on fields unknown to Goldens: then the file and this package do not match.
 func Read(path string) (*Goldens, error) {
 	f, err := os.Open(path)
 	if err != nil {
@@ -212,8 +206,7 @@ func Read(path string) (*Goldens, error) {
 	return &g, nil
 }
 
-// Root finds the module's root, where go.mod is, above the working directory: tests may have
-// been built on another machine.
+// Root returns the module's root, where go.mod is, above the working directory: tests may have been built on another machine.
 func Root() (string, error) {
 	dir, err := os.Getwd()
 	for err == nil {
@@ -229,8 +222,8 @@ func Root() (string, error) {
 	return "", err
 }
 
-// Library returns the path of ONNX Runtime's library: ONNXRUNTIME_LIB or, by default, where `make runtime` puts it. It panics
-// outside of the module.
+// Library returns the path of ONNX Runtime's library: ONNXRUNTIME_LIB or, by default, the path to which `make runtime` downloads
+// it. It panics outside the module.
 func Library() string {
 	if path := os.Getenv("ONNXRUNTIME_LIB"); path != "" {
 		return path

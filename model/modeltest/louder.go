@@ -12,11 +12,11 @@ import (
 	"github.com/x448/float16"
 )
 
-// intoStream are T5's weights of what is added to the residual stream.
+// intoStream matches T5's weights whose outputs are added to the residual stream.
 var intoStream = regexp.MustCompile(`^shared\.|\.(o|wo)\.weight$`)
 
-// Louder returns the goldens of a T5 in half precision whose residual stream is so many times as
-// large, as that of real ones is. Its norms take that off again, so all it writes is the same.
+// Louder returns the goldens of a T5 in half precision with a residual stream times times as large, as in real models. Its norms
+// divide by that factor again, so its outputs are the same.
 func Louder(t testing.TB, g *Goldens, times float32) *Goldens {
 	t.Helper()
 	louder := *g

@@ -12,18 +12,16 @@ import (
 	"dragoman/model/search"
 )
 
-// TieTolerance is the difference of two scores below which two sound
-// implementations may decide differently. It is far above the rounding of 32-bit
-// floats (some 1e-6 here) and far below what a mistake would cause.
+// TieTolerance is the difference of two scores below which two correct implementations may decide differently. It is far above
+// the rounding of 32-bit floats (some 1e-6 here) and far below the effect of a mistake.
 const TieTolerance = 1e-4
 
-// CheckOutput compares a result with the reference's. They may differ only where
-// scores tie.
+// CheckOutput compares a result with the reference's. They may differ only if scores tie.
 func CheckOutput(t *testing.T, setting string, c Case, got search.Result, want Output, eos int64) {
 	t.Helper()
 	ids := Tokens(c, got, eos)
 	if got.Truncated && want.Truncated && want.IDs[len(want.IDs)-1] == eos {
-		ids = append(ids, eos) // a forced one
+		ids = append(ids, eos) // a forced end
 	}
 	if !slices.Equal(want.IDs, ids) && want.NearTie(TieTolerance) {
 		t.Logf("%s: %q differs where scores tie within %g: %v, reference %v", setting, c.Text, *want.Margin, ids, want.IDs)
@@ -36,9 +34,9 @@ func CheckOutput(t *testing.T, setting string, c Case, got search.Result, want O
 	}
 }
 
-// Check compares a model in single precision with the reference: the candidates of every
-// step of the goldens' traces, and the outputs of the cases, up to 16 of them at once, token
-// for token. A batch has at most maxRows rows, 0 is as many as all cases need.
+// Check compares a model in single precision with the reference: the candidates of every step of the goldens' traces, and the
+// outputs of the cases, up to 16 of them at once, token for token. A batch has at most maxRows rows; 0 means enough for all
+// cases.
 func (g *Goldens) Check(t *testing.T, m model.Model, cases []Case, maxRows int) {
 	t.Helper()
 	for _, trace := range g.Traces {
@@ -62,12 +60,11 @@ func (g *Goldens) Check(t *testing.T, m model.Model, cases []Case, maxRows int) 
 	}
 }
 
-// traceTolerance bounds how far log-probabilities are from the reference's.
+// traceTolerance is the maximum difference of log-probabilities from the reference's.
 const traceTolerance = 2e-4
 
-// CheckTrace feeds the tokens of a trace one by one, as a prefix that is one longer each
-// time would be, and compares the candidates that the model answers: their order only
-// where their scores do not tie.
+// CheckTrace feeds the tokens of a trace one by one, as a prefix that grows by one token each time, and compares the model's
+// candidates: their order only if their scores do not tie.
 func CheckTrace(t *testing.T, m model.Model, c Case, trace Trace) {
 	t.Helper()
 	ids := c.Outputs[trace.Setting].IDs
@@ -87,7 +84,7 @@ func CheckTrace(t *testing.T, m model.Model, c Case, trace Trace) {
 func checkStep(t *testing.T, want Step, got model.Row, name string) {
 	t.Helper()
 	assert.InDelta(t, want.LogSumExp, got.LogSumExp, traceTolerance, name)
-	last := len(want.IDs) - 1 // may tie with what is not listed
+	last := len(want.IDs) - 1 // may tie with an unlisted token
 	for j, id := range want.IDs {
 		assert.InDelta(t, want.LogProbs[j], got.LogProbs[j], traceTolerance, "%s candidate %d", name, j)
 		ties := j == last || want.LogProbs[j]-want.LogProbs[j+1] < TieTolerance || j > 0 && want.LogProbs[j-1]-want.LogProbs[j] < TieTolerance
@@ -97,7 +94,7 @@ func checkStep(t *testing.T, want Step, got model.Row, name string) {
 	}
 }
 
-// Tokens is a result as the goldens have it.
+// Tokens returns a result in the form of the goldens.
 func Tokens(c Case, r search.Result, eos int64) []int64 {
 	ids := slices.Concat(c.Prefix, r.Tokens)
 	if !r.Truncated {

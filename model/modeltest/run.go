@@ -11,13 +11,13 @@ import (
 	"dragoman/model/search"
 )
 
-// Job is a sentence and how to search its translation.
+// Job is a sentence with the options of its search.
 type Job struct {
 	Case
 	Search search.Options
 }
 
-// MixedJobs are the cases with searches of 1, 5 and 2 beams that take turns, up to maxLength.
+// MixedJobs returns jobs for the cases with alternating searches of 1, 5 and 2 beams, up to maxLength.
 func MixedJobs(m model.Model, cases []Case, maxLength int) []Job {
 	jobs := make([]Job, len(cases))
 	for i, c := range cases {
@@ -27,9 +27,8 @@ func MixedJobs(m model.Model, cases []Case, maxLength int) []Job {
 	return jobs
 }
 
-// Decode translates jobs in one batch and returns their results in order. Before each
-// step, as many sentences join as room says, which is told how many are in the batch.
-// maxRows bounds the batch's rows, which room has to keep to; 0 is room for all jobs.
+// Decode translates jobs in one batch and returns their results in order. Before each step, room returns the number of sentences
+// that may join, given the number in the batch. maxRows limits the batch's rows, which room must respect; 0 is room for all jobs.
 func Decode(m model.Model, jobs []Job, maxRows int, room func(running int) int) ([]search.Result, error) {
 	return decode(m, jobs, maxRows, room, nil)
 }
@@ -63,25 +62,23 @@ func decode(m model.Model, jobs []Job, maxRows int, room func(running int) int, 
 	return r.Results, nil
 }
 
-// Runner searches the translations of the sentences in the slots of a batch, which it
-// alone uses. It is used by one goroutine.
+// Runner searches the translations of the sentences in a batch that it alone uses. It must be used by one goroutine.
 type Runner struct {
-	Results   []search.Result // of the jobs that are done, by their numbers
+	Results   []search.Result // of finished jobs, by number
 	Jobs      []int           // the number of the job in each slot
 	batch     model.Batch
 	spec      model.Spec
 	sequences []*search.Sequence // by slot
-	// Divide, where it is set, has sources encoded bit by bit beside steps, in which sentences rest at
-	// random.
+	// Divide, if set, has sources encoded in pieces between steps, in which sentences rest at random.
 	Divide *rand.Rand
 }
 
-// NewRunner makes a runner for jobs with the numbers 0 to n-1.
+// NewRunner returns a runner for jobs with the numbers 0 to n-1.
 func NewRunner(b model.Batch, spec model.Spec, n int) *Runner {
 	return &Runner{Results: make([]search.Result, n), batch: b, spec: spec}
 }
 
-// Join lets jobs join the batch, the first of which has the number first.
+// Join lets jobs join the batch; first is the number of the first one.
 func (r *Runner) Join(jobs []Job, first int) error {
 	var sources [][]int64
 	for i, j := range jobs {
@@ -103,7 +100,7 @@ func (r *Runner) Join(jobs []Job, first int) error {
 	return r.batch.Join(context.Background(), sources)
 }
 
-// encode has a source join the batch beside steps.
+// encode lets a source join the batch between steps.
 func (r *Runner) encode(source []int64) error {
 	e, err := r.batch.Begin(context.Background(), source)
 	for done := false; err == nil && !done; {
@@ -114,7 +111,7 @@ func (r *Runner) encode(source []int64) error {
 	return err
 }
 
-// Step is a decoder step of all sentences in the batch. Those that are done leave.
+// Step runs a decoder step of all sentences in the batch. Finished sentences leave.
 func (r *Runner) Step() error {
 	if len(r.sequences) == 0 {
 		return nil
@@ -150,7 +147,7 @@ func (r *Runner) Step() error {
 	return nil
 }
 
-// Leave takes the sentence out of a slot. The last one takes its place, as in the batch.
+// Leave removes the sentence in a slot. The last one takes its place, as in the batch.
 func (r *Runner) Leave(i int) {
 	last := len(r.sequences) - 1
 	r.sequences[i], r.Jobs[i] = r.sequences[last], r.Jobs[last]
