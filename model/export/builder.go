@@ -11,8 +11,8 @@ import (
 	"dragoman/model/onnx"
 )
 
-// builder adds to a graph what the operators of both backends have in common: weights,
-// and the nodes that differ only in these. The first error sticks.
+// builder adds the nodes that the operators of both backends have in common: weights, and nodes that differ only in these. The
+// first error is kept.
 type builder struct {
 	*onnx.Graph
 	w    *weights
@@ -35,19 +35,19 @@ func (b *builder) cast(x string, t onnx.DataType) string {
 	return b.Op("Cast", []string{x}, onnx.Int("to", int(t)))
 }
 
-// panels makes a matrix in panels a constant, and counts its rows; see [weights.panels].
+// panels adds a matrix in panels as a constant, and returns the number of its rows; see [weights.panels].
 func (b *builder) panels(name string, tensors ...string) (panels string, rows int) {
 	weight, rows, err := b.w.panels(name, tensors...)
 	return b.use(weight, err), rows
 }
 
-// matricesOf names the matrices of one or more linear layers, one below the other, and
-// what is made of them.
+// matricesOf returns the names of the matrices of one or more linear layers, one below the other, and the name of their
+// concatenation.
 func matricesOf(layers []string) (name string, tensors []string) {
 	return packedName(layers) + ".weight", suffixed(layers, ".weight")
 }
 
-// biases are the biases of one or more linear layers, as products need them: zeros, where the model has none.
+// biases adds the biases of one or more linear layers, as products need them: zeros, if the model has none.
 func (b *builder) biases(layers ...string) string {
 	if b.spec.Unbiased {
 		_, rows, err := b.w.parts(suffixed(layers, ".weight"))
@@ -69,25 +69,25 @@ func (b *builder) biases(layers ...string) string {
 	return b.numbers(name, []int{len(all)}, all, nil)
 }
 
-// zeros is a vector of n zeros.
+// zeros adds a vector of n zeros.
 func (b *builder) zeros(n int) string {
 	return b.numbers(fmt.Sprintf("zeros_%d", n), []int{n}, make([]float32, n), nil)
 }
 
-// numbers makes values in 32 bits a constant of the graph. err is of those who read them.
+// numbers adds values in 32 bits as a constant of the graph. err is the error of reading them.
 func (b *builder) numbers(name string, shape []int, values []float32, err error) string {
 	return b.use(b.w.add(name, onnx.Float32, shape, func(out io.Writer) error {
 		return cmp.Or(err, writeFloats(out, onnx.Float32, values))
 	}))
 }
 
-// normInputs are the inputs that layer norms of x begin with.
+// normInputs returns the first inputs of a layer norm of x.
 func (b *builder) normInputs(x, norm string) []string {
 	last, vector := "model.decoder.layer_norm", func(name string) string { return b.use(b.w.vector(name, name)) }
 	if b.spec.PostNorm {
 		last = layerName("decoder", b.spec.Decoder.Layers-1) + ".final_layer_norm"
 	}
-	if b.spec.ScaledHead && norm == last { // the last thing before the head
+	if b.spec.ScaledHead && norm == last { // the last norm before the head
 		vector = func(name string) string { return b.scaled(name, float32(1/math.Sqrt(float64(b.spec.DModel)))) }
 	}
 	if b.spec.RMSNorm {
@@ -96,7 +96,7 @@ func (b *builder) normInputs(x, norm string) []string {
 	return []string{x, vector(norm + ".weight"), vector(norm + ".bias")}
 }
 
-// epsilon is the attribute of norms that have another one than the usual.
+// epsilon returns the attribute of norms with another epsilon than the default.
 func (b *builder) epsilon() []onnx.Attr {
 	if b.spec.Epsilon == 0 {
 		return nil
@@ -104,7 +104,7 @@ func (b *builder) epsilon() []onnx.Attr {
 	return []onnx.Attr{onnx.Float("epsilon", b.spec.Epsilon)}
 }
 
-// scaled is a vector times a number.
+// scaled adds a vector multiplied by a number.
 func (b *builder) scaled(name string, by float32) string {
 	values, err := b.w.read(name)
 	for i := range values {
@@ -113,7 +113,7 @@ func (b *builder) scaled(name string, by float32) string {
 	return b.numbers(name, []int{len(values)}, values, err)
 }
 
-// headAttrs are the attributes of attention in a stack.
+// headAttrs returns the attributes of attention in a stack.
 func (b *builder) headAttrs(stack model.Stack) []onnx.Attr {
 	attrs := []onnx.Attr{onnx.Int("heads", stack.Heads), onnx.Int("head_dim", stack.HeadDim(b.spec.DModel))}
 	if b.spec.Unscaled {
@@ -122,33 +122,31 @@ func (b *builder) headAttrs(stack model.Stack) []onnx.Attr {
 	return attrs
 }
 
-// noActivation is the number of no activation function; see [builder.activationAttr].
+// noActivation is the number for no activation function; see [builder.activationAttr].
 const noActivation = 0
 
-// activationAttr is the attribute that names the activation function of the model, as in the
-// operators' C code.
+// activationAttr returns the attribute of the model's activation function, numbered as in the operators' C code.
 func (b *builder) activationAttr() onnx.Attr {
 	numbers := map[model.Activation]int{model.ReLU: 1, model.Swish: 2, model.GELU: 3, model.GELUTanh: 4}
 	return onnx.Int("activation", numbers[b.spec.Activation])
 }
 
-// memory is an input that holds attention keys and values of all decoder layers, uint8
-// [layers, rows, capacity, token], token being the bytes of a token's keys, then values,
-// in half or single precision.
+// memory adds an input for attention keys and values of all decoder layers, uint8 [layers, rows, capacity, token], with token
+// being the bytes of a token's keys, then values, in half or single precision.
 func (b *builder) memory(name string) {
 	b.Input(name, onnx.Uint8, onnx.Fixed(b.spec.Decoder.Layers),
 		onnx.Named(name+"_rows"), onnx.Named(name+"_capacity"), onnx.Named(name+"_token"))
 }
 
-// embeddings is the checkpoint's name of the embedding of a stack.
+// embeddings returns the checkpoint's name of the embedding of a stack.
 func embeddings(stack string) string { return "model." + stack + ".embed_tokens.weight" }
 
-// positions is the table of positions of a stack, [MaxPositions, DModel].
+// positions adds the table of positions of a stack, [MaxPositions, DModel].
 func (b *builder) positions(stack string) string {
 	if row, ok := b.spec.FirstPosition(); ok {
 		return b.use(b.w.tail("model."+stack+".embed_positions.weight", row))
 	}
-	const block = 64 // rows that are in memory at a time
+	const block = 64 // rows in memory at a time
 	n, d, first, table := b.spec.MaxPositions, b.spec.DModel, int(b.spec.Pad)+1, sinusoids
 	switch b.spec.Positions {
 	case model.OriginalPositions:
@@ -166,10 +164,9 @@ func (b *builder) positions(stack string) string {
 	}))
 }
 
-// sinusoids returns n positions of width d as Hugging Face computes them, in
-// 32 bits: sines in the first half of a row, cosines in the second, frequencies
-// from 1 to 1/10000; an odd last column is zero. Row i is position i + first:
-// M2M100 counts from the padding id + 1.
+// sinusoids returns n positions of width d as computed by Hugging Face, in 32 bits: sines in the first half of a row, cosines in
+// the second, frequencies from 1 to 1/10000; an odd last column is zero. Row i is position i + first: M2M100 counts from the
+// padding id + 1.
 func sinusoids(n, d, first int) []float32 {
 	half := d / 2
 	step := float32(math.Log(10000) / float64(half-1))
@@ -184,8 +181,8 @@ func sinusoids(n, d, first int) []float32 {
 	return table
 }
 
-// originalSinusoids is sinusoids with the frequencies of "Attention is all you need", as Hugging
-// Face computes them for Marian: in 64 bits. An odd width has one sine more than cosines.
+// originalSinusoids is sinusoids with the frequencies of "Attention is all you need", as computed by Hugging Face for Marian: in
+// 64 bits. An odd width has one more sine than cosines.
 func originalSinusoids(n, d, first int) []float32 {
 	table := make([]float32, 0, n*d)
 	for i := range n {
@@ -201,8 +198,7 @@ func originalSinusoids(n, d, first int) []float32 {
 	return table
 }
 
-// logitsBias is the bias of the LM head. Where the padding token has no probability its bias is
-// so low that it has none.
+// logitsBias adds the bias of the LM head. If the padding token must have no probability, its bias is a large negative number.
 func (b *builder) logitsBias() string {
 	const none = -1e30
 	values, err := b.w.shifted(checkpoint.LogitsBias, "lm_head.weight")
@@ -212,7 +208,7 @@ func (b *builder) logitsBias() string {
 	return b.numbers(checkpoint.LogitsBias, []int{b.spec.VocabSize}, values, err)
 }
 
-// packedName is what a product of the matrices of one or more layers is called.
+// packedName returns the name of a product of the matrices of one or more layers.
 func packedName(layers []string) string {
 	if len(layers) > 1 {
 		return layers[0] + "+packed"

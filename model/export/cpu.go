@@ -10,31 +10,27 @@ import (
 	"dragoman/model/onnx"
 )
 
-// cpu are the operators of graphs for package model/cpu, which are those of package
-// model/cpu/ops.
+// cpu has the operators of graphs for package model/cpu: the operators of package model/cpu/ops.
 //
 // Inputs of the encoder, for B sentences of T tokens in all:
 //   - ids, pos int64 [T]: the tokens and their positions, from 0 in each sentence;
 //   - offsets int32 [B+1]: sentence b is the tokens offsets[b] to offsets[b+1]-1;
-//   - slots int32 [B]: the row of the memory that belongs to each sentence;
-//   - cross: the memory of cross attention, see [builder.memory].
+//   - slots int32 [B]: the row of each sentence in the memory;
+//   - cross: the cross-attention memory, see [builder.memory].
 //
 // Inputs of a decoder step, for S sentences of R rows in all:
-//   - ids, pos int64 [R]: the token to feed to each row and its position;
-//   - rows int32 [R]: the row of the KV cache that each token is written to;
-//   - history int32 [R, C]: the rows of the KV cache in which each row finds its
-//     tokens, by position; what stands from pos on is not looked at, but for a
-//     sentence's own tokens of this step;
+//   - ids, pos int64 [R]: the token fed to each row and its position;
+//   - rows int32 [R]: the row of the KV cache to which each token is written;
+//   - history int32 [R, C]: the rows of the KV cache with the tokens of each row, by position; entries from pos on are ignored,
+//     except for a sentence's own tokens of this step;
 //   - groups int32 [S+1]: the rows of sentence s are groups[s] to groups[s+1]-1;
-//   - slots, lengths int32 [S]: where each sentence's source is in the memory of
-//     cross attention, and its number of tokens;
-//   - kv, cross: the KV cache, which is written in place, and the memory of cross
-//     attention;
+//   - slots, lengths int32 [S]: the place of each sentence's source in the cross-attention memory, and its number of tokens;
+//   - kv, cross: the KV cache, which is written in place, and the cross-attention memory;
 //   - wanted int64 [Q]: the rows whose candidates are wanted;
 //   - k int64 [1]: the number of candidates.
 //
-// Outputs of a step: val float32, idx int64 [Q, k]: log-probabilities and ids of the
-// best candidates, best first; lse float32 [Q]: log-sum-exp of the logits.
+// Outputs of a step: val float32, idx int64 [Q, k]: log-probabilities and ids of the best candidates, best first; lse float32
+// [Q]: log-sum-exp of the logits.
 type cpu struct{ *builder }
 
 func (b cpu) encoderInputs() {
@@ -48,13 +44,13 @@ func (b cpu) encoderInputs() {
 	}
 }
 
-// allowed is a bit for each output of the LM head whose token the translation of a sentence may have, by its row
-// of the memory of cross attention; no rows: it may have all. The encoder of a model with a shortlist writes it.
+// allowed adds an input with a bit for each output of the LM head whose token a sentence's translation may have, by the
+// sentence's row in the cross-attention memory; no rows: all are allowed. The encoder of a model with a shortlist writes it.
 func (b cpu) allowed() {
 	b.Input("allowed", onnx.Uint8, onnx.Named("allowed_rows"), onnx.Named("allowed_bytes"))
 }
 
-// masked says whether the decoder is told which tokens a translation may have.
+// masked reports whether the decoder has the input allowed.
 func (b cpu) masked() bool { return b.shortlisted() || b.w.order != nil }
 
 func (b cpu) shortlisted() bool { return b.spec.Shortlisted(b.w.precision) }
@@ -90,9 +86,8 @@ func (b cpu) decoderInputs() {
 	b.Input("k", onnx.Int64, onnx.Fixed(1))
 }
 
-// embed looks tokens up in a table that an int8 export keeps in 16 bits: only the rows
-// in use are ever read, so it costs no time, and an 8-bit table alone would change one
-// translation in a hundred.
+// embed looks tokens up in a table that an int8 export keeps in 16 bits: only the rows in use are ever read, so it costs no time,
+// and an 8-bit table alone would change one translation in a hundred.
 func (b cpu) embed(stack string) string {
 	table := embeddings(stack)
 	op, inputs, width, scale := "EmbedRows", []string(nil), b.spec.DModel, b.spec.EmbedScale
@@ -111,8 +106,8 @@ func (b cpu) embed(stack string) string {
 	return b.Node(onnx.Dragoman, op, inputs, 1, onnx.Int("width", width), onnx.Float("scale", scale))[0]
 }
 
-// int8Table are the panels and scales of a table that the checkpoint has in 8 bits, which costs nothing, and what they are to
-// be multiplied by; 0: it has not. One that is the head as well is stored once.
+// int8Table returns the panels and scales of a table that the checkpoint has in 8 bits, which loses nothing, and their factor; 0:
+// the checkpoint has none. A table that is also the head is stored once.
 func (b cpu) int8Table(table string) (inputs []string, unit float32) {
 	t, err := b.w.ckpt.Tensor(table)
 	if err != nil || t.DType != checkpoint.I8 {
@@ -129,7 +124,7 @@ func (b cpu) int8Table(table string) (inputs []string, unit float32) {
 	return []string{q[0], q[2]}, unit
 }
 
-// static is the attribute of what quantizes by an alpha, where the checkpoint has those of its layers, and the alpha.
+// static returns the attribute of operators that quantize by an alpha, if the checkpoint has alphas of its layers, and the alpha.
 func (b cpu) static() (attrs []onnx.Attr, alpha *float32) {
 	if head, err := b.w.ckpt.Tensor("lm_head.weight"); err != nil || !b.w.static(head) {
 		return nil, nil
@@ -138,7 +133,7 @@ func (b cpu) static() (attrs []onnx.Attr, alpha *float32) {
 	return activation{alpha: alpha}.attrs(), alpha
 }
 
-// attrs is the attribute of what multiplies x.
+// attrs returns the attribute of operators that multiply x.
 func (x activation) attrs() []onnx.Attr {
 	if x.alpha == nil {
 		return nil
@@ -146,7 +141,7 @@ func (x activation) attrs() []onnx.Attr {
 	return []onnx.Attr{onnx.FloatVar("alpha", x.alpha)}
 }
 
-// fix sets the alpha of x to that of the layers.
+// fix sets the alpha of x to the alpha of the layers.
 func (b cpu) fix(x activation, layers []string) {
 	if x.alpha == nil {
 		return
@@ -162,7 +157,7 @@ func (b cpu) fix(x activation, layers []string) {
 	}
 }
 
-// stored is the name of an operator on panels as they are stored.
+// stored returns the name of an operator on panels in their stored type.
 func (b cpu) stored(op string) string {
 	if b.w.precision == model.FP16 {
 		return op + "F16"
@@ -182,7 +177,8 @@ func (b cpu) normSum(x string, p product, norm string) (sum string, y activation
 	return b.norm("NormSum", append(b.normInputs(x, norm), p.acc, p.bias, p.scale), 1)
 }
 
-// norm adds an operator that has so many outputs in floats, the last one for a linear layer, and quantizes that in 8 bits.
+// norm adds an operator with outputs outputs in floats, the last one for a linear layer, which it quantizes in 8 bits for an int8
+// export.
 func (b cpu) norm(op string, inputs []string, outputs int) (sum string, y activation) {
 	if !b.int8() {
 		out := b.Node(onnx.Dragoman, op, inputs, outputs, b.epsilon()...)
@@ -220,8 +216,7 @@ func (b cpu) multiply(x activation, layers ...string) product {
 	return product{acc: acc, scale: x.scale}
 }
 
-// quantized are the inputs of an operator that stand for the matrices of layers: panels,
-// sums, scales.
+// quantized returns the inputs of an operator for the matrices of layers: panels, sums, scales.
 func (b cpu) quantized(layers ...string) []string {
 	var order []int32
 	if layers[0] == "lm_head" {
@@ -231,7 +226,7 @@ func (b cpu) quantized(layers ...string) []string {
 	return []string{b.use(q.panels, err), b.use(q.sums, err), b.use(q.scale, err)}
 }
 
-// multiplyFloats is an operator that multiplies x by the matrices of linear layers.
+// multiplyFloats adds an operator that multiplies x by the matrices of linear layers.
 func (b cpu) multiplyFloats(op string, x activation, layers, more []string, attrs ...onnx.Attr) string {
 	name, tensors := matricesOf(layers)
 	panels, rows := b.panels(name, tensors...)
@@ -256,7 +251,7 @@ func (b cpu) activate(x activation, layers ...string) activation {
 	return activation{value: out[0], scale: out[1]}
 }
 
-// gate takes the product of both layers, side by side.
+// gate multiplies by both layers in one product, side by side.
 func (b cpu) gate(x activation, layers []string) activation {
 	p := b.multiply(x, layers...)
 	inputs := []string{p.acc, b.biases(layers...), p.scale}
@@ -309,18 +304,17 @@ func (b cpu) storeCross(p product, layer int, after, done string) {
 		[]string{done}, b.layerAttrs(layer)...)
 }
 
-// layerAttrs are the attributes of attention in a decoder layer.
+// layerAttrs returns the attributes of attention in a decoder layer.
 func (b cpu) layerAttrs(layer int) []onnx.Attr {
 	return append(b.headAttrs(b.spec.Decoder), onnx.Int("layer", layer))
 }
 
-// spareCandidates is how many candidates beyond k an 8-bit head proposes.
+// spareCandidates is the number of candidates beyond k that an 8-bit head proposes.
 const spareCandidates = 8
 
-// candidates computes the logits of an 8-bit head's best candidates again, from the
-// hidden states and the 16-bit embeddings. What order the best have, and by how much, is
-// then as good as the hidden states; only the sum over the vocabulary, where errors
-// cancel, comes from the 8-bit logits.
+// candidates computes the logits of an 8-bit head's best candidates again, from the hidden states and the 16-bit embeddings. The
+// order of the best, and their differences, are then as precise as the hidden states; only the sum over the vocabulary, in which
+// errors cancel, comes from the 8-bit logits.
 func (b cpu) candidates(y string) {
 	outputs, spare := []string{"val", "idx", "lse"}, onnx.Int("spare", spareCandidates)
 	if b.int8() {
@@ -330,7 +324,7 @@ func (b cpu) candidates(y string) {
 		inputs := append([]string{q.value}, b.quantized("lm_head")...)
 		inputs = append(inputs, q.scale, "k")
 		if _, unit := b.int8Table("lm_head.weight"); unit > 0 {
-			inputs = append(inputs, "", "") // there is nothing better to compute them from
+			inputs = append(inputs, "", "") // there is no more precise table
 		} else {
 			inputs = append(inputs, x, b.use(b.w.half("lm_head.weight")))
 		}
@@ -338,7 +332,7 @@ func (b cpu) candidates(y string) {
 			inputs = append(inputs, b.logitsBias())
 		}
 		if b.masked() {
-			inputs = append(inputs, make([]string, 9-len(inputs))...) // no bias
+			inputs = append(inputs, make([]string, 9-len(inputs))...) // without a bias
 			inputs = append(inputs, "allowed", "groups", "slots", "wanted")
 		}
 		if b.w.order != nil {
@@ -346,7 +340,7 @@ func (b cpu) candidates(y string) {
 		}
 		b.NamedNode(onnx.Dragoman, "BestCandidatesInt8", inputs, outputs, append(q.attrs(), spare)...)
 	} else {
-		x := b.Op("Gather", []string{y, "wanted"}) // not ours: it ends the chain, whose logits in floats took 7% longer
+		x := b.Op("Gather", []string{y, "wanted"}) // not our operator: it ends the chain, whose logits in floats took 7% longer
 		b.NamedNode(onnx.Dragoman, "BestCandidates", []string{b.logits(activation{value: x}), "k"}, outputs, spare)
 	}
 	wanted := onnx.Named("Q")
@@ -355,7 +349,7 @@ func (b cpu) candidates(y string) {
 	b.Output("lse", onnx.Float32, wanted)
 }
 
-// logits are those of an export that is not in 8 bits.
+// logits adds the logits of an export in floats.
 func (b cpu) logits(x activation) string {
 	head := []string{"lm_head"}
 	if !b.spec.LogitsBias {
@@ -364,5 +358,5 @@ func (b cpu) logits(x activation) string {
 	return b.multiplyFloats("ProductActivation", x, head, []string{b.logitsBias()}, onnx.Int("activation", noActivation))
 }
 
-// int8 says that linear layers are products of 8-bit numbers.
+// int8 reports whether linear layers are products of 8-bit numbers.
 func (b cpu) int8() bool { return b.w.precision == model.INT8 }

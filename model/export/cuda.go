@@ -10,28 +10,24 @@ import (
 	"dragoman/model/onnx"
 )
 
-// cuda are the operators of graphs for package model/cuda: those of package
-// model/cuda/kernels and ONNX Runtime's matrix products. Activations have the type in
-// which the matrices are stored, the residual stream, biases and norms are in single
-// precision.
+// cuda has the operators of graphs for package model/cuda: the operators of package model/cuda/kernels and ONNX Runtime's matrix
+// products. Activations have the stored type of the matrices; the residual stream, biases and norms are in single precision.
 //
-// Inputs of the encoder, for sentences of N tokens in all: feed int32 [fields, N], what
-// each token is fed, and cross, the memory of cross attention (see [builder.memory]).
+// Inputs of the encoder, for sentences of N tokens in all: feed int32 [fields, N], the feed of each token, and cross, the
+// cross-attention memory (see [builder.memory]).
 //
 // Inputs of a decoder step of R rows:
-//   - feed int32 [fields, R]: what each row is fed;
-//   - history int32 [H, C]: the rows of the KV cache in which the tokens of hypotheses
-//     lie, by position; it is written in place;
-//   - kv, cross: the KV cache, which is written in place, and the memory of cross
-//     attention;
-//   - pages int32 [P], of which only the size counts: 32·P candidates are wanted.
+//   - feed int32 [fields, R]: the feed of each row;
+//   - history int32 [H, C]: the rows of the KV cache with the tokens of hypotheses, by position; it is written in place;
+//   - kv, cross: the KV cache, which is written in place, and the cross-attention memory;
+//   - pages int32 [P], of which only the size is used: it requests 32·P candidates.
 //
-// Output of a step: best int32 [R, 64·P+1]: log-probabilities (the bits of float32) and
-// ids of the best candidates, best first, and the log-sum-exp of the logits.
+// Output of a step: best int32 [R, 64·P+1]: log-probabilities (the bits of float32) and ids of the best candidates, best first,
+// and the log-sum-exp of the logits.
 type cuda struct {
 	*builder
-	tracked  string            // orders the nodes that read history after the one that writes it
-	matrices map[string]string // made from panels, by these
+	tracked  string            // orders the nodes that read history after the node that writes it
+	matrices map[string]string // matrices made from panels, by the panels
 }
 
 func (b *cuda) encoderInputs() {
@@ -53,7 +49,7 @@ func (b *cuda) kernel(op string, inputs []string, outputs int, attrs ...onnx.Att
 	return b.Node(onnx.Dragoman, b.kernelName(op), inputs, outputs, attrs...)
 }
 
-// kernelName is the operator's name for the type of activations.
+// kernelName returns the operator's name for the type of activations.
 func (b *cuda) kernelName(op string) string {
 	if b.w.precision == model.FP16 {
 		return "Device" + op + "F16"
@@ -70,14 +66,13 @@ func (b *cuda) embed(stack string) string {
 	return b.kernel("Embed", inputs, 1, onnx.Float("scale", b.spec.EmbedScale))[0]
 }
 
-// headroom is the attribute of what goes into a product for the residual stream, which is
-// divided by it, and of what adds the product, which multiplies by it. Models with RMS norms were
-// trained in bfloat16 or single precision, and what their feed-forward blocks add to the stream
-// exceeds half precision's 65504: clamped it would be wrong. The stream itself is in single precision
-// in any case; with this, what is added to it has room up to 4 million. A power of two rounds
-// nothing. What it takes away at the other end, digits of activations below 0.004, is little beside
-// what a row's large numbers lose by rounding. A product in single precision, in which
-// transformers keeps T5's "wo", would take time and memory, and one in bfloat16 would lose digits.
+// headroom returns the attribute of operators whose output enters a product for the residual stream, which divide by it, and of
+// operators that add the product, which multiply by it. Models with RMS norms were trained in bfloat16 or single precision, and
+// the outputs of their feed-forward blocks exceed half precision's 65504: clamping would falsify them. The stream itself is
+// always in single precision; with this attribute, the added products have a range of up to 4 million. A power of two adds no
+// rounding. The loss at the other end, digits of activations below 0.004, is small beside the rounding of a row's large numbers.
+// A product in single precision, in which transformers keeps T5's "wo", would take time and memory, and one in bfloat16 would
+// lose digits.
 func (b *cuda) headroom() []onnx.Attr {
 	if b.spec.RMSNorm && b.w.precision == model.FP16 {
 		return []onnx.Attr{onnx.Float("headroom", 64)}
@@ -106,8 +101,7 @@ func (b *cuda) lastNorm(x string, p product, norm string) string {
 	return y.value
 }
 
-// quantize has the type of activations made of the residual stream, which is what it is given
-// where there is no last norm.
+// quantize casts a norm's output to the type of activations. Without a last norm it is the residual stream itself.
 func (b *cuda) quantize(y string) activation {
 	if b.spec.PostNorm && b.w.precision == model.FP16 {
 		y = b.cast(y, onnx.Float16)
@@ -121,8 +115,8 @@ func (b *cuda) multiply(x activation, layers ...string) product {
 	return product{acc: b.Node(onnx.Microsoft, "FusedMatMul", inputs, 1, onnx.Int("transB", 1))[0]}
 }
 
-// matrix is a matrix as PyTorch stores it, [rows, depth]. ONNX Runtime makes it from the
-// panels when it loads the graph, once for all who use it.
+// matrix adds a matrix in PyTorch's layout, [rows, depth]. ONNX Runtime computes it from the panels when it loads the graph, once
+// for all uses.
 func (b *cuda) matrix(name string, tensors ...string) string {
 	panels, rows := b.panels(name, tensors...)
 	if b.matrices == nil {
@@ -168,7 +162,7 @@ func (b *cuda) attention(op string, p product, layer int) activation {
 
 func (b *cuda) shortlist() string { return "" }
 
-// recur is not there: see [model.Spec.CPUOnly].
+// recur is not supported: see [model.Spec.CPUOnly].
 func (b *cuda) recur(product, int) product {
 	b.err = cmp.Or(b.err, errors.New("GPUs have no recurrent units"))
 	return product{}
@@ -187,8 +181,7 @@ func (b *cuda) attentionAttrs(stack model.Stack, layer int) []onnx.Attr {
 	return append(attrs, onnx.Float("scale", float32(1/math.Sqrt(float64(stack.HeadDim(b.spec.DModel))))))
 }
 
-// candidates computes the logits of the best candidates again where half precision
-// rounded them.
+// candidates computes the logits of the best candidates again in single precision where half precision rounded them.
 func (b *cuda) candidates(y string) {
 	x := b.quantize(y)
 	var bias []string

@@ -6,9 +6,9 @@ import (
 	"dragoman/model/checkpoint"
 )
 
-// distances is what is added to the scores of self-attention in a stack by the distance of two
-// tokens, as the operators of attention read it, for all distances up to the greatest that is told
-// from others: [heads, 2·MaxDistance+1] of the encoder, [MaxDistance+1, heads] of the decoder.
+// distances adds the bias of self-attention scores in a stack by the distance of two tokens, in the layout of the attention
+// operators, for all distances up to the largest distinct one: [heads, 2·MaxDistance+1] in the encoder, [MaxDistance+1, heads] in
+// the decoder.
 func (b *builder) distances(stack string) string {
 	most, heads, encoder := b.spec.MaxDistance, b.spec.Decoder.Heads, stack == "encoder"
 	table, err := b.w.read(checkpoint.DistanceWeights(stack))
@@ -30,9 +30,9 @@ func (b *builder) distances(stack string) string {
 	return b.numbers(stack+".distances", shape, values, err)
 }
 
-// bucket is the row of the table that belongs to a distance, key minus query, as Hugging Face's T5
-// has it, in 32 bits. With both sides, the second half of the buckets is for keys behind the query. Half of
-// what a side has are one distance each, the others grow with its logarithm.
+// bucket returns the row of the table for a distance, key minus query, as in Hugging Face's T5, in 32 bits. If both is true, the
+// second half of the buckets is for keys after the query. Half of a side's buckets have one distance each, the others grow
+// logarithmically.
 func bucket(distance int, both bool, buckets, most int) int {
 	first, far := 0, -distance
 	if both {

@@ -1,26 +1,19 @@
-// Package export turns a Hugging Face checkpoint into the ONNX
-// graphs that dragoman serves, and their weights.
+// Package export converts a Hugging Face checkpoint to the ONNX graphs that dragoman serves, and their weights.
 //
-// The exported folder holds an encoder and a decoder for CPUs (encoder.onnx,
-// decoder.onnx) and, but for int8, for GPUs, weights.bin (external data of all, each
-// weight page aligned and stored once), the tokenizer's files and, written last,
-// dragoman.json. The layers are described once, in network.go, over the operators of
-// cpu.go and cuda.go. The graphs are made for serving:
+// The exported folder has an encoder and a decoder for CPUs (encoder.onnx, decoder.onnx) and, except for int8, for GPUs,
+// weights.bin (external data of all graphs, each weight page aligned and stored once), the tokenizer's files and, written last,
+// dragoman.json. The layers are described once, in network.go, over the operators of cpu.go and cuda.go. The graphs are made for
+// serving:
 //
-//   - matrix products are operators of our own on CPUs and ONNX Runtime's on GPUs; what is
-//     between them are operators of our own (packages model/cpu/ops and
-//     model/cuda/kernels), each of which does all that lies between two products in one
-//     pass;
-//   - the weights file has matrices as the operators read them, on any CPU, so that it is
-//     mapped and nothing is prepared when a model is loaded;
-//   - the encoder takes sentences without padding and writes the keys and values of
-//     the decoder's cross attention, so hidden states never leave it;
-//   - the decoder runs one step for rows of different lengths, writes its KV cache
-//     in place, reads what beams have in common once and returns only the best
-//     candidates of each row.
+//   - matrix products are custom operators on CPUs and ONNX Runtime's on GPUs; between them are custom operators (packages
+//     model/cpu/ops and model/cuda/kernels), each of which computes everything between two products in one pass;
+//   - the weights file has matrices in the operators' layout, for any CPU, so it is mapped, and loading a model prepares nothing;
+//   - the encoder takes sentences without padding and writes the decoder's cross-attention keys and values, so hidden states
+//     never leave it;
+//   - the decoder runs one step for rows of different lengths, writes its KV cache in place, reads common parts of beams once and
+//     returns only the best candidates of each row.
 //
-// Weights are streamed tensor by tensor; the largest thing held in memory is one
-// 8-bit matrix.
+// Weights are streamed tensor by tensor; the largest object in memory is one 8-bit matrix.
 package export
 
 import (
@@ -38,26 +31,23 @@ import (
 	"dragoman/model/onnx"
 )
 
-// WorkPrefix begins the names of folders in which an export is at work, inside of the
-// exported folder.
+// WorkPrefix is the prefix of the names of work folders of exports, inside the exported folder.
 const WorkPrefix = ".dragoman-work-"
 
-// Options says how to export a checkpoint.
+// Options configures an export.
 type Options struct {
 	Precision model.Precision
-	Source    string   // where the checkpoint came from, for the manifest
-	Revision  string   // its commit, where the source has one
+	Source    string   // origin of the checkpoint, for the manifest
+	Revision  string   // its commit, if the source has one
 	Languages []string // codes of the languages it translates between
-	// Sources and Targets are those that it translates from and into; none: all.
+	// Sources and Targets are the source and target languages; none: all.
 	Sources, Targets []string
 	Family           string // its name; "" is M2M100
 }
 
-// Export reads the checkpoint in checkpointDir and writes the exported folder
-// outDir, which it makes. It works in a folder inside outDir and moves the files
-// at the end, the manifest last: an interrupted export leaves nothing that looks
-// complete. Only one process may export into a folder at a time. What a killed one
-// leaves has a name that begins with WorkPrefix.
+// Export reads the checkpoint in checkpointDir and writes the exported folder outDir, which it creates. It works in a folder
+// inside outDir and moves the files at the end, the manifest last: an interrupted export never looks complete. Only one process
+// may export into a folder at a time. The remains of a killed export have a name that begins with WorkPrefix.
 func Export(ctx context.Context, checkpointDir, outDir string, opts Options) (*model.Manifest, error) {
 	if _, err := model.ParsePrecision(string(opts.Precision)); err != nil {
 		return nil, err
@@ -106,8 +96,7 @@ func Export(ctx context.Context, checkpointDir, outDir string, opts Options) (*m
 	return m, publish(work, outDir, m)
 }
 
-// writeGraphs writes the graphs and their weights into dir and enters them in
-// the manifest.
+// writeGraphs writes the graphs and their weights into dir and enters them in the manifest.
 func writeGraphs(ctx context.Context, ckpt *checkpoint.Checkpoint, dir string, m *model.Manifest, order []int32) error {
 	data, err := onnx.CreateData(filepath.Join(dir, model.WeightsFile))
 	if err != nil {
@@ -143,8 +132,8 @@ type graphFile struct {
 	describe func(network) // [network.encoder] or [network.decoder]
 }
 
-// graphsFor are the graphs of an export. Those for GPUs need no weights that the
-// others have not; an int8 export has no use for them, and some networks run on CPUs only.
+// graphsFor returns the graphs of an export. Graphs for GPUs need no additional weights; an int8 export does not use them, and
+// some networks run on CPUs only.
 func graphsFor(precision model.Precision, spec model.Spec) []graphFile {
 	onCPU := func(b *builder) operators { return cpu{b} }
 	onGPU := func(b *builder) operators { return &cuda{builder: b} }
@@ -156,7 +145,7 @@ func graphsFor(precision model.Precision, spec model.Spec) []graphFile {
 	return graphs
 }
 
-// build builds the graph, whose name is that of its file up to the first dot.
+// build builds the graph, named like its file up to the first dot.
 func (g graphFile) build(w *weights, spec model.Spec) (*onnx.Graph, error) {
 	name, _, _ := strings.Cut(g.file, ".")
 	b := &builder{Graph: onnx.NewGraph(name), w: w, spec: spec}
@@ -182,7 +171,7 @@ func copyTokenizer(ctx context.Context, from, to string, m *model.Manifest) erro
 	return nil
 }
 
-// packedFolder is where versions up to format 2 kept matrices in a CPU's layout.
+// packedFolder is the folder in which versions up to format 2 kept matrices in a CPU's layout.
 const packedFolder = "prepacked"
 
 // publish moves the files of work into dir and writes the manifest.

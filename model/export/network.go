@@ -6,96 +6,86 @@ import (
 	"dragoman/model/onnx"
 )
 
-// network describes a model, layer by layer, over the operators of a backend. Which parts it
-// has says its [model.Spec].
+// network describes a model, layer by layer, over the operators of a backend. Its [model.Spec] selects the parts.
 //
-// Activations are [rows, width]: every token of the encoder, every hypothesis of the
-// decoder is a row of its own.
+// Activations are [rows, width]: every token of the encoder and every hypothesis of the decoder is a row of its own.
 type network struct {
 	*builder
 	operators
 }
 
-// stream is what goes from block to block of a stack: the residual stream x, and
-//   - with norms before the blocks, the product p that is still to be added to it, which the
-//     next norm does in passing;
-//   - with norms behind them, y, which is x as a linear layer takes it.
+// stream is the state between the blocks of a stack: the residual stream x, and
+//   - with norms before the blocks, the product p that is still to be added to it, which the next norm adds in the same pass;
+//   - with norms behind them, y, which is x in the form of a linear layer's input.
 type stream struct {
 	x string
 	p product
 	y activation
 }
 
-// operators are what the layers of a network are made of on one backend, matrix products
-// included. They know what a run is fed: see the inputs of each implementation.
+// operators are the operators of a network's layers on one backend, including matrix products. They know the inputs of a run: see
+// each implementation.
 type operators interface {
 	encoderInputs()
 	decoderInputs()
 
-	// embed is the sum of the scaled embeddings of the tokens that are fed to a stack and of the
-	// embeddings of their positions.
+	// embed returns the sum of the scaled embeddings of a stack's tokens and of the embeddings of their positions.
 	embed(stack string) string
-	// addNorm adds a product, if there is one, to the residual stream. It returns the
-	// sum and its layer norm.
+	// addNorm adds a product, if there is one, to the residual stream. It returns the sum and its layer norm.
 	addNorm(x string, p product, norm string) (sum string, y activation)
-	// normSum is the layer norm of x + p, or of x alone, in numbers and as a linear layer takes it.
+	// normSum returns the layer norm of x + p, or of x alone, in numbers and as a linear layer's input.
 	normSum(x string, p product, norm string) (sum string, y activation)
-	// lastNorm is the layer norm of x + p at the end of a stack.
+	// lastNorm returns the layer norm of x + p at the end of a stack.
 	lastNorm(x string, p product, norm string) string
-	// quantize makes numbers ready for a linear layer.
+	// quantize converts numbers to a linear layer's input.
 	quantize(y string) activation
-	// multiply multiplies x by the matrices of one or more linear layers, packed into
-	// one product whose outputs lie side by side.
+	// multiply multiplies x by the matrices of one or more linear layers, packed into one product with adjacent outputs.
 	multiply(x activation, layers ...string) product
-	// activate is the activation function of y, ready for a linear layer, where y is what a
-	// linear layer makes of x; of two layers, times what the second one makes of it.
+	// activate returns the activation function of the linear layer's output for x, as a linear layer's input; with two layers,
+	// multiplied by the output of the second one.
 	activate(x activation, layers ...string) activation
 
-	// attention is an operator of attention in a layer. "SelfAttention" is the encoder's,
-	// over a product of queries, keys and values. "CachedAttention" is the decoder's, to
-	// what it has decoded: it also writes keys and values to the KV cache.
-	// "CrossAttention" is the decoder's to the source, over a product of queries.
+	// attention adds an attention operator of a layer. "SelfAttention" is the encoder's, over a product of queries, keys and
+	// values. "CachedAttention" is the decoder's self-attention: it also writes keys and values to the KV cache. "CrossAttention"
+	// is the decoder's attention to the source, over a product of queries.
 	attention(op string, p product, layer int) activation
-	// shortlist notes which tokens the translations of the sentences may have, if the model has a shortlist. What it returns
-	// means nothing: see storeCross.
+	// shortlist writes the tokens that the translations of the sentences may have, if the model has a shortlist. Its value has no
+	// meaning: see storeCross.
 	shortlist() string
-	// recur is a recurrent unit of a decoder layer, over a product of candidates and gates; states are in the place of the
-	// KV cache.
+	// recur adds a recurrent unit of a decoder layer, over a product of candidates and gates; its states take the place of the KV
+	// cache.
 	recur(p product, layer int) product
-	// storeCross writes a product of keys and values to the memory of cross attention in
-	// a decoder layer. The values called after and done mean nothing: they order the nodes.
+	// storeCross writes a product of keys and values to the cross-attention memory of a decoder layer. The values called after
+	// and done have no meaning: they order the nodes.
 	storeCross(p product, layer int, after, done string)
 
-	// candidates turns the last hidden states, what lastNorm returns or the residual stream,
-	// into the candidates and declares the graph's outputs. The logits, as wide as the vocabulary, stay inside the graph.
+	// candidates converts the last hidden states, the result of lastNorm or the residual stream, to the candidates and declares
+	// the graph's outputs. The logits, as wide as the vocabulary, stay inside the graph.
 	candidates(y string)
 }
 
-// activation is what a linear layer takes: numbers, or in an int8 export their
-// 8-bit form with a scale for each row, the row's largest magnitude. A row's result
-// does not depend on its neighbours, so a translation does not change with the load
-// of the server. What comes out of a ReLU uses all 256 levels, anything else 255
-// around zero.
+// activation is the input of a linear layer: numbers, or in an int8 export their 8-bit form with a scale for each row, from the
+// row's largest magnitude. A row's result does not depend on its neighbours, so a translation does not change with the load of
+// the server. The output of a ReLU uses all 256 levels, all other values 255 around zero.
 type activation struct {
 	value    string // [rows, width], floats or uint8
-	scale    string // float [rows]; empty where value is floats
-	positive bool   // came out of a ReLU
-	// alpha is what a static quantization multiplies numbers by, which the linear layers that take them set; nil: each
-	// row is quantized by its largest magnitude.
+	scale    string // float [rows]; empty if value is floats
+	positive bool   // output of a ReLU
+	// alpha is the factor of a static quantization, set by the linear layers that use the activation; nil: each row is quantized
+	// by its largest magnitude.
 	alpha *float32
 }
 
-// product is what a matrix product leaves of a linear layer, whose output is
-// acc · scale + bias. The operator that comes next finishes it in passing.
+// product is the output of a linear layer before its completion: acc · scale + bias. The next operator completes it in the same
+// pass.
 type product struct {
 	acc   string // [rows, width]
 	bias  string // float [width]; empty: none
 	scale string // float [rows]; empty: 1
 }
 
-// encoder builds the encoder for sentences one after the other, without padding. Its
-// output is the memory of the decoder's cross attention, which is an input that it
-// writes to in place; "stored" int32 [1] means nothing.
+// encoder builds the encoder for consecutive sentences without padding. It writes to the decoder's cross-attention memory, an
+// input that it changes in place; its output "stored" int32 [1] has no meaning.
 func (n network) encoder() {
 	n.encoderInputs()
 	s := n.begin("encoder")
@@ -118,7 +108,7 @@ func (n network) encoder() {
 	n.Output("stored", onnx.Int32, onnx.Fixed(1))
 }
 
-// begin is what goes into the first block of a stack, "encoder" or "decoder".
+// begin returns the input of the first block of a stack, "encoder" or "decoder".
 func (n network) begin(stack string) stream {
 	s := stream{x: n.embed(stack)}
 	if n.spec.EmbeddingNorm {
@@ -129,7 +119,7 @@ func (n network) begin(stack string) stream {
 	return s
 }
 
-// block adds what compute makes of the stream to it. Its norm comes before or behind that.
+// block adds the result of compute to the stream. Its norm comes before or after it.
 func (n network) block(s stream, norm string, compute func(y activation) product) stream {
 	if n.spec.PostNorm {
 		s.x, s.y = n.normSum(s.x, compute(s.y), norm)
@@ -139,7 +129,7 @@ func (n network) block(s stream, norm string, compute func(y activation) product
 	return stream{x: x, p: compute(y)}
 }
 
-// encoderLayer is self attention, feed-forward.
+// encoderLayer is self-attention and feed-forward.
 func (n network) encoderLayer(s stream, i int) stream {
 	layer := layerName("encoder", i)
 	q, k, v, out := projections(layer + ".self_attn")
@@ -149,7 +139,7 @@ func (n network) encoderLayer(s stream, i int) stream {
 	return n.feedForward(s, layer)
 }
 
-// decoder builds one decoder step.
+// decoder builds a decoder step.
 func (n network) decoder() {
 	n.decoderInputs()
 	s := n.begin("decoder")
@@ -163,8 +153,7 @@ func (n network) decoder() {
 	n.candidates(y)
 }
 
-// decoderLayer is self attention over the cache, or a recurrent unit, cross attention over the source,
-// feed-forward.
+// decoderLayer is self-attention over the cache, or a recurrent unit, then cross-attention over the source and feed-forward.
 func (n network) decoderLayer(s stream, i int) stream {
 	layer := layerName("decoder", i)
 	q, k, v, out := projections(layer + ".self_attn")
@@ -199,10 +188,10 @@ func (n network) linear(x activation, layers ...string) product {
 	return p
 }
 
-// layerName is the checkpoint's name of layer i of a stack, "encoder" or "decoder".
+// layerName returns the checkpoint's name of layer i of a stack, "encoder" or "decoder".
 func layerName(stack string, i int) string { return fmt.Sprintf("model.%s.layers.%d", stack, i) }
 
-// projections names the projections of an attention block: queries, keys, values.
+// projections returns the names of the projections of an attention block: queries, keys, values, output.
 func projections(block string) (q, k, v, out string) {
 	return block + ".q_proj", block + ".k_proj", block + ".v_proj", block + ".out_proj"
 }

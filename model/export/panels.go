@@ -6,13 +6,12 @@ import (
 	"dragoman/model/onnx"
 )
 
-// panelRows is how many rows of a PyTorch matrix, columns of a product, make a panel.
+// panelRows is the number of rows of a PyTorch matrix, columns of a product, in a panel.
 const panelRows = 32
 
-// panels is a matrix whose rows are the rows of the tensors, [rows, depth], as
-// model/cpu/ops multiplies by it: in panels of 32 rows, transposed, [panels, depth, 32];
-// what the last one lacks is zero. A single tensor keeps the name that it has in the
-// checkpoint, so that the shared embedding is stored once, whatever a graph uses it for.
+// panels adds a matrix whose rows are the rows of the tensors, [rows, depth], in the layout of products in model/cpu/ops: in
+// panels of 32 rows, transposed, [panels, depth, 32], the last one padded with zeros. A single tensor keeps its name in the
+// checkpoint, so that the shared embedding is stored once for all its uses.
 func (w *weights) panels(name string, tensors ...string) (weight onnx.Weight, rows int, err error) {
 	parts, rows, err := w.parts(tensors)
 	if err != nil {
@@ -44,7 +43,7 @@ type panelWriter struct {
 	rows  int       // of the panel
 }
 
-// write takes whole rows.
+// write writes whole rows.
 func (p *panelWriter) write(values []float32) error {
 	for ; len(values) > 0; values = values[p.depth:] {
 		for i, v := range values[:p.depth] {

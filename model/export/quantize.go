@@ -11,19 +11,18 @@ import (
 	"dragoman/model/onnx"
 )
 
-// quantized is an 8-bit matrix w ≈ int8 · scale: symmetric, one scale per row of
-// the PyTorch matrix [out, in], that is per output of the linear layer. It lies in the
-// file as the operators of package model/cpu/ops read it, on every CPU, in panels of 16
-// outputs and steps of 4 inputs, filled up with zeros.
+// quantized is an 8-bit matrix w ≈ int8 · scale: symmetric, with one scale per row of the PyTorch matrix [out, in], that is per
+// output of the linear layer. The file has it in the layout of the operators of package model/cpu/ops, on every CPU: in panels of
+// 16 outputs and steps of 4 inputs, padded with zeros.
 type quantized struct {
 	panels onnx.Weight // int8 [⌈out/16⌉, ⌈in/4⌉, 16, 4]
-	sums   onnx.Weight // int32 [out] of the numbers of each output
+	sums   onnx.Weight // int32 [out], sums of the numbers of each output
 	scale  onnx.Weight // float32 [out]
 }
 
 const panel, step = 16, 4
 
-// quantized quantizes the rows of the tensors, [out, in] in total. An order says which row each output is; nil: the rows are in order.
+// quantized quantizes the rows of the tensors, [out, in] in total. order has the row of each output; nil: the rows are in order.
 func (w *weights) quantized(name string, order []int32, tensors ...string) (quantized, error) {
 	if known, ok := w.data.Weight(name); ok {
 		sums, _ := w.data.Weight(name + ".sums")
@@ -37,11 +36,11 @@ func (w *weights) quantized(name string, order []int32, tensors ...string) (quan
 	cols := parts[0].Shape[1]
 	q, scales := make([]int8, rows*cols), make([]float32, 0, rows)
 	for _, part := range parts {
-		if part.DType == checkpoint.I8 { // as it is
+		if part.DType == checkpoint.I8 { // unchanged
 			if err := part.ReadInt8(q[len(scales)*cols:][:part.Len()], 0); err != nil {
 				return quantized{}, err
 			}
-			if part.Alpha > 0 { // a table is so in every precision, see int8Table
+			if part.Alpha > 0 { // a table keeps its scale in every precision, see int8Table
 				scales = append(scales, slices.Repeat([]float32{part.ProductScale}, part.Shape[0])...)
 			} else {
 				scales = append(scales, part.RowScales()...)
@@ -59,14 +58,14 @@ func (w *weights) quantized(name string, order []int32, tensors ...string) (quan
 	return w.addQuantized(name, q, scales, cols, order)
 }
 
-// static says that the export multiplies by a matrix with the checkpoint's alpha.
+// static reports whether the export multiplies by a matrix with the checkpoint's alpha.
 func (w *weights) static(matrix checkpoint.Tensor) bool {
 	return matrix.Alpha > 0 && w.precision == model.INT8
 }
 
-// shifted is the bias of a linear layer. Where the layer has an alpha, its inputs are raised by 127, and the bias takes off
-// what that adds to its outputs, in the floats of fxtranslate: that is 2 to 64 times what is left, in a small trained model.
-// Taken off exactly, as sums of whole numbers, it leaves other last digits, and one translation in 20 to 50 is another one.
+// shifted returns the bias of a linear layer. If the layer has an alpha, its inputs are raised by 127, and the bias subtracts the
+// resulting offset of the outputs, in the floats of fxtranslate: the offset is 2 to 64 times the remaining bias, in a small
+// trained model. An exact subtraction, as sums of integers, leaves other last digits, and changes one translation in 20 to 50.
 func (w *weights) shifted(bias, matrix string) ([]float32, error) {
 	values, err := w.read(bias)
 	if err != nil {
@@ -115,8 +114,8 @@ func (w *weights) addQuantized(name string, q []int8, scales []float32, cols int
 	return added, err
 }
 
-// quantizeRows quantizes values, rows of cols elements, into q and appends a
-// scale for each: the largest magnitude becomes 127.
+// quantizeRows quantizes values, rows of cols elements, into q and appends a scale for each row: the largest magnitude becomes
+// 127.
 func quantizeRows(q []int8, scales, values []float32, cols int) []float32 {
 	for ; len(values) > 0; values, q = values[cols:], q[cols:] {
 		row := values[:cols]
@@ -133,7 +132,7 @@ func quantizeRows(q []int8, scales, values []float32, cols int) []float32 {
 	return scales
 }
 
-// rowSums are the sums of rows.
+// rowSums returns the sums of rows.
 func rowSums(row func(int) []int8, rows int) []int32 {
 	sums := make([]int32, rows)
 	for i := range sums {

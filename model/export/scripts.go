@@ -16,10 +16,10 @@ import (
 	"dragoman/tokenizer"
 )
 
-// orderScripts decides on the order of the outputs of an 8-bit LM head: those of a writing system lie next to each other, so
-// that a step can leave out those that the language of a translation is not written in. Heads that have a bias, lists of their
-// own, or that are a table of embeddings too, keep the order of the ids, as do those of models whose translations no token tells
-// the language of.
+// orderScripts returns the order of the outputs of an 8-bit LM head: the outputs of a writing system are adjacent, so that a step
+// can skip the scripts in which the language of a translation is not written. Heads with a bias or with shortlists, and heads
+// that are also a table of embeddings, keep the order of the ids, and so do heads of models whose translations have no language
+// token.
 func orderScripts(ckpt *checkpoint.Checkpoint, dir string, m *model.Manifest) (order []int32, err error) {
 	if m.Precision != model.INT8 || m.Spec.LogitsBias || m.Spec.Shortlist.Targets > 0 {
 		return nil, nil
@@ -40,12 +40,13 @@ func orderScripts(ckpt *checkpoint.Checkpoint, dir string, m *model.Manifest) (o
 	return order, nil
 }
 
-// shortLatin is how many letters a piece of Latin letters has at most that belongs to no script: names and abbreviations in
-// texts of other scripts can be spelled with these.
+// shortLatin is the maximum length of a piece of Latin letters that counts as one of no script: names and abbreviations in texts
+// of other scripts can be spelled with such pieces.
 const shortLatin = 2
 
-// scriptOrder are the ids of a vocabulary, sorted by the scripts of their pieces, and how many each script has. Pieces without
-// letters come first, with what is not of the tokenizer's pieces, then the scripts by their names, each with its names at the end.
+// scriptOrder returns the ids of a vocabulary, sorted by the scripts of their pieces, and the number of outputs of each script.
+// Pieces without letters come first, with ids that are not pieces of the tokenizer, then the scripts by name, each with its names
+// at the end.
 func scriptOrder(t *tokenizer.Tokenizer, vocab int) (order []int32, runs []model.Script) {
 	scripts, known := make([]model.Script, vocab), map[rune]string{}
 	order = make([]int32, vocab)
@@ -75,8 +76,8 @@ func names(s model.Script) int {
 	return 0
 }
 
-// scriptOf is the name of a piece's script, as [unicode.Scripts] has it; "" where it has no letters but those of all scripts. Of
-// several it is the one that the fewest languages have: Latin letters and ideographs stand beside those of others.
+// scriptOf returns the name of a piece's script, as in [unicode.Scripts]; "" for a piece without letters of a particular script.
+// Of several scripts it returns the one with the fewest languages, as Latin letters and ideographs are mixed with other scripts.
 func scriptOf(piece string, known map[rune]string) (script string) {
 	for _, r := range piece {
 		s, ok := known[r]
@@ -101,7 +102,7 @@ func rarity(script string) int {
 	return 3
 }
 
-// scriptOfRune is the name of a rune's script, "" for what several have.
+// scriptOfRune returns the name of a rune's script, or "" for a rune of several scripts.
 func scriptOfRune(r rune) string {
 	for name, table := range unicode.Scripts {
 		if name != "Common" && name != "Inherited" && unicode.Is(table, r) {
@@ -111,7 +112,7 @@ func scriptOfRune(r rune) string {
 	return ""
 }
 
-// tokens are the tokens of the outputs of the LM head, int32 [V].
+// tokens adds the tokens of the outputs of the LM head, int32 [V].
 func (w *weights) tokens() (onnx.Weight, error) {
 	return w.add(scriptTokens, onnx.Int32, []int{len(w.order)}, func(out io.Writer) error {
 		return binary.Write(out, binary.LittleEndian, w.order)

@@ -17,8 +17,8 @@ import (
 // chunk is the number of elements converted at a time.
 const chunk = 1 << 18
 
-// weights writes a checkpoint's tensors into a Data file in the precision of the
-// export. Each is written when a graph first asks for it.
+// weights writes a checkpoint's tensors into a Data file in the precision of the export. Each is written when a graph first uses
+// it.
 type weights struct {
 	ctx       context.Context // of the export: checked before every weight and every chunk of one
 	ckpt      *checkpoint.Checkpoint
@@ -27,7 +27,7 @@ type weights struct {
 	order     []int32 // the tokens of the LM head's outputs, see [orderScripts]; nil: in the order of their ids
 }
 
-// float is the type that weights which are not quantized are stored in.
+// float returns the type of weights that are not quantized.
 func (w *weights) float() onnx.DataType {
 	if w.precision == model.FP16 {
 		return onnx.Float16
@@ -35,13 +35,12 @@ func (w *weights) float() onnx.DataType {
 	return onnx.Float32
 }
 
-// vector is a weight in 32 bits made of whole tensors, one after the other, such as the
-// biases of packed projections.
+// vector adds a weight in 32 bits made of whole tensors, one after the other, such as the biases of packed projections.
 func (w *weights) vector(name string, tensors ...string) (onnx.Weight, error) {
 	return w.concat(name, onnx.Float32, nil, tensors...)
 }
 
-// half is a matrix in 16 bits as PyTorch stores it, under its name in the checkpoint.
+// half adds a matrix in 16 bits in PyTorch's layout, under its name in the checkpoint.
 func (w *weights) half(tensor string) (onnx.Weight, error) {
 	t, err := w.ckpt.Tensor(tensor)
 	if err != nil {
@@ -50,7 +49,7 @@ func (w *weights) half(tensor string) (onnx.Weight, error) {
 	return w.concat(t.Name, onnx.Float16, t.Shape[1:], tensor)
 }
 
-// concat joins tensors along their first dimension; rest are the others.
+// concat joins tensors along their first dimension; rest are the other dimensions.
 func (w *weights) concat(name string, t onnx.DataType, rest []int, tensors ...string) (onnx.Weight, error) {
 	parts, rows, err := w.parts(tensors)
 	if err != nil {
@@ -67,7 +66,7 @@ func (w *weights) concat(name string, t onnx.DataType, rest []int, tensors ...st
 	})
 }
 
-// tail is a matrix in 32 bits as PyTorch stores it, without its first rows.
+// tail adds a matrix in 32 bits in PyTorch's layout, without its first rows.
 func (w *weights) tail(tensor string, first int) (onnx.Weight, error) {
 	t, err := w.ckpt.Tensor(tensor)
 	if err != nil {
@@ -83,7 +82,7 @@ func (w *weights) tail(tensor string, first int) (onnx.Weight, error) {
 	})
 }
 
-// raw is a tensor as it is stored, of numbers of this type.
+// raw adds a tensor in its stored form, with numbers of this type.
 func (w *weights) raw(tensor string, kind onnx.DataType) (onnx.Weight, error) {
 	t, err := w.ckpt.Tensor(tensor)
 	if err != nil {
@@ -95,7 +94,7 @@ func (w *weights) raw(tensor string, kind onnx.DataType) (onnx.Weight, error) {
 	})
 }
 
-// parts finds tensors and counts their rows, the sizes of their first dimension.
+// parts returns tensors and their total number of rows, the sizes of their first dimension.
 func (w *weights) parts(tensors []string) (parts []checkpoint.Tensor, rows int, err error) {
 	for _, name := range tensors {
 		part, err := w.ckpt.Tensor(name)
@@ -107,7 +106,7 @@ func (w *weights) parts(tensors []string) (parts []checkpoint.Tensor, rows int, 
 	return parts, rows, nil
 }
 
-// read is a whole tensor.
+// read reads a whole tensor.
 func (w *weights) read(tensor string) ([]float32, error) {
 	t, err := w.ckpt.Tensor(tensor)
 	if err != nil {
@@ -117,7 +116,7 @@ func (w *weights) read(tensor string) ([]float32, error) {
 	return values, t.ReadFloat32(values, 0)
 }
 
-// add appends a weight to the data file unless a graph asked for it before.
+// add appends a weight to the data file, unless it is there already.
 func (w *weights) add(name string, t onnx.DataType, shape []int, write func(io.Writer) error) (onnx.Weight, error) {
 	if known, ok := w.data.Weight(name); ok {
 		return known, nil
@@ -147,8 +146,8 @@ func (w *weights) stream(t checkpoint.Tensor, use func(values []float32) error) 
 	return nil
 }
 
-// writeFloats writes values as t, Float32 or Float16, little-endian. A value
-// that overflows 16 bits is an error: the model would compute infinities.
+// writeFloats writes values as t, Float32 or Float16, little-endian. A value that overflows 16 bits is an error: the model would
+// compute infinities.
 func writeFloats(out io.Writer, t onnx.DataType, values []float32) error {
 	raw := make([]byte, 0, len(values)*t.Size())
 	for i, v := range values {
