@@ -14,15 +14,14 @@ import (
 
 // Names in a model's folder.
 const (
-	lockFile   = ".dragoman.lock" // locked by who adds a version, see [model.Lock]
-	workPrefix = ".adding-"       // of folders that are not complete
+	lockFile   = ".dragoman.lock" // held while a version is added, see [model.Lock]
+	workPrefix = ".adding-"       // of incomplete folders
 )
 
-// Add adds the next version of a model to the repository dir, and makes both if need be. It
-// locks the model, so that of two processes one waits (it calls waiting once, and gives up when
-// ctx is done) and gets the number after the other's. Then fill writes an exported folder to
-// work, an empty folder that appears under its number when all of it is on the disk. Whatever
-// fails, also fill, leaves nothing behind; what a killed process left goes away with the next Add.
+// Add adds the next version of a model to the repository dir, and creates the model's folder and the repository if needed. It
+// locks the model, so that a second process waits (it calls waiting once, and gives up when ctx ends) and gets the following
+// number. fill writes an exported folder to work, an empty folder, which is moved to its number once all of it is on the disk.
+// Any failure, also of fill, leaves nothing behind; the next Add removes the remains of a killed process.
 func Add(ctx context.Context, dir, name string, waiting func(), fill func(ctx context.Context, work string) error) (version int, err error) {
 	if err := CheckName(name); err != nil {
 		return 0, err
@@ -53,7 +52,7 @@ func Add(ctx context.Context, dir, name string, waiting func(), fill func(ctx co
 	return publish(folder, work)
 }
 
-// publish makes work the next version. The caller holds the lock.
+// publish makes work the next version. The caller must hold the lock.
 func publish(folder, work string) (version int, err error) {
 	if err := errors.Join(os.Chmod(work, 0o755), syncTree(work)); err != nil {
 		return 0, err

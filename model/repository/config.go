@@ -10,16 +10,15 @@ import (
 	"dragoman/model"
 )
 
-// Auto, as precision or device of a model, is the best one, whatever the environment says.
+// Auto, as precision or device of a model, selects the best one, whatever the environment says.
 const Auto = "auto"
 
-// Config is the config.yaml of a model. The zero value of a field is "as the environment has it"
-// where a variable of the environment says the same for all models.
+// Config is the config.yaml of a model. The zero value of a field means the environment's value, if an environment variable sets
+// the same for all models.
 type Config struct {
-	// Versions that are served; the newest where the file does not say.
+	// Versions selects the served versions; the newest by default.
 	Versions Versions
-	// Precision that exports must have, and that `dragoman pull` makes them in; Auto or "" for
-	// any.
+	// Precision is the required precision of exports, in which `dragoman pull` makes them; Auto or "" means any.
 	Precision model.Precision
 	Device    string // "", Auto, "cpu" or "cuda"
 	Workers   int    // copies that decode in parallel (APP_WORKERS)
@@ -27,29 +26,28 @@ type Config struct {
 	Beams     int    // of the search (NUM_BEAMS)
 	MaxLength int    // of a sentence's translation, in tokens (MAX_LENGTH)
 	KVMemory  int64  // bytes for a worker's KV cache (KV_MEMORY)
-	// KeepAlive is how long the model may be idle before it is unloaded; 0 is for ever, nil as
-	// the environment has it.
+	// KeepAlive is the idle time after which the model is unloaded; 0: never, nil: the environment's value.
 	KeepAlive *time.Duration
-	Pinned    bool // is never unloaded to make room
-	Preload   bool // is loaded at the start
+	Pinned    bool // never unloaded to make room
+	Preload   bool // loaded at the start
 	// Aliases are other names, as written; see Model.Aliases.
 	Aliases []string
-	// Pairs that the model is offered for; none means all that its languages make.
+	// Pairs are the pairs for which the model is offered; none means all pairs of its languages.
 	Pairs []Pair
 }
 
-// Versions says which versions are served.
+// Versions selects the served versions.
 type Versions struct {
 	All    bool
-	Latest int   // the newest so many of those without a fault; 0 with All or List
-	List   []int // these, sorted
+	Latest int   // number of the newest valid versions; 0 with All or List
+	List   []int // version numbers, sorted
 }
 
 // Pair is a direction of translation. Codes are as written; "*" is any language.
 type Pair struct{ From, To string }
 
-// ParseConfig reads a model's config.yaml. It is strict: the error is one line that has the line's
-// number, what is wrong and what is allowed.
+// ParseConfig reads a model's config.yaml. It is strict: the error is one line with the line number, the fault and the allowed
+// values.
 func ParseConfig(raw []byte) (Config, error) {
 	c := Config{Versions: Versions{Latest: 1}}
 	err := parse(raw, fields{
@@ -99,7 +97,7 @@ func (v *Versions) read(n *yaml.Node) error {
 	return wrong(n, "latest, {latest: 2}, all, or a list of numbers such as [1, 3]")
 }
 
-// choose marks the versions that are served. They are sorted.
+// choose marks the served versions. versions must be sorted.
 func (v Versions) choose(versions []Version) {
 	left := v.Latest
 	for i := range slices.Backward(versions) {
@@ -143,7 +141,7 @@ func readName(n *yaml.Node) (string, error) {
 	return name, nil
 }
 
-// readPair reads `en-ja` or, for codes that have hyphens themselves, `{from: zh-Hant, to: en}`.
+// readPair reads `en-ja` or, for codes with hyphens, `{from: zh-Hant, to: en}`.
 func readPair(n *yaml.Node) (p Pair, err error) {
 	const usage = "a pair such as en-ja, en-*, *-ja or {from: zh-Hant, to: en}"
 	if n.Kind == yaml.MappingNode {
@@ -157,5 +155,5 @@ func readPair(n *yaml.Node) (p Pair, err error) {
 	return p, err
 }
 
-// String is the form of a config.yaml.
+// String returns the form used in a config.yaml.
 func (p Pair) String() string { return fmt.Sprintf("%s-%s", p.From, p.To) }

@@ -17,7 +17,7 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// maxConfig is the most bytes that a config.yaml may have.
+// maxConfig is the maximum size of a config.yaml in bytes.
 const maxConfig = 64 << 10
 
 var (
@@ -25,7 +25,7 @@ var (
 	pairPattern = regexp.MustCompile(`^(\*|[A-Za-z]{2,8}(?:_[A-Za-z0-9]{1,8})*)-(\*|[A-Za-z]{2,8}(?:_[A-Za-z0-9]{1,8})*)$`)
 )
 
-// readFile reads a small regular file. It does not wait for what is none, such as a pipe.
+// readFile reads a small regular file. It does not block on other files, such as a pipe.
 func readFile(path string) ([]byte, error) {
 	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0)
 	if err != nil {
@@ -45,11 +45,11 @@ func readFile(path string) ([]byte, error) {
 // field reads the value of a field.
 type field func(*yaml.Node) error
 
-// fields reads a mapping: each of its keys must be one of them, once.
+// fields reads a mapping, whose keys must be among the fields, each at most once.
 type fields map[string]field
 
-// parse reads a document with these fields; an empty one has none. YAML's aliases are not
-// followed, so a document is never larger than its text.
+// parse reads a document with these fields; an empty document has none. YAML aliases are not followed, so a document is never
+// larger than its text.
 func parse(raw []byte, f fields) error {
 	decoder := yaml.NewDecoder(bytes.NewReader(raw))
 	var doc, more yaml.Node
@@ -92,7 +92,7 @@ func (f fields) read(n *yaml.Node) error {
 	return nil
 }
 
-// at adds a node's line to an error, once.
+// at adds a node's line to an error, unless the error has one.
 func at(n *yaml.Node, err error) error {
 	if _, ok := errors.AsType[*lineError](err); ok {
 		return err
@@ -108,7 +108,7 @@ type lineError struct {
 func (e *lineError) Error() string { return fmt.Sprintf("line %d: %s", e.line, e.error) }
 func (e *lineError) Unwrap() error { return e.error }
 
-// wrong says what to write in place of a node.
+// wrong returns the error for a node, with the allowed form.
 func wrong(n *yaml.Node, use string) error {
 	switch {
 	case n.Kind == yaml.AliasNode:
@@ -119,7 +119,7 @@ func wrong(n *yaml.Node, use string) error {
 	return at(n, fmt.Errorf("use %s", use))
 }
 
-// text is a scalar as written, whatever YAML takes it for.
+// text returns a scalar in its source form, whatever its YAML type.
 func text(n *yaml.Node) (string, error) {
 	if n.Kind != yaml.ScalarNode || n.Value == "" || n.Tag == "!!null" {
 		return "", wrong(n, "a word")

@@ -13,18 +13,18 @@ import (
 	"dragoman/model"
 )
 
-// maxFiles is how many files a manifest may list; exports have less than ten.
+// maxFiles is the maximum number of files in a manifest; exports have fewer than ten.
 const maxFiles = 64
 
 // exported is a manifest that was read.
 type exported struct {
-	fingerprint string // of when it was
+	fingerprint string // at the time of reading
 	manifest    *model.Manifest
 	identity    string
 	err         error
 }
 
-// export looks at an exported folder. The precision is the one wanted, "" or Auto for any.
+// export reads an exported folder. precision is the required one, "" or Auto for any.
 func (r *reading) export(dir string, precision model.Precision) Version {
 	v := Version{Dir: dir}
 	path := filepath.Join(dir, model.ManifestFile)
@@ -53,7 +53,7 @@ func (r *reading) export(dir string, precision model.Precision) Version {
 	return v
 }
 
-// fingerprint tells whether a file is the one that was there before.
+// fingerprint returns a string that changes when the file is written or replaced.
 func fingerprint(path string) (string, error) {
 	state, mode, err := model.StateOf(path)
 	switch {
@@ -67,7 +67,7 @@ func fingerprint(path string) (string, error) {
 	return printOf(state), nil
 }
 
-// printOf changes with every write to a file, and where another takes its place.
+// printOf returns a string that changes with every write to a file, and when it is replaced.
 func printOf(s model.State) string {
 	return fmt.Sprintf("%d-%d-%d-%d", s.Size, s.Modified, s.Changed, s.Inode)
 }
@@ -90,7 +90,7 @@ func readExport(dir string) (e exported) {
 	return e
 }
 
-// identity is a hash of what decides how a model translates.
+// identity returns a hash of everything that determines a model's translations.
 func identity(m *model.Manifest) string {
 	raw, err := json.Marshal(model.Manifest{
 		Format: m.Format, Precision: m.Precision, Family: m.Family, Spec: m.Spec, Languages: m.Languages,
@@ -102,8 +102,8 @@ func identity(m *model.Manifest) string {
 	return fmt.Sprintf("%x", sha256.Sum256(raw))
 }
 
-// checkSizes compares the sizes of the files in dir with those of a manifest and adds them up. The
-// fingerprint changes when one of the files does.
+// checkSizes compares the sizes of the files in dir with a manifest and adds them up. The fingerprint changes when one of the
+// files does.
 func checkSizes(dir string, files map[string]model.File) (total int64, fingerprint string, err error) {
 	sum := sha256.New()
 	for _, name := range slices.Sorted(maps.Keys(files)) {

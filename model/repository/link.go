@@ -8,15 +8,14 @@ import (
 	"strings"
 )
 
-// links is what names mean.
+// links resolves names.
 type links struct {
 	models    map[string]*Model
-	aliases   map[string]string // the models' names
+	aliases   map[string]string // to names of models
 	pipelines map[string]Pipeline
 }
 
-// link finds out what the names in the configuration mean: aliases first, then pipelines, whose
-// steps may name one, then the order.
+// link resolves the names in the configuration: aliases first, then pipelines, whose steps may name aliases, then the order.
 func (s *scan) link() {
 	l := links{models: map[string]*Model{}, aliases: map[string]string{}, pipelines: s.pipelines}
 	for i := range s.snapshot.Models {
@@ -32,7 +31,7 @@ func (s *scan) link() {
 		s.linkAliases(l, &s.snapshot.Models[i])
 	}
 	for name, p := range l.pipelines {
-		p.Steps = slices.Clone(p.Steps) // the scanner has them, too
+		p.Steps = slices.Clone(p.Steps) // the scanner shares the slice
 		for i := range p.Steps {
 			p.Steps[i].Model.Name = l.name(p.Steps[i].Model.Name)
 		}
@@ -48,7 +47,7 @@ func (s *scan) link() {
 	s.linkOrder(l)
 }
 
-// linkAliases finds the aliases of a model that nothing else is called.
+// linkAliases adds the aliases of a model that no other model or pipeline has.
 func (s *scan) linkAliases(l links, m *Model) {
 	for _, alias := range m.Config.Aliases {
 		_, isPipeline := l.pipelines[alias]
@@ -67,7 +66,7 @@ func (s *scan) linkAliases(l links, m *Model) {
 	}
 }
 
-// linkOrder puts the models and pipelines into the order in which they are tried.
+// linkOrder sorts the models and pipelines into the order in which they are tried.
 func (s *scan) linkOrder(l links) {
 	for _, entry := range s.order {
 		name := l.name(entry.Text)
@@ -87,7 +86,7 @@ func (s *scan) linkOrder(l links) {
 	}
 }
 
-// name is what a name or alias means.
+// name returns the name for a name or alias.
 func (l links) name(s string) string {
 	if name, ok := l.aliases[s]; ok {
 		return name
@@ -95,8 +94,8 @@ func (l links) name(s string) string {
 	return s
 }
 
-// expand counts the steps of a pipeline with those of the pipelines in it, or says why they
-// cannot be taken. The trail is the names of the pipelines that it is in.
+// expand returns the number of steps of a pipeline, including the steps of its inner pipelines, or an error for steps that are
+// not allowed. trail has the names of the outer pipelines.
 func (l links) expand(p Pipeline, trail []string) (steps int, err error) {
 	trail = append(trail[:len(trail):len(trail)], p.Name)
 	if slices.Contains(trail[:len(trail)-1], p.Name) {
@@ -124,7 +123,7 @@ func (l links) expand(p Pipeline, trail []string) (steps int, err error) {
 	return steps, nil
 }
 
-// check says why the model of a step cannot be used.
+// check returns an error if the model of a step cannot be used.
 func (l links) check(step Step) error {
 	if step.Detect {
 		return nil

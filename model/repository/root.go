@@ -14,7 +14,7 @@ import (
 	"dragoman/model"
 )
 
-// root is what one repository holds, whatever others do.
+// root is the content of one repository, independent of the others.
 type root struct {
 	models   []Model
 	settings settings
@@ -23,13 +23,13 @@ type root struct {
 	findings
 }
 
-// findings are what is ignored.
+// findings are the ignored parts.
 type findings struct {
 	problems []Problem
 	more     int // problems beyond maxProblems
 }
 
-// problem reports something that is ignored.
+// problem reports an ignored part.
 func (f *findings) problem(path, format string, args ...any) {
 	if len(f.problems) >= maxProblems {
 		f.more++
@@ -38,7 +38,7 @@ func (f *findings) problem(path, format string, args ...any) {
 	f.problems = append(f.problems, Problem{path, fmt.Sprintf(format, args...)})
 }
 
-// all are the problems, with a last one that says how many more there are.
+// all returns the problems, with a last one that has the number of further problems.
 func (f *findings) all(path string) []Problem {
 	if f.more == 0 {
 		return f.problems
@@ -46,14 +46,14 @@ func (f *findings) all(path string) []Problem {
 	return append(slices.Clip(f.problems), Problem{path, fmt.Sprintf("%d more problems", f.more)})
 }
 
-// reading is a repository that is being read.
+// reading is the state of reading a repository.
 type reading struct {
 	root
 	before   root
 	versions int
 }
 
-// read reads the repository dir. What cannot be read of it is as it was before.
+// read reads the repository dir. Unreadable parts stay as before.
 func read(dir string, before root) root {
 	r := &reading{before: before, root: root{exported: map[string]exported{}}}
 	if err := r.folder(dir); err != nil {
@@ -62,7 +62,7 @@ func read(dir string, before root) root {
 	return r.root
 }
 
-// away is a repository that cannot be read: its models are those that it had, and say so.
+// away returns the previous content of a repository that cannot be read, with the error in all its models.
 func (r root) away(dir string, err error) root {
 	now := root{settings: r.settings, exported: r.exported, err: fmt.Errorf("%s: %w", dir, err)}
 	now.problem(dir, "%s", err)
@@ -73,7 +73,7 @@ func (r root) away(dir string, err error) root {
 	return now
 }
 
-// folder reads the entries of the repository dir. It fails where there is no such folder.
+// folder reads the entries of the repository dir. It fails if there is no such folder.
 func (r *reading) folder(dir string) error {
 	entries, err := r.entries(dir)
 	if err != nil {
@@ -97,9 +97,9 @@ func (r *reading) folder(dir string) error {
 	return nil
 }
 
-// entries are the names in a folder, sorted, without those that begin with a dot.
+// entries returns the names in a folder, sorted, without names that begin with a dot.
 func (r *reading) entries(dir string) ([]string, error) {
-	f, err := os.OpenFile(dir, os.O_RDONLY|syscall.O_NONBLOCK, 0) // it does not wait for a pipe
+	f, err := os.OpenFile(dir, os.O_RDONLY|syscall.O_NONBLOCK, 0) // does not block on a pipe
 	if err != nil {
 		return nil, err
 	}
@@ -117,7 +117,7 @@ func (r *reading) entries(dir string) ([]string, error) {
 	return names, nil
 }
 
-// readSettings reads the configuration of the repository. Where that is wrong, the one before holds.
+// readSettings reads the configuration of the repository. If it is invalid, the previous one stays.
 func (r *reading) readSettings(path string) {
 	raw, err := readFile(path)
 	if err == nil {
@@ -130,11 +130,11 @@ func (r *reading) readSettings(path string) {
 	}
 }
 
-// model reads the folder of a model. What cannot be read of it is as it was before, too.
+// model reads the folder of a model. Its unreadable parts stay as before, too.
 func (r *reading) model(name, dir string) {
 	entries, err := r.entries(dir)
 	if err == nil && len(entries) == 0 {
-		return // a first version may be on its way
+		return // a first version may be being added
 	}
 	m := Model{Name: name, Dir: dir, Config: Config{Versions: Versions{Latest: 1}}}
 	var before Model
@@ -181,7 +181,7 @@ func readConfig(path string) (Config, error) {
 	return c, nil
 }
 
-// missing reports the versions that a configuration lists and that are not there.
+// missing reports listed versions that do not exist.
 func (r *reading) missing(m *Model) {
 	for _, number := range m.Config.Versions.List {
 		if !slices.ContainsFunc(m.Versions, func(v Version) bool { return v.Number == number }) {
@@ -212,7 +212,7 @@ func (r *reading) version(m *Model, name string) {
 	}
 }
 
-// reason is an error without the path, which is said before it.
+// reason returns an error without its path, which the message already has.
 func reason(err error) error {
 	if path, ok := errors.AsType[*fs.PathError](err); ok {
 		return path.Err

@@ -12,30 +12,29 @@ import (
 	"time"
 )
 
-// Bounds of a scan: what lies in a folder must not decide how long it takes, nor what others hold.
+// Limits of a scan: the contents of a folder must not determine its duration, nor affect other repositories.
 const (
-	maxEntries  = 10_000           // of a repository or a model's folder; the others are not looked at
+	maxEntries  = 10_000           // of a repository or a model's folder; the others are ignored
 	maxVersions = 10_000           // of a repository
 	maxProblems = 100              // of a repository
-	patience    = 10 * time.Second // with a file system that does not answer
+	patience    = 10 * time.Second // with an unresponsive file system
 )
 
 // Scan reads the repositories in dirs once; see [Scanner.Scan].
 func Scan(dirs []string) Snapshot { return NewScanner(dirs).Scan() }
 
-// Scanner reads repositories again and again. Each is its own: what cannot be read of one is as it
-// was before, with a reason, and others are read. It reads a manifest again when it has changed. It
-// is safe for concurrent use.
+// Scanner reads repositories repeatedly, each independently: unreadable parts of one stay as before, with a reason, and the
+// others are read. It reads a manifest again if it has changed. It is safe for concurrent use.
 type Scanner struct {
-	dirs []string // each once
+	dirs []string // without duplicates
 	read func(dir string, before root) root
 
-	mu      sync.Mutex          // guards the rest, and is held by a scan
-	roots   []root              // of dirs, as they were last read
-	pending map[int]<-chan root // of dirs, those that have not answered yet
+	mu      sync.Mutex          // guards the fields below; held by a scan
+	roots   []root              // of dirs, as last read
+	pending map[int]<-chan root // of dirs, reads in progress
 }
 
-// NewScanner makes a scanner of the repositories in dirs.
+// NewScanner returns a scanner of the repositories in dirs.
 func NewScanner(dirs []string) *Scanner {
 	s := &Scanner{read: read, pending: map[int]<-chan root{}}
 	for _, dir := range dirs {
@@ -47,9 +46,9 @@ func NewScanner(dirs []string) *Scanner {
 	return s
 }
 
-// Scan reads the repositories. A model's name counts where it comes first. Scan reads manifests
-// and configuration and looks at the sizes of files, so it takes milliseconds for hundreds of
-// models; it looks at 10,000 entries of a folder and 10,000 versions of a repository at most.
+// Scan reads the repositories. If several have a model of the same name, the first one counts. Scan reads manifests and
+// configuration and compares the sizes of files, so it takes milliseconds for hundreds of models; it reads at most 10,000 entries
+// of a folder and 10,000 versions of a repository.
 func (s *Scanner) Scan() Snapshot {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -57,7 +56,7 @@ func (s *Scanner) Scan() Snapshot {
 		if s.pending[i] == nil {
 			answer, before := make(chan root, 1), s.roots[i]
 			s.pending[i] = answer
-			go func() { answer <- s.read(dir, before) }() // nobody can end what waits for a file system
+			go func() { answer <- s.read(dir, before) }() // a wait for a file system cannot be cancelled
 		}
 	}
 	late := make(chan struct{})
@@ -79,18 +78,18 @@ func (s *Scanner) Scan() Snapshot {
 	return s.merge()
 }
 
-// scan is a snapshot in the making.
+// scan is an unfinished snapshot.
 type scan struct {
 	findings
 	snapshot  Snapshot
-	pipelines map[string]Pipeline // that have been read so far
-	order     []Problem           // names, and where they are from
+	pipelines map[string]Pipeline // read so far
+	order     []Problem           // names, and their origins
 }
 
-// merge makes one snapshot of all repositories.
+// merge combines all repositories into a snapshot.
 func (s *Scanner) merge() Snapshot {
 	run := &scan{pipelines: map[string]Pipeline{}}
-	names := map[string]string{} // of models: their folders
+	names := map[string]string{} // folders of models, by name
 	for i, r := range s.roots {
 		run.snapshot.Err = errors.Join(run.snapshot.Err, r.err)
 		run.snapshot.Problems = append(run.snapshot.Problems, r.all(s.dirs[i])...)
@@ -111,7 +110,7 @@ func (s *Scanner) merge() Snapshot {
 	return run.snapshot
 }
 
-// print is the snapshot's fingerprint.
+// print returns the snapshot's fingerprint.
 func (s *Snapshot) print() string {
 	sum := sha256.New()
 	for _, m := range s.Models {
@@ -125,7 +124,7 @@ func (s *Snapshot) print() string {
 	return fmt.Sprintf("%x", sum.Sum(nil))
 }
 
-// take takes the configuration at path, of a repository.
+// take adds the configuration of a repository, read from path.
 func (s *scan) take(path string, c settings) {
 	for _, name := range c.order {
 		s.order = append(s.order, Problem{path, name})

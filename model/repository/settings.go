@@ -9,19 +9,18 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// maxSteps is how many steps a pipeline has at most, also with those of the pipelines in it, and
-// how deep those may be nested.
+// maxSteps is the maximum number of steps of a pipeline, including the steps of its inner pipelines, and the maximum depth of
+// nesting.
 const maxSteps = 8
 
-// settings are the config.yaml of a repository.
+// settings is the config.yaml of a repository.
 type settings struct {
 	order     []string
 	pivots    []string
 	pipelines []Pipeline // sorted by name
 }
 
-// parseSettings reads the config.yaml of a repository, which is at path. It is as strict as
-// ParseConfig.
+// parseSettings reads the config.yaml of a repository. path is its path. It is as strict as ParseConfig.
 func parseSettings(raw []byte, path string) (settings, error) {
 	var s settings
 	err := parse(raw, fields{
@@ -86,7 +85,7 @@ func readStep(n *yaml.Node) (s Step, err error) {
 	return s, err
 }
 
-// checkSteps says what is wrong with the steps among each other.
+// checkSteps returns an error for an invalid sequence of steps.
 func checkSteps(steps []Step) error {
 	if len(steps) > maxSteps {
 		return fmt.Errorf("%d steps, at most %d are possible", len(steps), maxSteps)

@@ -1,7 +1,7 @@
 package repository
 
-// Single is a snapshot of one exported folder, as version 1 of a model with a name. Its files'
-// sizes are not looked at. It is loaded at the start and stays.
+// Single returns a snapshot of one exported folder, as version 1 of the model name. It does not check the sizes of its files. The
+// model is loaded at the start and stays loaded.
 func Single(name, dir string) (Snapshot, error) {
 	e := readExport(dir)
 	if e.err != nil {

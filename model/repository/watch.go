@@ -5,10 +5,9 @@ import (
 	"time"
 )
 
-// Watch scans the repositories again and again, with the time every in between, until ctx is
-// done. It calls changed, and waits for it, when what it found is not what since was and is the
-// same as the time before: a folder that is still being copied is not taken half. It looks
-// instead of being told, since file systems over a network and mounts in containers do not tell.
+// Watch scans the repositories repeatedly, at the interval every, until ctx ends. It calls changed, and waits for it, if the
+// snapshot differs from since and is the same as the previous one: so a folder that is still being copied is not taken
+// half-finished. It polls, as network file systems and container mounts send no notifications.
 func (s *Scanner) Watch(ctx context.Context, since Snapshot, every time.Duration, changed func(Snapshot)) {
 	seen, handled := since.Fingerprint, since.Fingerprint
 	ticker := time.NewTicker(every)
