@@ -17,24 +17,21 @@ import (
 	"golang.org/x/sync/errgroup"
 )
 
-// checkedFile is the file in a folder that remembers which of its files were
-// found right, as git's index does.
+// checkedFile is the file in a folder that records which of its files had the right checksum, like git's index.
 const checkedFile = ".dragoman.checked"
 
-// settled is how old a file's last change must be before its sum is remembered.
-// File systems count time in ticks, up to 2 s long: a second write within the
-// tick of the first would not show.
+// settled is the minimum age of a file's last change before its checksum is recorded. File systems count time in ticks of up to 2
+// s: a second write within the tick of the first would not be visible.
 const settled = 2 * time.Second
 
-// checked is a file as it was when its sum was found right.
+// checked is the state of a file when its checksum was right.
 type checked struct {
 	SHA256 string `json:"sha256"`
 	State
 }
 
-// CheckFiles compares files of the folder dir with their sizes and, as the policy says,
-// checksums, several at once. Its error names the first that differs and wraps
-// ErrDamaged, or is that of ctx.
+// CheckFiles compares files of the folder dir with their sizes and, according to the policy, checksums, several at once. Its
+// error names the first file that differs and wraps ErrDamaged, or is ctx's.
 func CheckFiles(ctx context.Context, dir string, files map[string]File, policy Verify) error {
 	known, start := readChecked(dir), time.Now()
 	var (
@@ -62,8 +59,8 @@ func CheckFiles(ctx context.Context, dir string, files map[string]File, policy V
 	return nil
 }
 
-// verifyFile compares a file with what it should be and returns it as it is. It
-// reads the file unless the policy allows to trust what is known of it.
+// verifyFile compares a file with its expected size and checksum, and returns its state. It reads the file unless the policy lets
+// it trust the known state.
 func verifyFile(ctx context.Context, path string, want File, known checked, policy Verify) (checked, error) {
 	before, err := inspect(path)
 	if err != nil {
@@ -90,8 +87,8 @@ func verifyFile(ctx context.Context, path string, want File, known checked, poli
 	return before, nil
 }
 
-// unreadable says that a file cannot be read. It is damaged where it is not there or
-// where the disk fails, not where somebody may not read it.
+// unreadable returns the error for an unreadable file. The file is damaged if it is missing or the disk fails, but not if access
+// is denied.
 func unreadable(err error) error {
 	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.EIO) {
 		err = fmt.Errorf("%w: %w", ErrDamaged, err)
@@ -99,13 +96,13 @@ func unreadable(err error) error {
 	return fmt.Errorf("model file missing or unreadable: %w", err)
 }
 
-// inspect reads what the file system says about a file.
+// inspect returns the file system's state of a file.
 func inspect(path string) (checked, error) {
 	s, _, err := StateOf(path)
 	return checked{State: s}, err
 }
 
-// readChecked reads what is remembered; nothing, if that cannot be read.
+// readChecked returns the recorded states; none if they cannot be read.
 func readChecked(dir string) map[string]checked {
 	known := map[string]checked{}
 	raw, err := os.ReadFile(filepath.Join(dir, checkedFile))
@@ -115,8 +112,8 @@ func readChecked(dir string) map[string]checked {
 	return known
 }
 
-// rememberChecked adds the files that were read since start, and did not change
-// meanwhile, to what is known. It may fail: the next check reads them again then.
+// rememberChecked records the files that were read since start and have not changed meanwhile. It may fail: the next check then
+// reads them again.
 func rememberChecked(dir string, known, read map[string]checked, start time.Time) {
 	all := maps.Clone(known)
 	for name, c := range read {
@@ -134,8 +131,8 @@ func rememberChecked(dir string, known, read map[string]checked, start time.Time
 	}
 }
 
-// ReplaceFile writes a file aside and renames it, replacing an older one in one step. A
-// process that is killed in between leaves a file with a suffix to the name.
+// ReplaceFile writes a temporary file and renames it, replacing an older file atomically. A process killed in between leaves a
+// file with a suffix to the name.
 func ReplaceFile(path string, raw []byte) error {
 	f, err := os.CreateTemp(filepath.Dir(path), filepath.Base(path)+".*")
 	if err != nil {
@@ -150,7 +147,7 @@ func ReplaceFile(path string, raw []byte) error {
 	return os.Rename(f.Name(), path)
 }
 
-// CopyFile copies a file to where there is none.
+// CopyFile copies a file. It fails if to exists.
 func CopyFile(from, to string) error {
 	in, err := os.Open(from)
 	if err != nil {
@@ -161,7 +158,7 @@ func CopyFile(from, to string) error {
 	return err
 }
 
-// CreateFile writes a file where there is none, and counts its bytes.
+// CreateFile writes a new file, and returns its size. It fails if the file exists.
 func CreateFile(path string, from io.Reader) (size int64, err error) {
 	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
 	if err != nil {
@@ -171,12 +168,12 @@ func CreateFile(path string, from io.Reader) (size int64, err error) {
 	return size, errors.Join(err, f.Close())
 }
 
-// Leftovers are the entries of dir, as paths, that match one of the patterns of what a killed process
-// leaves. There are none where dir cannot be read.
+// Leftovers returns the paths of entries of dir that match one of the patterns of a killed process's remains. There are none if
+// dir cannot be read.
 func Leftovers(dir string, patterns ...string) []string {
 	var paths []string
 	for _, pattern := range patterns {
-		names, _ := fs.Glob(os.DirFS(dir), pattern) // it fails for bad patterns only
+		names, _ := fs.Glob(os.DirFS(dir), pattern) // fails only for invalid patterns
 		for _, name := range names {
 			paths = append(paths, filepath.Join(dir, name))
 		}
@@ -184,7 +181,7 @@ func Leftovers(dir string, patterns ...string) []string {
 	return paths
 }
 
-// Sweep removes the leftovers of dir. Nobody else may be at work there.
+// Sweep removes the leftovers of dir. No other process may be working there.
 func Sweep(dir string, patterns ...string) error {
 	var errs []error
 	for _, path := range Leftovers(dir, patterns...) {

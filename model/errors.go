@@ -6,24 +6,23 @@ import (
 	"io"
 )
 
-// ErrInput means that a batch was given what the model cannot take, such as a
-// token outside of the vocabulary or more rows than there is room for.
+// ErrInput means that a batch was given input that the model cannot process, such as a token outside the vocabulary or more rows
+// than its limit.
 var ErrInput = errors.New("input that the model cannot take")
 
-// ErrLost means that what a model runs on does not work any more: every call of the model
-// fails from now on, and other models are not affected. After a fault of a GPU the process must
-// be restarted to use that again. With [ErrDamaged] the model's files are not those any more that
-// it was opened from, and it can be opened anew.
+// ErrLost means that the device or the files of a model have failed: every further call of the model fails, and other models are
+// not affected. After a fault of a GPU the process must be restarted to use the GPU again. With [ErrDamaged] the model's files
+// have changed since it was opened, and it can be opened again.
 var ErrLost = errors.New("the device is lost")
 
-// Panic is what a model panics with where the fault arose on a goroutine of its own,
-// whose stack is not seen where it is recovered.
+// Panic is the panic value of a model if the fault occurred on a goroutine of its own, whose stack is lost when the panic is
+// recovered elsewhere.
 type Panic struct {
-	Value any    // what was passed to panic
-	Stack []byte // where
+	Value any    // the value passed to panic
+	Stack []byte // of the panic
 }
 
-// Error is the value and the stack, as an unrecovered panic prints them.
+// Error returns the value and the stack, in the form of an unrecovered panic.
 func (p *Panic) Error() string { return fmt.Sprintf("%v\n\n%s", p.Value, p.Stack) }
 
 // NoEOF turns the end of a file where there should be more into an error that says so.

@@ -5,7 +5,7 @@ import (
 	"syscall"
 )
 
-// inode is a file's number, and when what is known of it has changed.
+// inode returns a file's number, and the time of its last change of status.
 func inode(_ string, info fs.FileInfo) (number uint64, changed int64, err error) {
 	s := info.Sys().(*syscall.Stat_t)
 	return s.Ino, s.Ctimespec.Nano(), nil

@@ -9,7 +9,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Sync waits until a file's bytes, or a folder's names, are on the disk.
+// Sync waits until a file's contents, or a folder's names, are on the disk.
 func Sync(path string) error {
 	f, err := os.Open(path)
 	if err != nil {
@@ -18,7 +18,7 @@ func Sync(path string) error {
 	return errors.Join(f.Sync(), f.Close())
 }
 
-// FreeSpace is how many bytes an ordinary user may still write to a folder's disk.
+// FreeSpace returns the bytes that an unprivileged user may still write to a folder's disk.
 func FreeSpace(dir string) (uint64, error) {
 	var stat unix.Statfs_t
 	if err := unix.Statfs(dir, &stat); err != nil {

@@ -9,7 +9,7 @@ import (
 	"golang.org/x/sys/windows"
 )
 
-// inode is a file's number, and when what is known of it has changed.
+// inode returns a file's number, and the time of its last change of status.
 func inode(path string, _ fs.FileInfo) (number uint64, changed int64, err error) {
 	f, err := os.Open(path)
 	if err != nil {
@@ -31,7 +31,7 @@ func inode(path string, _ fs.FileInfo) (number uint64, changed int64, err error)
 	return uint64(file.FileIndexHigh)<<32 | uint64(file.FileIndexLow), basic.Changed.Nanoseconds(), nil
 }
 
-// Sync waits until a file's bytes are on the disk. Names in folders are in Windows' journal.
+// Sync waits until a file's contents are on the disk. Names in folders are in Windows' journal.
 func Sync(path string) error {
 	if info, err := os.Stat(path); err != nil || info.IsDir() {
 		return err
@@ -43,7 +43,7 @@ func Sync(path string) error {
 	return errors.Join(f.Sync(), f.Close())
 }
 
-// FreeSpace is how many bytes an ordinary user may still write to a folder's disk.
+// FreeSpace returns the bytes that an unprivileged user may still write to a folder's disk.
 func FreeSpace(dir string) (uint64, error) {
 	name, err := windows.UTF16PtrFromString(dir)
 	if err != nil {

@@ -10,14 +10,14 @@ import (
 	"path/filepath"
 )
 
-// Files are the files of a checkpoint, wherever it is.
+// Files are the files of a checkpoint at any place.
 type Files interface {
 	Has(name string) (bool, error)
-	// Read returns the content of a file that is there.
+	// Read returns the content of an existing file.
 	Read(name string) ([]byte, error)
 }
 
-// Present are those of the names that are there.
+// Present returns the names of existing files.
 func Present(files Files, names ...string) (there []string, err error) {
 	for _, name := range names {
 		ok, err := files.Has(name)
@@ -31,7 +31,7 @@ func Present(files Files, names ...string) (there []string, err error) {
 	return there, nil
 }
 
-// First is the first of the names that is there; "": none is.
+// First returns the first name of an existing file, or "".
 func First(files Files, names ...string) (string, error) {
 	for _, name := range names {
 		if ok, err := files.Has(name); err != nil || ok {
@@ -41,7 +41,7 @@ func First(files Files, names ...string) (string, error) {
 	return "", nil
 }
 
-// ReadPresent is the content of a file; nil: it is not there.
+// ReadPresent returns the content of a file, or nil if it does not exist.
 func ReadPresent(files Files, name string) ([]byte, error) {
 	if ok, err := files.Has(name); err != nil || !ok {
 		return nil, err
@@ -49,7 +49,7 @@ func ReadPresent(files Files, name string) ([]byte, error) {
 	return files.Read(name)
 }
 
-// ReadJSON reads a file into a value if it is there.
+// ReadJSON reads a file into a value if it exists.
 func ReadJSON(files Files, name string, into any) (there bool, err error) {
 	raw, err := ReadPresent(files, name)
 	if err != nil || raw == nil {
@@ -61,10 +61,10 @@ func ReadJSON(files Files, name string, into any) (there bool, err error) {
 	return true, nil
 }
 
-// Folder are the files in a folder.
+// Folder is a folder with the files of a checkpoint.
 type Folder string
 
-// Has says whether there is such a file.
+// Has reports whether the file exists.
 func (f Folder) Has(name string) (bool, error) {
 	info, err := os.Stat(filepath.Join(string(f), name))
 	if errors.Is(err, fs.ErrNotExist) {
@@ -73,8 +73,8 @@ func (f Folder) Has(name string) (bool, error) {
 	return err == nil && info.Mode().IsRegular(), err
 }
 
-// maxFileBytes bounds the size of a file that is read as a whole. The vocab.json of
-// M2M100 has 3.7 MB, the tokenizer.json of NLLB-200 17 MB.
+// maxFileBytes is the maximum size of a file that is read as a whole. The vocab.json of M2M100 has 3.7 MB, the tokenizer.json of
+// NLLB-200 17 MB.
 const maxFileBytes = 64 << 20
 
 // Read returns the content of a file of at most 64 MiB.

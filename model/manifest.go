@@ -26,36 +26,35 @@ const (
 	WeightsFile    = "weights.bin" // external data of all graphs
 	PieceModelFile = "sentencepiece.bpe.model"
 	VocabFile      = "vocab.json"
-	// Where sources and translations have pieces of their own; the vocabulary of translations is
-	// there only if it is another one.
+	// If sources and translations have different pieces; the vocabulary of translations exists only if it differs.
 	SourcePiecesFile = "source.spm"
 	TargetPiecesFile = "target.spm"
 	TargetVocabFile  = "target_vocab.json"
-	TokenizerFile    = "tokenizer.json" // all of a tokenizer, in the form of Hugging Face's library
+	TokenizerFile    = "tokenizer.json" // the whole tokenizer, in the format of Hugging Face's library
 	// The graphs for package model/cuda. An int8 export has none.
 	CUDAEncoderFile = "encoder.device.onnx"
 	CUDADecoderFile = "decoder.device.onnx"
-	// The settings of a checkpoint, which an export has where its tokenizer needs them.
+	// The settings of a checkpoint. An export has them if its tokenizer needs them.
 	ConfigFile           = "config.json"
 	GenerationConfigFile = "generation_config.json"
-	// TokenizerConfigFile is there only if the checkpoint has one.
+	// TokenizerConfigFile exists only if the checkpoint has one.
 	TokenizerConfigFile = "tokenizer_config.json"
 )
 
-// ManifestFormat is the version of the exported folder's layout and graphs. It
-// changes whenever a folder that an older build exported must be exported again.
+// ManifestFormat is the version of the exported folder's layout and graphs. It changes whenever a folder exported by an older
+// build must be exported again.
 const ManifestFormat = 4
 
-// Precision is how an exported model stores its weights and computes.
+// Precision is the format of an exported model's weights and computation.
 type Precision string
 
 const (
-	FP32 Precision = "fp32" // as the checkpoint; the reference
+	FP32 Precision = "fp32" // as in the checkpoint; the reference
 	FP16 Precision = "fp16" // for CUDA
 	INT8 Precision = "int8" // 8-bit matrices, one scale per activation row; for CPUs
 )
 
-// ParsePrecision reads a precision's name.
+// ParsePrecision parses a precision's name.
 func ParsePrecision(s string) (Precision, error) {
 	p := Precision(s)
 	if !slices.Contains([]Precision{FP32, FP16, INT8}, p) {
@@ -64,45 +63,42 @@ func ParsePrecision(s string) (Precision, error) {
 	return p, nil
 }
 
-// Manifest is the dragoman.json of an exported folder. It is written last, so a
-// folder that has one is complete.
+// Manifest is the dragoman.json of an exported folder. It is written last, so a folder that has one is complete.
 type Manifest struct {
 	Format    int       `json:"format"`
-	Source    string    `json:"source"`             // repository, URL or folder that the checkpoint came from
-	Revision  string    `json:"revision,omitempty"` // its commit, where the source has one
+	Source    string    `json:"source"`             // repository, URL or folder of the checkpoint
+	Revision  string    `json:"revision,omitempty"` // its commit, if the source has one
 	Precision Precision `json:"precision"`
-	// Family is the name of the model's family; "" in exports of builds that knew
-	// only one. See package model/family.
+	// Family is the name of the model's family; "" in exports of builds with a single family. See package model/family.
 	Family string `json:"family,omitempty"`
 	Spec   Spec   `json:"spec"`
-	// Languages are the codes of the languages that the model translates
-	// between, sorted.
+	// Languages are the codes of the model's languages, sorted.
 	Languages []string `json:"languages"`
-	// Sources and Targets are those that it translates from and into, sorted; none: all.
+	// Sources and Targets are the source and target languages, sorted; none: all.
 	Sources []string `json:"sources,omitempty"`
 	Targets []string `json:"targets,omitempty"`
-	// License is what the checkpoint's model card says of its license; "": nothing.
+	// License is the license in the checkpoint's model card, or "".
 	License string          `json:"license,omitempty"`
 	Scripts *Scripts        `json:"scripts,omitempty"` // nil: the outputs of the LM head are in the order of their ids
-	Files   map[string]File `json:"files"`             // by name, the manifest itself left out
+	Files   map[string]File `json:"files"`             // by name, without the manifest itself
 }
 
-// Scripts say in which order the LM head of an 8-bit export has its outputs, and what tells it the language of a translation.
+// Scripts describes the order of the LM head's outputs in an 8-bit export, and the tokens of the languages of translations.
 type Scripts struct {
-	Tokens    int64            `json:"tokens"`              // where [WeightsFile] has the tokens of the outputs, int32 [vocab_size]
-	Runs      []Script         `json:"runs"`                // one after the other; together they are the vocabulary
-	Languages map[string]int64 `json:"languages"`           // the token of each language that the model translates into
+	Tokens    int64            `json:"tokens"`              // offset in [WeightsFile] of the tokens of the outputs, int32 [vocab_size]
+	Runs      []Script         `json:"runs"`                // consecutive; together they are the vocabulary
+	Languages map[string]int64 `json:"languages"`           // the token of each target language
 	InSource  bool             `json:"in_source,omitempty"` // it is a token of the source, not of the translation's prefix
 }
 
-// Script are outputs whose tokens have letters of one writing system.
+// Script is a run of outputs whose tokens have letters of one writing system.
 type Script struct {
-	Name    string `json:"name"`            // as [unicode.Scripts] has it; "": no letters, or those of all scripts
-	Names   bool   `json:"names,omitempty"` // they have capital letters, and may stand in texts of any script whose source has them
+	Name    string `json:"name"`            // of [unicode.Scripts]; "": no letters, or letters of all scripts
+	Names   bool   `json:"names,omitempty"` // they have capital letters, and may occur in texts of any script whose source has them
 	Outputs int    `json:"outputs"`
 }
 
-// Directions are the languages that the model translates from and into.
+// Directions returns the source and target languages of the model.
 func (m *Manifest) Directions() (from, to []string) {
 	from, to = m.Sources, m.Targets
 	if len(from) == 0 {
@@ -114,10 +110,10 @@ func (m *Manifest) Directions() (from, to []string) {
 	return from, to
 }
 
-// nonCommercial is what a name such as cc-by-nc-4.0 has.
+// nonCommercial matches names such as cc-by-nc-4.0.
 var nonCommercial = regexp.MustCompile(`(?i)(^|[^a-z])nc([^a-z]|$)|non[ _-]?commercial`)
 
-// IsNonCommercial says that a license forbids commercial use, by its name.
+// IsNonCommercial reports whether a license forbids commercial use, by its name.
 func IsNonCommercial(license string) bool { return nonCommercial.MatchString(license) }
 
 // File is the size and checksum of one exported file.
@@ -126,18 +122,17 @@ type File struct {
 	SHA256 string `json:"sha256"`
 }
 
-// ErrNoModel means that a folder holds no exported model.
+// ErrNoModel means that a folder has no exported model.
 var ErrNoModel = errors.New("no exported model")
 
-// ErrDamaged means that a file of an exported folder is not as it was exported.
+// ErrDamaged means that a file of an exported folder has changed since its export.
 var ErrDamaged = errors.New("the exported model is damaged")
 
-// maxManifest is the most bytes that a manifest may have; one has some thousand.
+// maxManifest is the maximum size of a manifest in bytes; typical ones have some thousand.
 const maxManifest = 1 << 20
 
-// ReadManifest reads the manifest of the exported folder dir. It fails with
-// ErrNoModel where there is none, with ErrDamaged where it cannot be one, and names
-// the field that does not fit otherwise.
+// ReadManifest reads the manifest of the exported folder dir. It fails with ErrNoModel if there is none, with ErrDamaged if it is
+// not one, and otherwise names the field at fault.
 func ReadManifest(dir string) (*Manifest, error) {
 	path := filepath.Join(dir, ManifestFile)
 	f, err := os.Open(path)
@@ -170,7 +165,7 @@ func ReadManifest(dir string) (*Manifest, error) {
 	return &m, nil
 }
 
-// TokenizerFiles are the files that the model's tokenizer is made of, by name: all but the graphs and their weights.
+// TokenizerFiles returns the files of the model's tokenizer, by name: all files except the graphs and their weights.
 func (m *Manifest) TokenizerFiles() map[string]File {
 	files := maps.Clone(m.Files)
 	for _, name := range []string{EncoderFile, DecoderFile, CUDAEncoderFile, CUDADecoderFile, WeightsFile} {
@@ -179,7 +174,7 @@ func (m *Manifest) TokenizerFiles() map[string]File {
 	return files
 }
 
-// Write writes the manifest into dir, replacing an older one in one step.
+// Write writes the manifest into dir, replacing an older one atomically.
 func (m *Manifest) Write(dir string) error {
 	raw, err := json.MarshalIndent(storedManifest{noChecksum, m}, "", "  ")
 	if err != nil {
@@ -189,8 +184,8 @@ func (m *Manifest) Write(dir string) error {
 	return ReplaceFile(filepath.Join(dir, ManifestFile), bytes.Replace(raw, []byte(noChecksum), []byte(checksum(raw)), 1))
 }
 
-// storedManifest is a manifest in its file. The checksum comes first, and is that of the file with
-// noChecksum in its place; "" in exports of builds that had none.
+// storedManifest is a manifest in its file. The checksum comes first, and is the checksum of the file with noChecksum in its
+// place; "" in exports of builds without checksums.
 type storedManifest struct {
 	Checksum string `json:"checksum"`
 	*Manifest
@@ -200,8 +195,8 @@ const noChecksum = "000000000000000000000000000000000000000000000000000000000000
 
 func checksum(raw []byte) string { return fmt.Sprintf("%x", sha256.Sum256(raw)) }
 
-// Check compares files of the exported folder dir with the manifest, see [CheckFiles]:
-// those with the names, or all where there are none.
+// Check compares files of the exported folder dir with the manifest, see [CheckFiles]: the named files, or all if there are no
+// names.
 func (m *Manifest) Check(ctx context.Context, dir string, policy Verify, names ...string) error {
 	files := m.Files
 	if len(names) > 0 {
@@ -220,11 +215,11 @@ func (m *Manifest) Check(ctx context.Context, dir string, policy Verify, names .
 	return nil
 }
 
-// hashChunk is how many bytes are read, and fetched, at once.
+// hashChunk is the number of bytes read, and fetched, at once.
 const hashChunk = 4 << 20
 
-// HashFile reads a file's size and checksum. It stops when ctx is done. What is not in memory
-// comes there as it is read later, see [mapping.File].
+// HashFile returns a file's size and checksum. It stops when ctx ends. Pages that are not in memory are read in the form of later
+// reads, see [mapping.File].
 func HashFile(ctx context.Context, path string) (File, error) {
 	f, err := os.Open(path)
 	if err != nil {
@@ -234,7 +229,7 @@ func HashFile(ctx context.Context, path string) (File, error) {
 	pages, err := mapping.Open(path)
 	if err == nil {
 		defer pages.Close()
-	} // else an empty file, or none that can be mapped
+	} // otherwise an empty file, or one that cannot be mapped
 	h := sha256.New()
 	for size := int64(0); ; {
 		if err := ctx.Err(); err != nil {

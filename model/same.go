@@ -5,8 +5,7 @@ import (
 	"io"
 )
 
-// SameBytes says whether two parts of files hold the same. It reads them block by
-// block.
+// SameBytes reports whether two parts of files have equal contents. It reads them block by block.
 func SameBytes(a, b *io.SectionReader) (bool, error) {
 	if a.Size() != b.Size() {
 		return false, nil

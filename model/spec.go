@@ -1,6 +1,5 @@
-// Package model says what an encoder/decoder translation model is: its sizes
-// ([Spec]), the exported folder it lives in ([Manifest]) and the step interface
-// that search and scheduling are written against ([Model], [Batch]).
+// Package model defines an encoder/decoder translation model: its sizes ([Spec]), its exported folder ([Manifest]) and the step
+// interface used by search and scheduling ([Model], [Batch]).
 //
 // Packages model/cpu and model/cuda run such a model on ONNX Runtime; tests use fakes.
 package model
@@ -10,8 +9,8 @@ import (
 	"slices"
 )
 
-// Upper bounds of a model's sizes, twice to eight times those of the largest that exist
-// (M2M100 12B, NLLB-200 54B): what a file says must not decide how much is allocated.
+// Upper limits of a model's sizes, twice to eight times the sizes of the largest models (M2M100 12B, NLLB-200 54B): a file must
+// not determine how much is allocated.
 const (
 	LimitVocab     = 1 << 20
 	LimitWidth     = 1 << 13 // of the hidden states
@@ -23,40 +22,38 @@ const (
 	LimitShortlist = 1 << 26
 )
 
-// Spec holds the sizes and special ids of a model. All of it is read
-// from a checkpoint's config.json and generation_config.json; nothing is assumed.
+// Spec has the sizes and special ids of a model. All of it is read from a checkpoint's config.json and generation_config.json,
+// without assumptions.
 type Spec struct {
-	VocabSize    int   `json:"vocab_size"`    // rows of the decoder's embedding, languages and unused rows included
+	VocabSize    int   `json:"vocab_size"`    // rows of the decoder's embedding, including languages and unused rows
 	DModel       int   `json:"d_model"`       // width of the hidden states
 	Encoder      Stack `json:"encoder"`       //
 	Decoder      Stack `json:"decoder"`       //
 	MaxPositions int   `json:"max_positions"` // longest source or target, in tokens
-	// EmbedScale multiplies the token embeddings: √DModel, or 1 where
-	// scale_embedding is false.
+	// EmbedScale is the factor of the token embeddings: √DModel, or 1 if scale_embedding is false.
 	EmbedScale float32 `json:"embed_scale"`
-	// TiedHead says that the LM head is the decoder's embedding.
+	// TiedHead reports whether the LM head is the decoder's embedding.
 	TiedHead bool `json:"tied_head"`
 
 	// Parts of the network. Their zero values are M2M100's, whose manifests lack them.
 
-	// SourceVocab is the number of rows of the encoder's embedding where it has one of its own; 0:
-	// encoder and decoder share one.
+	// SourceVocab is the number of rows of the encoder's embedding if it has its own; 0: encoder and decoder share one.
 	SourceVocab   int        `json:"source_vocab,omitempty"`
-	PostNorm      bool       `json:"post_norm,omitempty"`      // a norm behind each block, none before it or at the end of a stack
-	EmbeddingNorm bool       `json:"embedding_norm,omitempty"` // a norm behind the embeddings of each stack
+	PostNorm      bool       `json:"post_norm,omitempty"`      // a norm after each block, none before it or at the end of a stack
+	EmbeddingNorm bool       `json:"embedding_norm,omitempty"` // a norm after the embeddings of each stack
 	Activation    Activation `json:"activation,omitempty"`
 	Positions     Positions  `json:"positions,omitempty"`
 	LogitsBias    bool       `json:"logits_bias,omitempty"` // the LM head has a bias
-	// Of relative positions: how many distances are told apart, and from which one on none are.
+	// Of relative positions: the number of buckets of distances, and the distance from which all are equal.
 	Buckets     int  `json:"buckets,omitempty"`
 	MaxDistance int  `json:"max_distance,omitempty"`
-	RMSNorm     bool `json:"rms_norm,omitempty"` // norms neither take the mean off nor have a bias
+	RMSNorm     bool `json:"rms_norm,omitempty"` // norms neither subtract the mean nor have a bias
 	Unbiased    bool `json:"unbiased,omitempty"` // linear layers have no bias
 	Unscaled    bool `json:"unscaled,omitempty"` // queries are not divided by the root of the heads' width
 	Gated       bool `json:"gated,omitempty"`    // feed-forward blocks multiply their activation by a linear layer
-	// Epsilon is what layer norms add to the variance; 0: 1e-5, and RMS norms 1e-6.
+	// Epsilon is the number that layer norms add to the variance; 0: 1e-5, and for RMS norms 1e-6.
 	Epsilon    float32 `json:"epsilon,omitempty"`
-	ScaledHead bool    `json:"scaled_head,omitempty"` // what the LM head takes is divided by √DModel
+	ScaledHead bool    `json:"scaled_head,omitempty"` // the input of the LM head is divided by √DModel
 	Recurrent  bool    `json:"recurrent,omitempty"`   // the decoder has simpler simple recurrent units in place of self-attention
 
 	Shortlist Shortlist `json:"shortlist,omitzero"`
@@ -68,7 +65,7 @@ type Spec struct {
 
 	NeverPad    bool `json:"never_pad,omitempty"`   // the padding token is not generated
 	Renormalize bool `json:"renormalize,omitempty"` // and has no probability
-	ForcedEnd   bool `json:"forced_end,omitempty"`  // the end token is the last one of the greatest length, whatever its probability
+	ForcedEnd   bool `json:"forced_end,omitempty"`  // the last token of maximum length is the end token, whatever its probability
 
 	Generation Generation `json:"generation"`
 }
@@ -76,41 +73,40 @@ type Spec struct {
 // Activation is the function between the two layers of a feed-forward block.
 type Activation string
 
-// The activations.
+// Activation functions.
 const (
 	ReLU  Activation = ""
 	Swish Activation = "swish" // x · sigmoid(x), also called SiLU
 	GELU  Activation = "gelu"  // x · Φ(x), Φ being the normal distribution's
-	// GELUTanh is GELU by a formula with tanh, which differs from it by some 0.0005.
+	// GELUTanh approximates GELU by a formula with tanh, with an error of some 0.0005.
 	GELUTanh Activation = "gelu_tanh"
 )
 
-// Positions is how the positions of tokens are embedded.
+// Positions is the kind of position embedding.
 type Positions string
 
-// The embeddings of positions of width d. The first two are sines in the first half of a row,
-// cosines in the second, of frequencies that fall from 1.
+// Position embeddings of width d. The first two have sines in the first half of a row, cosines in the second, of frequencies that
+// fall from 1.
 const (
-	// Fairseq's are 10000^(-i/(d/2-1)), and the first position is the padding id + 1.
+	// FairseqPositions have the frequencies 10000^(-i/(d/2-1)), and the first position is the padding id + 1.
 	FairseqPositions Positions = ""
-	// Those of "Attention is all you need" are 10000^(-2i/d), from position 0.
+	// OriginalPositions, of "Attention is all you need", have the frequencies 10000^(-2i/d), from position 0.
 	OriginalPositions Positions = "original"
-	// Plain ones are Fairseq's, counted from 0: Marian's.
+	// PlainPositions are Fairseq's, counted from 0: Marian's.
 	PlainPositions Positions = "plain"
-	// Learned ones are weights, of each stack's own.
+	// LearnedPositions are weights of each stack.
 	LearnedPositions Positions = "learned"
-	// A table of them is weights of each stack's own too, the first row being the first position's.
+	// TablePositions are weights of each stack too; the first row is the first position's.
 	TablePositions Positions = "table"
-	// Relative ones are not embedded: the distance of two tokens has a weight for each head, of each
-	// stack, which is added to their score in self-attention.
+	// RelativePositions are not embedded: the distance of two tokens has a weight for each head of each stack, which is added to
+	// their score in self-attention.
 	RelativePositions Positions = "relative"
 )
 
-// learnedOffset is the row of the first position where they are learned.
+// learnedOffset is the row of the first position of LearnedPositions.
 const learnedOffset = 2
 
-// FirstPosition is the row of the first position in the weights that positions have; ok is false where they
-// have none.
+// FirstPosition returns the row of the first position in the weights of positions; ok is false if there are no such weights.
 func (s Spec) FirstPosition() (row int, ok bool) {
 	if s.Positions == LearnedPositions {
 		return learnedOffset, true
@@ -118,7 +114,7 @@ func (s Spec) FirstPosition() (row int, ok bool) {
 	return 0, s.Positions == TablePositions
 }
 
-// SourceRows is the number of rows of the encoder's embedding.
+// SourceRows returns the number of rows of the encoder's embedding.
 func (s Spec) SourceRows() int {
 	if s.SourceVocab > 0 {
 		return s.SourceVocab
@@ -126,15 +122,15 @@ func (s Spec) SourceRows() int {
 	return s.VocabSize
 }
 
-// CPUOnly says that the network has parts, recurrent units, which only package model/cpu computes.
+// CPUOnly reports whether the network has parts, recurrent units, that only package model/cpu computes.
 func (s Spec) CPUOnly() bool {
 	return s.Recurrent
 }
 
-// IsEpsilon says whether norms can add a number to the variance.
+// IsEpsilon reports whether norms can add x to the variance.
 func IsEpsilon(x float64) bool { return x > 0 && x <= 1 }
 
-// EpsilonOf is Epsilon for what the model's norms add to the variance: 0 for the usual number of their kind.
+// EpsilonOf returns the Epsilon of a model whose norms add x to the variance: 0 for the usual number of their kind.
 func (s Spec) EpsilonOf(x float64) float32 {
 	if s.RMSNorm && x == 1e-6 || !s.RMSNorm && x == 1e-5 {
 		return 0
@@ -142,7 +138,7 @@ func (s Spec) EpsilonOf(x float64) float32 {
 	return float32(x)
 }
 
-// Check names the first size or id that no model has.
+// Check returns an error for the first invalid size or id.
 func (s Spec) Check() error {
 	last := int64(s.VocabSize) - 1
 	for _, field := range []struct {
@@ -194,36 +190,36 @@ func (s Spec) Check() error {
 	return nil
 }
 
-// Where nothing says more of relative positions: the longest source or target, which nothing in the network bounds, and the
-// distance from which on none are told apart.
+// The defaults for relative positions: the longest source or target, which the network does not bound, and the distance from
+// which on positions are not told apart.
 const UsualPositions, UsualDistance = 512, 128
 
-// Shortlist are the sizes of a lexical shortlist: the translation of a source has only the first tokens and those
-// that are listed for one of the source's. Exports that are not in 8 bits have none.
+// Shortlist has the sizes of a lexical shortlist: the translation of a source has only the first tokens and the tokens listed for
+// the source's tokens. Only 8-bit exports have one.
 type Shortlist struct {
 	First   int `json:"first"`   // tokens
-	Words   int `json:"words"`   // tokens that have a list
-	Targets int `json:"targets"` // the lengths of all lists; 0: there is no shortlist
+	Words   int `json:"words"`   // tokens with a list
+	Targets int `json:"targets"` // total length of the lists; 0: no shortlist
 }
 
-// Shortlisted says whether an export of this precision has a shortlist.
+// Shortlisted reports whether an export of this precision has a shortlist.
 func (s Spec) Shortlisted(p Precision) bool { return p == INT8 && s.Shortlist.Targets > 0 }
 
-// CanBucket says whether distances of up to most can be divided into so many buckets on either side.
+// CanBucket reports whether distances of up to most can be divided into buckets buckets.
 func CanBucket(buckets, most int) bool {
 	return buckets >= 4 && buckets/2 < most && most <= LimitPositions
 }
 
-// Stack holds the sizes of the encoder or of the decoder.
+// Stack has the sizes of the encoder or of the decoder.
 type Stack struct {
 	Layers int `json:"layers"`
 	Heads  int `json:"heads"`
 	FFN    int `json:"ffn"`
-	// HeadWidth is the width of a head where all heads together are not as wide as the model; else 0.
+	// HeadWidth is the width of a head if all heads together are not as wide as the model, or 0.
 	HeadWidth int `json:"head_width,omitempty"`
 }
 
-// HeadDim is the width of one attention head of a stack in a model of width dModel.
+// HeadDim returns the width of an attention head of a stack in a model of width dModel.
 func (s Stack) HeadDim(dModel int) int {
 	if s.HeadWidth > 0 {
 		return s.HeadWidth
@@ -231,7 +227,7 @@ func (s Stack) HeadDim(dModel int) int {
 	return dModel / s.Heads
 }
 
-// Inner is the width of all heads together.
+// Inner returns the total width of all heads.
 func (s Stack) Inner(dModel int) int {
 	if s.HeadWidth > 0 {
 		return s.Heads * s.HeadWidth
@@ -239,8 +235,7 @@ func (s Stack) Inner(dModel int) int {
 	return dModel
 }
 
-// TokenBytes is how many bytes the keys and values of a token take in one layer, in half or in
-// single precision.
+// TokenBytes returns the bytes of a token's keys and values in one layer, in half or in single precision.
 func (s Spec) TokenBytes(half bool) int {
 	inner := s.Decoder.Inner(s.DModel)
 	if half {
@@ -249,11 +244,10 @@ func (s Spec) TokenBytes(half bool) int {
 	return 2 * inner * 4
 }
 
-// Generation holds a checkpoint's own defaults for decoding, as
-// generation_config.json (or, in older checkpoints, config.json) gives them.
+// Generation has a checkpoint's own defaults for decoding, from generation_config.json (or, in older checkpoints, config.json).
 type Generation struct {
 	Beams         int     `json:"beams"`
-	MaxLength     int     `json:"max_length"` // of decoder tokens, the forced prefix included
+	MaxLength     int     `json:"max_length"` // of decoder tokens, including the forced prefix
 	MinLength     int     `json:"min_length"` // likewise
 	LengthPenalty float64 `json:"length_penalty"`
 	// EarlyStopping is "true", "false" or "never", as in Hugging Face's generate().
@@ -262,7 +256,7 @@ type Generation struct {
 	RepetitionPenalty float64 `json:"repetition_penalty"`
 }
 
-// FFNMatrices is the number of matrices of a feed-forward block.
+// FFNMatrices returns the number of matrices of a feed-forward block.
 func (s Spec) FFNMatrices() int {
 	if s.Gated {
 		return 3
@@ -270,7 +264,7 @@ func (s Spec) FFNMatrices() int {
 	return 2
 }
 
-// Parameters is the number of the model's weights, shared ones counted once.
+// Parameters returns the number of the model's weights, with shared ones counted once.
 func (s Spec) Parameters() int {
 	d, norm, matrices, biased := s.DModel, 2*s.DModel, s.FFNMatrices(), 1
 	if s.RMSNorm {
@@ -309,7 +303,6 @@ func (s Spec) Parameters() int {
 	return n
 }
 
-// Small says that a model is better served in 32 bits, since small ones lose the most
-// by rounding and are fast anyway, and by a copy for each core, since there is little
-// in a step to share out and little memory to share.
+// Small reports whether a model is better served in 32 bits, since small models lose the most by rounding and are fast anyway,
+// and by a copy per core, since a step has little work to share and the weights little memory.
 func (s Spec) Small() bool { return s.Parameters() < 50_000_000 }

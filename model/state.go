@@ -5,16 +5,15 @@ import (
 	"os"
 )
 
-// State is what a file system says about a file, by which one that was written, or another in its place,
-// shows.
+// State is the file system's state of a file. It changes when the file is written or replaced.
 type State struct {
 	Size     int64  `json:"size"`
 	Inode    uint64 `json:"inode"`
 	Modified int64  `json:"modified"` // nanoseconds since 1970
-	Changed  int64  `json:"changed"`  // the inode; no program can set this one back
+	Changed  int64  `json:"changed"`  // of the inode; programs cannot reset it
 }
 
-// StateOf reads the state of a file, and what kind it is.
+// StateOf returns the state of a file, and its mode.
 func StateOf(path string) (State, fs.FileMode, error) {
 	info, err := os.Stat(path)
 	if err != nil {

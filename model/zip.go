@@ -6,10 +6,10 @@ import (
 	"io"
 )
 
-// MaxZipDirectory bounds the directory of a zip archive that a model is in: about 100 bytes for each entry.
+// MaxZipDirectory is the maximum size in bytes of the directory of a model's zip archive: about 100 bytes per entry.
 const MaxZipDirectory = 16 << 20
 
-// OpenZip reads the directory of an archive of size bytes, and fails where it is larger than [MaxZipDirectory]: it would fill the
+// OpenZip reads the directory of an archive of size bytes. It fails if it is larger than [MaxZipDirectory]: it would fill the
 // memory before its entries can be counted.
 func OpenZip(r io.ReaderAt, size int64) (*zip.Reader, error) {
 	m := &meter{r: r, left: MaxZipDirectory}
@@ -18,7 +18,7 @@ func OpenZip(r io.ReaderAt, size int64) (*zip.Reader, error) {
 	return z, err
 }
 
-// meter lets through a bounded number of bytes until the archive is open.
+// meter limits the number of bytes read until the archive is open.
 type meter struct {
 	r    io.ReaderAt
 	left int64
