@@ -2,6 +2,9 @@
 // 2.0.31 (github.com/fishjar/kiss-translator, custom-api_v2.md and genCustom of src/apis/trans.js at 97c08cf).
 //
 //	POST /kiss  texts (a list, with "aggregate translation") or text, from, to
+//
+// The extension sends its key as "Authorization: Bearer KEY". Its DeepLX, Google and Azure interfaces are served by other
+// packages.
 package kiss
 
 import (

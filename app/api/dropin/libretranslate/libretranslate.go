@@ -5,6 +5,17 @@
 //	GET  /languages          codes, names and targets
 //	POST /translate_file     file, source, target; GET /download_file/NAME has the result
 //	GET  /frontend/settings  features of the server
+//	GET  /health
+//	GET  /spec               this API, as Swagger 2.0
+//
+// Requests are JSON, forms, multipart forms or queries. If keys are required, POST takes them from the field api_key.
+//
+// The field model, and the path before a route, choose a model; see package dialect. The targets of a language in /languages
+// include the language itself.
+//
+// Differences from the original: HTML has alternatives, too, and there are at most MAX_BEAMS - 1 of them; the language of each
+// text of a list is detected separately; language codes may be written in other common ways (NB, pt-BR, zh-Hans); zh-Hant is
+// refused as a target if the model has one Chinese. Suggestions and translation memories are not supported.
 package libretranslate
 
 import (

@@ -3,6 +3,16 @@
 // the chat.
 //
 //	GET  /v1/models, /v1/models/NAME   values of the field model
+//	POST /v1/chat/completions          model, messages, stream, stream_options
+//	POST /v1/completions               model, prompt, stream, stream_options
+//
+// The model's name has the languages, "dragoman:en-fr", or only the target, "dragoman:fr"; before the colon is "dragoman", which
+// means any model, or a model of the service. Otherwise the messages name the languages, in one of the forms of prompt.go, which
+// programs send. A request without languages is refused with a hint, and so are contradictory messages. Several texts in one
+// message, numbered, with separators, or in JSON, are answered with the same numbers, separators and names, see segments.go.
+//
+// Differences from OpenAI: sampling settings are ignored, as there is no sampling; usage has the tokens of the texts, without
+// instructions; n above 1, tools and images are refused.
 package openai
 
 import (
