@@ -4,8 +4,7 @@
 
 #include "vec.h"
 
-// token_at is where the keys of a token are; its values are m.capacity half tokens
-// further on.
+// token_at returns the place of a token's keys; its values are m.capacity half tokens further on.
 INLINE char *token_at(Memory m, int64_t layer, int64_t row, int64_t t) {
   return m.data + ((layer * m.rows + row) * 2 * m.capacity + t) * (m.token / 2);
 }
@@ -13,7 +12,7 @@ INLINE char *token_at(Memory m, int64_t layer, int64_t row, int64_t t) {
 static void store_tokens(Memory m, int64_t layer, int64_t row, int64_t first, Product p, int64_t p_row,
                          int64_t p_width, int64_t from, int64_t count, int64_t width) {
   for (int64_t t = 0; t < 2 * count; t++) {
-    int64_t value = t % 2, column = from + value * width;  // keys and values take turns
+    int64_t value = t % 2, column = from + value * width;  // keys and values alternate
     const float *acc = p.acc + (p_row + t / 2) * p_width + column, *bias = p.bias + column;
     float scale = p.scale ? p.scale[p_row + t / 2] : 1;
     char *token = token_at(m, layer, row, first + t / 2 + value * m.capacity);
@@ -26,7 +25,7 @@ static void store_tokens(Memory m, int64_t layer, int64_t row, int64_t first, Pr
 
 INLINE int64_t row_of(const Query *q, int64_t t) { return q->history ? q->history[t] : q->row; }
 
-// How keys and values are stored.
+// Storage formats of keys and values.
 typedef enum { SINGLE, HALF } Format;
 
 // load_any loads NATIVE numbers of a key or value.
@@ -38,16 +37,15 @@ INLINE float load_one(const char *p, int64_t i, Format f) {
   return f != SINGLE ? half_to_float(((const uint16_t *)p)[i]) : ((const float *)p)[i];
 }
 
-// fetch has the CPU fetch the numbers from element `from` on of a key or value that will be
-// needed soon; null is none. Many at once would have it wait for memory, so each head
-// fetches its share.
+// fetch prefetches the numbers from element `from` on of a key or value that will be needed soon; null is none. A large prefetch
+// would make the CPU wait for memory, so each head fetches its share.
 INLINE void fetch(const char *p, int64_t from, int64_t count, Format f) {
   int64_t size = f == SINGLE ? 4 : 2;
   for (int64_t i = 0; p && i < count * size; i += 64) __builtin_prefetch(p + from * size + i);
 }
 
-// score_token writes the scores of a token's keys, those of up to LANES heads, from element
-// `at` on, into a lane each. The other lanes are 0.
+// score_token writes the scores of a token's keys for up to LANES heads, from element `at` on, one head per lane. The other lanes
+// are 0.
 INLINE void score_token(vf *scores, const float *q, const char *key, const char *ahead, int64_t at, int64_t heads, int64_t dim, Format f) {
   vf parts[LANES * PARTS];
   for (int64_t b = 0; b < LANES; b++) {
@@ -67,8 +65,7 @@ INLINE void score_token(vf *scores, const float *q, const char *key, const char 
   EACH_PART scores[p] = parts[p];
 }
 
-// softmax_heads turns the scores of n tokens into weights that add up to 1 for each
-// head, a lane.
+// softmax_heads converts the scores of n tokens to weights that add up to 1 for each head, one head per lane.
 INLINE void softmax_heads(float *scores, int64_t n) {
   for (float *s = scores; s < scores + LANES; s += NATIVE) {
     vf peak = load(s), total = {};
@@ -84,7 +81,7 @@ INLINE void softmax_heads(float *scores, int64_t n) {
 }
 
 enum {
-  TOGETHER = 4,  // tokens whose values are added in one go
+  TOGETHER = 4,  // tokens whose values are added together
   AHEAD = 4,     // tokens
 };
 
@@ -104,7 +101,7 @@ INLINE void add_values(float *out, const char *const *values, const char *const 
   }
 }
 
-// What a call of attend reads: keys, or values, of tokens of its queries.
+// Tokens are the keys, or values, that a call of attend reads.
 typedef struct {
   Memory m;
   int64_t layer, value;  // 1 for values
@@ -115,28 +112,27 @@ INLINE const char *token_of(Tokens a, int64_t w, int64_t t) {
   return token_at(a.m, a.layer, row_of(&a.queries[w], t), t + a.value * a.m.capacity);
 }
 
-// ahead_of is where token t of query w is; null where there is none, or where the query
-// before needs the same one.
+// ahead_of returns the place of token t of query w, or null if there is none, or if the query before needs the same one.
 INLINE const char *ahead_of(Tokens a, int64_t w, int64_t t) {
   const Query *q = &a.queries[w];
   if (t >= q->length || (w > 0 && t < q[-1].length && row_of(q, t) == row_of(q - 1, t))) return 0;
   return token_of(a, w, t);
 }
 
-// bias_of is what is added to the scores of up to LANES heads, from head `from` on, at a distance.
+// bias_of returns the biases of the scores of up to LANES heads, from head `from` on, at a distance.
 INLINE const float *bias_of(Heads h, int64_t distance, int64_t from) {
   return h.bias + (distance < h.reach ? distance : h.reach) * h.heads + from;
 }
 
-// attend_heads is attend for up to LANES heads, from head `from` on, with what the
-// compiler should know as constants. Scores are [query, token, lane].
+// attend_heads is attend for up to LANES heads, from head `from` on, with arguments that the compiler should know as constants.
+// Scores are [query, token, lane].
 INLINE void attend_heads(Memory m, int64_t layer, Heads h, const Query *queries, int64_t n, int64_t from, int64_t heads,
                          float *scores, int64_t dim, Format f) {
   const Tokens keys = {m, layer, 0, queries}, values = {m, layer, 1, queries};
   int64_t longest = 0, at = from * dim;
   for (int64_t w = 0; w < n; w++) longest = queries[w].length > longest ? queries[w].length : longest;
-  // Tokens on the outside, queries within: beams share most of their history, so
-  // a token's keys are read from memory once for all of them.
+  // The outer loop is over tokens, the inner one over queries: beams share most of their history, so a token's keys are read from
+  // memory once for all of them.
   for (int64_t t = 0; t < longest; t++) {
     for (int64_t w = 0; w < n; w++) {
       const Query *q = &queries[w];
@@ -190,11 +186,11 @@ static void attend(Memory m, int64_t layer, Heads h, const Query *queries, int64
     attend_format(m, layer, h, queries, n, from, to, scores, SINGLE);
 }
 
-// Keys of self-attention lie transposed, [head_dim, padded length], so that the scores of 16 keys
-// are one vector; values as they come, [length, padded head_dim].
+// Keys of self-attention are transposed, [head_dim, padded length], so that the scores of 16 keys are one vector; values are not,
+// [length, padded head_dim].
 
-// spread_bias writes what is added to the score of each pair of tokens of a sentence: out[i] at the
-// distance i - (length - 1), key minus query, and on until whole vectors can be read.
+// spread_bias writes the biases of the scores of each pair of tokens of a sentence: out[i] at the distance i - (length - 1), key
+// minus query, and padding for reads of whole vectors.
 INLINE void spread_bias(float *out, Heads h, int64_t head, int64_t length) {
   const float *bias = h.bias + head * (2 * h.reach + 1) + h.reach;
   for (int64_t i = 0; i < length + padded(length); i++) {
@@ -203,8 +199,7 @@ INLINE void spread_bias(float *out, Heads h, int64_t head, int64_t length) {
   }
 }
 
-// self_attend_rows is self_attend for n tokens from t on, after keys and values are in
-// their places.
+// self_attend_rows is self_attend for n tokens from t on, once keys and values are in place.
 INLINE void self_attend_rows(Product product, Heads h, int64_t head, int64_t first, int64_t length, float *out, const float *keys,
                              const float *values, float *scores, int64_t t, int64_t n) {
   int64_t dim = h.head_dim, width = h.heads * dim, columns = padded(length), wide = padded(dim);
@@ -241,7 +236,7 @@ static void self_attend(Product p, Heads h, int64_t head, int64_t first, int64_t
   for (int64_t t = 0; t < length; t++) {
     const float *acc = p.acc + (first + t) * 3 * width + head * dim, *bias = p.bias + head * dim;
     float scale = p.scale ? p.scale[first + t] : 1;
-    // The next head, which is most likely what comes after this one.
+    // The next head, which is most likely next.
     for (int64_t i = dim; i < 2 * dim; i += 16)
       for (int64_t j = 0; j < 3; j++) __builtin_prefetch(acc + j * width + i, 0, 2);
     for (int64_t i = 0; i < dim; i++) keys[i * columns + t] = acc[width + i] * scale + bias[width + i];

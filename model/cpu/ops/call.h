@@ -1,4 +1,4 @@
-// What the operators have in common: their arguments and their work in parallel.
+// Common parts of the operators: their arguments and their work in parallel.
 #ifndef DRAGOMAN_CALL_H
 #define DRAGOMAN_CALL_H
 
@@ -16,7 +16,7 @@ struct Node {
   int64_t first, shared;  // of a shortlist
   float scale, alpha, epsilon;
   int64_t activation;  // see Activation
-  int threads;  // that share its work
+  int threads;  // number of threads that share its work
 };
 
 static inline OrtStatus *fail(const OrtApi *api, OrtErrorCode code, const char *message) {
@@ -27,7 +27,7 @@ static inline OrtStatus *fail(const OrtApi *api, OrtErrorCode code, const char *
 
 static inline int64_t width_of(const Node *k) { return k->heads * k->head_dim; }
 
-// memory describes the input that holds keys and values.
+// memory describes the input with keys and values.
 static inline OrtStatus *memory(Call c, size_t i, const Node *k, Memory *m) {
   int64_t d[4] = {ANY, ANY, ANY, ANY}, width = width_of(k);
   TRY(input(c, i, &m->data, d, 4));
@@ -41,8 +41,7 @@ static inline OrtStatus *memory(Call c, size_t i, const Node *k, Memory *m) {
   return NULL;
 }
 
-// partition checks that n groups share the rows without gaps: group i has the rows
-// offsets[i] to offsets[i+1]-1.
+// partition checks that n groups share the rows without gaps: group i has the rows offsets[i] to offsets[i+1]-1.
 static inline OrtStatus *partition(Call c, const int32_t *offsets, int64_t n, int64_t rows) {
   int ok = n >= 0 && offsets[0] == 0 && offsets[n] == rows;
   for (int64_t i = 0; ok && i < n; i++) ok = offsets[i] <= offsets[i + 1];
@@ -51,13 +50,13 @@ static inline OrtStatus *partition(Call c, const int32_t *offsets, int64_t n, in
 
 // ---- work in parallel ----
 
-// A Task is work that is the same for every item. Items are handed out in parts.
+// A Task is the same work for every item. Items are distributed in parts.
 typedef struct Task Task;
 struct Task {
   void (*item)(Task *task, int64_t i, void *scratch);
-  int64_t items, parts, first;  // first: of the parts that are handed out at a time
-  size_t scratch;  // bytes that the items of a part share, one after the other
-  _Atomic int failed;  // scratch could not be had; the parts run on several threads
+  int64_t items, parts, first;  // first: of the parts distributed together
+  size_t scratch;  // bytes shared by the items of a part, one after the other
+  _Atomic int failed;  // scratch could not be allocated; parts run on several threads
   const void *arguments;
 };
 
@@ -74,12 +73,11 @@ static inline void part(void *data, size_t p) {
   aligned_give(scratch);
 }
 
-// run does a task; elements is the number of floats that it touches, by which small
-// tasks stay on this thread: to wake others takes longer than these. A part is large enough
-// to be worth its scratch, and small enough that nobody waits long for the last one.
+// run executes a task. elements is the number of floats that it reads and writes: small tasks stay on this thread, as waking
+// others takes longer. A part is large enough to be worth its scratch, and small enough that the wait for the last one is short.
 static inline OrtStatus *run(Call c, Task *t, int64_t elements) {
-  enum { SMALL = 1 << 13, PART = 1 << 16, FEWEST = 8 };  // FEWEST parts for each thread: some begin late
-  enum { PIECE = 1 << 20 };  // after so much a run in pieces may rest: some tenths of a millisecond
+  enum { SMALL = 1 << 13, PART = 1 << 16, FEWEST = 8 };  // FEWEST parts per thread: some threads begin late
+  enum { PIECE = 1 << 20 };  // after this number a run in pieces may pause: some tenths of a millisecond
   if (t->items == 0) return NULL;
   if (!pieces_rest()) return fail(c.api, ORT_FAIL, "the run was given up");
   if (elements < SMALL || t->items == 1) {
@@ -105,7 +103,7 @@ static inline OrtStatus *run(Call c, Task *t, int64_t elements) {
 
 // ---- the operators ----
 
-// operator_named finds an operator by n bytes of name, null if there is none.
+// operator_named returns the operator with a name of n bytes, or null.
 const Operator *operator_named(const char *name, size_t n);
 
 OrtStatus *op_pick_rows(void *kernel, OrtKernelContext *context);

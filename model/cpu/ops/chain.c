@@ -1,5 +1,4 @@
-// Operators as parts of another one. They see ONNX Runtime's API, of which the functions below stand for those
-// that give attributes, inputs and outputs.
+// Operators as parts of another one. These functions replace ONNX Runtime's accessors for attributes, inputs and outputs.
 #include "chain.h"
 
 #include "call.h"
@@ -15,11 +14,11 @@ struct Chain {
   int32_t nodes, inputs, outputs, total;
   Link *links;
   int32_t *values;
-  int32_t *last;  // of each value: the last node that has it
-  char *letters;  // of each value its type, see operator_type
+  int32_t *last;  // by value: its last node
+  char *letters;  // by value: its type, see operator_type
 };
 
-enum { RANK = 4 };  // dimensions of outputs at most
+enum { RANK = 4 };  // maximum dimensions of outputs
 
 typedef struct {
   void *data;
@@ -40,7 +39,7 @@ typedef struct {
 typedef struct {
   const Chain *chain;
   OrtAllocator *allocator;
-  Tensor *constants;  // of all values, those that are the same in each run
+  Tensor *constants;  // by value; set for values that are the same in each run
   Node *nodes[];
 } Instance;
 
@@ -49,7 +48,7 @@ typedef struct {
 typedef struct {
   const Instance *instance;
   OrtKernelContext *context;
-  const Link *link;  // that runs
+  const Link *link;  // in progress
   Tensor *tensors;
   Block *blocks;
   int32_t taken;
@@ -73,7 +72,7 @@ static OrtStatus *get_input(const OrtKernelContext *context, size_t i, const Ort
   *value = NULL;
   if (v < 0) return NULL;
   Tensor *t = r->tensors + v;
-  if (!t->shape) {  // an input of the chain, for the first time
+  if (!t->shape) {  // first use of an input of the chain
     const OrtValue *outer;
     TRY(ort->KernelContext_GetInput(r->context, v, &outer));
     TRY(get(outer, t));
@@ -93,7 +92,7 @@ static OrtStatus *data_of(OrtValue *value, void **data) {
   return NULL;
 }
 
-// block_of finds a block of the run that nobody uses, the smallest that is large enough, or takes a new one.
+// block_of returns an unused block of the run, the smallest that is large enough, or allocates one.
 static Block *block_of(Run *r, size_t size) {
   Block *best = NULL;
   for (Block *b = r->blocks; b < r->blocks + r->taken; b++)
@@ -171,7 +170,7 @@ static OrtStatus *compute(void *kernel, OrtKernelContext *context) {
 
 // ---- an instance ----
 
-// An Info is what a node of a chain is made of.
+// An Info is the OrtKernelInfo of a node of a chain.
 typedef struct {
   const OrtKernelInfo *info;  // of the chain
   int32_t node;
@@ -196,7 +195,7 @@ static OrtStatus *config_entries(const OrtKernelInfo *info, OrtKeyValuePairs **o
   return ort->KernelInfo_GetConfigEntries(((const Info *)info)->info, out);
 }
 
-static OrtApi inner;  // ONNX Runtime's API, as the nodes of a chain see it
+static OrtApi inner;  // ONNX Runtime's API for the nodes of a chain
 
 static void destroy(void *kernel) {
   Instance *instance = kernel;
@@ -235,7 +234,7 @@ static OrtStatus *create(const OrtCustomOp *op, const OrtApi *api, const OrtKern
 
 // ---- the operator ----
 
-// note enters that node i of a chain has a value, as an argument that an operator describes by a letter.
+// note records that node i of a chain uses a value, as an argument whose type is described by a letter.
 static OrtStatus *note(Chain *c, int32_t i, int32_t v, char letter) {
   if (v < 0 || v >= c->total) return refuse(ort, "node %d: there is no value %d", i, v);
   letter |= 32;

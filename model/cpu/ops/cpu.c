@@ -4,14 +4,14 @@
 #include <cpuid.h>
 #include <stdint.h>
 
-// saved are the registers that the operating system saves (XCR0).
+// saved returns the registers that the operating system saves (XCR0).
 static uint32_t saved(void) {
   uint32_t low, high;
   __asm__("xgetbv" : "=a"(low), "=d"(high) : "c"(0));
   return low;
 }
 
-// __builtin_cpu_supports would say this, but for the runtimes of some compilers every CPU is the oldest.
+// __builtin_cpu_supports would answer this, but with the runtimes of some compilers every CPU is the oldest.
 Features features(void) {
   enum { FMA = 1 << 12, OSXSAVE = 1 << 27, F16C = 1 << 29, AVX2 = 1 << 5, BMI2 = 1 << 8, VNNI = 1 << 11, AVX_VNNI = 1 << 4 };
   const uint32_t v4 = 1u << 16 | 1u << 17 | 1u << 28 | 1u << 30 | 1u << 31;  // F, DQ, CD, BW, VL

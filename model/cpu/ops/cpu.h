@@ -1,14 +1,14 @@
-// What this CPU has that not every one of its architecture has, and that its operating system saves.
+// Optional features of this CPU that its operating system supports.
 #ifndef DRAGOMAN_CPU_H
 #define DRAGOMAN_CPU_H
 
 typedef struct {
-  int avx2;    // with FMA, BMI2 and conversion of half precision: what x86-64-v3 adds
-  int avx512;  // BW, CD, DQ and VL: what x86-64-v4 adds
+  int avx2;    // with FMA, BMI2 and conversion of half precision: the features of x86-64-v3
+  int avx512;  // BW, CD, DQ and VL: the features of x86-64-v4
   int avx512vnni, avxvnni;
 } Features;
 
-// features says what an x86 CPU has.
+// features returns the features of an x86 CPU.
 Features features(void);
 
 #endif

@@ -1,6 +1,7 @@
-// The kernels for one generation of CPUs. A source file includes this, having told the compiler what these CPUs have, with
+// The kernels for one generation of CPUs. A source file includes this after telling the compiler the features of these CPUs,
+// and defines
 //   GENERATION  the name of its table of kernels
-//   NATIVE      how many floats a register has
+//   NATIVE      the number of floats in a register
 #include "attention.h"
 #include "head.h"
 #include "product_float.h"

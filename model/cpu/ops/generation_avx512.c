@@ -4,7 +4,7 @@
 #include <stdint.h>
 #include <string.h>
 
-// As a cross compiler clang is told by name what other CPUs lack, which has more weight than a level.
+// As a cross compiler clang is told by name which features other CPUs lack, which overrides a level.
 #if defined(__clang__)
 #pragma clang attribute push(__attribute__((target("avx2,bmi,bmi2,f16c,fma,lzcnt,movbe,avx512f,avx512bw,avx512cd,avx512dq,avx512vl"))), apply_to = function)
 #else

@@ -6,7 +6,7 @@
 
 INLINE int better(float a, int64_t a_id, float b, int64_t b_id) { return a > b || (a == b && a_id < b_id); }
 
-// insert puts a candidate into the sorted list of at most k.
+// insert inserts a candidate into the sorted list of at most k, and returns its new length.
 INLINE int64_t insert(Candidate *best, int64_t count, int64_t k, float logit, int64_t id) {
   if (count == k) {
     if (!better(logit, id, best[k - 1].logit, best[k - 1].id)) return count;
@@ -18,8 +18,7 @@ INLINE int64_t insert(Candidate *best, int64_t count, int64_t k, float logit, in
   return count + 1;
 }
 
-// kth_largest is the k-th largest of n floats, -inf where there are fewer; sorted
-// holds n floats.
+// kth_largest returns the k-th largest of n floats, or -inf if there are fewer; sorted has room for n floats.
 INLINE float kth_largest(const float *x, int64_t n, int64_t k, float *sorted) {
   if (k > n) return -INFINITY;
   int64_t count = 0;
@@ -32,7 +31,7 @@ INLINE float kth_largest(const float *x, int64_t n, int64_t k, float *sorted) {
   return sorted[k - 1];
 }
 
-// largest_of is the largest of n floats.
+// largest_of returns the largest of n floats.
 INLINE float largest_of(const float *x, int64_t n) {
   float peak = x[0];
   int64_t i = 0;
@@ -45,7 +44,7 @@ INLINE float largest_of(const float *x, int64_t n) {
   return peak;
 }
 
-// sum_of_exps is the sum of e^(acc·scale - peak) of n logits.
+// sum_of_exps returns the sum of e^(acc·scale - peak) of n logits.
 INLINE float sum_of_exps(const float *acc, float scale, float peak, int64_t n) {
   float total = 0;
   vf lanes[PARTS] = {};
@@ -55,8 +54,8 @@ INLINE float sum_of_exps(const float *acc, float scale, float peak, int64_t n) {
   return total + sum(lanes);
 }
 
-// Logits are looked at in blocks. A block whose largest logit is below the k-th
-// largest of all blocks' holds none of the k best: at least k logits are above.
+// Logits are searched in blocks. A block whose largest logit is below the k-th largest of all blocks' has none of the k best: at
+// least k logits are above.
 static float best_candidates(Candidate *best, int64_t k, const float *acc, float scale, int64_t n, float *scratch) {
   int64_t blocks = (n + BLOCK - 1) / BLOCK;
   float *peaks = scratch;
@@ -72,7 +71,7 @@ static float best_candidates(Candidate *best, int64_t k, const float *acc, float
     for (int64_t i = b * BLOCK; i < (b + 1) * BLOCK && i < n; i++)
       if (acc[i] >= least) count = insert(best, count, k, acc[i], i);
   }
-  for (; count < k; count++) best[count] = (Candidate){NAN, 0};  // where logits are no numbers
+  for (; count < k; count++) best[count] = (Candidate){NAN, 0};  // if logits are NaN
   for (int64_t i = 0; i < k; i++) best[i].logit *= scale;
   float peak = best[0].logit;
   return peak + logf(sum_of_exps(acc, scale, peak, n));

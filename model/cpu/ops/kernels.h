@@ -1,6 +1,5 @@
-// The arithmetic of the operators, free of ONNX Runtime. Every function computes
-// one row, sentence or head from its own inputs alone, so that no result depends
-// on what else is in the batch.
+// The arithmetic of the operators, independent of ONNX Runtime. Every function computes one row, sentence or head only from its
+// own inputs, so that no result depends on the rest of the batch.
 #ifndef DRAGOMAN_KERNELS_H
 #define DRAGOMAN_KERNELS_H
 
@@ -8,14 +7,14 @@
 
 #include "product_int8.h"
 
-// A product is what a matrix product left of a linear layer: acc [rows, width].
-// Row r of the layer's output is acc[r]·scale[r] + bias; a null scale is 1.
+// A product is the output of a linear layer's matrix product before its completion: acc [rows, width]. Row r of the layer's
+// output is acc[r]·scale[r] + bias; a null scale is 1.
 typedef struct {
   const float *acc, *scale, *bias;
 } Product;
 
-// Panels are a matrix [depth, width] of floats or halves: [panels, depth, 32], each panel
-// being 32 of its columns; the last one is filled up.
+// Panels are a matrix [depth, width] of floats or halves: [panels, depth, 32], with 32 of its columns in each panel; the last one
+// is padded.
 enum { PANEL_WIDTH = 32 };
 
 typedef struct {
@@ -24,22 +23,20 @@ typedef struct {
   int half;
 } Panels;
 
-// The activation functions, by the numbers that graphs have for them.
+// Activation functions, with their numbers in graphs.
 typedef enum { NO_ACTIVATION, RELU, SWISH, GELU, GELU_TANH, ACTIVATIONS } Activation;
 
-// Keys and values of attention in memory that outlives a step:
-// [layers, rows, 2, capacity, heads·head_dim], all keys of a row before its values,
-// in half or in single precision.
+// Keys and values of attention in memory that outlives a step: [layers, rows, 2, capacity, heads·head_dim], all keys of a row
+// before its values, in half or in single precision.
 typedef struct {
   char *data;
   int64_t rows, capacity, token;  // token: bytes of one token, keys and values
   int half;
 } Memory;
 
-// Heads of attention. scale multiplies queries. bias, which may be null, is added to scores by the
-// distance of key and query, those beyond reach counting as reach: of self_attend it is
-// [heads, 2·reach + 1] for the distances from -reach on, key minus query; of attend, whose last
-// token is where the query is, [reach + 1, heads].
+// Heads of attention. scale multiplies queries. bias, which may be null, is added to scores by the distance of key and query,
+// with distances beyond reach counting as reach: for self_attend it is [heads, 2·reach + 1] for the distances from -reach on, key
+// minus query; for attend, whose query is at the last token, [reach + 1, heads].
 typedef struct {
   int64_t heads, head_dim;
   float scale;
@@ -47,11 +44,11 @@ typedef struct {
   int64_t reach;
 } Heads;
 
-// A Query is one row of queries and what it attends to: tokens 0 to length-1, token
-// t in row history[t] of the memory (in row `row` where history is null).
+// A Query is one row of queries and the tokens that it attends to: tokens 0 to length-1, token t in row history[t] of the memory
+// (in row `row` if history is null).
 typedef struct {
-  const float *q;  // [heads, head_dim], the bias added and scaled
-  float *out;      // likewise
+  const float *q;  // [heads, head_dim], with bias and scale applied
+  float *out;      // [heads, head_dim]
   const int32_t *history;
   int64_t row, length;
 } Query;
@@ -62,86 +59,78 @@ typedef struct {
   int64_t id;
 } Candidate;
 
-// An ExpSum of some logits has the largest, and the sum of e^(logit - peak).
+// An ExpSum of some logits is the largest one, and the sum of e^(logit - peak).
 typedef struct {
   float peak, sum;
 } ExpSum;
 
-// Kernels are the functions for one generation of CPUs: generation.h makes them of rows.h, attention.h, head.h and
+// Kernels are the functions for one generation of CPUs, made by generation.h from rows.h, attention.h, head.h and
 // product_float.h.
 typedef struct {
-  // multiply_panel computes the columns of one panel of y = x·w [rows, width]; with a bias
-  // [width], of activation(x·w + bias).
+  // multiply_panel computes the columns of one panel of y = x·w [rows, width], or with a bias [width] of activation(x·w + bias).
   void (*multiply_panel)(float *y, const float *x, int64_t rows, Panels w, int64_t panel, const float *bias, Activation activation);
-  // embed_row writes every step-th number of w from the one at `at`, times scale, plus position [depth]; null: none.
+  // embed_row writes every step-th number of w from the one at `at`, times scale, plus position [depth]; null: no position.
   void (*embed_row)(float *y, Panels w, int64_t at, int64_t step, float scale, const float *position);
-  // quantize_row writes n floats in 8 bits, x ≈ (q - 128)·scale/127, scale being the largest magnitude. With an
-  // alpha that is not 0, x ≈ (q - 127)/alpha, larger numbers are cut off, and scale is 1.
+  // quantize_row writes n floats in 8 bits, x ≈ (q - 128)·scale/127, with scale the largest magnitude. With an alpha other than
+  // 0, x ≈ (q - 127)/alpha, larger numbers are clamped, and scale is 1.
   void (*quantize_row)(uint8_t *q, float *scale, const float *x, int64_t n, float alpha);
-  // relu_quantize_row is quantize_row of max(0, p) for row r of a product, without an alpha ≈ q·scale/255; scratch
-  // holds n floats.
+  // relu_quantize_row is quantize_row of max(0, p) for row r of a product, without an alpha ≈ q·scale/255; scratch has n floats.
   void (*relu_quantize_row)(uint8_t *q, float *scale, Product p, int64_t r, float *scratch, int64_t n, float alpha);
-  // ssru_row is a step of a simpler simple recurrent unit (Kim et al. 2019, "From Research to Production and Back") for
-  // row r of a product [rows, 2·n], candidates and gates: it writes the state σ(gate)·before + (1 - σ(gate))·candidate and
-  // y = max(0, state). States lie in two parts, of which the first has split numbers; a null `before` is 0.
+  // ssru_row is a step of a simpler simple recurrent unit (Kim et al. 2019, "From Research to Production and Back") for row r of
+  // a product [rows, 2·n], candidates and gates: it writes the state σ(gate)·before + (1 - σ(gate))·candidate and y = max(0,
+  // state). States are in two parts, the first of split numbers; a null `before` is 0.
   void (*ssru_row)(float *y, float *state, float *rest, int64_t split, const float *before, const float *rest_before, Product p,
                   int64_t r, int64_t n);
-  // embed_int8_row writes row id of an 8-bit matrix in panels, times scale, plus position [n]; null: none.
+  // embed_int8_row writes row id of an 8-bit matrix in panels, times scale, plus position [n]; null: no position.
   void (*embed_int8_row)(float *y, const int8_t *panels, float scale, int64_t id, const float *position, int64_t n);
-  // activation_quantize_row is quantize_row of activation(p), as relu_quantize_row.
+  // activation_quantize_row is quantize_row of activation(p), like relu_quantize_row.
   void (*activation_quantize_row)(uint8_t *q, float *scale, Product p, int64_t r, Activation activation, float *scratch, int64_t n);
   // gate_row writes activation(left)·right [n] for row r of a product [rows, 2·n], left and right.
   void (*gate_row)(float *y, Product p, int64_t r, Activation activation, int64_t n);
-  // add_norm_row writes total = x + p (row r; p.acc null: x) and its layer norm y,
-  // which may be in the place of total.
+  // add_norm_row writes total = x + p (row r; x if p.acc is null) and its layer norm y, which may overwrite total.
   void (*add_norm_row)(float *total, float *y, const float *x, Product p, int64_t r, const float *gain, const float *beta,
                       float epsilon, int64_t n);
-  // add_rms_norm_row is add_norm_row for a norm that divides by the root of the mean square, of which
-  // nothing is taken off and to which nothing is added.
+  // add_rms_norm_row is add_norm_row for a norm that divides by the root of the mean square, without subtracting the mean or
+  // adding a bias.
   void (*add_rms_norm_row)(float *total, float *y, const float *x, Product p, int64_t r, const float *gain, float epsilon, int64_t n);
-  // store_tokens writes keys and values as the tokens first to first+count-1 of a row
-  // of the memory. They come from the rows of a product [rows, p_width] from p_row on:
-  // keys from column `from` on, values next to them, `width` columns each.
+  // store_tokens writes keys and values as the tokens first to first+count-1 of a row of the memory. They come from the rows of a
+  // product [rows, p_width] from p_row on: keys from column `from` on, values next to them, `width` columns each.
   void (*store_tokens)(Memory m, int64_t layer, int64_t row, int64_t first, Product p, int64_t p_row, int64_t p_width,
                       int64_t from, int64_t count, int64_t width);
-  // attend computes heads from to to-1 of attention for a few queries that share
-  // most of their history. scores holds attend_scratch floats for the longest length.
+  // attend computes heads from to to-1 of attention for a few queries that share most of their history. scores has attend_scratch
+  // floats for the longest length.
   void (*attend)(Memory m, int64_t layer, Heads h, const Query *queries, int64_t n, int64_t from, int64_t to, float *scores);
-  // self_attend computes one head of the encoder's attention over a sentence: tokens
-  // first to first+length-1 of a product [T, 3·heads·head_dim], queries, keys,
-  // values. scratch holds self_attend_scratch floats.
+  // self_attend computes one head of the encoder's attention over a sentence: tokens first to first+length-1 of a product [T,
+  // 3·heads·head_dim], queries, keys, values. scratch has self_attend_scratch floats.
   void (*self_attend)(Product p, Heads h, int64_t head, int64_t first, int64_t length, float *out, float *scratch);
-  // best_candidates finds the k largest of n logits acc·scale, scale being positive,
-  // largest first, the lower id among equals of acc, and returns the log-sum-exp of
-  // all, which is NaN if any logit is. scratch holds
-  // best_candidates_scratch floats.
+  // best_candidates finds the k largest of n logits acc·scale, with scale positive, largest first, the lower id among equals of
+  // acc, and returns the log-sum-exp of all, which is NaN if any logit is. scratch has best_candidates_scratch floats.
   float (*best_candidates)(Candidate *best, int64_t k, const float *acc, float scale, int64_t n, float *scratch);
   // exp_sum sums up n logits acc·scale.
   ExpSum (*exp_sum)(const float *acc, float scale, int64_t n);
-  // log_sum_exp joins the sums of parts of a row, in their order.
+  // log_sum_exp combines the sums of parts of a row, in order.
   float (*log_sum_exp)(const ExpSum *parts, int64_t n);
-  // add_candidates adds those of n logits acc to the `count` best so far, at most k, which
-  // are sorted. Their ids are given; null: they count up from `first`. It returns how many there are then.
+  // add_candidates adds candidates from n logits acc to the `count` best so far, which are sorted and at most k. ids are their
+  // ids; null: they count up from `first`. It returns the new count.
   int64_t (*add_candidates)(Candidate *best, int64_t count, int64_t k, const float *acc, const int32_t *ids, int64_t first, int64_t n);
-  // rescore computes the logits of candidates again, from the hidden state x [d] and
-  // the embeddings in half precision [vocabulary, d], and sorts them again. bias [vocabulary] is
-  // added; null: none.
+  // rescore computes the logits of candidates again, from the hidden state x [d] and the embeddings in half precision
+  // [vocabulary, d], and sorts them again. bias [vocabulary] is added; null: no bias.
   void (*rescore)(Candidate *best, int64_t k, const float *x, const uint16_t *table, const float *bias, int64_t d);
   // add_bias writes n logits acc·scale + bias.
   void (*add_bias)(float *out, const float *acc, float scale, const float *bias, int64_t n);
-  // to_floats turns the sums of a tile, [rows, 3·PANEL], into floats: n outputs of each row, from output c on, the first to out.
+  // to_floats converts the sums of a tile, [rows, 3·PANEL], to floats: n outputs of each row, from output c on, the first to out.
   void (*to_floats)(float *out, int64_t stride, const int32_t *sums, int64_t rows, const Int8Rows *x, const Int8Matrix *m,
                     int64_t c, int64_t n);
 } Kernels;
 
-// kernels are those of the best generation that this CPU belongs to.
+// kernels are the kernels of the best generation that this CPU supports.
 extern const Kernels *kernels;
 
-// How much scratch the kernels need.
+// Sizes of the kernels' scratch.
 enum {
-  LANES = 16,   // of their sums
-  BLOCK = 256,  // logits that best_candidates looks at together
-  QUERIES = 6,  // of self_attend that go through keys and values together
+  LANES = 16,   // of the kernels' sums
+  BLOCK = 256,  // logits that best_candidates searches together
+  QUERIES = 6,  // of self_attend that pass over keys and values together
 };
 static inline int64_t padded(int64_t n) { return (n + LANES - 1) / LANES * LANES; }
 static inline int64_t attend_scratch(int64_t n, int64_t longest) { return n * longest * LANES; }

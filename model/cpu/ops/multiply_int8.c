@@ -2,12 +2,12 @@
 #include "multiply_int8.h"
 
 enum {
-  BLOCK_BYTES = 512 << 10,  // of packed rows, about half of a core's second cache
+  BLOCK_BYTES = 512 << 10,  // of packed rows, about half of a core's second-level cache
   BLOCK_ROWS = 256,
 };
 
 Int8Product int8_product(const Node *node) {
-  if (node->alpha) return (Int8Product){.unit = 1};  // that x counts from 127 is left to the bias
+  if (node->alpha) return (Int8Product){.unit = 1};  // the offset of 127 in x is left to the bias
   if (node->positive) return (Int8Product){.positive = 1, .unit = 1.0f / 255};
   return (Int8Product){.zero = 128, .unit = 1.0f / 127};
 }
@@ -26,29 +26,29 @@ OrtStatus *int8_matrix(Call c, size_t i, int64_t depth, Int8Matrix *m) {
   return NULL;
 }
 
-// A Work is a product at work.
+// A Work is a product in progress.
 typedef struct {
   Int8Product *product;
   const Int8Path *path;
   int64_t blocks, parts, units;  // blocks of rows, parts of the matrix, blocks · parts
-  int32_t *list;                 // [parts]: which of the matrix's these are; null: all
-  int64_t most, tiles;           // rows of the largest block; tiles that these are packed into
-  int64_t bytes;                 // of a packed block
+  int32_t *list;                 // [parts]: the indices of the matrix's parts; null: all
+  int64_t most, tiles;           // rows of the largest block; tiles into which these are packed
+  int64_t bytes;                 // size of a packed block
   uint8_t *packed;               // [blocks, bytes]
-  _Atomic int64_t tile, ready;   // the next one to pack; how many are packed
-  _Atomic int64_t next;          // unit
+  _Atomic int64_t tile, ready;   // the next tile to pack; the number of packed tiles
+  _Atomic int64_t next;          // the next unit
   _Atomic int failed;
 } Work;
 
 static int64_t first_row(const Work *w, int64_t block) { return w->product->rows * block / w->blocks; }
 
-// panel_of is the first panel of a unit.
+// panel_of returns the first panel of a unit.
 static int64_t panel_of(const Work *w, int64_t unit) {
   int64_t part = unit % w->parts;
   return (w->list ? w->list[part] : part) * w->product->panels;
 }
 
-// run_of moves *panel to the next one that is wanted, at most to end, and returns the end of those that follow it.
+// run_of moves *panel to the next wanted one, at most to end, and returns the end of the run of wanted panels.
 static int64_t run_of(const uint8_t *wanted, int64_t *panel, int64_t end) {
   if (!wanted) return end;
   while (*panel < end && !wanted[*panel]) ++*panel;
@@ -57,7 +57,7 @@ static int64_t run_of(const uint8_t *wanted, int64_t *panel, int64_t end) {
   return last;
 }
 
-// pack packs all rows together with the other threads, tile by tile, and waits for those that others have begun.
+// pack packs all rows together with the other threads, tile by tile, and waits for tiles that other threads have begun.
 static void pack(Work *w) {
   const Int8Product *p = w->product;
   int64_t all = w->blocks * w->tiles;
@@ -86,8 +86,7 @@ static void unit(Work *w, int64_t u, int64_t next, float *floats) {
   if (p->done) p->done(p, out, row, n, panel, width);
 }
 
-// A thread knows its next unit before it begins with one, so that it can fetch the
-// weights of that one meanwhile.
+// A thread takes its next unit before it begins with the present one, so that it can prefetch its weights.
 static void thread(void *data, size_t i) {
   (void)i;
   Work *w = data;
@@ -108,7 +107,7 @@ static void thread(void *data, size_t i) {
   aligned_give(floats);
 }
 
-// choose lists the parts that have wanted panels, and returns how many panels these are.
+// choose lists the parts that have wanted panels, and returns the number of these panels.
 static int64_t choose(Work *w, int64_t panels) {
   const Int8Product *p = w->product;
   int64_t parts = 0, count = 0;
@@ -121,8 +120,8 @@ static int64_t choose(Work *w, int64_t panels) {
   return count;
 }
 
-// panels_of is how many panels a unit has where its product does not say: 3, as the largest tiles, or 2 where the threads end
-// more evenly then. Two threads have 16 of 32 panels each by twos, by threes one has 18.
+// panels_of returns the number of panels of a unit if its product does not set it: 3, as in the largest tiles, or 2 if the
+// threads then finish more evenly. With twos, two threads have 16 of 32 panels each; with threes, one has 18.
 static int64_t panels_of(int64_t panels, int64_t blocks, int64_t threads) {
   int64_t twos = blocks * ((panels + 1) / 2), threes = blocks * ((panels + 2) / 3);
   int64_t most_by_twos = (twos + threads - 1) / threads * 2, most_by_threes = (threes + threads - 1) / threads * 3;
@@ -130,8 +129,7 @@ static int64_t panels_of(int64_t panels, int64_t blocks, int64_t threads) {
 }
 
 OrtStatus *int8_run(Call c, Int8Product *p) {
-  // To wake other threads takes longer than this many products and, for their weights,
-  // the time of as many rows more.
+  // Waking other threads takes longer than SMALL products and, for their weights, the time of WEIGHTS more rows.
   enum { SMALL = 1 << 21, WEIGHTS = 8 };
   if (p->rows == 0 || p->m.width == 0) return NULL;
   if (!pieces_rest()) return fail(c.api, ORT_FAIL, "the run was given up");
@@ -162,10 +160,9 @@ OrtStatus *int8_run(Call c, Int8Product *p) {
   return w.failed ? fail(c.api, ORT_FAIL, "out of memory") : NULL;
 }
 
-// ProductInt8: x uint8 [R, K], panels int8 [⌈N/16⌉, ⌈K/4⌉, 16, 4], sums int32 [N],
-// scale [N] → acc [R, N] = (x - zero)·matrix·scale/levels. Where `positive` is set, x
-// came out of ReluQuantize: zero is 0 and levels are 255; else they are 128 and 127. With an alpha they are 0 and 1: that x
-// counts from 127 is left to the bias.
+// ProductInt8: x uint8 [R, K], panels int8 [⌈N/16⌉, ⌈K/4⌉, 16, 4], sums int32 [N], scale [N] → acc [R, N] = (x -
+// zero)·matrix·scale/levels. If `positive` is set, x is the output of ReluQuantize: zero is 0 and levels are 255; otherwise they
+// are 128 and 127. With an alpha they are 0 and 1: the offset of 127 in x is left to the bias.
 OrtStatus *op_product_int8(void *kernel, OrtKernelContext *context) {
   Node *k = kernel;
   Call c = {k->api, context, k};

@@ -1,7 +1,7 @@
 // Operators of attention.
 #include "call.h"
 
-// heads_of is what the attributes say; without a scale that is 1/√head_dim.
+// heads_of returns the heads of a node's attributes; the default scale is 1/√head_dim.
 static Heads heads_of(const Node *k) {
   Heads h = {k->heads, k->head_dim, k->scale ? k->scale : 1 / __builtin_sqrtf((float)k->head_dim), NULL, 0};
   return h;
@@ -24,9 +24,8 @@ static void self_attention_item(Task *t, int64_t i, void *scratch) {
   kernels->self_attend(a->p, a->h, i % a->h.heads, first, a->offsets[s + 1] - first, a->out, scratch);
 }
 
-// SelfAttention, of the encoder: acc [T, 3·d], bias [3·d], offsets int32 [B+1],
-// scale [T], distances [heads, 2·D+1], see Heads, which may be left out → [T, d];
-// sentence b is the tokens offsets[b] to offsets[b+1]-1.
+// SelfAttention, of the encoder: acc [T, 3·d], bias [3·d], offsets int32 [B+1], scale [T], distances [heads, 2·D+1], see Heads,
+// optional → [T, d]; sentence b is the tokens offsets[b] to offsets[b+1]-1.
 OrtStatus *op_self_attention(void *kernel, OrtKernelContext *context) {
   Node *k = kernel;
   Call c = {k->api, context, k};
@@ -61,10 +60,9 @@ static void store_cross_item(Task *t, int64_t s, void *scratch) {
   kernels->store_tokens(a->m, a->layer, a->slots[s], 0, a->p, first, 2 * width, 0, a->offsets[s + 1] - first, width);
 }
 
-// StoreCross: acc [T, 2·d], bias [2·d], offsets int32 [B+1], slots int32 [B], cross
-// (memory), scale [T], after → int32 [1]. It writes keys and values of sentence b to
-// row slots[b] of the memory, which is changed in place. `after` and the output,
-// which mean nothing, tie the nodes of a graph together.
+// StoreCross: acc [T, 2·d], bias [2·d], offsets int32 [B+1], slots int32 [B], cross (memory), scale [T], after → int32 [1]. It
+// writes keys and values of sentence b to row slots[b] of the memory, in place. `after` and the output have no meaning: they
+// order the nodes of a graph.
 OrtStatus *op_store_cross(void *kernel, OrtKernelContext *context) {
   Node *k = kernel;
   Call c = {k->api, context, k};
@@ -97,7 +95,7 @@ static void store_past_item(Task *t, int64_t r, void *scratch) {
   kernels->store_tokens(a->m, a->layer, a->rows_of[r], a->positions[r], a->p, r, 3 * width, width, 1, width);
 }
 
-// attend_item does a block of heads for all rows of one sentence.
+// attend_item computes a block of heads for all rows of one sentence.
 static void attend_item(Task *t, int64_t i, void *scratch) {
   const Attention *a = t->arguments;
   int64_t group = i / a->blocks, block = i % a->blocks, width = a->h.heads * a->h.head_dim;
@@ -125,7 +123,7 @@ static OrtStatus *attend_all(Call c, Attention *a, int64_t tokens) {
     int64_t n = a->offsets[g + 1] - a->offsets[g];
     a->rows = n > a->rows ? n : a->rows;
   }
-  // A few sentences are split by heads, many are work enough.
+  // A few sentences are split by heads; many are enough work.
   enum { ENOUGH = 4 };
   a->blocks = a->groups >= ENOUGH ? 1 : (ENOUGH + a->groups - 1) / a->groups;
   if (a->blocks > a->h.heads) a->blocks = a->h.heads;
@@ -134,19 +132,19 @@ static OrtStatus *attend_all(Call c, Attention *a, int64_t tokens) {
   return run(c, &t, tokens * width);
 }
 
-// check_row checks that row r's token and those that it attends to are in the memory.
+// check_row checks that row r's token and the tokens that it attends to are in the memory.
 static OrtStatus *check_row(Call c, const Attention *a, int64_t r) {
   int64_t position = a->positions[r], rows = a->m.rows;
   if (position < 0 || position >= a->m.capacity || position >= a->capacity || a->rows_of[r] < 0 || a->rows_of[r] >= rows)
     return refuse(c.api, "no room for token %lld in row %d: the memory has %lld rows of %lld, the history %lld",
                    (long long)position, a->rows_of[r], (long long)rows, (long long)a->m.capacity, (long long)a->capacity);
   const int32_t *history = a->history + r * a->capacity;
-  int bad = 0;  // the loop has no way out, so it is a few vector instructions
+  int bad = 0;  // the loop has no early exit, so it is a few vector instructions
   for (int64_t t = 0; t <= position; t++) bad |= (history[t] < 0) | (history[t] >= rows);
   return bad ? refuse(c.api, "the history of row %lld leaves the %lld rows of the memory", (long long)r, (long long)rows) : NULL;
 }
 
-// past reads the inputs 0 to 7 of an operator over what is decoded, see CachedAttention, of which acc is [d[0], d[1]].
+// past reads the inputs 0 to 7 of an operator over decoded tokens, see CachedAttention; acc is [d[0], d[1]].
 static OrtStatus *past(Call c, const Node *k, Attention *a, int64_t *d) {
   TRY(input(c, 0, &a->p.acc, d, 2));
   int64_t h[2] = {d[0], ANY};
@@ -165,12 +163,11 @@ static OrtStatus *past(Call c, const Node *k, Attention *a, int64_t *d) {
   return NULL;
 }
 
-// CachedAttention, of the decoder to what it has decoded: acc [R, 3·d], bias [3·d],
-// rows int32 [R], positions int64 [R], history int32 [R, C], groups int32 [S+1], kv
-// (memory), scale [R], distances [D+1, heads], see Heads, which may be left out → [R, d]. Row r writes its key and value as token
-// positions[r] of row rows[r] of the memory, in place, and attends to the tokens 0
-// to positions[r], of which token t lies in row history[r, t]. Rows groups[s] to
-// groups[s+1]-1 belong to one sentence: they may attend to one another's tokens.
+// CachedAttention, of the decoder to its decoded tokens: acc [R, 3·d], bias [3·d], rows int32 [R], positions int64 [R], history
+// int32 [R, C], groups int32 [S+1], kv (memory), scale [R], distances [D+1, heads], see Heads, optional → [R, d]. Row r writes
+// its key and value as token positions[r] of row rows[r] of the memory, in place, and attends to the tokens 0 to positions[r],
+// with token t in row history[r, t]. Rows groups[s] to groups[s+1]-1 belong to one sentence: they may attend to one another's
+// tokens.
 OrtStatus *op_cached_attention(void *kernel, OrtKernelContext *context) {
   Node *k = kernel;
   Call c = {k->api, context, k};
@@ -226,7 +223,7 @@ static float *state_at(const Attention *a, int64_t row, int64_t token, int64_t p
   return (float *)(m->data + (((a->layer * m->rows + row) * 2 + part) * m->capacity + token) * (m->token / 2));
 }
 
-// ssru_item does the rows of a sentence in their order: one may go on from another.
+// ssru_item computes the rows of a sentence in order: one may continue another.
 static void ssru_item(Task *t, int64_t s, void *scratch) {
   const Attention *a = t->arguments;
   int64_t n = a->h.heads * a->h.head_dim, split = a->m.token / 8 < n ? a->m.token / 8 : n;
@@ -238,10 +235,10 @@ static void ssru_item(Task *t, int64_t s, void *scratch) {
   }
 }
 
-// Ssru, of a decoder without self-attention: acc [R, 2·d], bias [2·d], and rows, positions, history, groups, kv and scale
-// as CachedAttention has them → [R, d]. Row r goes on from the state of token positions[r]-1, which lies in row
-// history[r, positions[r]-1] of the memory, and writes its own as token positions[r] of row rows[r]. A state is d floats,
-// in the place of keys and, where they do not suffice, of values.
+// Ssru, of a decoder without self-attention: acc [R, 2·d], bias [2·d], and rows, positions, history, groups, kv and scale as in
+// CachedAttention → [R, d]. Row r continues the state of token positions[r]-1, in row history[r, positions[r]-1] of the memory,
+// and writes its own as token positions[r] of row rows[r]. A state is d floats, in the place of keys and, if they do not suffice,
+// of values.
 OrtStatus *op_ssru(void *kernel, OrtKernelContext *context) {
   Node *k = kernel;
   Call c = {k->api, context, k};

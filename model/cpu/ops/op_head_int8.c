@@ -5,18 +5,18 @@
 
 #include "multiply_int8.h"
 
-// So many panels of logits are looked at together: the candidates are found and the
-// exponentials summed while they are in the cache. All logits of 80 rows take 41 MB.
+// TOGETHER panels of logits are processed together: the candidates are found and the exponentials summed while they are in the
+// cache. All logits of 80 rows take 41 MB.
 enum { TOGETHER = 12 };
 
-// A HeadRow collects the best candidates of a row, from whatever threads. Candidates
-// have one right order, so it does not matter who comes first.
+// A HeadRow collects the best candidates of a row from all threads. The order of candidates is unique, so the result does not
+// depend on the order of threads.
 typedef struct {
-  pthread_mutex_t lock;  // of best and count
+  pthread_mutex_t lock;  // guards best and count
   int64_t count;
-  Candidate *best;      // logits lack the row's scale, unless there is a bias
-  _Atomic float least;  // what has a lower logit is not among the best
-  const uint8_t *allowed;  // a bit for each output; null: all are
+  Candidate *best;      // logits without the row's scale, unless there is a bias
+  _Atomic float least;  // lower logits are not among the best
+  const uint8_t *allowed;  // a bit for each output; null: all are allowed
 } HeadRow;
 
 typedef struct {
@@ -25,7 +25,7 @@ typedef struct {
   const uint8_t *allowed;  // [slots, bytes]
   const int32_t *groups, *slots;
   const int64_t *wanted;
-  const int32_t *order;  // [V]: the token of each output; null: output i is of token i
+  const int32_t *order;  // [V]: the token of each output; null: output i is token i
   int64_t vocab, sentences, bytes;
   int64_t width, k, proposed, parts;
   HeadRow *rows;
@@ -34,13 +34,13 @@ typedef struct {
   int64_t *idx;
 } Head;
 
-// scale_of is what the logits of a row's candidates lack.
+// scale_of returns the missing factor of the logits of a row's candidates.
 static float scale_of(const Head *h, int64_t r) { return h->bias ? 1 : h->scale[r]; }
 
-// Logits of tokens that are not allowed: of so low ones nothing is left in a sum.
+// The logit of tokens that are not allowed: it contributes nothing to a sum.
 static const float never = -1e30f;
 
-// only leaves the logits of tokens that are allowed, and returns how many these are: `bits` is a bit for each.
+// only copies the logits of allowed tokens, one bit of `bits` each, and returns their number.
 static int64_t only(float *out, const float *logits, const uint8_t *bits, int64_t n) {
   int64_t count = 0;
   for (int64_t i = 0; i < n; i += 8) {
@@ -57,14 +57,14 @@ static int64_t only(float *out, const float *logits, const uint8_t *bits, int64_
   return count;
 }
 
-// all says whether all of a whole unit are allowed.
+// all reports whether all outputs of a whole unit are allowed.
 static int all(const uint8_t *bits) {
   for (int64_t i = 0; i < TOGETHER * PANEL / 8; i++)
     if (bits[i] != 0xff) return 0;
   return 1;
 }
 
-// choose notes the panels in which tokens of some sentence are allowed, of `panels`.
+// choose marks the panels, of `panels`, in which some sentence has allowed tokens.
 static void choose(const Head *h, int64_t rows, uint8_t *wanted, int64_t panels) {
   const uint8_t *before = NULL;
   memset(wanted, 0, panels);
@@ -102,7 +102,7 @@ static void head_row(Task *t, int64_t r, void *scratch) {
   const Head *h = t->arguments;
   HeadRow *row = h->rows + r;
   (void)scratch;
-  // What there is in place of candidates: logits are no numbers, or fewer tokens than that are allowed.
+  // The value in place of a candidate: logits are NaN, or fewer tokens are allowed than wanted.
   Candidate none = {row->allowed ? never : NAN, 0};
   while (row->allowed && row->count > 0 && row->best[row->count - 1].logit <= never) row->count--;
   for (int64_t i = 0; i < row->count; i++) {
@@ -119,7 +119,7 @@ static void head_row(Task *t, int64_t r, void *scratch) {
   }
 }
 
-// head_run computes a head whose rows begin empty, and their sums without anything.
+// head_run computes a head. Its rows begin empty.
 static OrtStatus *head_run(Call c, Int8Product *p, Head *h) {
   int64_t panels = (p->m.width + PANEL - 1) / PANEL;
   size_t best = p->rows * h->proposed * sizeof(Candidate), sums = p->rows * h->parts * sizeof(ExpSum), rest = p->rows * sizeof(HeadRow);
@@ -147,14 +147,14 @@ static OrtStatus *head_run(Call c, Int8Product *p, Head *h) {
   return status;
 }
 
-// BestCandidatesInt8: q uint8 [R, K], panels, sums and scale of a matrix, and the attribute alpha, as of
-// ProductInt8, row_scale [R], k, x, table as of BestCandidates → what BestCandidates
-// makes of the product, and of a bias [V], which may be left out. The logits are never all in memory.
+// BestCandidatesInt8: q uint8 [R, K], panels, sums and scale of a matrix, and the attribute alpha, as in ProductInt8, row_scale
+// [R], k, x, table as in BestCandidates → the outputs of BestCandidates for the product, with an optional bias [V]. The logits
+// are never all in memory.
 //
-// allowed uint8 [rows, bytes] has a bit for each output, with groups int32 [S+1], slots int32 [S] and wanted int64 [R], the rows of
-// the step that these are: of sentence s, whose rows are groups[s] to groups[s+1]-1, only outputs count that row slots[s] allows.
-// Without, or of no rows, all do. Panels of which no sentence allows any are not computed. order int32 [V] is the token of each
-// output; without it they are in the order of their ids. There is no bias with it.
+// allowed uint8 [rows, bytes] has a bit for each output, with groups int32 [S+1], slots int32 [S] and wanted int64 [R], the
+// step's rows of q: sentence s, with rows groups[s] to groups[s+1]-1, has only the outputs allowed by row slots[s]. Without
+// allowed, or if it has no rows, all are allowed. Panels without an allowed output of any sentence are not computed. order int32
+// [V] has the token of each output; without it they are in the order of their ids. It excludes a bias.
 OrtStatus *op_best_candidates_int8(void *kernel, OrtKernelContext *context) {
   Node *node = kernel;
   Call c = {node->api, context, node};

@@ -1,7 +1,7 @@
 // Operators on matrices in panels: products of floats, and embeddings.
 #include "call.h"
 
-// panels describes the input that holds a matrix of the node's width.
+// panels describes the input with a matrix of the node's width.
 static OrtStatus *panels(Call c, const Node *k, size_t i, int64_t depth, int half, Panels *w) {
   int64_t d[3] = {ANY, depth, PANEL_WIDTH};
   TRY(input(c, i, &w->data, d, 3));
@@ -36,16 +36,15 @@ static OrtStatus *multiply(const Node *k, OrtKernelContext *context, int half, i
   d[1] = k->width;
   TRY(output(c, 0, d, 2, &a.y));
   Task t = {.item = multiply_item, .items = a.rows ? (k->width + PANEL_WIDTH - 1) / PANEL_WIDTH : 0, .arguments = &a};
-  // In the time that it takes to touch a float in other operators, four are read here.
+  // Reading four floats here takes the time that other operators take for one.
   return run(c, &t, a.w.depth * a.w.width * (4 + a.rows) / 16);
 }
 
-// Product: x [R, K], w [P, K, 32] → y [R, N] = x·w, where w is N columns in panels.
+// Product: x [R, K], w [P, K, 32] → y [R, N] = x·w, with w being N columns in panels.
 OrtStatus *op_product_f32(void *kernel, OrtKernelContext *context) { return multiply(kernel, context, 0, 0); }
 OrtStatus *op_product_f16(void *kernel, OrtKernelContext *context) { return multiply(kernel, context, 1, 0); }
 
-// ProductActivation: x [R, K], w [P, K, 32], bias [N] → y [R, N] = activation(x·w + bias);
-// ProductRelu has no such attribute.
+// ProductActivation: x [R, K], w [P, K, 32], bias [N] → y [R, N] = activation(x·w + bias); ProductRelu has no attribute for it.
 OrtStatus *op_product_activation_f32(void *kernel, OrtKernelContext *context) { return multiply(kernel, context, 0, 1); }
 OrtStatus *op_product_activation_f16(void *kernel, OrtKernelContext *context) { return multiply(kernel, context, 1, 1); }
 
@@ -54,7 +53,7 @@ typedef struct {
   const float *positions;
   const int64_t *ids, *pos;
   Panels table;
-  int64_t step;  // from a number of a token to its next: 1 where tokens have rows
+  int64_t step;  // from a number of a token to its next: 1 if tokens have rows
   float scale;
 } Embed;
 
@@ -65,7 +64,7 @@ static void embed_item(Task *t, int64_t r, void *scratch) {
   kernels->embed_row(a->y + r * d, a->table, id / step * step * d + id % step, step, a->scale, a->positions ? a->positions + a->pos[r] * d : NULL);
 }
 
-// check_tokens checks that there are embeddings of tokens, and of their positions where these have some.
+// check_tokens checks that tokens have embeddings, and positions too, if there are any.
 static OrtStatus *check_tokens(Call c, const int64_t *ids, int64_t rows, int64_t tokens, const float *table, const int64_t *pos, int64_t positions) {
   if (rows > 0 && !table != !pos) return refuse(c.api, "positions and their table need each other");
   for (int64_t r = 0; r < rows; r++)
@@ -112,8 +111,8 @@ static void embed_int8_item(Task *t, int64_t r, void *scratch) {
                  a->positions ? a->positions + a->pos[r] * a->width : NULL, a->width);
 }
 
-// EmbedInt8: panels int8 [⌈N/16⌉, ⌈d/4⌉, 16, 4] and scale [N] of a matrix, ids int64 [R], positions [L, d], pos int64 [R] →
-// y [R, d], as Embed; the attribute width is d.
+// EmbedInt8: panels int8 [⌈N/16⌉, ⌈d/4⌉, 16, 4] and scale [N] of a matrix, ids int64 [R], positions [L, d], pos int64 [R] → y [R,
+// d], like Embed; the attribute width is d.
 OrtStatus *op_embed_int8(void *kernel, OrtKernelContext *context) {
   const Node *k = kernel;
   Call c = {k->api, context, k};
@@ -132,9 +131,8 @@ OrtStatus *op_embed_int8(void *kernel, OrtKernelContext *context) {
   return run(c, &t, rows * k->width);
 }
 
-// Embed: table [P, d, 32], ids int64 [R], positions [L, d], pos int64 [R] → y [R, d] =
-// table[ids]·scale + positions[pos], where the columns of the table are N tokens. The last two may be
-// left out. EmbedRows: table float16 [N, d]; the attribute width is d.
+// Embed: table [P, d, 32], ids int64 [R], positions [L, d], pos int64 [R] → y [R, d] = table[ids]·scale + positions[pos], with
+// the columns of the table being N tokens. The last two are optional. EmbedRows: table float16 [N, d]; the attribute width is d.
 OrtStatus *op_embed_f32(void *kernel, OrtKernelContext *context) { return embed(kernel, context, 0, 0); }
 OrtStatus *op_embed_f16(void *kernel, OrtKernelContext *context) { return embed(kernel, context, 1, 0); }
 OrtStatus *op_embed_rows(void *kernel, OrtKernelContext *context) { return embed(kernel, context, 1, 1); }

@@ -58,9 +58,8 @@ static void activation_quantize_item(Task *t, int64_t r, void *scratch) {
     kernels->activation_quantize_row(a->q + r * a->width, a->scale + r, a->p, r, a->activation, scratch, a->width);
 }
 
-// ActivationQuantize: acc [R, N], bias [N], scale [R] → q uint8 [R, N], scale [R];
-// activation(acc·scale + bias) ≈ (q - 128)·scale/127. Of a ReLU, as ReluQuantize has it
-// without the attribute activation and without alpha, it is ≈ q·scale/255.
+// ActivationQuantize: acc [R, N], bias [N], scale [R] → q uint8 [R, N], scale [R]; activation(acc·scale + bias) ≈ (q -
+// 128)·scale/127. For a ReLU without alpha, and for ReluQuantize, which has no attribute activation, it is ≈ q·scale/255.
 OrtStatus *op_activation_quantize(void *kernel, OrtKernelContext *context) {
   Call c = {((Node *)kernel)->api, context, kernel};
   Rows a = {.activation = c.node->activation, .alpha = c.node->alpha};
@@ -99,8 +98,8 @@ static OrtStatus *gate(Node *k, OrtKernelContext *context, int quantized) {
   return run(c, &t, d[0] * d[1]);
 }
 
-// Gate: acc [R, 2·N], bias [2·N], scale [R], which may be left out → y [R, N] =
-// activation(left)·right, the halves of acc·scale + bias; GateQuantize → y as q uint8 [R, N], scale [R].
+// Gate: acc [R, 2·N], bias [2·N], scale [R], optional → y [R, N] = activation(left)·right, the halves of acc·scale + bias;
+// GateQuantize → y as q uint8 [R, N], scale [R].
 OrtStatus *op_gate(void *kernel, OrtKernelContext *context) { return gate(kernel, context, 0); }
 OrtStatus *op_gate_quantize(void *kernel, OrtKernelContext *context) { return gate(kernel, context, 1); }
 
@@ -140,12 +139,12 @@ static OrtStatus *add_norm_any(Node *k, OrtKernelContext *context, int quantized
   return run(c, &t, d[0] * d[1]);
 }
 
-// AddNorm: x [R, N], gain, beta [N], and acc [R, N], bias [N], scale [R], which may
-// be left out → total [R, N] = x + acc·scale + bias, y [R, N], its layer norm, or without
-// beta its RMS norm. The attribute epsilon, where it is left out 1e-5, or of RMS norms 1e-6, is added to the variance.
+// AddNorm: x [R, N], gain, beta [N], and acc [R, N], bias [N], scale [R], optional → total [R, N] = x + acc·scale + bias, y [R,
+// N], its layer norm, or without beta its RMS norm. The attribute epsilon, by default 1e-5, or 1e-6 for RMS norms, is added to
+// the variance.
 OrtStatus *op_add_norm(void *kernel, OrtKernelContext *context) { return add_norm_any(kernel, context, 0, 1); }
 
-// AddNormQuantize: as AddNorm, with y as q uint8 [R, N], scale [R].
+// AddNormQuantize: like AddNorm, with y as q uint8 [R, N], scale [R].
 OrtStatus *op_add_norm_quantize(void *kernel, OrtKernelContext *context) {
   return add_norm_any(kernel, context, 1, 1);
 }

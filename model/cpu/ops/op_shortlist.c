@@ -1,4 +1,4 @@
-// The operator of lexical shortlists, which say for each token of a source what its translation may have.
+// The operator of lexical shortlists, which have the allowed tokens of a translation for each token of a source.
 #include <string.h>
 
 #include "call.h"
@@ -9,11 +9,11 @@ static int allow(uint8_t *mask, int64_t id, int64_t width) {
   return 1;
 }
 
-// Shortlist: ids int64 [T], offsets int32 [B+1], slots int32 [B], starts int64 [S+1], targets int32 [N], allowed uint8
-// [rows, bytes] → int32 [1]. In row slots[b] of allowed, a bit for each of `width` tokens, it sets those that the translation of
+// Shortlist: ids int64 [T], offsets int32 [B+1], slots int32 [B], starts int64 [S+1], targets int32 [N], allowed uint8 [rows,
+// bytes] → int32 [1]. In row slots[b] of allowed, a bit for each of `width` tokens, it sets the tokens that the translation of
 // sentence b may have: the `first` ones, targets[starts[w]] to targets[starts[w+1]-1] of each token w of the source, w itself if
-// the vocabulary is `shared`, and as many of those behind the first as make their number one of eights, as Marian does.
-// Where allowed has no rows nothing is done.
+// the vocabulary is `shared`, and as many tokens after the first as make their number a multiple of eight, like Marian. If
+// allowed has no rows, it does nothing.
 OrtStatus *op_shortlist(void *kernel, OrtKernelContext *context) {
   const Node *k = kernel;
   Call c = {k->api, context, k};

@@ -5,7 +5,7 @@
 
 #include "call.h"
 
-// optional is the status of reading an attribute that may be left out.
+// optional ignores the error of reading an optional attribute.
 static OrtStatus *optional(const OrtApi *api, OrtStatus *status) {
   if (status) api->ReleaseStatus(status);
   return NULL;
@@ -17,7 +17,7 @@ typedef struct {
   const char *attributes;
 } Op;
 
-// threads_of reads the session's option THREADS; without it there is one.
+// threads_of reads the session's option THREADS, by default 1.
 static OrtStatus *threads_of(const OrtApi *api, const OrtKernelInfo *info, int *threads) {
   OrtKeyValuePairs *options;
   TRY(api->KernelInfo_GetConfigEntries(info, &options));

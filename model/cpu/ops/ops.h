@@ -5,17 +5,17 @@
 #include "chain.h"
 #include "onnxruntime_c_api.h"
 
-// THREADS is the session option that says how many threads share the work of an operator.
+// THREADS is the session option with the number of threads that share the work of an operator.
 #define THREADS "dragoman.threads"
 
-// A Domain is the operators of a graph: some of those that there are, and a chain.
+// A Domain has the operators of a graph: some of the operators, and a chain.
 typedef struct {
   OrtCustomOpDomain *domain;
   Chain *chain;
 } Domain;
 
-// dragoman_domain makes the domain with the operators of these names, a space behind each, and the chain of a program; of no
-// nodes: none. It must outlive every session that uses it. Names that no operator has are left to the session to refuse.
+// dragoman_domain creates the domain with the named operators, each name followed by a space, and the chain of a program, unless
+// it has no nodes. It must outlive every session that uses it. Unknown names are left to the session to refuse.
 OrtStatus *dragoman_domain(const OrtApi *api, const char *names, const Program *program, Domain *domain);
 
 void dragoman_release_domain(const OrtApi *api, Domain *domain);

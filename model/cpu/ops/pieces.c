@@ -6,7 +6,7 @@
 #include <time.h>
 
 struct Pieces {
-  pthread_mutex_t lock;  // of the rest
+  pthread_mutex_t lock;  // guards the fields below
   pthread_cond_t changed;
   int running, ended, stopped;
   int64_t until;
@@ -34,7 +34,7 @@ void pieces_free(Pieces *p) {
   free(p);
 }
 
-// await returns when the run may go on, or is stopped.
+// await returns when the run may continue, or is stopped.
 static void await(Pieces *p) {
   while (!p->running && !p->stopped) pthread_cond_wait(&p->changed, &p->lock);
 }

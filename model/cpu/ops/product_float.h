@@ -1,32 +1,29 @@
 // Products of floats with matrices in panels.
 //
-// A panel is 32 columns of the matrix, one row of them after the other, so a product
-// reads it from its beginning to its end. A tile is columns of a panel for a few rows
-// of x; each of its outputs is a lane of an accumulator in a register, to which the
-// products for k = 0, 1, … are added one after the other:
+// A panel is 32 columns of the matrix, stored row by row, so a product reads it from its beginning to its end. A tile is columns
+// of a panel for a few rows of x; each of its outputs is a lane of an accumulator in a register, to which the products for k = 0,
+// 1, … are added one after the other:
 //
-//   for each k:  acc[row][columns] += x[row][k] · panel[k][columns]
+//	for each k:  acc[row][columns] += x[row][k] · panel[k][columns]
 //
-// Every tile adds in this order, whatever its size, so no output depends on what else
-// is computed. A tile reads its columns once. With few rows the product so runs at the
-// speed of memory; with many, tiles are as high as there are registers for, and the
-// panel, 128 KiB at a depth of 1024, stays in the cache from one tile to the next. Each
-// tile has the CPU fetch its share of the panel that comes next, or memory would be idle
-// during all tiles but the first.
+// Every tile adds in this order, whatever its size, so no output depends on the other computations. A tile reads its columns
+// once. With few rows the product thus runs at the speed of memory; with many, tiles have as many rows as there are registers,
+// and the panel, 128 KiB at a depth of 1024, stays in the cache from one tile to the next. Each tile prefetches its share of the
+// next panel, as memory would otherwise be idle during all tiles but the first.
 #ifndef DRAGOMAN_PRODUCT_FLOAT_H
 #define DRAGOMAN_PRODUCT_FLOAT_H
 
 #include "vec.h"
 
-// A Tile is what a tile is computed from: columns of a panel, from one on.
+// A Tile has the inputs of a tile: columns of a panel, from one on.
 typedef struct {
   float *y;  // of the first row, and of the panel's first column
   const float *x;
   const void *panel;
   const float *bias;  // of the panel; null: none
   Activation activation;
-  int64_t depth, width, from, columns;  // columns: of the panel that are the matrix's
-  const char *ahead;  // what it fetches, `stride` bytes for each k
+  int64_t depth, width, from, columns;  // columns: the number of the panel's columns that are in the matrix
+  const char *ahead;  // the data to prefetch, `stride` bytes for each k
   int64_t stride;
 } Tile;
 
@@ -44,7 +41,7 @@ static void finish(const Tile *t, int64_t i, const float *acc, int64_t n) {
   if (t->activation == RELU) {
     for (int64_t j = 0; j < n; j++) {
       float v = acc[j] + bias[j];
-      y[j] = v < 0 ? 0 : v;  // what is not a number stays so
+      y[j] = v < 0 ? 0 : v;  // NaN stays NaN
     }
     return;
   }
@@ -57,7 +54,7 @@ static void finish(const Tile *t, int64_t i, const float *acc, int64_t n) {
   }
 }
 
-// The compiler keeps vectors in registers only where they are as large as these: with AVX-512 there are 32 of 16 floats, with
+// The compiler keeps vectors in registers only if they have exactly these sizes: with AVX-512 there are 32 of 16 floats, with
 // AVX2 16 of 8, with NEON 32 and with SSE 16 of 4. Weights and x need a few of them.
 enum {
   HEIGHT = NATIVE == 16 ? 12 : 6,  // rows of the highest tile
@@ -68,7 +65,7 @@ enum {
 #endif
 };
 
-// tile computes `rows` rows of `columns` registers; the compiler knows both.
+// tile computes `rows` rows of `columns` registers; both are compile-time constants.
 INLINE void tile(Tile t, int rows, int columns, int half) {
   vf acc[ACCUMULATORS] = {};
   for (int64_t k = 0; k < t.depth; k++) {
@@ -94,7 +91,7 @@ INLINE void tile(Tile t, int rows, int columns, int half) {
   }
 }
 
-// strip computes all columns for a few rows, in tiles as wide as there are registers for.
+// strip computes all columns for a few rows, in tiles as wide as the registers allow.
 INLINE void strip(Tile t, int rows, int half) {
   int columns = PANEL_WIDTH / NATIVE;
   while (columns * rows > ACCUMULATORS) columns /= 2;
@@ -121,7 +118,7 @@ INLINE void all_rows(Tile t, int64_t rows, int half) {
   }
 }
 
-// whole is a tile of all columns of a panel.
+// whole returns a tile of all columns of a panel.
 static Tile whole(float *y, const float *x, Panels w, int64_t panel, const float *bias, Activation activation) {
   int64_t first = panel * PANEL_WIDTH, columns = w.width - first < PANEL_WIDTH ? w.width - first : PANEL_WIDTH;
   const char *data = (const char *)w.data + first * w.depth * (w.half ? 2 : 4);
@@ -140,7 +137,7 @@ static void multiply_panel(float *y, const float *x, int64_t rows, Panels w, int
 static void embed_row(float *y, Panels w, int64_t at, int64_t step, float scale, const float *position) {
   for (int64_t k = 0; k < w.depth; k++, at += step)
     y[k] = (w.half ? half_to_float(((const uint16_t *)w.data)[at]) : ((const float *)w.data)[at]) * scale;
-  for (int64_t k = 0; position && k < w.depth; k++) y[k] += position[k];  // apart: rounded twice on every CPU
+  for (int64_t k = 0; position && k < w.depth; k++) y[k] += position[k];  // a separate loop: rounded twice on every CPU
 }
 
 #endif

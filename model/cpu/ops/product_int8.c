@@ -7,13 +7,13 @@
 
 int64_t int8_tiles(const Int8Path *path, int64_t n) { return n <= path->alone ? 1 : (n + path->rows - 1) / path->rows; }
 
-// height_of is how many rows tile t has: the first ones may have one more than the others.
+// height_of returns the number of rows of tile t: the first tiles may have one more than the others.
 static inline int64_t height_of(int64_t t, int64_t n, int64_t tiles) { return n / tiles + (t < n % tiles); }
 
-// A Rests is what packed rows leave for `mend`. It lies behind them.
+// Rests are the parts of packed rows left for `mend`. They are behind the rows.
 typedef struct {
-  int32_t *starts;  // [n]: what the sums of a row start from; where x is signed, weights are raised by 128, which this takes off
-  int32_t *counts;  // [n]: of a row's rests
+  int32_t *starts;  // [n]: the initial value of a row's sums; if x is signed, weights are raised by 128, which this subtracts
+  int32_t *counts;  // [n]: number of a row's rests
   Int8Rest *rests;  // [n, steps]
 } Rests;
 
@@ -27,17 +27,17 @@ int64_t int8_packed(const Int8Path *path, int64_t n, int64_t steps) {
   return n * (steps * STEP + rests);
 }
 
-// sums_of adds each two of four numbers.
+// sums_of adds two pairs of four numbers.
 static inline uint32_t sums_of(uint32_t four) { return (four & 0x00ff00ff) + (four >> 8 & 0x00ff00ff); }
 
-// fit says whether sums of two of x, as they come, keep to a bound, which both halves of `bound` are. Numbers of different signs
-// always do.
+// fit returns whether sums of two numbers of x, in their present form, are within a bound; both halves of `bound` are the bound.
+// Numbers of different signs always are.
 static inline int fit(uint32_t sums, uint32_t bound, const int with_sign) {
   uint32_t beyond = sums + bound - 0x00010001u;
   return with_sign ? (beyond & 6 * bound) == 2 * bound : !(beyond & 2 * bound);
 }
 
-// cut leaves of four numbers what keeps to the bound, and moves the rest to *rests.
+// cut leaves of four numbers the parts within the bound, and moves the rest to *rests.
 static inline uint32_t cut(const Int8Path *path, uint32_t four, int32_t step, const int with_sign, Int8Rest **rests) {
   uint8_t numbers[STEP];
   memcpy(numbers, &four, STEP);
@@ -62,9 +62,9 @@ static inline __attribute__((always_inline)) void pack(const Int8Path *path, uin
     const uint8_t *row = x + r * depth;
     uint8_t *out = packed;
     Int8Rest *rests = left.rests + r * steps;
-    int64_t sum = -4 * 128 * steps;  // of x, where it is signed
+    int64_t sum = -4 * 128 * steps;  // of x, if it is signed
     for (int64_t s = 0; s < steps; s++, out += STEP * height) {
-      uint32_t four = flip;  // where there are no more inputs
+      uint32_t four = flip;  // if there are no more inputs
       memcpy(&four, row + s * STEP, s < whole ? STEP : depth % STEP);
       uint32_t sums = sums_of(four);
       if (bounded && with_sign) sum += sums * 0x00010001u >> 16;
@@ -85,20 +85,18 @@ void int8_pack(const Int8Path *path, uint8_t *packed, const uint8_t *x, int64_t 
     pack(path, packed, x, n, depth, tile, 1, 0);
 }
 
-// The panels are taken a few at a time, and all rows pass over these, tile by tile:
-// weights come from memory once, with the first tile, and from the cache with the
-// others. To wait for memory during the first and leave it idle during the others
-// would waste half of the time at some 16 rows. So each tile fetches its share of the
-// panels that come next.
+// The panels are processed a few at a time, and all rows pass over these, tile by tile: weights come from memory once, with the
+// first tile, and from the cache with the others. Waiting for memory during the first tile and leaving it idle during the others
+// would waste half of the time at some 16 rows. So each tile prefetches its share of the next panels.
 //
-// Where all rows are one tile, a step waits for memory alone, which gives the most to who reads one panel after the other and
-// fetches 8 KiB ahead: 10 to 15% more than with three panels side by side.
+// If all rows are one tile, a step waits only for memory, which is fastest when one panel is read after the other and 8 KiB are
+// prefetched: by 10 to 15% over three panels side by side.
 void int8_multiply(Int8Rows x, Int8Matrix m, int64_t first, int64_t end, float *out, int64_t stride,
                    const int8_t *ahead) {
   const Int8Path *path = x.path;
   enum { DISTANCE = (8 << 10) / STEP_BYTES };
   int64_t tiles = int8_tiles(path, x.n), panel = m.steps * STEP_BYTES, most = tiles == 1 ? 1 : path->panels;
-  int64_t share = (STEP_BYTES + tiles - 1) / tiles;  // of a step of a panel, that each tile fetches
+  int64_t share = (STEP_BYTES + tiles - 1) / tiles;  // of a panel's step, prefetched by each tile
   int64_t distance = tiles > 1 ? 0 : m.steps < DISTANCE ? m.steps : DISTANCE;
   int32_t sums[16 * 3 * PANEL];
   for (int64_t p = first; p < end; p += most) {

@@ -1,4 +1,4 @@
-// What computes the tiles of products of 8-bit numbers, for each kind of CPU.
+// The tiles of products of 8-bit numbers, for each kind of CPU.
 #include "cpu.h"
 #include "product_int8.h"
 
@@ -19,8 +19,8 @@ static inline int32_t four(const void *x) {
   return v;
 }
 
-// AVX-512 with VNNI: one instruction multiplies and adds 64 pairs. By its name in C gcc
-// copies the sums from register to register around it, which halves the speed.
+// AVX-512 with VNNI: one instruction multiplies and adds 64 pairs. With its intrinsic gcc copies the sums from register to
+// register around it, which halves the speed.
 static inline __attribute__((always_inline, target("avx512f"))) __m512i dot512(__m512i v, __m512i w, __m512i x) {
   __asm__("vpdpbusd %2, %1, %0" : "+v"(v) : "v"(x), "v"(w));
   return v;
@@ -60,8 +60,8 @@ static inline __attribute__((always_inline, target("avx2"))) __m256i dot256(__m2
 #include "product_int8_tile.h"
 
 // Without VNNI: products of an unsigned and a signed number, of which two are added in 16 bits, then four in 32. That takes three
-// instructions for 32 products; those of 16-bit numbers, which never overflow, take four. So that these do not, x has a bound:
-// with x signed, w is the unsigned factor, up to 255; with x unsigned w is from -128 on.
+// instructions for 32 products; products of 16-bit numbers, which never overflow, take four. To prevent an overflow, x has a
+// bound: if x is signed, w is the unsigned factor, up to 255; if x is unsigned, w is from -128 on.
 static inline __attribute__((always_inline, target("avx2"))) __m256i pairs_dot256(__m256i v, __m256i positive, __m256i any) {
   __m256i products;
   __asm__("vpmaddubsw %3, %2, %1\n\tvpmaddwd %4, %1, %1\n\tvpaddd %1, %0, %0"
@@ -101,7 +101,7 @@ static inline __attribute__((always_inline, target("avx2"))) __m256i pairs_dot25
 #include "product_int8_tile.h"
 #undef LOAD256
 
-// Without AVX2: numbers in even places and those in odd ones are widened apart.
+// Without AVX2: numbers in even and in odd places are widened separately.
 typedef struct {
   __m128i even, odd;
 } Pairs128;
@@ -133,7 +133,7 @@ static int has_dotprod(void) { return (getauxval(AT_HWCAP) >> 20 & 1) != 0; }  /
 static int has_i8mm(void) { return (getauxval(AT_HWCAP2) >> 13 & 1) != 0; }    // HWCAP2_I8MM
 #else
 #include <sys/sysctl.h>
-static int has_dotprod(void) { return 1; }  // every CPU of Apple's has them
+static int has_dotprod(void) { return 1; }  // every Apple CPU has it
 static int has_i8mm(void) {
   int has = 0;
   size_t size = sizeof has;
@@ -149,7 +149,7 @@ static int has_i8mm(void) {
 
 static inline int8x16_t together(int32x4_t v) { return vreinterpretq_s8_s32(v); }
 
-// i8mm_half multiplies by half of a panel. An instruction multiplies two rows by two outputs, eight numbers each: those of two
+// i8mm_half multiplies by half of a panel. An instruction multiplies two rows by two outputs, with eight numbers each, of two
 // steps. Of each four outputs the first and third are together, and the second and fourth.
 static inline __attribute__((always_inline)) TARGET void i8mm_half(int32_t *out, const uint8_t *x, const int8_t *w, int64_t steps,
                                                                    const int8_t *ahead, int64_t stride, const int rows) {
@@ -172,7 +172,7 @@ static inline __attribute__((always_inline)) TARGET void i8mm_half(int32_t *out,
       if (r + 1 < rows) {
         first = vld1_s32(at);
         if (!alone) second = vld1_s32(at + rows);
-      } else {  // the last row's sums are twice there
+      } else {  // the last row's sums are computed twice
         first = vld1_dup_s32(at);
         if (!alone) second = vld1_dup_s32(at + rows);
       }
@@ -219,7 +219,7 @@ static TARGET void i8mm(int32_t *out, const uint8_t *x, int64_t rows, const int8
 #define DOT(v, w, x) vdotq_s32(v, w, x)
 #include "product_int8_tile.h"
 
-// Without them: products in 16 bits, added in pairs to 32.
+// Without dot products: products in 16 bits, added in pairs to 32.
 static inline int32x4_t neon_dot(int32x4_t v, int8x16_t w, int8x16_t x) {
   int32x4_t low = vpaddlq_s16(vmull_s8(vget_low_s8(w), vget_low_s8(x))), high = vpaddlq_s16(vmull_high_s8(w, x));
   return vaddq_s32(v, vpaddq_s32(low, high));

@@ -4,12 +4,11 @@
 
 #include "vec.h"
 
-// The scale of a row is its largest magnitude. Where one of its numbers is infinite or
-// none, neither is the scale one, so whatever comes of the row will not pass for a
-// result: comparisons would lose it, but 0·x is not a number either.
+// The scale of a row is its largest magnitude. If one of its numbers is infinite or NaN, the scale is NaN, so no result of the
+// row appears valid: comparisons would lose it, but 0·x is NaN too.
 INLINE float scale_of(float peak, float zeros) { return (peak > 1e-6f ? peak : 1e-6f) + zeros; }
 
-// sum_of_zeros is 0, unless one of NATIVE numbers is none.
+// sum_of_zeros returns 0, or NaN if one of NATIVE numbers is NaN.
 INLINE float sum_of_zeros(vf zeros) {
   float x[NATIVE], all = 0;
   store(x, zeros);
@@ -17,7 +16,7 @@ INLINE float sum_of_zeros(vf zeros) {
   return all;
 }
 
-// scale_of_row is the scale of a row; alpha is that of quantize_row.
+// scale_of_row returns the scale of a row; alpha is as in quantize_row.
 INLINE float scale_of_row(const float *x, int64_t n, float alpha) {
   vf m = {}, zeros = {};
   int64_t i = 0;
@@ -34,8 +33,8 @@ INLINE float scale_of_row(const float *x, int64_t n, float alpha) {
   return scale_of(alpha ? 1 : peak, zero);
 }
 
-// to_bytes writes round(x·factor) + zero for n floats; the results are 0 to 255,
-// and anything where x·factor is not a number. Where it is cut, that is first brought to -127 to 127.
+// to_bytes writes round(x·factor) + zero for n floats; the results are 0 to 255, and undefined if x·factor is NaN. With cut,
+// x·factor is first clamped to -127 to 127.
 INLINE void to_bytes(uint8_t *q, const float *x, float factor, int32_t zero, int64_t n, int cut) {
   const float magic = 12582912.0f;  // 1.5 · 2^23: adding it rounds to an integer, ties to even
   const int32_t magic_bits = 0x4B400000;
@@ -90,7 +89,7 @@ static void relu_quantize_row(uint8_t *q, float *scale, Product p, int64_t r, fl
     to_bytes(q, scratch, 255 / *scale, 0, n, 0);
 }
 
-// activate is an activation function of up to NATIVE numbers; those beyond n are 0.
+// activate returns an activation function of up to NATIVE numbers; lanes beyond n are 0.
 INLINE vf activate(const float *acc, float scale, const float *bias, Activation activation, int64_t n) {
   return vactivate(load_some(acc, n) * scale + load_some(bias, n), activation);
 }
@@ -145,7 +144,7 @@ static void gate_row(float *y, Product p, int64_t r, Activation activation, int6
   }
 }
 
-// added is x, and what a linear layer adds to it; a null acc: nothing.
+// added returns x plus the output of a linear layer; a null acc: x.
 INLINE vf added(const float *x, const float *acc, float scale, const float *bias) {
   if (acc) return load(x) + (load(acc) * scale + load(bias));
   return load(x);

@@ -9,13 +9,12 @@
 #include <stdlib.h>
 #include <time.h>
 
-// All in nanoseconds. Between two operators of a step pass some microseconds, between two
-// steps a hundred. Where a thread was held up, others want the cores: then nobody spins for
-// a while, which is twice as long each time that it happens again soon. The system stops
-// threads that never sleep in the middle of work. An item of work takes less than that.
+// All in nanoseconds. Between two operators of a step some microseconds pass, between two steps a hundred. If a thread was held
+// up, other processes need the cores: then all threads stop spinning for a period, which doubles if it happens again soon. The
+// system preempts threads that never sleep in the middle of work. An item of work takes less time than that.
 enum { SPIN = 50000, HELD_UP = 2000000, POLITE = 64000000, MOST_POLITE = 512000000 };
 
-// A Job is work that is shared; it lies on its caller's stack.
+// A Job is shared work; it is on its caller's stack.
 typedef struct {
   void (*item)(void *data, size_t i);
   void *data;
@@ -23,26 +22,25 @@ typedef struct {
   _Atomic size_t next;
 } Job;
 
-// A Helper is a thread of the pool. Its job is 0 while it has none; else a Job, and BUSY
-// is added once it has begun.
+// A Helper is a thread of the pool. Its job is 0 while it has none; otherwise a Job, and BUSY is added once it has begun.
 enum { BUSY = 1 };
 typedef struct Helper {
   struct Helper *next;
   pthread_t thread;
   _Atomic uintptr_t job;
-  // Who has nothing to spin for any more sleeps, and says so before it looks at job for
-  // the last time; who changes job looks afterwards whether somebody sleeps.
+  // A thread that stops spinning sets asleep or awaited before it reads job for the last time; a thread that changes job reads
+  // them afterwards.
   _Atomic int asleep, awaited;  // the helper; the caller whose job it does
   pthread_mutex_t lock;         // of both sleeps
   pthread_cond_t wake, done;
 } Helper;
 
 static struct {
-  pthread_mutex_t lock;  // of growth and end
+  pthread_mutex_t lock;  // guards growth and end
   int size;
   _Atomic(Helper *) helpers;
   _Atomic int ending;
-  _Atomic int64_t polite, period;  // until when nobody spins, and for how long the last time
+  _Atomic int64_t polite, period;  // the end of the period without spinning, and its length
 } pool = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
 static void work(Job *job) {
@@ -63,7 +61,7 @@ static int64_t nanoseconds(void) {
   return t.tv_sec * INT64_C(1000000000) + t.tv_nsec;
 }
 
-// held_up is told when a thread was.
+// held_up records that a thread was held up.
 static void held_up(int64_t now) {
   int64_t period = pool.period;
   if (now > pool.polite + period)
@@ -74,7 +72,7 @@ static void held_up(int64_t now) {
   pool.polite = now + period;
 }
 
-// spin waits for a moment until job is (or is not) `other`, and says whether it is.
+// spin waits for a moment until job is (or is not) `other`, and returns whether it is.
 static int spin(_Atomic uintptr_t *job, uintptr_t other, int is) {
   enum { PAUSES = 32 };
   int64_t begin = nanoseconds(), now = begin, before;
@@ -112,7 +110,7 @@ static void *help(void *data) {
   return NULL;
 }
 
-// wake wakes a helper, if it sleeps.
+// wake wakes a helper if it sleeps.
 static void wake(Helper *h) {
   if (!h->asleep) return;
   pthread_mutex_lock(&h->lock);
@@ -120,7 +118,7 @@ static void wake(Helper *h) {
   pthread_mutex_unlock(&h->lock);
 }
 
-// finish returns when a helper is not at work on a job, and will not be.
+// finish returns once a helper does not work on a job, and never will.
 static void finish(Helper *h, Job *job) {
   uintptr_t busy = (uintptr_t)job | BUSY, claimed = (uintptr_t)job;
   if (atomic_compare_exchange_strong(&h->job, &claimed, 0) || spin(&h->job, busy, 0)) return;
@@ -159,12 +157,12 @@ void threads_await(_Atomic int64_t *count, int64_t n) {
   }
 }
 
-// start starts a helper's thread, and returns what pthread_create does.
+// start starts a helper's thread, and returns the result of pthread_create.
 static int start(pthread_t *thread, Helper *h) {
 #if defined(_WIN32)
   return pthread_create(thread, NULL, help, h);
 #else
-  // Signals are for Go's threads, but for those of a thread's own reads: see mapping.File.
+  // Signals are for Go's threads, except those of a thread's own reads: see mapping.File.
   sigset_t all, old;
   sigfillset(&all);
   sigdelset(&all, SIGBUS);
@@ -175,7 +173,7 @@ static int start(pthread_t *thread, Helper *h) {
 #endif
 }
 
-// hire adds a helper; false if there is no thread for it.
+// hire adds a helper; it returns 0 if no thread could be started.
 static int hire(void) {
   Helper *h = calloc(1, sizeof *h);
   if (!h) return 0;

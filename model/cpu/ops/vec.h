@@ -1,9 +1,9 @@
-// Vectors of floats in the compiler's own vector types: gcc and clang turn them into
-// AVX-512, AVX2, SSE or NEON as the target has it. Larger ones than a register they would
-// take apart lane by lane. NATIVE is how many floats a register of the target has: 16, 8 or 4.
+// Vectors of floats in the compiler's own vector types: gcc and clang compile them to AVX-512, AVX2, SSE or NEON according to the
+// target. They would take vectors larger than a register apart lane by lane. NATIVE is the number of floats in a register of the
+// target: 16, 8 or 4.
 //
-// Sums are of LANES lanes, in LANES/NATIVE vectors, whatever the target, and the order in
-// which lanes are added up is written down here, so it does not depend on the target.
+// Sums have LANES lanes, in LANES/NATIVE vectors, on all targets, and the order in which lanes are added is defined here, so it
+// does not depend on the target.
 #ifndef DRAGOMAN_VEC_H
 #define DRAGOMAN_VEC_H
 
@@ -32,7 +32,7 @@ INLINE vf load(const float *p) { return *(const vf *)p; }
 INLINE void store(float *p, vf v) { *(vf *)p = v; }
 INLINE vf pick(vi mask, vf a, vf b) { return (vf)(((vi)a & mask) | ((vi)b & ~mask)); }
 
-// vmax is b where a is not larger, or one of both is not a number. gcc makes four instructions of that, one after the other.
+// vmax returns b unless a is larger and neither is NaN. gcc makes four dependent instructions of it.
 #if NATIVE == 4
 INLINE vf vmax(vf a, vf b) { return pick(a > b, a, b); }
 #else
@@ -43,9 +43,9 @@ INLINE vf vmax(vf a, vf b) {
 #endif
 INLINE vf vabs(vf a) { return (vf)((vi)a & 0x7fffffff); }
 
-// Lanes are added up to those eight apart first, then to those four, two and one apart.
+// Lanes are added first with those eight apart, then with those four, two and one apart.
 
-// four_sums are what is left of LANES lanes when four are.
+// four_sums reduces LANES lanes to four.
 INLINE v4 four_sums(const vf *v) {
 #if NATIVE == 16
   v8 a = SHUFFLE(v[0], v[0], 0, 1, 2, 3, 4, 5, 6, 7) + SHUFFLE(v[0], v[0], 8, 9, 10, 11, 12, 13, 14, 15);
@@ -64,8 +64,7 @@ INLINE float sum(const vf *v) {
   return b[0] + b[1];
 }
 
-// PAIR adds the halves of what two vectors consist of, parts of 2·n lanes, and puts
-// the sums of both into one.
+// PAIR adds the halves of the parts of two vectors, parts of 2·n lanes, and puts the sums of both into one vector.
 #if NATIVE == 16
 #define PAIR8(a, b) (SHUFFLE(a, b, 0, 1, 2, 3, 4, 5, 6, 7, 16, 17, 18, 19, 20, 21, 22, 23) + \
                      SHUFFLE(a, b, 8, 9, 10, 11, 12, 13, 14, 15, 24, 25, 26, 27, 28, 29, 30, 31))
@@ -85,7 +84,7 @@ INLINE float sum(const vf *v) {
 #endif
 #define PAIRS(PAIR, n) UNROLL for (int i = 0; i < (n); i++) v[i] = PAIR(v[2 * i], v[2 * i + 1])
 
-// sums writes the sum of each of LANES times LANES lanes to the first LANES of them, in the order of additions of sum.
+// sums writes the sum of each of LANES times LANES lanes to the first LANES of them, with the additions in the order of sum.
 INLINE void sums(vf *v) {
 #if NATIVE == 16
   PAIRS(PAIR8, 8);
@@ -100,7 +99,7 @@ INLINE void sums(vf *v) {
   PAIRS(PAIR1, PARTS);
 }
 
-// largest is the largest of NATIVE floats.
+// largest returns the largest of NATIVE floats.
 INLINE float largest(vf v) {
   float x[NATIVE];
   store(x, v);
@@ -108,13 +107,13 @@ INLINE float largest(vf v) {
   return x[0];
 }
 
-// Half precision (IEEE binary16). Without special instructions: shifted to the
-// place of a float's exponent and mantissa, a half is the number times 2^-112.
+// Half precision (IEEE binary16). Without special instructions: a half shifted to the place of a float's exponent and mantissa is
+// the number times 2^-112.
 
-// gcc has names for x86's instruction only in functions that are compiled for it, so not in inline ones.
+// gcc allows x86's intrinsic only in functions compiled for it, so not in inline ones.
 #if NATIVE == 4
 INLINE vf load_half(const uint16_t *p) {
-  // Extending the sign puts copies of it above the exponent; all but one go.
+  // Extending the sign copies it above the exponent; the mask leaves one copy.
   vi h = __builtin_convertvector(*(const vs *)p, vi) << 13;
   return (vf)(h & (int32_t)0x8fffffff) * 0x1p112f;
 }
@@ -137,12 +136,11 @@ INLINE float half_to_float(uint16_t h) {
   return h & 0x8000 ? -magnitude : magnitude;
 }
 
-// store_half writes NATIVE numbers as the nearest halves, ties to even; what is too large, or
-// not a number, becomes the largest.
+// store_half writes NATIVE numbers as the nearest halves, ties to even; numbers that are too large, and NaN, become the largest.
 INLINE void store_half(uint16_t *p, vf x) {
   vf magnitude = vabs(x);
   magnitude = pick(magnitude < 65504, magnitude, splat(65504));
-  vf fixed = magnitude + 0.5f;  // rounds what is small to a multiple of 2^-24, as subnormal halves are
+  vf fixed = magnitude + 0.5f;  // rounds small numbers to a multiple of 2^-24, like subnormal halves
   vi bits = (vi)magnitude, small = (vi)fixed - 0x3f000000;
   bits = (bits - (112 << 23) + 0xfff + (bits >> 13 & 1)) >> 13;
   bits = (vi)pick(magnitude < 0x1p-14f, (vf)small, (vf)bits);
@@ -182,11 +180,10 @@ INLINE float fexp(float x) {
   return v[0];
 }
 
-// vswish is x/(1 + e^-x); what is below -88 is 0 but for the last place of its 37 zeros.
+// vswish returns x/(1 + e^-x); numbers below -88 give 0, except for the last place of its 37 zeros.
 INLINE vf vswish(vf x) { return x / (1 + vexp(-vmax(x, splat(-88)))); }
 
-// vgelu is x·Φ(x), by formula 7.1.26 of Abramowitz and Stegun for the error function, which
-// is within 2e-7.
+// vgelu returns x·Φ(x), by formula 7.1.26 of Abramowitz and Stegun for the error function, with an error below 2e-7.
 INLINE vf vgelu(vf x) {
   vf z = vabs(x) * 0.70710678118654752f, t = 1 / (1 + z * 0.3275911f);
   vf p = t * 1.061405429f - 1.453152027f;
@@ -197,16 +194,16 @@ INLINE vf vgelu(vf x) {
   return x * pick(x < 0, tail, 1 - tail);
 }
 
-// vgelu_tanh is x·(1 + tanh(√(2/π)·(x + 0.044715·x³)))/2, which is x/(1 + e^-2·…).
+// vgelu_tanh returns x·(1 + tanh(√(2/π)·(x + 0.044715·x³)))/2, which is x/(1 + e^-2·…).
 INLINE vf vgelu_tanh(vf x) {
   vf u = x * (x * x * 0.07135481627f + 1.595769122f);
   return x / (1 + vexp(-vmax(u, splat(-88))));
 }
 
-// vactivate is an activation function.
+// vactivate returns an activation function.
 INLINE vf vactivate(vf x, Activation activation) {
   switch (activation) {
-    case RELU: return pick(x < 0, (vf){}, x);  // what is not a number stays so
+    case RELU: return pick(x < 0, (vf){}, x);  // NaN stays NaN
     case SWISH: return vswish(x);
     case GELU: return vgelu(x);
     case GELU_TANH: return vgelu_tanh(x);
@@ -222,7 +219,7 @@ INLINE vf load_some(const float *p, int64_t n) {
   return v;
 }
 
-// dot_half is the inner product of n numbers.
+// dot_half returns the inner product of n numbers.
 INLINE float dot_half(const float *a, const uint16_t *b, int64_t n) {
   vf acc[PARTS] = {};
   int64_t i = 0;
@@ -232,7 +229,7 @@ INLINE float dot_half(const float *a, const uint16_t *b, int64_t n) {
   return s;
 }
 
-// softmax turns n scores into weights that add up to 1. What follows them, up to LANES, becomes 0.
+// softmax converts n scores to weights that add up to 1. The scores after them, up to LANES, become 0.
 INLINE void softmax(float *s, int64_t n) {
   for (int64_t i = n; i < padded(n); i++) s[i] = -INFINITY;
   vf peak = load(s), total[PARTS] = {};

@@ -1,4 +1,4 @@
-// The kernels for what the compiler is told to build for.
+// The kernels for the compiler's target.
 #define GENERATION kernels_built
 #if defined(__AVX512BW__)
 #define NATIVE 16

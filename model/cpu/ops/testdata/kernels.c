@@ -1,13 +1,11 @@
-// Runs the kernels on what it reads, for tests that build it for one CPU
-// generation, or with sanitizers:
+// Runs the kernels on its input, for tests that build it for one CPU generation, or with sanitizers:
 //
 //   kernels exp        float32s → e^x of each
 //   kernels to_half    float32s → halves
 //   kernels from_half  halves → float32s, each from the scalar and the vector function
 //   kernels all        nothing → the results of every kernel on made-up numbers
 //
-// Every buffer is as large as the kernel's contract says and no larger, so that a
-// sanitizer sees what is out of bounds.
+// Every buffer has exactly the size of the kernel's contract, so that a sanitizer detects accesses out of bounds.
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -15,7 +13,7 @@
 
 static uint32_t seed = 1;
 
-// next is a number from -2 to 2.
+// next returns a number from -2 to 2.
 static float next(void) {
   seed = seed * 1664525 + 1013904223;
   return (float)(int32_t)seed * 0x1p-30f;

@@ -1,5 +1,5 @@
-// Runs a task whose parts get no scratch, on several threads. It prints how the task fails,
-// and its exit status is 0 where it does.
+// Runs a task whose parts get no scratch, on several threads. It prints the task's error, and its exit status is 0 if the task
+// fails.
 #include "call.h"
 
 int posix_memalign(void **memory, size_t alignment, size_t size) {

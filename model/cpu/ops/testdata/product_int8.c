@@ -1,8 +1,6 @@
-// Multiplies by every path that this CPU has and compares with plain sums; prints the
-// paths' names.
+// Multiplies by every path of this CPU and compares with plain sums; prints the paths' names.
 //
-// Every buffer is as large as the contract says and no larger, so that a sanitizer sees
-// what is out of bounds.
+// Every buffer has exactly the size of the contract, so that a sanitizer detects accesses out of bounds.
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -24,7 +22,7 @@ typedef struct {
   float *scale, *want;
 } Problem;
 
-// begin makes numbers; extreme ones are the largest there are.
+// begin makes numbers; extreme ones are the largest possible.
 static Problem begin(int64_t rows, int64_t depth, int64_t width, int zero, int extreme) {
   Problem p = {.rows = rows, .depth = depth, .width = width};
   int64_t steps = (depth + STEP - 1) / STEP, panels = (width + PANEL - 1) / PANEL;

@@ -1,6 +1,6 @@
-// Has a pool work for several callers at once, which pause now and then so that its threads
-// sleep. It prints what was done in all, and its exit status is 0 where each item was done
-// once before its caller went on, and saw what all items had prepared together.
+// Has a pool work for several callers at once, which pause now and then so that its threads sleep. It prints the total of items
+// done, and its exit status is 0 if each item was done once before its caller continued, and saw the results of all items' common
+// preparation.
 #include <stdatomic.h>
 #include <pthread.h>
 #include <stdio.h>
