@@ -20,7 +20,7 @@ import (
 // sender is the load generator.
 const sender = "build/stress_test"
 
-// summary is what it says of a run.
+// summary is the load generator's summary of a run.
 type summary struct {
 	Requests  int               `json:"requests"`
 	Answered  int               `json:"answered"`
@@ -29,13 +29,13 @@ type summary struct {
 	P99       float64           `json:"p99_ms"`
 	Records   int               `json:"records"`
 	Failures  map[string]string `json:"error_examples"`
-	CPU       float64           `json:"-"` // milliseconds of the service for each record
-	// Parts are those of CPU, by role.
+	CPU       float64           `json:"-"` // the service's milliseconds per record
+	// Parts is CPU by role.
 	Parts  map[string]float64 `json:"-"`
-	Others float64            `json:"-"` // share of the machine's CPU time that neither the service nor the sender took
+	Others float64            `json:"-"` // share of the machine's CPU time used by neither the service nor the sender
 }
 
-// load sends requests to processes, of sentences from English to French and back and so on.
+// load sends requests to processes, with sentences from English to French and back in alternation.
 func (g *group) load(ctx context.Context, options string, args ...string) (s summary, err error) {
 	out, err := os.MkdirTemp("", "fleet-bench-*")
 	if err != nil {
@@ -75,7 +75,7 @@ func (g *group) load(ctx context.Context, options string, args ...string) (s sum
 	return s, nil
 }
 
-// side is what is compared with another one.
+// side is one of the two sides of a comparison.
 type side struct {
 	name  string
 	start func(ctx context.Context, environ ...string) (*group, error)
@@ -87,12 +87,11 @@ type costs struct {
 	seconds                         float64
 }
 
-// options are those of the requests.
+// options are the options of the requests.
 func (c costs) options() string { return fmt.Sprintf(`{"beams":%d}`, c.beams) }
 
-// cost compares one process with a gateway, a worker and Redis on the same cores: throughput, then
-// latency at half of what one process can do. The sides take turns. Those rounds count in which others
-// used the machine least.
+// cost compares one process with a gateway, a worker and Redis on the same cores: throughput, then latency at half of one
+// process's capacity. The sides alternate. The half of the rounds with the least other load of the machine counts.
 func cost(ctx context.Context, args []string) error {
 	var c costs
 	if err := parse("cost", args, func(f *pflag.FlagSet) {
@@ -149,8 +148,8 @@ func cost(ctx context.Context, args []string) error {
 	return nil
 }
 
-// turns sends requests to both sides in turns. It returns the quieter half of the rounds, and the most
-// that others took of the machine in them.
+// turns sends requests to both sides in alternation. It returns the quieter half of the rounds, and the largest share of the
+// machine that other processes used in them.
 func (c costs) turns(ctx context.Context, groups [2]*group, args ...string) (runs [2][]summary, others float64, err error) {
 	var rounds [][2]summary
 	for n := range c.rounds {
@@ -176,7 +175,7 @@ func (c costs) turns(ctx context.Context, groups [2]*group, args ...string) (run
 	return runs, others, nil
 }
 
-// disturbance is what others took of the machine in a round.
+// disturbance returns the share of the machine that other processes used in a round.
 func disturbance(round [2]summary) float64 { return max(round[0].Others, round[1].Others) }
 
 func buildSender(ctx context.Context) error {
@@ -193,7 +192,7 @@ func p99(s summary) float64       { return s.P99 }
 func ratio(a, b float64) float64      { return b / a }
 func difference(a, b float64) float64 { return b - a }
 
-// of is a number of each summary.
+// of returns a number of each summary.
 func of(list []summary, number func(summary) float64) (numbers []float64) {
 	for _, s := range list {
 		numbers = append(numbers, number(s))
@@ -201,7 +200,7 @@ func of(list []summary, number func(summary) float64) (numbers []float64) {
 	return numbers
 }
 
-// compared is the median of what each round's two sides are to each other.
+// compared returns the median of the comparisons of each round's two sides.
 func compared(sides [2][]summary, number func(summary) float64, compare func(a, b float64) float64) float64 {
 	var list []float64
 	for i := range sides[0] {

@@ -24,18 +24,18 @@ type limits struct {
 	simulation
 }
 
-// throughput is what came of workers and gateways.
+// throughput is the result for a number of workers and gateways.
 type throughput struct {
 	workers, gateways        int
 	perSecond                float64 // sentences
 	mean                     time.Duration
-	redis, gateway, worker   float64 // CPU, µs a sentence
-	busy                     float64 // CPU of the machine that was taken, by whomever; 1: all of it
-	commands, in, out, calls float64 // a sentence: commands, bytes to Redis, bytes from it, reads and writes of its
-	costs                    string  // what commands cost
+	redis, gateway, worker   float64 // CPU, µs per sentence
+	busy                     float64 // share of the machine's CPU in use by all processes; 1: all of it
+	commands, in, out, calls float64 // per sentence: commands, bytes to Redis, bytes from it, its reads and writes
+	costs                    string  // the cost of commands
 }
 
-// limit finds out how many sentences go through.
+// limit measures the maximum rate of sentences.
 func limit(ctx context.Context, args []string) error {
 	var l limits
 	if err := parse("limit", args, func(f *pflag.FlagSet) {
@@ -93,7 +93,7 @@ func limit(ctx context.Context, args []string) error {
 	return nil
 }
 
-// measure starts everything and measures once.
+// measure starts all processes and measures once.
 func (l limits) measure(ctx context.Context, workers, gateways int) (t throughput, err error) {
 	folder := ""
 	if l.file {
@@ -111,7 +111,7 @@ func (l limits) measure(ctx context.Context, workers, gateways int) (t throughpu
 	s.Redis = server.address
 	s.Start = time.Now().Add(4*time.Second + time.Duration(workers+gateways)*100*time.Millisecond)
 	s.End = s.Start.Add(time.Duration(l.seconds * float64(time.Second)))
-	// As much is on its way as workers take, and half as much again.
+	// In flight is the capacity of the workers, and half as much again.
 	s.Callers = max(1, workers*s.Rows*3/2/gateways/s.Batch)
 	var list [2][]*process // workers, gateways
 	defer func() {
@@ -129,7 +129,7 @@ func (l limits) measure(ctx context.Context, workers, gateways int) (t throughpu
 		if l.profiles != "" && (i == 0 || i == workers) {
 			own.Profile = filepath.Join(l.profiles, fmt.Sprintf("%s-%d-%d.prof", role, gateways, workers))
 		}
-		raw, _ := json.Marshal(own) // of plain data
+		raw, _ := json.Marshal(own) // plain data
 		p, err := launchSelf(role, string(raw), func(p *process) {
 			if kind == 1 {
 				p.Stdout = &outputs[i-workers]
@@ -190,7 +190,7 @@ func pause(ctx context.Context, d time.Duration) {
 	}
 }
 
-// look is the CPU time so far of Redis, the workers and the gateways, in seconds.
+// look returns the CPU time so far of Redis, the workers and the gateways, in seconds.
 func (l limits) look(ctx context.Context, client *redis.Client, list [2][]*process) (cpu [3]float64) {
 	info, _ := client.Info(ctx, "cpu").Result()
 	cpu[0] = field(info, "used_cpu_sys") + field(info, "used_cpu_user")
@@ -202,7 +202,7 @@ func (l limits) look(ctx context.Context, client *redis.Client, list [2][]*proce
 	return cpu
 }
 
-// field is a number of what Redis says of itself.
+// field returns a number of Redis's INFO.
 func field(info, name string) float64 {
 	_, rest, _ := strings.Cut("\n"+info, "\n"+name+":")
 	value, _, _ := strings.Cut(rest, "\r")
@@ -210,7 +210,7 @@ func field(info, name string) float64 {
 	return number
 }
 
-// commandCosts are the commands that have taken the most time, and how much each did.
+// commandCosts returns the commands that took the most time, and the time of each.
 func commandCosts(ctx context.Context, client *redis.Client) string {
 	info, _ := client.Info(ctx, "commandstats").Result()
 	var list []string
@@ -227,7 +227,7 @@ func commandCosts(ctx context.Context, client *redis.Client) string {
 	return strings.Join(list, ", ")
 }
 
-// busy is the CPU time that somebody has taken of the machine so far, in seconds of the whole machine.
+// busy returns the machine's used CPU time so far, in seconds of the whole machine.
 func busy() float64 {
 	raw, err := os.ReadFile("/proc/stat")
 	if err != nil {

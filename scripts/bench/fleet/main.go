@@ -1,12 +1,10 @@
-// Command fleet measures what it costs to have Redis between gateways and workers, and where that
-// ends:
+// Command fleet measures the cost of Redis between gateways and workers, and its limit:
 //
 //	make build runtime && go run ./scripts/bench/fleet cost | table | limit
 //
-// cost compares one process with a gateway and a worker on the same cores, table has service-streamer's
-// comparison, and limit finds out how many sentences go through with workers whose model costs time
-// but no CPU. It starts redis-server (apt-get install redis-server) and everything else itself, and
-// writes Markdown.
+// cost compares one process with a gateway and a worker on the same cores, table repeats service-streamer's comparison, and limit
+// measures the maximum rate of sentences with workers whose model takes time but no CPU. It starts redis-server (apt-get install
+// redis-server) and everything else itself, and writes Markdown.
 package main
 
 import (
@@ -25,7 +23,7 @@ func main() {
 	defer stop()
 	commands := map[string]func(context.Context, []string) error{
 		"cost": cost, "table": streamer, "limit": limit,
-		"simulate-worker": simulateWorker, "simulate-gateway": simulateGateway, // which limit starts
+		"simulate-worker": simulateWorker, "simulate-gateway": simulateGateway, // started by limit
 	}
 	if len(os.Args) < 2 || commands[os.Args[1]] == nil {
 		fmt.Fprintln(os.Stderr, "usage: fleet cost | table | limit [flags]")
@@ -44,7 +42,7 @@ func parse(name string, args []string, define func(*pflag.FlagSet)) error {
 	return flags.Parse(args)
 }
 
-// median of some numbers.
+// median returns the median of some numbers.
 func median(list []float64) float64 {
 	if len(list) == 0 {
 		return 0

@@ -16,7 +16,7 @@ import (
 	"github.com/redis/go-redis/v9"
 )
 
-// process is one that was started. It is ended by stop.
+// process is a started process. The caller must stop it.
 type process struct {
 	*exec.Cmd
 	role    string
@@ -41,7 +41,7 @@ func (p *process) stop() {
 	_ = p.Wait()
 }
 
-// cpu is the CPU time that the process has taken, in seconds.
+// cpu returns the CPU time of the process, in seconds.
 func (p *process) cpu() float64 {
 	raw, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", p.Process.Pid))
 	if err != nil {
@@ -51,10 +51,10 @@ func (p *process) cpu() float64 {
 	fields := strings.Fields(rest)
 	user, _ := strconv.ParseFloat(fields[11], 64)
 	system, _ := strconv.ParseFloat(fields[12], 64)
-	return (user + system) / 100 // ticks a second
+	return (user + system) / 100 // ticks per second
 }
 
-// freeAddress is one of this machine that nobody listens on.
+// freeAddress returns an unused address of this machine.
 func freeAddress() (string, error) {
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -63,7 +63,7 @@ func freeAddress() (string, error) {
 	return listener.Addr().String(), listener.Close()
 }
 
-// startRedis starts a Redis that keeps nothing, or an append-only file in a folder.
+// startRedis starts a Redis without persistence, or with an append-only file in a folder.
 func startRedis(ctx context.Context, folder string) (*process, error) {
 	if _, err := exec.LookPath("redis-server"); err != nil {
 		return nil, fmt.Errorf("%w: apt-get install redis-server", err)
@@ -87,7 +87,7 @@ func startRedis(ctx context.Context, folder string) (*process, error) {
 	return p, until(ctx, "Redis answers", func() bool { return client.Ping(ctx).Err() == nil })
 }
 
-// serve starts the program and waits until it translates, or as a worker is ready.
+// serve starts the service and waits until it translates, or as a worker is ready.
 func serve(ctx context.Context, role, broker string, environ ...string) (*process, error) {
 	address, err := freeAddress()
 	if err != nil {
@@ -138,14 +138,14 @@ func until(ctx context.Context, what string, holds func() bool) error {
 	return nil
 }
 
-// group is processes that serve together.
+// group is a group of processes that serve together.
 type group struct {
 	processes []*process
-	redis     *process // nil: there is none
-	address   string   // that requests go to
+	redis     *process // nil: none
+	address   string   // address for requests
 }
 
-// alone is one process that does everything.
+// alone starts one process with all roles.
 func alone(ctx context.Context, environ ...string) (*group, error) {
 	p, err := serve(ctx, "all", "", environ...)
 	if err != nil {
@@ -154,7 +154,7 @@ func alone(ctx context.Context, environ ...string) (*group, error) {
 	return &group{processes: []*process{p}, address: p.address}, nil
 }
 
-// joined is a gateway, workers, and Redis between them.
+// joined starts a gateway, workers, and Redis between them.
 func joined(ctx context.Context, workers int, environ ...string) (_ *group, err error) {
 	g := &group{}
 	defer func() {
@@ -186,7 +186,7 @@ func (g *group) stop() {
 	}
 }
 
-// cpu is the CPU time by role, in seconds.
+// cpu returns the CPU time by role, in seconds.
 func (g *group) cpu() map[string]float64 {
 	sums := make(map[string]float64)
 	for _, p := range g.processes {

@@ -22,24 +22,24 @@ import (
 	"dragoman/model/search"
 )
 
-// identity is that of the simulated model.
+// identity is the identity of the simulated model.
 const identity = "51314c61746564206d6f64656c000000"
 
-// simulation is what the processes of limit are told.
+// simulation is the configuration of limit's processes.
 type simulation struct {
 	Redis   string
 	Rows    int
-	Steps   int           // of a sentence in the mean, half as many and half as many again at most
-	Step    time.Duration // that one takes
+	Steps   int           // mean steps of a sentence; between half and one and a half times as many
+	Step    time.Duration // duration of a step
 	Source  int           // tokens of a sentence
 	Batch   int           // sentences of a request
-	Callers int           // requests that each gateway has on their way
+	Callers int           // requests in flight per gateway
 	Profile string        // file for a CPU profile; "": none
 	Start   time.Time     // of the measurement
 	End     time.Time
 }
 
-// simulated reads a simulation, and begins its profile. The caller ends it.
+// simulated reads a simulation, and begins its profile. The caller must call end.
 func simulated(args []string) (s simulation, b *fleet.Broker, end func(), err error) {
 	var raw string
 	if err := parse("simulate", args, func(f *pflag.FlagSet) { f.StringVar(&raw, "simulation", "", "as JSON") }); err != nil {
@@ -64,7 +64,7 @@ func simulated(args []string) (s simulation, b *fleet.Broker, end func(), err er
 	return s, b, func() { pprof.StopCPUProfile(); _ = file.Close(); _ = b.Close() }, nil
 }
 
-// simulateWorker is a worker until the measurement has ended.
+// simulateWorker runs a worker until the measurement has ended.
 func simulateWorker(ctx context.Context, args []string) error {
 	s, broker, end, err := simulated(args)
 	if err != nil {
@@ -92,8 +92,8 @@ func simulateWorker(ctx context.Context, args []string) error {
 	return nil
 }
 
-// simulateGateway has sentences decoded until the measurement has ended, and writes how many were
-// during it, and how long requests took.
+// simulateGateway decodes sentences until the measurement has ended, and writes the number decoded during it, and the mean
+// duration of a request.
 func simulateGateway(ctx context.Context, args []string) error {
 	s, broker, end, err := simulated(args)
 	if err != nil {
@@ -138,13 +138,13 @@ func simulateGateway(ctx context.Context, args []string) error {
 	return json.NewEncoder(os.Stdout).Encode(counted{int(sentences.Load()), time.Duration(taken.Load() / max(1, requests.Load()))})
 }
 
-// counted is what a gateway has seen.
+// counted is the result of a gateway.
 type counted struct {
 	Sentences int
-	Mean      time.Duration // that a request took
+	Mean      time.Duration // of a request
 }
 
-// job is a sentence that is like no other. Its first token says how many steps it takes.
+// job returns a unique sentence. Its first token encodes its number of steps.
 func (s simulation) job(number int64) engine.Job {
 	source := make([]int64, s.Source)
 	source[0] = vocabulary/2 + int64(s.Steps/2+rand.IntN(s.Steps+1))
@@ -160,7 +160,7 @@ func greedy(s simulation) search.Options {
 
 const vocabulary = 128_000
 
-// sleeper is a model whose steps take their time and nothing else. It implements [model.Model].
+// sleeper is a model whose steps only sleep. It implements [model.Model].
 type sleeper struct{ simulation }
 
 func (s sleeper) Spec() model.Spec {
@@ -197,8 +197,8 @@ func (b *sleeperBatch) Leave(i int) {
 	b.left = b.left[:last]
 }
 
-// Step ends sentences after so many steps. A step begins when the one before it has ended, as on a
-// device that does not wait for its host, or when it is asked for, if that is much later.
+// Step ends sentences after their number of steps. A step begins when the previous one has ended, as on a device that does not
+// wait for its host, or when it is called, if that is much later.
 func (b *sleeperBatch) Step(ctx context.Context, feeds []model.Feed, k int) (out model.Candidates, err error) {
 	if now := time.Now(); now.Sub(b.next) > b.model.Step/10 {
 		b.next = now
@@ -227,7 +227,7 @@ func (b *sleeperBatch) Step(ctx context.Context, feeds []model.Feed, k int) (out
 	return out, nil
 }
 
-// noTokens is a tokenizer that nobody uses.
+// noTokens is an unused tokenizer.
 type noTokens struct{}
 
 func (noTokens) Encode(string, string, string) ([]int64, error) { return []int64{1}, nil }

@@ -8,8 +8,8 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// streamer has the table of service-streamer: one sentence after the other, batches in one process, and
-// one, two and four workers. Each worker has one thread. Rounds take turns.
+// streamer makes service-streamer's table: one sentence after the other, batches in one process, and one, two and four workers.
+// Each worker has one thread. Rounds alternate.
 func streamer(ctx context.Context, args []string) error {
 	var rounds, beams, clients int
 	var seconds float64

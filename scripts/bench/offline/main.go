@@ -3,7 +3,7 @@
 //
 //	go run ./scripts/bench/offline -model build/bench/int8 -library build/onnxruntime/libonnxruntime.so -threads 2
 //
-// The protocol is that of scripts/bench/peers/protocol.py.
+// The protocol is defined by scripts/bench/peers/protocol.py.
 package main
 
 import (
@@ -29,8 +29,8 @@ func main() {
 	}
 }
 
-// request is one batch: sources of [language token, pieces, </s>], which are all
-// translated into the language of the token target (below 0: none is forced), in length ids each.
+// request is one batch: sources of [language token, pieces, </s>], which are all translated into the language of the token target
+// (below 0: none is forced), with a length of length ids each.
 type request struct {
 	Sources [][]int64 `json:"sources"`
 	Target  int64     `json:"target"`
@@ -38,7 +38,7 @@ type request struct {
 	Length  int       `json:"length"`
 }
 
-// answer is a line of output. Which fields it has depends on what it answers.
+// answer is a line of output. Its fields depend on the request.
 type answer struct {
 	Ready    bool              `json:"ready,omitempty"`
 	Versions map[string]string `json:"versions,omitempty"`
@@ -47,8 +47,7 @@ type answer struct {
 	Error    string            `json:"error,omitempty"`
 }
 
-// run loads the model that the command line names and answers requests until in
-// ends.
+// run loads the model named on the command line and answers requests until in ends.
 func run(args []string, in io.Reader, out io.Writer) (err error) {
 	flags := flag.NewFlagSet("offline", flag.ContinueOnError)
 	dir := flags.String("model", "", "exported folder")
@@ -86,7 +85,7 @@ func run(args []string, in io.Reader, out io.Writer) (err error) {
 	}
 }
 
-// respond decodes one request and takes the time of it.
+// respond decodes one request and measures its time.
 func respond(m model.Model, req request) answer {
 	begin := time.Now()
 	ids, err := decode(m, req)
@@ -96,10 +95,10 @@ func respond(m model.Model, req request) answer {
 	return answer{Seconds: time.Since(begin).Seconds(), IDs: ids}
 }
 
-// decode translates the sources in one batch, made for them.
+// decode translates the sources in a new batch.
 func decode(m model.Model, req request) (ids [][]int64, err error) {
 	spec := m.Spec()
-	spec.ForcedEnd = false // no side has one
+	spec.ForcedEnd = false // as on all sides
 	prefix := []int64{spec.DecoderStart}
 	if req.Target >= 0 {
 		prefix = append(prefix, req.Target)

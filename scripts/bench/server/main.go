@@ -1,12 +1,11 @@
-// Command server is dragoman with a fixed number of tokens for every translation,
-// for benchmarks with random weights, which never end one:
+// Command server is dragoman with a fixed number of tokens for every translation, for benchmarks with random weights, whose
+// translations never end:
 //
 //	MODEL_WEIGHTS=build/bench/int8 ONNXRUNTIME_LIB=… server -length 32
 //	MODEL_REPOSITORY=build/bench/models ONNXRUNTIME_LIB=… server -length 32
 //
-// It is the service's own HTTP interface, use case, catalog and engines, with the service's
-// settings from the environment, on the CPU. What differs is that </s> is banned until a
-// translation has its length, and that reaching the length is no error.
+// It is the service's own HTTP interface, use case, catalog and engines, with the service's settings from the environment, on the
+// CPU. The only differences: </s> is banned until a translation has its length, and reaching the length is not an error.
 package main
 
 import (
@@ -48,7 +47,7 @@ func main() {
 	}
 }
 
-// run serves until ctx is done.
+// run serves until ctx ends.
 func run(ctx context.Context, length int) (err error) {
 	cfg, err := config.Parse(os.Environ())
 	if err != nil {
@@ -84,10 +83,10 @@ func run(ctx context.Context, length int) (err error) {
 	return nil
 }
 
-// open makes the catalog of the models in MODEL_REPOSITORY, or of the one in MODEL_WEIGHTS, and
-// loads those that are to be loaded at the start. The caller closes it.
+// open returns the catalog of the models in MODEL_REPOSITORY, or of the model in MODEL_WEIGHTS, and loads those configured to be
+// loaded at the start. The caller must close it.
 func open(ctx context.Context, rt *cpu.Runtime, cfg config.Config, length int, log *slog.Logger) (*catalog.Catalog, error) {
-	const rounds = 2 // that share a core at most, as in the service
+	const rounds = 2 // maximum that share a core, as in the service
 	shared, err := fairshare.New(rounds * runtime.GOMAXPROCS(0))
 	if err != nil {
 		return nil, err
@@ -116,7 +115,7 @@ type loader struct {
 	length     int
 	log        *slog.Logger
 	cores      *fairshare.Cores
-	tokenizers sync.Map // by the checksum of their pieces
+	tokenizers sync.Map // by checksum of their pieces
 }
 
 // instance implements [catalog.Instance].
@@ -125,7 +124,7 @@ type instance struct {
 	translate.ModelConfig
 }
 
-// ownBytes is about what a model takes beside files that are mapped.
+// ownBytes is the approximate memory of a model beside mapped files.
 const ownBytes = 32 << 20
 
 func (*loader) Needs(catalog.Source) int64 { return ownBytes }
@@ -181,13 +180,13 @@ func (l *loader) start(ctx context.Context, s catalog.Source, options search.Opt
 	return engine.Start(cfg, models...)
 }
 
-// endless takes translations that reached their length for finished ones.
+// endless treats translations that reached their length as finished ones.
 type endless struct {
 	translate.Engine
 	length int
 }
 
-// Stream fails where a translation has another length.
+// Stream fails if a translation has another length.
 func (e endless) Stream(ctx context.Context, req engine.Request,
 	next func() (engine.Job, bool, error), each func(job int, r engine.Result) error) error {
 	return e.Engine.Stream(ctx, req, next, func(job int, r engine.Result) error {
@@ -199,11 +198,10 @@ func (e endless) Stream(ctx context.Context, req engine.Request,
 	})
 }
 
-// whole translates each record in one piece and once, whatever comes out, as the peers
-// do: random weights loop and echo.
+// whole translates each record in one piece and once, whatever the result, as the peers do: random weights loop and echo.
 type whole struct{ *translate.Service }
 
-// Translate asks for that.
+// Translate sets Whole and Once.
 func (w whole) Translate(ctx context.Context, req translate.Request) ([]translate.Result, error) {
 	req.Whole, req.Once = true, true
 	return w.Service.Translate(ctx, req)
