@@ -1,6 +1,5 @@
-// Command server serves the drop-in APIs with a translator that writes texts in
-// capitals, so that published clients can be run against them without a model. The
-// key "wrong" is not valid, all others are; "admin" is an admin's.
+// Command server serves the drop-in APIs with a translator that converts texts to capitals, so that published clients can be
+// tested against them without a model. The key "wrong" is invalid, all others are valid; "admin" is an admin's.
 package main
 
 import (
@@ -50,7 +49,7 @@ func main() {
 	}
 }
 
-// run serves on free ports until ctx is done.
+// run serves on free ports until ctx ends.
 func run(ctx context.Context, addressFile string) (err error) {
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -96,14 +95,14 @@ func run(ctx context.Context, addressFile string) (err error) {
 	return nil
 }
 
-// translator has a model beside the one of many languages.
+// translator returns a translator with a bilingual model beside the multilingual one.
 func translator() compattest.Translator {
 	return compattest.Translator{Named: map[string]compattest.Models{
 		"en-ja": {Codes: []string{"en", "ja"}, Tells: compattest.Translator{}, Pairs: map[string][]string{"en": {"en", "ja"}, "ja": {"ja"}}},
 	}}
 }
 
-// gate refuses one key, wherever it is.
+// gate refuses one key, in any place.
 type gate struct{ *access.Gate }
 
 func (gate) MustReadKey(*http.Request, string) (bool, error) { return true, nil }
@@ -122,13 +121,13 @@ func (gate) Admin(r *http.Request) error {
 	return nil
 }
 
-// bearer is the key in a request's header.
+// bearer returns the key in a request's header.
 func bearer(r *http.Request) string {
 	_, key, _ := strings.Cut(r.Header.Get("Authorization"), " ")
 	return key
 }
 
-// inference makes the Open Inference Protocol with one model.
+// inference returns the Open Inference Protocol with one model.
 func inference(server *dialect.Server) dialect.Dialect { return openinference.New(inferenceOf(server)) }
 
 func inferenceOf(server *dialect.Server) openinference.Config {
@@ -138,7 +137,7 @@ func inferenceOf(server *dialect.Server) openinference.Config {
 	}
 }
 
-// serveCalls serves it over gRPC. There are no sequences: they need a real translator.
+// serveCalls serves the protocol over gRPC, without sequences: they need a real translator.
 func serveCalls(listener net.Listener) *grpc.Server {
 	var calls *openinference.RPC
 	router := compattest.Server(dialect.Config{Gate: gate{}, MaxRecords: 1000}, translator(), func(s *dialect.Server) dialect.Dialect {
@@ -154,7 +153,7 @@ func serveCalls(listener net.Listener) *grpc.Server {
 	return server
 }
 
-// model implements [openinference.Models]: it is the translator's.
+// model implements [openinference.Models] with the translator's model.
 type model struct{ unloaded atomic.Bool }
 
 const modelName = "default"
