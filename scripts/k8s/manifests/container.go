@@ -7,12 +7,11 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// reference is $(NAME), or $$ for a $.
+// reference matches $(NAME), or $$ for a $.
 var reference = regexp.MustCompile(`\$\$|\$\([^()]+\)`)
 
-// Environ is the environment that a container starts with, as NAME=value, with $(NAME)
-// of variables that come before replaced as kubelet does. What comes from Secrets and
-// the like is left out.
+// Environ returns the environment with which a container starts, as NAME=value, with $(NAME) of earlier variables replaced as by
+// kubelet. Variables from Secrets and other sources are left out.
 func Environ(c corev1.Container) []string {
 	values := map[string]string{}
 	var environ []string
@@ -35,7 +34,7 @@ func Environ(c corev1.Container) []string {
 	return environ
 }
 
-// User is the user and the group that a container runs as; -1 is that of the image.
+// User returns the user and the group of a container; -1 means the image's.
 func User(pod corev1.PodSpec, c corev1.Container) (uid, gid int64) {
 	ofPod, own := pod.SecurityContext, c.SecurityContext
 	if ofPod == nil {

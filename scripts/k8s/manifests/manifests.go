@@ -1,6 +1,5 @@
-// Package manifests reads Kubernetes manifests as strictly as an API server that
-// refuses unknown fields: into the types of the real API, from a file or as what
-// `kubectl kustomize` makes of a folder.
+// Package manifests reads Kubernetes manifests as strictly as an API server that refuses unknown fields: into the types of the
+// real API, from a file or from the output of `kubectl kustomize` for a folder.
 package manifests
 
 import (
@@ -25,8 +24,7 @@ import (
 	"sigs.k8s.io/kustomize/kyaml/filesys"
 )
 
-// Set is the objects of some manifests, in their order. Nothing is defaulted: a field
-// that no manifest sets is zero.
+// Set has the objects of some manifests, in order. Nothing is defaulted: a field that no manifest sets is zero.
 type Set []runtime.Object
 
 // ReadFile reads a file of one or more YAML documents.
@@ -42,7 +40,7 @@ func ReadFile(path string) (Set, error) {
 	return set, nil
 }
 
-// Build is `kubectl kustomize dir`.
+// Build returns the output of `kubectl kustomize dir`.
 func Build(dir string) (Set, error) {
 	built, err := krusty.MakeKustomizer(krusty.MakeDefaultOptions()).Run(filesys.MakeFsOnDisk(), dir)
 	if err != nil {
@@ -59,9 +57,8 @@ func Build(dir string) (Set, error) {
 	return set, nil
 }
 
-// Decode reads YAML documents. A kind that this package does not know, an unknown or
-// repeated field and a value of the wrong type are errors, which name the document,
-// from 1 on.
+// Decode reads YAML documents. An unsupported kind, an unknown or repeated field and a value of the wrong type are errors, which
+// name the document, from 1 on.
 func Decode(raw []byte) (Set, error) {
 	scheme, err := knownKinds()
 	if err != nil {
@@ -86,7 +83,7 @@ func Decode(raw []byte) (Set, error) {
 	}
 }
 
-// knownKinds are the API groups that the manifests use.
+// knownKinds returns the API groups of the manifests.
 func knownKinds() (*runtime.Scheme, error) {
 	scheme := runtime.NewScheme()
 	for _, add := range []func(*runtime.Scheme) error{
@@ -111,7 +108,7 @@ func All[T runtime.Object](s Set) []T {
 	return found
 }
 
-// One returns the only object of a type. None and several are errors.
+// One returns the only object of a type. It fails if there is none, or several.
 func One[T runtime.Object](s Set) (T, error) {
 	found := All[T](s)
 	if len(found) != 1 {
@@ -121,7 +118,7 @@ func One[T runtime.Object](s Set) (T, error) {
 	return found[0], nil
 }
 
-// Copy is a set that can be changed without changing s.
+// Copy returns a deep copy.
 func (s Set) Copy() Set {
 	copied := make(Set, len(s))
 	for i, object := range s {
