@@ -1,11 +1,11 @@
-// Command random_checkpoint writes a checkpoint of random weights, for
-// tests and benchmarks of shapes that nobody wants to download:
+// Command random_checkpoint writes a checkpoint of random weights, for tests and benchmarks of shapes that are too large to
+// download:
 //
 //	go run ./scripts/random_checkpoint --out DIR --shape 418M
 //	go run ./scripts/random_checkpoint --out DIR --config config.json --dtype f16 --seed 7
 //
-// The folder has config.json, generation_config.json and model.safetensors, but
-// no vocabulary. The same seed gives the same file, whatever the number of cores.
+// The folder has config.json, generation_config.json and model.safetensors, but no vocabulary. The same seed gives the same file,
+// with any number of cores.
 package main
 
 import (
@@ -69,7 +69,7 @@ func parse(args []string, log io.Writer) (options, error) {
 	return o, nil
 }
 
-// run writes the checkpoint that the command line asks for.
+// run writes the checkpoint of the command line.
 func run(args []string, log io.Writer) error {
 	o, err := parse(args, log)
 	if err != nil {
@@ -95,7 +95,7 @@ func run(args []string, log io.Writer) error {
 	return nil
 }
 
-// writeConfig makes the folder and writes the two files of settings.
+// writeConfig creates the folder and writes the two configuration files.
 func writeConfig(o options) error {
 	config, generation, err := configs(o)
 	if err != nil {
@@ -110,8 +110,8 @@ func writeConfig(o options) error {
 	return os.WriteFile(filepath.Join(o.out, model.GenerationConfigFile), []byte(generation), 0o644)
 }
 
-// writeWeights writes the tensors to path, by way of a file beside it so that an
-// interrupted run leaves none that looks complete.
+// writeWeights writes the tensors to a temporary file and renames it to path, so that an interrupted run leaves no file that
+// looks complete.
 func writeWeights(path string, tensors []safetensorstest.Tensor) (err error) {
 	f, err := os.Create(path + ".tmp")
 	if err != nil {

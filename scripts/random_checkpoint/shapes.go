@@ -9,8 +9,7 @@ import (
 	"strings"
 )
 
-// shape is what differs between published models of a network, and small ones
-// that keep their proportions.
+// shape has the differences between published models of a network, and small ones of the same proportions.
 type shape struct {
 	VocabSize    int `json:"vocab_size"`
 	DModel       int `json:"d_model"`
@@ -24,14 +23,14 @@ type shape struct {
 	network `json:"-"`
 }
 
-// network is what models of a kind have in common.
+// network has the common settings of a kind of models.
 type network struct {
 	config     map[string]any    // in config.json
 	generation string            // generation_config.json
-	names      map[string]string // what config.json calls sizes, where it is by other names than shape's
+	names      map[string]string // names of sizes in config.json, if they differ from shape's
 }
 
-// shapes are the sizes by name.
+// shapes returns the sizes by name.
 func shapes() map[string]shape {
 	m2m100 := network{config: map[string]any{
 		"architectures": []string{"M2M100ForConditionalGeneration"}, "model_type": "m2m_100", "activation_function": "relu",
@@ -75,7 +74,7 @@ var t5Names = map[string]string{
 	"decoder_layers": "num_decoder_layers", "decoder_attention_heads": "num_heads", "decoder_ffn_dim": "d_ff",
 }
 
-// marian is the network of Opus-MT with a vocabulary of so many entries, padding being the last.
+// marian returns the network of Opus-MT with a vocabulary of vocabulary entries, the last one being padding.
 func marian(vocabulary int, activation string) network {
 	pad := vocabulary - 1
 	return network{config: map[string]any{
@@ -85,7 +84,7 @@ func marian(vocabulary int, activation string) network {
 	}, generation: fmt.Sprintf(marianGenerationConfig, pad)}
 }
 
-// marianGenerationConfig is that of Helsinki-NLP's models.
+// marianGenerationConfig is from Helsinki-NLP's models.
 const marianGenerationConfig = `{
   "bad_words_ids": [[%[1]d]],
   "bos_token_id": 0,
@@ -99,7 +98,7 @@ const marianGenerationConfig = `{
 }
 `
 
-// mbartGenerationConfig is that of facebook/mbart-large-50-many-to-many-mmt.
+// mbartGenerationConfig is from facebook/mbart-large-50-many-to-many-mmt.
 const mbartGenerationConfig = `{
   "bos_token_id": 0,
   "decoder_start_token_id": 2,
@@ -112,7 +111,7 @@ const mbartGenerationConfig = `{
 }
 `
 
-// madladGenerationConfig is that of google/madlad400-3b-mt.
+// madladGenerationConfig is from google/madlad400-3b-mt.
 const madladGenerationConfig = `{
   "decoder_start_token_id": 0,
   "eos_token_id": 2,
@@ -120,10 +119,10 @@ const madladGenerationConfig = `{
 }
 `
 
-// shapeNames lists the names of shapes.
+// shapeNames returns the names of shapes.
 func shapeNames() []string { return slices.Sorted(maps.Keys(shapes())) }
 
-// generationConfig is that of facebook/m2m100_418M.
+// generationConfig is from facebook/m2m100_418M.
 const generationConfig = `{
   "bos_token_id": 0,
   "decoder_start_token_id": 2,
@@ -135,8 +134,8 @@ const generationConfig = `{
 }
 `
 
-// configs returns config.json and generation_config.json: a copy of the one given, with M2M100's generation, or
-// those of a shape.
+// configs returns config.json and generation_config.json: a copy of the given file, with M2M100's generation, or the files of a
+// shape.
 func configs(o options) (config []byte, generation string, err error) {
 	if o.config != "" {
 		config, err = os.ReadFile(o.config)
@@ -148,7 +147,7 @@ func configs(o options) (config []byte, generation string, err error) {
 	}
 	sizes, err := json.Marshal(s)
 	if err == nil {
-		err = json.Unmarshal(sizes, &s.config) // which adds to what is there
+		err = json.Unmarshal(sizes, &s.config) // adds to the existing entries
 	}
 	if err != nil {
 		return nil, "", err

@@ -14,10 +14,10 @@ import (
 	"dragoman/model/family"
 )
 
-// initStd is the standard deviation of weights and biases, as M2M100's init_std.
+// initStd is the standard deviation of weights and biases, like M2M100's init_std.
 const initStd = 0.02
 
-// lastNorm is the last thing between the hidden states and the LM head.
+// lastNorm returns the name of the last norm before the LM head.
 func lastNorm(spec model.Spec) string {
 	if spec.PostNorm {
 		return fmt.Sprintf("model.decoder.layers.%d.final_layer_norm.weight", spec.Decoder.Layers-1)
@@ -25,20 +25,19 @@ func lastNorm(spec model.Spec) string {
 	return "model.decoder.layer_norm.weight"
 }
 
-// chunk is how many elements one seed gives, a part of a block that is asked for.
-// Chunks are filled in any order and on any number of cores with the same result.
+// chunk is the number of elements per seed, a part of a requested block. Chunks are filled in any order and on any number of
+// cores with the same result.
 const chunk = safetensorstest.BlockElements / 16
 
 // distribution is a normal distribution.
 type distribution struct{ mean, std float32 }
 
-// randomTensors lists the tensors of a model with values as an untrained model
-// has them: layers that neither explode nor vanish, and a zero row for padding.
+// randomTensors returns the tensors of a model with values of an untrained model: layers that neither explode nor vanish, and a
+// zero row for padding.
 //
-// One tensor is different. An untrained model with tied embeddings repeats the
-// token that it is fed, since nothing is as similar to it, so it would decode to
-// the same tokens if most of it were broken. Random signs and sizes in lastNorm
-// take that similarity away: the next token depends on all that came before.
+// One tensor differs. An untrained model with tied embeddings repeats the token that it is fed, as no other is as similar to it,
+// so it would decode to the same tokens if most of it were broken. Random signs and sizes in lastNorm remove that similarity: the
+// next token depends on all previous ones.
 func randomTensors(network *family.Network, spec model.Spec, dtype string, seed uint64) []safetensorstest.Tensor {
 	var tensors []safetensorstest.Tensor
 	for i, p := range checkpoint.Layout(spec) {
@@ -68,13 +67,13 @@ func initialize(name string, spec model.Spec) distribution {
 	return distribution{0, initStd}
 }
 
-// isEmbedding says whether a tensor has a row for each token of one side or of both.
+// isEmbedding reports whether a tensor has a row for each token of one side or of both.
 func isEmbedding(name string) bool {
 	return name == checkpoint.SharedEmbedding || name == checkpoint.EncoderEmbedding || name == checkpoint.DecoderEmbedding
 }
 
-// fill fills dst with the elements from offset on of the given tensor. offset
-// must be a multiple of chunk, as where the writer's blocks begin.
+// fill fills dst with the elements from offset on of the given tensor. offset must be a multiple of chunk, like the start of each
+// of the writer's blocks.
 func (d distribution) fill(dst []float32, offset int, seed uint64, tensor int) {
 	chunks := (len(dst) + chunk - 1) / chunk
 	workers := min(runtime.GOMAXPROCS(0), chunks)
@@ -93,13 +92,12 @@ func (d distribution) fill(dst []float32, offset int, seed uint64, tensor int) {
 // fillChunk draws the values of one chunk.
 func (d distribution) fillChunk(dst []float32, r *rand.Rand) {
 	for i := range dst {
-		// The conversion keeps processors that can from fusing the two operations,
-		// which would round otherwise.
+		// The conversion prevents processors from fusing the two operations, which would round differently.
 		dst[i] = d.mean + float32(d.std*float32(r.NormFloat64()))
 	}
 }
 
-// clearRow zeroes what a block, dst from offset on, holds of a matrix row.
+// clearRow zeroes the part of a matrix row within a block, dst from offset on.
 func clearRow(dst []float32, offset, row, width int) {
 	begin, end := row*width-offset, (row+1)*width-offset
 	begin, end = max(begin, 0), min(end, len(dst))
