@@ -1,6 +1,5 @@
-// Command spmtool does what spm_encode and spm_decode do, line by line from
-// standard input to standard output, with package spm. scripts/tokenizer_diff.sh
-// compares the two.
+// Command spmtool does the same as spm_encode and spm_decode, line by line from standard input to standard output, with package
+// spm. scripts/tokenizer_diff.sh compares the two.
 //
 //	spmtool -model sentencepiece.bpe.model encode < text   > pieces
 //	spmtool -model sentencepiece.bpe.model decode < pieces > text
@@ -50,8 +49,8 @@ func run(args []string, in io.Reader, out io.Writer) error {
 	return eachLine(in, out, do)
 }
 
-// eachLine writes what do makes of each line without its "\n". Lines are as std::getline
-// splits them: "\r" and NUL stay, and a last line may lack its "\n".
+// eachLine writes the result of do for each line without its "\n". Lines are split like std::getline: "\r" and NUL stay, and a
+// last line may lack its "\n".
 func eachLine(in io.Reader, out io.Writer, do func(line string) string) error {
 	r, w := bufio.NewReaderSize(in, 1<<20), bufio.NewWriterSize(out, 1<<20)
 	for {
