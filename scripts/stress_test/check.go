@@ -12,10 +12,10 @@ import (
 	"dragoman/scripts/stress_test/internal/report"
 )
 
-// mostRequests bounds a test: all requests are kept until the report.
+// mostRequests is the maximum number of requests in a test: all are kept until the report.
 const mostRequests = 1_000_000
 
-// check says what is wrong with options by themselves.
+// check validates the options, without the corpus.
 func (o *options) check() error {
 	if err := errors.Join(o.checkWays(), o.checkNumbers(), o.checkThresholds()); err != nil {
 		return err
@@ -28,8 +28,7 @@ func (o *options) check() error {
 	return o.checkModels()
 }
 
-// checkWays sees to it that one way of timing requests is chosen, and nothing that
-// belongs to another.
+// checkWays checks that one way of timing requests is chosen, without options of another.
 func (o *options) checkWays() error {
 	changed := o.flags.Changed
 	for _, pair := range [][2]string{
@@ -49,8 +48,7 @@ func (o *options) checkWays() error {
 	return nil
 }
 
-// checkNumbers checks that numbers are within their bounds, as is the number of requests
-// that they come to.
+// checkNumbers checks that numbers, and the resulting number of requests, are within their limits.
 func (o *options) checkNumbers() error {
 	type number struct {
 		flag             string
@@ -76,15 +74,15 @@ func (o *options) checkNumbers() error {
 		total += float64(o.refine) * slices.Max(rates) * o.duration.value()
 	}
 	for _, n := range append(numbers, number{"duration × rates", total, 0, mostRequests}) {
-		if !(n.value >= n.low && n.value <= n.high) { // nor is NaN
+		if !(n.value >= n.low && n.value <= n.high) { // false for NaN
 			return fmt.Errorf("--%s is %g, expected %g to %g", n.flag, n.value, n.low, n.high)
 		}
 	}
 	return nil
 }
 
-// pairs are those of --from and --to, one by one; where one of them has a single
-// language, it goes with all of the other. Without both they are those of the corpus.
+// pairs returns the pairs of --from and --to; if one of them has a single language, it is paired with all of the other. Without
+// both it returns the pairs of the corpus.
 func (o *options) pairs(c corpus.Corpus) ([]corpus.Pair, error) {
 	from, to := o.from, o.to
 	switch {
@@ -112,7 +110,7 @@ func (o *options) pairs(c corpus.Corpus) ([]corpus.Pair, error) {
 	return pairs, nil
 }
 
-// threshold is what a service has to hold: a number at least, or a time at most.
+// threshold is a requirement for the service: a minimum number, or a maximum time.
 type threshold struct {
 	flag, help, unit string
 	of               func(report.Summary) float64
@@ -132,7 +130,7 @@ func thresholds() []threshold {
 	}
 }
 
-// checkThresholds checks what was given: a threshold of zero would never be missed.
+// checkThresholds checks the given thresholds: a threshold of zero would never be missed.
 func (o *options) checkThresholds() error {
 	for _, t := range o.thresholds {
 		switch {
@@ -146,7 +144,7 @@ func (o *options) checkThresholds() error {
 	return nil
 }
 
-// missed says which thresholds a test misses.
+// missed returns the thresholds that a test misses.
 func (o *options) missed(d report.Document) (list []string) {
 	for _, t := range o.thresholds {
 		want, got := t.number, 0.0

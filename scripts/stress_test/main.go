@@ -1,6 +1,5 @@
-// Command stress_test sends translation requests to a service when they are due,
-// whatever became of those before, and says how it held: in one line, in numbers and in a
-// plot. See README.md, or run it with --help.
+// Command stress_test sends translation requests to a service when they are due, independently of earlier answers, and reports
+// the result: in one line, in numbers and in a plot. See README.md, or run it with --help.
 //
 //	go run ./scripts/stress_test --pay-size 16 --num-req 100 --sleep 0.1
 package main
@@ -24,18 +23,17 @@ func main() {
 	os.Exit(run(ctx, os.Args[1:], os.Stdout, os.Stderr))
 }
 
-// The exit codes of run.
+// Exit codes of run.
 const (
 	exitOK     = 0
-	exitFailed = 1 // a threshold was missed, or the test could not be done or was interrupted
+	exitFailed = 1 // a threshold was missed, or the test failed or was interrupted
 	exitUsage  = 2
 )
 
 // helpWidth is the width of the lines of --help.
 const helpWidth = 110
 
-// run does the test that args ask for and returns the exit code. When ctx is done it
-// sends no more, and reports what was done.
+// run runs the test of args and returns the exit code. When ctx ends it sends no more, and reports the results so far.
 func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	o, err := parse(args)
 	switch {
@@ -57,10 +55,10 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	return exitFailed
 }
 
-// oneLine is an error's text without line breaks.
+// oneLine returns an error's text without line breaks.
 func oneLine(err error) string { return strings.Join(strings.Fields(err.Error()), " ") }
 
-// usageError is a command line that cannot be used.
+// usageError is an invalid command line.
 type usageError struct{ error }
 
 func (e *usageError) Unwrap() error { return e.error }

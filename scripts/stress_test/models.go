@@ -10,15 +10,15 @@ import (
 	"dragoman/scripts/stress_test/internal/sender"
 )
 
-// target is where the requests for a model go.
+// target is the destination of the requests for a model.
 type target struct {
-	flag string // that url is of
+	flag string // the flag of url
 	url  string
-	name string // of the model; "": whatever the service has
-	ask  string // the model that requests name
+	name string // of the model; "": the service's choice
+	ask  string // the model named in requests
 }
 
-// targets are those of --models, or the one of --url.
+// targets returns the targets of --models, or the one of --url.
 func (o *options) targets() []target {
 	if len(o.models) == 0 {
 		return []target{{flag: "url", url: o.url}}
@@ -35,7 +35,7 @@ func (o *options) targets() []target {
 	return list
 }
 
-// checkModels sees to it that models can be told apart.
+// checkModels checks that models have distinct names.
 func (o *options) checkModels() error {
 	known := map[string]bool{}
 	for _, t := range o.targets() {
@@ -47,7 +47,7 @@ func (o *options) checkModels() error {
 	return nil
 }
 
-// connect makes a sender for each model.
+// connect creates a sender for each model.
 func (t *test) connect(request client.Request) error {
 	for _, target := range t.o.targets() {
 		request.Model = target.ask
@@ -72,12 +72,11 @@ func (t *test) disconnect() {
 // send sends order number i to its model.
 func (t *test) send(i int) (sender.Outcome, error) {
 	order := t.deck.Order(i)
-	// Not until t.sending is done: that would cut answers off.
+	// Not t.sending, which would cut answers off when it ends.
 	return t.senders[order.Model].Send(t.waiting, i, order)
 }
 
-// nameModels says of each request of a phase for which model it was, if there are
-// several. The phase's first order is number first.
+// nameModels sets the model of each request of a phase, if there are several. first is the number of the phase's first order.
 func (t *test) nameModels(p *report.Phase, first int) {
 	if len(t.o.models) == 0 {
 		return

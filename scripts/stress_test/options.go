@@ -52,7 +52,7 @@ type options struct {
 	quiet      bool
 }
 
-// parse reads the command line. The options have their flags also where it fails.
+// parse reads the command line. The options have their flags even if it fails.
 func parse(args []string) (*options, error) {
 	o := &options{
 		sleep: seconds(100 * time.Millisecond), duration: seconds(30 * time.Second), timeout: seconds(time.Minute),
@@ -98,7 +98,7 @@ func (o *options) addTimes() {
 	f.Float64Var(&o.rate, "rate", 0, "requests per second, on average, instead of --sleep")
 	f.Var(&o.duration, "duration", "how long requests are sent, at each rate")
 	f.Float64SliceVar(&o.sweep, "sweep", nil, "`rates` to try one after another, with commas between")
-	f.Lookup("sweep").DefValue = "" // instead of []
+	f.Lookup("sweep").DefValue = "" // in place of []
 	f.IntVar(&o.refine, "refine", 0, "further rates of a sweep, each halfway between the highest whose p95 is within --limit and the next")
 	f.IntVar(&o.clients, "clients", 0, "clients that send their next request as soon as they have an answer, instead of --sleep")
 	f.Uint64Var(&o.seed, "seed", 1, "of all that is drawn; the same seed sends the same requests at the same times")
@@ -124,7 +124,7 @@ func (o *options) addReport() {
 	f.BoolVarP(&o.quiet, "quiet", "q", false, "print only the lines with the results, and no progress")
 }
 
-// request is what all requests have in common.
+// request returns the common fields of all requests.
 func (o *options) request() (client.Request, error) {
 	r := client.Request{Priority: o.priority, Format: o.format}
 	if o.search == "" {
@@ -138,12 +138,12 @@ func (o *options) request() (client.Request, error) {
 	return r, nil
 }
 
-// limits are what the requests are measured by.
+// limits returns the limits of the report.
 func (o *options) limits() report.Limits {
 	return report.Limits{Good: time.Duration(o.limit), Timeout: time.Duration(o.timeout)}
 }
 
-// settings are the flags with their values, without the key.
+// settings returns the flags with their values, without the key.
 func (o *options) settings() map[string]string {
 	list := map[string]string{}
 	o.flags.VisitAll(func(f *pflag.Flag) {
@@ -160,7 +160,7 @@ type seconds time.Duration
 // mostSeconds is longer than any test: 11 days.
 const mostSeconds = 1e6
 
-// Set is that of pflag.Value.
+// Set implements [pflag.Value].
 func (s *seconds) Set(text string) error {
 	number, err := strconv.ParseFloat(text, 64)
 	if err != nil {
@@ -170,23 +170,23 @@ func (s *seconds) Set(text string) error {
 		}
 		number = d.Seconds()
 	}
-	if !(number >= 0 && number <= mostSeconds) { // nor is NaN
+	if !(number >= 0 && number <= mostSeconds) { // false for NaN
 		return fmt.Errorf("it is not between 0 and %g s", mostSeconds)
 	}
 	*s = seconds(number * float64(time.Second))
 	return nil
 }
 
-// String is that of pflag.Value.
+// String implements [pflag.Value].
 func (s *seconds) String() string {
 	if *s == 0 {
-		return "0" // which --help leaves out
+		return "0" // left out by --help
 	}
 	return time.Duration(*s).String()
 }
 
-// Type is that of pflag.Value.
+// Type implements [pflag.Value].
 func (s *seconds) Type() string { return "time" }
 
-// value is a number of seconds.
+// value returns the number of seconds.
 func (s seconds) value() float64 { return time.Duration(s).Seconds() }

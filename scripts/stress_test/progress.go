@@ -9,8 +9,8 @@ import (
 	"golang.org/x/term"
 )
 
-// newProgress shows how far a phase is, on a terminal; elsewhere and when quiet it shows
-// nothing. Its errors are dropped: a display that fails must not fail the test.
+// newProgress shows the progress of a phase on a terminal; elsewhere and if quiet it shows nothing. Its errors are ignored: a
+// failing display must not fail the test.
 func newProgress(out io.Writer, quiet bool, name string, requests int) *progressbar.ProgressBar {
 	f, ok := out.(*os.File)
 	return progressbar.NewOptions(requests,
@@ -20,7 +20,7 @@ func newProgress(out io.Writer, quiet bool, name string, requests int) *progress
 		progressbar.OptionShowCount(),
 		progressbar.OptionSetWidth(30),
 		progressbar.OptionThrottle(100*time.Millisecond),
-		progressbar.OptionSetSpinnerChangeInterval(0), // no goroutine behind our back
+		progressbar.OptionSetSpinnerChangeInterval(0), // no background goroutine
 		progressbar.OptionClearOnFinish(),
 	)
 }

@@ -21,32 +21,32 @@ import (
 	"dragoman/scripts/stress_test/internal/traffic"
 )
 
-// grace is how long answers are waited for after an interrupt.
+// grace is the time to wait for answers after an interrupt.
 const grace = 5 * time.Second
 
-// Why a test ends before all requests were due.
+// Reasons why a test ends before all requests were due.
 var (
 	errInterrupted = errors.New("an interrupt")
 	errMaxDuration = errors.New("--max-duration")
 )
 
-// test is a stress test while it runs.
+// test is a running stress test.
 type test struct {
 	o              *options
 	deck           *traffic.Deck
 	senders        []*sender.Sender // by model
 	stdout, stderr io.Writer
 
-	sending context.Context // requests are sent until it is done
-	waiting context.Context // answers are waited for until it is done, which is later
+	sending context.Context // requests are sent until it ends
+	waiting context.Context // answers are awaited until it ends, which is later
 
-	sent   int // orders of phases that are over, and of the warm-up
+	sent   int // orders of finished phases and of the warm-up
 	phases []report.Phase
 	report report.Document
 }
 
-// stress does a stress test and reports it. When ctx is done it sends no more requests,
-// waits a little for the answers to those on their way, and reports what was done.
+// stress runs a stress test and reports it. When ctx ends it sends no more requests, waits a little for the answers to those in
+// flight, and reports the results.
 func stress(ctx context.Context, o *options, stdout, stderr io.Writer) error {
 	t, err := newTest(o, stdout, stderr)
 	if err != nil {
@@ -65,7 +65,7 @@ func stress(ctx context.Context, o *options, stdout, stderr io.Writer) error {
 	t.sending, t.waiting = sending, waiting
 
 	asking, stop := context.WithTimeout(sending, 5*time.Second)
-	t.report.Service, _ = t.senders[0].Info(asking) // a service that does not say is tested all the same
+	t.report.Service, _ = t.senders[0].Info(asking) // a service without a description is tested all the same
 	stop()
 	if err := t.warmUp(); err != nil {
 		return err
@@ -78,7 +78,7 @@ func stress(ctx context.Context, o *options, stdout, stderr io.Writer) error {
 	return t.verdict(ctx)
 }
 
-// newTest prepares a test. It fails where the options do not fit the corpus.
+// newTest prepares a test. It fails if the options do not fit the corpus.
 func newTest(o *options, stdout, stderr io.Writer) (*test, error) {
 	sentences, err := readCorpus(o.corpus)
 	if err != nil {
@@ -101,7 +101,7 @@ func newTest(o *options, stdout, stderr io.Writer) (*test, error) {
 	return t, t.connect(request)
 }
 
-// readCorpus reads a file, or the embedded corpus where there is none.
+// readCorpus reads a file, or the embedded corpus without one.
 func readCorpus(path string) (corpus.Corpus, error) {
 	if path == "" {
 		return corpus.Embedded()
@@ -118,8 +118,7 @@ func readCorpus(path string) (corpus.Corpus, error) {
 	return c, nil
 }
 
-// outlive returns a context that is done some time after ctx, with the cause that Send
-// expects.
+// outlive returns a context that ends some time after ctx, with the cause that Send expects.
 func outlive(ctx context.Context, by time.Duration) (context.Context, context.CancelCauseFunc) {
 	longer, cancel := context.WithCancelCause(context.WithoutCancel(ctx))
 	stop := context.AfterFunc(ctx, func() {
@@ -135,7 +134,7 @@ func outlive(ctx context.Context, by time.Duration) (context.Context, context.Ca
 	}
 }
 
-// warmUp sends requests that do not count. It fails where all do.
+// warmUp sends requests that do not count. It fails if all of them fail.
 func (t *test) warmUp() error {
 	var failed error
 	for ; t.sent < t.o.warmup && t.sending.Err() == nil; t.sent++ {
@@ -150,8 +149,7 @@ func (t *test) warmUp() error {
 	return nil
 }
 
-// run sends the requests of all phases. A sweep tries each rate, and those between that
-// --refine asks for.
+// run sends the requests of all phases. A sweep tries each rate, and the rates between them that --refine adds.
 func (t *test) run() {
 	if len(t.o.sweep) == 0 {
 		t.phase(t.o.rate)
@@ -173,8 +171,8 @@ func (t *test) crossing() report.Crossing {
 	return report.Cross(t.report.Phases, time.Duration(t.o.limit))
 }
 
-// plan is a phase before it is run, and when its requests are due: never with clients. A
-// rate of 0 stands for clients, or for requests at fixed intervals.
+// plan returns a phase before its run, and the due times of its requests: none with clients. A rate of 0 means clients, or
+// requests at fixed intervals.
 func (o *options) plan(rate float64) (report.Phase, []time.Duration) {
 	p := report.Phase{Rate: rate, Over: time.Duration(o.duration)}
 	var schedule iter.Seq[time.Duration]
@@ -198,9 +196,8 @@ func (o *options) plan(rate float64) (report.Phase, []time.Duration) {
 	return p, times
 }
 
-// phase sends the requests of a rate and prints their line. It returns when all are
-// answered, so that nothing of one phase waits in the service at the next. When the test
-// is over it does nothing.
+// phase sends the requests of a rate and prints their line. It returns when all are answered, so that no request of a phase is
+// still in the service at the next. Once the test is over it does nothing.
 func (t *test) phase(rate float64) {
 	if t.sending.Err() != nil {
 		return
@@ -240,7 +237,7 @@ func (t *test) phase(rate float64) {
 	fmt.Fprintln(t.stdout, s.Line())
 }
 
-// write prints the numbers, finds the thresholds that were missed and writes the files.
+// write prints the numbers, determines the missed thresholds and writes the files.
 func (t *test) write() error {
 	d := &t.report
 	d.Missed = append(d.Missed, t.o.missed(*d)...)
@@ -272,7 +269,7 @@ func (t *test) write() error {
 	return err
 }
 
-// verdict is the error that a test ends with.
+// verdict returns the error with which a test ends.
 func (t *test) verdict(ctx context.Context) error {
 	answered, why := 0, "none was due"
 	for _, s := range t.report.Phases {

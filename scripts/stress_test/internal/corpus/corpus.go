@@ -1,5 +1,5 @@
-// Package corpus has the sentences that a stress test translates: real ones, because a
-// model stops early on some and loops on others as it never does on made-up text.
+// Package corpus has the sentences that a stress test translates: real ones, because a model stops early on some and loops on
+// others, unlike on synthetic text.
 package corpus
 
 import (
@@ -13,37 +13,35 @@ import (
 	"unicode/utf8"
 )
 
-// Auto as a source language stands for any.
+// Auto as a source language means any.
 const Auto = "auto"
 
-// sentences are 1,998 sentences of Tatoeba (https://tatoeba.org, CC BY 2.0 FR), some by
-// way of the Tanaka corpus: those of the pairs en-ja and en-fr of scripts/quality/dev.tsv,
-// each with the language that its counterpart there is in.
+// sentences are 1,998 sentences of Tatoeba (https://tatoeba.org, CC BY 2.0 FR), some from the Tanaka corpus: the sentences of the
+// pairs en-ja and en-fr of scripts/quality/dev.tsv, each with the language of its counterpart there.
 //
 //go:embed sentences.tsv
 var sentences string
 
-// Sentence is a text, with the language that it is in and one that it is to be translated
-// into. Both are "" where they are not known.
+// Sentence is a text, with its language and a language to translate it into. Both are "" if they are unknown.
 type Sentence struct{ From, To, Text string }
 
 // Pair is a pair of languages.
 type Pair struct{ From, To string }
 
-// String is "en-fr".
+// String returns a pair in the form "en-fr".
 func (p Pair) String() string { return p.From + "-" + p.To }
 
 // Corpus is a list of sentences.
 type Corpus []Sentence
 
-// Embedded is the corpus that comes with the stress test: English, French and Japanese.
+// Embedded returns the corpus of the stress test: English, French and Japanese.
 func Embedded() (Corpus, error) { return Read(strings.NewReader(sentences)) }
 
-// maxLine bounds a line, in bytes.
+// maxLine is the maximum length of a line, in bytes.
 const maxLine = 1 << 20
 
-// Read reads a corpus of UTF-8 text that has a sentence on each line, or from, to and
-// text with tabs between. Blank lines are left out. The error names the line.
+// Read reads a corpus of UTF-8 text with a sentence on each line, or from, to and text separated by tabs. Blank lines are
+// ignored. The error names the line.
 func Read(r io.Reader) (Corpus, error) {
 	var c Corpus
 	lines := bufio.NewScanner(r)
@@ -95,8 +93,8 @@ func parse(line string) (Sentence, error) {
 	return Sentence{From: fields[0], To: fields[1], Text: fields[2]}, nil
 }
 
-// Pairs are the pairs of languages of the sentences, in the order of their first. It
-// has none where no sentence says its languages.
+// Pairs returns the pairs of languages of the sentences, in the order of their first sentences, or none if no sentence has
+// languages.
 func (c Corpus) Pairs() []Pair {
 	var pairs []Pair
 	for _, s := range c {
@@ -107,9 +105,8 @@ func (c Corpus) Pairs() []Pair {
 	return pairs
 }
 
-// Texts are the different texts for a pair of languages: those in the source language,
-// whatever they were to be translated into, and those whose language is not known. For
-// Auto they are all that are not in the target language.
+// Texts returns the distinct texts for a pair of languages: texts in the source language, whatever their target language, and
+// texts of unknown language. For Auto it returns all texts that are not in the target language.
 func (c Corpus) Texts(p Pair) []string {
 	var texts []string
 	seen := map[string]bool{}

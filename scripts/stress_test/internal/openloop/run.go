@@ -11,27 +11,24 @@ import (
 	"time"
 )
 
-// Sample is what became of one request.
+// Sample is the result of one request.
 type Sample[T any] struct {
 	Due     time.Duration // since the start
 	Latency time.Duration // from Due to the answer, or to the failure
 	Value   T             // what Send returned
 	Err     error
-	Number  int // that Send was called with; of one that is not sent, its place in the schedule
+	Number  int // the argument of Send; for a request that is not sent, its place in the schedule
 }
 
-// Send sends request number i and returns when it is answered. It is called by
-// many goroutines at once.
+// Send sends request number i and returns when it is answered. It is called concurrently.
 type Send[T any] func(ctx context.Context, i int) (T, error)
 
-// ErrNotSent is the failure of a request that was due while as many others were on their
-// way as may be.
+// ErrNotSent is the error of a request that was due while the maximum number of requests was in flight.
 var ErrNotSent = errors.New("not sent")
 
-// Run sends a request at each time of the schedule, which rises, and returns when
-// all are answered: the samples are in the order of the schedule. When ctx is done
-// it sends no more. maxInFlight bounds the requests that are on their way at once. One that
-// is due beyond it is not sent, and fails with ErrNotSent: a schedule does not wait.
+// Run sends a request at each time of the schedule, which must be ascending, and returns when all are answered: the samples are
+// in the order of the schedule. When ctx ends it sends no more. maxInFlight limits the requests in flight. A request due beyond
+// it is not sent, and fails with ErrNotSent: a schedule does not wait.
 func Run[T any](ctx context.Context, schedule iter.Seq[time.Duration], maxInFlight int, send Send[T]) []Sample[T] {
 	var (
 		begin    = time.Now()
@@ -64,7 +61,7 @@ func Run[T any](ctx context.Context, schedule iter.Seq[time.Duration], maxInFlig
 	return list
 }
 
-// waitUntil returns false where ctx is done first.
+// waitUntil returns false if ctx ends first.
 func waitUntil(ctx context.Context, at time.Time) bool {
 	select {
 	case <-ctx.Done():
@@ -73,9 +70,8 @@ func waitUntil(ctx context.Context, at time.Time) bool {
 	return ctx.Err() == nil
 }
 
-// Closed keeps clients requests in flight for total and returns those that were answered
-// by then, in the order in which they were sent. Due is when a request was sent, so these
-// are no latencies of an open loop: it measures the capacity of a server.
+// Closed keeps clients requests in flight for total and returns those answered by then, in the order of sending. Due is the time
+// of sending, so the latencies are not those of an open loop: it measures the capacity of a server.
 func Closed[T any](ctx context.Context, clients int, total time.Duration, send Send[T]) []Sample[T] {
 	ctx, cancel := context.WithTimeout(ctx, total)
 	defer cancel()

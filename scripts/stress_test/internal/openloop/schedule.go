@@ -1,10 +1,8 @@
-// Package openloop sends requests at times that were fixed before, whatever the
-// answers do.
+// Package openloop sends requests at predetermined times, independently of the answers.
 //
-// A client that waits for an answer before it sends the next request goes easy on
-// a slow server, and measures few of the latencies that real clients would have
-// seen ("coordinated omission"). Here requests are sent when they are due, and
-// their latency counts from then, also where the sender itself is late.
+// A client that waits for an answer before it sends the next request goes easy on a slow server, and measures few of the
+// latencies that real clients would have seen ("coordinated omission"). Here requests are sent when they are due, and their
+// latency counts from then, even if the sender itself is late.
 package openloop
 
 import (
@@ -13,8 +11,7 @@ import (
 	"time"
 )
 
-// Poisson are arrivals at random times, rate of them per second on average, until
-// total is over. The same seed gives the same times.
+// Poisson returns arrivals at random times, rate per second on average, for total. The same seed gives the same times.
 func Poisson(rate float64, total time.Duration, seed uint64) iter.Seq[time.Duration] {
 	return func(yield func(time.Duration) bool) {
 		r := rand.New(rand.NewPCG(seed, 0))
@@ -26,12 +23,12 @@ func Poisson(rate float64, total time.Duration, seed uint64) iter.Seq[time.Durat
 	}
 }
 
-// gap is the time between two arrivals.
+// gap returns the time between two arrivals.
 func gap(r *rand.Rand, rate float64) time.Duration {
 	return time.Duration(r.ExpFloat64() / rate * float64(time.Second))
 }
 
-// Every are n arrivals, the first at 0, with interval between them.
+// Every returns n arrivals, the first at 0, with interval between them.
 func Every(interval time.Duration, n int) iter.Seq[time.Duration] {
 	return func(yield func(time.Duration) bool) {
 		for i := range n {

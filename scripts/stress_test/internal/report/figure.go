@@ -13,7 +13,7 @@ import (
 	"gonum.org/v1/plot/vg/vgsvg"
 )
 
-// The colours of curves, also apart for most colour-blind readers.
+// Colours of curves, which most colour-blind readers can distinguish.
 var (
 	blue   = color.RGBA{0x00, 0x72, 0xb2, 0xff}
 	orange = color.RGBA{0xd5, 0x5e, 0x00, 0xff}
@@ -22,10 +22,10 @@ var (
 	grey   = color.RGBA{0x99, 0x99, 0x99, 0xff}
 )
 
-// style is how points become a curve.
+// style is the style of a curve.
 type style int
 
-// The styles.
+// Styles.
 const (
 	solid  style = iota
 	step         // values hold until the next one
@@ -34,20 +34,20 @@ const (
 
 // curve is a curve of a panel.
 type curve struct {
-	Name   string // in the legend; "": it is not there
+	Name   string // in the legend; "": not listed
 	Colour color.Color
 	Style  style
 	Points plotter.XYs
 }
 
-// panel is one of the plots of a figure.
+// panel is a plot of a figure.
 type panel struct {
 	Label  string
-	Log    bool // the axis is logarithmic, and values are above 0
+	Log    bool // the axis is logarithmic; values must be positive
 	Curves []curve
 }
 
-// figure is curves in panels below each other that share their x axis.
+// figure has curves in panels one below the other, with a common x axis.
 type figure struct {
 	Title  string
 	Label  string // of the x axis
@@ -56,7 +56,7 @@ type figure struct {
 
 // SVG draws the figure.
 func (f figure) SVG() ([]byte, error) {
-	const width, height, gap = 9 * vg.Inch, 3 * vg.Inch, 0.1 * vg.Inch // the height is that of a panel
+	const width, height, gap = 9 * vg.Inch, 3 * vg.Inch, 0.1 * vg.Inch // height of a panel
 	plots := make([][]*plot.Plot, len(f.Panels))
 	least, most := math.Inf(1), math.Inf(-1) // of x
 	for i, p := range f.Panels {
@@ -88,7 +88,7 @@ func (f figure) SVG() ([]byte, error) {
 func (p panel) plot() (*plot.Plot, error) {
 	out := plot.New()
 	out.Y.Label.Text = p.Label
-	// From the left: viewers without the font that was measured may write wider.
+	// From the left: viewers without the measured font may have wider text.
 	out.Legend.Top, out.Legend.Left = true, true
 	out.Legend.XOffs, out.Legend.TextStyle.Font.Size = vg.Points(6), vg.Points(10)
 	grid := plotter.NewGrid()
@@ -117,7 +117,7 @@ func (p panel) plot() (*plot.Plot, error) {
 	return out, nil
 }
 
-// add adds a curve to a plot, and returns its mark in the legend; nil where it is empty.
+// add adds a curve to a plot, and returns its mark in the legend, or nil if the curve is empty.
 func (c curve) add(to *plot.Plot) (plot.Thumbnailer, error) {
 	if len(c.Points) == 0 {
 		return nil, nil

@@ -9,12 +9,12 @@ import (
 )
 
 const (
-	mostBuckets = 120  // times that curves have a point for
-	least       = 1e-4 // seconds, where logarithmic axes begin
+	mostBuckets = 120  // maximum number of points of a curve
+	least       = 1e-4 // in seconds, the start of logarithmic axes
 )
 
-// Plot draws a sweep's latencies against its rates, and otherwise those of a phase over
-// time, as SVG; below, how many requests were due and answered each second.
+// Plot draws, as SVG, a sweep's latencies against its rates, or else a phase's latencies over time; below them, the requests due
+// and answered each second.
 func Plot(phases []Phase, sums []Summary, limits Limits) ([]byte, error) {
 	if len(phases) > 1 {
 		return sweep(byRate(sums), limits)
@@ -52,7 +52,7 @@ func timeline(p Phase, limits Limits) ([]byte, error) {
 	width := max(math.Ceil(end.Seconds()/mostBuckets), 0.5) // of a bucket, in seconds
 	at := func(d time.Duration) int { return int(d.Seconds() / width) }
 	due, answered, failed := make([]float64, at(end)+2), make([]float64, at(end)+2), make([]float64, at(end)+2)
-	latencies := make([][]float64, at(end)+1) // seconds, of the requests that were due in it
+	latencies := make([][]float64, at(end)+1) // in seconds, of the requests due in each bucket
 	for _, r := range p.Requests {
 		i := at(r.Due)
 		latencies[i] = append(latencies[i], max(limits.latency(r).Seconds(), least))
@@ -91,7 +91,7 @@ func timeline(p Phase, limits Limits) ([]byte, error) {
 	}}.SVG()
 }
 
-// level is the limit, from side to side.
+// level returns a horizontal line at the limit.
 func level(limit time.Duration, from, to float64) curve {
 	y := max(limit.Seconds(), least)
 	return curve{Name: "limit", Colour: grey, Style: dashed, Points: plotter.XYs{{X: from, Y: y}, {X: to, Y: y}}}

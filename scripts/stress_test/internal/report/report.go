@@ -1,5 +1,4 @@
-// Package report sums up what became of the requests of a stress test, as numbers, text
-// and plots.
+// Package report summarizes the requests of a stress test as numbers, text and plots.
 package report
 
 import (
@@ -14,28 +13,28 @@ import (
 	"dragoman/scripts/stress_test/internal/sender"
 )
 
-// Request is what became of one request; of its outcome only the model is known where it was not sent.
+// Request is the result of one request; if it was not sent, its outcome has only the model.
 type Request = openloop.Sample[sender.Outcome]
 
-// Phase is a part of a test in which requests were due at one rate.
+// Phase is a part of a test with one rate of requests.
 type Phase struct {
 	Name     string
-	Rate     float64       // requests that were due per second, on average; 0: all at once
+	Rate     float64       // due requests per second, on average; 0: all at once
 	Begin    time.Duration // since the test began
-	Over     time.Duration // in which requests were due
+	Over     time.Duration // the time in which requests were due
 	Planned  int           // requests
-	Stopped  string        // why fewer than that were due; "": they were not
-	Models   []string      // where there are several, the most popular first
-	Requests []Request     // in the order in which they were due
+	Stopped  string        // why fewer requests were due; "": all were
+	Models   []string      // if there are several, the most popular first
+	Requests []Request     // in the order of due times
 }
 
-// Limits are what a summary measures by.
+// Limits are the limits used by a summary.
 type Limits struct {
-	Good    time.Duration // latency that an answer may have to be of use
-	Timeout time.Duration // latency that a failed request counts with, at least
+	Good    time.Duration // maximum latency of a useful answer
+	Timeout time.Duration // minimum latency that counts for a failed request
 }
 
-// latency is what a request counts with: failing fast makes no percentile look better.
+// latency returns the latency that counts for a request: failing fast improves no percentile.
 func (l Limits) latency(r Request) time.Duration {
 	if r.Err != nil {
 		return max(r.Latency, l.Timeout)
@@ -43,7 +42,7 @@ func (l Limits) latency(r Request) time.Duration {
 	return r.Latency
 }
 
-// Summary is what a phase comes to.
+// Summary is the summary of a phase.
 type Summary struct {
 	Name    string  `json:"name"`
 	Rate    float64 `json:"rate_per_s"`
@@ -53,8 +52,7 @@ type Summary struct {
 	Requests int `json:"requests"`
 	Answered int `json:"answered"` // without an error
 	Good     int `json:"good"`     // and in time
-	// Seconds are from the beginning until no more requests were due and the last
-	// answer was there; rates are over these.
+	// Seconds is the time from the beginning until no more requests were due and the last answer had arrived; rates refer to it.
 	Seconds        float64           `json:"seconds"`
 	PerSecond      float64           `json:"answered_per_s"`
 	Goodput        float64           `json:"good_per_s"`
@@ -79,12 +77,12 @@ type Summary struct {
 	RecordRate  float64 `json:"records_per_s"`
 	CacheHits   int     `json:"cache_hits"`   // records
 	CacheMisses int     `json:"cache_misses"` // records
-	LatestMS    float64 `json:"latest_ms"`    // the most that a request was sent after it was due
+	LatestMS    float64 `json:"latest_ms"`    // the maximum delay of a request after its due time
 
 	Models []Summary `json:"models,omitempty"` // of each of several models, the most popular first
 }
 
-// Summarize sums a phase up.
+// Summarize summarizes a phase.
 func Summarize(p Phase, limits Limits) Summary {
 	s := Summary{Name: p.Name, Rate: p.Rate, Planned: p.Planned, Stopped: p.Stopped, Requests: len(p.Requests),
 		Errors: map[string]int{}, Examples: map[string]string{}}
@@ -124,7 +122,7 @@ func Summarize(p Phase, limits Limits) Summary {
 	return s
 }
 
-// add counts what has nothing to do with time.
+// add counts the properties of a request other than times.
 func (s *Summary) add(r Request) {
 	if r.Err == nil {
 		s.Records += r.Value.Records
@@ -141,7 +139,7 @@ func (s *Summary) add(r Request) {
 	}
 }
 
-// cause is what is behind a failure.
+// cause returns the cause of a failure.
 func cause(err error) string {
 	if failed, ok := errors.AsType[*sender.Failure](err); ok {
 		return failed.Cause.Error()
@@ -149,12 +147,12 @@ func cause(err error) string {
 	return err.Error()
 }
 
-// quantile is the smallest of the sorted values that a share of them are not above.
+// quantile returns the smallest of the sorted values that a share of them do not exceed.
 func quantile(share float64, sorted []float64) float64 {
 	return stat.Quantile(share, stat.Empirical, sorted, nil)
 }
 
-// ms keeps a tenth of a millisecond.
+// ms converts to milliseconds, rounded to tenths.
 func ms(d time.Duration) float64 { return round(d.Seconds()*1000, 10) }
 
 // round rounds to a multiple of 1/parts.

@@ -13,9 +13,8 @@ import (
 	"dragoman/app/client"
 )
 
-// Line is the result of a phase in the words of the stress test of the service that
-// dragoman replaces. The percentage is rounded down. Times are those of the requests
-// that were successful.
+// Line returns the result of a phase in the words of the stress test of the service that dragoman replaces. The percentage is
+// rounded down. Times are of successful requests.
 func (s Summary) Line() string {
 	if s.Answered == 0 {
 		return "0.00% of requests were successful, so there is no response time"
@@ -24,8 +23,8 @@ func (s Summary) Line() string {
 		s.SuccessPercent, s.Mean/1000, s.Min/1000, s.Max/1000)
 }
 
-// WriteTable writes a row for each phase, the lowest rate first, and one for each of its
-// models, and below what else there is to say of each phase.
+// WriteTable writes a row for each phase, the lowest rate first, and one for each of its models, followed by notes about each
+// phase.
 func WriteTable(w io.Writer, sums []Summary) error {
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
 	fmt.Fprintln(t, "phase\trequests\tsuccessful\tanswers/s\tgood/s\trecords/s\tp50 ms\tp90\tp95\tp99\tp99.9\tmax\tfrom cache\tsent late, ms\t")
@@ -52,23 +51,21 @@ func WriteTable(w io.Writer, sums []Summary) error {
 	return nil
 }
 
-// Crossing is where the p95 of a sweep goes beyond a limit.
+// Crossing is the rate at which the p95 of a sweep exceeds a limit.
 type Crossing struct {
 	Limit float64 `json:"limit_s"`
-	// Within is the highest rate for which p95 is within the limit, and is so for all
-	// lower rates as well; 0: there is none.
+	// Within is the highest rate with p95 within the limit at it and all lower rates; 0: none.
 	Within float64 `json:"within_per_s"`
-	// Beyond is the lowest rate that is higher, where p95 is beyond the limit; 0: there
-	// is none.
+	// Beyond is the lowest higher rate with p95 beyond the limit; 0: none.
 	Beyond float64 `json:"beyond_per_s"`
 }
 
-// Cross finds where the p95 of a sweep goes beyond a limit.
+// Cross returns the rate at which the p95 of a sweep exceeds a limit.
 func Cross(sweep []Summary, limit time.Duration) Crossing {
 	c := Crossing{Limit: limit.Seconds()}
 	for _, s := range byRate(sweep) {
 		if s.Requests == 0 {
-			continue // it says nothing
+			continue // without information
 		}
 		if s.P95 > c.Limit*1000 {
 			c.Beyond = s.Rate
@@ -84,7 +81,7 @@ func byRate(sweep []Summary) []Summary {
 	return slices.SortedStableFunc(slices.Values(sweep), func(a, b Summary) int { return cmp.Compare(a.Rate, b.Rate) })
 }
 
-// String says where it is, in a sentence.
+// String describes the crossing in a sentence.
 func (c Crossing) String() string {
 	switch {
 	case c.Beyond == 0 && c.Within == 0:
@@ -97,10 +94,10 @@ func (c Crossing) String() string {
 	return fmt.Sprintf("p95 is within %g s up to %g requests/s and beyond it at %g", c.Limit, c.Within, c.Beyond)
 }
 
-// Document is all that is known of a test but the single requests.
+// Document has the results of a test except the single requests.
 type Document struct {
 	Began    time.Time         `json:"began"`
-	Service  client.Info       `json:"service"`  // what it said that it is when the test began
+	Service  client.Info       `json:"service"`  // its own description when the test began
 	Settings map[string]string `json:"settings"` // the flags of the command line, without the key
 	Phases   []Summary         `json:"phases"`
 	Crossing *Crossing         `json:"crossing,omitempty"` // of a sweep

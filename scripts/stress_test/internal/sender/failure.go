@@ -11,30 +11,28 @@ import (
 	"dragoman/app/client"
 )
 
-// ErrUnfinished is the cause that a context of Send is to be cancelled with when a test
-// does not wait for its answers any longer.
+// ErrUnfinished is the cause with which a context of Send must be cancelled when a test stops waiting for its answers.
 var ErrUnfinished = errors.New("the test ended before the answer came")
 
-// Failure is why a request has no translation.
+// Failure is the reason why a request has no translation.
 type Failure struct {
-	Kind  string // one of a few, because they are counted
+	Kind  string // one of a few, as they are counted
 	Cause error
 }
 
-// Error is the kind, so that failures can be counted by it.
+// Error returns the kind, so that failures can be counted by it.
 func (f *Failure) Error() string { return f.Kind }
 
 // Unwrap returns the cause.
 func (f *Failure) Unwrap() error { return f.Cause }
 
-// failure finds the kind of an error. ctx is that of the request, status that of its
-// last answer.
+// failure returns the failure for an error. ctx is the request's, status that of its last answer.
 func failure(ctx context.Context, status int, err error) *Failure {
 	return &Failure{Kind: kind(ctx, status, err), Cause: err}
 }
 
 func kind(ctx context.Context, status int, err error) string {
-	// What the service says goes first: its own timeout is a context.DeadlineExceeded, too.
+	// The service's answer goes first: its own timeout is a context.DeadlineExceeded, too.
 	if answer, ok := errors.AsType[*client.Error](err); ok {
 		if answer.Code == "" {
 			return fmt.Sprintf("status %d", answer.Status)
@@ -61,7 +59,7 @@ func kind(ctx context.Context, status int, err error) string {
 	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, syscall.ECONNRESET), errors.Is(err, syscall.EPIPE), status != 0:
 		return "connection cut"
 	case !errors.As(err, &timeout):
-		return "request not written" // it did not come from the network
+		return "request not written" // the error is not from the network
 	}
 	return "connection failed"
 }

@@ -1,4 +1,4 @@
-// Package sender sends the requests of a stress test and says what became of them.
+// Package sender sends the requests of a stress test and returns their outcomes.
 package sender
 
 import (
@@ -14,30 +14,29 @@ import (
 	"dragoman/scripts/stress_test/internal/traffic"
 )
 
-// Config makes a Sender.
+// Config is the configuration of a Sender.
 type Config struct {
-	URL, Key string        // of the service; its API key, "" for none
-	Timeout  time.Duration // of a request, from when it is sent
-	// HideTimeout does not tell the service the timeout.
+	URL, Key string        // of the service; its API key, or ""
+	Timeout  time.Duration // of a request, from its sending
+	// HideTimeout withholds the timeout from the service.
 	HideTimeout bool
-	// Request is what all requests have in common. Languages and records are filled in.
+	// Request has the common fields of all requests. Languages and records are filled in.
 	Request client.Request
-	// AllowEmpty takes a translation without text for an answer, such as those of
-	// random weights.
+	// AllowEmpty accepts a translation without text, such as those of random weights.
 	AllowEmpty bool
-	// Same takes another translation of a text than before for a failure.
+	// Same makes a changed translation of a text a failure.
 	Same bool
-	// MaxInFlight is the number of connections to the service that are kept.
+	// MaxInFlight is the number of connections to the service that are kept open.
 	MaxInFlight int
 }
 
-// Outcome is what is known of a request besides its error.
+// Outcome has the known properties of a request besides its error.
 type Outcome struct {
-	Model   string // "": the test has one
+	Model   string // "": the test has a single model
 	Records int
-	Took    time.Duration // from when it was sent
-	// Hits and Misses are the records that were in the service's cache, and that were
-	// decoded; both are 0 where a service does not say.
+	Took    time.Duration // from its sending
+	// Hits and Misses are the numbers of records found in the service's cache, and decoded; both are 0 if a service does not
+	// report them.
 	Hits, Misses int
 }
 
@@ -51,33 +50,33 @@ type Sender struct {
 	known map[string]string // the first translation of each text; empty unless Config.Same
 }
 
-// New makes a sender; the caller closes it. It fails where a URL cannot be used.
+// New returns a sender, which the caller must close. It fails if the URL is invalid.
 func New(cfg Config) (*Sender, error) {
 	transport := http.DefaultTransport.(*http.Transport).Clone()
 	transport.MaxIdleConns, transport.MaxIdleConnsPerHost = 0, cfg.MaxInFlight
-	const none = -1 // 0 is the client's default; second tries would hide what is refused
+	const none = -1 // 0 is the client's default; retries would hide refusals
 	c, err := client.New(client.Config{URL: cfg.URL, Key: cfg.Key, Retries: none, UserAgent: "dragoman-stress-test",
 		HTTPClient: &http.Client{Transport: tap{transport, cfg.HideTimeout}}})
 	return &Sender{cfg: cfg, client: c, known: map[string]string{}, transport: transport}, err
 }
 
-// Close closes the connections. No request may be on its way.
+// Close closes the connections. No request may be in flight.
 func (s *Sender) Close() {
 	s.client.Close()
 	s.transport.CloseIdleConnections()
 }
 
-// Info asks the service what it serves.
+// Info returns the service's description of itself.
 func (s *Sender) Info(ctx context.Context) (client.Info, error) { return s.client.Info(ctx) }
 
-// What is wrong with an answer.
+// Faults of an answer.
 var (
 	errEmpty   = errors.New("a translation is empty")
 	errChanged = errors.New("a text has another translation than before")
 )
 
-// Send sends request number n, waits for its answer and checks it: it must have all
-// records, each with its id and a text. The error is a *Failure.
+// Send sends request number n, waits for its answer and checks it: it must have all records, each with its id and a text. The
+// error is a *Failure.
 func (s *Sender) Send(ctx context.Context, n int, order traffic.Order) (Outcome, error) {
 	request := s.cfg.Request
 	request.From, request.To = order.From, order.To
@@ -98,7 +97,7 @@ func (s *Sender) Send(ctx context.Context, n int, order traffic.Order) (Outcome,
 	return Outcome{Records: len(order.Texts), Took: time.Since(begin), Hits: heard.hits, Misses: heard.misses}, err
 }
 
-// check looks at what the client has not: it compares numbers and ids itself.
+// check makes the checks that the client does not: the client compares numbers and ids itself.
 func (s *Sender) check(request client.Request, results []client.Result) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -1,5 +1,4 @@
-// Package traffic decides what the requests of a stress test ask for: which model, which
-// pair of languages and which texts.
+// Package traffic decides the model, the pair of languages and the texts of a stress test's requests.
 package traffic
 
 import (
@@ -10,48 +9,47 @@ import (
 	"dragoman/scripts/stress_test/internal/corpus"
 )
 
-// Order is what one request asks for.
+// Order is the content of one request.
 type Order struct {
 	Model int // below Config.Models
 	corpus.Pair
 	Texts []string
 }
 
-// Config makes a Deck.
+// Config is the configuration of a Deck.
 type Config struct {
 	Models  int           // 0 counts as 1
 	Pairs   []corpus.Pair // the most popular first
 	Corpus  corpus.Corpus
-	Records int // texts of a request
-	// Lambda is the mean of the distribution that models are drawn by, see Popularity,
-	// while pairs take turns. With one model pairs are drawn by it. 0: both take turns.
+	Records int // texts per request
+	// Lambda is the mean of the distribution of models, see Popularity, while pairs alternate. With one model it is the
+	// distribution of pairs. 0: both alternate.
 	Lambda float64
 	Seed   uint64
 }
 
-// Deck deals orders. The texts of a source language come in an order that the seed
-// decides, and again only after all others: a service that remembers translations would
-// otherwise look better than it is. It is safe for concurrent use.
+// Deck deals orders. The texts of a source language are in an order determined by the seed, and repeat only after all others: a
+// service with a cache would otherwise look better than it is. It is safe for concurrent use.
 type Deck struct {
 	cfg    Config
 	models func() int
 	pairs  func() int
-	pools  []*pool // by pair; pairs share those that have the same texts
+	pools  []*pool // by pair; pairs with the same texts share one
 
-	mu    sync.Mutex // guards what follows, models, pairs and pools
+	mu    sync.Mutex // guards dealt, models, pairs and pools
 	dealt []deal
 }
 
 // deal is an order, without its texts.
 type deal struct{ model, pair, first int }
 
-// pool are the texts of a source language.
+// pool has the texts of a source language.
 type pool struct {
 	texts []string
-	next  int // text of the next order
+	next  int // index of the next order's text
 }
 
-// New makes a deck. It fails where there is no text for a pair.
+// New returns a deck. It fails if there is no text for a pair.
 func New(cfg Config) (*Deck, error) {
 	d := &Deck{cfg: cfg, models: turns(max(1, cfg.Models)), pairs: turns(len(cfg.Pairs))}
 	if cfg.Lambda > 0 {
@@ -65,7 +63,7 @@ func New(cfg Config) (*Deck, error) {
 	for _, p := range cfg.Pairs {
 		key := p
 		if key.From != corpus.Auto {
-			key.To = "" // the source language alone decides the texts
+			key.To = "" // only the source language determines the texts
 		}
 		if known[key] == nil {
 			texts := cfg.Corpus.Texts(p)
@@ -81,14 +79,13 @@ func New(cfg Config) (*Deck, error) {
 	return d, nil
 }
 
-// Streams of random numbers that have nothing to do with each other, nor with those of
-// the arrivals, which have number 0.
+// Independent streams of random numbers; the arrivals have stream 0.
 const (
 	popularityStream = iota + 1
 	shuffleStream
 )
 
-// turns are 0 to n-1 again and again.
+// turns returns 0 to n-1 repeatedly.
 func turns(n int) func() int {
 	next := n - 1
 	return func() int {
@@ -97,7 +94,7 @@ func turns(n int) func() int {
 	}
 }
 
-// Order returns order number i, whatever the order of the calls.
+// Order returns order number i, independently of the order of the calls.
 func (d *Deck) Order(i int) Order {
 	d.mu.Lock()
 	defer d.mu.Unlock()
