@@ -30,7 +30,6 @@ const maxPairs = bound.Texts
 //
 // A field of the wrong type, or one that exceeds its bound (package bound), becomes the request's error, see [Fields.Err], and is
 // returned as if it were missing.
-// [Fields.Err], and is returned as if it were missing.
 type Fields struct {
 	object map[string]jsontext.Value
 	list   []Fields   // of a body that is a list of objects; non-nil for any list
