@@ -5,7 +5,6 @@
 //
 // Answers are checked more strictly than the document demands: undescribed fields are faults, so that no field is added without a
 // description.
-// describe are faults, so that no field appears that nobody wrote down.
 package contracttest
 
 import (
