@@ -11,7 +11,6 @@
 // instruction set (product_int8.h). The files op_*.c describe the operators and check their inputs; call.h and ops.c connect them
 // to ONNX Runtime's C API. Their work is shared by their own threads (thread_pool.h), not ONNX Runtime's. Consecutive nodes of a
 // graph run as one (chain.h).
-// follow one another in a graph run as one (chain.h).
 package ops
 
 // #cgo CFLAGS: -O3 -std=gnu11 -Wall -Wno-psabi -I${SRCDIR}/../../onnxruntime/include

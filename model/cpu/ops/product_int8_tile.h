@@ -1,13 +1,13 @@
 // A tile of a product of 8-bit numbers, included for each instruction set, which defines
-//   TILE        the function's name, TARGET the attribute of what it may use
+//   TILE        the function's name, TARGET the attribute of its instruction set
 //   ROWS        rows of the largest tile, PANELS its panels
 //   V           the sums of some outputs, PARTS of which are a panel
-//   W, LOAD     the weights of as many, ready for DOT
-//   X, SPREAD   four numbers of a row for all lanes, ready for DOT
-//   DOT(v, w, x)  v plus the products of each four numbers
-// and where they differ from what is below
+//   W, LOAD     the weights of the same outputs, in the form for DOT
+//   X, SPREAD   four numbers of a row for all lanes, in the form for DOT
+//   DOT(v, w, x)  v plus the sum of the products of each four numbers
+// and, if they differ from the defaults below
 //   ALONE       rows of the largest tile of one panel with a distance
-//   MENDS       where x has a bound: there is a function TILE_mend, too, that adds rests
+//   MENDS       if x has a bound: there is also a function TILE_mend, which adds rests
 //
 // A tile is `rows` rows by `panels` panels of outputs, whose sums stay in registers. A step loads the weights of each panel
 // once, and four numbers of each row.
