@@ -2,7 +2,6 @@
 // a stream, and graphs of the work on it.
 //
 // The driver is loaded at run time, so programs with this package build and start without it.
-// start without it.
 package driver
 
 // #cgo CFLAGS: -I${SRCDIR}/../../onnxruntime/include
