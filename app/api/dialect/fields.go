@@ -120,7 +120,7 @@ func parseObject(raw []byte) (map[string]jsontext.Value, error) {
 	return parsed.values, nil
 }
 
-// UnmarshalJSONFrom reads an object, and stops where it has too many fields.
+// UnmarshalJSONFrom reads an object. It stops at too many fields.
 func (o *object) UnmarshalJSONFrom(in *jsontext.Decoder) error {
 	if kind := in.PeekKind(); kind != '{' {
 		if err := in.SkipValue(); err != nil {
@@ -163,7 +163,7 @@ func parseList(raw []byte) ([]Fields, error) {
 	return parsed.fields, nil
 }
 
-// UnmarshalJSONFrom reads a list, and stops where it has too many objects or fields.
+// UnmarshalJSONFrom reads a list. It stops at too many objects or fields.
 func (l *list) UnmarshalJSONFrom(in *jsontext.Decoder) error {
 	pairs := 0
 	tooMany := func() error {
