@@ -3,67 +3,101 @@ package engine
 import (
 	"context"
 	"math"
+	"sync"
 	"time"
+
+	"dragoman/app/schedule"
 )
 
-// Admission admits requests, or refuses them before any work is done for them. It counts the admitted requests of each caller. It
-// is not safe for concurrent use: the caller must hold a lock.
-type Admission struct {
-	Requests int           // maximum number of admitted requests
-	Wait     time.Duration // maximum time that others may delay a request; 0: no limit but its deadline
-	Inside   int
-	callers  map[string]int // number of admitted requests by caller
+// Admission admits requests, or refuses them before any work is done for them. It is not safe for concurrent use: the caller must
+// hold a lock.
+type Admission struct{ schedule.Admission }
+
+// NewAdmission returns an admission of at most some requests, which others may delay for at most wait; 0: no limit but the
+// deadline.
+func NewAdmission(requests int, wait time.Duration) Admission {
+	return Admission{schedule.Admission{Account: schedule.Account{Limit: int64(requests), Part: schedule.MostPlaces}, Wait: wait}}
 }
 
-// Backlog describes the load that a request finds on arrival.
-type Backlog struct {
-	Ahead    float64       // work that is done before the request's, or beside it
-	Speed    float64       // work per second while sentences wait; 0: unknown
-	Sentence time.Duration // time of a sentence in the batch
-	Full     bool          // the queue is full
-}
-
-// time returns the duration of some work, 0 if the speed is unknown.
-func (b Backlog) time(work float64) time.Duration {
-	if b.Speed <= 0 {
-		return 0
-	}
-	return time.Duration(min(work/b.Speed, math.MaxInt32) * float64(time.Second))
-}
-
-const (
-	// largestShare limits the places of a caller to this multiple of the free places: a caller that takes all it can get leaves a
-	// quarter of them.
-	largestShare = 3
-	// longestWait is the longest wait that a refused client is told.
-	longestWait = 10 * time.Minute
-)
+// longestWait is the longest wait that a refused client is told.
+const longestWait = 10 * time.Minute
 
 // Enter admits a request of a caller, which must call Leave. own is its work. The error is a [*BusyError] or a [*TooLargeError].
-func (a *Admission) Enter(ctx context.Context, caller string, own float64, b Backlog) error {
-	wait, alone, left := b.time(b.Ahead), b.time(own)+b.Sentence, time.Duration(math.MaxInt64)
+func (a *Admission) Enter(ctx context.Context, caller string, own float64, b schedule.Backlog) error {
+	left := time.Duration(math.MaxInt64)
 	if deadline, ok := ctx.Deadline(); ok && b.Speed > 0 {
 		left = time.Until(deadline)
 	}
-	free := a.Requests - a.Inside
-	switch {
-	case alone > left:
-		return &TooLargeError{Needs: alone, Left: left}
-	case free <= 0, a.callers[caller] >= largestShare*free, b.Full, a.Wait > 0 && wait > a.Wait, wait > left-alone:
-		return &BusyError{Requests: a.Inside, Wait: min(max(time.Second, wait), longestWait)}
+	switch v := a.Admission.Enter(caller, own, b, left); {
+	case v.Admitted:
+		return nil
+	case v.Needs > left:
+		return &TooLargeError{Needs: v.Needs, Left: left}
+	default:
+		return &BusyError{Requests: a.Inside(), Wait: min(max(time.Second, v.Wait), longestWait)}
 	}
-	if a.callers == nil {
-		a.callers = make(map[string]int)
+}
+
+// Inside returns the number of admitted requests.
+func (a *Admission) Inside() int { return int(a.Held) }
+
+// Leave removes a request that Enter admitted.
+func (a *Admission) Leave(caller string) { a.Hold(caller, -1) }
+
+// insiders are the admitted requests of an engine.
+type insiders struct {
+	maxTokens int
+	window    int // source tokens that a request may have waiting when it is alone
+
+	mu        sync.Mutex // guards the rest
+	admission Admission
+	schedule.Inside[*local]
+	refused uint64
+}
+
+func newInsiders(cfg Config, workers int) *insiders {
+	return &insiders{
+		maxTokens: cfg.QueueTokens,
+		window:    schedule.Window(cfg.PrefillTokens, workers),
+		admission: NewAdmission(cfg.QueueRequests, cfg.QueueWait),
 	}
-	a.Inside++
-	a.callers[caller]++
+}
+
+// enter admits a session, which must call leave; see [Admission.Enter]. It computes the work ahead of the session.
+func (n *insiders) enter(ctx context.Context, s *local, b schedule.Backlog) error {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	b.Ahead = n.Ask(s)
+	if err := n.admission.Enter(ctx, s.place.Caller, s.Left(), b); err != nil {
+		n.refused++
+		return err
+	}
+	n.Enter(s)
 	return nil
 }
 
-// Leave removes a request that Enter admitted.
-func (a *Admission) Leave(caller string) {
-	a.Inside--
-	if a.callers[caller]--; a.callers[caller] == 0 {
-		delete(a.callers, caller)
+// leave removes a session that enter admitted.
+func (n *insiders) leave(s *local) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.Leave(s)
+	n.admission.Leave(s.place.Caller)
+}
+
+// room returns the number of source tokens that a session may have waiting now. Requests share the limit of the engine; each may
+// always have one sentence waiting.
+func (n *insiders) room() int {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	return min(n.window, n.maxTokens/max(1, n.admission.Inside()))
+}
+
+// load returns the number of refused requests, and the number of source tokens that admitted requests have not handed over yet.
+func (n *insiders) load() (refused uint64, tokens int) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	for s := range n.All() {
+		tokens += s.unposted()
 	}
+	return n.refused, tokens
 }

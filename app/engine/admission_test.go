@@ -10,6 +10,8 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"dragoman/app/schedule"
 )
 
 // slow is a toy that takes ten source tokens a second, one row at a time.
@@ -96,11 +98,10 @@ func TestAdmissionEstimatesTheWait(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			d := newInsiders(config(), 1)
 			for _, req := range test.inside {
-				require.NoError(t, d.enter(t.Context(), newTestSession(req), Backlog{}))
+				require.NoError(t, d.enter(t.Context(), newTestSession(req), schedule.Backlog{}))
 			}
-			s := newTestSession(test.req)
-			s.order = d.insider(test.req.Caller).orderOf(test.req.Priority, s.left())
-			assert.InDelta(t, test.wait, Backlog{Speed: 10}.time(d.ahead(s, s.left())).Seconds(), 1e-6)
+			ahead := d.Ask(newTestSession(test.req))
+			assert.InDelta(t, test.wait, schedule.Backlog{Speed: 10}.Time(ahead).Seconds(), 1e-6)
 		})
 	}
 }
@@ -306,7 +307,7 @@ func TestRequestsOfACallerGoOneAfterTheOther(t *testing.T) {
 		}
 		<-large.done
 		require.NoError(t, large.err)
-		assert.LessOrEqual(t, large.results[0].Queued, (patience*40+20)*time.Millisecond)
+		assert.LessOrEqual(t, large.results[0].Queued, (schedule.Patience*40+20)*time.Millisecond)
 		<-running.done
 	})
 }

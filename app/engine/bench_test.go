@@ -125,11 +125,11 @@ func BenchmarkRound(b *testing.B) {
 		beams := test.beams
 		b.Run(test.name, func(b *testing.B) {
 			l := endless(b, test.cores)
-			defer l.leaveCores()
+			defer l.turn.end()
 			fill(b, l, rows, beams)
 			b.ReportAllocs()
 			for b.Loop() {
-				if len(l.active) == 0 { // they reached the length
+				if len(l.batch.active) == 0 { // they reached the length
 					b.StopTimer()
 					fill(b, l, rows, beams)
 					b.StartTimer()

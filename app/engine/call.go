@@ -1,18 +1,24 @@
 package engine
 
-import "time"
+import (
+	"time"
+
+	"dragoman/app/schedule"
+)
 
 // call is the part of a session at one worker. It belongs to the worker's loop.
 type call struct {
 	session *local
-	queue   *requestQueue // its place in the queue, nil before its first sentence is queued
+	line    schedule.Line[*sequence] // its sentences in the queue
 
 	waits  map[*sequence]*waiter // by sequence that the call waits for
 	queued int                   // of these, the number of sequences in the queue
 	ended  error                 // the reason why the call has ended; nil while it waits
 }
 
-func newCall(s *local) *call { return &call{session: s, waits: make(map[*sequence]*waiter)} }
+func newCall(s *local) *call {
+	return &call{session: s, line: schedule.NewLine[*sequence](&s.place), waits: make(map[*sequence]*waiter)}
+}
 
 // posted is a job on its way to the loop of a worker.
 type posted struct {

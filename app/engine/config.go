@@ -6,6 +6,7 @@ import (
 	"log/slog"
 	"time"
 
+	"dragoman/app/schedule"
 	"dragoman/model"
 	"dragoman/model/search"
 )
@@ -75,19 +76,19 @@ func (c Config) validate(m model.Model) error {
 	case c.QueueWait < 0:
 		return fmt.Errorf("queue wait is %s: use 0 for no bound or more", c.QueueWait)
 	}
-	if need := c.largest(m).bytes; c.Memory > 0 && c.Memory < need {
+	if need := c.largest(m).Bytes; c.Memory > 0 && c.Memory < need {
 		return fmt.Errorf("memory is %d bytes, but one sentence of %d tokens with %d beams of %d tokens can take %d: "+
 			"raise memory, or lower max beams or max length", c.Memory, spec.MaxPositions, c.MaxBeams, c.MaxLength, need)
 	}
 	return nil
 }
 
-// largest returns the cost of the largest valid sentence.
-func (c Config) largest(m model.Model) cost {
-	return costOf(c.MaxBeams, c.MaxLength, m.Spec().MaxPositions, m.Footprint())
+// largest returns the size of the largest valid sentence.
+func (c Config) largest(m model.Model) schedule.Sentence {
+	return sizeOf(c.MaxBeams, c.MaxLength, m.Spec().MaxPositions, m.Footprint())
 }
 
 // Limits returns the limits for which a batch needs room.
 func (c Config) Limits() model.Limits {
-	return model.Limits{Rows: max(roomFor(c.Rows), c.MaxBeams), MaxLength: c.MaxLength}
+	return model.Limits{Rows: max(schedule.RowsFor(c.Rows), c.MaxBeams), MaxLength: c.MaxLength}
 }

@@ -18,35 +18,48 @@ type Cores interface {
 	Release()
 }
 
+// turn is a worker's turn at the shared cores.
+type turn struct {
+	cores Cores // nil: the worker takes the cores that it needs
+	has   bool
+}
+
+// next waits for the worker's turn, the first or another one.
+func (t *turn) next(ctx context.Context, oldest time.Time) (err error) {
+	if t.has {
+		err = t.cores.Yield(ctx, oldest)
+	} else {
+		err = t.cores.Acquire(ctx, oldest)
+	}
+	t.has = err == nil
+	return err
+}
+
+// end releases the cores if the worker has them.
+func (t *turn) end() {
+	if t.has {
+		t.has = false
+		t.cores.Release()
+	}
+}
+
 // takeCores waits until the worker may use the shared cores, if there are any, and then receives the messages that arrived
 // meanwhile. The wait does not count as part of the round: a worker that waits for the model of another one does not hang.
 func (l *loop) takeCores(ctx context.Context) error {
-	if l.cfg.Cores == nil || len(l.sequences) == 0 {
+	if l.turn.cores == nil || len(l.sequences) == 0 {
 		return nil
-	}
-	ask := l.cfg.Cores.Acquire
-	if l.hasCores {
-		ask = l.cfg.Cores.Yield
 	}
 	l.publish() // the state visible during the wait
 	l.snapshot.inRound(time.Time{})
 	start := time.Now()
-	err := ask(ctx, l.arrivals.Front().Value.(time.Time))
+	err := l.turn.next(ctx, l.arrivals.Front().Value.(time.Time))
 	now := time.Now()
 	l.stats.Waiting += now.Sub(start)
 	l.snapshot.inRound(now)
-	if l.hasCores = err == nil; !l.hasCores {
+	if err != nil {
 		return err
 	}
 	l.receive()
 	l.sweep()
 	return nil
-}
-
-// leaveCores releases the cores if the worker has them.
-func (l *loop) leaveCores() {
-	if l.hasCores {
-		l.hasCores = false
-		l.cfg.Cores.Release()
-	}
 }

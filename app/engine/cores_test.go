@@ -236,7 +236,7 @@ func TestSpeedOfColdModel(t *testing.T) {
 		for i := range jobs {
 			jobs[i] = sentence(20, 100+i, 1)
 		}
-		estimate := cold.backlog().time(20 * float64(len(jobs)))
+		estimate := cold.backlog().Time(20 * float64(len(jobs)))
 		long := sendAs(t.Context(), cold, Request{Tokens: 20 * len(jobs)}, jobs...)
 		long.want(t, jobs...)
 		ratio := estimate.Seconds() / long.took.Seconds()

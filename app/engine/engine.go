@@ -8,10 +8,10 @@
 //	                       (a window       (the loop's own from here on)
 //	                       at a time)
 //
-// The [Admission] (admission.go, insiders.go) admits a request, or refuses it before any work is done for it. Its [Session]
+// The [Admission] (admission.go) admits a request, or refuses it before any work is done for it. Its [Session]
 // (session.go) pulls its sentences one by one and keeps at most a window of them waiting, however many there are. Both are
 // independent of where sentences are decoded; the [Decoder] is not. The decoder of this package (local.go) assigns sentences to
-// workers. The queue (queue.go) shares a worker fairly between callers, and between the requests of each.
+// workers. Package schedule decides: its Queue shares a worker fairly between callers, and between the requests of each.
 //
 // A worker has a model, or a device, of its own. One goroutine, its loop, owns its queue, its batch and all other scheduling
 // state, so these need no lock. The loop shares with the sessions only the mailbox, their outcomes, and a copy of its statistics.
@@ -20,7 +20,7 @@
 //  1. takes new sentences and cancelled requests from the mailbox;
 //  2. removes sentences that no call waits for;
 //  3. waits for its turn if several engines share the cores (cores.go);
-//  4. admits sentences from the queue as far as rows and memory (budget.go) allow,
+//  4. admits sentences from the queue as far as time, rows and memory (schedule.Rounds) allow,
 //     encodes them together and lets them join the batch;
 //  5. takes one decoder step with all rows;
 //  6. delivers the results of the sentences that ended.
@@ -37,6 +37,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"dragoman/app/schedule"
 	"dragoman/model"
 )
 
@@ -178,7 +179,7 @@ func (e *Engine) Close() error {
 }
 
 // backlog returns the recent speed and sentence time of all workers together.
-func (e *Engine) backlog() (b Backlog) {
+func (e *Engine) backlog() (b schedule.Backlog) {
 	for _, w := range e.workers {
 		stats := w.snapshot.get()
 		b.Speed += stats.WorkPerSecond

@@ -166,7 +166,7 @@ func TestPanicOutsideOfTheModel(t *testing.T) {
 	m := newToy()
 	l := newLoop(config(), m, idle(m))
 	c := post(l, Request{}, sentences(3, 1)...)
-	l.active = append(l.active, nil) // a sequence that is none
+	l.batch.active = append(l.batch.active, nil) // a sequence that is none
 	l.round(t.Context())
 	outcomes := c.session.Session.Results()
 	require.Len(t, outcomes, 3)

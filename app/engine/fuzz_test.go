@@ -1,11 +1,13 @@
 package engine
 
 import (
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"dragoman/app/schedule"
 	"dragoman/model"
 )
 
@@ -56,7 +58,7 @@ func newScript(t *testing.T, jobs pool, bytes []byte) *script {
 	cfg := config()
 	cfg.Rows, cfg.PrefillTokens = 1+s.next()%12, 1+s.next()
 	if cfg.Memory = int64(s.next()) * 100; cfg.Memory > 0 {
-		cfg.Memory += cfg.largest(s.toy).bytes
+		cfg.Memory += cfg.largest(s.toy).Bytes
 	}
 	require.NoError(t, cfg.validate(s.toy))
 	hook := func(what byte) error {
@@ -164,41 +166,37 @@ func (s *script) end() {
 // check compares every count that the loop keeps with what it counts.
 func (s *script) check() {
 	t, l := s.t, s.loop
-	require.Equal(t, l.queue.len()+len(l.active)+len(l.begun), len(l.sequences))
-	var reserved cost
-	for slot, q := range l.active {
+	require.Equal(t, l.queue.Len()+len(l.batch.active)+len(l.batch.begun), len(l.sequences))
+	want := schedule.Batch{Rows: l.cfg.Rows, Bytes: l.cfg.Memory}
+	for _, q := range slices.Concat(l.batch.active, l.batch.begun) {
 		require.Same(t, q, l.sequences[q.key])
-		require.Equal(t, slot, q.slot)
-		require.False(t, q.waits)
-		reserved.rows, reserved.bytes = reserved.rows+q.cost.rows, reserved.bytes+q.cost.bytes
+		require.False(t, q.Waits())
+		want.Sentences++
+		want.ReservedRows, want.ReservedBytes = want.ReservedRows+q.Rows, want.ReservedBytes+q.Bytes
 	}
-	for _, q := range l.begun {
-		require.Same(t, q, l.sequences[q.key])
-		require.Same(t, q, q.group.begun)
+	for slot, q := range l.batch.active {
+		require.Equal(t, slot, q.slot)
+	}
+	for _, q := range l.batch.begun {
 		require.Equal(t, outside, q.slot)
-		require.False(t, q.waits)
-		reserved.rows, reserved.bytes = reserved.rows+q.cost.rows, reserved.bytes+q.cost.bytes
 	}
 	require.Equal(t, len(l.sequences), l.arrivals.Len())
-	want := l.budget
-	want.sentences, want.reserved = len(l.active)+len(l.begun), reserved
-	require.Equal(t, want, l.budget)
-	if want.sentences > 1 {
-		require.LessOrEqual(t, reserved.rows, roomFor(l.budget.rows))
+	require.Equal(t, want, l.rounds.Batch)
+	if want.Sentences > 1 {
+		require.LessOrEqual(t, want.ReservedRows, schedule.RowsFor(want.Rows))
 	}
-	s.checkGroups()
-	if l.budget.bytes > 0 {
-		require.LessOrEqual(t, reserved.bytes, l.budget.bytes)
+	if want.Bytes > 0 {
+		require.LessOrEqual(t, want.ReservedBytes, want.Bytes)
 	}
-	if l.batch != nil {
-		require.Equal(t, l.batch.Len(), len(l.active))
+	if l.batch.Batch != nil {
+		require.Equal(t, l.batch.Len(), len(l.batch.active))
 	} else {
-		require.Empty(t, l.active)
+		require.Empty(t, l.batch.active)
 	}
 	tokens, waiting := 0, 0
 	for key, q := range l.sequences {
 		require.Equal(t, key, q.key)
-		if !q.waits {
+		if !q.Waits() {
 			continue
 		}
 		require.Equal(t, outside, q.slot)
@@ -206,30 +204,8 @@ func (s *script) check() {
 		tokens += len(q.job.Source)
 		waiting++
 	}
-	require.Equal(t, waiting, l.queue.len())
+	require.Equal(t, waiting, l.queue.Len())
 	s.checkCalls(tokens)
-}
-
-// checkGroups counts what each group has.
-func (s *script) checkGroups() {
-	l := s.loop
-	sentences, rows, bytes := map[*group]int{}, map[*group]int{}, map[*group]int64{}
-	for _, q := range l.sequences {
-		require.Same(s.t, q.group, l.timeShare.groups[q.group.key])
-		sentences[q.group]++
-		if !q.waits {
-			rows[q.group] += q.cost.rows
-			bytes[q.group] += q.cost.bytes
-		}
-	}
-	for _, g := range l.timeShare.groups {
-		require.Equal(s.t, sentences[g], g.sentences)
-		require.Equal(s.t, rows[g], g.rows)
-		require.Equal(s.t, bytes[g], g.bytes)
-		if g.begun != nil {
-			require.Contains(s.t, l.begun, g.begun)
-		}
-	}
 }
 
 // checkCalls checks the calls' counts and the mailbox's. tokens wait in the queue.
@@ -246,7 +222,7 @@ func (s *script) checkCalls(tokens int) {
 		for q, w := range c.waits {
 			require.Same(s.t, w, q.waiters[w.index])
 			require.Same(s.t, c.call, w.call)
-			if q.waits {
+			if q.Waits() {
 				queued++
 			}
 		}

@@ -13,6 +13,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"dragoman/app/schedule"
 	"dragoman/model"
 	"dragoman/model/search"
 	"dragoman/model/search/searchtest"
@@ -54,7 +55,7 @@ func (e *Engine) Translate(ctx context.Context, req Request, jobs ...Job) ([]Res
 
 // newTestSession is of a request of no engine.
 func newTestSession(req Request) *local {
-	return &local{Session: &Session{Request: req}, short: math.MaxInt}
+	return &local{Session: &Session{Request: req}, short: math.MaxInt, place: schedule.Request{Caller: req.Caller, Priority: req.Priority}}
 }
 
 // start makes an engine that is closed at the end of the test and must have kept

@@ -6,6 +6,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"dragoman/app/schedule"
 	"dragoman/model"
 )
 
@@ -17,8 +18,8 @@ type local struct {
 
 	portions []portion // by worker
 	inFlight map[int]assigned
-	short    int     // maximum source tokens of a short request
-	order    float64 // its place among the requests of its caller, see [insider]; set by insiders
+	short    int // maximum source tokens of a short request
+	place    schedule.Request
 
 	// Source tokens, for admission. Loops of workers count tokens that have left the queue in admitted.
 	posted, admitted atomic.Int64
@@ -38,11 +39,17 @@ type assigned struct {
 }
 
 func newLocal(e *Engine, s *Session) *local {
-	return &local{Session: s, engine: e, portions: make([]portion, len(e.workers)), inFlight: make(map[int]assigned), short: e.cfg.PrefillTokens}
+	return &local{
+		Session: s, engine: e, portions: make([]portion, len(e.workers)), inFlight: make(map[int]assigned), short: e.cfg.PrefillTokens,
+		place: schedule.Request{Caller: s.Request.Caller, Priority: s.Request.Priority},
+	}
 }
 
-// left returns the work that is not admitted to a batch yet.
-func (s *local) left() float64 {
+// Place implements [schedule.Waiting].
+func (s *local) Place() *schedule.Request { return &s.place }
+
+// Left implements [schedule.Waiting].
+func (s *local) Left() float64 {
 	return s.Request.Work(int(max(0, max(int64(s.Request.Tokens), s.posted.Load())-s.admitted.Load())))
 }
 

@@ -4,9 +4,11 @@ import (
 	"container/list"
 	"context"
 	"errors"
+	"log/slog"
 	"time"
 
 	"dragoman/app/fault"
+	"dragoman/app/schedule"
 	"dragoman/model"
 )
 
@@ -14,36 +16,30 @@ import (
 // newcomers of the round, or in the batch.
 type loop struct {
 	*worker
-	cfg      Config
-	model    model.Model
-	limits   model.Limits
-	hasCores bool
+	cfg    Config
+	model  model.Model
+	limits model.Limits
+	turn   turn
 
 	sequences map[key]*sequence // all sequences that wait or run
 	arrivals  list.List         // their arrival times, earliest first: the queue has another order
-	queue     *queue
-	budget    budget
+	queue     *schedule.Queue[*sequence]
+	rounds    schedule.Rounds
 	newcomers []*sequence // admitted in this round, not in the batch yet
-	begun     []*sequence // admitted, and encoded beside the steps
-	active    []*sequence // by slot of the batch
-	batch     model.Batch // nil until needed
+	batch     batch
 
 	stats                        Stats
 	tokenRate, workRate          throughput // source tokens, and these × beams, while sentences wait
 	waited                       bool       // sentences waited when this round admitted
 	admittedTokens, admittedWork float64    // source tokens that this round admitted, and these × beams
 	ownTime                      throughput // seconds in rounds, of the rounds that had work
-	timeShare                    timeShare
-	waiting                      int // calls with a sequence in the queue
+	waiting                      int        // calls with a sequence in the queue
 
 	admissions uint64
 
 	// Scratch memory, kept for reuse.
 	inbox   []message
-	ranks   []*sequence  // active sequences, in order of admission
-	sources [][]int64    // of the newcomers
-	feeds   []model.Feed // by slot
-	first   []int        // by slot: the first row in the step
+	sources [][]int64 // of the newcomers
 	ended   []ended
 }
 
@@ -54,34 +50,23 @@ func newLoop(cfg Config, m model.Model, w *worker) *loop {
 		model:     m,
 		limits:    cfg.Limits(),
 		sequences: make(map[key]*sequence),
-		queue:     newQueue(),
-		budget:    budget{rows: cfg.Rows, bytes: cfg.Memory, pool: cfg.Pool},
-		timeShare: timeShare{costs: costsOf(w.spec)},
+		turn:      turn{cores: cfg.Cores},
+		queue:     schedule.NewQueue[*sequence](),
+		rounds:    schedule.Rounds{Costs: costsOf(w.spec), Batch: schedule.Batch{Rows: cfg.Rows, Bytes: cfg.Memory}},
 	}
 }
 
 // run works until ctx is done. Then it closes the batch, which the current step may have left broken, and retires all sequences
 // with ErrClosed.
 func (l *loop) run(ctx context.Context) {
-	for l.wait(ctx) {
+	for l.mailbox.wait(ctx, len(l.sequences) > 0) {
 		l.round(ctx)
 	}
-	l.leaveCores()
+	l.turn.end()
 	l.closeBatch()
 	l.receive()
 	l.retireAll(ErrClosed)
 	l.publish()
-}
-
-// wait blocks while there is no work. It reports whether the loop continues.
-func (l *loop) wait(ctx context.Context) bool {
-	if len(l.sequences) == 0 {
-		select {
-		case <-l.mailbox.wake:
-		case <-ctx.Done():
-		}
-	}
-	return ctx.Err() == nil
 }
 
 // round does the work between two steps, and the step.
@@ -95,7 +80,7 @@ func (l *loop) round(ctx context.Context) {
 		l.breakBatch(ctx, err)
 	}
 	if len(l.sequences) == 0 {
-		l.leaveCores()
+		l.turn.end()
 	}
 	waiting = l.stats.Waiting - waiting
 	spent := time.Since(start) - waiting
@@ -119,7 +104,7 @@ func (l *loop) work(ctx context.Context) error {
 	if err := l.takeCores(ctx); err != nil {
 		return err
 	}
-	l.timeShare.begin(time.Now())
+	l.rounds.Begin(time.Now())
 	l.admit()
 	if err := l.join(ctx); err != nil {
 		return err
@@ -149,26 +134,25 @@ func (l *loop) enqueue(c *call, p posted) {
 	s := p.sequence
 	s.by = c.session
 	if c.ended != nil {
-		l.passed(s)
+		s.passed(l.mailbox)
 		c.session.Put(Outcome{Job: p.job, Err: c.ended})
 		return
 	}
 	known := l.sequences[s.key]
 	if known != nil {
 		l.stats.SentencesShared++
-		l.passed(s)
+		s.passed(l.mailbox)
 		s = known
 	} else {
 		l.sequences[s.key] = s
 		s.arrival = l.arrivals.PushBack(p.at)
-		s.weight = l.timeShare.weigh(s.cost.rows, 2*len(s.job.Source)) // about as many tokens of its own are expected
-		l.timeShare.came(groupKey{c.session.Request.Caller, c.session.long()}, s)
+		l.rounds.Come(c.session.Request.Caller, c.session.long(), &s.Sentence)
 	}
 	w := c.waits[s]
 	if w == nil {
 		w = s.join(c)
-		if known == nil || s.waits { // the call whose turn comes first admits it for all
-			l.queue.push(c, s)
+		if known == nil || s.Waits() { // the call whose turn comes first admits it for all
+			l.queue.Push(&c.line, s)
 			if c.queued++; c.queued == 1 {
 				l.waiting++
 			}
@@ -178,9 +162,9 @@ func (l *loop) enqueue(c *call, p posted) {
 }
 
 // passed counts a sentence that has left the queue, or never enters it, at the mailbox and its session.
-func (l *loop) passed(s *sequence) {
-	l.mailbox.tokens.Add(-int64(len(s.job.Source)))
-	s.by.admit(len(s.job.Source))
+func (s *sequence) passed(m *mailbox) {
+	m.tokens.Add(-int64(s.Tokens))
+	s.by.admit(s.Tokens)
 }
 
 // breakBatch recovers the loop after an error that broke the batch, or a panic: the sentences in the batch and the newcomers fail
@@ -191,26 +175,21 @@ func (l *loop) breakBatch(ctx context.Context, err error) {
 		return // the error is a consequence of Close, which ends all sentences
 	}
 	l.stats.BrokenBatches++
-	affected := len(l.sequences) - l.queue.len()
-	l.report("decoding failed: the sentences in the batch are given up", err,
-		"sentences", affected, "waiting", l.queue.len())
+	affected := len(l.sequences) - l.queue.Len()
+	report(l.cfg.Log, "decoding failed: the sentences in the batch are given up", err,
+		"sentences", affected, "waiting", l.queue.Len())
 	l.closeBatch()
-	if errors.Is(err, model.ErrLost) {
-		l.lose(err)
+	if errors.Is(err, model.ErrLost) { // the worker ends for good: sentences that wait or arrive later fail at once
+		report(l.cfg.Log, "the model is lost: nothing decodes on it any more", err)
+		l.snapshot.set(func(s *loopState) { s.lost = err }) // before any session is told, because it may look for another worker
+		l.retireAll(err)
 		return
 	}
 	for _, s := range l.sequences {
-		if affected == 0 || !s.waits { // without a batch, the queue causes the fault
+		if affected == 0 || !s.Waits() { // without a batch, the queue causes the fault
 			l.retire(s, err)
 		}
 	}
-}
-
-// lose ends the worker for good after its model is lost: sentences that wait or arrive later fail with the error at once.
-func (l *loop) lose(err error) {
-	l.report("the model is lost: nothing decodes on it any more", err)
-	l.snapshot.set(func(s *loopState) { s.lost = err }) // before any session is told, because it may look for another worker
-	l.retireAll(err)
 }
 
 // retireAll retires all sequences.
@@ -220,36 +199,29 @@ func (l *loop) retireAll(reason error) {
 	}
 }
 
-// closeBatch closes the batch; retire does not touch it from then on.
+// closeBatch closes the batch. The sequences in it have not left yet.
 func (l *loop) closeBatch() {
-	batch := l.batch
-	l.batch = nil
-	clear(l.begun)
-	l.begun = l.begun[:0]
-	if batch == nil {
-		return
-	}
-	if err := fault.Protect(batch.Close); err != nil {
-		l.report("cannot close the batch", err)
+	if err := l.batch.shut(); err != nil {
+		report(l.cfg.Log, "cannot close the batch", err)
 	}
 }
 
 // report logs an error, with the stack of a panic.
-func (l *loop) report(message string, err error, attrs ...any) {
+func report(log *slog.Logger, message string, err error, attrs ...any) {
 	attrs = append(attrs, "error", err)
 	if p, ok := err.(*fault.PanicError); ok {
 		attrs = append(attrs, "stack", string(p.Stack))
 	}
-	l.cfg.Log.Error(message, attrs...)
+	log.Error(message, attrs...)
 }
 
 // publish updates the statistics and publishes them.
 func (l *loop) publish() {
 	s := &l.stats
-	s.QueuedSentences = l.queue.len()
-	s.RunningSentences = len(l.active) + len(l.begun)
-	s.ReservedRows, s.ReservedBytes = l.budget.reserved.rows, l.budget.reserved.bytes
-	if len(l.active) == 0 {
+	s.QueuedSentences = l.queue.Len()
+	s.RunningSentences = len(l.batch.active) + len(l.batch.begun)
+	s.ReservedRows, s.ReservedBytes = l.rounds.ReservedRows, l.rounds.ReservedBytes
+	if len(l.batch.active) == 0 {
 		s.RunningRows = 0
 	}
 	s.QueuedRequests = l.waiting

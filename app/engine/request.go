@@ -6,29 +6,19 @@ import (
 	"fmt"
 	"time"
 
+	"dragoman/app/schedule"
 	"dragoman/model/search"
 )
 
-// Priority orders the sentences of a caller; sentences at Low also go after those of other callers. queue.go has the weights.
-type Priority int8
+// Priority orders the sentences of a caller; see [schedule.Priority].
+type Priority = schedule.Priority
 
 // Priorities of a request.
 const (
-	Low    Priority = -1
-	Normal Priority = 0
-	High   Priority = 1
+	Low    = schedule.Low
+	Normal = schedule.Normal
+	High   = schedule.High
 )
-
-// Weight returns the weight of a priority when a caller's requests share the capacity of the caller.
-func (p Priority) Weight() float64 {
-	switch p {
-	case High:
-		return 16
-	case Low:
-		return 1
-	}
-	return 4
-}
 
 // Request describes the caller of a stream of sentences, and their expected cost.
 type Request struct {

@@ -5,17 +5,19 @@ import "time"
 // retire is the only exit of a sequence, wherever it is. reason is nil if it is done, errAbandoned if no call waits for it, and
 // otherwise the error for its waiters.
 func (l *loop) retire(s *sequence, reason error) {
-	if s.waits {
+	if s.Waits() {
 		l.dequeue(s)
 	} else {
-		l.vacate(s)
-		l.budget.release(s.cost)
-		s.group.joined(s, -1)
-		l.queue.settle(s.by.Request, s.took-s.work)
+		l.batch.leave(s)
+		l.rounds.Release(&s.Sentence)
+		if l.cfg.Pool != nil {
+			l.cfg.Pool.Give(s.Bytes)
+		}
+		l.queue.Settle(&s.by.place, s.took-s.Work())
 	}
 	delete(l.sequences, s.key)
 	l.arrivals.Remove(s.arrival)
-	l.timeShare.gone(s, time.Now())
+	l.rounds.Leave(&s.Sentence, time.Now())
 	waiters := s.waiters
 	s.waiters = nil
 	for _, w := range waiters {
@@ -23,7 +25,10 @@ func (l *loop) retire(s *sequence, reason error) {
 	}
 	switch reason {
 	case nil:
-		l.deliver(s, waiters)
+		now := time.Now()
+		l.stats.SentencesDone++
+		l.stats.tookSentence(now.Sub(s.admitted))
+		l.stats.DecodedTokens += uint64(s.deliver(waiters, now))
 	case errAbandoned:
 		l.stats.SentencesCancelled++
 	default:
@@ -37,42 +42,20 @@ func (l *loop) retire(s *sequence, reason error) {
 
 // dequeue removes a sequence from the queue.
 func (l *loop) dequeue(s *sequence) {
-	l.queue.remove(s)
+	l.queue.Remove(&s.Sentence)
 	for _, w := range s.waiters {
 		if w.call.queued--; w.call.queued == 0 {
 			l.waiting--
 		}
 	}
-	l.passed(s)
-}
-
-// vacate removes a sequence from the batch, if it is in one. As in the batch, the last sequence takes its slot.
-func (l *loop) vacate(s *sequence) {
-	if s.group.begun == s {
-		s.group.begun = nil
-	}
-	if s.slot == outside {
-		return
-	}
-	if l.batch != nil { // otherwise it broke
-		l.batch.Leave(s.slot)
-	}
-	last := len(l.active) - 1
-	moved := l.active[last]
-	l.active[s.slot], moved.slot = moved, s.slot
-	l.active[last] = nil
-	l.active = l.active[:last]
-	s.slot = outside
+	s.passed(l.mailbox)
 }
 
 // deliver delivers the result of a sequence to all jobs that wait for it, each with its own copy of the tokens. The last job gets
-// the original. Receivers may change their result.
-func (l *loop) deliver(s *sequence, waiters []*waiter) {
+// the original. Receivers may change their result. It returns the number of tokens.
+func (s *sequence) deliver(waiters []*waiter, now time.Time) (tokens int) {
 	result := s.decoding.Result()
-	l.stats.SentencesDone++
-	l.stats.DecodedTokens += uint64(len(result.Tokens))
-	now := time.Now()
-	l.stats.tookSentence(now.Sub(s.admitted))
+	tokens = len(result.Tokens)
 	for i, w := range waiters {
 		for j, p := range w.jobs {
 			start := s.admitted
@@ -86,6 +69,7 @@ func (l *loop) deliver(s *sequence, waiters []*waiter) {
 			w.call.session.Put(Outcome{Job: p.job, Result: r})
 		}
 	}
+	return tokens
 }
 
 // finish ends a call, and fails its jobs unless its session has abandoned it. Its sentences are given up: those without other
@@ -95,14 +79,14 @@ func (l *loop) finish(c *call, err error) {
 		return
 	}
 	c.ended = err
-	l.queue.leave(c)
+	l.queue.Leave(&c.line)
 	if c.queued > 0 {
 		c.queued = 0
 		l.waiting--
 	}
 	for s, w := range c.waits {
 		s.leave(w)
-		if len(s.waiters) == 0 && s.waits {
+		if len(s.waiters) == 0 && s.Waits() {
 			l.retire(s, errAbandoned)
 		}
 		if err != errAbandoned {
@@ -114,8 +98,8 @@ func (l *loop) finish(c *call, err error) {
 
 // sweep retires the sentences in the batch that no call waits for.
 func (l *loop) sweep() {
-	for slot := len(l.active) - 1; slot >= 0; slot-- {
-		if s := l.active[slot]; len(s.waiters) == 0 {
+	for slot := len(l.batch.active) - 1; slot >= 0; slot-- {
+		if s := l.batch.active[slot]; len(s.waiters) == 0 {
 			l.retire(s, errAbandoned)
 		}
 	}

@@ -6,22 +6,19 @@ import (
 	"slices"
 	"time"
 
+	"dragoman/app/schedule"
 	"dragoman/model"
 	"dragoman/model/search"
 )
 
 // sequence is one sentence on its way from the queue through the batch to its result. It belongs to the loop.
 type sequence struct {
+	schedule.Sentence
 	key     key
-	job     Job // with its own copy of the ids
-	cost    cost
-	work    float64       // expected cost: source tokens × beams
+	job     Job           // with its own copy of the ids
 	took    float64       // actual cost so far: weight of its steps, and source tokens
-	weight  float64       // expected weight in a step
-	group   *group        // the group of the sentence
 	by      *local        // the session that its tokens count for
 	waiters []*waiter     // receivers of the result; without any, it is not needed
-	waits   bool          // in the queue
 	arrival *list.Element // arrival time, among the loop's arrivals
 
 	// Its place in the batch.
@@ -35,7 +32,7 @@ type sequence struct {
 	decoding *search.Sequence // nil until admission
 }
 
-// outside is the index or slot of an element without one.
+// outside is the slot of a sequence without one.
 const outside = -1
 
 func newSequence(job Job, k key, m model.Model) *sequence {
@@ -43,11 +40,10 @@ func newSequence(job Job, k key, m model.Model) *sequence {
 	job.Source, job.Prefix = ids[:len(job.Source):len(job.Source)], ids[len(job.Source):]
 	job.Phrases = search.ClonePhrases(job.Phrases)
 	return &sequence{
-		key:  k,
-		job:  job,
-		cost: costOf(job.Search.Beams, job.Search.MaxLength, len(job.Source), m.Footprint()),
-		work: float64(len(job.Source) * job.Search.Beams),
-		slot: outside,
+		Sentence: sizeOf(job.Search.Beams, job.Search.MaxLength, len(job.Source), m.Footprint()),
+		key:      k,
+		job:      job,
+		slot:     outside,
 	}
 }
 

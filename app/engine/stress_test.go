@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"dragoman/app/fault"
+	"dragoman/app/schedule"
 	"dragoman/model"
 	"dragoman/model/search"
 )
@@ -125,7 +126,7 @@ func TestUnderLoad(t *testing.T) {
 	for i := range failed {
 		assert.NotZero(t, failed[i].Load(), "every kind of failure happens")
 	}
-	assert.LessOrEqual(t, m.mostRows.Load(), int32(roomFor(12)))
+	assert.LessOrEqual(t, m.mostRows.Load(), int32(schedule.RowsFor(12)))
 	assert.LessOrEqual(t, m.mostBytes.Load(), int64(6000))
 	assert.Zero(t, s.QueuedRequests+s.QueuedTokens)
 }

@@ -9,6 +9,8 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"dragoman/app/schedule"
 )
 
 // Beside a long request that would fill the batch, short ones take at most twice as long as
@@ -41,7 +43,7 @@ func TestShortRequestsBesideALongOne(t *testing.T) {
 			assert.LessOrEqual(t, took[len(took)*95/100], alone*2)
 
 			m.mostRows.Store(0)
-			time.Sleep(remembered + time.Second)
+			time.Sleep(schedule.Remembered + time.Second)
 			assert.Greater(t, int(m.mostRows.Load()), 70, "it fills the batch again")
 			cancel()
 			<-long.done
@@ -81,45 +83,4 @@ func TestManySentencesBesideOneLongSource(t *testing.T) {
 		})
 	}
 	assert.Less(t, took[true], took[false]*4, "alone: %v", took[false])
-}
-
-func TestPlaneLearnsWhatStepsTake(t *testing.T) {
-	const prior = 1000.0
-	attended := prior
-	var p plane
-	base, slope := p.fit(&attended)
-	assert.Zero(t, base+slope, "nothing is known")
-	for range 100 {
-		p.add(80, 80*20, 30*time.Millisecond)
-	}
-	base, slope = p.fit(&attended)
-	assert.InDelta(t, 0.030/(80*(1+20/prior)+usual), slope, 1e-9, "of other sizes nothing")
-	assert.InDelta(t, 0.030, base+80*(1+20/prior)*slope, 1e-9)
-	assert.InDelta(t, prior, attended, 0)
-
-	p = plane{}
-	for rows := range 80 {
-		p.add(float64(rows), 0, time.Duration(4000+300*rows)*time.Microsecond)
-	}
-	base, slope = p.fit(&attended)
-	assert.InDelta(t, 0.004, base, 0.0001)
-	assert.InDelta(t, 0.0003, slope, 0.00001)
-	assert.InDelta(t, prior, attended, 0, "nothing of attention")
-	p = plane{}
-	for rows := range 80 {
-		p.add(float64(rows), 0, time.Millisecond)
-	}
-	base, slope = p.fit(&attended)
-	assert.InDelta(t, 0.001, base, 1e-6)
-	assert.InDelta(t, 0, slope, 1e-9, "rows cost nothing")
-
-	p = plane{}
-	for i := range 400 {
-		rows, tokens := 1+i%13, 10+37*(i%31)
-		p.add(float64(rows), float64(rows*tokens), time.Duration(4000+300*rows+6*rows*tokens)*time.Microsecond)
-	}
-	base, slope = p.fit(&attended)
-	assert.InDelta(t, 50, attended, 1e-3, "a row costs as much as 50 tokens")
-	assert.InDelta(t, 0.004, base, 1e-6)
-	assert.InDelta(t, 0.0003, slope, 1e-8)
 }

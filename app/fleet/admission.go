@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"dragoman/app/engine"
+	"dragoman/app/schedule"
 )
 
 // laneOf is where a sentence waits, the most urgent lane first: what belongs to many tokens is less urgent.
@@ -16,22 +17,13 @@ func (g *Gateway) laneOf(p engine.Priority, tokens int) int {
 }
 
 // backlog is what a request finds in a queue; mu is held.
-func (g *Gateway) backlog(queue string, req engine.Request) (b engine.Backlog) {
-	at, own, work, c := g.laneOf(req.Priority, req.Tokens), req.Work(req.Tokens), g.waiting(queue), g.capacity(queue)
-	for other, w := range work {
-		if other <= at {
-			b.Ahead += float64(w)
-		} else { // what is less urgent gets its share beside it
-			b.Ahead += min(float64(w), (own+b.Ahead)*shares[other]/shares[at])
-		}
-	}
+func (g *Gateway) backlog(queue string, req engine.Request) (b schedule.Backlog) {
+	work, c := g.waiting(queue), g.capacity(queue)
+	b.Ahead = schedule.AheadInLanes(work, g.laneOf(req.Priority, req.Tokens), req.Work(req.Tokens))
 	b.Full = work[0]+work[1]+work[2] >= g.bound(c)
 	b.Speed, b.Sentence = c.speed, c.sentence
 	return b
 }
-
-// shares are what lanes get of the workers where all have something.
-var shares = [3]float64{engine.High.Weight(), engine.Normal.Weight(), engine.Low.Weight()}
 
 // submitted is work that was submitted and has no result yet, by queue and lane: source tokens × beams.
 type submitted map[string][len(laneNames)]int64
@@ -88,8 +80,8 @@ func (g *Gateway) bound(c capacity) int64 { return int64(g.cfg.Tokens) * int64(m
 // window is the work that one request may have in a queue; mu is held. Requests share what may wait.
 func (g *Gateway) window(queue string) int64 {
 	c := g.capacity(queue)
-	alone := max(int64(engine.Window(g.cfg.Short, c.copies)), rowWork*int64(c.rows))
-	return min(alone, g.bound(c)/int64(max(1, g.admission.Inside)))
+	alone := max(int64(schedule.Window(g.cfg.Short, c.copies)), rowWork*int64(c.rows))
+	return min(alone, g.bound(c)/int64(max(1, g.admission.Inside())))
 }
 
 // rowWork is the source tokens for each row: twice what a sentence has, so that some wait.

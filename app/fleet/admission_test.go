@@ -23,7 +23,7 @@ func newAdmitting(workers map[string]WorkerStatus, others [3]int64, change func(
 		change(&cfg)
 	}
 	g := &Gateway{
-		member: member{broker: cfg.Broker}, cfg: cfg, pending: make(map[uint64]*sentence), outbox: newOutbox(), admission: engine.Admission{Requests: cfg.Requests, Wait: cfg.Wait},
+		member: member{broker: cfg.Broker}, cfg: cfg, pending: make(map[uint64]*sentence), outbox: newOutbox(), admission: engine.NewAdmission(cfg.Requests, cfg.Wait),
 		work: make(submitted), missed: make(missed), fleet: fleet{workers: workers, others: submitted{queue: others}},
 	}
 	g.closing, g.close = context.WithCancel(context.Background())
@@ -93,7 +93,7 @@ func TestAdmission(t *testing.T) {
 				require.NoError(t, err)
 				s.Cancel()
 			}
-			assert.Zero(t, g.admission.Inside)
+			assert.Zero(t, g.admission.Held)
 		})
 	}
 }
@@ -131,7 +131,7 @@ func TestWindows(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			g := newAdmitting(test.workers, [3]int64{}, nil)
-			g.admission.Inside = test.requests
+			g.admission.Held = int64(test.requests)
 			assert.Equal(t, test.want, g.window(queueOf(identity)))
 		})
 	}
@@ -139,7 +139,7 @@ func TestWindows(t *testing.T) {
 	s, err := g.Engine(identity).open(t.Context(), engine.Request{})
 	require.NoError(t, err)
 	defer s.Cancel()
-	g.admission.Inside = 1_000_000
+	g.admission.Held = 1_000_000
 	assert.Positive(t, s.Room())
 	_, err = s.Submit(0, sentences(1)[0])
 	require.NoError(t, err)
@@ -182,7 +182,7 @@ func TestTurns(t *testing.T) {
 		"none taken": {[3]bool{}, 0, [3]int{}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			assert.Equal(t, test.want, new(rotation).turns(test.n, test.empty))
+			assert.Equal(t, test.want, newRotation().turns(test.n, test.empty))
 		})
 	}
 }

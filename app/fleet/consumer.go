@@ -10,6 +10,7 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"dragoman/app/engine"
+	"dragoman/app/schedule"
 	"dragoman/app/translate"
 	"dragoman/app/wait"
 )
@@ -26,7 +27,7 @@ type consumer struct {
 	stop     context.CancelFunc
 	hurry    context.Context
 	running  sync.WaitGroup
-	rotation rotation      // of take
+	rotation *rotation     // of take
 	ended    chan struct{} // closed when nothing runs any more
 	freed    wait.Signal   // given when there may be room again
 
@@ -59,7 +60,8 @@ func (c *claim) key() string { return c.lane + " " + c.entry }
 func newConsumer(w *Worker, queue string, name modelName) *consumer {
 	w.cfg.Metrics.claimed.WithLabelValues(name.model, name.version) // 0, and not unknown
 	return &consumer{
-		worker: w, broker: w.broker, queue: queue, name: name, lanes: w.broker.lanes(queue),
+		rotation: newRotation(),
+		worker:   w, broker: w.broker, queue: queue, name: name, lanes: w.broker.lanes(queue),
 		freed: wait.NewSignal(), ended: make(chan struct{}), claims: make(map[string]*claim), size: 1,
 		vigil: newVigil(w.broker.timing.Lease),
 	}
@@ -217,39 +219,37 @@ func (t *consumer) from(count int, block time.Duration, lanes ...string) *redis.
 	return &redis.XReadGroupArgs{Group: group, Consumer: t.worker.id, Streams: streams, Count: int64(count), Block: block}
 }
 
-// rotation is which of the lanes, by order, had the last turn.
-type rotation int
+// rotation shares turns between the lanes.
+type rotation struct {
+	clock schedule.Clock[int]
+	lanes [len(laneNames)]schedule.Flow[int] // by number
+}
 
-// turns divides n between the lanes that are not empty.
+func newRotation() *rotation {
+	r := new(rotation)
+	for lane := range r.lanes {
+		r.lanes[lane] = schedule.NewFlow(lane, schedule.WeightOfLane(lane))
+	}
+	return r
+}
+
+// turns divides n between the lanes that are not empty, by their weights.
 func (r *rotation) turns(n int, empty [len(laneNames)]bool) (counts [len(laneNames)]int) {
-	for range n {
-		for range order {
-			*r = (*r + 1) % rotation(len(order))
-			if !empty[order[*r]] {
-				break
-			}
+	for i := range r.lanes {
+		switch lane := &r.lanes[i]; {
+		case empty[i] && lane.Wants():
+			r.clock.Remove(lane)
+		case !empty[i] && !lane.Wants():
+			r.clock.Add(lane, 1)
 		}
-		counts[order[*r]]++
+	}
+	for range n {
+		next := r.clock.First()
+		counts[next.Of]++
+		r.clock.Charge(next, 1, 1)
 	}
 	return counts
 }
-
-// order is in which lanes have their turns: by their shares.
-var order = func() (list []int) {
-	var due [len(shares)]float64 // smooth weighted round robin, as nginx has it
-	total := shares[0] + shares[1] + shares[2]
-	for range int(total) {
-		best := 0
-		for i, share := range shares {
-			if due[i] += share; due[i] > due[best] {
-				best = i
-			}
-		}
-		due[best] -= total
-		list = append(list, best)
-	}
-	return list
-}()
 
 // block has others take sentences for a while.
 func (t *consumer) block() {

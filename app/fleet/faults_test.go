@@ -245,7 +245,7 @@ func TestGatewayLeaves(t *testing.T) {
 		g.mu.Lock()
 		defer g.mu.Unlock()
 		assert.Empty(t, g.pending)
-		assert.Zero(t, g.admission.Inside)
+		assert.Zero(t, g.admission.Held)
 	})
 }
 

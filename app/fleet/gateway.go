@@ -74,7 +74,7 @@ func StartGateway(cfg GatewayConfig) *Gateway {
 	g := &Gateway{
 		member: member{cfg.Broker, newID(), cfg.Broker.gatewaysKey(), cfg.Metrics.broker},
 		cfg:    cfg, read: "0", pending: make(map[uint64]*sentence),
-		outbox: newOutbox(), admission: engine.Admission{Requests: cfg.Requests, Wait: cfg.Wait}, work: make(submitted), missed: make(missed),
+		outbox: newOutbox(), admission: engine.NewAdmission(cfg.Requests, cfg.Wait), work: make(submitted), missed: make(missed),
 	}
 	g.closing, g.close = context.WithCancel(context.Background())
 	g.running.Go(func() {

@@ -1,42 +1,47 @@
-package engine
+package schedule
 
 import (
 	"math/rand/v2"
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
-
-	"dragoman/model/search"
 )
 
-func anything(*sequence) bool { return true }
-func anywhere(*sequence) room { return fits }
+func anywhere(*Sentence) Room { return Fits }
+
+// lineOf returns the line of a request.
+func lineOf(r Request) *Line[*Sentence] {
+	l := NewLine[*Sentence](&r)
+	return &l
+}
+
+// sized returns a sentence of some work.
+func sized(work int) *Sentence { return &Sentence{Tokens: work, Rows: 1} }
 
 // served is who gets how much of a queue in which everybody always has more sentences.
 func served(t *testing.T, requests []Request, beams []int, times int) []float64 {
-	q, numbers := newQueue(), map[*sequence]int{}
-	calls := make([]*call, len(requests))
+	q, numbers := NewQueue[*Sentence](), map[*Sentence]int{}
+	calls := make([]*Line[*Sentence], len(requests))
 	more := func(i int) {
-		s := &sequence{work: float64(10 * beams[i])}
+		s := sized(10 * beams[i])
 		numbers[s] = i
-		q.push(calls[i], s)
+		q.Push(calls[i], s)
 	}
 	for i, req := range requests {
-		calls[i] = newCall(newTestSession(req))
+		calls[i] = lineOf(req)
 		more(i)
 		more(i)
 	}
 	got := make([]float64, len(requests))
 	for range times {
-		s := q.head(anything, anywhere)
+		s := q.Head(anywhere)
 		require.NotNil(t, s)
-		q.charge()
-		q.remove(s)
-		got[numbers[s]] += s.work
+		q.Charge()
+		q.Remove(s)
+		got[numbers[s]] += s.Work()
 		more(numbers[s])
 	}
 	total := 0.0
@@ -76,26 +81,26 @@ func TestQueueShares(t *testing.T) {
 // Whoever comes late gets its share from then on, not what it did not want before; and
 // whoever has had more than its share waits for the others when it comes again.
 func TestQueueStartsWhereOthersAre(t *testing.T) {
-	q := newQueue()
-	old, late := newCall(newTestSession(Request{Caller: "old"})), newCall(newTestSession(Request{Caller: "late"}))
+	q := NewQueue[*Sentence]()
+	old, late := lineOf(Request{Caller: "old"}), lineOf(Request{Caller: "late"})
 	take := func() (order string) {
-		for s := q.head(anything, anywhere); s != nil; s = q.head(anything, anywhere) {
-			q.charge()
-			q.remove(s)
-			if s.cost.rows == 0 {
+		for s := q.Head(anywhere); s != nil; s = q.Head(anywhere) {
+			q.Charge()
+			q.Remove(s)
+			if s.Bytes == 0 {
 				order += "o"
 			} else {
 				order += "l"
 			}
 			if len(order) == 100 {
-				q.push(late, &sequence{work: 1, cost: cost{rows: 1}})
-				q.push(late, &sequence{work: 1, cost: cost{rows: 1}})
+				q.Push(late, &Sentence{Tokens: 1, Rows: 1, Bytes: 1})
+				q.Push(late, &Sentence{Tokens: 1, Rows: 1, Bytes: 1})
 			}
 		}
 		return order
 	}
 	for range 110 {
-		q.push(old, &sequence{work: 1})
+		q.Push(old, sized(1))
 	}
 	order := take()
 	assert.Len(t, order, 112)
@@ -108,43 +113,43 @@ func TestQueueStartsWhereOthersAre(t *testing.T) {
 func TestQueueRandomly(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	for range 200 {
-		q := newQueue()
-		waiting := map[*call][]*sequence{}
-		var calls []*call
+		q := NewQueue[*Sentence]()
+		waiting := map[*Line[*Sentence]][]*Sentence{}
+		var calls []*Line[*Sentence]
 		for range 150 {
 			switch op := rng.IntN(6); {
 			case op < 3 || len(calls) == 0:
 				if len(calls) == 0 || rng.IntN(3) == 0 {
-					calls = append(calls, newCall(newTestSession(Request{Caller: string(rune('a' + rng.IntN(3))), Priority: Priority(rng.IntN(3) - 1)})))
+					calls = append(calls, lineOf(Request{Caller: string(rune('a' + rng.IntN(3))), Priority: Priority(rng.IntN(3) - 1)}))
 				}
 				c := calls[rng.IntN(len(calls))]
-				s := &sequence{work: float64(1 + rng.IntN(50))}
+				s := sized(1 + rng.IntN(50))
 				waiting[c] = append(waiting[c], s)
-				q.push(c, s)
+				q.Push(c, s)
 			case op == 3:
 				i := rng.IntN(len(calls))
-				q.leave(calls[i])
+				q.Leave(calls[i])
 				for _, s := range waiting[calls[i]] {
-					q.remove(s)
+					q.Remove(s)
 				}
 				delete(waiting, calls[i])
 				calls = slices.Delete(calls, i, i+1)
 			default:
-				s := q.head(anything, anywhere)
+				s := q.Head(anywhere)
 				if len(waiting) == 0 {
 					require.Nil(t, s)
 					break
 				}
-				var of *call
+				var of *Line[*Sentence]
 				for c, list := range waiting {
 					if list[0] == s {
 						of = c
 					}
 				}
 				require.NotNil(t, of, "the head is the first of a call")
-				require.Same(t, s, q.head(anything, anywhere), "to look changes nothing")
-				q.charge()
-				q.remove(s)
+				require.Same(t, s, q.Head(anywhere), "to look changes nothing")
+				q.Charge()
+				q.Remove(s)
 				if waiting[of] = waiting[of][1:]; len(waiting[of]) == 0 {
 					delete(waiting, of)
 				}
@@ -153,49 +158,13 @@ func TestQueueRandomly(t *testing.T) {
 			for _, list := range waiting {
 				n += len(list)
 			}
-			require.Equal(t, n, q.len())
+			require.Equal(t, n, q.Len())
 		}
-		for s := q.head(anything, anywhere); s != nil; s = q.head(anything, anywhere) {
-			q.charge()
-			q.remove(s)
+		for s := q.Head(anywhere); s != nil; s = q.Head(anywhere) {
+			q.Charge()
+			q.Remove(s)
 		}
-		require.Zero(t, q.len())
+		require.Zero(t, q.Len())
 		require.Empty(t, q.known)
 	}
-}
-
-func TestKeyTellsJobsApart(t *testing.T) {
-	keys := map[key]bool{}
-	jobs := []Job{
-		{Source: []int64{1, 2}, Prefix: []int64{3}}, {Source: []int64{1}, Prefix: []int64{3, 2}},
-		{Source: []int64{3, 1, 2}}, {Source: []int64{2}, Prefix: []int64{3, 1}},
-		{Source: []int64{128111}}, {Source: []int64{127, 1}}, {Source: []int64{255, 0}}, {},
-		{Source: []int64{1}, Search: options(1)}, {Source: []int64{1}, Search: options(2)},
-		{Source: []int64{1}, Phrases: []search.Phrase{{}}},
-		{Source: []int64{1}, Phrases: []search.Phrase{{Forms: [][]int64{{1}}}}},
-		{Source: []int64{1}, Phrases: []search.Phrase{{Forms: [][]int64{{1}}}, {Forms: [][]int64{{1}}}}},
-		{Source: []int64{1}, Phrases: []search.Phrase{{Forms: [][]int64{{1}, {1}}}}},
-		{Source: []int64{1}, Phrases: []search.Phrase{{First: [][]int64{{1}}}}},
-		{Source: []int64{1, 1, 1, 1, 1, 0}}, {Source: []int64{1, 1}},
-	}
-	for _, job := range jobs {
-		keys[keyOf(job)] = true
-		assert.True(t, keys[keyOf(job)])
-	}
-	assert.Len(t, keys, len(jobs))
-}
-
-func TestThroughput(t *testing.T) {
-	var r throughput
-	assert.Zero(t, r.rate())
-	r.add(0, 0)
-	assert.Zero(t, r.rate())
-	for range 1000 {
-		r.add(20, 100*time.Millisecond)
-	}
-	assert.InDelta(t, 200, r.rate(), 2)
-	for range 100 { // for one half-life
-		r.add(10, 100*time.Millisecond)
-	}
-	assert.InDelta(t, 150, r.rate(), 2)
 }

@@ -1,0 +1,51 @@
+package schedule
+
+import "time"
+
+// Steps model the time of a step by its rows and the tokens that these attend to: a plane through the last few hundred steps by
+// least squares.
+type Steps struct{ n, x, z, y, xx, xz, zz, xy, zy float64 }
+
+// unit is the number of tokens that count as one in a plane, so that a spread of one is significant.
+const unit = 100
+
+// Add adds a step with rows that together attended to some tokens.
+func (p *Steps) Add(rows, attended float64, took time.Duration) {
+	const keep = 0.998 // weight of the past, at each step
+	x, z, y := rows, attended/unit, took.Seconds()
+	p.n, p.x, p.z, p.y = p.n*keep+1, p.x*keep+x, p.z*keep+z, p.y*keep+y
+	p.xx, p.xz, p.zz = p.xx*keep+x*x, p.xz*keep+x*z, p.zz*keep+z*z
+	p.xy, p.zy = p.xy*keep+x*y, p.zy*keep+z*y
+}
+
+// usual is the assumed cost of a step without rows, in rows, before it is known. Too large a value is corrected as soon as steps
+// have more rows for it; too small a value would keep all steps small, and the cost would never be known.
+const usual = 16
+
+// fit returns the time of a step without rows and of a row of weight 1, neither below 0, and corrects attended, the number of
+// tokens whose attention doubles the cost of a row. If all steps had about as many rows, usual divides their time.
+func (p *Steps) fit(attended *float64) (base, slope float64) {
+	if p.n == 0 || p.x == 0 {
+		return 0, 0
+	}
+	x, z, y := p.x/p.n, p.z/p.n, p.y/p.n
+	xx, xz, zz := p.xx/p.n-x*x, p.xz/p.n-x*z, p.zz/p.n-z*z
+	xy, zy := p.xy/p.n-x*y, p.zy/p.n-z*y
+	const least = 0.1 // of the spread of one that the other does not explain
+	if det := xx*zz - xz*xz; xx >= 1 && zz >= 1 && det > least*xx*zz {
+		row, look := (xy*zz-zy*xz)/det, (zy*xx-xy*xz)/det
+		if row > 0 && look > 0 {
+			const fewest = 10
+			*attended = max(fewest, min(*attended*2, unit*row/look))
+		}
+	}
+	k := unit / *attended
+	if spread := xx + 2*k*xz + k*k*zz; spread >= 1 {
+		slope = max(0, (xy+k*zy)/spread)
+		if base = y - slope*(x+k*z); base >= 0 {
+			return base, slope
+		}
+	}
+	slope = y / (x + k*z + usual)
+	return usual * slope, slope
+}
