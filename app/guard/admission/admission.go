@@ -19,6 +19,7 @@ import (
 
 	"dragoman/app/budget"
 	"dragoman/app/fault"
+	"dragoman/app/schedule"
 )
 
 // FullError is the error of a request that does not fit beside others.
@@ -48,31 +49,26 @@ func (e *FullError) Unwrap() error { return budget.ErrFull }
 
 // Memory is memory that requests share. It is safe for concurrent use.
 type Memory struct {
-	limit int64
 	turns *Turns
 
-	mu   sync.Mutex // guards the rest
-	used int64
-	by   map[string]int64 // by caller
+	mu      sync.Mutex // guards the rest
+	account schedule.Account
 }
 
 // New returns a memory of limit bytes.
 func New(limit int64) *Memory {
-	return &Memory{limit: limit, turns: NewTurns(), by: make(map[string]int64)}
+	return &Memory{turns: NewTurns(), account: schedule.Account{Limit: limit, Part: schedule.ThreeQuarters}}
 }
 
 // InUse returns the number of bytes taken.
 func (m *Memory) InUse() int64 {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	return m.used
+	return m.account.Held
 }
 
-// largestShare limits the memory of a caller to this multiple of the free memory.
-const largestShare = 3
-
 // Most returns the maximum number of bytes of a request.
-func (m *Memory) Most() int64 { return m.limit / (largestShare + 1) * largestShare }
+func (m *Memory) Most() int64 { return m.account.Part(m.account.Limit) }
 
 // Lease is the part of the memory of one request. It is safe for concurrent use.
 type Lease struct {
@@ -106,10 +102,10 @@ func (l *Lease) Room(n int64) error {
 // room returns a [*FullError] if n bytes do not fit. The caller must hold memory.mu.
 func (l *Lease) room(n int64) error {
 	m := l.memory
-	if free := m.limit - m.used - n; m.by[l.caller]+n > largestShare*free {
-		return &FullError{Wanted: l.held + n, Limit: m.limit, Alone: l.held+n > m.Most()}
+	if m.account.Room(l.caller, n) == schedule.Fits {
+		return nil
 	}
-	return nil
+	return &FullError{Wanted: l.held + n, Limit: m.account.Limit, Alone: l.held+n > m.Most()}
 }
 
 // Charge moves the lease to the caller of the request, once that is known.
@@ -139,12 +135,8 @@ func (l *Lease) Close() {
 
 // add changes the held bytes by n. The caller must hold memory.mu.
 func (l *Lease) add(n int64) {
-	m := l.memory
 	l.held += n
-	m.used += n
-	if m.by[l.caller] += n; m.by[l.caller] == 0 {
-		delete(m.by, l.caller)
-	}
+	l.memory.account.Hold(l.caller, n)
 }
 
 // With returns a context with the request's lease, from which [budget.Take] takes.

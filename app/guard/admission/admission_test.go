@@ -58,7 +58,7 @@ func TestChargeMovesWhatIsHeld(t *testing.T) {
 	assert.NoError(t, m.Lease("address").Take(200))
 	l.Close()
 	assert.EqualValues(t, 200, m.InUse())
-	assert.Len(t, m.by, 1)
+	assert.Zero(t, m.account.By("key"))
 }
 
 func TestTakeOfAContext(t *testing.T) {
@@ -90,5 +90,7 @@ func TestInUseByMany(t *testing.T) {
 	}
 	group.Wait()
 	assert.Zero(t, m.InUse())
-	assert.Empty(t, m.by)
+	for caller := 'a'; caller <= 'c'; caller++ {
+		assert.Zero(t, m.account.By(string(caller)))
+	}
 }

@@ -5,16 +5,14 @@ import (
 	"sync"
 
 	"dragoman/app/fault"
+	"dragoman/app/schedule"
 )
 
 // Places are a limited number of places for callers, such as open connections. No caller can take all: a caller has at most half
 // of the places that others leave, and at least one while there are any. It is safe for concurrent use.
 type Places struct {
-	most int
-
-	mu    sync.Mutex // guards the rest
-	taken int
-	by    map[string]int // by caller
+	mu      sync.Mutex // guards account
+	account schedule.Account
 }
 
 // PlacesError means that a caller gets no further place.
@@ -36,21 +34,21 @@ func (e *PlacesError) Explain(fault.Situation) *fault.Failure {
 }
 
 // NewPlaces returns some free places.
-func NewPlaces(most int) *Places { return &Places{most: most, by: make(map[string]int)} }
+func NewPlaces(most int) *Places {
+	return &Places{account: schedule.Account{Limit: int64(most), Part: schedule.HalfOfPlaces}}
+}
 
 // Take takes a place for a caller, to be returned by [Places.Leave]. The error is a [*PlacesError].
 func (p *Places) Take(caller string) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	own := p.by[caller]
-	switch {
-	case p.taken >= p.most:
-		return &PlacesError{Taken: p.taken}
-	case own > 0 && own >= (p.most-(p.taken-own)+1)/2:
-		return &PlacesError{Taken: own, Own: true}
+	switch p.account.Room(caller, 1) {
+	case schedule.Full:
+		return &PlacesError{Taken: int(p.account.Held)}
+	case schedule.CallerFull:
+		return &PlacesError{Taken: int(p.account.By(caller)), Own: true}
 	}
-	p.taken++
-	p.by[caller]++
+	p.account.Hold(caller, 1)
 	return nil
 }
 
@@ -58,8 +56,5 @@ func (p *Places) Take(caller string) error {
 func (p *Places) Leave(caller string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.taken--
-	if p.by[caller]--; p.by[caller] == 0 {
-		delete(p.by, caller)
-	}
+	p.account.Hold(caller, -1)
 }

@@ -28,6 +28,5 @@ func TestPlaces(t *testing.T) {
 			p.Leave(caller)
 		}
 	}
-	assert.Zero(t, p.taken)
-	assert.Empty(t, p.by)
+	assert.Zero(t, p.account.Held)
 }
