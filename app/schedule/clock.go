@@ -65,10 +65,15 @@ func (c *Clock[T]) Charge(f *Flow[T], cost, piece float64) {
 	c.Ask(f, piece)
 }
 
-// Correct charges a flow for the difference between the actual cost of a usage and its charge. A flow that counts its next piece
-// must ask for it again.
+// Correct charges a flow for the difference between the actual cost of a usage and its charge. The time of the clock advances
+// with it, so a flow that was alone has no debt when others come. A flow that counts its next piece must ask for it again.
 func (c *Clock[T]) Correct(f *Flow[T], more float64) {
 	f.start += more / f.weight
+	if c.weight > 0 {
+		c.time += more / c.weight
+	} else {
+		c.time = max(c.time, f.start)
+	}
 	if f.Wants() {
 		c.Ask(f, 0)
 	}

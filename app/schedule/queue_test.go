@@ -108,6 +108,39 @@ func TestQueueStartsWhereOthersAre(t *testing.T) {
 	assert.Empty(t, q.known, "nobody is remembered who wants nothing")
 }
 
+// Sentences that cost more than was charged, or less, are no debt and no credit of a caller that was alone.
+func TestQueueForgivesWhoWasAlone(t *testing.T) {
+	for _, actual := range []float64{1, 10, 70} { // of 10
+		q, requests, numbers := NewQueue[*Sentence](), []*Request{{Caller: "alone"}, {Caller: "late"}}, map[*Sentence]int{}
+		var lines [2]Line[*Sentence]
+		push := func(i int) {
+			s := sized(10)
+			numbers[s] = i
+			q.Push(&lines[i], s)
+		}
+		for i, r := range requests {
+			lines[i] = NewLine[*Sentence](r)
+		}
+		serve := func(n int) (got [2]int) {
+			for range n {
+				s := q.Head(anywhere)
+				i := numbers[s]
+				push(i)
+				q.Charge()
+				q.Remove(s)
+				q.Settle(requests[i], actual-s.Work())
+				got[i]++
+			}
+			return got
+		}
+		push(0)
+		serve(1000)
+		push(1)
+		got := serve(100)
+		assert.InDelta(t, got[0], got[1], 2, "%v of 10", actual)
+	}
+}
+
 // A queue is the same as one that is looked through for what is next: any arrivals,
 // removals and calls that leave.
 func TestQueueRandomly(t *testing.T) {
