@@ -29,11 +29,11 @@ type loop struct {
 	batch     batch
 
 	stats                        Stats
-	tokenRate, workRate          throughput // source tokens, and these × beams, while sentences wait
-	waited                       bool       // sentences waited when this round admitted
-	admittedTokens, admittedWork float64    // source tokens that this round admitted, and these × beams
-	ownTime                      throughput // seconds in rounds, of the rounds that had work
-	waiting                      int        // calls with a sequence in the queue
+	tokenRate, workRate          schedule.Throughput // source tokens, and these × beams, while sentences wait
+	waited                       bool                // sentences waited when this round admitted
+	admittedTokens, admittedWork float64             // source tokens that this round admitted, and these × beams
+	ownTime                      schedule.Throughput // seconds in rounds, of the rounds that had work
+	waiting                      int                 // calls with a sequence in the queue
 
 	admissions uint64
 
@@ -85,10 +85,10 @@ func (l *loop) round(ctx context.Context) {
 	waiting = l.stats.Waiting - waiting
 	spent := time.Since(start) - waiting
 	l.stats.Busy += spent
-	l.ownTime.add(spent.Seconds(), spent+waiting)
+	l.ownTime.Add(spent.Seconds(), spent+waiting)
 	if l.waited { // a batch with room to spare does not show the speed limit
-		l.tokenRate.add(l.admittedTokens, spent)
-		l.workRate.add(l.admittedWork, spent)
+		l.tokenRate.Add(l.admittedTokens, spent)
+		l.workRate.Add(l.admittedWork, spent)
 	}
 	l.publish()
 }
@@ -225,6 +225,6 @@ func (l *loop) publish() {
 		s.RunningRows = 0
 	}
 	s.QueuedRequests = l.waiting
-	s.SourceTokensPerSecond, s.WorkPerSecond = l.tokenRate.rate()*l.ownTime.rate(), l.workRate.rate()*l.ownTime.rate()
+	s.SourceTokensPerSecond, s.WorkPerSecond = l.tokenRate.Rate()*l.ownTime.Rate(), l.workRate.Rate()*l.ownTime.Rate()
 	l.snapshot.set(func(published *loopState) { published.Stats = *s })
 }

@@ -2,7 +2,6 @@ package engine
 
 import (
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/assert"
 
@@ -28,19 +27,4 @@ func TestKeyTellsJobsApart(t *testing.T) {
 		assert.True(t, keys[keyOf(job)])
 	}
 	assert.Len(t, keys, len(jobs))
-}
-
-func TestThroughput(t *testing.T) {
-	var r throughput
-	assert.Zero(t, r.rate())
-	r.add(0, 0)
-	assert.Zero(t, r.rate())
-	for range 1000 {
-		r.add(20, 100*time.Millisecond)
-	}
-	assert.InDelta(t, 200, r.rate(), 2)
-	for range 100 { // for one half-life
-		r.add(10, 100*time.Millisecond)
-	}
-	assert.InDelta(t, 150, r.rate(), 2)
 }

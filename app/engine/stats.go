@@ -1,7 +1,6 @@
 package engine
 
 import (
-	"math"
 	"sync"
 	"time"
 )
@@ -86,23 +85,3 @@ func (b *snapshot) get() loopState {
 
 // inRound sets the start of the current round; zero: it is over.
 func (b *snapshot) inRound(since time.Time) { b.set(func(s *loopState) { s.round = since }) }
-
-// throughput measures tokens per second of work. Older values count less: half for each halfLife of work since.
-type throughput struct{ tokens, seconds float64 }
-
-const halfLife = 10 * time.Second
-
-// add adds tokens and the time of the work on them.
-func (t *throughput) add(tokens float64, work time.Duration) {
-	keep := math.Exp2(-work.Seconds() / halfLife.Seconds())
-	t.tokens = t.tokens*keep + tokens
-	t.seconds = t.seconds*keep + work.Seconds()
-}
-
-// rate returns tokens per second, 0 before the first measurement.
-func (t *throughput) rate() float64 {
-	if t.seconds == 0 {
-		return 0
-	}
-	return t.tokens / t.seconds
-}

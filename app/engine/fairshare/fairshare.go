@@ -33,13 +33,13 @@
 package fairshare
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"math"
-	"slices"
-	"sync"
 	"time"
+
+	"dragoman/app/schedule"
+	"dragoman/app/wait"
 )
 
 const (
@@ -54,28 +54,20 @@ const (
 // Cores are the cores that models share. They are safe for concurrent use.
 type Cores struct {
 	count int
-
-	mu      sync.Mutex // guards the rest, and the mutable fields of models
-	free    int
-	waiting []*waiter // in the order in which they asked
+	line  wait.Line[round]
 }
 
 // Model is a model that shares cores with others. Its workers may use it concurrently.
 type Model struct {
 	cores *Cores
-	need  int // cores of each worker
-
-	// Guarded by the mu of cores.
-	rounds int       // number of running rounds
-	share  float64   // at that time
-	at     time.Time // zero: it has had none yet
+	need  int             // cores of each worker
+	share schedule.Uptime // guarded by the line of cores
 }
 
-// waiter is a worker that waits for its round.
-type waiter struct {
+// round is a round of a worker, or one that it waits for.
+type round struct {
 	of     *Model
 	oldest time.Time
-	ready  chan struct{} // closed when the worker has its cores
 }
 
 // New returns count free cores. It fails if count is less than 1.
@@ -83,7 +75,7 @@ func New(count int) (*Cores, error) {
 	if count < 1 {
 		return nil, fmt.Errorf("%d cores cannot be shared: use at least 1", count)
 	}
-	return &Cores{count: count, free: count}, nil
+	return &Cores{count: count, line: wait.Line[round]{Order: highestScore{}, Free: count}}, nil
 }
 
 // Join returns a model that uses the cores. Each of its workers takes one core for each of its threads, at least 1, and at most
@@ -92,100 +84,52 @@ func (c *Cores) Join(threads int) (*Model, error) {
 	if threads < 1 {
 		return nil, fmt.Errorf("a worker needs at least 1 core, not %d", threads)
 	}
-	return &Model{cores: c, need: min(threads, c.count)}, nil
+	return &Model{cores: c, need: min(threads, c.count), share: schedule.Uptime{HalfLife: halfLife}}, nil
 }
 
 // Acquire waits for the worker's turn, and takes its cores. oldest is the arrival of the worker's oldest sentence. Acquire fails
 // only when ctx is done, with its cause; then the worker has no cores.
-func (m *Model) Acquire(ctx context.Context, oldest time.Time) error { return m.next(ctx, oldest, 0) }
+func (m *Model) Acquire(ctx context.Context, oldest time.Time) error {
+	return m.next(ctx, round{m, oldest}, false)
+}
 
 // Yield gives the cores of a worker to workers with higher scores, and returns when it is its turn again. It differs from Release
 // and Acquire: after Release any waiting worker goes first. It fails like Acquire.
-func (m *Model) Yield(ctx context.Context, oldest time.Time) error { return m.next(ctx, oldest, 1) }
+func (m *Model) Yield(ctx context.Context, oldest time.Time) error {
+	return m.next(ctx, round{m, oldest}, true)
+}
 
-// next ends the worker's round, if it has one, and waits for the next.
-func (m *Model) next(ctx context.Context, oldest time.Time, rounds int) error {
-	m.cores.mu.Lock()
-	if rounds > 0 && len(m.cores.waiting) == 0 && ctx.Err() == nil {
-		m.cores.mu.Unlock()
+// next waits for the worker's next round, and ends the one that it has, if it has one.
+func (m *Model) next(ctx context.Context, r round, has bool) error {
+	line := &m.cores.line
+	line.Lock()
+	if has && len(line.Waiting) == 0 && ctx.Err() == nil {
+		line.Unlock()
 		return nil // no other worker waits
 	}
-	now := time.Now()
-	m.change(now, -rounds)
-	t := m.cores.ask(m, oldest, now)
-	m.cores.mu.Unlock()
-	return m.cores.wait(ctx, t)
+	if has {
+		line.End(r, m.need, time.Now())
+	}
+	w := line.Join(r, m.need, false)
+	line.Unlock()
+	return line.Await(ctx, w)
 }
 
 // Release returns the cores of a worker, which must have them.
-func (m *Model) Release() {
-	m.cores.mu.Lock()
-	defer m.cores.mu.Unlock()
-	now := time.Now()
-	m.change(now, -1)
-	m.cores.serve(now)
-}
+func (m *Model) Release() { m.cores.line.Release(round{of: m}, m.need) }
 
-// ask adds a worker to those that wait; it may have its turn at once. The caller must hold mu.
-func (c *Cores) ask(m *Model, oldest, now time.Time) *waiter {
-	t := &waiter{of: m, oldest: oldest, ready: make(chan struct{})}
-	c.waiting = append(c.waiting, t)
-	c.serve(now)
-	return t
-}
+// highestScore implements [wait.Order]; see the package.
+type highestScore struct{}
 
-// wait waits until a worker has its turn, or gives the turn up when ctx is done.
-func (c *Cores) wait(ctx context.Context, t *waiter) error {
-	select {
-	case <-t.ready:
-	case <-ctx.Done():
-	}
-	if ctx.Err() == nil {
-		return nil
-	}
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	now := time.Now()
-	if i := slices.Index(c.waiting, t); i >= 0 {
-		c.waiting = slices.Delete(c.waiting, i, i+1)
-	} else {
-		t.of.change(now, -1)
-	}
-	c.serve(now) // others may have waited behind it
-	return context.Cause(ctx)
-}
-
-// serve starts the rounds of the next workers as far as there are cores. The caller must hold mu.
-func (c *Cores) serve(now time.Time) {
-	for len(c.waiting) > 0 {
-		t := slices.MaxFunc(c.waiting, func(a, b *waiter) int { return cmp.Compare(a.score(now), b.score(now)) })
-		if t.of.need > c.free {
-			return
+func (highestScore) Next(waiting []*wait.Waiter[round], now time.Time) (best int) {
+	highest := math.Inf(-1)
+	for i, w := range waiting {
+		if score := min(1, now.Sub(w.Of.oldest).Seconds()/patience.Seconds()) - w.Of.of.share.At(now); score > highest {
+			best, highest = i, score
 		}
-		c.waiting = slices.DeleteFunc(c.waiting, func(other *waiter) bool { return other == t })
-		t.of.change(now, 1)
-		close(t.ready)
 	}
+	return best
 }
 
-// score returns the score of a waiter; see the package.
-func (t *waiter) score(now time.Time) float64 {
-	return min(1, now.Sub(t.oldest).Seconds()/patience.Seconds()) - t.of.shareAt(now)
-}
-
-// change gives a worker its cores, which are free, for a round (1), or takes them back (-1). The caller must hold mu.
-func (m *Model) change(now time.Time, rounds int) {
-	m.share, m.at = m.shareAt(now), now
-	m.rounds += rounds
-	m.cores.free -= rounds * m.need
-}
-
-// shareAt returns the part of the recent time in which the model had cores, from 0 to 1, at a time not before the last change: a
-// mean in which time a halfLife ago counts half. The caller must hold mu.
-func (m *Model) shareAt(now time.Time) float64 {
-	keep := math.Exp2(-now.Sub(m.at).Seconds() / halfLife.Seconds())
-	if m.rounds == 0 {
-		return m.share * keep
-	}
-	return m.share*keep + 1 - keep
-}
+func (highestScore) Begin(r round, now time.Time) { r.of.share.Change(now, 1) }
+func (highestScore) End(r round, now time.Time)   { r.of.share.Change(now, -1) }

@@ -28,9 +28,9 @@ func TestNobodyElseMeansNoWait(t *testing.T) {
 		w := &worker{model: join(t, c, 2), round: time.Second}
 		require.NoError(t, w.work(t.Context(), 10, time.Now()))
 		assert.Zero(t, w.longest)
-		assert.InDelta(t, 1-math.Exp2(-10./3), w.model.shareAt(time.Now()), 1e-9)
+		assert.InDelta(t, 1-math.Exp2(-10./3), w.model.share.At(time.Now()), 1e-9)
 		time.Sleep(3 * time.Second)
-		assert.InDelta(t, (1-math.Exp2(-10./3))/2, w.model.shareAt(time.Now()), 1e-9)
+		assert.InDelta(t, (1-math.Exp2(-10./3))/2, w.model.share.At(time.Now()), 1e-9)
 		c.check(t, w.model)
 	})
 }
@@ -194,7 +194,7 @@ func TestCoresAreKeptForTheNext(t *testing.T) {
 		assert.True(t, begun)
 		c.check(t, narrow, wide, late)
 		narrow.Release()
-		assert.Equal(t, 2, c.free)
+		assert.Equal(t, 2, c.line.Free)
 	})
 }
 
@@ -207,17 +207,17 @@ func TestCancel(t *testing.T) {
 	require.ErrorIs(t, a.Acquire(gone, time.Now()), errGone)
 	require.NoError(t, a.Acquire(t.Context(), time.Now()))
 	require.ErrorIs(t, a.Yield(gone, time.Now()), errGone)
-	assert.Equal(t, 1, c.free)
+	assert.Equal(t, 1, c.line.Free)
 	for range 100 { // its turn comes and its context ends at the same time
 		require.NoError(t, a.Acquire(t.Context(), time.Now()))
-		c.mu.Lock()
-		mine := c.ask(b, time.Now(), time.Now())
-		c.mu.Unlock()
+		c.line.Lock()
+		mine := c.line.Join(round{b, time.Now()}, 1, false)
+		c.line.Unlock()
 		a.Release()
-		if c.wait(gone, mine) == nil {
+		if c.line.Await(gone, mine) == nil {
 			b.Release()
 		}
-		require.Equal(t, 1, c.free)
+		require.Equal(t, 1, c.line.Free)
 		c.check(t, a, b)
 	}
 }
@@ -230,7 +230,9 @@ func BenchmarkYield(b *testing.B) {
 			came := time.Now().Add(-time.Hour)
 			require.NoError(b, m.Acquire(b.Context(), came))
 			for range others { // who came after all that happens here
-				c.waiting = append(c.waiting, &waiter{of: other, oldest: time.Now().Add(time.Hour), ready: make(chan struct{})})
+				c.line.Lock()
+				c.line.Join(round{other, time.Now().Add(time.Hour)}, 1, false)
+				c.line.Unlock()
 			}
 			b.ReportAllocs()
 			for b.Loop() {

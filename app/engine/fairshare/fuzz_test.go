@@ -36,8 +36,8 @@ func FuzzCores(f *testing.F) {
 			}
 			group.Wait()
 			c.check(t, all...)
-			assert.Equal(t, c.count, c.free)
-			assert.Empty(t, c.waiting)
+			assert.Equal(t, c.count, c.line.Free)
+			assert.Empty(t, c.line.Waiting)
 		})
 	})
 }
@@ -103,6 +103,6 @@ func TestUnderLoad(t *testing.T) {
 		}
 	}
 	group.Wait()
-	require.Empty(t, c.waiting)
-	assert.Equal(t, 4, c.free)
+	require.Empty(t, c.line.Waiting)
+	assert.Equal(t, 4, c.line.Free)
 }

@@ -28,20 +28,20 @@ func join(t testing.TB, c *Cores, threads int) *Model {
 // check wants the cores to be taken by those who have them, and those who wait to wait for
 // one that needs more than are free.
 func (c *Cores) check(t testing.TB, models ...*Model) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
+	c.line.Lock()
+	defer c.line.Unlock()
 	taken, most := 0, 0
 	for _, m := range models {
-		assert.GreaterOrEqual(t, m.rounds, 0)
-		taken += m.rounds * m.need
+		assert.GreaterOrEqual(t, m.share.Uses, 0)
+		taken += m.share.Uses * m.need
 	}
-	assert.Equal(t, c.count-taken, c.free)
-	assert.GreaterOrEqual(t, c.free, 0, "more than there are")
-	for _, w := range c.waiting {
-		most = max(most, w.of.need)
+	assert.Equal(t, c.count-taken, c.line.Free)
+	assert.GreaterOrEqual(t, c.line.Free, 0, "more than there are")
+	for _, w := range c.line.Waiting {
+		most = max(most, w.Need)
 	}
 	if most > 0 {
-		assert.Greater(t, most, c.free, "all wait for what is free")
+		assert.Greater(t, most, c.line.Free, "all wait for what is free")
 	}
 }
 

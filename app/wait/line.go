@@ -1,0 +1,103 @@
+package wait
+
+import (
+	"context"
+	"slices"
+	"sync"
+	"time"
+)
+
+// Line is a line of goroutines that wait for units of something, such as cores. An order decides which one is next; units that
+// become free are kept for it.
+type Line[T any] struct {
+	sync.Mutex // guards the rest, and the state of the order
+
+	Order   Order[T]
+	Free    int          // units
+	Waiting []*Waiter[T] // in the order in which they came
+}
+
+// Order decides about a line, which calls it with its lock held.
+type Order[T any] interface {
+	// Next returns the index of the next one of at least one.
+	Next(waiting []*Waiter[T], now time.Time) int
+	// Begin notes that one does not wait any more and has its units; End, that it returns them.
+	Begin(of T, now time.Time)
+	End(of T, now time.Time)
+}
+
+// Waiter is a goroutine in a line, or one that has its units.
+type Waiter[T any] struct {
+	Of    T
+	Need  int           // units
+	ready chan struct{} // closed when it has them
+}
+
+// Join adds a goroutine, at the front or at the end; it may have its units at once. It must call Await. The caller must hold the
+// lock.
+func (l *Line[T]) Join(of T, need int, front bool) *Waiter[T] {
+	w := &Waiter[T]{Of: of, Need: need, ready: make(chan struct{})}
+	if front {
+		l.Waiting = slices.Insert(l.Waiting, 0, w)
+	} else {
+		l.Waiting = append(l.Waiting, w)
+	}
+	l.serve(time.Now())
+	return w
+}
+
+// Await waits until a goroutine has its units. It fails only when ctx is done, with its cause; then the goroutine has left the
+// line, or has returned its units.
+func (l *Line[T]) Await(ctx context.Context, w *Waiter[T]) error {
+	select {
+	case <-w.ready:
+	case <-ctx.Done():
+	}
+	if ctx.Err() == nil {
+		return nil
+	}
+	l.Lock()
+	defer l.Unlock()
+	now := time.Now()
+	if i := slices.Index(l.Waiting, w); i >= 0 {
+		l.begin(i, now)
+	}
+	l.End(w.Of, w.Need, now)
+	l.serve(now) // others may have waited behind it
+	return context.Cause(ctx)
+}
+
+// Release returns the units of a goroutine.
+func (l *Line[T]) Release(of T, need int) {
+	l.Lock()
+	defer l.Unlock()
+	now := time.Now()
+	l.End(of, need, now)
+	l.serve(now)
+}
+
+// End returns the units of a goroutine that joins again before anybody has them. The caller must hold the lock.
+func (l *Line[T]) End(of T, need int, now time.Time) {
+	l.Order.End(of, now)
+	l.Free += need
+}
+
+// serve gives their units to the next ones, as far as there are enough.
+func (l *Line[T]) serve(now time.Time) {
+	for len(l.Waiting) > 0 {
+		next := l.Order.Next(l.Waiting, now)
+		if l.Waiting[next].Need > l.Free {
+			return
+		}
+		l.begin(next, now)
+	}
+}
+
+// begin takes one out of the line and gives it its units.
+func (l *Line[T]) begin(i int, now time.Time) {
+	w := l.Waiting[i]
+	l.Waiting = slices.Delete(l.Waiting, i, i+1)
+	l.Free -= w.Need
+	l.Order.Begin(w.Of, now)
+	close(w.ready)
+}
