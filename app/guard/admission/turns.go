@@ -5,10 +5,11 @@ import (
 	"maps"
 	"runtime"
 	"slices"
-	"sync"
 	"time"
 
 	"dragoman/app/budget"
+	"dragoman/app/schedule"
+	"dragoman/app/wait"
 )
 
 const (
@@ -23,17 +24,15 @@ const (
 
 // Turns share the processor's time for all work other than decoding between callers: reading and cutting texts, joining them,
 // processing documents. A caller with little recent usage works at once. A caller with more works in turns: one works at a time,
-// or a few on many cores, and after each time slice the next one does: callers round robin, and the work of a caller in order of
-// arrival. On few cores a rest follows each slice. Without this, texts without a word to translate would keep the decoding from
-// its cores. Turns are safe for concurrent use; nil Turns never wait.
+// or a few on many cores, and after each time slice the next one does: the caller that has had least, and the work of a caller in
+// order of arrival. On few cores a rest follows each slice. Without this, texts without a word to translate would keep the
+// decoding from its cores. Turns are safe for concurrent use; nil Turns never wait.
 type Turns struct {
-	most int     // maximum number of concurrent turns
 	rest float64 // relative to the work before it
+	line wait.Line[*account]
 
-	mu       sync.Mutex // guards the rest
-	working  int
-	callers  []string                   // waiting callers, the next one first
-	waiting  map[string][]chan struct{} // by caller, in order of arrival
+	// Guarded by line.
+	clock    schedule.Clock[*account] // of callers that wait
 	accounts map[string]*account
 	many     int // number of accounts at which unused ones are removed
 }
@@ -43,23 +42,19 @@ const fewAccounts = 1000
 
 // account is a caller's usage of the processor.
 type account struct {
-	used  time.Duration // recent usage: it decays
-	at    time.Time     // time of the last update
-	aside bool          // one of its works runs without a turn
-}
-
-// decay reduces the usage by the time since the last update.
-func (a *account) decay(now time.Time) {
-	a.used = max(0, a.used-now.Sub(a.at)/recovery)
-	a.at = now
+	schedule.Bucket                         // of the time that it may work aside
+	aside           bool                    // one of its works runs without a turn
+	waiting         int                     // works that wait
+	flow            schedule.Flow[*account] // of its turns
 }
 
 // NewTurns returns turns for this machine.
 func NewTurns() *Turns { return newTurns(runtime.GOMAXPROCS(0)) }
 
 func newTurns(cores int) *Turns {
-	return &Turns{most: max(1, cores/freeShare), rest: max(0, freeShare/float64(cores)-1), many: fewAccounts,
-		waiting: make(map[string][]chan struct{}), accounts: make(map[string]*account)}
+	t := &Turns{rest: max(0, freeShare/float64(cores)-1), many: fewAccounts, accounts: make(map[string]*account)}
+	t.line = wait.Line[*account]{Order: (*leastTime)(t), Free: max(1, cores/freeShare)}
+	return t
 }
 
 // turn is a work that waits or runs. It is used by one goroutine.
@@ -151,19 +146,17 @@ func (w *turn) Work(ctx context.Context, n int) error {
 
 // wait waits for the turn, if the caller needs one. Work that continues goes before other work of its caller.
 func (w *turn) wait(ctx context.Context, goesOn bool) error {
-	ready := w.of.ask(w.caller, goesOn, w.queued)
-	if ready == nil {
+	waiter := w.of.ask(w.caller, goesOn, w.queued)
+	if waiter == nil {
 		w.state, w.begun = isAside, time.Now()
 		return nil
 	}
-	select {
-	case <-ready:
-		w.state, w.begun = hasTurn, time.Now()
-		return nil
-	case <-ctx.Done():
-		w.of.forget(w.caller, ready)
+	if err := w.of.line.Await(ctx, waiter); err != nil {
+		w.of.charge(w.caller, 0, hasTurn)
 		return ctx.Err()
 	}
+	w.state, w.begun = hasTurn, time.Now()
+	return nil
 }
 
 // leave ends the turn. A rest follows, unless the work was abandoned: then others continue at once.
@@ -179,105 +172,80 @@ func (w *turn) leave(ctx context.Context) {
 
 // end charges a turn for its time, and starts the next one after a multiple of that time.
 func (w *turn) end(took time.Duration, times float64) {
-	w.of.charge(w.caller, took, w.state == isAside)
+	a := w.of.charge(w.caller, took, w.state)
+	next := func() { w.of.line.Release(a, 1) }
 	switch rest := time.Duration(times * float64(took)); {
 	case w.state != hasTurn:
 	case rest > 0:
-		time.AfterFunc(rest, w.of.next)
+		time.AfterFunc(rest, next)
 	default:
-		w.of.next()
+		next()
 	}
 	w.state = away
 }
 
-// account returns the account of a caller. The caller of account must hold mu.
-func (t *Turns) account(caller string) *account {
-	now := time.Now()
+// account returns the account of a caller. The caller of account must hold line.
+func (t *Turns) account(caller string, now time.Time) *account {
 	if len(t.accounts) > t.many {
 		maps.DeleteFunc(t.accounts, func(_ string, a *account) bool {
-			a.decay(now)
-			return a.used == 0 && !a.aside
+			return a.Left(now) == a.Size && !a.aside && !a.flow.Wants() && !t.clock.Owes(&a.flow)
 		})
 		t.many = max(fewAccounts, 2*len(t.accounts)) // bounds the number of cleanups
 	}
 	a := t.accounts[caller]
 	if a == nil {
-		a = &account{at: now}
+		a = &account{Bucket: schedule.NewBucket(1./recovery, aside.Seconds())}
+		a.flow = schedule.NewFlow(a, 1)
 		t.accounts[caller] = a
 	}
-	a.decay(now)
 	return a
 }
 
-// charge adds the time of a caller's work to its usage.
-func (t *Turns) charge(caller string, took time.Duration, aside bool) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	a := t.account(caller)
-	a.used = min(a.used+took, mostUsed)
-	if aside {
+// charge charges a caller for the time of a work, which had a turn or was aside.
+func (t *Turns) charge(caller string, took time.Duration, state turnState) *account {
+	t.line.Lock()
+	defer t.line.Unlock()
+	now := time.Now()
+	a := t.account(caller, now)
+	a.Take(now, min(took.Seconds(), a.Left(now)+(mostUsed-aside).Seconds()))
+	if state == isAside {
 		a.aside = false
+	} else {
+		t.clock.Correct(&a.flow, (took - timeSlice).Seconds())
 	}
+	return a
 }
 
-// ask returns a channel that is closed when it is a caller's turn, nil if it needs no turn. Queued work always needs one.
-func (t *Turns) ask(caller string, first, queued bool) chan struct{} {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	if a := t.account(caller); !queued && !a.aside && a.used < aside {
+// ask returns the place of a caller's work among those that wait, nil if it needs no turn. Queued work always needs one.
+func (t *Turns) ask(caller string, first, queued bool) *wait.Waiter[*account] {
+	t.line.Lock()
+	defer t.line.Unlock()
+	now := time.Now()
+	a := t.account(caller, now)
+	if !queued && !a.aside && a.Left(now) > 0 {
 		a.aside = true
 		return nil
 	}
-	ready := make(chan struct{})
-	if len(t.waiting[caller]) == 0 {
-		t.callers = append(t.callers, caller)
+	if a.waiting++; a.waiting == 1 {
+		t.clock.Add(&a.flow, 0)
 	}
-	if first {
-		t.waiting[caller] = slices.Insert(t.waiting[caller], 0, ready)
-	} else {
-		t.waiting[caller] = append(t.waiting[caller], ready)
-	}
-	t.start()
-	return ready
+	return t.line.Join(a, 1, first)
 }
 
-// next ends a turn and starts the next one.
-func (t *Turns) next() {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	t.working--
-	t.start()
+// leastTime implements [wait.Order]: the next turn is that of the caller that has had the least time.
+type leastTime Turns
+
+func (t *leastTime) Next(waiting []*wait.Waiter[*account], _ time.Time) int {
+	next := t.clock.First().Of
+	return slices.IndexFunc(waiting, func(w *wait.Waiter[*account]) bool { return w.Of == next })
 }
 
-// start starts the next turns, if there are any. The caller must hold mu.
-func (t *Turns) start() {
-	for t.working < t.most && len(t.callers) > 0 {
-		caller := t.callers[0]
-		t.callers = t.callers[1:]
-		t.working++
-		own := t.waiting[caller]
-		close(own[0])
-		if t.waiting[caller] = own[1:]; len(own) > 1 {
-			t.callers = append(t.callers, caller)
-		} else {
-			delete(t.waiting, caller)
-		}
+// Begin charges a time slice, which charge corrects.
+func (t *leastTime) Begin(a *account, _ time.Time) {
+	t.clock.Charge(&a.flow, timeSlice.Seconds(), 0)
+	if a.waiting--; a.waiting == 0 {
+		t.clock.Remove(&a.flow)
 	}
 }
 
-// forget cancels a wait, or ends the turn that came meanwhile.
-func (t *Turns) forget(caller string, ready chan struct{}) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	own := t.waiting[caller]
-	i := slices.Index(own, ready)
-	if i < 0 {
-		t.working--
-		t.start()
-		return
-	}
-	if t.waiting[caller] = slices.Delete(own, i, i+1); len(own) == 1 {
-		delete(t.waiting, caller)
-		t.callers = slices.DeleteFunc(t.callers, func(c string) bool { return c == caller })
-	}
-}
+func (t *leastTime) End(*account, time.Time) {}

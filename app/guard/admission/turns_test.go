@@ -21,7 +21,7 @@ import (
 // which order.
 func works(t *testing.T, turns *Turns, slices int, callers ...string) string {
 	for _, caller := range callers {
-		turns.charge(caller, mostUsed, false) // or it would begin aside
+		turns.charge(caller, mostUsed, isAside) // or it would begin aside
 	}
 	var (
 		log  strings.Builder
@@ -117,7 +117,7 @@ func TestTurnsOfWorksThatAreGivenUp(t *testing.T) {
 		turns := newTurns(1)
 		turns.rest = 3
 		for _, caller := range []string{"a", "b"} {
-			turns.charge(caller, mostUsed, false) // or it would begin aside
+			turns.charge(caller, mostUsed, isAside) // or it would begin aside
 		}
 		ctx, cancel := context.WithCancel(t.Context())
 		var both sync.WaitGroup
@@ -274,13 +274,9 @@ func TestWorkWithoutTurns(t *testing.T) {
 	assert.NoError(t, Spend(t.Context(), "a", time.Hour))
 }
 
-// atWork is how many works wait or have their turn.
+// atWork is how many works wait or have the only turn.
 func (t *Turns) atWork() int {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	n := t.working + len(t.callers)
-	for _, own := range t.waiting {
-		n += len(own)
-	}
-	return n
+	t.line.Lock()
+	defer t.line.Unlock()
+	return 1 - t.line.Free + len(t.line.Waiting)
 }
