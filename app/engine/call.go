@@ -17,7 +17,7 @@ type call struct {
 }
 
 func newCall(s *local) *call {
-	return &call{session: s, line: schedule.NewLine[*sequence](&s.place), waits: make(map[*sequence]*waiter)}
+	return &call{session: s, line: schedule.Line[*sequence]{Request: &s.place}, waits: make(map[*sequence]*waiter)}
 }
 
 // posted is a job on its way to the loop of a worker.

@@ -228,7 +228,7 @@ type rotation struct {
 func newRotation() *rotation {
 	r := new(rotation)
 	for lane := range r.lanes {
-		r.lanes[lane] = schedule.NewFlow(lane, schedule.WeightOfLane(lane))
+		r.lanes[lane] = schedule.Flow[int]{Of: lane, Weight: schedule.WeightOfLane(lane)}
 	}
 	return r
 }
@@ -237,9 +237,9 @@ func newRotation() *rotation {
 func (r *rotation) turns(n int, empty [len(laneNames)]bool) (counts [len(laneNames)]int) {
 	for i := range r.lanes {
 		switch lane := &r.lanes[i]; {
-		case empty[i] && lane.Wants():
+		case empty[i] && lane.Wants:
 			r.clock.Remove(lane)
-		case !empty[i] && !lane.Wants():
+		case !empty[i] && !lane.Wants:
 			r.clock.Add(lane, 1)
 		}
 	}

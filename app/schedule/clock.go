@@ -1,6 +1,9 @@
 package schedule
 
-import "container/heap"
+import (
+	"slices"
+	"sort"
+)
 
 // Clock divides a resource between flows by their weights (weighted fair queueing: Demers, Keshav and Shenker, "Analysis and
 // Simulation of a Fair Queueing Algorithm", 1989). Each flow has a virtual time, which advances by cost / weight with all that it
@@ -9,7 +12,7 @@ import "container/heap"
 // wanted none. No flow starves: the time of the clock advances with all that is divided, and passes the time of every flow that
 // waits.
 type Clock[T any] struct {
-	flows  heapOf[*Flow[T]] // flows that want something
+	flows  list[*Flow[T]] // flows that want something
 	time   float64
 	weight float64 // of the flows that want something
 	count  uint64  // number of flows that ever came
@@ -18,25 +21,12 @@ type Clock[T any] struct {
 // Flow is one consumer of a clock's resource.
 type Flow[T any] struct {
 	Of     T
-	weight float64
+	Weight float64
+	Wants  bool    // it is on the clock
 	start  float64 // its virtual time
 	next   float64 // its priority: start, advanced by the cost of its next piece
 	number uint64  // breaks ties between equal times: the earliest flow is first
-	index  int     // on the clock; outside if it wants nothing
 }
-
-// NewFlow returns a flow that wants nothing.
-func NewFlow[T any](of T, weight float64) Flow[T] {
-	return Flow[T]{Of: of, weight: weight, index: outside}
-}
-
-// outside is the index of an element that is in no heap.
-const outside = -1
-
-// Wants reports whether the flow wants something.
-func (f *Flow[T]) Wants() bool { return f.index != outside }
-
-func (f *Flow[T]) place() *int { return &f.index }
 
 func (f *Flow[T]) before(g *Flow[T]) bool {
 	return f.next < g.next || f.next == g.next && f.number < g.number
@@ -46,43 +36,46 @@ func (f *Flow[T]) before(g *Flow[T]) bool {
 func (c *Clock[T]) Add(f *Flow[T], piece float64) {
 	f.start = max(f.start, c.time)
 	f.number = c.count
-	f.next = f.start + piece/f.weight
+	f.next = f.start + piece/f.Weight
 	c.count++
-	c.weight += f.weight
-	heap.Push(&c.flows, f)
+	c.weight += f.Weight
+	f.Wants = true
+	c.flows.insert(f)
 }
 
 // Remove removes a flow from those that want something.
 func (c *Clock[T]) Remove(f *Flow[T]) {
-	heap.Remove(&c.flows, f.index)
-	c.weight -= f.weight
+	f.Wants = false
+	c.flows.remove(f)
+	c.weight -= f.Weight
 }
 
 // Charge charges a flow for its usage, and sets the cost of its next piece.
 func (c *Clock[T]) Charge(f *Flow[T], cost, piece float64) {
 	c.time += cost / c.weight
-	f.start += cost / f.weight
+	f.start += cost / f.Weight
 	c.Ask(f, piece)
 }
 
 // Correct charges a flow for the difference between the actual cost of a usage and its charge. The time of the clock advances
 // with it, so a flow that was alone has no debt when others come. A flow that counts its next piece must ask for it again.
 func (c *Clock[T]) Correct(f *Flow[T], more float64) {
-	f.start += more / f.weight
+	f.start += more / f.Weight
 	if c.weight > 0 {
 		c.time += more / c.weight
 	} else {
 		c.time = max(c.time, f.start)
 	}
-	if f.Wants() {
+	if f.Wants {
 		c.Ask(f, 0)
 	}
 }
 
 // Ask sets the cost of the next piece of a flow.
 func (c *Clock[T]) Ask(f *Flow[T], piece float64) {
-	f.next = f.start + piece/f.weight
-	heap.Fix(&c.flows, f.index)
+	c.flows.remove(f)
+	f.next = f.start + piece/f.Weight
+	c.flows.insert(f)
 }
 
 // First returns the next flow, nil if none wants anything.
@@ -96,37 +89,16 @@ func (c *Clock[T]) First() *Flow[T] {
 // Owes reports whether a flow that wants nothing has had more than the others; otherwise it need not be remembered.
 func (c *Clock[T]) Owes(f *Flow[T]) bool { return len(c.flows) > 0 && f.start > c.time }
 
-// heaped is an element that knows its place in a heap.
-type heaped[T any] interface {
-	before(T) bool
-	place() *int // outside for an element in no heap
+// list holds elements in their order; no two are equal.
+type list[T interface{ before(T) bool }] []T
+
+func (l list[T]) place(e T) int {
+	return sort.Search(len(l), func(i int) bool { return !l[i].before(e) })
 }
 
-// heapOf implements [heap.Interface], the next element first.
-type heapOf[T heaped[T]] []T
+func (l *list[T]) insert(e T) { *l = slices.Insert(*l, l.place(e), e) }
 
-func (h heapOf[T]) Len() int { return len(h) }
-
-func (h heapOf[T]) Less(i, j int) bool { return h[i].before(h[j]) }
-
-func (h heapOf[T]) Swap(i, j int) {
-	h[i], h[j] = h[j], h[i]
-	*h[i].place(), *h[j].place() = i, j
-}
-
-// Push implements [heap.Interface].
-func (h *heapOf[T]) Push(x any) {
-	e := x.(T)
-	*e.place() = len(*h)
-	*h = append(*h, e)
-}
-
-// Pop implements [heap.Interface].
-func (h *heapOf[T]) Pop() any {
-	last := len(*h) - 1
-	e := (*h)[last]
-	clear((*h)[last:])
-	*h = (*h)[:last]
-	*e.place() = outside
-	return e
+func (l *list[T]) remove(e T) {
+	i := l.place(e)
+	*l = slices.Delete(*l, i, i+1)
 }

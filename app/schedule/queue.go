@@ -1,7 +1,5 @@
 package schedule
 
-import "container/heap"
-
 // Queue holds the waiting sentences of a worker and decides which one is next. It divides the capacity of the worker twice
 // ([Clock]), by the cost of sentences: source tokens × beams at admission, corrected by the actual cost when they leave
 // ([Queue.Settle]).
@@ -33,27 +31,22 @@ type callerQueue[S Item] struct {
 type level[S Item] struct {
 	caller   *callerQueue[S]
 	flow     Flow[*level[S]]
-	requests heapOf[*Line[S]]
+	requests list[*Line[S]]
 }
 
 // Line holds the sentences of a request, in order. Some do not wait any more, because another request with the same sentence had
 // them admitted.
 type Line[S Item] struct {
-	request   *Request
+	*Request
 	level     *level[S]
 	number    uint64 // breaks ties between equal orders: the earliest request is first; 0 before it is in a queue
-	index     int    // in the level; outside if none of its sentences waits
+	queued    bool   // in its level
 	sentences []S
 }
 
-// NewLine returns the line of a request without sentences.
-func NewLine[S Item](r *Request) Line[S] { return Line[S]{request: r, index: outside} }
-
-func (l *Line[S]) place() *int { return &l.index }
-
 // before reports whether a request goes before another one of its level.
 func (l *Line[S]) before(o *Line[S]) bool {
-	return l.request.Order < o.request.Order || l.request.Order == o.request.Order && l.number < o.number
+	return l.Order < o.Order || l.Order == o.Order && l.number < o.number
 }
 
 // NewQueue returns an empty queue.
@@ -69,20 +62,21 @@ func (q *Queue[S]) Push(r *Line[S], item S) {
 		r.number = q.pushed
 	}
 	s := item.Scheduled()
-	r.level = &q.caller(r.request.Caller).of[r.request.Priority-Low] // a new level if the caller was forgotten
+	r.level = &q.caller(r.Caller).of[r.Priority-Low] // a new level if the caller was forgotten
 	r.sentences = append(r.sentences, item)
 	if !s.waits {
 		s.waits = true
 		q.count++
 	}
-	if r.index == outside {
-		heap.Push(&r.level.requests, r)
+	if !r.queued {
+		r.queued = true
+		r.level.requests.insert(r)
 	}
 	caller := r.level.caller
-	if !r.level.flow.Wants() {
+	if !r.level.flow.Wants {
 		caller.levels.Add(&r.level.flow, s.Work())
 	}
-	if !caller.flow.Wants() {
+	if !caller.flow.Wants {
 		q.callers.Add(&caller.flow, 0)
 	}
 }
@@ -92,9 +86,10 @@ func (q *Queue[S]) caller(name string) *callerQueue[S] {
 	c := q.known[name]
 	if c == nil {
 		c = new(callerQueue[S])
-		c.flow = NewFlow(c, 1)
+		c.flow = Flow[*callerQueue[S]]{Of: c, Weight: 1}
 		for i := range c.of {
-			c.of[i].caller, c.of[i].flow = c, NewFlow(&c.of[i], (Low+Priority(i)).Weight())
+			l := &c.of[i]
+			l.caller, l.flow = c, Flow[*level[S]]{Of: l, Weight: (Low + Priority(i)).Weight()}
 		}
 		q.known[name] = c
 	}
@@ -148,50 +143,46 @@ func (l *level[S]) first() (r *Line[S], changed bool) {
 		if len(r.sentences) > 0 {
 			return r, changed
 		}
-		heap.Pop(&l.requests)
+		l.remove(r)
 	}
 	return nil, true
+}
+
+// remove removes a request.
+func (l *level[S]) remove(r *Line[S]) {
+	r.queued = false
+	l.requests.remove(r)
 }
 
 // among returns the sentence of the first caller that may have one admitted, when the caller whose turn it is has to wait.
 func (q *Queue[S]) among(room func(*Sentence) Room) (none S) {
 	q.turn = nil
-	var next *Flow[*callerQueue[S]]
-	var has Room
 	for _, c := range q.callers.flows {
-		if next != nil && !c.before(next) {
-			continue
-		}
-		if r, of := c.Of.firstOf(room); r != nil && of != CallerFull {
-			next, has, q.turn = c, of, r
+		switch r, has := c.Of.firstOf(room); {
+		case r == nil || has == CallerFull:
+		case has == Full:
+			return none
+		default:
+			q.turn = r
+			r.skip()
+			return r.sentences[0]
 		}
 	}
-	if q.turn == nil || has != Fits {
-		return none
-	}
-	q.turn.skip()
-	return q.turn.sentences[0]
+	return none
 }
 
 // firstOf returns the caller's first request whose next sentence does not rest, and its room; nil if there is none.
-func (c *callerQueue[S]) firstOf(room func(*Sentence) Room) (first *Line[S], has Room) {
-	var of *Flow[*level[S]]
+func (c *callerQueue[S]) firstOf(room func(*Sentence) Room) (*Line[S], Room) {
 	for _, l := range c.levels.flows {
-		if of != nil && !l.before(of) {
-			continue
-		}
 		for _, r := range l.Of.requests {
-			if of == l && !r.before(first) {
-				continue
-			}
 			if s := r.waiting(); s != nil {
-				if found := room(s); found != Rests {
-					of, first, has = l, r, found
+				if has := room(s); has != Rests {
+					return r, has
 				}
 			}
 		}
 	}
-	return first, has
+	return nil, Rests
 }
 
 // waiting returns the first sentence that still waits, nil if none does.
@@ -218,7 +209,7 @@ func (q *Queue[S]) Charge() {
 	l, work := q.turn.level, q.turn.sentences[0].Scheduled().Work()
 	c := l.caller
 	c.levels.Charge(&l.flow, work, work) // the actual next piece is set when it is its turn
-	q.callers.Charge(&c.flow, work*q.turn.request.Priority.charge(), 0)
+	q.callers.Charge(&c.flow, work*q.turn.Priority.charge(), 0)
 }
 
 // Settle charges the difference between the actual cost of a sentence and its charged work.
@@ -236,11 +227,11 @@ func (q *Queue[S]) Remove(s *Sentence) {
 
 // Leave removes the sentences of a line, which is not used any more.
 func (q *Queue[S]) Leave(r *Line[S]) {
-	if r.index == outside {
+	if !r.queued {
 		return
 	}
 	l := r.level
-	heap.Remove(&l.requests, r.index)
+	l.remove(r)
 	if len(l.requests) > 0 {
 		return
 	}
@@ -257,7 +248,7 @@ func (q *Queue[S]) idle(c *callerQueue[S]) {
 	const some = 64
 	if q.callers.First() == nil || len(q.known) > 2*len(q.callers.flows)+some {
 		for name, other := range q.known {
-			if !other.flow.Wants() && !q.callers.Owes(&other.flow) {
+			if !other.flow.Wants && !q.callers.Owes(&other.flow) {
 				delete(q.known, name)
 			}
 		}

@@ -14,8 +14,7 @@ func anywhere(*Sentence) Room { return Fits }
 
 // lineOf returns the line of a request.
 func lineOf(r Request) *Line[*Sentence] {
-	l := NewLine[*Sentence](&r)
-	return &l
+	return &Line[*Sentence]{Request: &r}
 }
 
 // sized returns a sentence of some work.
@@ -119,7 +118,7 @@ func TestQueueForgivesWhoWasAlone(t *testing.T) {
 			q.Push(&lines[i], s)
 		}
 		for i, r := range requests {
-			lines[i] = NewLine[*Sentence](r)
+			lines[i].Request = r
 		}
 		serve := func(n int) (got [2]int) {
 			for range n {

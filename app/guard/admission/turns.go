@@ -188,14 +188,14 @@ func (w *turn) end(took time.Duration, times float64) {
 func (t *Turns) account(caller string, now time.Time) *account {
 	if len(t.accounts) > t.many {
 		maps.DeleteFunc(t.accounts, func(_ string, a *account) bool {
-			return a.Left(now) == a.Size && !a.aside && !a.flow.Wants() && !t.clock.Owes(&a.flow)
+			return a.Left(now) == a.Size && !a.aside && !a.flow.Wants && !t.clock.Owes(&a.flow)
 		})
 		t.many = max(fewAccounts, 2*len(t.accounts)) // bounds the number of cleanups
 	}
 	a := t.accounts[caller]
 	if a == nil {
 		a = &account{Bucket: schedule.NewBucket(1./recovery, aside.Seconds())}
-		a.flow = schedule.NewFlow(a, 1)
+		a.flow.Of, a.flow.Weight = a, 1
 		t.accounts[caller] = a
 	}
 	return a
