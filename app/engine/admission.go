@@ -11,12 +11,15 @@ import (
 
 // Admission admits requests, or refuses them before any work is done for them. It is not safe for concurrent use: the caller must
 // hold a lock.
-type Admission struct{ schedule.Admission }
+type Admission struct {
+	schedule.Account
+	wait time.Duration
+}
 
 // NewAdmission returns an admission of at most some requests, which others may delay for at most wait; 0: no limit but the
 // deadline.
 func NewAdmission(requests int, wait time.Duration) Admission {
-	return Admission{schedule.Admission{Account: schedule.Account{Limit: int64(requests), Part: schedule.MostPlaces}, Wait: wait}}
+	return Admission{schedule.Account{Limit: int64(requests), Part: schedule.MostPlaces}, wait}
 }
 
 // longestWait is the longest wait that a refused client is told.
@@ -24,18 +27,18 @@ const longestWait = 10 * time.Minute
 
 // Enter admits a request of a caller, which must call Leave. own is its work. The error is a [*BusyError] or a [*TooLargeError].
 func (a *Admission) Enter(ctx context.Context, caller string, own float64, b schedule.Backlog) error {
-	left := time.Duration(math.MaxInt64)
+	wait, alone, left := b.Time(b.Ahead), b.Time(own)+b.Sentence, time.Duration(math.MaxInt64)
 	if deadline, ok := ctx.Deadline(); ok && b.Speed > 0 {
 		left = time.Until(deadline)
 	}
-	switch v := a.Admission.Enter(caller, own, b, left); {
-	case v.Admitted:
-		return nil
-	case v.Needs > left:
-		return &TooLargeError{Needs: v.Needs, Left: left}
-	default:
-		return &BusyError{Requests: a.Inside(), Wait: min(max(time.Second, v.Wait), longestWait)}
+	switch {
+	case alone > left:
+		return &TooLargeError{Needs: alone, Left: left}
+	case a.Room(caller, 1) != schedule.Fits, b.Full, a.wait > 0 && wait > a.wait, wait > left-alone:
+		return &BusyError{Requests: a.Inside(), Wait: min(max(time.Second, wait), longestWait)}
 	}
+	a.Hold(caller, 1)
+	return nil
 }
 
 // Inside returns the number of admitted requests.
@@ -51,8 +54,9 @@ type insiders struct {
 
 	mu        sync.Mutex // guards the rest
 	admission Admission
-	schedule.Inside[*local]
-	refused uint64
+	requests  schedule.Inside
+	sessions  map[*local]bool
+	refused   uint64
 }
 
 func newInsiders(cfg Config, workers int) *insiders {
@@ -60,6 +64,8 @@ func newInsiders(cfg Config, workers int) *insiders {
 		maxTokens: cfg.QueueTokens,
 		window:    schedule.Window(cfg.PrefillTokens, workers),
 		admission: NewAdmission(cfg.QueueRequests, cfg.QueueWait),
+		requests:  make(schedule.Inside),
+		sessions:  make(map[*local]bool),
 	}
 }
 
@@ -67,12 +73,13 @@ func newInsiders(cfg Config, workers int) *insiders {
 func (n *insiders) enter(ctx context.Context, s *local, b schedule.Backlog) error {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	b.Ahead = n.Ask(s)
-	if err := n.admission.Enter(ctx, s.place.Caller, s.Left(), b); err != nil {
+	b.Ahead = n.requests.Ask(&s.place)
+	if err := n.admission.Enter(ctx, s.place.Caller, s.left(), b); err != nil {
 		n.refused++
 		return err
 	}
-	n.Enter(s)
+	n.requests.Enter(&s.place)
+	n.sessions[s] = true
 	return nil
 }
 
@@ -80,7 +87,8 @@ func (n *insiders) enter(ctx context.Context, s *local, b schedule.Backlog) erro
 func (n *insiders) leave(s *local) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	n.Leave(s)
+	delete(n.sessions, s)
+	n.requests.Leave(&s.place)
 	n.admission.Leave(s.place.Caller)
 }
 
@@ -96,7 +104,7 @@ func (n *insiders) room() int {
 func (n *insiders) load() (refused uint64, tokens int) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	for s := range n.All() {
+	for s := range n.sessions {
 		tokens += s.unposted()
 	}
 	return n.refused, tokens

@@ -100,7 +100,7 @@ func TestAdmissionEstimatesTheWait(t *testing.T) {
 			for _, req := range test.inside {
 				require.NoError(t, d.enter(t.Context(), newTestSession(req), schedule.Backlog{}))
 			}
-			ahead := d.Ask(newTestSession(test.req))
+			ahead := d.requests.Ask(&newTestSession(test.req).place)
 			assert.InDelta(t, test.wait, schedule.Backlog{Speed: 10}.Time(ahead).Seconds(), 1e-6)
 		})
 	}

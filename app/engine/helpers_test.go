@@ -55,7 +55,9 @@ func (e *Engine) Translate(ctx context.Context, req Request, jobs ...Job) ([]Res
 
 // newTestSession is of a request of no engine.
 func newTestSession(req Request) *local {
-	return &local{Session: &Session{Request: req}, short: math.MaxInt, place: schedule.Request{Caller: req.Caller, Priority: req.Priority}}
+	l := &local{Session: &Session{Request: req}, short: math.MaxInt}
+	l.place = schedule.Request{Caller: req.Caller, Priority: req.Priority, Left: l.left}
+	return l
 }
 
 // start makes an engine that is closed at the end of the test and must have kept

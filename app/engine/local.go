@@ -39,17 +39,13 @@ type assigned struct {
 }
 
 func newLocal(e *Engine, s *Session) *local {
-	return &local{
-		Session: s, engine: e, portions: make([]portion, len(e.workers)), inFlight: make(map[int]assigned), short: e.cfg.PrefillTokens,
-		place: schedule.Request{Caller: s.Request.Caller, Priority: s.Request.Priority},
-	}
+	l := &local{Session: s, engine: e, portions: make([]portion, len(e.workers)), inFlight: make(map[int]assigned), short: e.cfg.PrefillTokens}
+	l.place = schedule.Request{Caller: s.Request.Caller, Priority: s.Request.Priority, Left: l.left}
+	return l
 }
 
-// Place implements [schedule.Waiting].
-func (s *local) Place() *schedule.Request { return &s.place }
-
-// Left implements [schedule.Waiting].
-func (s *local) Left() float64 {
+// left returns the work that is not admitted to a batch yet.
+func (s *local) left() float64 {
 	return s.Request.Work(int(max(0, max(int64(s.Request.Tokens), s.posted.Load())-s.admitted.Load())))
 }
 

@@ -32,7 +32,7 @@ func startPool(t *testing.T, n int, change func(*Config)) (*Engine, []*toy) {
 		require.NoError(t, p.Close())
 		assert.Equal(t, make([]int, n), p.assignment.load, "what is left of the load")
 		assert.Empty(t, p.assignment.of)
-		assert.Empty(t, slices.Collect(p.insiders.All()))
+		assert.Empty(t, p.insiders.requests)
 		for i, m := range toys {
 			m.check(t)
 			s := p.Stats()[i]

@@ -34,7 +34,8 @@ func (p Priority) charge() float64 {
 type Request struct {
 	Caller   string // whose share of the capacity it takes
 	Priority Priority
-	Order    float64 // among the requests of its caller and priority: the smallest is next
+	Left     func() float64 // its work that is not admitted to a batch yet; used by [Inside]
+	Order    float64        // among the requests of its caller and priority: the smallest is next
 }
 
 // Sentence is the size of a sentence, and its place in the schedule of a worker.
