@@ -25,3 +25,9 @@ func (b *Bucket) Take(now time.Time, n float64) {
 		b.at = now
 	}
 }
+
+// Refill changes the rate and the size. Taken units stay taken.
+func (b *Bucket) Refill(now time.Time, rate, size float64) {
+	b.Take(now, 0)
+	b.Rate, b.Size = rate, size
+}

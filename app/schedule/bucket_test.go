@@ -20,4 +20,8 @@ func TestBucket(t *testing.T) {
 	b.Take(now, 1)
 	assert.InDelta(t, 5, b.Left(now.Add(10*time.Second)), 0)
 	assert.InDelta(t, 10, b.Left(now.Add(time.Hour)), 0, "no more than its size")
+	b.Take(now.Add(time.Hour), 3)
+	b.Refill(now.Add(time.Hour), 1, 8)
+	assert.InDelta(t, 7, b.Left(now.Add(time.Hour)), 0)
+	assert.InDelta(t, 8, b.Left(now.Add(2*time.Hour)), 0)
 }

@@ -90,7 +90,9 @@ func (c *Clock[T]) First() *Flow[T] {
 func (c *Clock[T]) Owes(f *Flow[T]) bool { return len(c.flows) > 0 && f.start > c.time }
 
 // list holds elements in their order; no two are equal.
-type list[T interface{ before(T) bool }] []T
+type list[T ordered[T]] []T
+
+type ordered[T any] interface{ before(T) bool }
 
 func (l list[T]) place(e T) int {
 	return sort.Search(len(l), func(i int) bool { return !l[i].before(e) })

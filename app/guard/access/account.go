@@ -94,7 +94,7 @@ func (g *Gate) Usage(r *http.Request) Usage {
 	u := Usage{Total: who.charged.Load()}
 	if b := who.left[characters]; b.quota != nil {
 		u.Rate = b.quota.rate
-		u.Used = u.Rate.N - max(0, int64(b.tokens.TokensAt(time.Now())))
+		u.Used = u.Rate.N - max(0, int64(b.left(time.Now())))
 	}
 	return u
 }

@@ -7,10 +7,11 @@ import (
 	"net/http"
 	"strconv"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"time"
 
-	"golang.org/x/time/rate"
+	"dragoman/app/schedule"
 )
 
 // Limits of callers. The names are also used for the policies in the RateLimit fields, and for refusals in metrics.
@@ -67,8 +68,13 @@ func newQuota(limit string, r Rate, size int) *quota {
 
 // bucket holds the rest of a quota of one caller. The zero bucket has no limit. It is safe for concurrent use.
 type bucket struct {
-	quota  *quota        // nil for no limit
-	tokens *rate.Limiter // nil for no limit
+	quota *quota // nil for no limit
+	*rest        // nil for no limit
+}
+
+type rest struct {
+	mu    sync.Mutex // guards units
+	units schedule.Bucket
 }
 
 // newBucket returns a full bucket.
@@ -76,78 +82,69 @@ func newBucket(q *quota) bucket {
 	if q == nil {
 		return bucket{}
 	}
-	return bucket{q, rate.NewLimiter(q.perSecond(), q.size)}
+	return bucket{q, &rest{units: schedule.NewBucket(float64(q.rate.N)/q.rate.Per.Seconds(), float64(q.size))}}
 }
 
 // withQuota returns the bucket under another quota: taken units stay taken.
 func (b bucket) withQuota(q *quota, now time.Time) bucket {
+	after := newBucket(q)
 	if b.quota == nil || q == nil {
-		return newBucket(q)
+		return after
 	}
-	b.tokens.SetLimitAt(now, q.perSecond())
-	b.tokens.SetBurstAt(now, q.size)
-	return bucket{q, b.tokens}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.units.Refill(now, after.units.Rate, after.units.Size)
+	return bucket{q, b.rest}
 }
 
-func (q *quota) perSecond() rate.Limit {
-	return rate.Limit(float64(q.rate.N) / q.rate.Per.Seconds())
+// left returns the number of units, below 0 for a debt.
+func (r *rest) left(now time.Time) float64 {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.units.Left(now)
 }
 
 // take takes n units, or none if there are too few: then the error is a *LimitError, or [TooManyCharacters] if the bucket never
 // holds that many.
-func (b bucket) take(now time.Time, n int) error {
-	switch {
-	case b.quota == nil:
-		return nil
-	case n > b.quota.size:
-		return TooManyCharacters(n, b.quota.size)
-	case b.tokens.AllowN(now, n):
-		return nil
-	}
-	return b.limitError(now, n)
-}
-
-// check returns the error that take would return, and takes nothing.
-func (b bucket) check(now time.Time, n int) error {
-	switch {
-	case b.quota == nil || b.tokens.TokensAt(now) >= float64(n):
-		return nil
-	case n > b.quota.size:
-		return TooManyCharacters(n, b.quota.size)
-	}
-	return b.limitError(now, n)
-}
+func (b bucket) take(now time.Time, n int) error { return b.spend(now, n, n) }
 
 // borrow takes n units if at least one is left. The missing units are a debt that fills first.
-func (b bucket) borrow(now time.Time, n int) error {
-	err := b.check(now, 1)
-	if err == nil {
-		b.adjust(now, n)
-	}
-	return err
-}
+func (b bucket) borrow(now time.Time, n int) error { return b.spend(now, n, 1) }
 
-// mostDebt is the maximum debt of a bucket, as a multiple of its size.
-const mostDebt = 1000
+// check returns the error that take would return, and takes nothing.
+func (b bucket) check(now time.Time, n int) error { return b.spend(now, 0, n) }
+
+// spend takes n units, or none if fewer than least are left.
+func (b bucket) spend(now time.Time, n, least int) error {
+	if b.quota == nil {
+		return nil
+	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	missing := b.quota.fill(float64(least) - b.units.Left(now))
+	switch {
+	case least > b.quota.size:
+		return TooManyCharacters(least, b.quota.size)
+	case missing > 0:
+		return &LimitError{Limit: b.quota.limit, Rate: b.quota.rate, Wait: missing}
+	}
+	b.units.Take(now, b.quota.most(n))
+	return nil
+}
 
 // adjust takes n units, which may be more than there are, or below 0.
 func (b bucket) adjust(now time.Time, n int) {
-	if b.quota == nil {
-		return
-	}
-	for range mostDebt {
-		part := min(n, b.quota.size) // a limiter lends no more at once
-		b.tokens.ReserveN(now, part)
-		if n -= part; n <= 0 {
-			return
-		}
+	if b.quota != nil {
+		b.mu.Lock()
+		defer b.mu.Unlock()
+		b.units.Take(now, b.quota.most(n))
 	}
 }
 
-// limitError returns the error of a request for n units when there are fewer.
-func (b bucket) limitError(now time.Time, n int) error {
-	missing := float64(n) - b.tokens.TokensAt(now)
-	return &LimitError{Limit: b.quota.limit, Rate: b.quota.rate, Wait: b.quota.fill(missing)}
+// most returns n, or the most that is taken at once.
+func (q *quota) most(n int) float64 {
+	const sizes = 1000
+	return float64(min(n, sizes*q.size))
 }
 
 // fill returns the time in which the bucket gains some units, which others may take meanwhile.
@@ -159,11 +156,11 @@ func (q *quota) fill(units float64) time.Duration {
 // over that time may continue at this speed for ever, and a client that takes them at once gets them too. At 0 units t is the
 // time until the next unit.
 func (b bucket) item(now time.Time) string {
-	tokens := b.tokens.TokensAt(now)
-	units := max(0, int64(tokens))
+	left := b.left(now)
+	units := max(0, int64(left))
 	seconds := b.quota.rate.seconds(units)
 	if units == 0 {
-		seconds = int64((b.quota.fill(1-tokens) + time.Second - 1) / time.Second)
+		seconds = int64((b.quota.fill(1-left) + time.Second - 1) / time.Second)
 	}
 	return leftItem(b.quota.limit, units, max(1, seconds))
 }
