@@ -46,15 +46,15 @@ func (b *batch) shut() error {
 	return fault.Protect(open.Close)
 }
 
-// join counts sentences that joined the model's batch together, and returns the number of their tokens.
-func (b *batch) join(all ...*sequence) (tokens int) {
+// join counts sentences that joined the model's batch together.
+func (b *batch) join(stats *Stats, all ...*sequence) {
 	all[0].first = true
 	for _, s := range all {
 		s.slot = len(b.active)
 		b.active = append(b.active, s)
-		tokens += len(s.job.Source)
+		stats.PrefilledTokens += uint64(s.Tokens)
 	}
-	return tokens
+	stats.Joins++
 }
 
 // leave removes a sequence, if it is in a slot. As in the model's batch, the last sequence takes its slot.

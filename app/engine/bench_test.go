@@ -125,7 +125,7 @@ func BenchmarkRound(b *testing.B) {
 		beams := test.beams
 		b.Run(test.name, func(b *testing.B) {
 			l := endless(b, test.cores)
-			defer l.turn.end()
+			defer l.leaveCores()
 			fill(b, l, rows, beams)
 			b.ReportAllocs()
 			for b.Loop() {

@@ -88,7 +88,23 @@ func (c Config) largest(m model.Model) schedule.Sentence {
 	return sizeOf(c.MaxBeams, c.MaxLength, m.Spec().MaxPositions, m.Footprint())
 }
 
+// sizeOf returns the size of a sentence in the batch at its full length.
+func sizeOf(beams, maxLength, sourceTokens int, f model.Footprint) schedule.Sentence {
+	return schedule.Sentence{
+		Tokens: sourceTokens, Rows: beams,
+		Bytes: int64(beams)*int64(maxLength)*f.RowToken + int64(sourceTokens)*f.SourceToken,
+	}
+}
+
 // Limits returns the limits for which a batch needs room.
 func (c Config) Limits() model.Limits {
 	return model.Limits{Rows: max(schedule.RowsFor(c.Rows), c.MaxBeams), MaxLength: c.MaxLength}
+}
+
+// Pool is memory for decoding state that the engines of several models share. It is safe for concurrent use.
+type Pool interface {
+	// Take takes some bytes if that many are left, or in any case if must is set.
+	Take(bytes int64, must bool) (ok bool)
+	// Give returns bytes that were taken.
+	Give(bytes int64)
 }

@@ -8,58 +8,39 @@ import (
 // Cores are shared by the workers of several engines; they decide whose round is next. All workers of an engine use them
 // concurrently.
 type Cores interface {
-	// Acquire waits for the worker's turn. oldest is the time at which the worker's oldest sentence, waiting or decoding,
-	// arrived. Acquire fails only when ctx is done.
-	Acquire(ctx context.Context, oldest time.Time) error
-	// Yield is Release and Acquire for a worker that has more to do: others go first only if it is their turn. If it fails, the
-	// cores are released.
-	Yield(ctx context.Context, oldest time.Time) error
-	// Release returns the cores that Acquire took.
+	// Take waits for the worker's turn. oldest is the time at which the worker's oldest sentence, waiting or decoding, arrived. A
+	// worker that has the cores keeps them unless it is the turn of others. Take fails only when ctx is done; then the worker has
+	// no cores.
+	Take(ctx context.Context, oldest time.Time, has bool) error
+	// Release returns the cores that Take took.
 	Release()
-}
-
-// turn is a worker's turn at the shared cores.
-type turn struct {
-	cores Cores // nil: the worker takes the cores that it needs
-	has   bool
-}
-
-// next waits for the worker's turn, the first or another one.
-func (t *turn) next(ctx context.Context, oldest time.Time) (err error) {
-	if t.has {
-		err = t.cores.Yield(ctx, oldest)
-	} else {
-		err = t.cores.Acquire(ctx, oldest)
-	}
-	t.has = err == nil
-	return err
-}
-
-// end releases the cores if the worker has them.
-func (t *turn) end() {
-	if t.has {
-		t.has = false
-		t.cores.Release()
-	}
 }
 
 // takeCores waits until the worker may use the shared cores, if there are any, and then receives the messages that arrived
 // meanwhile. The wait does not count as part of the round: a worker that waits for the model of another one does not hang.
 func (l *loop) takeCores(ctx context.Context) error {
-	if l.turn.cores == nil || len(l.sequences) == 0 {
+	if l.cfg.Cores == nil || len(l.sequences) == 0 {
 		return nil
 	}
 	l.publish() // the state visible during the wait
 	l.snapshot.inRound(time.Time{})
 	start := time.Now()
-	err := l.turn.next(ctx, l.arrivals.Front().Value.(time.Time))
+	err := l.cfg.Cores.Take(ctx, l.arrivals.Front().Value.(time.Time), l.hasCores)
 	now := time.Now()
 	l.stats.Waiting += now.Sub(start)
 	l.snapshot.inRound(now)
-	if err != nil {
+	if l.hasCores = err == nil; !l.hasCores {
 		return err
 	}
 	l.receive()
 	l.sweep()
 	return nil
+}
+
+// leaveCores releases the cores if the worker has them.
+func (l *loop) leaveCores() {
+	if l.hasCores {
+		l.hasCores = false
+		l.cfg.Cores.Release()
+	}
 }

@@ -51,7 +51,7 @@ func allFree(t testing.TB, c *fairshare.Cores) {
 	require.NoError(t, err)
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
-	if assert.NoError(t, all.Acquire(ctx, time.Now())) {
+	if assert.NoError(t, all.Take(ctx, time.Now(), false)) {
 		all.Release()
 	}
 }

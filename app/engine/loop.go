@@ -16,10 +16,10 @@ import (
 // newcomers of the round, or in the batch.
 type loop struct {
 	*worker
-	cfg    Config
-	model  model.Model
-	limits model.Limits
-	turn   turn
+	cfg      Config
+	model    model.Model
+	limits   model.Limits
+	hasCores bool
 
 	sequences map[key]*sequence // all sequences that wait or run
 	arrivals  list.List         // their arrival times, earliest first: the queue has another order
@@ -50,9 +50,18 @@ func newLoop(cfg Config, m model.Model, w *worker) *loop {
 		model:     m,
 		limits:    cfg.Limits(),
 		sequences: make(map[key]*sequence),
-		turn:      turn{cores: cfg.Cores},
 		queue:     schedule.NewQueue[*sequence](),
 		rounds:    schedule.Rounds{Costs: costsOf(w.spec), Batch: schedule.Batch{Rows: cfg.Rows, Bytes: cfg.Memory}},
+	}
+}
+
+// costsOf estimates costs by counting multiply-adds.
+func costsOf(s model.Spec) schedule.Costs {
+	d, inner, matrices := float64(s.DModel), float64(s.Decoder.Inner(s.DModel)), float64(s.FFNMatrices())
+	row := float64(s.Decoder.Layers)*(6*d*inner+matrices*d*float64(s.Decoder.FFN)) + float64(s.VocabSize)*d
+	return schedule.Costs{
+		Attended: max(1, row/max(1, 2*inner*float64(s.Decoder.Layers))),
+		Quadrat:  max(1, 2*d+matrices/2*float64(s.Encoder.FFN)),
 	}
 }
 
@@ -62,7 +71,7 @@ func (l *loop) run(ctx context.Context) {
 	for l.mailbox.wait(ctx, len(l.sequences) > 0) {
 		l.round(ctx)
 	}
-	l.turn.end()
+	l.leaveCores()
 	l.closeBatch()
 	l.receive()
 	l.retireAll(ErrClosed)
@@ -80,7 +89,7 @@ func (l *loop) round(ctx context.Context) {
 		l.breakBatch(ctx, err)
 	}
 	if len(l.sequences) == 0 {
-		l.turn.end()
+		l.leaveCores()
 	}
 	waiting = l.stats.Waiting - waiting
 	spent := time.Since(start) - waiting

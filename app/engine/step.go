@@ -87,15 +87,9 @@ func (l *loop) join(ctx context.Context) error {
 		}
 		return nil
 	}
-	l.joined(l.newcomers...)
+	l.batch.join(&l.stats, l.newcomers...)
 	clear(l.newcomers)
 	return nil
-}
-
-// joined counts sentences that joined the batch together.
-func (l *loop) joined(all ...*sequence) {
-	l.stats.PrefilledTokens += uint64(l.batch.join(all...))
-	l.stats.Joins++
 }
 
 // encode continues the sources that are encoded beside the steps, each for the time that its group has left in the round.
@@ -121,7 +115,7 @@ func (l *loop) encode(ctx context.Context) error {
 		l.rounds.Joined(&s.Sentence)
 		s.encoding = nil
 		if err == nil {
-			l.joined(s)
+			l.batch.join(&l.stats, s)
 			continue
 		}
 		report(l.cfg.Log, "the model refuses a sentence", err)

@@ -112,27 +112,36 @@ const (
 
 // Head returns the next sentence that may be admitted now, or the zero S if there is none or it has to wait for room.
 func (q *Queue[S]) Head(room func(*Sentence) Room) (none S) {
+	q.sort()
+	for _, c := range q.callers.flows {
+		switch r, has := c.Of.firstOf(room); {
+		case r == nil || has == CallerFull:
+		case has == Full:
+			return none
+		default:
+			q.turn = r
+			r.skip()
+			return r.sentences[0]
+		}
+	}
+	return none
+}
+
+// sort removes what does not wait any more from the head of the queue, and counts the size of the sentence there.
+func (q *Queue[S]) sort() {
 	for c := q.callers.First(); c != nil; c = q.callers.First() {
 		for l := c.Of.levels.First(); l != nil; l = c.Of.levels.First() {
-			r, changed := l.Of.first()
-			if r == nil {
+			switch r, changed := l.Of.first(); {
+			case r == nil:
 				c.Of.levels.Remove(l)
-				continue
+			case changed:
+				c.Of.levels.Ask(l, r.sentences[0].Scheduled().Work())
+			default:
+				return
 			}
-			s := r.sentences[0].Scheduled()
-			if changed {
-				c.Of.levels.Ask(l, s.Work())
-				continue
-			}
-			if room(s) != Fits {
-				return q.among(room)
-			}
-			q.turn = r
-			return r.sentences[0]
 		}
 		q.idle(c.Of)
 	}
-	return none
 }
 
 // first returns the next request, nil if none waits. changed tells whether its first sentence is not the one of the last call.
@@ -152,23 +161,6 @@ func (l *level[S]) first() (r *Line[S], changed bool) {
 func (l *level[S]) remove(r *Line[S]) {
 	r.queued = false
 	l.requests.remove(r)
-}
-
-// among returns the sentence of the first caller that may have one admitted, when the caller whose turn it is has to wait.
-func (q *Queue[S]) among(room func(*Sentence) Room) (none S) {
-	q.turn = nil
-	for _, c := range q.callers.flows {
-		switch r, has := c.Of.firstOf(room); {
-		case r == nil || has == CallerFull:
-		case has == Full:
-			return none
-		default:
-			q.turn = r
-			r.skip()
-			return r.sentences[0]
-		}
-	}
-	return none
 }
 
 // firstOf returns the caller's first request whose next sentence does not rest, and its room; nil if there is none.

@@ -7,23 +7,16 @@ import (
 	"time"
 )
 
-// Line is a line of goroutines that wait for units of something, such as cores. An order decides which one is next; units that
-// become free are kept for it.
+// Line is a line of goroutines that wait for units of something, such as cores. Units that become free are kept for the next one.
 type Line[T any] struct {
-	sync.Mutex // guards the rest, and the state of the order
+	// Next returns the index of the next one of those that wait. Change is called when one gets its units (1) or returns them
+	// (-1); one that gives up while it waits does both.
+	Next   func(waiting []*Waiter[T], now time.Time) int
+	Change func(of T, now time.Time, n int)
 
-	Order   Order[T]
-	Free    int          // units
-	Waiting []*Waiter[T] // in the order in which they came
-}
-
-// Order decides about a line, which calls it with its lock held.
-type Order[T any] interface {
-	// Next returns the index of the next one of at least one.
-	Next(waiting []*Waiter[T], now time.Time) int
-	// Begin notes that one does not wait any more and has its units; End, that it returns them.
-	Begin(of T, now time.Time)
-	End(of T, now time.Time)
+	sync.Mutex              // guards the rest, and what Next and Change use
+	Free       int          // units
+	Waiting    []*Waiter[T] // in the order in which they came
 }
 
 // Waiter is a goroutine in a line, or one that has its units.
@@ -76,16 +69,16 @@ func (l *Line[T]) Release(of T, need int) {
 	l.serve(now)
 }
 
-// End returns the units of a goroutine that joins again before anybody has them. The caller must hold the lock.
+// End returns the units of a goroutine that joins again before others have them. The caller must hold the lock.
 func (l *Line[T]) End(of T, need int, now time.Time) {
-	l.Order.End(of, now)
 	l.Free += need
+	l.Change(of, now, -1)
 }
 
 // serve gives their units to the next ones, as far as there are enough.
 func (l *Line[T]) serve(now time.Time) {
 	for len(l.Waiting) > 0 {
-		next := l.Order.Next(l.Waiting, now)
+		next := l.Next(l.Waiting, now)
 		if l.Waiting[next].Need > l.Free {
 			return
 		}
@@ -98,6 +91,6 @@ func (l *Line[T]) begin(i int, now time.Time) {
 	w := l.Waiting[i]
 	l.Waiting = slices.Delete(l.Waiting, i, i+1)
 	l.Free -= w.Need
-	l.Order.Begin(w.Of, now)
+	l.Change(w.Of, now, 1)
 	close(w.ready)
 }

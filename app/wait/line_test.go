@@ -11,17 +11,14 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// first is the order in which goroutines came. It counts those that have units.
-type first struct{ has map[string]int }
-
-func (first) Next([]*Waiter[string], time.Time) int { return 0 }
-func (f first) Begin(of string, _ time.Time)        { f.has[of]++ }
-func (f first) End(of string, _ time.Time)          { f.has[of]-- }
-
 func TestLine(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		order := first{make(map[string]int)}
-		l := Line[string]{Order: order, Free: 2}
+		has := make(map[string]int)
+		l := Line[string]{
+			Next:   func([]*Waiter[string], time.Time) int { return 0 },
+			Change: func(of string, _ time.Time, n int) { has[of] += n },
+			Free:   2,
+		}
 		take := func(ctx context.Context, of string, need int, front bool) <-chan error {
 			l.Lock()
 			defer l.Unlock()
@@ -35,11 +32,11 @@ func TestLine(t *testing.T) {
 		wide := take(ctx, "wide", 2, false)
 		late := take(t.Context(), "late", 1, false)
 		synctest.Wait()
-		assert.Equal(t, map[string]int{"narrow": 1}, order.has, "the free unit is kept for the first")
+		assert.Equal(t, map[string]int{"narrow": 1}, has, "the free unit is kept for the first")
 		cancel(errGone)
 		require.ErrorIs(t, <-wide, errGone)
 		require.NoError(t, <-late)
-		assert.Equal(t, map[string]int{"narrow": 1, "wide": 0, "late": 1}, order.has)
+		assert.Equal(t, map[string]int{"narrow": 1, "wide": 0, "late": 1}, has)
 
 		last, front := take(t.Context(), "last", 1, false), take(t.Context(), "front", 1, true)
 		l.Release("late", 1)

@@ -75,7 +75,7 @@ func New(count int) (*Cores, error) {
 	if count < 1 {
 		return nil, fmt.Errorf("%d cores cannot be shared: use at least 1", count)
 	}
-	return &Cores{count: count, line: wait.Line[round]{Order: highestScore{}, Free: count}}, nil
+	return &Cores{count: count, line: wait.Line[round]{Next: highestScore, Change: change, Free: count}}, nil
 }
 
 // Join returns a model that uses the cores. Each of its workers takes one core for each of its threads, at least 1, and at most
@@ -87,21 +87,11 @@ func (c *Cores) Join(threads int) (*Model, error) {
 	return &Model{cores: c, need: min(threads, c.count), share: schedule.Uptime{HalfLife: halfLife}}, nil
 }
 
-// Acquire waits for the worker's turn, and takes its cores. oldest is the arrival of the worker's oldest sentence. Acquire fails
-// only when ctx is done, with its cause; then the worker has no cores.
-func (m *Model) Acquire(ctx context.Context, oldest time.Time) error {
-	return m.next(ctx, round{m, oldest}, false)
-}
-
-// Yield gives the cores of a worker to workers with higher scores, and returns when it is its turn again. It differs from Release
-// and Acquire: after Release any waiting worker goes first. It fails like Acquire.
-func (m *Model) Yield(ctx context.Context, oldest time.Time) error {
-	return m.next(ctx, round{m, oldest}, true)
-}
-
-// next waits for the worker's next round, and ends the one that it has, if it has one.
-func (m *Model) next(ctx context.Context, r round, has bool) error {
-	line := &m.cores.line
+// Take waits for the worker's turn, and takes its cores. oldest is the arrival of the worker's oldest sentence. A worker that has
+// its cores returns them to workers with higher scores only; after Release any waiting worker goes first. Take fails only when ctx
+// is done, with its cause; then the worker has no cores.
+func (m *Model) Take(ctx context.Context, oldest time.Time, has bool) error {
+	line, r := &m.cores.line, round{m, oldest}
 	line.Lock()
 	if has && len(line.Waiting) == 0 && ctx.Err() == nil {
 		line.Unlock()
@@ -118,10 +108,8 @@ func (m *Model) next(ctx context.Context, r round, has bool) error {
 // Release returns the cores of a worker, which must have them.
 func (m *Model) Release() { m.cores.line.Release(round{of: m}, m.need) }
 
-// highestScore implements [wait.Order]; see the package.
-type highestScore struct{}
-
-func (highestScore) Next(waiting []*wait.Waiter[round], now time.Time) (best int) {
+// highestScore returns the index of the worker with the highest score; see the package.
+func highestScore(waiting []*wait.Waiter[round], now time.Time) (best int) {
 	highest := math.Inf(-1)
 	for i, w := range waiting {
 		if score := min(1, now.Sub(w.Of.oldest).Seconds()/patience.Seconds()) - w.Of.of.share.At(now); score > highest {
@@ -131,5 +119,5 @@ func (highestScore) Next(waiting []*wait.Waiter[round], now time.Time) (best int
 	return best
 }
 
-func (highestScore) Begin(r round, now time.Time) { r.of.share.Change(now, 1) }
-func (highestScore) End(r round, now time.Time)   { r.of.share.Change(now, -1) }
+// change counts a round that begins (1) or ends (-1).
+func change(r round, now time.Time, rounds int) { r.of.share.Change(now, rounds) }

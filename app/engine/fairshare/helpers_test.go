@@ -25,6 +25,12 @@ func join(t testing.TB, c *Cores, threads int) *Model {
 	return m
 }
 
+// Acquire and Yield take the cores of a worker that does not have them, and of one that does.
+func (m *Model) Acquire(ctx context.Context, oldest time.Time) error {
+	return m.Take(ctx, oldest, false)
+}
+func (m *Model) Yield(ctx context.Context, oldest time.Time) error { return m.Take(ctx, oldest, true) }
+
 // check wants the cores to be taken by those who have them, and those who wait to wait for
 // one that needs more than are free.
 func (c *Cores) check(t testing.TB, models ...*Model) {

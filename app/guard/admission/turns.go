@@ -53,7 +53,7 @@ func NewTurns() *Turns { return newTurns(runtime.GOMAXPROCS(0)) }
 
 func newTurns(cores int) *Turns {
 	t := &Turns{rest: max(0, freeShare/float64(cores)-1), many: fewAccounts, accounts: make(map[string]*account)}
-	t.line = wait.Line[*account]{Order: (*leastTime)(t), Free: max(1, cores/freeShare)}
+	t.line = wait.Line[*account]{Next: t.next, Change: t.change, Free: max(1, cores/freeShare)}
 	return t
 }
 
@@ -232,20 +232,19 @@ func (t *Turns) ask(caller string, first, queued bool) *wait.Waiter[*account] {
 	return t.line.Join(a, 1, first)
 }
 
-// leastTime implements [wait.Order]: the next turn is that of the caller that has had the least time.
-type leastTime Turns
-
-func (t *leastTime) Next(waiting []*wait.Waiter[*account], _ time.Time) int {
+// next returns the index of the next work: the first of the caller that has had the least time.
+func (t *Turns) next(waiting []*wait.Waiter[*account], _ time.Time) int {
 	next := t.clock.First().Of
 	return slices.IndexFunc(waiting, func(w *wait.Waiter[*account]) bool { return w.Of == next })
 }
 
-// Begin charges a time slice, which charge corrects.
-func (t *leastTime) Begin(a *account, _ time.Time) {
+// change charges a time slice for a turn that begins. When it ends, [Turns.charge] corrects that.
+func (t *Turns) change(a *account, _ time.Time, turns int) {
+	if turns < 0 {
+		return
+	}
 	t.clock.Charge(&a.flow, timeSlice.Seconds(), 0)
 	if a.waiting--; a.waiting == 0 {
 		t.clock.Remove(&a.flow)
 	}
 }
-
-func (t *leastTime) End(*account, time.Time) {}
