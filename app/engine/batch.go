@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"log/slog"
 	"slices"
 	"time"
 
@@ -34,16 +35,18 @@ func (b *batch) open(m model.Model, limits model.Limits) (err error) {
 	return nil
 }
 
-// shut closes the model's batch; the sequences are not in it any more.
-func (b *batch) shut() error {
+// shut closes the model's batch. The sequences in it have not left yet.
+func (b *batch) shut(log *slog.Logger) {
 	open := b.Batch
 	b.Batch = nil
 	clear(b.begun)
 	b.begun = b.begun[:0]
 	if open == nil {
-		return nil
+		return
 	}
-	return fault.Protect(open.Close)
+	if err := fault.Protect(open.Close); err != nil {
+		report(log, "cannot close the batch", err)
+	}
 }
 
 // join counts sentences that joined the model's batch together.
@@ -75,8 +78,7 @@ func (b *batch) leave(s *sequence) {
 
 // encode continues a source that is encoded beside the steps as long as its group has credit.
 func (b *batch) encode(ctx context.Context, s *sequence) (took time.Duration, done bool, err error) {
-	left, ok := s.Group.Credit()
-	if !ok {
+	if s.Group.Credit <= 0 {
 		return 0, false, nil
 	}
 	if s.encoding == nil {
@@ -85,9 +87,10 @@ func (b *batch) encode(ctx context.Context, s *sequence) (took time.Duration, do
 		}
 	}
 	start := time.Now()
-	done, err = s.encoding.Continue(ctx, left)
+	const longest = time.Hour // for a group that is alone now
+	done, err = s.encoding.Continue(ctx, time.Duration(min(s.Group.Credit, longest.Seconds())*float64(time.Second)))
 	took = time.Since(start)
-	s.Group.Spend(took)
+	s.Group.Credit -= took.Seconds()
 	return took, done, err
 }
 

@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"dragoman/app/engine/fairshare"
 	"dragoman/model"
 )
 
@@ -60,7 +61,7 @@ func (b *freeBatch) Step(_ context.Context, _ []model.Feed, k int) (model.Candid
 
 // endless makes a loop, without a goroutine, on a model that costs nothing and
 // whose sentences end at their length only, 16,384 tokens.
-func endless(t testing.TB, c Cores) *loop {
+func endless(t testing.TB, c *fairshare.Model) *loop {
 	m := free{toy: newToy()}
 	m.spec.MaxPositions = 1 << 14
 	cfg := config()
@@ -103,7 +104,7 @@ func fill(t testing.TB, l *loop, rows, beams int) {
 func TestRoundDoesNotAllocate(t *testing.T) {
 	shared, err := machine(t).Join(2)
 	require.NoError(t, err)
-	for beams, c := range map[int]Cores{1: nil, 5: shared} {
+	for beams, c := range map[int]*fairshare.Model{1: nil, 5: shared} {
 		l := endless(t, c)
 		fill(t, l, 80, beams)
 		assert.Zero(t, testing.AllocsPerRun(1000, func() { l.round(t.Context()) }), "%d beams", beams)
@@ -120,7 +121,7 @@ func BenchmarkRound(b *testing.B) {
 	for _, test := range []struct {
 		name  string
 		beams int
-		cores Cores
+		cores *fairshare.Model
 	}{{"1 beams", 1, nil}, {"5 beams", 5, nil}, {"5 beams, shared cores", 5, shared}} {
 		beams := test.beams
 		b.Run(test.name, func(b *testing.B) {

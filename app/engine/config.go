@@ -6,6 +6,7 @@ import (
 	"log/slog"
 	"time"
 
+	"dragoman/app/engine/fairshare"
 	"dragoman/app/schedule"
 	"dragoman/model"
 	"dragoman/model/search"
@@ -46,7 +47,7 @@ type Config struct {
 	Joints search.Joints
 
 	// Cores are shared with other engines; nil: workers take the cores that they need.
-	Cores Cores
+	Cores *fairshare.Model
 }
 
 // validate returns an error for the first invalid setting.

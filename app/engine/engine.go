@@ -138,7 +138,7 @@ func (e *Engine) Stats() []Stats {
 const stuckAfter = time.Minute
 
 // Err returns the reason why the engine does not decode any more: all workers have lost their models, or the longest current
-// round has lasted more than a minute. A round is a step with the work before it, without the wait for [Cores]. Err returns nil
+// round has lasted more than a minute. A round is a step with the work before it, without the wait for the cores. Err returns nil
 // while the engine decodes.
 func (e *Engine) Err() error {
 	if err := e.lost(); err != nil {

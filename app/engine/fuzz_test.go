@@ -159,7 +159,7 @@ func (s *script) end() {
 			assert.Len(s.t, told, len(c.jobs), "call %d has not all outcomes", i)
 		}
 	}
-	s.loop.closeBatch()
+	s.loop.batch.shut(s.loop.cfg.Log)
 	s.toy.check(s.t)
 }
 
@@ -170,7 +170,7 @@ func (s *script) check() {
 	want := schedule.Batch{Rows: l.cfg.Rows, Bytes: l.cfg.Memory}
 	for _, q := range slices.Concat(l.batch.active, l.batch.begun) {
 		require.Same(t, q, l.sequences[q.key])
-		require.False(t, q.Waits())
+		require.False(t, q.Waits)
 		want.Sentences++
 		want.ReservedRows, want.ReservedBytes = want.ReservedRows+q.Rows, want.ReservedBytes+q.Bytes
 	}
@@ -196,7 +196,7 @@ func (s *script) check() {
 	tokens, waiting := 0, 0
 	for key, q := range l.sequences {
 		require.Equal(t, key, q.key)
-		if !q.Waits() {
+		if !q.Waits {
 			continue
 		}
 		require.Equal(t, outside, q.slot)
@@ -222,7 +222,7 @@ func (s *script) checkCalls(tokens int) {
 		for q, w := range c.waits {
 			require.Same(s.t, w, q.waiters[w.index])
 			require.Same(s.t, c.call, w.call)
-			if q.Waits() {
+			if q.Waits {
 				queued++
 			}
 		}

@@ -68,11 +68,19 @@ func costsOf(s model.Spec) schedule.Costs {
 // run works until ctx is done. Then it closes the batch, which the current step may have left broken, and retires all sequences
 // with ErrClosed.
 func (l *loop) run(ctx context.Context) {
-	for l.mailbox.wait(ctx, len(l.sequences) > 0) {
-		l.round(ctx)
+	for ctx.Err() == nil {
+		if len(l.sequences) > 0 {
+			l.round(ctx)
+			continue
+		}
+		select {
+		case <-l.mailbox.wake:
+			l.round(ctx)
+		case <-ctx.Done():
+		}
 	}
 	l.leaveCores()
-	l.closeBatch()
+	l.batch.shut(l.cfg.Log)
 	l.receive()
 	l.retireAll(ErrClosed)
 	l.publish()
@@ -160,7 +168,7 @@ func (l *loop) enqueue(c *call, p posted) {
 	w := c.waits[s]
 	if w == nil {
 		w = s.join(c)
-		if known == nil || s.Waits() { // the call whose turn comes first admits it for all
+		if known == nil || s.Waits { // the call whose turn comes first admits it for all
 			l.queue.Push(&c.line, s)
 			if c.queued++; c.queued == 1 {
 				l.waiting++
@@ -187,7 +195,7 @@ func (l *loop) breakBatch(ctx context.Context, err error) {
 	affected := len(l.sequences) - l.queue.Len()
 	report(l.cfg.Log, "decoding failed: the sentences in the batch are given up", err,
 		"sentences", affected, "waiting", l.queue.Len())
-	l.closeBatch()
+	l.batch.shut(l.cfg.Log)
 	if errors.Is(err, model.ErrLost) { // the worker ends for good: sentences that wait or arrive later fail at once
 		report(l.cfg.Log, "the model is lost: nothing decodes on it any more", err)
 		l.snapshot.set(func(s *loopState) { s.lost = err }) // before any session is told, because it may look for another worker
@@ -195,7 +203,7 @@ func (l *loop) breakBatch(ctx context.Context, err error) {
 		return
 	}
 	for _, s := range l.sequences {
-		if affected == 0 || !s.Waits() { // without a batch, the queue causes the fault
+		if affected == 0 || !s.Waits { // without a batch, the queue causes the fault
 			l.retire(s, err)
 		}
 	}
@@ -205,13 +213,6 @@ func (l *loop) breakBatch(ctx context.Context, err error) {
 func (l *loop) retireAll(reason error) {
 	for _, s := range l.sequences {
 		l.retire(s, reason)
-	}
-}
-
-// closeBatch closes the batch. The sequences in it have not left yet.
-func (l *loop) closeBatch() {
-	if err := l.batch.shut(); err != nil {
-		report(l.cfg.Log, "cannot close the batch", err)
 	}
 }
 

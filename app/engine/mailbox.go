@@ -1,7 +1,6 @@
 package engine
 
 import (
-	"context"
 	"sync"
 	"sync/atomic"
 
@@ -45,17 +44,6 @@ type message struct {
 }
 
 func newMailbox() *mailbox { return &mailbox{inbox: inbox[message]{wake: wait.NewSignal()}} }
-
-// wait waits for a message, unless the loop has work, and reports whether ctx is not done.
-func (m *mailbox) wait(ctx context.Context, busy bool) bool {
-	if !busy {
-		select {
-		case <-m.wake:
-		case <-ctx.Done():
-		}
-	}
-	return ctx.Err() == nil
-}
 
 // post posts jobs, at least one.
 func (m *mailbox) post(c *call, jobs []posted) {

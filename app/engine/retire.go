@@ -5,7 +5,7 @@ import "time"
 // retire is the only exit of a sequence, wherever it is. reason is nil if it is done, errAbandoned if no call waits for it, and
 // otherwise the error for its waiters.
 func (l *loop) retire(s *sequence, reason error) {
-	if s.Waits() {
+	if s.Waits {
 		l.dequeue(s)
 	} else {
 		l.batch.leave(s)
@@ -86,7 +86,7 @@ func (l *loop) finish(c *call, err error) {
 	}
 	for s, w := range c.waits {
 		s.leave(w)
-		if len(s.waiters) == 0 && s.Waits() {
+		if len(s.waiters) == 0 && s.Waits {
 			l.retire(s, errAbandoned)
 		}
 		if err != errAbandoned {

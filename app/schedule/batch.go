@@ -35,13 +35,6 @@ func (b *Batch) room(s *Sentence, ownRows int, ownBytes int64, alone bool) Room 
 	return Fits
 }
 
-// reserve reserves the room of a sentence (1), or returns it (-1).
-func (b *Batch) reserve(s *Sentence, sign int) {
-	b.Sentences += sign
-	b.ReservedRows += sign * s.Rows
-	b.ReservedBytes += int64(sign) * s.Bytes
-}
-
 // IdleRoom multiplies the limit of source tokens that join in a round while no sentence decodes. A limit remains: the first
 // sentence to be done should not wait until all are encoded, nor a cancelled request until the others are.
 const IdleRoom = 4

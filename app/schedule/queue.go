@@ -64,8 +64,8 @@ func (q *Queue[S]) Push(r *Line[S], item S) {
 	s := item.Scheduled()
 	r.level = &q.caller(r.Caller).of[r.Priority-Low] // a new level if the caller was forgotten
 	r.sentences = append(r.sentences, item)
-	if !s.waits {
-		s.waits = true
+	if !s.Waits {
+		s.Waits = true
 		q.count++
 	}
 	if !r.queued {
@@ -180,7 +180,7 @@ func (c *callerQueue[S]) firstOf(room func(*Sentence) Room) (*Line[S], Room) {
 // waiting returns the first sentence that still waits, nil if none does.
 func (l *Line[S]) waiting() *Sentence {
 	for _, item := range l.sentences {
-		if s := item.Scheduled(); s.waits {
+		if s := item.Scheduled(); s.Waits {
 			return s
 		}
 	}
@@ -189,7 +189,7 @@ func (l *Line[S]) waiting() *Sentence {
 
 // skip removes leading sentences that do not wait any more. It reports whether there were any.
 func (l *Line[S]) skip() (skipped bool) {
-	for len(l.sentences) > 0 && !l.sentences[0].Scheduled().waits {
+	for len(l.sentences) > 0 && !l.sentences[0].Scheduled().Waits {
 		clear(l.sentences[:1])
 		l.sentences, skipped = l.sentences[1:], true
 	}
@@ -213,7 +213,7 @@ func (q *Queue[S]) Settle(r *Request, more float64) {
 
 // Remove removes a waiting sentence.
 func (q *Queue[S]) Remove(s *Sentence) {
-	s.waits = false
+	s.Waits = false
 	q.count--
 }
 

@@ -45,15 +45,12 @@ type Sentence struct {
 	Bytes   int64   // likewise, of decoding state
 	Weight  float64 // expected in a step, see [Rounds.Weigh]
 	Group   *Group
-	waits   bool // in the queue
+	Waits   bool // in the queue
 	encodes bool // beside the steps
 }
 
 // Work returns the expected cost of the sentence.
 func (s *Sentence) Work() float64 { return float64(s.Tokens * s.Rows) }
-
-// Waits reports whether the sentence is in the queue.
-func (s *Sentence) Waits() bool { return s.waits }
 
 // Scheduled returns the sentence, for a type that embeds it.
 func (s *Sentence) Scheduled() *Sentence { return s }

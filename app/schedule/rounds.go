@@ -56,7 +56,7 @@ type Group struct {
 	rows      int       // rows of these
 	bytes     int64
 	quantum   float64 // for a round; infinite for the only group
-	credit    float64 // the rest of the quantum, or a debt if below 0
+	Credit    float64 // the rest of the quantum, or a debt if below 0; infinite for the only group
 	encodes   bool    // a sentence is encoded beside the steps
 }
 
@@ -140,17 +140,17 @@ func (c *Rounds) Begin(now time.Time) {
 	for _, g := range c.groups {
 		switch {
 		case g.sentences == 0:
-		case g.credit > 0:
+		case g.Credit > 0:
 			rounds = 1
 		default:
-			rounds = min(rounds, 1+math.Floor(-g.credit/g.quantum))
+			rounds = min(rounds, 1+math.Floor(-g.Credit/g.quantum))
 		}
 	}
 	if math.IsInf(rounds, 1) {
 		rounds = 1
 	}
 	for _, g := range c.groups {
-		g.credit = min(g.credit+rounds*g.quantum, g.quantum)
+		g.Credit = min(g.Credit+rounds*g.quantum, g.quantum)
 	}
 }
 
@@ -180,7 +180,7 @@ func (c *Rounds) divide(g *Group, now time.Time) {
 // Room tells whether a sentence may join the batch, by the turn of its group, and the rows and bytes that are left.
 func (c *Rounds) Room(s *Sentence) Room {
 	g := s.Group
-	if g.Limited() && (g.encodes || g.credit <= 0 || g.rows > 0 && c.slope*(g.held+s.Weight) > g.quantum) {
+	if g.Limited() && (g.encodes || g.Credit <= 0 || g.rows > 0 && c.slope*(g.held+s.Weight) > g.quantum) {
 		return Rests
 	}
 	if _, atOnce := c.AtOnce(s); !atOnce && c.begun >= mostBegun {
@@ -193,13 +193,13 @@ func (c *Rounds) Room(s *Sentence) Room {
 	return c.room(s, rows, bytes, len(c.groups) == 1)
 }
 
-// Reserve counts a sentence that joins the batch, and charges its group for the encoder; [Rounds.Release] is the opposite. It
-// reports whether the sentence is encoded at once, and not in parts.
+// Reserve counts a sentence that joins the batch, and charges its group for the encoder. It reports whether the sentence is
+// encoded at once, and not in parts.
 func (c *Rounds) Reserve(s *Sentence) (atOnce bool) {
-	c.reserve(s, 1)
+	c.count(s, 1)
 	took, atOnce := c.AtOnce(s)
 	if atOnce {
-		s.Group.credit -= took
+		s.Group.Credit -= took
 		return true
 	}
 	s.encodes, s.Group.encodes = true, true
@@ -207,18 +207,17 @@ func (c *Rounds) Reserve(s *Sentence) (atOnce bool) {
 	return false
 }
 
-// Release returns the room of a sentence that leaves the batch.
+// Release counts a sentence that leaves the batch.
 func (c *Rounds) Release(s *Sentence) {
 	c.Joined(s)
-	c.reserve(s, -1)
+	c.count(s, -1)
 }
 
-func (c *Rounds) reserve(s *Sentence, sign int) {
-	c.Batch.reserve(s, sign)
-	g := s.Group
-	g.held += float64(sign) * s.Weight
-	g.rows += sign * s.Rows
-	g.bytes += int64(sign) * s.Bytes
+// count adds the room of a sentence to the reserved room (1), or subtracts it (-1).
+func (c *Rounds) count(s *Sentence, sign int) {
+	rows, bytes, g := sign*s.Rows, int64(sign)*s.Bytes, s.Group
+	c.Sentences, c.ReservedRows, c.ReservedBytes = c.Sentences+sign, c.ReservedRows+rows, c.ReservedBytes+bytes
+	g.held, g.rows, g.bytes = g.held+float64(sign)*s.Weight, g.rows+rows, g.bytes+bytes
 	if g.rows == 0 {
 		g.held = 0
 	}
@@ -255,21 +254,12 @@ func (c *Rounds) Encoded(sources [][]int64, took time.Duration) {
 
 // TakesPart reports whether a sentence of a limited group takes part in the next step, and charges the group for it.
 func (c *Rounds) TakesPart(g *Group, weight float64) bool {
-	if g.credit <= 0 {
+	if g.Credit <= 0 {
 		return false
 	}
-	g.credit -= c.slope * weight
+	g.Credit -= c.slope * weight
 	return true
 }
 
 // Limited reports whether other groups are present, which gives the group a quantum.
 func (g *Group) Limited() bool { return !math.IsInf(g.quantum, 1) }
-
-// Credit returns the time that the group has left in the round, if it has any.
-func (g *Group) Credit() (left time.Duration, ok bool) {
-	const longest = time.Hour // for a group that is alone now
-	return time.Duration(min(g.credit, longest.Seconds()) * float64(time.Second)), g.credit > 0
-}
-
-// Spend charges the group for the time of an encoder run.
-func (g *Group) Spend(took time.Duration) { g.credit -= took.Seconds() }

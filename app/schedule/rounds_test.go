@@ -46,7 +46,8 @@ func TestRoundsCount(t *testing.T) {
 			g := groups[s.Group]
 			if g.sentences++; i >= len(waiting) {
 				g.rows, g.bytes, g.encodes = g.rows+s.Rows, g.bytes+s.Bytes, g.encodes || s.encodes
-				batch.reserve(s, 1)
+				batch.Sentences++
+				batch.ReservedRows, batch.ReservedBytes = batch.ReservedRows+s.Rows, batch.ReservedBytes+s.Bytes
 				if s.encodes {
 					begun++
 				}

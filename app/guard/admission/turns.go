@@ -44,7 +44,6 @@ const fewAccounts = 1000
 type account struct {
 	schedule.Bucket                         // of the time that it may work aside
 	aside           bool                    // one of its works runs without a turn
-	waiting         int                     // works that wait
 	flow            schedule.Flow[*account] // of its turns
 }
 
@@ -120,13 +119,13 @@ func turnsOf(ctx context.Context) *Turns {
 // Spend charges work of the request of a context that follows at once and is not divided, such as parsing a body. It waits for
 // the caller's turn, if it needs one, and fails with ctx's error.
 func Spend(ctx context.Context, caller string, expected time.Duration) error {
-	if l, ok := budget.MemoryOf(ctx).(*Lease); ok {
-		return l.memory.turns.spend(ctx, caller, expected)
-	}
-	return nil
+	return turnsOf(ctx).spend(ctx, caller, expected)
 }
 
 func (t *Turns) spend(ctx context.Context, caller string, expected time.Duration) error {
+	if t == nil {
+		return nil
+	}
 	w := &turn{of: t, caller: caller}
 	if err := w.wait(ctx, false); err != nil {
 		return err
@@ -226,7 +225,7 @@ func (t *Turns) ask(caller string, first, queued bool) *wait.Waiter[*account] {
 		a.aside = true
 		return nil
 	}
-	if a.waiting++; a.waiting == 1 {
+	if !a.flow.Wants {
 		t.clock.Add(&a.flow, 0)
 	}
 	return t.line.Join(a, 1, first)
@@ -234,8 +233,12 @@ func (t *Turns) ask(caller string, first, queued bool) *wait.Waiter[*account] {
 
 // next returns the index of the next work: the first of the caller that has had the least time.
 func (t *Turns) next(waiting []*wait.Waiter[*account], _ time.Time) int {
-	next := t.clock.First().Of
-	return slices.IndexFunc(waiting, func(w *wait.Waiter[*account]) bool { return w.Of == next })
+	return firstOf(waiting, t.clock.First().Of)
+}
+
+// firstOf returns the index of the first waiting work of a caller, -1 if there is none.
+func firstOf(waiting []*wait.Waiter[*account], caller *account) int {
+	return slices.IndexFunc(waiting, func(w *wait.Waiter[*account]) bool { return w.Of == caller })
 }
 
 // change charges a time slice for a turn that begins. When it ends, [Turns.charge] corrects that.
@@ -244,7 +247,7 @@ func (t *Turns) change(a *account, _ time.Time, turns int) {
 		return
 	}
 	t.clock.Charge(&a.flow, timeSlice.Seconds(), 0)
-	if a.waiting--; a.waiting == 0 {
+	if firstOf(t.line.Waiting, a) < 0 {
 		t.clock.Remove(&a.flow)
 	}
 }
