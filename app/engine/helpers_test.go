@@ -19,6 +19,15 @@ import (
 	"dragoman/model/search/searchtest"
 )
 
+// Priority is short for tests.
+type Priority = schedule.Priority
+
+const (
+	Low    = schedule.Low
+	Normal = schedule.Normal
+	High   = schedule.High
+)
+
 // config has room for all that a test does not want to be short of.
 func config() Config {
 	return Config{

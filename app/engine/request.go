@@ -10,22 +10,12 @@ import (
 	"dragoman/model/search"
 )
 
-// Priority orders the sentences of a caller; see [schedule.Priority].
-type Priority = schedule.Priority
-
-// Priorities of a request.
-const (
-	Low    = schedule.Low
-	Normal = schedule.Normal
-	High   = schedule.High
-)
-
 // Request describes the caller of a stream of sentences, and their expected cost.
 type Request struct {
 	// Caller is the name of the caller whose share of the engine the request takes. Callers are served equally, however much each
 	// asks for.
 	Caller   string
-	Priority Priority
+	Priority schedule.Priority
 	// Tokens is the number of source tokens of all its jobs, as far as known in advance; it decides whether the request can end
 	// in time. 0: unknown.
 	Tokens int

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 
+	"dragoman/app/schedule"
 	"dragoman/app/wait"
 )
 
@@ -44,7 +45,7 @@ type Decoder interface {
 // NewSession returns a session. It fails if ctx is done, or closing, which means that the engine is closed.
 func NewSession(ctx, closing context.Context, req Request) (*Session, error) {
 	switch {
-	case req.Priority < Low || req.Priority > High:
+	case req.Priority < schedule.Low || req.Priority > schedule.High:
 		return nil, fmt.Errorf("%w: priority %d is none of low, normal and high", ErrInvalid, req.Priority)
 	case ctx.Err() != nil:
 		return nil, context.Cause(ctx)

@@ -8,8 +8,8 @@ import (
 )
 
 // laneOf is where a sentence waits, the most urgent lane first: what belongs to many tokens is less urgent.
-func (g *Gateway) laneOf(p engine.Priority, tokens int) int {
-	at := int(engine.High - p)
+func (g *Gateway) laneOf(p schedule.Priority, tokens int) int {
+	at := int(schedule.High - p)
 	if tokens > g.cfg.Short {
 		at = min(at+1, len(laneNames)-1)
 	}

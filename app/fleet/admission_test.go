@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"dragoman/app/engine"
+	"dragoman/app/schedule"
 )
 
 // newAdmitting is a gateway that lets requests in, and knows what the test says of the fleet.
@@ -60,8 +61,8 @@ func TestAdmission(t *testing.T) {
 		"others wait":                {workers: fastWorkers(1, 100), others: [3]int64{0, 1000, 0}, change: wait, req: engine.Request{Tokens: 50}, busy: 10 * time.Second},
 		"two workers":                {workers: fastWorkers(2, 100), others: [3]int64{0, 1000, 0}, change: wait, req: engine.Request{Tokens: 50}},
 		"two slow ones":              {workers: fastWorkers(2, 50), others: [3]int64{0, 1000, 0}, change: wait, req: engine.Request{Tokens: 50}, busy: 10 * time.Second},
-		"more urgent":                {workers: fastWorkers(1, 100), others: [3]int64{0, 1000, 0}, change: wait, req: engine.Request{Tokens: 50, Priority: engine.High}},
-		"less urgent":                {workers: fastWorkers(1, 100), others: [3]int64{0, 1000, 0}, change: wait, req: engine.Request{Tokens: 50, Priority: engine.Low}, busy: 10 * time.Second},
+		"more urgent":                {workers: fastWorkers(1, 100), others: [3]int64{0, 1000, 0}, change: wait, req: engine.Request{Tokens: 50, Priority: schedule.High}},
+		"less urgent":                {workers: fastWorkers(1, 100), others: [3]int64{0, 1000, 0}, change: wait, req: engine.Request{Tokens: 50, Priority: schedule.Low}, busy: 10 * time.Second},
 		"long, which is less urgent": {workers: fastWorkers(1, 100), others: [3]int64{0, 0, 1000}, change: wait, req: engine.Request{Tokens: 200}, busy: 10 * time.Second},
 		"low ones get little":        {workers: fastWorkers(1, 100), others: [3]int64{0, 0, 5000}, change: wait, req: engine.Request{Tokens: 50}},
 		"too much waits":             {workers: fastWorkers(1, 1e6), others: [3]int64{1, 9998, 1}, req: engine.Request{Tokens: 50}, busy: time.Second},
@@ -149,7 +150,7 @@ func TestWindows(t *testing.T) {
 
 // The sentences of a request that has much in flight are less urgent than those of others.
 func TestBulk(t *testing.T) {
-	for priority, want := range map[engine.Priority][2]int{engine.High: {0, 1}, engine.Normal: {1, 2}, engine.Low: {2, 2}} {
+	for priority, want := range map[schedule.Priority][2]int{schedule.High: {0, 1}, schedule.Normal: {1, 2}, schedule.Low: {2, 2}} {
 		g := newAdmitting(nil, [3]int64{}, nil)
 		s, err := g.Engine(identity).open(t.Context(), engine.Request{Priority: priority})
 		require.NoError(t, err)
@@ -193,7 +194,7 @@ func TestLanes(t *testing.T) {
 	b := newTestBroker(t, server.Addr(), calm)
 	g := newTestGateway(t, newTestBroker(t, server.Addr(), calm), nil)
 	var requests []chan error
-	for i, p := range []engine.Priority{engine.Low, engine.Normal, engine.High} {
+	for i, p := range []schedule.Priority{schedule.Low, schedule.Normal, schedule.High} {
 		done := make(chan error, 1)
 		requests = append(requests, done)
 		jobs := sentences(90)[30*i : 30*i+30]

@@ -10,6 +10,7 @@ import (
 	"dragoman/app/catalog"
 	"dragoman/app/engine"
 	"dragoman/app/fault"
+	"dragoman/app/schedule"
 	"dragoman/app/translate"
 	"dragoman/model"
 )
@@ -94,7 +95,7 @@ func (t *consumer) decode(ctx context.Context, c *claim) settled {
 		}
 		defer release()
 		return m.Engine.Stream(ctx, engine.Request{
-			Caller: c.work.Caller, Priority: engine.Priority(c.work.Priority), Tokens: len(c.work.Source), Beams: c.work.rows(),
+			Caller: c.work.Caller, Priority: schedule.Priority(c.work.Priority), Tokens: len(c.work.Source), Beams: c.work.rows(),
 		}, engine.List(c.work.job()), func(_ int, r engine.Result) error {
 			result = r
 			return nil

@@ -1,5 +1,7 @@
 package schedule
 
+import "time"
+
 // Account is an amount of which callers hold parts: bytes, or places. No caller can take all of it, so another one is admitted
 // beside it. It is not safe for concurrent use.
 type Account struct {
@@ -12,14 +14,10 @@ type Account struct {
 // Part returns how much a caller may hold of what others leave.
 type Part func(left int64) int64
 
-// ThreeQuarters is three quarters, rounded down.
+// The parts: of places, a caller gets at least one.
 func ThreeQuarters(left int64) int64 { return left * 3 / 4 }
-
-// MostPlaces is three quarters of the places, and at least one; HalfOfPlaces is half of them, and at least one.
-func MostPlaces(left int64) int64 { return left - left/4 }
-
-// HalfOfPlaces is described at [MostPlaces].
-func HalfOfPlaces(left int64) int64 { return left - left/2 }
+func MostPlaces(left int64) int64    { return left - left/4 } // three quarters
+func HalfOfPlaces(left int64) int64  { return left - left/2 }
 
 // By returns how much a caller holds.
 func (a *Account) By(caller string) int64 { return a.by[caller] }
@@ -45,4 +43,34 @@ func (a *Account) Hold(caller string, n int64) {
 	if a.by[caller] += n; a.by[caller] == 0 {
 		delete(a.by, caller)
 	}
+}
+
+// Bucket holds units that come back with time. It is not safe for concurrent use.
+type Bucket struct {
+	Rate float64 // units that come back in a second
+	Size float64 // units of a full bucket
+	left float64 // at that time; a debt if below 0
+	at   time.Time
+}
+
+// NewBucket returns a full bucket.
+func NewBucket(rate, size float64) Bucket { return Bucket{Rate: rate, Size: size, left: size} }
+
+// Left returns the number of units, below 0 for a debt.
+func (b *Bucket) Left(now time.Time) float64 {
+	return min(b.Size, b.left+max(0, now.Sub(b.at).Seconds())*b.Rate)
+}
+
+// Take takes n units, which may be more than there are, or below 0.
+func (b *Bucket) Take(now time.Time, n float64) {
+	b.left = b.Left(now) - n
+	if now.After(b.at) {
+		b.at = now
+	}
+}
+
+// Refill changes the rate and the size. Taken units stay taken.
+func (b *Bucket) Refill(now time.Time, rate, size float64) {
+	b.Take(now, 0)
+	b.Rate, b.Size = rate, size
 }

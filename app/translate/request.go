@@ -3,7 +3,7 @@ package translate
 import (
 	"time"
 
-	"dragoman/app/engine"
+	"dragoman/app/schedule"
 	"dragoman/app/text/markup"
 	"dragoman/app/text/wrap"
 )
@@ -35,13 +35,13 @@ func FormatOf(f markup.Format) Format {
 }
 
 // Priority orders the requests of a caller.
-type Priority = engine.Priority
+type Priority = schedule.Priority
 
 // The priorities.
 const (
-	Low    = engine.Low
-	Normal = engine.Normal
-	High   = engine.High
+	Low    = schedule.Low
+	Normal = schedule.Normal
+	High   = schedule.High
 )
 
 // Record is a text with an id given by its sender.

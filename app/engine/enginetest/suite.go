@@ -15,6 +15,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"dragoman/app/engine"
+	"dragoman/app/schedule"
 	"dragoman/app/translate"
 	"dragoman/model/search"
 )
@@ -365,10 +366,10 @@ func invalid(t *testing.T, start Start) {
 
 func priorities(t *testing.T, start Start) {
 	e, _ := start(t, &Model{}, Config())
-	for _, p := range []engine.Priority{engine.Low, engine.Normal, engine.High} {
+	for _, p := range []schedule.Priority{schedule.Low, schedule.Normal, schedule.High} {
 		want(t.Context(), t, e, engine.Request{Priority: p}, Jobs(5)...)
 	}
-	for _, p := range []engine.Priority{engine.Low - 1, engine.High + 1} {
+	for _, p := range []schedule.Priority{schedule.Low - 1, schedule.High + 1} {
 		err := e.Stream(t.Context(), engine.Request{Priority: p}, engine.List(Jobs(1)...), never(t))
 		assert.ErrorIs(t, err, engine.ErrInvalid)
 	}
@@ -480,7 +481,7 @@ func many(t *testing.T, start Start) {
 	var group sync.WaitGroup
 	for i := range 40 {
 		group.Go(func() {
-			req := engine.Request{Caller: fmt.Sprint(i % 4), Priority: engine.Priority(i%3 - 1), Tokens: 100}
+			req := engine.Request{Caller: fmt.Sprint(i % 4), Priority: schedule.Priority(i%3 - 1), Tokens: 100}
 			mine := jobs[i*7 : i*7+20]
 			if i%5 > 0 {
 				want(t.Context(), t, e, req, mine...)
