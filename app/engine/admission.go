@@ -35,14 +35,11 @@ func (a *Admission) Enter(ctx context.Context, caller string, own float64, b sch
 	case alone > left:
 		return &TooLargeError{Needs: alone, Left: left}
 	case a.Room(caller, 1) != schedule.Fits, b.Full, a.wait > 0 && wait > a.wait, wait > left-alone:
-		return &BusyError{Requests: a.Inside(), Wait: min(max(time.Second, wait), longestWait)}
+		return &BusyError{Requests: int(a.Held), Wait: min(max(time.Second, wait), longestWait)}
 	}
 	a.Hold(caller, 1)
 	return nil
 }
-
-// Inside returns the number of admitted requests.
-func (a *Admission) Inside() int { return int(a.Held) }
 
 // Leave removes a request that Enter admitted.
 func (a *Admission) Leave(caller string) { a.Hold(caller, -1) }
@@ -97,7 +94,7 @@ func (n *insiders) leave(s *local) {
 func (n *insiders) room() int {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	return min(n.window, n.maxTokens/max(1, n.admission.Inside()))
+	return min(n.window, n.maxTokens/max(1, int(n.admission.Held)))
 }
 
 // load returns the number of refused requests, and the number of source tokens that admitted requests have not handed over yet.

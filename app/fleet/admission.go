@@ -81,7 +81,7 @@ func (g *Gateway) bound(c capacity) int64 { return int64(g.cfg.Tokens) * int64(m
 func (g *Gateway) window(queue string) int64 {
 	c := g.capacity(queue)
 	alone := max(int64(schedule.Window(g.cfg.Short, c.copies)), rowWork*int64(c.rows))
-	return min(alone, g.bound(c)/int64(max(1, g.admission.Inside())))
+	return min(alone, g.bound(c)/max(1, g.admission.Held))
 }
 
 // rowWork is the source tokens for each row: twice what a sentence has, so that some wait.

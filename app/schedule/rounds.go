@@ -46,7 +46,6 @@ type groupKey struct {
 // Group is the short or the long requests of a caller. Times are in seconds.
 type Group struct {
 	key       groupKey
-	kin       *Group    // the other group of the caller; nil: none
 	left      time.Time // departure of its last sentence, if it has none
 	again     bool      // the group was empty and came back
 	sentences int       // that wait or are in the batch
@@ -77,6 +76,9 @@ const (
 	mostBegun = 4
 )
 
+// kin returns the other group of a group's caller, nil if there is none.
+func (c *Rounds) kin(g *Group) *Group { return c.groups[groupKey{g.key.caller, !g.key.long}] }
+
 // demand returns the weight of the group in a step, or its largest weight when it last had sentences.
 func (g *Group) demand() float64 {
 	if g.sentences > 0 {
@@ -95,10 +97,7 @@ func (c *Rounds) Come(caller string, long bool, s *Sentence) {
 	key := groupKey{caller, long}
 	g := c.groups[key]
 	if g == nil {
-		g = &Group{key: key, kin: c.groups[groupKey{caller, !long}], quantum: math.Inf(1)}
-		if g.kin != nil {
-			g.kin.kin = g
-		}
+		g = &Group{key: key, quantum: math.Inf(1)}
 		if c.groups == nil {
 			c.groups = make(map[groupKey]*Group)
 		}
@@ -125,13 +124,7 @@ func (c *Rounds) Leave(s *Sentence, now time.Time) {
 
 // Begin gives all groups their quanta for the next round.
 func (c *Rounds) Begin(now time.Time) {
-	maps.DeleteFunc(c.groups, func(_ groupKey, g *Group) bool {
-		forgotten := g.sentences == 0 && now.Sub(g.left) > Remembered
-		if forgotten && g.kin != nil {
-			g.kin.kin = nil
-		}
-		return forgotten
-	})
+	maps.DeleteFunc(c.groups, func(_ groupKey, g *Group) bool { return g.sentences == 0 && now.Sub(g.left) > Remembered })
 	c.base, c.slope = c.Steps.fit(&c.Attended)
 	for _, g := range c.groups {
 		c.divide(g, now)
@@ -172,7 +165,7 @@ func (c *Rounds) divide(g *Group, now time.Time) {
 			least = min(least, step)
 		}
 	}
-	if g.quantum = min(g.quantum, part*least); g.kin != nil {
+	if g.quantum = min(g.quantum, part*least); c.kin(g) != nil {
 		g.quantum /= 2
 	}
 }
@@ -187,8 +180,8 @@ func (c *Rounds) Room(s *Sentence) Room {
 		return Rests
 	}
 	rows, bytes := g.rows, g.bytes
-	if g.kin != nil {
-		rows, bytes = rows+g.kin.rows, bytes+g.kin.bytes
+	if kin := c.kin(g); kin != nil {
+		rows, bytes = rows+kin.rows, bytes+kin.bytes
 	}
 	return c.room(s, rows, bytes, len(c.groups) == 1)
 }

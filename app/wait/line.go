@@ -30,11 +30,11 @@ type Waiter[T any] struct {
 // lock.
 func (l *Line[T]) Join(of T, need int, front bool) *Waiter[T] {
 	w := &Waiter[T]{Of: of, Need: need, ready: make(chan struct{})}
+	at := len(l.Waiting)
 	if front {
-		l.Waiting = slices.Insert(l.Waiting, 0, w)
-	} else {
-		l.Waiting = append(l.Waiting, w)
+		at = 0
 	}
+	l.Waiting = slices.Insert(l.Waiting, at, w)
 	l.serve(time.Now())
 	return w
 }

@@ -75,6 +75,7 @@ func New(count int) (*Cores, error) {
 	if count < 1 {
 		return nil, fmt.Errorf("%d cores cannot be shared: use at least 1", count)
 	}
+	change := func(r round, now time.Time, rounds int) { r.of.share.Change(now, rounds) }
 	return &Cores{count: count, line: wait.Line[round]{Next: highestScore, Change: change, Free: count}}, nil
 }
 
@@ -118,6 +119,3 @@ func highestScore(waiting []*wait.Waiter[round], now time.Time) (best int) {
 	}
 	return best
 }
-
-// change counts a round that begins (1) or ends (-1).
-func change(r round, now time.Time, rounds int) { r.of.share.Change(now, rounds) }
