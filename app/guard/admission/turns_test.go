@@ -63,6 +63,39 @@ func TestTurnsAreCallers(t *testing.T) {
 	})
 }
 
+// Callers have about equal times, also where the slices of one end late.
+func TestTurnsAreEqualTimes(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		turns := newTurns(2)
+		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+		defer cancel()
+		slices := map[string]time.Duration{"a": 5 * timeSlice, "b": timeSlice, "c": timeSlice}
+		had := make(map[string]time.Duration)
+		var all sync.WaitGroup
+		for caller, slice := range slices {
+			turns.charge(caller, mostUsed, isAside) // or it would begin aside
+			all.Go(func() {
+				_, err := turns.Do(ctx, caller, func(ctx context.Context) error {
+					for {
+						had[caller] += slice // one works at a time: the race detector would see two
+						time.Sleep(slice)
+						if err := budget.Work(ctx, 1); err != nil {
+							return err
+						}
+					}
+				})
+				assert.ErrorIs(t, err, context.DeadlineExceeded)
+			})
+		}
+		all.Wait()
+		for caller := range slices {
+			assert.InEpsilon(t, had["a"], had[caller], 0.25, caller)
+		}
+		time.Sleep(time.Second) // the last rest
+		assert.Zero(t, turns.atWork())
+	})
+}
+
 // Work takes its part of the cores and no more: a slice is followed by a rest, for whoever is next.
 func TestTurnsRest(t *testing.T) {
 	for rest, want := range map[float64]time.Duration{0: 8 * timeSlice, 1: 15 * timeSlice, 3: 29 * timeSlice} {
