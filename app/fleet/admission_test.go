@@ -208,7 +208,7 @@ func TestLanes(t *testing.T) {
 	}
 	eventually(t, func() bool {
 		n := int64(0)
-		for _, lane := range b.lanes(queueOf(identity)) {
+		for _, lane := range b.keys.lanes(queueOf(identity)) {
 			n += b.client.XLen(t.Context(), lane).Val()
 		}
 		return n == 90

@@ -39,7 +39,7 @@ func (t *Timing) setDefaults() {
 // concurrent use.
 type Broker struct {
 	client *connect.Client
-	prefix string
+	keys   keys
 	timing Timing
 	log    *slog.Logger
 	offset atomic.Int64 // nanoseconds that Redis's clock is ahead of ours
@@ -98,7 +98,7 @@ func NewBroker(cfg BrokerConfig) (*Broker, error) {
 	}
 	cfg.Timing.setDefaults()
 	b := &Broker{
-		client: client, prefix: cfg.Prefix, timing: cfg.Timing, log: cfg.Log, outages: newOutages(cfg.Log), away: errStarting,
+		client: client, keys: keys(cfg.Prefix), timing: cfg.Timing, log: cfg.Log, outages: newOutages(cfg.Log), away: errStarting,
 		seals: newSeals(cfg.Secrets), forged: promauto.With(cfg.Registry).NewCounter(prometheus.CounterOpts{
 			Namespace: namespace, Subsystem: subsystem, Name: "forged_total", Help: "Messages of other members that were dropped because they have no valid signature.",
 		}),
@@ -116,7 +116,7 @@ func (b *Broker) Close() error { return b.client.Close() }
 func (b *Broker) Client() redis.UniversalClient { return b.client.UniversalClient }
 
 // Prefix is what keys begin with.
-func (b *Broker) Prefix() string { return b.prefix }
+func (b *Broker) Prefix() string { return string(b.keys) }
 
 // now is Redis's time, which all members share.
 func (b *Broker) now() time.Time { return time.Now().Add(time.Duration(b.offset.Load())) }
@@ -173,30 +173,6 @@ func (b *Broker) setClock(asked time.Time, shows time.Time) {
 
 // newID names a member.
 func newID() string { return rand.Text()[:12] }
-
-// The keys. A pair of braces names what Redis Cluster keeps on one server.
-
-// fleetKey is a key that all members share.
-func (b *Broker) fleetKey(name string) string { return b.prefix + ":{fleet}:" + name }
-
-// lanes are the streams of a model's sentences, by priority, the most urgent first.
-func (b *Broker) lanes(queue string) (keys [3]string) {
-	for i, name := range laneNames {
-		keys[i] = b.prefix + ":{" + queue + "}:" + name
-	}
-	return keys
-}
-
-var laneNames = [3]string{"high", "normal", "low"}
-
-// deadKey is the stream of what killed the workers that decoded it.
-func (b *Broker) deadKey(queue string) string { return b.prefix + ":{" + queue + "}:dead" }
-
-// repliesKey is the stream of a gateway's results.
-func (b *Broker) repliesKey(gateway string) string { return b.prefix + ":{" + gateway + "}:replies" }
-
-// group is the consumer group of all workers.
-const group = "workers"
 
 // check fails where the server is too old, and warns where it may drop what it has.
 func (b *Broker) check(ctx context.Context) error {

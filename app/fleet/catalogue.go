@@ -52,7 +52,7 @@ func (c *Catalogue) files(b *Broker) map[string]model.File {
 	files := make(map[string]model.File)
 	for _, v := range versionsOf(c.Models) {
 		for _, file := range v.Manifest.TokenizerFiles() {
-			files[b.fileKey(file.SHA256)] = file
+			files[b.keys.file(file.SHA256)] = file
 		}
 	}
 	return files
@@ -135,15 +135,6 @@ func merge(catalogues []*Catalogue) (s repository.Snapshot) {
 	return s
 }
 
-// queueOf names the queue of a model: workers whose models have the same identity share it.
-func queueOf(identity string) string { return identity[:min(len(identity), 16)] }
-
-func (b *Broker) catalogueKey(hash string) string { return b.fleetKey("catalogue:" + hash) }
-func (b *Broker) fileKey(sha256 string) string    { return b.fleetKey("file:" + sha256) }
-
-// knownKey lists the hashes of the catalogues that gateways used last.
-func (b *Broker) knownKey() string { return b.fleetKey("known") }
-
 // publish puts what a snapshot serves into Redis, and the files of its tokenizers; keys are all of
 // these. What cannot be read is left out.
 func (b *Broker) publish(ctx context.Context, s repository.Snapshot, maxBeams, maxLength int) (hash string, keys []string, err error) {
@@ -168,8 +159,8 @@ func (b *Broker) publish(ctx context.Context, s repository.Snapshot, maxBeams, m
 	c := newCatalogue(s)
 	c.MaxBeams, c.MaxLength = maxBeams, maxLength
 	raw, hash := c.encode()
-	keys = append(slices.Collect(maps.Keys(c.files(b))), b.catalogueKey(hash))
-	return hash, keys, b.client.Set(ctx, b.catalogueKey(hash), b.seals.seal(b.catalogueKey(hash), raw), kept).Err()
+	keys = append(slices.Collect(maps.Keys(c.files(b))), b.keys.catalogue(hash))
+	return hash, keys, b.client.Set(ctx, b.keys.catalogue(hash), b.seals.seal(b.keys.catalogue(hash), raw), kept).Err()
 }
 
 // errFile means that a file here cannot be read, or is not what its manifest says.
@@ -178,7 +169,7 @@ var errFile = errors.New("the file is damaged")
 // publishTokenizer puts the files of a version's tokenizer into Redis, or confirms that they are needed.
 func (b *Broker) publishTokenizer(ctx context.Context, v repository.Version) error {
 	for name, file := range v.Manifest.TokenizerFiles() {
-		confirmed, err := b.client.Expire(ctx, b.fileKey(file.SHA256), kept).Result()
+		confirmed, err := b.client.Expire(ctx, b.keys.file(file.SHA256), kept).Result()
 		if err != nil {
 			return err
 		}
@@ -192,7 +183,7 @@ func (b *Broker) publishTokenizer(ctx context.Context, v repository.Version) err
 		if err != nil {
 			return fmt.Errorf("%s: %w: %w", name, errFile, err)
 		}
-		if err := b.client.Set(ctx, b.fileKey(file.SHA256), raw, kept).Err(); err != nil {
+		if err := b.client.Set(ctx, b.keys.file(file.SHA256), raw, kept).Err(); err != nil {
 			return err
 		}
 	}
@@ -211,11 +202,11 @@ var errCatalogue = errors.New("the catalogue is damaged")
 // catalogue reads one that a worker has published. The error is [redis.Nil] where it is not there,
 // errForged where no member has, and wraps errCatalogue where it is none.
 func (b *Broker) catalogue(ctx context.Context, hash string) (*Catalogue, error) {
-	sealed, err := b.client.Get(ctx, b.catalogueKey(hash)).Result()
+	sealed, err := b.client.Get(ctx, b.keys.catalogue(hash)).Result()
 	if err != nil {
 		return nil, err
 	}
-	raw, err := b.open(b.catalogueKey(hash), sealed)
+	raw, err := b.open(b.keys.catalogue(hash), sealed)
 	if err != nil {
 		return nil, err
 	}
@@ -242,7 +233,7 @@ func (b *Broker) FetchTokenizer(ctx context.Context, m *model.Manifest, dir stri
 	}
 	defer func() { _ = root.Close() }()
 	for name, file := range m.TokenizerFiles() {
-		raw, err := b.client.Get(ctx, b.fileKey(file.SHA256)).Bytes()
+		raw, err := b.client.Get(ctx, b.keys.file(file.SHA256)).Bytes()
 		if errors.Is(err, redis.Nil) {
 			return ErrNoFile
 		}

@@ -106,7 +106,7 @@ func TestPublish(t *testing.T) {
 	require.NoError(t, err)
 	assert.Equal(t, "words", string(raw))
 
-	require.NoError(t, server.Set(b.fileKey(v.Manifest.Files[model.VocabFile].SHA256), "other words"))
+	require.NoError(t, server.Set(b.keys.file(v.Manifest.Files[model.VocabFile].SHA256), "other words"))
 	require.ErrorContains(t, b.FetchTokenizer(t.Context(), v.Manifest, dir), "is damaged")
 	server.FlushAll()
 	require.ErrorIs(t, b.FetchTokenizer(t.Context(), v.Manifest, dir), ErrNoFile)
@@ -118,7 +118,7 @@ func TestFetchTokenizerStaysInItsFolder(t *testing.T) {
 	b := newTestBroker(t, server.Addr(), calm)
 	sum := sha256.Sum256([]byte("words"))
 	file := model.File{SHA256: hex.EncodeToString(sum[:])}
-	require.NoError(t, server.Set(b.fileKey(file.SHA256), "words"))
+	require.NoError(t, server.Set(b.keys.file(file.SHA256), "words"))
 	outside := t.TempDir()
 	dir := filepath.Join(outside, "tokenizer")
 	require.NoError(t, os.Mkdir(dir, 0o700))
@@ -159,7 +159,7 @@ func TestFollow(t *testing.T) {
 	b := newTestBroker(t, server.Addr(), calm)
 	publish := func(c *Catalogue) WorkerStatus {
 		raw, hash := c.encode()
-		require.NoError(t, b.client.Set(t.Context(), b.catalogueKey(hash), raw, 0).Err())
+		require.NoError(t, b.client.Set(t.Context(), b.keys.catalogue(hash), raw, 0).Err())
 		return WorkerStatus{Catalogue: hash}
 	}
 	a, both := publish(having([3]string{"a", "1", "A"})), publish(having([3]string{"a", "1", "A"}, [3]string{"b", "1", "B"}))
@@ -198,7 +198,7 @@ func TestFollow(t *testing.T) {
 	}
 	models, _ := follows(newCatalogues(b)) // another gateway, without workers
 	assert.Equal(t, []string{"a"}, models)
-	require.NoError(t, server.Set(b.knownKey(), "{"))
+	require.NoError(t, server.Set(b.keys.known(), "{"))
 	_, called := follows(newCatalogues(b))
 	assert.False(t, called)
 }

@@ -55,7 +55,7 @@ func TestWorkerVanishes(t *testing.T) {
 func isEmpty(t *testing.T, address string) bool {
 	b := newTestBroker(t, address, calm)
 	defer b.Close()
-	for _, lane := range b.lanes(queueOf(identity)) {
+	for _, lane := range b.keys.lanes(queueOf(identity)) {
 		pending, err := b.client.XPending(t.Context(), lane, group).Result()
 		if err != nil || pending.Count > 0 || b.client.XLen(t.Context(), lane).Val() > 0 {
 			return false
@@ -96,7 +96,7 @@ func TestSentenceThatEndsWorkers(t *testing.T) {
 		var dead *DeadError
 		require.ErrorAs(t, guilty.err, &dead)
 		assert.NotZero(t, died.Load())
-		letters, err := g.broker.client.XRange(t.Context(), g.broker.deadKey(queueOf(identity)), "-", "+").Result()
+		letters, err := g.broker.client.XRange(t.Context(), g.broker.keys.dead(queueOf(identity)), "-", "+").Result()
 		require.NoError(t, err)
 		require.NotEmpty(t, letters) // in memory there may be two
 		assert.Equal(t, dead.Reason, letters[0].Values["reason"])
@@ -156,7 +156,7 @@ func TestDeliveryThatIsNotHeardOf(t *testing.T) {
 		defer letGo()
 		w := newTestWorker(t, b, newModels(d, identity))
 		g := newTestGateway(t, newTestBroker(t, address, fast), nil)
-		lane := b.lanes(queueOf(identity))[1]
+		lane := b.keys.lanes(queueOf(identity))[1]
 		for range deaths + 2 {
 			before := d.begun()
 			s := send(t.Context(), g, sentences(1)...)

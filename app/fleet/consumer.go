@@ -59,7 +59,7 @@ func (c *claim) key() string { return c.lane + " " + c.entry }
 func newConsumer(w *Worker, queue string, name modelName) *consumer {
 	w.cfg.Metrics.claimed.WithLabelValues(name.model, name.version) // 0, and not unknown
 	return &consumer{
-		worker: w, broker: w.broker, queue: queue, name: name, lanes: w.broker.lanes(queue),
+		worker: w, broker: w.broker, queue: queue, name: name, lanes: w.broker.keys.lanes(queue),
 		freed: wait.NewSignal(), ended: make(chan struct{}), claims: make(map[string]*claim), size: 1,
 		vigil: newVigil(w.broker.timing.Lease),
 	}

@@ -115,7 +115,7 @@ func TestExportIsGone(t *testing.T) {
 			late := send(t.Context(), g, sentences(1)...)
 			<-late.done
 			require.ErrorIs(t, late.err, translate.ErrGone)
-			lanes := g.broker.lanes(queueOf(identity))
+			lanes := g.broker.keys.lanes(queueOf(identity))
 			eventually(t, func() bool { return inStream(server, lanes[1])+inStream(server, lanes[2]) == 0 })
 
 			newTestWorker(t, newTestBroker(t, server.Addr(), timing), newModels(&decoder{}, identity))

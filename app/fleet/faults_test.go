@@ -94,7 +94,7 @@ func TestSubmittedAgain(t *testing.T) {
 			return nil
 		})
 	}()
-	lane := g.broker.lanes(queueOf(identity))[1]
+	lane := g.broker.keys.lanes(queueOf(identity))[1]
 	eventually(t, func() bool { return inStream(server, lane) == 1 })
 	server.SetError(full)
 	defer server.SetError("")
@@ -135,7 +135,7 @@ func TestRedisLosesEverything(t *testing.T) {
 		for range 3 {
 			require.NoError(t, g.broker.client.FlushAll(t.Context()).Err())
 			published := func() bool {
-				return g.broker.client.Exists(t.Context(), g.broker.catalogueKey(w.status(0, nil).Catalogue), g.broker.repliesKey(g.id)).Val() == 2
+				return g.broker.client.Exists(t.Context(), g.broker.keys.catalogue(w.status(0, nil).Catalogue), g.broker.keys.replies(g.id)).Val() == 2
 			}
 			eventually(t, published)
 		}
@@ -153,7 +153,7 @@ func TestRedisLosesEverything(t *testing.T) {
 func TestSentenceVanishes(t *testing.T) {
 	onServers(t, func(t *testing.T, address string) {
 		g := newTestGateway(t, newTestBroker(t, address, fast), nil)
-		lane := g.broker.lanes(queueOf(identity))[1]
+		lane := g.broker.keys.lanes(queueOf(identity))[1]
 		s := send(t.Context(), g, sentences(1)...)
 		last := ""
 		lose := func() bool {
@@ -201,11 +201,11 @@ func TestGatewayVanishes(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
 	send(ctx, g, sentences(200)...)
-	lanes := b.lanes(queueOf(identity))
+	lanes := b.keys.lanes(queueOf(identity))
 	eventually(t, func() bool { return inStream(server, lanes[1])+inStream(server, lanes[2]) == 200 })
 	d.hasBegun(t, 3)
 	require.NoError(t, b.Close()) // it cannot say that it goes
-	server.Del(b.repliesKey(g.id))
+	server.Del(b.keys.replies(g.id))
 	letGo()
 	eventually(t, func() bool { return testutil.ToFloat64(w.cfg.Metrics.done.WithLabelValues(string(cancelled))) > 0 })
 	eventually(t, func() bool { return isEmpty(t, server.Addr()) })
@@ -240,8 +240,8 @@ func TestGatewayLeaves(t *testing.T) {
 		<-s.done
 		require.ErrorIs(t, s.err, engine.ErrClosed)
 		eventually(t, func() bool { return isEmpty(t, address) })
-		assert.Zero(t, b.client.Exists(t.Context(), b.repliesKey(g.id)).Val())
-		assert.False(t, b.client.HExists(t.Context(), b.gatewaysKey(), g.id).Val())
+		assert.Zero(t, b.client.Exists(t.Context(), b.keys.replies(g.id)).Val())
+		assert.False(t, b.client.HExists(t.Context(), b.keys.gateways(), g.id).Val())
 		g.mu.Lock()
 		defer g.mu.Unlock()
 		assert.Empty(t, g.pending)
@@ -276,7 +276,7 @@ func TestCancelled(t *testing.T) {
 
 // put puts a sentence into a lane as a gateway would.
 func put(t *testing.T, b *Broker, values ...any) {
-	err := b.client.XAdd(t.Context(), &redis.XAddArgs{Stream: b.lanes(queueOf(identity))[1], Values: values}).Err()
+	err := b.client.XAdd(t.Context(), &redis.XAddArgs{Stream: b.keys.lanes(queueOf(identity))[1], Values: values}).Err()
 	require.NoError(t, err)
 }
 
@@ -305,7 +305,7 @@ func TestWorkThatIsDropped(t *testing.T) {
 			eventually(t, func() bool { return testutil.ToFloat64(w.cfg.Metrics.done.WithLabelValues(string(test.want))) == 1 })
 			assert.Equal(t, test.begun, d.begun())
 			assert.True(t, isEmpty(t, server.Addr()))
-			letters := b.client.XRange(t.Context(), b.deadKey(queueOf(identity)), "-", "+").Val()
+			letters := b.client.XRange(t.Context(), b.keys.dead(queueOf(identity)), "-", "+").Val()
 			if test.want != deadLetter {
 				assert.Empty(t, letters)
 				return
@@ -412,7 +412,7 @@ func TestWorkerLeaves(t *testing.T) {
 		letGo()
 		w.end()
 		s.succeeds(t)
-		assert.False(t, g.broker.client.HExists(t.Context(), g.broker.workersKey(), w.id).Val())
+		assert.False(t, g.broker.client.HExists(t.Context(), g.broker.keys.workers(), w.id).Val())
 
 		stuck, _ := held()
 		w = newTestWorker(t, newTestBroker(t, address, calm), newModels(stuck, identity))

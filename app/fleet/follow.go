@@ -47,12 +47,12 @@ func (c *catalogues) keep(ctx context.Context) error {
 // longer the first.
 func (c *catalogues) hold(ctx context.Context, known string, catalogues map[string]*Catalogue) error {
 	before := c.content
-	c.content, c.files = map[string]string{c.broker.knownKey(): known}, make(map[string]model.File)
+	c.content, c.files = map[string]string{c.broker.keys.known(): known}, make(map[string]model.File)
 	for hash, one := range catalogues {
 		if one == nil || one.raw == nil {
 			continue // it is not there, or cannot be read
 		}
-		key := c.broker.catalogueKey(hash)
+		key := c.broker.keys.catalogue(hash)
 		c.content[key] = c.broker.seals.seal(key, one.raw)
 		for key, file := range one.files(c.broker) {
 			if raw, has := before[key]; has {
@@ -94,7 +94,7 @@ func (c *catalogues) follow(ctx context.Context, workers []WorkerStatus, serve f
 		return nil
 	}
 	raw, _ := json.Marshal(slices.Compact(slices.Sorted(slices.Values(found))))
-	if err := c.hold(ctx, c.broker.seals.seal(c.broker.knownKey(), raw), known); err != nil {
+	if err := c.hold(ctx, c.broker.seals.seal(c.broker.keys.known(), raw), known); err != nil {
 		return err
 	}
 	c.known, c.served = known, found
@@ -112,14 +112,14 @@ func (c *catalogues) hashes(ctx context.Context, workers []WorkerStatus) (list [
 	if len(list) > 0 || c.served != nil {
 		return list, nil
 	}
-	sealed, err := c.broker.client.Get(ctx, c.broker.knownKey()).Result()
+	sealed, err := c.broker.client.Get(ctx, c.broker.keys.known()).Result()
 	if errors.Is(err, redis.Nil) {
 		return nil, nil
 	}
 	if err != nil {
 		return nil, err
 	}
-	if raw, err := c.broker.open(c.broker.knownKey(), sealed); err == nil {
+	if raw, err := c.broker.open(c.broker.keys.known(), sealed); err == nil {
 		_ = json.Unmarshal(raw, &list) // what is no list is none
 	}
 	return list, nil

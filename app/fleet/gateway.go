@@ -72,13 +72,13 @@ func StartGateway(cfg GatewayConfig) *Gateway {
 		cfg.Metrics = NewGatewayMetrics(nil)
 	}
 	g := &Gateway{
-		member: member{cfg.Broker, newID(), cfg.Broker.gatewaysKey(), cfg.Metrics.broker},
+		member: member{cfg.Broker, newID(), cfg.Broker.keys.gateways(), cfg.Metrics.broker},
 		cfg:    cfg, read: "0", pending: make(map[uint64]*sentence),
 		outbox: newOutbox(), admission: engine.Admission{Requests: cfg.Requests, Wait: cfg.Wait}, work: make(submitted), missed: make(missed),
 	}
 	g.closing, g.close = context.WithCancel(context.Background())
 	g.running.Go(func() {
-		workers, gateways := newMembers[WorkerStatus](g.broker, g.broker.workersKey()), newMembers[gatewayStatus](g.broker, g.key)
+		workers, gateways := newMembers[WorkerStatus](g.broker, g.broker.keys.workers()), newMembers[gatewayStatus](g.broker, g.key)
 		catalogues := newCatalogues(g.broker)
 		g.beat(g.closing, func(n uint64) error { return g.look(n, workers, gateways, catalogues) })
 	})
@@ -92,7 +92,7 @@ func (g *Gateway) Close() {
 	g.close()
 	g.running.Wait()
 	g.withdraw()
-	g.leave("gateway", g.broker.repliesKey(g.id))
+	g.leave("gateway", g.broker.keys.replies(g.id))
 }
 
 // Err is why nothing can be decoded at the moment, an [*UnavailableError]; nil where something can.
@@ -173,9 +173,9 @@ func (g *Gateway) heartbeat(n uint64, workers *members[WorkerStatus], gateways *
 	if err := g.publish(ctx, gatewayStatus{ID: g.id, Beat: n, Work: g.ownWork()}, func(p redis.Pipeliner) {
 		workerStatuses, gatewayStatuses = workers.ask(ctx, p), gateways.ask(ctx, p)
 		if read := g.lastRead(); read != "0" {
-			p.XTrimMinIDApprox(ctx, b.repliesKey(g.id), read, 0)
+			p.XTrimMinIDApprox(ctx, b.keys.replies(g.id), read, 0)
 		}
-		there = p.Expire(ctx, b.repliesKey(g.id), forgotten)
+		there = p.Expire(ctx, b.keys.replies(g.id), forgotten)
 	}); err != nil {
 		return err
 	}
@@ -202,8 +202,8 @@ func (g *Gateway) heartbeat(n uint64, workers *members[WorkerStatus], gateways *
 	}
 	g.suspectAll()
 	return b.do(ctx, func(p redis.Pipeliner) { // workers send to streams that are there only
-		p.XAdd(ctx, &redis.XAddArgs{Stream: b.repliesKey(g.id), Values: []string{"gateway", g.id}})
-		p.Expire(ctx, b.repliesKey(g.id), forgotten)
+		p.XAdd(ctx, &redis.XAddArgs{Stream: b.keys.replies(g.id), Values: []string{"gateway", g.id}})
+		p.Expire(ctx, b.keys.replies(g.id), forgotten)
 	})
 }
 
@@ -231,7 +231,7 @@ func (g *Gateway) receive() {
 		block := 2 * g.broker.timing.Beat
 		ctx, cancel := context.WithTimeout(g.closing, block+patience)
 		streams, err := g.broker.client.XRead(ctx, &redis.XReadArgs{
-			Streams: []string{g.broker.repliesKey(g.id)}, ID: from, Count: most, Block: block,
+			Streams: []string{g.broker.keys.replies(g.id)}, ID: from, Count: most, Block: block,
 		}).Result()
 		cancel()
 		if err != nil && !errors.Is(err, redis.Nil) {

@@ -87,8 +87,8 @@ func TestForgottenKeysComeBack(t *testing.T) {
 		g := newTestGateway(t, newTestBroker(t, server.Addr(), calm), nil)
 		eventually(t, func() bool { return g.Err() == nil })
 	}
-	known := newTestBroker(t, server.Addr(), calm).knownKey()
-	file := w.broker.fileKey(s.Models[0].Versions[0].Manifest.Files[model.VocabFile].SHA256)
+	known := newTestBroker(t, server.Addr(), calm).keys.known()
+	file := w.broker.keys.file(s.Models[0].Versions[0].Manifest.Files[model.VocabFile].SHA256)
 	survive := func(seed uint64, leaving ...string) {
 		r := rand.New(rand.NewPCG(seed, 0))
 		before := stateOf(t, server, leaving...)

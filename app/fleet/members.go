@@ -39,10 +39,6 @@ type gatewayStatus struct {
 	Work submitted `json:"work"`
 }
 
-// The hashes of members, by their ids.
-func (b *Broker) workersKey() string  { return b.fleetKey("workers") }
-func (b *Broker) gatewaysKey() string { return b.fleetKey("gateways") }
-
 // member is what gateways and workers have in common: they say again and again that they are there.
 type member struct {
 	broker *Broker

@@ -129,7 +129,7 @@ func (g *Gateway) sendAll(list []*sentence) error {
 	entries := make([]*redis.StringCmd, len(list))
 	err := g.broker.do(g.closing, func(p redis.Pipeliner) {
 		for i, x := range list {
-			lane := g.broker.lanes(x.queue)[x.lane]
+			lane := g.broker.keys.lanes(x.queue)[x.lane]
 			entries[i] = p.XAdd(g.closing, &redis.XAddArgs{Stream: lane, Values: []any{format, g.broker.seals.seal(lane, encode(&x.work))}})
 		}
 	})
@@ -158,7 +158,7 @@ func (g *Gateway) revoke(list []*sentence) {
 	g.mu.Lock()
 	for _, x := range list {
 		if x.entry != "" {
-			lane := g.broker.lanes(x.queue)[x.lane]
+			lane := g.broker.keys.lanes(x.queue)[x.lane]
 			entries[lane] = append(entries[lane], x.entry)
 		}
 	}

@@ -77,12 +77,12 @@ func (w *Worker) send(list []settled) error {
 	sent := make(map[string]*redis.StringCmd)
 	err := b.do(ctx, func(p redis.Pipeliner) {
 		for gateway, list := range replies {
-			stream := b.repliesKey(gateway)
+			stream := b.keys.replies(gateway)
 			sent[gateway] = p.XAdd(ctx, &redis.XAddArgs{Stream: stream, NoMkStream: true, Values: []any{format, b.seals.seal(stream, encode(list))}})
 		}
 		for _, o := range list {
 			if o.outcome == deadLetter {
-				p.XAdd(ctx, &redis.XAddArgs{Stream: b.deadKey(o.consumer.queue), MaxLen: maxDead, Approx: true, Values: o.letter(b.now())})
+				p.XAdd(ctx, &redis.XAddArgs{Stream: b.keys.dead(o.consumer.queue), MaxLen: maxDead, Approx: true, Values: o.letter(b.now())})
 			}
 		}
 	})

@@ -103,7 +103,7 @@ type stranger struct {
 // meddle writes into all that members read: what it makes up, and what members have written elsewhere.
 func (s *stranger) meddle(r *rand.Rand, lanes [3]string, g *Gateway) {
 	ctx := s.t.Context()
-	for _, stream := range append(lanes[:], g.broker.repliesKey(g.id)) {
+	for _, stream := range append(lanes[:], g.broker.keys.replies(g.id)) {
 		entries, err := s.client.XRange(ctx, stream, "-", "+").Result()
 		require.NoError(s.t, err)
 		for _, e := range entries {
@@ -118,7 +118,7 @@ func (s *stranger) meddle(r *rand.Rand, lanes [3]string, g *Gateway) {
 	id := 1 + r.Uint64N(200)
 	reply := encode([]*reply{{ID: id, Tokens: []int64{66}}})
 	sentence := encode(&work{Gateway: g.id, ID: id, Source: []int64{77}, Prefix: []int64{2}, Options: options{Options: sentences(1)[0].Search}})
-	replies := g.broker.repliesKey(g.id)
+	replies := g.broker.keys.replies(g.id)
 	add(replies, string(reply))
 	add(replies, s.broker.seals.seal(replies, reply))
 	lane := lanes[r.IntN(3)]
@@ -132,7 +132,7 @@ func (s *stranger) meddle(r *rand.Rand, lanes [3]string, g *Gateway) {
 			}
 		}
 	}
-	require.NoError(s.t, s.client.HSet(ctx, g.broker.workersKey(), "stranger", fmt.Sprintf(`{"id":"stranger","beat":%d,"catalogue":"none"}`, id)).Err())
+	require.NoError(s.t, s.client.HSet(ctx, g.broker.keys.workers(), "stranger", fmt.Sprintf(`{"id":"stranger","beat":%d,"catalogue":"none"}`, id)).Err())
 }
 
 // With a secret, whatever a stranger writes changes no answer, and is not decoded: it is counted, and
@@ -155,20 +155,20 @@ func TestStrangers(t *testing.T) {
 	for range 20 {
 		request := send(t.Context(), g, sentences(10)...)
 		for range 5 {
-			s.meddle(r, gatewaySide.lanes(queueOf(identity)), g)
+			s.meddle(r, gatewaySide.keys.lanes(queueOf(identity)), g)
 		}
 		request.succeeds(t)
 	}
 	eventually(t, func() bool { // nothing forged is left
 		left := int64(0)
-		for _, lane := range gatewaySide.lanes(queueOf(identity)) {
+		for _, lane := range gatewaySide.keys.lanes(queueOf(identity)) {
 			left += gatewaySide.client.XLen(t.Context(), lane).Val()
 		}
 		return left == 0
 	})
 	assert.Positive(t, testutil.ToFloat64(gatewaySide.forged))
 	assert.Positive(t, testutil.ToFloat64(workerSide.forged))
-	assert.Zero(t, gatewaySide.client.XLen(t.Context(), gatewaySide.deadKey(queueOf(identity))).Val())
+	assert.Zero(t, gatewaySide.client.XLen(t.Context(), gatewaySide.keys.dead(queueOf(identity))).Val())
 	assert.LessOrEqual(t, strings.Count(log.String(), "no valid signature"), 20)
 	g.mu.Lock()
 	defer g.mu.Unlock()

@@ -24,7 +24,7 @@ func (g *Gateway) sweep() {
 			}
 			if g.tell(x, e) && len(suspects) < most {
 				suspects = append(suspects, x)
-				entries = append(entries, p.XRange(g.closing, g.broker.lanes(x.queue)[x.lane], x.entry, x.entry))
+				entries = append(entries, p.XRange(g.closing, g.broker.keys.lanes(x.queue)[x.lane], x.entry, x.entry))
 			}
 		}
 	})

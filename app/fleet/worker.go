@@ -61,7 +61,7 @@ func NewWorker(cfg WorkerConfig) *Worker {
 		cfg.Metrics = NewWorkerMetrics(nil)
 	}
 	return &Worker{
-		member: member{cfg.Broker, newID(), cfg.Broker.workersKey(), cfg.Metrics.broker},
+		member: member{cfg.Broker, newID(), cfg.Broker.keys.workers(), cfg.Metrics.broker},
 		cfg:    cfg, started: time.Now().UTC(), outcomes: make(chan settled, 1024),
 		missing: wait.NewSignal(), consumers: make(map[string]*consumer),
 	}
