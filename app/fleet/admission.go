@@ -30,9 +30,6 @@ func (g *Gateway) backlog(queue string, req engine.Request) (b engine.Backlog) {
 	return b
 }
 
-// shares are what lanes get of the workers where all have something.
-var shares = [3]float64{engine.High.Weight(), engine.Normal.Weight(), engine.Low.Weight()}
-
 // submitted is work that was submitted and has no result yet, by queue and lane: source tokens × beams.
 type submitted map[string][len(laneNames)]int64
 

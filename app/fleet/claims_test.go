@@ -166,9 +166,8 @@ func TestDeliveryThatIsNotHeardOf(t *testing.T) {
 			consumer := w.consumers[queueOf(identity)]
 			w.mu.Unlock()
 			consumer.mu.Lock()
-			for _, c := range consumer.claims {
-				delete(consumer.claims, c.key())
-				consumer.rows -= c.work.rows()
+			for _, c := range consumer.claims.of {
+				consumer.claims.remove(c)
 				c.cancel(errTaken)
 			}
 			consumer.mu.Unlock()
@@ -202,21 +201,23 @@ func TestChoose(t *testing.T) {
 		"nothing":                      {nil, nil, map[int]int64{}},
 		"innocents":                    {nil, pending("other", 1, 1, 1), map[int]int64{0: 2, 1: 2, 2: 2}},
 		"one suspect at a time":        {nil, pending("other", 2, 1, 2), map[int]int64{0: 3, 1: 2}},
-		"a suspect is here":            {[]claim{{lane: "l", entry: "9-0", taken: 3}}, pending("other", 2, 1, 2), map[int]int64{1: 2}},
-		"an innocent is here":          {[]claim{{lane: "l", entry: "9-0", taken: 2}}, pending("other", 2), map[int]int64{0: 3}},
+		"a suspect is here":            {[]claim{{place: position{"l", "9-0"}, taken: 3}}, pending("other", 2, 1, 2), map[int]int64{1: 2}},
+		"an innocent is here":          {[]claim{{place: position{"l", "9-0"}, taken: 2}}, pending("other", 2), map[int]int64{0: 3}},
 		"dead ones":                    {nil, pending("other", 3, 3, 4), map[int]int64{0: 4, 1: 4, 2: 5}},
-		"it is here":                   {[]claim{{lane: "l", entry: "1-0", taken: 1}}, pending("other", 1, 1), map[int]int64{0: 2}},
-		"another lane":                 {[]claim{{lane: "m", entry: "1-0", taken: 1}}, pending("other", 1, 1), map[int]int64{0: 2, 1: 2}},
+		"it is here":                   {[]claim{{place: position{"l", "1-0"}, taken: 1}}, pending("other", 1, 1), map[int]int64{0: 2}},
+		"another lane":                 {[]claim{{place: position{"m", "1-0"}, taken: 1}}, pending("other", 1, 1), map[int]int64{0: 2, 1: 2}},
 		"lost on the way":              {nil, pending("me", 1, 2), map[int]int64{0: 1, 1: 2}},
 		"suspects that are lost there": {nil, pending("me", 3, 3), map[int]int64{0: 3}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			k := &consumer{worker: &Worker{member: member{id: "me"}}, claims: make(map[string]*claim)}
+			mine := claims{of: make(map[position]*claim)}
 			for _, c := range test.mine {
-				k.claims[c.key()] = &c
+				mine.of[c.place] = &c
 			}
 			got := make(map[int]int64)
-			for i, p := range k.choose("l", test.list) {
+			for _, p := range mine.choose("me", "l", test.list) {
+				var i int
+				_, _ = fmt.Sscanf(p.ID, "%d-0", &i)
 				got[i] = p.RetryCount
 			}
 			assert.Equal(t, test.want, got)
@@ -233,9 +234,9 @@ func TestSpare(t *testing.T) {
 		want   int
 	}{
 		"idle":                 {func(*consumer) {}, 40},
-		"half full":            {func(k *consumer) { k.rows = 20 }, 20},
-		"full":                 {func(k *consumer) { k.rows = 45 }, 10},
-		"more than full":       {func(k *consumer) { k.rows = 80 }, 0},
+		"half full":            {func(k *consumer) { k.claims.rows = 20 }, 20},
+		"full":                 {func(k *consumer) { k.claims.rows = 45 }, 10},
+		"more than full":       {func(k *consumer) { k.claims.rows = 80 }, 0},
 		"the model is not had": {func(k *consumer) { k.blocked = now.Add(time.Hour) }, 0},
 		"it is away":           {func(k *consumer) { k.vigil.renewed = now.Add(-time.Hour) }, 0},
 		"it was never there":   {func(k *consumer) { k.vigil.renewed = time.Time{} }, 0},
@@ -257,8 +258,8 @@ func TestTidy(t *testing.T) {
 		b := newTestBroker(t, address, calm)
 		w := NewWorker(WorkerConfig{Broker: b, Models: newModels(&decoder{}, identity), Rows: 8})
 		consumer := newConsumer(w, queueOf(identity), modelName{"m", "1"})
-		require.NoError(t, consumer.makeGroups(t.Context()))
-		lane := consumer.lanes[1]
+		require.NoError(t, consumer.lanes.create(t.Context()))
+		lane := consumer.lanes.keys[1]
 		put(t, b, format, "something")
 		for _, name := range []string{"with a claim", "without"} { // the first takes all there is
 			err := b.client.XReadGroup(t.Context(), &redis.XReadGroupArgs{Group: group, Consumer: name, Streams: []string{lane, ">"}, Block: -1}).Err()
@@ -273,9 +274,9 @@ func TestTidy(t *testing.T) {
 			}
 			return names
 		}
-		consumer.tidy(t.Context(), time.Hour)
+		consumer.lanes.tidy(t.Context(), time.Hour)
 		assert.ElementsMatch(t, []string{"with a claim", "without"}, names())
-		consumer.tidy(t.Context(), -time.Minute) // in memory a consumer that was never heard of is idle for less than nothing
+		consumer.lanes.tidy(t.Context(), -time.Minute) // in memory a consumer that was never heard of is idle for less than nothing
 		assert.Equal(t, []string{"with a claim"}, names())
 		assert.Positive(t, b.client.TTL(t.Context(), lane).Val())
 	})

@@ -71,7 +71,7 @@ func (w *Worker) send(list []settled) error {
 			replies[o.work.Gateway] = append(replies[o.work.Gateway], o.reply)
 		}
 		if !o.left {
-			entries[o.lane] = append(entries[o.lane], o.entry)
+			entries[o.place.lane] = append(entries[o.place.lane], o.place.entry)
 		}
 	}
 	sent := make(map[string]*redis.StringCmd)
@@ -128,7 +128,7 @@ type gateways struct {
 
 // has says whether nobody waits for a claim's result.
 func (g *gateways) has(c *claim) bool {
-	submitted, _, _ := strings.Cut(c.entry, "-") // Redis's clock too
+	submitted, _, _ := strings.Cut(c.place.entry, "-") // Redis's clock too
 	at, err := strconv.ParseInt(submitted, 10, 64)
 	g.mu.Lock()
 	defer g.mu.Unlock()

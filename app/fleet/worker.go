@@ -195,3 +195,43 @@ func (w *Worker) status(n uint64, consumers []*consumer) WorkerStatus {
 	}
 	return status
 }
+
+// renew renews the claims of consumers: other workers take over claims without renewal for a lease. Entries that are gone were
+// cancelled by their gateway.
+func (w *Worker) renew(ctx context.Context, consumers []*consumer) error {
+	type renewal struct {
+		*consumer
+		at      alike
+		entries []string
+		kept    *redis.Cmd
+	}
+	now := time.Now()
+	var renewals []renewal
+	_ = w.broker.do(ctx, func(p redis.Pipeliner) { // each command has its error
+		for _, t := range consumers {
+			t.mu.Lock()
+			for at, entries := range t.claims.held() {
+				kept := p.Do(ctx, append(t.lanes.claim(at.lane, 0, at.taken, entries...), "justid")...)
+				renewals = append(renewals, renewal{t, at, entries, kept})
+			}
+			t.mu.Unlock()
+		}
+	})
+	for _, r := range renewals {
+		kept, err := r.kept.StringSlice()
+		if err != nil && !isNoGroup(err) { // if Redis has lost the lanes, gateways may still want the sentences
+			return err
+		}
+		if err == nil && len(kept) < len(r.entries) {
+			r.mu.Lock()
+			r.claims.cancel(errCancelled, r.at.lane, r.entries, kept)
+			r.mu.Unlock()
+		}
+	}
+	for _, t := range consumers {
+		t.mu.Lock()
+		t.vigil.renew(now)
+		t.mu.Unlock()
+	}
+	return nil
+}

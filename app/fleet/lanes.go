@@ -1,0 +1,164 @@
+package fleet
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+
+	"dragoman/app/engine"
+)
+
+// lanes are the lanes of a queue as a worker reads them.
+type lanes struct {
+	broker   *Broker
+	worker   string                 // name of the consumer in the lanes' groups
+	keys     [len(laneNames)]string // the most urgent first
+	rotation rotation               // of read
+}
+
+// entry is an entry of a stream.
+type entry struct {
+	stream string
+	redis.XMessage
+}
+
+func entriesOf(streams []redis.XStream) (entries []entry) {
+	for _, s := range streams {
+		for _, m := range s.Messages {
+			entries = append(entries, entry{s.Stream, m})
+		}
+	}
+	return entries
+}
+
+// isNoGroup reports whether err means that a lane or its consumer group does not exist.
+func isNoGroup(err error) bool { return err != nil && strings.HasPrefix(err.Error(), "NOGROUP") }
+
+// create creates the lanes and their groups.
+func (l *lanes) create(ctx context.Context) error {
+	for _, lane := range l.keys {
+		err := l.broker.client.XGroupCreateMkStream(ctx, lane, group, "0").Err()
+		if err != nil && !strings.HasPrefix(err.Error(), "BUSYGROUP") {
+			return err
+		}
+	}
+	return nil
+}
+
+// read reads up to n new entries, and waits for one if there is none. Urgent lanes have more turns. Entries may come with an error.
+func (l *lanes) read(ctx context.Context, n int) (entries []entry, err error) {
+	var empty [len(laneNames)]bool
+	for n > len(entries) && slices.Contains(empty[:], false) {
+		counts := l.rotation.turns(n-len(entries), empty)
+		var read [len(laneNames)]*redis.XStreamSliceCmd
+		err := l.broker.do(ctx, func(p redis.Pipeliner) {
+			for i, count := range counts {
+				if count > 0 {
+					read[i] = p.XReadGroup(ctx, l.next(count, -1, l.keys[i]))
+				}
+			}
+		})
+		for i, cmd := range read {
+			if cmd != nil {
+				got := entriesOf(cmd.Val()) // even if the command of another lane failed
+				entries = append(entries, got...)
+				empty[i] = empty[i] || len(got) < counts[i]
+			}
+		}
+		if err != nil {
+			return entries, err
+		}
+	}
+	if len(entries) > 0 {
+		return entries, nil
+	}
+	block := 2 * l.broker.timing.Beat
+	ctx, cancel := context.WithTimeout(ctx, block+patience)
+	defer cancel()
+	streams, err := l.broker.client.XReadGroup(ctx, l.next(1, block, l.keys[:]...)).Result()
+	if errors.Is(err, redis.Nil) {
+		return nil, nil
+	}
+	return entriesOf(streams), err
+}
+
+// next returns the arguments to read new entries of lanes.
+func (l *lanes) next(count int, block time.Duration, lanes ...string) *redis.XReadGroupArgs {
+	streams := append(slices.Clone(lanes), slices.Repeat([]string{">"}, len(lanes))...)
+	return &redis.XReadGroupArgs{Group: group, Consumer: l.worker, Streams: streams, Count: int64(count), Block: block}
+}
+
+// pending returns up to n claims of a lane that were not renewed for idle; those of one worker, or of all if it is "".
+func (l *lanes) pending(ctx context.Context, lane, worker string, idle time.Duration, n int) ([]redis.XPendingExt, error) {
+	return l.broker.client.XPendingExt(ctx, &redis.XPendingExtArgs{
+		Stream: lane, Group: group, Idle: idle, Start: "-", End: "+", Count: int64(n), Consumer: worker,
+	}).Result()
+}
+
+// claim returns the command that makes entries claims of the worker if nobody renewed them for idle. taken is the number of workers
+// that Redis then counts for them.
+func (l *lanes) claim(lane string, idle time.Duration, taken int64, entries ...string) []any {
+	args := []any{"xclaim", lane, group, l.worker, idle.Milliseconds()}
+	for _, id := range entries {
+		args = append(args, id)
+	}
+	return append(args, "retrycount", taken)
+}
+
+// tidy removes workers without claims from the groups once they have been silent for idle, and postpones the expiry of the lanes.
+// Lanes of a model that no worker has expire. What fails here is done the next time.
+func (l *lanes) tidy(ctx context.Context, idle time.Duration) {
+	for _, lane := range l.keys {
+		l.broker.client.Expire(ctx, lane, kept)
+		consumers, err := l.broker.client.XInfoConsumers(ctx, lane, group).Result()
+		if err != nil {
+			return
+		}
+		for _, c := range consumers {
+			if c.Pending == 0 && c.Idle > idle && c.Name != l.worker {
+				l.broker.client.XGroupDelConsumer(ctx, lane, group, c.Name)
+			}
+		}
+	}
+}
+
+// shares are the parts of the workers that lanes get while all have entries.
+var shares = [len(laneNames)]float64{engine.High.Weight(), engine.Normal.Weight(), engine.Low.Weight()}
+
+// rotation is the place in order of the lane that had the last turn.
+type rotation int
+
+// turns divides n turns between the lanes that are not empty.
+func (r *rotation) turns(n int, empty [len(laneNames)]bool) (counts [len(laneNames)]int) {
+	for range n {
+		for range order {
+			*r = (*r + 1) % rotation(len(order))
+			if !empty[order[*r]] {
+				break
+			}
+		}
+		counts[order[*r]]++
+	}
+	return counts
+}
+
+// order is the order of the lanes' turns: smooth weighted round robin, as nginx has it, by their shares.
+var order = func() (list []int) {
+	var due [len(shares)]float64
+	total := shares[0] + shares[1] + shares[2]
+	for range int(total) {
+		best := 0
+		for i, share := range shares {
+			if due[i] += share; due[i] > due[best] {
+				best = i
+			}
+		}
+		due[best] -= total
+		list = append(list, best)
+	}
+	return list
+}()
