@@ -22,11 +22,8 @@ func newAdmitting(workers map[string]WorkerStatus, others [3]int64, change func(
 	if change != nil {
 		change(&cfg)
 	}
-	g := &Gateway{
-		member: member{broker: cfg.Broker}, cfg: cfg, pending: make(map[uint64]*sentence), outbox: newOutbox(), admission: engine.Admission{Requests: cfg.Requests, Wait: cfg.Wait},
-		work: make(submitted), missed: make(missed), fleet: fleet{workers: workers, others: submitted{queue: others}},
-	}
-	g.closing, g.close = context.WithCancel(context.Background())
+	g := newGateway(cfg)
+	g.fleet = fleet{workers: workers, others: submitted{queue: others}}
 	return g
 }
 
@@ -131,8 +128,7 @@ func TestWindows(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			g := newAdmitting(test.workers, [3]int64{}, nil)
-			g.admission.Inside = test.requests
-			assert.Equal(t, test.want, g.window(queueOf(identity)))
+			assert.Equal(t, test.want, g.load(queueOf(identity)).window(g.cfg.Short, test.requests))
 		})
 	}
 	g := newAdmitting(nil, [3]int64{}, nil)

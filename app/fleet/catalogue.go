@@ -48,11 +48,11 @@ func versionsOf(models []repository.Model) iter.Seq2[*repository.Model, *reposit
 }
 
 // files are those of its tokenizers, by their keys.
-func (c *Catalogue) files(b *Broker) map[string]model.File {
+func (c *Catalogue) files(k keys) map[string]model.File {
 	files := make(map[string]model.File)
 	for _, v := range versionsOf(c.Models) {
 		for _, file := range v.Manifest.TokenizerFiles() {
-			files[b.keys.file(file.SHA256)] = file
+			files[k.file(file.SHA256)] = file
 		}
 	}
 	return files
@@ -159,7 +159,7 @@ func (b *Broker) publish(ctx context.Context, s repository.Snapshot, maxBeams, m
 	c := newCatalogue(s)
 	c.MaxBeams, c.MaxLength = maxBeams, maxLength
 	raw, hash := c.encode()
-	keys = append(slices.Collect(maps.Keys(c.files(b))), b.keys.catalogue(hash))
+	keys = append(slices.Collect(maps.Keys(c.files(b.keys))), b.keys.catalogue(hash))
 	return hash, keys, b.client.Set(ctx, b.keys.catalogue(hash), b.seals.seal(b.keys.catalogue(hash), raw), kept).Err()
 }
 

@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -165,15 +166,15 @@ func TestFollow(t *testing.T) {
 	a, both := publish(having([3]string{"a", "1", "A"})), publish(having([3]string{"a", "1", "A"}, [3]string{"b", "1", "B"}))
 	damaged := publish(&Catalogue{Models: []repository.Model{{Name: "x", Versions: []repository.Version{{Number: 1}}}}})
 	missing := WorkerStatus{Catalogue: "missing"}
-	follows := func(c *catalogues, workers ...WorkerStatus) (models []string, called bool) {
-		err := c.follow(t.Context(), workers, func(s repository.Snapshot, _ []*Catalogue) {
-			called = true
-			for _, m := range s.Models {
+	follows := func(c *catalogues, workers ...WorkerStatus) (models []string, changed bool) {
+		changed, err := c.follow(t.Context(), workers)
+		require.NoError(t, err)
+		if changed {
+			for _, m := range c.offered.Models {
 				models = append(models, m.Name)
 			}
-		})
-		require.NoError(t, err)
-		return models, called
+		}
+		return models, changed
 	}
 	c := newCatalogues(b)
 	for i, step := range []struct {
@@ -203,17 +204,16 @@ func TestFollow(t *testing.T) {
 	assert.False(t, called)
 }
 
-// A gateway has its models told once, however workers come and go; and limits that all have.
+// What is served changes once, however workers come and go; limits are those that all have.
 func TestServe(t *testing.T) {
-	calls := 0
-	g := newAdmitting(nil, [3]int64{}, func(c *GatewayConfig) { c.Serve = func(repository.Snapshot) { calls++ } })
+	c := newCatalogues(nil)
 	one, other := having([3]string{"a", "1", "A"}), having([3]string{"a", "1", "A"})
 	one.MaxBeams, one.MaxLength, other.MaxBeams = 5, 200, 3
-	g.serve(merge([]*Catalogue{one}), []*Catalogue{one})
-	g.serve(merge([]*Catalogue{one, other}), []*Catalogue{one, other})
-	assert.Equal(t, 1, calls)
-	beams, length := g.Limits()
-	assert.Equal(t, [2]int{3, 200}, [2]int{beams, length})
-	g.serve(merge([]*Catalogue{having([3]string{"b", "1", "B"})}), nil)
-	assert.Equal(t, 2, calls)
+	c.take([]*Catalogue{one})
+	assert.True(t, c.serve(time.Now()))
+	c.take([]*Catalogue{one, other})
+	assert.False(t, c.serve(time.Now()))
+	assert.Equal(t, terms{names: map[string]modelName{"A": {"a", "1"}}, beams: 3, maxLength: 200}, c.terms)
+	c.take([]*Catalogue{having([3]string{"b", "1", "B"})})
+	assert.True(t, c.serve(time.Now()))
 }

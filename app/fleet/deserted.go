@@ -19,7 +19,7 @@ type fleet struct {
 }
 
 // next is the fleet with the workers that are there at a time, each of which was seen last at another.
-func (f fleet) next(at time.Time, lease time.Duration, workers map[string]WorkerStatus, lastSeen map[string]time.Time) fleet {
+func (f fleet) next(at time.Time, lease time.Duration, workers map[string]WorkerStatus, lastSeen func(id string) time.Time) fleet {
 	n := fleet{workers: workers, others: f.others, at: at, watched: f.watched, taken: make(map[string]time.Duration), empty: f.empty}
 	if !f.at.IsZero() {
 		n.watched += min(at.Sub(f.at), lease/2)
@@ -33,7 +33,7 @@ func (f fleet) next(at time.Time, lease time.Duration, workers map[string]Worker
 	for id, w := range workers {
 		for queue, q := range w.Queues {
 			if !q.Leaving {
-				n.taken[queue] = max(n.taken[queue], n.watched-at.Sub(lastSeen[id]))
+				n.taken[queue] = max(n.taken[queue], n.watched-at.Sub(lastSeen(id)))
 				alone = false
 			}
 		}

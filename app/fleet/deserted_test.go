@@ -73,7 +73,7 @@ func TestDeserted(t *testing.T) {
 						workers[id] = WorkerStatus{ID: id, Queues: queues[id[0]]}
 					}
 				}
-				f = f.next(now, lease, workers, heard)
+				f = f.next(now, lease, workers, func(id string) time.Time { return heard[id] })
 			}
 			assert.Equal(t, test.want, f.deserted("a", lease))
 			assert.LessOrEqual(t, len(f.taken), 2, "what is long ago is forgotten")

@@ -31,7 +31,7 @@ func (e *Engine) Stream(ctx context.Context, req engine.Request,
 	}
 	err = s.Run(ctx, s, next, each)
 	if ctx.Err() != nil && errors.Is(err, context.DeadlineExceeded) && e.gateway.isIdle(e.queue) {
-		return &UnavailableError{Err: errNobody} // which is not its sender's doing
+		return &UnavailableError{Err: errNobody} // not the fault of its sender
 	}
 	return err
 }
@@ -57,7 +57,8 @@ func (e *Engine) open(ctx context.Context, req engine.Request) (*session, error)
 	if g.fleet.deserted(e.queue, g.broker.timing.Lease) {
 		return nil, translate.ErrGone
 	}
-	if err := g.admission.Enter(ctx, req.Caller, req.Work(req.Tokens), g.backlog(e.queue, req)); err != nil {
+	own, lane := req.Work(req.Tokens), laneOf(req.Priority, req.Tokens, g.cfg.Short)
+	if err := g.admission.Enter(ctx, req.Caller, own, g.load(e.queue).backlog(lane, own)); err != nil {
 		g.cfg.Metrics.refused.Inc()
 		return nil, err
 	}

@@ -62,7 +62,7 @@ func TestRedisAway(t *testing.T) {
 func accepted(g *Gateway) bool {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	for _, x := range g.pending {
+	for _, x := range g.ledger.pending {
 		if !x.session.accepted {
 			return false
 		}
@@ -244,7 +244,7 @@ func TestGatewayLeaves(t *testing.T) {
 		assert.False(t, b.client.HExists(t.Context(), b.keys.gateways(), g.id).Val())
 		g.mu.Lock()
 		defer g.mu.Unlock()
-		assert.Empty(t, g.pending)
+		assert.Empty(t, g.ledger.pending)
 		assert.Zero(t, g.admission.Inside)
 	})
 }
@@ -269,8 +269,8 @@ func TestCancelled(t *testing.T) {
 		})
 		g.mu.Lock()
 		defer g.mu.Unlock()
-		assert.Empty(t, g.pending)
-		assert.Empty(t, g.work)
+		assert.Empty(t, g.ledger.pending)
+		assert.Empty(t, g.ledger.work)
 	})
 }
 

@@ -159,5 +159,8 @@ func (m *members[S]) update(now time.Time, statuses map[string]string) map[strin
 	return alive
 }
 
+// lastSeen returns when a member was last heard of.
+func (m *members[S]) lastSeen(id string) time.Time { return m.seen[id].lastSeen }
+
 // forgotten is when a member that says nothing is removed.
 const forgotten = time.Minute

@@ -92,12 +92,11 @@ func (g *Gateway) Collector() prometheus.Collector {
 		g.mu.Lock()
 		defer g.mu.Unlock()
 		gauge(workers, float64(len(g.fleet.workers)))
-		for queue, name := range g.names {
-			has := g.capacity(queue)
-			waiting := g.waiting(queue)
-			gauge(rows, float64(has.rows), name.model, name.version)
-			gauge(tokens, float64(waiting[0]+waiting[1]+waiting[2]), name.model, name.version)
-			gauge(speed, has.speed, name.model, name.version)
+		for queue, name := range g.terms.names {
+			l := g.load(queue)
+			gauge(rows, float64(l.rows), name.model, name.version)
+			gauge(tokens, float64(l.work()), name.model, name.version)
+			gauge(speed, l.speed, name.model, name.version)
 		}
 	})
 }

@@ -39,13 +39,11 @@ func TestMissed(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			var served []repository.Snapshot
-			g := &Gateway{missed: make(missed), cfg: GatewayConfig{Serve: func(s repository.Snapshot) { served = append(served, s) }}}
+			c := newCatalogues(nil)
 			for _, step := range steps {
-				g.offered = step.offered
-				g.offer(begin.Add(time.Duration(step.minute) * time.Minute))
-				assert.Equal(t, step.want, g.served, "minute %d", step.minute)
-				assert.Equal(t, step.want, served[len(served)-1])
+				c.offered = step.offered
+				c.serve(begin.Add(time.Duration(step.minute) * time.Minute))
+				assert.Equal(t, step.want, c.served, "minute %d", step.minute)
 			}
 		})
 	}
