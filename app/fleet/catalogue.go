@@ -21,20 +21,23 @@ import (
 	"dragoman/model/repository"
 )
 
-// Catalogue is what a worker has to translate with. Redis keeps it, and the files of the models'
-// tokenizers, by the hash of their content; gateways need nothing else.
+// Catalogue is what a worker has to translate with. Redis keeps it, and the files of the models' tokenizers, by the hash of their content.
+// Gateways need nothing else.
 type Catalogue struct {
 	Models    []repository.Model
 	Pipelines []repository.Pipeline
 	Order     []string
 	Pivots    []string
-	// The most that the worker's engines allow a sentence.
+	// MaxBeams and MaxLength are the most that the worker's engines allow a sentence.
 	MaxBeams, MaxLength int
 
-	raw []byte // its JSON
+	raw []byte // JSON
 }
 
-// versionsOf are the versions of models, each with its model.
+// kept is how long Redis keeps catalogues and files without renewal: a fleet without workers knows for so long what it could translate.
+const kept = 7 * 24 * time.Hour
+
+// versionsOf iterates over the versions of models, each with its model.
 func versionsOf(models []repository.Model) iter.Seq2[*repository.Model, *repository.Version] {
 	return func(yield func(*repository.Model, *repository.Version) bool) {
 		for i := range models {
@@ -47,7 +50,7 @@ func versionsOf(models []repository.Model) iter.Seq2[*repository.Model, *reposit
 	}
 }
 
-// files are those of its tokenizers, by their keys.
+// files returns the files of the tokenizers by key.
 func (c *Catalogue) files(k keys) map[string]model.File {
 	files := make(map[string]model.File)
 	for _, v := range versionsOf(c.Models) {
@@ -58,32 +61,15 @@ func (c *Catalogue) files(k keys) map[string]model.File {
 	return files
 }
 
-// kept is how long Redis keeps what workers have put there and do not confirm any more: so long
-// a fleet without workers knows what it could translate.
-const kept = 7 * 24 * time.Hour
-
-// newCatalogue is what a snapshot serves, without folders.
-func newCatalogue(s repository.Snapshot) Catalogue {
-	c := Catalogue{Order: s.Order, Pivots: s.Pivots, Models: slices.Clone(s.Models)}
-	for i := range c.Models {
-		c.Models[i].Dir, c.Models[i].Versions = "", slices.Clone(c.Models[i].Versions)
-	}
-	for _, v := range versionsOf(c.Models) {
-		v.Dir, v.Fingerprint = "", v.Identity
-	}
-	c.Pipelines = slices.DeleteFunc(slices.Clone(s.Pipelines), func(p repository.Pipeline) bool { return p.Err != nil })
-	return c
-}
-
-// encode is the catalogue's form in Redis, and its hash.
+// encode returns the catalogue as Redis keeps it, and its hash.
 func (c *Catalogue) encode() (raw []byte, hash string) {
 	raw, _ = json.Marshal(c) // of plain data
 	sum := sha256.Sum256(raw)
 	return raw, hex.EncodeToString(sum[:])
 }
 
-// merge is what catalogues offer together, those first that count most. Where they have other
-// exports under the same name and version, the first of those that are in most catalogues is taken.
+// merge returns what catalogues offer together. Where they have different exports under one name and version, it takes the export of most
+// catalogues, and of equally many the first.
 func merge(catalogues []*Catalogue) (s repository.Snapshot) {
 	type export struct {
 		name     string
@@ -135,45 +121,47 @@ func merge(catalogues []*Catalogue) (s repository.Snapshot) {
 	return s
 }
 
-// publish puts what a snapshot serves into Redis, and the files of its tokenizers; keys are all of
-// these. What cannot be read is left out.
+// publish stores the catalogue of a snapshot and the files of its tokenizers, and returns their keys. Versions whose files cannot be read
+// are left out.
 func (b *Broker) publish(ctx context.Context, s repository.Snapshot, maxBeams, maxLength int) (hash string, keys []string, err error) {
-	var models []repository.Model
+	c := Catalogue{Order: s.Order, Pivots: s.Pivots, MaxBeams: maxBeams, MaxLength: maxLength}
 	for _, m := range s.Models {
-		var readable []repository.Version
-		for _, v := range m.Versions {
-			switch err := b.publishTokenizer(ctx, v); {
-			case err == nil:
-				readable = append(readable, v)
-			case errors.Is(err, errFile):
+		versions := m.Versions
+		m.Dir, m.Versions = "", nil // gateways have no folders
+		for _, v := range versions {
+			err := b.publishTokenizer(ctx, v)
+			if errors.Is(err, errFile) {
 				b.log.Error("a model's tokenizer cannot be read: gateways do not get it from here", "model", m.Name, "version", v.Number, "error", err)
-			default:
+				continue
+			}
+			if err != nil {
 				return "", nil, err
 			}
+			v.Dir, v.Fingerprint = "", v.Identity
+			m.Versions = append(m.Versions, v)
 		}
-		if m.Versions = readable; len(readable) > 0 {
-			models = append(models, m)
+		if len(m.Versions) > 0 {
+			c.Models = append(c.Models, m)
 		}
 	}
-	s.Models = models
-	c := newCatalogue(s)
-	c.MaxBeams, c.MaxLength = maxBeams, maxLength
+	c.Pipelines = slices.DeleteFunc(slices.Clone(s.Pipelines), func(p repository.Pipeline) bool { return p.Err != nil })
 	raw, hash := c.encode()
-	keys = append(slices.Collect(maps.Keys(c.files(b.keys))), b.keys.catalogue(hash))
-	return hash, keys, b.client.Set(ctx, b.keys.catalogue(hash), b.seals.seal(b.keys.catalogue(hash), raw), kept).Err()
+	key := b.keys.catalogue(hash)
+	keys = append(slices.Collect(maps.Keys(c.files(b.keys))), key)
+	return hash, keys, b.client.Set(ctx, key, b.seals.seal(key, raw), kept).Err()
 }
 
-// errFile means that a file here cannot be read, or is not what its manifest says.
+// errFile means that a file of a worker cannot be read, or differs from its manifest.
 var errFile = errors.New("the file is damaged")
 
-// publishTokenizer puts the files of a version's tokenizer into Redis, or confirms that they are needed.
+// publishTokenizer stores the files of a version's tokenizer, or renews them.
 func (b *Broker) publishTokenizer(ctx context.Context, v repository.Version) error {
 	for name, file := range v.Manifest.TokenizerFiles() {
-		confirmed, err := b.client.Expire(ctx, b.keys.file(file.SHA256), kept).Result()
-		if err != nil {
-			return err
-		}
-		if confirmed {
+		key := b.keys.file(file.SHA256)
+		if renewed, err := b.client.Expire(ctx, key, kept).Result(); err != nil || renewed {
+			if err != nil {
+				return err
+			}
 			continue
 		}
 		raw, err := os.ReadFile(filepath.Join(v.Dir, name))
@@ -183,14 +171,14 @@ func (b *Broker) publishTokenizer(ctx context.Context, v repository.Version) err
 		if err != nil {
 			return fmt.Errorf("%s: %w: %w", name, errFile, err)
 		}
-		if err := b.client.Set(ctx, b.keys.file(file.SHA256), raw, kept).Err(); err != nil {
+		if err := b.client.Set(ctx, key, raw, kept).Err(); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// isFile says whether some content is a file's.
+// isFile reports whether a file has some content.
 func isFile(raw []byte, file model.File) bool {
 	sum := sha256.Sum256(raw)
 	return hex.EncodeToString(sum[:]) == file.SHA256
@@ -199,14 +187,15 @@ func isFile(raw []byte, file model.File) bool {
 // errCatalogue means that a catalogue cannot be read.
 var errCatalogue = errors.New("the catalogue is damaged")
 
-// catalogue reads one that a worker has published. The error is [redis.Nil] where it is not there,
-// errForged where no member has, and wraps errCatalogue where it is none.
+// catalogue reads a published catalogue. The error is [redis.Nil] if there is none, errForged if its signature is not valid, or wraps
+// errCatalogue.
 func (b *Broker) catalogue(ctx context.Context, hash string) (*Catalogue, error) {
-	sealed, err := b.client.Get(ctx, b.keys.catalogue(hash)).Result()
+	key := b.keys.catalogue(hash)
+	sealed, err := b.client.Get(ctx, key).Result()
 	if err != nil {
 		return nil, err
 	}
-	raw, err := b.open(b.keys.catalogue(hash), sealed)
+	raw, err := b.open(key, sealed)
 	if err != nil {
 		return nil, err
 	}
@@ -225,7 +214,7 @@ func (b *Broker) catalogue(ctx context.Context, hash string) (*Catalogue, error)
 // ErrNoFile means that Redis does not have a file of a tokenizer.
 var ErrNoFile = errors.New("the broker has not got the tokenizer's files: start a worker that has the model")
 
-// FetchTokenizer writes the files of a model's tokenizer to the folder dir, and none beside it.
+// FetchTokenizer writes the files of a model's tokenizer to the folder dir, and none outside it.
 func (b *Broker) FetchTokenizer(ctx context.Context, m *model.Manifest, dir string) error {
 	root, err := os.OpenRoot(dir)
 	if err != nil {

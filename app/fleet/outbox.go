@@ -38,7 +38,7 @@ func (g *Gateway) flush() (more bool, err error) {
 		}
 	})
 	if err != nil {
-		g.note(g.closing, err)
+		g.broker.note(g.closing, err, g.up)
 	}
 	g.mu.Lock()
 	defer g.mu.Unlock()
