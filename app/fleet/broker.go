@@ -137,8 +137,8 @@ func (b *Broker) Err() error {
 	return nil
 }
 
-// note notes whether Redis can be used, logs it with the cause, and measures it. If ctx is done, err may be a consequence, and note does
-// nothing.
+// note notes whether Redis can be used, logs it with the cause, and measures it. If ctx is done, err may be a consequence, and
+// note does nothing.
 func (b *Broker) note(ctx context.Context, err error, up prometheus.Gauge) {
 	if ctx.Err() != nil {
 		return

@@ -21,8 +21,8 @@ import (
 	"dragoman/model/repository"
 )
 
-// Catalogue is what a worker has to translate with. Redis keeps it, and the files of the models' tokenizers, by the hash of their content.
-// Gateways need nothing else.
+// Catalogue is what a worker has to translate with. Redis keeps it, and the files of the models' tokenizers, by the hash of their
+// content. Gateways need nothing else.
 type Catalogue struct {
 	Models    []repository.Model
 	Pipelines []repository.Pipeline
@@ -34,7 +34,8 @@ type Catalogue struct {
 	raw []byte // JSON
 }
 
-// kept is how long Redis keeps catalogues and files without renewal: a fleet without workers knows for so long what it could translate.
+// kept is how long Redis keeps catalogues and files without renewal: a fleet without workers knows for so long what it could
+// translate.
 const kept = 7 * 24 * time.Hour
 
 // versionsOf iterates over the versions of models, each with its model.
@@ -68,8 +69,8 @@ func (c *Catalogue) encode() (raw []byte, hash string) {
 	return raw, hex.EncodeToString(sum[:])
 }
 
-// merge returns what catalogues offer together. Where they have different exports under one name and version, it takes the export of most
-// catalogues, and of equally many the first.
+// merge returns what catalogues offer together. Where they have different exports under one name and version, it takes the export
+// of most catalogues, and of equally many the first.
 func merge(catalogues []*Catalogue) (s repository.Snapshot) {
 	type export struct {
 		name     string
@@ -121,8 +122,8 @@ func merge(catalogues []*Catalogue) (s repository.Snapshot) {
 	return s
 }
 
-// publish stores the catalogue of a snapshot and the files of its tokenizers, and returns their keys. Versions whose files cannot be read
-// are left out.
+// publish stores the catalogue of a snapshot and the files of its tokenizers, and returns their keys. Versions whose files cannot
+// be read are left out.
 func (b *Broker) publish(ctx context.Context, s repository.Snapshot, maxBeams, maxLength int) (hash string, keys []string, err error) {
 	c := Catalogue{Order: s.Order, Pivots: s.Pivots, MaxBeams: maxBeams, MaxLength: maxLength}
 	for _, m := range s.Models {
@@ -187,8 +188,8 @@ func isFile(raw []byte, file model.File) bool {
 // errCatalogue means that a catalogue cannot be read.
 var errCatalogue = errors.New("the catalogue is damaged")
 
-// catalogue reads a published catalogue. The error is [redis.Nil] if there is none, errForged if its signature is not valid, or wraps
-// errCatalogue.
+// catalogue reads a published catalogue. The error is [redis.Nil] if there is none, errForged if its signature is not valid, or
+// wraps errCatalogue.
 func (b *Broker) catalogue(ctx context.Context, hash string) (*Catalogue, error) {
 	key := b.keys.catalogue(hash)
 	sealed, err := b.client.Get(ctx, key).Result()

@@ -20,8 +20,8 @@ type claim struct {
 // position names an entry of a lane.
 type position struct{ lane, entry string }
 
-// deaths is the number of workers that may end while they have a sentence before it is decoded alone: it may have been with them by
-// chance. After one more it is a dead letter.
+// deaths is the number of workers that may end while they have a sentence before it is decoded alone: it may have been with them
+// by chance. After one more it is a dead letter.
 const deaths = 2
 
 // claims are the claims of a consumer.

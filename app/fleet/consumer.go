@@ -88,8 +88,8 @@ func (t *consumer) take(ctx context.Context) {
 // ahead is the number of source tokens for each further sentence that may wait at the worker.
 const ahead = 128
 
-// room returns about how many sentences may be taken: some more than there are rows, so that a free row does not wait for Redis, but
-// none while the batch has no memory for those that wait.
+// room returns about how many sentences may be taken: some more than there are rows, so that a free row does not wait for Redis,
+// but none while the batch has no memory for those that wait.
 func (t *consumer) room() int {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -105,8 +105,8 @@ func (t *consumer) room() int {
 const (
 	// watched is the least number of claims without renewal that are looked at.
 	watched = 100
-	// abandoned is the time after which a silent worker without claims leaves the consumer groups. It is so long that the worker is
-	// not merely held up: entries that it took at that moment would be lost.
+	// abandoned is the time after which a silent worker without claims leaves the consumer groups. It is so long that the worker
+	// is not merely held up: entries that it took at that moment would be lost.
 	abandoned = time.Hour
 )
 

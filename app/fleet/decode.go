@@ -123,8 +123,8 @@ var (
 	errTaken     = errors.New("another worker has taken the sentence over")
 )
 
-// failure returns the outcome of a sentence after an error. why is the cause that ended its decoding, nil if it was not. The gateway decides
-// whether another worker tries.
+// failure returns the outcome of a sentence after an error. why is the cause that ended its decoding, nil if it was not. The
+// gateway decides whether another worker tries.
 func failure(why, err error) settled {
 	noModel, isBroken := errors.AsType[*catalog.BrokenError](err)
 	noMemory, isFull := errors.AsType[*catalog.MemoryError](err)

@@ -17,8 +17,8 @@ import (
 	"dragoman/model/repository"
 )
 
-// catalogues are the catalogues of the workers as a gateway follows them, and the models that it serves from them. A single goroutine
-// uses them.
+// catalogues are the catalogues of the workers as a gateway follows them, and the models that it serves from them. A single
+// goroutine uses them.
 type catalogues struct {
 	broker  *Broker
 	known   map[string]*Catalogue // the offered ones, by hash
@@ -69,8 +69,8 @@ func (c *catalogues) follow(ctx context.Context, workers []WorkerStatus) (change
 	return true, nil
 }
 
-// published returns the hashes of the workers' catalogues. If a gateway that has just been started finds no workers, it returns the
-// hashes that gateways used last.
+// published returns the hashes of the workers' catalogues. If a gateway that has just been started finds no workers, it returns
+// the hashes that gateways used last.
 func (c *catalogues) published(ctx context.Context, workers []WorkerStatus) (hashes []string, err error) {
 	for _, w := range workers {
 		if w.Catalogue != "" { // the worker has published one
@@ -112,8 +112,8 @@ func (c *catalogues) get(ctx context.Context, hash string) (*Catalogue, error) {
 	return got, nil
 }
 
-// store replaces the content that Redis is to have. It signs all of it, because what Redis has may be signed with a secret that is no
-// longer the first.
+// store replaces the content that Redis is to have. It signs all of it, because what Redis has may be signed with a secret that
+// is no longer the first.
 func (c *catalogues) store(ctx context.Context, known map[string]*Catalogue) error {
 	keys, before := c.broker.keys, c.content
 	hashes, _ := json.Marshal(slices.Sorted(maps.Keys(known)))
@@ -182,7 +182,8 @@ func (c *catalogues) take(list []*Catalogue) {
 	}
 }
 
-// missedFor is how long a gateway serves a model that no worker has while others are there: its workers may be about to be replaced.
+// missedFor is how long a gateway serves a model that no worker has while others are there: its workers may be about to be
+// replaced.
 const missedFor = 10 * time.Minute
 
 // serve updates what is served, and reports whether that has changed.

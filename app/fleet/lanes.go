@@ -49,7 +49,8 @@ func (l *lanes) create(ctx context.Context) error {
 	return nil
 }
 
-// read reads up to n new entries, and waits for one if there is none. Urgent lanes have more turns. Entries may come with an error.
+// read reads up to n new entries, and waits for one if there is none. Urgent lanes have more turns. Entries may come with an
+// error.
 func (l *lanes) read(ctx context.Context, n int) (entries []entry, err error) {
 	var empty [len(laneNames)]bool
 	for n > len(entries) && slices.Contains(empty[:], false) {
@@ -99,8 +100,8 @@ func (l *lanes) pending(ctx context.Context, lane, worker string, idle time.Dura
 	}).Result()
 }
 
-// claim returns the command that makes entries claims of the worker if nobody renewed them for idle. taken is the number of workers
-// that Redis then counts for them.
+// claim returns the command that makes entries claims of the worker if nobody renewed them for idle. taken is the number of
+// workers that Redis then counts for them.
 func (l *lanes) claim(lane string, idle time.Duration, taken int64, entries ...string) []any {
 	args := []any{"xclaim", lane, group, l.worker, idle.Milliseconds()}
 	for _, id := range entries {

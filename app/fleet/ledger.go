@@ -95,8 +95,8 @@ func (l *ledger) tellAll(e event) {
 // sentAtOnce is the most sentences of a round trip.
 const sentAtOnce = 500
 
-// outgoing takes the next sentences out of the outbox: those to send, and the entries to revoke, by lane. A sentence that was withdrawn
-// before it was sent is neither.
+// outgoing takes the next sentences out of the outbox: those to send, and the entries to revoke, by lane. A sentence that was
+// withdrawn before it was sent is neither.
 func (l *ledger) outgoing() (list []*sentence, revoked map[string][]string) {
 	revoked = make(map[string][]string)
 	n := min(len(l.outbox), sentAtOnce)

@@ -8,8 +8,8 @@ import (
 	"github.com/redis/go-redis/v9"
 )
 
-// send sends what is in the outbox until the gateway closes. One goroutine does, so that requests do not wait for Redis, sentences that
-// are submitted together go in one round trip, and a sentence is sent before it is revoked.
+// send sends what is in the outbox until the gateway closes. One goroutine does, so that requests do not wait for Redis,
+// sentences that are submitted together go in one round trip, and a sentence is sent before it is revoked.
 func (g *Gateway) send() {
 	for {
 		select {
@@ -21,8 +21,8 @@ func (g *Gateway) send() {
 	}
 }
 
-// flush sends the next sentences of the outbox to their lanes and revokes others: a worker that has one of these learns it with its next
-// heartbeat. [Gateway.sweep] submits again what Redis did not take; a request fails of which it has taken nothing.
+// flush sends the next sentences of the outbox to their lanes and revokes others: a worker that has one of these learns it with
+// its next heartbeat. [Gateway.sweep] submits again what Redis did not take; a request fails of which it has taken nothing.
 func (g *Gateway) flush() (more bool, err error) {
 	g.mu.Lock()
 	list, revoked := g.ledger.outgoing()

@@ -23,8 +23,8 @@ type settled struct {
 	pause   bool           // the worker takes nothing for a while
 }
 
-// report sends results to gateways and takes the sentences out of their lanes, until outcomes is closed. Outcomes that arrive while it
-// sends go together.
+// report sends results to gateways and takes the sentences out of their lanes, until outcomes is closed. Outcomes that arrive
+// while it sends go together.
 func (w *Worker) report(hurry context.Context) {
 	for first := range w.outcomes {
 		list := []settled{first}
@@ -60,7 +60,8 @@ func (w *Worker) settle(hurry context.Context, list []settled) {
 	}
 }
 
-// send sends replies and dead letters, and then takes the sentences out of their lanes, so that a failure between has them decoded again.
+// send sends replies and dead letters, and then takes the sentences out of their lanes, so that a failure between has them
+// decoded again.
 func (w *Worker) send(list []settled) error {
 	ctx, b := context.Background(), w.broker
 	replies := make(map[string][]*reply) // by gateway

@@ -14,8 +14,8 @@ const Unsigned = "none"
 
 // seals are the secrets of a fleet: the first signs, and all verify. A nil one is [Unsigned].
 //
-// A signature is a MAC (HMAC-SHA256, 128 bits of it) of a message and its place: the key, and in a hash the field. So a message is not valid
-// in another place, and a result, which names its sentence, not for another gateway.
+// A signature is a MAC (HMAC-SHA256, 128 bits of it) of a message and its place: the key, and in a hash the field. So a message
+// is not valid in another place, and a result, which names its sentence, not for another gateway.
 type seals [][]byte
 
 func newSeals(secrets []string) seals {
@@ -86,8 +86,8 @@ func (b *Broker) open(place, sealed string) ([]byte, error) {
 	return message, err
 }
 
-// read verifies and decodes the message of an entry, and leaves the message without its signature in values. The error is errForged, or wraps
-// errFormat.
+// read verifies and decodes the message of an entry, and leaves the message without its signature in values. The error is
+// errForged, or wraps errFormat.
 func read[T any](b *Broker, stream string, values map[string]any) (v T, err error) {
 	if sealed, ok := values[format].(string); ok {
 		message, err := b.open(stream, sealed)

@@ -37,8 +37,8 @@ type WorkerConfig struct {
 	Metrics             *WorkerMetrics // may be nil
 }
 
-// Worker takes sentences from the queues of its models, decodes them, and sends the results to their gateways. It is safe for concurrent
-// use.
+// Worker takes sentences from the queues of its models, decodes them, and sends the results to their gateways. It is safe for
+// concurrent use.
 type Worker struct {
 	member
 	cfg      WorkerConfig
@@ -66,8 +66,8 @@ func NewWorker(cfg WorkerConfig) *Worker {
 // Err returns why the worker takes nothing now; nil if it does.
 func (w *Worker) Err() error { return w.broker.Err() }
 
-// Run takes and decodes sentences until ctx is done. It then takes no more, and returns when it has decoded those that it has, or hurry is
-// done: other workers decode the rest. changed is called after what is served has changed.
+// Run takes and decodes sentences until ctx is done. It then takes no more, and returns when it has decoded those that it has, or
+// hurry is done: other workers decode the rest. changed is called after what is served has changed.
 func (w *Worker) Run(ctx, hurry context.Context, changed func()) {
 	var reporting, beating sync.WaitGroup
 	reporting.Go(func() { w.report(hurry) })
