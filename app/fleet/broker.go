@@ -127,6 +127,19 @@ func (b *Broker) do(ctx context.Context, commands func(redis.Pipeliner)) error {
 	return nil
 }
 
+// load returns the message at a key, nil if there is none with a valid signature.
+func (b *Broker) load(ctx context.Context, key string) ([]byte, error) {
+	sealed, err := b.client.Get(ctx, key).Result()
+	if errors.Is(err, redis.Nil) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	message, _ := b.open(key, sealed)
+	return message, nil
+}
+
 // Err returns an [*UnavailableError] while Redis cannot be used.
 func (b *Broker) Err() error {
 	b.mu.Lock()

@@ -85,41 +85,47 @@ func merge(catalogues []*Catalogue) (s repository.Snapshot) {
 			votes[best] = max(votes[best], votes[one])
 		}
 	}
-	models := make(map[string]*repository.Model)
+	versions := make(map[string][]repository.Version)
 	for _, c := range catalogues {
-		for _, m := range c.Models {
-			if models[m.Name] == nil {
-				m.Versions = nil
-				models[m.Name] = &m
-			}
-		}
 		for m, v := range versionsOf(c.Models) {
-			into := models[m.Name]
-			has := slices.ContainsFunc(into.Versions, func(other repository.Version) bool { return other.Number == v.Number })
-			if !has && votes[export{m.Name, v.Number, v.Identity}] == votes[export{m.Name, v.Number, ""}] {
-				into.Versions = append(into.Versions, *v)
+			if votes[export{m.Name, v.Number, v.Identity}] == votes[export{m.Name, v.Number, ""}] {
+				versions[m.Name] = union(versions[m.Name], []repository.Version{*v}, func(v repository.Version) int { return v.Number })
 			}
 		}
-		for _, p := range c.Pipelines {
-			if !slices.ContainsFunc(s.Pipelines, func(other repository.Pipeline) bool { return other.Name == p.Name }) {
-				s.Pipelines = append(s.Pipelines, p)
-			}
-		}
-		for _, name := range c.Order {
-			if !slices.Contains(s.Order, name) {
-				s.Order = append(s.Order, name)
-			}
-		}
+		s.Models = union(s.Models, c.Models, modelOf)
+		s.Pipelines = union(s.Pipelines, c.Pipelines, pipelineOf)
+		s.Order = union(s.Order, c.Order, itself)
 	}
-	for _, name := range slices.Sorted(maps.Keys(models)) {
-		m := models[name]
+	slices.SortFunc(s.Models, func(a, b repository.Model) int { return cmp.Compare(a.Name, b.Name) })
+	for i := range s.Models {
+		m := &s.Models[i]
+		m.Versions = versions[m.Name]
 		slices.SortFunc(m.Versions, func(a, b repository.Version) int { return cmp.Compare(a.Number, b.Number) })
-		s.Models = append(s.Models, *m)
 	}
 	if len(catalogues) > 0 {
 		s.Pivots = catalogues[0].Pivots
 	}
 	return s
+}
+
+func modelOf(m repository.Model) string       { return m.Name }
+func pipelineOf(p repository.Pipeline) string { return p.Name }
+func itself(name string) string               { return name }
+
+// union returns a list with those of others that have a new key.
+func union[T any, K comparable](list, others []T, key func(T) K) []T {
+	has := make(map[K]bool)
+	for _, one := range list {
+		has[key(one)] = true
+	}
+	list = slices.Clip(list)
+	for _, other := range others {
+		if k := key(other); !has[k] {
+			has[k] = true
+			list = append(list, other)
+		}
+	}
+	return list
 }
 
 // publish stores the catalogue of a snapshot and the files of its tokenizers, and returns their keys. Versions whose files cannot
@@ -183,33 +189,6 @@ func (b *Broker) publishTokenizer(ctx context.Context, v repository.Version) err
 func isFile(raw []byte, file model.File) bool {
 	sum := sha256.Sum256(raw)
 	return hex.EncodeToString(sum[:]) == file.SHA256
-}
-
-// errCatalogue means that a catalogue cannot be read.
-var errCatalogue = errors.New("the catalogue is damaged")
-
-// catalogue reads a published catalogue. The error is [redis.Nil] if there is none, errForged if its signature is not valid, or
-// wraps errCatalogue.
-func (b *Broker) catalogue(ctx context.Context, hash string) (*Catalogue, error) {
-	key := b.keys.catalogue(hash)
-	sealed, err := b.client.Get(ctx, key).Result()
-	if err != nil {
-		return nil, err
-	}
-	raw, err := b.open(key, sealed)
-	if err != nil {
-		return nil, err
-	}
-	c := Catalogue{raw: raw}
-	if err := json.Unmarshal(raw, &c); err != nil {
-		return nil, fmt.Errorf("%w: %w", errCatalogue, err)
-	}
-	for m, v := range versionsOf(c.Models) {
-		if v.Manifest == nil || v.Identity == "" {
-			return nil, fmt.Errorf("%w: the model %s has no manifest", errCatalogue, m.Name)
-		}
-	}
-	return &c, nil
 }
 
 // ErrNoFile means that Redis does not have a file of a tokenizer.

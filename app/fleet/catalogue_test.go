@@ -90,7 +90,7 @@ func TestPublish(t *testing.T) {
 	s := onDisk(t, "m", "words")
 	hash, _, err := b.publish(t.Context(), s, 5, 200)
 	require.NoError(t, err)
-	c, err := b.catalogue(t.Context(), hash)
+	c, err := newCatalogues(b).get(t.Context(), hash)
 	require.NoError(t, err)
 	assert.Equal(t, [2]int{5, 200}, [2]int{c.MaxBeams, c.MaxLength})
 	v := c.Models[0].Versions[0]
@@ -145,7 +145,7 @@ func TestPublishWithoutAFile(t *testing.T) {
 			bad.Models = append(bad.Models, good.Models...)
 			hash, _, err := b.publish(t.Context(), bad, 1, 1)
 			require.NoError(t, err)
-			c, err := b.catalogue(t.Context(), hash)
+			c, err := newCatalogues(b).get(t.Context(), hash)
 			require.NoError(t, err)
 			require.Len(t, c.Models, 1)
 			assert.Equal(t, "good", c.Models[0].Name)

@@ -2,7 +2,6 @@ package fleet
 
 import (
 	"context"
-	"slices"
 
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/redis/go-redis/v9"
@@ -64,8 +63,12 @@ func (c *claims) held() map[alike][]string {
 
 // cancel ends the decoding of entries of a lane, except for the kept ones.
 func (c *claims) cancel(cause error, lane string, entries, kept []string) {
+	isKept := make(map[string]bool, len(kept))
+	for _, id := range kept {
+		isKept[id] = true
+	}
 	for _, id := range entries {
-		if one := c.of[position{lane, id}]; one != nil && !slices.Contains(kept, id) {
+		if one := c.of[position{lane, id}]; one != nil && !isKept[id] {
 			one.cancel(cause)
 		}
 	}

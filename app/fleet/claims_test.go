@@ -238,12 +238,12 @@ func TestSpare(t *testing.T) {
 		"full":                 {func(k *consumer) { k.claims.rows = 45 }, 10},
 		"more than full":       {func(k *consumer) { k.claims.rows = 80 }, 0},
 		"the model is not had": {func(k *consumer) { k.blocked = now.Add(time.Hour) }, 0},
-		"it is away":           {func(k *consumer) { k.vigil.renewed = now.Add(-time.Hour) }, 0},
-		"it was never there":   {func(k *consumer) { k.vigil.renewed = time.Time{} }, 0},
+		"it is away":           {func(k *consumer) { k.worker.vigil.renewed = now.Add(-time.Hour) }, 0},
+		"it was never there":   {func(k *consumer) { k.worker.vigil.renewed = time.Time{} }, 0},
 	} {
 		t.Run(name, func(t *testing.T) {
 			k := &consumer{
-				worker: &Worker{cfg: WorkerConfig{Rows: 40}}, vigil: vigil{lease: time.Minute, renewed: now},
+				worker: &Worker{cfg: WorkerConfig{Rows: 40}, vigil: &vigil{lease: time.Minute, renewed: now}},
 			}
 			test.change(k)
 			assert.Equal(t, test.want, k.spare())

@@ -32,15 +32,14 @@ type consumer struct {
 	claims  claims
 	handle  translate.Handle // of the model
 	model   *translate.Model // as last loaded; nil before
-	vigil   vigil
-	blocked time.Time // until when nothing is taken, because the model cannot be loaded or works no more
+	blocked time.Time        // until when nothing is taken, because the model cannot be loaded or works no more
 }
 
 func newConsumer(w *Worker, queue string, name modelName) *consumer {
 	return &consumer{
 		worker: w, broker: w.broker, queue: queue, name: name,
 		lanes: lanes{broker: w.broker, worker: w.id, keys: w.broker.keys.lanes(queue)},
-		freed: wait.NewSignal(), ended: make(chan struct{}), vigil: newVigil(w.broker.timing.Lease),
+		freed: wait.NewSignal(), ended: make(chan struct{}),
 		claims: claims{of: make(map[position]*claim), size: 1, count: w.cfg.Metrics.claimed.WithLabelValues(name.model, name.version)},
 	}
 }
@@ -137,7 +136,7 @@ func (t *consumer) spare() int {
 	defer t.mu.Unlock()
 	now := time.Now()
 	status, _ := statusOf(t.model, t.worker.cfg.Rows)
-	if now.Before(t.blocked) || t.claims.rows >= 2*status.Rows || !t.vigil.isSteady(now) {
+	if now.Before(t.blocked) || t.claims.rows >= 2*status.Rows || t.worker.vigil.isLate(now) {
 		return 0
 	}
 	return max(1, status.Rows/4, status.Rows-t.claims.rows)
@@ -146,12 +145,12 @@ func (t *consumer) spare() int {
 // takeFrom takes over up to n claims of a lane.
 func (t *consumer) takeFrom(ctx context.Context, lane string, n int) error {
 	lease := t.broker.timing.Lease
-	list, err := t.lanes.pending(ctx, lane, "", lease, max(n, watched))
+	list, err := t.broker.client.XPendingExt(ctx, pending(lane, lease, max(n, watched))).Result()
 	if err != nil {
 		return err
 	}
+	list = t.worker.vigil.outlasted(lane, list, time.Now())
 	t.mu.Lock()
-	list = t.vigil.outlasted(lane, list, time.Now())
 	list = t.claims.choose(t.worker.id, lane, list[:min(n, len(list))])
 	t.mu.Unlock()
 	taken := make([]*redis.XMessageSliceCmd, len(list))
@@ -167,33 +166,6 @@ func (t *consumer) takeFrom(ctx context.Context, lane string, n int) error {
 		}
 	}
 	return err
-}
-
-// giveUp ends the decoding of claims that others have taken over, if the worker renewed its claims late.
-func (t *consumer) giveUp(ctx context.Context) error {
-	t.mu.Lock()
-	late, held, most := t.vigil.isLate(time.Now()), t.claims.held(), 2*len(t.claims.of)+1000
-	t.mu.Unlock()
-	if !late {
-		return nil
-	}
-	for at, entries := range held {
-		list, err := t.lanes.pending(ctx, at.lane, t.worker.id, 0, most)
-		if isNoGroup(err) {
-			continue
-		}
-		if err != nil {
-			return err
-		}
-		var kept []string
-		for _, p := range list {
-			kept = append(kept, p.ID)
-		}
-		t.mu.Lock()
-		t.claims.cancel(errTaken, at.lane, entries, kept)
-		t.mu.Unlock()
-	}
-	return nil
 }
 
 // block takes no sentences for a while, so that other workers do.

@@ -80,36 +80,34 @@ func (c *catalogues) published(ctx context.Context, workers []WorkerStatus) (has
 	if len(hashes) > 0 || c.hashes != nil {
 		return hashes, nil
 	}
-	key := c.broker.keys.known()
-	sealed, err := c.broker.client.Get(ctx, key).Result()
-	if errors.Is(err, redis.Nil) {
-		return nil, nil
-	}
-	if err != nil {
-		return nil, err
-	}
-	if raw, err := c.broker.open(key, sealed); err == nil {
+	raw, err := c.broker.load(ctx, c.broker.keys.known())
+	if raw != nil {
 		_ = json.Unmarshal(raw, &hashes) // anything but a list counts as none
 	}
-	return hashes, nil
+	return hashes, err
 }
 
-// get returns a catalogue; nil if Redis does not have it now.
+// get returns a catalogue; nil if Redis does not have it now. A catalogue that cannot be read is empty.
 func (c *catalogues) get(ctx context.Context, hash string) (*Catalogue, error) {
 	if known := c.known[hash]; known != nil {
 		return known, nil
 	}
-	got, err := c.broker.catalogue(ctx, hash)
-	switch {
-	case errors.Is(err, redis.Nil), errors.Is(err, errForged): // its worker publishes it again soon
-		return nil, nil
-	case errors.Is(err, errCatalogue):
-		c.broker.outages.reading.Note(err, "catalogue", hash)
-		return &Catalogue{}, nil // and is not read again
-	case err != nil:
-		return nil, fmt.Errorf("a worker's catalogue: %w", err)
+	raw, err := c.broker.load(ctx, c.broker.keys.catalogue(hash))
+	if raw == nil {
+		return nil, err
 	}
-	return got, nil
+	got := Catalogue{raw: raw}
+	err = json.Unmarshal(raw, &got)
+	for m, v := range versionsOf(got.Models) {
+		if v.Manifest == nil || v.Identity == "" {
+			err = fmt.Errorf("the model %s has no manifest", m.Name)
+		}
+	}
+	if err != nil {
+		c.broker.outages.reading.Note(fmt.Errorf("the catalogue is damaged: %w", err), "catalogue", hash)
+		return &Catalogue{}, nil // and is not read again
+	}
+	return &got, nil
 }
 
 // store replaces the content that Redis is to have. It signs all of it, because what Redis has may be signed with a secret that
@@ -188,39 +186,29 @@ const missedFor = 10 * time.Minute
 
 // serve updates what is served, and reports whether that has changed.
 func (c *catalogues) serve(now time.Time) (changed bool) {
-	all, offered := c.offered, make(map[string]bool)
-	for _, m := range all.Models {
+	offered := make(map[string]bool)
+	for _, m := range c.offered.Models {
 		offered[m.Name] = true
 	}
-	for _, p := range all.Pipelines {
+	for _, p := range c.offered.Pipelines {
 		offered[p.Name] = true
 	}
-	isMissed := func(name string) bool {
+	isOver := func(name string) bool { // whether the model or pipeline is not to be served in addition
 		since, known := c.missed[name]
-		switch {
-		case offered[name], known && now.Sub(since) >= missedFor:
+		over := offered[name] || known && now.Sub(since) >= missedFor
+		if over {
 			delete(c.missed, name)
-			return false
-		case !known:
+		} else if !known {
 			c.missed[name] = now
 		}
-		return true
+		return over
 	}
-	for _, old := range c.served.Models {
-		if isMissed(old.Name) {
-			all.Models = append(slices.Clip(all.Models), old)
-		}
-	}
-	for _, old := range c.served.Pipelines {
-		if isMissed(old.Name) {
-			all.Pipelines = append(slices.Clip(all.Pipelines), old)
-		}
-	}
-	for _, name := range c.served.Order {
-		if _, is := c.missed[name]; is && !slices.Contains(all.Order, name) {
-			all.Order = append(slices.Clip(all.Order), name)
-		}
-	}
+	models := slices.DeleteFunc(slices.Clone(c.served.Models), func(m repository.Model) bool { return isOver(m.Name) })
+	pipelines := slices.DeleteFunc(slices.Clone(c.served.Pipelines), func(p repository.Pipeline) bool { return isOver(p.Name) })
+	order := slices.DeleteFunc(slices.Clone(c.served.Order), func(name string) bool { _, missed := c.missed[name]; return !missed })
+	all := c.offered
+	all.Models, all.Pipelines = union(all.Models, models, modelOf), union(all.Pipelines, pipelines, pipelineOf)
+	all.Order = union(all.Order, order, itself)
 	if changed = !reflect.DeepEqual(all, c.served); changed {
 		c.served = all
 	}

@@ -93,11 +93,9 @@ func (l *lanes) next(count int, block time.Duration, lanes ...string) *redis.XRe
 	return &redis.XReadGroupArgs{Group: group, Consumer: l.worker, Streams: streams, Count: int64(count), Block: block}
 }
 
-// pending returns up to n claims of a lane that were not renewed for idle; those of one worker, or of all if it is "".
-func (l *lanes) pending(ctx context.Context, lane, worker string, idle time.Duration, n int) ([]redis.XPendingExt, error) {
-	return l.broker.client.XPendingExt(ctx, &redis.XPendingExtArgs{
-		Stream: lane, Group: group, Idle: idle, Start: "-", End: "+", Count: int64(n), Consumer: worker,
-	}).Result()
+// pending returns the arguments to read up to n claims of a lane that were not renewed for idle.
+func pending(lane string, idle time.Duration, n int) *redis.XPendingExtArgs {
+	return &redis.XPendingExtArgs{Stream: lane, Group: group, Idle: idle, Start: "-", End: "+", Count: int64(n)}
 }
 
 // claim returns the command that makes entries claims of the worker if nobody renewed them for idle. taken is the number of
@@ -108,6 +106,27 @@ func (l *lanes) claim(lane string, idle time.Duration, taken int64, entries ...s
 		args = append(args, id)
 	}
 	return append(args, "retrycount", taken)
+}
+
+// question asks Redis which of some entries are claims of the worker.
+type question func(l *lanes, ctx context.Context, p redis.Pipeliner, at alike, entries []string) (answer func() ([]string, error))
+
+// renew is a question that renews the claims. An entry that does not exist is none: its gateway has revoked it.
+func (l *lanes) renew(ctx context.Context, p redis.Pipeliner, at alike, entries []string) func() ([]string, error) {
+	return p.Do(ctx, append(l.claim(at.lane, 0, at.taken, entries...), "justid")...).StringSlice
+}
+
+// own is a question that changes nothing.
+func (l *lanes) own(ctx context.Context, p redis.Pipeliner, at alike, _ []string) func() ([]string, error) {
+	args := pending(at.lane, 0, 1<<20) // all
+	args.Consumer = l.worker
+	list := p.XPendingExt(ctx, args)
+	return func() (own []string, err error) {
+		for _, claim := range list.Val() {
+			own = append(own, claim.ID)
+		}
+		return own, list.Err()
+	}
 }
 
 // tidy removes workers without claims from the groups once they have been silent for idle, and postpones the expiry of the lanes.

@@ -1,14 +1,17 @@
 package fleet
 
 import (
+	"sync"
 	"time"
 
 	"github.com/redis/go-redis/v9"
 )
 
-// vigil watches how well a worker renews its claims, and which claims of others are not renewed.
+// vigil watches how well a worker renews its claims, and which claims of others are not renewed. It is safe for concurrent use.
 type vigil struct {
-	lease    time.Duration
+	lease time.Duration
+
+	mu       sync.Mutex                    // guards the rest
 	renewed  time.Time                     // when the worker last renewed its claims
 	steady   time.Time                     // since when it has never been late
 	renewals int                           // how often it has renewed them
@@ -21,13 +24,15 @@ type silence struct {
 	renewals int // of the worker's own claims before
 }
 
-func newVigil(lease time.Duration) vigil {
-	return vigil{lease: lease, silent: make(map[string]map[string]silence)}
+func newVigil(lease time.Duration) *vigil {
+	return &vigil{lease: lease, silent: make(map[string]map[string]silence)}
 }
 
 // renew notes that the worker has renewed its claims.
 func (v *vigil) renew(now time.Time) {
-	if v.steady.IsZero() || v.isLate(now) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	if v.steady.IsZero() || now.Sub(v.renewed) > v.lease/2 {
 		v.steady = now
 	}
 	v.renewed = now
@@ -36,16 +41,17 @@ func (v *vigil) renew(now time.Time) {
 
 // isLate reports whether others may soon take over the worker's claims, or have done so.
 func (v *vigil) isLate(now time.Time) bool {
-	return !v.renewed.IsZero() && now.Sub(v.renewed) > v.lease/2
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	return now.Sub(v.renewed) > v.lease/2
 }
-
-// isSteady reports whether the worker renews its claims in time.
-func (v *vigil) isSteady(now time.Time) bool { return !v.renewed.IsZero() && !v.isLate(now) }
 
 // outlasted returns those of a lane's silent claims that may be taken over. If the worker has always renewed its own claims in
 // time, the owners of the others could have done so too. After a disturbance of Redis, the network or the worker itself they may
 // have been as unable as the worker, so they get the chances that it has: two renewals and half a lease.
 func (v *vigil) outlasted(lane string, list []redis.XPendingExt, now time.Time) (left []redis.XPendingExt) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
 	silent := make(map[string]silence)
 	for _, p := range list {
 		s, known := v.silent[lane][p.ID]

@@ -45,6 +45,7 @@ type Worker struct {
 	started  time.Time
 	outcomes chan settled
 	gone     gateways
+	vigil    *vigil
 
 	mu        sync.Mutex // guards the rest
 	consumers map[string]*consumer
@@ -59,7 +60,8 @@ func NewWorker(cfg WorkerConfig) *Worker {
 	}
 	return &Worker{
 		member: member{cfg.Broker, newID(), cfg.Broker.keys.workers(), cfg.Metrics.broker},
-		cfg:    cfg, started: time.Now().UTC(), outcomes: make(chan settled, 1024), consumers: make(map[string]*consumer),
+		cfg:    cfg, started: time.Now().UTC(), outcomes: make(chan settled, 1024),
+		vigil: newVigil(cfg.Broker.timing.Lease), consumers: make(map[string]*consumer),
 	}
 }
 
@@ -157,15 +159,53 @@ func (w *Worker) heartbeat(ctx context.Context, n uint64) error {
 	ctx, cancel := context.WithTimeout(ctx, w.broker.timing.Lease/3)
 	defer cancel()
 	consumers := w.list()
-	for _, t := range consumers {
-		if err := t.giveUp(ctx); err != nil {
+	if w.vigil.isLate(time.Now()) { // others may have taken over claims
+		if err := w.confirm(ctx, consumers, (*lanes).own, errTaken); err != nil {
 			return err
 		}
 	}
 	if err := w.publish(ctx, w.status(n, consumers), func(redis.Pipeliner) {}); err != nil {
 		return err
 	}
-	return w.renew(ctx, consumers)
+	now := time.Now()
+	err := w.confirm(ctx, consumers, (*lanes).renew, errCancelled)
+	if err == nil {
+		w.vigil.renew(now)
+	}
+	return err
+}
+
+// confirm asks Redis which of the consumers' claims it has, and cancels the others for a cause.
+func (w *Worker) confirm(ctx context.Context, consumers []*consumer, ask question, cause error) error {
+	type inquiry struct {
+		*consumer
+		lane    string
+		entries []string
+		answer  func() ([]string, error)
+	}
+	var inquiries []inquiry
+	_ = w.broker.do(ctx, func(p redis.Pipeliner) { // each command has its error
+		for _, t := range consumers {
+			t.mu.Lock()
+			for at, entries := range t.claims.held() {
+				inquiries = append(inquiries, inquiry{t, at.lane, entries, ask(&t.lanes, ctx, p, at, entries)})
+			}
+			t.mu.Unlock()
+		}
+	})
+	for _, i := range inquiries {
+		kept, err := i.answer()
+		if isNoGroup(err) { // Redis has lost the lane: the gateway may still want the sentences
+			continue
+		}
+		if err != nil {
+			return err
+		}
+		i.mu.Lock()
+		i.claims.cancel(cause, i.lane, i.entries, kept)
+		i.mu.Unlock()
+	}
+	return nil
 }
 
 func (w *Worker) status(n uint64, consumers []*consumer) WorkerStatus {
@@ -176,44 +216,4 @@ func (w *Worker) status(n uint64, consumers []*consumer) WorkerStatus {
 		status.Queues[t.queue] = t.status()
 	}
 	return status
-}
-
-// renew renews the claims of consumers: other workers take over claims without renewal for a lease. Entries that are gone were
-// cancelled by their gateway.
-func (w *Worker) renew(ctx context.Context, consumers []*consumer) error {
-	type renewal struct {
-		*consumer
-		at      alike
-		entries []string
-		kept    *redis.Cmd
-	}
-	now := time.Now()
-	var renewals []renewal
-	_ = w.broker.do(ctx, func(p redis.Pipeliner) { // each command has its error
-		for _, t := range consumers {
-			t.mu.Lock()
-			for at, entries := range t.claims.held() {
-				kept := p.Do(ctx, append(t.lanes.claim(at.lane, 0, at.taken, entries...), "justid")...)
-				renewals = append(renewals, renewal{t, at, entries, kept})
-			}
-			t.mu.Unlock()
-		}
-	})
-	for _, r := range renewals {
-		kept, err := r.kept.StringSlice()
-		if err != nil && !isNoGroup(err) { // if Redis has lost the lanes, gateways may still want the sentences
-			return err
-		}
-		if err == nil && len(kept) < len(r.entries) {
-			r.mu.Lock()
-			r.claims.cancel(errCancelled, r.at.lane, r.entries, kept)
-			r.mu.Unlock()
-		}
-	}
-	for _, t := range consumers {
-		t.mu.Lock()
-		t.vigil.renew(now)
-		t.mu.Unlock()
-	}
-	return nil
 }
