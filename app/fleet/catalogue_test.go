@@ -16,7 +16,7 @@ import (
 	"dragoman/model/repository"
 )
 
-// having is a catalogue with versions of models: name, number, identity.
+// having returns a catalogue with versions of models: name, number, identity.
 func having(versions ...[3]string) *Catalogue {
 	c := &Catalogue{}
 	for _, v := range versions {
@@ -32,7 +32,7 @@ func having(versions ...[3]string) *Catalogue {
 	return c
 }
 
-// What workers have together is the sum; what they do not agree on is as most of them have it.
+// Catalogues are merged. An export of which workers have different ones is that of most workers.
 func TestMerge(t *testing.T) {
 	a1, a1x, a2, b1 := [3]string{"a", "1", "A"}, [3]string{"a", "1", "X"}, [3]string{"a", "2", "B"}, [3]string{"b", "1", "C"}
 	for name, test := range map[string]struct {
@@ -70,7 +70,7 @@ func TestMerge(t *testing.T) {
 	assert.Equal(t, []repository.Pipeline{{Name: "p", Version: 2}, {Name: "q"}}, s.Pipelines)
 }
 
-// onDisk is a snapshot with one version, whose tokenizer is a file with some content.
+// onDisk returns a snapshot with one version, whose tokenizer is a file with some content.
 func onDisk(t *testing.T, name, content string) repository.Snapshot {
 	dir := t.TempDir()
 	require.NoError(t, os.WriteFile(filepath.Join(dir, model.VocabFile), []byte(content), 0o600))
@@ -83,7 +83,7 @@ func onDisk(t *testing.T, name, content string) repository.Snapshot {
 	}}}}
 }
 
-// A gateway has from Redis what a worker has published, and nothing of its folders.
+// A gateway reads from Redis what a worker has published, without its folders.
 func TestPublish(t *testing.T) {
 	server := newServer(t)
 	b := newTestBroker(t, server.Addr(), calm)
@@ -113,7 +113,7 @@ func TestPublish(t *testing.T) {
 	require.ErrorIs(t, b.FetchTokenizer(t.Context(), v.Manifest, dir), ErrNoFile)
 }
 
-// What Redis says of a tokenizer's files is written into its folder, or not at all.
+// A file of a tokenizer is written into its folder, or not at all, whatever name Redis has for it.
 func TestFetchTokenizerStaysInItsFolder(t *testing.T) {
 	server := newServer(t)
 	b := newTestBroker(t, server.Addr(), calm)
@@ -131,7 +131,7 @@ func TestFetchTokenizerStaysInItsFolder(t *testing.T) {
 	assert.FileExists(t, filepath.Join(dir, "bpe.model"))
 }
 
-// A model whose tokenizer cannot be read here is left out; others are not.
+// A worker does not publish a model whose tokenizer it cannot read. It publishes the others.
 func TestPublishWithoutAFile(t *testing.T) {
 	good := onDisk(t, "good", "words")
 	for name, spoil := range map[string]func(path string) error{
@@ -154,7 +154,7 @@ func TestPublishWithoutAFile(t *testing.T) {
 	}
 }
 
-// Gateways follow what workers serve, remember it without workers, and bear with what they cannot read.
+// Gateways follow the workers' catalogues, remember them without workers, and skip those that they cannot read.
 func TestFollow(t *testing.T) {
 	server := newServer(t)
 	b := newTestBroker(t, server.Addr(), calm)
@@ -183,7 +183,7 @@ func TestFollow(t *testing.T) {
 		called  bool
 	}{
 		{nil, nil, false},
-		{[]WorkerStatus{{}}, nil, false}, // it has not published anything yet
+		{[]WorkerStatus{{}}, nil, false}, // a worker that has published nothing yet
 		{[]WorkerStatus{missing}, nil, false},
 		{[]WorkerStatus{a}, []string{"a"}, true},
 		{[]WorkerStatus{a}, nil, false},
@@ -204,7 +204,7 @@ func TestFollow(t *testing.T) {
 	assert.False(t, called)
 }
 
-// What is served changes once, however workers come and go; limits are those that all have.
+// A further worker with the same models does not change what is served. Limits are the lowest of all workers.
 func TestServe(t *testing.T) {
 	c := newCatalogues(nil)
 	one, other := having([3]string{"a", "1", "A"}), having([3]string{"a", "1", "A"})

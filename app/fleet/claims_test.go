@@ -17,7 +17,7 @@ import (
 	"dragoman/app/store/redistest"
 )
 
-// onServers runs a test with a Redis in memory, and with a real one where there is one.
+// onServers runs a test with a Redis in memory, and with a real one if it is installed.
 func onServers(t *testing.T, test func(t *testing.T, address string)) {
 	t.Run("in memory", func(t *testing.T) {
 		t.Parallel()
@@ -29,7 +29,7 @@ func onServers(t *testing.T, test func(t *testing.T, address string)) {
 	})
 }
 
-// What a worker has that vanishes is decoded by others.
+// Other workers decode the sentences of a worker that vanishes.
 func TestWorkerVanishes(t *testing.T) {
 	onServers(t, func(t *testing.T, address string) {
 		stuck, _ := held()
@@ -51,7 +51,7 @@ func TestWorkerVanishes(t *testing.T) {
 	})
 }
 
-// isEmpty says whether nothing waits, and nobody has anything.
+// isEmpty reports whether no sentence waits and no worker has a claim.
 func isEmpty(t *testing.T, address string) bool {
 	b := newTestBroker(t, address, calm)
 	defer b.Close()
@@ -64,13 +64,13 @@ func isEmpty(t *testing.T, address string) bool {
 	return true
 }
 
-// A sentence that ends its workers is a dead letter, and those that were with it are decoded.
+// A sentence that ends its workers is a dead letter, and the sentences that were with it are decoded.
 func TestSentenceThatEndsWorkers(t *testing.T) {
 	onServers(t, func(t *testing.T, address string) {
 		timing := Timing{Beat: 10 * time.Millisecond, Lease: time.Second}
 		poison := sentences(100)[99]
 		var died atomic.Int32
-		for range 3*deaths + 6 { // in memory two may take it over at a time
+		for range 3*deaths + 6 { // in memory two may take it over at the same time
 			d := &decoder{}
 			w := newTestWorker(t, newTestBroker(t, address, timing), newModels(d, identity))
 			d.does(func(ctx context.Context, job engine.Job) (engine.Result, error) {
@@ -107,7 +107,7 @@ func TestSentenceThatEndsWorkers(t *testing.T) {
 	})
 }
 
-// A worker that was cut off for long gives up what others have taken over.
+// A worker that was cut off for long gives up the claims that others have taken over.
 func TestWorkerThatWasCutOff(t *testing.T) {
 	onServers(t, func(t *testing.T, address string) {
 		line := newWire(t, address)
@@ -128,7 +128,7 @@ func TestWorkerThatWasCutOff(t *testing.T) {
 	})
 }
 
-// A worker that was cut off, and whose claims nobody has taken over, keeps them.
+// A worker that was cut off keeps the claims that no other worker has taken over.
 func TestWorkerKeepsWhatNobodyTook(t *testing.T) {
 	onServers(t, func(t *testing.T, address string) {
 		line := newWire(t, address)
@@ -139,7 +139,7 @@ func TestWorkerKeepsWhatNobodyTook(t *testing.T) {
 		stuck.hasBegun(t, 5)
 		line.setCut(true)
 		eventually(t, func() bool { return w.Err() != nil })
-		time.Sleep(fast.Lease) // it may take longer until it is late: then this shows less
+		time.Sleep(fast.Lease) // the worker may be late only after that: then the test shows less
 		line.setCut(false)
 		eventually(t, func() bool { return w.Err() == nil })
 		letGo()
@@ -148,7 +148,7 @@ func TestWorkerKeepsWhatNobodyTook(t *testing.T) {
 	})
 }
 
-// A delivery that a worker did not hear of is nobody's death, however often that happens.
+// A delivery whose reply was lost does not count as a worker that ended, however often it happens.
 func TestDeliveryThatIsNotHeardOf(t *testing.T) {
 	onServers(t, func(t *testing.T, address string) {
 		b := newTestBroker(t, address, fast)
@@ -161,7 +161,7 @@ func TestDeliveryThatIsNotHeardOf(t *testing.T) {
 			before := d.begun()
 			s := send(t.Context(), g, sentences(1)...)
 			d.hasBegun(t, before+1)
-			// The worker forgets it, as if it had never known.
+			// The worker forgets the claim, as if the reply had been lost.
 			w.mu.Lock()
 			consumer := w.consumers[queueOf(identity)]
 			w.mu.Unlock()
@@ -185,7 +185,7 @@ func TestDeliveryThatIsNotHeardOf(t *testing.T) {
 	})
 }
 
-// choose takes suspects one at a time, and what workers have held only once all together.
+// choose takes suspects one at a time, and all claims that only one worker has had.
 func TestChoose(t *testing.T) {
 	pending := func(consumer string, retries ...int64) (list []redis.XPendingExt) {
 		for i, n := range retries {
@@ -196,7 +196,7 @@ func TestChoose(t *testing.T) {
 	for name, test := range map[string]struct {
 		mine []claim
 		list []redis.XPendingExt
-		want map[int]int64 // how often they are taken then
+		want map[int]int64 // number of workers by place in the list
 	}{
 		"nothing":                      {nil, nil, map[int]int64{}},
 		"innocents":                    {nil, pending("other", 1, 1, 1), map[int]int64{0: 2, 1: 2, 2: 2}},
@@ -225,8 +225,7 @@ func TestChoose(t *testing.T) {
 	}
 }
 
-// Busy workers take over some, too, but not what is too much for them, and nothing while they were
-// unable to keep their own alive.
+// A busy worker takes over some claims too, but not more than it can decode, and none while it renews its own late.
 func TestSpare(t *testing.T) {
 	now := time.Now()
 	for name, test := range map[string]struct {
@@ -251,8 +250,7 @@ func TestSpare(t *testing.T) {
 	}
 }
 
-// Workers that have gone leave the consumer groups, unless they have claims; lanes that nobody serves
-// expire.
+// Workers that have gone are removed from the consumer groups unless they have claims. Lanes that no worker serves expire.
 func TestTidy(t *testing.T) {
 	onServers(t, func(t *testing.T, address string) {
 		b := newTestBroker(t, address, calm)
@@ -261,7 +259,7 @@ func TestTidy(t *testing.T) {
 		require.NoError(t, consumer.lanes.create(t.Context()))
 		lane := consumer.lanes.keys[1]
 		put(t, b, format, "something")
-		for _, name := range []string{"with a claim", "without"} { // the first takes all there is
+		for _, name := range []string{"with a claim", "without"} { // the first takes all entries
 			err := b.client.XReadGroup(t.Context(), &redis.XReadGroupArgs{Group: group, Consumer: name, Streams: []string{lane, ">"}, Block: -1}).Err()
 			if name == "without" {
 				require.ErrorIs(t, err, redis.Nil)
@@ -276,7 +274,7 @@ func TestTidy(t *testing.T) {
 		}
 		consumer.lanes.tidy(t.Context(), time.Hour)
 		assert.ElementsMatch(t, []string{"with a claim", "without"}, names())
-		consumer.lanes.tidy(t.Context(), -time.Minute) // in memory a consumer that was never heard of is idle for less than nothing
+		consumer.lanes.tidy(t.Context(), -time.Minute) // in memory the idle time of a new consumer is negative
 		assert.Equal(t, []string{"with a claim"}, names())
 		assert.Positive(t, b.client.TTL(t.Context(), lane).Val())
 	})

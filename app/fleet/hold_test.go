@@ -28,8 +28,7 @@ func (p published) Serving() (repository.Snapshot, map[string]translate.Handle) 
 	return p.snapshot, map[string]translate.Handle{}
 }
 
-// stateOf is what Redis knows, as far as members do: the content of strings, who is listed, and that
-// streams are there.
+// stateOf returns what Redis has, as far as members know it: the content of strings, the ids of members, and which streams exist.
 func stateOf(t *testing.T, server *miniredis.Miniredis, leaving ...string) map[string]string {
 	state := make(map[string]string)
 	for _, key := range server.Keys() {
@@ -50,7 +49,7 @@ func stateOf(t *testing.T, server *miniredis.Miniredis, leaving ...string) map[s
 	return state
 }
 
-// damage has a server lose something, in one of the ways that servers have.
+// damage makes a server lose keys, in one of the ways that servers do.
 func damage(r *rand.Rand, server *miniredis.Miniredis) (what string) {
 	switch r.IntN(4) {
 	case 0:
@@ -71,8 +70,8 @@ func damage(r *rand.Rand, server *miniredis.Miniredis) (what string) {
 	}
 }
 
-// Whatever Redis forgets and a living member knows is there again after a heartbeat: whichever keys
-// are lost, wiped or expired, with workers and, but for the workers' own, without.
+// Members restore all keys that Redis has lost, by a flush, deletion or expiry. Without workers, gateways restore all but the
+// workers' own.
 func TestForgottenKeysComeBack(t *testing.T) {
 	server := newServer(t)
 	s := onDisk(t, "m", "words")
@@ -100,13 +99,13 @@ func TestForgottenKeysComeBack(t *testing.T) {
 				"seed %d, %d: lost %s\nbefore %v", seed, n, lost, before)
 		}
 	}
-	eventually(t, func() bool { return len(server.Keys()) == 10 }) // lanes, members, replies, and what is kept
+	eventually(t, func() bool { return len(server.Keys()) == 10 }) // lanes, members, replies, and kept content
 	survive(1)
 	stop()
 	<-ended
 	survive(2, ":high", ":normal", ":low", ":workers")
 
-	server.FlushAll() // a gateway that starts then knows the models, and an autoscaler has something to count
+	server.FlushAll() // a gateway that starts then knows the models, and an autoscaler has keys to count
 	late := newTestGateway(t, newTestBroker(t, server.Addr(), calm), nil)
 	eventually(t, func() bool { return late.Err() == nil })
 	eventually(t, func() bool {

@@ -9,7 +9,7 @@ import (
 	"dragoman/model/repository"
 )
 
-// A model that no worker has for a while stays known, with its pipelines, and is forgotten then.
+// A gateway serves a model or pipeline that no worker has for a while longer.
 func TestMissed(t *testing.T) {
 	offers := func(names ...string) (s repository.Snapshot) {
 		for _, name := range names {
