@@ -70,7 +70,7 @@ func (t *consumer) decode(ctx context.Context, c *claim) settled {
 		if left <= 0 {
 			return settled{outcome: expired}
 		}
-		timer := time.AfterFunc(left, func() { c.cancel(errExpired) })
+		timer := time.AfterFunc(left, func() { c.cancel(errExpired) }) // with a deadline, the engine could refuse the sentence
 		defer timer.Stop()
 	}
 	var result engine.Result
@@ -80,9 +80,10 @@ func (t *consumer) decode(ctx context.Context, c *claim) settled {
 			return err
 		}
 		defer release()
-		return m.Engine.Stream(ctx, engine.Request{
+		req := engine.Request{
 			Caller: c.work.Caller, Priority: engine.Priority(c.work.Priority), Tokens: len(c.work.Source), Beams: c.work.rows(),
-		}, engine.List(c.work.job()), func(_ int, r engine.Result) error {
+		}
+		return m.Engine.Stream(ctx, req, engine.List(c.work.job()), func(_ int, r engine.Result) error {
 			result = r
 			return nil
 		})

@@ -98,7 +98,7 @@ func pending(lane string, idle time.Duration, n int) *redis.XPendingExtArgs {
 	return &redis.XPendingExtArgs{Stream: lane, Group: group, Idle: idle, Start: "-", End: "+", Count: int64(n)}
 }
 
-// claim returns the command that makes entries claims of the worker if nobody renewed them for idle. taken is the number of
+// claim returns the command that makes entries claims of the worker if they were not renewed for idle. taken is the number of
 // workers that Redis then counts for them.
 func (l *lanes) claim(lane string, idle time.Duration, taken int64, entries ...string) []any {
 	args := []any{"xclaim", lane, group, l.worker, idle.Milliseconds()}

@@ -63,6 +63,8 @@ func (v *vigil) outlasted(lane string, list []redis.XPendingExt, now time.Time) 
 			left = append(left, p)
 		}
 	}
-	v.silent[lane] = silent
+	if v.silent[lane] = silent; len(silent) == 0 {
+		delete(v.silent, lane)
+	}
 	return left
 }
