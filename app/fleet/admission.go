@@ -19,6 +19,19 @@ func (s submitted) add(queue string, lane int, work int64) {
 	s[queue] = lanes
 }
 
+// workOf returns the work of gateways.
+func workOf(gateways map[string]gatewayStatus) submitted {
+	sum := make(submitted)
+	for _, g := range gateways {
+		for queue, lanes := range g.Work {
+			for lane, work := range lanes {
+				sum.add(queue, lane, work)
+			}
+		}
+	}
+	return sum
+}
+
 // load is the work of a queue and the workers that take it.
 type load struct {
 	copies, rows int                   // of the model

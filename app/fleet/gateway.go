@@ -181,17 +181,9 @@ func (g *Gateway) heartbeat(n uint64, workers *members[WorkerStatus], gateways *
 	now := time.Now()
 	aliveWorkers, aliveGateways := workers.update(now, workerStatuses.Val()), gateways.update(now, gatewayStatuses.Val())
 	delete(aliveGateways, g.id)
-	others := make(submitted)
-	for _, other := range aliveGateways {
-		for queue, lanes := range other.Work {
-			for lane, work := range lanes {
-				others.add(queue, lane, work)
-			}
-		}
-	}
 	g.mu.Lock()
 	g.fleet = g.fleet.next(now, b.timing.Lease, aliveWorkers, workers.lastSeen)
-	g.fleet.others = others
+	g.fleet.others = workOf(aliveGateways)
 	if !exists.Val() { // Redis has lost the replies
 		g.read = "0"
 		g.ledger.tellAll(event{kind: flushed})
