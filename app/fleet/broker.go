@@ -87,8 +87,8 @@ func NewBroker(cfg BrokerConfig) (*Broker, error) {
 	timing := Timing{Beat: cmp.Or(cfg.Timing.Beat, 500*time.Millisecond), Lease: cmp.Or(cfg.Timing.Lease, 4*time.Second)}
 	b := &Broker{
 		client: client, keys: keys(cfg.Prefix), timing: timing, log: cfg.Log, outages: newOutages(cfg.Log), away: errStarting,
-		seals: newSeals(cfg.Secrets), forged: promauto.With(cfg.Registry).NewCounter(prometheus.CounterOpts(
-			named("forged_total", "Messages of other members that were dropped because they have no valid signature."))),
+		seals: newSeals(cfg.Secrets), forged: promauto.With(cfg.Registry).NewCounter(counterOpts(
+			"forged_total", "Messages of other members that were dropped because they have no valid signature.")),
 	}
 	if b.seals[0] == nil {
 		b.log.Info("what members tell each other through the broker is not signed: set FLEET_SECRET where others can write to it")

@@ -7,14 +7,16 @@ import (
 
 const namespace, subsystem = "dragoman", "fleet"
 
-// named returns the name and the help of a metric.
-func named(name, help string) prometheus.Opts {
-	return prometheus.Opts{Namespace: namespace, Subsystem: subsystem, Name: name, Help: help}
+func counterOpts(name, help string) prometheus.CounterOpts {
+	return prometheus.CounterOpts{Namespace: namespace, Subsystem: subsystem, Name: name, Help: help}
 }
 
-func newUp(f promauto.Factory) prometheus.Gauge {
-	return f.NewGauge(prometheus.GaugeOpts(named("broker_up", "1 while the broker answers.")))
+func gaugeOpts(name, help string) prometheus.GaugeOpts {
+	return prometheus.GaugeOpts(counterOpts(name, help))
 }
+
+// brokerUp are the options of the gauge that both kinds of members have.
+var brokerUp = gaugeOpts("broker_up", "1 while the broker answers.")
 
 // GatewayMetrics count what a gateway does. They are safe for concurrent use.
 type GatewayMetrics struct {
@@ -25,14 +27,11 @@ type GatewayMetrics struct {
 // NewGatewayMetrics returns the metrics of a gateway; [Gateway.Collector] has more. The registry may be nil.
 func NewGatewayMetrics(r prometheus.Registerer) *GatewayMetrics {
 	factory := promauto.With(r)
-	counter := func(name, help string) prometheus.Counter {
-		return factory.NewCounter(prometheus.CounterOpts(named(name, help)))
-	}
 	return &GatewayMetrics{
-		broker:      newUp(factory),
-		refused:     counter("requests_refused_total", "Requests that the gateway refused because too much waits, or they could not end in time."),
-		resubmitted: counter("resubmitted_total", "Sentences that were submitted again, because the broker was away or had lost them."),
-		unwanted:    counter("unwanted_results_total", "Results that nobody waits for: second ones, and those of requests that have ended."),
+		broker:      factory.NewGauge(brokerUp),
+		refused:     factory.NewCounter(counterOpts("requests_refused_total", "Requests that the gateway refused because too much waits, or they could not end in time.")),
+		resubmitted: factory.NewCounter(counterOpts("resubmitted_total", "Sentences that were submitted again, because the broker was away or had lost them.")),
+		unwanted:    factory.NewCounter(counterOpts("unwanted_results_total", "Results that nobody waits for: second ones, and those of requests that have ended.")),
 	}
 }
 
@@ -47,14 +46,11 @@ type WorkerMetrics struct {
 // NewWorkerMetrics returns the metrics of a worker. The registry may be nil.
 func NewWorkerMetrics(r prometheus.Registerer) *WorkerMetrics {
 	factory := promauto.With(r)
-	counters := func(name, help, label string) *prometheus.CounterVec {
-		return factory.NewCounterVec(prometheus.CounterOpts(named(name, help)), []string{label})
-	}
 	m := &WorkerMetrics{
-		broker: newUp(factory),
-		taken:  counters("taken_total", "Sentences that the worker took: from the queue, or over from another worker (claimed).", "from"),
-		done:   counters("ended_total", "Sentences that the worker is done with, by what became of them: decoded, failed, returned to the queue, cancelled, expired before they were decoded, taken over by another worker (lost), dead letters, without a valid signature (forged).", "outcome"),
-		claimed: factory.NewGaugeVec(prometheus.GaugeOpts(named("claimed_sentences", "Sentences that the worker has taken and not answered yet.")),
+		broker: factory.NewGauge(brokerUp),
+		taken:  factory.NewCounterVec(counterOpts("taken_total", "Sentences that the worker took: from the queue, or over from another worker (claimed)."), []string{"from"}),
+		done:   factory.NewCounterVec(counterOpts("ended_total", "Sentences that the worker is done with, by what became of them: decoded, failed, returned to the queue, cancelled, expired before they were decoded, taken over by another worker (lost), dead letters, without a valid signature (forged)."), []string{"outcome"}),
+		claimed: factory.NewGaugeVec(gaugeOpts("claimed_sentences", "Sentences that the worker has taken and not answered yet."),
 			[]string{"model", "version"}),
 	}
 	for _, from := range []string{fromQueue, fromOther} {
