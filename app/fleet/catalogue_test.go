@@ -7,7 +7,6 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -152,68 +151,4 @@ func TestPublishWithoutAFile(t *testing.T) {
 			assert.Len(t, bad.Models[0].Versions, 1, "the worker's own has not changed")
 		})
 	}
-}
-
-// Gateways follow the workers' catalogues, remember them without workers, and skip those that they cannot read.
-func TestFollow(t *testing.T) {
-	server := newServer(t)
-	b := newTestBroker(t, server.Addr(), calm)
-	publish := func(c *Catalogue) WorkerStatus {
-		raw, hash := c.encode()
-		require.NoError(t, b.client.Set(t.Context(), b.keys.catalogue(hash), raw, 0).Err())
-		return WorkerStatus{Catalogue: hash}
-	}
-	a, both := publish(having([3]string{"a", "1", "A"})), publish(having([3]string{"a", "1", "A"}, [3]string{"b", "1", "B"}))
-	damaged := publish(&Catalogue{Models: []repository.Model{{Name: "x", Versions: []repository.Version{{Number: 1}}}}})
-	missing := WorkerStatus{Catalogue: "missing"}
-	follows := func(c *catalogues, workers ...WorkerStatus) (models []string, changed bool) {
-		changed, err := c.follow(t.Context(), workers)
-		require.NoError(t, err)
-		if changed {
-			for _, m := range c.offered.Models {
-				models = append(models, m.Name)
-			}
-		}
-		return models, changed
-	}
-	c := newCatalogues(b)
-	for i, step := range []struct {
-		workers []WorkerStatus
-		models  []string
-		called  bool
-	}{
-		{nil, nil, false},
-		{[]WorkerStatus{{}}, nil, false}, // a worker that has published nothing yet
-		{[]WorkerStatus{missing}, nil, false},
-		{[]WorkerStatus{a}, []string{"a"}, true},
-		{[]WorkerStatus{a}, nil, false},
-		{[]WorkerStatus{both, a}, []string{"a", "b"}, true},
-		{[]WorkerStatus{both, missing, a}, nil, false},
-		{nil, nil, false},
-		{[]WorkerStatus{damaged, a}, []string{"a"}, true},
-		{[]WorkerStatus{damaged, a}, nil, false},
-	} {
-		models, called := follows(c, step.workers...)
-		assert.Equal(t, step.models, models, "step %d", i)
-		assert.Equal(t, step.called, called, "step %d", i)
-	}
-	models, _ := follows(newCatalogues(b)) // another gateway, without workers
-	assert.Equal(t, []string{"a"}, models)
-	require.NoError(t, server.Set(b.keys.known(), "{"))
-	_, called := follows(newCatalogues(b))
-	assert.False(t, called)
-}
-
-// A further worker with the same models does not change what is served. Limits are the lowest of all workers.
-func TestServe(t *testing.T) {
-	c := newCatalogues(nil)
-	one, other := having([3]string{"a", "1", "A"}), having([3]string{"a", "1", "A"})
-	one.MaxBeams, one.MaxLength, other.MaxBeams = 5, 200, 3
-	c.take([]*Catalogue{one})
-	assert.True(t, c.serve(time.Now()))
-	c.take([]*Catalogue{one, other})
-	assert.False(t, c.serve(time.Now()))
-	assert.Equal(t, terms{names: map[string]modelName{"A": {"a", "1"}}, beams: 3, maxLength: 200}, c.terms)
-	c.take([]*Catalogue{having([3]string{"b", "1", "B"})})
-	assert.True(t, c.serve(time.Now()))
 }
