@@ -3,32 +3,13 @@ package fleet
 import (
 	"time"
 
-	"dragoman/app/engine"
 	"dragoman/app/schedule"
 )
-
-// laneOf is where a sentence waits, the most urgent lane first: what belongs to many tokens is less urgent.
-func (g *Gateway) laneOf(p schedule.Priority, tokens int) int {
-	at := int(schedule.High - p)
-	if tokens > g.cfg.Short {
-		at = min(at+1, len(laneNames)-1)
-	}
-	return at
-}
-
-// backlog is what a request finds in a queue; mu is held.
-func (g *Gateway) backlog(queue string, req engine.Request) (b schedule.Backlog) {
-	work, c := g.waiting(queue), g.capacity(queue)
-	b.Ahead = schedule.AheadInLanes(work, g.laneOf(req.Priority, req.Tokens), req.Work(req.Tokens))
-	b.Full = work[0]+work[1]+work[2] >= g.bound(c)
-	b.Speed, b.Sentence = c.speed, c.sentence
-	return b
-}
 
 // submitted is work that was submitted and has no result yet, by queue and lane: source tokens × beams.
 type submitted map[string][len(laneNames)]int64
 
-// add adds work, or takes it away again; a queue without any is not there.
+// add adds work, or removes it if it is negative. A queue without work has no entry.
 func (s submitted) add(queue string, lane int, work int64) {
 	lanes := s[queue]
 	if lanes[lane] += work; lanes == ([len(laneNames)]int64{}) {
@@ -38,51 +19,68 @@ func (s submitted) add(queue string, lane int, work int64) {
 	s[queue] = lanes
 }
 
-// capacity is what workers have for a queue, all together.
-type capacity struct {
-	copies, rows int           // of the model; rows that they decode together
-	speed        float64       // work per second
-	sentence     time.Duration // that one takes
-}
-
-// capacity is that of the workers that take from a queue; mu is held.
-func (g *Gateway) capacity(queue string) (c capacity) {
-	for _, w := range g.fleet.workers {
-		if q, ok := w.Queues[queue]; ok && !q.Leaving {
-			c.copies += max(1, q.Copies)
-			c.rows += q.Rows
-			c.speed += q.WorkPerSecond
-			c.sentence = max(c.sentence, time.Duration(q.SentenceTime*float64(time.Second)))
+// workOf returns the work of gateways.
+func workOf(gateways map[string]gatewayStatus) submitted {
+	sum := make(submitted)
+	for _, g := range gateways {
+		for queue, lanes := range g.Work {
+			for lane, work := range lanes {
+				sum.add(queue, lane, work)
+			}
 		}
 	}
-	return c
+	return sum
 }
 
-// waiting is the work that all gateways have submitted to a queue and wait for, by lane; mu is held.
-func (g *Gateway) waiting(queue string) [3]int64 {
-	work := g.fleet.others[queue]
-	for lane, own := range g.work[queue] {
-		work[lane] += own
+// load is the work of a queue and the workers that take it.
+type load struct {
+	copies, rows int                   // of the model
+	speed        float64               // work per second
+	sentence     time.Duration         // time of a sentence in the batch
+	waiting      [len(laneNames)]int64 // work of all gateways
+	bound        int64                 // the most work that may wait
+}
+
+// load returns the load of a queue. The caller must hold mu.
+func (g *Gateway) load(queue string) load {
+	l := load{waiting: g.fleet.others[queue]}
+	for lane, own := range g.ledger.work[queue] {
+		l.waiting[lane] += own
 	}
-	return work
+	for _, w := range g.fleet.workers {
+		if q, ok := w.Queues[queue]; ok && !q.Leaving {
+			l.copies += max(1, q.Copies)
+			l.rows += q.Rows
+			l.speed += q.WorkPerSecond
+			l.sentence = max(l.sentence, time.Duration(q.SentenceTime*float64(time.Second)))
+		}
+	}
+	l.bound = int64(g.cfg.Tokens) * int64(max(1, l.copies))
+	return l
 }
 
-// isIdle says whether nobody takes from a queue.
-func (g *Gateway) isIdle(queue string) bool {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	return g.capacity(queue).copies == 0
+// work returns the work of all lanes.
+func (l load) work() int64 { return l.waiting[0] + l.waiting[1] + l.waiting[2] }
+
+// backlog returns what a request with some work of its own finds in front of a lane.
+func (l load) backlog(lane int, own float64) schedule.Backlog {
+	return schedule.Backlog{Ahead: schedule.AheadInLanes(l.waiting, lane, own), Speed: l.speed, Sentence: l.sentence, Full: l.work() >= l.bound}
 }
 
-// bound is the most work that may wait in a queue.
-func (g *Gateway) bound(c capacity) int64 { return int64(g.cfg.Tokens) * int64(max(1, c.copies)) }
-
-// window is the work that one request may have in a queue; mu is held. Requests share what may wait.
-func (g *Gateway) window(queue string) int64 {
-	c := g.capacity(queue)
-	alone := max(int64(schedule.Window(g.cfg.Short, c.copies)), rowWork*int64(c.rows))
-	return min(alone, g.bound(c)/max(1, g.admission.Held))
-}
-
-// rowWork is the source tokens for each row: twice what a sentence has, so that some wait.
+// rowWork is the source tokens per row that a request may submit: twice those of a sentence, so that some wait.
 const rowWork = 64
+
+// window returns the work that each of some requests may have in the queue: they share the bound.
+func (l load) window(short, requests int) int64 {
+	alone := max(int64(schedule.Window(short, l.copies)), rowWork*int64(l.rows))
+	return min(alone, l.bound/int64(max(1, requests)))
+}
+
+// laneOf returns the lane for a sentence of a request with some tokens in flight. Above short they make it less urgent.
+func laneOf(p schedule.Priority, tokens, short int) int {
+	lane := int(schedule.High - p)
+	if tokens > short {
+		lane = min(lane+1, len(laneNames)-1)
+	}
+	return lane
+}

@@ -13,7 +13,7 @@ import (
 	"dragoman/app/schedule"
 )
 
-// newAdmitting is a gateway that lets requests in, and knows what the test says of the fleet.
+// newAdmitting returns a gateway that is not started and has a given view of the fleet.
 func newAdmitting(workers map[string]WorkerStatus, others [3]int64, change func(*GatewayConfig)) *Gateway {
 	queue := queueOf(identity)
 	cfg := GatewayConfig{
@@ -23,15 +23,12 @@ func newAdmitting(workers map[string]WorkerStatus, others [3]int64, change func(
 	if change != nil {
 		change(&cfg)
 	}
-	g := &Gateway{
-		member: member{broker: cfg.Broker}, cfg: cfg, pending: make(map[uint64]*sentence), outbox: newOutbox(), admission: engine.NewAdmission(cfg.Requests, cfg.Wait),
-		work: make(submitted), missed: make(missed), fleet: fleet{workers: workers, others: submitted{queue: others}},
-	}
-	g.closing, g.close = context.WithCancel(context.Background())
+	g := newGateway(cfg)
+	g.fleet = fleet{workers: workers, others: submitted{queue: others}}
 	return g
 }
 
-// fastWorkers are some that each decode work per second.
+// fastWorkers returns n workers that each decode some work per second.
 func fastWorkers(n int, work float64) map[string]WorkerStatus {
 	workers := make(map[string]WorkerStatus)
 	for i := range n {
@@ -43,7 +40,7 @@ func fastWorkers(n int, work float64) map[string]WorkerStatus {
 	return workers
 }
 
-// Requests are refused that would wait too long, or cannot end in time, at the speed of the fleet.
+// A gateway refuses requests that would wait too long, or cannot end in time, at the speed of the fleet.
 func TestAdmission(t *testing.T) {
 	wait := func(c *GatewayConfig) { c.Wait = 5 * time.Second }
 	for name, test := range map[string]struct {
@@ -52,7 +49,7 @@ func TestAdmission(t *testing.T) {
 		change  func(*GatewayConfig)
 		left    time.Duration // 0: no deadline
 		req     engine.Request
-		busy    time.Duration // 0: it is not refused for that
+		busy    time.Duration // 0: no BusyError
 		large   time.Duration
 	}{
 		"an idle fleet":              {workers: fastWorkers(1, 100), req: engine.Request{Tokens: 50}},
@@ -99,7 +96,7 @@ func TestAdmission(t *testing.T) {
 	}
 }
 
-// A caller has three quarters of the places that others leave.
+// A caller gets three quarters of the places that others leave.
 func TestPlaces(t *testing.T) {
 	g := newAdmitting(nil, [3]int64{}, func(c *GatewayConfig) { c.Requests = 16 })
 	for caller, want := range []int{12, 3, 1, 0} {
@@ -116,7 +113,7 @@ func TestPlaces(t *testing.T) {
 	}
 }
 
-// Requests share what may wait, and each may have a sentence in any case.
+// Requests share the bound of the queue, and each may have at least one sentence.
 func TestWindows(t *testing.T) {
 	for name, test := range map[string]struct {
 		workers  map[string]WorkerStatus
@@ -132,8 +129,7 @@ func TestWindows(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			g := newAdmitting(test.workers, [3]int64{}, nil)
-			g.admission.Held = int64(test.requests)
-			assert.Equal(t, test.want, g.window(queueOf(identity)))
+			assert.Equal(t, test.want, g.load(queueOf(identity)).window(g.cfg.Short, test.requests))
 		})
 	}
 	g := newAdmitting(nil, [3]int64{}, nil)
@@ -148,7 +144,7 @@ func TestWindows(t *testing.T) {
 	assert.LessOrEqual(t, s.Room(), 0)
 }
 
-// The sentences of a request that has much in flight are less urgent than those of others.
+// Sentences of a request with much in flight are less urgent.
 func TestBulk(t *testing.T) {
 	for priority, want := range map[schedule.Priority][2]int{schedule.High: {0, 1}, schedule.Normal: {1, 2}, schedule.Low: {2, 2}} {
 		g := newAdmitting(nil, [3]int64{}, nil)
@@ -168,7 +164,7 @@ func TestBulk(t *testing.T) {
 	}
 }
 
-// Lanes have their turns by their shares, and the turns of those that are empty go to others.
+// Lanes have turns by their shares, and other lanes get the turns of empty ones.
 func TestTurns(t *testing.T) {
 	for name, test := range map[string]struct {
 		empty [3]bool
@@ -188,7 +184,7 @@ func TestTurns(t *testing.T) {
 	}
 }
 
-// Whatever waits longest, urgent sentences are decoded first; and the least urgent ones are, too.
+// Urgent sentences are decoded more often than others that have waited for longer, and the least urgent ones are decoded too.
 func TestLanes(t *testing.T) {
 	server := newServer(t)
 	b := newTestBroker(t, server.Addr(), calm)
@@ -209,7 +205,7 @@ func TestLanes(t *testing.T) {
 	}
 	eventually(t, func() bool {
 		n := int64(0)
-		for _, lane := range b.lanes(queueOf(identity)) {
+		for _, lane := range b.keys.lanes(queueOf(identity)) {
 			n += b.client.XLen(t.Context(), lane).Val()
 		}
 		return n == 90
@@ -227,7 +223,7 @@ func TestLanes(t *testing.T) {
 	for range 42 {
 		count[<-order]++
 	}
-	// How much more often is told by TestTurns: decoding begins in about the order in which sentences are read.
+	// TestTurns tests how much more often: sentences are decoded in about the order of reading.
 	assert.Greater(t, count[1], count[0])
 	assert.Greater(t, count[0], count[-1])
 	assert.Positive(t, count[-1])

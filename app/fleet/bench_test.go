@@ -12,7 +12,7 @@ import (
 	"dragoman/app/translate"
 )
 
-// benchmarkEngine decodes sentences of one client, and reports how many a second.
+// benchmarkEngine reports the sentences per second of one client.
 func benchmarkEngine(b *testing.B, e translate.Engine) {
 	jobs := enginetest.Jobs(1000)
 	for i := range jobs {
@@ -32,8 +32,8 @@ func benchmarkEngine(b *testing.B, e translate.Engine) {
 	b.ReportMetric(float64(b.N)/b.Elapsed().Seconds(), "sentences/s")
 }
 
-// BenchmarkEngines compares what a sentence costs beside its decoding: with no fleet, with a model of
-// no cost, and with the test's model.
+// BenchmarkEngines compares the cost of a sentence beside its decoding: without a fleet, with a model that costs nothing, and
+// with the test's model.
 func BenchmarkEngines(b *testing.B) {
 	local := func(b *testing.B) *engine.Engine {
 		cfg := enginetest.Config()
@@ -61,7 +61,7 @@ func BenchmarkEngines(b *testing.B) {
 	}
 }
 
-// BenchmarkSeal is what a signature costs: that of a sentence of 30 tokens, and checking it.
+// BenchmarkSeal measures signing a sentence of 30 tokens and verifying it.
 func BenchmarkSeal(b *testing.B) {
 	s, message := newSeals([]string{"0123456789abcdef0123456789abcdef"}), make([]byte, 150)
 	b.ReportAllocs()

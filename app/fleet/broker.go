@@ -1,6 +1,7 @@
 package fleet
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"errors"
@@ -17,42 +18,30 @@ import (
 	"dragoman/app/outage"
 )
 
-// Timing is how fast a fleet notices things. The zero value stands for the defaults, which all
-// members of a fleet should have.
+// Timing is how fast a fleet notices failures. A zero field means its default. All members of a fleet should have the same.
 type Timing struct {
-	// Beat is how often members say that they are there; 500 ms.
+	// Beat is the time between heartbeats; 500 ms.
 	Beat time.Duration
-	// Lease is how long a claim or a member counts without such a sign; 4 s.
+	// Lease is the lifetime of a claim or a member without a heartbeat; 4 s.
 	Lease time.Duration
 }
 
-func (t *Timing) setDefaults() {
-	if t.Beat == 0 {
-		t.Beat = 500 * time.Millisecond
-	}
-	if t.Lease == 0 {
-		t.Lease = 4 * time.Second
-	}
-}
-
-// Broker is a connection to Redis, or to something that speaks its protocol. It is safe for
-// concurrent use.
+// Broker is a connection to Redis, or to a server with its protocol. It is safe for concurrent use.
 type Broker struct {
-	client *connect.Client
-	prefix string
-	timing Timing
-	log    *slog.Logger
-	offset atomic.Int64 // nanoseconds that Redis's clock is ahead of ours
-	seals  seals
-	forged prometheus.Counter
-
+	client  *connect.Client
+	keys    keys
+	timing  Timing
+	log     *slog.Logger
+	offset  atomic.Int64 // nanoseconds that Redis's clock is ahead
+	seals   seals
+	forged  prometheus.Counter
 	outages outages
 
 	mu   sync.Mutex // guards away
-	away error      // why Redis cannot be used; nil: it can
+	away error      // why Redis cannot be used; nil if it can
 }
 
-// outages are what is logged of what may fail again and again.
+// outages log failures that repeat.
 type outages struct{ broker, evicting, sending, reading, believing, decoding outage.Log }
 
 func newOutages(log *slog.Logger) outages {
@@ -73,35 +62,33 @@ func newOutages(log *slog.Logger) outages {
 // errStarting is why a member that has just been started cannot do anything.
 var errStarting = errors.New("the broker has not answered yet")
 
-// patience is how long a command may take, but for those that wait for something.
+// patience is the longest time of a command that does not wait for something.
 const patience = 3 * time.Second
 
-// BrokerConfig is what a [Broker] works with.
+// BrokerConfig configures a [Broker].
 type BrokerConfig struct {
-	// URL is that of the server as go-redis has it: redis://, rediss:// and unix:// for a single server,
+	// URL is the server's as go-redis has it: redis://, rediss:// and unix:// for a single server,
 	// redis://…?master_name=NAME&addr=… for Sentinel, redis://…?addr=…&addr=… for Cluster.
 	URL    string
 	Prefix string // of the keys
-	// Secrets sign what members tell each other: the first one is used, and all are believed. None is
-	// [Unsigned].
+	// Secrets sign messages: the first one is used to sign, and all to verify. None means [Unsigned].
 	Secrets  []string
 	Timing   Timing
 	Log      *slog.Logger
-	Registry prometheus.Registerer // nil for none
+	Registry prometheus.Registerer // may be nil
 }
 
-// NewBroker makes a connection. Nothing is sent yet: the server may be away. The caller closes the broker.
+// NewBroker returns a connection, which the caller closes. It sends nothing yet: the server may be away.
 func NewBroker(cfg BrokerConfig) (*Broker, error) {
 	client, err := connect.Open(cfg.URL, patience)
 	if err != nil {
 		return nil, err
 	}
-	cfg.Timing.setDefaults()
+	timing := Timing{Beat: cmp.Or(cfg.Timing.Beat, 500*time.Millisecond), Lease: cmp.Or(cfg.Timing.Lease, 4*time.Second)}
 	b := &Broker{
-		client: client, prefix: cfg.Prefix, timing: cfg.Timing, log: cfg.Log, outages: newOutages(cfg.Log), away: errStarting,
-		seals: newSeals(cfg.Secrets), forged: promauto.With(cfg.Registry).NewCounter(prometheus.CounterOpts{
-			Namespace: namespace, Subsystem: subsystem, Name: "forged_total", Help: "Messages of other members that were dropped because they have no valid signature.",
-		}),
+		client: client, keys: keys(cfg.Prefix), timing: timing, log: cfg.Log, outages: newOutages(cfg.Log), away: errStarting,
+		seals: newSeals(cfg.Secrets), forged: promauto.With(cfg.Registry).NewCounter(counterOpts(
+			"forged_total", "Messages of other members that were dropped because they have no valid signature.")),
 	}
 	if b.seals[0] == nil {
 		b.log.Info("what members tell each other through the broker is not signed: set FLEET_SECRET where others can write to it")
@@ -112,17 +99,16 @@ func NewBroker(cfg BrokerConfig) (*Broker, error) {
 // Close ends the connection.
 func (b *Broker) Close() error { return b.client.Close() }
 
-// Client is the connection itself, for packages that keep something else in the same place.
+// Client returns the connection, for packages that store something else on the server.
 func (b *Broker) Client() redis.UniversalClient { return b.client.UniversalClient }
 
-// Prefix is what keys begin with.
-func (b *Broker) Prefix() string { return b.prefix }
+// Prefix returns the prefix of the keys.
+func (b *Broker) Prefix() string { return string(b.keys) }
 
-// now is Redis's time, which all members share.
+// now returns Redis's time, which all members share.
 func (b *Broker) now() time.Time { return time.Now().Add(time.Duration(b.offset.Load())) }
 
-// do runs commands in one round trip. The error is that of the first that failed; that a key is
-// not there is none.
+// do runs commands in one round trip. It returns the error of the first that failed; [redis.Nil] is no failure.
 func (b *Broker) do(ctx context.Context, commands func(redis.Pipeliner)) error {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
@@ -133,7 +119,7 @@ func (b *Broker) do(ctx context.Context, commands func(redis.Pipeliner)) error {
 	if !errors.Is(err, redis.Nil) {
 		return err
 	}
-	for _, cmd := range list { // another one may have failed
+	for _, cmd := range list { // a later one may have failed
 		if err := cmd.Err(); err != nil && !errors.Is(err, redis.Nil) {
 			return err
 		}
@@ -141,7 +127,20 @@ func (b *Broker) do(ctx context.Context, commands func(redis.Pipeliner)) error {
 	return nil
 }
 
-// Err is an [*UnavailableError] while Redis cannot be used; nil while it can.
+// load returns the message at a key, nil if there is none with a valid signature.
+func (b *Broker) load(ctx context.Context, key string) ([]byte, error) {
+	sealed, err := b.client.Get(ctx, key).Result()
+	if errors.Is(err, redis.Nil) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	message, _ := b.open(key, sealed)
+	return message, nil
+}
+
+// Err returns an [*UnavailableError] while Redis cannot be used.
 func (b *Broker) Err() error {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -151,8 +150,12 @@ func (b *Broker) Err() error {
 	return nil
 }
 
-// note notes whether Redis can be used, and logs, with the cause, and measures it.
+// note notes whether Redis can be used, logs it with the cause, and measures it. If ctx is done, err may be a consequence, and
+// note does nothing.
 func (b *Broker) note(ctx context.Context, err error, up prometheus.Gauge) {
+	if ctx.Err() != nil {
+		return
+	}
 	if err != nil && b.outages.broker.Due() {
 		err = b.client.Cause(ctx, err)
 	}
@@ -166,39 +169,10 @@ func (b *Broker) note(ctx context.Context, err error, up prometheus.Gauge) {
 	}
 }
 
-// setClock notes what Redis's clock shows.
-func (b *Broker) setClock(asked time.Time, shows time.Time) {
-	b.offset.Store(int64(shows.Sub(asked.Add(time.Since(asked) / 2))))
-}
-
-// newID names a member.
+// newID returns an id for a member.
 func newID() string { return rand.Text()[:12] }
 
-// The keys. A pair of braces names what Redis Cluster keeps on one server.
-
-// fleetKey is a key that all members share.
-func (b *Broker) fleetKey(name string) string { return b.prefix + ":{fleet}:" + name }
-
-// lanes are the streams of a model's sentences, by priority, the most urgent first.
-func (b *Broker) lanes(queue string) (keys [3]string) {
-	for i, name := range laneNames {
-		keys[i] = b.prefix + ":{" + queue + "}:" + name
-	}
-	return keys
-}
-
-var laneNames = [3]string{"high", "normal", "low"}
-
-// deadKey is the stream of what killed the workers that decoded it.
-func (b *Broker) deadKey(queue string) string { return b.prefix + ":{" + queue + "}:dead" }
-
-// repliesKey is the stream of a gateway's results.
-func (b *Broker) repliesKey(gateway string) string { return b.prefix + ":{" + gateway + "}:replies" }
-
-// group is the consumer group of all workers.
-const group = "workers"
-
-// check fails where the server is too old, and warns where it may drop what it has.
+// check fails if the server is too old, and logs a warning if it may evict keys.
 func (b *Broker) check(ctx context.Context) error {
 	warning, err := b.client.Check(ctx)
 	if warning != nil {

@@ -44,7 +44,7 @@ func TestURLs(t *testing.T) {
 	}
 }
 
-// One command of several may fail behind another that found nothing.
+// A command may fail behind another one that found nothing.
 func TestErrorsOfSeveralCommands(t *testing.T) {
 	b := newTestBroker(t, newServer(t).Addr(), calm)
 	for name, test := range map[string]struct {
@@ -68,11 +68,10 @@ func TestErrorsOfSeveralCommands(t *testing.T) {
 	}
 }
 
-// A server that is too old is refused, one that drops keys is warned of, and one that does not tell is
-// taken as it is.
+// A broker refuses a server that is too old, warns of one that evicts keys, and accepts one that does not tell.
 func TestCheck(t *testing.T) {
 	for name, test := range map[string]struct {
-		server, memory string // answers to INFO; "": it is refused
+		server, memory string // answers to INFO; "": an error
 		err, log       string
 	}{
 		"Redis 7":            {"redis_version:7.0.15\r\n", "maxmemory_policy:noeviction\r\n", "", ""},
@@ -114,7 +113,7 @@ func TestCheck(t *testing.T) {
 	}
 }
 
-// A gateway and a worker say that they cannot work with a server that is too old.
+// A gateway and a worker report a server that is too old.
 func TestServerTooOld(t *testing.T) {
 	s := newServer(t)
 	s.Server().SetPreHook(func(c *server.Peer, cmd string, _ ...string) bool {
@@ -131,7 +130,7 @@ func TestServerTooOld(t *testing.T) {
 	}
 }
 
-// That Redis is away is logged once, and so is that it is back; what comes and goes is not logged each time.
+// An outage of Redis and its end are logged once each. An outage that comes and goes is not logged each time.
 func TestNote(t *testing.T) {
 	var log bytes.Buffer
 	b := &Broker{client: new(connect.Client), outages: newOutages(slog.New(slog.NewTextHandler(&log, nil))), away: errStarting}

@@ -21,20 +21,24 @@ import (
 	"dragoman/model/repository"
 )
 
-// Catalogue is what a worker has to translate with. Redis keeps it, and the files of the models'
-// tokenizers, by the hash of their content; gateways need nothing else.
+// Catalogue is what a worker has to translate with. Redis keeps it, and the files of the models' tokenizers, by the hash of their
+// content. Gateways need nothing else.
 type Catalogue struct {
 	Models    []repository.Model
 	Pipelines []repository.Pipeline
 	Order     []string
 	Pivots    []string
-	// The most that the worker's engines allow a sentence.
+	// MaxBeams and MaxLength are the most that the worker's engines allow a sentence.
 	MaxBeams, MaxLength int
 
-	raw []byte // its JSON
+	raw []byte // JSON
 }
 
-// versionsOf are the versions of models, each with its model.
+// kept is how long Redis keeps catalogues and files without renewal: a fleet without workers knows for so long what it could
+// translate.
+const kept = 7 * 24 * time.Hour
+
+// versionsOf iterates over the versions of models, each with its model.
 func versionsOf(models []repository.Model) iter.Seq2[*repository.Model, *repository.Version] {
 	return func(yield func(*repository.Model, *repository.Version) bool) {
 		for i := range models {
@@ -47,43 +51,26 @@ func versionsOf(models []repository.Model) iter.Seq2[*repository.Model, *reposit
 	}
 }
 
-// files are those of its tokenizers, by their keys.
-func (c *Catalogue) files(b *Broker) map[string]model.File {
+// files returns the files of the tokenizers by key.
+func (c *Catalogue) files(k keys) map[string]model.File {
 	files := make(map[string]model.File)
 	for _, v := range versionsOf(c.Models) {
 		for _, file := range v.Manifest.TokenizerFiles() {
-			files[b.fileKey(file.SHA256)] = file
+			files[k.file(file.SHA256)] = file
 		}
 	}
 	return files
 }
 
-// kept is how long Redis keeps what workers have put there and do not confirm any more: so long
-// a fleet without workers knows what it could translate.
-const kept = 7 * 24 * time.Hour
-
-// newCatalogue is what a snapshot serves, without folders.
-func newCatalogue(s repository.Snapshot) Catalogue {
-	c := Catalogue{Order: s.Order, Pivots: s.Pivots, Models: slices.Clone(s.Models)}
-	for i := range c.Models {
-		c.Models[i].Dir, c.Models[i].Versions = "", slices.Clone(c.Models[i].Versions)
-	}
-	for _, v := range versionsOf(c.Models) {
-		v.Dir, v.Fingerprint = "", v.Identity
-	}
-	c.Pipelines = slices.DeleteFunc(slices.Clone(s.Pipelines), func(p repository.Pipeline) bool { return p.Err != nil })
-	return c
-}
-
-// encode is the catalogue's form in Redis, and its hash.
+// encode returns the catalogue as Redis keeps it, and its hash.
 func (c *Catalogue) encode() (raw []byte, hash string) {
 	raw, _ = json.Marshal(c) // of plain data
 	sum := sha256.Sum256(raw)
 	return raw, hex.EncodeToString(sum[:])
 }
 
-// merge is what catalogues offer together, those first that count most. Where they have other
-// exports under the same name and version, the first of those that are in most catalogues is taken.
+// merge returns what catalogues offer together. Where they have different exports under one name and version, it takes the export
+// of most catalogues, and of equally many the first.
 func merge(catalogues []*Catalogue) (s repository.Snapshot) {
 	type export struct {
 		name     string
@@ -98,36 +85,22 @@ func merge(catalogues []*Catalogue) (s repository.Snapshot) {
 			votes[best] = max(votes[best], votes[one])
 		}
 	}
-	models := make(map[string]*repository.Model)
+	versions := make(map[string][]repository.Version)
 	for _, c := range catalogues {
-		for _, m := range c.Models {
-			if models[m.Name] == nil {
-				m.Versions = nil
-				models[m.Name] = &m
-			}
-		}
 		for m, v := range versionsOf(c.Models) {
-			into := models[m.Name]
-			has := slices.ContainsFunc(into.Versions, func(other repository.Version) bool { return other.Number == v.Number })
-			if !has && votes[export{m.Name, v.Number, v.Identity}] == votes[export{m.Name, v.Number, ""}] {
-				into.Versions = append(into.Versions, *v)
+			if votes[export{m.Name, v.Number, v.Identity}] == votes[export{m.Name, v.Number, ""}] {
+				versions[m.Name] = union(versions[m.Name], []repository.Version{*v}, func(v repository.Version) int { return v.Number })
 			}
 		}
-		for _, p := range c.Pipelines {
-			if !slices.ContainsFunc(s.Pipelines, func(other repository.Pipeline) bool { return other.Name == p.Name }) {
-				s.Pipelines = append(s.Pipelines, p)
-			}
-		}
-		for _, name := range c.Order {
-			if !slices.Contains(s.Order, name) {
-				s.Order = append(s.Order, name)
-			}
-		}
+		s.Models = union(s.Models, c.Models, modelOf)
+		s.Pipelines = union(s.Pipelines, c.Pipelines, pipelineOf)
+		s.Order = union(s.Order, c.Order, itself)
 	}
-	for _, name := range slices.Sorted(maps.Keys(models)) {
-		m := models[name]
+	slices.SortFunc(s.Models, func(a, b repository.Model) int { return cmp.Compare(a.Name, b.Name) })
+	for i := range s.Models {
+		m := &s.Models[i]
+		m.Versions = versions[m.Name]
 		slices.SortFunc(m.Versions, func(a, b repository.Version) int { return cmp.Compare(a.Number, b.Number) })
-		s.Models = append(s.Models, *m)
 	}
 	if len(catalogues) > 0 {
 		s.Pivots = catalogues[0].Pivots
@@ -135,54 +108,67 @@ func merge(catalogues []*Catalogue) (s repository.Snapshot) {
 	return s
 }
 
-// queueOf names the queue of a model: workers whose models have the same identity share it.
-func queueOf(identity string) string { return identity[:min(len(identity), 16)] }
+func modelOf(m repository.Model) string       { return m.Name }
+func pipelineOf(p repository.Pipeline) string { return p.Name }
+func itself(name string) string               { return name }
 
-func (b *Broker) catalogueKey(hash string) string { return b.fleetKey("catalogue:" + hash) }
-func (b *Broker) fileKey(sha256 string) string    { return b.fleetKey("file:" + sha256) }
-
-// knownKey lists the hashes of the catalogues that gateways used last.
-func (b *Broker) knownKey() string { return b.fleetKey("known") }
-
-// publish puts what a snapshot serves into Redis, and the files of its tokenizers; keys are all of
-// these. What cannot be read is left out.
-func (b *Broker) publish(ctx context.Context, s repository.Snapshot, maxBeams, maxLength int) (hash string, keys []string, err error) {
-	var models []repository.Model
-	for _, m := range s.Models {
-		var readable []repository.Version
-		for _, v := range m.Versions {
-			switch err := b.publishTokenizer(ctx, v); {
-			case err == nil:
-				readable = append(readable, v)
-			case errors.Is(err, errFile):
-				b.log.Error("a model's tokenizer cannot be read: gateways do not get it from here", "model", m.Name, "version", v.Number, "error", err)
-			default:
-				return "", nil, err
-			}
-		}
-		if m.Versions = readable; len(readable) > 0 {
-			models = append(models, m)
+// union returns a list with those of others that have a new key.
+func union[T any, K comparable](list, others []T, key func(T) K) []T {
+	has := make(map[K]bool)
+	for _, one := range list {
+		has[key(one)] = true
+	}
+	list = slices.Clip(list)
+	for _, other := range others {
+		if k := key(other); !has[k] {
+			has[k] = true
+			list = append(list, other)
 		}
 	}
-	s.Models = models
-	c := newCatalogue(s)
-	c.MaxBeams, c.MaxLength = maxBeams, maxLength
-	raw, hash := c.encode()
-	keys = append(slices.Collect(maps.Keys(c.files(b))), b.catalogueKey(hash))
-	return hash, keys, b.client.Set(ctx, b.catalogueKey(hash), b.seals.seal(b.catalogueKey(hash), raw), kept).Err()
+	return list
 }
 
-// errFile means that a file here cannot be read, or is not what its manifest says.
+// publish stores the catalogue of a snapshot and the files of its tokenizers, and returns their keys. Versions whose files cannot
+// be read are left out.
+func (b *Broker) publish(ctx context.Context, s repository.Snapshot, maxBeams, maxLength int) (hash string, keys []string, err error) {
+	c := Catalogue{Order: s.Order, Pivots: s.Pivots, MaxBeams: maxBeams, MaxLength: maxLength}
+	for _, m := range s.Models {
+		versions := m.Versions
+		m.Dir, m.Versions = "", nil // gateways have no folders
+		for _, v := range versions {
+			err := b.publishTokenizer(ctx, v)
+			if errors.Is(err, errFile) {
+				b.log.Error("a model's tokenizer cannot be read: gateways do not get it from here", "model", m.Name, "version", v.Number, "error", err)
+				continue
+			}
+			if err != nil {
+				return "", nil, err
+			}
+			v.Dir, v.Fingerprint = "", v.Identity
+			m.Versions = append(m.Versions, v)
+		}
+		if len(m.Versions) > 0 {
+			c.Models = append(c.Models, m)
+		}
+	}
+	c.Pipelines = slices.DeleteFunc(slices.Clone(s.Pipelines), func(p repository.Pipeline) bool { return p.Err != nil })
+	raw, hash := c.encode()
+	key := b.keys.catalogue(hash)
+	keys = append(slices.Collect(maps.Keys(c.files(b.keys))), key)
+	return hash, keys, b.client.Set(ctx, key, b.seals.seal(key, raw), kept).Err()
+}
+
+// errFile means that a file of a worker cannot be read, or differs from its manifest.
 var errFile = errors.New("the file is damaged")
 
-// publishTokenizer puts the files of a version's tokenizer into Redis, or confirms that they are needed.
+// publishTokenizer stores the files of a version's tokenizer, or renews them.
 func (b *Broker) publishTokenizer(ctx context.Context, v repository.Version) error {
 	for name, file := range v.Manifest.TokenizerFiles() {
-		confirmed, err := b.client.Expire(ctx, b.fileKey(file.SHA256), kept).Result()
-		if err != nil {
-			return err
-		}
-		if confirmed {
+		key := b.keys.file(file.SHA256)
+		if renewed, err := b.client.Expire(ctx, key, kept).Result(); err != nil || renewed {
+			if err != nil {
+				return err
+			}
 			continue
 		}
 		raw, err := os.ReadFile(filepath.Join(v.Dir, name))
@@ -192,49 +178,23 @@ func (b *Broker) publishTokenizer(ctx context.Context, v repository.Version) err
 		if err != nil {
 			return fmt.Errorf("%s: %w: %w", name, errFile, err)
 		}
-		if err := b.client.Set(ctx, b.fileKey(file.SHA256), raw, kept).Err(); err != nil {
+		if err := b.client.Set(ctx, key, raw, kept).Err(); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// isFile says whether some content is a file's.
+// isFile reports whether a file has some content.
 func isFile(raw []byte, file model.File) bool {
 	sum := sha256.Sum256(raw)
 	return hex.EncodeToString(sum[:]) == file.SHA256
 }
 
-// errCatalogue means that a catalogue cannot be read.
-var errCatalogue = errors.New("the catalogue is damaged")
-
-// catalogue reads one that a worker has published. The error is [redis.Nil] where it is not there,
-// errForged where no member has, and wraps errCatalogue where it is none.
-func (b *Broker) catalogue(ctx context.Context, hash string) (*Catalogue, error) {
-	sealed, err := b.client.Get(ctx, b.catalogueKey(hash)).Result()
-	if err != nil {
-		return nil, err
-	}
-	raw, err := b.open(b.catalogueKey(hash), sealed)
-	if err != nil {
-		return nil, err
-	}
-	c := Catalogue{raw: raw}
-	if err := json.Unmarshal(raw, &c); err != nil {
-		return nil, fmt.Errorf("%w: %w", errCatalogue, err)
-	}
-	for m, v := range versionsOf(c.Models) {
-		if v.Manifest == nil || v.Identity == "" {
-			return nil, fmt.Errorf("%w: the model %s has no manifest", errCatalogue, m.Name)
-		}
-	}
-	return &c, nil
-}
-
 // ErrNoFile means that Redis does not have a file of a tokenizer.
 var ErrNoFile = errors.New("the broker has not got the tokenizer's files: start a worker that has the model")
 
-// FetchTokenizer writes the files of a model's tokenizer to the folder dir, and none beside it.
+// FetchTokenizer writes the files of a model's tokenizer to the folder dir, and none outside it.
 func (b *Broker) FetchTokenizer(ctx context.Context, m *model.Manifest, dir string) error {
 	root, err := os.OpenRoot(dir)
 	if err != nil {
@@ -242,7 +202,7 @@ func (b *Broker) FetchTokenizer(ctx context.Context, m *model.Manifest, dir stri
 	}
 	defer func() { _ = root.Close() }()
 	for name, file := range m.TokenizerFiles() {
-		raw, err := b.client.Get(ctx, b.fileKey(file.SHA256)).Bytes()
+		raw, err := b.client.Get(ctx, b.keys.file(file.SHA256)).Bytes()
 		if errors.Is(err, redis.Nil) {
 			return ErrNoFile
 		}

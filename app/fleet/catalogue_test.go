@@ -15,7 +15,7 @@ import (
 	"dragoman/model/repository"
 )
 
-// having is a catalogue with versions of models: name, number, identity.
+// having returns a catalogue with versions of models: name, number, identity.
 func having(versions ...[3]string) *Catalogue {
 	c := &Catalogue{}
 	for _, v := range versions {
@@ -31,7 +31,7 @@ func having(versions ...[3]string) *Catalogue {
 	return c
 }
 
-// What workers have together is the sum; what they do not agree on is as most of them have it.
+// Catalogues are merged. An export of which workers have different ones is that of most workers.
 func TestMerge(t *testing.T) {
 	a1, a1x, a2, b1 := [3]string{"a", "1", "A"}, [3]string{"a", "1", "X"}, [3]string{"a", "2", "B"}, [3]string{"b", "1", "C"}
 	for name, test := range map[string]struct {
@@ -69,7 +69,7 @@ func TestMerge(t *testing.T) {
 	assert.Equal(t, []repository.Pipeline{{Name: "p", Version: 2}, {Name: "q"}}, s.Pipelines)
 }
 
-// onDisk is a snapshot with one version, whose tokenizer is a file with some content.
+// onDisk returns a snapshot with one version, whose tokenizer is a file with some content.
 func onDisk(t *testing.T, name, content string) repository.Snapshot {
 	dir := t.TempDir()
 	require.NoError(t, os.WriteFile(filepath.Join(dir, model.VocabFile), []byte(content), 0o600))
@@ -82,14 +82,14 @@ func onDisk(t *testing.T, name, content string) repository.Snapshot {
 	}}}}
 }
 
-// A gateway has from Redis what a worker has published, and nothing of its folders.
+// A gateway reads from Redis what a worker has published, without its folders.
 func TestPublish(t *testing.T) {
 	server := newServer(t)
 	b := newTestBroker(t, server.Addr(), calm)
 	s := onDisk(t, "m", "words")
 	hash, _, err := b.publish(t.Context(), s, 5, 200)
 	require.NoError(t, err)
-	c, err := b.catalogue(t.Context(), hash)
+	c, err := newCatalogues(b).get(t.Context(), hash)
 	require.NoError(t, err)
 	assert.Equal(t, [2]int{5, 200}, [2]int{c.MaxBeams, c.MaxLength})
 	v := c.Models[0].Versions[0]
@@ -106,19 +106,19 @@ func TestPublish(t *testing.T) {
 	require.NoError(t, err)
 	assert.Equal(t, "words", string(raw))
 
-	require.NoError(t, server.Set(b.fileKey(v.Manifest.Files[model.VocabFile].SHA256), "other words"))
+	require.NoError(t, server.Set(b.keys.file(v.Manifest.Files[model.VocabFile].SHA256), "other words"))
 	require.ErrorContains(t, b.FetchTokenizer(t.Context(), v.Manifest, dir), "is damaged")
 	server.FlushAll()
 	require.ErrorIs(t, b.FetchTokenizer(t.Context(), v.Manifest, dir), ErrNoFile)
 }
 
-// What Redis says of a tokenizer's files is written into its folder, or not at all.
+// A file of a tokenizer is written into its folder, or not at all, whatever name Redis has for it.
 func TestFetchTokenizerStaysInItsFolder(t *testing.T) {
 	server := newServer(t)
 	b := newTestBroker(t, server.Addr(), calm)
 	sum := sha256.Sum256([]byte("words"))
 	file := model.File{SHA256: hex.EncodeToString(sum[:])}
-	require.NoError(t, server.Set(b.fileKey(file.SHA256), "words"))
+	require.NoError(t, server.Set(b.keys.file(file.SHA256), "words"))
 	outside := t.TempDir()
 	dir := filepath.Join(outside, "tokenizer")
 	require.NoError(t, os.Mkdir(dir, 0o700))
@@ -130,7 +130,7 @@ func TestFetchTokenizerStaysInItsFolder(t *testing.T) {
 	assert.FileExists(t, filepath.Join(dir, "bpe.model"))
 }
 
-// A model whose tokenizer cannot be read here is left out; others are not.
+// A worker does not publish a model whose tokenizer it cannot read. It publishes the others.
 func TestPublishWithoutAFile(t *testing.T) {
 	good := onDisk(t, "good", "words")
 	for name, spoil := range map[string]func(path string) error{
@@ -144,76 +144,11 @@ func TestPublishWithoutAFile(t *testing.T) {
 			bad.Models = append(bad.Models, good.Models...)
 			hash, _, err := b.publish(t.Context(), bad, 1, 1)
 			require.NoError(t, err)
-			c, err := b.catalogue(t.Context(), hash)
+			c, err := newCatalogues(b).get(t.Context(), hash)
 			require.NoError(t, err)
 			require.Len(t, c.Models, 1)
 			assert.Equal(t, "good", c.Models[0].Name)
 			assert.Len(t, bad.Models[0].Versions, 1, "the worker's own has not changed")
 		})
 	}
-}
-
-// Gateways follow what workers serve, remember it without workers, and bear with what they cannot read.
-func TestFollow(t *testing.T) {
-	server := newServer(t)
-	b := newTestBroker(t, server.Addr(), calm)
-	publish := func(c *Catalogue) WorkerStatus {
-		raw, hash := c.encode()
-		require.NoError(t, b.client.Set(t.Context(), b.catalogueKey(hash), raw, 0).Err())
-		return WorkerStatus{Catalogue: hash}
-	}
-	a, both := publish(having([3]string{"a", "1", "A"})), publish(having([3]string{"a", "1", "A"}, [3]string{"b", "1", "B"}))
-	damaged := publish(&Catalogue{Models: []repository.Model{{Name: "x", Versions: []repository.Version{{Number: 1}}}}})
-	missing := WorkerStatus{Catalogue: "missing"}
-	follows := func(c *catalogues, workers ...WorkerStatus) (models []string, called bool) {
-		err := c.follow(t.Context(), workers, func(s repository.Snapshot, _ []*Catalogue) {
-			called = true
-			for _, m := range s.Models {
-				models = append(models, m.Name)
-			}
-		})
-		require.NoError(t, err)
-		return models, called
-	}
-	c := newCatalogues(b)
-	for i, step := range []struct {
-		workers []WorkerStatus
-		models  []string
-		called  bool
-	}{
-		{nil, nil, false},
-		{[]WorkerStatus{{}}, nil, false}, // it has not published anything yet
-		{[]WorkerStatus{missing}, nil, false},
-		{[]WorkerStatus{a}, []string{"a"}, true},
-		{[]WorkerStatus{a}, nil, false},
-		{[]WorkerStatus{both, a}, []string{"a", "b"}, true},
-		{[]WorkerStatus{both, missing, a}, nil, false},
-		{nil, nil, false},
-		{[]WorkerStatus{damaged, a}, []string{"a"}, true},
-		{[]WorkerStatus{damaged, a}, nil, false},
-	} {
-		models, called := follows(c, step.workers...)
-		assert.Equal(t, step.models, models, "step %d", i)
-		assert.Equal(t, step.called, called, "step %d", i)
-	}
-	models, _ := follows(newCatalogues(b)) // another gateway, without workers
-	assert.Equal(t, []string{"a"}, models)
-	require.NoError(t, server.Set(b.knownKey(), "{"))
-	_, called := follows(newCatalogues(b))
-	assert.False(t, called)
-}
-
-// A gateway has its models told once, however workers come and go; and limits that all have.
-func TestServe(t *testing.T) {
-	calls := 0
-	g := newAdmitting(nil, [3]int64{}, func(c *GatewayConfig) { c.Serve = func(repository.Snapshot) { calls++ } })
-	one, other := having([3]string{"a", "1", "A"}), having([3]string{"a", "1", "A"})
-	one.MaxBeams, one.MaxLength, other.MaxBeams = 5, 200, 3
-	g.serve(merge([]*Catalogue{one}), []*Catalogue{one})
-	g.serve(merge([]*Catalogue{one, other}), []*Catalogue{one, other})
-	assert.Equal(t, 1, calls)
-	beams, length := g.Limits()
-	assert.Equal(t, [2]int{3, 200}, [2]int{beams, length})
-	g.serve(merge([]*Catalogue{having([3]string{"b", "1", "B"})}), nil)
-	assert.Equal(t, 2, calls)
 }

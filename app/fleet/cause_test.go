@@ -29,7 +29,7 @@ import (
 	"dragoman/model/repository"
 )
 
-// awaited is a log that waits for a line.
+// awaited is a log in which a test waits for a line.
 type awaited struct {
 	mu   sync.Mutex // guards all
 	text bytes.Buffer
@@ -50,7 +50,7 @@ func (a *awaited) Write(line []byte) (int, error) {
 	return len(line), nil
 }
 
-// awayLine is the line in which a member says why it cannot use the broker at a URL.
+// awayLine returns the line that a member logs when it cannot use the broker at a URL.
 func awayLine(t *testing.T, url string, start func(*Broker) (stop func())) string {
 	log := &awaited{want: "the broker is away", got: make(chan string, 1)}
 	b, err := NewBroker(BrokerConfig{URL: url, Prefix: "test", Log: slog.New(slog.NewTextHandler(log, nil))})
@@ -82,7 +82,7 @@ func workerOn(b *Broker) (stop func()) {
 	}
 }
 
-// selfSigned writes a certificate that nobody trusts, and its key.
+// selfSigned writes a certificate without an authority, and its key.
 func selfSigned(t *testing.T) (cert, key string) {
 	private, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	require.NoError(t, err)
@@ -98,7 +98,7 @@ func selfSigned(t *testing.T) (cert, key string) {
 	return cert, key
 }
 
-// The log names the cause, and what to do, of whatever keeps a member from Redis.
+// The log names why a member cannot use Redis, and the remedy.
 func TestCauses(t *testing.T) {
 	secured := redistest.Start(t)
 	require.NoError(t, command(secured, "ACL SETUSER other on >secret ~* &* +@all"))
@@ -126,7 +126,7 @@ func TestCauses(t *testing.T) {
 	require.NoError(t, err)
 	nobody, err := net.Listen("tcp", "127.0.0.1:0")
 	require.NoError(t, err)
-	silent := nobody.Addr().String() // which accepts, and says nothing
+	silent := nobody.Addr().String() // accepts connections, and says nothing
 	t.Cleanup(func() { _ = nobody.Close() })
 	closed := porttest.Hold(t)
 
@@ -151,7 +151,7 @@ func TestCauses(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			var line string
-			if name == "silent" || name == "TLS is not spoken" { // of which the client itself says late that its patience is over
+			if name == "silent" || name == "TLS is not spoken" { // the client itself reports this only after its timeout
 				b, err := NewBroker(BrokerConfig{URL: test.url, Log: slog.New(slog.DiscardHandler)})
 				require.NoError(t, err)
 				line = b.client.Cause(t.Context(), context.DeadlineExceeded).Error()
@@ -173,7 +173,7 @@ func withoutTime(line string) string {
 	return rest
 }
 
-// command has a Redis server do something.
+// command runs a command at a Redis server.
 func command(address, line string) error {
 	conn, err := net.Dial("tcp", address)
 	if err != nil {

@@ -2,113 +2,98 @@ package fleet
 
 import (
 	"context"
-	"slices"
-	"strings"
-	"time"
 
+	"github.com/prometheus/client_golang/prometheus"
 	"github.com/redis/go-redis/v9"
 )
 
-// renew keeps the claims of consumers alive: others take over what has been silent for a lease. What is
-// not there any more was cancelled.
-func (w *Worker) renew(ctx context.Context, consumers []*consumer) error {
-	type renewal struct {
-		consumer *consumer
-		at       heldAt
-		entries  []string
-		kept     *redis.Cmd
-	}
-	now := time.Now()
-	var renewals []renewal
-	_ = w.broker.do(ctx, func(p redis.Pipeliner) { // the errors are the commands'
-		for _, t := range consumers {
-			for at, entries := range t.held() {
-				kept := p.Do(ctx, append(t.xclaim(at.lane, 0, at.taken, entries...), "justid")...)
-				renewals = append(renewals, renewal{t, at, entries, kept})
-			}
-		}
-	})
-	for _, r := range renewals {
-		kept, err := r.kept.StringSlice()
-		if err != nil && !isNoGroup(err) { // Redis may have lost everything: what is decoded then may still be wanted
-			return err
-		}
-		if err == nil && len(kept) < len(r.entries) {
-			r.consumer.cancel(errCancelled, r.at.lane, r.entries, kept)
-		}
-	}
-	for _, t := range consumers {
-		t.mu.Lock()
-		t.vigil.renew(now)
-		t.mu.Unlock()
-	}
-	return nil
+// claim is a worker's claim of a sentence.
+type claim struct {
+	place    position
+	consumer *consumer
+	work     work
+	taken    int64 // number of workers that have had the sentence, including this one
+	cancel   context.CancelCauseFunc
 }
 
-// isNoGroup says whether the stream of a lane, or its consumer group, is not there.
-func isNoGroup(err error) bool { return err != nil && strings.HasPrefix(err.Error(), "NOGROUP") }
+// position names an entry of a lane.
+type position struct{ lane, entry string }
 
-// xclaim is the command that makes entries the worker's own which nobody has kept alive for a while.
-// They count as taken so many times.
-func (t *consumer) xclaim(lane string, idle time.Duration, taken int64, entries ...string) []any {
-	args := []any{"xclaim", lane, group, t.worker.id, idle.Milliseconds()}
-	for _, id := range entries {
-		args = append(args, id)
-	}
-	return append(args, "retrycount", taken)
+// deaths is the number of workers that may end while they have a sentence before it is decoded alone: it may have been with them
+// by chance. After one more it is a dead letter.
+const deaths = 2
+
+// claims are the claims of a consumer.
+type claims struct {
+	of    map[position]*claim
+	rows  int     // of the batch that they take
+	size  float64 // rows of a sentence, a moving average
+	count prometheus.Gauge
 }
 
-// heldAt is where claims are kept alive together.
-type heldAt struct {
+func (c *claims) add(one *claim) {
+	rows := one.work.rows()
+	c.of[one.place] = one
+	c.rows += rows
+	c.size += (float64(rows) - c.size) / 16
+	c.count.Inc()
+}
+
+func (c *claims) remove(one *claim) {
+	delete(c.of, one.place)
+	c.rows -= one.work.rows()
+	c.count.Dec()
+}
+
+// alike are claims of a lane that equally many workers have had. One command renews them.
+type alike struct {
 	lane  string
 	taken int64
 }
 
-func (t *consumer) held() map[heldAt][]string {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	held := make(map[heldAt][]string)
-	for _, c := range t.claims {
-		at := heldAt{c.lane, c.taken}
-		held[at] = append(held[at], c.entry)
+// held returns the entries that are claimed.
+func (c *claims) held() map[alike][]string {
+	held := make(map[alike][]string)
+	for at, one := range c.of {
+		key := alike{at.lane, one.taken}
+		held[key] = append(held[key], at.entry)
 	}
 	return held
 }
 
-// giveUp ends what others have taken over, if the worker was silent for long.
-func (t *consumer) giveUp(ctx context.Context) error {
-	t.mu.Lock()
-	late, most := t.vigil.isLate(time.Now()), int64(2*len(t.claims)+1000)
-	t.mu.Unlock()
-	if !late {
-		return nil
+// cancel ends the decoding of entries of a lane, except for the kept ones.
+func (c *claims) cancel(cause error, lane string, entries, kept []string) {
+	isKept := make(map[string]bool, len(kept))
+	for _, id := range kept {
+		isKept[id] = true
 	}
-	for at, entries := range t.held() {
-		list, err := t.broker.client.XPendingExt(ctx, &redis.XPendingExtArgs{
-			Stream: at.lane, Group: group, Start: "-", End: "+", Count: most, Consumer: t.worker.id,
-		}).Result()
-		if isNoGroup(err) {
-			continue
+	for _, id := range entries {
+		if one := c.of[position{lane, id}]; one != nil && !isKept[id] {
+			one.cancel(cause)
 		}
-		if err != nil {
-			return err
-		}
-		var kept []string
-		for _, p := range list {
-			kept = append(kept, p.ID)
-		}
-		t.cancel(errTaken, at.lane, entries, kept)
 	}
-	return nil
 }
 
-// cancel has claims of a lane not decoded, but for some.
-func (t *consumer) cancel(cause error, lane string, entries, kept []string) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	for _, id := range entries {
-		if c := t.claims[lane+" "+id]; c != nil && !slices.Contains(kept, id) {
-			c.cancel(cause)
-		}
+// choose returns those of a lane's pending claims that the worker takes over, with the number of workers that have had them then.
+func (c *claims) choose(worker, lane string, pending []redis.XPendingExt) (chosen []redis.XPendingExt) {
+	suspect := false // whether the worker has a sentence that may be what ended other workers
+	for _, one := range c.of {
+		suspect = suspect || one.taken > deaths
 	}
+	for _, p := range pending {
+		if c.of[position{lane, p.ID}] != nil {
+			continue // the worker was held up, and keeps the claim
+		}
+		if p.Consumer != worker { // otherwise Redis gave it the entry, but the reply was lost
+			p.RetryCount++
+		}
+		if p.RetryCount == deaths+1 {
+			if suspect {
+				continue // one at a time
+			}
+			suspect = true
+		}
+		chosen = append(chosen, p)
+	}
+	return chosen
 }

@@ -17,7 +17,7 @@ import (
 	"dragoman/app/store/redistest"
 )
 
-// onServers runs a test with a Redis in memory, and with a real one where there is one.
+// onServers runs a test with a Redis in memory, and with a real one if it is installed.
 func onServers(t *testing.T, test func(t *testing.T, address string)) {
 	t.Run("in memory", func(t *testing.T) {
 		t.Parallel()
@@ -29,7 +29,7 @@ func onServers(t *testing.T, test func(t *testing.T, address string)) {
 	})
 }
 
-// What a worker has that vanishes is decoded by others.
+// Other workers decode the sentences of a worker that vanishes.
 func TestWorkerVanishes(t *testing.T) {
 	onServers(t, func(t *testing.T, address string) {
 		stuck, _ := held()
@@ -51,11 +51,11 @@ func TestWorkerVanishes(t *testing.T) {
 	})
 }
 
-// isEmpty says whether nothing waits, and nobody has anything.
+// isEmpty reports whether no sentence waits and no worker has a claim.
 func isEmpty(t *testing.T, address string) bool {
 	b := newTestBroker(t, address, calm)
 	defer b.Close()
-	for _, lane := range b.lanes(queueOf(identity)) {
+	for _, lane := range b.keys.lanes(queueOf(identity)) {
 		pending, err := b.client.XPending(t.Context(), lane, group).Result()
 		if err != nil || pending.Count > 0 || b.client.XLen(t.Context(), lane).Val() > 0 {
 			return false
@@ -64,13 +64,13 @@ func isEmpty(t *testing.T, address string) bool {
 	return true
 }
 
-// A sentence that ends its workers is a dead letter, and those that were with it are decoded.
+// A sentence that ends its workers is a dead letter, and the sentences that were with it are decoded.
 func TestSentenceThatEndsWorkers(t *testing.T) {
 	onServers(t, func(t *testing.T, address string) {
 		timing := Timing{Beat: 10 * time.Millisecond, Lease: time.Second}
 		poison := sentences(100)[99]
 		var died atomic.Int32
-		for range 3*deaths + 6 { // in memory two may take it over at a time
+		for range 3*deaths + 6 { // in memory two may take it over at the same time
 			d := &decoder{}
 			w := newTestWorker(t, newTestBroker(t, address, timing), newModels(d, identity))
 			d.does(func(ctx context.Context, job engine.Job) (engine.Result, error) {
@@ -96,7 +96,7 @@ func TestSentenceThatEndsWorkers(t *testing.T) {
 		var dead *DeadError
 		require.ErrorAs(t, guilty.err, &dead)
 		assert.NotZero(t, died.Load())
-		letters, err := g.broker.client.XRange(t.Context(), g.broker.deadKey(queueOf(identity)), "-", "+").Result()
+		letters, err := g.broker.client.XRange(t.Context(), g.broker.keys.dead(queueOf(identity)), "-", "+").Result()
 		require.NoError(t, err)
 		require.NotEmpty(t, letters) // in memory there may be two
 		assert.Equal(t, dead.Reason, letters[0].Values["reason"])
@@ -107,7 +107,7 @@ func TestSentenceThatEndsWorkers(t *testing.T) {
 	})
 }
 
-// A worker that was cut off for long gives up what others have taken over.
+// A worker that was cut off for long gives up the claims that others have taken over.
 func TestWorkerThatWasCutOff(t *testing.T) {
 	onServers(t, func(t *testing.T, address string) {
 		line := newWire(t, address)
@@ -128,7 +128,7 @@ func TestWorkerThatWasCutOff(t *testing.T) {
 	})
 }
 
-// A worker that was cut off, and whose claims nobody has taken over, keeps them.
+// A worker that was cut off keeps the claims that no other worker has taken over.
 func TestWorkerKeepsWhatNobodyTook(t *testing.T) {
 	onServers(t, func(t *testing.T, address string) {
 		line := newWire(t, address)
@@ -139,7 +139,7 @@ func TestWorkerKeepsWhatNobodyTook(t *testing.T) {
 		stuck.hasBegun(t, 5)
 		line.setCut(true)
 		eventually(t, func() bool { return w.Err() != nil })
-		time.Sleep(fast.Lease) // it may take longer until it is late: then this shows less
+		time.Sleep(fast.Lease) // the worker may be late only after that: then the test shows less
 		line.setCut(false)
 		eventually(t, func() bool { return w.Err() == nil })
 		letGo()
@@ -148,7 +148,7 @@ func TestWorkerKeepsWhatNobodyTook(t *testing.T) {
 	})
 }
 
-// A delivery that a worker did not hear of is nobody's death, however often that happens.
+// A delivery whose reply was lost does not count as a worker that ended, however often it happens.
 func TestDeliveryThatIsNotHeardOf(t *testing.T) {
 	onServers(t, func(t *testing.T, address string) {
 		b := newTestBroker(t, address, fast)
@@ -156,19 +156,18 @@ func TestDeliveryThatIsNotHeardOf(t *testing.T) {
 		defer letGo()
 		w := newTestWorker(t, b, newModels(d, identity))
 		g := newTestGateway(t, newTestBroker(t, address, fast), nil)
-		lane := b.lanes(queueOf(identity))[1]
+		lane := b.keys.lanes(queueOf(identity))[1]
 		for range deaths + 2 {
 			before := d.begun()
 			s := send(t.Context(), g, sentences(1)...)
 			d.hasBegun(t, before+1)
-			// The worker forgets it, as if it had never known.
+			// The worker forgets the claim, as if the reply had been lost.
 			w.mu.Lock()
 			consumer := w.consumers[queueOf(identity)]
 			w.mu.Unlock()
 			consumer.mu.Lock()
-			for _, c := range consumer.claims {
-				delete(consumer.claims, c.key())
-				consumer.rows -= c.work.rows()
+			for _, c := range consumer.claims.of {
+				consumer.claims.remove(c)
 				c.cancel(errTaken)
 			}
 			consumer.mu.Unlock()
@@ -186,7 +185,7 @@ func TestDeliveryThatIsNotHeardOf(t *testing.T) {
 	})
 }
 
-// choose takes suspects one at a time, and what workers have held only once all together.
+// choose takes suspects one at a time, and all claims that only one worker has had.
 func TestChoose(t *testing.T) {
 	pending := func(consumer string, retries ...int64) (list []redis.XPendingExt) {
 		for i, n := range retries {
@@ -197,26 +196,28 @@ func TestChoose(t *testing.T) {
 	for name, test := range map[string]struct {
 		mine []claim
 		list []redis.XPendingExt
-		want map[int]int64 // how often they are taken then
+		want map[int]int64 // number of workers by place in the list
 	}{
 		"nothing":                      {nil, nil, map[int]int64{}},
 		"innocents":                    {nil, pending("other", 1, 1, 1), map[int]int64{0: 2, 1: 2, 2: 2}},
 		"one suspect at a time":        {nil, pending("other", 2, 1, 2), map[int]int64{0: 3, 1: 2}},
-		"a suspect is here":            {[]claim{{lane: "l", entry: "9-0", taken: 3}}, pending("other", 2, 1, 2), map[int]int64{1: 2}},
-		"an innocent is here":          {[]claim{{lane: "l", entry: "9-0", taken: 2}}, pending("other", 2), map[int]int64{0: 3}},
+		"a suspect is here":            {[]claim{{place: position{"l", "9-0"}, taken: 3}}, pending("other", 2, 1, 2), map[int]int64{1: 2}},
+		"an innocent is here":          {[]claim{{place: position{"l", "9-0"}, taken: 2}}, pending("other", 2), map[int]int64{0: 3}},
 		"dead ones":                    {nil, pending("other", 3, 3, 4), map[int]int64{0: 4, 1: 4, 2: 5}},
-		"it is here":                   {[]claim{{lane: "l", entry: "1-0", taken: 1}}, pending("other", 1, 1), map[int]int64{0: 2}},
-		"another lane":                 {[]claim{{lane: "m", entry: "1-0", taken: 1}}, pending("other", 1, 1), map[int]int64{0: 2, 1: 2}},
+		"it is here":                   {[]claim{{place: position{"l", "1-0"}, taken: 1}}, pending("other", 1, 1), map[int]int64{0: 2}},
+		"another lane":                 {[]claim{{place: position{"m", "1-0"}, taken: 1}}, pending("other", 1, 1), map[int]int64{0: 2, 1: 2}},
 		"lost on the way":              {nil, pending("me", 1, 2), map[int]int64{0: 1, 1: 2}},
 		"suspects that are lost there": {nil, pending("me", 3, 3), map[int]int64{0: 3}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			k := &consumer{worker: &Worker{member: member{id: "me"}}, claims: make(map[string]*claim)}
+			mine := claims{of: make(map[position]*claim)}
 			for _, c := range test.mine {
-				k.claims[c.key()] = &c
+				mine.of[c.place] = &c
 			}
 			got := make(map[int]int64)
-			for i, p := range k.choose("l", test.list) {
+			for _, p := range mine.choose("me", "l", test.list) {
+				var i int
+				_, _ = fmt.Sscanf(p.ID, "%d-0", &i)
 				got[i] = p.RetryCount
 			}
 			assert.Equal(t, test.want, got)
@@ -224,8 +225,7 @@ func TestChoose(t *testing.T) {
 	}
 }
 
-// Busy workers take over some, too, but not what is too much for them, and nothing while they were
-// unable to keep their own alive.
+// A busy worker takes over some claims too, but not more than it can decode, and none while it renews its own late.
 func TestSpare(t *testing.T) {
 	now := time.Now()
 	for name, test := range map[string]struct {
@@ -233,16 +233,16 @@ func TestSpare(t *testing.T) {
 		want   int
 	}{
 		"idle":                 {func(*consumer) {}, 40},
-		"half full":            {func(k *consumer) { k.rows = 20 }, 20},
-		"full":                 {func(k *consumer) { k.rows = 45 }, 10},
-		"more than full":       {func(k *consumer) { k.rows = 80 }, 0},
+		"half full":            {func(k *consumer) { k.claims.rows = 20 }, 20},
+		"full":                 {func(k *consumer) { k.claims.rows = 45 }, 10},
+		"more than full":       {func(k *consumer) { k.claims.rows = 80 }, 0},
 		"the model is not had": {func(k *consumer) { k.blocked = now.Add(time.Hour) }, 0},
-		"it is away":           {func(k *consumer) { k.vigil.renewed = now.Add(-time.Hour) }, 0},
-		"it was never there":   {func(k *consumer) { k.vigil.renewed = time.Time{} }, 0},
+		"it is away":           {func(k *consumer) { k.worker.vigil.renewed = now.Add(-time.Hour) }, 0},
+		"it was never there":   {func(k *consumer) { k.worker.vigil.renewed = time.Time{} }, 0},
 	} {
 		t.Run(name, func(t *testing.T) {
 			k := &consumer{
-				worker: &Worker{cfg: WorkerConfig{Rows: 40}}, vigil: vigil{lease: time.Minute, renewed: now},
+				worker: &Worker{cfg: WorkerConfig{Rows: 40}, vigil: &vigil{lease: time.Minute, renewed: now}},
 			}
 			test.change(k)
 			assert.Equal(t, test.want, k.spare())
@@ -250,17 +250,16 @@ func TestSpare(t *testing.T) {
 	}
 }
 
-// Workers that have gone leave the consumer groups, unless they have claims; lanes that nobody serves
-// expire.
+// Workers that have gone are removed from the consumer groups unless they have claims. Lanes that no worker serves expire.
 func TestTidy(t *testing.T) {
 	onServers(t, func(t *testing.T, address string) {
 		b := newTestBroker(t, address, calm)
 		w := NewWorker(WorkerConfig{Broker: b, Models: newModels(&decoder{}, identity), Rows: 8})
 		consumer := newConsumer(w, queueOf(identity), modelName{"m", "1"})
-		require.NoError(t, consumer.makeGroups(t.Context()))
-		lane := consumer.lanes[1]
+		require.NoError(t, consumer.lanes.create(t.Context()))
+		lane := consumer.lanes.keys[1]
 		put(t, b, format, "something")
-		for _, name := range []string{"with a claim", "without"} { // the first takes all there is
+		for _, name := range []string{"with a claim", "without"} { // the first takes all entries
 			err := b.client.XReadGroup(t.Context(), &redis.XReadGroupArgs{Group: group, Consumer: name, Streams: []string{lane, ">"}, Block: -1}).Err()
 			if name == "without" {
 				require.ErrorIs(t, err, redis.Nil)
@@ -273,9 +272,9 @@ func TestTidy(t *testing.T) {
 			}
 			return names
 		}
-		consumer.tidy(t.Context(), time.Hour)
+		consumer.lanes.tidy(t.Context(), time.Hour)
 		assert.ElementsMatch(t, []string{"with a claim", "without"}, names())
-		consumer.tidy(t.Context(), -time.Minute) // in memory a consumer that was never heard of is idle for less than nothing
+		consumer.lanes.tidy(t.Context(), -time.Minute) // in memory the idle time of a new consumer is negative
 		assert.Equal(t, []string{"with a claim"}, names())
 		assert.Positive(t, b.client.TTL(t.Context(), lane).Val())
 	})

@@ -2,73 +2,49 @@ package fleet
 
 import (
 	"context"
-	"errors"
-	"strings"
+	"math/rand/v2"
 	"sync"
 	"time"
 
 	"github.com/redis/go-redis/v9"
 
 	"dragoman/app/engine"
-	"dragoman/app/schedule"
 	"dragoman/app/translate"
 	"dragoman/app/wait"
 )
 
-// consumer takes the sentences of one model: as many as its batches can admit, and some to follow.
+// consumer takes the sentences of one model: as many as its batches can admit, and a few more.
 type consumer struct {
 	worker *Worker
 	broker *Broker
 	queue  string
 	name   modelName
-	lanes  [len(laneNames)]string
+	lanes  lanes
 
-	taking   context.Context // done when it takes nothing any more
-	stop     context.CancelFunc
-	hurry    context.Context
-	running  sync.WaitGroup
-	rotation *rotation     // of take
-	ended    chan struct{} // closed when nothing runs any more
-	freed    wait.Signal   // given when there may be room again
+	taking  context.Context // done when the consumer takes nothing more
+	stop    context.CancelFunc
+	hurry   context.Context
+	running sync.WaitGroup
+	ended   chan struct{} // closed when nothing runs any more
+	freed   wait.Signal   // given when there may be room again
 
 	mu      sync.Mutex // guards the rest
-	claims  map[string]*claim
-	rows    int              // that the claims take in a batch
-	size    float64          // rows that a sentence has had recently
+	claims  claims
 	handle  translate.Handle // of the model
-	model   *translate.Model // as it was loaded last; nil before
-	vigil   vigil
-	blocked time.Time // until when nothing is taken, because the model cannot be had
+	model   *translate.Model // as last loaded; nil before
+	blocked time.Time        // until when nothing is taken, because the model cannot be loaded or works no more
 }
-
-// claim is a sentence that a consumer has.
-type claim struct {
-	consumer *consumer
-	lane     string
-	entry    string
-	work     work
-	taken    int64 // by how many workers, this one included
-	cancel   context.CancelCauseFunc
-}
-
-// suspect says whether the sentence may be what ended workers.
-func (c *claim) suspect() bool { return c.taken > deaths }
-
-// key tells claims apart.
-func (c *claim) key() string { return c.lane + " " + c.entry }
 
 func newConsumer(w *Worker, queue string, name modelName) *consumer {
-	w.cfg.Metrics.claimed.WithLabelValues(name.model, name.version) // 0, and not unknown
 	return &consumer{
-		rotation: newRotation(),
-		worker:   w, broker: w.broker, queue: queue, name: name, lanes: w.broker.lanes(queue),
-		freed: wait.NewSignal(), ended: make(chan struct{}), claims: make(map[string]*claim), size: 1,
-		vigil: newVigil(w.broker.timing.Lease),
+		worker: w, broker: w.broker, queue: queue, name: name,
+		lanes: lanes{rotation: newRotation(), broker: w.broker, worker: w.id, keys: w.broker.keys.lanes(queue)},
+		freed: wait.NewSignal(), ended: make(chan struct{}),
+		claims: claims{of: make(map[position]*claim), size: 1, count: w.cfg.Metrics.claimed.WithLabelValues(name.model, name.version)},
 	}
 }
 
-// start takes sentences until ctx is done or stop is called. The sentences that are being decoded
-// have until hurry is done.
+// start takes sentences until ctx is done or stop is called. Decoding ends when hurry is done.
 func (t *consumer) start(ctx, hurry context.Context) {
 	ctx, t.stop = context.WithCancel(ctx)
 	t.taking, t.hurry = ctx, hurry
@@ -80,14 +56,14 @@ func (t *consumer) start(ctx, hurry context.Context) {
 	}()
 }
 
-// use has sentences decoded with what a handle means.
+// use sets the handle of the model.
 func (t *consumer) use(h translate.Handle) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.handle = h
 }
 
-// take takes what waits, until ctx is done.
+// take takes waiting sentences until ctx is done.
 func (t *consumer) take(ctx context.Context) {
 	for ctx.Err() == nil {
 		room := t.room()
@@ -95,197 +71,139 @@ func (t *consumer) take(ctx context.Context) {
 			wait.Until(ctx, t.freed, t.broker.timing.Beat)
 			continue
 		}
-		entries, err := t.read(ctx, room)
-		switch {
-		case ctx.Err() != nil && len(entries) == 0:
-		case isNoGroup(err):
-			if t.makeGroups(ctx) != nil {
-				wait.For(ctx, t.broker.timing.Beat)
-			}
-		case err != nil:
-			wait.For(ctx, t.broker.timing.Beat)
-		}
+		entries, err := t.lanes.read(ctx, room)
 		for _, e := range entries {
 			t.begin(e, fromQueue, 1)
 		}
-	}
-}
-
-// makeGroups makes the streams of the lanes.
-func (t *consumer) makeGroups(ctx context.Context) error {
-	for _, lane := range t.lanes {
-		err := t.broker.client.XGroupCreateMkStream(ctx, lane, group, "0").Err()
-		if err != nil && !strings.HasPrefix(err.Error(), "BUSYGROUP") {
-			return err
+		if isNoGroup(err) {
+			err = t.lanes.create(ctx)
+		}
+		if err != nil {
+			wait.For(ctx, t.broker.timing.Beat)
 		}
 	}
-	return nil
 }
 
-// room is about how many sentences may be taken.
+// ahead is the number of source tokens for each further sentence that may wait at the worker.
+const ahead = 128
+
+// room returns about how many sentences may be taken: some more than there are rows, so that a free row does not wait for Redis,
+// but none while the batch has no memory for those that wait.
 func (t *consumer) room() int {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if time.Now().Before(t.blocked) {
+	status, queued := statusOf(t.model, t.worker.cfg.Rows)
+	further := max(1, status.Rows/8)
+	room := status.Rows + further - t.claims.rows
+	if time.Now().Before(t.blocked) || room <= 0 || queued >= ahead*further {
 		return 0
 	}
-	rows, queued := t.capacity()
-	// A few more than rows are taken, so that a row that gets free need not wait for Redis; but
-	// none where the batch does not admit what is there, for want of memory.
-	if room := rows + max(1, rows/8) - t.rows; room > 0 && queued < ahead*max(1, rows/8) {
-		return max(1, int(float64(room)/t.size))
-	}
-	return 0
+	return max(1, int(float64(room)/t.claims.size))
 }
 
-// capacity is how many rows the model's batches have, and the source tokens that wait for them; mu is
-// held.
-func (t *consumer) capacity() (rows, queued int) {
-	rows = t.worker.cfg.Rows
-	if t.model != nil {
-		if stats, each, ok := statsOf(t.model); ok {
-			rows = each * len(stats)
-			for _, s := range stats {
-				queued += s.QueuedTokens
+const (
+	// watched is the least number of claims without renewal that are looked at.
+	watched = 100
+	// abandoned is the time after which a silent worker without claims leaves the consumer groups. It is so long that the worker
+	// is not merely held up: entries that it took at that moment would be lost.
+	abandoned = time.Hour
+)
+
+// takeOver takes over the claims of workers that have ended, until ctx is done.
+func (t *consumer) takeOver(ctx context.Context) {
+	var tidied time.Time
+	for {
+		often := t.broker.timing.Lease / 4
+		if !wait.For(ctx, often/2+rand.N(often)) { // workers take turns by chance
+			return
+		}
+		for _, lane := range t.lanes.keys {
+			if n := t.spare(); n == 0 || t.takeFrom(ctx, lane, n) != nil { // Redis is away, or the lane does not exist
+				break
 			}
 		}
-	}
-	return rows, queued
-}
-
-// ahead is the source tokens for each sentence that may wait at the worker.
-const ahead = 128
-
-// entry is one of a stream.
-type entry struct {
-	stream string
-	redis.XMessage
-}
-
-// read takes up to n sentences; where there are none it waits for one. Urgent lanes have more
-// turns than others.
-func (t *consumer) read(ctx context.Context, n int) (entries []entry, err error) {
-	empty := [len(laneNames)]bool{}
-	for n > len(entries) && empty != [len(laneNames)]bool{true, true, true} {
-		counts := t.rotation.turns(n-len(entries), empty)
-		var read [len(laneNames)]*redis.XStreamSliceCmd
-		err := t.broker.do(ctx, func(p redis.Pipeliner) {
-			for i, count := range counts {
-				if count > 0 {
-					read[i] = p.XReadGroup(ctx, t.from(count, -1, t.lanes[i]))
-				}
-			}
-		})
-		for i, cmd := range read {
-			if cmd == nil {
-				continue
-			}
-			got := entriesOf(cmd.Val()) // also where another lane's command failed
-			entries = append(entries, got...)
-			empty[i] = empty[i] || len(got) < counts[i]
-		}
-		if err != nil {
-			return entries, err
+		if time.Since(tidied) > abandoned {
+			tidied = time.Now()
+			t.lanes.tidy(ctx, abandoned)
 		}
 	}
-	if len(entries) > 0 {
-		return entries, nil
-	}
-	block := 2 * t.broker.timing.Beat
-	ctx, cancel := context.WithTimeout(ctx, block+patience)
-	defer cancel()
-	streams, err := t.broker.client.XReadGroup(ctx, t.from(1, block, t.lanes[:]...)).Result()
-	if errors.Is(err, redis.Nil) {
-		return nil, nil
-	}
-	return entriesOf(streams), err
 }
 
-func entriesOf(streams []redis.XStream) (entries []entry) {
-	for _, s := range streams {
-		for _, m := range s.Messages {
-			entries = append(entries, entry{s.Stream, m})
+// spare returns how many claims may be taken over. A busy worker takes some too, because they have waited for longer than its own,
+// but not all, because other workers do the same.
+func (t *consumer) spare() int {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	now := time.Now()
+	status, _ := statusOf(t.model, t.worker.cfg.Rows)
+	if now.Before(t.blocked) || t.claims.rows >= 2*status.Rows || t.worker.vigil.isLate(now) {
+		return 0
+	}
+	return max(1, status.Rows/4, status.Rows-t.claims.rows)
+}
+
+// takeFrom takes over up to n claims of a lane.
+func (t *consumer) takeFrom(ctx context.Context, lane string, n int) error {
+	lease := t.broker.timing.Lease
+	list, err := t.broker.client.XPendingExt(ctx, pending(lane, lease, max(n, watched))).Result()
+	if err != nil {
+		return err
+	}
+	list = t.worker.vigil.outlasted(lane, list, time.Now())
+	t.mu.Lock()
+	list = t.claims.choose(t.worker.id, lane, list[:min(n, len(list))])
+	t.mu.Unlock()
+	taken := make([]*redis.XMessageSliceCmd, len(list))
+	err = t.broker.do(ctx, func(p redis.Pipeliner) {
+		for i, pending := range list {
+			taken[i] = redis.NewXMessageSliceCmd(ctx, t.lanes.claim(lane, lease, pending.RetryCount, pending.ID)...)
+			_ = p.Process(ctx, taken[i]) // runs with the others
+		}
+	})
+	for i, cmd := range taken {
+		for _, m := range cmd.Val() { // empty if another worker was faster, or the sentence was cancelled
+			t.begin(entry{lane, m}, fromOther, list[i].RetryCount)
 		}
 	}
-	return entries
+	return err
 }
 
-// from reads new entries of lanes.
-func (t *consumer) from(count int, block time.Duration, lanes ...string) *redis.XReadGroupArgs {
-	streams := append([]string(nil), lanes...)
-	for range lanes {
-		streams = append(streams, ">")
-	}
-	return &redis.XReadGroupArgs{Group: group, Consumer: t.worker.id, Streams: streams, Count: int64(count), Block: block}
-}
-
-// rotation shares turns between the lanes.
-type rotation struct {
-	clock schedule.Clock[int]
-	lanes [len(laneNames)]schedule.Flow[int] // by number
-}
-
-func newRotation() *rotation {
-	r := new(rotation)
-	for lane := range r.lanes {
-		r.lanes[lane] = schedule.Flow[int]{Of: lane, Weight: schedule.WeightOfLane(lane)}
-	}
-	return r
-}
-
-// turns divides n between the lanes that are not empty, by their weights.
-func (r *rotation) turns(n int, empty [len(laneNames)]bool) (counts [len(laneNames)]int) {
-	for i := range r.lanes {
-		switch lane := &r.lanes[i]; {
-		case empty[i] && lane.Wants:
-			r.clock.Remove(lane)
-		case !empty[i] && !lane.Wants:
-			r.clock.Add(lane, 1)
-		}
-	}
-	for range n {
-		next := r.clock.First()
-		counts[next.Of]++
-		r.clock.Charge(next, 1, 1)
-	}
-	return counts
-}
-
-// block has others take sentences for a while.
+// block takes no sentences for a while, so that other workers do.
 func (t *consumer) block() {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.blocked = time.Now().Add(2 * t.broker.timing.Beat)
 }
 
-// status is what the worker says of the model.
+// status returns what the worker publishes about the model.
 func (t *consumer) status() QueueStatus {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	s := QueueStatus{Leaving: t.taking.Err() != nil, Claimed: len(t.claims), Rows: t.worker.cfg.Rows}
-	if t.model == nil {
-		return s
-	}
-	stats, rows, ok := statsOf(t.model)
-	if !ok {
-		return s
-	}
-	s.Loaded, s.Copies, s.Rows = true, len(stats), rows*len(stats)
-	for _, each := range stats {
-		s.WorkPerSecond += each.WorkPerSecond
-		s.SentenceTime = max(s.SentenceTime, each.SentenceTime.Seconds())
-	}
+	s, _ := statusOf(t.model, t.worker.cfg.Rows)
+	s.Leaving, s.Claimed = t.taking.Err() != nil, len(t.claims.of)
 	return s
 }
 
-// statsOf is what an engine says of itself that has its models here; ok is false for others.
-func statsOf(m *translate.Model) (list []engine.Stats, rows int, ok bool) {
+// statusOf returns the status of a model, and the source tokens that wait for its batches. An engine that does not report its
+// statistics, or is not loaded, has rows.
+func statusOf(m *translate.Model, rows int) (s QueueStatus, queued int) {
+	s.Rows = rows
+	if m == nil {
+		return s, 0
+	}
 	local, ok := m.Engine.(interface {
 		Stats() []engine.Stats
 		Rows() int
 	})
 	if !ok {
-		return nil, 0, false
+		return s, 0
 	}
-	return local.Stats(), local.Rows(), true
+	stats := local.Stats()
+	s.Loaded, s.Copies, s.Rows = true, len(stats), local.Rows()*len(stats)
+	for _, each := range stats {
+		queued += each.QueuedTokens
+		s.WorkPerSecond += each.WorkPerSecond
+		s.SentenceTime = max(s.SentenceTime, each.SentenceTime.Seconds())
+	}
+	return s, queued
 }

@@ -15,19 +15,21 @@ import (
 	"dragoman/model"
 )
 
-// begin decodes an entry, which so many workers have taken, or makes a dead letter of it.
+// begin decodes the sentence of an entry that taken workers have had, or makes it a dead letter.
 func (t *consumer) begin(e entry, from string, taken int64) {
 	w, err := read[work](t.broker, e.stream, e.Values)
 	ctx, cancel := context.WithCancelCause(t.hurry)
-	c := &claim{consumer: t, lane: e.stream, entry: e.ID, work: w, taken: taken, cancel: cancel}
-	t.hold(c)
-	if taken > deaths+1 { // where it cannot be read, no gateway is told
+	c := &claim{consumer: t, place: position{e.stream, e.ID}, work: w, taken: taken, cancel: cancel}
+	t.mu.Lock()
+	t.claims.add(c)
+	t.mu.Unlock()
+	if taken > deaths+1 { // if the sentence cannot be read, no gateway hears of it
 		t.deadLetter(c, e.Values, fmt.Sprintf("%d workers ended while they had it, the last one with no other like it", taken-1))
 		return
 	}
 	t.worker.cfg.Metrics.taken.WithLabelValues(from).Inc()
 	switch {
-	case err == errForged: // nobody is told, least of all whom it names
+	case err == errForged: // no gateway hears of it, least of all the one that it names
 		t.settle(c, settled{outcome: forgedOutcome})
 	case err != nil:
 		t.deadLetter(c, e.Values, "it cannot be read: "+err.Error())
@@ -36,32 +38,7 @@ func (t *consumer) begin(e entry, from string, taken int64) {
 	}
 }
 
-func (t *consumer) hold(c *claim) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	t.claims[c.key()] = c
-	t.rows += c.work.rows()
-	t.size += (float64(c.work.rows()) - t.size) / 16
-	t.count()
-}
-
-// release ends a claim that was reported.
-func (t *consumer) release(c *claim) {
-	c.cancel(nil)
-	t.mu.Lock()
-	delete(t.claims, c.key())
-	t.rows -= c.work.rows()
-	t.count()
-	t.mu.Unlock()
-	t.freed.Give()
-}
-
-// count measures the claims; mu is held.
-func (t *consumer) count() {
-	t.worker.cfg.Metrics.claimed.WithLabelValues(t.name.model, t.name.version).Set(float64(len(t.claims)))
-}
-
-// settle reports what became of a claim.
+// settle passes the outcome of a claim on to [Worker.report].
 func (t *consumer) settle(c *claim, o settled) {
 	if o.claim = c; o.reply != nil {
 		o.reply.ID = c.work.ID
@@ -69,12 +46,22 @@ func (t *consumer) settle(c *claim, o settled) {
 	t.worker.outcomes <- o
 }
 
-// deadLetter makes a dead letter of a claim. Its entry has the values.
+// release ends a claim whose outcome was reported.
+func (t *consumer) release(c *claim) {
+	c.cancel(nil)
+	t.mu.Lock()
+	t.claims.remove(c)
+	t.mu.Unlock()
+	t.freed.Give()
+}
+
+// deadLetter makes the sentence of a claim a dead letter. values are those of its entry.
 func (t *consumer) deadLetter(c *claim, values map[string]any, reason string) {
 	t.broker.log.Error("a sentence is a dead letter", "model", t.name.model, "version", t.name.version, "reason", reason)
 	t.settle(c, settled{outcome: deadLetter, reply: &reply{Fault: dead, Reason: reason}, values: values})
 }
 
+// decode decodes the sentence of a claim.
 func (t *consumer) decode(ctx context.Context, c *claim) settled {
 	if t.worker.gone.has(c) {
 		return settled{outcome: cancelled}
@@ -84,7 +71,7 @@ func (t *consumer) decode(ctx context.Context, c *claim) settled {
 		if left <= 0 {
 			return settled{outcome: expired}
 		}
-		timer := time.AfterFunc(left, func() { c.cancel(errExpired) })
+		timer := time.AfterFunc(left, func() { c.cancel(errExpired) }) // with a deadline, the engine could refuse the sentence
 		defer timer.Stop()
 	}
 	var result engine.Result
@@ -94,9 +81,10 @@ func (t *consumer) decode(ctx context.Context, c *claim) settled {
 			return err
 		}
 		defer release()
-		return m.Engine.Stream(ctx, engine.Request{
+		req := engine.Request{
 			Caller: c.work.Caller, Priority: schedule.Priority(c.work.Priority), Tokens: len(c.work.Source), Beams: c.work.rows(),
-		}, engine.List(c.work.job()), func(_ int, r engine.Result) error {
+		}
+		return m.Engine.Stream(ctx, req, engine.List(c.work.job()), func(_ int, r engine.Result) error {
 			result = r
 			return nil
 		})
@@ -115,8 +103,8 @@ func (t *consumer) decode(ctx context.Context, c *claim) settled {
 	return o
 }
 
-// acquire is the model. It is loaded until it is released.
-func (t *consumer) acquire(ctx context.Context) (*translate.Model, func(), error) {
+// acquire returns the model. It stays loaded until release is called.
+func (t *consumer) acquire(ctx context.Context) (m *translate.Model, release func(), err error) {
 	t.mu.Lock()
 	handle := t.handle
 	t.mu.Unlock()
@@ -125,45 +113,46 @@ func (t *consumer) acquire(ctx context.Context) (*translate.Model, func(), error
 		return nil, nil, err
 	}
 	t.mu.Lock()
+	defer t.mu.Unlock()
 	t.model = models[0]
-	t.mu.Unlock()
-	return models[0], release, nil
+	return t.model, release, nil
 }
 
-// The causes why a sentence is not decoded to its end.
+// The causes that end the decoding of a sentence.
 var (
-	errCancelled = errors.New("nobody waits for the sentence any more")
-	errExpired   = errors.New("its time is up")
+	errCancelled = errors.New("no gateway waits for the sentence any more")
+	errExpired   = errors.New("the deadline of the sentence has passed")
 	errTaken     = errors.New("another worker has taken the sentence over")
 )
 
-// failure is what becomes of a sentence after an error, and the cause for which decoding was ended, nil where it was not. The gateway
-// decides whether another worker is to try.
-func failure(cause, err error) settled {
+// failure returns the outcome of a sentence after an error. why is the cause that ended its decoding, nil if it was not. The
+// gateway decides whether another worker tries.
+func failure(why, err error) settled {
 	noModel, isBroken := errors.AsType[*catalog.BrokenError](err)
 	noMemory, isFull := errors.AsType[*catalog.MemoryError](err)
 	_, isLoading := errors.AsType[*catalog.LoadingError](err)
-	reason := err.Error()
+	fails := func(c cause, reason string, pause bool) settled {
+		return settled{outcome: failedOutcome, reply: &reply{Fault: c, Reason: reason}, pause: pause}
+	}
 	switch {
-	case cause == errCancelled:
+	case why == errCancelled:
 		return settled{outcome: cancelled, left: true}
-	case cause == errExpired:
+	case why == errExpired:
 		return settled{outcome: expired}
-	case cause == errTaken:
+	case why == errTaken:
 		return settled{outcome: lostOutcome, left: true}
-	case cause != nil, errors.Is(err, engine.ErrClosed), errors.Is(err, catalog.ErrClosed): // the worker ends
+	case why != nil, errors.Is(err, engine.ErrClosed), errors.Is(err, catalog.ErrClosed): // the worker ends
 		return settled{outcome: returned, reply: &reply{Fault: again}}
 	case isLoading, errors.Is(err, engine.ErrBusy):
 		return settled{outcome: returned, reply: &reply{Fault: again}, pause: true}
-	case errors.Is(err, engine.ErrInvalid):
-		reason = strings.TrimPrefix(reason, engine.ErrInvalid.Error()+" 0: ") // the number is of this stream
-		return settled{outcome: failedOutcome, reply: &reply{Fault: invalid, Reason: reason}}
+	case errors.Is(err, engine.ErrInvalid): // the number in the error is the sentence's place in this stream
+		return fails(invalid, strings.TrimPrefix(err.Error(), engine.ErrInvalid.Error()+" 0: "), false)
 	case isBroken:
-		return settled{outcome: failedOutcome, reply: &reply{Fault: broken, Reason: noModel.Model}, pause: true}
+		return fails(broken, noModel.Model, true)
 	case isFull:
-		return settled{outcome: failedOutcome, reply: &reply{Fault: broken, Reason: noMemory.Model}, pause: true}
+		return fails(broken, noMemory.Model, true)
 	case errors.Is(err, model.ErrLost):
-		return settled{outcome: failedOutcome, reply: &reply{Fault: lost, Reason: reason}, pause: true}
+		return fails(lost, err.Error(), true)
 	}
-	return settled{outcome: failedOutcome, reply: &reply{Fault: failed, Reason: reason}}
+	return fails(failed, err.Error(), false)
 }

@@ -13,7 +13,7 @@ import (
 	"dragoman/model"
 )
 
-// What a worker does with a sentence that it has not decoded; why it was ended counts more than the error that came of it.
+// Outcomes of sentences that were not decoded. The cause that ended the decoding counts more than the error.
 func TestFailures(t *testing.T) {
 	oops, busy := errors.New("oops"), &engine.BusyError{}
 	ends := settled{outcome: returned, reply: &reply{Fault: again}}

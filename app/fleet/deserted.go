@@ -2,24 +2,23 @@ package fleet
 
 import "time"
 
-// fleet is what a gateway knows of the others.
+// fleet is what a gateway knows of the other members.
 //
-// A queue is deserted where no worker has taken from it for a lease, while there were some that take from
-// others: in a rolling update, those of the next export of the model. Without any worker all queues wait for
-// one. What counts is the time that the gateway has watched, so that nobody is missed who was only as
-// unable as itself to be heard.
+// A queue is deserted if no worker has taken from it for a lease while workers took from other queues: during a rolling update,
+// from the queue of the model's next export. Without any worker, all queues wait for one. A lease is counted in time that the
+// gateway has watched, so that no worker counts as gone that the gateway itself was unable to hear.
 type fleet struct {
 	workers map[string]WorkerStatus
 	others  submitted // by other gateways
 
-	at      time.Time                // when this was so
+	at      time.Time                // of the last update
 	watched time.Duration            // until then
-	taken   map[string]time.Duration // when somebody took from a queue, as watched was then
-	empty   time.Duration            // when nobody took from any
+	taken   map[string]time.Duration // when a worker last took from a queue, in watched time
+	empty   time.Duration            // when no worker last took from any queue, in watched time
 }
 
-// next is the fleet with the workers that are there at a time, each of which was seen last at another.
-func (f fleet) next(at time.Time, lease time.Duration, workers map[string]WorkerStatus, lastSeen map[string]time.Time) fleet {
+// next returns the fleet after an update with the workers that are alive. lastSeen returns when a worker was last heard of.
+func (f fleet) next(at time.Time, lease time.Duration, workers map[string]WorkerStatus, lastSeen func(id string) time.Time) fleet {
 	n := fleet{workers: workers, others: f.others, at: at, watched: f.watched, taken: make(map[string]time.Duration), empty: f.empty}
 	if !f.at.IsZero() {
 		n.watched += min(at.Sub(f.at), lease/2)
@@ -29,22 +28,22 @@ func (f fleet) next(at time.Time, lease time.Duration, workers map[string]Worker
 			n.taken[queue] = last
 		}
 	}
-	alone := true
+	isEmpty := true
 	for id, w := range workers {
 		for queue, q := range w.Queues {
 			if !q.Leaving {
-				n.taken[queue] = max(n.taken[queue], n.watched-at.Sub(lastSeen[id]))
-				alone = false
+				n.taken[queue] = max(n.taken[queue], n.watched-at.Sub(lastSeen(id)))
+				isEmpty = false
 			}
 		}
 	}
-	if alone {
+	if isEmpty {
 		n.empty = n.watched
 	}
 	return n
 }
 
-// deserted says whether what waits in a queue is to be taken elsewhere.
+// deserted reports whether a queue is deserted.
 func (f *fleet) deserted(queue string, lease time.Duration) bool {
 	return f.watched-max(f.taken[queue], f.empty) > lease
 }

@@ -12,11 +12,11 @@ import (
 	"dragoman/model/repository"
 )
 
-// What a gateway sees of a fleet decides which queues are deserted: steps of half a second, in each of which
-// the named workers are heard of, or a pause in which the gateway sees nothing. The lease is 4 s.
+// What a gateway sees of a fleet decides which queues are deserted. A step takes half a second, in which the gateway hears of the
+// named workers, or is a pause in which it sees nothing. The lease is 4 s.
 func TestDeserted(t *testing.T) {
 	const lease = 4 * time.Second
-	// a and A have the queue "a", as b has "b"; x has both, e is about to end.
+	// Workers a and A have the queue "a", b has "b", x has both; e has "a" and is about to end.
 	queues := map[byte]map[string]QueueStatus{
 		'a': {"a": {}}, 'A': {"a": {}}, 'b': {"b": {}}, 'x': {"a": {}, "b": {}}, 'e': {"a": {Leaving: true}},
 	}
@@ -73,7 +73,7 @@ func TestDeserted(t *testing.T) {
 						workers[id] = WorkerStatus{ID: id, Queues: queues[id[0]]}
 					}
 				}
-				f = f.next(now, lease, workers, heard)
+				f = f.next(now, lease, workers, func(id string) time.Time { return heard[id] })
 			}
 			assert.Equal(t, test.want, f.deserted("a", lease))
 			assert.LessOrEqual(t, len(f.taken), 2, "what is long ago is forgotten")
@@ -81,8 +81,8 @@ func TestDeserted(t *testing.T) {
 	}
 }
 
-// A request whose export has lost its last worker, by whatever end, is given back while workers of another are
-// there, and so is one that comes later; nothing of it is left in Redis. Without others it waits.
+// A request fails with ErrGone when the last worker of its export has ended and workers have another export, and so does a later
+// one. Nothing of it is left in Redis. Without other workers it waits.
 func TestExportIsGone(t *testing.T) {
 	for name, end := range map[string]func(w *running){
 		"killed": func(w *running) { w.die() },
@@ -90,7 +90,7 @@ func TestExportIsGone(t *testing.T) {
 			w.stop()
 			w.hurry()
 		},
-		"about to end": func(w *running) { w.stop() }, // it cannot, with what it has
+		"about to end": func(w *running) { w.stop() }, // its sentences keep it from ending
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -115,11 +115,11 @@ func TestExportIsGone(t *testing.T) {
 			late := send(t.Context(), g, sentences(1)...)
 			<-late.done
 			require.ErrorIs(t, late.err, translate.ErrGone)
-			lanes := g.broker.lanes(queueOf(identity))
+			lanes := g.broker.keys.lanes(queueOf(identity))
 			eventually(t, func() bool { return inStream(server, lanes[1])+inStream(server, lanes[2]) == 0 })
 
 			newTestWorker(t, newTestBroker(t, server.Addr(), timing), newModels(&decoder{}, identity))
-			eventually(t, func() bool { // as soon as it is heard of
+			eventually(t, func() bool { // once the gateway has heard of the worker
 				late = send(t.Context(), g, sentences(1)...)
 				<-late.done
 				return late.err == nil
@@ -128,7 +128,7 @@ func TestExportIsGone(t *testing.T) {
 	}
 }
 
-// A request that no worker was there for has not been too long.
+// A request that no worker could decode in time does not fail as too long.
 func TestNobodyInTime(t *testing.T) {
 	server := newServer(t)
 	g := newTestGateway(t, newTestBroker(t, server.Addr(), fast), nil)
@@ -151,8 +151,7 @@ func TestNobodyInTime(t *testing.T) {
 	require.ErrorIs(t, s.err, context.DeadlineExceeded)
 }
 
-// What a worker that is about to end has is not offered any more, as soon as others have something; it
-// still ends what it has begun.
+// A worker that is about to end offers nothing more once others do. It still decodes its sentences.
 func TestWorkerThatEndsHasNoVote(t *testing.T) {
 	server := newServer(t)
 	d, letGo := held()

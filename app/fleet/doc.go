@@ -1,45 +1,43 @@
-// Package fleet joins gateways and workers through Redis: a gateway has its sentences decoded by
-// whichever worker has room, as if the models were its own.
+// Package fleet decodes sentences of gateways on the engines of workers, through Redis.
 //
 //	Engine.Stream ─▶ session ─▶ lanes: a stream for each model and priority ─▶ consumer ─▶ engine
 //	                    ▲                                                        │
 //	                    └───────────── replies: a stream for each gateway ◀──────┘
 //
-// A [Gateway] admits requests and works through them as an engine does that has its models here, by
-// [engine.Admission] and [engine.Session]. The load is the sum over all gateways (admission.go). A table says
-// who owns a sentence and what follows from each event (states.go): the gateway submits it to Redis
-// (session.go, outbox.go), hands out its result, submits it again when Redis has lost it (gateway.go, sweep.go),
-// and gives it back when all workers of its model have another export now (deserted.go).
+// A [Gateway] admits requests by the load of all gateways (admission.go), and decodes them as a local engine does, by
+// [engine.Admission] and [engine.Session] (engine.go, session.go). A table says who owns a sentence and what follows from each
+// event (states.go). The ledger applies the table (ledger.go), and the gateway does what costs a round trip (outbox.go,
+// gateway.go): it submits sentences, again when Redis has lost them, hands out results, and gives sentences back when all workers
+// of their model have another export (deserted.go).
 //
-// A [Worker] (worker.go) has a consumer for each of its models (consumer.go), which reads as many sentences as the
-// batch admits, and has each decoded. It sends results before it takes a sentence out of its lane (report.go), so a
-// failure between has the sentence decoded twice rather than never; gateways drop second results.
+// A [Worker] (worker.go) has a consumer for each of its models (consumer.go), which reads as many sentences from the lanes
+// (lanes.go) as the batch admits, and decodes each (decode.go). The worker sends results before it takes sentences out of their
+// lanes (report.go), so after a failure between the two a sentence is decoded twice rather than never. Gateways drop second
+// results.
 //
-// A sentence that a worker has is a claim. The worker renews it (claims.go); others take over a claim that was not
-// renewed for a lease (vigil.go, takeover.go). A sentence that two workers did not survive is tried alone, so that it
-// shows whether it is to blame; after one more it is a dead letter.
+// A sentence at a worker is a claim (claims.go), which the worker renews. Others take over a claim without renewal for a lease
+// (vigil.go). After two workers have ended with a sentence, it is decoded alone, to find out whether it is the reason; after one
+// more it is a dead letter.
 //
-// Where there is a secret, all that members tell each other is signed, for the place where it lies
-// (seal.go).
+// If there is a secret, all messages are signed for their place (seal.go).
 //
-// All members say again and again that they are there (members.go). Workers publish what they have
-// (catalogue.go), and how fast they are, from which gateways tell how long a request would wait.
-// Times that members share are Redis's.
+// All members send heartbeats (members.go). Workers publish their models (catalogue.go), which gateways serve (follow.go), and
+// their speed, from which gateways compute how long a request would wait. Times that members share are Redis's.
 //
 // # Keys
 //
-// All begin with the broker's prefix, P. One in braces names what Redis Cluster keeps together.
+// All begin with the broker's prefix, P. Redis Cluster keeps keys with the same word in braces together.
 //
-//	P:{fleet}:workers           hash: what each worker says, JSON, by id
-//	P:{fleet}:gateways          hash: what each gateway says
-//	P:{fleet}:known             JSON: hashes of the catalogues that were used last; see hold.go
-//	P:{fleet}:catalogue:HASH    JSON: what a worker has
+//	P:{fleet}:workers           hash: the status of each worker, JSON, by id
+//	P:{fleet}:gateways          hash: the status of each gateway
+//	P:{fleet}:known             JSON: hashes of the catalogues that gateways used last
+//	P:{fleet}:catalogue:HASH    JSON: the models of a worker
 //	P:{fleet}:file:SHA256       a file of a tokenizer
 //	P:{QUEUE}:high|normal|low   streams: sentences of a model, with the consumer group "workers"
 //	P:{QUEUE}:dead              stream: dead letters
 //	P:{GATEWAY}:replies         stream: results
 //
-// QUEUE is the beginning of a model's identity: workers whose models have the same one share it.
-// Messages are CBOR arrays; see message.go. Members put back what Redis has lost (hold.go). The gateway deletes a sentence whose request
-// has ended, wherever it is: a worker that has it sees that when it keeps its claims alive.
+// QUEUE is the beginning of a model's identity: workers whose models have the same identity share it. Messages are CBOR arrays;
+// see message.go. Members restore what Redis has lost (follow.go). A gateway deletes a sentence whose request has ended, wherever
+// it is: a worker that has it learns it when it renews its claims.
 package fleet

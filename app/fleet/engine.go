@@ -9,20 +9,18 @@ import (
 	"dragoman/app/translate"
 )
 
-// Engine decodes with a model of the fleet's workers, as [engine.Engine] does with its own. It is
-// safe for concurrent use.
+// Engine decodes on the workers of a model, as [engine.Engine] does in this process. It is safe for concurrent use.
 type Engine struct {
 	gateway *Gateway
 	queue   string
 }
 
-// Engine is the one of the model that has an identity.
+// Engine returns the engine of the model with an identity.
 func (g *Gateway) Engine(identity string) *Engine { return &Engine{g, queueOf(identity)} }
 
-// Stream decodes the sentences of a request; see [engine.Engine.Stream]. Beside the errors there it
-// fails with an [*UnavailableError] while Redis is away, with a [*DeadError] on a sentence that
-// its workers did not survive, and with [translate.ErrGone] where no worker has the model any more but
-// others are there.
+// Stream decodes the sentences of a request; see [engine.Engine.Stream]. It also returns an [*UnavailableError] while Redis is
+// away, a [*DeadError] for a dead letter, and [translate.ErrGone] if no worker has the model any more while there are workers of
+// others.
 func (e *Engine) Stream(ctx context.Context, req engine.Request,
 	next func() (job engine.Job, ok bool, err error), each func(job int, r engine.Result) error) error {
 	s, err := e.open(ctx, req)
@@ -31,18 +29,18 @@ func (e *Engine) Stream(ctx context.Context, req engine.Request,
 	}
 	err = s.Run(ctx, s, next, each)
 	if ctx.Err() != nil && errors.Is(err, context.DeadlineExceeded) && e.gateway.isIdle(e.queue) {
-		return &UnavailableError{Err: errNobody} // which is not its sender's doing
+		return &UnavailableError{Err: errNobody} // the sender has not asked for too much
 	}
 	return err
 }
 
-// errNobody is why a request has not ended in its time that no worker could decode.
+// errNobody is why a request did not end in its time if no worker could decode it.
 var errNobody = errors.New("no worker has the model at the moment")
 
-// Err is nil: Redis and workers come back, and a worker that hangs is replaced by others.
+// Err returns nil: Redis and workers return, and other workers take the sentences of one that hangs.
 func (e *Engine) Err() error { return nil }
 
-// open lets a request in, if it can be done in time.
+// open admits a request if it can end in time.
 func (e *Engine) open(ctx context.Context, req engine.Request) (*session, error) {
 	g := e.gateway
 	s, err := engine.NewSession(ctx, g.closing, req)
@@ -57,7 +55,8 @@ func (e *Engine) open(ctx context.Context, req engine.Request) (*session, error)
 	if g.fleet.deserted(e.queue, g.broker.timing.Lease) {
 		return nil, translate.ErrGone
 	}
-	if err := g.admission.Enter(ctx, req.Caller, req.Work(req.Tokens), g.backlog(e.queue, req)); err != nil {
+	own, lane := req.Work(req.Tokens), laneOf(req.Priority, req.Tokens, g.cfg.Short)
+	if err := g.admission.Enter(ctx, req.Caller, own, g.load(e.queue).backlog(lane, own)); err != nil {
 		g.cfg.Metrics.refused.Inc()
 		return nil, err
 	}
@@ -67,7 +66,7 @@ func (e *Engine) open(ctx context.Context, req engine.Request) (*session, error)
 	}, nil
 }
 
-// UnavailableError means that Redis is away, or all workers of a model.
+// UnavailableError means that Redis or all workers of a model are away.
 type UnavailableError struct{ Err error }
 
 func (e *UnavailableError) Error() string {
@@ -77,20 +76,20 @@ func (e *UnavailableError) Error() string {
 // Unwrap returns the reason.
 func (e *UnavailableError) Unwrap() error { return e.Err }
 
-// Explain says what is told to the sender of a request.
+// Explain returns the failure that the sender of a request is told.
 func (e *UnavailableError) Explain(fault.Situation) *fault.Failure {
 	return fault.New(fault.NoBroker, "", "the workers cannot be reached at the moment: try again in a moment")
 }
 
-// DeadError means that workers ended while they decoded a sentence. It is kept as a dead letter.
+// DeadError means that a sentence is a dead letter: workers ended while they decoded it.
 type DeadError struct{ Reason string }
 
 func (e *DeadError) Error() string { return "workers ended while they decoded a sentence: " + e.Reason }
 
-// Explain says what is told to the sender of a request.
+// Explain returns the failure that the sender of a request is told.
 func (e *DeadError) Explain(fault.Situation) *fault.Failure {
 	return fault.New(fault.Crashed, "", "the model ended its process, again and again, with one of the texts, which is set aside: send the texts one by one to find it, and leave it out")
 }
 
-// remote is an error that happened elsewhere.
+// remote returns an error of a worker.
 func remote(reason string) error { return errors.New("a worker: " + reason) }

@@ -19,8 +19,7 @@ import (
 	"dragoman/model/repository"
 )
 
-// While Redis cannot be used requests are refused at once; those that are inside are decoded when it
-// is back.
+// While Redis cannot be used, requests are refused at once. Admitted ones are decoded when it is back.
 func TestRedisAway(t *testing.T) {
 	for name, fault := range map[string]string{
 		"gone":      "",
@@ -40,7 +39,7 @@ func TestRedisAway(t *testing.T) {
 			g := newTestGateway(t, newTestBroker(t, line.address(), timing), nil)
 			s := send(t.Context(), g, sentences(40)...)
 			d.hasBegun(t, 4)                                  // others wait in Redis, or in the gateway
-			eventually(t, func() bool { return accepted(g) }) // or the request may fail, for all that it knows
+			eventually(t, func() bool { return accepted(g) }) // otherwise the request may fail
 			server.SetError(fault)
 			line.setCut(fault == "")
 			eventually(t, func() bool { return g.broker.Err() != nil && w.Err() != nil })
@@ -58,11 +57,11 @@ func TestRedisAway(t *testing.T) {
 	}
 }
 
-// accepted says that Redis has taken something of each request, and that the gateway knows.
+// accepted reports whether the gateway knows of each request that Redis has taken something of it.
 func accepted(g *Gateway) bool {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	for _, x := range g.pending {
+	for _, x := range g.ledger.pending {
 		if !x.session.accepted {
 			return false
 		}
@@ -70,15 +69,15 @@ func accepted(g *Gateway) bool {
 	return true
 }
 
-// full is what Redis says that has no memory left.
+// full is the error of a Redis without memory.
 const full = "OOM command not allowed when used memory > 'maxmemory'."
 
-// What Redis refuses of a request that it has taken something of is submitted again.
+// Sentences that Redis refuses are submitted again if it has taken something of their request.
 func TestSubmittedAgain(t *testing.T) {
 	server := newServer(t)
 	g := newTestGateway(t, newTestBroker(t, server.Addr(), calm), nil)
 	jobs := sentences(20)
-	more, at, n := make(chan struct{}), 0, 1 // jobs that were handed out, and that there are
+	more, at, n := make(chan struct{}), 0, 1 // jobs that were returned, and the number of jobs
 	s := &sent{jobs: jobs, results: make([]engine.Result, len(jobs)), done: make(chan struct{})}
 	go func() {
 		defer close(s.done)
@@ -94,7 +93,7 @@ func TestSubmittedAgain(t *testing.T) {
 			return nil
 		})
 	}()
-	lane := g.broker.lanes(queueOf(identity))[1]
+	lane := g.broker.keys.lanes(queueOf(identity))[1]
 	eventually(t, func() bool { return inStream(server, lane) == 1 })
 	server.SetError(full)
 	defer server.SetError("")
@@ -105,13 +104,13 @@ func TestSubmittedAgain(t *testing.T) {
 	s.succeeds(t)
 }
 
-// inStream are the entries of a stream.
+// inStream returns the number of entries of a stream.
 func inStream(server *miniredis.Miniredis, key string) int {
-	entries, _ := server.Stream(key) // one that is not there has none
+	entries, _ := server.Stream(key) // none if it does not exist
 	return len(entries)
 }
 
-// A request that is let in while Redis has gone, which nobody has noticed yet, fails at once.
+// A request that is admitted after Redis has gone, before the gateway has noticed it, fails at once.
 func TestRedisAwayUnnoticed(t *testing.T) {
 	server := newServer(t)
 	g := newTestGateway(t, newTestBroker(t, server.Addr(), Timing{Beat: 500 * time.Millisecond, Lease: 20 * time.Second}), nil)
@@ -124,7 +123,7 @@ func TestRedisAwayUnnoticed(t *testing.T) {
 	require.ErrorAs(t, g.Err(), &away, "it is noticed by that")
 }
 
-// Whatever Redis had is gone: what is decoded, what waits, what workers have published.
+// Redis loses everything: claims, waiting sentences and published catalogues.
 func TestRedisLosesEverything(t *testing.T) {
 	onServers(t, func(t *testing.T, address string) {
 		d, letGo := held()
@@ -135,7 +134,7 @@ func TestRedisLosesEverything(t *testing.T) {
 		for range 3 {
 			require.NoError(t, g.broker.client.FlushAll(t.Context()).Err())
 			published := func() bool {
-				return g.broker.client.Exists(t.Context(), g.broker.catalogueKey(w.status(0, nil).Catalogue), g.broker.repliesKey(g.id)).Val() == 2
+				return g.broker.client.Exists(t.Context(), g.broker.keys.catalogue(w.status(0, nil).Catalogue), g.broker.keys.replies(g.id)).Val() == 2
 			}
 			eventually(t, published)
 		}
@@ -148,12 +147,11 @@ func TestRedisLosesEverything(t *testing.T) {
 	})
 }
 
-// A sentence that Redis has lost, as a failover may, is submitted again; one that is lost again and
-// again fails.
+// A sentence that Redis has lost, as in a failover, is submitted again. It fails after several losses.
 func TestSentenceVanishes(t *testing.T) {
 	onServers(t, func(t *testing.T, address string) {
 		g := newTestGateway(t, newTestBroker(t, address, fast), nil)
-		lane := g.broker.lanes(queueOf(identity))[1]
+		lane := g.broker.keys.lanes(queueOf(identity))[1]
 		s := send(t.Context(), g, sentences(1)...)
 		last := ""
 		lose := func() bool {
@@ -191,7 +189,7 @@ func TestSentenceVanishes(t *testing.T) {
 
 const otherIdentity = "fedcba9876543210fedcba9876543210"
 
-// Sentences of a gateway that has gone are not decoded.
+// Workers do not decode the sentences of a gateway that has gone.
 func TestGatewayVanishes(t *testing.T) {
 	server := newServer(t)
 	d, letGo := held()
@@ -201,11 +199,11 @@ func TestGatewayVanishes(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
 	send(ctx, g, sentences(200)...)
-	lanes := b.lanes(queueOf(identity))
+	lanes := b.keys.lanes(queueOf(identity))
 	eventually(t, func() bool { return inStream(server, lanes[1])+inStream(server, lanes[2]) == 200 })
 	d.hasBegun(t, 3)
-	require.NoError(t, b.Close()) // it cannot say that it goes
-	server.Del(b.repliesKey(g.id))
+	require.NoError(t, b.Close()) // so the gateway cannot leave the fleet
+	server.Del(b.keys.replies(g.id))
 	letGo()
 	eventually(t, func() bool { return testutil.ToFloat64(w.cfg.Metrics.done.WithLabelValues(string(cancelled))) > 0 })
 	eventually(t, func() bool { return isEmpty(t, server.Addr()) })
@@ -215,7 +213,7 @@ func TestGatewayVanishes(t *testing.T) {
 	send(t.Context(), other, sentences(10)...).succeeds(t)
 }
 
-// A gateway that had no stream for a while, for which workers took it for gone, is served again.
+// A gateway without a stream counts as gone. Workers serve it again when it has a stream.
 func TestGatewayThatWasTakenForGone(t *testing.T) {
 	server := newServer(t)
 	w := newTestWorker(t, newTestBroker(t, server.Addr(), calm), newModels(&decoder{}, identity))
@@ -226,7 +224,7 @@ func TestGatewayThatWasTakenForGone(t *testing.T) {
 	send(t.Context(), g, sentences(3)...).succeeds(t)
 }
 
-// A gateway that is closed leaves nothing behind.
+// A closed gateway leaves nothing in Redis.
 func TestGatewayLeaves(t *testing.T) {
 	onServers(t, func(t *testing.T, address string) {
 		d, letGo := held()
@@ -240,16 +238,16 @@ func TestGatewayLeaves(t *testing.T) {
 		<-s.done
 		require.ErrorIs(t, s.err, engine.ErrClosed)
 		eventually(t, func() bool { return isEmpty(t, address) })
-		assert.Zero(t, b.client.Exists(t.Context(), b.repliesKey(g.id)).Val())
-		assert.False(t, b.client.HExists(t.Context(), b.gatewaysKey(), g.id).Val())
+		assert.Zero(t, b.client.Exists(t.Context(), b.keys.replies(g.id)).Val())
+		assert.False(t, b.client.HExists(t.Context(), b.keys.gateways(), g.id).Val())
 		g.mu.Lock()
 		defer g.mu.Unlock()
-		assert.Empty(t, g.pending)
+		assert.Empty(t, g.ledger.pending)
 		assert.Zero(t, g.admission.Held)
 	})
 }
 
-// What nobody waits for any more leaves the queue, and the workers.
+// Sentences of a request that has ended leave their lanes and the workers.
 func TestCancelled(t *testing.T) {
 	onServers(t, func(t *testing.T, address string) {
 		d, letGo := held()
@@ -264,23 +262,23 @@ func TestCancelled(t *testing.T) {
 		require.ErrorIs(t, s.err, context.Canceled)
 		eventually(t, func() bool { return isEmpty(t, address) })
 		assert.Less(t, d.begun(), 40)
-		eventually(t, func() bool { // some are cancelled before they are begun
+		eventually(t, func() bool { // some are cancelled before the decoder begins them
 			return testutil.ToFloat64(w.cfg.Metrics.done.WithLabelValues(string(cancelled))) >= float64(d.begun())
 		})
 		g.mu.Lock()
 		defer g.mu.Unlock()
-		assert.Empty(t, g.pending)
-		assert.Empty(t, g.work)
+		assert.Empty(t, g.ledger.pending)
+		assert.Empty(t, g.ledger.work)
 	})
 }
 
-// put puts a sentence into a lane as a gateway would.
+// put adds an entry to a lane as a gateway does.
 func put(t *testing.T, b *Broker, values ...any) {
-	err := b.client.XAdd(t.Context(), &redis.XAddArgs{Stream: b.lanes(queueOf(identity))[1], Values: values}).Err()
+	err := b.client.XAdd(t.Context(), &redis.XAddArgs{Stream: b.keys.lanes(queueOf(identity))[1], Values: values}).Err()
 	require.NoError(t, err)
 }
 
-// Work whose time is up is dropped, and so is what is none; the rest goes on.
+// Workers drop sentences after their deadline and entries that are no sentences, and go on.
 func TestWorkThatIsDropped(t *testing.T) {
 	server := newServer(t)
 	b := newTestBroker(t, server.Addr(), calm)
@@ -305,7 +303,7 @@ func TestWorkThatIsDropped(t *testing.T) {
 			eventually(t, func() bool { return testutil.ToFloat64(w.cfg.Metrics.done.WithLabelValues(string(test.want))) == 1 })
 			assert.Equal(t, test.begun, d.begun())
 			assert.True(t, isEmpty(t, server.Addr()))
-			letters := b.client.XRange(t.Context(), b.deadKey(queueOf(identity)), "-", "+").Val()
+			letters := b.client.XRange(t.Context(), b.keys.dead(queueOf(identity)), "-", "+").Val()
 			if test.want != deadLetter {
 				assert.Empty(t, letters)
 				return
@@ -318,7 +316,7 @@ func TestWorkThatIsDropped(t *testing.T) {
 	}
 }
 
-// A sentence whose time is up while it is decoded ends.
+// Decoding ends at the deadline of the sentence.
 func TestWorkThatExpiresWhileItIsDecoded(t *testing.T) {
 	server := newServer(t)
 	d, letGo := held()
@@ -332,13 +330,13 @@ func TestWorkThatExpiresWhileItIsDecoded(t *testing.T) {
 	assert.True(t, isEmpty(t, server.Addr()))
 }
 
-// What a worker cannot decode another one may; what no worker can fails, and says why.
+// Another worker tries a sentence that one has failed to decode. If several fail, the request fails with the reason.
 func TestWorkersFail(t *testing.T) {
 	for name, test := range map[string]struct {
 		err    error
-		times  int // that it happens
+		times  int // that the decoder fails
 		begun  int
-		failed func(t *testing.T, err error) // nil: it does not
+		failed func(t *testing.T, err error) // nil: the request succeeds
 	}{
 		"once":        {errors.New("oops"), 1, 2, nil},
 		"twice":       {errors.New("oops"), 2, 3, nil},
@@ -368,7 +366,7 @@ func TestWorkersFail(t *testing.T) {
 			server := newServer(t)
 			d, times := &decoder{}, test.times
 			d.does(func(_ context.Context, job engine.Job) (engine.Result, error) {
-				if times--; times >= 0 { // one call at a time: there is one sentence
+				if times--; times >= 0 { // calls do not overlap: there is one sentence
 					return engine.Result{}, test.err
 				}
 				return reversed(job), nil
@@ -389,7 +387,7 @@ func TestWorkersFail(t *testing.T) {
 	}
 }
 
-// A panic in a worker is a failure like others.
+// A panic in a worker is a failure like any other.
 func TestWorkerPanics(t *testing.T) {
 	server := newServer(t)
 	d := new(decoder).does(func(context.Context, engine.Job) (engine.Result, error) { panic("oops") })
@@ -400,7 +398,7 @@ func TestWorkerPanics(t *testing.T) {
 	assert.EqualError(t, s.err, "a worker: panic: oops")
 }
 
-// A worker that is stopped ends what it has, or hands it to others when there is no time left.
+// A stopped worker decodes its sentences, or leaves them to others if there is no time.
 func TestWorkerLeaves(t *testing.T) {
 	onServers(t, func(t *testing.T, address string) {
 		d, letGo := held()
@@ -412,7 +410,7 @@ func TestWorkerLeaves(t *testing.T) {
 		letGo()
 		w.end()
 		s.succeeds(t)
-		assert.False(t, g.broker.client.HExists(t.Context(), g.broker.workersKey(), w.id).Val())
+		assert.False(t, g.broker.client.HExists(t.Context(), g.broker.keys.workers(), w.id).Val())
 
 		stuck, _ := held()
 		w = newTestWorker(t, newTestBroker(t, address, calm), newModels(stuck, identity))
@@ -427,7 +425,7 @@ func TestWorkerLeaves(t *testing.T) {
 	})
 }
 
-// A worker takes what it serves, and ends what it does not serve any more.
+// A worker takes sentences of the models that it serves, and finishes those of models that it serves no more.
 func TestWorkerServesSomethingElse(t *testing.T) {
 	server := newServer(t)
 	d, letGo := held()

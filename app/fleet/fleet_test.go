@@ -9,7 +9,7 @@ import (
 	"dragoman/app/engine"
 )
 
-// Any gateway's sentences are decoded by any worker.
+// Any worker decodes sentences of any gateway.
 func TestFleetDecodes(t *testing.T) {
 	server := newServer(t)
 	a, b := &decoder{}, &decoder{}

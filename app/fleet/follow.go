@@ -5,7 +5,11 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
+	"reflect"
 	"slices"
+	"strconv"
+	"time"
 
 	"github.com/redis/go-redis/v9"
 
@@ -13,48 +17,112 @@ import (
 	"dragoman/model/repository"
 )
 
-// catalogues follows what workers serve.
+// catalogues are the catalogues of the workers as a gateway follows them, and the models that it serves from them. A single
+// goroutine uses them.
 type catalogues struct {
-	broker *Broker
-	known  map[string]*Catalogue // by hash
-	served []string              // hashes, in order
-	held   hold
-	// content is what Redis is to have where no worker is left that knows it, by key: the list of
-	// what is served, the catalogues, and the files of tokenizers. These are fetched as they come.
-	content map[string]string
-	files   map[string]model.File // that are still to be fetched, by key
+	broker  *Broker
+	known   map[string]*Catalogue // the offered ones, by hash
+	hashes  []string              // of the offered ones, one for each worker
+	offered repository.Snapshot   // by the workers
+	terms   terms                 // of offered
+
+	hold    hold
+	content map[string]string     // what Redis is to have even without workers, by key: hashes, catalogues, files of tokenizers
+	files   map[string]model.File // the files that are still to be read into content, by key
+
+	served repository.Snapshot  // offered, and for a while what was offered before
+	missed map[string]time.Time // since when no worker has had a model or a pipeline of served, by name
 }
 
-func newCatalogues(b *Broker) *catalogues { return &catalogues{broker: b, held: hold{broker: b}} }
+func newCatalogues(b *Broker) *catalogues {
+	return &catalogues{broker: b, hold: hold{broker: b}, missed: make(map[string]time.Time)}
+}
 
-// keep has Redis hold what is served.
-func (c *catalogues) keep(ctx context.Context) error {
-	for key, file := range c.files {
-		raw, err := c.broker.client.Get(ctx, key).Result()
-		switch {
-		case errors.Is(err, redis.Nil): // a worker puts it there soon
-		case err != nil:
-			return err
-		case isFile([]byte(raw), file):
-			c.content[key] = raw
-			delete(c.files, key)
+// follow takes what the workers offer, and reports whether that has changed. Without workers it stays as it was.
+func (c *catalogues) follow(ctx context.Context, workers []WorkerStatus) (changed bool, err error) {
+	hashes, err := c.published(ctx, workers)
+	if err != nil || len(hashes) == 0 || slices.Equal(hashes, c.hashes) {
+		return false, err
+	}
+	known := make(map[string]*Catalogue)
+	for _, hash := range hashes {
+		if known[hash] == nil {
+			if known[hash], err = c.get(ctx, hash); err != nil {
+				return false, err
+			}
 		}
 	}
-	return c.held.restore(ctx, c.content)
+	hashes = slices.DeleteFunc(hashes, func(hash string) bool { return known[hash] == nil })
+	if len(hashes) == 0 || slices.Equal(hashes, c.hashes) {
+		return false, nil
+	}
+	maps.DeleteFunc(known, func(_ string, one *Catalogue) bool { return one == nil })
+	if err := c.store(ctx, known); err != nil {
+		return false, err
+	}
+	var list []*Catalogue
+	for _, hash := range hashes {
+		list = append(list, known[hash])
+	}
+	c.known, c.hashes = known, hashes
+	c.take(list)
+	return true, nil
 }
 
-// hold has Redis hold something else from now on. What is there may be signed with a secret that is no
-// longer the first.
-func (c *catalogues) hold(ctx context.Context, known string, catalogues map[string]*Catalogue) error {
-	before := c.content
-	c.content, c.files = map[string]string{c.broker.knownKey(): known}, make(map[string]model.File)
-	for hash, one := range catalogues {
-		if one == nil || one.raw == nil {
-			continue // it is not there, or cannot be read
+// published returns the hashes of the workers' catalogues. If a gateway that has just been started finds no workers, it returns
+// the hashes that gateways used last.
+func (c *catalogues) published(ctx context.Context, workers []WorkerStatus) (hashes []string, err error) {
+	for _, w := range workers {
+		if w.Catalogue != "" { // the worker has published one
+			hashes = append(hashes, w.Catalogue)
 		}
-		key := c.broker.catalogueKey(hash)
+	}
+	if len(hashes) > 0 || c.hashes != nil {
+		return hashes, nil
+	}
+	raw, err := c.broker.load(ctx, c.broker.keys.known())
+	if raw != nil {
+		_ = json.Unmarshal(raw, &hashes) // anything but a list counts as none
+	}
+	return hashes, err
+}
+
+// get returns a catalogue; nil if Redis does not have it now. A catalogue that cannot be read is empty.
+func (c *catalogues) get(ctx context.Context, hash string) (*Catalogue, error) {
+	if known := c.known[hash]; known != nil {
+		return known, nil
+	}
+	raw, err := c.broker.load(ctx, c.broker.keys.catalogue(hash))
+	if raw == nil {
+		return nil, err
+	}
+	got := Catalogue{raw: raw}
+	err = json.Unmarshal(raw, &got)
+	for m, v := range versionsOf(got.Models) {
+		if v.Manifest == nil || v.Identity == "" {
+			err = fmt.Errorf("the model %s has no manifest", m.Name)
+		}
+	}
+	if err != nil {
+		c.broker.outages.reading.Note(fmt.Errorf("the catalogue is damaged: %w", err), "catalogue", hash)
+		return &Catalogue{}, nil // and is not read again
+	}
+	return &got, nil
+}
+
+// store replaces the content that Redis is to have. It signs all of it, because what Redis has may be signed with a secret that
+// is no longer the first.
+func (c *catalogues) store(ctx context.Context, known map[string]*Catalogue) error {
+	keys, before := c.broker.keys, c.content
+	hashes, _ := json.Marshal(slices.Sorted(maps.Keys(known)))
+	c.content, c.files = map[string]string{keys.known(): c.broker.seals.seal(keys.known(), hashes)}, make(map[string]model.File)
+	for hash, one := range known {
+		if one.raw == nil {
+			continue // it cannot be read
+		}
+		key := keys.catalogue(hash)
 		c.content[key] = c.broker.seals.seal(key, one.raw)
-		for key, file := range one.files(c.broker) {
+		for key, file := range one.files(keys) {
 			if raw, has := before[key]; has {
 				c.content[key] = raw
 			} else {
@@ -71,74 +139,111 @@ func (c *catalogues) hold(ctx context.Context, known string, catalogues map[stri
 	})
 }
 
-// follow calls serve where workers serve something else than before. Without workers what was
-// served last is served on.
-func (c *catalogues) follow(ctx context.Context, workers []WorkerStatus, serve func(repository.Snapshot, []*Catalogue)) error {
-	hashes, err := c.hashes(ctx, workers)
-	if err != nil || len(hashes) == 0 || slices.Equal(hashes, c.served) {
-		return err
-	}
-	known, list := make(map[string]*Catalogue), []*Catalogue(nil)
-	var found []string
-	for _, hash := range hashes {
-		if known[hash] == nil {
-			if known[hash], err = c.get(ctx, hash); err != nil {
-				return err
-			}
-		}
-		if known[hash] != nil {
-			list, found = append(list, known[hash]), append(found, hash)
+// keep reads the files into content, and restores what Redis has lost of it, unless another member was faster.
+func (c *catalogues) keep(ctx context.Context) error {
+	for key, file := range c.files {
+		raw, err := c.broker.client.Get(ctx, key).Result()
+		switch {
+		case errors.Is(err, redis.Nil): // a worker stores it soon
+		case err != nil:
+			return err
+		case isFile([]byte(raw), file):
+			c.content[key] = raw
+			delete(c.files, key)
 		}
 	}
-	if len(list) == 0 || slices.Equal(found, c.served) {
-		return nil
-	}
-	raw, _ := json.Marshal(slices.Compact(slices.Sorted(slices.Values(found))))
-	if err := c.hold(ctx, c.broker.seals.seal(c.broker.knownKey(), raw), known); err != nil {
+	missing, err := c.hold.missing(ctx, slices.Collect(maps.Keys(c.content)))
+	if err != nil {
 		return err
 	}
-	c.known, c.served = known, found
-	serve(merge(list), list)
-	return nil
+	return c.broker.do(ctx, func(p redis.Pipeliner) {
+		for _, key := range missing {
+			p.SetNX(ctx, key, c.content[key], kept)
+		}
+	})
 }
 
-// hashes are those of the workers' catalogues; at first, where there are no workers, of those that were used last.
-func (c *catalogues) hashes(ctx context.Context, workers []WorkerStatus) (list []string, err error) {
-	for _, w := range workers {
-		if w.Catalogue != "" { // it has published one
-			list = append(list, w.Catalogue)
+// take takes what catalogues offer together.
+func (c *catalogues) take(list []*Catalogue) {
+	c.offered, c.terms = merge(list), terms{names: make(map[string]modelName)}
+	for m, v := range versionsOf(c.offered.Models) {
+		c.terms.names[queueOf(v.Identity)] = modelName{m.Name, strconv.Itoa(v.Number)}
+	}
+	least := func(limit *int, other int) {
+		if other > 0 && (*limit == 0 || other < *limit) {
+			*limit = other
 		}
 	}
-	if len(list) > 0 || c.served != nil {
-		return list, nil
+	for _, one := range list {
+		least(&c.terms.beams, one.MaxBeams)
+		least(&c.terms.maxLength, one.MaxLength)
 	}
-	sealed, err := c.broker.client.Get(ctx, c.broker.knownKey()).Result()
-	if errors.Is(err, redis.Nil) {
+}
+
+// missedFor is how long a gateway serves a model that no worker has while others are there: its workers may be about to be
+// replaced.
+const missedFor = 10 * time.Minute
+
+// serve updates what is served, and reports whether that has changed.
+func (c *catalogues) serve(now time.Time) (changed bool) {
+	offered := make(map[string]bool)
+	for _, m := range c.offered.Models {
+		offered[m.Name] = true
+	}
+	for _, p := range c.offered.Pipelines {
+		offered[p.Name] = true
+	}
+	isOver := func(name string) bool { // whether the model or pipeline is not to be served in addition
+		since, known := c.missed[name]
+		over := offered[name] || known && now.Sub(since) >= missedFor
+		if over {
+			delete(c.missed, name)
+		} else if !known {
+			c.missed[name] = now
+		}
+		return over
+	}
+	models := slices.DeleteFunc(slices.Clone(c.served.Models), func(m repository.Model) bool { return isOver(m.Name) })
+	pipelines := slices.DeleteFunc(slices.Clone(c.served.Pipelines), func(p repository.Pipeline) bool { return isOver(p.Name) })
+	order := slices.DeleteFunc(slices.Clone(c.served.Order), func(name string) bool { _, missed := c.missed[name]; return !missed })
+	all := c.offered
+	all.Models, all.Pipelines = union(all.Models, models, modelOf), union(all.Pipelines, pipelines, pipelineOf)
+	all.Order = union(all.Order, order, itself)
+	if changed = !reflect.DeepEqual(all, c.served); changed {
+		c.served = all
+	}
+	return changed
+}
+
+// hold keeps keys in Redis for a member: Redis may lose them, and they expire unless a member renews them.
+type hold struct {
+	broker  *Broker
+	renewed time.Time // when the keys were last renewed
+}
+
+// missing returns the keys that Redis does not have, and renews the others every few hours.
+func (h *hold) missing(ctx context.Context, keys []string) (missing []string, err error) {
+	if len(keys) == 0 {
 		return nil, nil
 	}
-	if err != nil {
+	there, err := h.broker.client.Exists(ctx, keys...).Result()
+	now := time.Now()
+	if err != nil || int(there) == len(keys) && now.Sub(h.renewed) < kept/24 {
 		return nil, err
 	}
-	if raw, err := c.broker.open(c.broker.knownKey(), sealed); err == nil {
-		_ = json.Unmarshal(raw, &list) // what is no list is none
+	renewed := make([]*redis.BoolCmd, len(keys))
+	if err := h.broker.do(ctx, func(p redis.Pipeliner) {
+		for i, key := range keys {
+			renewed[i] = p.Expire(ctx, key, kept)
+		}
+	}); err != nil {
+		return nil, err
 	}
-	return list, nil
-}
-
-// get is a worker's catalogue; nil where it is not there at present.
-func (c *catalogues) get(ctx context.Context, hash string) (*Catalogue, error) {
-	if known := c.known[hash]; known != nil {
-		return known, nil
+	h.renewed = now
+	for i, key := range keys {
+		if !renewed[i].Val() {
+			missing = append(missing, key)
+		}
 	}
-	got, err := c.broker.catalogue(ctx, hash)
-	switch {
-	case errors.Is(err, redis.Nil), errors.Is(err, errForged): // its worker publishes it again soon
-		return nil, nil
-	case errors.Is(err, errCatalogue):
-		c.broker.outages.reading.Note(err, "catalogue", hash)
-		return &Catalogue{}, nil // not again
-	case err != nil:
-		return nil, fmt.Errorf("a worker's catalogue: %w", err)
-	}
-	return got, nil
+	return missing, nil
 }

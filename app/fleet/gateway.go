@@ -4,11 +4,8 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"hash/fnv"
 	"maps"
-	"reflect"
 	"slices"
-	"strconv"
 	"sync"
 	"time"
 
@@ -19,66 +16,59 @@ import (
 	"dragoman/model/repository"
 )
 
-// GatewayConfig is what a [Gateway] works with.
+// GatewayConfig configures a [Gateway].
 type GatewayConfig struct {
 	Broker *Broker
-	// Requests bounds the requests that are inside; see [engine.Admission].
+	// Requests is the maximum number of admitted requests; see [engine.Admission].
 	Requests int
-	// Tokens are the source tokens × beams, for each worker, that all gateways together may have
-	// submitted without a result.
+	// Tokens is the most work, source tokens × beams, that all gateways together may have submitted for each copy of a model.
 	Tokens int
-	// Short is up to how many source tokens a request's sentences wait in the lane of its
-	// priority; those of what is longer wait in the next one.
+	// Short is the number of source tokens in flight above which the sentences of a request go into a less urgent lane.
 	Short int
-	// Wait bounds the time that others make a request wait; 0 is no bound but the deadline.
+	// Wait is the longest time that others may delay a request; 0: no limit but its deadline.
 	Wait time.Duration
-	// Serve is called with what the workers serve, when that has changed. The gateway is not heard of
-	// until it returns.
+	// Serve is called with the models of the workers when they have changed. The gateway sends no heartbeat until it returns.
 	Serve   func(repository.Snapshot)
-	Metrics *GatewayMetrics // nil: nobody asks for them
+	Metrics *GatewayMetrics // may be nil
 }
 
-// Gateway submits sentences to workers, and hands their results to those who wait. It is safe for
-// concurrent use.
+// Gateway submits sentences to workers, and hands out their results. It is safe for concurrent use.
 type Gateway struct {
 	member
 	cfg     GatewayConfig
 	closing context.Context
 	close   context.CancelFunc
 	running sync.WaitGroup
-	offered repository.Snapshot // by the workers that are there; of beat
-	served  repository.Snapshot // of beat
-	missed  missed              // of beat
 
 	mu        sync.Mutex // guards the rest
 	fleet     fleet
-	names     map[string]modelName // by queue
-	limits    [2]int               // of workers: beams and length
-	read      string               // the last entry of the replies that was read
-	upToDate  time.Time            // all replies were read that were there then
-	pending   map[uint64]*sentence // that are waited for
-	nextID    uint64
-	outbox    outbox
+	terms     terms
+	read      string    // id of the last reply that was read
+	upToDate  time.Time // all replies that were sent until then were read
+	ledger    ledger
 	admission engine.Admission
-	work      submitted // that is waited for
 }
+
+// terms are the models that workers offer, and their limits.
+type terms struct {
+	names            map[string]modelName // by queue; nil before a worker has offered anything
+	beams, maxLength int                  // the most of a sentence that all workers allow; 0: no limit
+}
+
+// modelName is a version of a model.
+type modelName struct{ model, version string }
 
 // errNoWorker is why a gateway of a new fleet cannot do anything.
 var errNoWorker = errors.New("no worker has been there yet: start one")
 
-// StartGateway starts a gateway, which the caller closes. Redis may be away for now.
+// StartGateway starts a gateway, which the caller closes. Redis may be away.
 func StartGateway(cfg GatewayConfig) *Gateway {
 	if cfg.Metrics == nil {
 		cfg.Metrics = NewGatewayMetrics(nil)
 	}
-	g := &Gateway{
-		member: member{cfg.Broker, newID(), cfg.Broker.gatewaysKey(), cfg.Metrics.broker},
-		cfg:    cfg, read: "0", pending: make(map[uint64]*sentence),
-		outbox: newOutbox(), admission: engine.NewAdmission(cfg.Requests, cfg.Wait), work: make(submitted), missed: make(missed),
-	}
-	g.closing, g.close = context.WithCancel(context.Background())
+	g := newGateway(cfg)
 	g.running.Go(func() {
-		workers, gateways := newMembers[WorkerStatus](g.broker, g.broker.workersKey()), newMembers[gatewayStatus](g.broker, g.key)
+		workers, gateways := newMembers[WorkerStatus](g.broker, g.broker.keys.workers()), newMembers[gatewayStatus](g.broker, g.key)
 		catalogues := newCatalogues(g.broker)
 		g.beat(g.closing, func(n uint64) error { return g.look(n, workers, gateways, catalogues) })
 	})
@@ -87,134 +77,59 @@ func StartGateway(cfg GatewayConfig) *Gateway {
 	return g
 }
 
-// Close ends requests that are inside with [engine.ErrClosed], and takes the gateway out of the fleet.
+func newGateway(cfg GatewayConfig) *Gateway {
+	id := newID()
+	g := &Gateway{
+		member: member{cfg.Broker, id, cfg.Broker.keys.gateways(), cfg.Metrics.broker}, cfg: cfg, read: "0",
+		ledger: newLedger(id, cfg.Metrics.resubmitted), admission: engine.NewAdmission(cfg.Requests, cfg.Wait),
+	}
+	g.closing, g.close = context.WithCancel(context.Background())
+	return g
+}
+
+// Close ends the admitted requests with [engine.ErrClosed], and takes the gateway out of the fleet.
 func (g *Gateway) Close() {
 	g.close()
 	g.running.Wait()
-	g.withdraw()
-	g.leave("gateway", g.broker.repliesKey(g.id))
+	g.mu.Lock()
+	g.ledger.tellAll(event{kind: withdrawn})
+	g.mu.Unlock()
+	for more, err := true, error(nil); more && err == nil; {
+		if more, err = g.flush(); err != nil {
+			g.broker.log.Debug("workers may decode sentences without a request", "error", err)
+		}
+	}
+	g.leave("gateway", g.broker.keys.replies(g.id))
 }
 
-// Err is why nothing can be decoded at the moment, an [*UnavailableError]; nil where something can.
+// Err returns why nothing can be decoded now, an [*UnavailableError]; nil if something can.
 func (g *Gateway) Err() error {
 	if err := g.broker.Err(); err != nil {
 		return err
 	}
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	if g.names == nil {
+	if g.terms.names == nil {
 		return &UnavailableError{Err: errNoWorker}
 	}
 	return nil
 }
 
-// look says that the gateway is there, looks at who else is, and does what is due then.
-func (g *Gateway) look(n uint64, workers *members[WorkerStatus], gateways *members[gatewayStatus], catalogues *catalogues) error {
-	err := g.heartbeat(n, workers, gateways)
-	if err == nil {
-		err = catalogues.follow(g.closing, g.workers(), g.serve)
-	}
-	if err == nil {
-		err = catalogues.keep(g.closing)
-	}
-	if len(g.missed) > 0 {
-		g.offer(time.Now())
-	}
-	if err == nil {
-		g.sweep()
-	}
-	return err
-}
-
-// modelName is a version of a model.
-type modelName struct{ model, version string }
-
-// serve takes what workers serve.
-func (g *Gateway) serve(s repository.Snapshot, of []*Catalogue) {
-	names := make(map[string]modelName)
-	for m, v := range versionsOf(s.Models) {
-		names[queueOf(v.Identity)] = modelName{m.Name, strconv.Itoa(v.Number)}
-	}
-	g.mu.Lock()
-	g.names, g.limits = names, [2]int{}
-	for _, c := range of {
-		for i, limit := range [2]int{c.MaxBeams, c.MaxLength} {
-			if limit > 0 && (g.limits[i] == 0 || limit < g.limits[i]) {
-				g.limits[i] = limit
-			}
-		}
-	}
-	g.mu.Unlock()
-	g.offered = s
-	g.offer(time.Now())
-}
-
-// offer has what workers offer served, and what none of them has for now.
-func (g *Gateway) offer(now time.Time) {
-	if s := g.missed.complete(g.offered, g.served, now); !reflect.DeepEqual(s, g.served) { // workers come and go
-		g.served = s
-		g.cfg.Serve(s)
-	}
-}
-
-// Limits are the most beams and tokens that all workers allow a sentence; 0: they have no limit.
+// Limits returns the most beams and tokens of a sentence that all workers allow; 0: no limit.
 func (g *Gateway) Limits() (beams, maxLength int) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	return g.limits[0], g.limits[1]
+	return g.terms.beams, g.terms.maxLength
 }
 
-func (g *Gateway) heartbeat(n uint64, workers *members[WorkerStatus], gateways *members[gatewayStatus]) error {
-	b := g.broker
-	ctx, cancel := context.WithTimeout(g.closing, b.timing.Lease/2)
-	defer cancel()
-	var workerStatuses, gatewayStatuses *redis.MapStringStringCmd
-	var there *redis.BoolCmd
-	if err := g.publish(ctx, gatewayStatus{ID: g.id, Beat: n, Work: g.ownWork()}, func(p redis.Pipeliner) {
-		workerStatuses, gatewayStatuses = workers.ask(ctx, p), gateways.ask(ctx, p)
-		if read := g.lastRead(); read != "0" {
-			p.XTrimMinIDApprox(ctx, b.repliesKey(g.id), read, 0)
-		}
-		there = p.Expire(ctx, b.repliesKey(g.id), forgotten)
-	}); err != nil {
-		return err
-	}
-	now := time.Now()
-	aliveWorkers, aliveGateways := workers.update(now, workerStatuses.Val()), gateways.update(now, gatewayStatuses.Val())
-	delete(aliveGateways, g.id)
-	lastSeen := make(map[string]time.Time)
-	for id := range aliveWorkers {
-		lastSeen[id] = workers.seen[id].lastSeen
-	}
-	g.mu.Lock()
-	g.fleet = g.fleet.next(now, b.timing.Lease, aliveWorkers, lastSeen)
-	g.fleet.others = make(submitted)
-	for _, other := range aliveGateways {
-		for queue, lanes := range other.Work {
-			for lane, work := range lanes {
-				g.fleet.others.add(queue, lane, work)
-			}
-		}
-	}
-	g.mu.Unlock()
-	if there.Val() {
-		return nil
-	}
-	g.suspectAll()
-	return b.do(ctx, func(p redis.Pipeliner) { // workers send to streams that are there only
-		p.XAdd(ctx, &redis.XAddArgs{Stream: b.repliesKey(g.id), Values: []string{"gateway", g.id}})
-		p.Expire(ctx, b.repliesKey(g.id), forgotten)
-	})
-}
-
-// ownWork is what the gateway has submitted and waits for.
-func (g *Gateway) ownWork() submitted {
+// isIdle reports whether no worker takes from a queue.
+func (g *Gateway) isIdle(queue string) bool {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	return maps.Clone(g.work)
+	return g.load(queue).copies == 0
 }
 
-// workers are those that are there, the one first that was started last.
+// workers returns the workers, the last started first.
 func (g *Gateway) workers() []WorkerStatus {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -223,16 +138,77 @@ func (g *Gateway) workers() []WorkerStatus {
 	})
 }
 
-// receive takes results and hands them out, until the gateway is closed.
+// look is a beat: the gateway publishes its status, reads those of the others, and acts on what has changed.
+func (g *Gateway) look(n uint64, workers *members[WorkerStatus], gateways *members[gatewayStatus], c *catalogues) error {
+	err := g.heartbeat(n, workers, gateways)
+	changed := false
+	if err == nil {
+		changed, err = c.follow(g.closing, g.workers())
+	}
+	if err == nil {
+		err = c.keep(g.closing)
+	}
+	g.mu.Lock()
+	g.terms = c.terms
+	g.mu.Unlock()
+	if (changed || len(c.missed) > 0) && c.serve(time.Now()) {
+		g.cfg.Serve(c.served)
+	}
+	if err == nil {
+		g.sweep()
+	}
+	return err
+}
+
+func (g *Gateway) heartbeat(n uint64, workers *members[WorkerStatus], gateways *members[gatewayStatus]) error {
+	b, replies := g.broker, g.broker.keys.replies(g.id)
+	ctx, cancel := context.WithTimeout(g.closing, b.timing.Lease/2)
+	defer cancel()
+	g.mu.Lock()
+	status, read := gatewayStatus{ID: g.id, Beat: n, Work: maps.Clone(g.ledger.work)}, g.read
+	g.mu.Unlock()
+	var workerStatuses, gatewayStatuses *redis.MapStringStringCmd
+	var exists *redis.BoolCmd
+	if err := g.publish(ctx, status, func(p redis.Pipeliner) {
+		workerStatuses, gatewayStatuses = workers.ask(ctx, p), gateways.ask(ctx, p)
+		if read != "0" {
+			p.XTrimMinIDApprox(ctx, replies, read, 0)
+		}
+		exists = p.Expire(ctx, replies, forgotten)
+	}); err != nil {
+		return err
+	}
+	now := time.Now()
+	aliveWorkers, aliveGateways := workers.update(now, workerStatuses.Val()), gateways.update(now, gatewayStatuses.Val())
+	delete(aliveGateways, g.id)
+	g.mu.Lock()
+	g.fleet = g.fleet.next(now, b.timing.Lease, aliveWorkers, workers.lastSeen)
+	g.fleet.others = workOf(aliveGateways)
+	if !exists.Val() { // Redis has lost the replies
+		g.read = "0"
+		g.ledger.tellAll(event{kind: flushed})
+	}
+	g.mu.Unlock()
+	if exists.Val() {
+		return nil
+	}
+	return b.do(ctx, func(p redis.Pipeliner) { // workers send only to a stream that exists
+		p.XAdd(ctx, &redis.XAddArgs{Stream: replies, Values: []string{"gateway", g.id}})
+		p.Expire(ctx, replies, forgotten)
+	})
+}
+
+// receive reads replies and hands them out, until the gateway closes.
 func (g *Gateway) receive() {
-	const most = 1000 // entries at a time
+	const most = 1000 // entries of a round trip
+	replies := g.broker.keys.replies(g.id)
 	for g.closing.Err() == nil {
-		from, begun := g.lastRead(), time.Now()
-		block := 2 * g.broker.timing.Beat
+		g.mu.Lock()
+		from := g.read
+		g.mu.Unlock()
+		begun, block := time.Now(), 2*g.broker.timing.Beat
 		ctx, cancel := context.WithTimeout(g.closing, block+patience)
-		streams, err := g.broker.client.XRead(ctx, &redis.XReadArgs{
-			Streams: []string{g.broker.repliesKey(g.id)}, ID: from, Count: most, Block: block,
-		}).Result()
+		streams, err := g.broker.client.XRead(ctx, &redis.XReadArgs{Streams: []string{replies}, ID: from, Count: most, Block: block}).Result()
 		cancel()
 		if err != nil && !errors.Is(err, redis.Nil) {
 			wait.For(g.closing, g.broker.timing.Beat)
@@ -243,7 +219,7 @@ func (g *Gateway) receive() {
 			g.handOut(e)
 		}
 		g.mu.Lock()
-		if len(entries) > 0 && g.read == from { // or the stream has become another meanwhile
+		if len(entries) > 0 && g.read == from { // otherwise Redis has lost the stream meanwhile
 			g.read = entries[len(entries)-1].ID
 		}
 		if len(entries) < most {
@@ -253,17 +229,10 @@ func (g *Gateway) receive() {
 	}
 }
 
-// lastRead is the last entry of the replies that was read.
-func (g *Gateway) lastRead() string {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	return g.read
-}
-
-// handOut gives the results in an entry to those who wait for them.
+// handOut tells sentences the replies of an entry.
 func (g *Gateway) handOut(e entry) {
 	if e.Values["gateway"] != nil {
-		return // what the stream began with
+		return // the first entry of the stream
 	}
 	replies, err := read[[]reply](g.broker, e.stream, e.Values)
 	if err != nil {
@@ -275,17 +244,10 @@ func (g *Gateway) handOut(e entry) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	for i := range replies {
-		if x := g.pending[replies[i].ID]; x != nil {
-			g.tell(x, event{kind: answered, reply: &replies[i]})
-		} else { // a second result, or one of a request that has ended
+		if x := g.ledger.pending[replies[i].ID]; x != nil {
+			g.ledger.tell(x, event{kind: answered, reply: &replies[i]})
+		} else { // a second result, or the result of a request that has ended
 			g.cfg.Metrics.unwanted.Inc()
 		}
 	}
-}
-
-// anonymous is a caller's name as others may see it.
-func anonymous(caller string) string {
-	h := fnv.New64a()
-	h.Write([]byte(caller))
-	return strconv.FormatUint(h.Sum64(), 36)
 }

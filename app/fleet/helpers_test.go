@@ -21,17 +21,17 @@ import (
 	"dragoman/model/search"
 )
 
-// calm is a fleet's timing in tests that must not take a member for dead that is slow; fast in those
-// that wait until one is. What tests want must not depend on either.
+// calm is the timing of tests in which a slow member must not count as dead, fast the timing of tests that wait until a member
+// does. No assertion depends on either.
 var (
 	calm = Timing{Beat: 10 * time.Millisecond, Lease: 20 * time.Second}
 	fast = Timing{Beat: 10 * time.Millisecond, Lease: 400 * time.Millisecond}
 )
 
-// patient is how long a test waits for what must happen.
+// patient is the longest time that a test waits for a condition.
 const patient = 30 * time.Second
 
-// newServer is a Redis in memory.
+// newServer starts a Redis in memory.
 func newServer(t testing.TB) *miniredis.Miniredis { return miniredis.RunT(t) }
 
 func newTestBroker(t testing.TB, address string, timing Timing) *Broker {
@@ -42,12 +42,11 @@ func newTestBroker(t testing.TB, address string, timing Timing) *Broker {
 func newSigningBroker(t testing.TB, address string, timing Timing, secrets ...string) *Broker {
 	b, err := NewBroker(BrokerConfig{URL: "redis://" + address, Prefix: "test", Secrets: secrets, Timing: timing, Log: slog.New(slog.DiscardHandler)})
 	require.NoError(t, err)
-	t.Cleanup(func() { _ = b.Close() }) // the test may have closed it
+	t.Cleanup(func() { _ = b.Close() }) // fails if the test has closed it
 	return b
 }
 
-// newTestGateway starts a gateway, which is closed at the end of the test. It waits until the gateway
-// can be used.
+// newTestGateway starts a gateway, which the end of the test closes, and waits until it can be used.
 func newTestGateway(t testing.TB, b *Broker, change func(*GatewayConfig)) *Gateway {
 	cfg := GatewayConfig{Broker: b, Requests: 1000, Tokens: 1 << 20, Short: 512, Serve: func(repository.Snapshot) {}}
 	if change != nil {
@@ -59,14 +58,14 @@ func newTestGateway(t testing.TB, b *Broker, change func(*GatewayConfig)) *Gatew
 	return g
 }
 
-// decoder decodes as the test says.
+// decoder is an engine whose test decides how it decodes.
 type decoder struct {
 	mu     sync.Mutex // guards the rest
 	decode func(ctx context.Context, job engine.Job) (engine.Result, error)
-	jobs   int // that were begun
+	jobs   int // begun
 }
 
-// does has jobs decoded in another way.
+// does changes how jobs are decoded.
 func (d *decoder) does(decode func(ctx context.Context, job engine.Job) (engine.Result, error)) *decoder {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -74,7 +73,7 @@ func (d *decoder) does(decode func(ctx context.Context, job engine.Job) (engine.
 	return d
 }
 
-// held is a decoder that decodes nothing until it is let go.
+// held returns a decoder that decodes nothing before letGo is called.
 func held() (d *decoder, letGo func()) {
 	gate := make(chan struct{})
 	d = new(decoder).does(func(ctx context.Context, job engine.Job) (engine.Result, error) {
@@ -88,19 +87,19 @@ func held() (d *decoder, letGo func()) {
 	return d, sync.OnceFunc(func() { close(gate) })
 }
 
-// hasBegun waits until a decoder has begun some jobs.
+// hasBegun waits until the decoder has begun n jobs.
 func (d *decoder) hasBegun(t *testing.T, n int) {
 	t.Helper()
 	eventually(t, func() bool { return d.begun() >= n })
 }
 
-// eventually waits for what must happen.
+// eventually waits for a condition.
 func eventually(t *testing.T, what func() bool) {
 	t.Helper()
 	require.Eventually(t, what, patient, 2*time.Millisecond)
 }
 
-// reversed is the result of a decoder that is not told otherwise.
+// reversed returns the result of a decoder that does nothing else.
 func reversed(job engine.Job) engine.Result {
 	tokens := slices.Clone(job.Source)
 	slices.Reverse(tokens)
@@ -138,7 +137,7 @@ func (d *decoder) begun() int {
 
 func (d *decoder) Err() error { return nil }
 
-// tokens is a tokenizer that needs none.
+// tokens is a tokenizer without a vocabulary.
 type tokens struct{}
 
 func (tokens) Encode(string, string, string) ([]int64, error) { return []int64{1}, nil }
@@ -161,7 +160,7 @@ func newModels(e translate.Engine, identities ...string) *models {
 	return &models{engine: e, changes: make(chan struct{}, 1), identities: identities}
 }
 
-// serve has other models served.
+// serve changes the models that are served.
 func (m *models) serve(identities ...string) {
 	m.mu.Lock()
 	m.identities = identities
@@ -205,10 +204,10 @@ type running struct {
 	ended chan struct{}
 }
 
-// newTestWorker starts a worker, which is stopped at the end of the test.
+// newTestWorker starts a worker, which the end of the test stops.
 func newTestWorker(t testing.TB, b *Broker, m *models) *running { return newTestWorkerOf(t, b, m, 8) }
 
-// newTestWorkerOf is newTestWorker of one that has some rows.
+// newTestWorkerOf is newTestWorker with a number of rows.
 func newTestWorkerOf(t testing.TB, b *Broker, m *models, rows int) *running {
 	w := NewWorker(WorkerConfig{Broker: b, Models: m, Rows: rows, Version: "test", MaxBeams: 5, MaxLength: 50})
 	ctx, stop := context.WithCancel(context.Background())
@@ -225,7 +224,7 @@ func newTestWorkerOf(t testing.TB, b *Broker, m *models, rows int) *running {
 	return r
 }
 
-// die has Redis not hear of the worker any more, as if its process were gone.
+// die cuts the worker off from Redis, as if its process had ended.
 func (r *running) die() { _ = r.broker.Close() }
 
 // end stops the worker and waits for it.
@@ -234,10 +233,10 @@ func (r *running) end() {
 	<-r.ended
 }
 
-// identity is a model's.
+// identity is the identity of the tests' model.
 const identity = "0123456789abcdef0123456789abcdef"
 
-// sentences are n jobs, each another.
+// sentences returns n different jobs.
 func sentences(n int) []engine.Job {
 	jobs := make([]engine.Job, n)
 	for i := range jobs {
@@ -249,7 +248,7 @@ func sentences(n int) []engine.Job {
 	return jobs
 }
 
-// stream has jobs decoded and returns their results in their order.
+// stream decodes jobs and returns their results in order.
 func stream(ctx context.Context, e translate.Engine, req engine.Request, jobs ...engine.Job) ([]engine.Result, error) {
 	results := make([]engine.Result, len(jobs))
 	var got atomic.Int64
@@ -264,7 +263,7 @@ func stream(ctx context.Context, e translate.Engine, req engine.Request, jobs ..
 	return results, err
 }
 
-// sent is a request on its way. Its fields hold once done is closed.
+// sent is a request in a goroutine. Its results are valid once done is closed.
 type sent struct {
 	jobs    []engine.Job
 	results []engine.Result
@@ -272,7 +271,7 @@ type sent struct {
 	done    chan struct{}
 }
 
-// send makes a request in a goroutine of its own.
+// send starts a request in a goroutine.
 func send(ctx context.Context, g *Gateway, jobs ...engine.Job) *sent {
 	s := &sent{jobs: jobs, done: make(chan struct{})}
 	go func() {
@@ -284,7 +283,7 @@ func send(ctx context.Context, g *Gateway, jobs ...engine.Job) *sent {
 	return s
 }
 
-// succeeds waits for the request, and wants the results of its jobs.
+// succeeds waits for the request, and asserts the results of its jobs.
 func (s *sent) succeeds(t *testing.T) {
 	t.Helper()
 	<-s.done
@@ -292,7 +291,7 @@ func (s *sent) succeeds(t *testing.T) {
 	assertReversed(t, s.jobs, s.results)
 }
 
-// assertReversed wants the results of jobs.
+// assertReversed asserts the results of jobs.
 func assertReversed(t *testing.T, jobs []engine.Job, results []engine.Result) {
 	t.Helper()
 	for i, job := range jobs {
@@ -300,7 +299,7 @@ func assertReversed(t *testing.T, jobs []engine.Job, results []engine.Result) {
 	}
 }
 
-// engineIs has another engine decode.
+// engineIs changes the engine.
 func (m *models) engineIs(e translate.Engine) {
 	m.mu.Lock()
 	defer m.mu.Unlock()

@@ -3,20 +3,21 @@ package fleet
 import (
 	"context"
 	"encoding/json"
+	"maps"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/redis/go-redis/v9"
 )
 
-// WorkerStatus is what a worker says of itself with every beat.
+// WorkerStatus is what a worker publishes with each heartbeat.
 type WorkerStatus struct {
 	ID        string    `json:"id"`
 	Version   string    `json:"version"` // of the program
 	Started   time.Time `json:"started"`
 	Beat      uint64    `json:"beat"`
 	Catalogue string    `json:"catalogue"` // hash of its [Catalogue]
-	// Queues are the models that it decodes with, by the names of their queues.
+	// Queues are the models that the worker decodes with, by queue.
 	Queues map[string]QueueStatus `json:"queues"`
 }
 
@@ -31,33 +32,27 @@ type QueueStatus struct {
 	SentenceTime  float64 `json:"sentence"` // seconds that a sentence is in the batch
 }
 
-// gatewayStatus is what a gateway says of itself with every beat.
+// gatewayStatus is what a gateway publishes with each heartbeat.
 type gatewayStatus struct {
-	ID   string `json:"id"`
-	Beat uint64 `json:"beat"`
-	// Work is what it has submitted and has no result of.
+	ID   string    `json:"id"`
+	Beat uint64    `json:"beat"`
 	Work submitted `json:"work"`
 }
 
-// The hashes of members, by their ids.
-func (b *Broker) workersKey() string  { return b.fleetKey("workers") }
-func (b *Broker) gatewaysKey() string { return b.fleetKey("gateways") }
-
-// member is what gateways and workers have in common: they say again and again that they are there.
+// member is what gateways and workers have in common: they publish their status with each heartbeat.
 type member struct {
 	broker *Broker
 	id     string
-	key    string           // of the hash where it says so
+	key    string           // of the hash with the statuses
 	up     prometheus.Gauge // 1 while Redis can be used
 }
 
-// beat calls heartbeat again and again, with the number of the beat, until ctx is done, and notes whether Redis
-// can be used.
+// beat calls heartbeat with the number of the beat until ctx is done, and notes whether Redis can be used.
 func (m *member) beat(ctx context.Context, heartbeat func(n uint64) error) {
 	tick := time.NewTicker(m.broker.timing.Beat)
 	defer tick.Stop()
 	for n := uint64(1); ; n++ {
-		m.note(ctx, heartbeat(n))
+		m.broker.note(ctx, heartbeat(n), m.up)
 		select {
 		case <-tick.C:
 		case <-ctx.Done():
@@ -66,22 +61,15 @@ func (m *member) beat(ctx context.Context, heartbeat func(n uint64) error) {
 	}
 }
 
-// note notes whether Redis can be used, unless ctx is done, of which the error may be a consequence.
-func (m *member) note(ctx context.Context, err error) {
-	if ctx.Err() == nil {
-		m.broker.note(ctx, err, m.up)
-	}
-}
-
-// publish says how the member is, in one round trip with other commands, and takes Redis's time.
+// publish publishes the member's status in one round trip with other commands, and takes Redis's time.
 func (m *member) publish(ctx context.Context, status any, more func(redis.Pipeliner)) error {
 	b := m.broker
-	if b.Err() != nil { // it may be another server than before
+	if b.Err() != nil { // Redis may be another server than before
 		if err := b.check(ctx); err != nil {
 			return err
 		}
 	}
-	raw, _ := json.Marshal(status) // of plain data
+	raw, _ := json.Marshal(status) // plain data
 	var clock *redis.TimeCmd
 	asked := time.Now()
 	if err := b.do(ctx, func(p redis.Pipeliner) {
@@ -91,11 +79,11 @@ func (m *member) publish(ctx context.Context, status any, more func(redis.Pipeli
 	}); err != nil {
 		return err
 	}
-	b.setClock(asked, clock.Val())
+	b.offset.Store(int64(clock.Val().Sub(asked.Add(time.Since(asked) / 2))))
 	return nil
 }
 
-// leave takes the member out of the fleet, with keys of its own.
+// leave removes the member and its keys from Redis.
 func (m *member) leave(kind string, keys ...string) {
 	ctx := context.Background()
 	if err := m.broker.do(ctx, func(p redis.Pipeliner) {
@@ -108,27 +96,27 @@ func (m *member) leave(kind string, keys ...string) {
 	}
 }
 
-// members watches the members of a kind. It judges by its own clock when one was last heard of.
+// members watches the members of a kind. Its own clock decides which are alive.
 type members[S any] struct {
 	broker *Broker
-	key    string
+	key    string // of the hash with the statuses
 	seen   map[string]*sighting[S]
-	gone   []string // that have been silent for so long that nobody needs to know of them any more
+	gone   []string // members to remove from Redis
 }
 
-// sighting is what a member said last.
+// sighting is the last status of a member.
 type sighting[S any] struct {
-	raw      string
-	status   S
-	valid    bool // it speaks our language
-	lastSeen time.Time
+	raw    string
+	status S
+	valid  bool // this version can read it
+	at     time.Time
 }
 
 func newMembers[S any](b *Broker, key string) *members[S] {
 	return &members[S]{broker: b, key: key, seen: make(map[string]*sighting[S])}
 }
 
-// ask asks Redis what the members say, and takes out those that have gone.
+// ask asks Redis for the statuses, and removes members that are gone.
 func (m *members[S]) ask(ctx context.Context, p redis.Pipeliner) *redis.MapStringStringCmd {
 	if len(m.gone) > 0 {
 		p.HDel(ctx, m.key, m.gone...)
@@ -136,32 +124,31 @@ func (m *members[S]) ask(ctx context.Context, p redis.Pipeliner) *redis.MapStrin
 	return p.HGetAll(ctx, m.key)
 }
 
-// update takes what the members say, and returns those that are there.
+// update takes the statuses, and returns those of the members that are alive.
 func (m *members[S]) update(now time.Time, statuses map[string]string) map[string]S {
 	alive := make(map[string]S)
 	m.gone = nil
 	for id, raw := range statuses {
-		known := m.seen[id]
-		if known == nil || known.raw != raw {
-			known = &sighting[S]{raw: raw, lastSeen: now}
+		last := m.seen[id]
+		if last == nil || last.raw != raw {
+			last = &sighting[S]{raw: raw, at: now}
 			opened, err := m.broker.open(inHash(m.key, id), raw)
-			known.valid = err == nil && json.Unmarshal(opened, &known.status) == nil
-			m.seen[id] = known
+			last.valid = err == nil && json.Unmarshal(opened, &last.status) == nil
+			m.seen[id] = last
 		}
-		switch silent := now.Sub(known.lastSeen); {
-		case silent <= m.broker.timing.Lease && known.valid:
-			alive[id] = known.status
+		switch silent := now.Sub(last.at); {
+		case silent <= m.broker.timing.Lease && last.valid:
+			alive[id] = last.status
 		case silent > forgotten:
 			m.gone = append(m.gone, id)
 		}
 	}
-	for id := range m.seen {
-		if _, there := statuses[id]; !there {
-			delete(m.seen, id)
-		}
-	}
+	maps.DeleteFunc(m.seen, func(id string, _ *sighting[S]) bool { _, there := statuses[id]; return !there })
 	return alive
 }
 
-// forgotten is when a member that says nothing is removed.
+// lastSeen returns the time of a member's last status.
+func (m *members[S]) lastSeen(id string) time.Time { return m.seen[id].at }
+
+// forgotten is the time after which a silent member is removed.
 const forgotten = time.Minute

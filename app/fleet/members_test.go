@@ -7,7 +7,7 @@ import (
 	"github.com/stretchr/testify/assert"
 )
 
-// Members are there as long as what they say changes, by the clock of who looks.
+// Members are alive as long as their status changes, by the clock of the member that watches.
 func TestMembers(t *testing.T) {
 	type step struct {
 		after time.Duration

@@ -11,18 +11,18 @@ import (
 	"dragoman/model/search"
 )
 
-// format is the version of the messages: the name of the field of a stream's entry that holds one.
-// A member that meets another version says so, and leaves the message to others.
+// format is the version of the messages, and the name of the field that holds one in an entry of a stream. A member reads no
+// other version.
 const format = "2"
 
-// work is a sentence on its way to a worker: a CBOR array (RFC 8949) of these fields in this order.
+// work is a sentence for a worker: a CBOR array (RFC 8949) of these fields in this order.
 type work struct {
 	_        struct{} `cbor:",toarray"`
-	Gateway  string   // that waits for the result
-	ID       uint64   // of the sentence, among those of the gateway
-	Deadline int64    // milliseconds since 1970, Redis's clock; 0: none
-	Tries    int      // workers that have tried it, failed, and live
-	Caller   string   // whose share it takes; no name
+	Gateway  string   // id of the gateway that waits for the result
+	ID       uint64   // of the sentence at its gateway
+	Deadline int64    // milliseconds since 1970 by Redis's clock; 0: none
+	Tries    int      // workers that have failed to decode it
+	Caller   string   // anonymous
 	Priority int8
 	Source   []int64
 	Prefix   []int64
@@ -30,24 +30,24 @@ type work struct {
 	Phrases  []phrase
 }
 
-// phrase is a [search.Phrase], an array of its fields in their order; likewise options.
+// phrase is a [search.Phrase] as an array of its fields in their order.
 type phrase struct {
 	_ struct{} `cbor:",toarray"`
 	search.Phrase
 }
 
-// newPhrases makes a copy of a job's phrases.
+// options are [search.Options] as an array of their fields in their order.
+type options struct {
+	_ struct{} `cbor:",toarray"`
+	search.Options
+}
+
+// newPhrases copies the phrases of a job.
 func newPhrases(phrases []search.Phrase) (list []phrase) {
 	for _, p := range search.ClonePhrases(phrases) {
 		list = append(list, phrase{Phrase: p})
 	}
 	return list
-}
-
-// options are a sentence's.
-type options struct {
-	_ struct{} `cbor:",toarray"`
-	search.Options
 }
 
 func (w *work) job() engine.Job {
@@ -58,17 +58,17 @@ func (w *work) job() engine.Job {
 	return engine.Job{Source: w.Source, Prefix: w.Prefix, Search: w.Options.Options, Phrases: phrases}
 }
 
-// rows are those that the sentence takes in a batch.
+// rows returns the rows of the sentence in a batch.
 func (w *work) rows() int { return max(1, w.Options.Beams) }
 
-// reply is what became of a sentence. A message to a gateway is an array of some.
+// reply is the outcome of a sentence. A message to a gateway is an array of replies.
 type reply struct {
 	_         struct{} `cbor:",toarray"`
 	ID        uint64
 	Tokens    []int64
 	Score     float32
 	Truncated bool
-	Queued    int64 // microseconds that it waited at the worker
+	Queued    int64 // microseconds that the sentence waited at the worker
 	Computed  int64 // microseconds from then to its result
 	Shared    bool
 	First     bool
@@ -77,7 +77,7 @@ type reply struct {
 	Others    []hypothesis
 }
 
-// hypothesis is one of a result's [search.Result.Others].
+// hypothesis is one of the [search.Result.Others] of a result.
 type hypothesis struct {
 	_         struct{} `cbor:",toarray"`
 	Tokens    []int64
@@ -96,7 +96,7 @@ func newReply(id uint64, r engine.Result) reply {
 	}
 }
 
-// result is the engine's result. Who submitted the sentence knows how long it took in all.
+// result returns the engine's result of a sentence that took some time, from its submission to its reply.
 func (r *reply) result(took time.Duration) engine.Result {
 	computed := time.Duration(r.Computed) * time.Microsecond
 	var others []search.Result
@@ -109,24 +109,24 @@ func (r *reply) result(took time.Duration) engine.Result {
 	}
 }
 
-// cause says why a sentence was not decoded.
+// cause is why a sentence was not decoded.
 type cause string
 
 const (
-	invalid cause = "invalid" // no worker takes it
+	invalid cause = "invalid" // no worker accepts the sentence
 	dead    cause = "dead"    // workers ended while they decoded it
 	broken  cause = "broken"  // the model cannot be loaded
-	lost    cause = "lost"    // the model does not work any more
-	failed  cause = "failed"  // for another reason
+	lost    cause = "lost"    // the model works no more
+	failed  cause = "failed"  // another reason
 	again   cause = "again"   // the worker ends, or has too much to do
 
-	// Gateways say these themselves.
-	gone        cause = "gone"        // no worker takes from its queue any more
-	vanished    cause = "vanished"    // the broker has lost it too often
-	unavailable cause = "unavailable" // the broker took nothing of its request
+	// The following ones are a gateway's own.
+	gone        cause = "gone"        // no worker takes from the queue
+	vanished    cause = "vanished"    // Redis has lost the sentence too often
+	unavailable cause = "unavailable" // Redis has taken no sentence of the request
 )
 
-// largest is the most elements that an array in a message may have. Sources have some thousands.
+// largest is the most elements of an array in a message. Sources have some thousands.
 const largest = 1 << 17
 
 var decoding = func() cbor.DecMode {
@@ -140,15 +140,15 @@ var decoding = func() cbor.DecMode {
 func encode(v any) []byte {
 	raw, err := cbor.Marshal(v)
 	if err != nil {
-		panic(err) // of plain data, which has a form
+		panic(err) // every message can be encoded
 	}
 	return raw
 }
 
-// errFormat means that a message is of another version, or none at all.
+// errFormat means that a message is of another version, or damaged.
 var errFormat = errors.New("the message is none of this version")
 
-// decode reads the message in a stream's entry.
+// decode decodes the message of an entry with some values.
 func decode[T any](values map[string]any) (v T, err error) {
 	raw, ok := values[format].(string)
 	if !ok {

@@ -16,7 +16,7 @@ import (
 	"dragoman/model/search"
 )
 
-// Messages come out as they went in, and stay as they are from version to version.
+// Messages survive encoding, and their bytes are the same in every version.
 func TestMessages(t *testing.T) {
 	searching := search.Options{Beams: 5, MaxLength: 200, MinLength: 1, LengthPenalty: 1.5, EarlyStopping: search.StopNever, NoRepeatNgramSize: 3, RepetitionPenalty: 1.1, Hypotheses: 4}
 	phrases := []search.Phrase{{Forms: [][]int64{{42, 7}}}}
@@ -73,7 +73,7 @@ func TestDamagedMessages(t *testing.T) {
 	}
 }
 
-// Whatever Redis has, reading it neither panics nor takes much more memory than it has bytes.
+// Decoding never panics, nor takes much more memory than the message has bytes.
 func FuzzDecode(f *testing.F) {
 	f.Add(encode(&work{Gateway: "g", ID: 1, Source: []int64{1, 2, 3}, Prefix: []int64{2}, Options: options{Options: search.Options{Beams: 5}}}))
 	f.Add(encode(&work{Gateway: "g", Phrases: []phrase{{Phrase: search.Phrase{Forms: [][]int64{{1}, nil}, First: [][]int64{{2}}}}, {}}}))
@@ -87,7 +87,7 @@ func FuzzDecode(f *testing.F) {
 		if err == nil {
 			again, err := decode[work](map[string]any{format: string(encode(&w))})
 			require.NoError(t, err)
-			if w.Options == again.Options { // or there is a NaN
+			if w.Options == again.Options { // false for a NaN
 				assert.True(t, slices.Equal(w.Source, again.Source) && w.ID == again.ID && w.Gateway == again.Gateway)
 			}
 			assert.Positive(t, w.rows())

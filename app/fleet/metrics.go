@@ -7,46 +7,51 @@ import (
 
 const namespace, subsystem = "dragoman", "fleet"
 
-// GatewayMetrics count what a gateway sees. They are safe for concurrent use.
+func counterOpts(name, help string) prometheus.CounterOpts {
+	return prometheus.CounterOpts{Namespace: namespace, Subsystem: subsystem, Name: name, Help: help}
+}
+
+func gaugeOpts(name, help string) prometheus.GaugeOpts {
+	return prometheus.GaugeOpts(counterOpts(name, help))
+}
+
+// brokerUp are the options of the gauge that both kinds of members have.
+var brokerUp = gaugeOpts("broker_up", "1 while the broker answers.")
+
+// GatewayMetrics count what a gateway does. They are safe for concurrent use.
 type GatewayMetrics struct {
 	broker                         prometheus.Gauge
 	refused, resubmitted, unwanted prometheus.Counter
 }
 
-// NewGatewayMetrics makes the metrics of a gateway; those of what it sees at the moment are in
-// [Gateway.Collector]. A nil registry has none.
+// NewGatewayMetrics returns the metrics of a gateway; [Gateway.Collector] has more. The registry may be nil.
 func NewGatewayMetrics(r prometheus.Registerer) *GatewayMetrics {
 	factory := promauto.With(r)
-	counter := func(name, help string) prometheus.Counter {
-		return factory.NewCounter(prometheus.CounterOpts{Namespace: namespace, Subsystem: subsystem, Name: name, Help: help})
-	}
 	return &GatewayMetrics{
-		broker:      factory.NewGauge(prometheus.GaugeOpts{Namespace: namespace, Subsystem: subsystem, Name: "broker_up", Help: "1 while the broker answers."}),
-		refused:     counter("requests_refused_total", "Requests that the gateway refused because too much waits, or they could not end in time."),
-		resubmitted: counter("resubmitted_total", "Sentences that were submitted again, because the broker was away or had lost them."),
-		unwanted:    counter("unwanted_results_total", "Results that nobody waits for: second ones, and those of requests that have ended."),
+		broker:      factory.NewGauge(brokerUp),
+		refused:     factory.NewCounter(counterOpts("requests_refused_total", "Requests that the gateway refused because too much waits, or they could not end in time.")),
+		resubmitted: factory.NewCounter(counterOpts("resubmitted_total", "Sentences that were submitted again, because the broker was away or had lost them.")),
+		unwanted:    factory.NewCounter(counterOpts("unwanted_results_total", "Results that nobody waits for: second ones, and those of requests that have ended.")),
 	}
 }
 
-// WorkerMetrics count what a worker does with what it takes. They are safe for concurrent use.
+// WorkerMetrics count what a worker does. They are safe for concurrent use.
 type WorkerMetrics struct {
 	broker  prometheus.Gauge
-	taken   *prometheus.CounterVec // by where from
-	done    *prometheus.CounterVec // by what became of it
+	taken   *prometheus.CounterVec // by origin
+	done    *prometheus.CounterVec // by outcome
 	claimed *prometheus.GaugeVec   // by model
 }
 
-// NewWorkerMetrics makes the metrics of a worker. A nil registry has none.
+// NewWorkerMetrics returns the metrics of a worker. The registry may be nil.
 func NewWorkerMetrics(r prometheus.Registerer) *WorkerMetrics {
 	factory := promauto.With(r)
 	m := &WorkerMetrics{
-		broker: factory.NewGauge(prometheus.GaugeOpts{Namespace: namespace, Subsystem: subsystem, Name: "broker_up", Help: "1 while the broker answers."}),
-		taken: factory.NewCounterVec(prometheus.CounterOpts{Namespace: namespace, Subsystem: subsystem, Name: "taken_total",
-			Help: "Sentences that the worker took: from the queue, or over from another worker (claimed)."}, []string{"from"}),
-		done: factory.NewCounterVec(prometheus.CounterOpts{Namespace: namespace, Subsystem: subsystem, Name: "ended_total",
-			Help: "Sentences that the worker is done with, by what became of them: decoded, failed, returned to the queue, cancelled, expired before they were decoded, taken over by another worker (lost), dead letters, without a valid signature (forged)."}, []string{"outcome"}),
-		claimed: factory.NewGaugeVec(prometheus.GaugeOpts{Namespace: namespace, Subsystem: subsystem, Name: "claimed_sentences",
-			Help: "Sentences that the worker has taken and not answered yet."}, []string{"model", "version"}),
+		broker: factory.NewGauge(brokerUp),
+		taken:  factory.NewCounterVec(counterOpts("taken_total", "Sentences that the worker took: from the queue, or over from another worker (claimed)."), []string{"from"}),
+		done:   factory.NewCounterVec(counterOpts("ended_total", "Sentences that the worker is done with, by what became of them: decoded, failed, returned to the queue, cancelled, expired before they were decoded, taken over by another worker (lost), dead letters, without a valid signature (forged)."), []string{"outcome"}),
+		claimed: factory.NewGaugeVec(gaugeOpts("claimed_sentences", "Sentences that the worker has taken and not answered yet."),
+			[]string{"model", "version"}),
 	}
 	for _, from := range []string{fromQueue, fromOther} {
 		m.taken.WithLabelValues(from)
@@ -62,7 +67,7 @@ const (
 	fromOther = "worker"
 )
 
-// outcome is what became of a sentence that a worker took.
+// outcome is what became of a claim.
 type outcome string
 
 const (
@@ -76,7 +81,7 @@ const (
 	forgedOutcome outcome = "forged"
 )
 
-// Collector are the metrics of what a gateway knows of the fleet.
+// Collector returns the metrics of the fleet as the gateway sees it.
 func (g *Gateway) Collector() prometheus.Collector {
 	desc := func(name, help string, labels ...string) *prometheus.Desc {
 		return prometheus.NewDesc(prometheus.BuildFQName(namespace, subsystem, name), help, labels, nil)
@@ -92,12 +97,11 @@ func (g *Gateway) Collector() prometheus.Collector {
 		g.mu.Lock()
 		defer g.mu.Unlock()
 		gauge(workers, float64(len(g.fleet.workers)))
-		for queue, name := range g.names {
-			has := g.capacity(queue)
-			waiting := g.waiting(queue)
-			gauge(rows, float64(has.rows), name.model, name.version)
-			gauge(tokens, float64(waiting[0]+waiting[1]+waiting[2]), name.model, name.version)
-			gauge(speed, has.speed, name.model, name.version)
+		for queue, name := range g.terms.names {
+			l := g.load(queue)
+			gauge(rows, float64(l.rows), name.model, name.version)
+			gauge(tokens, float64(l.work()), name.model, name.version)
+			gauge(speed, l.speed, name.model, name.version)
 		}
 	})
 }

@@ -2,189 +2,93 @@ package fleet
 
 import (
 	"context"
+	"fmt"
 	"time"
 
 	"github.com/redis/go-redis/v9"
-
-	"dragoman/app/wait"
 )
 
-// sentence is one that was submitted. The gateway's mu guards its state; the rest does not change.
-type sentence struct {
-	session *session
-	job     int
-	queue   string
-	lane    int
-	work    work
-	cost    int64     // source tokens × beams
-	since   time.Time // it was handed out
-	state
-}
-
-// outbox is what is to be told to Redis. One goroutine does, [Gateway.send], so that what comes at a
-// time goes together, requests do not wait for Redis, and a sentence is sent before it is withdrawn.
-type outbox struct {
-	wake      wait.Signal // given after something was put in
-	sentences []*sentence
-	withdrawn []*sentence
-}
-
-func newOutbox() outbox { return outbox{wake: wait.NewSignal()} }
-
-// add gives a sentence an id, and submits it. The caller must hold mu.
-func (g *Gateway) add(x *sentence) {
-	g.nextID++
-	x.work.ID, x.work.Gateway, x.work.Tries = g.nextID, g.id, x.tries
-	g.pending[x.work.ID] = x
-	g.work.add(x.queue, x.lane, x.cost)
-	g.outbox.submit(x)
-}
-
-func (o *outbox) submit(x *sentence) {
-	o.sentences = append(o.sentences, x)
-	o.wake.Give()
-}
-
-func (o *outbox) withdraw(x *sentence) {
-	o.withdrawn = append(o.withdrawn, x)
-	o.wake.Give()
-}
-
-// tell applies an event to a sentence, and takes the step that follows, except look: then it returns true. The caller must
-// hold mu.
-func (g *Gateway) tell(x *sentence, e event) (toLook bool) {
-	was := x.place
-	next, do := x.state.next(e)
-	if x.state = next; do == replace {
-		x.place = ended
-	}
-	if x.place == ended && was != ended {
-		delete(g.pending, x.work.ID)
-		g.work.add(x.queue, x.lane, -x.cost)
-	}
-	switch do {
-	case submit:
-		g.cfg.Metrics.resubmitted.Inc()
-		g.outbox.submit(x)
-	case replace:
-		g.cfg.Metrics.resubmitted.Inc()
-		other := *x
-		other.state = next
-		x.session.inFlight[x.job] = &other
-		g.add(&other)
-	case deliver:
-		x.session.deliver(x, e.reply)
-	case giveUp:
-		g.outbox.withdraw(x)
-		x.session.deliver(x, e.reply)
-	case withdraw:
-		g.outbox.withdraw(x)
-	}
-	return do == look
-}
-
-// send empties the outbox again and again, until the gateway is closed.
+// send sends what is in the outbox until the gateway closes. One goroutine does, so that requests do not wait for Redis,
+// sentences that are submitted together go in one round trip, and a sentence is sent before it is revoked.
 func (g *Gateway) send() {
 	for {
 		select {
-		case <-g.outbox.wake:
+		case <-g.ledger.wake:
+			_, _ = g.flush()
 		case <-g.closing.Done():
 			return
 		}
-		list, withdrawn := g.outgoing()
-		if len(list) > 0 {
-			if err := g.sendAll(list); err != nil { // it is tried again with a beat
-				g.note(g.closing, err)
-			}
-		}
-		g.revoke(withdrawn)
 	}
 }
 
-// sentAtOnce is the most sentences that are sent together.
-const sentAtOnce = 500
-
-// outgoing takes from the outbox what is to be sent next.
-func (g *Gateway) outgoing() (list, withdrawn []*sentence) {
+// flush sends the next sentences of the outbox to their lanes and revokes others: a worker that has one of these learns it with
+// its next heartbeat. [Gateway.sweep] submits again what Redis did not take; a request fails of which it has taken nothing.
+func (g *Gateway) flush() (more bool, err error) {
 	g.mu.Lock()
-	defer g.mu.Unlock()
-	n := min(len(g.outbox.sentences), sentAtOnce)
-	for _, x := range g.outbox.sentences[:n] {
-		if x.place == waiting { // nobody waits for others any more
-			list = append(list, x)
-		}
-	}
-	if g.outbox.sentences = g.outbox.sentences[n:]; len(g.outbox.sentences) > 0 {
-		g.outbox.wake.Give()
-	} else {
-		g.outbox.sentences = nil
-	}
-	withdrawn, g.outbox.withdrawn = g.outbox.withdrawn, nil
-	return list, withdrawn
-}
-
-// sendAll puts sentences into their lanes. [Gateway.sweep] comes back to those that Redis did not take;
-// a request fails that it has taken nothing of.
-func (g *Gateway) sendAll(list []*sentence) error {
-	entries := make([]*redis.StringCmd, len(list))
-	err := g.broker.do(g.closing, func(p redis.Pipeliner) {
+	list, revoked := g.ledger.outgoing()
+	g.mu.Unlock()
+	ctx := context.WithoutCancel(g.closing)
+	added := make([]*redis.StringCmd, len(list))
+	err = g.broker.do(ctx, func(p redis.Pipeliner) {
 		for i, x := range list {
-			lane := g.broker.lanes(x.queue)[x.lane]
-			entries[i] = p.XAdd(g.closing, &redis.XAddArgs{Stream: lane, Values: []any{format, g.broker.seals.seal(lane, encode(&x.work))}})
+			added[i] = p.XAdd(ctx, &redis.XAddArgs{Stream: x.stream, Values: []any{format, g.broker.seals.seal(x.stream, encode(&x.work))}})
+		}
+		for lane, entries := range revoked {
+			p.XDel(ctx, lane, entries...)
 		}
 	})
+	if err != nil {
+		g.broker.note(g.closing, err, g.up)
+	}
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	now := time.Now()
 	for i, x := range list {
-		if entries[i].Err() == nil {
+		if added[i].Err() == nil {
 			x.session.accepted = true
-			g.tell(x, event{kind: stored, at: now, entry: entries[i].Val()})
+			g.ledger.tell(x, event{kind: stored, at: now, entry: added[i].Val()})
 		}
 	}
 	for i, x := range list {
-		if entries[i].Err() != nil {
-			more := x.session.accepted || g.closing.Err() != nil
-			g.tell(x, event{kind: rejected, more: more, reply: &reply{Fault: unavailable, Reason: err.Error()}})
+		if err := added[i].Err(); err != nil {
+			g.ledger.tell(x, event{kind: rejected, more: x.session.accepted, reply: &reply{Fault: unavailable, Reason: err.Error()}})
 		}
 	}
-	return err
+	return len(g.ledger.outbox) > 0, err
 }
 
-// revoke takes sentences out of their lanes. A worker that has one sees with its next beat that it is
-// gone.
-func (g *Gateway) revoke(list []*sentence) {
-	entries := make(map[string][]string) // by lane
-	g.mu.Lock()
-	for _, x := range list {
-		if x.entry != "" {
-			lane := g.broker.lanes(x.queue)[x.lane]
-			entries[lane] = append(entries[lane], x.entry)
-		}
-	}
-	g.mu.Unlock()
-	if len(entries) == 0 {
-		return
-	}
-	ctx := context.WithoutCancel(g.closing)
-	err := g.broker.do(ctx, func(p redis.Pipeliner) {
-		for lane, ids := range entries {
-			p.XDel(ctx, lane, ids...)
+// sweep tells sentences that are deserted, and those that Redis refused or has lost, so that they are submitted again.
+func (g *Gateway) sweep() {
+	const most = 1000 // to look for in a round trip
+	var suspects []*sentence
+	var entries []*redis.XMessageSliceCmd
+	now, lease := time.Now(), g.broker.timing.Lease
+	err := g.broker.do(g.closing, func(p redis.Pipeliner) {
+		g.mu.Lock()
+		defer g.mu.Unlock()
+		for _, x := range g.ledger.pending {
+			e := event{kind: swept, at: now, lease: lease}
+			if g.fleet.deserted(x.queue, lease) {
+				e = event{kind: deserted, reply: &reply{Fault: gone}}
+			}
+			if g.ledger.tell(x, e) && len(suspects) < most {
+				suspects = append(suspects, x)
+				entries = append(entries, p.XRange(g.closing, x.stream, x.entry, x.entry))
+			}
 		}
 	})
 	if err != nil {
-		g.broker.log.Debug("workers may decode what nobody waits for", "error", err)
+		return
 	}
-}
-
-// withdraw revokes all that is waited for, when nothing is sent any more.
-func (g *Gateway) withdraw() {
 	g.mu.Lock()
-	for _, x := range g.pending {
-		g.tell(x, event{kind: withdrawn})
+	defer g.mu.Unlock()
+	now = time.Now()
+	for i, x := range suspects {
+		e := event{kind: found, at: now}
+		if len(entries[i].Val()) == 0 {
+			reason := fmt.Sprintf("it has vanished from the broker %d times", maxLosses)
+			e = event{kind: absent, at: now, read: g.upToDate, reply: &reply{Fault: vanished, Reason: reason}}
+		}
+		g.ledger.tell(x, e)
 	}
-	g.outbox.sentences = nil
-	g.mu.Unlock()
-	_, withdrawn := g.outgoing()
-	g.revoke(withdrawn)
 }

@@ -13,18 +13,18 @@ import (
 	"dragoman/app/wait"
 )
 
-// settled is what became of a sentence that a consumer took.
+// settled is the outcome of a claim.
 type settled struct {
 	*claim
 	outcome outcome
-	reply   *reply         // for its gateway; nil: none
+	reply   *reply         // to the gateway; may be nil
 	values  map[string]any // of the entry, for a dead letter
-	left    bool           // the worker has not got the entry any more
+	left    bool           // the claim has ended without the worker
 	pause   bool           // the worker takes nothing for a while
 }
 
-// report sends results to gateways and takes the sentences out of their queues, until outcomes is
-// closed. What comes while it sends goes together.
+// report sends results to gateways and takes the sentences out of their lanes, until outcomes is closed. Outcomes that arrive
+// while it sends go together.
 func (w *Worker) report(hurry context.Context) {
 	for first := range w.outcomes {
 		list := []settled{first}
@@ -42,7 +42,7 @@ func (w *Worker) report(hurry context.Context) {
 	}
 }
 
-// settle reports outcomes: it tries until Redis takes them, or there is no time left.
+// settle reports outcomes until Redis takes them, or hurry is done.
 func (w *Worker) settle(hurry context.Context, list []settled) {
 	for pause := 10 * time.Millisecond; ; pause = min(2*pause, time.Second) {
 		err := w.send(list)
@@ -60,8 +60,8 @@ func (w *Worker) settle(hurry context.Context, list []settled) {
 	}
 }
 
-// send reports outcomes: first what gateways and queues get, then that the sentences are done, so that
-// a failure between leaves them to be decoded again.
+// send sends replies and dead letters, and then takes the sentences out of their lanes, so that a failure between has them
+// decoded again.
 func (w *Worker) send(list []settled) error {
 	ctx, b := context.Background(), w.broker
 	replies := make(map[string][]*reply) // by gateway
@@ -71,43 +71,43 @@ func (w *Worker) send(list []settled) error {
 			replies[o.work.Gateway] = append(replies[o.work.Gateway], o.reply)
 		}
 		if !o.left {
-			entries[o.lane] = append(entries[o.lane], o.entry)
+			entries[o.place.lane] = append(entries[o.place.lane], o.place.entry)
 		}
 	}
 	sent := make(map[string]*redis.StringCmd)
+	var clock *redis.TimeCmd // the worker's own clock may be behind the ids of entries
 	err := b.do(ctx, func(p redis.Pipeliner) {
 		for gateway, list := range replies {
-			stream := b.repliesKey(gateway)
+			stream := b.keys.replies(gateway)
 			sent[gateway] = p.XAdd(ctx, &redis.XAddArgs{Stream: stream, NoMkStream: true, Values: []any{format, b.seals.seal(stream, encode(list))}})
 		}
 		for _, o := range list {
 			if o.outcome == deadLetter {
-				p.XAdd(ctx, &redis.XAddArgs{Stream: b.deadKey(o.consumer.queue), MaxLen: maxDead, Approx: true, Values: o.letter(b.now())})
+				p.XAdd(ctx, &redis.XAddArgs{Stream: b.keys.dead(o.consumer.queue), MaxLen: maxDead, Approx: true, Values: o.letter(b.now())})
 			}
 		}
+		clock = p.Time(ctx)
 	})
 	if err != nil {
 		return err
 	}
 	for gateway, cmd := range sent {
-		if !errors.Is(cmd.Err(), redis.Nil) {
-			continue
+		if errors.Is(cmd.Err(), redis.Nil) {
+			w.gone.add(gateway, clock.Val())
 		}
-		now, err := b.client.Time(ctx).Result() // it has no stream; our clock may be behind what it has submitted
-		if err != nil {
-			return err
-		}
-		w.gone.add(gateway, now)
 	}
 	return b.do(ctx, func(p redis.Pipeliner) {
-		for lane, ids := range entries { // a claim without an entry is forgotten by Redis itself
+		for lane, ids := range entries { // Redis forgets the claim of an entry that does not exist
 			p.XDel(ctx, lane, ids...)
 			p.XAck(ctx, lane, group, ids...)
 		}
 	})
 }
 
-// letter is a dead letter: what the entry had, why it is dead, and since when.
+// maxDead is about how many dead letters a queue keeps.
+const maxDead = 1000
+
+// letter returns the fields of a dead letter: those of the entry, the reason and the time.
 func (o *settled) letter(now time.Time) []any {
 	list := []any{"reason", o.reply.Reason, "at", now.UTC().Format(time.RFC3339)}
 	for name, value := range o.values {
@@ -116,19 +116,15 @@ func (o *settled) letter(now time.Time) []any {
 	return list
 }
 
-// maxDead is about how many dead letters a queue keeps.
-const maxDead = 1000
-
-// gateways are those that were not there for their results. What they have submitted before need not
-// be decoded.
+// gateways are the gateways without a stream for replies. What they have submitted before is not decoded.
 type gateways struct {
 	mu   sync.Mutex
-	gone map[string]int64 // milliseconds since 1970, Redis's clock
+	gone map[string]int64 // since when, in milliseconds since 1970, Redis's clock
 }
 
-// has says whether nobody waits for a claim's result.
+// has reports whether no gateway waits for the result of a claim.
 func (g *gateways) has(c *claim) bool {
-	submitted, _, _ := strings.Cut(c.entry, "-") // Redis's clock too
+	submitted, _, _ := strings.Cut(c.place.entry, "-") // Redis's clock too
 	at, err := strconv.ParseInt(submitted, 10, 64)
 	g.mu.Lock()
 	defer g.mu.Unlock()

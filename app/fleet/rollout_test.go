@@ -30,7 +30,7 @@ import (
 	"dragoman/model/search"
 )
 
-// letters is a tokenizer whose tokens are the letters of ASCII, and the names of exports.
+// letters is a tokenizer whose tokens are ASCII letters and the names of exports.
 type letters struct{}
 
 // firstExport is the token of the export A.
@@ -45,7 +45,7 @@ func (letters) Encode(_, to, text string) (ids []int64, err error) {
 	return append(ids, 2), nil
 }
 
-// EncodeTarget leaves out what stands around a text.
+// EncodeTarget encodes a text without its framing.
 func (r letters) EncodeTarget(text string) ([]int64, error) {
 	ids, err := r.Encode("", "", text)
 	return ids[0 : len(ids)-1], err
@@ -70,7 +70,7 @@ func (letters) LanguageID(code string) (int64, bool) {
 	return int64(190 + at), at >= 0
 }
 
-// signing is an engine that adds the name of its export to each sentence, in a while.
+// signing is an engine that adds the name of its export to each sentence, after a while.
 type signing struct{ export byte }
 
 func (s signing) Stream(ctx context.Context, _ engine.Request, next func() (engine.Job, bool, error), each func(int, engine.Result) error) error {
@@ -93,7 +93,7 @@ func (s signing) Stream(ctx context.Context, _ engine.Request, next func() (engi
 
 func (signing) Err() error { return nil }
 
-// newModel makes a model of an export.
+// newModel returns a model of an export.
 func newModel(name string, e translate.Engine, identity string) (*translate.Model, error) {
 	return translate.NewModel(translate.ModelConfig{
 		Name: name, Version: "1", Identity: identity, Tokenizer: letters{}, Engine: e, Languages: languages,
@@ -102,10 +102,10 @@ func newModel(name string, e translate.Engine, identity string) (*translate.Mode
 	})
 }
 
-// identityOf is that of the export with a name.
+// identityOf returns the identity of the export with a name.
 func identityOf(export byte) string { return strings.Repeat(string(export), 32) }
 
-// exports are what a worker has: one of the model m, from English, and one of n, from German.
+// exports are the exports of a worker: one of the model m, from English, and one of n, from German.
 type exports struct{ m, n byte }
 
 func (e exports) Serving() (repository.Snapshot, map[string]translate.Handle) {
@@ -154,7 +154,7 @@ type plant struct {
 	stops   []func(kill bool) // of the workers
 }
 
-// rolloutLease is short, and long enough that a worker of a busy machine is seldom taken for dead.
+// rolloutLease is short, but long enough that a worker of a busy machine seldom counts as dead.
 const rolloutLease = 1500 * time.Millisecond
 
 func (p *plant) broker() *fleet.Broker {
@@ -163,7 +163,7 @@ func (p *plant) broker() *fleet.Broker {
 		Timing: fleet.Timing{Beat: 50 * time.Millisecond, Lease: rolloutLease}, Log: slog.New(slog.DiscardHandler),
 	})
 	require.NoError(p.t, err)
-	p.t.Cleanup(func() { _ = b.Close() }) // a worker that died has closed it
+	p.t.Cleanup(func() { _ = b.Close() }) // fails if a worker that died has closed it
 	return b
 }
 
@@ -207,7 +207,7 @@ func (p *plant) start(has exports) {
 	})
 }
 
-// end ends workers one by one, as a rollout does, the last one maybe without time for what it has.
+// end ends workers one by one, as a rollout does, the last one possibly without time for its sentences.
 func end(r *rand.Rand, stops []func(kill bool)) {
 	for i, stop := range stops {
 		stop(i == len(stops)-1 && r.IntN(2) == 0)
@@ -217,8 +217,7 @@ func end(r *rand.Rand, stops []func(kill bool)) {
 
 var signature = regexp.MustCompile(`#[A-Z]`)
 
-// signedBy are the exports that made an answer, or a part of one, into a language. It fails where that is not
-// one for each step.
+// signedBy returns the exports that made an answer, or a part of one, into a language. It fails unless each step has one.
 func signedBy(results []translate.Result, to string) (by string, err error) {
 	for _, r := range results {
 		for _, s := range r.Segments {
@@ -234,8 +233,8 @@ func signedBy(results []translate.Result, to string) (by string, err error) {
 	return by, nil
 }
 
-// ask sends requests until done is closed, and wants each answered, by one export of each model. A client
-// that is told that its model is gone asks again.
+// ask sends requests until done is closed, and asserts that one export of each model answers each. It repeats a request whose
+// model is gone.
 func (p *plant) ask(r *rand.Rand, done <-chan struct{}) (answers int, err error) {
 	for {
 		select {
@@ -261,7 +260,7 @@ func (p *plant) ask(r *rand.Rand, done <-chan struct{}) (answers int, err error)
 		}
 		var away *fleet.UnavailableError
 		switch {
-		case errors.Is(err, translate.ErrGone), errors.As(err, &away) && !late: // on a machine that is too busy
+		case errors.Is(err, translate.ErrGone), errors.As(err, &away) && !late: // the machine is too busy
 			time.Sleep(10 * time.Millisecond)
 		case err != nil:
 			return answers, err
@@ -273,7 +272,7 @@ func (p *plant) ask(r *rand.Rand, done <-chan struct{}) (answers int, err error)
 	}
 }
 
-// chunks writes what made the slices of jobs.
+// chunks writes the exports that made the slices of jobs.
 type chunks struct{}
 
 func (chunks) Results(_ jobs.Request, results []translate.Result) ([]byte, error) {
@@ -283,8 +282,8 @@ func (chunks) Results(_ jobs.Request, results []translate.Result) ([]byte, error
 
 func (chunks) Job(jobs.Job) ([]byte, error) { return []byte("{}"), nil }
 
-// Whatever exports come and go, by whatever ends: all requests and jobs are answered, and no answer mixes two
-// exports of a model.
+// Exports come and go, and workers end in every way. All requests and jobs are answered, and no answer mixes two exports of a
+// model.
 func TestRollouts(t *testing.T) {
 	seed := rand.Uint64()
 	t.Logf("seed %d", seed)
@@ -300,7 +299,7 @@ func TestRollouts(t *testing.T) {
 	defer stop()
 	running.Go(func() { service.Run(ctx) })
 
-	generations := []exports{{'A', 'P'}, {'B', 'P'}, {'C', 'Q'}} // of n the first two are the same
+	generations := []exports{{'A', 'P'}, {'B', 'P'}, {'C', 'Q'}} // the first two have the same export of n
 	for range 2 {
 		p.start(generations[0])
 	}
@@ -321,7 +320,7 @@ func TestRollouts(t *testing.T) {
 		for i := range 300 {
 			records = append(records, translate.Record{ID: fmt.Sprint(i), Text: fmt.Sprintf("Record %d.", i)})
 		}
-		for range 2 { // as many as run at a time
+		for range 2 { // two run at a time
 			job, _, err := service.Submit(t.Context(), jobs.Submission{Request: jobs.Request{Request: translate.Request{
 				From: "en", To: []string{"ja"}, Once: true, Flagged: true}}, Records: records})
 			require.NoError(t, err)
@@ -330,12 +329,12 @@ func TestRollouts(t *testing.T) {
 		time.Sleep(time.Duration(r.Int64N(int64(rolloutLease / 2))))
 		before := p.stops
 		p.stops = nil
-		if r.IntN(2) == 0 { // or after all of the others have ended
+		if r.IntN(2) == 0 { // otherwise after all others have ended
 			p.start(next)
 		}
 		end(r, before)
 		p.start(next)
-		time.Sleep(time.Duration(r.Int64N(int64(2 * rolloutLease)))) // the next may come before the last is over
+		time.Sleep(time.Duration(r.Int64N(int64(2 * rolloutLease)))) // the next rollout may begin before the last one is over
 	}
 	for _, id := range ids {
 		require.Eventually(t, func() bool {

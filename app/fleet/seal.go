@@ -9,16 +9,14 @@ import (
 	"strings"
 )
 
-// Unsigned is the secret of members that sign nothing, and believe what is not signed.
+// Unsigned is the secret of members that sign nothing, and accept messages without a signature.
 const Unsigned = "none"
 
-// seals are the secrets of a fleet: the first signs what a member writes, and what is signed with any
-// of them is believed. None at all is [Unsigned].
+// seals are the secrets of a fleet: the first signs, and all verify. A nil one is [Unsigned].
 //
-// A signature is a MAC (HMAC-SHA256, 128 bits of it) of a message and its place: the key that it lies
-// under, and in a hash the field. So what is signed for one place is not believed in another one, and
-// a result, which names its sentence, not by another gateway.
-type seals [][]byte // a nil one is Unsigned
+// A signature is a MAC (HMAC-SHA256, 128 bits of it) of a message and its place: the key, and in a hash the field. So a message
+// is not valid in another place, and a result, which names its sentence, not for another gateway.
+type seals [][]byte
 
 func newSeals(secrets []string) seals {
 	if len(secrets) == 0 {
@@ -33,10 +31,10 @@ func newSeals(secrets []string) seals {
 	return s
 }
 
-// mark is what a signature follows. No message begins with it, neither in CBOR nor in JSON.
+// mark stands before a signature. No message begins with it, in CBOR or in JSON.
 const mark = "hmac:"
 
-// macBytes are kept of a MAC, and macLetters are they in base64.
+// macBytes is the part of a MAC that is used, and macLetters its length in base64.
 const (
 	macBytes   = 16
 	macLetters = (macBytes*8 + 5) / 6
@@ -44,7 +42,7 @@ const (
 
 var errForged = errors.New("a message has no valid signature")
 
-// seal is a message as Redis has it.
+// seal returns a message with its signature.
 func (s seals) seal(place string, message []byte) string {
 	if s[0] == nil {
 		return string(message)
@@ -52,7 +50,7 @@ func (s seals) seal(place string, message []byte) string {
 	return mark + string(mac(s[0], place, message)) + string(message)
 }
 
-// open is the message in what Redis has.
+// open verifies the signature of a message, and removes it.
 func (s seals) open(place, sealed string) ([]byte, error) {
 	rest, signed := strings.CutPrefix(sealed, mark)
 	at := min(len(rest), macLetters)
@@ -69,13 +67,16 @@ func (s seals) open(place, sealed string) ([]byte, error) {
 
 func mac(key []byte, place string, message []byte) []byte {
 	h := hmac.New(sha256.New, key)
-	h.Write(binary.BigEndian.AppendUint32(nil, uint32(len(place)))) // where the place ends is not in doubt
+	h.Write(binary.BigEndian.AppendUint32(nil, uint32(len(place)))) // the length marks the end of the place
 	h.Write([]byte(place))
 	h.Write(message)
 	return base64.RawURLEncoding.AppendEncode(nil, h.Sum(nil)[:macBytes])
 }
 
-// open is [seals.open]. What has no valid signature is counted.
+// inHash returns the place of a field of a hash.
+func inHash(key, field string) string { return key + " " + field }
+
+// open is [seals.open]. It counts and logs messages without a valid signature.
 func (b *Broker) open(place, sealed string) ([]byte, error) {
 	message, err := b.seals.open(place, sealed)
 	if err != nil {
@@ -85,8 +86,8 @@ func (b *Broker) open(place, sealed string) ([]byte, error) {
 	return message, err
 }
 
-// read opens and decodes the message in an entry of a stream, which has the values. The error is errForged, or
-// wraps errFormat.
+// read verifies and decodes the message of an entry, and leaves the message without its signature in values. The error is
+// errForged, or wraps errFormat.
 func read[T any](b *Broker, stream string, values map[string]any) (v T, err error) {
 	if sealed, ok := values[format].(string); ok {
 		message, err := b.open(stream, sealed)
@@ -96,6 +97,3 @@ func read[T any](b *Broker, stream string, values map[string]any) (v T, err erro
 	}
 	return decode[T](values)
 }
-
-// inHash is the place of a hash's field.
-func inHash(key, field string) string { return key + " " + field }

@@ -19,7 +19,7 @@ import (
 	"dragoman/app/engine"
 )
 
-// A message is believed where it was signed for, as it was signed, and nowhere else.
+// A message is valid at the place that it was signed for, unchanged, and nowhere else.
 func FuzzSeal(f *testing.F) {
 	f.Add("P:{m}:high", []byte("message"), uint16(0), byte(1), "P:{m}:low")
 	f.Add("k a", []byte(`{"id":1}`), uint16(9), byte(128), "k")
@@ -44,7 +44,7 @@ func FuzzSeal(f *testing.F) {
 			_, err = s.open(place, forged)
 			assert.ErrorIs(t, err, errForged)
 		}
-		// What is part of the place is not part of the message.
+		// The end of the place is not the beginning of the message.
 		if n := len(message); n > 0 {
 			_, err = s.open(place+string(message[:1]), mark+sealed[len(mark):len(mark)+macLetters]+string(message[1:]))
 			assert.ErrorIs(t, err, errForged)
@@ -52,8 +52,8 @@ func FuzzSeal(f *testing.F) {
 	})
 }
 
-// A secret changes, begins and ends without a moment in which members do not believe each other: each
-// step may be half way through the fleet.
+// A secret changes, begins and ends while members accept each other's messages all the time: each step may have reached half of
+// the fleet.
 func TestSecretsChange(t *testing.T) {
 	for name, steps := range map[string][][]string{
 		"another one": {{"a"}, {"a", "b"}, {"b", "a"}, {"b"}},
@@ -74,7 +74,7 @@ func TestSecretsChange(t *testing.T) {
 	}
 }
 
-// logged is what was logged.
+// logged is a log in memory.
 type logged struct {
 	mu   sync.Mutex // guards text
 	text bytes.Buffer
@@ -92,18 +92,18 @@ func (l *logged) String() string {
 	return l.text.String()
 }
 
-// stranger can do everything with Redis, and does not know the secret.
+// stranger can run every command at Redis, and does not know the secret.
 type stranger struct {
 	t      *testing.T
 	client redis.UniversalClient
 	broker *Broker  // with another secret
-	seen   []string // messages that members have written, as they were
+	seen   []string // messages of members
 }
 
-// meddle writes into all that members read: what it makes up, and what members have written elsewhere.
+// meddle writes to all keys that members read: invented messages, and messages of members from elsewhere.
 func (s *stranger) meddle(r *rand.Rand, lanes [3]string, g *Gateway) {
 	ctx := s.t.Context()
-	for _, stream := range append(lanes[:], g.broker.repliesKey(g.id)) {
+	for _, stream := range append(lanes[:], g.broker.keys.replies(g.id)) {
 		entries, err := s.client.XRange(ctx, stream, "-", "+").Result()
 		require.NoError(s.t, err)
 		for _, e := range entries {
@@ -118,7 +118,7 @@ func (s *stranger) meddle(r *rand.Rand, lanes [3]string, g *Gateway) {
 	id := 1 + r.Uint64N(200)
 	reply := encode([]*reply{{ID: id, Tokens: []int64{66}}})
 	sentence := encode(&work{Gateway: g.id, ID: id, Source: []int64{77}, Prefix: []int64{2}, Options: options{Options: sentences(1)[0].Search}})
-	replies := g.broker.repliesKey(g.id)
+	replies := g.broker.keys.replies(g.id)
 	add(replies, string(reply))
 	add(replies, s.broker.seals.seal(replies, reply))
 	lane := lanes[r.IntN(3)]
@@ -132,11 +132,10 @@ func (s *stranger) meddle(r *rand.Rand, lanes [3]string, g *Gateway) {
 			}
 		}
 	}
-	require.NoError(s.t, s.client.HSet(ctx, g.broker.workersKey(), "stranger", fmt.Sprintf(`{"id":"stranger","beat":%d,"catalogue":"none"}`, id)).Err())
+	require.NoError(s.t, s.client.HSet(ctx, g.broker.keys.workers(), "stranger", fmt.Sprintf(`{"id":"stranger","beat":%d,"catalogue":"none"}`, id)).Err())
 }
 
-// With a secret, whatever a stranger writes changes no answer, and is not decoded: it is counted, and
-// logged a few times.
+// With a secret, messages of a stranger change no answer and are not decoded. They are counted, and logged a few times.
 func TestStrangers(t *testing.T) {
 	const secret = "0123456789abcdef0123456789abcdef"
 	server := newServer(t)
@@ -155,27 +154,27 @@ func TestStrangers(t *testing.T) {
 	for range 20 {
 		request := send(t.Context(), g, sentences(10)...)
 		for range 5 {
-			s.meddle(r, gatewaySide.lanes(queueOf(identity)), g)
+			s.meddle(r, gatewaySide.keys.lanes(queueOf(identity)), g)
 		}
 		request.succeeds(t)
 	}
-	eventually(t, func() bool { // nothing forged is left
+	eventually(t, func() bool { // no forged entry is left
 		left := int64(0)
-		for _, lane := range gatewaySide.lanes(queueOf(identity)) {
+		for _, lane := range gatewaySide.keys.lanes(queueOf(identity)) {
 			left += gatewaySide.client.XLen(t.Context(), lane).Val()
 		}
 		return left == 0
 	})
 	assert.Positive(t, testutil.ToFloat64(gatewaySide.forged))
 	assert.Positive(t, testutil.ToFloat64(workerSide.forged))
-	assert.Zero(t, gatewaySide.client.XLen(t.Context(), gatewaySide.deadKey(queueOf(identity))).Val())
+	assert.Zero(t, gatewaySide.client.XLen(t.Context(), gatewaySide.keys.dead(queueOf(identity))).Val())
 	assert.LessOrEqual(t, strings.Count(log.String(), "no valid signature"), 20)
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	assert.Len(t, g.fleet.workers, 1)
 }
 
-// Who has another secret, or none, is no member.
+// A process with another secret, or none, is no member.
 func TestAnotherSecret(t *testing.T) {
 	const secret = "0123456789abcdef0123456789abcdef"
 	for name, pair := range map[string][2][]string{
@@ -192,7 +191,7 @@ func TestAnotherSecret(t *testing.T) {
 	}
 }
 
-// A secret also changes while there are no workers: gateways that follow each other know the models.
+// A secret can change while there are no workers: each new gateway knows the models from the one before.
 func TestSecretChangesWithoutWorkers(t *testing.T) {
 	server := newServer(t)
 	steps := [][]string{nil, {Unsigned, "a"}, {"a", Unsigned}, {"a"}, {"a", "b"}, {"b", "a"}, {"b"}}

@@ -3,7 +3,9 @@ package fleet
 import (
 	"errors"
 	"fmt"
+	"hash/fnv"
 	"slices"
+	"strconv"
 	"time"
 
 	"dragoman/app/catalog"
@@ -12,28 +14,28 @@ import (
 	"dragoman/model"
 )
 
-// session is a request that was let in, whose sentences the fleet's workers decode: it implements
-// [engine.Decoder].
+// session is an admitted request whose sentences workers decode. It implements [engine.Decoder].
 type session struct {
 	*engine.Session
 	gateway  *Gateway
 	queue    string
-	caller   string    // as others may see it
-	deadline time.Time // zero: there is none
+	caller   string    // anonymous
+	deadline time.Time // zero if there is none
 	ready    []*sentence
 
 	// Guarded by the gateway's mu.
 	inFlight map[int]*sentence // by the numbers of their jobs
 	tokens   int               // source tokens in flight
 	cost     int64             // work in flight
-	accepted bool              // Redis has taken a sentence
+	accepted bool              // whether Redis has taken a sentence
 }
 
 // Room implements [engine.Decoder], in work.
 func (s *session) Room() int {
-	s.gateway.mu.Lock()
-	defer s.gateway.mu.Unlock()
-	return int(max(1, s.gateway.window(s.queue)) - s.cost)
+	g := s.gateway
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return int(max(1, g.load(s.queue).window(g.cfg.Short, int(g.admission.Held))) - s.cost)
 }
 
 // Submit implements [engine.Decoder].
@@ -58,20 +60,21 @@ func (s *session) Submit(number int, job engine.Job) (size int, err error) {
 
 // Flush implements [engine.Decoder].
 func (s *session) Flush() {
-	s.gateway.mu.Lock()
-	defer s.gateway.mu.Unlock()
+	g := s.gateway
+	g.mu.Lock()
+	defer g.mu.Unlock()
 	for _, x := range s.ready {
-		// Sentences of a request that has much in flight are less urgent than others.
-		x.lane = s.gateway.laneOf(s.Request.Priority, s.tokens)
+		x.lane = laneOf(s.Request.Priority, s.tokens, g.cfg.Short)
+		x.stream = g.broker.keys.lanes(x.queue)[x.lane]
 		s.inFlight[x.job] = x
 		s.tokens += len(x.work.Source)
 		s.cost += x.cost
-		s.gateway.add(x)
+		g.ledger.add(x)
 	}
 	s.ready = nil
 }
 
-// deliver gives the request what became of a sentence; mu is held.
+// deliver gives the request the outcome of a sentence. The caller must hold mu.
 func (s *session) deliver(x *sentence, r *reply) {
 	delete(s.inFlight, x.job)
 	s.tokens -= len(x.work.Source)
@@ -83,7 +86,7 @@ func (s *session) deliver(x *sentence, r *reply) {
 	s.Put(o)
 }
 
-// fault is the error that a reply to a sentence stands for.
+// fault returns the error that a reply to the sentence stands for.
 func (x *sentence) fault(r *reply) error {
 	switch r.Fault {
 	case "":
@@ -104,13 +107,20 @@ func (x *sentence) fault(r *reply) error {
 	return remote(r.Reason)
 }
 
-// Cancel implements [engine.Decoder]: what is left leaves the queue and the workers.
+// Cancel implements [engine.Decoder]: the remaining sentences leave their lanes and the workers' batches.
 func (s *session) Cancel() {
 	g := s.gateway
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	for _, x := range s.inFlight {
-		g.tell(x, event{kind: withdrawn})
+		g.ledger.tell(x, event{kind: withdrawn})
 	}
 	g.admission.Leave(s.Request.Caller)
+}
+
+// anonymous returns a name for a caller that tells others nothing.
+func anonymous(caller string) string {
+	h := fnv.New64a()
+	h.Write([]byte(caller))
+	return strconv.FormatUint(h.Sum64(), 36)
 }

@@ -22,36 +22,36 @@ const (
 // state is what a gateway knows of a sentence.
 type state struct {
 	place  place
-	entry  string    // of the lane's stream; "" before Redis has taken it
-	since  time.Time // queued: when it was seen in its lane, zero to have it looked for; missing: when it was first not seen
-	losses int       // how often it has vanished
-	tries  int       // workers that have tried it, failed, and live
+	entry  string    // id in the lane; "" before Redis has taken the sentence
+	since  time.Time // queued: when the lane last had the entry, zero to look for it; missing: when the lane first did not have it
+	losses int       // how often the entry has vanished
+	tries  int       // workers that have failed to decode the sentence
 }
 
 // kind is the kind of an event.
 type kind int
 
 const (
-	stored    kind = iota // Redis has taken it, as an entry
-	rejected              // Redis has not
-	swept                 // a heartbeat
-	found                 // its lane has it
-	absent                // its lane has it no more
-	flushed               // Redis has lost the stream of results, so it may have lost the lanes
+	stored    kind = iota // Redis has taken the sentence, as an entry
+	rejected              // Redis has not taken the sentence
+	swept                 // the gateway's heartbeat
+	found                 // the lane has the entry
+	absent                // the lane does not have the entry
+	flushed               // Redis has lost the stream of results, and may have lost the lanes
 	answered              // a worker has replied
-	deserted              // no worker takes from its lane any more
-	withdrawn             // its request has ended
+	deserted              // no worker takes from the lane any more
+	withdrawn             // the request has ended
 )
 
-// event is what happens to a sentence, with the data that [state.next] decides by.
+// event is an event with the data that [state.next] decides by.
 type event struct {
 	kind  kind
 	at    time.Time
-	lease time.Duration // swept: how long it is believed to be where it was seen
+	lease time.Duration // swept: how long a seen sentence counts as still there
 	entry string        // stored
 	more  bool          // rejected: Redis has taken something of the request
 	read  time.Time     // absent: the gateway has read all results that were sent until then
-	reply *reply        // answered: the worker's; otherwise the request's answer if this event ends the sentence
+	reply *reply        // answered: the worker's; otherwise what the request is told if the event ends the sentence
 }
 
 // step is what the gateway does after an event.
@@ -59,12 +59,12 @@ type step int
 
 const (
 	nothing  step = iota
-	submit        // send it
-	look          // ask Redis whether its lane has it
-	replace       // send it under another id, so that further results of this one are dropped
-	deliver       // give the reply to its request
-	giveUp        // deliver, and take it out of its lane
-	withdraw      // take it out of its lane
+	submit        // send the sentence
+	look          // ask Redis whether the lane has the entry
+	replace       // send the sentence under another id, so that further results of this one are dropped
+	deliver       // give the reply to the request
+	giveUp        // deliver, and take the entry out of the lane
+	withdraw      // take the entry out of the lane
 )
 
 // The most times that a sentence may vanish, and workers fail to decode it, before its request fails.
@@ -73,11 +73,12 @@ const (
 	maxTries  = 3
 )
 
-// next returns the state after an event, and the gateway's step. An event that the place does not name is late, and changes nothing.
+// next returns the state after an event, and the gateway's step. An event that the place does not name is late, and changes
+// nothing.
 func (s state) next(e event) (state, step) {
 	if s.place == ended {
 		if e.kind == stored {
-			s.entry = e.entry // it was withdrawn while it was sent: the outbox takes the entry out of the lane later
+			s.entry = e.entry // the sentence was withdrawn while it was sent: the outbox takes the entry out of the lane later
 		}
 		return s, nothing
 	}
@@ -103,7 +104,7 @@ func (s state) next(e event) (state, step) {
 		return s, look
 	case on{queued, found}, on{missing, found}:
 		s.place, s.since = queued, e.at
-	case on{queued, absent}: // its result may be on the way
+	case on{queued, absent}: // the result may be on the way
 		s.place, s.since = missing, e.at
 	case on{missing, absent}:
 		if !e.read.After(s.since) {
@@ -135,7 +136,7 @@ func (s state) next(e event) (state, step) {
 	return s, nothing
 }
 
-// again has the sentence wait, with the numbers of its losses and tries.
+// again returns the state of a sentence that waits again.
 func (s state) again(do step) (state, step) {
 	return state{losses: s.losses, tries: s.tries}, do
 }

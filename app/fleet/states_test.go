@@ -7,7 +7,7 @@ import (
 	"github.com/stretchr/testify/assert"
 )
 
-// What an event does in each place. What is not named here changes nothing.
+// Each event has an effect in some places. Pairs that are not named change nothing.
 func TestStates(t *testing.T) {
 	const lease = 4 * time.Second
 	begin := time.Unix(1000, 0)
@@ -47,7 +47,7 @@ func TestStates(t *testing.T) {
 		s.place = ended
 		return after{s, do}
 	}
-	// What a gateway decides, or a worker says, counts wherever the sentence is.
+	// Replies and the gateway's own decisions count in every place.
 	anywhere := func(s state) map[string]after {
 		return map[string]after{
 			"decoded": end(s, deliver), "invalid": end(s, deliver), "dead": end(s, deliver), "of a later version": end(s, deliver),

@@ -1,56 +1,61 @@
 package fleet
 
 import (
+	"sync"
 	"time"
 
 	"github.com/redis/go-redis/v9"
 )
 
-// vigil is how well a worker keeps its claims alive, and which claims of others are not kept alive.
+// vigil watches how well a worker renews its claims, and which claims of others are not renewed. It is safe for concurrent use.
 type vigil struct {
-	lease    time.Duration
-	renewed  time.Time                     // when the worker's claims were last kept alive
-	steady   time.Time                     // since when that has never been late
-	renewals int                           // how often they were
-	silent   map[string]map[string]silence // claims that are not kept alive, by lane and entry
+	lease time.Duration
+
+	mu       sync.Mutex                    // guards the rest
+	renewed  time.Time                     // when the worker last renewed its claims
+	steady   time.Time                     // since when it has never been late
+	renewals int                           // how often it has renewed them
+	silent   map[string]map[string]silence // claims that are not renewed, by lane and entry
 }
 
-// silence is when a claim was first seen that was not kept alive for a lease.
+// silence is when a claim was first seen that was not renewed for a lease.
 type silence struct {
 	at       time.Time
 	renewals int // of the worker's own claims before
 }
 
-func newVigil(lease time.Duration) vigil {
-	return vigil{lease: lease, silent: make(map[string]map[string]silence)}
+func newVigil(lease time.Duration) *vigil {
+	return &vigil{lease: lease, silent: make(map[string]map[string]silence)}
 }
 
-// renew notes that the worker's claims are kept alive.
+// renew notes that the worker has renewed its claims.
 func (v *vigil) renew(now time.Time) {
-	if v.steady.IsZero() || v.isLate(now) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	if v.steady.IsZero() || now.Sub(v.renewed) > v.lease/2 {
 		v.steady = now
 	}
 	v.renewed = now
 	v.renewals++
 }
 
-// isLate says whether others may soon take the worker's claims over, or have.
+// isLate reports whether others may soon take over the worker's claims, or have done so.
 func (v *vigil) isLate(now time.Time) bool {
-	return !v.renewed.IsZero() && now.Sub(v.renewed) > v.lease/2
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	return now.Sub(v.renewed) > v.lease/2
 }
 
-// isSteady says whether the worker keeps its claims alive.
-func (v *vigil) isSteady(now time.Time) bool { return !v.renewed.IsZero() && !v.isLate(now) }
-
-// outlasted are those of a lane's claims, none of which was kept alive for a lease, that may be taken over. A worker that
-// could keep its own alive all the time sees which ones have an owner that could not. After a disturbance, of Redis, of
-// the network or of itself, others may have been as unable as itself, and are given as many chances as it has: two
-// renewals and half a lease.
+// outlasted returns those of a lane's silent claims that may be taken over. If the worker has always renewed its own claims in
+// time, the owners of the others could have done so too. After a disturbance of Redis, the network or the worker itself they may
+// have been as unable as the worker, so they get the chances that it has: two renewals and half a lease.
 func (v *vigil) outlasted(lane string, list []redis.XPendingExt, now time.Time) (left []redis.XPendingExt) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
 	silent := make(map[string]silence)
 	for _, p := range list {
 		s, known := v.silent[lane][p.ID]
-		if !known || p.Idle < now.Sub(s.at) { // it was kept alive meanwhile
+		if !known || p.Idle < now.Sub(s.at) { // its owner has renewed it meanwhile
 			s = silence{now, v.renewals}
 		}
 		silent[p.ID] = s
@@ -58,6 +63,8 @@ func (v *vigil) outlasted(lane string, list []redis.XPendingExt, now time.Time) 
 			left = append(left, p)
 		}
 	}
-	v.silent[lane] = silent
+	if v.silent[lane] = silent; len(silent) == 0 {
+		delete(v.silent, lane)
+	}
 	return left
 }

@@ -8,19 +8,18 @@ import (
 	"github.com/stretchr/testify/assert"
 )
 
-// Claims that are not kept alive are taken over at once by a worker that had no trouble itself. After a
-// disturbance others get as many chances as it has, however often it is disturbed.
+// A worker without trouble takes over silent claims at once. After a disturbance other workers get as many chances as it has.
 func TestOutlasted(t *testing.T) {
 	const lease = 4 * time.Second
 	begin := time.Now()
 	at := func(seconds float64) time.Time { return begin.Add(time.Duration(seconds * float64(time.Second))) }
 	type look struct {
-		at, idle float64 // seconds; idle 0: the claim is kept alive
-		renewals int     // of the own claims, since the last look
+		at, idle float64 // seconds; idle 0: the claim is renewed
+		renewals int     // of the worker's own claims, since the last look
 		want     bool
 	}
 	for name, test := range map[string]struct {
-		steady float64 // since when nothing disturbs
+		steady float64 // since when there is no disturbance
 		looks  []look
 	}{
 		"no trouble":           {-10, []look{{0, 4, 1, true}}},

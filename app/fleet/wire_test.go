@@ -43,7 +43,7 @@ func newWire(t *testing.T, server string) *wire {
 
 func (w *wire) address() string { return w.listener.Addr().String() }
 
-// carry carries what two ends say to each other until one of them has gone, or the wire is cut.
+// carry copies between two connections until one ends, or the wire is cut.
 func (w *wire) carry(near net.Conn) {
 	defer near.Close()
 	far, err := net.Dial("tcp", w.server)
@@ -73,7 +73,7 @@ func (w *wire) carry(near net.Conn) {
 	delete(w.conns, far)
 }
 
-// setCut cuts the wire, or mends it.
+// setCut cuts or repairs the wire.
 func (w *wire) setCut(cut bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()

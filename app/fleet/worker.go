@@ -15,72 +15,74 @@ import (
 	"dragoman/model/repository"
 )
 
-// Models are what a worker decodes with. [catalog.Catalog] implements it.
+// Models are the models that a worker decodes with. [catalog.Catalog] implements it.
 type Models interface {
-	// Serving is what is served, and how to acquire each version of it, by identity.
+	// Serving returns what is served, and the handle of each version by identity.
 	Serving() (repository.Snapshot, map[string]translate.Handle)
-	// Acquire is that of [translate.Models].
+	// Acquire is Acquire of [translate.Models].
 	Acquire(ctx context.Context, handles []translate.Handle) ([]*translate.Model, func(), error)
 	// Changes has a value after what is served has changed.
 	Changes() <-chan struct{}
 }
 
-// WorkerConfig is what a [Worker] works with.
+// WorkerConfig configures a [Worker].
 type WorkerConfig struct {
 	Broker *Broker
 	Models Models
-	// Rows is how many of a model decode together as long as it is not loaded.
+	// Rows is the rows of a model that is not loaded.
 	Rows    int
 	Version string // of the program
-	// The most that the engines allow a sentence.
+	// MaxBeams and MaxLength are the most that the engines allow a sentence.
 	MaxBeams, MaxLength int
-	Metrics             *WorkerMetrics // nil: nobody asks for them
+	Metrics             *WorkerMetrics // may be nil
 }
 
-// Worker takes sentences from the queues of its models, decodes them, and sends the results to the
-// gateways that wait for them. It is safe for concurrent use.
+// Worker takes sentences from the queues of its models, decodes them, and sends the results to their gateways. It is safe for
+// concurrent use.
 type Worker struct {
 	member
 	cfg      WorkerConfig
 	started  time.Time
 	outcomes chan settled
 	gone     gateways
-
-	missing wait.Signal // given when Redis has lost what was published
+	vigil    *vigil
 
 	mu        sync.Mutex // guards the rest
 	consumers map[string]*consumer
-	leaving   []*consumer // that take nothing any more, but have claims maybe
-	catalogue string      // hash of what was published
-	published []string    // the keys of that
+	leaving   []*consumer // take nothing more, but may have claims
+	catalogue string      // hash of the published catalogue
 }
 
-// NewWorker makes a worker that does nothing yet.
+// NewWorker returns a worker. [Worker.Run] starts it.
 func NewWorker(cfg WorkerConfig) *Worker {
 	if cfg.Metrics == nil {
 		cfg.Metrics = NewWorkerMetrics(nil)
 	}
 	return &Worker{
-		member: member{cfg.Broker, newID(), cfg.Broker.workersKey(), cfg.Metrics.broker},
+		member: member{cfg.Broker, newID(), cfg.Broker.keys.workers(), cfg.Metrics.broker},
 		cfg:    cfg, started: time.Now().UTC(), outcomes: make(chan settled, 1024),
-		missing: wait.NewSignal(), consumers: make(map[string]*consumer),
+		vigil: newVigil(cfg.Broker.timing.Lease), consumers: make(map[string]*consumer),
 	}
 }
 
-// Err is why the worker takes nothing at the moment; nil where it does.
+// Err returns why the worker takes nothing now; nil if it does.
 func (w *Worker) Err() error { return w.broker.Err() }
 
-// Run takes and decodes sentences until ctx is done. It then takes no more, and returns when those
-// are decoded that it has; what is not when hurry is done goes back into the queue. changed is called
-// after what is served has changed.
+// Run takes and decodes sentences until ctx is done. It then takes no more, and returns when it has decoded those that it has, or
+// hurry is done: other workers decode the rest. changed is called after what is served has changed.
 func (w *Worker) Run(ctx, hurry context.Context, changed func()) {
 	var reporting, beating sync.WaitGroup
 	reporting.Go(func() { w.report(hurry) })
 	beat, stop := context.WithCancel(context.WithoutCancel(ctx))
-	published := &hold{broker: w.broker}
-	beating.Go(func() { w.beat(beat, func(n uint64) error { return w.heartbeat(beat, n, published) }) })
+	beating.Go(func() { w.beat(beat, func(n uint64) error { return w.heartbeat(beat, n) }) })
 	w.follow(ctx, hurry, changed)
-	w.stopAll()
+	w.mu.Lock()
+	w.catalogue = "" // gateways count on it no more
+	w.mu.Unlock()
+	for _, t := range w.list() {
+		t.stop()
+		<-t.ended
+	}
 	close(w.outcomes)
 	reporting.Wait()
 	stop()
@@ -88,36 +90,40 @@ func (w *Worker) Run(ctx, hurry context.Context, changed func()) {
 	w.leave("worker")
 }
 
-// follow has consumers for what is served, until ctx is done.
+// follow has consumers for what is served, and its catalogue in Redis, until ctx is done.
 func (w *Worker) follow(ctx, hurry context.Context, changed func()) {
-	for {
-		err := w.serve(ctx, hurry)
-		var again <-chan time.Time
-		if err != nil && ctx.Err() == nil {
-			w.broker.log.Debug("what is served is not published yet", "error", err)
-			again = time.After(w.broker.timing.Beat)
+	published := hold{broker: w.broker}
+	var keys []string
+	for stale := true; ; {
+		if stale {
+			var err error
+			if keys, err = w.serve(ctx, hurry); err != nil && ctx.Err() == nil {
+				w.broker.log.Debug("what is served is not published yet", "error", err)
+			}
 		}
 		select {
 		case <-w.cfg.Models.Changes():
 			changed()
-		case <-w.missing:
-		case <-again:
+			stale = true
+		case <-time.After(w.broker.timing.Beat):
+			missing, err := published.missing(ctx, keys)
+			stale = err == nil && len(missing) > 0 || keys == nil
 		case <-ctx.Done():
 			return
 		}
 	}
 }
 
-// serve publishes what is served, and takes sentences for all of it and for nothing else.
-func (w *Worker) serve(ctx, hurry context.Context) error {
+// serve publishes what is served, and has a consumer for each model of it. It returns the keys in Redis.
+func (w *Worker) serve(ctx, hurry context.Context) (keys []string, err error) {
 	snapshot, handles := w.cfg.Models.Serving()
 	hash, keys, err := w.broker.publish(ctx, snapshot, w.cfg.MaxBeams, w.cfg.MaxLength)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.catalogue, w.published = hash, keys
+	w.catalogue = hash
 	wanted := make(map[string]bool)
 	for m, v := range versionsOf(snapshot.Models) {
 		queue := queueOf(v.Identity)
@@ -137,21 +143,10 @@ func (w *Worker) serve(ctx, hurry context.Context) error {
 			w.leaving = append(w.leaving, t)
 		}
 	}
-	return nil
+	return keys, nil
 }
 
-// stopAll waits until all consumers have ended. What the worker has to translate with counts no more.
-func (w *Worker) stopAll() {
-	w.mu.Lock()
-	w.catalogue = ""
-	w.mu.Unlock()
-	for _, t := range w.list() {
-		t.stop()
-		<-t.ended
-	}
-}
-
-// list are the consumers, those first that are leaving.
+// list returns the consumers, the leaving ones first.
 func (w *Worker) list() []*consumer {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -159,31 +154,58 @@ func (w *Worker) list() []*consumer {
 	return slices.AppendSeq(slices.Clone(w.leaving), maps.Values(w.consumers))
 }
 
-// heartbeat says what the worker is at, and keeps its claims alive. It ends in time for another one before claims
-// count as abandoned.
-func (w *Worker) heartbeat(ctx context.Context, n uint64, published *hold) error {
+// heartbeat publishes the worker's status and renews its claims. It ends in time for another heartbeat before the claims expire.
+func (w *Worker) heartbeat(ctx context.Context, n uint64) error {
 	ctx, cancel := context.WithTimeout(ctx, w.broker.timing.Lease/3)
 	defer cancel()
 	consumers := w.list()
-	for _, t := range consumers {
-		if err := t.giveUp(ctx); err != nil {
+	if w.vigil.isLate(time.Now()) { // others may have taken over claims
+		if err := w.confirm(ctx, consumers, (*lanes).own, errTaken); err != nil {
 			return err
 		}
 	}
 	if err := w.publish(ctx, w.status(n, consumers), func(redis.Pipeliner) {}); err != nil {
 		return err
 	}
-	w.mu.Lock()
-	keys := w.published
-	w.mu.Unlock()
-	missing, err := published.missing(ctx, keys)
-	if err != nil {
-		return err
+	now := time.Now()
+	err := w.confirm(ctx, consumers, (*lanes).renew, errCancelled)
+	if err == nil {
+		w.vigil.renew(now)
 	}
-	if len(missing) > 0 {
-		w.missing.Give()
+	return err
+}
+
+// confirm asks Redis which of the consumers' claims it has, and cancels the others for a cause.
+func (w *Worker) confirm(ctx context.Context, consumers []*consumer, ask question, cause error) error {
+	type inquiry struct {
+		*consumer
+		lane    string
+		entries []string
+		answer  func() ([]string, error)
 	}
-	return w.renew(ctx, consumers)
+	var inquiries []inquiry
+	_ = w.broker.do(ctx, func(p redis.Pipeliner) { // each command has its error
+		for _, t := range consumers {
+			t.mu.Lock()
+			for at, entries := range t.claims.held() {
+				inquiries = append(inquiries, inquiry{t, at.lane, entries, ask(&t.lanes, ctx, p, at, entries)})
+			}
+			t.mu.Unlock()
+		}
+	})
+	for _, i := range inquiries {
+		kept, err := i.answer()
+		if isNoGroup(err) { // Redis has lost the lane: the gateway may still want the sentences
+			continue
+		}
+		if err != nil {
+			return err
+		}
+		i.mu.Lock()
+		i.claims.cancel(cause, i.lane, i.entries, kept)
+		i.mu.Unlock()
+	}
+	return nil
 }
 
 func (w *Worker) status(n uint64, consumers []*consumer) WorkerStatus {

@@ -40,9 +40,12 @@ func TestSame(t *testing.T) {
 	t.Run("live", func(t *testing.T) { compareLive(t, alone) })
 	t.Run("grpc", func(t *testing.T) { compareCalls(t, alone) })
 	t.Run("fleet", func(t *testing.T) {
-		fleet := pair{startFleet(t, *oldProgram, models), startFleet(t, *newProgram, models)}
+		fleet := pair{startFleet(t, *oldProgram, *oldProgram, models), startFleet(t, *newProgram, *newProgram, models)}
 		compareAPI(t, fleet)
 		compareCorpora(t, fleet)
+	})
+	t.Run("fleet update", func(t *testing.T) { // members of both builds in each fleet
+		compareCorpora(t, pair{startFleet(t, *oldProgram, *newProgram, models), startFleet(t, *newProgram, *oldProgram, models)})
 	})
 	t.Run("commands", compareCommands)
 	t.Run("exports", compareExports)

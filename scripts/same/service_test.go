@@ -66,10 +66,10 @@ func startService(t *testing.T, program, models string, added ...string) *servic
 }
 
 // startFleet starts a gateway and a worker that meet at a Redis of their own.
-func startFleet(t *testing.T, program, models string) *service {
+func startFleet(t *testing.T, gateway, worker, models string) *service {
 	broker := []string{"BROKER_URL=redis://" + redistest.Start(t), "FLEET_SECRET=a secret of 32 bytes or of more than that"}
-	startService(t, program, models, append(broker, "ROLE=worker")...)
-	return startService(t, program, models, append(broker, "ROLE=gateway")...)
+	startService(t, worker, models, append(broker, "ROLE=worker")...)
+	return startService(t, gateway, models, append(broker, "ROLE=gateway")...)
 }
 
 // answer sends a request and returns status, headers and body as a text.

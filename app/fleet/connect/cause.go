@@ -18,16 +18,16 @@ import (
 // The client library says "broken pipe", "EOF" or "context deadline exceeded" where a server refuses connections, or speaks
 // TLS where it should not. A probe asks the server itself: it connects, sends PING, and reads the answer.
 
-// address is where the broker is, or a part of it.
+// address is the address of the broker, or of a part of it.
 type address struct {
 	network, at string
-	tls         *tls.Config // nil: the client uses none
+	tls         *tls.Config // nil if the client does not use TLS
 }
 
-// probeTime is how long each step of a probe may take.
+// probeTime is the longest time of each step of a probe.
 const probeTime = time.Second
 
-// remedies say what to do about errors with such signs.
+// remedies are what to do about errors with some signs.
 var remedies = []struct {
 	signs  []string
 	remedy string
@@ -45,7 +45,7 @@ var remedies = []struct {
 	{[]string{"unknown authority", "not trusted"}, "name the file of its authority by SSL_CERT_FILE"},
 }
 
-// withRemedy adds what to do about an error, and says whether anything is known.
+// withRemedy adds the remedy for an error, and reports whether there is one.
 func withRemedy(err error) (error, bool) {
 	for _, r := range remedies {
 		for _, sign := range r.signs {
@@ -57,13 +57,13 @@ func withRemedy(err error) (error, bool) {
 	return err, false
 }
 
-// Cause is what an error of the client comes from, with what to do, as far as can be found out.
+// Cause returns the cause of a client's error, with a remedy, as far as it can be found out.
 func (c *Client) Cause(ctx context.Context, err error) error {
 	if explained, known := withRemedy(err); known {
 		return explained
 	}
 	if _, said := errors.AsType[redis.Error](err); said {
-		return err // the server itself did
+		return err // the server itself said it
 	}
 	for _, s := range c.servers {
 		if found := s.probe(ctx); found != nil {
@@ -74,7 +74,7 @@ func (c *Client) Cause(ctx context.Context, err error) error {
 	return err
 }
 
-// probe is why the server cannot be used; nil where nothing is found.
+// probe returns why the server cannot be used; nil if it finds nothing.
 func (s address) probe(ctx context.Context) error {
 	if s.tls != nil {
 		err := s.handshake(ctx, s.tls)
@@ -88,12 +88,12 @@ func (s address) probe(ctx context.Context) error {
 	}
 	answer, err := s.ask(ctx, "PING\r\n")
 	if err != nil && !timedOut(err) && !errors.Is(err, errDial) {
-		if answer, err = s.ask(ctx, ""); timedOut(err) { // what was sent may have come too late for an answer that was there
+		if answer, err = s.ask(ctx, ""); timedOut(err) { // the server may answer before it reads anything
 			err = nil
 		}
 	}
 	switch refusal, refused := strings.CutPrefix(answer, "-"); {
-	case strings.HasPrefix(answer, "+"), strings.HasPrefix(refusal, "NOAUTH"): // who asks here has no password
+	case strings.HasPrefix(answer, "+"), strings.HasPrefix(refusal, "NOAUTH"): // the probe has no password
 		return nil
 	case refused:
 		return errors.New(refusal)
@@ -108,7 +108,7 @@ func (s address) probe(ctx context.Context) error {
 	return fmt.Errorf("nothing answers at %s: is it Redis?", s.at)
 }
 
-// errDial means that there is no connection.
+// errDial means that the connection failed.
 var errDial = errors.New("cannot connect")
 
 func timedOut(err error) bool {
@@ -123,14 +123,14 @@ func (s address) dial(ctx context.Context) (net.Conn, error) {
 	return conn, errors.Join(conn.SetDeadline(time.Now().Add(probeTime)))
 }
 
-// ask sends text, and returns the first line that comes.
+// ask sends text, and returns the first line of the answer.
 func (s address) ask(ctx context.Context, text string) (line string, err error) {
 	conn, err := s.dial(ctx)
 	if err != nil {
 		return "", err
 	}
 	defer func() { _ = conn.Close() }()
-	_, _ = io.WriteString(conn, text) // a server that refuses may have closed the connection, after a line
+	_, _ = io.WriteString(conn, text) // a server that refuses may have closed the connection after its line
 	line, err = bufio.NewReader(io.LimitReader(conn, 1<<10)).ReadString('\n')
 	if printable := strings.TrimSpace(line); strings.HasPrefix(line, "+") || strings.HasPrefix(line, "-") {
 		return printable, nil
@@ -151,7 +151,7 @@ func (s address) handshake(ctx context.Context, cfg *tls.Config) error {
 	return nil
 }
 
-// speaksTLS says whether the error of a handshake is one of TLS.
+// speaksTLS reports whether the error of a handshake, or none, shows that the server speaks TLS.
 func speaksTLS(err error) bool {
 	_, verified := errors.AsType[*tls.CertificateVerificationError](err)
 	_, alert := errors.AsType[tls.AlertError](err)

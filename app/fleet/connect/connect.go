@@ -1,4 +1,4 @@
-// Package connect connects to Redis, a single server, Sentinel or Cluster, and says why it cannot be used.
+// Package connect connects to Redis, a single server, Sentinel or Cluster, and finds out why it cannot be used.
 package connect
 
 import (
@@ -16,51 +16,56 @@ import (
 	"github.com/redis/go-redis/v9/maintnotifications"
 )
 
-// Client is a connection to Redis, or to something that speaks its protocol. It is safe for concurrent use.
+// Client is a connection to Redis, or to a server with its protocol. It is safe for concurrent use.
 type Client struct {
 	redis.UniversalClient
 	servers []address // that the client connects to first
 }
 
-// tries are few, so that requests are refused soon after Redis has gone: what fails is tried again
-// with a beat anyway.
+// tries is small, so that requests are refused soon after Redis has gone. Members try again with each heartbeat.
 const tries = 1
 
-// connections is the most that are open to one server. Each model of a worker waits on one.
+// connections is the most connections to one server. Each model of a worker waits on one.
 const connections = 256
 
-// Open makes a client for the servers of a URL: redis://, rediss:// and unix:// for a single server, with ?master_name= for
-// Sentinel, with ?addr= for Cluster. A connection is opened within patience. Nothing is sent yet. An error shows no password.
-func Open(link string, patience time.Duration) (*Client, error) {
+// Open returns a client for the servers of a URL: redis://, rediss:// and unix:// for a single server, with ?master_name= for
+// Sentinel, with ?addr= for Cluster. It sends nothing yet. A connection opens within patience. An error shows no password.
+func Open(link string, patience time.Duration) (c *Client, err error) {
 	u, err := url.Parse(link)
 	if err != nil {
-		return nil, errors.New("it is no URL: use one such as redis://localhost:6379") // the error has the password
+		return nil, errors.New("it is no URL: use one such as redis://localhost:6379") // err has the password
+	}
+	limit := func(byContext *bool, pool *int, dial *time.Duration, dialerRetries, retries *int) {
+		*byContext, *pool, *dial, *dialerRetries, *retries = true, connections, patience, tries, tries
 	}
 	quiet := &maintnotifications.Config{Mode: maintnotifications.ModeDisabled}
-	switch query := u.Query(); {
-	case query.Has("master_name"):
-		o, err := redis.ParseFailoverURL(link)
-		if err != nil {
-			return nil, clean(err, u)
+	if query := u.Query(); query.Has("master_name") {
+		var o *redis.FailoverOptions
+		if o, err = redis.ParseFailoverURL(link); err == nil {
+			limit(&o.ContextTimeoutEnabled, &o.PoolSize, &o.DialTimeout, &o.DialerRetries, &o.MaxRetries)
+			c = &Client{redis.NewFailoverClient(o), serversOf(o.SentinelAddrs, o.TLSConfig)}
 		}
-		o.ContextTimeoutEnabled, o.PoolSize, o.DialTimeout, o.DialerRetries, o.MaxRetries = true, connections, patience, tries, tries
-		return &Client{redis.NewFailoverClient(o), serversOf(o.SentinelAddrs, o.TLSConfig)}, nil
-	case query.Has("addr"):
-		o, err := redis.ParseClusterURL(link)
-		if err != nil {
-			return nil, clean(err, u)
+	} else if query.Has("addr") {
+		var o *redis.ClusterOptions
+		if o, err = redis.ParseClusterURL(link); err == nil {
+			limit(&o.ContextTimeoutEnabled, &o.PoolSize, &o.DialTimeout, &o.DialerRetries, &o.MaxRetries)
+			o.MaintNotificationsConfig = quiet
+			c = &Client{redis.NewClusterClient(o), serversOf(o.Addrs, o.TLSConfig)}
 		}
-		o.ContextTimeoutEnabled, o.PoolSize, o.DialTimeout, o.DialerRetries, o.MaxRetries = true, connections, patience, tries, tries
-		o.MaintNotificationsConfig = quiet
-		return &Client{redis.NewClusterClient(o), serversOf(o.Addrs, o.TLSConfig)}, nil
+	} else {
+		var o *redis.Options
+		if o, err = redis.ParseURL(link); err == nil {
+			limit(&o.ContextTimeoutEnabled, &o.PoolSize, &o.DialTimeout, &o.DialerRetries, &o.MaxRetries)
+			o.MaintNotificationsConfig = quiet
+			c = &Client{redis.NewClient(o), []address{{o.Network, o.Addr, o.TLSConfig}}}
+		}
 	}
-	o, err := redis.ParseURL(link)
 	if err != nil {
-		return nil, clean(err, u)
+		shown := *u
+		shown.RawQuery = "" // it may have the password of Sentinel's servers
+		return nil, fmt.Errorf("%s: %w", shown.Redacted(), err)
 	}
-	o.ContextTimeoutEnabled, o.PoolSize, o.DialTimeout, o.DialerRetries, o.MaxRetries = true, connections, patience, tries, tries
-	o.MaintNotificationsConfig = quiet
-	return &Client{redis.NewClient(o), []address{{o.Network, o.Addr, o.TLSConfig}}}, nil
+	return c, nil
 }
 
 func serversOf(addresses []string, cfg *tls.Config) (list []address) {
@@ -70,14 +75,7 @@ func serversOf(addresses []string, cfg *tls.Config) (list []address) {
 	return list
 }
 
-// clean is an error without a URL's passwords: that of Sentinel's servers is a parameter.
-func clean(err error, u *url.URL) error {
-	shown := *u
-	shown.RawQuery = ""
-	return fmt.Errorf("%s: %w", shown.Redacted(), err)
-}
-
-// oldest is the first version of Redis whose streams forget the claims of entries that were deleted.
+// oldest is the first version of Redis whose streams forget the claims of deleted entries.
 const oldest = 7
 
 var (
@@ -85,8 +83,7 @@ var (
 	policyLine  = regexp.MustCompile(`(?m)^maxmemory_policy:(\S+)`)
 )
 
-// Check fails where the server is too old. The warning says that it may drop what it has. Where it does not tell (a user may
-// not ask), both are nil.
+// Check returns an error if the server is too old, and a warning if it may evict keys. Both are nil if the server does not tell.
 func (c *Client) Check(ctx context.Context) (warning, err error) {
 	server := c.Info(ctx, "server").Val()
 	if found := versionLine.FindStringSubmatch(server); found != nil {
@@ -101,8 +98,8 @@ func (c *Client) Check(ctx context.Context) (warning, err error) {
 	return warning, nil
 }
 
-// redisLog has the client library's messages, which it writes itself otherwise, where ours are. They
-// are about single connections: what matters of them is an error of a command too.
+// redisLog sends the client library's messages to our log. They are about single connections, whose failures are also errors of
+// commands.
 type redisLog struct{}
 
 func (redisLog) Printf(ctx context.Context, format string, values ...any) {
