@@ -142,8 +142,8 @@ func variables() string {
 		fmt.Fprintf(&text, "  %-20s %-10s %s\n", v.Name, v.Default, v.Help)
 	}
 	return text.String() + `
-Traces go to OTEL_EXPORTER_OTLP_ENDPOINT, where that is set; the other variables of
-OpenTelemetry's SDK (OTEL_SERVICE_NAME, OTEL_TRACES_SAMPLER, ...) hold as well.
+Traces go to OTEL_EXPORTER_OTLP_ENDPOINT, if it is set. The other variables of
+OpenTelemetry's SDK (OTEL_SERVICE_NAME, OTEL_TRACES_SAMPLER, ...) apply, too.
 `
 }
 
