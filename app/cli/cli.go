@@ -278,11 +278,11 @@ func Configure(environ []string, stderr io.Writer) (config.Config, *slog.Logger,
 	}
 	log := slog.New(measure.TraceLogs(handler))
 	for _, name := range config.ServiceLinks(environ) {
-		log.Warn("an environment variable is ignored, for Kubernetes set it to the address of a service: enableServiceLinks: false in the pod's specification spares it", "variable", name)
+		log.Warn("an environment variable is ignored: Kubernetes set it to the address of a service; enableServiceLinks: false in the pod's specification prevents that", "variable", name)
 	}
 	misspelt := config.Misspelt(environ)
 	for _, name := range slices.Sorted(maps.Keys(misspelt)) {
-		log.Warn("an environment variable is ignored, for there is none of that name", "variable", name, "did_you_mean", misspelt[name])
+		log.Warn("an unknown environment variable is ignored", "variable", name, "did_you_mean", misspelt[name])
 	}
 	return cfg, log, nil
 }

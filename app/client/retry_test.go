@@ -218,7 +218,7 @@ func TestRetriesAreLogged(t *testing.T) {
 		_, err := c.Translate(t.Context(), the("confidential"))
 		require.NoError(t, err)
 	})
-	assert.Contains(t, log.String(), `msg="translation is tried again"`)
+	assert.Contains(t, log.String(), `msg="retrying a translation"`)
 	assert.Contains(t, log.String(), "try=2 of=4")
 	assert.Contains(t, log.String(), "503 busy")
 	assert.NotContains(t, log.String(), "confidential")

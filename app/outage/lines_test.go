@@ -91,7 +91,7 @@ func TestLinesWithoutReader(t *testing.T) {
 			}, time.Minute, time.Millisecond)
 			lines := closeAll(t, l, p)
 			assert.Len(t, lines, sent-int(dropped)+2)
-			assert.Equal(t, 1, strings.Count(strings.Join(lines, "\n"), fmt.Sprintf(`level=WARN msg="log lines were dropped: whoever reads the log did not read, or had gone" lines=%d`, dropped)))
+			assert.Equal(t, 1, strings.Count(strings.Join(lines, "\n"), fmt.Sprintf(`level=WARN msg="log lines were dropped: the reader of the log was too slow or gone" lines=%d`, dropped)))
 			assert.Equal(t, dropped, l.Dropped())
 		})
 	}

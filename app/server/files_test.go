@@ -82,7 +82,7 @@ func TestFewFiles(t *testing.T) {
 			address = line["address"].(string)
 		}
 	}
-	low := lines.seen["the limit of open files is low for the connections that are allowed: "+raiseFiles]
+	low := lines.seen["the limit of open files is too low for the allowed connections: "+raiseFiles]
 	require.NotNil(t, low)
 	assert.EqualValues(t, 48, low["limit"])
 	assert.Greater(t, low["needed"], 1024.0)

@@ -225,7 +225,7 @@ func TestBackends(t *testing.T) {
 		{"two workers on each", &fakeGPUs{count: 2}, []string{"DEVICE=cuda", "APP_WORKERS=2"}, config.CUDA, []int{0, 0, 1, 1}, ""},
 		{"those that are named", &fakeGPUs{count: 4}, []string{"DEVICE=auto", "CUDA_DEVICES=3,1"}, config.CUDA, []int{3, 1}, ""},
 		{"one does not work", &fakeGPUs{count: 2, broken: map[int]error{0: unavailable}}, []string{"DEVICE=auto"}, config.CUDA, []int{1},
-			"a GPU is left out"},
+			"a GPU is not used"},
 		{"little memory", &fakeGPUs{count: 1}, []string{"DEVICE=cuda", "KV_MEMORY=80MiB"}, config.CUDA, []int{0}, `"rows":8,`},
 		{"none", &fakeGPUs{}, []string{"DEVICE=auto"}, config.CPU, nil, "no driver"},
 		{"none works", &fakeGPUs{count: 2, broken: both}, []string{"DEVICE=auto"}, config.CPU, nil, "GPU 1: the device cannot be used: it is full"},

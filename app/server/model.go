@@ -77,7 +77,7 @@ func (l *loader) load(ctx context.Context, registry prometheus.Registerer) (_ *t
 		t.snapshot = t.repositories.Scan()
 		t.catalog.Update(t.snapshot)
 		if err := t.catalog.Preload(ctx); err != nil {
-			l.log.Error("not all models that are to be loaded at the start are", "error", err)
+			l.log.Error("some models could not be loaded at the start", "error", err)
 		}
 	} else if t.catalog, err = l.single(ctx, backends, metrics); err != nil {
 		return nil, err
@@ -124,7 +124,7 @@ func (l *loader) single(ctx context.Context, backends []backend, metrics *catalo
 		if err == nil || i == len(backends)-1 || !errors.Is(err, errElsewhere) {
 			return c, err
 		}
-		l.log.Warn("the model runs elsewhere", "not_on", on.device(), "reason", cli.OneLine(err))
+		l.log.Warn("the model runs on another device", "not_on", on.device(), "reason", cli.OneLine(err))
 	}
 	return nil, errors.New("there is nothing to run a model on")
 }

@@ -164,7 +164,7 @@ func TestPullSeveral(t *testing.T) {
 
 // TestPullOfOtherLanguages: two models that are called alike do not displace each other without a word.
 func TestPullOfOtherLanguages(t *testing.T) {
-	const warning = "takes the place of a model with other languages"
+	const warning = "replaces a model with other languages"
 	dir, from := t.TempDir(), filepath.Join("..", "..", "model", "testdata", "families", "marian")
 	for _, test := range []struct {
 		languages, made string

@@ -356,7 +356,7 @@ func TestLostJobs(t *testing.T) {
 		got, _ := s.do("GET", "/jobs/AAAAAAAAAAAAAAAAAAAAAAAAAA", "", "Authorization", "Bearer "+alice)
 		assert.Equal(t, 404, got, "it was never accepted")
 	}
-	assert.Equal(t, 1, strings.Count(log.String(), "a job is lost that was accepted"))
+	assert.Equal(t, 1, strings.Count(log.String(), "an accepted job is lost"))
 	open(true, hook)
 	assert.Contains(t, <-hook, `"type":"job.failed"`)
 }
