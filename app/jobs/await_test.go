@@ -62,7 +62,7 @@ func TestAwait(t *testing.T) {
 				err := s.Await(ctx, awaitedSubmission, func(job jobs.Job) (bool, error) {
 					used = true
 					assert.Equal(t, []string{"fr:0", "fr:1"}, s.results(job))
-					time.Sleep(3 * time.Minute) // the client reads slowly, and the job stays claimed
+					time.Sleep(3 * time.Minute) // a client that reads slowly; the job stays its request's
 					counts, err := s.store.Sweep(t.Context())
 					require.NoError(t, err)
 					assert.Equal(t, map[jobs.State]int{jobs.Done: 1}, counts)

@@ -81,7 +81,7 @@ func TestStates(t *testing.T) {
 	}
 }
 
-// A record that runs alone is counted by its number. Each attempt doubles the time for which the job is left to others.
+// Attempts are counted while the same record runs alone. Each attempt doubles the time for which the job is left to others.
 func TestTry(t *testing.T) {
 	const lease = time.Minute
 	for name, test := range map[string]struct {
