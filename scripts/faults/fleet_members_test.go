@@ -38,7 +38,7 @@ type fleet struct {
 
 // startFleet starts a fleet and waits until it is ready. The logs of its members are artifacts of the test.
 func startFleet(t *testing.T, workers, gateways int, environ ...string) *fleet {
-	zerolog.SetGlobalLevel(zerolog.Disabled) // some toxics write there
+	zerolog.SetGlobalLevel(zerolog.Disabled) // some of toxiproxy's toxics log there
 	f := &fleet{t: t, redis: newRedis(t), watched: make(chan struct{})}
 	f.proxies = toxiproxy.NewServer(toxiproxy.NewMetricsContainer(nil), zerolog.Nop())
 	for i := range workers {
