@@ -64,7 +64,7 @@ func newChain(t testing.TB, seed, rows int) *chain {
 	quantized := []onnx.DataType{onnx.Uint8, onnx.Float32}
 	x := newNorm(seed, rows, width).x
 	q := c.node(t, call{op: "Quantize", inputs: []arg{floats(x, rows, width)}, outputs: quantized}, nil)
-	sum, positive := "input0", false // values to add up, and quantized values that count from 0
+	sum, positive := "input0", false // the name of the sum so far; whether quantized numbers count from 0
 	for layer := range 2 + r.IntN(5) {
 		inner := widths[r.IntN(3)]
 		product := newInt8Product(seed+layer, rows, width, inner, positive)
