@@ -290,7 +290,7 @@ func TestServerFailsInTheMiddle(t *testing.T) {
 					break
 				}
 				require.ErrorContains(t, err, "READONLY")
-				server.Del(nameOf(inputOf("new"))) // which nobody sees
+				server.Del(nameOf(inputOf("new"))) // invisible without a job
 				server.Del(nameOf(fileOf("new")))
 				require.Equal(t, before, server.Dump(), works)
 			}
