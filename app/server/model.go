@@ -31,7 +31,7 @@ type loader struct {
 	version     string // of the program
 	log         *slog.Logger
 	stderr      io.Writer // for the progress of downloads, if it is a terminal
-	lines       io.Writer // for messages between lines of the log
+	lines       io.Writer // the log's output, for messages that must not split a line of the log
 	loadRuntime func(library string) (modelRuntime, error)
 	loadGPUs    func(library string) (gpuRuntime, error)
 	ceiling     translate.Ceiling // nil: none
