@@ -246,7 +246,7 @@ func TestRunGoesOnAfterWhatPasses(t *testing.T) {
 	}
 }
 
-// A permanent error ends when the job's time is over.
+// An error that never passes fails the job when its time is over.
 func TestRunGivesUp(t *testing.T) {
 	f := &translator{do: func(context.Context, int, translate.Request) error { return &engine.BusyError{Wait: time.Hour} }}
 	within(t, f, nil, func(t *testing.T, s *fixture, _ func()) {
