@@ -13,8 +13,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// TestVerifyFile knows a file as right though its bytes, whose sum begins with
-// 88d4266f, are not what they should be: who still finds it right did not read it.
+// TestVerifyFile has a file whose checksum, which begins with 88d4266f, differs from the recorded one. So a check without an
+// error has not read it.
 func TestVerifyFile(t *testing.T) {
 	touch := func(t *testing.T, path string) {
 		require.NoError(t, os.Chtimes(path, time.Time{}, time.Unix(1, 0)))
@@ -22,7 +22,7 @@ func TestVerifyFile(t *testing.T) {
 	for name, c := range map[string]struct {
 		policy Verify
 		change func(t *testing.T, path string)
-		want   string // the error; "" is none
+		want   string // the error; "": none
 	}{
 		"unchanged":           {VerifyChanged, func(*testing.T, string) {}, ""},
 		"default":             {"", func(*testing.T, string) {}, ""},
@@ -55,7 +55,7 @@ func TestVerifyFile(t *testing.T) {
 	}
 }
 
-// TestCheckIsInterrupted: files that were not read to their end are not damaged.
+// TestCheckIsInterrupted: a file that was not read to its end is not damaged.
 func TestCheckIsInterrupted(t *testing.T) {
 	dir := t.TempDir()
 	require.NoError(t, os.WriteFile(filepath.Join(dir, "file"), []byte("abcd"), 0o644))
@@ -66,14 +66,14 @@ func TestCheckIsInterrupted(t *testing.T) {
 	assert.NotErrorIs(t, err, ErrDamaged)
 }
 
-// TestUnreadable: what somebody may not read is not damaged, and stays.
+// TestUnreadable: a file without read permission is not damaged, and stays.
 func TestUnreadable(t *testing.T) {
 	assert.NotErrorIs(t, unreadable(fs.ErrPermission), ErrDamaged)
 	assert.ErrorIs(t, unreadable(fs.ErrNotExist), ErrDamaged)
 	assert.ErrorIs(t, unreadable(unix.EIO), ErrDamaged)
 }
 
-// copyWithTimes replaces a file as `cp -p` or rsync does.
+// copyWithTimes replaces a file and keeps its time, as `cp -p` and rsync do.
 func copyWithTimes(t *testing.T, path string) {
 	info, err := os.Stat(path)
 	require.NoError(t, err)

@@ -15,7 +15,7 @@ import (
 func TestParameters(t *testing.T) {
 	small := model.Spec{VocabSize: 8109, DModel: 256, Encoder: model.Stack{Layers: 4, Heads: 4, FFN: 1024},
 		Decoder: model.Stack{Layers: 3, Heads: 4, FFN: 1024}, TiedHead: true}
-	assert.Equal(t, 8_396_288, small.Parameters()) // of the bundled checkpoint: its safetensors file over two bytes
+	assert.Equal(t, 8_396_288, small.Parameters()) // of the bundled checkpoint: the size of its safetensors file divided by two bytes
 	large := model.Spec{VocabSize: 128112, DModel: 1024, Encoder: model.Stack{Layers: 12, Heads: 16, FFN: 4096},
 		Decoder: model.Stack{Layers: 12, Heads: 16, FFN: 4096}, TiedHead: true}
 	assert.Equal(t, 483_905_536, large.Parameters()) // facebook/m2m100_418M
@@ -23,7 +23,7 @@ func TestParameters(t *testing.T) {
 	assert.Equal(t, 483_905_536+128112*1024, large.Parameters())
 
 	madlad := madlad3B()
-	assert.Equal(t, 2_940_374_016, madlad.Parameters()) // as transformers 5.23.0 counts those of this shape
+	assert.Equal(t, 2_940_374_016, madlad.Parameters()) // transformers 5.23.0's count for this shape
 	assert.Equal(t, 2*2048*2, madlad.TokenBytes(true))
 	assert.Equal(t, 2*2048*4, madlad.TokenBytes(false))
 	assert.Equal(t, 128, madlad.Decoder.HeadDim(madlad.DModel))
@@ -62,7 +62,7 @@ func TestManifestOfRelativePositions(t *testing.T) {
 	}
 }
 
-// A manifest that was changed by hand or by a disk does not decide what is allocated.
+// A corrupted manifest must not cause a large allocation.
 func TestManifestWithSizesThatNoModelHas(t *testing.T) {
 	good := model.Manifest{Format: model.ManifestFormat, Spec: model.Spec{VocabSize: 100, DModel: 8, MaxPositions: 16,
 		Encoder: model.Stack{Layers: 1, Heads: 2, FFN: 8}, Decoder: model.Stack{Layers: 1, Heads: 2, FFN: 8}, EOS: 2}}
@@ -93,8 +93,7 @@ func TestManifestWithSizesThatNoModelHas(t *testing.T) {
 	}
 }
 
-// A manifest of which any byte is another is refused, or says the same. One without a checksum is an
-// older build's.
+// A manifest with any byte changed is refused or has the same meaning. A manifest without a checksum is from an older build.
 func TestManifestIsChecked(t *testing.T) {
 	dir := t.TempDir()
 	good := model.Manifest{Format: model.ManifestFormat, Source: "owner/name", Languages: []string{"de", "en"}, Files: map[string]model.File{"x": {Size: 1}},

@@ -13,7 +13,7 @@ set -euo pipefail
 
 version=1.30.0
 
-# die says in one line what went wrong and what to do.
+# die prints an error with a remedy in one line, and exits.
 die() {
   echo "fetch_onnxruntime: $*" >&2
   exit 1

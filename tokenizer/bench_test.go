@@ -6,7 +6,7 @@ import (
 	"dragoman/tokenizer/internal/goldentest"
 )
 
-// The benchmarks run over the corpus goldens. One operation is all of them.
+// The benchmarks use the corpus goldens. One operation processes all of them.
 
 func BenchmarkEncode(b *testing.B) {
 	tok, records := open(b), goldentest.Read(b, "testdata/corpus.jsonl.gz")

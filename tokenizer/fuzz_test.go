@@ -10,8 +10,8 @@ import (
 	"dragoman/tokenizer/moses"
 )
 
-// FuzzEncode checks that no text gives a special token, a language or an id out
-// of range, and that decoding gives a text that encodes and decodes to itself.
+// FuzzEncode checks that no text gives a special token, a language or an id out of range, and that the decoded text encodes and
+// decodes to itself.
 func FuzzEncode(f *testing.F) {
 	for _, r := range goldentest.Read(f, "testdata/hostile.jsonl.gz") {
 		if len(r.Input()) < 100 {
@@ -25,11 +25,11 @@ func FuzzEncode(f *testing.F) {
 		requireText(t, tok, ids)
 		first := tok.Decode(ids)
 		if strings.Contains(text, "\u2581") {
-			return // decodes to a space, of which there may be too many
+			return // decodes to a space, which may be surplus
 		}
 		for _, id := range ids {
 			if id == tok.source.vocab.unknown {
-				return // left out, and what stood beside it may not stay as it is
+				return // left out, which may change the text beside it
 			}
 		}
 		again, err := tok.Encode("ja", "en", first)
@@ -38,7 +38,7 @@ func FuzzEncode(f *testing.F) {
 	})
 }
 
-// FuzzDecode takes any bytes as ids.
+// FuzzDecode decodes arbitrary bytes as ids.
 func FuzzDecode(f *testing.F) {
 	f.Add([]byte{0, 1, 2, 3, 0x1f, 0x59, 0xff, 0xff})
 	tok := open(f)

@@ -23,7 +23,7 @@ import (
 
 const bundled = "../model/bundled"
 
-// open makes the tokenizer of the bundled checkpoint.
+// open returns the tokenizer of the bundled checkpoint.
 func open(t testing.TB) *Tokenizer {
 	tok, err := New(bundledConfig(t))
 	require.NoError(t, err)
@@ -56,7 +56,7 @@ func bundledConfig(t testing.TB) Config {
 	return c
 }
 
-// languages are those of tokens such as "__en__", whose ids begin with first.
+// languages lists the languages of tokens such as "__en__", whose ids begin at first.
 func languages(first int, tokens ...string) []Language {
 	var list []Language
 	for i, token := range tokens {
@@ -65,7 +65,7 @@ func languages(first int, tokens ...string) []Language {
 	return list
 }
 
-// TestGoldens demands the ids and the text that Hugging Face gives.
+// TestGoldens compares ids and decoded texts with Hugging Face.
 func TestGoldens(t *testing.T) {
 	tok := open(t)
 	for _, file := range []string{"corpus", "hostile"} {
@@ -73,7 +73,7 @@ func TestGoldens(t *testing.T) {
 			compared := 0
 			for _, r := range goldentest.Read(t, "testdata/"+file+".jsonl.gz") {
 				if r.Bytes != nil {
-					continue // Hugging Face takes UTF-8 only
+					continue // Hugging Face takes only UTF-8
 				}
 				compared++
 				ids, err := tok.Encode("fr", "en", r.Text)
@@ -132,7 +132,7 @@ func TestTextNeverBecomesSpecial(t *testing.T) {
 	}
 }
 
-// requireText checks that ids are a language, ids that text can give, and </s>.
+// requireText checks that ids are a language, ids of ordinary text, and </s>.
 func requireText(t testing.TB, tok *Tokenizer, ids []int64) {
 	require.GreaterOrEqual(t, len(ids), 2)
 	require.True(t, slices.ContainsFunc(tok.languages, func(l Language) bool { return l.ID == ids[0] }))
@@ -167,7 +167,7 @@ func TestEncodeNothing(t *testing.T) {
 	}
 }
 
-// TestFramings checks what stands around a text, and what a translation begins with.
+// TestFramings checks the tokens around a source, and the first tokens of a translation.
 func TestFramings(t *testing.T) {
 	config := bundledConfig(t)
 	german, french := int64(16008+16), int64(16008+24)
@@ -205,8 +205,7 @@ func TestLanguages(t *testing.T) {
 	assert.Equal(t, int64(tok.Size()-9), id)
 }
 
-// TestUnknownRuns takes pieces away from vocab.json, and puts in runs that the
-// SentencePiece model does not know.
+// TestUnknownRuns removes pieces from vocab.json, and inserts runs that the SentencePiece model does not know.
 func TestUnknownRuns(t *testing.T) {
 	config := bundledConfig(t)
 	tok, err := New(Config{Pieces: config.Pieces, Vocabulary: map[string]int64{
@@ -230,8 +229,7 @@ func TestUnknownRuns(t *testing.T) {
 	}
 }
 
-// TestUnknownRunLikeSpecial has a model to which every character of "</s>" is
-// unknown, so that the whole of it is one run.
+// TestUnknownRunLikeSpecial has a model without the characters of "</s>", so that the whole of it is one unknown run.
 func TestUnknownRunLikeSpecial(t *testing.T) {
 	// Two pieces, <unk> and ▁, and model type BPE.
 	pieces, err := spm.Parse([]byte("\x0a\x09\x0a\x05<unk>\x18\x02\x0a\x05\x0a\x03▁\x12\x02\x18\x02"))
@@ -251,7 +249,7 @@ func TestNewRefuses(t *testing.T) {
 	pieces := open(t).source.pieces
 	sound := map[string]int64{"<s>": 0, "<pad>": 1, "</s>": 2, "<unk>": 3, "a": 4}
 	for name, test := range map[string]struct {
-		token   string // an entry to add; with id -2, to delete
+		token   string // an entry to add; id -2: to delete
 		id      int64
 		words   int
 		message string
@@ -303,7 +301,7 @@ func TestConcurrentUse(t *testing.T) {
 	assert.Equal(t, make([]string, 4), wrong)
 }
 
-// TestByteFallback encodes texts with a unigram model in which nothing is unknown.
+// TestByteFallback encodes texts with a unigram model without unknown characters.
 func TestByteFallback(t *testing.T) {
 	file, err := os.Open("spm/testdata/unigram_bytes.model.gz")
 	require.NoError(t, err)
@@ -330,7 +328,7 @@ func TestByteFallback(t *testing.T) {
 	}
 }
 
-// A vocabulary that is the SentencePiece model's has the ids of its special tokens, too.
+// A vocabulary equal to the SentencePiece model's also has the ids of its special tokens.
 func TestOwnIDs(t *testing.T) {
 	pieces := bundledPieces(t)
 	ids := map[string]int64{}

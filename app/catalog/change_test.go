@@ -12,7 +12,7 @@ import (
 	"dragoman/model/repository"
 )
 
-// A version that disappears while it is used is used to the end.
+// A version that is removed during use is used until the end.
 func TestVersionDisappears(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := start(t, Config{}, plain("a", "b")...)
@@ -25,7 +25,7 @@ func TestVersionDisappears(t *testing.T) {
 		synctest.Wait()
 		assert.Empty(t, c.loader.open)
 
-		// Also while it is loaded.
+		// The same during its load.
 		c.update(plain("a", "b")...)
 		c.loader.slow["a"] = time.Second
 		waits := c.background(t.Context(), "a")
@@ -38,7 +38,7 @@ func TestVersionDisappears(t *testing.T) {
 	})
 }
 
-// What cannot be read changes nothing of what is served.
+// Unreadable folders do not change the served models.
 func TestUnreadable(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		served := named("a", "one")
@@ -85,7 +85,7 @@ func TestSameSnapshotChangesNothing(t *testing.T) {
 	})
 }
 
-// Another configuration is a model that is loaded again, beside the one that serves.
+// A changed configuration makes a new instance, which is loaded beside the one that serves.
 func TestConfigurationChanges(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		m := named("a", "one")
@@ -108,7 +108,7 @@ func TestConfigurationChanges(t *testing.T) {
 		synctest.Wait()
 		assert.Len(t, c.loader.open, 1)
 
-		// Whom it is offered to is no reason to load it again.
+		// A change of the offered languages causes no load.
 		m.Config.Pairs = []repository.Pair{{From: "en", To: "fr"}}
 		c.update(m)
 		s, err := c.Select("a")
@@ -120,7 +120,7 @@ func TestConfigurationChanges(t *testing.T) {
 	})
 }
 
-// A folder that is replaced under its number is another version.
+// A replaced folder under the same number is another version.
 func TestFolderReplaced(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := start(t, Config{}, named("a", "one"))
@@ -133,7 +133,7 @@ func TestFolderReplaced(t *testing.T) {
 		assert.Equal(t, "uno", c.means("a"))
 		release()
 
-		// The old one is gone where it was not loaded.
+		// The old one is gone, because it was not loaded.
 		c.update(named("b", "b"))
 		c.update(named("b", "c"))
 		assert.Equal(t, "c", c.means("b"))

@@ -14,8 +14,8 @@ import (
 	"dragoman/model/repository"
 )
 
-// A copy of a model that is loaded is not served by that unless its own files are sound, whichever
-// way it comes into the repository.
+// A copy of a loaded model is not served by the loaded instance unless its own files are intact, however it came into the
+// repository.
 func TestDamagedCopy(t *testing.T) {
 	damaged := repository.Model{Name: "b"}
 	damaged.Versions = []repository.Version{newTestVersion(1, "same")}
@@ -66,7 +66,7 @@ func TestDamagedCopy(t *testing.T) {
 					require.EqualError(t, err, "the model "+test.ref+" cannot be loaded: weights.bin is corrupt")
 				}
 
-				// It is looked at again after a while, and served when it is sound.
+				// It is checked again after a while, and served once it is intact.
 				c.loader.set(func() { clear(c.loader.damage); clear(c.loader.broken) })
 				time.Sleep(time.Minute)
 				synctest.Wait()
@@ -79,7 +79,7 @@ func TestDamagedCopy(t *testing.T) {
 	}
 }
 
-// Who asks for a copy while its files are being checked waits for that.
+// A request for a copy waits while the copy's files are checked.
 func TestClaimWaitsForTheCheck(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := start(t, Config{}, plain("a")...)
@@ -105,7 +105,7 @@ func TestClaimWaitsForTheCheck(t *testing.T) {
 	})
 }
 
-// What is wrong with repositories is logged when it begins, and not as long as it lasts.
+// A fault of the repositories is logged when it begins, but not repeated.
 func TestProblemsAreLoggedOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := start(t, Config{}, plain("a")...)
@@ -146,7 +146,7 @@ func TestProblemsAreLoggedOnce(t *testing.T) {
 	})
 }
 
-// What is in a repository and cannot be served says why, to whoever names it, also by a pipeline.
+// The error for a model that cannot be served has the reason, also if a pipeline names the model.
 func TestReasonOfWhatIsNotServed(t *testing.T) {
 	c := start(t, Config{})
 	s := snapshotOf(named("bad", "bad1"), named("left", "left1", "left2"), named("away", "away1"))

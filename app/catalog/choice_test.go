@@ -14,7 +14,7 @@ import (
 	"dragoman/model/repository"
 )
 
-// of is a model of some languages, for some pairs of them; none is all.
+// of returns a model of some languages, for some pairs of them; without pairs: for all.
 func of(name, languages string, pairs ...string) repository.Model {
 	m := named(name, name)
 	m.Versions[0].Manifest.Languages = strings.Fields(languages)
@@ -25,7 +25,7 @@ func of(name, languages string, pairs ...string) repository.Model {
 	return m
 }
 
-// pipe is a pipeline of steps such as "detect", "model", "model:2" and "model>en".
+// pipe returns a pipeline of steps such as "detect", "model", "model:2" and "model>en".
 func pipe(name string, steps ...string) repository.Pipeline {
 	p := repository.Pipeline{Name: name, Version: 3}
 	for _, text := range steps {
@@ -43,7 +43,7 @@ func pipe(name string, steps ...string) repository.Pipeline {
 	return p
 }
 
-// way is how a route leads from one language to another.
+// way describes the route from one language to another.
 func way(s translate.Selection, from, to string) string {
 	r, err := s.Route(from, to)
 	if err != nil {
@@ -57,7 +57,7 @@ func way(s translate.Selection, from, to string) string {
 	return text
 }
 
-// choices are models and pipelines of many sorts.
+// choices has models and pipelines of many kinds.
 func choices() repository.Snapshot {
 	many := of("many", "en fr de ja")
 	many.Aliases = []string{"best", "other"}
@@ -81,7 +81,7 @@ func TestChoice(t *testing.T) {
 	c := start(t, Config{})
 	c.Update(choices())
 	for _, test := range []struct{ ref, from, to, want string }{
-		{"", "en", "fr", "en-fr:1 = en-fr:1 en-fr"}, // the first in the order that has the pair
+		{"", "en", "fr", "en-fr:1 = en-fr:1 en-fr"}, // the first model with the pair, in the configured order
 		{"", "ja", "fr", "fixed:3 = ja-en:1 ja-en en-fr:1 en-fr"},
 		{"", "de", "en", "de-en:1 = de-en:1 de-en"},
 		{"", "de", "fr", "many:2 = many:2 de-fr"},
@@ -97,7 +97,7 @@ func TestChoice(t *testing.T) {
 		{"star", "de", "en", "none"},
 		{"open", "ja", "de", "open:3 = ja-en:1 ja-en many:2 en-de"},
 		{"open", "ja", "en", "open:3 = ja-en:1 ja-en"},
-		{"open", "en", "de", "open:3 = many:2 en-de"}, // it is in the pivot's language already
+		{"open", "en", "de", "open:3 = many:2 en-de"}, // the text is in the pivot's language already
 		{"open", "de", "fr", "none"},
 		{"open:3", "ja", "de", "open:3 = ja-en:1 ja-en many:2 en-de"},
 		{"fixed", "ja", "fr", "fixed:3 = ja-en:1 ja-en en-fr:1 en-fr"},
@@ -175,7 +175,7 @@ func TestChoiceOfWhatIsNotThere(t *testing.T) {
 			assert.Less(t, len(unknown.Message), 1000)
 		}
 	}
-	for ref, want := range map[string]string{"many:3": "many:3", "old": "many:3"} { // its files are no sender's matter
+	for ref, want := range map[string]string{"many:3": "many:3", "old": "many:3"} { // damaged files are not an error of the client
 		_, err := c.Select(ref)
 		broken, ok := errors.AsType[*BrokenError](err)
 		require.True(t, ok, err)
@@ -193,7 +193,7 @@ func TestChoiceOfWhatIsNotThere(t *testing.T) {
 	assert.ErrorContains(t, err, "m19 or one of 80 others")
 }
 
-// Where no model has a pair it takes two, if the configuration allows it.
+// If no single model has a pair, a route takes two models, if the configuration allows it.
 func TestChoiceOfPivots(t *testing.T) {
 	c := start(t, Config{})
 	s := snapshotOf(of("de-en", "de en", "de-en"), of("de-fr", "de fr", "de-fr"), of("en-ja", "en ja", "en-ja"), of("fr-ja", "fr ja", "fr-ja"), of("de-zh", "de zh", "de-zh"))
@@ -210,7 +210,8 @@ func TestChoiceOfPivots(t *testing.T) {
 	assert.Equal(t, "none", way(one, "de", "ja"), "the request named a model")
 }
 
-// Models give a language other codes. Who has a pair by another code of its languages stands in where nobody has it by their own.
+// Models may have different codes for a language. If no model has a pair by the requested codes, a model with other codes of the
+// languages is used.
 func TestChoiceOfOtherCodes(t *testing.T) {
 	c := start(t, Config{})
 	s := snapshotOf(of("no-de", "no de"), of("many", "en nb nn zh zh-Hant"), of("tw-fr", "zh-TW fr"), of("pt-en", "pt-BR en"), of("pt-fr", "pt fr"))
@@ -228,7 +229,7 @@ func TestChoiceOfOtherCodes(t *testing.T) {
 		{"no", "en", "many:1 = many:1 nb-en"},
 		{"en", "no", "many:1 = many:1 en-nb"},
 		{"nn", "nb", "many:1 = many:1 nn-nb"},
-		{"no", "nb", "many+many:1+1 = many:1 nb-en many:1 en-nb"}, // many has no no
+		{"no", "nb", "many+many:1+1 = many:1 nb-en many:1 en-nb"}, // many does not have the code no
 		{"zh-TW", "en", "many:1 = many:1 zh-Hant-en"},
 		{"zh-TW", "fr", "tw-fr:1 = tw-fr:1 zh-TW-fr"},
 		{"zh", "fr", "tw-fr:1 = tw-fr:1 zh-TW-fr"},
@@ -243,7 +244,7 @@ func TestChoiceOfOtherCodes(t *testing.T) {
 	}
 }
 
-// No name hides another.
+// No name hides another one.
 func TestNamesThatCollide(t *testing.T) {
 	c := start(t, Config{})
 	a, b := named("a", "a"), named("b", "b")
@@ -275,7 +276,7 @@ func TestPipelinesFollowTheirModels(t *testing.T) {
 	c.Update(s)
 	_, err = c.Select("open")
 	require.EqualError(t, err, "the model ja-en:1 cannot be loaded: broken")
-	r, err := found.Route("ja", "de") // of a request that is on its way
+	r, err := found.Route("ja", "de") // from a request in flight
 	require.NoError(t, err)
 	_, _, err = c.Acquire(t.Context(), []translate.Handle{r.Steps[0].Model, r.Steps[1].Model})
 	assert.ErrorContains(t, err, "the model ja-en:1 is not served any more")

@@ -15,7 +15,7 @@ import (
 	"dragoman/model/repository"
 )
 
-// However many requests come while a model is loaded, it is loaded once.
+// Concurrent requests for a model load it once.
 func TestOneLoadForAll(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := start(t, Config{}, plain("a")...)
@@ -38,7 +38,7 @@ func TestOneLoadForAll(t *testing.T) {
 	})
 }
 
-// Names of equal files share an instance, and cost as much as one.
+// Names of equal files share an instance, and its memory counts once.
 func TestEqualFilesAreOpenedOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		names := numbered(12)
@@ -59,7 +59,7 @@ func TestEqualFilesAreOpenedOnce(t *testing.T) {
 		assert.EqualValues(t, 5, c.residency.used)
 		assert.Len(t, c.Engines(), 1)
 
-		models[3].Config.Beams = 3 // that one has an instance of its own
+		models[3].Config.Beams = 3 // the other one has an instance of its own
 		c.update(models...)
 		synctest.Wait()
 		c.touch(names[3])
@@ -86,7 +86,7 @@ func TestWaitersAreBounded(t *testing.T) {
 	})
 }
 
-// A request that has less time than a load takes is told at once when to come again.
+// A request with less time than a load needs is refused at once, with the time to retry after.
 func TestWaitersWithDeadlines(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := start(t, Config{Memory: 1}, plain("a", "b")...)
@@ -111,7 +111,7 @@ func TestWaitersWithDeadlines(t *testing.T) {
 
 		patient := c.background(t.Context(), "a")
 		time.Sleep(8 * time.Second)
-		c.mustUse("a")() // two seconds are left, and there are as many
+		c.mustUse("a")() // two seconds of the load are left, and two of the request
 		(<-patient).release()
 	})
 }
@@ -135,7 +135,7 @@ func TestLoadsGoOnWithoutSomeWaiters(t *testing.T) {
 	})
 }
 
-// A load that was begun is for whoever comes next; one that was not is given up.
+// A load that has begun continues without its request; a load that has not begun is cancelled.
 func TestLoadsWithoutWaiters(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := start(t, Config{Memory: 1}, plain("a", "b", "c")...)
@@ -152,7 +152,7 @@ func TestLoadsWithoutWaiters(t *testing.T) {
 		assert.Equal(t, map[string]State{"a:1": Ready, "b:1": Unloaded, "c:1": Unloaded}, c.states())
 		assert.Equal(t, []string{"a"}, c.loader.loads)
 
-		// Also one that waits for memory.
+		// Also a load that waits for memory.
 		ctx, cancel = context.WithCancel(t.Context())
 		release := c.mustUse("a")
 		b = c.background(ctx, "b")
@@ -167,7 +167,7 @@ func TestLoadsWithoutWaiters(t *testing.T) {
 	})
 }
 
-// Whatever a request waits for, it ends with the catalog.
+// Every wait of a request ends with the catalog.
 func TestCloseEndsAllWaits(t *testing.T) {
 	for name, prepare := range map[string]func(c *tested) []<-chan outcome{
 		"during a load": func(c *tested) []<-chan outcome {
@@ -209,7 +209,7 @@ func TestCloseEndsAllWaits(t *testing.T) {
 				waits := prepare(c)
 				synctest.Wait()
 				closed := make(chan error, 2)
-				for range 2 { // also twice at a time
+				for range 2 { // also two at a time
 					go func() { closed <- c.Close() }()
 				}
 				require.NoError(t, <-closed)
@@ -226,7 +226,7 @@ func TestCloseEndsAllWaits(t *testing.T) {
 	}
 }
 
-// A request that chose its models before they changed gets what the name means now.
+// A request that chose its models before a change gets the current ones of these names.
 func TestHandlesThatAreOld(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := start(t, Config{}, named("a", "a1"), named("b", "b"))

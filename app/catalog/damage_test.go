@@ -21,7 +21,7 @@ import (
 	"dragoman/model/repository"
 )
 
-// checkingLoader compares files as the real one does, and opens models that decode nothing.
+// checkingLoader compares files as the real loader does, and opens models that decode nothing.
 type checkingLoader struct{ *fakeLoader }
 
 func (l checkingLoader) Check(ctx context.Context, s Source) error {
@@ -54,8 +54,8 @@ func exportTo(t *testing.T, dir string) {
 	require.NoError(t, m.Write(dir))
 }
 
-// Whichever file of a copy of a loaded model is changed, and however: the copy is never served,
-// and the model goes on. What is sound is served, and nothing is read twice that has not changed.
+// If any file of a copy of a loaded model is changed in any way, the copy is never served, and the model continues. Intact
+// copies are served, and unchanged files are read once.
 func TestAnyDamageOfACopy(t *testing.T) {
 	random := rand.New(rand.NewPCG(7, 7))
 	damages := map[string]func(path string) error{
@@ -86,7 +86,7 @@ func TestAnyDamageOfACopy(t *testing.T) {
 	for _, name := range slices.Sorted(maps.Keys(damages)) {
 		for _, file := range files {
 			for _, copied := range []string{"a/2", "b/1"} {
-				for _, late := range []bool{false, true} { // the copy was sound at first
+				for _, late := range []bool{false, true} { // the copy was intact at first
 					dir := t.TempDir()
 					exportTo(t, filepath.Join(dir, "a", "1"))
 					damage := func() {
@@ -98,7 +98,7 @@ func TestAnyDamageOfACopy(t *testing.T) {
 						scanner := repository.NewScanner([]string{dir})
 						c.Update(scanner.Scan())
 						c.touch("a")
-						if late && copied == "a/2" { // is served on after that, and not by its own files
+						if late && copied == "a/2" { // the copy shares the loaded instance, so its own files do not matter
 							return
 						}
 						require.NoError(t, os.CopyFS(filepath.Join(dir, copied), os.DirFS(filepath.Join(dir, "a", "1"))))
@@ -131,9 +131,8 @@ func TestAnyDamageOfACopy(t *testing.T) {
 	}
 }
 
-// A model whose files were written under it ends its requests, and is loaded again if they are sound
-// then; it is no reason to start the process again, unless there is no other model. What is lost for
-// another reason is.
+// If a model's files are overwritten during use, its requests fail, and it is loaded again if the files are then intact. The
+// process needs no restart, unless it has no other model. A loss for other reasons does need one.
 func TestFilesChangeInUse(t *testing.T) {
 	lose := func(c *tested, identity string, err error) {
 		c.loader.set(func() {
@@ -186,7 +185,7 @@ func TestFilesChangeInUse(t *testing.T) {
 	})
 }
 
-// errorsOf is the first error of some.
+// errorsOf returns the first non-nil error.
 func errorsOf(errs ...error) error {
 	for _, err := range errs {
 		if err != nil {

@@ -23,7 +23,7 @@ type tested struct {
 	*Catalog
 	t      *testing.T
 	loader *fakeLoader
-	log    *bytes.Buffer // what is logged before the catalog is closed may be read after synctest.Wait
+	log    *bytes.Buffer // the log may be read after synctest.Wait until the catalog is closed
 }
 
 func start(t *testing.T, cfg Config, models ...repository.Model) *tested {
@@ -54,7 +54,7 @@ func snapshotOf(models ...repository.Model) repository.Snapshot {
 	return s
 }
 
-// version is one with files of an identity, in a folder of that name.
+// newTestVersion returns a version with a number and an identity, in a folder named after the identity.
 func newTestVersion(number int, identity string) repository.Version {
 	return repository.Version{
 		Number: number, Served: true, Dir: identity, Identity: identity, Fingerprint: identity,
@@ -62,7 +62,7 @@ func newTestVersion(number int, identity string) repository.Version {
 	}
 }
 
-// named is a model whose versions have files of these identities, the last of which is served.
+// named returns a model whose versions have these identities. The last one is served.
 func named(name string, identities ...string) repository.Model {
 	m := repository.Model{Name: name}
 	for i, identity := range identities {
@@ -73,7 +73,7 @@ func named(name string, identities ...string) repository.Model {
 	return m
 }
 
-// plain are models with one version, whose identity is their name.
+// plain returns models with one version each, whose identity is the model's name.
 func plain(names ...string) (models []repository.Model) {
 	for _, name := range names {
 		models = append(models, named(name, name))
@@ -88,7 +88,7 @@ func numbered(n int) (names []string) {
 	return names
 }
 
-// handles are those of the models that a request uses which names some.
+// handles returns the models of a request that names some.
 func (c *tested) handles(refs ...string) (list []translate.Handle) {
 	for _, ref := range refs {
 		s, err := c.Select(ref)
@@ -114,7 +114,7 @@ func (c *tested) use(ctx context.Context, refs ...string) (identities []string, 
 	return identities, release, err
 }
 
-// mustUse is use where it is to succeed.
+// mustUse is use that must succeed.
 func (c *tested) mustUse(refs ...string) (release func()) {
 	c.t.Helper()
 	_, release, err := c.use(c.t.Context(), refs...)
@@ -122,13 +122,13 @@ func (c *tested) mustUse(refs ...string) (release func()) {
 	return release
 }
 
-// touch uses models and lets go of them.
+// touch acquires and releases models.
 func (c *tested) touch(refs ...string) {
 	c.t.Helper()
 	c.mustUse(refs...)()
 }
 
-// outcome is how a use that goes on in the background ends.
+// outcome is the result of a use in the background.
 type outcome struct {
 	identities []string
 	release    func()
@@ -152,7 +152,7 @@ func (c *tested) background(ctx context.Context, refs ...string) <-chan outcome 
 	return ended
 }
 
-// states are those of the index, by name and version.
+// states returns the states in the index, by name and version.
 func (c *tested) states() map[string]State {
 	states := map[string]State{}
 	for _, s := range c.Index() {
@@ -163,7 +163,7 @@ func (c *tested) states() map[string]State {
 	return states
 }
 
-// status is that of a version.
+// status returns the status of a version.
 func (c *tested) statusOfVersion(name string, number int) Status {
 	for _, s := range c.Index() {
 		if s.Name == name && s.Version == strconv.Itoa(number) {

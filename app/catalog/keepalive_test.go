@@ -29,7 +29,7 @@ func TestKeepAlive(t *testing.T) {
 				m.Config.KeepAlive, m.Config.Pinned = test.own, test.pinned
 				c := start(t, Config{KeepAlive: test.all}, m)
 				release := c.mustUse("a")
-				time.Sleep(10_000 * time.Hour) // used all the time
+				time.Sleep(10_000 * time.Hour) // in use all the time
 				release()
 				time.Sleep(30 * time.Second)
 				c.touch("a")
@@ -46,7 +46,7 @@ func TestKeepAlive(t *testing.T) {
 	}
 }
 
-// What the configuration says of a model that is loaded counts from then on, without a load.
+// A change of the keep-alive time applies to a loaded model at once, without a load.
 func TestKeepAliveChanges(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		m := named("a", "same")

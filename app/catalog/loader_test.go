@@ -26,7 +26,7 @@ func (letters) Encode(_, _, text string) (ids []int64, _ error) {
 	return append(ids, 2), nil
 }
 
-// EncodeTarget leaves out what stands around a text.
+// EncodeTarget returns the text's tokens without the special tokens around them.
 func (r letters) EncodeTarget(text string) ([]int64, error) {
 	ids, err := r.Encode("", "", text)
 	return ids[0 : len(ids)-1], err
@@ -44,22 +44,22 @@ func (letters) Decode(ids []int64) string {
 
 func (letters) LanguageID(string) (int64, bool) { return 1, true }
 
-// fakeLoader opens models that decode nothing. What it opens has the size in sizes, or 1.
+// fakeLoader opens models that decode nothing. Each model has the size in sizes, or 1.
 type fakeLoader struct {
 	t     *testing.T
-	limit int64 // that what is open may take together; 0: any
+	limit int64 // maximum memory of open models; 0: unlimited
 
 	mu     sync.Mutex               // guards the rest
 	sizes  map[string]int64         // by identity
-	more   map[string]int64         // that models take beyond what was expected
-	slow   map[string]time.Duration // that a load takes
+	more   map[string]int64         // memory of models beyond the expected one
+	slow   map[string]time.Duration // duration of a load
 	broken map[string]error         // by folder
-	damage map[string]error         // by folder, that a check finds
+	damage map[string]error         // errors of checks, by folder
 	loads  []string                 // folders
 	checks []string                 // folders
 	open   map[*fakeInstance]bool
-	bytes  int64 // of what is open or being opened
-	most   int   // that was open at a time
+	bytes  int64 // memory of models that are open or being opened
+	most   int   // peak of it
 }
 
 func (l *fakeLoader) Needs(s Source) int64 {
@@ -102,7 +102,7 @@ func (l *fakeLoader) Check(_ context.Context, s Source) error {
 	return l.damage[s.Dir]
 }
 
-// take counts memory; mu is held.
+// take counts memory. The caller must hold mu.
 func (l *fakeLoader) take(bytes int64) {
 	l.bytes += bytes
 	if l.limit > 0 && l.bytes > l.limit {
@@ -110,7 +110,7 @@ func (l *fakeLoader) take(bytes int64) {
 	}
 }
 
-// count is how often a folder was loaded.
+// count returns the number of loads of a folder.
 func (l *fakeLoader) count(dir string) (n int) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

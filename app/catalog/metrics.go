@@ -25,10 +25,10 @@ func NewMetrics(r prometheus.Registerer) *Metrics {
 		return factory.NewCounterVec(prometheus.CounterOpts{Namespace: namespace, Name: name, Help: help}, []string{"model", "version", label})
 	}
 	return &Metrics{
-		loads:     counter("model_loads_total", "Times that a model was loaded, by whether that succeeded.", "outcome"),
-		evictions: counter("model_evictions_total", "Times that a model was unloaded: for others (memory, turns), because nobody used it (idle), because a newer version or a request took its place (replaced), because its files were written while it was in use (changed).", "reason"),
+		loads:     counter("model_loads_total", "Loads of a model, by outcome.", "outcome"),
+		evictions: counter("model_evictions_total", "Unloads of a model, by reason: for other models (memory, turns), without use (idle), by a newer version or a request (replaced), because its files changed during use (changed).", "reason"),
 		took: factory.NewGaugeVec(prometheus.GaugeOpts{
-			Namespace: namespace, Name: "model_load_seconds", Help: "How long the last load of a model took.",
+			Namespace: namespace, Name: "model_load_seconds", Help: "Duration of the last load of a model.",
 		}, []string{"model", "version"}),
 	}
 }
@@ -78,9 +78,9 @@ func (c *Catalog) Collector() prometheus.Collector {
 	desc := func(name, help string, labels ...string) *prometheus.Desc {
 		return prometheus.NewDesc("dragoman_model_"+name, help, append([]string{"model", "version"}, labels...), nil)
 	}
-	info := desc("info", "What there is to translate with; always 1.", "family", "source", "revision", "precision", "device")
-	state := desc("state", "1 for the state that a model is in: unloaded, loading, ready, draining, or broken.", "state")
-	bytes := desc("resident_bytes", "Memory that a loaded model takes, or may come to take, beside files that are mapped.")
+	info := desc("info", "A model that is served; always 1.", "family", "source", "revision", "precision", "device")
+	state := desc("state", "1 for a model's state: unloaded, loading, ready, draining or broken.", "state")
+	bytes := desc("resident_bytes", "Maximum memory of a loaded model, without mapped files.")
 	return prometheus.CollectorFunc(func(out chan<- prometheus.Metric) {
 		gauge := func(desc *prometheus.Desc, value float64, labels ...string) {
 			for i := range labels {

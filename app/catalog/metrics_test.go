@@ -18,7 +18,7 @@ import (
 	"dragoman/model/repository"
 )
 
-// gathered makes the metrics of a catalog, and fails the test on any that is there twice.
+// gathered returns the metrics of a catalog, and fails the test if one occurs twice.
 func gathered(t *testing.T, cfg Config, models ...repository.Model) (*tested, *prometheus.Registry) {
 	registry := prometheus.NewPedanticRegistry()
 	cfg.Metrics = NewMetrics(registry)
@@ -35,14 +35,14 @@ func TestMetrics(t *testing.T) {
 		c, registry := gathered(t, Config{Memory: 2, KeepAlive: time.Hour}, models...)
 		c.loader.broken["bad"] = errors.New("bad file")
 		c.loader.slow["a"] = 2 * time.Second
-		for _, name := range []string{"a", "b:2", "c"} { // a leaves for c
+		for _, name := range []string{"a", "b:2", "c"} { // a is unloaded for c
 			c.touch(name)
 			time.Sleep(time.Second)
 		}
 		_, _, err := c.use(t.Context(), "e")
 		require.Error(t, err)
 		busy := c.mustUse("b", "c")
-		waits := c.background(t.Context(), "d") // one of them has to make room
+		waits := c.background(t.Context(), "d") // one of them must be unloaded
 		time.Sleep(time.Second)
 		busy()
 		(<-waits).release()
@@ -66,10 +66,10 @@ func TestMetrics(t *testing.T) {
 			"dragoman_model_state b 2 unloaded 1",
 			"dragoman_model_state c 1 unloaded 1",
 			"dragoman_model_state d 1 unloaded 1",
-			"dragoman_model_state e 1 unloaded 1", // it is to be tried again
+			"dragoman_model_state e 1 unloaded 1", // it will be tried again
 		}, samples(t, registry, "dragoman_model_evictions_total", "dragoman_model_load_seconds", "dragoman_model_loads_total", "dragoman_model_state"))
 
-		c.update(plain("a")...) // what is gone has no metrics
+		c.update(plain("a")...) // a removed version has no metrics
 		families, err := registry.Gather()
 		require.NoError(t, err)
 		for _, family := range families {
@@ -84,7 +84,7 @@ func TestMetrics(t *testing.T) {
 	})
 }
 
-// samples are the values of some metrics that are not 0: name, model, version, a third label, value.
+// samples returns the non-zero values of some metrics: name, model, version, a third label, value.
 func samples(t *testing.T, registry *prometheus.Registry, names ...string) (list []string) {
 	families, err := registry.Gather()
 	require.NoError(t, err)
@@ -107,7 +107,7 @@ func samples(t *testing.T, registry *prometheus.Registry, names ...string) (list
 	return list
 }
 
-// Whatever is loaded twice, or under several names, has its metrics once.
+// A model that is loaded twice, or under several names, has each metric once.
 func TestMetricsAreThereOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		m, same := named("a", "one"), named("b", "one")
@@ -138,7 +138,7 @@ func TestMetricsAreThereOnce(t *testing.T) {
 		assert.Len(t, c.Engines()[0].Stats, 2, "of two instances")
 		release()
 
-		c.update(same) // the name that was first is gone
+		c.update(same) // the first name is gone
 		c.touch("b")
 		c.update(named("b", "one"), named("c", "one"))
 		synctest.Wait()
@@ -152,7 +152,7 @@ func TestMetricsAreThereOnce(t *testing.T) {
 	})
 }
 
-// A model whose engine has failed shows.
+// A model with a failed engine is visible in the metrics.
 func TestHealthy(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := start(t, Config{}, plain("a", "b")...)

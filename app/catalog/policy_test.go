@@ -22,7 +22,7 @@ func TestMakeRoom(t *testing.T) {
 	}
 	pinned := with(old, func(r *resident) { r.pinned = true })
 	reserved := with(old, func(r *resident) { r.reserved = true })
-	fresh := with(busy, func(r *resident) { r.since, r.took = at(4), 3*time.Second }) // stays 12 s, 6 of which are left
+	fresh := with(busy, func(r *resident) { r.since, r.took = at(4), 3*time.Second }) // of 12 s that it stays, 6 are left
 	draining := with(busy, func(r *resident) { r.drains = true })
 	closing := with(old, func(r *resident) { r.drains, r.closes = true, true })
 	memory := func(numbers ...int) (list []departure) {
@@ -112,7 +112,7 @@ func TestIdle(t *testing.T) {
 	}
 }
 
-// Whoever is there: nobody leaves twice, nor who may not, and no more than are needed.
+// For random states, no instance is unloaded twice or against the rules, and no more than necessary.
 func TestMakeRoomHolds(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	chance := func() bool { return r.IntN(3) == 0 }

@@ -27,7 +27,7 @@ type world struct {
 
 const worldMemory = 40
 
-// snapshot is what the repository holds now.
+// snapshot is the current state of the repository.
 func (w *world) snapshot() repository.Snapshot {
 	s := repository.Snapshot{Pivots: []string{"de"}}
 	for _, name := range numbered(6) {
@@ -41,7 +41,7 @@ func (w *world) snapshot() repository.Snapshot {
 	return s
 }
 
-// export adds a version to a model, some of which are broken, large, or equal to others.
+// export adds a version to a model: broken, large, or equal to another one.
 func (w *world) export(m *repository.Model) {
 	number := 1
 	if n := len(m.Versions); n > 0 {
@@ -68,7 +68,7 @@ func (w *world) export(m *repository.Model) {
 	m.Versions = append(m.Versions, v)
 }
 
-// change changes something of the repository.
+// change changes a random part of the repository.
 func (w *world) change() {
 	name := numbered(6)[w.rnd.IntN(6)]
 	m := w.models[name]
@@ -103,7 +103,7 @@ func (w *world) change() {
 	}
 }
 
-// operate does something to the catalog.
+// operate makes a random call of the catalog.
 func (w *world) operate() {
 	name := numbered(6)[w.rnd.IntN(6)]
 	switch w.rnd.IntN(8) {
@@ -114,7 +114,7 @@ func (w *world) operate() {
 		_ = w.Load(ctx, name, w.snapshot())
 		cancel()
 	case 2:
-		away := w.snapshot() // as a scanner has it of a repository that cannot be read
+		away := w.snapshot() // as from a scanner of an unreadable repository
 		away.Err = errors.New("no such directory")
 		for i := range away.Models {
 			away.Models[i].Err = away.Err
@@ -128,7 +128,7 @@ func (w *world) operate() {
 	}
 }
 
-// request translates with whatever there is, and checks what it is given.
+// request translates with a random model, and checks the models it gets.
 func (w *world) request(rnd *rand.Rand) {
 	ref := append(numbered(6), "p", "q", "", "m00:1", "m01:2")[rnd.IntN(11)]
 	s, err := w.Select(ref)
@@ -163,7 +163,7 @@ func (w *world) request(rnd *rand.Rand) {
 	release()
 }
 
-// check says what holds at any time.
+// check checks the invariants.
 func (w *world) check() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -190,7 +190,7 @@ func (w *world) check() {
 	}
 }
 
-// Whatever happens to the repository, by hand and by requests, at whatever time.
+// Random changes of the repository, by operators and by requests, at random times.
 func TestRandomOperations(t *testing.T) {
 	for seed := range uint64(30) {
 		synctest.Test(t, func(t *testing.T) {

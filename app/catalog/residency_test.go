@@ -15,7 +15,7 @@ import (
 	"dragoman/model/repository"
 )
 
-// The idle model that was used the longest ago leaves, and never one that is in use.
+// The idle model with the longest time since its last use is unloaded, and never one in use.
 func TestLeastRecentlyUsedLeaves(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := start(t, Config{Memory: 3}, plain("a", "b", "c", "d", "e")...)
@@ -25,7 +25,7 @@ func TestLeastRecentlyUsedLeaves(t *testing.T) {
 		}
 		c.touch("d")
 		assert.Equal(t, map[string]State{"a:1": Ready, "b:1": Unloaded, "c:1": Ready, "d:1": Ready, "e:1": Unloaded}, c.states())
-		release := c.mustUse("c") // the next one to leave otherwise
+		release := c.mustUse("c") // would be the next one to be unloaded
 		time.Sleep(time.Second)
 		c.touch("e")
 		assert.Equal(t, map[string]State{"a:1": Unloaded, "b:1": Unloaded, "c:1": Ready, "d:1": Ready, "e:1": Ready}, c.states())
@@ -34,7 +34,7 @@ func TestLeastRecentlyUsedLeaves(t *testing.T) {
 	})
 }
 
-// For a large model several small ones leave at once.
+// For a large model several small ones are unloaded at once.
 func TestSeveralLeaveForOne(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := start(t, Config{Memory: 4}, plain("a", "b", "c", "d", "large")...)
@@ -47,7 +47,7 @@ func TestSeveralLeaveForOne(t *testing.T) {
 	})
 }
 
-// While one is used for long that is to leave, an idle one leaves in its place.
+// While a draining model stays in use, an idle one is unloaded in its place.
 func TestSlowDrainDoesNotBlock(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := start(t, Config{Memory: 2}, plain("a", "b", "c")...)
@@ -91,7 +91,7 @@ func TestTooLargeIsRefused(t *testing.T) {
 	})
 }
 
-// A model may take more than was expected; the next one sees to it that it fits.
+// A model may take more memory than expected. The next load makes room for it.
 func TestMoreThanExpected(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := start(t, Config{Memory: 10}, plain("a", "b", "c")...)
@@ -105,7 +105,7 @@ func TestMoreThanExpected(t *testing.T) {
 	})
 }
 
-// Where all models that fit are always in use, others get their turn.
+// If all resident models are always in use, other models get turns.
 func TestTurns(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		names := numbered(8)
@@ -123,7 +123,7 @@ func TestTurns(t *testing.T) {
 		time.Sleep(10 * time.Minute)
 		stop()
 		clients.Wait()
-		for i, n := range served { // each has had at least a quarter of the half that is its share
+		for i, n := range served { // each had at least a quarter of its share, which is one half
 			assert.Greater(t, n, 10*60*10/2/4, names[i])
 		}
 		synctest.Wait()
@@ -131,8 +131,7 @@ func TestTurns(t *testing.T) {
 	})
 }
 
-// 24 models in a budget for 4: each request gets its own model's answer, none is lost, and none
-// waits for many loads.
+// With 24 models and memory for 4, each request gets the answer of its own model, none is lost, and none waits for many loads.
 func TestManyModelsFewFit(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		names := numbered(24)
@@ -146,7 +145,7 @@ func TestManyModelsFewFit(t *testing.T) {
 			rnd := rand.New(rand.NewPCG(uint64(n), 1))
 			clients.Go(func() {
 				for range 200 {
-					name := names[min(rnd.IntN(24), rnd.IntN(24))] // some are asked for more often
+					name := names[min(rnd.IntN(24), rnd.IntN(24))] // some models are more popular
 					begin := time.Now()
 					list, release, err := c.use(t.Context(), name)
 					if !assert.NoError(t, err) {
@@ -167,7 +166,7 @@ func TestManyModelsFewFit(t *testing.T) {
 	})
 }
 
-// Whatever comes and goes, memory is kept to.
+// Random loads and uses keep the limit of memory.
 func TestMemoryIsNeverExceeded(t *testing.T) {
 	for seed := range uint64(20) {
 		synctest.Test(t, func(t *testing.T) {
@@ -200,8 +199,8 @@ func TestMemoryIsNeverExceeded(t *testing.T) {
 	}
 }
 
-// Decoding state and models share the memory: state that is given back is for the model that waits
-// for it, and idle models leave for state.
+// Decoding state and models share the memory: freed state makes room for a waiting model, and idle models are unloaded for
+// state.
 func TestStateSharesMemory(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := start(t, Config{Memory: 10}, plain("a", "b", "c")...)
@@ -214,7 +213,7 @@ func TestStateSharesMemory(t *testing.T) {
 		waits := c.background(t.Context(), "b")
 		synctest.Wait()
 		state.Give(3)
-		time.Sleep(2 * time.Second) // a has to leave for it
+		time.Sleep(2 * time.Second) // a must be unloaded for it
 		assert.False(t, state.Take(1, false), "it is for the model")
 		assert.True(t, state.Take(1, true), "one sentence goes on in any case")
 		state.Give(1)
@@ -232,7 +231,7 @@ func TestStateSharesMemory(t *testing.T) {
 	})
 }
 
-// pinnedModel never leaves, however much memory others want.
+// pinnedModel is never unloaded for other models.
 func TestPinnedStays(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		models := plain("p", "a", "b")

@@ -13,7 +13,7 @@ import (
 	"dragoman/model/repository"
 )
 
-// deviceLoader has a device on which there is room for some models.
+// deviceLoader has a device with room for some models.
 type deviceLoader struct {
 	*fakeLoader
 	room int
@@ -42,7 +42,7 @@ func TestIdleModelLeavesADevice(t *testing.T) {
 		c := startOnDevice(t, 2, plain("a", "b", "c")...)
 		for _, name := range []string{"a", "b"} {
 			c.touch(name)
-			time.Sleep(time.Second) // a clock that stands still has no order
+			time.Sleep(time.Second) // with a stopped clock there is no order
 		}
 		c.touch("c")
 		assert.Equal(t, map[string]State{"a:1": Unloaded, "b:1": Ready, "c:1": Ready}, c.states())
@@ -108,7 +108,7 @@ func TestNobodyWaitsForADeviceAnyMore(t *testing.T) {
 	})
 }
 
-// What is always in use has its turns there, too, and one that is used for long is in nobody's way.
+// On a device, too, models that are always in use take turns, and one that stays in use for long does not block others.
 func TestTurnsOnADevice(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := startOnDevice(t, 2, plain("a", "b", "c", "d")...)
@@ -135,7 +135,7 @@ func TestTurnsOnADevice(t *testing.T) {
 			assert.Greater(t, served[name], 500, name)
 		}
 		synctest.Wait()
-		assert.Less(t, len(c.loader.loads), 2*5*60*5/4) // each stays for a second, but for those that were idle for a moment
+		assert.Less(t, len(c.loader.loads), 2*5*60*5/4) // each stays for a second, unless it is idle for a moment
 
 		slow := c.mustUse("d")
 		c.touch("a")

@@ -11,7 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// Requests that need several models do not keep memory from each other.
+// Requests that need several models cannot deadlock over memory.
 func TestSeveralModelsAtOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := start(t, Config{Memory: 2}, plain("a", "b", "c", "d")...)
@@ -60,7 +60,7 @@ func TestSeveralModelsBesideBusyOnes(t *testing.T) {
 	})
 }
 
-// keepBusy uses a model again and again.
+// keepBusy uses a model repeatedly.
 func (c *tested) keepBusy(ctx context.Context, name string) (times int) {
 	for handles := c.handles(name); ctx.Err() == nil; times++ {
 		_, release, err := c.Acquire(ctx, handles)
@@ -73,7 +73,7 @@ func (c *tested) keepBusy(ctx context.Context, name string) (times int) {
 	return times
 }
 
-// What cannot be in memory together is refused, with the numbers.
+// Models that do not fit into the memory together are refused, with the numbers.
 func TestSeveralModelsThatDoNotFit(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		models := plain("a", "b", "p")
@@ -91,7 +91,7 @@ func TestSeveralModelsThatDoNotFit(t *testing.T) {
 	})
 }
 
-// A request that waits for several models and does not want them any more is in nobody's way.
+// A cancelled request for several models does not block others.
 func TestSeveralModelsCancelled(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := start(t, Config{Memory: 2}, plain("a", "b", "c", "d")...)

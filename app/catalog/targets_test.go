@@ -14,7 +14,7 @@ import (
 	"dragoman/model/repository"
 )
 
-// servedModel is a model with one version, for pairs of its languages, or with none for all.
+// servedModel returns a model with one version, for pairs of its languages; without pairs: for all.
 func servedModel(name string, languages []string, pairs ...repository.Pair) repository.Model {
 	return repository.Model{
 		Name: name, Config: repository.Config{Pairs: pairs},
@@ -22,7 +22,8 @@ func servedModel(name string, languages []string, pairs ...repository.Pair) repo
 	}
 }
 
-// Targets are what Route finds a way to, and Pivots those where two models do it, for all that a request may name.
+// Targets returns the languages that Route finds a route to, and Pivots those by two models, for all models that a request may
+// name.
 func TestTargetsAreWhatRouteFinds(t *testing.T) {
 	pair := func(from, to string) repository.Pair { return repository.Pair{From: from, To: to} }
 	by := func(name, to string) repository.Step {

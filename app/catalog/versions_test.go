@@ -12,7 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// serves is the identity of what a name means.
+// means returns the identity of the files that a name stands for.
 func (c *tested) means(ref string) string {
 	list, release, err := c.use(c.t.Context(), ref)
 	require.NoError(c.t, err)
@@ -20,14 +20,14 @@ func (c *tested) means(ref string) string {
 	return list[0]
 }
 
-// log returns what was logged; nothing may run.
+// log returns the log. No goroutine may run.
 func (c *tested) logged() string {
 	synctest.Wait()
 	defer c.log.Reset()
 	return c.log.String()
 }
 
-// A new version takes over when it was loaded beside the old one, which then leaves.
+// A new version is loaded beside the old one and then replaces it.
 func TestNewVersionTakesOver(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := start(t, Config{}, named("a", "one"))
@@ -58,8 +58,7 @@ func TestNewVersionTakesOver(t *testing.T) {
 	})
 }
 
-// A new version that is broken leaves the old one serving, until its folder changes or it is
-// loaded by hand.
+// If a new version is broken, the old one serves until the folder changes or an admin loads the new one.
 func TestBrokenNewVersion(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := start(t, Config{}, named("a", "one"))
@@ -90,7 +89,7 @@ func TestBrokenNewVersion(t *testing.T) {
 	})
 }
 
-// What could not be loaded is tried again by itself, after longer and longer times.
+// A failed load is retried automatically, after longer and longer pauses.
 func TestBrokenVersionIsTriedAgain(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := start(t, Config{}, named("a", "one"))
@@ -130,8 +129,7 @@ func TestLoadTriesWhatWasBroken(t *testing.T) {
 	})
 }
 
-// A first version that is broken leaves an older one to serve, of which nobody has said that it
-// should; a request that waits for it gets that one.
+// If the first version is broken, an older one serves automatically; a waiting request gets that one.
 func TestBrokenFirstVersion(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := start(t, Config{}, named("a", "one", "two"), named("b", "b"))
@@ -154,7 +152,7 @@ func TestBrokenFirstVersion(t *testing.T) {
 	})
 }
 
-// A stand-in has to know the same languages.
+// The older version must have the same languages.
 func TestBrokenVersionOfOtherLanguages(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		m := named("a", "one", "two")
@@ -168,8 +166,7 @@ func TestBrokenVersionOfOtherLanguages(t *testing.T) {
 	})
 }
 
-// Of versions with equal files one may be broken for a reason of its folder: the others are tried
-// by themselves.
+// Versions with equal files may be broken for reasons of their folders, so each is tried by itself.
 func TestBrokenFolderOfEqualFiles(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		a, b := named("a", "same"), named("b", "same")
@@ -189,7 +186,7 @@ func TestBrokenFolderOfEqualFiles(t *testing.T) {
 	})
 }
 
-// A new version of equal files has nothing to be loaded for, and takes over at once.
+// A new version with equal files needs no load, and takes over at once.
 func TestNewVersionOfEqualFiles(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := start(t, Config{}, named("a", "same"))
@@ -207,7 +204,7 @@ func TestNewVersionOfEqualFiles(t *testing.T) {
 	})
 }
 
-// Of three versions in a row the last one takes over, whichever is tried first.
+// Of three successive versions the last one takes over, whichever is tried first.
 func TestNewVersionsInARow(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := start(t, Config{}, named("a", "one"))
@@ -244,7 +241,7 @@ func TestNewVersionWithoutRoomForBoth(t *testing.T) {
 
 		c.loader.set(func() { c.loader.broken["three"] = errors.New("bad file") })
 		c.update(named("a", "one", "two", "three"))
-		time.Sleep(time.Minute / 2) // before it is tried again
+		time.Sleep(time.Minute / 2) // before the next attempt
 		assert.Equal(t, "two", c.means("a"))
 		assert.Equal(t, []string{"one", "two", "three", "two"}, c.loader.loads)
 		stop()
@@ -252,7 +249,7 @@ func TestNewVersionWithoutRoomForBoth(t *testing.T) {
 	})
 }
 
-// Changes says that there is something new, once.
+// Changes signals each change once.
 func TestChanges(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := start(t, Config{}, named("a", "one"))

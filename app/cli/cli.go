@@ -142,8 +142,8 @@ func variables() string {
 		fmt.Fprintf(&text, "  %-20s %-10s %s\n", v.Name, v.Default, v.Help)
 	}
 	return text.String() + `
-Traces go to OTEL_EXPORTER_OTLP_ENDPOINT, where that is set; the other variables of
-OpenTelemetry's SDK (OTEL_SERVICE_NAME, OTEL_TRACES_SAMPLER, ...) hold as well.
+Traces go to OTEL_EXPORTER_OTLP_ENDPOINT, if it is set. The other variables of
+OpenTelemetry's SDK (OTEL_SERVICE_NAME, OTEL_TRACES_SAMPLER, ...) apply, too.
 `
 }
 
@@ -278,11 +278,11 @@ func Configure(environ []string, stderr io.Writer) (config.Config, *slog.Logger,
 	}
 	log := slog.New(measure.TraceLogs(handler))
 	for _, name := range config.ServiceLinks(environ) {
-		log.Warn("an environment variable is ignored, for Kubernetes set it to the address of a service: enableServiceLinks: false in the pod's specification spares it", "variable", name)
+		log.Warn("an environment variable is ignored: Kubernetes set it to the address of a service; enableServiceLinks: false in the pod's specification prevents that", "variable", name)
 	}
 	misspelt := config.Misspelt(environ)
 	for _, name := range slices.Sorted(maps.Keys(misspelt)) {
-		log.Warn("an environment variable is ignored, for there is none of that name", "variable", name, "did_you_mean", misspelt[name])
+		log.Warn("an unknown environment variable is ignored", "variable", name, "did_you_mean", misspelt[name])
 	}
 	return cfg, log, nil
 }

@@ -21,16 +21,16 @@ import (
 	"dragoman/model/family"
 )
 
-// result is what a run of the command line left.
+// result is the outcome of a run of the command line.
 type result struct {
 	code           int
 	stdout, stderr string
 }
 
-// errorLines are the lines on stderr that are not log lines.
+// errorLines returns the lines on stderr that are not log lines.
 func (r result) errorLines() []string { return clitest.ErrorLines(r.stderr) }
 
-// execute runs a command to its end. What translates here says what it was given.
+// execute runs a command. The fake models print their requests.
 func execute(t *testing.T, stdin string, environ []string, args ...string) result {
 	return executeIn(t.Context(), t, stdin, environ, args...)
 }
@@ -44,7 +44,7 @@ func executeIn(ctx context.Context, t *testing.T, stdin string, environ []string
 		return job.translator, func() error { return nil }, nil
 	}
 	p.RunService = func(ctx context.Context, _ config.Config, _ *slog.Logger) error {
-		<-ctx.Done() // a service ends in order
+		<-ctx.Done() // a service shuts down in order
 		return nil
 	}
 	p.PullModel = func(ctx context.Context, _ config.Config, _ *slog.Logger, _ Repository) (string, error) {
@@ -106,7 +106,7 @@ func TestUsage(t *testing.T) {
 	}
 }
 
-// Each command explains itself, whichever way it is asked.
+// Each command prints its help for each way to request it.
 func TestHelp(t *testing.T) {
 	root := (&Program{}).root()
 	root.InitDefaultHelpCmd()
@@ -138,7 +138,7 @@ func TestHelp(t *testing.T) {
 	}
 }
 
-// What Kubernetes sets for a service called grpc is told once, with what to do.
+// A variable that Kubernetes sets for a service called grpc is reported once, with a remedy.
 func TestConfigureTellsServiceLinks(t *testing.T) {
 	var log strings.Builder
 	_, _, err := Configure([]string{"GRPC_PORT=tcp://10.0.0.1:9528", "APP_PRT=1"}, &log)
@@ -161,8 +161,8 @@ func TestCompletion(t *testing.T) {
 	assert.Contains(t, r.stdout, "cancel\tEnd a job")
 }
 
-// A signal ends a command with the code that shells expect, and without words for programmers; a service
-// that ends in order has not failed.
+// After a signal, a command exits with the code that shells expect and without an error for programmers. A service that shuts
+// down in order has not failed.
 func TestSignals(t *testing.T) {
 	for _, test := range []struct {
 		cause error
@@ -183,7 +183,7 @@ func TestSignals(t *testing.T) {
 	}
 }
 
-// Arguments, standard input and files, in and out.
+// Input from arguments, standard input and files, and the output.
 func TestTranslateHere(t *testing.T) {
 	path := file(t, "three\n")
 	html := "<p title=\"x\">one</p>\n"
@@ -218,7 +218,7 @@ func TestTranslateHere(t *testing.T) {
 	}
 }
 
-// Nothing is left of a document of standard input but its translation.
+// A document from standard input leaves no temporary files.
 func TestStandardInputLeavesNothing(t *testing.T) {
 	t.Setenv("TMPDIR", t.TempDir())
 	for _, stdin := range []string{"<p>one</p>", "", "%PDF-1.7"} {
@@ -229,7 +229,7 @@ func TestStandardInputLeavesNothing(t *testing.T) {
 	}
 }
 
-// The help of settings is text in a package that imports no families.
+// The help of MODEL_FAMILY is written by hand, because config imports no families.
 func TestHelpListsTheFamilies(t *testing.T) {
 	field, ok := reflect.TypeFor[config.Config]().FieldByName("Family")
 	require.True(t, ok)

@@ -25,7 +25,7 @@ type output struct {
 
 func (o *output) define(flags *pflag.FlagSet, help string) {
 	flags.StringVarP(&o.path, "output", "o", "", help)
-	flags.BoolVar(&o.force, "force", false, "replace files that are there")
+	flags.BoolVar(&o.force, "force", false, "replace existing files")
 }
 
 // documentTask is a document to translate, and the path of its translation.

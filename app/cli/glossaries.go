@@ -23,8 +23,8 @@ type termFlags struct {
 func (p *Program) glossaries() *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "glossaries", Short: "List, make or delete glossaries of a running service",
-		Long: `Glossaries of a running service: terms and what they become in another language. Without a
-command, lists those that its client may see.`,
+		Long: `Glossaries of a running service: terms and their translations. Without a command, lists the
+glossaries that the caller may see.`,
 	}
 	service := serviceCommands(p, cmd, (*client.Client).Glossaries, "ID\tNAME\tFROM\tTO\tTERMS\tCHANGED", listGlossary)
 	cmd.AddCommand(p.addCommand(service), p.showCommand(service), &cobra.Command{
@@ -40,10 +40,10 @@ command, lists those that its client may see.`,
 func (p *Program) addCommand(service *remote) *cobra.Command {
 	var t termFlags
 	cmd := &cobra.Command{
-		Use: "add FILE", Short: "Make a glossary of a file, or give one these terms for their languages",
-		Long: `Makes a glossary of the terms in a file, or with --id gives a glossary these terms for their
-languages; - is standard input. A file has a term in each line: source, tab, target, or CSV where it
-is called *.csv. A term without a target is never translated. Prints the id.`,
+		Use: "add FILE", Short: "Make a glossary from a file, or replace terms of one",
+		Long: `Makes a glossary from the terms in a file; - is standard input. With --id, the terms replace those of
+a glossary for their languages. Each line of the file is a term: source, tab, target, or CSV if the
+file is called *.csv. A term without a target is never translated. Prints the id.`,
 		Args: func(cmd *cobra.Command, args []string) error {
 			switch {
 			case len(args) != 1:
@@ -62,8 +62,8 @@ is called *.csv. A term without a target is never translated. Prints the id.`,
 		}),
 	}
 	t.define(cmd.Flags())
-	cmd.Flags().StringVar(&t.name, "name", "", "name of a new glossary (that of the file)")
-	cmd.Flags().StringVar(&t.id, "id", "", "glossary that terms are added to, in place of those that it has for the languages")
+	cmd.Flags().StringVar(&t.name, "name", "", "name of a new glossary (the name of the file)")
+	cmd.Flags().StringVar(&t.id, "id", "", "glossary whose terms for the languages are replaced")
 	return cmd
 }
 
@@ -82,7 +82,7 @@ func (p *Program) showCommand(service *remote) *cobra.Command {
 
 func (t *termFlags) define(flags *pflag.FlagSet) {
 	defineLanguages(flags, &t.from, &t.to, nil)
-	flags.BoolVar(&t.csv, "csv", false, "the terms are CSV, whatever the file is called")
+	flags.BoolVar(&t.csv, "csv", false, "read CSV, whatever the name of the file")
 }
 
 // listGlossary writes a row for each dictionary of a glossary.

@@ -25,10 +25,10 @@ func (p *Program) health() *cobra.Command {
 	var timeout time.Duration
 	var live bool
 	cmd := &cobra.Command{
-		Use: "health", Short: "Ask a running service how it is", Args: noArguments,
+		Use: "health", Short: "Check a running service", Args: noArguments,
 		Long: `Asks the service on this machine, or at --url, whether it is ready to translate,
 or with --live whether it works at all. Exits with 0 if so, and with 1 and the
-reason if not. Meant for health checks where there is no shell and no curl.`,
+reason if not. Meant for health checks in images without a shell and curl.`,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if timeout <= 0 {
 				return usagef("health: --timeout %s: use a time above 0, such as 3s", timeout)
@@ -50,8 +50,8 @@ reason if not. Meant for health checks where there is no shell and no curl.`,
 	}
 	flags := cmd.Flags()
 	flags.StringVar(&base, "url", "", "address of the service (this machine, at APP_HOST and APP_PORT)")
-	flags.DurationVar(&timeout, "timeout", 3*time.Second, "how long to wait for the answer")
-	flags.BoolVar(&live, "live", false, "ask /healthz (it works), not /readyz (it can translate now)")
+	flags.DurationVar(&timeout, "timeout", 3*time.Second, "time to wait for the answer")
+	flags.BoolVar(&live, "live", false, "ask /healthz (the process works), not /readyz (it can translate now)")
 	return cmd
 }
 

@@ -17,7 +17,7 @@ import (
 	"dragoman/app/store/porttest"
 )
 
-// askHealth runs the subcommand and returns what it printed.
+// askHealth runs the subcommand and returns its output.
 func askHealth(ctx context.Context, environ []string, args ...string) (string, error) {
 	var stdout bytes.Buffer
 	p := &Program{Environ: environ, Stdout: &stdout, Stderr: io.Discard}
@@ -25,7 +25,7 @@ func askHealth(ctx context.Context, environ []string, args ...string) (string, e
 	return stdout.String(), err
 }
 
-// routes answers by path; whatever is not in it is 404.
+// routes answers by path; other paths get 404.
 type routes map[string]http.HandlerFunc
 
 func (r routes) ServeHTTP(w http.ResponseWriter, req *http.Request) {
@@ -36,7 +36,7 @@ func (r routes) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 	http.NotFound(w, req)
 }
 
-// answer is a handler with a fixed answer.
+// answer returns a handler with a fixed answer.
 func answer(status int, body string) http.HandlerFunc {
 	return func(w http.ResponseWriter, _ *http.Request) {
 		w.WriteHeader(status)
@@ -52,7 +52,7 @@ func TestHealth(t *testing.T) {
 		path   string // added to the server's address
 		flags  []string
 		want   string // printed
-		err    string // part of the error after the address; "" for none
+		err    string // part of the error after the address; "": no error
 	}{
 		{"ready", routes{"GET /readyz": answer(200, `{"status":"ready"}`)}, "", nil, "ready\n", ""},
 		{"a slash at the end", routes{"GET /readyz": answer(200, "")}, "/", nil, "ready\n", ""},
@@ -88,7 +88,7 @@ func TestHealth(t *testing.T) {
 	}
 }
 
-// A service that hangs keeps its connections open and says nothing.
+// A hanging service keeps connections open and sends nothing.
 func TestHealthDoesNotWaitForever(t *testing.T) {
 	server := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }))
 	defer server.Close()
@@ -101,7 +101,7 @@ func TestHealthDoesNotWaitForever(t *testing.T) {
 	assert.ErrorIs(t, err, context.Canceled)
 }
 
-// Without --url the service is where serve listens with the same environment.
+// The default address is where serve listens with the same environment.
 func TestHealthAsksThisMachine(t *testing.T) {
 	server := httptest.NewServer(routes{"GET /readyz": answer(200, "")})
 	defer server.Close()

@@ -19,17 +19,17 @@ import (
 func (p *Program) jobs() *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "jobs", Short: "List, await or end jobs of a running service",
-		Long: "Jobs of a running service. Without a command, lists those that its client may see, the newest first.",
+		Long: "Jobs of a running service. Without a command, lists the jobs that the caller may see, the newest first.",
 	}
 	service := serviceCommands(p, cmd, (*client.Client).Jobs, "ID\tSTATE\tDONE\tCREATED\tKEPT UNTIL", func(w io.Writer, j client.JobStatus) {
 		fmt.Fprintf(w, "%s\t%s\t%d of %d\t%s\t%s\n", j.ID, j.State, j.Progress.Done, j.Progress.Records, moment(j.Created), moment(j.Expires))
 	})
 	var o output
 	wait := &cobra.Command{
-		Use: "wait ID", Short: "Print what a job has made as soon as it has ended",
-		Long: `Prints the translations of a job as soon as it has ended, a line each: those of
-` + "`dragoman translate --job`" + `, or of any other client. A translated document is written to the file
-that -o names; - is standard output.`,
+		Use: "wait ID", Short: "Wait for a job and print its translations",
+		Long: `Waits for a job of ` + "`dragoman translate --job`" + ` or of another client, and prints its
+translations, a line each. A translated document is written to the file that -o names; - is
+standard output.`,
 		Args: func(cmd *cobra.Command, args []string) error {
 			if o.path == "" && o.force {
 				return usagef("jobs wait takes --force only with -o")
@@ -51,7 +51,7 @@ that -o names; - is standard output.`,
 	}
 	o.define(wait.Flags(), "file for the translated document; - is standard output")
 	cmd.AddCommand(wait, &cobra.Command{
-		Use: "cancel ID", Short: "End a job; one that has ended is removed", Args: oneArgument("the id of a job"),
+		Use: "cancel ID", Short: "End a job, or remove an ended one", Args: oneArgument("the id of a job"),
 		RunE: p.withClient(service, func(ctx context.Context, c *client.Client, args []string) error {
 			return c.Job(args[0]).Cancel(ctx)
 		}),
@@ -64,7 +64,7 @@ type remote struct{ url, key string }
 
 func (r *remote) define(flags *pflag.FlagSet) {
 	flags.StringVar(&r.url, "url", "", "address of the service (this machine, at APP_HOST and APP_PORT)")
-	flags.StringVar(&r.key, "key", "", "API key of the service, where it needs one")
+	flags.StringVar(&r.key, "key", "", "API key, if the service needs one")
 }
 
 // serviceCommands adds the flags that name a service, and makes the command and its subcommand list print a list of a running

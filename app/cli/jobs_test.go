@@ -22,7 +22,7 @@ const (
 	doneJob    = `{"id":"4f2c","state":"done","created":"2026-11-21T12:00:00Z","expires":"2026-11-22T12:00:30Z","progress":{"records":2,"done":2}}`
 )
 
-// jobEvents is what /jobs/ID/events has.
+// jobEvents answers /jobs/ID/events.
 func jobEvents(jobs ...string) http.HandlerFunc {
 	return func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "text/event-stream")
@@ -32,7 +32,7 @@ func jobEvents(jobs ...string) http.HandlerFunc {
 	}
 }
 
-// oneJob is a service that has one job, or makes it. It translates by capitals.
+// oneJob is a service with one job. It translates into capitals.
 type oneJob struct {
 	routes
 	asked string // body of POST /jobs
@@ -82,7 +82,7 @@ func (s *oneJob) serve(t *testing.T) (url string) {
 	return server.URL
 }
 
-// asJob is the command line that submits a job.
+// asJob returns the command line that submits a job.
 func asJob(url string, args ...string) []string {
 	return append([]string{"translate", "--job", "--from", "en", "--to", "fr", "--url", url}, args...)
 }
@@ -93,7 +93,7 @@ func TestTranslateAsJob(t *testing.T) {
 	for _, test := range []struct {
 		name, stdin string
 		args        []string
-		want        string // what was asked for
+		want        string // the request
 	}{
 		{"arguments", "", []string{"one.", "two."}, fmt.Sprintf(payload, "argument", "")},
 		{"standard input", "one.\r\ntwo.", nil, fmt.Sprintf(payload, "line", "")},
@@ -114,7 +114,7 @@ func TestTranslateAsJob(t *testing.T) {
 	}
 }
 
-// The service on this machine is the one that serve would be with the same environment.
+// The default address is that of serve with the same environment.
 func TestJobOfThisMachine(t *testing.T) {
 	host, port, _ := strings.Cut(strings.TrimPrefix(newOneJob().serve(t), "http://"), ":")
 	r := execute(t, "", []string{"APP_HOST=" + host, "APP_PORT=" + port}, "translate", "--job", "--from", "en", "--to", "fr", "one.")
@@ -161,7 +161,7 @@ func TestJobsThatFail(t *testing.T) {
 	}
 }
 
-// Who interrupts the command is told how the job is picked up again, and it is.
+// After Ctrl-C the command prints how to resume the job, and that command works.
 func TestInterruptedJob(t *testing.T) {
 	ctx, interrupt := context.WithCancel(t.Context())
 	service := newOneJob()
@@ -202,7 +202,7 @@ func TestJobsCommand(t *testing.T) {
 	assert.Equal(t, []string{"dragoman: Not Found: 404 page not found"}, r.errorLines())
 }
 
-// A terminal shows how far a job is.
+// A terminal shows the progress of a job.
 func TestProgressOfAJob(t *testing.T) {
 	c, err := client.New(client.Config{URL: newOneJob().serve(t)})
 	require.NoError(t, err)

@@ -12,9 +12,9 @@ func (p *Program) key() *cobra.Command {
 	var admin bool
 	cmd := &cobra.Command{
 		Use: "key NAME [rate=10/s] [burst=20] [chars=100000/m] [tokens=5000000/h]", Short: "Make an API key",
-		Long: `Makes an API key. The key, which is for the caller and is shown only now, goes to
-standard error; its line for API_KEYS_FILE, which has only a digest of it, goes to
-standard output. The key of an admin also loads and unloads models.`,
+		Long: `Makes an API key. The key is printed on standard error, only now: give it to the caller. Its
+line for API_KEYS_FILE, with a digest of the key, is printed on standard output. The key of an
+admin also loads and unloads models.`,
 		Example: "  dragoman key alice rate=10/s >>keys.txt",
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) == 0 {

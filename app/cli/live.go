@@ -25,9 +25,9 @@ func (p *Program) live() *cobra.Command {
 	var service remote
 	cmd := &cobra.Command{
 		Use: "live -f en -t fr", Short: "Translate standard input while it is written",
-		Long: `Has a running service translate standard input while it is written, such as captions, and
-prints each sentence as soon as it is final. What is printed is, all together, the translation of what was
-read. On a terminal the translation of the unfinished sentence is shown as well.`,
+		Long: `Translates standard input, such as captions, with a running service while it is written, and
+prints each sentence as soon as it is final. All printed lines together are the translation of the
+input. On a terminal the translation of the unfinished sentence is shown as well.`,
 		Args: func(_ *cobra.Command, args []string) error {
 			switch {
 			case len(args) > 0 && !slices.Equal(args, []string{"-"}):

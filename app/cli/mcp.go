@@ -12,12 +12,12 @@ import (
 	"dragoman/app/client"
 )
 
-const mcpHelp = `Offers translation to an agent or a program for language models by the Model Context Protocol, on
-standard input and output: tools that translate texts and documents, detect languages and list them. In the
-program's settings the command is "dragoman" with the argument "mcp".
+const mcpHelp = `Offers translation to an agent by the Model Context Protocol, on standard input and output: tools
+that translate texts and documents, detect languages and list them. In the agent's settings the
+command is "dragoman" with the argument "mcp".
 
-A service that runs on this machine is used, or the one of --url. Where none runs, this command runs one of its own
-with the settings of the environment, which ends with it.`
+The tools use the service at --url, or on this machine. If none runs here, this command runs one
+with the settings of the environment until it ends.`
 
 // mcp returns the command that offers tools on standard input and output.
 func (p *Program) mcp() *cobra.Command {

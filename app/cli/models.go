@@ -21,11 +21,11 @@ func (p *Program) models() *cobra.Command {
 	var asJSON bool
 	cmd := &cobra.Command{
 		Use: "models", Short: "List the models of a repository", Args: noArguments,
-		Long: `Lists the models of a repository, their versions and the pipelines. What is wrong
-with the repository goes to standard error, a line each.`,
+		Long: `Lists the models of a repository, their versions and the pipelines. Faults of
+the repository go to standard error, a line each.`,
 		RunE: func(*cobra.Command, []string) error { return p.listModels(dirs, asJSON) },
 	}
-	cmd.Flags().StringSliceVar(&dirs, "repository", nil, "repository of models; can be repeated (MODEL_REPOSITORY)")
+	cmd.Flags().StringSliceVar(&dirs, "repository", nil, "model repository; can be repeated (MODEL_REPOSITORY)")
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
 	return cmd
 }

@@ -17,13 +17,13 @@ func (p *Program) monitor() *cobra.Command {
 	var csv string
 	cmd := &cobra.Command{
 		Use: "monitor [SERVER]...", Short: "Watch running services",
-		Long: `Polls /metrics of servers and writes what happened between two polls, as a table or, with
---csv, as CSV. A server is a URL, host:port or a host; without one it is the one on this machine
-at APP_PORT. A server that does not answer is a line that says so.
+		Long: `Polls /metrics of servers and prints the changes between two polls, as a table or, with
+--csv, as CSV. A server is a URL, host:port or a host; the default is this machine at APP_PORT.
+For a server that does not answer, a line says so.
 
 In the CSV, queue, tokenize, encode, decode, detokenize, request, queue_wait and cpu_time are
 microseconds, memory and resident are bytes. queue_tokens, queue_wait, batch_rows, memory and
-resident are as they are now, all others sums over the interval: count, failed and refused are
+resident are current values, all others sums over the interval: count, failed and refused are
 requests, tokens_in and tokens_out tokens, decoded sentences.`,
 		RunE: func(cmd *cobra.Command, servers []string) error {
 			cfg.Servers = servers
@@ -32,8 +32,8 @@ requests, tokens_in and tokens_out tokens, decoded sentences.`,
 	}
 	flags := cmd.Flags()
 	flags.DurationVar(&cfg.Interval, "interval", time.Second, "time between polls")
-	flags.UintVar(&cfg.Count, "count", 0, "end after so many intervals; 0 is no bound")
-	flags.StringVar(&csv, "csv", "", "file to write CSV to in place of the table; - is standard output")
+	flags.UintVar(&cfg.Count, "count", 0, "end after so many intervals; 0: no limit")
+	flags.StringVar(&csv, "csv", "", "file for CSV instead of the table; - is standard output")
 	return cmd
 }
 

@@ -27,7 +27,7 @@ func monitored(ctx context.Context, environ []string, args ...string) (stdout st
 	return out.String(), err
 }
 
-// metricsServer has the metrics of a service that loads.
+// metricsServer serves the metrics of a service that loads.
 func metricsServer(t *testing.T) (host string) {
 	log := slog.New(slog.DiscardHandler)
 	api := httpapi.New(httpapi.Config{Log: log, Metrics: telemetry.New(log)})
@@ -52,7 +52,7 @@ func TestMonitorWritesCSV(t *testing.T) {
 		{"a file", nil, []string{"--csv", name, host}, []string{host}},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			t.Parallel() // each waits for its interval, most of which a server has to answer
+			t.Parallel() // each poll takes up to an interval
 			stdout, err := monitored(t.Context(), test.environ, append([]string{"--csv", "-", "--interval", "4s", "--count", "1"}, test.args...)...)
 			require.NoError(t, err)
 			if test.name == "a file" {

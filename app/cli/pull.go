@@ -23,16 +23,16 @@ func (p *Program) pull() *cobra.Command {
 	var into Repository
 	cmd := &cobra.Command{
 		Use: "pull [MODEL...]", Short: "Fetch and export models",
-		Long: `Fetches a model and exports it, so that serve finds it ready. The model is a Hugging Face repository
-(owner/name) or a folder in it (owner/name/folder), an http(s) URL, a folder or an Argos package (.argosmodel); without one,
-MODEL_WEIGHTS names it. firefox, and pairs of languages behind it such as en-de de-en, are Firefox's own models (FIREFOX_MODELS names another index
-of them than Mozilla's). Prints the exported folder. Does nothing where that holds the model already.
+		Long: `Fetches a model and exports it for serve. The model is a Hugging Face repository
+(owner/name) or a folder in it (owner/name/folder), an http(s) URL, a folder or an Argos package (.argosmodel); the
+default is MODEL_WEIGHTS. firefox followed by pairs of languages, such as en-de de-en, are Firefox's own models (FIREFOX_MODELS
+names another index than Mozilla's). Prints the exported folder. Does nothing if the folder has the model already.
 
-With --repository or --name, or of several models, each becomes the next version of its name in a
-repository of models, and NAME:VERSION is printed before the folder. Without --name it is called as
-its source: opus-mt-en-fr for Helsinki-NLP/opus-mt-en-fr. Does nothing where the newest version is the
-same model already: of the same revision and precision, and undamaged. What cannot be pulled does not
-keep the others from it.`,
+With --repository or --name, or for several models, each becomes the next version of its name in a
+model repository, and NAME:VERSION is printed before the folder. The default name comes from the
+source: opus-mt-en-fr for Helsinki-NLP/opus-mt-en-fr. Does nothing if the newest version is the
+same model already: of the same revision and precision, and undamaged. If one model fails, the
+others are pulled all the same.`,
 		Args: func(_ *cobra.Command, models []string) error {
 			if len(models) == 1 && models[0] == "firefox" {
 				if info, err := os.Stat("firefox"); err != nil || !info.IsDir() {
@@ -60,7 +60,7 @@ keep the others from it.`,
 	flags.StringVar(&revision, "revision", "", "branch, tag or commit (MODEL_REVISION)")
 	flags.StringVar(&out, "out", "", "folder for the exported model (SAVE_WEIGHTS)")
 	flags.StringVar(&precision, "precision", "", "auto, int8, fp32 or fp16 (PRECISION)")
-	flags.StringVar(&into.Dir, "repository", "", "repository of models to add it to (MODEL_REPOSITORY, the first folder)")
+	flags.StringVar(&into.Dir, "repository", "", "model repository to add it to (first folder of MODEL_REPOSITORY)")
 	flags.StringVar(&into.Name, "name", "", "name of the model in the repository")
 	return cmd
 }

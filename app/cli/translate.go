@@ -21,14 +21,13 @@ import (
 
 const translateHelp = `Translates each argument or, without arguments, each line of the files or of
 standard input, and prints a line for each. With --alternatives, it prints a line for each of the best
-translations: the number of the text, the score, and the translation, with tabs between. With -o the
-arguments are documents, and folders of them: each is written again with its texts translated, to the
-file that -o names or into the folder. The first model that translates between
-the languages is used, or the one that --model names. Warnings and errors go to standard
-error; LOG_LEVEL=info shows there what happens.
+translations: the number of the text, the score and the translation, separated by tabs. With -o the
+arguments are documents or folders of documents, and each translated document is written to the file
+or folder that -o names. The model is the first one for the languages, or the one that --model names.
+Warnings and errors go to standard error, with LOG_LEVEL=info also the progress.
 
-With --job no model is loaded: a running service translates, as a job that it finishes also
-when this command ends. ` + "`dragoman jobs wait ID`" + ` then prints the translations.`
+With --job a running service translates, and no model is loaded here. The job goes on when this
+command ends; ` + "`dragoman jobs wait ID`" + ` then prints the translations.`
 
 const translateExamples = `  dragoman translate -f en -t fr "Where is the station?"
   dragoman translate -f en -t fr <lines.txt

@@ -18,7 +18,7 @@ import (
 	"dragoman/model/search"
 )
 
-// echo is an engine that answers with the sources' pieces, and a tokenizer of bytes.
+// echo is an engine that answers with the source's pieces, and a tokenizer of bytes.
 type echo struct{ requests int }
 
 func (e *echo) Stream(_ context.Context, _ engine.Request,
@@ -45,7 +45,7 @@ func (e *echo) Encode(_, _, text string) ([]int64, error) {
 	return append(ids, 0), nil
 }
 
-// EncodeTarget leaves out what stands around a text.
+// EncodeTarget returns the text's tokens without the special tokens around them.
 func (r *echo) EncodeTarget(text string) ([]int64, error) {
 	ids, err := r.Encode("", "", text)
 	return ids[1 : len(ids)-1], err
@@ -63,7 +63,7 @@ func (e *echo) Forced(string, string) []int64 { return nil }
 
 func (e *echo) LanguageID(string) (int64, bool) { return 1, true }
 
-// echoJob makes a job that prints its input.
+// echoJob returns a job that prints its input.
 func echoJob(t *testing.T, out io.Writer) (*local, *echo) {
 	e := &echo{}
 	m, err := translate.NewModel(translate.ModelConfig{Tokenizer: e, Engine: e, Languages: []string{"en", "fr"},
@@ -84,7 +84,7 @@ func TestLinesAreTranslatedInChunks(t *testing.T) {
 	assert.Equal(t, 3, engine.requests)
 }
 
-// A line that is there is answered before the next one comes.
+// A line is answered before the next one arrives.
 func TestLinesAreAnsweredAtOnce(t *testing.T) {
 	in, input := io.Pipe()
 	output, out := io.Pipe()

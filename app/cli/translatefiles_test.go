@@ -15,7 +15,7 @@ import (
 	"dragoman/app/cli/clitest"
 )
 
-// A translation is there as a whole or not at all, and does not take the place of what came meanwhile.
+// A translation is written completely or not at all. It does not replace a file that was written meanwhile.
 func TestSave(t *testing.T) {
 	root := clitest.Folder(t, map[string]string{"a.txt": "One."})
 	p := documentTask{filepath.Join(root, "a.txt"), filepath.Join(root, "new", "b.txt")}
@@ -34,7 +34,7 @@ func TestSave(t *testing.T) {
 	assert.Equal(t, map[string]string{"a.txt": "One.", "new/b.txt": "faster"}, clitest.Contents(t, root))
 }
 
-// newOneDocument is a service that has one document, or makes it.
+// newOneDocument returns a service with one document.
 func newOneDocument(t *testing.T, content string) (s *oneJob, asked *http.Request) {
 	s, asked = newOneJob(), &http.Request{}
 	const document = `,"document":{"name":"a.txt","kind":"txt","bytes":3}}`
@@ -53,7 +53,8 @@ func newOneDocument(t *testing.T, content string) (s *oneJob, asked *http.Reques
 	return s, asked
 }
 
-// A file that only has the extension of a kind, as TypeScript has Qt's, is left like all that are of no kind.
+// A file with the extension of a kind but other contents, such as TypeScript's .ts, which is also Qt's, is left out like all
+// files of unknown kinds.
 func TestFoldersHaveOtherFiles(t *testing.T) {
 	from, to := t.TempDir(), t.TempDir()
 	for name, content := range map[string]string{"main.ts": "const a = 1", "video.ts": "G@", "main.go": "package main"} {
@@ -81,7 +82,7 @@ func TestTranslateDocumentsAsJobs(t *testing.T) {
 	assert.Equal(t, []string{from + " is job 4f2c: `dragoman jobs wait 4f2c --url " + url + " -o FILE` picks it up again",
 		"a.txt: 1 of 2 texts look wrong after all retries: check the translation"}, r.errorLines())
 
-	// A document of standard input has a name of its kind.
+	// A document from standard input gets a name of its kind.
 	r = execute(t, "Two.", nil, asJob(url, "-o", "-", "--format", "md")...)
 	assert.Equal(t, "UN.", r.stdout, r.stderr)
 	assert.Equal(t, []string{"document.md"}, asked.URL.Query()["name"])
@@ -91,7 +92,7 @@ func TestTranslateDocumentsAsJobs(t *testing.T) {
 	require.Equal(t, ExitOK, r.code, r.stderr)
 	assert.Equal(t, []string{"txt"}, asked.URL.Query()["as"])
 
-	// It is picked up again.
+	// The job can be resumed.
 	r = execute(t, "", nil, "jobs", "wait", "4f2c", "--url", url, "-o", to)
 	assert.Equal(t, ExitError, r.code)
 	assert.Contains(t, r.stderr, "is there already")

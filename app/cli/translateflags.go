@@ -42,26 +42,26 @@ func defineLanguages(flags *pflag.FlagSet, from, to, model *string) {
 	flags.StringVarP(from, "from", "f", "", "language of the texts")
 	flags.StringVarP(to, "to", "t", "", "language to translate into")
 	if model != nil {
-		flags.StringVarP(model, "model", "m", "", "model to translate with, NAME or NAME:VERSION (any that can)")
+		flags.StringVarP(model, "model", "m", "", "model to translate with, NAME or NAME:VERSION (any for the languages)")
 	}
 }
 
 func (f *translateFlags) define(flags *pflag.FlagSet) {
 	defineLanguages(flags, &f.from, &f.to, &f.model)
 	f.output.define(flags, "file for the translated document, or folder for several: the arguments are files and folders then; - is standard output")
-	flags.StringVar(&f.format, "format", "", "what the texts are: text, html or xml (text); with -o, what the documents are, such as docx (by their names)")
+	flags.StringVar(&f.format, "format", "", "format of the texts: text, html or xml (text); with -o, of the documents, such as docx (by their names)")
 	flags.IntVar(&f.beams, "beams", 0, "beams of the search, up to MAX_BEAMS (NUM_BEAMS)")
-	flags.IntVar(&f.alternatives, "alternatives", 0, "translations of each text to print, up to MAX_BEAMS, the best one included (the best alone)")
+	flags.IntVar(&f.alternatives, "alternatives", 0, "translations of each text to print, including the best, up to MAX_BEAMS (only the best)")
 	flags.StringArrayVar(&f.lines, "file", nil, "file of lines to translate; can be repeated; - is standard input")
-	flags.StringVar(&f.termFile, "terms", "", "file of terms: on each line a term, a tab, and what it becomes; a term alone stays as it is")
-	flags.StringSliceVar(&f.columns, "columns", nil, "columns of tables that are translated, by name or number, with commas between (all)")
+	flags.StringVar(&f.termFile, "terms", "", "file of terms: each line has a term, a tab and its translation; a term alone is never translated")
+	flags.StringSliceVar(&f.columns, "columns", nil, "columns of tables to translate, by name or number, separated by commas (all)")
 	flags.StringVar(&f.header, "header", "", "first row of tables: keep, translate or auto, which keeps names such as id, first_name (auto)")
-	flags.StringSliceVar(&f.also, "also", nil, "what is translated besides: alt (texts of pictures), headers (of Excel's sheets), with commas between (none)")
+	flags.StringSliceVar(&f.also, "also", nil, "further texts to translate: alt (texts of pictures), headers (of Excel's sheets), separated by commas (none)")
 	flags.StringVar(&f.wrapped, "wrapped", "", "whether documents of plain text are wrapped at a width: on, off or auto (auto)")
-	flags.StringVar(&f.output.as, "as", "", "what becomes of PDFs: html or txt (PDFs)")
-	flags.BoolVar(&f.json, "json", false, "print an object for each text")
-	flags.BoolVar(&f.asJob, "job", false, "let a running service translate, as a job")
-	flags.StringVar(&f.glossary, "glossary", "", "with --job: id of a glossary of the service whose terms are used")
+	flags.StringVar(&f.output.as, "as", "", "format of translated PDFs: html or txt (PDF)")
+	flags.BoolVar(&f.json, "json", false, "print a JSON object for each text")
+	flags.BoolVar(&f.asJob, "job", false, "translate with a running service, as a job")
+	flags.StringVar(&f.glossary, "glossary", "", "with --job: id of a glossary of the service")
 	f.service.define(flags)
 	f.set = flags
 }

@@ -15,7 +15,7 @@ import (
 	"time"
 )
 
-// benchAnswer is what the service of the benchmarks answers, without looking.
+// benchAnswer is the fixed answer of the benchmarks' service.
 const benchAnswer = `{"result":[{"id":"1","text":"Où est la gare ?"}]}`
 
 var benchRequest = Request{From: "en", To: "fr", Records: []Record{{ID: "1", Text: "Where is the station?"}}}
@@ -39,9 +39,8 @@ func benchClient(b *testing.B, url string) *Client {
 	return c
 }
 
-// reportCPU returns what reports the processor time of a request at the end: that of all
-// goroutines, the service of the benchmark included. Other programs disturb it less than
-// they do the time on the clock.
+// reportCPU returns a function that reports the processor time per request. It includes all goroutines and the service of the
+// benchmark, and depends less on other programs than elapsed time does.
 func reportCPU(b *testing.B) func() {
 	start := cpuTime(b)
 	return func() {
@@ -49,7 +48,7 @@ func reportCPU(b *testing.B) func() {
 	}
 }
 
-// cpuTime is what the process has used so far.
+// cpuTime returns the processor time of the process.
 func cpuTime(b *testing.B) time.Duration {
 	var used syscall.Rusage
 	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &used); err != nil {
@@ -58,8 +57,7 @@ func cpuTime(b *testing.B) time.Duration {
 	return time.Duration(used.Utime.Nano() + used.Stime.Nano())
 }
 
-// BenchmarkPlain is the same by net/http and encoding/json alone, one request after
-// another and 16 side by side.
+// BenchmarkPlain is the same with only net/http and encoding/json, sequentially and with 16 concurrent requests.
 func BenchmarkPlain(b *testing.B) {
 	url := benchService(b)
 	hc := &http.Client{Transport: newTransport()}

@@ -71,7 +71,7 @@ func TestURLs(t *testing.T) {
 	}
 }
 
-// The client that is given keeps its settings, and is not changed.
+// A given http.Client keeps its settings, and is not changed.
 func TestHTTPClientOfTheCaller(t *testing.T) {
 	server := httptest.NewServer(http.HandlerFunc(silent))
 	defer server.Close()
@@ -83,7 +83,7 @@ func TestHTTPClientOfTheCaller(t *testing.T) {
 	assert.False(t, c.own)
 	assert.Nil(t, given.CheckRedirect)
 
-	// The timeout ends the only try: the next would take as long.
+	// The timeout ends the only try: a further try would take as long.
 	_, err = c.Translate(t.Context(), hello)
 	var timeout net.Error
 	require.ErrorAs(t, err, &timeout)
@@ -91,7 +91,7 @@ func TestHTTPClientOfTheCaller(t *testing.T) {
 	assert.NotContains(t, err.Error(), "tries")
 }
 
-// Statuses that keep the method are followed. The others would make a POST a GET.
+// Redirects that keep the method are followed. Others would turn a POST into a GET.
 func TestRedirections(t *testing.T) {
 	for status, followed := range map[int]bool{301: false, 302: false, 303: false, 307: true, 308: true} {
 		moved := func(w http.ResponseWriter, r *http.Request) {
@@ -122,7 +122,7 @@ func TestRedirections(t *testing.T) {
 	})
 }
 
-// countConnections serves on a real socket and counts the connections that are made.
+// countConnections serves on a real socket and counts the connections.
 func countConnections(t *testing.T, service http.HandlerFunc) (url string, connections *atomic.Int32) {
 	connections = &atomic.Int32{}
 	server := httptest.NewUnstartedServer(service)
@@ -136,7 +136,7 @@ func countConnections(t *testing.T, service http.HandlerFunc) (url string, conne
 	return server.URL, connections
 }
 
-// Whatever is answered, the connection is used again.
+// The connection is reused after any answer.
 func TestConnectionIsKept(t *testing.T) {
 	var requests atomic.Int32
 	url, connections := countConnections(t, inTurn(&requests,
@@ -156,11 +156,11 @@ func TestConnectionIsKept(t *testing.T) {
 	require.NoError(t, err)
 	assert.Equal(t, hellos, results)
 	assert.EqualValues(t, 8, requests.Load())
-	// The stream that lied about its results is not worth keeping.
+	// The connection of a stream with false results is not reused.
 	assert.LessOrEqual(t, connections.Load(), int32(2))
 }
 
-// A connection that died while it was kept costs no try.
+// A connection that broke while idle costs no try.
 func TestDeadConnection(t *testing.T) {
 	var requests atomic.Int32
 	inBubble(t, Config{Retries: 1}, inTurn(&requests, capitals, broken(""), capitals), func(t *testing.T, c *Client) {
@@ -218,7 +218,7 @@ func TestCallsEndWithTheirContext(t *testing.T) {
 	}
 }
 
-// The context also bounds the time in which an answer arrives.
+// The context also bounds the reading of an answer.
 func TestContextEndsInTheMiddleOfAnAnswer(t *testing.T) {
 	half := func(w http.ResponseWriter, r *http.Request) {
 		_, _ = io.Copy(io.Discard, r.Body)

@@ -32,7 +32,7 @@ import (
 	"dragoman/app/translate"
 )
 
-// These tests hold the client to the service's real handlers.
+// These tests run the client against the service's real handlers.
 
 // shouting is a translator that writes texts in capitals. It streams the last record
 // first, and fails on some words.
@@ -106,7 +106,7 @@ func (shouting) Stream(ctx context.Context, req translate.Request, yield func(in
 	return nil
 }
 
-// contract makes a client of the service's own handlers.
+// contract returns a client of the service's own handlers.
 func contract(t *testing.T, cfg Config, gate access.Config) (*Client, *httpapi.API) {
 	log := slog.New(slog.DiscardHandler)
 	gate.Log = log
@@ -202,7 +202,7 @@ func TestContractOfErrors(t *testing.T) {
 				if test.want.Code != CodeTimeout {
 					return t.Context()
 				}
-				// the service is told, and answers before the client gives up
+				// the service knows the deadline, and answers before the client gives up
 				return told{t.Context(), time.Now().Add(100 * time.Millisecond)}
 			}
 			_, err := c.Translate(ctx(), test.request)
@@ -213,7 +213,7 @@ func TestContractOfErrors(t *testing.T) {
 	}
 }
 
-// told is a context that has a deadline and never notices that it passed.
+// told is a context with a deadline that never ends by itself.
 type told struct {
 	context.Context
 	at time.Time
@@ -273,7 +273,7 @@ func TestContractOfModels(t *testing.T) {
 	assert.Equal(t, &info.Models[0], info.Model)
 }
 
-// Keys, and a client that comes back when its share is there again.
+// Keys, and a client that retries once its rate limit allows it.
 func TestContractOfKeys(t *testing.T) {
 	key, file := access.NewKey(), filepath.Join(t.TempDir(), "keys.txt")
 	line, err := access.Line("alice", key, "rate=1/s", "burst=1")
@@ -319,7 +319,7 @@ func (panicking) Stream(_ context.Context, req translate.Request, yield func(int
 	panic("in the middle")
 }
 
-// Check lets all jobs in that name languages.
+// Check accepts all jobs that name languages.
 func (shouting) Check(_ context.Context, req translate.Request) error {
 	if slices.Contains(req.To, "xx") {
 		return &translate.Error{Code: translate.CodeUnknownLanguage, Field: "toLang", Message: "xx is none"}
@@ -327,7 +327,7 @@ func (shouting) Check(_ context.Context, req translate.Request) error {
 	return nil
 }
 
-// jobService is a service that keeps jobs in a file, and can be started again.
+// jobService is a service that stores jobs in a file, and can be restarted.
 type jobService struct {
 	http.Handler
 	end func()
@@ -353,7 +353,7 @@ func newJobService(t *testing.T, file string, gate *access.Gate) *jobService {
 	})}
 }
 
-// contractOfJobs makes a client of the service's own jobs.
+// contractOfJobs returns a client of the service's own jobs.
 func contractOfJobs(t *testing.T, cfg Config) *Client {
 	service := newJobService(t, filepath.Join(t.TempDir(), "jobs.db"), nil)
 	server := httptest.NewServer(service)
@@ -368,7 +368,7 @@ func contractOfJobs(t *testing.T, cfg Config) *Client {
 	return c
 }
 
-// A job has the results of the request that it is.
+// A job has the results of the same request.
 func TestContractOfJobs(t *testing.T) {
 	c := contractOfJobs(t, Config{})
 	request := Request{From: Auto, ToLangs: []string{"fr", "ja"}, Detail: true, Alternatives: 2, Priority: PriorityHigh, Records: []Record{{"1", "one <&>\n"}, {"2", "é😀"}}}
@@ -436,7 +436,7 @@ func TestContractOfJobsThatFail(t *testing.T) {
 	assert.ErrorIs(t, err, ErrCancelled)
 }
 
-// Somebody waits for a job while its service is started again.
+// Wait continues while the service restarts.
 func TestContractOfRestarts(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "jobs.db")
 	var serving atomic.Pointer[jobService]
@@ -455,7 +455,7 @@ func TestContractOfRestarts(t *testing.T) {
 	c, err := New(Config{URL: server.URL, Log: slog.New(slog.DiscardHandler)})
 	require.NoError(t, err)
 	defer c.Close()
-	// The one that waits has the only place until the service ends.
+	// The waiting request holds the only place until the service ends.
 	waiting, err := c.Submit(t.Context(), the("wait"), SubmitOptions{})
 	require.NoError(t, err)
 	submitted, err := c.Submit(t.Context(), the("hello"), SubmitOptions{})

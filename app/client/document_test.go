@@ -12,7 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// A document comes back translated, by the service's own routes.
+// A document is translated by the service's own routes.
 func TestContractOfDocuments(t *testing.T) {
 	c := contractOfJobs(t, Config{})
 	document := Document{From: Auto, To: "fr", Name: "Brief & mehr.txt", Content: []byte("hello\n\nyou\nhello\n"),
@@ -54,7 +54,7 @@ func TestContractOfDocumentsThatFail(t *testing.T) {
 	_, err = job.Document(t.Context())
 	assert.ErrorIs(t, err, ErrCancelled)
 
-	// What cannot be sent is told before.
+	// Invalid documents are refused before they are sent.
 	_, err = submit("a.txt", "x", SubmitOptions{IdempotencyKey: "a b"})
 	assert.ErrorContains(t, err, "IdempotencyKey")
 	_, err = c.SubmitDocument(t.Context(), Document{Columns: []string{"a,b"}}, SubmitOptions{})
@@ -63,7 +63,7 @@ func TestContractOfDocumentsThatFail(t *testing.T) {
 	assert.ErrorContains(t, err, "Document.ID")
 }
 
-// A document that breaks off is asked for again, and never returned as if it were whole.
+// A truncated document is requested again, and never returned as complete.
 func TestDocumentThatBreaksOff(t *testing.T) {
 	var tries atomic.Int64
 	mux := http.NewServeMux()

@@ -44,7 +44,7 @@ func TestLeavingEvents(t *testing.T) {
 	assert.Len(t, d.trips, 1)
 }
 
-// cut is a stream of events that ends, or breaks, before the job does.
+// cut is a stream of events that ends or breaks before the job does.
 func cut(events string, end http.HandlerFunc) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Type", eventsType)
@@ -58,7 +58,7 @@ func cut(events string, end http.HandlerFunc) http.HandlerFunc {
 
 func panics(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) }
 
-// A job is waited for, whatever happens to the service meanwhile.
+// Wait returns the results of a job through all failures of the service.
 func TestWaitSurvives(t *testing.T) {
 	const running = "event: job\ndata: {\"job\":{\"id\":\"job 0\",\"state\":\"running\"}}\n\n"
 	d := func() http.HandlerFunc { return newDesk(1).handler() }
@@ -69,7 +69,7 @@ func TestWaitSurvives(t *testing.T) {
 		return all
 	}
 	for name, test := range map[string]struct {
-		first []http.HandlerFunc // what the first requests meet
+		first []http.HandlerFunc // answers to the first requests
 		most  time.Duration
 	}{
 		"restart":                  {[]http.HandlerFunc{problem(503, CodeShuttingDown, "Retry-After", "2"), problem(502, ""), problem(503, CodeNotReady)}, time.Minute},
@@ -97,7 +97,7 @@ func TestWaitSurvives(t *testing.T) {
 	}
 }
 
-// The results are waited for as the end is.
+// Wait retries the request for the results, too.
 func TestResultsSurvive(t *testing.T) {
 	d := newDesk(0)
 	var requests atomic.Int32
@@ -109,7 +109,7 @@ func TestResultsSurvive(t *testing.T) {
 	assert.EqualValues(t, 4, requests.Load())
 }
 
-// Where no events come through, the service is asked again and again.
+// If streams of events do not work, the client polls.
 func TestPolling(t *testing.T) {
 	for name, events := range map[string]http.HandlerFunc{
 		"another type":           answer(200, "<html>", "Content-Type", "text/html"),
@@ -145,7 +145,7 @@ func TestPolling(t *testing.T) {
 	}
 }
 
-// A stream that tells the same again is no news, and is asked for less and less often.
+// A stream that repeats the last event is no news, and is requested less and less often.
 func TestStreamsWithoutNews(t *testing.T) {
 	var requests atomic.Int32
 	same := cut("event: job\ndata: {\"job\":{\"id\":\"job 0\",\"state\":\"running\"}}\n\n", nil)

@@ -11,7 +11,7 @@ import (
 	"dragoman/app/client"
 )
 
-// station stands in for a service that knows one sentence.
+// station simulates a service that knows one sentence.
 func station() *httptest.Server {
 	service := http.NewServeMux()
 	service.HandleFunc("POST /translation", func(w http.ResponseWriter, r *http.Request) {
@@ -24,7 +24,7 @@ func station() *httptest.Server {
 	return httptest.NewServer(service)
 }
 
-// night stands in for a service that has one job.
+// night simulates a service that has one job.
 func night() *httptest.Server {
 	const running, done = `{"id":"4f2c","state":"running","progress":{"records":1}}`, `{"id":"4f2c","state":"done","progress":{"records":1,"done":1}}`
 	service := http.NewServeMux()
@@ -42,7 +42,7 @@ func night() *httptest.Server {
 	return httptest.NewServer(service)
 }
 
-// busy stands in for a service that has no time for the next 20 seconds.
+// busy simulates a service that is busy for the next 20 seconds.
 func busy() *httptest.Server {
 	return httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Retry-After", "20")
@@ -76,7 +76,7 @@ func ExampleClient_Translate() {
 	// Output: 1 fr Où est la gare ?
 }
 
-// Each translation as soon as it is there.
+// Each translation is printed as soon as it arrives.
 func ExampleClient_Stream() {
 	service := station()
 	defer service.Close()
@@ -102,7 +102,7 @@ func ExampleClient_Stream() {
 	// 1 fr Où est la gare ?
 }
 
-// A job outlives the process that submits it: all that another needs is its id.
+// A job outlives the process that submits it. Another process needs only its id.
 func ExampleClient_Submit() {
 	service := night()
 	defer service.Close()
@@ -146,7 +146,7 @@ func ExampleClient_Submit() {
 	// Où est la gare ?
 }
 
-// A pause of 20 seconds would be longer than the caller waits: the error is there at once.
+// A pause of 20 seconds would be longer than MaxBackoff, so the error comes at once.
 func ExampleIsCode() {
 	service := busy()
 	defer service.Close()

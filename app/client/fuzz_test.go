@@ -11,9 +11,8 @@ import (
 	"time"
 )
 
-// FuzzStream reads streams of any bytes. Whatever they are, results are handed out only
-// for records of the request, each at most once, and the end is reported as such only
-// when all were there. How the bytes are cut into reads makes no difference.
+// FuzzStream reads streams of arbitrary bytes. Results are delivered only for records of the request, each at most once, and the
+// end is reported only after all records. The split of the bytes into reads makes no difference.
 func FuzzStream(f *testing.F) {
 	const (
 		a    = `{"result":{"id":"a","text":"A","toLang":"fr"}}` + "\n"
@@ -37,7 +36,7 @@ func FuzzStream(f *testing.F) {
 	})
 }
 
-// readAll reads a stream of the records a and b to its end, which has an error.
+// readAll reads a stream for the records a and b until its end or an error.
 func readAll(t *testing.T, in io.Reader) ([]Result, error) {
 	const most = 16 << 10
 	q, err := newQuery(streamPath, ndjsonType, Request{ID: "1", ToLangs: []string{"fr"}, Records: []Record{{ID: "a"}, {ID: "b"}}}, "")
@@ -67,7 +66,7 @@ func readAll(t *testing.T, in io.Reader) ([]Result, error) {
 	}
 }
 
-// FuzzAnswer reads answers of any bytes: what is taken belongs to the request.
+// FuzzAnswer reads answers of arbitrary bytes: accepted results belong to the request.
 func FuzzAnswer(f *testing.F) {
 	for _, seed := range []string{
 		``, `{}`, `null`, `{"result":[{"id":"a","text":"A"},{"id":"b","text":"B"}]}`, `{"result":[{"id":"a","text":"A"}]}`,
@@ -91,7 +90,7 @@ func FuzzAnswer(f *testing.F) {
 	})
 }
 
-// FuzzRetryAfter reads headers of any text.
+// FuzzRetryAfter reads headers of arbitrary text.
 func FuzzRetryAfter(f *testing.F) {
 	for _, seed := range [][2]string{
 		{"", ""}, {"5", ""}, {"-5", ""}, {"1e3", ""}, {"99999999999999999999", ""}, {"Sat, 21 Nov 2026 12:00:30 GMT", ""},
@@ -111,7 +110,7 @@ func FuzzRetryAfter(f *testing.F) {
 	})
 }
 
-// FuzzJob reads answers about a job of any bytes: what is taken is about this job, and has an end.
+// FuzzJob reads arbitrary answers about a job: accepted answers are about this job, and it ends.
 func FuzzJob(f *testing.F) {
 	for _, seed := range []string{
 		``, `{}`, `null`, `{"job":null}`, `{"job":{"id":"a","state":"done"},"result":[{"id":"a","text":"A","toLang":"fr"}]}`,

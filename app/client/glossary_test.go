@@ -73,7 +73,7 @@ func TestContractOfGlossaries(t *testing.T) {
 	assert.True(t, IsCode(err, CodeUnknownGlossary), err)
 }
 
-// What is not known to have failed is not made twice; what was refused is tried again.
+// A request with an unknown outcome is not repeated; a refused one is.
 func TestCreateGlossaryOnce(t *testing.T) {
 	var tries atomic.Int32
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

@@ -18,14 +18,12 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// inBubble runs a test with a clock of its own and a service that it reaches through
-// memory. The bubble fails the test where a goroutine is left at the end.
+// inBubble runs a test with its own clock and a service in memory. The test fails if a goroutine is left at the end.
 func inBubble(t *testing.T, cfg Config, service http.HandlerFunc, test func(t *testing.T, c *Client)) {
 	synctest.Test(t, func(t *testing.T) { test(t, dialed(t, cfg, service)) })
 }
 
-// dialed makes a client of a service that it reaches through memory. It has the
-// transport that clients have by default, but for how connections are made.
+// dialed returns a client of a service in memory. Its transport is the client's default, except for the dialing.
 func dialed(t *testing.T, cfg Config, service http.HandlerFunc) *Client {
 	l := &pipes{made: make(chan net.Conn), closed: make(chan struct{})}
 	server := &http.Server{Handler: service, ErrorLog: slog.NewLogLogger(slog.DiscardHandler, slog.LevelError)}
@@ -49,8 +47,7 @@ func dialed(t *testing.T, cfg Config, service http.HandlerFunc) *Client {
 	return c
 }
 
-// pipes is a listener for connections through memory, which a bubble's clock does not
-// wait for.
+// pipes is a listener for connections in memory, which a bubble's clock does not wait for.
 type pipes struct {
 	made   chan net.Conn
 	closed chan struct{}
@@ -112,7 +109,7 @@ func capitals(w http.ResponseWriter, r *http.Request) {
 	_, _ = w.Write(encoded)
 }
 
-// read returns what a request asks for.
+// read returns the request's payload.
 func read(r *http.Request) payload {
 	var asked body
 	raw, err := io.ReadAll(r.Body)
@@ -125,7 +122,7 @@ func read(r *http.Request) payload {
 	return asked.Payload
 }
 
-// answer is a service with one answer. Headers are given as name, value, name, value.
+// answer returns a service with one answer. Headers are alternating names and values.
 func answer(status int, body string, headers ...string) http.HandlerFunc {
 	return func(w http.ResponseWriter, _ *http.Request) {
 		for i := 0; i < len(headers); i += 2 {
@@ -136,12 +133,12 @@ func answer(status int, body string, headers ...string) http.HandlerFunc {
 	}
 }
 
-// problem is a service with one answer, in the form of its errors.
+// problem returns a service with one error, in the service's form.
 func problem(status int, code string, headers ...string) http.HandlerFunc {
 	return answer(status, `{"error":{"code":"`+code+`","message":"no"}}`, headers...)
 }
 
-// broken is a service that writes to the connection and then closes it.
+// broken returns a service that writes to the connection and then closes it.
 func broken(written string) http.HandlerFunc {
 	return func(w http.ResponseWriter, _ *http.Request) {
 		conn, _, err := http.NewResponseController(w).Hijack()
@@ -153,14 +150,13 @@ func broken(written string) http.HandlerFunc {
 	}
 }
 
-// silent is a service that does not answer as long as its client waits.
+// silent returns a service that never answers.
 func silent(_ http.ResponseWriter, r *http.Request) {
 	_, _ = io.Copy(io.Discard, r.Body)
 	<-r.Context().Done()
 }
 
-// inTurn answers each request with the next of several services, and what comes after
-// them with the last one. It counts the requests.
+// inTurn answers each request by the next of several services, and later requests by the last one. It counts the requests.
 func inTurn(count *atomic.Int32, services ...http.HandlerFunc) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		n := int(count.Add(1))
@@ -171,7 +167,7 @@ func inTurn(count *atomic.Int32, services ...http.HandlerFunc) http.HandlerFunc 
 // hello is a request of one record.
 var hello = Request{From: "en", To: "fr", Records: []Record{{ID: "1", Text: "hello"}}}
 
-// hellos is what capitals makes of it.
+// hellos is the answer of capitals to it.
 var hellos = []Result{{ID: "1", Text: "HELLO", To: "fr"}}
 
 // the returns a request of one record with a text.

@@ -15,7 +15,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// desk is a service that translates a record of each job a second, into capitals.
+// desk is a service that translates a record of each job per second, into capitals.
 type desk struct {
 	mu    sync.Mutex
 	jobs  []*deskJob // job i has the id "job i"
@@ -27,11 +27,11 @@ type deskJob struct {
 	webhook string
 	key     string
 	created time.Time
-	ended   JobState // where somebody has ended it
-	fault   string   // why it failed, in JSON
+	ended   JobState // time at which it was cancelled
+	fault   string   // the error of a failed job, in JSON
 }
 
-// newDesk is a desk with one job, of so many records, that begins with the first request.
+// newDesk returns a desk with one job of n records, which begins with the first request.
 func newDesk(records int) *desk {
 	j := &deskJob{}
 	for i := range records {
@@ -97,7 +97,7 @@ func (d *desk) submit(w http.ResponseWriter, r *http.Request) {
 	_, _ = fmt.Fprintf(w, `{"job":%s}`, d.jobs[at].write(at))
 }
 
-// one finds the job that a path names.
+// one returns the job in a path.
 func (d *desk) one(serve func(w http.ResponseWriter, r *http.Request, i int)) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		var i int
@@ -127,7 +127,7 @@ func (d *desk) get(w http.ResponseWriter, _ *http.Request, i int) {
 	_, _ = fmt.Fprintf(w, `{"job":%s%s}`, j.write(i), result)
 }
 
-// events writes the job, and again each second until it has ended.
+// events sends the job, and again each second until it has ended.
 func (d *desk) events(w http.ResponseWriter, r *http.Request, i int) {
 	w.Header().Set("Content-Type", eventsType)
 	for r.Context().Err() == nil {
@@ -173,7 +173,7 @@ func TestSubmit(t *testing.T) {
 		records := []Record{{"1", "hello"}, {"1", "you"}}
 		job, err := c.Submit(t.Context(), Request{From: "en", To: "fr", Records: records}, SubmitOptions{Webhook: "https://example.com/hook"})
 		require.NoError(t, err)
-		records[0] = Record{"2", "something else"} // which is the caller's again
+		records[0] = Record{"2", "something else"} // the caller may change it
 		assert.Equal(t, "job 0", job.ID())
 		assert.Zero(t, time.Since(start), "Submit does not wait")
 		assert.Equal(t, "https://example.com/hook", d.jobs[0].webhook)
@@ -188,7 +188,7 @@ func TestSubmit(t *testing.T) {
 		assert.Equal(t, want, results, "again")
 
 		for i := range want {
-			want[i].To = "" // only who submitted the job knows it
+			want[i].To = "" // only the client that submitted the job knows the request
 		}
 		results, err = c.Job("job 0").Wait(t.Context())
 		require.NoError(t, err)
@@ -203,11 +203,11 @@ func TestSubmit(t *testing.T) {
 	})
 }
 
-// However often a Submit is tried, and where two have the same key, there is one job.
+// Retries of Submit, and calls with the same key, make one job.
 func TestSubmitMakesOneJob(t *testing.T) {
 	d := &desk{}
 	var requests atomic.Int32
-	lost := func(w http.ResponseWriter, r *http.Request) { // the job is made, and its answer is lost
+	lost := func(w http.ResponseWriter, r *http.Request) { // the job is made, but its answer is lost
 		d.handler()(&nowhere{header: http.Header{}}, r)
 		broken("")(w, r)
 	}
@@ -231,7 +231,7 @@ func TestSubmitMakesOneJob(t *testing.T) {
 	})
 }
 
-// nowhere takes an answer that nobody gets.
+// nowhere discards an answer.
 type nowhere struct{ header http.Header }
 
 func (n *nowhere) Header() http.Header       { return n.header }
@@ -306,7 +306,7 @@ func TestJobsThatHaveNoResults(t *testing.T) {
 	}
 }
 
-// Who submitted a job knows what its results must be.
+// The client checks the results of a job that it has submitted.
 func TestResultsMustFitTheRequest(t *testing.T) {
 	d := &desk{}
 	inBubble(t, Config{}, d.handler(), func(t *testing.T, c *Client) {
@@ -337,7 +337,7 @@ func TestCancel(t *testing.T) {
 	})
 }
 
-// Ids are data, whatever they look like.
+// Ids are data in any form.
 func TestJobIDs(t *testing.T) {
 	d := newDesk(1)
 	inBubble(t, Config{}, d.handler(), func(t *testing.T, c *Client) {

@@ -11,7 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// liveService answers each message of a connection with the next of some messages.
+// liveService answers each message of a connection with the next one of a list.
 func liveService(t *testing.T, answers ...string) *Client {
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		conn, err := websocket.Accept(w, r, nil)
@@ -38,7 +38,7 @@ func liveService(t *testing.T, answers ...string) *Client {
 
 const liveOpened = `{"s":1,"id":"x","taken":0,"revision":1,"all":true}`
 
-// What cannot be translated is an error, also where all else is there: nobody takes a part for the whole.
+// A sentence that cannot be translated is an error even if the rest is translated, so that no caller takes a part for the whole.
 func TestLiveEndsWithItsProblem(t *testing.T) {
 	c := liveService(t, liveOpened,
 		`{"s":1,"taken":1,"revision":2,"segments":[{"segment":1,"length":1,"text":"A","flags":["loop"],"final":true}],"error":{"code":"busy","message":"later"}}`,
@@ -59,7 +59,7 @@ func TestLiveEndsWithItsProblem(t *testing.T) {
 	assert.Error(t, l.Append(t.Context(), "b"))
 }
 
-// An error that has passed is none at the end.
+// An error that has passed is not returned at the end.
 func TestLiveAfterAProblem(t *testing.T) {
 	c := liveService(t, liveOpened,
 		`{"s":1,"taken":1,"revision":2,"error":{"code":"busy","message":"later"}}`,
@@ -76,8 +76,8 @@ func TestLiveAfterAProblem(t *testing.T) {
 	assert.NoError(t, l.Problem())
 }
 
-// Edits that are too many for the client's limit are sent again when they may be, together and under the number that the
-// service expects; those that went on behind them have a gap, which is none of the caller's doing.
+// Edits beyond the client's rate limit are sent again later, together and with the number that the service expects. Later edits
+// then have a gap in their numbers, which is not the caller's error.
 func TestLiveOverTheLimit(t *testing.T) {
 	const open, refused = `{"s":1,"id":"x","taken":0,"revision":1,"all":true}`, `{"s":1,"n":2,"error":{"code":"rate_limited","message":"too many"},"retryAfter":1}`
 	var got []string
@@ -128,7 +128,7 @@ func TestLiveOverTheLimit(t *testing.T) {
 	assert.JSONEq(t, `{"s":1,"n":2,"edits":[{"text":"bcd"},{"from":0,"to":1}],"complete":true}`, got[4])
 }
 
-// A session that is refused is none.
+// A refused session does not exist.
 func TestLiveThatIsRefused(t *testing.T) {
 	c := liveService(t, `{"s":1,"error":{"code":"unknown_language","field":"payload.toLang","message":"there is no xx"}}`)
 	l, err := c.Live(t.Context(), Request{From: "en", To: "xx"})

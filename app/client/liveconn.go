@@ -27,7 +27,7 @@ func (l *Live) persistConnection(ctx context.Context, cause error) error {
 	}
 	return l.client.persist(ctx, newCall("/live").id, func() (bool, error) {
 		if cause != nil {
-			l.client.cfg.Log.DebugContext(ctx, "the connection of live text is made again", "reason", cause)
+			l.client.cfg.Log.DebugContext(ctx, "reconnecting live text", "reason", cause)
 		}
 		return false, l.connect(ctx)
 	})

@@ -44,7 +44,7 @@ func (c *Client) retry(ctx context.Context, call call, try func() error) error {
 		if deadline, ok := ctx.Deadline(); ok && time.Until(deadline) <= pause {
 			return fmt.Errorf("%w (not tried again: the deadline is sooner than a pause of %s)", err, pause)
 		}
-		c.cfg.Log.DebugContext(ctx, "translation is tried again", "id", call.id, "try", n+1, "of", c.cfg.Retries+1, "wait", pause, "reason", err)
+		c.cfg.Log.DebugContext(ctx, "retrying a translation", "id", call.id, "try", n+1, "of", c.cfg.Retries+1, "wait", pause, "reason", err)
 		if over := wait(ctx, pause); over != nil {
 			return fmt.Errorf("%w before try %d, after: %w", over, n+1, err)
 		}
@@ -65,7 +65,7 @@ func (c *Client) persist(ctx context.Context, id string, try func() (news bool, 
 			pauses.Reset()
 		}
 		pause, _ := c.pause(err, pauses)
-		c.cfg.Log.DebugContext(ctx, "job is asked for again", "id", id, "wait", pause, "reason", err)
+		c.cfg.Log.DebugContext(ctx, "retrying a request about a job", "id", id, "wait", pause, "reason", err)
 		if over := wait(ctx, pause); over != nil {
 			return fmt.Errorf("%w, after: %w", over, err)
 		}

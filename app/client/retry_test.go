@@ -15,7 +15,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// visits notes when requests come, and what they say, before a service answers.
+// visits records the times and headers of requests before a service answers.
 type visits struct {
 	at      []time.Time
 	headers []http.Header
@@ -28,7 +28,7 @@ func (v *visits) note(service http.HandlerFunc) http.HandlerFunc {
 	}
 }
 
-// gaps are the times between the requests.
+// gaps returns the times between the requests.
 func (v *visits) gaps() []time.Duration {
 	var gaps []time.Duration
 	for i := 1; i < len(v.at); i++ {
@@ -37,7 +37,7 @@ func (v *visits) gaps() []time.Duration {
 	return gaps
 }
 
-// Whatever gets no whole answer is tried again.
+// Requests without a complete answer are retried.
 func TestRetriesUntilAnAnswer(t *testing.T) {
 	const head = "HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\n"
 	for name, failure := range map[string]http.HandlerFunc{
@@ -70,7 +70,7 @@ func TestRetriesUntilAnAnswer(t *testing.T) {
 	}
 }
 
-// The pauses lie between nothing and a limit that doubles up to MaxBackoff.
+// Pauses are between 0 and a limit that doubles up to MaxBackoff.
 func TestPauses(t *testing.T) {
 	limits := []time.Duration{500, 1000, 2000, 3000, 3000, 3000, 3000, 3000}
 	longest := make([]time.Duration, len(limits))
@@ -89,8 +89,8 @@ func TestPauses(t *testing.T) {
 		}
 	}
 	for i, limit := range limits {
-		// Of 100 random pauses one at least is in the last fifth of the range, and one in the
-		// first, but for once in five billion times.
+		// Of 100 random pauses at least one is in the last fifth of the range and one in the first, except once in five billion
+		// runs.
 		assert.Greater(t, longest[i], limit*time.Millisecond*4/5, "pause %d", i)
 		assert.Less(t, shortest[i], limit*time.Millisecond/5, "pause %d", i)
 	}
@@ -117,7 +117,7 @@ func TestRetryAfterIsHonoured(t *testing.T) {
 	}
 }
 
-// A client that may not wait as long as it is asked to does not come back too early.
+// A client that may not wait as long as the service asks does not retry earlier.
 func TestRetryAfterBeyondMaxBackoff(t *testing.T) {
 	for after, tries := range map[string]int32{"11": 1, "99999999999999999999999": 1, "10": 3} {
 		var requests atomic.Int32
@@ -136,9 +136,9 @@ func TestRetryAfterBeyondMaxBackoff(t *testing.T) {
 	}
 }
 
-// Nobody waits for a try that could not begin any more.
+// A try that could not begin in time is not waited for.
 func TestPauseBeyondTheDeadline(t *testing.T) {
-	for after, tries := range map[string]int32{"3": 1, "2": 1, "1": 2} { // the second pause would be beyond it
+	for after, tries := range map[string]int32{"3": 1, "2": 1, "1": 2} { // the second pause would end after the deadline
 		var requests atomic.Int32
 		inBubble(t, Config{}, inTurn(&requests, problem(503, "busy", "Retry-After", after)), func(t *testing.T, c *Client) {
 			start := time.Now()
@@ -170,7 +170,7 @@ func TestCancelledPause(t *testing.T) {
 	assert.EqualValues(t, 1, requests.Load())
 }
 
-// Every try says how much time is left, and has the same id.
+// Every try has the remaining time and the same id.
 func TestHeadersOfTries(t *testing.T) {
 	var v visits
 	inBubble(t, Config{}, v.note(problem(503, "busy", "Retry-After", "2")), func(t *testing.T, c *Client) {
@@ -218,7 +218,7 @@ func TestRetriesAreLogged(t *testing.T) {
 		_, err := c.Translate(t.Context(), the("confidential"))
 		require.NoError(t, err)
 	})
-	assert.Contains(t, log.String(), `msg="translation is tried again"`)
+	assert.Contains(t, log.String(), `msg="retrying a translation"`)
 	assert.Contains(t, log.String(), "try=2 of=4")
 	assert.Contains(t, log.String(), "503 busy")
 	assert.NotContains(t, log.String(), "confidential")

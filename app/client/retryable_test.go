@@ -72,7 +72,7 @@ func TestRefusedConnections(t *testing.T) {
 	assert.ErrorContains(t, err, "after 4 tries")
 }
 
-// Certificates that are not trusted, and protocols that do not fit, stay so.
+// Untrusted certificates and mismatched protocols are permanent errors.
 func TestTLSThatDoesNotFit(t *testing.T) {
 	secure := httptest.NewUnstartedServer(http.HandlerFunc(capitals))
 	secure.Config.ErrorLog = slog.NewLogLogger(slog.DiscardHandler, slog.LevelError)
@@ -90,7 +90,7 @@ func TestTLSThatDoesNotFit(t *testing.T) {
 		assert.NotContains(t, err.Error(), "tries")
 		c.Close()
 	}
-	// All is well with a client that trusts it.
+	// A client that trusts the certificate succeeds.
 	c, err := New(Config{URL: secure.URL, HTTPClient: secure.Client()})
 	require.NoError(t, err)
 	defer c.Close()

@@ -122,7 +122,7 @@ func TestErrorWithinAStream(t *testing.T) {
 	})
 }
 
-// A stream is tried again as long as nothing of it was handed out.
+// A stream is retried until its first result is delivered.
 func TestRetriesOfStreams(t *testing.T) {
 	const (
 		one  = `{"result":{"id":"1","text":"HELLO"}}` + "\n"
@@ -158,7 +158,7 @@ func TestRetriesOfStreams(t *testing.T) {
 	}
 }
 
-// ticker is a service that streams a result a second, and notes when its client leaves.
+// ticker is a service that streams a result per second, and records that its client leaves.
 func ticker(left *atomic.Int32) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		asked, control := read(r), http.NewResponseController(w)
@@ -251,7 +251,7 @@ func TestLeavingAStream(t *testing.T) {
 	}
 }
 
-// A service that does not end its answer after the last event holds nobody up.
+// The client does not wait for a service that does not end its answer after the last event.
 func TestStreamThatStaysOpen(t *testing.T) {
 	open := func(w http.ResponseWriter, r *http.Request) {
 		_, _ = io.Copy(io.Discard, r.Body)
@@ -268,8 +268,7 @@ func TestStreamThatStaysOpen(t *testing.T) {
 	})
 }
 
-// The end of the answer, which comes a moment after the last event, is waited for: the
-// connection can then be used again.
+// The client waits briefly for the end of the answer after the last event, so that the connection can be reused.
 func TestConnectionOfAStreamIsKept(t *testing.T) {
 	var left atomic.Int32
 	late := func(w http.ResponseWriter, r *http.Request) {

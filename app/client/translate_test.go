@@ -96,7 +96,7 @@ func TestTranslate(t *testing.T) {
 		"equal ids":    {Request{To: "fr", Records: records}, []Result{{"a", "ONE", "fr", nil, nil}, {"b", "TWO", "fr", nil, nil}, {"a", "THREE", "fr", nil, nil}}},
 		"one of many":  {Request{ToLangs: []string{"fr"}, Records: records[:1]}, []Result{{"a", "ONE", "fr", nil, nil}}},
 		"languages":    {Request{ToLangs: []string{"fr", "ja"}, Records: records[:2]}, []Result{{"a", "ONE", "fr", nil, nil}, {"b", "TWO", "fr", nil, nil}, {"a", "ONE", "ja", nil, nil}, {"b", "TWO", "ja", nil, nil}}},
-		"no languages": {Request{Records: records[:1]}, []Result{{"a", "ONE", "", nil, nil}}}, // up to the service
+		"no languages": {Request{Records: records[:1]}, []Result{{"a", "ONE", "", nil, nil}}}, // decided by the service
 	} {
 		t.Run(name, func(t *testing.T) {
 			inBubble(t, Config{}, capitals, func(t *testing.T, c *Client) {
@@ -137,7 +137,7 @@ func TestAlternatives(t *testing.T) {
 	})
 }
 
-// Nothing of an answer that is not what was asked for is handed out.
+// No result of a mismatched answer is delivered.
 func TestInvalidAnswers(t *testing.T) {
 	two := Request{From: "en", To: "fr", Records: []Record{{"a", "x"}, {"b", "y"}}}
 	languages := Request{From: "en", ToLangs: []string{"fr", "ja"}, Records: two.Records[:1]}
@@ -264,7 +264,7 @@ func TestLanguagesAndInfo(t *testing.T) {
 func TestWaitReady(t *testing.T) {
 	for name, test := range map[string]struct {
 		service  []http.HandlerFunc
-		want     string // in the error; "": none
+		want     string // part of the error; "": none
 		requests int32
 		took     time.Duration
 	}{

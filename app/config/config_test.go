@@ -80,7 +80,7 @@ func TestParseValues(t *testing.T) {
 	}, cfg)
 }
 
-// Compose files pass variables that are not set on as empty ones.
+// Compose files pass unset variables on as empty ones.
 func TestParseTakesEmptyAsUnset(t *testing.T) {
 	var environ []string
 	for _, v := range Variables() {
@@ -196,7 +196,7 @@ func TestParseRefuses(t *testing.T) {
 	}
 }
 
-// Variables that are almost ours are named; those of others are not.
+// Misspelt variables are reported; variables of other programs are not.
 func TestMisspelt(t *testing.T) {
 	assert.Equal(t, map[string]string{
 		"NUM_BEAM": "NUM_BEAMS", "APP_PRT": "APP_PORT", "APP_PROT": "APP_PORT", "GLOSARY_FILE": "GLOSSARY_FILE", "MODEL_WEIGTH": "MODEL_WEIGHTS", "app_port": "APP_PORT",
@@ -231,7 +231,7 @@ func TestMisspelt(t *testing.T) {
 	}
 }
 
-// Whatever services of a namespace are called, what Kubernetes and Docker set for them is no setting, and none misspelt.
+// Variables that Kubernetes and Docker set for services of any name are not settings, and not misspelt ones.
 func TestServiceLinks(t *testing.T) {
 	want, err := Parse(nil)
 	require.NoError(t, err)
@@ -288,7 +288,7 @@ func TestSizes(t *testing.T) {
 	}
 }
 
-// The table in docs/configuration.md is the struct's, line for line.
+// The table in docs/configuration.md matches the struct, line for line.
 func TestDocumentedTable(t *testing.T) {
 	readme, err := os.ReadFile("../../docs/configuration.md")
 	require.NoError(t, err)

@@ -15,7 +15,7 @@ import (
 	"dragoman/app/document"
 )
 
-// words is a kind whose texts are words, and whose translations must end in "!".
+// words is a kind whose texts are words. Its translations must end in "!".
 var words = &document.Kind{Rewrite: rewriteWords}
 
 func rewriteWords(_ context.Context, out io.Writer, in io.ReaderAt, size int64, o document.Options, t document.Translate) error {
@@ -42,7 +42,7 @@ func rewriteWords(_ context.Context, out io.Writer, in io.ReaderAt, size int64, 
 	return nil
 }
 
-// put translates words in turn.
+// put replaces words by translations in turn.
 func put(text string, translations ...string) (written string, kept int, err error) {
 	var out bytes.Buffer
 	n := 0

@@ -15,8 +15,7 @@ import (
 	"dragoman/app/guard/admission"
 )
 
-// However many callers send documents at once, no more are gone through at a time than there are turns: one on up to seven
-// cores. Those that wait have read nothing.
+// Concurrent uploads are processed in turn, at most one at a time on up to seven cores. Waiting uploads have read nothing.
 func TestFewDocumentsAreGoneThroughAtATime(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := &Service{places: admission.NewPlaces(mostWalks)}

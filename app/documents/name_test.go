@@ -14,7 +14,7 @@ import (
 	"dragoman/app/translate"
 )
 
-// Whatever a sender calls a document, the name is one of a file.
+// A document's name is always a plain file name, whatever the client sent.
 func TestSafeName(t *testing.T) {
 	kind := kinds.All()[0]
 	usual := "document" + kind.Extensions[0]
@@ -43,7 +43,7 @@ func TestResultName(t *testing.T) {
 	}
 }
 
-// Clients read the name that was meant, and those that know ASCII alone a similar one.
+// Clients read the original name; clients limited to ASCII read a similar one.
 func TestDisposition(t *testing.T) {
 	for _, name := range []string{"report.txt", "a b.txt", "Grüße.txt", "日本 & co; \"x\" 100%.txt", `back\slash.txt`, "it's (1)*.txt"} {
 		header := Disposition(name)

@@ -61,7 +61,7 @@ func (s *Service) Make(ctx context.Context, out *jobs.Made, job jobs.Job) error 
 		return fmt.Errorf("write a document again: %w", err)
 	}
 	if out.Flagged > 0 {
-		s.cfg.Log.WarnContext(ctx, "texts of a document stay as they are, for their translations lost tags, or have lost a style", "job", job.ID, "texts", out.Flagged)
+		s.cfg.Log.WarnContext(ctx, "texts of a document stay untranslated or lose a style, because their translations lost tags", "job", job.ID, "texts", out.Flagged)
 	}
 	return nil
 }

@@ -101,7 +101,7 @@ func TestExplain(t *testing.T) {
 	}
 }
 
-// What package translate refuses has a row of its own.
+// The errors of package translate have rows of their own.
 func TestCodesOfTranslations(t *testing.T) {
 	for _, code := range []translate.Code{
 		translate.CodeUnknownModel, translate.CodeUnknownLanguage, translate.CodeUnsupportedSource, translate.CodeTooManyRecords, translate.CodeInvalidText,
@@ -111,7 +111,7 @@ func TestCodesOfTranslations(t *testing.T) {
 	}
 }
 
-// What somebody adds to a failure changes no error.
+// Added details do not change a failure's error.
 func TestErrorsAreNotChanged(t *testing.T) {
 	f := fault.Explain(body.ErrBroken, fault.Situation{})
 	f.Field = "file"

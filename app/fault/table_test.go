@@ -27,7 +27,7 @@ func TestTableIsWhole(t *testing.T) {
 	assert.Panics(t, func() { _ = fault.New(fault.ClientGone+1, "", "") }, "the table ends with the last kind")
 }
 
-// The client has constants for all codes, and no others, and tries again where it helps.
+// The client has constants for exactly these codes, and retries those that a retry may help.
 func TestClient(t *testing.T) {
 	assert.ElementsMatch(t, fault.Codes(), []string{
 		client.CodeInvalidJSON, client.CodeUnknownField, client.CodeDuplicateField, client.CodeMissingField, client.CodeWrongType,
@@ -49,7 +49,7 @@ func TestClient(t *testing.T) {
 	}
 }
 
-// The document lists all codes.
+// The API's description lists all codes.
 func TestDocument(t *testing.T) {
 	description, err := openapi.New(openapi.Config{})
 	require.NoError(t, err)

@@ -12,7 +12,7 @@ import (
 	"dragoman/app/translate"
 )
 
-// What a stored glossary costs a request that names it, before anything is translated.
+// The cost of a stored glossary for a request, before its translation.
 func BenchmarkTerms(b *testing.B) {
 	for _, n := range []int{100, 10_000} {
 		b.Run(fmt.Sprint(n), func(b *testing.B) {

@@ -36,7 +36,7 @@ func newService(t *testing.T) *glossary.Service {
 	}})
 }
 
-// of makes terms of sources and targets in turns.
+// of returns terms from alternating sources and targets.
 func of(p glossary.Pair, texts ...string) glossary.Terms {
 	terms := glossary.Terms{Pair: p}
 	for i := 0; i < len(texts); i += 2 {
@@ -80,7 +80,7 @@ func TestCreate(t *testing.T) {
 	assert.Equal(t, g, list[1])
 }
 
-// What is another's is not there.
+// The glossaries of other owners are not found.
 func TestOwners(t *testing.T) {
 	s, ctx := newService(t), t.Context()
 	g, err := s.Create(ctx, "alice", "Ours", []glossary.Terms{of(french, "cat", "chat")})
@@ -199,7 +199,7 @@ func TestChange(t *testing.T) {
 	check(glossary.Change{Terms: []glossary.Terms{of(german, "a", "b")}}, of(german, "a", "b"))
 }
 
-// Without a store all fails in the same way.
+// Without a store all calls fail with the same error.
 func TestNoStore(t *testing.T) {
 	s, ctx := glossary.New(glossary.Config{Missing: errors.New("no file"), Limits: limits}), t.Context()
 	_, created := s.Create(ctx, "", "n", []glossary.Terms{of(french, "a", "b")})

@@ -6,7 +6,7 @@ import "context"
 // atomic. An error other than those of this package means that the store does not work now; the method may still have taken
 // effect.
 type Store interface {
-	// Create adds a glossary with a new id. The error is [TooMany] if its owner already has most glossaries.
+	// Create adds a glossary with a new id. The error is [TooMany] if its owner already has the number most.
 	Create(ctx context.Context, w Whole, most int) error
 	// Get returns a glossary. The error is ErrUnknown if there is none.
 	Get(ctx context.Context, id string) (Glossary, error)

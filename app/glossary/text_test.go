@@ -15,7 +15,7 @@ import (
 
 var french = Pair{"en", "fr"}
 
-// terms makes terms of sources and targets in turns.
+// terms returns terms from alternating sources and targets.
 func terms(texts ...string) (list []translate.Term) {
 	for i := 0; i < len(texts); i += 2 {
 		list = append(list, translate.Term{Source: texts[i], Target: texts[i+1]})
@@ -89,7 +89,7 @@ func TestParseRefuses(t *testing.T) {
 	}
 }
 
-// Where there are too many terms nobody reads on.
+// Parsing stops at the maximum number of terms.
 func TestParseTooMany(t *testing.T) {
 	for format, line := range map[Format]string{FormatTSV: "%d\tx\n", FormatCSV: "%d,x\n"} {
 		var text strings.Builder
@@ -106,7 +106,7 @@ func TestParseTooMany(t *testing.T) {
 	}
 }
 
-// What is written is read again as it was; what is read has nothing that could break a line.
+// Written terms read back the same. Terms that were read contain nothing that could break a line.
 func FuzzParse(f *testing.F) {
 	for _, text := range []string{"cat\tchat\r\n", "\uFEFF\"a, b\",\"c\"\"d\",en,fr\n", "a;b", "\"", "a\t\t", "\xff,", " \u2028\n", "a\nb\na\n", "\r\r\n"} {
 		f.Add(text, true)

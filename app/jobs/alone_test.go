@@ -22,17 +22,17 @@ import (
 	"dragoman/app/translate"
 )
 
-// process is a service that can be killed: nothing that it does reaches the store afterwards.
+// process is a service that can be killed. After that, none of its calls reach the store.
 type process struct {
 	jobs.Store
 	dead context.Context
 	kill context.CancelFunc
 	took atomic.Bool // by a poison
 
-	began chan struct{} // has an element when a translation has; nil: nobody asks
+	began chan struct{} // receives an element per translation begun; nil: not used
 }
 
-// service is what the process runs.
+// service returns the service of the process.
 func (p *process) service(t *testing.T, concurrency int) *jobs.Service {
 	p.dead, p.kill = context.WithCancel(t.Context())
 	s := jobs.New(jobs.Config{Store: p, TTL: ttl, Concurrency: concurrency, Render: renderer{}, Log: slog.New(slog.DiscardHandler)})
@@ -40,7 +40,7 @@ func (p *process) service(t *testing.T, concurrency int) *jobs.Service {
 	return s
 }
 
-// live runs jobs; ended returns when the process, which was killed, has ended.
+// live runs jobs. ended returns after the killed process has ended.
 func (p *process) live(t *testing.T, s *jobs.Service) (ended func()) {
 	ctx, stop := context.WithCancel(t.Context())
 	var running sync.WaitGroup
@@ -81,7 +81,7 @@ func (p *process) Release(ctx context.Context, c jobs.Claim, after time.Duration
 	return p.Store.Release(ctx, c, after)
 }
 
-// Translate takes 50 ms for each record; one that is poison ends the process.
+// Translate takes 50 ms per record. A record that is poison ends the process.
 func (p *process) Translate(ctx context.Context, req translate.Request) (results []translate.Result, err error) {
 	select {
 	case p.began <- struct{}{}:
@@ -107,8 +107,8 @@ func (p *process) Translate(ctx context.Context, req translate.Request) (results
 
 func (p *process) Check(context.Context, translate.Request) error { return nil }
 
-// Processes are killed at any time, and some by records. The others' jobs end well all the same, and
-// those with such a record fail for it, after few deaths. One dies with all jobs that it runs.
+// Processes are killed at random and by poison records. All other jobs succeed, and jobs with poison fail after few deaths. A
+// process dies with all jobs that it runs.
 func TestKills(t *testing.T) {
 	for seed := range uint64(9) {
 		random := rand.New(rand.NewPCG(seed, 35))
@@ -149,7 +149,7 @@ func TestKills(t *testing.T) {
 			for life := 0; !ended() && life < 1000; life++ {
 				p := &process{Store: store}
 				ended := p.live(t, p.service(t, 3))
-				if life < 60 { // then nothing but records kills
+				if life < 60 { // from here on only poison kills
 					time.AfterFunc(time.Duration(random.IntN(60_000))*time.Millisecond, p.kill)
 				} else {
 					time.AfterFunc(time.Hour, p.kill)
@@ -176,8 +176,7 @@ func TestKills(t *testing.T) {
 	}
 }
 
-// A slice in which processes are killed is none that kills them, however often it happens and
-// though it never ends: its records survive by themselves.
+// A slice is not blamed for random kills, however many: its records pass when they run alone.
 func TestKillsInTheSameSlice(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "jobs.db")
 	synctest.Test(t, func(t *testing.T) {

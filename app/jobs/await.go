@@ -78,7 +78,7 @@ func (s *Service) runAwaited(ctx context.Context, t Translator, c Claim) (Job, e
 		if f.Wait == 0 || f.Kind == fault.Interrupted || s.ending.Err() != nil {
 			return job, err
 		}
-		s.cfg.Log.Debug("a job cannot go on now", "job", job.ID, "error", err)
+		s.cfg.Log.Debug("a job cannot continue now", "job", job.ID, "error", err)
 		wait.Until(ctx, s.ending.Done(), min(time.Duration(f.Wait)*time.Second, longestPause))
 		if lost == nil {
 			c.Job = job

@@ -20,14 +20,13 @@ import (
 	"dragoman/app/translate"
 )
 
-// awaitedSubmission is of two slices.
+// awaitedSubmission has two slices.
 var awaitedSubmission = jobs.Submission{
 	Owner: "alice", Key: "key", Request: jobs.Request{Request: translate.Request{From: "en", To: []string{"fr"}}},
 	Records: []translate.Record{{ID: "0", Text: "x"}, {ID: "1", Text: "x"}},
 }
 
-// A job that a request waits for needs no runner, and is there as long as the request, whatever becomes of both. It stays
-// where the request says so.
+// A job that a request awaits needs no runner. It exists as long as the request, unless the request asks to keep it.
 func TestAwait(t *testing.T) {
 	errUse, busy := errors.New("the client has left"), &engine.BusyError{Wait: time.Hour}
 	always := func(err error) func(context.Context, int) error {
@@ -35,7 +34,7 @@ func TestAwait(t *testing.T) {
 	}
 	for name, test := range map[string]struct {
 		do   func(ctx context.Context, call int) error
-		use  func() (keep bool, err error) // nil: it is not to be called
+		use  func() (keep bool, err error) // nil: no call is expected
 		want error
 		kept int
 	}{
@@ -63,7 +62,7 @@ func TestAwait(t *testing.T) {
 				err := s.Await(ctx, awaitedSubmission, func(job jobs.Job) (bool, error) {
 					used = true
 					assert.Equal(t, []string{"fr:0", "fr:1"}, s.results(job))
-					time.Sleep(3 * time.Minute) // a client that reads slowly: the job stays its request's
+					time.Sleep(3 * time.Minute) // a client that reads slowly; the job stays its request's
 					counts, err := s.store.Sweep(t.Context())
 					require.NoError(t, err)
 					assert.Equal(t, map[jobs.State]int{jobs.Done: 1}, counts)
@@ -97,7 +96,7 @@ func awaiting(t *testing.T, f *translator, test func(t *testing.T, s *fixture)) 
 	})
 }
 
-// An answer that is cut off is one by a panic.
+// A panic cuts an answer off.
 func TestAwaitOutlivesAPanic(t *testing.T) {
 	awaiting(t, &translator{}, func(t *testing.T, s *fixture) {
 		assert.PanicsWithValue(t, http.ErrAbortHandler, func() {
@@ -109,7 +108,7 @@ func TestAwaitOutlivesAPanic(t *testing.T) {
 	})
 }
 
-// The owner may cancel a job that a request waits for, and the request is told.
+// The owner may cancel a job that a request awaits; the request gets an error.
 func TestAwaitWhatIsCancelled(t *testing.T) {
 	awaiting(t, &translator{do: wait}, func(t *testing.T, s *fixture) {
 		result := make(chan error)
@@ -128,7 +127,7 @@ func TestAwaitWhatIsCancelled(t *testing.T) {
 	})
 }
 
-// A service that ends has nobody wait for what passes.
+// A service that shuts down does not wait for temporary errors to pass.
 func TestAwaitAtTheEnd(t *testing.T) {
 	awaiting(t, &translator{do: func(context.Context, int, translate.Request) error { return &engine.BusyError{Wait: time.Hour} }}, func(t *testing.T, s *fixture) {
 		stop, begun := s.run(), time.Now()
@@ -141,7 +140,7 @@ func TestAwaitAtTheEnd(t *testing.T) {
 	})
 }
 
-// deleting is a store whose owner deletes each job when it is begun, in a moment in which its runner does not know yet.
+// deleting is a store in which the owner deletes each job right after its claim, before its runner notices.
 type deleting struct{ jobs.Store }
 
 func (d deleting) Input(ctx context.Context, id string, n int) ([]byte, error) {
@@ -150,7 +149,7 @@ func (d deleting) Input(ctx context.Context, id string, n int) ([]byte, error) {
 	return d.Store.Input(ctx, id, n)
 }
 
-// A job that is deleted while it runs is no error of the service.
+// Deleting a running job is not an error of the service.
 func TestDeletedJobsAreNoErrors(t *testing.T) {
 	var log bytes.Buffer
 	within(t, &translator{}, func(cfg *jobs.Config) {

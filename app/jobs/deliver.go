@@ -44,10 +44,10 @@ func (s *Service) deliver(ctx context.Context, c Claim) error {
 		return err
 	case errors.Is(err, ErrWebhookGone), tries > len(pauses):
 		s.metrics.deliveries.Inc(deliveryGivenUp)
-		s.cfg.Log.Warn("a webhook does not learn how a job has ended", "job", job.ID, "owner", job.Owner, "tries", tries, "error", err)
+		s.cfg.Log.Warn("calls of a webhook about an ended job are given up", "job", job.ID, "owner", job.Owner, "tries", tries, "error", err)
 		return s.cfg.Store.Delivered(ctx, c)
 	}
 	s.metrics.deliveries.Inc(deliveryFailed)
-	s.cfg.Log.Debug("a webhook could not be told how a job has ended", "job", job.ID, "tries", tries, "error", err)
+	s.cfg.Log.Debug("a call of a webhook about an ended job failed", "job", job.ID, "tries", tries, "error", err)
 	return s.cfg.Store.Release(ctx, c, pauses[max(0, tries-1)])
 }

@@ -10,7 +10,7 @@ import (
 	"dragoman/app/translate"
 )
 
-// Terms are kept behind the slices, once, and each target language gets its own.
+// Terms are stored once, after the slices. Each target language gets its own terms.
 func TestTermsOfAJob(t *testing.T) {
 	stored, err := marshal([][]translate.Term{{{Source: "cat", Target: "chat"}}, {}, {{Source: "cat", Target: "猫"}, {Source: "X", Target: "X"}}})
 	require.NoError(t, err)

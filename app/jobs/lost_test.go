@@ -9,7 +9,7 @@ import (
 	"dragoman/app/translate"
 )
 
-// What is remembered has a bound, and the job that came last is among it.
+// The number of remembered jobs is bounded, and the newest one is among them.
 func TestMemoryIsBounded(t *testing.T) {
 	var m rememberedJobs
 	for i := range 2 * mostRemembered {

@@ -18,7 +18,7 @@ import (
 // large is a document of three parts.
 var large = bytes.Repeat([]byte("0123456789abcdef"), 80<<10)
 
-// submitDocument submits a job about a document whose translation may have so many bytes.
+// submitDocument submits a job about a document with a maximum size of the result.
 func (s *fixture) submitDocument(most int) jobs.Job {
 	s.t.Helper()
 	job, _, err := s.Submit(s.t.Context(), jobs.Submission{
@@ -30,7 +30,7 @@ func (s *fixture) submitDocument(most int) jobs.Job {
 	return job
 }
 
-// document is what a job has made, nil for nothing.
+// document returns a job's document, or nil.
 func (s *fixture) document(job jobs.Job) []byte {
 	s.t.Helper()
 	made, err := s.Made(s.t.Context(), s.now(job))
@@ -48,7 +48,7 @@ func (s *fixture) document(job jobs.Job) []byte {
 	return content
 }
 
-// writes makes a maker of a document in pieces of odd lengths, which counts its calls.
+// writes returns a maker that writes a document in pieces of odd lengths, and counts its calls.
 func writes(content []byte, calls *int) jobs.Maker {
 	return func(_ context.Context, out *jobs.Made, _ jobs.Job) error {
 		*calls++
@@ -63,7 +63,7 @@ func writes(content []byte, calls *int) jobs.Maker {
 	}
 }
 
-// A document is made once, before its job is done, and kept with it.
+// A document is made once, before its job is done, and stored with the job.
 func TestDocumentIsMadeOnce(t *testing.T) {
 	for _, content := range [][]byte{large, []byte("short"), {}} {
 		within(t, new(translator), nil, func(t *testing.T, s *fixture, stop func()) {
@@ -90,7 +90,7 @@ func TestDocumentIsMadeOnce(t *testing.T) {
 	}
 }
 
-// What passes is waited for, what is the document's fails the job, and what nobody knows is tried again.
+// A temporary error is waited for, an error of the document fails the job, and an unknown error is retried.
 func TestDocumentIsNotMade(t *testing.T) {
 	for _, test := range []struct {
 		err   error
@@ -148,7 +148,7 @@ func (e *ending) Save(ctx context.Context, c jobs.Claim, n int, chunk []byte, re
 	return e.Store.Save(ctx, c, n, chunk, results)
 }
 
-// Whichever part a runner ends at, the next one makes the whole again: not a byte is of another making.
+// If a runner ends at any part, the next one makes the whole document again: no byte is left of the first.
 func TestDocumentIsMadeAgain(t *testing.T) {
 	for at := 1; at <= 4; at++ {
 		change := func(c *jobs.Config) { c.Store = &ending{c.Store, at} }
@@ -156,7 +156,7 @@ func TestDocumentIsMadeAgain(t *testing.T) {
 			calls := 0
 			s.MakeDocuments(func(ctx context.Context, out *jobs.Made, job jobs.Job) error {
 				content := bytes.Clone(large)
-				content[0] = byte('A' + calls) // as another version would
+				content[0] = byte('A' + calls) // as another version would make it
 				content[len(content)-1] = byte('A' + calls)
 				return writes(content, &calls)(ctx, out, job)
 			})

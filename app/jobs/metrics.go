@@ -29,13 +29,13 @@ type metrics struct {
 func newMetrics(r prometheus.Registerer) *metrics {
 	m := &metrics{
 		jobs: promauto.With(r).NewGaugeVec(prometheus.GaugeOpts{
-			Namespace: "dragoman", Name: "jobs", Help: "Jobs in the store, by state; every process that shares it has the same number.",
+			Namespace: "dragoman", Name: "jobs", Help: "Jobs in the store, by state; all processes that share the store report the same numbers.",
 		}, []string{"state"}),
-		finished: measure.NewCounters(r, "jobs_finished_total", "Jobs that ended here, by state.",
+		finished: measure.NewCounters(r, "jobs_finished_total", "Jobs that this process ended, by state.",
 			"state", []string{string(Done), string(Failed), string(Cancelled)}),
-		steps: measure.NewCounters(r, "job_steps_total", "Slices of jobs that were translated here, by what became of them.",
+		steps: measure.NewCounters(r, "job_steps_total", "Slices of jobs that this process translated, by outcome.",
 			"outcome", []string{stepSaved, stepPostponed, stepFailed}),
-		deliveries: measure.NewCounters(r, "webhook_deliveries_total", "Tries to tell webhooks how jobs have ended, by what became of them.",
+		deliveries: measure.NewCounters(r, "webhook_deliveries_total", "Calls of webhooks about ended jobs, by outcome.",
 			"outcome", []string{delivered, deliveryFailed, deliveryGivenUp}),
 	}
 	m.count(nil)

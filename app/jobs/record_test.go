@@ -17,18 +17,17 @@ import (
 
 var begin = time.Date(2026, 1, 2, 3, 4, 5, 6789, time.UTC)
 
-// newRecord is a job of two slices.
+// newRecord returns a job of two slices.
 func newRecord(webhook string) *Record {
 	return NewRecord(Draft{ID: "a", Request: Request{Request: translate.Request{To: []string{"fr"}}, Webhook: webhook}, Input: make([][]byte, 2)}, time.Hour, begin)
 }
 
-// What can happen to a job, and what it is then. Each row is done in turn by whoever has the last
-// claim.
+// The possible events of a job, and the states after them. The holder of the last claim makes each step.
 func TestStates(t *testing.T) {
 	const refused = "refused"
 	for name, test := range map[string]struct {
 		webhook string
-		steps   string // what happens, with the state after it
+		steps   string // events, with the state after each
 	}{
 		"done":             {"", "claim running, save running, save running, done done"},
 		"failed":           {"", "claim running, fail failed"},
@@ -82,12 +81,11 @@ func TestStates(t *testing.T) {
 	}
 }
 
-// A record that is tried alone is counted as long as it is the same one, and each try leaves the job
-// to others for twice the time.
+// Attempts are counted while the same record runs alone. Each attempt doubles the time for which the job is left to others.
 func TestTry(t *testing.T) {
 	const lease = time.Minute
 	for name, test := range map[string]struct {
-		steps        string // numbers of records, 0 for none; c(laim), s(ave), r(elease), k(eep)
+		steps        string // numbers of records; 0: none; c(laim), s(ave), r(elease), k(eep)
 		alone, tries int
 		due          time.Duration
 	}{
@@ -142,7 +140,7 @@ func TestExpired(t *testing.T) {
 	assert.True(t, r.Expired(begin.Add(time.Hour)))
 }
 
-// What is stored is read by later versions: where this fails, they need to read both forms.
+// Later versions read stored records: if this test fails, they must read both forms.
 func TestStoredForm(t *testing.T) {
 	penalty, size := 1.5, 3
 	r := NewRecord(Draft{
@@ -169,7 +167,7 @@ func TestStoredForm(t *testing.T) {
 	require.NoError(t, json.Unmarshal(want, &read))
 	assert.Equal(t, *r, read)
 
-	// A list reads what it shows.
+	// A list reads only the fields that it shows.
 	head, err := ParseHead(want)
 	require.NoError(t, err)
 	read.Request, read.Document = Request{}, &Document{Name: "n.csv", Kind: "csv", Bytes: 5, HeaderKept: true}
@@ -178,7 +176,7 @@ func TestStoredForm(t *testing.T) {
 	assert.ErrorContains(t, err, "cannot be read")
 }
 
-// What a list reads of jobs does not grow with what they are to be done with.
+// A list reads the same amount of jobs of any size.
 func TestHeadsAreSmall(t *testing.T) {
 	allocated := func(columns int) float64 {
 		r := NewRecord(Draft{Document: &Document{Columns: make([]string, columns)}, Request: Request{Request: translate.Request{Terms: make([]translate.Term, columns)}}}, time.Hour, begin)
@@ -228,7 +226,7 @@ func TestSlices(t *testing.T) {
 	assert.Error(t, err)
 }
 
-// A job that a request waits for is claimed from its beginning, and until the request has its results.
+// A job that a request awaits is claimed from its start until the request has its results.
 func TestAwaited(t *testing.T) {
 	made := func() (*Record, Claim) {
 		r := NewRecord(Draft{ID: "a", Request: Request{Request: translate.Request{To: []string{"fr"}}}, Input: make([][]byte, 1), Lease: time.Minute}, time.Hour, begin)

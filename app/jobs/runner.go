@@ -83,7 +83,7 @@ func (s *Service) serve(ctx context.Context, from Queue, handle func(context.Con
 		}
 		s.remembered.remember(c.Job)
 		if err := s.handleClaim(ctx, c, handle); err != nil && !errors.Is(err, ErrLost) && ctx.Err() == nil {
-			s.cfg.Log.Error("a job is left until its claim has ended", "job", c.Job.ID, "attempt", c.Job.Attempts, "error", err)
+			s.cfg.Log.Error("a job stays claimed until its claim expires", "job", c.Job.ID, "attempt", c.Job.Attempts, "error", err)
 		}
 	}
 }

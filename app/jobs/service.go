@@ -81,7 +81,7 @@ func New(cfg Config) *Service {
 	ending, stop := context.WithCancel(context.Background())
 	return &Service{ending: ending, stop: stop, cfg: cfg, metrics: newMetrics(cfg.Registry), outage: &outage.Log{
 		Log: cfg.Log, Level: slog.LevelError, Failing: "the store of jobs does not work", Over: "the store of jobs works again",
-	}, lost: &outage.Log{Log: cfg.Log, Level: slog.LevelError, Failing: "a job is lost that was accepted"},
+	}, lost: &outage.Log{Log: cfg.Log, Level: slog.LevelError, Failing: "an accepted job is lost"},
 		steps: semaphore.NewWeighted(most), most: most}
 }
 

@@ -29,11 +29,11 @@ import (
 	"dragoman/app/translate"
 )
 
-// translator writes texts in capitals, or does what a test wants.
+// translator writes texts in capitals, or does what do says.
 type translator struct {
 	mu    sync.Mutex // guards the rest
 	calls []translate.Request
-	// do is asked before each call; nil: there is nothing to it.
+	// called before each translation, unless nil
 	do func(ctx context.Context, call int, req translate.Request) error
 }
 
@@ -79,7 +79,7 @@ func (renderer) Results(_ jobs.Request, results []translate.Result) ([]byte, err
 
 func (renderer) Job(j jobs.Job) ([]byte, error) { return []byte(`"` + j.ID + `"`), nil }
 
-// notifier is told how jobs have ended.
+// notifier records the ends of jobs.
 type notifier struct {
 	mu   sync.Mutex // guards the rest
 	told []string
@@ -113,7 +113,7 @@ type fixture struct {
 	notifier *notifier
 }
 
-// ttl is how long jobs are kept.
+// ttl is the time that ended jobs are kept.
 const ttl = 24 * time.Hour
 
 func newFixture(t *testing.T, path string, change func(*jobs.Config)) *fixture {
@@ -143,7 +143,7 @@ func within(t *testing.T, f *translator, change func(*jobs.Config), test func(t 
 	})
 }
 
-// run runs jobs until stop is called, which may be more than once.
+// run runs jobs until stop is called. stop may be called several times.
 func (s *fixture) run() (stop func()) {
 	ctx, cancel := context.WithCancel(s.t.Context())
 	var running sync.WaitGroup
@@ -154,7 +154,7 @@ func (s *fixture) run() (stop func()) {
 	}
 }
 
-// submit submits a job of so many records of 8,000 characters, two of which are a slice.
+// submit submits a job of n records of 8,000 characters. Two records are a slice.
 func (s *fixture) submit(records int, to ...string) jobs.Job {
 	s.t.Helper()
 	sub := jobs.Submission{Owner: "alice", Request: jobs.Request{Request: translate.Request{From: "en", To: to}}}
@@ -168,7 +168,7 @@ func (s *fixture) submit(records int, to ...string) jobs.Job {
 	return job
 }
 
-// now is a job as it is.
+// now returns a job's current state.
 func (s *fixture) now(job jobs.Job) jobs.Job {
 	s.t.Helper()
 	got, err := s.Get(s.t.Context(), job.ID)
@@ -176,7 +176,7 @@ func (s *fixture) now(job jobs.Job) jobs.Job {
 	return got
 }
 
-// results are which records a job has in which languages.
+// results returns the records and languages of a job's results.
 func (s *fixture) results(job jobs.Job) (list []string) {
 	s.t.Helper()
 	for n := range job.Steps() {
@@ -207,14 +207,14 @@ func TestRun(t *testing.T) {
 		_, err := s.Get(t.Context(), job.ID)
 		assert.ErrorIs(t, err, jobs.ErrUnknown)
 	})
-	var to []string // in whatever order: parts of a job run at the same time
+	var to []string // in any order: slices of a job run concurrently
 	for _, call := range f.calls {
 		to = append(to, call.To...)
 	}
 	assert.ElementsMatch(t, []string{"fr", "fr", "de", "de"}, to)
 }
 
-// What passes is tried again, and what was saved is not done again.
+// A temporary error is retried, and saved slices are not repeated.
 func TestRunGoesOnAfterWhatPasses(t *testing.T) {
 	for name, err := range map[string]error{
 		"busy": fmt.Errorf("worker 1: %w", &engine.BusyError{Wait: 7 * time.Second}), "memory": &admission.FullError{},
@@ -246,7 +246,7 @@ func TestRunGoesOnAfterWhatPasses(t *testing.T) {
 	}
 }
 
-// What never passes ends when nobody would want the job any more.
+// An error that never passes fails the job when its time is over.
 func TestRunGivesUp(t *testing.T) {
 	f := &translator{do: func(context.Context, int, translate.Request) error { return &engine.BusyError{Wait: time.Hour} }}
 	within(t, f, nil, func(t *testing.T, s *fixture, _ func()) {
@@ -311,7 +311,7 @@ func TestRunOutlivesAPanic(t *testing.T) {
 	})
 }
 
-// wait is what takes until it is cancelled.
+// wait is a translation that lasts until it is cancelled.
 func wait(ctx context.Context, _ int, _ translate.Request) error {
 	<-ctx.Done()
 	return ctx.Err()
@@ -321,7 +321,7 @@ func TestDeleteWhileRunning(t *testing.T) {
 	f := &translator{do: wait}
 	within(t, f, nil, func(t *testing.T, s *fixture, _ func()) {
 		job := s.submit(1, "fr")
-		time.Sleep(10 * time.Minute) // many leases: it stays the runner's
+		time.Sleep(10 * time.Minute) // many leases: the runner keeps its claim
 		synctest.Wait()
 		assert.Len(t, f.calls, 1)
 		cancelled, removed, err := s.Delete(t.Context(), job.ID)
@@ -330,7 +330,7 @@ func TestDeleteWhileRunning(t *testing.T) {
 		assert.Equal(t, jobs.Cancelled, cancelled.State)
 		f.do = nil
 		next := s.submit(1, "fr")
-		synctest.Wait() // at once: no time has passed
+		synctest.Wait() // at once: the clock has not moved
 		assert.Equal(t, jobs.Done, s.now(next).State)
 		_, removed, err = s.Delete(t.Context(), job.ID)
 		require.NoError(t, err)
@@ -340,7 +340,7 @@ func TestDeleteWhileRunning(t *testing.T) {
 	})
 }
 
-// A job that the end of its runner interrupts goes on at once with the next one.
+// A job whose runner shuts down continues at once with the next one.
 func TestRunAgain(t *testing.T) {
 	f := &translator{}
 	within(t, f, nil, func(t *testing.T, s *fixture, stop func()) {
@@ -365,7 +365,7 @@ func TestRunAgain(t *testing.T) {
 	})
 }
 
-// Jobs that wait have their turn, however long the first one is.
+// Waiting jobs get their turn, also beside a long job.
 func TestTurns(t *testing.T) {
 	f := &translator{do: func(_ context.Context, _ int, req translate.Request) error {
 		time.Sleep(20 * time.Second)
@@ -392,13 +392,13 @@ func TestConcurrency(t *testing.T) {
 		for range 5 {
 			s.submit(1, "fr")
 		}
-		time.Sleep(time.Second) // of the bubble's: who was not the first to claim a job tries again a little later
+		time.Sleep(time.Second) // of the bubble: the losers of a claim retry a little later
 		synctest.Wait()
 		assert.Len(t, f.calls, 3)
 	})
 }
 
-// Slices share the memory of requests, as their submitters'.
+// Slices take their memory from that of requests, as their submitter's.
 func TestMemory(t *testing.T) {
 	memory := admission.New(1 << 20)
 	f := &translator{do: func(ctx context.Context, _ int, _ translate.Request) error {
@@ -437,7 +437,7 @@ func TestWebhook(t *testing.T) {
 		job, _, err := s.Submit(t.Context(), jobs.Submission{Request: jobs.Request{Request: translate.Request{To: []string{"fr"}}, Webhook: "https://a"}})
 		require.NoError(t, err)
 		time.Sleep(30 * time.Second)
-		stop() // tries outlive the process
+		stop() // attempts outlive the process
 		again := s.run()
 		time.Sleep(time.Hour)
 		synctest.Wait()
@@ -492,7 +492,7 @@ func TestCheck(t *testing.T) {
 	})
 }
 
-// Where there is no store, that is said, and nothing runs.
+// Without a store, every call says so, and nothing runs.
 func TestNoStore(t *testing.T) {
 	s := jobs.New(jobs.Config{Missing: errors.New("set JOB_FILE")})
 	s.Ready(&translator{})
@@ -502,7 +502,7 @@ func TestNoStore(t *testing.T) {
 	assert.EqualError(t, unavailable.Reason, "set JOB_FILE")
 }
 
-// broken is a store that does not work for a while.
+// broken is a store that fails for a while.
 type broken struct {
 	jobs.Store
 	mu    sync.Mutex // guards fails
@@ -525,7 +525,7 @@ func (b *broken) Save(ctx context.Context, c jobs.Claim, n int, chunk []byte, re
 	if err := b.Store.Save(ctx, c, n, chunk, results); err != nil {
 		return err
 	}
-	return b.fail("Save") // it was done all the same
+	return b.fail("Save") // the store had made the change
 }
 
 func (b *broken) Claim(ctx context.Context, q jobs.Queue, d time.Duration) (jobs.Claim, error) {
@@ -563,7 +563,7 @@ func (b *broken) Sweep(ctx context.Context) (map[jobs.State]int, error) {
 	return b.Store.Sweep(ctx)
 }
 
-// A store that does not work for a moment costs a moment.
+// A short failure of the store costs little time.
 func TestBrokenStore(t *testing.T) {
 	f := &translator{do: func(context.Context, int, translate.Request) error { time.Sleep(15 * time.Second); return nil }}
 	change := func(c *jobs.Config) {
@@ -579,7 +579,7 @@ func TestBrokenStore(t *testing.T) {
 	assert.Len(t, f.calls, 2, "nothing is done again")
 }
 
-// down is a store that does not work as long as it is told so.
+// down is a store that fails as long as down is set.
 type down struct {
 	jobs.Store
 	is atomic.Bool
@@ -606,7 +606,7 @@ func (d *down) Get(ctx context.Context, id string) (jobs.Job, error) {
 	return d.Store.Get(ctx, id)
 }
 
-// A store that is away for an hour is not in each line of the log, however many ask for it.
+// An hour without the store gives a few log lines, also with many callers.
 func TestLogOfBrokenStore(t *testing.T) {
 	var log bytes.Buffer
 	store := &down{}
@@ -630,7 +630,7 @@ func TestLogOfBrokenStore(t *testing.T) {
 	})
 }
 
-// What a job is to be done with is bounded, and its terms are beside its texts: whoever reads the job reads none.
+// The input of a job is bounded. Terms are stored with the texts, so that reading the job reads neither.
 func TestOptionsOfAJob(t *testing.T) {
 	f := &translator{}
 	within(t, f, nil, func(t *testing.T, s *fixture, _ func()) {

@@ -158,7 +158,7 @@ func (s *Service) fail(ctx context.Context, c Claim, job Job, made step) error {
 			return made.err
 		}
 		wait := min(time.Duration(f.Wait)*time.Second, longestPause)
-		s.cfg.Log.Debug("a job cannot go on now", "job", job.ID, "wait", wait, "error", made.err)
+		s.cfg.Log.Debug("a job cannot continue now", "job", job.ID, "wait", wait, "error", made.err)
 		return s.cfg.Store.Release(ctx, c, wait)
 	}
 	s.metrics.steps.Inc(stepFailed)

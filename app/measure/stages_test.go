@@ -12,13 +12,13 @@ import (
 	"go.opentelemetry.io/otel/sdk/trace/tracetest"
 )
 
-// newStages makes the stages of some work.
+// newStages returns the stages of some work.
 func newStages() (*prometheus.Registry, Stages) {
 	r := prometheus.NewRegistry()
 	return r, NewStages(r, "stage_duration_seconds", "Time of the stages.", "tokenize", "queue")
 }
 
-// times is how often a stage was measured.
+// times returns the number of measurements of a stage.
 func times(t testing.TB, r *prometheus.Registry, stage string) uint64 {
 	gathered, err := r.Gather()
 	require.NoError(t, err)
@@ -33,7 +33,7 @@ func times(t testing.TB, r *prometheus.Registry, stage string) uint64 {
 	return 0
 }
 
-// recorded starts a span that is recorded, below which those of stages go.
+// recorded starts a recorded span, the parent of the stages' spans.
 func recorded(t testing.TB) (context.Context, *tracetest.SpanRecorder) {
 	recorder := tracetest.NewSpanRecorder()
 	provider := sdktrace.NewTracerProvider(sdktrace.WithSpanProcessor(recorder))
@@ -71,7 +71,7 @@ func TestStagesWithoutATrace(t *testing.T) {
 	assert.Zero(t, testing.AllocsPerRun(100, func() { Span(context.Background(), "queue", now, now) }))
 }
 
-// A request that is not sampled has a span in its context all the same.
+// The context of a request that is not sampled has a span, too.
 func TestStagesOfATraceThatIsDropped(t *testing.T) {
 	recorder := tracetest.NewSpanRecorder()
 	provider := sdktrace.NewTracerProvider(sdktrace.WithSpanProcessor(recorder), sdktrace.WithSampler(sdktrace.NeverSample()))

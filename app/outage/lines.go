@@ -127,5 +127,5 @@ func (l *Lines) sayWhatIsMissing() {
 	}
 	l.missing = 0
 	l.mu.Unlock()
-	log.Warn("log lines were dropped: whoever reads the log did not read, or had gone", "lines", missing)
+	log.Warn("log lines were dropped: the reader of the log was too slow or gone", "lines", missing)
 }

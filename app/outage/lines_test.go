@@ -16,9 +16,9 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// pipe is an output whose reader does what a test says.
+// pipe is an output with a reader that the test controls.
 type pipe struct {
-	mu      sync.Mutex // is held while nobody reads
+	mu      sync.Mutex // held while the reader pauses
 	err     error      // of each write
 	written bytes.Buffer
 }
@@ -32,7 +32,7 @@ func (p *pipe) Write(line []byte) (int, error) {
 	return p.written.Write(line)
 }
 
-// closeAll closes a log and returns what was written, line by line.
+// closeAll closes a log and returns the written lines.
 func closeAll(t *testing.T, l *Lines, p *pipe) []string {
 	t.Helper()
 	l.Close(t.Context())
@@ -58,8 +58,8 @@ func TestLinesInTheirOrder(t *testing.T) {
 	l.Close(t.Context())
 }
 
-// A reader that hangs holds nobody, nor memory; when it reads again, the log says what is missing. So it does after a
-// reader that had gone.
+// A blocked reader delays no writer and takes no memory. When it reads again, the log reports the dropped lines; so it does
+// after a reader that was gone.
 func TestLinesWithoutReader(t *testing.T) {
 	for name, err := range map[string]error{"hangs": nil, "has gone": syscall.EPIPE} {
 		t.Run(name, func(t *testing.T) {
@@ -91,20 +91,20 @@ func TestLinesWithoutReader(t *testing.T) {
 			}, time.Minute, time.Millisecond)
 			lines := closeAll(t, l, p)
 			assert.Len(t, lines, sent-int(dropped)+2)
-			assert.Equal(t, 1, strings.Count(strings.Join(lines, "\n"), fmt.Sprintf(`level=WARN msg="log lines were dropped: whoever reads the log did not read, or had gone" lines=%d`, dropped)))
+			assert.Equal(t, 1, strings.Count(strings.Join(lines, "\n"), fmt.Sprintf(`level=WARN msg="log lines were dropped: the reader of the log was too slow or gone" lines=%d`, dropped)))
 			assert.Equal(t, dropped, l.Dropped())
 		})
 	}
 }
 
-// state is what waits, and how many lines are missing that the log has not said.
+// state returns the number of waiting lines, and of dropped lines that are not reported yet.
 func (l *Lines) state() (bytes int, missing uint64) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.bytes, l.missing
 }
 
-// Whoever closes a log does not wait for its reader longer than there is time.
+// Close waits for the log's reader no longer than its timeout.
 func TestLinesEndWithoutReader(t *testing.T) {
 	p := &pipe{}
 	p.mu.Lock()

@@ -12,7 +12,7 @@ import (
 	"github.com/stretchr/testify/assert"
 )
 
-// newTestLog is a log, what it says, and its clock.
+// newTestLog returns a log with its output and its clock.
 func newTestLog() (l *Log, said *bytes.Buffer, now *time.Time) {
 	said, now = new(bytes.Buffer), new(time.Time)
 	*now = time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
@@ -24,7 +24,7 @@ func newTestLog() (l *Log, said *bytes.Buffer, now *time.Time) {
 
 var errOops = errors.New("errOops")
 
-// What fails twice a second for an hour is said when it begins, ever less often, and when it is over.
+// A failure twice a second for an hour is logged at its start, then less and less often, and at its end.
 func TestLongOutage(t *testing.T) {
 	l, said, now := newTestLog()
 	l.Note(nil)
@@ -52,8 +52,8 @@ func TestLongOutage(t *testing.T) {
 	assert.Contains(t, said.String(), "it fails", "another one begins at once")
 }
 
-// However it comes and goes, there are at most ten lines in a minute and two in the long run, and the
-// last one says how it is, unless that has changed within the last pause.
+// A failure that comes and goes is logged at most ten times a minute, and in the long run twice. The last line has the current
+// state, unless that changed within the last pause.
 func TestLinesAreBounded(t *testing.T) {
 	for seed := range uint64(100) {
 		r := rand.New(rand.NewPCG(seed, 0))

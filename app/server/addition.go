@@ -119,7 +119,7 @@ func (a *addition) fill(ctx context.Context, work string) error {
 		return fmt.Errorf("%s holds an %s model, not an %s one: name the checkpoint that it was made of", a.cfg.Weights, m.Precision, want)
 	}
 	if a.before != nil && !slices.Equal(directions(m), directions(a.before)) {
-		a.log.Warn("the new version takes the place of a model with other languages: if both are meant to stay, pull one with --name and delete this version",
+		a.log.Warn("the new version replaces a model with other languages: to keep both, pull one with --name and delete this version",
 			"model", a.name, "source", m.Source, "before", a.before.Source)
 	}
 	return nil

@@ -11,7 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// A caller who has used up its tokens is refused on all routes, in the form of each, and its jobs wait.
+// A caller without tokens left is refused on all routes, in the form of each API, and its jobs wait.
 func TestTokenLimit(t *testing.T) {
 	r := service(t, "TOKEN_LIMIT=1/d", "JOB_FILE="+filepath.Join(t.TempDir(), "jobs.db"))
 	post := func(path, body string) (int, string) {

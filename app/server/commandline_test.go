@@ -20,13 +20,12 @@ import (
 	"dragoman/app/client"
 )
 
-// asJob is a command line that translates with a service.
+// asJob returns a command line that translates with a service.
 func asJob(url string, args ...string) []string {
 	return append([]string{"translate", "--job", "--from", "en", "--to", "fr", "--url", url}, args...)
 }
 
-// The command line has from a job what it has from a model of its own, also where the service is
-// started again meanwhile.
+// The command line prints the same translations from a job as from a local model, also if the service restarts meanwhile.
 func TestCommandLineAndService(t *testing.T) {
 	var text strings.Builder
 	for i := range 300 {
@@ -50,7 +49,7 @@ func TestCommandLineAndService(t *testing.T) {
 	point(r)
 	proxy := httptest.NewServer(&httputil.ReverseProxy{
 		Rewrite:  func(r *httputil.ProxyRequest) { r.SetURL(target.Load()) },
-		ErrorLog: slog.NewLogLogger(slog.DiscardHandler, slog.LevelError), // 502 while the service is away
+		ErrorLog: slog.NewLogLogger(slog.DiscardHandler, slog.LevelError), // 502 while the service is unreachable
 	})
 	defer proxy.Close()
 

@@ -111,7 +111,7 @@ func (c *cpuBackend) start(ctx context.Context, cfg config.Config, dir string, m
 	if cfg.Scripts {
 		opts.Scripts = language.Scripts
 		if m.Scripts == nil {
-			decoding.Log.Warn("TARGET_SCRIPTS does nothing for this model: that needs several languages, PRECISION=int8, and an export by this version", "model", m.Source)
+			decoding.Log.Warn("TARGET_SCRIPTS has no effect on this model: it needs several languages, PRECISION=int8 and an export by this version", "model", m.Source)
 		}
 	}
 	models, err := engine.OpenModels(copies(workers, threads), func() (model.Model, error) {

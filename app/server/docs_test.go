@@ -30,19 +30,19 @@ import (
 // block is an example of a page, between fences.
 type block struct {
 	where, language, text string
-	answers               bool // what stands a few lines above
+	answers               bool // an answer: it follows the example before it within a few lines
 }
 
 var fences = regexp.MustCompile("(?ms)^```(\\w*)\n(.*?)^```")
 
-// examples are those of all pages of the documentation.
+// examples returns the examples of all pages of the documentation.
 func examples(t *testing.T) (list []block) {
 	pages, err := filepath.Glob("../../docs/*.md")
 	require.NoError(t, err)
 	for _, page := range append(pages, "../../README.md") {
 		raw, err := os.ReadFile(page)
 		require.NoError(t, err)
-		end := 0 // of the example before
+		end := 0 // end of the previous example
 		for i, at := range fences.FindAllSubmatchIndex(raw, -1) {
 			line := 1 + bytes.Count(raw[:at[0]], []byte("\n"))
 			near := i > 0 && bytes.Count(raw[end:at[0]], []byte("\n")) < 6
@@ -53,23 +53,23 @@ func examples(t *testing.T) (list []block) {
 	return list
 }
 
-// documented.sh is what stands in for programs in examples: it checks what they are asked for.
+// documented.sh stands in for the programs in examples. It checks their arguments.
 //
 //go:embed testdata/documented.sh
 var documented string
 
-// example is where an example runs: a folder with what examples name, beside a service.
+// example is the environment of an example: a folder with the files that examples name, and a service.
 type example struct {
 	*running
 	t        *testing.T
 	dir      string
-	address  string // of what the example serves itself
-	firefox  string // index of models; "": none
-	hub      string // where owner/models is; "": nowhere
+	address  string // of the example's own server
+	firefox  string // URL of the index of models; "": none
+	hub      string // URL of the hub with owner/models; "": none
 	replaces *strings.Replacer
 }
 
-// newExample makes a folder in which an example can run.
+// newExample makes a folder for an example.
 func newExample(t *testing.T, r *running, text string) example {
 	e := example{running: r, t: t, dir: t.TempDir(), address: porttest.Hold(t)}
 	office := func(name string) string {
@@ -112,13 +112,13 @@ func newExample(t *testing.T, r *running, text string) example {
 	}
 	e.fakes(text)
 	hub := e.repository(text)
-	if strings.Contains(text, "jobs wait ID") && !strings.Contains(text, "curl") { // one that was made before
+	if strings.Contains(text, "jobs wait ID") && !strings.Contains(text, "curl") { // the id of an existing job
 		status, job := ask(t, "POST", r.url+"/jobs", jobOfMany(1, ""))
 		require.Equal(t, 202, status)
 		require.NoError(t, os.WriteFile(filepath.Join(e.dir, "last"), []byte(job.Job.ID), 0o644))
 	}
 	redis := "redis://" + miniredis.RunT(t).Addr()
-	e.replaces = strings.NewReplacer( // what a reader replaces
+	e.replaces = strings.NewReplacer( // the placeholders that a reader replaces
 		"https://translate.example.com", r.url, "https://models.example/enfr", hub, "facebook/m2m100_418M", cputest.Bundled(), "alirezamsh/small100", cputest.Bundled(),
 		"google/madlad400-3b-mt", e.dir+"/madlad400-3b-mt", "facebook/nllb-200-distilled-600M", e.dir+"/nllb-200-distilled-600M",
 		" Helsinki-NLP/", " "+e.dir+"/checkpoints/", " /checkpoints", " "+e.dir+"/checkpoints",
@@ -130,7 +130,7 @@ func newExample(t *testing.T, r *running, text string) example {
 	return e
 }
 
-// converted puts an Argos package and a folder of ctranslate2's converters where the example runs.
+// converted writes an Argos package and a folder of ctranslate2's converters for an example.
 func (e example) converted() {
 	const testdata = "../../model/testdata/"
 	f, err := os.Create(filepath.Join(e.dir, "translate-en_fr-1_9.argosmodel"))
@@ -152,8 +152,8 @@ func (e example) converted() {
 	}
 }
 
-// repository puts models of other programs into a hub's repository, if a text has one. It returns the URL under which that has the
-// files of Firefox's.
+// repository serves models of other programs as a hub's repository, if a text names one. It returns the URL of the repository
+// with Firefox's files.
 func (e *example) repository(text string) string {
 	if !strings.Contains(text, "owner/models") {
 		return ""
@@ -176,7 +176,7 @@ func (e *example) repository(text string) string {
 	return server.Base
 }
 
-// link makes a folder of the files of another, without copying them.
+// link makes a folder of links to the files of another folder.
 func link(t *testing.T, from, to string) {
 	require.NoError(t, os.MkdirAll(to, 0o755))
 	entries, err := os.ReadDir(from)
@@ -188,7 +188,7 @@ func link(t *testing.T, from, to string) {
 	}
 }
 
-// fakes puts what stands in for programs where examples find it, the repository's scripts included.
+// fakes puts stand-ins for programs, including the repository's scripts, where examples find them.
 func (e example) fakes(text string) {
 	put := func(path string) {
 		path = filepath.Join(e.dir, path)
@@ -218,7 +218,7 @@ func (e example) fakes(text string) {
 	require.NoError(e.t, err, string(out))
 }
 
-// run runs a text by the shell, and returns what it prints.
+// run runs a text in the shell and returns its output.
 func (e example) run(text string) string {
 	root, err := filepath.Abs("../..")
 	require.NoError(e.t, err)
@@ -241,14 +241,14 @@ func (e example) run(text string) string {
 	err = cmd.Run()
 	if pids, missing := os.ReadFile(filepath.Join(e.dir, "pids")); missing == nil {
 		for _, pid := range strings.Fields(string(pids)) {
-			_ = exec.Command("kill", pid).Run() // it may have ended
+			_ = exec.Command("kill", pid).Run() // the process may have ended already
 		}
 	}
 	require.NoError(e.t, err, "%s%s", out.String(), log.String())
 	return out.String()
 }
 
-// Every example of every page does what it is there for, as it is written.
+// Every example of every page works as written.
 func TestExamplesOfTheDocumentation(t *testing.T) {
 	if _, err := exec.LookPath("curl"); err != nil && os.Getenv("CI") == "" {
 		t.Skip("the examples need curl")
@@ -257,7 +257,7 @@ func TestExamplesOfTheDocumentation(t *testing.T) {
 	r := service(t, "JOB_FILE="+filepath.Join(dir, "jobs.db"), "GLOSSARY_FILE="+filepath.Join(dir, "glossaries.db"))
 	list := examples(t)
 	require.Greater(t, len(list), 60)
-	answer := "" // of the example before
+	answer := "" // of the previous example
 	for _, b := range list {
 		t.Run(b.where, func(t *testing.T) {
 			if !b.answers {
@@ -272,7 +272,7 @@ func TestExamplesOfTheDocumentation(t *testing.T) {
 				checkYAML(t, b.text)
 			case "go":
 				checkGo(t, b.text)
-			case "python", "": // scripts/clients tests those in Python; no language is no program
+			case "python", "": // scripts/clients tests the Python examples; blocks without a language are not programs
 			default:
 				require.Fail(t, "nothing tests examples in "+b.language)
 			}
@@ -280,11 +280,11 @@ func TestExamplesOfTheDocumentation(t *testing.T) {
 	}
 }
 
-// checkJSON sends a request of a page to the service, or compares an answer of a page with that to the
-// example before it. It returns the service's answer.
+// checkJSON sends a request of a page to the service, or compares an answer of a page with the answer to the previous example.
+// It returns the service's answer.
 func checkJSON(t *testing.T, e example, text, answer string) string {
 	if strings.HasPrefix(text, `"`) {
-		text = "{" + text + "}" // a field of something
+		text = "{" + text + "}" // a field of an object
 	}
 	var shown any
 	require.NoError(t, json.Unmarshal([]byte(text), &shown))
@@ -303,7 +303,7 @@ func checkJSON(t *testing.T, e example, text, answer string) string {
 	return ""
 }
 
-// checkGo compiles an example of the Go client. What it makes is not used.
+// checkGo compiles an example of the Go client, and discards the result.
 func checkGo(t *testing.T, text string) {
 	dir, imports := t.TempDir(), ""
 	for name, path := range map[string]string{"grpc.": "google.golang.org/grpc", "insecure.": "google.golang.org/grpc/credentials/insecure", "inferencepb.": "dragoman/app/api/dropin/openinference/inferencepb"} {
@@ -327,7 +327,7 @@ func checkGo(t *testing.T, text string) {
 	}
 }
 
-// shape is what of JSON is the same in each answer of its kind.
+// shape returns the parts of JSON that are the same in all answers of a kind.
 func shape(v any) any {
 	switch v := v.(type) {
 	case map[string]any:
@@ -345,7 +345,7 @@ func shape(v any) any {
 	return fmt.Sprintf("%T", v)
 }
 
-// checkYAML has the example of a configuration be that of a repository, or of a model in it.
+// checkYAML reads a configuration as that of a repository or of a model in it.
 func checkYAML(t *testing.T, text string) {
 	dir := t.TempDir()
 	for _, name := range []string{"m2m100/1", "m2m100/2", "small/1"} {

@@ -22,12 +22,11 @@ import (
 	"dragoman/app/translate"
 )
 
-// pages are those of a document that BenchmarkDocument translates, of pageCharacters each.
+// pages is the number of pages of BenchmarkDocument's document, with pageCharacters each.
 const pages, pageCharacters = 500, 2000
 
-// BenchmarkDocument compares what it takes to go through a document, for its texts and for writing it
-// again, with what it takes to translate these. The translation is that of a 25th of
-// them.
+// BenchmarkDocument compares the cost of both passes over a document with the cost of its translation, measured on a 25th of the
+// texts.
 func BenchmarkDocument(b *testing.B) {
 	const share = 25
 	cfg, log, err := cli.Configure(environment("CACHE_BYTES=0"), io.Discard)
@@ -74,7 +73,7 @@ func BenchmarkDocument(b *testing.B) {
 	}
 }
 
-// paragraphs are those of a book, no two of them alike.
+// paragraphs returns the paragraphs of a book, all different.
 func paragraphs() (list []string) {
 	for n, characters := 0, 0; characters < pages*pageCharacters; n++ {
 		text := fmt.Sprintf("It is day %d, and we went to the station to see the trains. The house is old, but it has %d windows. "+
@@ -85,7 +84,7 @@ func paragraphs() (list []string) {
 	return list
 }
 
-// bookOfWord makes a docx whose paragraphs have a word in bold.
+// bookOfWord returns a docx whose paragraphs have a word in bold.
 func bookOfWord(b *testing.B, paragraphs []string) []byte {
 	const namespace = `xmlns:w="http://schemas.openxmlformats.org/wordprocessingml/2006/main"`
 	var body strings.Builder
@@ -112,7 +111,7 @@ func bookOfWord(b *testing.B, paragraphs []string) []byte {
 	return out.Bytes()
 }
 
-// cpuTime is what the process has taken of the CPU.
+// cpuTime returns the CPU time of the process.
 func cpuTime(b *testing.B) time.Duration {
 	var usage syscall.Rusage
 	require.NoError(b, syscall.Getrusage(syscall.RUSAGE_SELF, &usage))

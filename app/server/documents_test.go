@@ -52,7 +52,7 @@ func submitDocument(t *testing.T, url, name, content string) jobAnswer {
 	return answer
 }
 
-// fetch returns the status, the headers and the body of a page.
+// fetch requests a page and returns its status, headers and body.
 func fetch(t *testing.T, url string) (status int, header http.Header, body string) {
 	t.Helper()
 	resp, err := http.Get(url)
@@ -63,7 +63,7 @@ func fetch(t *testing.T, url string) (status int, header http.Header, body strin
 	return resp.StatusCode, resp.Header, string(raw)
 }
 
-// manual is a text of so many lines, of which some are there twice, and its translation.
+// manual returns a text of n lines, some of them repeated, and its translation.
 func manual(t *testing.T, r *running, lines int) (text, translation string) {
 	t.Helper()
 	var records []record
@@ -80,7 +80,7 @@ func manual(t *testing.T, r *running, lines int) (text, translation string) {
 	return before.String(), after.String()
 }
 
-// A document's texts are translated as they are in requests, and all else stays.
+// A document's texts get the translations that requests get, and the rest does not change.
 func TestDocument(t *testing.T) {
 	r := service(t, "JOB_FILE="+filepath.Join(t.TempDir(), "jobs.db"))
 	text, want := manual(t, r, 300)
@@ -109,7 +109,7 @@ func TestDocument(t *testing.T) {
 	}
 }
 
-// A document of Word stays one, with its texts translated; the model may break tags, but not the document.
+// A Word document stays a valid Word document with translated texts, even if the model breaks tags.
 func TestDocumentOfWord(t *testing.T) {
 	r := service(t, "JOB_FILE="+filepath.Join(t.TempDir(), "jobs.db"))
 	raw, err := os.ReadFile("../document/office/testdata/report.docx")
@@ -132,10 +132,10 @@ func TestDocumentOfWord(t *testing.T) {
 	assert.Positive(t, texts)
 }
 
-// A document outlives the service: half translated, and translated.
+// A document outlives a restart of the service, half translated and done.
 func TestDocumentOutlivesTheService(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "jobs.db")
-	holds := make(chan bool, 1) // the model has to wait
+	holds := make(chan bool, 1) // the model must wait
 	start := func() *running {
 		return startServer(t, func(ctx context.Context) {
 			select {
@@ -156,7 +156,7 @@ func TestDocumentOutlivesTheService(t *testing.T) {
 	require.NoError(t, <-r.result)
 
 	result := "/documents/" + submitted.Job.ID + "/result"
-	for range 2 { // the second time nothing is left to do
+	for range 2 { // everything is translated already
 		r = start()
 		ended(t, r.url+submitted.Job.URL)
 		status, _, got := fetch(t, r.url+result)
@@ -167,7 +167,7 @@ func TestDocumentOutlivesTheService(t *testing.T) {
 	}
 }
 
-// A PDF comes back as one, or as its text alone.
+// A PDF is translated to a PDF, or to its plain text.
 func TestPDFs(t *testing.T) {
 	r := service(t, "JOB_FILE="+filepath.Join(t.TempDir(), "jobs.db"))
 	file, err := os.ReadFile("../document/pdf/testdata/columns.pdf")

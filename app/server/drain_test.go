@@ -14,8 +14,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// A request that arrives after the end has begun, on a connection that was accepted before, gets an answer: net/http of Go 1.26.8
-// by itself closes such a connection without a byte.
+// A request after the start of the shutdown, on a connection accepted before, gets an answer. By itself, net/http of Go 1.26.8
+// closes such a connection without an answer.
 func TestRequestsOnTheirWayAreAnswered(t *testing.T) {
 	stopped := make(chan struct{})
 	r := startServer(t, func(ctx context.Context) {}, func(http.Handler) { close(stopped) })
@@ -26,7 +26,7 @@ func TestRequestsOnTheirWayAreAnswered(t *testing.T) {
 		defer conn.Close()
 		conns = append(conns, conn)
 	}
-	// The connections are accepted in order: when this one is answered, so are they.
+	// Connections are accepted in order: an answer on this one means that the others are accepted.
 	resp, err := http.Get(r.url + "/healthz")
 	require.NoError(t, err)
 	require.NoError(t, resp.Body.Close())

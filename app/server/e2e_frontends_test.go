@@ -17,7 +17,7 @@ import (
 	"dragoman/app/guard/access"
 )
 
-// keyed starts a service that needs keys, and returns one.
+// keyed starts a service that needs keys, and returns a key.
 func keyed(t *testing.T, environ ...string) (r *running, key string) {
 	key = access.NewKey()
 	line, err := access.Line("alice", key)
@@ -27,7 +27,7 @@ func keyed(t *testing.T, environ ...string) (r *running, key string) {
 	return service(t, append(environ, "API_KEYS_FILE="+file)...), key
 }
 
-// The requests of real programs, with the key where each has it.
+// The requests of real programs, with the key where each program sends it.
 func TestServiceForFrontEnds(t *testing.T) {
 	r, key := keyed(t)
 	const gare, eki = "Où est la gare ?", "駅はどこですか。"
@@ -71,7 +71,7 @@ func TestServiceForFrontEnds(t *testing.T) {
 	}
 }
 
-// What browser extensions put in the place of what is no text comes back as it was.
+// The placeholders that browser extensions put in place of elements stay unchanged.
 func TestServiceKeepsPlaceholdersOfFrontEnds(t *testing.T) {
 	r := service(t)
 	placeholder := regexp.MustCompile(`\{\{?\d+\}?\}|\[\d+\]|</?[a-z]+\d+>`)

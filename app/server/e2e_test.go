@@ -16,7 +16,7 @@ import (
 
 // These tests talk HTTP to the whole service: the real runtime, the bundled model.
 
-// record is one text of a request or an answer.
+// record is a text of a request or an answer.
 type record struct {
 	ID   string `json:"id"`
 	Text string `json:"text"`
@@ -47,7 +47,7 @@ func (r *running) translate(from, to string, records []record) (status int, body
 	return resp.StatusCode, body, err
 }
 
-// translated is the result of a request that succeeds.
+// translated returns the result of a request, which must succeed.
 func (r *running) translated(from, to string, records []record) ([]record, error) {
 	status, body, err := r.translate(from, to, records)
 	if err != nil {
@@ -103,8 +103,7 @@ func TestServiceRefuses(t *testing.T) {
 	}
 }
 
-// The same text has the same translation whatever is translated with it, and
-// requests at the same time do not mix.
+// A text has the same translation in any company, and concurrent requests do not mix.
 func TestServiceIsDeterministicUnderLoad(t *testing.T) {
 	sentences := []string{
 		"Where is the station?", "I like to read books.", "She is my sister.", "It is raining.", "What time is it?",
@@ -160,7 +159,7 @@ func TestServiceSaysItIsBusy(t *testing.T) {
 	}
 	go send()
 	<-entered
-	// One of the next two may wait, the other one may not.
+	// One of the next two requests may wait, the other is refused.
 	go send()
 	go send()
 	refused := <-answers

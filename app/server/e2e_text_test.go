@@ -17,8 +17,7 @@ import (
 	"dragoman/app/guard/access"
 )
 
-// contracted returns a client that compares every exchange with the service's own
-// description of its API.
+// contracted returns a client that checks every exchange against the service's own description of its API.
 func (r *running) contracted(t *testing.T) *http.Client {
 	resp, err := http.Get(r.url + "/openapi.json")
 	require.NoError(t, err)
@@ -30,8 +29,7 @@ func (r *running) contracted(t *testing.T) *http.Client {
 	return &http.Client{Transport: c.Transport(t, http.DefaultTransport)}
 }
 
-// send sends a body to a path of the service and returns the answer, which must be as
-// the API's description has it.
+// send sends a body to a path and returns the answer, which must match the API's description.
 func (r *running) send(t *testing.T, path, body string, headers ...string) (*http.Response, string) {
 	req, err := http.NewRequest("POST", r.url+path, strings.NewReader(body))
 	require.NoError(t, err)
@@ -47,8 +45,7 @@ func (r *running) send(t *testing.T, path, body string, headers ...string) (*htt
 	return resp, string(answer)
 }
 
-// Long and messy text comes back whole: every line in its place, with what stands
-// around its sentences.
+// A long and messy text is translated completely: each line keeps its place and the layout around its sentences.
 func TestServiceKeepsTheLayout(t *testing.T) {
 	r := service(t)
 	const text = "  I like to read books. Where is the station?\n\n" +
@@ -73,7 +70,7 @@ func TestServiceKeepsTheLayout(t *testing.T) {
 // A text of any length is translated.
 func TestServiceTranslatesLongTexts(t *testing.T) {
 	r := service(t, "NUM_BEAMS=1")
-	endless := strings.Repeat("we went to the station and ", 100) // no end of a sentence
+	endless := strings.Repeat("we went to the station and ", 100) // no sentence ends
 	long := strings.Repeat("I like to read books. ", 100)
 	got, err := r.translated("en", "fr", []record{{"1", endless}, {"2", long}})
 	require.NoError(t, err)
@@ -81,7 +78,7 @@ func TestServiceTranslatesLongTexts(t *testing.T) {
 	assert.Equal(t, strings.Repeat("J'aime lire des livres. ", 100), got[1].Text)
 }
 
-// What is no language comes back as it was, into any language.
+// Text without words stays unchanged in all languages.
 func TestServiceKeepsMarkup(t *testing.T) {
 	r := service(t)
 	for _, keep := range []string{
@@ -156,11 +153,11 @@ func TestServiceStreams(t *testing.T) {
 	assert.Equal(t, map[string]string{"1": "Où est la gare ?", "2": "J'aime lire des livres.", "3": "42"}, got)
 }
 
-// payload makes a request's body.
+// payload returns the body of a request.
 func payload(from, to string, records ...record) string {
 	raw, err := json.Marshal(map[string]any{"payload": map[string]any{"fromLang": from, "toLang": to, "records": records}})
 	if err != nil {
-		panic(err) // strings can be encoded
+		panic(err) // strings can always be encoded
 	}
 	return string(raw)
 }

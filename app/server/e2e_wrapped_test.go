@@ -17,7 +17,7 @@ var novel = strings.Repeat("It was a bright cold day in April. The wind\n"+
 	"striking thirteen, and the man at the window\n"+
 	"did not look up.\n\n", 2)
 
-// assertWrapped fails where a text is not as the novel is: two paragraphs of several lines, none of them too long.
+// assertWrapped checks that a text is wrapped like the novel: two paragraphs of several lines, none too long.
 func assertWrapped(t *testing.T, text string) {
 	t.Helper()
 	paragraphs := strings.Split(strings.TrimSuffix(text, "\n\n"), "\n\n")
@@ -30,7 +30,7 @@ func assertWrapped(t *testing.T, text string) {
 	}
 }
 
-// Sentences go on in the next line of what is wrapped at a width, and it is wrapped again.
+// In wrapped text, sentences continue on the next line, and the translation is wrapped again.
 func TestWrappedText(t *testing.T) {
 	r := service(t, "JOB_FILE="+filepath.Join(t.TempDir(), "jobs.db"))
 	for field, sentences := range map[string]int{"": 6, `"wrapped":"on",`: 6, `"wrapped":"off",`: 14} {

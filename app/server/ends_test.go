@@ -29,16 +29,17 @@ import (
 
 const askedText, answeredText = "Where is the station?", "gare"
 
-// outcome is what a request was answered with.
+// outcome is the answer to a request.
 type outcome struct {
 	status     int // 0: none
 	retryAfter string
 	body       string
 }
 
-// waitingRequests are requests of all kinds that wait for a translation, each with how many requests of the service it is.
+// waitingRequests returns requests of all kinds that wait for a translation, and the number of requests that the service counts
+// for them.
 func waitingRequests(t *testing.T, r *running) (asks map[string]func() outcome, inside int) {
-	client := &http.Client{Transport: &http.Transport{DisableKeepAlives: true}} // one connection for each request, and none unused
+	client := &http.Client{Transport: &http.Transport{DisableKeepAlives: true}} // one connection per request, and no idle ones
 	send := func(path, contentType, body string) func() outcome {
 		return func() outcome {
 			req, err := http.NewRequestWithContext(t.Context(), "POST", r.url+path, strings.NewReader(body))
@@ -96,7 +97,7 @@ func waitingRequests(t *testing.T, r *running) (asks map[string]func() outcome, 
 	}, 10 + 2 // MCP's tools call other routes
 }
 
-// inFlight is how many requests a service has, but for the one that asks.
+// inFlight returns the number of requests in a service, without its own.
 func (r *running) inFlight(t *testing.T) (n int) {
 	_, body := get(t, r.url+"/metrics")
 	for _, found := range regexp.MustCompile(`(?m)^dragoman_http_requests_in_flight{.*} (\d+)$`).FindAllStringSubmatch(body, -1) {
@@ -107,7 +108,7 @@ func (r *running) inFlight(t *testing.T) (n int) {
 	return n - 1
 }
 
-// ask sends requests of all kinds, and returns what they are answered with when all have been.
+// ask sends requests of all kinds, and returns the answers when all have arrived.
 func (r *running) askAll(t *testing.T) (answers func() map[string]outcome) {
 	t.Helper()
 	asks, inside := waitingRequests(t, r)
@@ -129,7 +130,7 @@ func (r *running) askAll(t *testing.T) (answers func() map[string]outcome) {
 	}
 }
 
-// watched are streams of gRPC on which nothing is to come.
+// watched opens gRPC streams without messages.
 func (r *running) watched(t *testing.T) (ended func()) {
 	conn := r.dial(t, insecure.NewCredentials())
 	health, err := grpc_health_v1.NewHealthClient(conn).Watch(t.Context(), &grpc_health_v1.HealthCheckRequest{})
@@ -155,7 +156,7 @@ func (r *running) watched(t *testing.T) (ended func()) {
 	}
 }
 
-// jobsAfter starts a service with the jobs that another one has left, and returns these.
+// jobsAfter starts a service with the jobs that another one has left, and returns them.
 func jobsAfter(t *testing.T, environ ...string) (r *running, list []string) {
 	r = service(t, environ...)
 	_, body := get(t, r.url+"/jobs")
@@ -167,8 +168,8 @@ func jobsAfter(t *testing.T, environ ...string) (r *running, list []string) {
 	return r, list
 }
 
-// Whatever is in flight at the end is answered, also what needs a job, a session or another request; and streams on which
-// nothing comes keep nobody.
+// All requests in flight at the shutdown get answers, also those that need a job, a session or another request. Idle streams do
+// not delay the shutdown.
 func TestEndAnswersWhatIsInFlight(t *testing.T) {
 	check := func(t *testing.T, answers map[string]outcome) {
 		for name, got := range answers {
@@ -215,7 +216,7 @@ func TestEndAnswersWhatIsInFlight(t *testing.T) {
 	})
 }
 
-// What cannot be done until the service must end is told so, and leaves nothing behind.
+// Requests that cannot finish before the deadline of the shutdown get an error, and leave nothing behind.
 func TestEndRefusesWhatTakesTooLong(t *testing.T) {
 	file := "JOB_FILE=" + filepath.Join(t.TempDir(), "jobs.db")
 	r := startServer(t, func(ctx context.Context) { <-ctx.Done() }, func(http.Handler) {}, file, "GRPC_PORT=1", "SHUTDOWN_TIMEOUT=50ms")

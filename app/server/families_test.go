@@ -21,8 +21,8 @@ import (
 	"dragoman/tokenizer/spm"
 )
 
-// TestServiceTranslatesWithNLLB serves the bundled model in the form of NLLB-200, whose
-// translations must be those of the bundled model.
+// TestServiceTranslatesWithNLLB serves the bundled model in the form of NLLB-200. The translations must be those of the bundled
+// model.
 func TestServiceTranslatesWithNLLB(t *testing.T) {
 	translations := func(r *running) (texts []string) {
 		for _, test := range []struct{ from, to, text string }{
@@ -56,9 +56,8 @@ func TestServiceTranslatesWithNLLB(t *testing.T) {
 	assert.Len(t, languages, 202)
 }
 
-// nllbForm writes a checkpoint of NLLB-200's form into a folder. Its weights are those of
-// the bundled model, with the rows of the embedding in the order of NLLB's ids: special
-// tokens, SentencePiece's pieces, 202 languages, <mask>.
+// nllbForm writes a checkpoint of NLLB-200's form into a folder. Its weights are those of the bundled model, with the rows of
+// the embedding in the order of NLLB's ids: special tokens, SentencePiece's pieces, 202 languages, <mask>.
 func nllbForm(t *testing.T) string {
 	const languages = 202
 	from, dir := cputest.Bundled(), t.TempDir()
@@ -81,7 +80,7 @@ func nllbForm(t *testing.T) string {
 
 	var vocabulary map[string]int
 	read(model.VocabFile, &vocabulary)
-	rows := []int{vocabulary["<s>"], vocabulary["<pad>"], vocabulary["</s>"], vocabulary["<unk>"]} // rows of the bundled model by NLLB's ids
+	rows := []int{vocabulary["<s>"], vocabulary["<pad>"], vocabulary["</s>"], vocabulary["<unk>"]} // rows of the bundled model, by NLLB's ids
 	for id := 3; id < pieces.Size(); id++ {
 		row, ok := vocabulary[pieces.Piece(int32(id))]
 		if !ok {
@@ -91,7 +90,7 @@ func nllbForm(t *testing.T) string {
 	}
 	first := len(rows)
 	rows = append(rows, slices.Repeat([]int{vocabulary["<unk>"]}, languages+1)...)
-	// FLORES-200's places of English, French, German, Japanese and Chinese, and M2M100's.
+	// The places of English, French, German, Japanese and Chinese in FLORES-200's list, and M2M100's ids of them.
 	for flores, m2m100 := range map[int]int{46: 18, 56: 24, 41: 16, 78: 42, 199: 98} {
 		rows[first+flores] = len(vocabulary) + m2m100
 	}
@@ -129,7 +128,7 @@ func nllbForm(t *testing.T) string {
 	return dir
 }
 
-// tensorNames are the names in the header of a safetensors file, sorted.
+// tensorNames returns the sorted names in the header of a safetensors file.
 func tensorNames(t *testing.T, path string) []string {
 	raw, err := os.ReadFile(path)
 	require.NoError(t, err)
@@ -144,8 +143,8 @@ func tensorNames(t *testing.T, path string) []string {
 	return names
 }
 
-// TestServiceTranslatesOneWay serves Opus-MT and mBART-50, of random weights, and one of Firefox's models from an index. Which languages they have
-// tells the folder's name, or the user.
+// TestServiceTranslatesOneWay serves random models of Opus-MT and mBART-50, and a Firefox model from an index. The folder's name
+// or the user gives the languages.
 func TestServiceTranslatesOneWay(t *testing.T) {
 	named := func(kind, name string) string {
 		dir := filepath.Join(t.TempDir(), name)
@@ -189,14 +188,14 @@ func TestServiceTranslatesOneWay(t *testing.T) {
 	}
 }
 
-// TestServiceTranslatesAsOpusMT serves a small trained Opus-MT: from text to text its translations are those of
-// transformers, by what the checkpoint itself says of its search.
+// TestServiceTranslatesAsOpusMT serves a small trained Opus-MT model: its translations equal those of transformers, with the
+// search settings of the checkpoint.
 func TestServiceTranslatesAsOpusMT(t *testing.T) {
 	goldens := modeltest.Families(t)["marian-trained"]
 	r := service(t, "MODEL_WEIGHTS="+goldens.Dir, "SAVE_WEIGHTS="+t.TempDir())
 	for _, c := range goldens.Cases {
 		want := c.Outputs["beam4"]
-		if want.Truncated { // it is tried again
+		if want.Truncated { // the sentence is retried
 			continue
 		}
 		got, err := r.translated(c.From, c.To, []record{{"1", c.Text}})

@@ -22,7 +22,7 @@ func (f *frontend) checkFiles(limit uint64) {
 	}
 	needed := uint64(f.cfg.Concurrency + f.api.Streams() + filesBeside)
 	if limit != 0 && limit < needed {
-		f.log.Warn("the limit of open files is low for the connections that are allowed: "+raiseFiles, "limit", limit, "needed", needed)
+		f.log.Warn("the limit of open files is too low for the allowed connections: "+raiseFiles, "limit", limit, "needed", needed)
 	}
 }
 

@@ -21,7 +21,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// launch starts the program in a process of its own, by a command of the shell that ends in "$0", which logs to a file.
+// launch starts the program in a process of its own, by a shell command that ends in "$0". The process logs to a file.
 func launch(t *testing.T, shell string, stderr *os.File, environ ...string) *exec.Cmd {
 	cmd := exec.CommandContext(t.Context(), "sh", "-c", shell, os.Args[0])
 	cmd.Env = append(os.Environ(), environment(append(environ, asProgram+"=1")...)...)
@@ -30,7 +30,7 @@ func launch(t *testing.T, shell string, stderr *os.File, environ ...string) *exe
 	return cmd
 }
 
-// Whatever becomes of the log's reader, requests are answered, and the process ends as it should.
+// Requests are answered, and the process ends normally, even if the log's reader stops or leaves.
 func TestLogWithoutReader(t *testing.T) {
 	reader, writer, err := os.Pipe()
 	require.NoError(t, err)
@@ -55,7 +55,7 @@ func TestLogWithoutReader(t *testing.T) {
 		require.NoError(t, resp.Body.Close())
 		require.Equal(t, 200, resp.StatusCode)
 	}
-	for range 200 { // of which the pipe holds the lines of some
+	for range 200 { // the pipe holds the lines of a few requests
 		ask()
 	}
 	require.NoError(t, reader.Close())
@@ -68,7 +68,7 @@ func TestLogWithoutReader(t *testing.T) {
 	assert.NoError(t, cmd.Wait(), "exit code 0")
 }
 
-// A process that may have few files open says so at its start, and when it has no more for connections.
+// A process with a low limit of open files warns at its start, and when it has none left for connections.
 func TestFewFiles(t *testing.T) {
 	reader, writer, err := os.Pipe()
 	require.NoError(t, err)
@@ -82,7 +82,7 @@ func TestFewFiles(t *testing.T) {
 			address = line["address"].(string)
 		}
 	}
-	low := lines.seen["the limit of open files is low for the connections that are allowed: "+raiseFiles]
+	low := lines.seen["the limit of open files is too low for the allowed connections: "+raiseFiles]
 	require.NotNil(t, low)
 	assert.EqualValues(t, 48, low["limit"])
 	assert.Greater(t, low["needed"], 1024.0)
@@ -107,7 +107,7 @@ func TestFewFiles(t *testing.T) {
 	assert.NoError(t, cmd.Wait(), "exit code 0")
 }
 
-// scarce is a listener of a process that has files again after some tries.
+// scarce is a listener that fails a few times for lack of open files.
 type scarce struct {
 	net.Listener
 	errs []error

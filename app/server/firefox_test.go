@@ -13,8 +13,7 @@ import (
 	"dragoman/model/hub/hubtest"
 )
 
-// firefoxMirror serves an index of Firefox's models between three languages, which are all the same small one, and
-// returns its URL.
+// firefoxMirror serves an index of Firefox models between three languages, all the same small model, and returns its URL.
 func firefoxMirror(t *testing.T) string {
 	const folder = "../../model/testdata/firefox-trained"
 	mux := http.NewServeMux()

@@ -18,7 +18,7 @@ import (
 	pb "dragoman/app/api/dropin/openinference/inferencepb"
 )
 
-// fleetSecret is what the fleets of tests sign with.
+// fleetSecret signs the messages of the tests' fleets.
 const fleetSecret = "FLEET_SECRET=0123456789abcdef0123456789abcdef"
 
 // startWorker runs a worker in a process of its own until it is ready, and returns its address.
@@ -39,7 +39,7 @@ func startGateway(t *testing.T, broker string) *running {
 	return startProgram(t, &program{environ: environment("ROLE=gateway", "BROKER_URL="+broker, fleetSecret, "GRPC_PORT=1", "ONNXRUNTIME_LIB=/none", "SAVE_WEIGHTS=/none", "JOB_FILE=", "GLOSSARY_FILE=")}, func(http.Handler) {})
 }
 
-// get returns what a path answers.
+// get requests a path and returns the answer.
 func get(t require.TestingT, url string) (status int, body string) {
 	resp, err := http.Get(url)
 	require.NoError(t, err)
@@ -65,7 +65,7 @@ func (r *running) misses(t *testing.T, message string) {
 	}, time.Minute, 10*time.Millisecond, message)
 }
 
-// A gateway that has never reached Redis says so, whatever it is asked for, and not that there is no model.
+// A gateway without a connection to Redis reports that for all requests, instead of missing models.
 func TestGatewayWithoutBroker(t *testing.T) {
 	redis := miniredis.RunT(t)
 	redis.RequireAuth("secret")
@@ -98,7 +98,7 @@ func TestGatewayWithoutBroker(t *testing.T) {
 	assert.NoError(t, <-gateway.result)
 }
 
-// Gateways translate with the models of workers, and workers do nothing but that.
+// Gateways translate with the models of workers; workers serve no translations.
 func TestFleet(t *testing.T) {
 	redis := miniredis.RunT(t)
 	broker := "redis://" + redis.Addr()
@@ -140,7 +140,7 @@ func TestFleet(t *testing.T) {
 	_, body = get(t, url+"/metrics")
 	assert.Contains(t, body, `dragoman_fleet_ended_total{outcome="decoded"}`)
 
-	// A job that one gateway takes in is known to all.
+	// All gateways know a job that one of them has accepted.
 	other := startGateway(t, broker)
 	resp, err := http.Post(gateway.url+"/jobs", "application/json",
 		strings.NewReader(`{"payload":{"fromLang":"en","toLang":"fr","records":[{"id":"1","text":"Where is the station?"}]}}`))
@@ -151,7 +151,7 @@ func TestFleet(t *testing.T) {
 		_, body = get(t, other.url+resp.Header.Get("Location"))
 		return strings.Contains(body, `"done"`) && strings.Contains(body, strings.TrimSpace(alone.stdout))
 	}, time.Minute, 10*time.Millisecond)
-	// So is a glossary, at once.
+	// All gateways know a new glossary at once.
 	resp, err = http.Post(gateway.url+"/glossaries?name=Ours&from=en&to=fr", "text/csv", strings.NewReader("station,gare\n"))
 	require.NoError(t, err)
 	require.NoError(t, resp.Body.Close())
@@ -162,7 +162,7 @@ func TestFleet(t *testing.T) {
 	other.stop()
 	require.NoError(t, <-other.result)
 
-	// What is not in the cache waits for a worker, and is translated by the next one.
+	// A sentence that is not in the cache waits for a worker, and the next one translates it.
 	require.NoError(t, worker.Process.Signal(syscall.SIGTERM))
 	require.NoError(t, worker.Wait(), "exit code 0")
 	answered := make(chan struct{})

@@ -226,7 +226,7 @@ func (f *frontend) refresh(t *translation) error {
 // refreshed is refresh after the start. It logs an error.
 func (f *frontend) refreshed(t *translation) {
 	if err := f.refresh(t); err != nil {
-		f.log.Error("the pages do not say what is served now", "error", err)
+		f.log.Error("the pages cannot be updated to the served models", "error", err)
 	}
 }
 

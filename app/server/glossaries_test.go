@@ -16,7 +16,7 @@ import (
 	"dragoman/app/cli"
 )
 
-// The command line makes glossaries, which requests and jobs name and which outlive the service.
+// The command line makes glossaries. Requests and jobs use them, and they outlive the service.
 func TestGlossariesOfAService(t *testing.T) {
 	dir := t.TempDir()
 	settings := []string{"GLOSSARY_FILE=" + filepath.Join(dir, "glossaries.db"), "JOB_FILE=" + filepath.Join(dir, "jobs.db")}
@@ -90,7 +90,7 @@ func TestGlossariesOfAService(t *testing.T) {
 	end(r)
 }
 
-// Where there is no file, glossaries are refused, and all else works.
+// If the default file cannot be used, glossaries are off, and the rest works.
 func TestGlossariesWithoutAFile(t *testing.T) {
 	blocked := filepath.Join(t.TempDir(), "file")
 	require.NoError(t, os.WriteFile(blocked, nil, 0o600))
@@ -104,7 +104,7 @@ func TestGlossariesWithoutAFile(t *testing.T) {
 	assert.Equal(t, 200, status)
 }
 
-// A file that was named must be there, and for this process alone.
+// If another process has a configured file, the service does not start.
 func TestGlossaryFileOfAnotherProcess(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "glossaries.db")
 	r := service(t, "GLOSSARY_FILE="+file)

@@ -154,7 +154,7 @@ func (g *gpuBackend) open(ctx context.Context, cfg config.Config, dir string) (m
 		return nil, fmt.Errorf("%w: %w", errElsewhere, errors.Join(unavailable...))
 	}
 	for _, err := range unavailable {
-		g.log.Warn("a GPU is left out", "error", cli.OneLine(err))
+		g.log.Warn("a GPU is not used", "error", cli.OneLine(err))
 	}
 	return models, nil
 }

@@ -26,14 +26,13 @@ import (
 	"dragoman/model/export"
 )
 
-// fakeGPUs are GPUs as far as the program can tell: the same graphs and kernels run on
-// the CPU.
+// fakeGPUs simulates GPUs: the same graphs and kernels run on the CPU.
 type fakeGPUs struct {
 	*cuda.Runtime
 	count  int
-	broken map[int]error // of Open, by the GPU's number
+	broken map[int]error // errors of Open, by the GPU's number
 	lost   [4]atomic.Bool
-	memory int64 // of each; 0 is as much as wanted. A model takes a GiB.
+	memory int64 // memory of each GPU in bytes; 0: unlimited. A model takes a GiB.
 
 	mu     sync.Mutex // guards the rest
 	opened []int
@@ -48,7 +47,7 @@ func (f *fakeGPUs) Memory(number int) (free, total int64, err error) {
 	return total - f.live[number]<<30, total, nil
 }
 
-// load is what takes the place of loadGPUs.
+// load replaces loadGPUs.
 func (f *fakeGPUs) load(library string) (_ gpuRuntime, err error) {
 	f.Runtime, err = cuda.Load(library)
 	return f, err
@@ -112,8 +111,7 @@ func (b *fakeBatch) Step(ctx context.Context, feeds []model.Feed, k int) (model.
 	return b.Batch.Step(ctx, feeds, k)
 }
 
-// serviceOn starts the service on GPUs. The precision is one in which both backends
-// round alike.
+// serviceOn starts the service on GPUs, in the precision in which both backends round alike.
 func serviceOn(t *testing.T, f *fakeGPUs, environ ...string) *running {
 	p := &program{
 		environ:     environment(append([]string{"DEVICE=cuda", "PRECISION=fp32", "BATCH_SIZE=16", "MAX_LENGTH_LIMIT=256"}, environ...)...),
@@ -127,7 +125,7 @@ func serviceOn(t *testing.T, f *fakeGPUs, environ ...string) *running {
 	return r
 }
 
-// get returns the status and body of a page.
+// get requests a page and returns its status and body.
 func (r *running) get(t *testing.T, path string) (status int, body string) {
 	resp, err := http.Get(r.url + path)
 	require.NoError(t, err)
@@ -137,7 +135,7 @@ func (r *running) get(t *testing.T, path string) (status int, body string) {
 	return resp.StatusCode, string(raw)
 }
 
-// sentencesOf makes sentences that the bundled model translates in a few steps each.
+// sentencesOf returns sentences that the bundled model translates in a few steps each.
 func sentencesOf(n int) []record {
 	var list []record
 	for i := range n {
@@ -149,7 +147,7 @@ func sentencesOf(n int) []record {
 func TestServiceOnGPUs(t *testing.T) {
 	records := sentencesOf(20)
 	var want []record
-	t.Run("the CPU's translations", func(t *testing.T) { // it ends: a process has one ONNX Runtime
+	t.Run("the CPU's translations", func(t *testing.T) { // ends now: a process has one ONNX Runtime
 		var err error
 		want, err = service(t).translated("en", "fr", records)
 		require.NoError(t, err)
@@ -169,8 +167,7 @@ func TestServiceOnGPUs(t *testing.T) {
 	}
 }
 
-// One GPU falls off the bus, then the other: nobody notices the first, and the second
-// makes the service ask to be started again.
+// One GPU is lost, then the other: requests survive the first loss, and after the second the service asks for a restart.
 func TestServiceLosesItsGPUs(t *testing.T) {
 	f := &fakeGPUs{count: 2}
 	r := serviceOn(t, f, "CACHE_BYTES=0")
@@ -205,7 +202,7 @@ func TestServiceLosesItsGPUs(t *testing.T) {
 	assert.Contains(t, metrics, "dragoman_ready 0\n")
 }
 
-// TestBackends is where the model ends up, and what is said about it.
+// TestBackends checks which device each model runs on, and the log lines about it.
 func TestBackends(t *testing.T) {
 	unavailable := fmt.Errorf("%w: it is full", cuda.ErrUnavailable)
 	damaged := fmt.Errorf("the file is damaged")
@@ -217,7 +214,7 @@ func TestBackends(t *testing.T) {
 		name    string
 		gpus    *fakeGPUs
 		environ []string
-		on      config.Device // "" where the service does not start
+		on      config.Device // "": the service does not start
 		opened  []int
 		said    string // on stderr
 	}{
@@ -225,7 +222,7 @@ func TestBackends(t *testing.T) {
 		{"two workers on each", &fakeGPUs{count: 2}, []string{"DEVICE=cuda", "APP_WORKERS=2"}, config.CUDA, []int{0, 0, 1, 1}, ""},
 		{"those that are named", &fakeGPUs{count: 4}, []string{"DEVICE=auto", "CUDA_DEVICES=3,1"}, config.CUDA, []int{3, 1}, ""},
 		{"one does not work", &fakeGPUs{count: 2, broken: map[int]error{0: unavailable}}, []string{"DEVICE=auto"}, config.CUDA, []int{1},
-			"a GPU is left out"},
+			"a GPU is not used"},
 		{"little memory", &fakeGPUs{count: 1}, []string{"DEVICE=cuda", "KV_MEMORY=80MiB"}, config.CUDA, []int{0}, `"rows":8,`},
 		{"none", &fakeGPUs{}, []string{"DEVICE=auto"}, config.CPU, nil, "no driver"},
 		{"none works", &fakeGPUs{count: 2, broken: both}, []string{"DEVICE=auto"}, config.CPU, nil, "GPU 1: the device cannot be used: it is full"},
@@ -260,13 +257,13 @@ func TestBackends(t *testing.T) {
 			require.NoError(t, err)
 			assert.Equal(t, string(test.on), b.catalog.Index()[0].Device)
 			assert.Len(t, b.catalog.Engines()[0].Stats, max(1, len(test.opened)))
-			require.NoError(t, b.Close()) // which ends who writes the log
+			require.NoError(t, b.Close()) // also ends the log's writer
 			assert.Contains(t, log.String(), test.said)
 		})
 	}
 }
 
-// What is pulled is for where serve is going to run, which need not be here.
+// pull exports for the device that serve will use, which may be on another machine.
 func TestPullForGPUs(t *testing.T) {
 	pull := func(gpus *fakeGPUs, environ ...string) *program {
 		return &program{environ: environment(append(environ, "SAVE_WEIGHTS="+t.TempDir())...), stderr: new(bytes.Buffer),

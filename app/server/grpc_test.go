@@ -32,7 +32,7 @@ import (
 	"dragoman/app/config"
 )
 
-// dial connects to the calls of a service.
+// dial connects to a service's gRPC port.
 func (r *running) dial(t *testing.T, with credentials.TransportCredentials) *grpc.ClientConn {
 	t.Helper()
 	conn, err := grpc.NewClient(r.grpc, grpc.WithTransportCredentials(with))
@@ -49,19 +49,19 @@ func boolParam(value bool) *pb.InferParameter {
 	return &pb.InferParameter{ParameterChoice: &pb.InferParameter_BoolParam{BoolParam: value}}
 }
 
-// textRequest asks for a translation from English into French.
+// textRequest returns a request to translate a text from English into French.
 func textRequest(text string) *pb.ModelInferRequest {
 	raw := append(binary.LittleEndian.AppendUint32(nil, uint32(len(text))), text...)
 	return &pb.ModelInferRequest{ModelName: "bundled", Parameters: map[string]*pb.InferParameter{"from": stringParam("en"), "to": stringParam("fr")},
 		Inputs: []*pb.ModelInferRequest_InferInputTensor{{Name: "text", Datatype: "BYTES", Shape: []int64{1}}}, RawInputContents: [][]byte{raw}}
 }
 
-// textOf is the text of an answer.
+// textOf returns the text of an answer.
 func textOf(answer *pb.ModelInferResponse) string {
 	return string(answer.GetRawOutputContents()[0][4:])
 }
 
-// TestGRPC compares what calls are answered with what requests over HTTP are, both encrypted, for clients with a certificate.
+// TestGRPC compares the answers over gRPC with those over HTTP, both with TLS and client certificates.
 func TestGRPC(t *testing.T) {
 	cfg, authority, own := issue(t, t.TempDir(), 1)
 	r := service(t, "GRPC_PORT=1", "TLS_CERT_FILE="+cfg.TLSCert, "TLS_KEY_FILE="+cfg.TLSKey, "TLS_CLIENT_CA_FILE="+cfg.TLSCert)
@@ -101,7 +101,7 @@ func TestGRPC(t *testing.T) {
 	stream, err := c.ModelStreamInfer(t.Context())
 	require.NoError(t, err)
 	shown := ""
-	for i, word := range strings.SplitAfter(text, " ") { // each is translated before the next one comes
+	for i, word := range strings.SplitAfter(text, " ") { // each part is translated before the next one is sent
 		in := textRequest(word)
 		in.Parameters["sequence_id"] = stringParam("a")
 		in.Parameters["sequence_start"] = boolParam(i == 0)
@@ -130,12 +130,12 @@ func TestGRPC(t *testing.T) {
 	_, err = pb.NewGRPCInferenceServiceClient(r.dial(t, insecure.NewCredentials())).ServerLive(t.Context(), &pb.ServerLiveRequest{})
 	assert.Equal(t, codes.Unavailable, status.Code(err), "a client without TLS")
 
-	r.stop() // a stream that nobody ends does not keep the service
+	r.stop() // an open stream does not delay the shutdown
 	_, err = stream.Recv()
 	assert.Equal(t, codes.Unavailable, status.Code(err))
 }
 
-// HTTP/2 is spoken without TLS, too, and bodies have the same bounds.
+// HTTP/2 also works without TLS, with the same bounds of bodies.
 func TestHTTP2WithoutTLS(t *testing.T) {
 	r := service(t, "MAX_BODY_BYTES=1000000")
 	transport := &http.Transport{Protocols: new(http.Protocols)}
@@ -156,7 +156,7 @@ func TestHTTP2WithoutTLS(t *testing.T) {
 	}
 }
 
-// TestPortOfGRPC: the default port may be another process's, one that was set may not.
+// TestPortOfGRPC: another process may have the default port, but not a configured one.
 func TestPortOfGRPC(t *testing.T) {
 	log := slog.New(slog.DiscardHandler)
 	taken, err := net.Listen("tcp", "127.0.0.1:0")
@@ -174,7 +174,7 @@ func TestPortOfGRPC(t *testing.T) {
 		assert.Nil(t, listener)
 	}
 	held, err := net.Listen("tcp", net.JoinHostPort("127.0.0.1", strconv.Itoa(config.DefaultGRPCPort)))
-	if err == nil { // else another process has it
+	if err == nil { // otherwise another process has it
 		defer func() { assert.NoError(t, held.Close()) }()
 	}
 	listener, err := listenGRPC(config.Config{Host: "127.0.0.1", GRPCPort: config.DefaultGRPCPort}, log)
@@ -182,9 +182,9 @@ func TestPortOfGRPC(t *testing.T) {
 	assert.Nil(t, listener)
 }
 
-// TestHostileGRPC sends what no client should.
+// TestHostileGRPC sends invalid and hostile calls.
 func TestHostileGRPC(t *testing.T) {
-	r := service(t, "GRPC_PORT=1", "MAX_BODY_BYTES=100000", "SHUTDOWN_TIMEOUT=1s") // what is not read ends then
+	r := service(t, "GRPC_PORT=1", "MAX_BODY_BYTES=100000", "SHUTDOWN_TIMEOUT=1s") // the writer of unread data ends then
 	conn := r.dial(t, insecure.NewCredentials())
 	c := pb.NewGRPCInferenceServiceClient(conn)
 	_, err := c.ModelInfer(t.Context(), textRequest(strings.Repeat("x", 200_000)))
@@ -203,14 +203,14 @@ func TestHostileGRPC(t *testing.T) {
 	flood := metadata.AppendToOutgoingContext(t.Context(), "x", strings.Repeat("y", 100_000))
 	_, err = c.ServerLive(flood, &pb.ServerLiveRequest{})
 	assert.Error(t, err, "metadata of 100 kB")
-	for i := range 200 { // ids that nobody has opened
+	for i := range 200 { // ids of streams that are not open
 		in := textRequest("x")
 		in.Parameters["sequence_id"] = stringParam(fmt.Sprint(i * 7919))
 		_, err = c.ModelInfer(t.Context(), in)
 		require.Equal(t, codes.NotFound, status.Code(err), err)
 	}
 
-	// A client that never reads holds a bounded number of answers, and nobody else.
+	// A client that never reads holds a bounded number of answers, and delays no other client.
 	stream, err := c.ModelStreamInfer(t.Context())
 	require.NoError(t, err)
 	sent := make(chan struct{})

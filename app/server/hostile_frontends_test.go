@@ -2,7 +2,7 @@ package server
 
 import "strings"
 
-// frontEndRequests are for the APIs of browser extensions, DeepLX, Google and Azure.
+// frontEndRequests are hostile requests to the APIs of browser extensions, DeepLX, Google and Azure.
 func frontEndRequests() []hostile {
 	const form = "application/x-www-form-urlencoded"
 	const imme, kiss, hcfy, deeplx, google, gtx, azure, chat = "/imme", "/kiss", "/hcfy", "/deeplx", "/language/translate/v2", "/translate_a/single", "/translate?api-version=3.0", "/v1/chat/completions"

@@ -16,8 +16,7 @@ import (
 	"dragoman/model"
 )
 
-// levels are what can be compared of an answer, the strictest first: all of it; all but
-// the words that the model chose; its status.
+// levels are the comparisons of an answer, the strictest first: all bytes; all except the model's words; the status.
 func levels(answer string) []string {
 	status, _, _ := strings.Cut(answer, " ")
 	status, _, _ = strings.Cut(status, "\n")
@@ -31,8 +30,7 @@ var (
 	flags        = regexp.MustCompile(`"flags":\[[^]]*\]| Dragoman-Flags="[^"]*"`)
 )
 
-// withoutWords blots out words in translations and what follows from them. Layout,
-// markup, numbers and sources stay.
+// withoutWords replaces the words of translations, and figures that depend on them. Layout, markup, numbers and sources stay.
 func withoutWords(answer string) string {
 	answer = translations.ReplaceAllStringFunc(answer, func(field string) string {
 		name, text, _ := strings.Cut(field, ":")
@@ -48,8 +46,8 @@ func TestLevels(t *testing.T) {
 		`"targetTokens":~,~}]}`, "200"}, levels(answer))
 }
 
-// writeAnswers writes each answer on the strictest level that is the same in several runs
-// of a model that trembles: what rounds otherwise on another CPU moves less.
+// writeAnswers writes each answer with the strictest level on which several runs agree, with trembling models: answers that
+// depend on rounding may differ on other CPUs.
 func writeAnswers(t *testing.T) {
 	runs := []map[string]string{hostileAnswers(t, nil)}
 	for seed := range uint64(4) {
@@ -68,8 +66,7 @@ func writeAnswers(t *testing.T) {
 	require.NoError(t, os.WriteFile(answersFile, []byte(out.String()), 0o644))
 }
 
-// tremble moves log-probabilities by up to a thousandth, which is ten times as much as
-// the vector instructions of different CPUs do.
+// tremble changes log-probabilities by up to a thousandth, ten times the difference between the vector instructions of CPUs.
 func tremble(r *rand.Rand) func(model.Candidates) {
 	return func(c model.Candidates) {
 		for i := range c.LogProbs {

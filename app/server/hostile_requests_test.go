@@ -7,7 +7,7 @@ import (
 
 const oneRecord = `{"payload":{"fromLang":"en","toLang":"fr","records":[{"id":"1","text":"It is raining."}]}}`
 
-// wireRequests are not quite HTTP.
+// wireRequests are invalid HTTP.
 func wireRequests() []hostile {
 	head := "POST /translation HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n"
 	return []hostile{
@@ -53,7 +53,7 @@ func wireRequests() []hostile {
 	}
 }
 
-// routeRequests go to the wrong place, or in the wrong way.
+// routeRequests have wrong paths or methods.
 func routeRequests() []hostile {
 	return []hostile{
 		{name: "nothing there", wire: wire("GET", "/nothing", "")},
@@ -92,7 +92,7 @@ func routeRequests() []hostile {
 	}
 }
 
-// jsonRequests are not quite JSON.
+// jsonRequests are invalid JSON.
 func jsonRequests() []hostile {
 	post := func(name, body string) hostile { return hostile{name: name, wire: wire("POST", "/translation", body)} }
 	return []hostile{
@@ -116,7 +116,7 @@ func jsonRequests() []hostile {
 	}
 }
 
-// fieldRequests are JSON, but no request.
+// fieldRequests are JSON, but not requests.
 func fieldRequests() []hostile {
 	post := func(name, payload string) hostile {
 		return hostile{name: name, wire: wire("POST", "/translation", `{"payload":`+payload+`}`)}
@@ -161,7 +161,7 @@ func fieldRequests() []hostile {
 	}
 }
 
-// optionRequests ask for odd things.
+// optionRequests have odd options.
 func optionRequests() []hostile {
 	with := func(name, fields string) hostile {
 		return hostile{name: name, wire: wire("POST", "/translation",
@@ -208,14 +208,14 @@ func textRequests() []hostile {
 		raw, err := json.Marshal(map[string]any{"payload": map[string]any{
 			"fromLang": "en", "toLang": "fr", "detail": true, "records": []record{{"1", c.text}}}})
 		if err != nil {
-			panic(err) // strings can be encoded
+			panic(err) // strings can always be encoded
 		}
 		list = append(list, hostile{name: c.name, wire: wire("POST", "/translation", string(raw))})
 	}
 	return list
 }
 
-// markupRequests have what must come back as it was.
+// markupRequests have markup that must stay unchanged.
 func markupRequests() []hostile {
 	var list []hostile
 	for _, c := range []struct{ format, text string }{
@@ -240,7 +240,7 @@ func markupRequests() []hostile {
 	return list
 }
 
-// dropInRequests are for the APIs of others.
+// dropInRequests are requests to drop-ins.
 func dropInRequests() []hostile {
 	const form = "application/x-www-form-urlencoded"
 	return []hostile{

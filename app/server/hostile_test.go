@@ -29,17 +29,16 @@ var updateAnswers = flag.Bool("update-answers", false, "write "+answersFile+" ag
 
 const answersFile = "testdata/answers.txt"
 
-// hostile is an odd or hostile request, as it goes over the wire.
+// hostile is an odd or hostile request, as sent on the wire.
 type hostile struct {
 	name string
 	wire string
-	cut  bool // the client sends no more after it, which nobody could know by the bytes
+	cut  bool // the client closes its side after the request, which the bytes do not tell
 }
 
-// TestServiceStandsHostileRequests sends odd and hostile requests to the whole service
-// and compares each answer with the one in testdata/answers.txt: to the byte, or where
-// the words hang on the rounding of a CPU, on the level that the file has. Nothing it is
-// sent may keep it from answering the next.
+// TestServiceStandsHostileRequests sends odd and hostile requests to the whole service and compares each answer with
+// testdata/answers.txt: to the byte, or, if the words depend on a CPU's rounding, on the level in the file. After each request
+// the service must answer the next.
 func TestServiceStandsHostileRequests(t *testing.T) {
 	if *updateAnswers {
 		writeAnswers(t)
@@ -57,8 +56,8 @@ func TestServiceStandsHostileRequests(t *testing.T) {
 	}
 }
 
-// hostileAnswers starts a service and returns its answers to all requests by name.
-// change, unless it is nil, may change what its model says.
+// hostileAnswers starts a service and returns its answers to all requests by name. change, unless it is nil, may change the
+// model's results.
 func hostileAnswers(t *testing.T, change func(model.Candidates)) map[string]string {
 	r := startRecording(t, &recordingRuntime{onStep: func(context.Context) {}, change: change}, func(http.Handler) {},
 		"MAX_RECORDS=3", "MAX_CHARS=400", "MAX_BODY_BYTES=20000", "MAX_LENGTH_LIMIT=256")
@@ -95,14 +94,13 @@ func parseAnswers(text string) map[string]string {
 	return answers
 }
 
-// exchange sends bytes on a connection of their own and returns what comes back: the
-// status, headers that matter, and the body.
+// exchange sends bytes on a connection of their own and returns the answer: the status, the relevant headers and the body.
 func exchange(t *testing.T, address string, request hostile) string {
 	conn, err := net.Dial("tcp", address)
 	require.NoError(t, err)
 	defer conn.Close()
 	require.NoError(t, conn.SetDeadline(time.Now().Add(time.Hour)))
-	go func() { // an answer may come before all is sent
+	go func() { // the server may answer before all is sent
 		_, _ = io.WriteString(conn, request.wire)
 		if request.cut {
 			_ = conn.(*net.TCPConn).CloseWrite()
@@ -134,10 +132,10 @@ func exchange(t *testing.T, address string, request hostile) string {
 	return strings.TrimSuffix(out.String(), "\n")
 }
 
-// times are what differs from run to run, and the score, which does from CPU to CPU.
+// times matches the parts that differ between runs, and the score, which differs between CPUs.
 var times = regexp.MustCompile(`"score":[-0-9.e]+,"cacheHit":(true|false),"queueMs":[0-9.]+,"computeMs":[0-9.]+`)
 
-// wire is a well-formed HTTP request.
+// wire returns a valid HTTP request.
 func wire(method, path, body string, headers ...string) string {
 	var out strings.Builder
 	fmt.Fprintf(&out, "%s %s HTTP/1.1\r\nHost: HOST\r\nConnection: close\r\n", method, path)
@@ -158,7 +156,7 @@ func wire(method, path, body string, headers ...string) string {
 	return out.String() + "\r\n" + body
 }
 
-// hostileRequests are the requests, in groups.
+// hostileRequests returns all requests, in groups.
 func hostileRequests() []hostile {
 	var all []hostile
 	for _, group := range []struct {

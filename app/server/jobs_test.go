@@ -54,8 +54,7 @@ func ask(t *testing.T, method, url, body string, headers ...string) (status int,
 	return resp.StatusCode, answer
 }
 
-// jobOfMany is a job of so many different records, which are several slices where there are more
-// than 256.
+// jobOfMany returns a job of n different records. More than 256 records are several slices.
 func jobOfMany(n int, more string) string {
 	records := make([]record, n)
 	for i := range records {
@@ -65,7 +64,7 @@ func jobOfMany(n int, more string) string {
 	return `{"payload":{"fromLang":"en","toLang":"fr","records":` + string(raw) + `}` + more + `}`
 }
 
-// eventsOf reads the events of a job until its stream ends, or see says that it has seen enough.
+// eventsOf reads the events of a job until its stream ends or see returns true.
 func eventsOf(t *testing.T, url string, see func(jobAnswer) (enough bool)) {
 	t.Helper()
 	r, err := http.NewRequestWithContext(t.Context(), "GET", url+"/events", nil)
@@ -98,7 +97,7 @@ func ended(t *testing.T, url string) jobAnswer {
 	return answer
 }
 
-// A job has the results of the request that it is.
+// A job has the results of the same request.
 func TestJob(t *testing.T) {
 	r := service(t, "JOB_FILE="+filepath.Join(t.TempDir(), "jobs.db"))
 	body := jobOfMany(300, "")
@@ -123,7 +122,7 @@ func TestJob(t *testing.T) {
 	assert.Equal(t, "unknown_job", gone.Error.Code)
 }
 
-// A record may be longer than one of a request.
+// A record of a job may be longer than a record of a request.
 func TestJobOfALongRecord(t *testing.T) {
 	r := service(t, "JOB_FILE="+filepath.Join(t.TempDir(), "jobs.db"), "MAX_CHARS=100", "MAX_SENTENCES=2", "MAX_TOKENS=20")
 	text := strings.TrimSpace(strings.Repeat("It is raining. ", 20))
@@ -137,13 +136,13 @@ func TestJobOfALongRecord(t *testing.T) {
 	assert.Len(t, strings.Split(done.Result[0].Text, ". "), 20)
 }
 
-// A job that the end of the service interrupts goes on where it was after the next start.
+// A job that a shutdown interrupts continues after the next start.
 func TestJobOutlivesTheService(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "jobs.db")
 	start := func(onStep func(context.Context)) *running {
 		return startServer(t, onStep, func(http.Handler) {}, "JOB_FILE="+file, "CACHE_BYTES=0", "NUM_BEAMS=1")
 	}
-	holds := make(chan bool, 1) // the model has to wait
+	holds := make(chan bool, 1) // the model must wait
 	r := start(func(ctx context.Context) {
 		select {
 		case hold := <-holds:
@@ -174,7 +173,7 @@ func TestJobOutlivesTheService(t *testing.T) {
 	require.NoError(t, <-r.result)
 }
 
-// Nothing that was saved is lost where the process is killed, and nothing is there twice.
+// After a kill of the process, no saved result is lost or repeated.
 func TestJobOutlivesAKilledProcess(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "jobs.db")
 	start := func() (url string, kill func()) {
@@ -215,7 +214,7 @@ func TestJobIsCancelled(t *testing.T) {
 	r := startServer(t, func(ctx context.Context) {
 		select {
 		case entered <- struct{}{}:
-			<-ctx.Done() // nobody waits for the sentences any more
+			<-ctx.Done() // no request waits for the sentences any more
 		default:
 		}
 	}, func(http.Handler) {}, "JOB_FILE="+filepath.Join(t.TempDir(), "jobs.db"), "CACHE_BYTES=0")
@@ -255,7 +254,7 @@ func TestJobWebhook(t *testing.T) {
 	assert.Nil(t, message.Data.Result)
 }
 
-// Where there is no file, jobs are refused, and all else works.
+// If the default file cannot be used, jobs are off, and the rest works.
 func TestJobsWithoutAFile(t *testing.T) {
 	blocked := filepath.Join(t.TempDir(), "file")
 	require.NoError(t, os.WriteFile(blocked, nil, 0o600))
@@ -269,8 +268,8 @@ func TestJobsWithoutAFile(t *testing.T) {
 	assert.Equal(t, 200, status)
 }
 
-// The folder for files that nobody has named is XDG_DATA_HOME's, if that is set. Where it is read-only,
-// as in a container without a volume, nobody is warned.
+// The default folder of files is in XDG_DATA_HOME, if that is set. A read-only default folder, as in a container without a
+// volume, causes no warning.
 func TestFilesWithoutNames(t *testing.T) {
 	t.Setenv("XDG_CACHE_HOME", "/cache")
 	for data, want := range map[string]string{"": "/cache/dragoman/jobs.db", "/data": "/data/dragoman/jobs.db"} {
@@ -288,7 +287,7 @@ func TestFilesWithoutNames(t *testing.T) {
 	}
 }
 
-// A file that was named must be there, and for this process alone.
+// If another process has a configured file, the service does not start.
 func TestJobFileOfAnotherProcess(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "jobs.db")
 	service(t, "JOB_FILE="+file)
@@ -296,7 +295,7 @@ func TestJobFileOfAnotherProcess(t *testing.T) {
 	assert.ErrorContains(t, p.runService(t.Context()), fmt.Sprintf("JOB_FILE: another process (process %d on ", os.Getpid()))
 }
 
-// Who asks for jobs by any of their variables is not started without; others are told who has them.
+// If a variable about jobs is set, the service does not start without them. Otherwise it logs that another process has the file.
 func TestSecondProcess(t *testing.T) {
 	t.Setenv("XDG_DATA_HOME", t.TempDir())
 	service(t, "JOB_FILE=", "GLOSSARY_FILE=")

@@ -16,7 +16,7 @@ const (
 	appPath    = modulePath + "app/"
 )
 
-// imports are the imports of all packages of the service and of the models, less those that are only for tests.
+// imports returns the imports of all packages of the service and of the models, without test packages.
 func imports(t *testing.T) map[string][]string {
 	out, err := exec.CommandContext(t.Context(), "go", "list", "-f", "{{.ImportPath}} {{join .Imports \" \"}}", "../...", "../../model/...", "../../tokenizer/...").Output()
 	require.NoError(t, err)
@@ -31,8 +31,8 @@ func imports(t *testing.T) map[string][]string {
 	return packages
 }
 
-// Folders are layers, at each level of the tree: where a package below one folder imports one below another, no import leads
-// back, not even by way of others. So each folder stands on one floor.
+// Folders are layers, at each level of the tree: if a package below one folder imports a package below another, no import leads
+// back, directly or through others. So each folder is on one layer.
 func TestNothingImportsUpwards(t *testing.T) {
 	packages := imports(t)
 	parents := map[string]bool{}
@@ -44,7 +44,7 @@ func TestNothingImportsUpwards(t *testing.T) {
 		}
 	}
 	for parent := range parents {
-		uses := map[string]map[string]bool{} // a folder's folders, and those that they import
+		uses := map[string]map[string]bool{} // the folders of a folder, and the folders that they import
 		for name, imported := range packages {
 			folder, ok := folderIn(parent, name)
 			if !ok {
@@ -67,14 +67,15 @@ func TestNothingImportsUpwards(t *testing.T) {
 	}
 }
 
-// folderIn returns the folder directly below parent that a package is in; false for the parent's own package, and outside.
+// folderIn returns the folder directly below parent that contains a package; false for parent's own package and for other
+// packages.
 func folderIn(parent, name string) (folder string, ok bool) {
 	rest, ok := strings.CutPrefix(name, parent)
 	folder, _, _ = strings.Cut(rest, "/")
 	return folder, ok
 }
 
-// wayBack returns a way of imports from a folder to itself, or nil.
+// wayBack returns a cycle of imports through a folder, or nil.
 func wayBack(uses map[string]map[string]bool, from string) []string {
 	before := map[string]string{}
 	for todo := []string{from}; len(todo) > 0; todo = todo[1:] {
@@ -103,7 +104,7 @@ func TestWayBack(t *testing.T) {
 	assert.Nil(t, wayBack(uses, "d"))
 }
 
-// Libraries know nothing of the service, and only packages that answer requests import a framework for that.
+// Libraries import nothing of the service, and only packages that answer requests import a web framework.
 func TestLibrariesStandAlone(t *testing.T) {
 	for name, imported := range imports(t) {
 		library := strings.HasPrefix(name, appPath+"document/") || name == appPath+"document" || strings.HasPrefix(name, appPath+"text/")

@@ -15,8 +15,7 @@ import (
 	"dragoman/app/guard/access"
 )
 
-// A session belongs to the key that opened it, whether that came in a header or in the first message: to
-// other keys it does not exist.
+// A session belongs to the key that opened it, from a header or from the first message. For other keys it does not exist.
 func TestLiveSessionsBelongToTheirKeys(t *testing.T) {
 	alice, bob := access.NewKey(), access.NewKey()
 	var lines []string
@@ -49,8 +48,7 @@ func TestLiveSessionsBelongToTheirKeys(t *testing.T) {
 	}
 }
 
-// Who watches a session again and again under other numbers, or on other connections, has a share of
-// both, and others have the rest.
+// A caller that watches a session on many connections, or under many numbers, has a share of both; other callers have the rest.
 func TestSharesOfLiveConnections(t *testing.T) {
 	r := service(t, "LIVE_SESSIONS=1", "TRUSTED_PROXIES=127.0.0.1")
 	conn := dial(t, r.url, nil)
@@ -75,13 +73,13 @@ func TestSharesOfLiveConnections(t *testing.T) {
 	assert.Nil(t, hear(t, conn).Error)
 }
 
-// Each message that asks for something is a request for the limit of its caller; connecting and the first
-// message are one. What is refused is said, with its number, and when it may be sent again.
+// Each message with a request counts for the caller's rate limit; the connection and the first message count once. A refusal has
+// the number of its message, and the time after which to send it again.
 func TestMessagesCountAsRequests(t *testing.T) {
 	r := service(t, "RATE_LIMIT=6/d", "RATE_BURST=6")
 	conn := dial(t, r.url, nil)
 	const open = `{"s":%d,"payload":{"fromLang":"en","toLang":"fr"}}`
-	say(t, conn, open, 1) // with the connection: 1
+	say(t, conn, open, 1) // the connection counts 1
 	id := hear(t, conn).ID
 	say(t, conn, open, 2) // 2
 	assert.NotEmpty(t, hear(t, conn).ID)
@@ -115,7 +113,7 @@ func TestMessagesCountAsRequests(t *testing.T) {
 	assert.Equal(t, http.StatusTooManyRequests, resp.StatusCode)
 }
 
-// Edits that only delete are charged for what is translated again.
+// Edits that only delete are charged for the sentences that are translated again.
 func TestEditsThatOnlyDeleteAreCharged(t *testing.T) {
 	r := service(t, "CHAR_LIMIT=60/d")
 	conn := dial(t, r.url, nil)

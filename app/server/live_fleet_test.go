@@ -14,7 +14,7 @@ import (
 	"dragoman/app/client"
 )
 
-// relay passes connections on to a service, until that dies for whoever is behind it.
+// relay forwards connections to a service, which may be replaced like a process that dies.
 type relay struct {
 	net.Listener
 
@@ -23,7 +23,7 @@ type relay struct {
 	conns []net.Conn
 }
 
-// startRelay makes a relay to a service that ends with the test.
+// startRelay starts a relay to a service. It ends with the test.
 func startRelay(t *testing.T, url string) *relay {
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	require.NoError(t, err)
@@ -57,7 +57,7 @@ func (r *relay) pass(conn net.Conn) {
 	_ = behind.Close()
 }
 
-// replace cuts all connections off, and has others go to another service.
+// replace cuts all connections, and forwards later ones to another service.
 func (r *relay) replace(url string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -67,8 +67,8 @@ func (r *relay) replace(url string) {
 	}
 }
 
-// Through a fleet, the gateway has the text. When it dies, the client opens its session with its text at
-// another one, and goes on.
+// In a fleet, the gateway has the text. If it dies, the client opens its session at another gateway with its text, and
+// continues.
 func TestLiveClientOutlivesItsGateway(t *testing.T) {
 	broker := "redis://" + miniredis.RunT(t).Addr()
 	gateways := []*running{startGateway(t, broker), startGateway(t, broker)}

@@ -47,13 +47,13 @@ type liveSegment struct {
 	Final          bool
 }
 
-// liveText is what a client has been told of a session.
+// liveText is a client's copy of a session.
 type liveText struct {
 	segments []liveSegment
 	tail     string
 }
 
-// take applies a message as docs/live.md says.
+// take applies a message as docs/live.md describes.
 func (l *liveText) take(a liveAnswer) {
 	if a.All {
 		l.segments = nil
@@ -112,7 +112,7 @@ func hear(t *testing.T, conn *websocket.Conn) (a liveAnswer) {
 	return a
 }
 
-// hearError reads messages to the next error; what sessions of the connection say may come between.
+// hearError reads messages until the next error; messages about sessions may come before.
 func hearError(t *testing.T, conn *websocket.Conn) liveAnswer {
 	t.Helper()
 	for {
@@ -124,7 +124,7 @@ func hearError(t *testing.T, conn *websocket.Conn) liveAnswer {
 
 const page = "Where is the station? It is not far from here.\n\n- The first train leaves at 7:30.\n- **It is late.** See https://example.com/a.b for more. And the last"
 
-// What is typed into a session is translated as the whole text is, over connections that break.
+// The translation of text that is typed into a session is that of the whole text, also over breaking connections.
 func TestLiveOverWebSocket(t *testing.T) {
 	r := service(t)
 	conn := dial(t, r.url, nil)
@@ -162,7 +162,7 @@ func TestLiveOverWebSocket(t *testing.T) {
 	assert.Len(t, known.segments, 6)
 }
 
-// Edits that cannot be made change nothing, and their sender is told why.
+// Invalid edits change nothing, and the sender gets an error.
 func TestEditsThatAreRefused(t *testing.T) {
 	conn := dial(t, service(t, "LIVE_MAX_CHARS=100").url, nil)
 	say(t, conn, `{"s":1,"payload":{"fromLang":"en","toLang":"fr"}}`)
@@ -170,7 +170,7 @@ func TestEditsThatAreRefused(t *testing.T) {
 	for _, test := range []struct{ edits, code, says string }{
 		{`"n":3`, "edit_gap", "the next edits are number 2"},
 		{`"n":0`, "invalid_value", "the first edits are number 1"},
-		{`"edits":[]`, "", ""}, // which asks for nothing
+		{`"edits":[]`, "", ""}, // without edits
 		{`"n":2,"edits":[{"from":5,"text":"x"}]`, "invalid_edit", "edits[0]: from 5 to 5 is not in the text, which has 4 characters then"},
 		{`"n":2,"edits":[{"from":-1,"text":"x"}]`, "invalid_edit", "places are from 0 on"},
 		{`"n":2,"edits":[{"to":1}]`, "missing_field", "from"},
@@ -194,7 +194,7 @@ func TestEditsThatAreRefused(t *testing.T) {
 	}
 }
 
-// When the service ends, clients are told so, and to connect again.
+// When the service shuts down, clients are told to connect again.
 func TestLiveEndsWithTheService(t *testing.T) {
 	r := startServer(t, func(context.Context) {}, func(http.Handler) {})
 	conn := dial(t, r.url, nil)
@@ -207,7 +207,7 @@ func TestLiveEndsWithTheService(t *testing.T) {
 	assert.NoError(t, <-r.result)
 }
 
-// The client comes back to its session, whatever happens to its connections.
+// The client finds its session again after every loss of its connection.
 func TestLiveClient(t *testing.T) {
 	r := service(t, "LIVE_IDLE=200ms")
 	var dials atomic.Int64
@@ -223,7 +223,7 @@ func TestLiveClient(t *testing.T) {
 	require.NoError(t, err)
 	for i, line := range strings.SplitAfter(page, " ") {
 		require.NoError(t, l.Append(t.Context(), line))
-		if i == 7 { // until the session has ended, and is opened again
+		if i == 7 { // waits until the session has ended and been opened again
 			for !strings.Contains(l.Text(), "gare") {
 				require.NoError(t, l.Next(t.Context()))
 			}
@@ -264,7 +264,7 @@ func TestLiveCommand(t *testing.T) {
 	assert.Equal(t, cli.ExitError, execute(t, "", environment(), "live", "--from", "en", "--to", "xx", "--url", r.url).code)
 }
 
-// What a client must not do ends in an answer, or ends its connection, and nothing else.
+// Each forbidden message of a client gets an answer or ends the connection, and has no other effect.
 func TestHostileLiveClients(t *testing.T) {
 	r := service(t, "LIVE_SESSIONS=4", "LIVE_MAX_CHARS=100", "CORS_ORIGINS=https://app.example")
 	for name, test := range map[string]struct {
@@ -303,7 +303,7 @@ func TestHostileLiveClients(t *testing.T) {
 		}
 		if test.status != 0 {
 			require.Error(t, err, name)
-			// The status is lost where the rest of the message meets a closed connection.
+			// The status is lost if the rest of the message meets a closed connection.
 			assert.Contains(t, []websocket.StatusCode{test.status, -1}, websocket.CloseStatus(err), name)
 			continue
 		}
@@ -328,7 +328,7 @@ func TestHostileLiveClients(t *testing.T) {
 	assert.Equal(t, 1, refused)
 	say(t, conn, `{"s":0,"n":1,"edits":[{"text":%q}]}`, strings.Repeat("x", 101))
 	assert.Equal(t, "text_too_long", hear(t, conn).Error.Code)
-	for n := range 2000 { // who does not read what is sent
+	for n := range 2000 { // a client that does not read
 		say(t, conn, `{"s":0,"n":%d,"edits":[{"from":0,"to":%d,"text":"No. "}]}`, n+1, 4*min(n, 1))
 	}
 	for taken := int64(0); taken < 2000; {

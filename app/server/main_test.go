@@ -21,10 +21,10 @@ import (
 	"dragoman/model/weights"
 )
 
-// asProgram, set in the environment of this test binary, makes it the program.
+// asProgram, in the environment of this test binary, makes it the program.
 const asProgram = "DRAGOMAN_TEST_MAIN"
 
-// exported is the bundled model, exported once for all tests.
+// exported is the folder of the bundled model, exported once for all tests.
 var exported string
 
 func TestMain(m *testing.M) {
@@ -34,7 +34,7 @@ func TestMain(m *testing.M) {
 	os.Exit(withExport(m.Run))
 }
 
-// withExport calls run while exported is there.
+// withExport calls run while exported exists.
 func withExport(run func() int) int {
 	dir, err := os.MkdirTemp("", "dragoman-test-")
 	if err != nil {
@@ -50,8 +50,8 @@ func withExport(run func() int) int {
 	return run()
 }
 
-// environment is that of a program with the bundled model, and what is added to it. The
-// machine may be as slow as it likes.
+// environment returns the environment of a program with the bundled model, and added variables. Its time limits suit a slow
+// machine.
 func environment(added ...string) []string {
 	return append([]string{
 		"ONNXRUNTIME_LIB=" + cputest.Library(), "SAVE_WEIGHTS=" + exported,
@@ -60,13 +60,13 @@ func environment(added ...string) []string {
 	}, added...)
 }
 
-// result is what a run of the program left.
+// result is the outcome of a run of the program.
 type result struct {
 	code           int
 	stdout, stderr string
 }
 
-// errorLines are the lines on stderr that are not log lines.
+// errorLines returns the lines on stderr that are not log lines.
 func (r result) errorLines() []string { return clitest.ErrorLines(r.stderr) }
 
 // execute runs the program to its end.
@@ -145,7 +145,7 @@ func flip(t *testing.T, path string) {
 	require.NoError(t, os.WriteFile(path, raw, 0o644))
 }
 
-// Whatever is missing or damaged at the start is one line that says what to do.
+// A missing or damaged file at the start gives one line with a remedy.
 func TestStartErrors(t *testing.T) {
 	taken, err := net.Listen("tcp", "127.0.0.1:0")
 	require.NoError(t, err)
@@ -215,7 +215,7 @@ func TestStartErrors(t *testing.T) {
 
 func TestPull(t *testing.T) {
 	out := filepath.Join(t.TempDir(), "out")
-	// No runtime is needed for a pull.
+	// A pull needs no ONNX Runtime.
 	r := execute(t, "", []string{"SAVE_WEIGHTS=/nowhere"}, "pull", cputest.Bundled(), "--out", out, "--precision=fp32")
 	require.Equal(t, cli.ExitOK, r.code, r.stderr)
 	assert.Equal(t, out+"\n", r.stdout)
@@ -242,7 +242,7 @@ func TestPullReportsErrors(t *testing.T) {
 
 func TestFindLibrary(t *testing.T) {
 	none, second, third := t.TempDir(), t.TempDir(), t.TempDir()
-	require.NoError(t, os.Mkdir(filepath.Join(none, libraryName()), 0o755)) // a folder is no library
+	require.NoError(t, os.Mkdir(filepath.Join(none, libraryName()), 0o755)) // a folder is not a library
 	for _, dir := range []string{second, third} {
 		require.NoError(t, os.WriteFile(filepath.Join(dir, libraryName()), nil, 0o644))
 	}

@@ -35,7 +35,7 @@ func agent(t *testing.T, transport mcp.Transport) *mcp.ClientSession {
 	return session
 }
 
-// use calls a tool. failed is what it says where it fails.
+// use calls a tool. failed is the error's text.
 func use(t *testing.T, session *mcp.ClientSession, tool string, arguments map[string]any, out any) (failed string, content []mcp.Content) {
 	t.Helper()
 	result, err := session.CallTool(t.Context(), &mcp.CallToolParams{Name: tool, Arguments: arguments})
@@ -102,7 +102,7 @@ func TestToolsOverHTTP(t *testing.T) {
 		{"translate", map[string]any{"texts": "a", "to": "fr"}, "texts"},
 		{"translate", map[string]any{"texts": []string{"a"}}, "to"},
 		{"translate_document", map[string]any{"name": "a.txt", "content": "%", "to": "fr"}, "base64"},
-		{"translate_document", map[string]any{"name": "a.exe", "content": "YQ==", "to": "fr", "from": "en"}, "JOB_FILE"}, // it has no documents
+		{"translate_document", map[string]any{"name": "a.exe", "content": "YQ==", "to": "fr", "from": "en"}, "JOB_FILE"}, // this service has no documents
 	} {
 		failed, _ := use(t, session, test.tool, test.arguments, &struct{}{})
 		assert.Contains(t, failed, test.want)
@@ -119,7 +119,7 @@ func TestToolForDocuments(t *testing.T) {
 	assert.Equal(t, "# Où est la gare ?\n", string(content[0].(*mcp.EmbeddedResource).Resource.Blob))
 }
 
-// dragoman mcp uses a service that runs, and runs one where none does. It reads and writes files.
+// dragoman mcp uses a running service, or runs one if there is none. It reads and writes files.
 func TestToolsOnStandardInput(t *testing.T) {
 	for _, name := range []string{"a service", "its own"} {
 		t.Run(name, func(t *testing.T) {

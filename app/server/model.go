@@ -31,7 +31,7 @@ type loader struct {
 	version     string // of the program
 	log         *slog.Logger
 	stderr      io.Writer // for the progress of downloads, if it is a terminal
-	lines       io.Writer // for messages between lines of the log
+	lines       io.Writer // the log's output, for messages that must not split a line of the log
 	loadRuntime func(library string) (modelRuntime, error)
 	loadGPUs    func(library string) (gpuRuntime, error)
 	ceiling     translate.Ceiling // nil: none
@@ -77,7 +77,7 @@ func (l *loader) load(ctx context.Context, registry prometheus.Registerer) (_ *t
 		t.snapshot = t.repositories.Scan()
 		t.catalog.Update(t.snapshot)
 		if err := t.catalog.Preload(ctx); err != nil {
-			l.log.Error("not all models that are to be loaded at the start are", "error", err)
+			l.log.Error("some models could not be loaded at the start", "error", err)
 		}
 	} else if t.catalog, err = l.single(ctx, backends, metrics); err != nil {
 		return nil, err
@@ -124,7 +124,7 @@ func (l *loader) single(ctx context.Context, backends []backend, metrics *catalo
 		if err == nil || i == len(backends)-1 || !errors.Is(err, errElsewhere) {
 			return c, err
 		}
-		l.log.Warn("the model runs elsewhere", "not_on", on.device(), "reason", cli.OneLine(err))
+		l.log.Warn("the model runs on another device", "not_on", on.device(), "reason", cli.OneLine(err))
 	}
 	return nil, errors.New("there is nothing to run a model on")
 }

@@ -43,7 +43,7 @@ func TestRepository(t *testing.T) {
 	assert.Equal(t, before, names(t, filepath.Join(dir, "small")))
 
 	pull(line("small", 2), "small", "--precision", "int8")
-	pull(line("small", 3), "small") // the newest version counts
+	pull(line("small", 3), "small") // the newest version is served
 	pull(line("folder", 1), "folder", cputest.Bundled())
 	pull(line("copy", 1), "copy", exported)
 	pull(line("copy", 1), "copy", exported)
@@ -90,7 +90,7 @@ round     1        round                        broken: %[1]s/config.yaml: line 
 	assert.NotEqual(t, list.Models[2].Versions[1].Identity, list.Models[2].Versions[0].Identity)
 }
 
-// names are the entries of a folder.
+// names returns the entries of a folder.
 func names(t *testing.T, dir string) (names []string) {
 	entries, err := os.ReadDir(dir)
 	require.NoError(t, err)
@@ -100,7 +100,7 @@ func names(t *testing.T, dir string) (names []string) {
 	return names
 }
 
-// TestPullVersionAtOnce: two that pull the same model at once add it once.
+// TestPullVersionAtOnce: two concurrent pulls of a model add it once.
 func TestPullVersionAtOnce(t *testing.T) {
 	dir := t.TempDir()
 	var wg sync.WaitGroup
@@ -141,7 +141,7 @@ func TestPullVersionFails(t *testing.T) {
 	}
 }
 
-// TestPullSeveral: of several models each gets a name of its own, and what fails does not keep the others.
+// TestPullSeveral: each of several models gets its own name, and a failed model does not stop the others.
 func TestPullSeveral(t *testing.T) {
 	dir, parent := t.TempDir(), t.TempDir()
 	for _, name := range []string{"first", "second one"} {
@@ -162,9 +162,9 @@ func TestPullSeveral(t *testing.T) {
 	}
 }
 
-// TestPullOfOtherLanguages: two models that are called alike do not displace each other without a word.
+// TestPullOfOtherLanguages: a model that replaces another one of the same name, but with other languages, causes a warning.
 func TestPullOfOtherLanguages(t *testing.T) {
-	const warning = "takes the place of a model with other languages"
+	const warning = "replaces a model with other languages"
 	dir, from := t.TempDir(), filepath.Join("..", "..", "model", "testdata", "families", "marian")
 	for _, test := range []struct {
 		languages, made string
@@ -181,7 +181,7 @@ func TestPullOfOtherLanguages(t *testing.T) {
 	}
 }
 
-// TestPullVersionReadOnly: where the model is there already, the repository need not be writable.
+// TestPullVersionReadOnly: a pull of a model that exists already works in a read-only repository.
 func TestPullVersionReadOnly(t *testing.T) {
 	if os.Geteuid() == 0 {
 		t.Skip("everything can be written by root")
@@ -191,7 +191,7 @@ func TestPullVersionReadOnly(t *testing.T) {
 	require.Equal(t, cli.ExitOK, execute(t, "", environment(), args...).code)
 	for _, path := range []string{dir, filepath.Join(dir, "m"), filepath.Join(dir, "m", "1")} {
 		require.NoError(t, os.Chmod(path, 0o555))
-		t.Cleanup(func() { assert.NoError(t, os.Chmod(path, 0o755)) }) // so that it can be removed
+		t.Cleanup(func() { assert.NoError(t, os.Chmod(path, 0o755)) }) // so that the test can remove it
 	}
 	assert.Equal(t, cli.ExitOK, execute(t, "", environment(), args...).code)
 }

@@ -20,12 +20,12 @@ import (
 	"dragoman/model/cuda"
 )
 
-// fullGPUs are GPUs that have nothing but memory.
+// fullGPUs simulates GPUs of which only the memory matters.
 type fullGPUs struct {
 	gpuRuntime
 	rooms  map[int]room
-	opens  map[int]error // of those that cannot be opened
-	takes  int64         // that a model takes which is opened
+	opens  map[int]error // errors, by GPU
+	takes  int64         // memory of each model opened
 	closed int
 }
 
@@ -67,10 +67,10 @@ func TestPlacement(t *testing.T) {
 		name    string
 		workers int
 		gpus    fullGPUs
-		want    int // the GPU; -1 where there is none
+		want    int // the GPU; -1: none
 		err     string
 		is      error // may be nil
-		free    int64 // in a NoRoomError; 0: it is another one
+		free    int64 // bytes of a NoRoomError; 0: another error
 	}{
 		{"the most free memory", 1, fullGPUs{rooms: map[int]room{0: {0, 6 * gib, 8 * gib}, 1: {1, 7 * gib, 16 * gib}}}, 1, "", nil, 0},
 		{"the first of equal ones", 1, fullGPUs{rooms: map[int]room{0: {0, 6 * gib, 8 * gib}, 1: {1, 6 * gib, 8 * gib}}}, 0, "", nil, 0},
@@ -107,7 +107,7 @@ func TestPlacement(t *testing.T) {
 	}
 }
 
-// repositoryOnGPUs serves a repository of models, each with its configuration, on GPUs.
+// repositoryOnGPUs serves a repository of models on GPUs, each with its configuration.
 func repositoryOnGPUs(t *testing.T, f *fakeGPUs, models map[string]string) *translation {
 	dir := t.TempDir()
 	for name, config := range models {
@@ -125,7 +125,7 @@ func repositoryOnGPUs(t *testing.T, f *fakeGPUs, models map[string]string) *tran
 	return s
 }
 
-// translateWith translates something with a model.
+// translateWith translates a sentence with a model.
 func translateWith(t *testing.T, s *translation, name string) error {
 	_, err := s.service.Translate(t.Context(), translate.Request{
 		Model: name, From: "en", To: []string{"fr"}, Records: []translate.Record{{ID: "1", Text: "Where is the station?"}},
@@ -133,10 +133,10 @@ func translateWith(t *testing.T, s *translation, name string) error {
 	return err
 }
 
-// TestModelsOnGPUs loads three models onto two GPUs, which have room for one each.
+// TestModelsOnGPUs loads three models onto two GPUs with room for one each.
 func TestModelsOnGPUs(t *testing.T) {
 	f := &fakeGPUs{count: 2, memory: 3 << 29}
-	s := repositoryOnGPUs(t, f, map[string]string{"a": "beams: 1", "b": "beams: 2", "c": "beams: 3"}) // no two are the same
+	s := repositoryOnGPUs(t, f, map[string]string{"a": "beams: 1", "b": "beams: 2", "c": "beams: 3"}) // all are different
 	for _, name := range []string{"a", "b", "a", "c", "a", "b"} {
 		require.NoError(t, translateWith(t, s, name))
 	}
@@ -147,7 +147,7 @@ func TestModelsOnGPUs(t *testing.T) {
 	}
 }
 
-// Where nobody can leave a GPU the request is refused; the model is not broken, and the others go on.
+// If no model can be unloaded from a GPU, the request is refused; the model is not broken, and the others continue.
 func TestGPUWithoutRoom(t *testing.T) {
 	f := &fakeGPUs{count: 1, memory: 3 << 29}
 	s := repositoryOnGPUs(t, f, map[string]string{"a": "pinned: true", "b": "beams: 2"})

@@ -18,7 +18,7 @@ import (
 	"dragoman/model"
 )
 
-// detailed is a record with what is said of its translation.
+// detailed is a record with the details of its translation.
 type detailed struct {
 	record
 	Detail struct {
@@ -29,7 +29,7 @@ type detailed struct {
 	}
 }
 
-// translateWith sends one sentence to a model, "" for any.
+// translateWith sends one sentence to a model; "": any model.
 func (r *running) translateWith(t require.TestingT, name, from, to, text string) (status int, result detailed, body string) {
 	payload := map[string]any{"fromLang": from, "toLang": to, "detail": true, "records": []record{{"1", text}}}
 	if name != "" {
@@ -50,8 +50,7 @@ func (r *running) translateWith(t require.TestingT, name, from, to, text string)
 	return resp.StatusCode, result, string(answer)
 }
 
-// newRepository makes a repository with an exported model under these names, and config.yaml
-// files by their paths.
+// newRepository makes a repository with copies of the exported model by names, and config.yaml files by paths.
 func newRepository(t *testing.T, versions []string, configs map[string]string) (dir string) {
 	dir = t.TempDir()
 	for _, version := range versions {
@@ -63,7 +62,7 @@ func newRepository(t *testing.T, versions []string, configs map[string]string) (
 	return dir
 }
 
-// addVersion puts a version that change has changed into a repository, in one step.
+// addVersion adds a version, changed by change, to a repository in one step.
 func addVersion(t *testing.T, dir string, change func(dir string)) {
 	made := copyExport(t)
 	change(made)
@@ -72,7 +71,7 @@ func addVersion(t *testing.T, dir string, change func(dir string)) {
 	require.NoError(t, os.Rename(dir+".tmp", dir))
 }
 
-// metrics are those of the service.
+// metrics returns the metrics of the service.
 func (r *running) metrics(t require.TestingT) string {
 	resp, err := http.Get(r.url + "/metrics")
 	require.NoError(t, err)
@@ -120,11 +119,11 @@ func TestServiceOfManyModels(t *testing.T) {
 		assert.GreaterOrEqual(t, status, 400, name)
 		assert.Contains(t, body, want)
 	}
-	// The files of all are equal: one and two differ in their beams.
+	// All models have equal files: one and two differ in their beams.
 	assert.Len(t, regexp.MustCompile(`(?m)^dragoman_model_loads_total\{.*\} [1-9]`).FindAllString(r.metrics(t), -1), 2)
 }
 
-// A new version takes over without a lost request; one that is broken does not.
+// A new version takes over without a lost request; a broken version does not.
 func TestServiceFollowsItsRepository(t *testing.T) {
 	dir := newRepository(t, []string{"m/1"}, nil)
 	r := service(t, "MODEL_REPOSITORY="+dir, "CACHE_BYTES=0")
@@ -147,7 +146,7 @@ func TestServiceFollowsItsRepository(t *testing.T) {
 		}
 	})
 	addVersion(t, filepath.Join(dir, "m", "2"), func(dir string) {
-		flip(t, filepath.Join(dir, model.WeightsFile)) // and the manifest is that of version 1
+		flip(t, filepath.Join(dir, model.WeightsFile)) // the manifest is from version 1
 	})
 	hangUp(t)
 	for !strings.Contains(r.metrics(t), `dragoman_model_state{model="m",state="broken",version="2"} 1`) {
@@ -157,7 +156,7 @@ func TestServiceFollowsItsRepository(t *testing.T) {
 	assert.Equal(t, 200, status)
 	assert.Equal(t, "1", got.Detail.Version)
 
-	require.NoError(t, os.WriteFile(filepath.Join(dir, "m", "config.yaml"), []byte("beams: 2"), 0o644)) // or its files were the first version's
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "m", "config.yaml"), []byte("beams: 2"), 0o644)) // the files were those of version 1
 	addVersion(t, filepath.Join(dir, "m", "3"), func(string) {})
 	hangUp(t)
 	for got.Detail.Version != "3" {
@@ -174,9 +173,8 @@ func TestServiceFollowsItsRepository(t *testing.T) {
 	require.NoError(t, client.Wait())
 }
 
-// Weights that are cut off while they are read end the requests of their model, and nothing else: not
-// the process, nor other models, nor that model once its files are sound. Another repository that is
-// not there has no part in it.
+// If weights are truncated during use, only the requests of their model fail: the process and other models continue, and so does
+// the model once its files are intact. A repository that is missing changes nothing.
 func TestServiceOutlivesChangedFiles(t *testing.T) {
 	dir := newRepository(t, []string{"a/1", "b/1"}, map[string]string{"b/config.yaml": "beams: 2"})
 	r := service(t, "MODEL_REPOSITORY="+filepath.Join(t.TempDir(), "missing")+","+dir, "CACHE_BYTES=0")
@@ -238,7 +236,7 @@ func TestServiceWithoutModels(t *testing.T) {
 	}
 }
 
-// hangUp sends this process what has it look at its repositories.
+// hangUp sends this process SIGHUP, at which it scans its repositories.
 func hangUp(t *testing.T) {
 	t.Helper()
 	self, err := os.FindProcess(os.Getpid())

@@ -60,7 +60,7 @@ func (p *program) serve(ctx context.Context, cfg config.Config, log *slog.Logger
 func (p *program) measureLines(r prometheus.Registerer) {
 	if p.lines != nil {
 		promauto.With(r).NewCounterFunc(prometheus.CounterOpts{
-			Namespace: measure.Namespace, Name: "log_lines_dropped_total", Help: "Log lines that were dropped because nobody read the log in time.",
+			Namespace: measure.Namespace, Name: "log_lines_dropped_total", Help: "Log lines that were dropped because the reader of the log was too slow.",
 		}, func() float64 { return float64(p.lines.Dropped()) })
 	}
 }

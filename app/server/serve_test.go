@@ -28,7 +28,7 @@ import (
 	"dragoman/model/cpu"
 )
 
-// events is a list of what happened, in order.
+// events lists events in order.
 type events struct {
 	mu   sync.Mutex
 	list []string
@@ -46,13 +46,13 @@ func (e *events) reset() {
 	e.list = nil
 }
 
-// recordingRuntime, recordingModel and recordingBatch are the real ones; they
-// record what is closed, and onStep is called before each step.
+// recordingRuntime, recordingModel and recordingBatch wrap the real ones and record each Close. onStep is called before each
+// step.
 type recordingRuntime struct {
 	modelRuntime
 	*events
 	onStep func(ctx context.Context)
-	// change, unless it is nil, may change what a step gives.
+	// change, unless it is nil, may change the results of a step.
 	change func(model.Candidates)
 }
 
@@ -133,8 +133,7 @@ func (r *lineReader) next(t *testing.T) (line map[string]any) {
 
 func (r *lineReader) has(message string) bool { return r.seen[message] != nil }
 
-// logged reads log lines until one with the message comes. It goes on reading,
-// so that the writer never blocks.
+// logged reads log lines until one with the message. It continues to read, so that the writer never blocks.
 func logged(t *testing.T, stderr io.Reader, messages ...string) map[string]map[string]any {
 	lines := newLineReader(stderr)
 	for slices.ContainsFunc(messages, func(message string) bool { return !lines.has(message) }) {
@@ -148,18 +147,18 @@ func logged(t *testing.T, stderr io.Reader, messages ...string) map[string]map[s
 type running struct {
 	*events
 	url    string
-	grpc   string // the address of its calls
+	grpc   string // the address of its gRPC port
 	stop   context.CancelFunc
 	result chan error
 }
 
-// startServer runs a server with the real model; onStep is called before each
-// step once it is ready, onListenerClose when it stops accepting, with its API.
+// startServer runs a server with the real model. onStep is called before each step after the start, onListenerClose with the API
+// when the server stops accepting.
 func startServer(t *testing.T, onStep func(ctx context.Context), onListenerClose func(api http.Handler), environ ...string) *running {
 	return startRecording(t, &recordingRuntime{onStep: onStep}, onListenerClose, environ...)
 }
 
-// startRecording is startServer with a runtime, which it completes.
+// startRecording is startServer with a runtime, which it fills in.
 func startRecording(t *testing.T, recording *recordingRuntime, onListenerClose func(api http.Handler), environ ...string) *running {
 	onStep := recording.onStep
 	var isReady atomic.Bool
@@ -180,7 +179,7 @@ func startRecording(t *testing.T, recording *recordingRuntime, onListenerClose f
 	return r
 }
 
-// runService serves as the command line has it done.
+// runService serves as the command line does.
 func (p *program) runService(ctx context.Context) error {
 	cfg, log, err := cli.Configure(p.environ, p.stderr)
 	if err != nil {
@@ -189,7 +188,7 @@ func (p *program) runService(ctx context.Context) error {
 	return p.serve(ctx, cfg, log)
 }
 
-// loaderOf makes the loader of a program's configuration.
+// loaderOf returns the loader of a program's configuration.
 func loaderOf(t *testing.T, p *program) *loader {
 	cfg, log, err := cli.Configure(p.environ, p.stderr)
 	require.NoError(t, err)
@@ -203,7 +202,7 @@ func startProgram(t *testing.T, p *program, onListenerClose func(api http.Handle
 	r := &running{result: make(chan error, 1)}
 	cfg, log, err := cli.Configure(p.environ, p.stderr)
 	require.NoError(t, err)
-	listener, err := net.Listen("tcp", porttest.Hold(t)) // also after its end it is nobody else's
+	listener, err := net.Listen("tcp", porttest.Hold(t)) // the port stays reserved for it after its end
 	require.NoError(t, err)
 	front, err := openFrontend(t.Context(), p.version, cfg, log)
 	require.NoError(t, err)
@@ -242,7 +241,7 @@ func (r *running) post(t *testing.T) (status int, body string) {
 	return resp.StatusCode, string(raw)
 }
 
-// readyz asks an API whether it is ready.
+// readyz requests /readyz of an API.
 func readyz(api http.Handler) string {
 	w := httptest.NewRecorder()
 	api.ServeHTTP(w, httptest.NewRequest("GET", "/readyz", nil))
@@ -257,7 +256,7 @@ func TestShutdownOrder(t *testing.T) {
 		case entered <- struct{}{}:
 		default:
 		}
-		<-accepting // until the server has stopped accepting
+		<-accepting // waits until the server has stopped accepting
 	}, func(api http.Handler) {
 		r.add("readiness is " + readyz(api))
 		r.add("stop accepting")
@@ -302,7 +301,7 @@ func TestShutdownCutsOffWhatTakesTooLong(t *testing.T) {
 func TestStopWhileLoading(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	loading := func(library string) (modelRuntime, error) {
-		cancel() // the signal comes while the model loads
+		cancel() // the signal arrives while the model loads
 		return loadRuntime(library)
 	}
 	p := &program{environ: environment("SAVE_WEIGHTS=" + t.TempDir()), stderr: io.Discard, loadRuntime: loading}

@@ -18,9 +18,8 @@ import (
 	"dragoman/model"
 )
 
-// TestSignalAtStart ends the program while it makes the model's folder and while it waits
-// for another process that does. It leaves no temporary files. A service that was told to
-// stop has not failed; a pull has not done what it was asked for.
+// TestSignalAtStart ends the program while it makes the model's folder, and while it waits for another process that does. It
+// leaves no temporary files. A service that is told to stop has not failed; an interrupted pull has.
 func TestSignalAtStart(t *testing.T) {
 	for _, test := range []struct {
 		args    []string
@@ -51,7 +50,7 @@ func TestSignalAtStart(t *testing.T) {
 			require.NoError(t, cmd.Process.Signal(syscall.SIGTERM))
 			for waiting.Scan() {
 			}
-			_ = cmd.Wait() // the code says it
+			_ = cmd.Wait() // the exit code says it
 			assert.Equal(t, test.code, cmd.ProcessState.ExitCode())
 			left, err := filepath.Glob(filepath.Join(dir, ".dragoman-*"))
 			require.NoError(t, err)
@@ -60,7 +59,7 @@ func TestSignalAtStart(t *testing.T) {
 	}
 }
 
-// TestDamagedExport: a damaged file of the bundled model does not keep it from starting.
+// TestDamagedExport: the service starts with a damaged file of the bundled model.
 func TestDamagedExport(t *testing.T) {
 	dir := copyExport(t)
 	flip(t, filepath.Join(dir, model.WeightsFile))
@@ -71,7 +70,7 @@ func TestDamagedExport(t *testing.T) {
 	assert.Contains(t, r.stderr, `"level":"WARN","msg":"exporting the damaged model again"`)
 }
 
-// A served model is called as pull calls it, and nothing that is secret in a URL is in that.
+// A served model has the name that pull gives it, which has no secrets of its URL.
 func TestModelName(t *testing.T) {
 	for weights, want := range map[string]string{
 		"": "bundled", "facebook/m2m100_418M@v1": "m2m100_418M", "/models/my model": "my-model", "en_fr.argosmodel": "en_fr", "firefox:en-de": "firefox-en-de",

@@ -77,9 +77,9 @@ func (c *certificate) get() *tls.Certificate {
 		c.looked = now
 		if c.changed() != c.stamps {
 			if err := c.load(); err != nil {
-				c.log.Error("the certificate of before stays in use", "file", c.certFile, "error", err)
+				c.log.Error("the previous certificate stays in use, because the new one is invalid", "file", c.certFile, "error", err)
 			} else {
-				c.log.Info("read the certificate again", "file", c.certFile)
+				c.log.Info("reloaded the certificate", "file", c.certFile)
 			}
 		}
 	}

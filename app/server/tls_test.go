@@ -21,7 +21,7 @@ import (
 	"dragoman/app/config"
 )
 
-// issue writes a certificate of its own authority for this machine, with a number, into a folder.
+// issue writes a certificate for this machine into a folder, with a number and its own authority.
 func issue(t *testing.T, dir string, number int64) (cfg config.Config, authority *x509.CertPool, own tls.Certificate) {
 	t.Helper()
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
@@ -65,14 +65,14 @@ func TestTLSFiles(t *testing.T) {
 	}
 }
 
-// A certificate is read again when its files have changed, unless they do not belong together.
+// A certificate is read again when its files change, unless they do not match.
 func TestCertificateIsRenewed(t *testing.T) {
 	dir := t.TempDir()
 	cfg, _, _ := issue(t, dir, 1)
 	c := &certificate{certFile: cfg.TLSCert, keyFile: cfg.TLSKey, log: slog.New(slog.DiscardHandler)}
 	require.NoError(t, c.load())
 	number := func() int64 {
-		c.looked = time.Time{} // it looks at once
+		c.looked = time.Time{} // the next request checks at once
 		return c.get().Leaf.SerialNumber.Int64()
 	}
 	assert.EqualValues(t, 1, number())

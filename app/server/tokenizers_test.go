@@ -11,7 +11,7 @@ import (
 	"dragoman/tokenizer"
 )
 
-// Models share a tokenizer where all its files are the same, whatever their names.
+// Models share a tokenizer if its files are equal, whatever their names.
 func TestTokenizersAreShared(t *testing.T) {
 	manifest := func(pieces, vocabulary, weights string) *model.Manifest {
 		return &model.Manifest{Sources: []string{"en"}, Targets: []string{"fr"}, Files: map[string]model.File{

@@ -11,8 +11,7 @@ import (
 	"dragoman/app/cli"
 )
 
-// The command translates with the model that it is told, or says what there is before it reads a
-// line.
+// The command translates with the model of --model, or lists the existing ones before it reads a line.
 func TestTranslateCommandWithAModel(t *testing.T) {
 	const station, gare = "Where is the station?", "Où est la gare ?\n"
 	environ := environment("MODEL_REPOSITORY=" + filepath.Join(t.TempDir(), "models"))

@@ -43,7 +43,7 @@ func TestTranslateCommand(t *testing.T) {
 	}
 }
 
-// The first alternative is the plain translation, whether the search has room for all or not.
+// The first alternative is the plain translation, whether or not the search has enough beams for all.
 func TestTranslateCommandPrintsAlternatives(t *testing.T) {
 	for _, beams := range []string{"1", "2", "5"} {
 		args := []string{"translate", "--from", "en", "--to", "fr", "--beams", beams, "Where is the station?", "7"}
@@ -70,7 +70,7 @@ func TestTranslateCommandPrintsAlternatives(t *testing.T) {
 	}
 }
 
-// What happens is logged only where that is asked for; an empty variable asks nothing.
+// Progress is logged only on request; an empty variable requests nothing.
 func TestTranslateCommandLogs(t *testing.T) {
 	for level, logs := range map[string]bool{"": false, " ": false, "warn": false, "info": true} {
 		r := execute(t, "", environment("LOG_LEVEL="+level), "translate", "--from", "en", "--to", "fr", "Hello.")

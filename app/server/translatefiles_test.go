@@ -16,7 +16,7 @@ import (
 
 const stationText, gareText = "\tWhere is the station?\r\n\r\nI like to read books.\nWhere is the station?", "\tOù est la gare ?\r\n\r\nJ'aime lire des livres.\nOù est la gare ?"
 
-// Documents are written again, with their texts as lines are translated.
+// Texts of documents are translated as lines are.
 func TestTranslateDocuments(t *testing.T) {
 	root := clitest.Folder(t, map[string]string{"a.txt": stationText, "in/b.txt": "Where is the station?", "in/deep/C.TXT": "12\n", "in/photo.jpg": "x"})
 	at := func(name string) string { return filepath.Join(root, filepath.FromSlash(name)) }
@@ -33,7 +33,7 @@ func TestTranslateDocuments(t *testing.T) {
 	r = run(at("in"), "-o", at("in/fr"))
 	assert.Equal(t, cli.ExitError, r.code)
 	assert.Contains(t, r.stderr, "is there already: name another file, or replace it by --force")
-	r = run(at("in"), "-o", at("in/fr"), "--force") // what is there already is no document of the folder
+	r = run(at("in"), "-o", at("in/fr"), "--force") // existing files in the target folder are not translated
 	require.Equal(t, cli.ExitOK, r.code, r.stderr)
 	gare := "Où est la gare ?"
 	assert.Equal(t, map[string]string{
@@ -45,7 +45,7 @@ func TestTranslateDocuments(t *testing.T) {
 	assert.Equal(t, fs.FileMode(0o640), info.Mode().Perm(), "as the document has them")
 }
 
-// A PDF becomes a page or a text, and is called so in a folder.
+// A PDF becomes a page or a text, and its file in a folder gets that extension.
 func TestTranslatePDFsAs(t *testing.T) {
 	file, err := os.ReadFile("../document/pdf/testdata/columns.pdf")
 	require.NoError(t, err)

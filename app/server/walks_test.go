@@ -16,10 +16,10 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// sources is what the program's own files declare, and what they use.
+// sources has the names that the program's own files declare and use.
 type sources struct {
-	declared map[string]bool // package.name, package.Type.name and Type.name; true: a function, which somebody has to call
-	used     map[string]bool // names that stand elsewhere than where they are declared
+	declared map[string]bool // package.name, package.Type.name and Type.name; true: a function, which must be called
+	used     map[string]bool // names used outside of their declarations
 }
 
 // add reads a file.
@@ -68,7 +68,7 @@ func (s *sources) add(file *ast.File) {
 
 var named = regexp.MustCompile("`((?:[A-Za-z]\\w*\\.)+[A-Za-z]\\w*)`")
 
-// What docs/architecture.md names is there, and each function of it is called.
+// All names in docs/architecture.md exist, and each function among them is called.
 func TestArchitectureNamesWhatIsCalled(t *testing.T) {
 	s := sources{map[string]bool{}, map[string]bool{}}
 	for _, root := range []string{"app", "model", "tokenizer"} {

@@ -15,7 +15,7 @@ import (
 	"dragoman/model/cuda"
 )
 
-// openings records how workers' models are opened, on CPUs and GPUs.
+// openings records how workers open models, on CPUs and GPUs.
 type openings struct {
 	modelRuntime
 	gpus   *fakeGPUs
@@ -44,8 +44,7 @@ func (g gpuOpenings) Open(ctx context.Context, dir string, opts cuda.Options) (m
 	return g.fakeGPUs.Open(ctx, dir, opts)
 }
 
-// TestWorkers: one of them checks the files for all, workers of one thread share a copy, and the
-// log has the state of all.
+// TestWorkers: one worker checks the files for all, workers of one thread share a copy, and the log has the state of all.
 func TestWorkers(t *testing.T) {
 	const rest = model.VerifyNever
 	for _, on := range []struct {

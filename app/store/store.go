@@ -105,7 +105,7 @@ type Writer interface {
 	// Expire deletes a value or all parts after a time, in a store that supports expiry. A file does not.
 	Expire(k Key, after time.Duration)
 	Enlist(k Key, e Entry)
-	// Unlist removes an id from a list, in which it has that time.
+	// Unlist removes an id from a list. e.At must be the time of the entry.
 	Unlist(k Key, e Entry)
 	// Add adds to a count.
 	Add(k Key, n int64)

@@ -28,16 +28,16 @@ func value(id string) Key { return Key{Bucket: "values", File: id, Redis: "value
 func parts(id string) Key { return Key{Bucket: "parts", File: id + "\x00", Redis: "parts:" + id} }
 func count(id string) Key { return Key{Bucket: "counts", File: id, Redis: "count:" + id} }
 func list(id string) Key {
-	if id == "" { // the only one in its bucket
+	if id == "" { // the only key of its bucket
 		return Key{Bucket: "list", Redis: "list"}
 	}
 	return Key{Bucket: "lists", File: id + "\x00", Redis: "lists:" + id}
 }
 
-// ids are such that one is the beginning of another.
+// ids has ids that are prefixes of others.
 var ids = []string{"", "a", "ab", "a>b", "b"}
 
-// random does something random, and everywhere the same with the same r. listed are the entries of lists.
+// random makes random changes, the same for equal r. listed has the entries of lists.
 func random(r *rand.Rand, tx Writer, listed map[string]time.Time) {
 	pick := func() string { return ids[r.IntN(len(ids))] }
 	for range 1 + r.IntN(4) {
@@ -71,7 +71,7 @@ func random(r *rand.Rand, tx Writer, listed map[string]time.Time) {
 	}
 }
 
-// everything is all that random may have written.
+// everything returns all keys that random may have written.
 func everything(t *testing.T, s Store) (seen []any) {
 	note := func(what any, err error) {
 		require.NoError(t, err)
@@ -111,7 +111,7 @@ func everything(t *testing.T, s Store) (seen []any) {
 	return seen
 }
 
-// Whatever is done, it is the same in a file, in a fake of Redis and in Redis; and what fails is not done.
+// Random changes have the same results in a file, in a fake of Redis and in Redis; failed changes have none.
 func TestSameEverywhere(t *testing.T) {
 	clock := func() time.Time { return at }
 	for seed := range uint64(2) {
@@ -153,7 +153,7 @@ func TestSameEverywhere(t *testing.T) {
 	}
 }
 
-// An update that somebody else was in the way of is done again, on what there is now.
+// An update that conflicts with another one is repeated on the new state.
 func TestInTheWay(t *testing.T) {
 	client := redis.NewClient(&redis.Options{Addr: miniredis.RunT(t).Addr()})
 	defer func() { assert.NoError(t, client.Close()) }()
@@ -181,7 +181,7 @@ func TestInTheWay(t *testing.T) {
 	require.NoError(t, s.Close())
 }
 
-// Who watches is told of what is done, and not of what is not, nor after they have left.
+// Watchers are told of changes, but not of failed ones, and not after they have left.
 func TestWatch(t *testing.T) {
 	file, err := OpenFile(filepath.Join(t.TempDir(), "f"), "things", buckets, nil)
 	require.NoError(t, err)
@@ -207,7 +207,7 @@ func TestWatch(t *testing.T) {
 	assert.Error(t, tell(nil), "it is closed")
 }
 
-// Where another process has the file, or it is none, that is said at once.
+// A file that another process has, or that is not a store, is an error at once.
 func TestOpenFails(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "jobs.db")

@@ -13,7 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// dashboard is what these tests look at of Grafana's format.
+// dashboard has the fields of Grafana's format for these tests.
 type dashboard struct {
 	UID           string
 	SchemaVersion int
@@ -49,11 +49,10 @@ func readDashboard(t *testing.T) dashboard {
 	return d
 }
 
-// labelsOf are the labels that each metric of the registry has, by the names that
-// queries know it by.
+// labelsOf returns the labels of each metric of the registry, by the names in queries.
 func labelsOf(t *testing.T) map[string][]string {
 	all := map[string][]string{
-		"dragoman_model_load_seconds": {"model", "version"}, // is there after a load
+		"dragoman_model_load_seconds": {"model", "version"}, // exists only after a load
 	}
 	for _, f := range gather(t) {
 		var labels []string
@@ -135,7 +134,7 @@ func TestDashboardFitsTogether(t *testing.T) {
 	assert.GreaterOrEqual(t, d.SchemaVersion, 38, "Grafana 10")
 	var rows []string
 	ids := map[int]bool{}
-	cells := map[[2]int]string{} // of the grid, and the panel that has it
+	cells := map[[2]int]string{} // cells of the grid, and their panels
 	for _, p := range d.Panels {
 		assert.False(t, ids[p.ID], "%s: panel %d is there twice", p.Title, p.ID)
 		ids[p.ID] = true

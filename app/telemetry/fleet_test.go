@@ -19,8 +19,7 @@ import (
 	"dragoman/model/repository"
 )
 
-// withFleet adds to registry what a gateway has, which knows a worker, and gathers both. Some metrics
-// are of both.
+// withFleet registers the metrics of a gateway with a worker, and gathers both. Some metrics exist in both.
 func withFleet(t *testing.T, registry prometheus.Registerer, models *catalog.Catalog, log *slog.Logger) prometheus.Gatherer {
 	ofWorker := prometheus.NewRegistry()
 	broker, err := fleet.NewBroker(fleet.BrokerConfig{

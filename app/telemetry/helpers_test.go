@@ -12,13 +12,13 @@ import (
 	"dragoman/app/measure"
 )
 
-// newMetrics makes metrics, and the stages of some work.
+// newMetrics returns metrics, and the stages of some work.
 func newMetrics() (*Metrics, measure.Stages) {
 	m := New(slog.New(slog.DiscardHandler))
 	return m, measure.NewStages(m.Registry(), "stage_duration_seconds", "Time of the stages.", "tokenize", "queue")
 }
 
-// newRouter is a router as the API has it.
+// newRouter returns a router like the API's.
 func newRouter(middleware ...gin.HandlerFunc) *gin.Engine {
 	gin.SetMode(gin.ReleaseMode)
 	router := gin.New()
@@ -28,9 +28,8 @@ func newRouter(middleware ...gin.HandlerFunc) *gin.Engine {
 	return router
 }
 
-// families are the metrics of a registry by name, each with its series: the value of a
-// counter or gauge, or the number of times that a histogram has, by labels such as
-// "code=204 method=GET".
+// families has the metrics of a registry by name. Each has series by labels such as "code=204 method=GET", with the value of a
+// counter or gauge, or the number of observations of a histogram.
 func families(t testing.TB, g prometheus.Gatherer) map[string]map[string]float64 {
 	gathered, err := g.Gather()
 	require.NoError(t, err)
@@ -49,8 +48,8 @@ func families(t testing.TB, g prometheus.Gatherer) map[string]map[string]float64
 	return all
 }
 
-// sample is the value of a series, with labels such as "code=204 method=GET" in
-// alphabetical order; 0 where there is no such series.
+// sample returns the value of a series, with labels such as "code=204 method=GET" in alphabetical order, or 0 without such a
+// series.
 func sample(t testing.TB, m *Metrics, name, labels string) float64 {
 	return families(t, m.registry)[name][labels]
 }

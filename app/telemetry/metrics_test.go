@@ -20,7 +20,7 @@ import (
 	"dragoman/app/measure"
 )
 
-// exercised are metrics of one request.
+// exercised returns the metrics after one request.
 func exercised(t testing.TB) *Metrics {
 	m, _ := newMetrics()
 	router := newRouter(m.CountRequests())
@@ -33,7 +33,7 @@ func exercised(t testing.TB) *Metrics {
 
 func TestRegistryIsItsOwn(t *testing.T) {
 	m := exercised(t)
-	newMetrics() // does not collide with the first
+	newMetrics() // does not collide with the first registration
 	for name := range families(t, prometheus.DefaultGatherer) {
 		assert.False(t, strings.HasPrefix(name, measure.Namespace), name)
 	}
@@ -41,7 +41,7 @@ func TestRegistryIsItsOwn(t *testing.T) {
 	assert.Positive(t, sample(t, m, "process_resident_memory_bytes", ""))
 }
 
-// Tests of others need no metrics.
+// Tests of other packages need no metrics.
 func TestNilCountsNothing(t *testing.T) {
 	var m *Metrics
 	assert.NotPanics(t, func() {
@@ -96,7 +96,7 @@ func TestHistogramsAreNativeToo(t *testing.T) {
 	assert.Equal(t, 2, found)
 }
 
-// brokenCollector cannot be read.
+// brokenCollector fails to collect.
 type brokenCollector struct{ desc *prometheus.Desc }
 
 func (c brokenCollector) Describe(out chan<- *prometheus.Desc) { out <- c.desc }
@@ -152,7 +152,7 @@ func TestScrapesWhileInUse(t *testing.T) {
 	assert.Equal(t, 1.0*users*rounds, sample(t, m, "dragoman_errors_total", "code=busy"))
 }
 
-// FuzzLabels looks for something that a client can send to make a series.
+// FuzzLabels looks for a request that creates a series.
 func FuzzLabels(f *testing.F) {
 	m, _ := newMetrics()
 	codes := measure.NewCounters(m.Registry(), "errors_total", "Errors.", "code", []string{"busy", "internal"})

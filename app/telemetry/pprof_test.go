@@ -69,7 +69,7 @@ func TestStartPprofSadPaths(t *testing.T) {
 	assert.NoError(t, stop())
 }
 
-// An address that others can reach is worth a warning.
+// An address that other machines can reach causes a warning.
 func TestPprofOpenToTheNetwork(t *testing.T) {
 	var log strings.Builder
 	stop, err := StartPprof(":0", access.Sites{}.Private, slog.New(slog.NewTextHandler(&log, nil)))

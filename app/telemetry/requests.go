@@ -37,7 +37,7 @@ func newRequestMetrics(factory promauto.Factory) *requestMetrics {
 	return &requestMetrics{
 		total: factory.NewCounterVec(prometheus.CounterOpts{
 			Namespace: measure.Namespace, Name: "http_requests_total",
-			Help: "HTTP requests that ended, by status code; 499 where the client left, aborted where the answer was cut off.",
+			Help: "Ended HTTP requests, by status code; 499: the client left; aborted: the answer was cut off.",
 		}, []string{"route", "method", "code"}),
 		duration: factory.NewHistogramVec(measure.Histogram("http_request_duration_seconds",
 			"Time from a request's header to the end of its answer, streams included, by class of status.",
@@ -46,7 +46,7 @@ func newRequestMetrics(factory promauto.Factory) *requestMetrics {
 			Namespace: measure.Namespace, Name: "http_requests_in_flight", Help: "HTTP requests without a complete answer.",
 		}, []string{"route"}),
 		received: factory.NewCounterVec(prometheus.CounterOpts{
-			Namespace: measure.Namespace, Name: "http_request_bytes_total", Help: "Bytes of requests' bodies that were read.",
+			Namespace: measure.Namespace, Name: "http_request_bytes_total", Help: "Bytes read of requests' bodies.",
 		}, []string{"route"}),
 		sent: factory.NewCounterVec(prometheus.CounterOpts{
 			Namespace: measure.Namespace, Name: "http_response_bytes_total", Help: "Bytes of answers' bodies.",

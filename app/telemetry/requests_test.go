@@ -17,8 +17,7 @@ import (
 	sdktrace "go.opentelemetry.io/otel/sdk/trace"
 )
 
-// recovering answers panics as the API does: one after the first byte is passed on, so
-// that the connection is cut.
+// recovering handles panics as the API does: a panic after the first byte is passed on, so that the connection is cut.
 func recovering(c *gin.Context) {
 	defer func() {
 		if caught := recover(); caught != nil {
@@ -125,7 +124,7 @@ func TestStreamsAreInFlightUntilTheirEnd(t *testing.T) {
 	})
 }
 
-// scrape is what a scraper gets that accepts a format.
+// scrape returns the answer to a scraper that accepts a format.
 func scrape(m *Metrics, accept string) string {
 	r := httptest.NewRequest("GET", "/metrics", nil)
 	r.Header.Set("Accept", accept)
@@ -134,7 +133,7 @@ func scrape(m *Metrics, accept string) string {
 	return w.Body.String()
 }
 
-// A trace that is kept can be found from the times, one that is not leaves no id.
+// A sampled trace is an exemplar of the durations; one that is not sampled leaves no id.
 func TestTracesAreExemplars(t *testing.T) {
 	for _, test := range []struct {
 		name    string
@@ -160,7 +159,7 @@ func TestTracesAreExemplars(t *testing.T) {
 	}
 }
 
-// hasExemplar says whether a bucket of a histogram names a trace.
+// hasExemplar reports whether a bucket of a histogram has a trace as its exemplar.
 func hasExemplar(text, bucket string) bool {
 	for line := range strings.Lines(text) {
 		if strings.HasPrefix(line, bucket) && strings.Contains(line, `# {trace_id="`) {

@@ -35,8 +35,7 @@ import (
 
 var update = flag.Bool("update", false, "write the golden files")
 
-// service has every series that a service can have without clients, in any role, and those of one
-// request.
+// service returns all series that a service of any role can have without clients, and the series of one request.
 func service(t *testing.T) prometheus.Gatherer {
 	log := slog.New(slog.DiscardHandler)
 	m := telemetry.New(log)
@@ -63,7 +62,7 @@ func service(t *testing.T) prometheus.Gatherer {
 	return withFleet(t, registry, models, log)
 }
 
-// modelsOf is a catalog of one model, which nobody has asked for.
+// modelsOf returns a catalog of one unused model.
 func modelsOf(registry prometheus.Registerer, log *slog.Logger) *catalog.Catalog {
 	models := catalog.New(catalog.Config{Metrics: catalog.NewMetrics(registry), Log: log})
 	manifest := &model.Manifest{Family: "m2m100", Precision: model.INT8, Source: "owner/name", Revision: "main", Languages: []string{"en", "fr"}}
@@ -80,7 +79,7 @@ func gather(t *testing.T) []*dto.MetricFamily {
 	return gathered
 }
 
-// isOwn tells the service's own metrics from those of the runtime.
+// isOwn reports whether a metric is the service's own, not the runtime's.
 func isOwn(f *dto.MetricFamily) bool { return strings.HasPrefix(f.GetName(), "dragoman_") }
 
 func TestNamesTypesAndLabels(t *testing.T) {

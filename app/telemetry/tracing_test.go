@@ -26,7 +26,7 @@ import (
 	"google.golang.org/protobuf/proto"
 )
 
-// setenv leaves the process no variables of OpenTelemetry's but these.
+// setenv sets these variables of OpenTelemetry and unsets all others.
 func setenv(t *testing.T, environ ...string) {
 	for _, variable := range os.Environ() {
 		if name, _, _ := strings.Cut(variable, "="); strings.HasPrefix(name, "OTEL_") {
@@ -40,12 +40,12 @@ func setenv(t *testing.T, environ ...string) {
 	}
 }
 
-// otlp is a collector of traces that keeps what it gets.
+// otlp is a collector that stores traces.
 type otlp struct {
 	*httptest.Server
 	status int
 
-	mu    sync.Mutex // guards what follows
+	mu    sync.Mutex // guards the fields below
 	paths []string
 	got   []*tracepb.ResourceSpans
 }
@@ -66,7 +66,7 @@ func startOTLP(t *testing.T, status int) *otlp {
 	return c
 }
 
-// spans are all that came, by name.
+// spans returns all received spans, by name.
 func (c *otlp) spans() map[string]*tracepb.Span {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -81,7 +81,7 @@ func (c *otlp) spans() map[string]*tracepb.Span {
 	return spans
 }
 
-// attributes are key=value of what is text.
+// attributes returns the text attributes as key=value.
 func attributes(list []*commonpb.KeyValue) []string {
 	var text []string
 	for _, a := range list {
@@ -201,7 +201,7 @@ func TestCollectorThatRefuses(t *testing.T) {
 	assert.Contains(t, log.String(), "400")
 }
 
-// failing is an exporter that fails as long as it has an error.
+// failing is an exporter that fails while err is set.
 type failing struct {
 	tracetest.NoopExporter
 	err error

@@ -13,9 +13,9 @@ import (
 	"dragoman/app/guard/admission"
 )
 
-// export is an engine that adds its name to so many sentences, and fails then.
+// export is an engine that adds its name to sentences, and fails after some number of them.
 type export struct {
-	stepper // for what is not decoding
+	stepper // for all methods except Stream
 	name    string
 	after   int
 	err     error
@@ -37,12 +37,12 @@ func (e *export) Stream(_ context.Context, _ engine.Request, next func() (engine
 	}
 }
 
-// successive are the exports of one model: each time it is acquired, the next one.
+// successive has the exports of one model. Each Acquire returns the next one.
 type successive struct {
 	only
 	t        *testing.T
 	exports  []*export
-	refuse   error // of the second time
+	refuse   error // error of the second Acquire
 	acquired int
 	released int
 }
@@ -60,7 +60,7 @@ func (s *successive) Acquire(context.Context, []Handle) ([]*Model, func(), error
 	return []*Model{m}, func() { s.released++ }, nil
 }
 
-// following is a service with exports that follow each other.
+// following returns a service with successive exports.
 func following(t *testing.T, refuse error, exports ...*export) (*Service, *successive) {
 	cfg := config(runes{}, exports[0])
 	m, err := NewModel(cfg.ModelConfig)
@@ -70,8 +70,8 @@ func following(t *testing.T, refuse error, exports ...*export) (*Service, *succe
 	return New(Config{Models: s, MaxRecords: 20, MaxChars: 1000, MaxSentences: 1000, MaxTokens: 10_000}), s
 }
 
-// A request whose model is gone begins again with the next one, whatever was done of it, and none of what
-// the first one made is in the answer.
+// A request whose model is gone begins again with the next export, whatever was done. The answer has nothing from the first
+// export.
 func TestBeginsAgain(t *testing.T) {
 	for after := range 4 {
 		synctest.Test(t, func(t *testing.T) {
@@ -94,8 +94,7 @@ func TestBeginsAgain(t *testing.T) {
 	}
 }
 
-// What was handed out is not taken back: a stream that has begun fails. What no model has changed is handed
-// out once.
+// Delivered results are not taken back: a stream that has delivered a translation fails. An untranslated text is delivered once.
 func TestStreamBeginsAgain(t *testing.T) {
 	for after, want := range map[int]map[int]string{
 		0: {0: "7", 1: "One. B", 2: "Two. B"},
@@ -122,12 +121,12 @@ func TestStreamBeginsAgain(t *testing.T) {
 	}
 }
 
-// Nobody waits for ever where nothing takes the place of what is gone, and what is said then is the reason,
-// not what the next try has met. What is wrong with the request itself is told in any case.
+// A request does not wait forever for a replacement, and its error is the first reason, not the second attempt's. Errors of the
+// request itself are always returned.
 func TestNothingToBeginAgainWith(t *testing.T) {
 	invalidJob := invalid(CodeInvalidText, "", "no")
 	for name, test := range map[string]struct {
-		refuse error // of the second try
+		refuse error // of the second attempt
 		last   error // of the others
 		want   error // nil: it succeeds
 	}{
@@ -161,8 +160,7 @@ func TestNothingToBeginAgainWith(t *testing.T) {
 	assert.Equal(t, 1, models.acquired, "what nothing has begun with is not gone")
 }
 
-// The time of a request that has to begin again ends with that reason, and a client that leaves is not told
-// another one.
+// If a request's time ends while it begins again, the error is the first reason. A client that leaves does not change the error.
 func TestEndWhileNothingIsThere(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s, _ := following(t, nil, &export{name: "A", err: ErrGone})
@@ -197,7 +195,7 @@ func (g *goneOnce) Stream(ctx context.Context, req engine.Request, next func() (
 	})
 }
 
-// Where one of the models of a route is gone, all steps are done again.
+// If one model of a route is gone, all steps are repeated.
 func TestChainBeginsAgain(t *testing.T) {
 	for _, step := range []string{"a", "b", "c"} {
 		for after := range 3 {

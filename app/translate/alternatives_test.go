@@ -13,14 +13,14 @@ import (
 	"dragoman/app/engine"
 )
 
-// wide is a service whose searches follow as many hypotheses as beams says.
+// wide returns a service whose searches keep as many hypotheses as beams says.
 func wide(t *testing.T, beams int, eng Engine) *Service {
 	cfg := config(runes{}, eng)
 	cfg.Search.Beams = beams
 	return cfg.start(t)
 }
 
-// numbered are hypotheses that say which they are.
+// numbered returns hypotheses with their numbers.
 func numbered(text string, job engine.Job) (list []string) {
 	for i := 2; i <= job.Search.Hypotheses; i++ {
 		list = append(list, fmt.Sprintf("%s %s", strings.ToUpper(text), strings.Repeat("i", i)))
@@ -28,7 +28,7 @@ func numbered(text string, job engine.Job) (list []string) {
 	return list
 }
 
-// better are n translations of texts.
+// better returns n translations of texts.
 func better(n int, list ...string) Request {
 	req := texts(list...)
 	req.Alternatives = n
@@ -93,7 +93,7 @@ func TestAlternativesHaveScores(t *testing.T) {
 	assert.Equal(t, []Alternative{{"A", -0.5}, {"A ii", -0.75}, {"A iii", -1}}, got[0].Alternatives)
 }
 
-// The k-th alternative of a text has the k-th of each sentence, or its best.
+// The k-th alternative of a text consists of the k-th of each sentence, or of its best.
 func TestAlternativesOfSeveralSentences(t *testing.T) {
 	eng := &upper{others: func(text string, job engine.Job) []string {
 		if text == "Two." {
@@ -122,7 +122,7 @@ func TestAlternativesKeepMarkup(t *testing.T) {
 	}
 }
 
-// Where the search is too narrow, the plain answer stays its own and another search follows.
+// If the search is too narrow, the plain translation stays, and a wider search adds alternatives.
 func TestAlternativesOfAWiderSearch(t *testing.T) {
 	eng := &upper{
 		decode: func(text string, job engine.Job) (string, bool) {
@@ -150,7 +150,7 @@ func TestAlternativesOfAWiderSearch(t *testing.T) {
 	assert.Equal(t, without[0].Text, got[0].Text)
 }
 
-// The wider search is made in the way that gave the plain answer.
+// The wider search uses the strategy of the plain translation.
 func TestAlternativesOfASentenceThatWasTriedAgain(t *testing.T) {
 	eng := &upper{
 		decode: func(text string, job engine.Job) (string, bool) {
@@ -170,7 +170,7 @@ func TestAlternativesOfASentenceThatWasTriedAgain(t *testing.T) {
 	assert.Equal(t, 3, eng.last().Jobs[0].Search.Beams)
 }
 
-// The alternatives of a sentence that is translated in parts are made of those of its parts.
+// Alternatives of a sentence that is translated in parts consist of alternatives of its parts.
 func TestAlternativesOfParts(t *testing.T) {
 	for beams := range 4 {
 		eng := &upper{
@@ -184,7 +184,7 @@ func TestAlternativesOfParts(t *testing.T) {
 	}
 }
 
-// The alternatives of a route with several steps are those of the last one.
+// A route of several steps has the alternatives of its last step.
 func TestAlternativesOfAChain(t *testing.T) {
 	for name, routes := range map[string]map[pair][]string{
 		"three models": three,
@@ -209,7 +209,7 @@ func TestAlternativesOfAChain(t *testing.T) {
 	}
 }
 
-// A plain answer in the cache does not hide alternatives, which are not kept.
+// A plain translation in the cache does not replace alternatives. Alternatives are not cached.
 func TestAlternativesAndTheCache(t *testing.T) {
 	eng, c := &upper{others: numbered}, newCache(t)
 	s := cached(t, c, eng, func(c *testConfig) { c.Search.Beams = 2 })
@@ -224,7 +224,7 @@ func TestAlternativesAndTheCache(t *testing.T) {
 	}
 	require.Len(t, eng.requests, 3)
 
-	got, err := s.Translate(t.Context(), better(2, "two")) // the plain answer is kept
+	got, err := s.Translate(t.Context(), better(2, "two")) // the plain translation is cached
 	require.NoError(t, err)
 	plain, err := s.Translate(t.Context(), texts("one", "two"))
 	require.NoError(t, err)
@@ -251,7 +251,7 @@ func TestAlternativesAreBounded(t *testing.T) {
 	require.NoError(t, err)
 	assert.Len(t, got[0].Alternatives, 4)
 
-	// A text that is in the language already needs no model that may refuse.
+	// A text that is in the target language already needs no model, which might refuse it.
 	req := better(5, "a")
 	req.To = []string{"en"}
 	got, err = s.Translate(t.Context(), req)
@@ -259,7 +259,7 @@ func TestAlternativesAreBounded(t *testing.T) {
 	assert.Equal(t, []Alternative{{Text: "a"}}, got[0].Alternatives)
 }
 
-// Sentences that are decoded once as they are, without retries, have alternatives as well.
+// Sentences that are decoded once, without retries, have alternatives as well.
 func TestAlternativesOnce(t *testing.T) {
 	req := better(3, "a")
 	req.Once = true

@@ -69,8 +69,7 @@ func TestCharacters(t *testing.T) {
 	}
 }
 
-// Equal sentences of a request, in the same languages, are decoded once and answered
-// everywhere.
+// Equal sentences of a request, in the same languages, are decoded once and delivered to all places.
 func TestEqualSentencesAreOne(t *testing.T) {
 	eng := &upper{}
 	req := texts("Yes. No. Yes.", "No.\nYes.", "Yes.")
@@ -82,7 +81,7 @@ func TestEqualSentencesAreOne(t *testing.T) {
 	assert.Len(t, got[0].Segments, 3)
 }
 
-// A sentence has only so many tokens to be tried again with, its parts included.
+// The retries of a sentence, including its parts, have a bound of tokens.
 func TestRetriesAreBounded(t *testing.T) {
 	const sentences = 60
 	var lines []string
@@ -92,7 +91,7 @@ func TestRetriesAreBounded(t *testing.T) {
 	tokens, first := 0, 0
 	eng := &upper{decode: func(text string, job engine.Job) (string, bool) {
 		tokens += len(job.Source)
-		return strings.ToUpper(text), true // each is tried again and again
+		return strings.ToUpper(text), true // each is retried again and again
 	}}
 	req := texts(strings.Join(lines, "\n"))
 	req.Flagged = true
@@ -108,7 +107,7 @@ func TestRetriesAreBounded(t *testing.T) {
 	assert.Len(t, got[0].Segments, sentences, "and nothing is lost")
 }
 
-// shuffled is an engine that takes jobs and answers them in a random order.
+// shuffled is an engine that takes and finishes jobs in a random order.
 type shuffled struct {
 	upper
 	order *rand.Rand
@@ -138,12 +137,12 @@ func (s *shuffled) Stream(_ context.Context, _ engine.Request, next func() (engi
 		if err := each(job, s.translate(jobs[job])); err != nil {
 			return err
 		}
-		ended = false // it may be to do again
+		ended = false // the result may cause another job
 	}
 }
 
-// A translation (or the error for want of one) depends on neither the order in which sentences come back nor the company of other sentences, also where most of
-// them are flawed and tried again until their budgets are used up.
+// A translation, or its error, depends neither on the order of results nor on other sentences of the request, even if most
+// sentences are flawed and use up their budgets of retries.
 func TestTranslationsDependOnNoOrder(t *testing.T) {
 	var lines []string
 	for i := range 80 {
@@ -152,7 +151,7 @@ func TestTranslationsDependOnNoOrder(t *testing.T) {
 	translate := func(seed uint64, lines ...string) (answers []string) {
 		eng := &shuffled{order: rand.New(rand.NewPCG(seed, 0)), upper: upper{decode: func(text string, job engine.Job) (string, bool) {
 			sum := crc32.ChecksumIEEE([]byte(text))
-			if sum%4 == 0 { // a loop, or lost parts, or an end that is missing
+			if sum%4 == 0 { // a loop, lost parts, or a missing end
 				return strings.Repeat("na ", 40), false
 			}
 			return strings.ToUpper(text)[:len(text)-int(sum>>8%3)*len(text)/4], sum>>4%3 == 0
@@ -178,7 +177,7 @@ func TestTranslationsDependOnNoOrder(t *testing.T) {
 	}
 }
 
-// A longer try that the request's own options do not allow is left out.
+// A longer retry that the request's own options forbid is skipped.
 func TestLongerTriesKeepWithinTheOptions(t *testing.T) {
 	eng := &upper{decode: func(text string, job engine.Job) (string, bool) {
 		return strings.ToUpper(text), job.Search.Validate() != nil || job.Search.MaxLength < 60
@@ -196,8 +195,7 @@ func TestLongerTriesKeepWithinTheOptions(t *testing.T) {
 	}
 }
 
-// Memory is taken before anything of its size is made, and what does not fit is refused
-// without an answer of the engine.
+// Memory is taken before anything of its size is allocated. A request that does not fit is refused without decoding.
 func TestMemoryIsTakenFirst(t *testing.T) {
 	for name, text := range map[string]string{
 		"a text":    strings.Repeat("a", 100_000),
@@ -216,8 +214,7 @@ func TestMemoryIsTakenFirst(t *testing.T) {
 	}
 }
 
-// What a request takes counts as its caller's, also where the key was in the body, so that
-// the body counted as nobody's.
+// A request's memory counts as its caller's, even if the key was in the body and so the body counted as nobody's.
 func TestMemoryIsTheCallers(t *testing.T) {
 	m := admission.New(1_000_000)
 	lease := m.Lease("")
@@ -230,7 +227,7 @@ func TestMemoryIsTheCallers(t *testing.T) {
 	assert.ErrorIs(t, m.Lease("alice").Take(100_000), budget.ErrFull)
 }
 
-// windowed is an engine that takes some jobs at a time, and lets somebody look now and then.
+// windowed is an engine that holds a few jobs at a time, and calls look now and then.
 type windowed struct {
 	upper
 	look func()
@@ -242,7 +239,7 @@ func (w *windowed) Stream(ctx context.Context, req engine.Request,
 	taken, all := 0, 0
 	return w.upper.Stream(ctx, req, func() (job engine.Job, ok bool, err error) {
 		if all%looks == 0 {
-			w.requests = nil // this test's own memory
+			w.requests = nil // memory of the test itself
 			w.look()
 		}
 		if taken == window {
@@ -255,7 +252,7 @@ func (w *windowed) Stream(ctx context.Context, req engine.Request,
 	}, each)
 }
 
-// What a request takes is no more than what was taken for it.
+// A request uses no more memory than it has taken.
 func TestMemoryOfARequest(t *testing.T) {
 	distinct := func(n int) string {
 		var b strings.Builder
@@ -304,7 +301,7 @@ func TestMemoryOfARequest(t *testing.T) {
 	}
 }
 
-// A request takes time in proportion to its text, with all that is tried again.
+// The time of a request is linear in its text, including retries.
 func TestTimeIsLinear(t *testing.T) {
 	timed := lineartest.NewTimed(t)
 	s := bounded(t, &upper{}, func(c *testConfig) {

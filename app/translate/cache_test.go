@@ -14,7 +14,7 @@ import (
 	"dragoman/app/translate/cache"
 )
 
-// cached makes a service with a cache, which other services may share.
+// cached returns a service with a cache, which other services may share.
 func cached(t *testing.T, c *cache.Cache, eng Engine, change func(*testConfig)) *Service {
 	cfg := config(runes{}, eng)
 	cfg.Cache = c
@@ -31,7 +31,7 @@ func newCache(t *testing.T) *cache.Cache {
 
 func same(*testConfig) {}
 
-// marks says of each result whether it was cached and decoded.
+// marks returns for each result whether it was cached and decoded.
 func marks(results []Result) []string {
 	var list []string
 	for _, r := range results {
@@ -47,7 +47,7 @@ func TestCacheAnswersWhatWasTranslated(t *testing.T) {
 	require.NoError(t, err)
 	assert.Equal(t, []string{"ONE false true", "TWO. THREE. false true"}, marks(got))
 
-	// Only what is missing is decoded, sentence by sentence.
+	// Only the missing sentences are decoded.
 	got, err = s.Translate(t.Context(), texts("Two.", "Three. New.", "one", "Two.\n\nThree."))
 	require.NoError(t, err)
 	assert.Equal(t, []string{"TWO. true false", "THREE. NEW. true true", "ONE true false", "TWO.\n\nTHREE. true false"}, marks(got))
@@ -55,7 +55,7 @@ func TestCacheAnswersWhatWasTranslated(t *testing.T) {
 	assert.Equal(t, -0.5, got[0].Score)
 	assert.Equal(t, []int{6, 4}, []int{got[0].SourceTokens, got[0].TargetTokens})
 
-	// Where all is there, the engine is left alone, be it as busy as it likes.
+	// A request that the cache answers completely does not need the engine, which may be busy.
 	eng.err = engine.ErrBusy
 	got, err = s.Translate(t.Context(), texts("New.", "one"))
 	require.NoError(t, err)
@@ -65,7 +65,7 @@ func TestCacheAnswersWhatWasTranslated(t *testing.T) {
 	assert.Equal(t, []uint64{5, 4}, []uint64{stats.Hits, stats.Misses})
 }
 
-// A translation is taken from the cache only where everything that made it is equal.
+// A cached translation is used only if all its inputs are equal.
 func TestCacheTellsTranslationsApart(t *testing.T) {
 	for _, test := range []struct {
 		name   string
@@ -107,7 +107,7 @@ func formatted(req Request, f Format) Request {
 	return req
 }
 
-// The same text with something in it that is kept, and without.
+// The same text with and without a placeholder.
 func TestCacheTellsWhatIsKeptApart(t *testing.T) {
 	c := newCache(t)
 	s := cached(t, c, &upper{}, same)
@@ -130,7 +130,7 @@ func TestCacheIsNotTouchedWithoutNeed(t *testing.T) {
 	assert.Equal(t, cache.Stats{}, c.Stats())
 }
 
-// What failed is not kept; what was finished beside it is.
+// Failed sentences are not cached; finished sentences of the same request are.
 func TestCacheHoldsNothingThatFailed(t *testing.T) {
 	c, eng := newCache(t), &upper{err: errors.New("boom")}
 	s := cached(t, c, eng, same)

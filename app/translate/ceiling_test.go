@@ -13,7 +13,7 @@ import (
 	"dragoman/app/engine"
 )
 
-// ledger is a [Ceiling] that notes what it is told.
+// ledger is a [Ceiling] that records its calls.
 type ledger struct {
 	mu                sync.Mutex // guards the rest
 	refuse            error
@@ -38,10 +38,10 @@ func (l *ledger) Decode(caller string, expected int) (func(int), error) {
 	}, nil
 }
 
-// What was decoded counts, once for each beam: also what was tried again, and what a request that ends early
-// may have come to; what is answered without the engine does not.
+// Decoded tokens count once per beam, including retries and the maximum cost of a request that ends early. Answers without the
+// engine do not count.
 func TestCeiling(t *testing.T) {
-	const text = "abc" // with its language and its end 5 tokens, of which 4 are the translation
+	const text = "abc" // 5 tokens with the language and the end; 4 of them in the translation
 	own := len(tokensOf("ABC"))
 	for _, test := range []struct {
 		name    string
@@ -81,7 +81,7 @@ func TestCeiling(t *testing.T) {
 	}
 }
 
-// Where nothing is left nothing is decoded, by one model or by several.
+// A caller without tokens left gets nothing decoded, by one model or by several.
 func TestCeilingRefuses(t *testing.T) {
 	full := errors.New("used up")
 	eng := &upper{}

@@ -18,7 +18,7 @@ import (
 var two = map[pair][]string{{"en", "fr"}: {"a>ja", "b>fr"}}
 var three = map[pair][]string{{"en", "fr"}: {"a>ja", "b>de", "c>fr"}}
 
-// A sentence moves on as soon as it is done.
+// A sentence enters the next step as soon as it is done.
 func TestChainMovesOnAtOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := chainOf(t, three, nil)
@@ -52,7 +52,7 @@ func TestChainMovesOnAtOnce(t *testing.T) {
 	})
 }
 
-// One model can be in several steps; its stream goes on by itself.
+// One model can be in several steps; each step has its own stream.
 func TestChainOfOneModel(t *testing.T) {
 	for name, routes := range map[string]map[pair][]string{
 		"AA":  {{"en", "fr"}: {"a>ja", "a>fr"}},
@@ -69,9 +69,9 @@ func TestChainOfOneModel(t *testing.T) {
 	}
 }
 
-// Whichever steps are in the cache, the others are decoded and nothing waits for ever.
+// If any steps are in the cache, the others are decoded, and nothing waits forever.
 func TestChainWithCache(t *testing.T) {
-	for known := range 8 { // bits say which steps are known before
+	for known := range 8 { // bits of the cached steps
 		t.Run(fmt.Sprintf("%03b", known), func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				kept := newCache(t)
@@ -100,7 +100,7 @@ func TestChainWithCache(t *testing.T) {
 				assert.Equal(t, known != 7, got[0].Decoded)
 				assert.Len(t, c.events, 3-(known&1+known>>1&1+known>>2))
 
-				c.events = nil // and all of it the next time, beside what is new
+				c.events = nil // next time all steps are cached, beside a new text
 				req.Records = append(req.Records, Record{Text: "New."})
 				got, err = c.Translate(ctx, req)
 				require.NoError(t, err)
@@ -111,7 +111,7 @@ func TestChainWithCache(t *testing.T) {
 	}
 }
 
-// What must come back as it is does so in all steps.
+// Placeholders stay unchanged in all steps.
 func TestChainKeepsMarkup(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := chainOf(t, two, nil)
@@ -124,7 +124,7 @@ func TestChainKeepsMarkup(t *testing.T) {
 	})
 }
 
-// A step tries again, and in parts, by itself.
+// Each step has its own retries and parts.
 func TestChainRetriesWithinAStep(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		lost := 0
@@ -141,7 +141,7 @@ func TestChainRetriesWithinAStep(t *testing.T) {
 		assert.Equal(t, []string{"Go to {place} now. a b"}, textsOf(got))
 		assert.Equal(t, 3, len(c.events), "once by a, twice by b: %q", c.events)
 
-		// One that is too long for the second model is translated in parts there.
+		// A sentence that is too long for the second model is split there.
 		c = chainOf(t, two, func(c *chained, _ *Config) {
 			c.steppers["a"].decode = func(string) string { return strings.Repeat("many words, ", 8) + "end." }
 			c.steppers["b"].decode = strings.ToUpper
@@ -154,7 +154,7 @@ func TestChainRetriesWithinAStep(t *testing.T) {
 	})
 }
 
-// Where a step leaves nothing the others have nothing to do.
+// If a step returns an empty text, the next steps have nothing to do.
 func TestChainOfNothing(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := chainOf(t, three, func(c *chained, _ *Config) {
@@ -177,7 +177,7 @@ func TestChainOfNothing(t *testing.T) {
 	})
 }
 
-// An engine that fails, in whichever step, fails the request, and ends the other streams.
+// If an engine fails in any step, the request fails and the other streams end.
 func TestChainFails(t *testing.T) {
 	for _, name := range []string{"a", "b", "c"} {
 		synctest.Test(t, func(t *testing.T) {
@@ -213,7 +213,7 @@ func TestChainIsCancelled(t *testing.T) {
 	}
 }
 
-// Models are let go of however a request ends.
+// Models are released, however a request ends.
 func TestChainIsRefused(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := chainOf(t, two, func(_ *chained, cfg *Config) { cfg.MaxSentences, cfg.MaxTokens = 2, 50 })
@@ -234,7 +234,7 @@ func TestChainIsRefused(t *testing.T) {
 	})
 }
 
-// Each target language, and each language of a text, has its own models; all are had at once.
+// Each target language, and each language of a text, has its own models. A request acquires all models at once.
 func TestRoutesOfManyModels(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := chainOf(t, map[pair][]string{{"en", "fr"}: {"a>fr"}, {"en", "ja"}: {"a>fr", "b>ja"}, {"de", "fr"}: {"c>fr"}, {"de", "ja"}: {"c>ja"}},
@@ -254,7 +254,7 @@ func TestRoutesOfManyModels(t *testing.T) {
 	})
 }
 
-// byFirst takes the first word of a text for its language.
+// byFirst detects the language that the first word of a text names.
 type byFirst struct{}
 
 func (byFirst) Detect(text string) (string, float64, bool) {
@@ -265,7 +265,7 @@ func (byFirst) Detect(text string) (string, float64, bool) {
 	return code, 1, true
 }
 
-// A step that is cut off says so, with its numbers.
+// A truncated step is flagged, with its numbers.
 func TestChainTruncated(t *testing.T) {
 	c := chainOf(t, two, nil)
 	cut := &upper{decode: func(text string, _ engine.Job) (string, bool) { return text, true }}

@@ -12,7 +12,7 @@ import (
 	"dragoman/app/text/markup/corpustest"
 )
 
-// corpusService decodes with eng and has the corpus's languages and no limits that matter.
+// corpusService returns a service that decodes with eng, with the corpus's languages and no relevant limits.
 func corpusService(t *testing.T, eng Engine) *Service {
 	cfg := config(runes{}, eng)
 	cfg.Spec.VocabSize = 105
@@ -35,7 +35,7 @@ func translateLine(t *testing.T, s *Service, l corpustest.Line) Result {
 	return results[0]
 }
 
-// shout writes text in capitals, and letters that have none as 字.
+// shout writes text in capitals, and uncased letters as 字.
 func shout(text string) string {
 	return strings.Map(func(r rune) rune {
 		if unicode.Is(unicode.Lo, r) {
@@ -45,7 +45,7 @@ func shout(text string) string {
 	}, strings.ToUpper(text))
 }
 
-// What must be kept is kept, and all that is prose is translated, by an engine that shouts.
+// With an engine that writes capitals, all prose is translated and all placeholders stay.
 func TestCorpusIsKeptAndProseTranslated(t *testing.T) {
 	lines, err := corpustest.Read()
 	require.NoError(t, err)
@@ -61,7 +61,7 @@ func TestCorpusIsKeptAndProseTranslated(t *testing.T) {
 	}
 }
 
-// Engines that damage what is no letter get it back, or a flag: never neither.
+// If an engine damages anything other than letters, it is restored or flagged.
 func TestCorpusDamageIsFlagged(t *testing.T) {
 	lines, err := corpustest.Read()
 	require.NoError(t, err)

@@ -7,7 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// BenchmarkCut cuts a page of 3000 characters, which is done once for each request of a live session.
+// BenchmarkCut cuts a page of 3000 characters, as each request of a live session does once.
 func BenchmarkCut(b *testing.B) {
 	cfg := config(runes{}, &upper{})
 	cfg.MaxChars = 10_000

@@ -11,8 +11,8 @@ import (
 	"dragoman/app/text/markup"
 )
 
-// cutTexts are what the parts of a text may depend on: white space, lines, lists, markup that goes
-// on in the next sentence, messages of ICU, terms of scripts without spaces.
+// cutTexts have features that the parts of a text may depend on: white space, lines, lists, markup over several sentences, ICU
+// messages, terms in scripts without spaces.
 var cutTexts = []string{
 	"", " ", "\n", "1. ", "Good morning.", "Good morning. How are you? ", "A **bold claim. Is it** true?",
 	"one\ntwo\n\nthree", "- first\n- second. Third.\n", "<b>One. Two.</b> Three.", "`code. More` text.\n```\nx. Y.\n```\n",
@@ -20,7 +20,7 @@ var cutTexts = []string{
 	"今天很好。明天呢？", "Dr. Smith came. He 😀 left! 😀 ", "Line 1\\nLine 2. See https://example.com/a. OK.", "$1 and $2. Costs $3.", "[a. B](https://x.org). C",
 }
 
-// joinParts is the translation of a text by those of its parts.
+// joinParts translates the parts of a text and joins the translations.
 func joinParts(t testing.TB, s *Service, req Request, text string) string {
 	req.Records = []Record{{Text: text}}
 	cut, err := s.Cut(t.Context(), req)
@@ -43,7 +43,7 @@ func joinParts(t testing.TB, s *Service, req Request, text string) string {
 	return out.String()
 }
 
-// The translations of the parts of a text are its translation, whatever is in it.
+// The joined translations of the parts of a text are the translation of the text.
 func TestCut(t *testing.T) {
 	s := service(t, runes{}, &upper{})
 	random := rand.New(rand.NewPCG(1, 2))
@@ -64,7 +64,7 @@ func TestCut(t *testing.T) {
 		parsed, err := markup.Parse(t.Context(), text, markup.Text)
 		require.NoError(t, err)
 		if whole, err := parsed.Whole(t.Context()); err != nil || whole.Text != text {
-			continue // a part does not see a pair that goes on in the next, around whose words it would be
+			continue // in a text of this form a pair spans sentences, and a part does not see its other end
 		}
 		assert.Equal(t, want[0].Text, joinParts(t, s, req, text), "%q", text)
 	}

@@ -12,7 +12,7 @@ import (
 	"dragoman/app/text/markup"
 )
 
-// sure detects English, and is sure of it where a text is long.
+// sure detects English, with certainty for long texts.
 type sure struct{}
 
 func (sure) Detect(text string) (string, float64, bool) {
@@ -21,7 +21,7 @@ func (sure) Detect(text string) (string, float64, bool) {
 
 func TestShortEchoes(t *testing.T) {
 	for _, test := range []struct {
-		name, text, small string  // what the text in small letters becomes
+		name, text, small string  // the translation of the text in small letters
 		score             float32 // of it
 		flags             Flags
 	}{
@@ -53,10 +53,10 @@ func TestShortEchoes(t *testing.T) {
 	}
 }
 
-// Where a label was translated with one number, it should have been with the others.
+// If a label is translated with one number, its other numbers are expected to be translated, too.
 func TestSiblings(t *testing.T) {
 	for _, test := range []struct {
-		name, to string // what each of the labels becomes
+		name, to string // the translation of each label
 		flagged  string // those that are
 	}{
 		{"all came back", "Opel 1, Opel 2, Opel 3", ""},

@@ -17,7 +17,7 @@ import (
 	"dragoman/app/translate"
 )
 
-// marker is a marker in any style, part what a text is made of.
+// marker matches a marker in any style, part a piece of a text.
 const marker = `\[\d+\]|XA\d+|<\d+>|#\d+`
 
 var (
@@ -31,7 +31,7 @@ var (
 	part     = regexp.MustCompile(`(?:` + marker + `)|[\p{Han}\p{Hiragana}\p{Katakana}ー]{1,2}|\p{L}+|\s+|.`)
 )
 
-// words translates word by word into words of another script, which are the same for the same word.
+// words translates word by word into another script, the same word always alike.
 func words(to string) func(text string) string {
 	isCJK := to == "ja" || to == "zh"
 	return func(text string) string {
@@ -82,7 +82,7 @@ func word(source string, isCJK bool) string {
 	return string(out)
 }
 
-// habits are what models do to markers.
+// habits are the typical errors of models with markers.
 var habits = []struct {
 	name  string
 	apply func(text string) string
@@ -112,7 +112,8 @@ var habits = []struct {
 	{"drops them", func(text string) string { return aMarker.ReplaceAllString(text, "") }},
 }
 
-// Formatting in words comes back on whole words in all kinds of files, whatever a model does to markers, or with a flag.
+// Formatting in words comes back on whole words in all kinds of files, or the translation is flagged, whatever a model does to
+// markers.
 func TestFormattingInWords(t *testing.T) {
 	cases := formattingCases()
 	require.GreaterOrEqual(t, len(cases), 300)
@@ -150,7 +151,7 @@ func TestFormattingInWords(t *testing.T) {
 	}
 }
 
-// isPlain says whether the words of a case are translated as they are without formatting: the fake needs spaces around
+// isPlain reports whether the words of a case are translated without regard to its formatting: the fake needs spaces around
 // words.
 func isPlain(c formattingCase, to string) bool {
 	return c.lang != "ja" && c.lang != "zh" && to != "ja" && to != "zh" && c.kind != "several" && c.kind != "abbreviation" && c.kind != "spaces at edges" &&

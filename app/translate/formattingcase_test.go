@@ -12,15 +12,15 @@ import (
 
 // formattingCase is a paragraph with formatting inside of its words.
 type formattingCase struct {
-	kind string // of its formatting, such as "first letter"
+	kind string // kind of its formatting, such as "first letter"
 	lang string // a code
 	// text has elements: b, i, u, c (a colour), a (a link), drop (a drop cap), sup and sub. <mark/> is the target of a
 	// link, <note/> refers to a note, and <run/> is where a word processor splits text without a difference in style.
 	text string
 }
 
-// splits are ways in which a word is formatted: how it is written in place of the word, which has at least six letters.
-// 1 stands for its first letter, 9 for the last one, 2 and 3 for the halves of the rest, 0 for all.
+// splits are forms of a formatted word, which has at least six letters. 1 stands for its first letter, 9 for the last, 2 and 3
+// for the halves of the rest, 0 for the whole word.
 var splits = []struct{ kind, form string }{
 	{"first letter", "<b>1</b>239"}, {"first letter", "<i>1</i>239"}, {"last letter", "123<b>9</b>"},
 	{"middle", "1<b>2</b>39"}, {"middle", "12<i>3</i>9"},
@@ -36,8 +36,8 @@ var splits = []struct{ kind, form string }{
 	{"mark", "12<mark/>39"}, {"note", "0<note/>"}, {"note", "<b>1</b>239<note/>"},
 }
 
-// splitSentences have a word between brackets that is split. A space beside the brackets is part of the form where that
-// begins or ends with one.
+// splitSentences mark the word to format by brackets. If a form begins or ends with a space, it includes the space beside the
+// brackets.
 var splitSentences = []string{
 	"The old [teacher] waits at the station.",
 	"We wrote a long [letter] about the garden.",
@@ -49,12 +49,12 @@ var splitSentences = []string{
 	"They do not like the [mountain], but they love the sea.",
 }
 
-// otherFormatting are the cases that the tables do not make.
+// otherFormatting has the cases that the tables do not produce.
 //
 //go:embed testdata/formatting.txt
 var otherFormatting string
 
-// formattingCases are all cases. Each sentence has each split once, but for italics after a space at its beginning.
+// formattingCases returns all cases. Each sentence has each form once, except italics after a space at its beginning.
 func formattingCases() (list []formattingCase) {
 	for i, sentence := range splitSentences {
 		before, rest, _ := strings.Cut(sentence, "[")
@@ -89,7 +89,7 @@ func splitWord(form, word string) string {
 	return strings.NewReplacer("0", word, "1", word[:1], "2", word[1:n/2], "3", word[n/2:n-1], "9", word[n-1:]).Replace(form)
 }
 
-// together are the parts of a case that have to stay together, as canonical writes them.
+// together returns the parts of a case that must stay together, as canonical writes them.
 func (c formattingCase) together() (list []string) {
 	for _, m := range regexp.MustCompile(`\{(.*?)\}`).FindAllStringSubmatch(c.text, -1) {
 		list = append(list, strings.NewReplacer("<sup>", "^(", "</sup>", ")", "<sub>", "_(", "</sub>", ")").Replace(m[1]))
@@ -99,14 +99,14 @@ func (c formattingCase) together() (list []string) {
 
 func (c formattingCase) String() string { return fmt.Sprintf("%s %s %q", c.lang, c.kind, c.text) }
 
-// formatted is what a file has of a case.
+// formatted is the text and formatting of a case in a file.
 type formatted struct {
 	runs   []formattedRun
-	tags   []string // all of them in order, of formats that have tags
-	nested bool     // each tag closes what was opened last
+	tags   []string // all tags in order; nil for formats without tags
+	nested bool     // each tag closes the last one opened
 }
 
-// formattedRun is a text with what is around it, or a point: what has no text.
+// formattedRun is a text with the elements around it, or a point, which is an element without text.
 type formattedRun struct {
 	text  string
 	marks []string // the outermost first
@@ -129,7 +129,7 @@ func (p formatted) text() (text string) {
 	return text
 }
 
-// canonical is the text with ^( and _( where it is raised and lowered.
+// canonical returns the text, with raised text as ^(…) and lowered text as _(…).
 func (p formatted) canonical() string {
 	var out strings.Builder
 	before := ""
@@ -148,12 +148,12 @@ func (p formatted) canonical() string {
 	return out.String()
 }
 
-// texts are the runs that have one.
+// texts returns the runs with text.
 func (p formatted) texts() []formattedRun {
 	return slices.DeleteFunc(slices.Clone(p.runs), func(r formattedRun) bool { return r.text == "" })
 }
 
-// raised is ^ for what is raised, _ for what is lowered, "" for all else.
+// raised returns ^ for raised text, _ for lowered text, and "" otherwise.
 func (r formattedRun) raised() string {
 	for _, m := range r.marks {
 		if sign := map[string]string{"sup": "^", "sub": "_"}[strings.Trim(m, "<>")]; sign != "" {
@@ -163,7 +163,7 @@ func (r formattedRun) raised() string {
 	return ""
 }
 
-// marks are what words are in, sorted.
+// marks returns the sorted elements around words.
 func (p formatted) marks() (list []string) {
 	for _, r := range p.runs {
 		if strings.ContainsFunc(r.text, func(c rune) bool { return unicode.IsLetter(c) || unicode.IsDigit(c) }) {
@@ -184,11 +184,11 @@ func (p formatted) points() (list []string) {
 	return list
 }
 
-// doubledSpace are two spaces, and one before a sign that has none in any language.
+// doubledSpace matches two spaces, and a space before a sign that has none in any language.
 var doubledSpace = regexp.MustCompile(`[ \x{00A0}\x{202F}]{2}|[\pL\pN] [,.)]|\( `)
 
-// damage says what is wrong with a translation of a case, whose source is read of the same format. It knows no words: it
-// looks at tags, styles, spaces, ends of words, and at what has to stay together.
+// damage describes the faults of a translated case, given the source in the same format. It does not know the words: it compares
+// tags, styles, spaces, ends of words and the parts that must stay together.
 func (c formattingCase) damage(source, result formatted) (damage []string) {
 	text, before := result.text(), source.text()
 	note := func(wrong bool, format string, args ...any) {
@@ -218,13 +218,13 @@ func (c formattingCase) damage(source, result formatted) (damage []string) {
 	return damage
 }
 
-// without are the items of a that are not in b.
+// without returns the items of a that are not in b.
 func without(a, b []string) []string {
 	return slices.DeleteFunc(slices.Clone(a), func(x string) bool { return slices.Contains(b, x) })
 }
 
-// torn are the places in words where a tag stands or a style ends, but for a letter in a frame of its own, raised and
-// lowered text, where a capital follows a small letter, and between two links.
+// torn returns the places inside of words where a tag stands or a style ends. It allows a letter in a frame of its own, raised
+// and lowered text, a capital after a small letter, and adjacent links.
 func (p formatted) torn() (list []string) {
 	for texts := p.texts(); len(texts) > 1; texts = texts[1:] {
 		a, b := texts[0], texts[1]

@@ -16,20 +16,20 @@ import (
 	markdownhtml "github.com/yuin/goldmark/renderer/html"
 )
 
-// formattingFormat makes files of cases, and reads them without the packages that translate them.
+// formattingFormat writes cases to files, and reads them without the packages under test.
 type formattingFormat struct {
 	name      string            // the extension of its files
-	part      string            // of an archive, that has the text; "": the file is none
-	open, end map[string]string // what elements and points of a case become, with a number of their own for %d
+	part      string            // the part of an archive with the text; "": not an archive
+	open, end map[string]string // the form of each element and point; %d stands for a number of its own
 	file      func(text string) string
 
-	// Of formats that have runs in place of tags.
-	properties map[string]string                           // of a run, by the elements around it; %d is the number of a link
-	run        func(properties, text string, n int) string // n is the how many-th it is
-	scan       *regexp.Regexp                              // what is read, by the names of its groups: see readRuns
+	// For formats with runs in place of tags.
+	properties map[string]string                           // properties of a run, by the elements around it; %d is the number of a link
+	run        func(properties, text string, n int) string // n is the index of the run
+	scan       *regexp.Regexp                              // matches the parts to read, by the names of its groups: see readRuns
 }
 
-// formattingFormats are all of them.
+// formattingFormats has all formats.
 func formattingFormats() []formattingFormat {
 	tags := map[string]string{"b": "<b>", "i": "<i>", "u": "<u>", "c": `<span style="color:red">`, "a": `<a href="https://example.org/%d">`,
 		"drop": `<span class="dropcap">`, "sup": "<sup>", "sub": "<sub>", "mark": `<a id="p%d"></a>`, "note": `<sup><a href="#n%d">1</a></sup>`, "run": "<!-- run -->"}
@@ -88,7 +88,7 @@ var pptx = formattingFormat{
 	},
 }
 
-// contentTypes says what parts are, by their names and types.
+// contentTypes returns the types of parts by name.
 func contentTypes(parts ...string) string {
 	types := ""
 	for pair := range slices.Chunk(parts, 2) {
@@ -103,7 +103,7 @@ func relations(part string) string {
 		`<Relationship Id="rId1" Type="http://schemas.openxmlformats.org/officeDocument/2006/relationships/officeDocument" Target="` + part + `"/></Relationships>`
 }
 
-// odt has its properties in styles, which are called by them.
+// odt keeps properties in styles, and runs refer to them by name.
 var odt = formattingFormat{
 	name: "odt", part: "content.xml",
 	open: map[string]string{"a": `<text:a xlink:type="simple" xlink:href="https://example.org/%d">`, "mark": `<text:bookmark text:name="m%d"/>`,
@@ -139,7 +139,7 @@ func odtFile(text string) string {
 			text+"</text:p></office:text></office:body></office:document-content>")
 }
 
-// zipped makes an archive of names and contents.
+// zipped returns an archive of alternating names and contents.
 func zipped(entries ...string) string {
 	var out bytes.Buffer
 	w := zip.NewWriter(&out)
@@ -155,12 +155,12 @@ func zipped(entries ...string) string {
 	return out.String()
 }
 
-// markdownEdges puts spaces at the ends of emphasis outside of it, where Markdown wants them, and signs.
+// markdownEdges moves spaces and punctuation at the ends of emphasis out of it, as Markdown requires.
 var markdownEdges = strings.NewReplacer("<b>.</b>", ".", "<i>,</i>", ",", "<i>’</i>", "’", "<b> ", " <b>", "<i> ", " <i>", " </b>", "</b> ", " </i>", "</i> ")
 
 var caseElement = regexp.MustCompile(`<(/?)([a-z]+)/?>|[^<]+`)
 
-// write makes a file of a case.
+// write returns a file of a case.
 func (f formattingFormat) write(c formattingCase) []byte {
 	if f.name == "md" {
 		c.text = markdownEdges.Replace(c.text)
@@ -194,10 +194,10 @@ func (f formattingFormat) write(c formattingCase) []byte {
 	return []byte(f.file(out.String()))
 }
 
-// footnote is a reference to one in Markdown.
+// footnote matches a reference to a footnote in Markdown.
 var footnote = regexp.MustCompile(`\[\^(\d+)\]`)
 
-// read reads the one paragraph of a file.
+// read reads the only paragraph of a file.
 func (f formattingFormat) read(file []byte) (p formatted, err error) {
 	if f.part != "" {
 		z, err := zip.NewReader(bytes.NewReader(file), int64(len(file)))
@@ -218,7 +218,7 @@ func (f formattingFormat) read(file []byte) (p formatted, err error) {
 			return p, err
 		}
 		p, err = readTags(page.String())
-		p.tags = nil // emphasis may be joined
+		p.tags = nil // adjacent emphasis may be joined
 		return p, err
 	}
 	return readTags(string(file))
@@ -252,7 +252,7 @@ func readTags(page string) (formatted, error) {
 		case last < 0 || !strings.HasPrefix(marks[last], "<"+m[2]):
 			p.nested = false
 		default:
-			if opened { // with nothing in it
+			if opened { // an element without text
 				p.runs = append(p.runs, formattedRun{point: marks[last]})
 			}
 			marks = marks[:last]
@@ -266,7 +266,7 @@ func readTags(page string) (formatted, error) {
 // linkIn finds the link in properties.
 var linkIn = regexp.MustCompile(`hlinkClick ([^>]*)`)
 
-// readRuns reads what the format's expression finds. A paragraph in a frame begins the next one.
+// readRuns reads the matches of the format's expression. A paragraph in a frame continues with the next one.
 func (f formattingFormat) readRuns(text string) (p formatted, err error) {
 	paragraphs := 0
 	var frame, link, properties []string
@@ -303,7 +303,7 @@ func (f formattingFormat) readRuns(text string) (p formatted, err error) {
 	return p, err
 }
 
-// marksOf are the marks that properties are.
+// marksOf returns the elements of properties.
 func (f formattingFormat) marksOf(properties string) (marks []string) {
 	for name, is := range f.properties {
 		if name != "a" && strings.Contains(properties, is) {

@@ -6,7 +6,7 @@ import (
 	"github.com/stretchr/testify/assert"
 )
 
-// What is done next after which flaw. All attempts are of 20 tokens that became 20.
+// The next action after each flaw. All attempts translate 20 tokens into 20.
 func TestJudge(t *testing.T) {
 	plain := strategy{markers: unmasked}
 	masked, strict := strategy{}, strategy{markers: unmasked, strict: true}

@@ -18,13 +18,13 @@ import (
 	"dragoman/app/text/wrap"
 )
 
-// lookedUnits are what long texts are made of.
+// lookedUnits are the repeated units of long texts.
 var lookedUnits = []string{
 	"The quick fox jumps over the lazy dog, and it rains. ", "{}[]<>|^~=*_#&@`", "1234567890", "12 345,6 or 3 May 2021. ", "<p><b>a</b> c</p> ", "a", "Good day\n",
 	"日本語のテキスト。", "<ruby>a<rt>b</rt></ruby> ", "a + b ", "«", "[^1]: a\n",
 }
 
-// Each function that goes through a text looks at its context all the way, and fails with its error wherever that ends.
+// Each function over a text checks its context throughout, and returns its error wherever it ends.
 func TestTextsLookAtTheirContext(t *testing.T) {
 	const size = 1 << 14
 	terms := markup.NewTerms([]markup.Term{{Source: "fox", Target: "renard"}, {Source: "a", Target: "b"}, {Source: "語", Target: "x"}})
@@ -93,7 +93,7 @@ func TestTextsLookAtTheirContext(t *testing.T) {
 	}
 }
 
-// ofTranslation has a check whose translation is no good return no error.
+// ofTranslation ignores the errors of a check that refuse a translation.
 func ofTranslation(check func(ctx context.Context) error) func(ctx context.Context) error {
 	return func(ctx context.Context) error {
 		if err := check(ctx); errors.Is(err, context.Canceled) {
@@ -119,7 +119,7 @@ func wrapped(ctx context.Context, text string) error {
 	return nil
 }
 
-// A request of any format looks at its context in all that is done with its texts, and fails with its error wherever that ends.
+// A request of any format checks its context in all work on its texts, and fails with its error wherever it ends.
 func TestRequestsLookAtTheirContext(t *testing.T) {
 	const size = 1 << 14
 	cfg := config(runes{}, &upper{})

@@ -65,17 +65,17 @@ func NewMetrics(r prometheus.Registerer) *Metrics {
 	}
 	m := &Metrics{
 		Stages: measure.NewStages(r, "stage_duration_seconds",
-			"Time of the stages of translations: of each sentence in queue and decode, of all texts of a request in the others.",
+			"Duration of the stages of translations: per sentence for queue and decode, per request for the others.",
 			stageDetect, stageSegment, stageTokenize, stageQueue, stageDecode, stageDetokenize),
 		vecs: metricVecs{
-			records: counters("records_total", "Results, one for each record and target language, by where their text comes from.",
+			records: counters("records_total", "Results, one per record and target language, by the origin of their text.",
 				"model", "version", "outcome"),
-			flags:      counters("flags_total", "Results that may not be right, by what was noticed.", "model", "version", "flag"),
-			retries:    counters("retries_total", "Sentences that were decoded again in another way, by what was noticed.", "model", "version", "flag"),
+			flags:      counters("flags_total", "Results that may be wrong, by flag.", "model", "version", "flag"),
+			retries:    counters("retries_total", "Sentences that were decoded again with another strategy, by flag.", "model", "version", "flag"),
 			characters: counters("characters_total", "Unicode code points of the results' sources and translations.", "model", "version", "side"),
 			tokens:     counters("tokens_total", "Tokens of the results' sources and translations.", "model", "version", "side"),
 		},
-		languages: counters("record_languages_total", "Results by the language of the source and by that of the translation.", "side", "language"),
+		languages: counters("record_languages_total", "Results, by language of the source and of the translation.", "side", "language"),
 		models:    make(map[modelName]*modelMetrics),
 	}
 	m.KnowLanguages(nil)
@@ -165,8 +165,8 @@ func newCollector(statistics func() []Statistics) prometheus.Collector {
 	desc := func(name, help, label string) *prometheus.Desc {
 		return prometheus.NewDesc("dragoman_model_"+name, help, []string{"model", "version", label}, nil)
 	}
-	requests := desc("requests_total", "Requests by the models that they used, and by whether they succeeded (done) or not (failed).", "outcome")
-	ofStages := desc("stage_seconds_total", "Time of the stages of translations, added up: of each sentence in queue and decode, of all texts of a request in the others.",
+	requests := desc("requests_total", "Requests, by the models that they used and by outcome: done or failed.", "outcome")
+	ofStages := desc("stage_seconds_total", "Total duration of the stages of translations: of all sentences for queue and decode, of all requests for the others.",
 		"stage")
 	return prometheus.CollectorFunc(func(out chan<- prometheus.Metric) {
 		for _, s := range statistics() {

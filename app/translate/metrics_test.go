@@ -25,7 +25,7 @@ dragoman_characters_total{model="a",side="source",version="1"} 0
 dragoman_characters_total{model="a",side="target",version="1"} 0
 dragoman_characters_total{model="b",side="source",version="2"} 3
 dragoman_characters_total{model="b",side="target",version="2"} 4
-# HELP dragoman_flags_total Results that may not be right, by what was noticed.
+# HELP dragoman_flags_total Results that may be wrong, by flag.
 # TYPE dragoman_flags_total counter
 dragoman_flags_total{flag="empty",model="a",version="1"} 0
 dragoman_flags_total{flag="glossary_missed",model="a",version="1"} 0
@@ -45,7 +45,7 @@ dragoman_flags_total{flag="source_echo",model="b",version="2"} 0
 dragoman_flags_total{flag="truncated",model="b",version="2"} 0
 dragoman_flags_total{flag="unsupported_source",model="b",version="2"} 0
 dragoman_flags_total{flag="wrong_script",model="b",version="2"} 0
-# HELP dragoman_record_languages_total Results by the language of the source and by that of the translation.
+# HELP dragoman_record_languages_total Results, by language of the source and of the translation.
 # TYPE dragoman_record_languages_total counter
 dragoman_record_languages_total{language="en",side="source"} 2
 dragoman_record_languages_total{language="en",side="target"} 0
@@ -53,7 +53,7 @@ dragoman_record_languages_total{language="fr",side="source"} 0
 dragoman_record_languages_total{language="fr",side="target"} 2
 dragoman_record_languages_total{language="other",side="source"} 1
 dragoman_record_languages_total{language="other",side="target"} 1
-# HELP dragoman_records_total Results, one for each record and target language, by where their text comes from.
+# HELP dragoman_records_total Results, one per record and target language, by the origin of their text.
 # TYPE dragoman_records_total counter
 dragoman_records_total{model="a",outcome="cached",version="1"} 0
 dragoman_records_total{model="a",outcome="decoded",version="1"} 0
@@ -85,11 +85,11 @@ func TestMetricsOfModels(t *testing.T) {
 	m := NewMetrics(registry)
 	m.spend([]Statistics{{Model: "a", Version: "1", Succeeded: Total{Count: 2}, Failed: Total{Count: 1}, Queued: time.Second, Decoded: 2 * time.Second}})
 	assert.NoError(t, testutil.GatherAndCompare(registry, strings.NewReader(`
-# HELP dragoman_model_requests_total Requests by the models that they used, and by whether they succeeded (done) or not (failed).
+# HELP dragoman_model_requests_total Requests, by the models that they used and by outcome: done or failed.
 # TYPE dragoman_model_requests_total counter
 dragoman_model_requests_total{model="a",outcome="done",version="1"} 2
 dragoman_model_requests_total{model="a",outcome="failed",version="1"} 1
-# HELP dragoman_model_stage_seconds_total Time of the stages of translations, added up: of each sentence in queue and decode, of all texts of a request in the others.
+# HELP dragoman_model_stage_seconds_total Total duration of the stages of translations: of all sentences for queue and decode, of all requests for the others.
 # TYPE dragoman_model_stage_seconds_total counter
 dragoman_model_stage_seconds_total{model="a",stage="decode",version="1"} 2
 dragoman_model_stage_seconds_total{model="a",stage="detokenize",version="1"} 0

@@ -10,7 +10,7 @@ import (
 	"dragoman/app/engine"
 )
 
-// The mark of a note ends a sentence with what it stands behind, in whatever a format writes it.
+// A note's mark after a sentence belongs to that sentence, in the elements of any format.
 func TestNotesBetweenSentences(t *testing.T) {
 	for _, test := range []struct {
 		format Format

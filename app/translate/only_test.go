@@ -6,8 +6,8 @@ import (
 	"dragoman/app/text/excerpt"
 )
 
-// Only is a single model, which is always loaded. Its source languages are detected where
-// there is a detector.
+// Only returns a catalogue of a single model, which is always loaded. A detector detects its source languages; nil: none are
+// detected.
 func Only(m *Model, d Detector) Models { return only{m, d} }
 
 type only struct {

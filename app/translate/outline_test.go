@@ -11,7 +11,7 @@ import (
 	"dragoman/app/text/markup"
 )
 
-// The examples of DeepL's documentation, whose sentences go to the engine as it says.
+// The examples of DeepL's documentation: the engine gets the sentences that it describes.
 func TestOutline(t *testing.T) {
 	const document = "<document>\n  <title>A document's title</title>\n  <par>This is the first sentence. Followed by a second one.</par>\n</document>"
 	const firm = "<par>The firm said it had been </par><par> conducting an internal investigation.</par>"

@@ -22,8 +22,7 @@ const (
 	strictWay = "60 tokens, 3-grams, × 1.2"
 )
 
-// translateOne translates a text, flags allowed, and returns the ways and texts that
-// were tried, round by round.
+// translateOne translates a text, flags allowed, and returns the strategies and texts of each round.
 func translateOne(t *testing.T, text string, decode func(string, engine.Job) (string, bool)) (Result, []string) {
 	eng := &upper{decode: decode}
 	req := texts(text)
@@ -50,7 +49,7 @@ func TestTruncatedIsTriedWithMoreTokens(t *testing.T) {
 	assert.Equal(t, "ONE TWO THREE", got.Text)
 	assert.Zero(t, got.Flags)
 
-	// What is much longer than its source has gone astray.
+	// A translation much longer than its source has gone astray.
 	got, tried = translateOne(t, "a", func(text string, job engine.Job) (string, bool) {
 		return strings.ToUpper(text), job.Search.NoRepeatNgramSize == 0
 	})
@@ -97,7 +96,7 @@ func TestEndlessForEverIsFlagged(t *testing.T) {
 		`before its end: send shorter sentences, or set detail in a request to /translation to get what there is`}, e)
 }
 
-// What is longer than the model's input is split as often as needed.
+// A sentence longer than the model's input is split as often as needed.
 func TestLongSentencesAreSplit(t *testing.T) {
 	text := strings.TrimSpace(strings.Repeat("some words, ", 40))
 	got, tried := translateOne(t, text, nil)
@@ -121,7 +120,7 @@ func TestMarkup(t *testing.T) {
 	assert.Equal(t, "HELLO {name}, SEE <b>THIS</b>.", got.Text)
 	assert.Zero(t, got.Flags)
 
-	// A model that loses every marker gets what stands between.
+	// If a model loses every marker, the texts between them are translated alone.
 	got, tried = translateOne(t, text, func(text string, job engine.Job) (string, bool) {
 		if strings.Contains(text, "see") && strings.Contains(text, "this") {
 			return lose(text, job)
@@ -143,7 +142,7 @@ func TestMarkup(t *testing.T) {
 	assert.Zero(t, got.Flags)
 }
 
-// A wrong number in words is asked for again where the source has digits, and flagged.
+// A wrong number in words is retried if the source has digits, and flagged.
 func TestNumbersInWords(t *testing.T) {
 	got, tried := translateOne(t, "There are 0 errors", func(text string, _ engine.Job) (string, bool) {
 		return strings.ReplaceAll(strings.ToUpper(text), " 0 ", " dix "), false

@@ -9,7 +9,7 @@ import (
 	"dragoman/app/engine"
 )
 
-// Readings are no part of what is translated, in all formats that may have some.
+// Readings are not translated, in all formats that may have them.
 func TestReadingsAreNotTranslated(t *testing.T) {
 	for _, test := range []struct {
 		format   Format

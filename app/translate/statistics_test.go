@@ -13,7 +13,7 @@ import (
 	"dragoman/app/engine"
 )
 
-// slow is an engine on which each request takes a second.
+// slow is an engine that takes a second per request.
 type slow struct{ upper }
 
 func (s *slow) Stream(ctx context.Context, req engine.Request,
@@ -87,7 +87,7 @@ func (s series) Route(from, to string) (Route, error) {
 	return r, nil
 }
 
-// patient is an engine whose requests stay open for what other models make of their sentences.
+// patient is an engine whose requests stay open while other models may send sentences.
 type patient struct{ upper }
 
 func (p *patient) Stream(ctx context.Context, req engine.Request,
@@ -112,7 +112,7 @@ func (p *patient) Stream(ctx context.Context, req engine.Request,
 	}
 }
 
-// A pipeline has the requests, its models have the sentences too.
+// Requests count for a pipeline and its models, sentences only for the models.
 func TestStatisticsOfPipelines(t *testing.T) {
 	var models []Handle
 	var selection Selection
@@ -126,7 +126,7 @@ func TestStatisticsOfPipelines(t *testing.T) {
 	for _, test := range []struct {
 		name  string
 		steps []Handle
-		want  map[string][3]uint64 // requests, failed ones, sentences
+		want  map[string][3]uint64 // requests, failed requests, sentences
 	}{
 		{"two models", models, map[string][3]uint64{"a": {1, 0, 2}, "b": {1, 0, 2}, "series": {1, 0, 0}}},
 		{"one of them", models[:1], map[string][3]uint64{"a": {1, 0, 2}, "series": {1, 0, 0}}},

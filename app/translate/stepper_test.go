@@ -14,19 +14,19 @@ import (
 	"dragoman/app/engine"
 )
 
-// stepper is an engine that decodes jobs one after the other, as [engine.Engine] does with More:
-// it takes them as they come, and each takes a second.
+// stepper is an engine that decodes jobs one after the other, and takes them as they come, as [engine.Engine] does with More.
+// Each job takes a second.
 type stepper struct {
 	name   string
 	decode func(text string) string
 	others func(text string) []string
-	fails  string // the text that it fails on
-	most   int    // jobs that it takes before it has the result of the first; 0: 2
+	fails  string // the text that fails
+	most   int    // jobs that it holds before the result of the first; 0: 2
 
 	mu      sync.Mutex // guards the rest
 	events  *[]string  // of all steppers
 	streams int        // that run
-	tokens  int        // of the last request
+	tokens  int        // tokens of the last request
 }
 
 var errEngine = errors.New("the engine failed")
@@ -98,13 +98,13 @@ func (s *stepper) Err() error { return nil }
 
 var eventsMu sync.Mutex // guards the events
 
-// chained is a service whose routes are said by pairs of languages.
+// chained is a service with routes by pairs of languages.
 type chained struct {
 	*Service
 	t        *testing.T
 	steppers map[string]*stepper
 	models   map[string]*Model
-	routes   map[pair][]string // names of models, with the language that each translates into: "a>ja"
+	routes   map[pair][]string // names of models, with the target language of each: "a>ja"
 	events   []string
 	detector Detector
 
@@ -156,7 +156,7 @@ func (c *chained) Acquire(_ context.Context, handles []Handle) (models []*Model,
 	}, nil
 }
 
-// chain makes a service with models a, b and c, of which each adds its name to a text.
+// chain returns a service with models a, b and c, each of which adds its name to a text.
 func chainOf(t *testing.T, routes map[pair][]string, change func(*chained, *Config)) *chained {
 	c := &chained{t: t, routes: routes, steppers: map[string]*stepper{}, models: map[string]*Model{}}
 	for _, name := range []string{"a", "b", "c"} {

@@ -14,8 +14,8 @@ import (
 	"dragoman/model/search"
 )
 
-// withTerms makes a configuration of a model that writes capitals, but places what a search is to
-// place: at the end, or where it is in the source.
+// withTerms returns the configuration of a model that writes capitals and places the phrases of the search: at the end, or at
+// their place in the source.
 func withTerms(eng *upper) testConfig {
 	if eng.decode == nil {
 		eng.decode = placing
@@ -38,7 +38,7 @@ func placing(text string, job engine.Job) (string, bool) {
 	return out, false
 }
 
-// tries are the texts that were decoded, with the phrases that were to be placed and the beams.
+// tries returns the decoded texts, with the phrases to place and the beams.
 func tries(eng *upper) (list []string) {
 	for _, r := range eng.requests {
 		for _, job := range r.Jobs {
@@ -90,7 +90,7 @@ func TestTermsAreTriedInOrder(t *testing.T) {
 	}
 }
 
-// Of two searches that place a term, the one with the better score counts, unless it has the term twice.
+// Of two searches that place a term, the one with the better score is used, unless it has the term twice.
 func TestTermsByScore(t *testing.T) {
 	for name, test := range map[string]struct{ first, second outcome }{
 		"better": {outcome{score: -1}, outcome{score: -0.5}},
@@ -133,7 +133,7 @@ func TestTermsAreRefused(t *testing.T) {
 	assert.Equal(t, "A CAT", got[1].Text, "CAT is cat in capitals")
 }
 
-// Sentences without any of the terms share what was translated without them.
+// Sentences without any of the terms share the cached translations without terms.
 func TestTermsInTheCache(t *testing.T) {
 	eng := &upper{}
 	cfg := withTerms(eng)
@@ -158,7 +158,7 @@ func TestTermsInTheCache(t *testing.T) {
 	assert.Equal(t, "A CAT", ask("a cat").Text)
 }
 
-// Joints of pieces say where words end, and sentences.
+// The joints of pieces mark the ends of words and of sentences.
 func TestJoints(t *testing.T) {
 	joints := Joints(pieceList{"", "▁cat", "s", "'", "猫", ".", "▁", "5", "é", "▁Mr."})
 	assert.Equal(t, search.Joints{0, search.Open, search.GoesOn | search.Open, 0, 0, search.Stop, 0,
@@ -170,7 +170,7 @@ type pieceList []string
 func (l pieceList) Size() int                     { return len(l) }
 func (l pieceList) Piece(id int64) (string, bool) { return l[id], l[id] != "" }
 
-// On a route with several steps, terms come into the text in the first step and stay there.
+// On a route with several steps, the first step places the terms, and they stay in later steps.
 func TestTermsOnAChain(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		req := texts("A cat.")

@@ -14,8 +14,7 @@ import (
 	"dragoman/app/engine"
 )
 
-// oddToken makes a word up that is not plain: letters with a digit, a capital, a sign or a numeric
-// character inside.
+// oddToken makes up a word that is not plain: letters with a digit, a capital, a sign or a numeric character inside.
 func oddToken(random *rand.Rand) string {
 	pick := func(from string) string {
 		letters := []rune(from)
@@ -51,7 +50,7 @@ func oddToken(random *rand.Rand) string {
 	}[random.IntN(18)]()
 }
 
-// tokenFrames are sentences around a token, and such in which another word or number follows.
+// tokenFrames are sentences around a token. In some, another word or number follows.
 var tokenFrames = []string{"See %s now.", "%s", "%s is good, or not", "The word (%s) has 5 letters!", "It's \"%s\"", "One %s, two %s.", "Is it %s?"}
 
 // manglers damage a text as models do.
@@ -74,13 +73,13 @@ var manglers = []func(random *rand.Rand, text string) string{
 			return r
 		}, text)
 	},
-	func(random *rand.Rand, text string) string { // drops a word, says another twice
+	func(random *rand.Rand, text string) string { // drops a word, repeats another
 		words := strings.Fields(text)
 		i := random.IntN(len(words))
 		words[i] = strings.Repeat(words[i]+" ", random.IntN(3))
 		return strings.Join(words, " ")
 	},
-	func(_ *rand.Rand, text string) string { // drops what is no letter
+	func(_ *rand.Rand, text string) string { // drops everything but letters
 		return strings.Map(func(r rune) rune {
 			if unicode.IsLetter(r) || unicode.IsSpace(r) {
 				return r
@@ -91,14 +90,14 @@ var manglers = []func(random *rand.Rand, text string) string{
 	func(_ *rand.Rand, text string) string { return strings.ReplaceAll(text, "", " ") },
 }
 
-// checkToken has a sentence with a token translated by a model that mangles: the token comes back as it
-// was, as often as it was there, or the translation has a flag.
+// checkToken translates a sentence with a token by a model that mangles: the token must come back unchanged and as often, or the
+// translation must be flagged.
 func checkToken(t *testing.T, seed uint64) {
 	random := rand.New(rand.NewPCG(seed, 36))
 	token := oddToken(random)
 	frame := tokenFrames[random.IntN(len(tokenFrames))]
 	if r := []rune(token)[0]; r > 0x0370 && unicode.IsLetter(r) {
-		frame = "See %s" // a text in no letters of its language is left to the model
+		frame = "See %s" // a text without letters of its language is left to the model
 	}
 	text := strings.ReplaceAll(frame, "%s", token)
 	mangle := manglers[random.IntN(len(manglers))]
@@ -123,7 +122,7 @@ func FuzzTokens(f *testing.F) {
 	f.Fuzz(checkToken)
 }
 
-// A model that drops a small number, wherever it stands, leaves it out of no translation.
+// A small number that a model drops is restored or flagged, wherever it stands.
 func TestSmallNumbersAreKeptOrFlagged(t *testing.T) {
 	drop := func(text string, _ engine.Job) (string, bool) {
 		return strings.Join(strings.Fields(strings.Map(func(r rune) rune {

@@ -18,7 +18,7 @@ import (
 	"dragoman/model/search"
 )
 
-// runes is a tokenizer that makes one token of each character but U+200B.
+// runes is a tokenizer with a token for each character except U+200B.
 type runes struct{ err error }
 
 const firstRune = 1000
@@ -36,7 +36,7 @@ func (r runes) Encode(from, _, text string) ([]int64, error) {
 	return append(ids, 2), r.err
 }
 
-// EncodeTarget leaves out what stands around a text.
+// EncodeTarget returns the text's tokens without the special tokens around them.
 func (r runes) EncodeTarget(text string) ([]int64, error) {
 	ids, err := r.Encode("", "", text)
 	return ids[1 : len(ids)-1], err
@@ -59,21 +59,19 @@ func (runes) LanguageID(code string) (int64, bool) {
 	return id, ok
 }
 
-// upper is an engine that turns each letter of the sources into its capital, unless
-// it is told something else.
+// upper is an engine that translates letters into capitals, unless decode says otherwise.
 type upper struct {
 	requests []round
 	err      error // of all requests
 	lost     error
-	// decode, where it is not nil, answers a source text.
+	// decode, unless it is nil, translates a source text.
 	decode func(text string, job engine.Job) (translation string, truncated bool)
-	// others, where it is not nil, are the next best translations of a source text. Each scores
-	// 0.25 less than the one before.
+	// others, unless it is nil, returns the next best translations of a source text. Each scores 0.25 less than the one before.
 	others func(text string, job engine.Job) []string
-	score  map[string]float32 // of source texts; -0.5 of others
+	score  map[string]float32 // scores of source texts; -0.5 for others
 }
 
-// round are the jobs that the engine had at a time.
+// round has the jobs that the engine held at a time.
 type round struct {
 	engine.Request
 	Jobs []engine.Job
@@ -101,7 +99,7 @@ func (u *upper) Stream(_ context.Context, req engine.Request,
 			return nil
 		}
 		u.requests = append(u.requests, round{req, jobs})
-		for i, job := range slices.Backward(jobs) { // not in the order of the jobs
+		for i, job := range slices.Backward(jobs) { // in another order than the jobs
 			if err := each(count+i, u.translate(job)); err != nil {
 				return err
 			}
@@ -135,7 +133,7 @@ func (u *upper) translate(job engine.Job) engine.Result {
 	return result
 }
 
-// tokensOf are those of a translation.
+// tokensOf returns the tokens of a translation.
 func tokensOf(text string) []int64 {
 	tokens, _ := runes{}.Encode("en", "fr", text)
 	return tokens[1 : len(tokens)-1]
@@ -143,10 +141,10 @@ func tokensOf(text string) []int64 {
 
 func (u *upper) Err() error { return u.lost }
 
-// last is the last request.
+// last returns the last request.
 func (u *upper) last() round { return u.requests[len(u.requests)-1] }
 
-// sources are the texts of a request.
+// sources returns the texts of a request.
 func sources(req round) []string {
 	var list []string
 	for _, job := range req.Jobs {
@@ -155,7 +153,7 @@ func sources(req round) []string {
 	return list
 }
 
-// testConfig is that of a model, and of a service with no other and without a cache.
+// testConfig is the configuration of a model and of a service with only that model and no cache.
 type testConfig struct {
 	ModelConfig
 	Config
@@ -184,7 +182,7 @@ func (c testConfig) start(t testing.TB) *Service {
 	return New(c.Config)
 }
 
-// all are the models of a service.
+// all returns the models of a service.
 func all(t *testing.T, s *Service) Selection {
 	models, err := s.Select("")
 	require.NoError(t, err)
@@ -193,7 +191,7 @@ func all(t *testing.T, s *Service) Selection {
 
 func service(t *testing.T, tok Tokenizer, eng Engine) *Service { return config(tok, eng).start(t) }
 
-// texts makes a request from en to fr.
+// texts returns a request from en to fr.
 func texts(list ...string) Request {
 	req := Request{From: "en", To: []string{"fr"}}
 	for i, text := range list {
@@ -202,7 +200,7 @@ func texts(list ...string) Request {
 	return req
 }
 
-// textsOf are the texts of results.
+// textsOf returns the texts of results.
 func textsOf(results []Result) []string {
 	var list []string
 	for _, r := range results {
@@ -298,7 +296,7 @@ func TestResult(t *testing.T) {
 	}, got)
 }
 
-// asYouLike detects French by its first letter, and nothing in digits.
+// asYouLike detects French by its first letter, and no language in digits.
 type asYouLike struct{}
 
 func (asYouLike) Detect(text string) (string, float64, bool) {
@@ -333,7 +331,7 @@ func TestDetection(t *testing.T) {
 	assert.Nil(t, all(t, service(t, runes{}, &upper{})).Detector())
 }
 
-// A text in a language that no model has is flagged among others, and an error by itself.
+// A text in a language without a model is flagged among others, and is an error alone.
 func TestUnsupportedSource(t *testing.T) {
 	cfg := config(runes{}, &upper{})
 	cfg.Detector = asYouLike{}
@@ -441,8 +439,8 @@ func TestOptions(t *testing.T) {
 	}, eng.last().Jobs[0].Search)
 }
 
-// More tokens than the service gives by itself are given up to what the sentence can be worth, so
-// that few letters do not cost what the longest translation does.
+// A higher MaxLength of a request counts only up to the possible length of a sentence, so that a few letters do not cost as much
+// as the longest translation.
 func TestLongerThanASentenceIsWorth(t *testing.T) {
 	for text, want := range map[string]int{"a": 3*4 + 32, strings.Repeat("x", 30): 60} {
 		eng := &upper{}
@@ -503,7 +501,7 @@ func TestTranslateRefuses(t *testing.T) {
 	}
 }
 
-// Check finds nothing wrong where nothing is, and translates nothing.
+// Check accepts a valid request, and translates nothing.
 func TestCheck(t *testing.T) {
 	eng := &upper{}
 	cfg := config(runes{}, eng)
@@ -518,8 +516,8 @@ func TestCheck(t *testing.T) {
 	assert.Empty(t, eng.requests)
 }
 
-// Languages may be written in other ways than the model's; the answer has those of the
-// request, but for the source.
+// Languages may be written in other forms than the model's. The answer has the request's forms of target languages, and the
+// model's form of the source.
 func TestTranslateKnowsLanguages(t *testing.T) {
 	eng := &upper{}
 	results, err := service(t, runes{}, eng).Translate(t.Context(), Request{
@@ -536,15 +534,15 @@ func TestTranslateKnowsLanguages(t *testing.T) {
 	assert.ErrorContains(t, err, `"fr-CA" is there twice`)
 }
 
-// targetFirst frames sources by the target language, and forces nothing.
+// targetFirst frames sources by the target language, and forces no token.
 type targetFirst struct{ runes }
 
 func (r targetFirst) Encode(_, to, text string) ([]int64, error) { return r.runes.Encode(to, "", text) }
 
 func (targetFirst) Forced(string, string) []int64 { return nil }
 
-// Where a source depends on the target language, equal texts into two languages are two
-// sentences, in the engine as in the cache.
+// If the framing of a source depends on the target language, equal texts into two languages are two sentences, for the engine
+// and for the cache.
 func TestSourceThatDependsOnTheTarget(t *testing.T) {
 	kept, err := cache.New(cache.Config{Bytes: 1 << 20})
 	require.NoError(t, err)
@@ -630,7 +628,7 @@ func TestNewModelRefuses(t *testing.T) {
 	for _, test := range []struct {
 		name   string
 		change func(*testConfig)
-		want   string // "" where it is fine
+		want   string // "": valid
 	}{
 		{"nothing wrong", func(*testConfig) {}, ""},
 		{"language without a token", func(c *testConfig) { c.Languages = []string{"en", "xx"} },

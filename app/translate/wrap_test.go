@@ -17,7 +17,7 @@ const prose = "It was a bright cold day in April. The wind\n" +
 	"striking thirteen, and the man at the window\n" +
 	"did not look up.\n"
 
-// A paragraph that is wrapped is one text, and wrapped again; all else stays as it was.
+// A wrapped paragraph is one text, and its translation is wrapped again. Other lines stay unchanged.
 func TestWrap(t *testing.T) {
 	for _, test := range []struct {
 		name  string
@@ -25,7 +25,7 @@ func TestWrap(t *testing.T) {
 		in    string
 		first string // sentence
 		count int    // of sentences
-		want  string // in capitals; "": as long as it was, and so in the same lines
+		want  string // in capitals; "": unchanged length, so the same lines
 	}{
 		{"clearly wrapped", wrap.Auto, prose, "It was a bright cold day in April.", 3, ""},
 		{"clearly wrapped, Windows", wrap.Auto, strings.ReplaceAll(prose, "\n", "\r\n"), "It was a bright cold day in April.", 3, ""},
@@ -51,7 +51,7 @@ func TestWrap(t *testing.T) {
 			assert.Len(t, r.Segments, test.count)
 			assert.Equal(t, test.first, r.Segments[0].Source)
 			got := r.Text
-			for _, code := range []string{"{name}", "<b>", "</b>", "```", "A B", "C D"} { // which are not in capitals
+			for _, code := range []string{"{name}", "<b>", "</b>", "```", "A B", "C D"} { // no capitals
 				got = strings.ReplaceAll(got, code, strings.ToUpper(code))
 			}
 			if test.want == "" {

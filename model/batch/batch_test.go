@@ -18,15 +18,14 @@ import (
 
 var spec = model.Spec{VocabSize: 100, MaxPositions: 20}
 
-// memory is a backend that remembers what it is fed, as real ones do, and finds every
-// hypothesis by its history.
+// memory is a backend that stores its input, as real backends do, and finds every hypothesis by its history.
 type memory struct {
 	sources   map[int32][]int64 // by slot
 	kv        [][]int64         // tokens, by row and position
 	histories [][]int32
-	fed       [][]int64 // what each row of the last step has been fed, from its first token
+	fed       [][]int64 // all tokens of each row of the last step, from the first
 	encoded   []int     // sources of each call of Encode
-	err       error     // of the next calls
+	err       error     // errors of the next calls
 	idle      int
 	closed    int
 }
@@ -55,7 +54,7 @@ func (m *memory) Encode(sources [][]int64, slots []int32, tokens int) error {
 }
 
 func (m *memory) Step(rows []batch.Row, k int) (model.Candidates, error) {
-	for _, r := range rows { // all are written before any is read
+	for _, r := range rows { // all rows are written before any is read
 		m.kv[r.KV][r.Position] = int64(r.Token)
 		copy(m.histories[r.To], m.histories[r.From][:r.Position])
 		m.histories[r.To][r.Position] = r.KV
@@ -90,7 +89,7 @@ func (m *memory) Close() error {
 	return nil
 }
 
-// Begin encodes in three pieces.
+// Begin encodes in three steps.
 func (m *memory) Begin(source []int64, slot int32) (func(time.Duration) (bool, error), error) {
 	left := 3
 	return func(time.Duration) (bool, error) {
@@ -106,13 +105,13 @@ func newBatch(limits model.Limits) (*batch.Batch, *memory) {
 	return batch.New(spec, limits, 8, m), m
 }
 
-// TestHypothesesFindTheirTokens lets sentences come and go, and their hypotheses fan
-// out, change places and die, at random. Each must find what it was fed.
+// TestHypothesesFindTheirTokens adds and removes sentences at random, and forks, swaps and drops their hypotheses. Each
+// hypothesis must find its tokens.
 func TestHypothesesFindTheirTokens(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	limits := model.Limits{Rows: 12, MaxLength: 20}
 	b, m := newBatch(limits)
-	var want [][][]int64       // by slot and hypothesis: the source's first token, what was fed
+	var want [][][]int64       // by slot and hypothesis: the source's first token and all tokens fed
 	var begun []model.Encoding // and the first tokens of their sources
 	var first []int64
 	reserved, next := 0, int64(0)
@@ -148,7 +147,7 @@ func TestHypothesesFindTheirTokens(t *testing.T) {
 		if len(want) == 0 {
 			continue
 		}
-		resting := rng.IntN(2 * len(want)) // one of them, or none
+		resting := rng.IntN(2 * len(want)) // one of the sentences, or none
 		if len(want) == 1 {
 			resting = 1
 		}
@@ -183,7 +182,7 @@ func TestHypothesesFindTheirTokens(t *testing.T) {
 	}
 }
 
-// TestSourcesAreGrouped: the backend of these tests encodes 8 tokens at once.
+// TestSourcesAreGrouped: this backend encodes 8 tokens at once.
 func TestSourcesAreGrouped(t *testing.T) {
 	b, m := newBatch(model.Limits{Rows: 10, MaxLength: 4})
 	source := func(n int) []int64 { return make([]int64, n) }
@@ -245,8 +244,7 @@ func TestRefusals(t *testing.T) {
 	}
 }
 
-// TestBackendFails: what a backend refuses as input leaves the batch as it was, any other
-// failure breaks it.
+// TestBackendFails: after an error of the input the batch is unchanged; after any other error it is broken.
 func TestBackendFails(t *testing.T) {
 	prefix := []model.Feed{{Tokens: []int64{2}}}
 	b, m := newBatch(model.Limits{Rows: 1, MaxLength: 10})
@@ -270,8 +268,7 @@ func TestBackendFails(t *testing.T) {
 	assert.ErrorContains(t, b.Join(t.Context(), [][]int64{{3, 2}}), "the batch is broken")
 }
 
-// TestIdle: the backend hears of it whenever no sentence is left, also of those that
-// could not join.
+// TestIdle: the backend is told whenever no sentence is left, also after a failed join.
 func TestIdle(t *testing.T) {
 	b, m := newBatch(model.Limits{Rows: 3, MaxLength: 4})
 	source := []int64{30, 2}

@@ -8,10 +8,10 @@ import (
 	"os"
 )
 
-// Source is what the manifest of an export says that it was made from.
+// Source is the source of the bundled model in the manifest of its export.
 const Source = "bundled"
 
-// Note tells those who meet the bundled model what to expect of it.
+// Note tells users of the bundled model what to expect of it.
 const Note = "This is a small demonstration model for everyday sentences. " +
 	"Set MODEL_WEIGHTS to serve a real model, such as facebook/m2m100_418M."
 

@@ -10,7 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// An export of another checkpoint would be served on if Version stayed.
+// If Version stayed, an export of another checkpoint would still be served.
 func TestVersion(t *testing.T) {
 	h := sha256.New()
 	entries, err := fs.ReadDir(files, ".")

@@ -17,7 +17,7 @@ import (
 	"dragoman/model/search"
 )
 
-// written are the scripts of the bundled model's languages.
+// written returns the scripts of the bundled model's languages.
 func written(language string) []string {
 	return map[string][]string{"ja": {"Han", "Hiragana", "Katakana"}, "zh": {"Han"}, "en": {"Latin"}, "fr": {"Latin"}, "de": {"Latin"}}[language]
 }
@@ -30,7 +30,7 @@ func openScripts(t *testing.T, dir string, scripts func(string) []string) *cpu.M
 	return m
 }
 
-// mayHave says whether a piece may stand in a translation into a language, from a source: by its letters, one by one.
+// mayHave reports whether a translation into a language may have a piece, given the source. It checks the letters one by one.
 func mayHave(piece string, id int64, language string, source []int64) bool {
 	letters, latin := 0, 0
 	for _, r := range piece {
@@ -49,7 +49,7 @@ func mayHave(piece string, id int64, language string, source []int64) bool {
 		slices.Contains(source, id) && strings.ContainsFunc(piece, unicode.IsUpper)
 }
 
-// With scripts a translation has only pieces of those, and a greedy one that had only such pieces before is as before.
+// With scripts a translation has only pieces of its scripts. A greedy translation that had only such pieces before is unchanged.
 func TestScripts(t *testing.T) {
 	g := modeltest.Bundled(t)
 	cases, dir := modeltest.Sample(3, g.Cases), cputest.Exported(t, cputest.Bundled(), model.INT8)
@@ -83,13 +83,13 @@ func TestScripts(t *testing.T) {
 	assert.Greater(t, unchanged, len(cases)/2)
 }
 
-// What is in a batch does not matter with scripts either, whatever languages are mixed.
+// With scripts, too, a result does not depend on the other sentences in the batch, whatever their languages.
 func TestScriptsInvariance(t *testing.T) {
 	m := openScripts(t, cputest.Exported(t, cputest.Bundled(), model.INT8), written)
 	modeltest.CheckInvariance(t, m, modeltest.MixedJobs(m, modeltest.Sample(6, modeltest.Bundled(t).Cases), 40), 0, 3)
 }
 
-// Where nothing tells the language, or nothing is known of it, translations may have everything.
+// If the target language is unknown, or has no scripts, translations may have all pieces.
 func TestScriptsOfNoLanguage(t *testing.T) {
 	g := modeltest.Bundled(t)
 	cases, dir := modeltest.Sample(20, g.Cases), cputest.Export(t, cputest.Bundled(), model.INT8)

@@ -13,8 +13,8 @@ import (
 	"dragoman/model/search"
 )
 
-// TestPrecisions reports how many greedy translations of the goldens are the same
-// as in fp32 and fails far below what was measured (see docs/benchmarks.md).
+// TestPrecisions reports the share of greedy translations that equal those in fp32. It fails far below the measured shares (see
+// docs/benchmarks.md).
 func TestPrecisions(t *testing.T) {
 	cases := modeltest.Sample(2, modeltest.Bundled(t).Cases)
 	for precision, floor := range map[model.Precision]float64{model.INT8: 0.92, model.FP16: 0.99} {
@@ -26,7 +26,7 @@ func TestPrecisions(t *testing.T) {
 	}
 }
 
-// identical is the share of greedy translations that are those of the reference.
+// identical returns the share of greedy translations that equal the reference.
 func identical(t testing.TB, precision model.Precision, cases []modeltest.Case) float64 {
 	m := cputest.Open(t, cputest.Bundled(), precision)
 	opts := search.Options{Beams: 1, MaxLength: 200, LengthPenalty: 1, EarlyStopping: search.StopEarly, RepetitionPenalty: 1}
@@ -44,7 +44,7 @@ func identical(t testing.TB, precision model.Precision, cases []modeltest.Case) 
 	return float64(same) / float64(len(cases))
 }
 
-// TestLongestTarget decodes up to the model's last position and not beyond.
+// TestLongestTarget decodes up to the model's last position, but not further.
 func TestLongestTarget(t *testing.T) {
 	m := cputest.Open(t, cputest.Bundled(), model.INT8)
 	limit := m.Spec().MaxPositions
@@ -65,8 +65,8 @@ func TestLongestTarget(t *testing.T) {
 	assert.ErrorContains(t, err, "1024 tokens and 1 more: there is room for 1024")
 }
 
-// A source that is encoded bit by bit takes several pieces, beside which a sentence decodes, and a
-// batch can be closed in the middle of it.
+// The encoder processes a long source in several calls, with decoder steps of another sentence between them. A batch can be
+// closed in between.
 func TestEncoderRests(t *testing.T) {
 	m := cputest.Open(t, cputest.Bundled(), model.INT8)
 	b, err := m.NewBatch(model.Limits{Rows: 3, MaxLength: 300})

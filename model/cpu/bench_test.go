@@ -20,14 +20,11 @@ import (
 	"dragoman/model/modeltest"
 )
 
-// BenchmarkStep times one decoder step of S sentences with W beams, 24 to 62 tokens
-// after the prefix, sources of 32 tokens; two of five beams fork at every step. It
-// takes the bundled model unless DRAGOMAN_BENCH_MODELS names a folder that holds
-// exports as int8/ and fp32/, and as many threads as DRAGOMAN_BENCH_THREADS says, 1
-// by default.
+// BenchmarkStep times a decoder step of S sentences with W beams, 24 to 62 tokens after the prefix, and sources of 32 tokens.
+// Two of five beams fork at every step. It uses the bundled model unless DRAGOMAN_BENCH_MODELS names a folder with exports as
+// int8/ and fp32/, and DRAGOMAN_BENCH_THREADS threads, by default 1.
 //
-// cpu-ms/step is the CPU time of the process, which other load on the machine
-// disturbs less than the clock.
+// cpu-ms/step is the CPU time of the process, which depends less on other load of the machine than elapsed time does.
 func BenchmarkStep(b *testing.B) {
 	for _, precision := range []model.Precision{model.INT8, model.FP32} {
 		m := benchModel(b, precision)
@@ -68,7 +65,7 @@ func benchmarkStep(b *testing.B, m model.Model, sentences, beams int) {
 		}
 	}
 	begin()
-	for range limit - 3 - past { // memory that is used for the first time takes time
+	for range limit - 3 - past { // the first use of memory takes extra time
 		feed(tokens, parents)
 	}
 	begin()
@@ -86,8 +83,7 @@ func benchmarkStep(b *testing.B, m model.Model, sentences, beams int) {
 	b.ReportMetric(float64(sentences*beams*b.N)/b.Elapsed().Seconds(), "tokens/s")
 }
 
-// BenchmarkEncode times Join: the encoder, and the projection of its output to the
-// keys and values of cross attention.
+// BenchmarkEncode times Join: the encoder, and the projection of its output to the keys and values of cross-attention.
 func BenchmarkEncode(b *testing.B) {
 	for _, precision := range []model.Precision{model.INT8, model.FP32} {
 		m := benchModel(b, precision)
@@ -110,8 +106,7 @@ func BenchmarkEncode(b *testing.B) {
 	}
 }
 
-// BenchmarkIdentical reports the share of greedy translations of the goldens that
-// are those of Hugging Face in fp32, token for token.
+// BenchmarkIdentical reports the share of greedy translations of the goldens that equal Hugging Face's in fp32, token for token.
 func BenchmarkIdentical(b *testing.B) {
 	cases := modeltest.Bundled(b).Cases
 	for _, precision := range []model.Precision{model.FP32, model.FP16, model.INT8} {
@@ -138,7 +133,7 @@ func benchModel(b *testing.B, precision model.Precision) model.Model {
 	return m
 }
 
-// benchScripts are the scripts of all languages, if DRAGOMAN_BENCH_SCRIPTS names some.
+// benchScripts returns the scripts of all languages if DRAGOMAN_BENCH_SCRIPTS names some.
 func benchScripts() func(string) []string {
 	names := strings.Fields(os.Getenv("DRAGOMAN_BENCH_SCRIPTS"))
 	if names == nil {
@@ -147,7 +142,7 @@ func benchScripts() func(string) []string {
 	return func(string) []string { return names }
 }
 
-// randomSources are sentences of 32 tokens that have nothing in common.
+// randomSources returns independent random sentences of 32 tokens.
 func randomSources(spec model.Spec, n int) [][]int64 {
 	rng := rand.New(rand.NewPCG(1, 2))
 	sources := make([][]int64, n)
@@ -160,10 +155,10 @@ func randomSources(spec model.Spec, n int) [][]int64 {
 	return sources
 }
 
-// prefix is the forced prefix of some language.
+// prefix returns the forced prefix of an arbitrary language.
 func prefix(spec model.Spec) []int64 { return []int64{spec.DecoderStart, int64(spec.VocabSize - 50)} }
 
-// cpuTime is the process's user and system time.
+// cpuTime returns the process's user and system time.
 func cpuTime() time.Duration {
 	var r syscall.Rusage
 	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &r); err != nil {

@@ -16,8 +16,8 @@ import (
 	"dragoman/model/cpu/cputest"
 )
 
-// Weights that somebody cuts off or writes over while all threads read them end their model, not the
-// process: whatever it has returned is right, and other models go on.
+// If weights are truncated or overwritten while all threads read them, only their model fails: all results that it has returned
+// are right, and the process and other models continue.
 func TestWeightsChange(t *testing.T) {
 	for name, change := range map[string]func(path string) error{
 		"cut off": func(path string) error { return os.Truncate(path, 0) },
@@ -74,7 +74,7 @@ func TestWeightsChange(t *testing.T) {
 	}
 }
 
-// A thread that blocks the signal of a read that fails would end the process with it.
+// A thread that blocks SIGBUS would end the process with a failed read.
 func TestNoThreadBlocksFaults(t *testing.T) {
 	_, err := firstStep(open(t, cputest.Export(t, cputest.Bundled(), model.INT8), cpu.Options{Threads: 4}))
 	require.NoError(t, err)
@@ -82,7 +82,7 @@ func TestNoThreadBlocksFaults(t *testing.T) {
 		statuses, err := filepath.Glob("/proc/self/task/*/status")
 		require.NoError(t, err)
 		for _, path := range statuses {
-			raw, _ := os.ReadFile(path) // a thread may be over
+			raw, _ := os.ReadFile(path) // a thread may have ended
 			_, rest, _ := strings.Cut(string(raw), "SigBlk:")
 			var mask uint64
 			if _, err := fmt.Sscanf(rest, "%x", &mask); err == nil && mask>>(syscall.SIGBUS-1)&1 == 1 {
@@ -91,7 +91,7 @@ func TestNoThreadBlocksFaults(t *testing.T) {
 		}
 		return n
 	}
-	for try := 0; blocked() > 0; try++ { // a thread of Go's that begins does for a moment
+	for try := 0; blocked() > 0; try++ { // a new thread of Go does so for a moment
 		require.Less(t, try, 1000)
 	}
 }

@@ -20,22 +20,22 @@ import (
 	"dragoman/model/cpu/cputest"
 )
 
-// childEnv makes a process of the test binary open models instead: see beChild.
+// childEnv makes a process of the test binary a child: see beChild.
 const childEnv = "DRAGOMAN_TEST_CHILD"
 
-// order is what a child does, and report what it answers, both as JSON.
+// order is the task of a child, and report its answer, both as JSON.
 type (
 	order struct {
 		Dir    string
-		Models int // to open, one after the other
+		Models int // models to open, one after the other
 	}
 	report struct {
 		Memory   memory
-		Resident float64 // MB, what the last model says of itself
+		Resident float64 // MB, as the last model reports
 	}
 )
 
-// TestMain runs the tests, or is the process that startChild starts.
+// TestMain runs the tests, or a child that startChild starts.
 func TestMain(m *testing.M) {
 	if raw := os.Getenv(childEnv); raw != "" {
 		if err := beChild(raw); err != nil {
@@ -47,8 +47,7 @@ func TestMain(m *testing.M) {
 	os.Exit(cputest.Run(m))
 }
 
-// beChild opens models, runs a step on each, answers a report for every line that
-// it reads, and ends with its input.
+// beChild opens models, runs a step on each, and writes a report for every line of its input, until the input ends.
 func beChild(raw string) error {
 	var o order
 	if err := json.Unmarshal([]byte(raw), &o); err != nil {
@@ -97,14 +96,14 @@ func startChild(t testing.TB, o order) *child {
 	raw, err := json.Marshal(o)
 	require.NoError(t, err)
 	cmd := exec.Command(os.Args[0])
-	cmd.Env = append(os.Environ(), childEnv+"="+string(raw), "GOGC=10") // Go's garbage is not the models'
+	cmd.Env = append(os.Environ(), childEnv+"="+string(raw), "GOGC=10") // excludes Go's garbage from the models' memory
 	cmd.Stderr = os.Stderr
 	in, err := cmd.StdinPipe()
 	require.NoError(t, err)
 	out, err := cmd.StdoutPipe()
 	require.NoError(t, err)
 	require.NoError(t, cmd.Start())
-	t.Cleanup(func() { _ = cmd.Process.Kill() }) // it has ended in most cases
+	t.Cleanup(func() { _ = cmd.Process.Kill() }) // it has usually ended already
 	return &child{cmd, in, bufio.NewScanner(out)}
 }
 
@@ -134,7 +133,7 @@ func (c *child) stop(t testing.TB) {
 	require.NoError(t, c.cmd.Wait())
 }
 
-// firstStep runs the encoder and one decoder step, so that all matrices were in use.
+// firstStep runs the encoder and one decoder step, so that all matrices have been used.
 func firstStep(m model.Model) (c model.Candidates, err error) {
 	b, err := m.NewBatch(model.Limits{Rows: 5, MaxLength: 10})
 	if err != nil {
@@ -151,10 +150,10 @@ func firstStep(m model.Model) (c model.Candidates, err error) {
 	}, err
 }
 
-// memory is what a process takes of the machine's memory, in MB.
+// memory is the memory of a process, in MB.
 type memory struct {
-	Own    float64 // pages that belong to it alone and cannot be dropped
-	Shared float64 // its share of mapped files, divided among who maps them
+	Own    float64 // private pages that cannot be dropped
+	Shared float64 // its share of mapped files, divided among the processes that map them
 }
 
 // readMemory reads the memory of this process.

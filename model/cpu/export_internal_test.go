@@ -1,4 +1,4 @@
 package cpu
 
-// Kept is how many bytes the sessions of all models keep of what they have freed.
+// Kept returns the bytes that the sessions of all models have freed and still keep.
 func (m *Model) Kept() int64 { return m.memory.Kept() }

@@ -29,7 +29,7 @@ func TestGoldensOfFamilies(t *testing.T) {
 	}
 }
 
-// Models in CTranslate2's form write what CTranslate2 writes that computes in 32 bits.
+// Models in CTranslate2's form give CTranslate2's translations in 32 bits.
 func TestGoldensOfConvertedModels(t *testing.T) {
 	for name, g := range modeltest.Converted(t) {
 		t.Run(name, func(t *testing.T) {
@@ -39,7 +39,7 @@ func TestGoldensOfConvertedModels(t *testing.T) {
 	}
 }
 
-// In 8 bits the first token is that of single precision, but where the network is too small for them.
+// In 8 bits the first token equals that in single precision, except in networks that are too small for 8 bits.
 func TestInt8OfOtherNetworks(t *testing.T) {
 	for _, name := range []string{"marian", "marian-two-vocabularies", "marian-untied", "mbart", "mbart-bin", "mbart-untied", "t5", "t5-tied", "t5-silu"} {
 		g, same := modeltest.Odd(t)[name], 0
@@ -54,8 +54,8 @@ func TestInt8OfOtherNetworks(t *testing.T) {
 	}
 }
 
-// In 8 bits, from the same 8-bit weights, most translations are those of CTranslate2 in 8 bits. What differs: here the logits of
-// the best candidates are computed again from 16-bit numbers, and what comes out of a ReLU has 256 levels, there 128.
+// With the same 8-bit weights, most translations equal CTranslate2's in 8 bits. Two things differ: this backend recomputes the
+// logits of the best candidates from 16-bit numbers, and a ReLU's output has 256 levels instead of 128.
 func TestInt8OfConvertedModels(t *testing.T) {
 	same, all := 0, 0
 	for name, g := range modeltest.Converted(t) {
@@ -79,8 +79,8 @@ func checkGoldens(t *testing.T, g *modeltest.Goldens, compared []modeltest.Case)
 	g.Check(t, cputest.Open(t, g.Dir, model.FP32), compared, 0)
 }
 
-// decode translates cases in one batch that holds up to 16 sentences: others join
-// as some leave, so rows of all lengths decode together.
+// decode translates cases in a batch of up to 16 sentences: new ones join as others leave, so rows of all lengths decode
+// together.
 func decode(t testing.TB, m model.Model, opts search.Options, cases []modeltest.Case) []search.Result {
 	t.Helper()
 	jobs := make([]modeltest.Job, len(cases))

@@ -9,9 +9,8 @@ import (
 	"dragoman/model/modeltest"
 )
 
-// TestBatchInvariance decodes sentences alone, and then in company that comes and
-// goes at random: greedy and beam searches mixed, 1 to 20 sentences at a time, at
-// every position. Tokens and scores must be the same to the last bit.
+// TestBatchInvariance decodes sentences alone, and then in random batches: mixed greedy and beam searches, 1 to 20 sentences at
+// a time, at every position. Tokens and scores must be equal to the last bit.
 func TestBatchInvariance(t *testing.T) {
 	rounds, every := 8, 4
 	if testing.Short() {
@@ -30,8 +29,7 @@ func TestBatchInvariance(t *testing.T) {
 	}
 }
 
-// TestBatchesAtOnce has two batches of a model decode at the same time, as workers do that
-// share it.
+// TestBatchesAtOnce runs two batches of a model concurrently, as workers that share it do.
 func TestBatchesAtOnce(t *testing.T) {
 	m := cputest.Open(t, cputest.Bundled(), model.FP32)
 	jobs := modeltest.MixedJobs(m, modeltest.Sample(16, modeltest.Bundled(t).Cases), 16)

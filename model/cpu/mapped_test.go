@@ -15,12 +15,12 @@ import (
 	"dragoman/model/cpu/cputest"
 )
 
-// TestWeightsAreMapped: to open a model reads hardly any of its weights, and a step reads
-// its matrices where they lie in the file. Copies would be memory of the process's own.
+// TestWeightsAreMapped: opening a model reads hardly any of its weights, and a step reads the matrices in the mapped file.
+// Copies would take private memory.
 func TestWeightsAreMapped(t *testing.T) {
 	for _, precision := range someOf(model.INT8, model.FP16, model.FP32) {
 		t.Run(string(precision), func(t *testing.T) {
-			dir := cputest.Export(t, cputest.Bundled(), precision) // other tests have the shared one open
+			dir := cputest.Export(t, cputest.Bundled(), precision) // other tests have opened the shared export
 			m := open(t, dir, cpu.Options{Verify: model.VerifyNever})
 			path := filepath.Join(dir, model.WeightsFile)
 			info, err := os.Stat(path)
@@ -43,7 +43,7 @@ func open(t *testing.T, dir string, opts cpu.Options) *cpu.Model {
 	return m
 }
 
-// resident is how many bytes of a file this process has mapped and touched.
+// resident returns the bytes of a file that this process has mapped and touched.
 func resident(t *testing.T, path string) int64 {
 	t.Helper()
 	raw, err := os.ReadFile("/proc/self/smaps")

@@ -13,9 +13,8 @@ import (
 	"dragoman/model/cpu/cputest"
 )
 
-// BenchmarkOpen times loading a model, to the end of its first step, which reads
-// every matrix, with each way to check the files. The time of all threads is reported
-// as cpu-ms.
+// BenchmarkOpen times the loading of a model, including a first step, which reads every matrix, for each way to check the files.
+// cpu-ms is the time of all threads.
 func BenchmarkOpen(b *testing.B) {
 	for _, precision := range []model.Precision{model.INT8, model.FP32} {
 		dir := cputest.Benchmarked(b, precision)
@@ -46,9 +45,8 @@ func benchmarkOpen(b *testing.B, dir string, opts cpu.Options) {
 	b.ReportMetric(worked.Seconds()*1e3/float64(b.N), "cpu-ms")
 }
 
-// BenchmarkMemory reports what one, two and three models take of the machine's
-// memory, opened in one process and in a process each: in all, and for each model
-// after the first. Pages of mapped files count once, however many map them.
+// BenchmarkMemory reports the memory of one, two and three models, in one process and in a process each: in all, and per model
+// after the first. A page of a mapped file counts once for all its processes.
 func BenchmarkMemory(b *testing.B) {
 	for _, precision := range []model.Precision{model.INT8, model.FP32} {
 		o := order{Dir: cputest.Benchmarked(b, precision)}
@@ -67,7 +65,7 @@ func BenchmarkMemory(b *testing.B) {
 	}
 }
 
-// benchmarkMemory measures with the processes that orders says for n models.
+// benchmarkMemory measures the processes that orders returns for n models.
 func benchmarkMemory(b *testing.B, orders func(n int) []order) {
 	const models = 3
 	var total, own [models]float64
@@ -83,8 +81,7 @@ func benchmarkMemory(b *testing.B, orders func(n int) []order) {
 	b.ReportMetric(own[0], "own-MB/1-models")
 }
 
-// takenMemory is the memory of processes that run at the same time, in MB: all of
-// it, and without mapped files.
+// takenMemory returns the memory of concurrent processes, in MB: all of it, and without mapped files.
 func takenMemory(b *testing.B, orders []order) (total, own float64) {
 	var children []*child
 	for _, o := range orders {
@@ -92,7 +89,7 @@ func takenMemory(b *testing.B, orders []order) (total, own float64) {
 		c.report(b)
 		children = append(children, c)
 	}
-	for _, c := range children { // again: now all are there to share pages
+	for _, c := range children { // once more: now all processes share pages
 		r := c.report(b)
 		total += r.Memory.Own + r.Memory.Shared
 		own += r.Memory.Own

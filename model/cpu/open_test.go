@@ -22,8 +22,7 @@ func TestLoadSaysWhatToDo(t *testing.T) {
 	assert.ErrorContains(t, err, "set ONNXRUNTIME_LIB")
 }
 
-// TestOpenRefusesDamagedFolders damages an exported folder in every way that a
-// disk, a cut copy or an older build can.
+// TestOpenRefusesDamagedFolders damages an exported folder as a disk, an interrupted copy or an older build may.
 func TestOpenRefusesDamagedFolders(t *testing.T) {
 	rewrite := func(change func(m map[string]any)) func(*testing.T, string) {
 		return func(t *testing.T, dir string) {
@@ -32,7 +31,7 @@ func TestOpenRefusesDamagedFolders(t *testing.T) {
 			require.NoError(t, err)
 			var m map[string]any
 			require.NoError(t, json.Unmarshal(raw, &m))
-			delete(m, "checksum") // as a build that had none
+			delete(m, "checksum") // as from a build without it
 			change(m)
 			raw, err = json.Marshal(m)
 			require.NoError(t, err)
@@ -86,7 +85,7 @@ func TestOpenBrokenGraph(t *testing.T) {
 	assert.ErrorContains(t, err, "load "+path)
 }
 
-// TestOpenWeightsOutside: a graph may not have its constants read beyond the file of weights.
+// TestOpenWeightsOutside: the constants of a graph must lie within the file of weights.
 func TestOpenWeightsOutside(t *testing.T) {
 	dir := cputest.Export(t, cputest.Bundled(), model.FP32)
 	path := filepath.Join(dir, model.DecoderFile)
@@ -114,7 +113,7 @@ func flipBit(t *testing.T, path string, offset int64) {
 	require.NoError(t, err)
 }
 
-// ONNX Runtime's client for reports leaves a log as soon as it is made.
+// ONNX Runtime's telemetry client writes a log as soon as it exists.
 func TestNothingIsReported(t *testing.T) {
 	cputest.Runtime(t)
 	assert.NoFileExists(t, filepath.Join(os.TempDir(), fmt.Sprintf("mat-debug-%d.log", os.Getpid())))

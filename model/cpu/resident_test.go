@@ -12,8 +12,8 @@ import (
 	"dragoman/model/cpu/cputest"
 )
 
-// TestResident compares what a model says that it takes, idle, with what processes take
-// that have opened different numbers of models.
+// TestResident compares the memory that idle models report with the memory of processes that have opened different numbers of
+// models.
 func TestResident(t *testing.T) {
 	for _, precision := range someOf(model.INT8, model.FP32) {
 		t.Run(string(precision), func(t *testing.T) {
@@ -28,7 +28,7 @@ func TestResident(t *testing.T) {
 	}
 }
 
-// someOf are the precisions to test: with -short the first one.
+// someOf returns the precisions to test: with -short only the first.
 func someOf(precisions ...model.Precision) []model.Precision {
 	if testing.Short() {
 		return precisions[:1]
@@ -36,7 +36,7 @@ func someOf(precisions ...model.Precision) []model.Precision {
 	return precisions
 }
 
-// ownMemory is the report of a process that has opened n models.
+// ownMemory returns the report of a process that has opened n models.
 func ownMemory(t *testing.T, o order, n int) report {
 	t.Helper()
 	o.Models = n
@@ -45,8 +45,7 @@ func ownMemory(t *testing.T, o order, n int) report {
 	return c.report(t)
 }
 
-// TestIdleMemory fills a batch and empties it again: the system must have its memory
-// back, while the model stays open.
+// TestIdleMemory fills a batch and empties it again: the system must get the memory back while the model stays open.
 func TestIdleMemory(t *testing.T) {
 	m := cputest.Open(t, cputest.Bundled(), model.INT8)
 	const rows, steps = 128, 60
@@ -61,7 +60,7 @@ func TestIdleMemory(t *testing.T) {
 		return taken.Own
 	}
 	before := own()
-	for range 2 { // what was given back can be used again
+	for range 2 { // freed memory can be used again
 		require.NoError(t, b.Join(t.Context(), randomSources(m.Spec(), rows)))
 		for step := range steps {
 			f := model.Feed{Tokens: []int64{10}, Parents: []int{0}}
@@ -83,7 +82,7 @@ func TestIdleMemory(t *testing.T) {
 	}
 }
 
-// TestClosedBatchGivesBack: also one that is closed with sentences in it.
+// TestClosedBatchGivesBack: also a batch that is closed with sentences in it.
 func TestClosedBatchGivesBack(t *testing.T) {
 	m := cputest.Open(t, cputest.Bundled(), model.INT8)
 	b, err := m.NewBatch(model.Limits{Rows: 8, MaxLength: 10})

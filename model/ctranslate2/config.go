@@ -17,29 +17,29 @@ import (
 
 // Names of the files beside model.bin.
 const (
-	ConfigFile = "config.json" // older models have none
-	MapFile    = "vmap.txt"    // which translations each piece may have
+	ConfigFile = "config.json" // missing in older models
+	MapFile    = "vmap.txt"    // the translations that each piece may have
 )
 
-// maxConfig and maxVocabulary bound the files beside model.bin, in bytes.
+// maxConfig and maxVocabulary are the maximum sizes of the files beside model.bin, in bytes.
 const (
 	maxConfig     = 4 << 20
 	maxVocabulary = 64 << 20
 )
 
-// Config is what config.json says.
+// Config has the settings of config.json.
 type Config struct {
 	Unknown      string   `json:"unk_token"`
 	BOS          string   `json:"bos_token"`
 	EOS          string   `json:"eos_token"`
-	DecoderStart *string  `json:"decoder_start_token"` // nil: whoever translates says which
+	DecoderStart *string  `json:"decoder_start_token"` // nil: the caller decides
 	AddBOS       bool     `json:"add_source_bos"`
 	AddEOS       bool     `json:"add_source_eos"`
-	NormEpsilon  *float64 `json:"layer_norm_epsilon"` // nil: the usual one
+	NormEpsilon  *float64 `json:"layer_norm_epsilon"` // nil: the default
 	Quantization int      `json:"quantization_type"`
 }
 
-// ReadConfig reads config.json. Where there is none it is that of a model which says nothing.
+// ReadConfig reads config.json. A missing file gives the settings of an empty one.
 func ReadConfig(files model.Files) (Config, error) {
 	bos := "<s>"
 	c := Config{Unknown: "<unk>", BOS: bos, EOS: "</s>", DecoderStart: &bos}
@@ -56,7 +56,8 @@ func ReadConfig(files model.Files) (Config, error) {
 	return c, nil
 }
 
-// OpenConfig reads the settings of the model in a folder; inside says that they are inside of model.bin, which an exported folder lacks.
+// OpenConfig reads the settings of the model in a folder. inside reports that they come from model.bin, which an exported folder
+// does not have.
 func OpenConfig(dir string) (c Config, inside bool, err error) {
 	if c, err = ReadConfig(model.Folder(dir)); err != nil {
 		return c, false, err
@@ -83,10 +84,11 @@ func OpenConfig(dir string) (c Config, inside bool, err error) {
 	return c, inside, err
 }
 
-// maxToken bounds a special token, in bytes.
+// maxToken is the maximum size of a special token in bytes.
 const maxToken = 1 << 10
 
-// Settings reads what models of before version 6 say inside of model.bin, in place of config.json; inside is false for newer ones.
+// Settings reads the settings that models before version 6 have in model.bin instead of config.json. inside is false for newer
+// models.
 func (f *File) Settings(data io.ReaderAt, c *Config) (inside bool, err error) {
 	if f.Version >= 6 {
 		return false, nil
@@ -116,23 +118,23 @@ func (f *File) Settings(data io.ReaderAt, c *Config) (inside bool, err error) {
 	return true, err
 }
 
-// Vocabularies are the tokens of sources and translations by their ids.
+// Vocabularies has the tokens of sources and translations, by id.
 type Vocabularies struct {
-	Source, Target []string // the same slice where there is but one vocabulary
-	Files          []string // that they are in
+	Source, Target []string // the same slice if there is only one vocabulary
+	Files          []string // files of the vocabularies
 }
 
-// Shared says that sources and translations have one vocabulary.
+// Shared reports whether sources and translations have one vocabulary.
 func (v Vocabularies) Shared() bool { return len(v.Files) == 1 }
 
-// The names of vocabularies' files, without .json, or .txt in older models.
+// The names of the vocabularies' files, without .json, or .txt in older models.
 const (
 	sharedVocabulary = "shared_vocabulary"
 	sourceVocabulary = "source_vocabulary"
 	targetVocabulary = "target_vocabulary"
 )
 
-// VocabularyFiles finds the files of the vocabularies: one of both sides, or that of sources and that of translations.
+// VocabularyFiles finds the files of the vocabularies: one for both sides, or one for sources and one for translations.
 func VocabularyFiles(files model.Files) (names []string, err error) {
 	if name, err := vocabularyFile(files, sharedVocabulary); err != nil || name != "" {
 		return []string{name}, err
@@ -154,8 +156,8 @@ func VocabularyFiles(files model.Files) (names []string, err error) {
 	return names, nil
 }
 
-// Beside are the files beside model.bin that tell of the model: the vocabularies, and config.json and metadata.json where they are
-// there.
+// Beside returns the names of a model's other files in the folder: the vocabularies, and config.json and metadata.json if they
+// exist.
 func Beside(files model.Files) (names []string, err error) {
 	if names, err = VocabularyFiles(files); err != nil {
 		return nil, err
@@ -164,13 +166,12 @@ func Beside(files model.Files) (names []string, err error) {
 	return append(names, others...), err
 }
 
-// vocabularyFile is the file of a vocabulary; "": it is not there.
+// vocabularyFile returns the file of a vocabulary; "": there is none.
 func vocabularyFile(files model.Files, stem string) (string, error) {
 	return model.First(files, stem+".json", stem+".txt")
 }
 
-// ReadVocabularies reads the vocabularies: lists in JSON, or in older models lines of text. Each ends with the
-// unknown token where it lacks that.
+// ReadVocabularies reads the vocabularies: lists in JSON, or in older models lines of text. It appends a missing unknown token.
 func ReadVocabularies(files model.Files, unknown string) (v Vocabularies, err error) {
 	if v.Files, err = VocabularyFiles(files); err != nil {
 		return v, err
@@ -199,7 +200,7 @@ func readVocabulary(files model.Files, name, unknown string) (tokens []string, e
 	return tokens, nil
 }
 
-// lines are those of a text. A carriage return is part of a token, unless all have one.
+// lines returns the lines of a text. A carriage return is part of a token, unless all lines have one.
 func lines(text string) []string {
 	list := strings.Split(strings.TrimSuffix(text, "\n"), "\n")
 	hasNone := func(line string) bool { return !strings.HasSuffix(line, "\r") }
@@ -212,7 +213,7 @@ func lines(text string) []string {
 	return list
 }
 
-// IDs are the ids of tokens. Of a token that is there twice it is the first.
+// IDs returns the ids of tokens. A repeated token has the first of its ids.
 func IDs(tokens []string) map[string]int64 {
 	ids := make(map[string]int64, len(tokens))
 	for id, token := range tokens {

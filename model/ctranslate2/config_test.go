@@ -9,7 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// memory are files in memory.
+// memory has files in memory.
 type memory map[string]string
 
 func (m memory) Has(name string) (bool, error) { _, ok := m[name]; return ok, nil }

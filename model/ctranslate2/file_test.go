@@ -30,7 +30,7 @@ func (w *writer) head(variables int) *writer {
 	return w.numbers(uint32(6)).name("TransformerSpec").numbers(uint32(7), uint32(variables))
 }
 
-// small is a model of a matrix and a number, and an alias.
+// small returns a model with a matrix, a number and an alias.
 func small() *writer {
 	w := new(writer).head(2)
 	w.name("a/weight").numbers(uint8(2), uint32(2), uint32(3), uint8(Int16), uint32(12), make([]byte, 12))
@@ -93,7 +93,7 @@ func TestParseRefuses(t *testing.T) {
 	}
 }
 
-// counted counts the bytes that are read.
+// counted counts the bytes read.
 type counted struct {
 	io.ReaderAt
 	read int
@@ -105,7 +105,7 @@ func (c *counted) ReadAt(p []byte, offset int64) (int, error) {
 	return n, err
 }
 
-// Of large variables nothing is read.
+// The values of large variables are not read.
 func TestParsePassesOverValues(t *testing.T) {
 	w := new(writer).head(1).name("a").numbers(uint8(1), uint32(1<<20), uint8(Int8), uint32(1<<20), make([]byte, 1<<20), uint32(0))
 	r := &counted{ReaderAt: bytes.NewReader(w.Bytes())}

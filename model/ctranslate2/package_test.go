@@ -91,7 +91,7 @@ func TestUnpackRefuses(t *testing.T) {
 	assert.ErrorContains(t, Unpack(filepath.Join("testdata", "none"), t.TempDir()), "none")
 }
 
-// What a header says is not believed.
+// The size in a header is not trusted.
 func TestUnpackLies(t *testing.T) {
 	path := pack(t, entry{"metadata.json", "{}"}, entry{"model/model.bin", "weights, weights, weights, weights"})
 	raw, err := os.ReadFile(path)

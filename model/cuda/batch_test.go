@@ -14,9 +14,8 @@ import (
 	"dragoman/model/modeltest"
 )
 
-// TestBatchInvariance decodes sentences alone, and then in company that comes and goes
-// at random: greedy and beam searches mixed, 1 to 20 sentences at a time. Tokens and
-// scores must be the same to the last bit.
+// TestBatchInvariance decodes sentences alone, and then in random batches: mixed greedy and beam searches, 1 to 20 sentences at
+// a time. Tokens and scores must be equal to the last bit.
 func TestBatchInvariance(t *testing.T) {
 	m := open(t, cputest.Bundled(), model.FP32)
 	modeltest.CheckInvariance(t, m, modeltest.MixedJobs(m, modeltest.Sample(3, modeltest.Bundled(t).Cases[:24]), 40), maxRows, 2)
@@ -27,8 +26,7 @@ func TestBatchInvariance(t *testing.T) {
 	}
 }
 
-// TestRunsOfAStep feeds more rows than one run has, prefixes among them: the answer is
-// that of runs that hold them all.
+// TestRunsOfAStep feeds more rows than fit into one run, including prefixes. The results equal those of a larger run.
 func TestRunsOfAStep(t *testing.T) {
 	m := open(t, cputest.Bundled(), model.FP32)
 	sources := [][]int64{{8027, 50, 2}, {8027, 60, 70, 2}, {8027, 2}}
@@ -55,7 +53,7 @@ func TestRunsOfAStep(t *testing.T) {
 	assert.Equal(t, answer(100), answer(3))
 }
 
-// TestManyCandidates asks for more than a page of them, up to the whole vocabulary.
+// TestManyCandidates asks for more than a page of candidates, up to the whole vocabulary.
 func TestManyCandidates(t *testing.T) {
 	for _, precision := range []model.Precision{model.FP32, model.FP16} {
 		t.Run(string(precision), func(t *testing.T) {
@@ -93,7 +91,7 @@ func TestManyCandidates(t *testing.T) {
 	}
 }
 
-// TestLongest has a source and a target that go up to the model's last position.
+// TestLongest has a source and a target up to the model's last position.
 func TestLongest(t *testing.T) {
 	m := openWith(t, modeltest.Odd(t)["one-layer"].Dir, model.FP32, cuda.Options{NoGraphs: true})
 	limit := m.Spec().MaxPositions

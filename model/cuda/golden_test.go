@@ -26,7 +26,7 @@ func TestGoldensOfOddCheckpoints(t *testing.T) {
 	}
 }
 
-// every picks each n-th of all cases: the kernels are slow on a CPU.
+// every selects each n-th case, because the kernels are slow on a CPU.
 func every(n int, all []modeltest.Case) (some []modeltest.Case) {
 	for i := 0; i < len(all); i += n {
 		some = append(some, all[i])
@@ -34,7 +34,7 @@ func every(n int, all []modeltest.Case) (some []modeltest.Case) {
 	return some
 }
 
-// checkGoldens compares single precision with Hugging Face, in some of the traces.
+// checkGoldens compares single precision with Hugging Face, for some cases with traces.
 func checkGoldens(t *testing.T, g *modeltest.Goldens, cases []modeltest.Case, opts cuda.Options) {
 	if len(g.Traces) > 12 {
 		var some []modeltest.Trace

@@ -45,7 +45,7 @@ func openWith(t testing.TB, checkpoint string, precision model.Precision, opts c
 	return m
 }
 
-// maxRows is how many rows the batches of tests have.
+// maxRows is the maximum number of rows in the tests' batches.
 const maxRows = 110
 
 // decode is modeltest.Decode in a batch of up to maxRows rows.

@@ -24,8 +24,8 @@ type tensor struct {
 
 func of(data []float32, shape ...int) tensor { return tensor{data, shape} }
 
-// runOp runs an operator of single or half precision on the CPU. half says which inputs
-// and outputs are T; they are cast on the way.
+// runOp runs an operator in single or half precision on the CPU. half tells which inputs and outputs are of type T; they are
+// converted.
 func runOp(t *testing.T, op string, inputs, outputs []tensor, half string) {
 	t.Helper()
 	cputest.Runtime(t)
@@ -93,7 +93,7 @@ func normal(rng *rand.Rand, n int) []float32 {
 	return x
 }
 
-// TestAddNorm goes beyond what a warp holds at once.
+// TestAddNorm has rows longer than the registers of a warp.
 func TestAddNorm(t *testing.T) {
 	const rows = 3
 	for _, op := range []string{"DeviceAddNormF32", "DeviceAddNormF16"} {
@@ -131,7 +131,7 @@ func TestAddNorm(t *testing.T) {
 	}
 }
 
-// TestOverflowIsClamped: what is too large for half precision is as large as can be.
+// TestOverflowIsClamped: a number too large for half precision is clamped.
 func TestOverflowIsClamped(t *testing.T) {
 	total, y := make([]float32, 4), make([]float32, 4)
 	ones, zeros := []float32{1, 1, 1, 1}, make([]float32, 4)
@@ -158,7 +158,7 @@ func TestBiasRelu(t *testing.T) {
 	}
 }
 
-// TestHalfNumbers converts every number in half precision, and what lies between two.
+// TestHalfNumbers converts every number in half precision, and numbers between two neighbours.
 func TestHalfNumbers(t *testing.T) {
 	var x []float32
 	for bits := range 0x7c00 { // without infinity
@@ -168,8 +168,7 @@ func TestHalfNumbers(t *testing.T) {
 	n := len(x)
 	zeros, y, want := make([]float32, n), make([]float32, n), make([]float32, n)
 	runOp(t, "DeviceBiasReluF32", []tensor{of(x, 1, n), of(zeros, n)}, []tensor{of(want, 1, n)}, "tf")
-	// The F16 operator reads half numbers and writes half numbers: its bias, in single
-	// precision, is what has to be rounded.
+	// The F16 operator reads and writes half numbers. Only its bias, in single precision, must be rounded.
 	runOp(t, "DeviceBiasReluF16", []tensor{of(zeros, 1, n), of(x, n)}, []tensor{of(y, 1, n)}, "tf")
 	for i, v := range x {
 		if v <= 0 {
@@ -184,7 +183,7 @@ func TestHalfNumbers(t *testing.T) {
 	}
 }
 
-// halfValue is the number that bits stand for; 0x7c00 is where the next would be.
+// halfValue returns the number of some bits; for 0x7c00, the number after the largest one.
 func halfValue(bits int) float32 {
 	if bits < 0x400 {
 		return float32(math.Ldexp(float64(bits), -24))

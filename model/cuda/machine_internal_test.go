@@ -20,16 +20,16 @@ import (
 	"dragoman/model/cuda/driver"
 )
 
-// frail is a machine whose faults are made to order.
+// frail is a machine with configurable faults.
 type frail struct {
 	Machine
-	free     int64 // bytes that there are; -1 is as many as wanted
+	free     int64 // free bytes; -1: unlimited
 	taken    map[unsafe.Pointer]int64
-	most     int64 // bytes that were taken at once
+	most     int64 // peak of allocated bytes
 	total    int64
 	uploads  error
 	recorded int
-	// recording is called for each, unless it is nil.
+	// recording, unless it is nil, is called for each recording.
 	recording func()
 	records   error
 	waits     error
@@ -48,7 +48,7 @@ func (f *frail) Alloc(n int64) (unsafe.Pointer, error) {
 	return p, err
 }
 
-// release takes account of memory that is given back.
+// release accounts for freed memory.
 func (f *frail) release(p unsafe.Pointer) {
 	f.total -= f.taken[p]
 	delete(f.taken, p)
@@ -79,7 +79,7 @@ func (f *frail) Record(run func() error) (driver.Recording, error) {
 	return f.Machine.Record(run)
 }
 
-// frailMachine is frail as a machine: free is a field there.
+// frailMachine is frail as a machine, whose method free has the name of a field of frail.
 type frailMachine struct{ *frail }
 
 func (f frailMachine) Free(p unsafe.Pointer) error { return f.freeDevice(p) }
@@ -88,7 +88,7 @@ func TestMain(m *testing.M) { os.Exit(cputest.Run(m)) }
 
 var loaded = sync.OnceValues(func() (*Runtime, error) { return Load(cputest.Library()) })
 
-// onHost is the machine of tests.
+// onHost is the machine of the tests.
 func onHost(t testing.TB) Machine {
 	t.Helper()
 	h, err := cudatest.NewHost()
@@ -96,7 +96,7 @@ func onHost(t testing.TB) Machine {
 	return h
 }
 
-// openFrail opens the bundled model on a machine to order.
+// openFrail opens the bundled model on a frail machine.
 func openFrail(t *testing.T, opts Options) (*Model, *frail) {
 	t.Helper()
 	cputest.Runtime(t)
@@ -143,7 +143,7 @@ func TestTooLittleMemory(t *testing.T) {
 	assert.ErrorContains(t, err, "lower BATCH_SIZE or MAX_LENGTH_LIMIT")
 
 	need := m.StateBytes(limits)
-	for free := int64(0); free < need; free += need/9 + 1 { // somebody else takes it in between
+	for free := int64(0); free < need; free += need/9 + 1 { // another process takes it in between
 		f.free = free
 		m.machine = lyingMachine{frailMachine{f}}
 		_, err = m.NewBatch(limits)
@@ -153,12 +153,12 @@ func TestTooLittleMemory(t *testing.T) {
 	}
 }
 
-// lyingMachine has less memory than it says.
+// lyingMachine has less memory than it reports.
 type lyingMachine struct{ frailMachine }
 
 func (lyingMachine) Available() (int64, error) { return 1 << 60, nil }
 
-// TestOutOfMemoryRefusesNewcomers: the batch goes on without them.
+// TestOutOfMemoryRefusesNewcomers: the batch continues without the new sentences.
 func TestOutOfMemoryRefusesNewcomers(t *testing.T) {
 	m, f := openFrail(t, Options{NoGraphs: true})
 	b, err := m.NewBatch(model.Limits{Rows: 2, MaxLength: 8})
@@ -211,7 +211,7 @@ func TestLostDevice(t *testing.T) {
 	f.uploads, f.waits = nil, nil
 }
 
-// TestPanic: what panics on the model's thread panics where it can be recovered.
+// TestPanic: a panic on the model's thread continues on the caller's, which can recover.
 func TestPanic(t *testing.T) {
 	m, _ := openFrail(t, Options{NoGraphs: true})
 	defer func() {
@@ -226,7 +226,7 @@ func TestPanic(t *testing.T) {
 
 func cry() error { panic("help") }
 
-// TestEncoderWarmsUp: it writes nothing that anybody reads.
+// TestEncoderWarmsUp: its output is not read.
 func TestEncoderWarmsUp(t *testing.T) {
 	m, f := openFrail(t, Options{NoGraphs: true})
 	step := func(warm bool) model.Candidates {
@@ -251,8 +251,7 @@ func TestEncoderWarmsUp(t *testing.T) {
 	assert.Equal(t, want.LogProbs, got.LogProbs)
 }
 
-// TestRecordingHasTheDeviceToItself: making and closing sessions waits for the device,
-// which spoils what is recorded.
+// TestRecordingHasTheDeviceToItself: opening and closing sessions waits for the device, which spoils a recording.
 func TestRecordingHasTheDeviceToItself(t *testing.T) {
 	m, f := openFrail(t, Options{})
 	f.recording = func() {

@@ -32,7 +32,7 @@ func TestUnavailable(t *testing.T) {
 		require.NoError(t, err)
 		return r, folder
 	}
-	withProvider := func(t *testing.T) *Runtime { // a file of the name is all that is looked at
+	withProvider := func(t *testing.T) *Runtime { // only a file of this name is checked
 		r, folder := runtimeIn(t)
 		require.NoError(t, os.WriteFile(filepath.Join(folder, providerLibrary), nil, 0o644))
 		return r
@@ -62,7 +62,7 @@ func TestUnavailable(t *testing.T) {
 	assert.ErrorIs(t, err, ErrNoProvider)
 }
 
-// fakeDriver builds a driver of devices that do nothing.
+// fakeDriver builds a driver with devices that do nothing.
 func fakeDriver(t *testing.T) string {
 	t.Helper()
 	library := filepath.Join(t.TempDir(), "libcuda.so.1")
@@ -87,7 +87,7 @@ func TestMemoryOfADevice(t *testing.T) {
 	assert.ErrorIs(t, err, ErrNoProvider)
 }
 
-// TestGPU uses a device that does nothing, but for its memory.
+// TestGPU uses a device that only allocates memory.
 func TestGPU(t *testing.T) {
 	cputest.Runtime(t)
 	r, err := loaded()
@@ -131,7 +131,7 @@ func TestGPU(t *testing.T) {
 	}))
 }
 
-// TestProviderMissing asks a session for a provider that this ONNX Runtime has not.
+// TestProviderMissing asks a session for a provider that this ONNX Runtime does not have.
 func TestProviderMissing(t *testing.T) {
 	cputest.Runtime(t)
 	r, err := loaded()
@@ -144,7 +144,7 @@ func TestProviderMissing(t *testing.T) {
 	assert.ErrorIs(t, err, ErrNoProvider)
 }
 
-// small is a checkpoint for tests that do not translate.
+// small is a checkpoint for tests without translations.
 const small = "../testdata/odd/bf16"
 
 func TestFoldersThatDoNotFit(t *testing.T) {
@@ -180,14 +180,14 @@ func TestFoldersThatDoNotFit(t *testing.T) {
 	assert.ErrorContains(t, err, "cannot be used as ONNX Runtime")
 }
 
-// TestInterruptedOpen: whoever was told to stop does not look for another device.
+// TestInterruptedOpen: after a cancellation no other device is tried.
 func TestInterruptedOpen(t *testing.T) {
 	cputest.Runtime(t)
 	r, err := loaded()
 	require.NoError(t, err)
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	for _, verify := range []model.Verify{model.VerifyAlways, model.VerifyNever} { // while files are read, while a session is made
+	for _, verify := range []model.Verify{model.VerifyAlways, model.VerifyNever} { // while files are read, and while a session is made
 		_, err = r.Open(ctx, cputest.Export(t, small, model.FP32), Options{Machine: onHost(t), Verify: verify})
 		assert.ErrorIs(t, err, context.Canceled)
 	}
@@ -195,7 +195,7 @@ func TestInterruptedOpen(t *testing.T) {
 	assert.NotErrorIs(t, m.explain(fmt.Errorf("load: %w", context.Canceled)), ErrUnavailable)
 }
 
-// TestKnownFiles: a file that is known as right is read only where the policy says so.
+// TestKnownFiles: a file that was checked before is read only if the policy requires it.
 func TestKnownFiles(t *testing.T) {
 	dir := cputest.Export(t, small, model.FP32)
 	manifest, err := model.ReadManifest(dir)
@@ -242,7 +242,7 @@ func TestMessagesOfMissingMemory(t *testing.T) {
 	}
 }
 
-// TestErrorsOfGPUs: when a GPU fails as a model is opened, another one may do.
+// TestErrorsOfGPUs: if opening fails on one GPU, another one may work.
 func TestErrorsOfGPUs(t *testing.T) {
 	m, f := openFrail(t, Options{})
 	tooOld := errors.New("the driver is too old")

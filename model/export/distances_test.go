@@ -6,7 +6,7 @@ import (
 	"github.com/stretchr/testify/assert"
 )
 
-// The first distance of each bucket, as transformers 5.23.0 has it; -1: the bucket has none.
+// The first distance of each bucket, as in transformers 5.23.0; -1: the bucket has none.
 func TestBucket(t *testing.T) {
 	for _, test := range []struct {
 		buckets, most int

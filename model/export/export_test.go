@@ -55,8 +55,8 @@ func TestExportWritesACompleteFolder(t *testing.T) {
 	}
 }
 
-// TestSharedEmbeddingIsStoredOnce compares the weights with the number of
-// parameters: the embedding is a third of them and used three times.
+// TestSharedEmbeddingIsStoredOnce compares the size of the weights with the number of parameters: the embedding is a third of
+// them and used three times.
 func TestSharedEmbeddingIsStoredOnce(t *testing.T) {
 	const parameters = 13_605_120 // of the bundled checkpoint
 	out := t.TempDir()
@@ -68,7 +68,7 @@ func TestSharedEmbeddingIsStoredOnce(t *testing.T) {
 	assert.Less(t, size, int64(4*parameters+1<<20), "less than 1 MiB may go to alignment")
 }
 
-// TestExportIsDeterministic lets a checksum tell whether two exports are the same.
+// TestExportIsDeterministic: equal checksums show that exports are equal.
 func TestExportIsDeterministic(t *testing.T) {
 	checkpoint, opts := cputest.Complete(t, small), export.Options{Precision: model.INT8}
 	first, err := export.Export(t.Context(), checkpoint, t.TempDir(), opts)
@@ -123,9 +123,8 @@ func TestFailedExportLeavesNothing(t *testing.T) {
 	}
 }
 
-// BenchmarkExport exports the bundled checkpoint or the one in the folder that
-// DRAGOMAN_BENCH_CHECKPOINT names. peak-MB is the largest resident memory that the
-// whole process had so far.
+// BenchmarkExport exports the bundled checkpoint, or the checkpoint in the folder DRAGOMAN_BENCH_CHECKPOINT. peak-MB is the
+// process's peak resident memory so far.
 func BenchmarkExport(b *testing.B) {
 	checkpoint := cmp.Or(os.Getenv("DRAGOMAN_BENCH_CHECKPOINT"), bundled)
 	for _, precision := range []model.Precision{model.FP32, model.FP16, model.INT8} {

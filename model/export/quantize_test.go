@@ -14,7 +14,7 @@ func TestQuantizeRows(t *testing.T) {
 	values := []float32{
 		1, -2, 0.5, // the largest magnitude, negative here, becomes 127
 		0, 0, 0, // no division by zero
-		1e-30, -1e-30, 0, // far below anything that matters
+		1e-30, -1e-30, 0, // negligible numbers
 	}
 	q := make([]int8, len(values))
 	scales := quantizeRows(q, nil, values, 3)
@@ -28,7 +28,7 @@ func TestQuantizeRows(t *testing.T) {
 	}
 }
 
-// TestQuantizeRowsIsNearest checks that no value is off by more than half a step.
+// TestQuantizeRowsIsNearest checks that no error exceeds half a step.
 func TestQuantizeRowsIsNearest(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	const rows, cols = 20, 37

@@ -23,7 +23,7 @@ func TestScriptOf(t *testing.T) {
 	}
 }
 
-// The order is one of all ids, in runs of scripts, ids rising in each.
+// The order has all ids, in runs of scripts, with ascending ids in each run.
 func TestScriptOrder(t *testing.T) {
 	tok, err := family.OpenTokenizer(filepath.Join("..", "bundled"), "m2m100", nil)
 	require.NoError(t, err)
@@ -49,7 +49,7 @@ func TestScriptOrder(t *testing.T) {
 	}
 }
 
-// Which models have scripts: those whose translations are told their language by a token, in their source or their prefix.
+// Models have scripts if a token in the source or in the prefix tells them the target language.
 func TestScriptsOfFamilies(t *testing.T) {
 	type scripts struct{ has, inSource bool }
 	for name, want := range map[string]scripts{

@@ -15,8 +15,8 @@ import (
 	"dragoman/model/modeltest"
 )
 
-// The manifest of every family's models lists every file that their tokenizers read: those alone make the same tokenizer elsewhere,
-// as in a fleet's gateway. Models of other vocabularies have other files, by which tokenizers are shared.
+// The manifest of a model of any family lists all files of its tokenizer: with only these files the same tokenizer can be opened
+// elsewhere, as in a fleet's gateway. Different vocabularies have different files, so tokenizers are shared by files.
 func TestManifestsListTheFilesOfTokenizers(t *testing.T) {
 	checkpoints := map[string]string{"bundled": bundled}
 	for name, g := range modeltest.Families(t) {

@@ -42,7 +42,7 @@ func TestFind(t *testing.T) {
 	}
 }
 
-// The names that are looked for where there is no list are such as a folder's are found by.
+// The names that are tried without a list are found in a folder, too.
 func TestNames(t *testing.T) {
 	for _, name := range append(Models("en", "fr"), "model.intgemm.alphas.bin.gz") {
 		require.True(t, IsModel(name), name)
@@ -53,7 +53,7 @@ func TestNames(t *testing.T) {
 	assert.False(t, IsModel(Models("../x", "fr")[0]))
 }
 
-// The languages of a pair are told by metadata.json, or by the file's name.
+// metadata.json, or the file's name, tells the languages of a pair.
 func TestLanguages(t *testing.T) {
 	for name, test := range map[string]struct{ file, metadata, source, target string }{
 		"by name":       {"model.enfr.intgemm.alphas.bin", "", "en", "fr"},

@@ -11,10 +11,10 @@
 #include <stdlib.h>
 #include <sys/mman.h>
 
-// The handler of SIGBUS runs on the thread that reads, in the middle of whatever that does. So it
-// takes no lock and allocates nothing: the guards are a list that only grows, and an odd turn says
-// that one is in use. Another guard may be changed meanwhile, so its turn is looked at again; the one
-// of the thread's own mapping cannot be, as that is not to be unmapped while somebody reads.
+// The handler of SIGBUS runs on the reading thread, anywhere in its code. So it takes no lock and
+// allocates nothing: the guards are a list that only grows, and an odd turn marks a guard in use.
+// Another thread may change a guard meanwhile, so find reads its turn twice. The guard of the
+// thread's own mapping cannot change, since a mapping must not be unmapped during a read.
 struct Guard {
   Guard *next;
   atomic_uint turn; // odd while in use
@@ -23,8 +23,8 @@ struct Guard {
 };
 
 static _Atomic(Guard *) guards;
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; // held by who begins or ends a guard
-static struct sigaction before;                          // Go's handler, which has all other faults
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; // held by guard_begin and guard_end
+static struct sigaction before;                          // Go's handler, for all other faults
 
 static Guard *find(uintptr_t at) {
   for (Guard *g = atomic_load(&guards); g; g = g->next) {
@@ -36,9 +36,9 @@ static Guard *find(uintptr_t at) {
   return NULL;
 }
 
-// on_fault puts zeros in place of a file that cannot be read, and has the read repeated. The mark
-// comes first: whoever sees a zero sees the mark. All pages are replaced at once, so that there is
-// one fault of this kind for a mapping, or one for each thread.
+// on_fault replaces an unreadable mapping by zeros, and the thread repeats the read. It sets the mark
+// before, so a thread that reads zeros also finds the mark. It replaces all pages at once, so a
+// mapping has one such fault, or one per thread.
 static void on_fault(int number, siginfo_t *info, void *context) {
   int saved = errno;
   Guard *g = info->si_code > 0 ? find((uintptr_t)info->si_addr) : NULL;
@@ -57,12 +57,11 @@ static void on_fault(int number, siginfo_t *info, void *context) {
   } else if (before.sa_handler != SIG_DFL && before.sa_handler != SIG_IGN) {
     before.sa_handler(number);
   } else {
-    sigaction(number, &before, NULL); // the fault comes again
+    sigaction(number, &before, NULL); // the fault recurs
   }
 }
 
-// install puts the handler before Go's. Go's threads have a stack for signals, which it has to
-// run on.
+// install puts the handler before Go's. It must run on the signal stack of Go's threads.
 static int install(void) {
   static int installed;
   if (installed) return 1;

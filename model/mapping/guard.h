@@ -3,18 +3,18 @@
 
 #include <stddef.h>
 
-// Guard watches a mapping: a page of it that cannot be read becomes zeros, with all others, instead
-// of the end of the process. Guards are kept for the next mapping, and never freed.
+// Guard watches a mapping. If a page cannot be read, the process continues with zeros in place of
+// the whole mapping. Ended guards are reused and never freed.
 typedef struct Guard Guard;
 
-// guard_begin watches the mapping at start; NULL if there is no memory or no handler.
+// guard_begin watches the mapping at start. It returns NULL without memory or without a handler.
 Guard *guard_begin(void *start, size_t size);
 
-// guard_spoiled says whether a read of the mapping has failed. Whoever asks after a read, with what
-// orders threads in between, knows of every failure that the read has seen.
+// guard_spoiled reports whether a read of the mapping has failed. It knows of every failed read
+// that happened before the call (in C's sense of "happens before").
 int guard_spoiled(Guard *g);
 
-// guard_end stops watching; nothing may read the mapping any more.
+// guard_end stops watching. No thread may read the mapping any more.
 void guard_end(Guard *g);
 
 #endif

@@ -47,7 +47,7 @@ func TestOpenRefused(t *testing.T) {
 	(*mapping.File)(nil).Close()
 }
 
-// mapped is a mapped file of 64 pages of ones.
+// mapped returns a mapped file of 64 pages of ones.
 func mapped(t *testing.T) (*mapping.File, string) {
 	path := filepath.Join(t.TempDir(), "weights.bin")
 	require.NoError(t, os.WriteFile(path, bytes.Repeat([]byte{1}, 64*os.Getpagesize()), 0o600))
@@ -57,7 +57,7 @@ func mapped(t *testing.T) (*mapping.File, string) {
 	return f, path
 }
 
-// What happens to a file while it is mapped ends nobody, and shows where its bytes may be others.
+// A change of a mapped file does not end the process, and the mapping reports that its bytes may be wrong.
 func TestErr(t *testing.T) {
 	for name, test := range map[string]struct {
 		change func(path string) error
@@ -106,8 +106,8 @@ func TestErr(t *testing.T) {
 	}
 }
 
-// Many threads read a file that is cut off and written again at its old size and time, while others
-// are mapped and closed. Nobody sees bytes that are not the file's without an error afterwards.
+// Many threads read a file that is truncated and rewritten with its old size and time, while others are mapped and closed. If a
+// thread has read wrong bytes, it gets an error afterwards.
 func TestCutOffWhileOthersRead(t *testing.T) {
 	for range 20 {
 		f, path := mapped(t)
@@ -149,9 +149,9 @@ func TestCutOffWhileOthersRead(t *testing.T) {
 	}
 }
 
-// Faults of other memory are Go's.
+// Go handles faults of other memory.
 func TestOtherFaults(t *testing.T) {
-	mapped(t) // so that there is a handler
+	mapped(t) // so that the handler is installed
 	path := filepath.Join(t.TempDir(), "x")
 	require.NoError(t, os.WriteFile(path, make([]byte, 8192), 0o600))
 	f, err := os.Open(path)

@@ -65,7 +65,7 @@ func TestOdd(t *testing.T) {
 	}
 }
 
-// checkGoldens checks what holds for goldens of every checkpoint.
+// checkGoldens checks the common properties of goldens of all checkpoints.
 func checkGoldens(t *testing.T, g *Goldens) {
 	t.Helper()
 	assert.NotEmpty(t, g.MadeWith.Transformers)
@@ -115,7 +115,7 @@ func checkOutput(t *testing.T, c Case, o Output, settings model.Generation, size
 	}
 }
 
-// checkTrace checks a greedy trace against the output that it led to.
+// checkTrace checks a greedy trace against the resulting output.
 func checkTrace(t *testing.T, g *Goldens, trace Trace, end int64) {
 	t.Helper()
 	require.Equal(t, "greedy", trace.Setting)

@@ -37,7 +37,7 @@ func TestFields(t *testing.T) {
 	assert.EqualError(t, o.Err, `"size" is 4: an integer from 1 to 3 is supported`)
 }
 
-// A null is a value where it does not count as absent, and what must be there is missing.
+// A null is a value unless it counts as absent. A required field must be present.
 func TestFieldsThatAreNotThere(t *testing.T) {
 	o, err := Parse([]byte(`{"none": null}`))
 	require.NoError(t, err)

@@ -5,8 +5,7 @@ import (
 	"math"
 )
 
-// Floats adds a Float32 constant stored in the graph itself; no dimensions make
-// a scalar.
+// Floats adds a Float32 constant stored in the graph itself; without dimensions it is a scalar.
 func (g *Graph) Floats(name string, values []float32, shape ...int) string {
 	raw := make([]byte, 0, 4*len(values))
 	for _, v := range values {

@@ -9,7 +9,7 @@ import (
 	"dragoman/model/onnx"
 )
 
-// graphNode is a node in dragoman's domain, but for Add.
+// graphNode is a node in dragoman's domain, or Add.
 type graphNode struct {
 	operator        string
 	inputs, outputs []string
@@ -39,7 +39,7 @@ func TestFuse(t *testing.T) {
 		nodes   []graphNode
 		outputs []string
 		want    onnx.Chain
-		left    []string // operators of the domain that are there then
+		left    []string // operators of the domain in the result
 	}{
 		"all": {
 			nodes:   []graphNode{{"A", []string{"x", "c"}, []string{"a"}}, {"B", []string{"a", "", "x"}, []string{"b", "y"}}},

@@ -25,7 +25,7 @@ func TestGraphRuns(t *testing.T) {
 	ids := g.Input("ids", onnx.Int64, onnx.Named("N"))
 	sum := g.Op("Add", []string{g.Op("Gather", []string{g.Weight(weight), ids}, onnx.Int("axis", 0)), g.Floats("ten", []float32{10})})
 	product := g.Node(onnx.Microsoft, "FusedMatMul", []string{sum, g.Weight(weight)}, 1, onnx.Int("transB", 1), onnx.Float("alpha", 0.5))
-	g.NamedNode("", "Transpose", product, []string{"y"}) // which reverses the dimensions
+	g.NamedNode("", "Transpose", product, []string{"y"}) // Transpose reverses the dimensions
 	g.Output("y", onnx.Float32, onnx.Fixed(2), onnx.Named("N"))
 	path := filepath.Join(dir, "test.onnx")
 	require.NoError(t, os.WriteFile(path, g.Marshal(), 0o644))
@@ -53,7 +53,7 @@ func TestGraphRuns(t *testing.T) {
 	assert.Equal(t, []float32{20.5, 17.5, 20.5, 47.5, 40.5, 47.5}, out.GetData())
 }
 
-// TestMarshalIsDeterministic lets checksums tell whether a graph changed.
+// TestMarshalIsDeterministic: equal checksums show that graphs are equal.
 func TestMarshalIsDeterministic(t *testing.T) {
 	build := func() []byte {
 		g := onnx.NewGraph("same")

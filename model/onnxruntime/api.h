@@ -1,12 +1,13 @@
-// C function pointers, which ONNX Runtime's API consists of, cannot be called from Go.
+// ONNX Runtime's API consists of C function pointers, which Go cannot call.
 #include "library.h"
 #include "onnxruntime_c_api.h"
 
-// load finds the API in a library; null and a message where it is not there or too old.
+// load finds the API in a library. It returns null and a message if the library is
+// missing or too old.
 static const OrtApi *load(const char *library, const char **version, const char **message) {
   void *handle = library_open(library, 0, message);
   if (!handle) return NULL;
-  // The handle is kept: the library stays loaded as long as its API is in use.
+  // The handle is never closed: the library must stay loaded while its API is in use.
   const OrtApiBase *(*base)(void) = (const OrtApiBase *(*)(void))library_find(handle, "OrtGetApiBase");
   if (!base) {
     *message = "it has no OrtGetApiBase";

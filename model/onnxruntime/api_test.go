@@ -13,7 +13,7 @@ import (
 	"dragoman/model/onnxruntime"
 )
 
-// TestHeaders: what is compiled here must see the API as onnxruntime_go does.
+// TestHeaders: the headers here must declare the same API as onnxruntime_go's.
 func TestHeaders(t *testing.T) {
 	dir, err := exec.Command("go", "list", "-m", "-f", "{{.Dir}}", "github.com/yalue/onnxruntime_go").Output()
 	require.NoError(t, err)

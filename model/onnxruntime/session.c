@@ -6,7 +6,8 @@
 OrtStatus *session_options(const OrtApi *api, const Setup *s, OrtSessionOptions **options) {
   TRY(api->CreateSessionOptions(options));
   if (s->domain) TRY(api->AddCustomOpDomain(*options, s->domain));
-  // Shapes change from step to step, so planned memory would not be used again.
+  // Shapes change from step to step, so ONNX Runtime could not reuse its memory
+  // plans.
   TRY(api->DisableMemPattern(*options));
   TRY(api->SetIntraOpNumThreads(*options, s->threads));
   for (size_t i = 0; i < s->config.count; i++) TRY(api->AddSessionConfigEntry(*options, s->config.keys[i], s->config.values[i]));
@@ -51,7 +52,7 @@ OrtStatus *session_cancel(const OrtApi *api, OrtSessionOptions *options) {
 
 OrtStatus *session_run_options(const OrtApi *api, OrtRunOptions **options) {
   TRY(api->CreateRunOptions(options));
-  // Who runs a session on a stream waits for that when it needs the results.
+  // The caller waits for the session's stream when it needs the results.
   return api->AddRunConfigEntry(*options, "disable_synchronize_execution_providers", "1");
 }
 

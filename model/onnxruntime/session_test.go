@@ -14,7 +14,7 @@ import (
 	"dragoman/model/onnxruntime"
 )
 
-// identity is a session's setup whose output y is its input x, a vector.
+// identity configures a session whose output y is its input x, a vector.
 func identity(t *testing.T) (*onnxruntime.API, onnxruntime.Setup) {
 	t.Helper()
 	api, err := onnxruntime.Load(modeltest.Library())
@@ -26,8 +26,7 @@ func identity(t *testing.T) (*onnxruntime.API, onnxruntime.Setup) {
 	return api, onnxruntime.Setup{Graph: g.Marshal(), Threads: 1}
 }
 
-// TestInterruptedSession makes ONNX Runtime load a graph again and again: it ends only
-// when ONNX Runtime itself has seen that it is to stop.
+// TestInterruptedSession makes ONNX Runtime load a graph repeatedly, until ONNX Runtime itself notices the cancellation.
 func TestInterruptedSession(t *testing.T) {
 	api, setup := identity(t)
 	ctx, cancel := context.WithCancel(t.Context())
@@ -60,7 +59,7 @@ func TestInterruptedSession(t *testing.T) {
 	assert.ErrorIs(t, err, context.Canceled, "not even begun")
 }
 
-// TestBinding: whether it succeeds or fails, one tensor stays for each name.
+// TestBinding: after success or failure, one tensor per name stays.
 func TestBinding(t *testing.T) {
 	api, setup := identity(t)
 	s, err := api.NewSession(t.Context(), setup)

@@ -19,7 +19,7 @@ import (
 	"dragoman/model"
 )
 
-// filling writes an exported folder.
+// filling returns a function that writes an exported folder.
 func filling(t *testing.T) func(context.Context, string) error {
 	return func(_ context.Context, work string) error {
 		if err := os.WriteFile(filepath.Join(work, model.WeightsFile), []byte("x"), 0o644); err != nil {
@@ -31,7 +31,7 @@ func filling(t *testing.T) func(context.Context, string) error {
 
 func alone() { panic("nobody else is at work") }
 
-// names are the entries of a folder, the lock left out.
+// names returns the entries of a folder, without the lock.
 func names(t *testing.T, dir string) (names []string) {
 	entries, err := os.ReadDir(dir)
 	require.NoError(t, err)
@@ -64,7 +64,7 @@ func TestAdd(t *testing.T) {
 	assert.Equal(t, map[string][]int{"m": {11}}, served(Scan([]string{dir})))
 }
 
-// TestAddFails: whatever goes wrong, nothing is left.
+// TestAddFails: after any failure, nothing is left.
 func TestAddFails(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "file")
 	require.NoError(t, os.WriteFile(file, nil, 0o644))
@@ -103,7 +103,7 @@ func TestAddFails(t *testing.T) {
 	}
 }
 
-// TestAddAtOnce: those who add at once wait for each other and get different versions.
+// TestAddAtOnce: concurrent additions wait for each other and get different versions.
 func TestAddAtOnce(t *testing.T) {
 	dir := t.TempDir()
 	const n = 8
@@ -138,8 +138,8 @@ func TestAddStopsWaiting(t *testing.T) {
 	require.EqualError(t, err, "enough")
 }
 
-// TestAddKilled kills a process that adds. What it leaves is no version, is in nobody's way, and
-// goes away with the next one. The test runs itself as the process to kill.
+// TestAddKilled kills a process that adds a version. The rest is not a version, does not block others, and is removed by the
+// next addition. The test runs itself as that process.
 func TestAddKilled(t *testing.T) {
 	const folder = "DRAGOMAN_TEST_KILL_FOLDER"
 	if dir := os.Getenv(folder); dir != "" {

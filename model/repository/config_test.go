@@ -172,7 +172,7 @@ func TestRef(t *testing.T) {
 	}
 }
 
-// What a file says, its error is one line, and short; and a config that is read can be used.
+// For any file the error is one short line, and a config that was read can be used.
 func FuzzParse(f *testing.F) {
 	for _, seed := range []string{
 		"versions: {latest: 2}\nkeep_alive: 5m\npairs: [en-ja, {from: '*', to: ja}]", "order: [a]\npivots: [en]",

@@ -67,7 +67,7 @@ func TestPipelines(t *testing.T) {
 	}
 }
 
-// chainFrom are pipelines, each within the next.
+// chainFrom returns pipelines, each a step of the next.
 func chainFrom(first, last int) (text string) {
 	for i := first; i <= last; i++ {
 		text += fmt.Sprintf("  p%d: {steps: [{model: p%d}]}\n", i, i-1)

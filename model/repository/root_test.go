@@ -12,7 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// breakRoot are ways in which a repository cannot be read any more. Each moves it aside.
+// breakRoot has ways to make a repository unreadable. Each moves it aside.
 var breakRoot = []struct {
 	name string
 	put  func(dir string) error // in its place
@@ -26,8 +26,8 @@ var breakRoot = []struct {
 	}},
 }
 
-// A repository that cannot be read is as it was before, with the reason; what changes in others
-// counts, and so does what it holds when it is back.
+// A repository that becomes unreadable keeps its last state, and the snapshot has the reason. Changes of other repositories are
+// read, and so is the new state once it is readable again.
 func TestUnreadableRepositoryIsItsOwn(t *testing.T) {
 	for _, test := range breakRoot {
 		t.Run(test.name, func(t *testing.T) {
@@ -62,7 +62,7 @@ func TestUnreadableRepositoryIsItsOwn(t *testing.T) {
 	}
 }
 
-// What is wrong with a configuration, or one folder, is its own, too.
+// A fault of one configuration or one folder does not affect the rest.
 func TestUnreadablePartsAreTheirOwn(t *testing.T) {
 	a := newTree(t).export("m/1", "x").export("m/2", "x").write("m/config.yaml", "versions: all").write("config.yaml", "pivots: [en]\npipelines: {p: {steps: [{model: m:1}]}}")
 	s := NewScanner([]string{a.dir})
@@ -83,7 +83,7 @@ func TestUnreadablePartsAreTheirOwn(t *testing.T) {
 	assert.Equal(t, map[string][]int{"m": {1, 2}, "n": {1}}, served(now))
 }
 
-// A repository of too many versions or problems leaves others theirs.
+// A repository with too many versions or problems does not take the share of others.
 func TestHugeRepositoryIsItsOwn(t *testing.T) {
 	a, b := newTree(t), newTree(t).export("n/1", "x").write("not a name/x", "")
 	for i := range maxVersions + 1 {
@@ -98,7 +98,7 @@ func TestHugeRepositoryIsItsOwn(t *testing.T) {
 	assert.Equal(t, filepath.Join(b.dir, "not a name"), s.Problems[maxProblems+1].Path)
 }
 
-// A file system that does not answer keeps nobody waiting for long, and is not asked twice.
+// A file system that hangs delays a scan only briefly, and is not read a second time.
 func TestRepositoryDoesNotAnswer(t *testing.T) {
 	a, b := newTree(t).export("m/1", "x"), newTree(t).export("n/1", "x")
 	synctest.Test(t, func(t *testing.T) {
@@ -126,7 +126,7 @@ func TestRepositoryDoesNotAnswer(t *testing.T) {
 	})
 }
 
-// Whatever happens to repositories: what can be read counts at once, and what cannot is as it was.
+// After any change of repositories, readable ones have their new state at once, and others their last state.
 func TestRepositoriesAtRandom(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
 	parent := t.TempDir()

@@ -23,7 +23,7 @@ type tree struct {
 
 func newTree(t testing.TB) tree { return tree{t, t.TempDir()} }
 
-// write writes a file and the folders that it is in.
+// write writes a file and makes its folders.
 func (r tree) write(path, content string) tree {
 	r.Helper()
 	path = filepath.Join(r.dir, path)
@@ -32,7 +32,7 @@ func (r tree) write(path, content string) tree {
 	return r
 }
 
-// export writes an exported folder, whose weights are as given.
+// export writes an exported folder with the given weights.
 func (r tree) export(path, weights string) tree {
 	r.Helper()
 	r.write(filepath.Join(path, model.WeightsFile), weights)
@@ -40,7 +40,7 @@ func (r tree) export(path, weights string) tree {
 	return r
 }
 
-// manifest is that of the weights in a folder.
+// manifest returns the manifest of a folder's weights.
 func manifest(t testing.TB, dir string) *model.Manifest {
 	file, err := model.HashFile(t.Context(), filepath.Join(dir, model.WeightsFile))
 	require.NoError(t, err)
@@ -52,7 +52,7 @@ func manifest(t testing.TB, dir string) *model.Manifest {
 	}
 }
 
-// served are the versions that each model serves.
+// served returns the versions that each model serves.
 func served(s Snapshot) map[string][]int {
 	all := map[string][]int{}
 	for _, m := range s.Models {
@@ -66,7 +66,7 @@ func served(s Snapshot) map[string][]int {
 	return all
 }
 
-// problems are the problems of a snapshot, without the folder that all paths begin with.
+// problems returns the problems of a snapshot, without the common folder of the paths.
 func (r tree) problems(s Snapshot) []string {
 	var lines []string
 	for _, p := range s.Problems {
@@ -103,7 +103,7 @@ func TestScan(t *testing.T) {
 	assert.Equal(t, s, Scan([]string{r.dir, r.dir + "/"}))
 }
 
-// TestScanIgnores: whatever lies in a repository is a line at most, and the rest is served.
+// TestScanIgnores: other files in a repository cause at most a line, and the rest is served.
 func TestScanIgnores(t *testing.T) {
 	r := newTree(t).export("good/1", "x")
 	r.write("README.md", "").write(".hidden/1/dragoman.json", "").write("lost+found/x", "").write("good/README.md", "").
@@ -134,7 +134,7 @@ func TestScanIgnores(t *testing.T) {
 	assert.ErrorIs(t, s.Models[1].Versions[1].Err, model.ErrNoModel, "a link back to the repository")
 }
 
-// TestScanBrokenVersion: an older version is served in place of one that cannot be.
+// TestScanBrokenVersion: an older version is served in place of a broken one.
 func TestScanBrokenVersion(t *testing.T) {
 	for name, test := range map[string]struct {
 		damage func(r tree, dir string) error
@@ -188,7 +188,7 @@ func listing(r tree, dir string, names ...string) error {
 	return m.Write(dir)
 }
 
-// TestScanWantsPrecision: config.yaml decides in which precision a model is served.
+// TestScanWantsPrecision: config.yaml decides the precision in which a model is served.
 func TestScanWantsPrecision(t *testing.T) {
 	for precision, want := range map[string][]int{"int8": nil, "fp32": {1}, "auto": {1}} {
 		r := newTree(t).export("m/1", "x").write("m/config.yaml", "precision: "+precision)
@@ -200,8 +200,8 @@ func TestScanWantsPrecision(t *testing.T) {
 	}
 }
 
-// TestScanBrokenConfig: a model whose configuration cannot be read is not served otherwise than
-// it should be, and a repository without its configuration says so.
+// TestScanBrokenConfig: a model with an unreadable configuration is not served with other settings, and a repository with an
+// unreadable configuration reports that.
 func TestScanBrokenConfig(t *testing.T) {
 	r := newTree(t).export("bad/1", "x").write("bad/config.yaml", "\nworkers: x").export("good/1", "x").
 		export("big/1", "x").write("big/config.yaml", "#"+strings.Repeat("x", maxConfig)).export("pipe/1", "x").
@@ -268,7 +268,7 @@ func TestScanVersions(t *testing.T) {
 	assert.Equal(t, []string{"m/config.yaml: lists version 20, which is not there: add it, or take it out of versions"}, r.problems(Scan([]string{r.dir})))
 }
 
-// TestScanIsBounded: more than 10,000 entries are not looked at, and problems are counted.
+// TestScanIsBounded: at most 10,000 entries are read, and further problems are only counted.
 func TestScanIsBounded(t *testing.T) {
 	r := newTree(t)
 	for i := range maxEntries + 5 {
@@ -280,7 +280,7 @@ func TestScanIsBounded(t *testing.T) {
 	assert.Equal(t, r.dir+": 9901 more problems", s.Problems[maxProblems].String())
 }
 
-// TestIdentity: what decides translations is in it, and where the model came from is not.
+// TestIdentity: the identity depends on everything that affects translations, and not on the model's source.
 func TestIdentity(t *testing.T) {
 	r := newTree(t).export("m/1", "x")
 	dir := filepath.Join(r.dir, "m", "1")
@@ -302,7 +302,7 @@ func TestIdentity(t *testing.T) {
 	}
 }
 
-// TestFingerprint: all that can be seen of a repository is in the fingerprint, and nothing else.
+// TestFingerprint: the fingerprint has the whole state of a repository, and nothing else.
 func TestFingerprint(t *testing.T) {
 	r := newTree(t).export("m/1", "x").write("config.yaml", "").write("m/config.yaml", "")
 	last := Scan([]string{r.dir}).Fingerprint
@@ -333,7 +333,7 @@ func TestFingerprint(t *testing.T) {
 	}
 }
 
-// TestScanAgain: a manifest that has not changed is not read again, but its files are looked at.
+// TestScanAgain: an unchanged manifest is not read again, but its files are checked.
 func TestScanAgain(t *testing.T) {
 	r := newTree(t).export("m/1", "x").export("m/2", "x")
 	s := NewScanner([]string{r.dir})

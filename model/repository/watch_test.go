@@ -27,7 +27,7 @@ func TestWatch(t *testing.T) {
 			defer close(done)
 			s.Watch(ctx, since, time.Second, func(s Snapshot) { reports <- s })
 		}()
-		time.Sleep(time.Second / 2) // the bubble's clock: changes are between two looks
+		time.Sleep(time.Second / 2) // the bubble's clock: changes happen between two scans
 		var got []Snapshot
 		looks := func(n int) []Snapshot {
 			time.Sleep(time.Duration(n) * time.Second)

@@ -12,8 +12,7 @@ import (
 
 const benchVocab = 128112
 
-// benchRows are many rows of k random candidates, none of which ends, as a model
-// of real size gives them.
+// benchRows returns rows of k random candidates without an end, like those of a real model.
 func benchRows(k int) []model.Row {
 	rng := rand.New(rand.NewPCG(1, 2))
 	rows := make([]model.Row, 64)

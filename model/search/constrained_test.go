@@ -14,13 +14,13 @@ import (
 	"dragoman/model"
 )
 
-// words is a model of the numbers 0 to vocab-1, whose next token depends on the last one only:
-// the next number is likely, and the end is at the seventh token.
+// words is a model of the numbers 0 to vocab-1. The next token depends only on the last: the next number is likely, and the end
+// comes at the seventh token.
 type words struct{ vocab int }
 
 const endOfWords = 0
 
-// rows returns the k best of each row, more than are needed where extra is above 0.
+// rows returns the k best candidates of each row, and extra ones.
 func (m words) rows(feed model.Feed, length, k int) []model.Row {
 	rows := make([]model.Row, 0, len(feed.Tokens))
 	for _, token := range feed.Tokens {
@@ -85,7 +85,7 @@ func constrainedOptions(beams int) Options {
 
 func phraseOf(forms ...[]int64) Phrase { return Phrase{Forms: forms} }
 
-// count counts where a run of tokens is.
+// count returns the places of a run of tokens.
 func countRuns(tokens, run []int64) (n int) {
 	for i := 0; i+len(run) <= len(tokens); i++ {
 		if slices.Equal(tokens[i:i+len(run)], run) {
@@ -126,7 +126,7 @@ func TestConstrainedHasPhrases(t *testing.T) {
 	assert.Equal(t, plain.Tokens, either.Tokens, "a form that is there anyway")
 }
 
-// What the plain search finds is found too where nothing stands against it.
+// If the plain search's result has the phrases, the constrained search finds it, too.
 func TestConstrainedFirstForms(t *testing.T) {
 	only := Phrase{Forms: [][]int64{{44, 3}}, First: [][]int64{{11, 12}}}
 	got := decodeWords(t, constrainedOptions(8), Constraints{Phrases: []Phrase{only}}, 0)
@@ -140,10 +140,10 @@ func TestConstrainedFirstForms(t *testing.T) {
 	}
 }
 
-// A phrase is not a part of a longer word.
+// A phrase must not be a part of a longer word.
 func TestConstrainedWords(t *testing.T) {
 	joints := make(Joints, 60)
-	joints[44], joints[45] = Open, GoesOn|Open // 44 is most often followed by 45
+	joints[44], joints[45] = Open, GoesOn|Open // 45 is the most likely token after 44
 	with := decodeWords(t, constrainedOptions(8), Constraints{Phrases: []Phrase{phraseOf([]int64{44})}, Joints: joints}, 0)
 	without := decodeWords(t, constrainedOptions(8), Constraints{Phrases: []Phrase{phraseOf([]int64{44})}}, 0)
 	require.Equal(t, 1, countRuns(without.Tokens, []int64{44, 45}), without.Tokens)
@@ -156,7 +156,7 @@ func TestConstrainedWords(t *testing.T) {
 	assert.Greater(t, countRuns(got.Tokens, []int64{13}), countRuns(got.Tokens, []int64{12, 13}), "not only in the word: %v", got.Tokens)
 }
 
-// The result depends neither on how many candidates there are nor on what else is in the batch.
+// The result depends neither on the number of candidates nor on the rest of the batch.
 func TestConstrainedIsInvariant(t *testing.T) {
 	for _, beams := range []int{1, 3, 8} {
 		c := Constraints{Phrases: []Phrase{phraseOf([]int64{44, 3, 29}), phraseOf([]int64{51})}}
@@ -167,10 +167,10 @@ func TestConstrainedIsInvariant(t *testing.T) {
 	}
 }
 
-// A sentence that cannot have its phrases ends all the same, and says so.
+// A sentence that cannot have its phrases ends all the same, and reports that.
 func TestConstrainedDeadEnd(t *testing.T) {
 	opts := constrainedOptions(4)
-	opts.NoRepeatNgramSize = 1 // 44 must not come twice
+	opts.NoRepeatNgramSize = 1 // 44 must not occur twice
 	got := decodeWords(t, opts, Constraints{Phrases: []Phrase{phraseOf([]int64{44, 44})}}, 0)
 	assert.True(t, got.Truncated)
 }
@@ -189,7 +189,7 @@ func TestConstraintsAreRefused(t *testing.T) {
 	}
 }
 
-// Whatever the phrases are, a sentence that ends has them, and no search goes on for ever.
+// For any phrases, a finished sentence has them, and every search ends.
 func FuzzConstrained(f *testing.F) {
 	f.Add([]byte{44, 3, 0, 29}, uint8(8), uint8(0))
 	f.Add([]byte{11, 12, 0, 11, 12, 0, 12}, uint8(3), uint8(1))

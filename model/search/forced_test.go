@@ -9,7 +9,7 @@ import (
 	"dragoman/model"
 )
 
-// What a model never generates is passed over, and its last token is the end where that is forced.
+// Tokens that a model never generates are skipped, and the last token is the end if it is forced.
 func TestModelsOwnRules(t *testing.T) {
 	const pad = 1
 	spec := model.Spec{EOS: testEOS, Pad: pad, VocabSize: testVocab, NeverPad: true, ForcedEnd: true}

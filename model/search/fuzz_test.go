@@ -11,9 +11,8 @@ import (
 	"dragoman/model"
 )
 
-// FuzzSearch runs random tables under random options. What must hold: no panic;
-// parents in range; no rule broken; the length kept; all sentences different, best
-// first; and the k best candidates give the same result as the whole vocabulary.
+// FuzzSearch runs random tables with random options and checks: no panic, valid parents, all rules and the maximum length kept,
+// all sentences different and best first, and the same result from the k best candidates as from the whole vocabulary.
 func FuzzSearch(f *testing.F) {
 	f.Add(uint64(1), uint8(5), uint8(200), uint8(0), 1.0, uint8(0), uint8(0), 1.0, uint8(30), uint8(0))
 	f.Add(uint64(2), uint8(1), uint8(20), uint8(5), 1.0, uint8(1), uint8(2), 1.2, uint8(8), uint8(3))
@@ -57,7 +56,7 @@ func FuzzSearch(f *testing.F) {
 	})
 }
 
-// randomTable has logits of so many levels, which makes ties; 0 is any number.
+// randomTable has logits of n levels, which causes ties; 0: any numbers.
 func randomTable(seed uint64, vocab, levels int) *table {
 	rng := rand.New(rand.NewPCG(seed, 0))
 	logits := make([]float32, 13*vocab)
@@ -71,7 +70,7 @@ func randomTable(seed uint64, vocab, levels int) *table {
 	return newTable(logits, logSoftmax(logits, vocab), vocab)
 }
 
-// checkHypothesis fails where the last token of ids breaks a rule.
+// checkHypothesis fails if the last token of ids breaks a rule.
 func checkHypothesis(t *testing.T, opts Options, prefix, ids []int64) {
 	t.Helper()
 	if ids[len(ids)-1] == testEOS {
@@ -89,7 +88,7 @@ func checkHypothesis(t *testing.T, opts Options, prefix, ids []int64) {
 	}
 }
 
-// The result of a beam that ended must obey the minimum length.
+// The minimum length also holds for the result of a beam that has ended.
 func TestMinLengthHolds(t *testing.T) {
 	for seed := range uint64(40) {
 		opts := testOptions(1 + int(seed%4))

@@ -15,7 +15,7 @@ import (
 	"dragoman/model"
 )
 
-// golden is what scripts/goldens/search.py wrote.
+// golden is an entry of the file that scripts/goldens/search.py writes.
 type golden struct {
 	MadeWith map[string]string `json:"made_with"`
 	Vocab    int               `json:"vocab"`
@@ -37,15 +37,15 @@ type goldenCase struct {
 	MaxLength         int     `json:"max_length"`
 	NoRepeatNgramSize int     `json:"no_repeat_ngram_size"`
 	RepetitionPenalty float64 `json:"repetition_penalty"`
-	Sequence          []int64 `json:"sequence"` // the prefix and, where there is one, the end token included
+	Sequence          []int64 `json:"sequence"` // including the prefix and the end token, if any
 	Score             float64 `json:"score"`
-	// Others are the next best sentences, as many as num_return_sequences can ask for.
+	// Others are the next best sentences, up to the limit of num_return_sequences.
 	Others []struct {
 		Sequence []int64 `json:"sequence"`
 		Score    float64 `json:"score"`
 	} `json:"others"`
-	// StockSequence is set where torch.topk broke a tie otherwise than by the
-	// lower index; Sequence is what generate() finds with a stable topk.
+	// StockSequence is set if torch.topk broke a tie other than by the lower index; Sequence is generate()'s result with a
+	// stable topk.
 	StockSequence []int64 `json:"stock_sequence"`
 }
 
@@ -80,7 +80,7 @@ func readFloats(t *testing.T, s string) []float32 {
 	return out
 }
 
-// assertSentence fails where got is not the sequence that generate() has found, with its score.
+// assertSentence fails if got is not generate()'s sequence, with its score.
 func assertSentence(t *testing.T, g golden, sequence []int64, score float64, got Result) {
 	t.Helper()
 	want := sequence[len(g.Prefix):]
@@ -93,8 +93,7 @@ func assertSentence(t *testing.T, g golden, sequence []int64, score float64, got
 	assert.InDelta(t, score, got.Score, 1e-5*max(1, math.Abs(score)))
 }
 
-// Every sequence must be generate()'s, token for token, with no more candidates
-// than Candidates() asks for.
+// Every sequence must equal generate()'s, token for token, with only the candidates that Candidates() asks for.
 func TestGenerateGoldens(t *testing.T) {
 	g := readGolden(t)
 	require.NotEmpty(t, g.MadeWith["transformers"])
@@ -126,7 +125,7 @@ func TestGenerateGoldens(t *testing.T) {
 			assert.Nil(t, got.Others[j].Others)
 		}
 		others += len(c.Others)
-		// How many are wanted changes nothing else.
+		// The number of requested sentences does not affect the best one.
 		two := got
 		two.Others = got.Others[:min(1, len(got.Others))]
 		if c.Beams > 1 {

@@ -28,7 +28,7 @@ func TestDefaultOptions(t *testing.T) {
 func TestValidate(t *testing.T) {
 	tests := map[string]struct {
 		change func(*Options)
-		want   string // "" where it is fine
+		want   string // "": valid
 	}{
 		"plain":                    {func(o *Options) {}, ""},
 		"all on":                   {func(o *Options) { o.MinLength, o.NoRepeatNgramSize, o.RepetitionPenalty = 20, 3, 1.1 }, ""},

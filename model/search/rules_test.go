@@ -38,7 +38,7 @@ func TestJudge(t *testing.T) {
 			tt.change(&opts)
 			r := newRules(opts, model.Spec{EOS: testEOS})
 			v := r.newVerdict(opts.MaxLength)
-			for range 2 { // the second time over what the first left behind
+			for range 2 { // the second time with the state that the first time left
 				r.judge(&v, tt.history, len(tt.history))
 				assert.Equal(t, tt.seen, v.seen)
 				assert.Equal(t, tt.banned, v.banned)

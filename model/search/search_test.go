@@ -19,7 +19,7 @@ var inf = math.Inf(1)
 
 func testPrefix() []int64 { return []int64{testEOS, 9} }
 
-// testOptions are plain: beams hypotheses, 20 tokens, no rules.
+// testOptions has the given beams, 20 tokens and no rules.
 func testOptions(beams int) Options {
 	return Options{Beams: beams, MaxLength: 20, LengthPenalty: 1, EarlyStopping: StopEarly, RepetitionPenalty: 1}
 }
@@ -31,7 +31,7 @@ func newTest(t *testing.T, opts Options) strategy {
 	return s
 }
 
-// row makes candidates of pairs: id, log-probability, id, log-probability, ...
+// row returns candidates from pairs: id, log-probability, id, log-probability, ...
 func row(pairs ...float64) model.Row {
 	var r model.Row
 	for i := 0; i < len(pairs); i += 2 {
@@ -107,8 +107,7 @@ func TestRepetitionPenaltyDomain(t *testing.T) {
 	}
 }
 
-// beamToThird runs two steps of two beams: 6 </s> is finished with -1.6, and the
-// rows are 6 8 with -1.7 and 5 7 with -3.
+// beamToThird runs two steps of two beams: 6 </s> has finished with -1.6, and the rows are 6 8 with -1.7 and 5 7 with -3.
 func beamToThird(t *testing.T, opts Options) strategy {
 	s := newTest(t, opts)
 	require.False(t, advance(t, s, row(5, -1, 6, -1.5, testEOS, -2, 7, -3)))
@@ -147,9 +146,8 @@ func TestBeamChoosesByLengthPenalty(t *testing.T) {
 	}
 }
 
-// The third step finishes a second sentence, with -1.8; the worst of the two has
-// -1.6/3 = -0.533 under length penalty 1. next is what the best running beam, of
-// -1.7, goes on with.
+// The third step finishes a second sentence, with -1.8. The worse of the two has -1.6/3 = -0.533 under length penalty 1. next is
+// the continuation of the best running beam, of -1.7.
 func TestBeamEarlyStopping(t *testing.T) {
 	tests := map[string]struct {
 		early   EarlyStopping
@@ -180,8 +178,8 @@ func TestBeamEarlyStopping(t *testing.T) {
 	}
 }
 
-// The end token is third at the first step: with -1.6/2 it would win, but a
-// sentence counts only where it ends among the first two.
+// The end token is third at the first step. With -1.6/2 it would win, but a sentence ends only if its end is among the first
+// two.
 func TestBeamDropsEndsRankedLow(t *testing.T) {
 	opts := testOptions(2)
 	opts.MaxLength = 4
@@ -199,8 +197,8 @@ func TestBeamTiesGoToTheLowerRow(t *testing.T) {
 	assert.Equal(t, []int{0, 1}, s.Parents())
 }
 
-// At -1000 a float32 cannot tell the two sums apart; the row's own order can, and
-// it does not depend on how many candidates the row was cut to.
+// At -1000 a float32 cannot distinguish the two sums. The order within the row can, and it does not depend on the number of
+// candidates.
 func TestBeamTiesByRoundingKeepTheRowsOrder(t *testing.T) {
 	s := newTest(t, testOptions(2))
 	require.False(t, advance(t, s, row(5, -1000, 6, -2000, 7, -3000, 8, -4000)))
@@ -217,7 +215,7 @@ func TestNothingAllowed(t *testing.T) {
 	}
 }
 
-// A dead end later on keeps what there is, and finished sentences win over it.
+// A dead end after the first step keeps finished sentences, which then win.
 func TestDeadEnd(t *testing.T) {
 	dead := row(5, -inf, 6, -inf, 7, -inf, 8, -inf)
 	s := newTest(t, testOptions(2))
@@ -284,7 +282,7 @@ func TestAdvanceRefusesBadRows(t *testing.T) {
 			for _, beams := range []int{1, 2} {
 				opts := testOptions(beams)
 				if beams == 1 {
-					opts.MinLength = 3 // so that greedy search looks at two candidates
+					opts.MinLength = 3 // so that greedy search sees two candidates
 				}
 				s := newTest(t, opts)
 				_, err := s.Advance(tt.rows)

@@ -9,8 +9,8 @@ import (
 	"dragoman/model"
 )
 
-// table is a model whose next logits depend on the last two decoder tokens: the
-// one that scripts/goldens/search.py gives to generate().
+// table is a model whose next logits depend on the last two decoder tokens, the same model that scripts/goldens/search.py gives
+// to generate().
 type table struct {
 	vocab int
 	rows  []model.Row // [states], every token of the vocabulary, best first
@@ -35,7 +35,7 @@ func newTable(logits, logProbs []float32, vocab int) *table {
 	return t
 }
 
-// logSoftmax is [states, vocab] → the same, in float32 as the model's graph.
+// logSoftmax maps [states, vocab] to log-probabilities, in float32 as the model's graph does.
 func logSoftmax(logits []float32, vocab int) []float32 {
 	out := make([]float32, 0, len(logits))
 	for row := range slices.Chunk(logits, vocab) {
@@ -60,8 +60,8 @@ func (t *table) next(ids []int64, k int) model.Row {
 	return model.Row{LogProbs: row.LogProbs[:k], IDs: row.IDs[:k], LogSumExp: row.LogSumExp}
 }
 
-// decode runs s to its end. extra asks for more candidates than s needs. inspect
-// sees every hypothesis, the prefix included, after each step.
+// decode runs s to its end. extra asks for more candidates than s needs. inspect gets every hypothesis, with the prefix, after
+// each step.
 func (t *table) decode(s strategy, prefix []int64, extra int, inspect func(ids []int64)) (Result, error) {
 	beams := [][]int64{prefix}
 	for {

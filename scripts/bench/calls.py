@@ -75,7 +75,7 @@ def sequences(name, streams=100, each=100):
             key = f"{s}-{n}"
             started[key] = time.perf_counter()
             clients[s].async_stream_infer(name, [tensor(grpc, text)], request_id=key, parameters=LANGUAGES, sequence_id=key, sequence_start=turn == 0)
-            if i >= 20:  # so many type at the same time
+            if i >= 20:  # from then on 20 clients type at the same time
                 times.append(answered(answers, started))
         for _ in range(20):
             times.append(answered(answers, started))

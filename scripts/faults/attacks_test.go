@@ -17,16 +17,16 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// rewrite is an attack with a live session whose whole text is written anew, some times.
+// rewrite returns an attack by a live session whose whole text is replaced a few times.
 func (s *service) rewrite(text func() string) func(ctx context.Context) error {
 	return func(stop context.Context) error {
-		ctx := context.WithoutCancel(stop) // which would close the connection before the session is ended
+		ctx := context.WithoutCancel(stop) // otherwise the connection would close before the session has ended
 		conn, _, err := websocket.Dial(ctx, "ws://"+s.address+"/live", nil)
 		if err != nil {
 			return err
 		}
 		defer func() { _ = conn.CloseNow() }()
-		defer func() { // or it is translated for nobody
+		defer func() { // otherwise the text would be translated for no client
 			_ = conn.Write(ctx, websocket.MessageText, []byte(`{"s":1,"end":true}`))
 			_ = conn.Close(websocket.StatusNormalClosure, "")
 		}()
@@ -61,7 +61,7 @@ func (s *service) rewrite(text func() string) func(ctx context.Context) error {
 	}
 }
 
-// wordDocument is a docx with so many paragraphs, which are all the same.
+// wordDocument returns a docx with n equal paragraphs.
 func wordDocument(t *testing.T, paragraphs int) []byte {
 	var out bytes.Buffer
 	z := zip.NewWriter(&out)
@@ -83,7 +83,7 @@ func wordDocument(t *testing.T, paragraphs int) []byte {
 	return out.Bytes()
 }
 
-// upload has a document translated, and returns the address of its job; "" where there is no room for it now.
+// upload submits a document and returns the address of its job; "": there is no room for it now.
 func (s *service) upload(ctx context.Context, document []byte) (job string, err error) {
 	status, answer, err := s.call(ctx, http.MethodPost, "/documents?fromLang=en&toLang=fr&name=a.docx", document)
 	switch {
@@ -99,7 +99,7 @@ func (s *service) upload(ctx context.Context, document []byte) (job string, err 
 	return accepted.Job.URL, err
 }
 
-// downloads is an attack with downloads of a translated document.
+// downloads returns an attack by downloads of a translated document.
 func (s *service) downloads(t *testing.T, document []byte) func(ctx context.Context) error {
 	var job string
 	eventually(t, time.Minute, "a document is taken", func() (ok bool) {

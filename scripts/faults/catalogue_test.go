@@ -22,29 +22,28 @@ import (
 	"dragoman/app/client"
 )
 
-// What is asked of the catalogue.
+// The load on the catalogue.
 const (
 	catalogueModels   = 24
-	catalogueResident = 4 // models that the memory is enough for
+	catalogueResident = 4 // models that fit into the memory
 	catalogueClients  = 16
-	catalogueMoves    = 100 // requests after which another model is the most popular
+	catalogueMoves    = 100 // requests between changes of the most popular model
 )
 
-// Metrics of the catalogue: what is resident, and models that left for others.
+// Metrics of the catalogue: memory of loaded models, and unloads for other models.
 const (
 	residentBytes = "dragoman_model_resident_bytes"
 	evictions     = "dragoman_model_evictions_total"
 )
 
-// answer is all that tells the translations of one model from those of another: scores do
-// where the texts are the same.
+// answer distinguishes the translations of different models: by their scores if the texts are equal.
 type answer struct {
 	text  string
 	score float64
 }
 
-// catalogue asks 24 models in turns, with memory for 4 of them. Each answer must be what
-// the model gives when it is served alone.
+// catalogue sends requests to 24 models in turn, with memory for 4 of them. Each answer must equal the model's answer when it is
+// served alone.
 func catalogue(t *testing.T) {
 	repository, texts := filepath.Join(t.TempDir(), "repository"), sentences(t)
 	var alone [][]answer
@@ -62,7 +61,7 @@ func catalogue(t *testing.T) {
 		requests = 500
 	}
 	for _, run := range []struct {
-		cache    string // translations must not be mixed up there, either
+		cache    string // this service must not mix up translations, either
 		requests int
 	}{{"0", requests}, {"64MiB", requests / 5}} {
 		s := start(t, "MODEL_REPOSITORY="+repository, budget, "CACHE_BYTES="+run.cache)
@@ -77,7 +76,7 @@ func catalogue(t *testing.T) {
 
 func modelName(i int) string { return fmt.Sprintf("m%02d", i) }
 
-// sentences are 50, each different from the others.
+// sentences returns 50 different sentences.
 func sentences(t *testing.T) (list []string) {
 	raw, err := os.ReadFile("../quality/dev.tsv")
 	require.NoError(t, err)
@@ -90,19 +89,18 @@ func sentences(t *testing.T) (list []string) {
 	return list
 }
 
-// exportVariant exports the bundled model with weights that are a little different: some
-// of their last bits are others.
+// exportVariant exports the bundled model with slightly different weights: some low bits are changed.
 func exportVariant(t *testing.T, seed uint64, folder string) {
 	checkpoint := t.TempDir()
 	require.NoError(t, os.CopyFS(checkpoint, os.DirFS("../../model/bundled")))
 	path := filepath.Join(checkpoint, "model.safetensors")
 	raw, err := os.ReadFile(path)
 	require.NoError(t, err)
-	header := 8 + int(wire.LittleEndian.Uint64(raw)) // then come the tensors, two bytes for a number
+	header := 8 + int(wire.LittleEndian.Uint64(raw)) // the tensors follow, two bytes per number
 	require.Equal(t, bytes.Count(raw[8:header], []byte(`"dtype"`)), bytes.Count(raw[8:header], []byte(`"F16"`)))
 	random := rand.New(rand.NewPCG(seed, 0))
 	for i := header; i < len(raw); i += 2 {
-		raw[i] ^= byte(random.Uint32() & 15) // of 1024 steps between powers of two
+		raw[i] ^= byte(random.Uint32() & 15) // 16 of the 1024 steps between powers of two
 	}
 	require.NoError(t, os.WriteFile(path, raw, 0o600))
 	out, err := exec.CommandContext(t.Context(), *binary, "pull", checkpoint, "--precision", "int8", "--out", folder).CombinedOutput()
@@ -110,7 +108,7 @@ func exportVariant(t *testing.T, seed uint64, folder string) {
 	require.NoError(t, os.RemoveAll(checkpoint))
 }
 
-// distinct makes sure that an answer mostly tells which model it is of.
+// distinct checks that most answers identify their model.
 func distinct(t *testing.T, alone [][]answer) {
 	kinds := map[string]bool{}
 	for _, answers := range alone {
@@ -121,7 +119,7 @@ func distinct(t *testing.T, alone [][]answer) {
 	assert.Greater(t, len(kinds), len(alone)*len(alone[0])*4/5)
 }
 
-// budgetFor is the memory of the models that are to be resident, and of half of one more.
+// budgetFor returns the memory of the models that should fit, and of half of another one.
 func budgetFor(t *testing.T, repository string, texts []string) int {
 	s := start(t, "MODEL_REPOSITORY="+repository)
 	s.answers(t, modelName(0), texts)
@@ -131,7 +129,7 @@ func budgetFor(t *testing.T, repository string, texts []string) int {
 	return int((catalogueResident + 0.5) * one)
 }
 
-// asker returns a client of the service. It tries again where the service says so.
+// asker returns a client of the service, which retries as the service tells.
 func (s *service) asker(t *testing.T) *client.Client {
 	c, err := client.New(client.Config{URL: "http://" + s.address})
 	require.NoError(t, err)
@@ -139,7 +137,7 @@ func (s *service) asker(t *testing.T) *client.Client {
 	return c
 }
 
-// answers asks a model for all texts at once.
+// answers translates all texts with a model at once.
 func (s *service) answers(t *testing.T, model string, texts []string) []answer {
 	list, err := ask(t.Context(), s.asker(t), model, texts...)
 	require.NoError(t, err)
@@ -158,15 +156,15 @@ func ask(ctx context.Context, c *client.Client, model string, texts ...string) (
 	return list, err
 }
 
-// askAll sends requests of one text and counts right, wrong and lost answers. Few models
-// are popular at a time, and after a while others are.
+// askAll sends requests of one text and counts right, wrong and lost answers. A few models are popular at a time, and they
+// change.
 func (s *service) askAll(t *testing.T, requests int, texts []string, alone [][]answer) *counts {
 	outcomes, c := newCounts(), s.asker(t)
 	var next atomic.Int64
 	err := parallel(t.Context(), catalogueClients, func(ctx context.Context, _ int) error {
 		for n := int(next.Add(1)) - 1; n < requests; n = int(next.Add(1)) - 1 {
 			random := rand.New(rand.NewPCG(uint64(n), 1))
-			rank := bits.TrailingZeros64(random.Uint64()) // 0 half of the time, 1 a quarter, …
+			rank := bits.TrailingZeros64(random.Uint64()) // 0 for half of the requests, 1 for a quarter, …
 			model, text := (n/catalogueMoves+rank)%catalogueModels, random.IntN(len(texts))
 			got, err := ask(ctx, c, modelName(model), texts[text])
 			switch {
@@ -184,7 +182,7 @@ func (s *service) askAll(t *testing.T, requests int, texts []string, alone [][]a
 	return outcomes
 }
 
-// whose says which model an answer is of.
+// whose returns the model of an answer.
 func whose(a answer, alone [][]answer, text int) string {
 	for i, answers := range alone {
 		if answers[text] == a {

@@ -18,7 +18,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// connections keeps many connections open.
+// connections holds many connections open.
 func connections(t *testing.T) {
 	const count, dialers = 10_000, 100
 	s := serve(t)
@@ -43,7 +43,7 @@ func connections(t *testing.T) {
 		return nil
 	}))
 	took := s.translates(t)
-	for _, c := range conns { // they are all still there
+	for _, c := range conns { // all connections are still open
 		require.NoError(t, get(c, "/healthz"))
 	}
 	t.Logf("all answered twice; a translation meanwhile took %d ms; %.0f MB more memory", took.Milliseconds(), s.memory(t, "VmRSS")-before)
@@ -76,8 +76,8 @@ func slowBodies(t *testing.T) {
 	stall(t, 200, head("/translation", 100_000)+"{", 30*time.Second)
 }
 
-// stall sends the beginning of a request and then a byte each second. The service must
-// end each within limit and some, and translate for others meanwhile.
+// stall sends the beginning of a request and then a byte per second. The service must end each request soon after limit, and
+// translate for others meanwhile.
 func stall(t *testing.T, clients int, begin string, limit time.Duration) {
 	s := serve(t)
 	open := make([]time.Duration, clients)
@@ -112,14 +112,14 @@ func stall(t *testing.T, clients int, begin string, limit time.Duration) {
 	}
 }
 
-// drip sends a byte each second until the connection ends.
+// drip sends a byte per second until the connection ends.
 func drip(c net.Conn) {
 	for _, err := io.WriteString(c, "a"); err == nil; _, err = io.WriteString(c, "a") {
 		time.Sleep(time.Second)
 	}
 }
 
-// slowReaders asks for streams and does not read them.
+// slowReaders requests streams and does not read them.
 func slowReaders(t *testing.T) {
 	s := serve(t, "MAX_RECORDS=2000")
 	raw := body(strings.Split(strings.Repeat("I like to read books.\n", 1000), "\n")...)
@@ -135,20 +135,20 @@ func slowReaders(t *testing.T) {
 	s.translates(t)
 }
 
-// cancel leaves in the middle of the work.
+// cancel leaves during the work.
 func cancel(t *testing.T) { slow(t).left(t, 100, body(books(200)...)) }
 
-// sharedCancel has many clients send the same large text, and leave.
+// sharedCancel sends the same large text from many clients, which leave.
 func sharedCancel(t *testing.T) {
 	slow(t).left(t, 40, body(chunks(strings.Join(books(3600), "\n"), 99_000)...))
 }
 
-// slow is a service that takes its time.
+// slow starts a service with slow requests.
 func slow(t *testing.T) *service {
 	return serve(t, "REQUEST_TIMEOUT=5m", "QUEUE_WAIT=0", "QUEUE_TOKENS=10000000")
 }
 
-// books are so many sentences that differ.
+// books returns n different sentences.
 func books(n int) (texts []string) {
 	for i := range n {
 		texts = append(texts, fmt.Sprintf("I have read %d books about trains, and my sister has read more of them than I have.", i))
@@ -156,7 +156,7 @@ func books(n int) (texts []string) {
 	return texts
 }
 
-// left lets clients send a body, and leave once it is worked on.
+// left sends a body from several clients, which leave once work on it has begun.
 func (s *service) left(t *testing.T, clients int, body []byte) {
 	ctx, leave := context.WithCancel(t.Context())
 	defer leave()
@@ -173,7 +173,7 @@ func (s *service) left(t *testing.T, clients int, body []byte) {
 	s.freed(t, 30*time.Second)
 }
 
-// reset ends connections the hard way.
+// reset ends connections by RST.
 func reset(t *testing.T) {
 	s := serve(t)
 	raw := body("I have read many books about trains, and my sister has read more of them than I have.")
@@ -190,8 +190,7 @@ func reset(t *testing.T) {
 	s.freed(t, 10*time.Second)
 }
 
-// oversized sends bodies beyond the limit; who sends all before it reads gets the answer,
-// too.
+// oversized sends bodies beyond the limit. A client that sends all before it reads must get the answer, too.
 func oversized(t *testing.T) {
 	const size = 16 << 20
 	s := serve(t)

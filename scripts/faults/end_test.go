@@ -27,8 +27,7 @@ import (
 	"dragoman/app/store/redistest"
 )
 
-// term ends the service in the middle of the work. A request that the service has
-// accepted must be answered in full.
+// term sends SIGTERM during the work. Each accepted request must get a complete answer.
 func term(t *testing.T) {
 	s, outcomes := start(t), newCounts()
 	var ending atomic.Bool
@@ -60,14 +59,14 @@ func term(t *testing.T) {
 	assert.Zero(t, outcomes.of["lost"])
 }
 
-// waitingForDocuments are the ways to wait for a document in a request, each with what an answer has that is complete.
+// waitingForDocuments are the routes whose requests wait for a document, each with a mark of a complete answer.
 var waitingForDocuments = map[string]struct{ path, field, complete string }{
 	"LibreTranslate": {"/translate_file", "file", "translatedFileUrl"},
 	"Azure":          {"/translator/document:translate?api-version=2024-05-01&sourceLanguage=en&targetLanguage=fr", "document", "livre"},
 	"MCP":            {"/mcp", "", `"blob"`},
 }
 
-// sendDocument has a document translated, and says how that went.
+// sendDocument sends a document to translate, and returns the outcome.
 func (s *service) sendDocument(t *testing.T, kind, text string) (outcome string, err error) {
 	way, contentType := waitingForDocuments[kind], "application/json"
 	var body bytes.Buffer
@@ -106,7 +105,7 @@ func (s *service) sendDocument(t *testing.T, kind, text string) (outcome string,
 	return "answered", nil
 }
 
-// endOfDocuments ends a service while clients wait for documents. It returns how these requests went.
+// endOfDocuments ends a service while clients wait for documents. It returns the outcomes of their requests.
 func endOfDocuments(t *testing.T, s *service, end func()) *counts {
 	outcomes := newCounts()
 	var ending atomic.Bool
@@ -139,7 +138,7 @@ func endOfDocuments(t *testing.T, s *service, end func()) *counts {
 	return outcomes
 }
 
-// unended are the jobs of a service that have not ended.
+// unended returns the number of a service's jobs that have not ended.
 func (s *service) unended(t *testing.T) (n int) {
 	resp, err := s.client.Get("http://" + s.address + "/jobs")
 	require.NoError(t, err)
@@ -150,7 +149,7 @@ func (s *service) unended(t *testing.T) (n int) {
 	return strings.Count(string(raw), `"running"`) + strings.Count(string(raw), `"queued"`)
 }
 
-// documentServices are one process, and a gateway with a worker, each as a start that can be repeated.
+// documentServices returns functions that start a single process, or a gateway with a worker. They can be called again.
 func documentServices(t *testing.T) map[string]func() *service {
 	file := "JOB_FILE=" + filepath.Join(t.TempDir(), "jobs.db")
 	fleet := []string{"BROKER_URL=redis://" + redistest.Start(t), "FLEET_SECRET=0123456789abcdef0123456789abcdef", "GRPC_PORT=0"}
@@ -161,7 +160,7 @@ func documentServices(t *testing.T) map[string]func() *service {
 	}
 }
 
-// termDocuments has requests that wait for documents answered, whenever the process is told to end.
+// termDocuments checks that requests that wait for documents are answered after SIGTERM.
 func termDocuments(t *testing.T) {
 	for name, begin := range documentServices(t) {
 		s := begin()
@@ -175,7 +174,7 @@ func termDocuments(t *testing.T) {
 	}
 }
 
-// killDocuments has nobody run jobs for requests that have ended with their process.
+// killDocuments checks that after a kill no job stays whose request has ended with the process.
 func killDocuments(t *testing.T) {
 	for name, begin := range documentServices(t) {
 		s := begin()
@@ -193,8 +192,8 @@ func killDocuments(t *testing.T) {
 	}
 }
 
-// exports ends the program while it exports, at any moment, and then lets it start. What
-// is in the exported folder then must be what a first start leaves there.
+// exports ends the program at any moment of an export, and then starts it again. The exported folder must then equal that of an
+// undisturbed start.
 func exports(t *testing.T) {
 	dir := t.TempDir()
 	first := exported(t, filepath.Join(dir, "first"))
@@ -213,9 +212,9 @@ func exports(t *testing.T) {
 	assert.LessOrEqual(t, last, first+1<<20)
 }
 
-// endExport starts an export and sends it a signal within a second of its beginning.
+// endExport starts an export and sends it a signal within a second.
 func endExport(t *testing.T, folder string, signal syscall.Signal) {
-	require.NoError(t, os.RemoveAll(filepath.Join(folder, "dragoman.json"))) // so that there is something to do
+	require.NoError(t, os.RemoveAll(filepath.Join(folder, "dragoman.json"))) // so that the export has work to do
 	process := exec.CommandContext(t.Context(), *binary, "serve")
 	process.Env = append(os.Environ(), "APP_HOST=127.0.0.1", "APP_PORT=0", "SAVE_WEIGHTS="+folder)
 	stderr, err := process.StderrPipe()
@@ -233,13 +232,13 @@ func endExport(t *testing.T, folder string, signal syscall.Signal) {
 	}
 }
 
-// exported lets the program start and end as usual, and returns the size of its folder.
+// exported starts and ends the program normally, and returns the size of its folder.
 func exported(t *testing.T, folder string) int64 {
 	require.NoError(t, start(t, "SAVE_WEIGHTS="+folder).stop())
 	return sizeOf(t, folder)
 }
 
-// sizeOf is the number of bytes of all files below a folder.
+// sizeOf returns the total size of the files below a folder.
 func sizeOf(t *testing.T, folder string) (sum int64) {
 	require.NoError(t, filepath.WalkDir(folder, func(_ string, e fs.DirEntry, err error) error {
 		if err != nil || !e.Type().IsRegular() {

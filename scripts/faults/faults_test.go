@@ -1,6 +1,5 @@
-// Package faults does to a running service what happens to services: clients that leave,
-// stall and come in thousands, and ends in the middle of work. Each test starts the program
-// with the bundled model, logs what was seen, and fails where something was lost:
+// Package faults exposes a running service to typical faults: clients that leave, stall and come in thousands, and ends during
+// work. Each test starts the program with the bundled model, logs the outcomes, and fails if any request was lost:
 //
 //	make build && go test -v ./scripts/faults -binary $PWD/build/dragoman [-run TestFaults/term]
 //

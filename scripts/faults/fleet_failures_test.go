@@ -12,17 +12,17 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// longerThanLease is how long members are silent: others take over what they have meanwhile.
+// longerThanLease is the time of a member's silence, after which others take over its claims.
 const longerThanLease = 6 * time.Second
 
-// failure is something that happens to a fleet, and how often among others.
+// failure is a kind of failure of a fleet, with its weight.
 type failure struct {
 	name  string
 	times int
 	do    func(f *fleet, r *rand.Rand)
 }
 
-// failures are all that happen. When one is over, everything runs, or is about to.
+// failures has all kinds. After each, everything runs or is about to.
 var failures = []failure{
 	{"worker killed", 4, func(f *fleet, r *rand.Rand) { replace(r, syscall.SIGKILL, one(r, f.workers)) }},
 	{"two workers killed at once", 1, func(f *fleet, r *rand.Rand) {
@@ -59,8 +59,7 @@ var failures = []failure{
 	}},
 }
 
-// fail has one failure after the other happen, each as often as it says in any order, and again, until
-// done has a value. It counts them.
+// fail causes random failures, one after the other, according to their weights, until done has a value. It counts them.
 func (f *fleet) fail(done <-chan error) *counts {
 	r, happened := rand.New(rand.NewPCG(*seed, 0)), newCounts()
 	var deck []failure
@@ -86,7 +85,7 @@ func (f *fleet) fail(done <-chan error) *counts {
 	}
 }
 
-// upTo is a random time.
+// upTo returns a random duration.
 func upTo(most time.Duration, r *rand.Rand) time.Duration {
 	return time.Duration(r.Int64N(int64(most)))
 }
@@ -108,14 +107,14 @@ func replace(r *rand.Rand, s syscall.Signal, list ...*member) {
 	}
 }
 
-// freeze stops a member for longer than its claims hold.
+// freeze stops a member for longer than its claims last.
 func freeze(m *member) {
 	m.signal(syscall.SIGSTOP)
 	time.Sleep(longerThanLease)
 	m.signal(syscall.SIGCONT)
 }
 
-// replace ends Redis, does something while it is away, and starts it again a while later.
+// replace ends Redis, calls a function meanwhile, and starts Redis again a while later.
 func (r *redisServer) replace(random *rand.Rand, s syscall.Signal, away func()) {
 	r.end(s)
 	away()
@@ -123,7 +122,7 @@ func (r *redisServer) replace(random *rand.Rand, s syscall.Signal, away func()) 
 	r.start()
 }
 
-// disturb does something to the network of members, in both directions, for a while.
+// disturb disturbs the network of members, in both directions, for a while.
 func disturb(most time.Duration, kind, attributes string, list ...*member) {
 	for _, m := range list {
 		for _, direction := range []string{"upstream", "downstream"} {

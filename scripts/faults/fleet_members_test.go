@@ -23,23 +23,22 @@ import (
 	"dragoman/app/store/porttest"
 )
 
-// fleet is gateways and workers that a Redis joins. Each member reaches it by a proxy of its own.
+// fleet has gateways and workers that communicate through a Redis. Each member reaches it through its own proxy.
 type fleet struct {
 	t        *testing.T
 	redis    *redisServer
 	proxies  *toxiproxy.ApiServer
 	gateways []*member
 	workers  []*member
-	dead     int // letters at the end
+	dead     int // random letters at the end
 
 	watching sync.WaitGroup
-	watched  chan struct{} // closed when nobody need look at the metrics any more
+	watched  chan struct{} // closed when metrics need not be read any more
 }
 
-// startFleet starts a fleet and waits until it is ready. What its members log is among the test's
-// artifacts.
+// startFleet starts a fleet and waits until it is ready. The logs of its members are artifacts of the test.
 func startFleet(t *testing.T, workers, gateways int, environ ...string) *fleet {
-	zerolog.SetGlobalLevel(zerolog.Disabled) // some toxics log there
+	zerolog.SetGlobalLevel(zerolog.Disabled) // some of toxiproxy's toxics log there
 	f := &fleet{t: t, redis: newRedis(t), watched: make(chan struct{})}
 	f.proxies = toxiproxy.NewServer(toxiproxy.NewMetricsContainer(nil), zerolog.Nop())
 	for i := range workers {
@@ -72,7 +71,7 @@ func (f *fleet) join(role string, number int, environ ...string) *member {
 	return m
 }
 
-// isReady waits until a member is.
+// isReady waits until a member is ready.
 func (m *member) isReady() {
 	eventually(m.t, time.Minute, m.name+" is ready", func() bool { return m.service.ready() })
 }
@@ -81,7 +80,7 @@ func (f *fleet) members() []*member {
 	return append(f.workers[:len(f.workers):len(f.workers)], f.gateways...)
 }
 
-// watch notes the metrics of all members each second: those of a process that is killed are gone.
+// watch reads the metrics of all members each second, because a killed process loses them.
 func (f *fleet) watch() {
 	tick := time.NewTicker(time.Second)
 	defer tick.Stop()
@@ -97,7 +96,7 @@ func (f *fleet) watch() {
 	}
 }
 
-// sum is the sum of a counter over all members, as they were seen last.
+// sum returns the sum of a counter over all members, from the last read.
 func (f *fleet) sum(series string) string {
 	sum := 0.0
 	for _, m := range f.members() {
@@ -108,7 +107,7 @@ func (f *fleet) sum(series string) string {
 	return strconv.FormatFloat(sum, 'f', -1, 64)
 }
 
-// settle wants nothing left in Redis, has the members end, and counts dead letters.
+// settle checks that nothing is left in Redis, ends the members, and counts dead letters.
 func (f *fleet) settle() {
 	client := f.redis.client
 	streams := func(pattern string) (entries int) {
@@ -133,7 +132,7 @@ func (f *fleet) settle() {
 	}
 }
 
-// member is a gateway or a worker, whichever process it is at the moment.
+// member is a gateway or a worker, which may have several processes one after the other.
 type member struct {
 	t       *testing.T
 	name    string
@@ -144,8 +143,8 @@ type member struct {
 
 	mu       sync.Mutex // guards the rest
 	service  *service
-	counters map[string]float64 // of the process, as they were seen last
-	before   map[string]float64 // of those before it
+	counters map[string]float64 // counters of the process, from the last read
+	before   map[string]float64 // counters of earlier processes
 }
 
 // start starts another process.
@@ -197,7 +196,7 @@ func (m *member) look() {
 
 func (m *member) signal(s syscall.Signal) { require.NoError(m.t, m.service.process.Process.Signal(s)) }
 
-// redisServer is a redis-server whose append-only file outlives it.
+// redisServer is a redis-server whose append-only file outlives the process.
 type redisServer struct {
 	t       *testing.T
 	address string
@@ -206,7 +205,7 @@ type redisServer struct {
 	process *exec.Cmd
 }
 
-// newRedis starts one, which ends with the test.
+// newRedis starts a Redis that ends with the test.
 func newRedis(t *testing.T) *redisServer {
 	_, err := exec.LookPath("redis-server")
 	require.NoError(t, err, "the fleet needs redis-server: apt-get install redis-server")
@@ -218,7 +217,7 @@ func newRedis(t *testing.T) *redisServer {
 	return r
 }
 
-// start starts it and waits until it has read its file.
+// start starts Redis and waits until it has read its file.
 func (r *redisServer) start() {
 	_, port, _ := net.SplitHostPort(r.address)
 	r.process = exec.Command("redis-server", "--bind", "127.0.0.1", "--port", port, "--dir", r.dir,
@@ -232,6 +231,6 @@ func (r *redisServer) start() {
 }
 
 func (r *redisServer) end(s syscall.Signal) {
-	_ = r.process.Process.Signal(s) // it may have ended
+	_ = r.process.Process.Signal(s) // the process may have ended already
 	_ = r.process.Wait()
 }

@@ -22,18 +22,18 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// What is asked of the fleet.
+// The load on the fleet.
 const (
 	fleetGateways = 3
 	fleetWorkers  = 4
 	fleetClients  = 256
-	fleetPace     = 18 * time.Millisecond // from one request to the next
-	fleetPatience = 2 * time.Minute       // of a client, for one request
+	fleetPace     = 18 * time.Millisecond // between requests
+	fleetPatience = 2 * time.Minute       // of a client, per request
 )
 
-// underFire sends requests to the gateways of a fleet at a fixed pace, while members of it, Redis and
-// the network between them fail. Clients ask again where a gateway refused a request or its connection
-// broke. Each request must get one answer, which is that of the model served alone.
+// underFire sends requests to the gateways of a fleet at a fixed rate, while members, Redis and the network between them fail.
+// Clients retry after a refusal of a gateway or a broken connection. Each request must get one answer, equal to that of the
+// model served alone.
 func underFire(t *testing.T) {
 	requests := 20_000
 	if testing.Short() {
@@ -79,7 +79,7 @@ func table(rows [][2]string) string {
 // pair is a direction of translation.
 type pair struct{ from, to string }
 
-// textsByPair are short texts, 20 for each pair of languages.
+// textsByPair has 20 short texts per pair of languages.
 func textsByPair(t *testing.T) map[pair][]string {
 	raw, err := os.ReadFile("../quality/dev.tsv")
 	require.NoError(t, err)
@@ -93,7 +93,7 @@ func textsByPair(t *testing.T) map[pair][]string {
 	return texts
 }
 
-// load is what clients do.
+// load is the load by clients.
 type load struct {
 	texts    map[pair][]string
 	alone    map[question]answer
@@ -106,14 +106,14 @@ type load struct {
 	sentences int
 }
 
-// question is a text and how it is to be translated.
+// question is a text with the options of its translation.
 type question struct {
 	pair
 	beams int
 	text  string
 }
 
-// serveAlone has one process answer each question, one after the other.
+// serveAlone gets the answers of a single process, one after the other.
 func (l *load) serveAlone(t *testing.T) {
 	s := serve(t, "ROLE=all")
 	l.alone = make(map[question]answer)
@@ -130,7 +130,7 @@ func (l *load) serveAlone(t *testing.T) {
 	}
 }
 
-// send sends requests, each when it is due, until all are answered.
+// send sends each request when it is due, and waits until all are answered.
 func (l *load) send(ctx context.Context, requests int) error {
 	type due struct {
 		number int
@@ -159,7 +159,7 @@ func (l *load) send(ctx context.Context, requests int) error {
 	})
 }
 
-// ask sends one request until it is answered, and says how that went.
+// ask sends one request until it is answered, and records the outcome.
 func (l *load) ask(ctx context.Context, client *http.Client, number int) string {
 	r := l.payload(number)
 	give := time.Now().Add(fleetPatience)
@@ -186,13 +186,13 @@ func (l *load) ask(ctx context.Context, client *http.Client, number int) string 
 	}
 }
 
-// timedOut says whether an error means that nobody has answered.
+// timedOut reports whether an error is a timeout.
 func timedOut(err error) bool {
 	of, ok := errors.AsType[net.Error](err)
 	return ok && of.Timeout()
 }
 
-// payload is what the request with a number asks for: mostly of one text, and greedy.
+// payload returns the request of a number, mostly with one text and greedy search.
 func (l *load) payload(number int) payload {
 	random := rand.New(rand.NewPCG(uint64(number), *seed))
 	pairs := make([]pair, 0, len(l.texts))
@@ -214,7 +214,7 @@ func (l *load) payload(number int) payload {
 	return newPayload(p, beams, strconv.Itoa(number), texts...)
 }
 
-// judge compares an answer with those of the model served alone.
+// judge compares an answer with the answers of the model served alone.
 func (l *load) judge(r payload, got []translated) string {
 	if len(got) != len(r.Records) {
 		return fmt.Sprintf("wrong: %d results for %d records", len(got), len(r.Records))
@@ -231,7 +231,7 @@ func (l *load) judge(r payload, got []translated) string {
 	return "right"
 }
 
-// percentiles are those of the latencies.
+// percentiles returns percentiles of the latencies.
 func (l *load) percentiles() string {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -240,7 +240,7 @@ func (l *load) percentiles() string {
 	return fmt.Sprintf("p50 %.3f s, p90 %.2f s, p99 %.1f s, at most %.1f s", at(0.5), at(0.9), at(0.99), at(1))
 }
 
-// payload is what a request asks for.
+// payload is the body of a request.
 type payload struct {
 	From    string   `json:"fromLang"`
 	To      string   `json:"toLang"`
@@ -258,7 +258,7 @@ type options struct {
 	Beams int `json:"beams"`
 }
 
-// newPayload makes a request, whose records have ids that begin with id.
+// newPayload returns a request. The ids of its records begin with id.
 func newPayload(p pair, beams int, id string, texts ...string) payload {
 	r := payload{From: p.from, To: p.to, Detail: true, Options: options{beams}}
 	for i, text := range texts {
@@ -278,7 +278,7 @@ type translated struct {
 // refusal is an error as the service writes it.
 type refusal struct{ Code, Message string }
 
-// post sends a request once. An answer that breaks off is an error.
+// post sends a request once. A truncated answer is an error.
 func post(ctx context.Context, client *http.Client, address string, r payload) (status int, got []translated, why refusal, err error) {
 	raw, err := json.Marshal(map[string]any{"payload": r})
 	if err != nil {

@@ -24,10 +24,10 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// pod is the memory that the manifests give a pod.
+// pod is the memory of a pod in the manifests.
 const pod = 4 << 30
 
-// worst are the requests that take the most memory for their size, all of them legal.
+// worst are the valid requests that take the most memory for their size.
 func worst() map[string][]byte {
 	all, lines := []string{"de", "fr", "ja", "zh"}, strings.Repeat("a\n", 50_000)
 	var different strings.Builder
@@ -51,7 +51,7 @@ func worst() map[string][]byte {
 func memoryOfRequests(t *testing.T) {
 	s, statuses := limited(t), newCounts()
 	send := func(ctx context.Context, body []byte) error {
-		ctx, cancel := context.WithTimeout(ctx, 15*time.Second) // nobody waits for the end
+		ctx, cancel := context.WithTimeout(ctx, 15*time.Second) // the test does not need the end
 		defer cancel()
 		status, _, err := s.post(ctx, s.client, "/translation", body)
 		if ctx.Err() != nil {
@@ -69,7 +69,7 @@ func memoryOfRequests(t *testing.T) {
 	t.Log(statuses)
 }
 
-// keyless sends large bodies without a key to a service that has keys.
+// keyless sends large bodies without a key to a service with keys.
 func keyless(t *testing.T) {
 	line, err := exec.CommandContext(t.Context(), *binary, "key", "somebody").Output()
 	require.NoError(t, err)
@@ -89,8 +89,7 @@ func keyless(t *testing.T) {
 	t.Log(statuses)
 }
 
-// p95 is how many milliseconds 19 of 20 requests of a sentence take at most that a client sends one
-// after another, none of which may be refused.
+// p95 returns the 95th percentile in milliseconds of a client's sequential requests with one sentence. None may be refused.
 func (s *service) p95(t *testing.T, client *http.Client, count int) float64 {
 	t.Helper()
 	var times []float64
@@ -106,8 +105,8 @@ func (s *service) p95(t *testing.T, client *http.Client, count int) float64 {
 	return times[len(times)*95/100]
 }
 
-// beside is p95 of a client at an address while others on so many connections from 127.0.0.1 do something again and
-// again.
+// beside returns the p95 of a client at an address, while other clients at 127.0.0.1 repeat an attack on a number of
+// connections.
 func (s *service) beside(t *testing.T, address string, connections int, attack func(ctx context.Context) error) float64 {
 	t.Helper()
 	ctx, stop := context.WithCancel(t.Context())
@@ -126,14 +125,14 @@ func (s *service) beside(t *testing.T, address string, connections int, attack f
 	}
 	defer group.Wait()
 	defer stop()
-	s.p95(t, from(address), 10) // the first ones find a batch that is full
+	s.p95(t, from(address), 10) // warms up until the batch is full
 	p95 := s.p95(t, from(address), 80)
 	eventually(t, 5*time.Minute, "one attack at least has come to its end", func() bool { return done.Load() > 0 })
 	return p95
 }
 
-// bulk measures requests of a sentence alone, and beside a client with requests of 300 kB
-// of low priority, from the same address and from another one.
+// bulk measures requests of one sentence alone, and beside a client with requests of 300 kB at low priority, from the same
+// address and from another one.
 func bulk(t *testing.T) {
 	s := serve(t)
 	var lines strings.Builder
@@ -150,7 +149,7 @@ func bulk(t *testing.T) {
 	}
 }
 
-// posts is an attack with requests.
+// posts returns an attack by requests.
 func (s *service) posts(body func() []byte) func(ctx context.Context) error {
 	return func(ctx context.Context) error {
 		_, _, err := s.post(ctx, s.client, "/translation", body())
@@ -158,9 +157,9 @@ func (s *service) posts(body func() []byte) func(ctx context.Context) error {
 	}
 }
 
-// isolation measures requests of a sentence alone, and beside what costs much: long sentences in
-// one piece, with many beams, letters that become many tokens, texts that need no decoding, large documents, live sessions that are rewritten again and
-// again. The limit leaves room for a busy machine; where steps are shared by rows only, it is 8 to 170 times.
+// isolation measures requests of one sentence alone, and beside expensive work: long sentences without breaks, many beams,
+// letters of many tokens, texts without words, large documents, live sessions that are rewritten. The limit leaves room for a
+// busy machine. If steps were shared only by rows, the factor would be 8 to 170.
 func isolation(t *testing.T) {
 	const most = 6
 	words := func(n int) string {
@@ -215,11 +214,10 @@ func isolation(t *testing.T) {
 	})
 }
 
-// limited starts a service that has as much memory as a pod, in a cgroup where this
-// machine lets one be made, and checks its peak when the test ends.
+// limited starts a service with a pod's memory, in a cgroup if this machine allows one, and checks its peak when the test ends.
 func limited(t *testing.T, environ ...string) *service {
 	var group string
-	t.Cleanup(func() { _ = os.Remove(group) }) // after the service has ended; an empty one is no harm
+	t.Cleanup(func() { _ = os.Remove(group) }) // after the end of the service; removing the cgroup may fail
 	s := serve(t, environ...)
 	group = s.confine(t)
 	t.Cleanup(func() {
@@ -230,8 +228,7 @@ func limited(t *testing.T, environ ...string) *service {
 	return s
 }
 
-// confine puts the service into a memory-limited cgroup, which it returns; "" where none
-// can be made.
+// confine puts the service into a memory-limited cgroup and returns the cgroup's path; "": cgroups are not available.
 func (s *service) confine(t *testing.T) string {
 	pid := strconv.Itoa(s.process.Process.Pid)
 	for root, file := range map[string]string{"/sys/fs/cgroup/memory": "memory.limit_in_bytes", "/sys/fs/cgroup": "memory.max"} {
@@ -249,13 +246,13 @@ func (s *service) confine(t *testing.T) string {
 	return ""
 }
 
-// from is a client at an address of this machine.
+// from returns a client at an address of this machine.
 func from(address string) *http.Client {
 	dialer := &net.Dialer{LocalAddr: &net.TCPAddr{IP: net.ParseIP(address)}}
 	return &http.Client{Transport: &http.Transport{DisableKeepAlives: true, DialContext: dialer.DialContext}}
 }
 
-// chunks cuts a text of lines into parts of at most so many bytes.
+// chunks cuts a text of lines into parts of at most n bytes.
 func chunks(text string, most int) (parts []string) {
 	for len(text) > most {
 		at := strings.LastIndexByte(text[:most], '\n') + 1

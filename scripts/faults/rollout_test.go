@@ -25,13 +25,13 @@ const (
 	rolloutLease     = 4500 * time.Millisecond // and a heartbeat
 )
 
-// the exports of the model that follow each other.
+// the successive exports of the model
 var rolloutExports = []string{"PRECISION=fp32", "PRECISION=int8"}
 
-// rollout replaces the workers of a fleet one by one by those of another export of the model, as Kubernetes
-// does: the next one is ready before one is told to end. Meanwhile clients send requests and jobs of 600
-// sentences. Each is answered the first time, as one of the exports answers it alone, and none later than
-// twice its time (what one export has begun, the other does again) and a lease.
+// rollout replaces the workers of a fleet one by one by workers with another export of the model, as Kubernetes does: a new
+// worker is ready before an old one is told to end. Meanwhile clients send requests and jobs of 600 sentences. Each must be
+// answered at the first attempt, with the answer of one export alone, and within twice its time (the other export may have to
+// repeat all work) and a lease.
 func rollout(t *testing.T) {
 	texts := englishTexts(t)
 	c := &clientsOfRollout{t: t, payload: newPayload(pair{"en", "fr"}, 1, "r", texts...)}
@@ -72,7 +72,7 @@ func rollout(t *testing.T) {
 	}
 }
 
-// englishTexts are as many different ones as a request has.
+// englishTexts returns the different texts of a request.
 func englishTexts(t *testing.T) (texts []string) {
 	raw, err := os.ReadFile("../quality/dev.tsv")
 	require.NoError(t, err)
@@ -85,15 +85,15 @@ func englishTexts(t *testing.T) (texts []string) {
 	return texts
 }
 
-// clientsOfRollout send one request again and again, and jobs of it.
+// clientsOfRollout send a request repeatedly, and jobs of the same records.
 type clientsOfRollout struct {
 	t        *testing.T
 	payload  payload
-	alone    [][]string // what each export answers
+	alone    [][]string // answers of each export
 	gateways []string
 }
 
-// times are how long requests took.
+// times has the durations of requests.
 type times struct {
 	*counts
 	mu   sync.Mutex // guards list
@@ -111,8 +111,7 @@ func (x *times) String() string {
 	return fmt.Sprintf("%s; requests took %.1f s (median), %.1f s at most", x.counts, x.median().Seconds(), x.slowest().Seconds())
 }
 
-// load sends requests and jobs while something is done, and waits for the last answers. Each must be that of
-// one export.
+// load sends requests and jobs while during runs, and waits for the last answers. Each must be the answer of one export.
 func (c *clientsOfRollout) load(do func()) *times {
 	x := &times{counts: newCounts()}
 	ctx, stop := context.WithCancel(c.t.Context())
@@ -164,7 +163,7 @@ func (c *clientsOfRollout) ask(gateway string) ([]string, error) {
 	return textsOf(got), err
 }
 
-// job has the request done as a job, and waits for its end.
+// job submits the request as a job, and waits for its end.
 func (c *clientsOfRollout) job(gateway string) ([]string, error) {
 	raw, err := json.Marshal(map[string]any{"payload": c.payload})
 	if err != nil {
@@ -204,7 +203,7 @@ func (c *clientsOfRollout) job(gateway string) ([]string, error) {
 	return nil, fmt.Errorf("it is not done after %s", fleetPatience)
 }
 
-// judgeJob says which exports have made a job: one for each of its slices.
+// judgeJob returns the exports that have made a job, one per slice.
 func (c *clientsOfRollout) judgeJob(got []string) string {
 	const slice = 256 // records
 	if len(got) != rolloutSentences {

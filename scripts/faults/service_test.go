@@ -33,10 +33,10 @@ type service struct {
 	address string
 	process *exec.Cmd
 	exited  chan error
-	client  *http.Client // a new connection for each request
+	client  *http.Client // a new connection per request
 }
 
-// serve starts the program, which must end well after the test.
+// serve starts the program and stops it when the test ends. It must exit without error.
 func serve(t *testing.T, environ ...string) *service {
 	t.Helper()
 	s := start(t, environ...)
@@ -64,12 +64,12 @@ func launch(t *testing.T, address string, log io.Writer, environ ...string) *ser
 		"APP_HOST=127.0.0.1", "APP_PORT=" + port, "LOG_LEVEL=error", "CACHE_BYTES=0"}, environ...)...)
 	s.process.Stderr = log
 	require.NoError(t, s.process.Start())
-	t.Cleanup(func() { _ = s.process.Process.Kill() }) // where nothing else has ended it
+	t.Cleanup(func() { _ = s.process.Process.Kill() }) // unless it has ended already
 	go func() { s.exited <- s.process.Wait() }()
 	return s
 }
 
-// ready says whether the service says that it is.
+// ready reports whether the service is ready.
 func (s *service) ready() bool {
 	resp, err := s.client.Get("http://" + s.address + "/readyz")
 	if err != nil {
@@ -87,7 +87,7 @@ func eventually(t *testing.T, most time.Duration, what string, condition func() 
 	}
 }
 
-// stop asks the process to end and waits until it has.
+// stop sends SIGTERM and waits until the process has ended.
 func (s *service) stop() error {
 	if err := s.process.Process.Signal(syscall.SIGTERM); err != nil {
 		return err
@@ -101,10 +101,10 @@ func (s *service) stop() error {
 	}
 }
 
-// body is a request from English to French.
+// body returns a request from English to French.
 func body(texts ...string) []byte { return request([]string{"fr"}, "normal", texts...) }
 
-// request is a request into several languages.
+// request returns a request into several languages.
 func request(to []string, priority string, texts ...string) []byte {
 	type record struct {
 		ID   string `json:"id"`
@@ -140,7 +140,7 @@ func (s *service) post(ctx context.Context, client *http.Client, path string, bo
 	return resp.StatusCode, len(answer.Result), nil
 }
 
-// translates sends a sentence, which must be translated, and says how long that took.
+// translates sends a sentence, which must be translated, and returns the time it took.
 func (s *service) translates(t *testing.T) time.Duration {
 	t.Helper()
 	begin := time.Now()
@@ -150,7 +150,7 @@ func (s *service) translates(t *testing.T) time.Duration {
 	return time.Since(begin)
 }
 
-// freed waits until the clients that left have no rows any more.
+// freed waits until clients that left have no rows any more.
 func (s *service) freed(t *testing.T, most time.Duration) {
 	t.Helper()
 	begin := time.Now()
@@ -158,7 +158,7 @@ func (s *service) freed(t *testing.T, most time.Duration) {
 	t.Logf("no row was taken %d ms later", time.Since(begin).Milliseconds())
 }
 
-// begin connects and sends text, which may be the beginning of a request.
+// begin connects and sends text, such as the beginning of a request.
 func (s *service) begin(ctx context.Context, text string) (net.Conn, error) {
 	c, err := (&net.Dialer{}).DialContext(ctx, "tcp", s.address)
 	if err != nil {
@@ -168,12 +168,12 @@ func (s *service) begin(ctx context.Context, text string) (net.Conn, error) {
 	return c, err
 }
 
-// head is that of a POST with a body of so many bytes.
+// head returns the head of a POST request with a body of n bytes.
 func head(path string, size int) string {
 	return fmt.Sprintf("POST %s HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n", path, size)
 }
 
-// parallel lets many clients do something at once.
+// parallel runs many clients concurrently.
 func parallel(ctx context.Context, clients int, do func(ctx context.Context, i int) error) error {
 	group, ctx := errgroup.WithContext(ctx)
 	for i := range clients {
@@ -182,7 +182,7 @@ func parallel(ctx context.Context, clients int, do func(ctx context.Context, i i
 	return group.Wait()
 }
 
-// counts counts what happened, from many goroutines.
+// counts counts outcomes. It is safe for concurrent use.
 type counts struct {
 	mu sync.Mutex // guards of
 	of map[string]int
@@ -196,7 +196,7 @@ func (c *counts) add(what string) {
 	c.of[what]++
 }
 
-// String is such as "12 × 200, 3 × 413".
+// String returns text such as "12 × 200, 3 × 413".
 func (c *counts) String() string {
 	var list []string
 	for what, n := range c.of {
@@ -206,7 +206,7 @@ func (c *counts) String() string {
 	return strings.Join(list, ", ")
 }
 
-// metric is the sum of a metric over all its series.
+// metric returns the sum of a metric over all its series.
 func (s *service) metric(t *testing.T, name string) float64 {
 	t.Helper()
 	families, err := s.metrics()
@@ -219,7 +219,7 @@ func (s *service) metric(t *testing.T, name string) float64 {
 	return sum
 }
 
-// metrics are all metrics of the service, by name.
+// metrics returns all metrics of the service, by name.
 func (s *service) metrics() (map[string]*dto.MetricFamily, error) {
 	resp, err := s.client.Get("http://" + s.address + "/metrics")
 	if err != nil {
@@ -230,13 +230,12 @@ func (s *service) metrics() (map[string]*dto.MetricFamily, error) {
 	return parser.TextToMetricFamilies(resp.Body)
 }
 
-// idle says whether nothing waits or decodes.
+// idle reports whether no sentence waits or is decoded.
 func (s *service) idle(t *testing.T) bool {
 	return s.metric(t, "dragoman_batch_rows")+s.metric(t, "dragoman_queue_sentences") == 0
 }
 
-// memory is what the kernel says of the process's memory, in MB: VmRSS is what it has,
-// VmHWM the most that it ever had.
+// memory returns a value of the kernel about the process's memory in MB: VmRSS is the current size, VmHWM the peak.
 func (s *service) memory(t *testing.T, name string) float64 {
 	t.Helper()
 	raw, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", s.process.Process.Pid))

@@ -26,7 +26,8 @@ SENTENCES = os.path.join(HERE, "sentences.jsonl")
 # width, heads, feed-forward, layers of the encoder and of the decoder, pieces
 SHAPES = {"test": (64, 4, 96, 2, 2, 900), "tiny": (256, 8, 1536, 6, 2, 32000), "base": (512, 8, 2048, 6, 4, 32000)}
 KINDS = {"firefox": False, "firefox-separate": True}  # two vocabularies
-# With AVX2 fxtranslate adds two products of 8 bits in 16, which larger numbers overflow; those of real models hardly ever do.
+# With AVX2 fxtranslate adds two 8-bit products in 16 bits. Larger numbers would overflow there; numbers of real models hardly
+# ever do.
 MOST = 63
 FLOAT, INTGEMM8, INT8 = 0x404, 0x4101, 0x101
 
@@ -121,7 +122,7 @@ def student(path, shape, sources, targets, separate, seed=1, end=2.0):
         w.layer(f"{p}_rnn_", width, width, 28.0, "bf", "Wf")
         w.norm(f"{p}_rnn_ffn", width)
         w.attention(f"{p}_context", width, 32.0, 32.0)
-        # Random signs take away that nothing is as similar to a hidden state as what was fed.
+        # Without random signs, the fed token would always be the most similar one to the hidden state.
         w.feed_forward(p, width, ffn, w.random.normal(0, 1.2, width) if i == decoder else None)
     bias = w.random.normal(0, 0.1, targets)
     bias[0] = end  # </s>

@@ -34,7 +34,7 @@ def encoder(model, source):
 def cross_attention(raw):
     """Keys and values of the first and last decoder layer: mean magnitude by
     head, and the first values by head and position."""
-    layers = [layer for layer in raw.past_key_values.cross_attention_cache.layers if layer.keys is not None]  # T5 has as many as the encoder
+    layers = [layer for layer in raw.past_key_values.cross_attention_cache.layers if layer.keys is not None]  # T5's cache has as many layers as the encoder
     return [{"layer": i, "keys": _heads(layers[i].keys[0]), "values": _heads(layers[i].values[0])}
             for i in sorted({0, len(layers) - 1})]
 

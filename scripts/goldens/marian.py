@@ -13,7 +13,7 @@ import reference
 from families import SETTINGS
 from shapes import Shape
 
-SENTENCES = 24  # of each checkpoint, evenly from those of its source language
+SENTENCES = 24  # per checkpoint, evenly from the sentences of its source language
 DROPPED = 40    # each such piece is not in the vocabulary, as some are not in published ones
 
 

@@ -148,7 +148,7 @@ def random_t5(shape):
     common = torch.randn(config.d_model) * spread
     table, head, last = model.shared.weight.data, model.lm_head.weight.data, model.decoder.final_layer_norm.weight.data
     table += common
-    scale = config.d_model ** -0.5 if config.scale_decoder_outputs else 1  # of what the head takes
+    scale = config.d_model ** -0.5 if config.scale_decoder_outputs else 1  # factor of the head's input
     last *= 2 / (spread * config.d_model ** 0.5 * scale)
     last[::2] *= -1
     head[config.eos_token_id] += last * common * shape.ending / ((last * common).square().sum() * scale)

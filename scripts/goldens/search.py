@@ -155,7 +155,7 @@ def run(model, case):
         return_dict_in_generate=True, output_scores=True, output_logits=True)
     if case["beams"] > 1:
         found = [(whole(s), score) for s, score in zip(out.sequences.tolist(), out.sequences_scores.tolist())]
-        # A score of -1e9 is that of no sentence, or of one that the search was forced to: see package search.
+        # A score of -1e9 means no sentence, or a sentence that the search was forced to: see package search.
         return found[:1] + [(s, score) for s, score in found[1:] if score > -1e6]
     sequence = out.sequences[0].tolist()
     # Greedy search has no score of its own: the model's log-probability of the

@@ -7,8 +7,8 @@ import torch
 @dataclass
 class Shape:
     """One checkpoint to make."""
-    # The seed and what is added to the end token's logit: of some dozens tried,
-    # those whose outputs vary most in tokens and length.
+    # The seed, and the addition to the end token's logit. They were chosen among some dozens, because their outputs vary
+    # most in tokens and length.
     seed: int
     ending: float
     config: dict = field(default_factory=dict)      # differs from BASE
@@ -72,8 +72,7 @@ SHAPES = {
     "untied-head": Shape(18, 0.5, dict(tie_word_embeddings=False)),
     # Other special ids: the pad id also moves the positions.
     "other-ids": Shape(2, 1.5, dict(bos_token_id=5, pad_token_id=3, eos_token_id=6, decoder_start_token_id=4)),
-    # How weights are stored. Where the seed is the same, so are the weights,
-    # but for rounding.
+    # Types of stored weights. Equal seeds give equal weights, except for rounding.
     "fp16": Shape(4, 0.5, dtype=torch.float16, every_setting=False),
     "bf16": Shape(4, 1.5, dtype=torch.bfloat16, every_setting=False),
     "shards": Shape(4, 0.5, storage="shards", every_setting=False,

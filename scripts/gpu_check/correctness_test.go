@@ -18,7 +18,7 @@ import (
 	"dragoman/tokenizer"
 )
 
-// goldens are what Hugging Face makes of the bundled checkpoint, as many as are wanted.
+// goldens returns Hugging Face's translations by the bundled checkpoint, or a part of them.
 func goldens(t *testing.T) *modeltest.Goldens {
 	t.Helper()
 	g := modeltest.Bundled(t)
@@ -33,8 +33,8 @@ func goldens(t *testing.T) *modeltest.Goldens {
 // TestBundled checks the bundled model in both precisions.
 func TestBundled(t *testing.T) { check(t, goldens(t), "", exported) }
 
-// TestT5 checks a trained model of MADLAD-400's form, and one whose numbers are as large as
-// those of real ones: in half precision they overflow unless that is seen to.
+// TestT5 checks a trained model of MADLAD-400's form, and one with numbers as large as in real models, which would overflow in
+// half precision without scaling.
 func TestT5(t *testing.T) {
 	g := modeltest.Families(t)["t5-trained"]
 	check(t, g, "t5", cputest.Export)
@@ -58,7 +58,7 @@ func check(t *testing.T, g *modeltest.Goldens, name string, export func(testing.
 	}
 }
 
-// TestShapes checks random models of odd shapes, and those of other families, in single precision.
+// TestShapes checks random models of odd shapes and of other families in single precision.
 func TestShapes(t *testing.T) {
 	for folder, all := range map[string]map[string]*modeltest.Goldens{"odd": modeltest.Odd(t), "families": modeltest.Families(t)} {
 		for name, g := range all {
@@ -80,8 +80,7 @@ func jobs(g *modeltest.Goldens, setting string) []modeltest.Job {
 	return all
 }
 
-// decode translates jobs in one batch, up to so many at once as most says before each
-// step.
+// decode translates jobs in one batch. most returns the maximum number of jobs before each step.
 func decode(t *testing.T, m model.Model, all []modeltest.Job, most func() int) []search.Result {
 	t.Helper()
 	results, err := modeltest.Decode(m, all, 512, func(running int) int { return most() - running })
@@ -89,8 +88,7 @@ func decode(t *testing.T, m model.Model, all []modeltest.Job, most func() int) [
 	return results
 }
 
-// agreement compares with Hugging Face in single precision, which single precision
-// must repeat token for token but for ties.
+// agreement compares with Hugging Face in single precision. Single precision must agree token for token, except for ties.
 func agreement(t *testing.T, m *cuda.Model, tok *tokenizer.Tokenizer, g *modeltest.Goldens, setting string) {
 	all, same := jobs(g, setting), 0
 	var ours, theirs []string
@@ -107,8 +105,8 @@ func agreement(t *testing.T, m *cuda.Model, tok *tokenizer.Tokenizer, g *modelte
 	assert.GreaterOrEqual(t, same, len(all)*95/100)
 }
 
-// company decodes sentences in ones and twos, and then in random company. Products of
-// other sizes may round otherwise, so half precision may differ a little.
+// company decodes sentences alone and in pairs, and then in random batches. Matrix products of other sizes may round
+// differently, so half precision may differ a little.
 func company(t *testing.T, m *cuda.Model, g *modeltest.Goldens) {
 	half := min(100, len(g.Cases)/2)
 	all := append(jobs(g, "greedy")[:half], jobs(g, "beam5")[half:2*half]...)
@@ -133,8 +131,8 @@ func company(t *testing.T, m *cuda.Model, g *modeltest.Goldens) {
 	assert.GreaterOrEqual(t, same, rounds*len(all)*98/100)
 }
 
-// leaving lets half of the sentences leave in the middle, as cancelled requests do. The
-// others must end as they do without them.
+// leaving removes half of the sentences during decoding, as cancelled requests do. The other sentences must have the same
+// results.
 func leaving(t *testing.T, m *cuda.Model, g *modeltest.Goldens) {
 	all := jobs(g, "beam5")[:min(24, len(g.Cases))]
 	want := decode(t, m, all, func() int { return len(all) })
@@ -160,8 +158,8 @@ func leaving(t *testing.T, m *cuda.Model, g *modeltest.Goldens) {
 	assert.LessOrEqual(t, different, 1, "of %d sentences: one may round otherwise with fewer rows", len(all)/2)
 }
 
-// memory asks for more than there is, and checks that all goes on, and what a batch takes
-// beside what was said.
+// memory asks for more memory than available, checks that the device still works, and logs the actual and the announced memory
+// of a batch.
 func memory(t *testing.T, m *cuda.Model, g *modeltest.Goldens) {
 	before, err := m.Available()
 	require.NoError(t, err)

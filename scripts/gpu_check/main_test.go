@@ -27,7 +27,7 @@ import (
 	"dragoman/model/export"
 )
 
-// The command line, beside that of a test.
+// Flags in addition to those of go test.
 var (
 	library          = flag.String("library", "", "path of ONNX Runtime's library")
 	program          = flag.String("program", "build/dragoman", "the service; empty: it is not tested")
@@ -42,7 +42,7 @@ var (
 	peers            []peer
 )
 
-// runtime is ONNX Runtime, once for the process.
+// runtime is the process's ONNX Runtime.
 var runtime *cuda.Runtime
 
 func TestMain(m *testing.M) {
@@ -64,7 +64,7 @@ func TestMain(m *testing.M) {
 		fmt.Fprintln(os.Stderr, "gpu_check:", err)
 		os.Exit(1)
 	}
-	fmt.Println("onnxruntime:", runtime.Version()) // as benchmarks write their surroundings
+	fmt.Println("onnxruntime:", runtime.Version()) // in the form of a benchmark's configuration lines
 	code := m.Run()
 	if err := runtime.Close(); err != nil {
 		fmt.Fprintln(os.Stderr, "gpu_check:", err)
@@ -73,7 +73,7 @@ func TestMain(m *testing.M) {
 	os.Exit(code)
 }
 
-// exported exports a checkpoint into a folder of its own, unless it is there.
+// exported exports a checkpoint into a folder of its own, unless that exists.
 func exported(t testing.TB, checkpoint string, precision model.Precision) string {
 	t.Helper()
 	dir, err := filepath.Abs(filepath.Join(*work, filepath.Base(checkpoint)+"-"+string(precision)))
@@ -82,7 +82,7 @@ func exported(t testing.TB, checkpoint string, precision model.Precision) string
 		return dir
 	}
 	_, err = export.Export(t.Context(), checkpoint, dir, export.Options{
-		Precision: precision, Source: checkpoint, Languages: bundled.Languages(), // any tokenizer that fits will do
+		Precision: precision, Source: checkpoint, Languages: bundled.Languages(), // any tokenizer of the right size
 	})
 	require.NoError(t, err)
 	return dir

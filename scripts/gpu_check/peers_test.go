@@ -12,7 +12,7 @@ import (
 	"dragoman/model/checkpoint"
 )
 
-// peer is another program that does the same, a side of scripts/bench/peers/protocol.py.
+// peer is another program for the same task, a side of scripts/bench/peers/protocol.py.
 type peer struct{ name, command string }
 
 // answer is a line of a peer's output.
@@ -22,8 +22,7 @@ type answer struct {
 	Error   string  `json:"error"`
 }
 
-// BenchmarkPeers measures the other sides on the sentences of BenchmarkDragoman. One that
-// cannot be run is no failure: it is skipped, and says why.
+// BenchmarkPeers measures the peers with the sentences of BenchmarkDragoman. A peer that cannot run is skipped with a reason.
 func BenchmarkPeers(b *testing.B) {
 	if len(peers) == 0 {
 		b.Skip("no -peer")
@@ -43,7 +42,7 @@ func (p peer) benchmark(b *testing.B) {
 	out, err := side.StdoutPipe()
 	require.NoError(b, err)
 	require.NoError(b, side.Start())
-	defer func() { _, _ = in.Close(), side.Wait() }() // a side that fails has said so
+	defer func() { _, _ = in.Close(), side.Wait() }() // a failing side has printed its error
 	answers, requests := json.NewDecoder(out), json.NewEncoder(in)
 	var a answer
 	if err := answers.Decode(&a); err != nil || !a.Ready {

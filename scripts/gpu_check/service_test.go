@@ -51,7 +51,7 @@ func TestService(t *testing.T) {
 	}
 }
 
-// requestsOf makes a request of the people's sentences of each pair of languages.
+// requestsOf returns a request per pair of languages with the sentences written by people.
 func requestsOf(g *modeltest.Goldens) []client.Request {
 	pairs := map[[2]string]int{}
 	var requests []client.Request
@@ -71,8 +71,7 @@ func requestsOf(g *modeltest.Goldens) []client.Request {
 	return requests
 }
 
-// serve runs the program until it has answered requests, all of them at once, and ends
-// it by SIGTERM. It returns the texts in the order of the requests.
+// serve runs the program, sends all requests at once, and ends it by SIGTERM. It returns the texts in the order of the requests.
 func serve(t *testing.T, device, dir string, precision model.Precision, requests []client.Request) (texts []string) {
 	t.Helper()
 	path, err := filepath.Abs(*library)
@@ -108,8 +107,8 @@ func serve(t *testing.T, device, dir string, precision model.Precision, requests
 	return texts
 }
 
-// ready reads the service's log until it is ready, and returns its address and the last
-// line; the address is "" where the service ends before.
+// ready reads the service's log until it is ready, and returns its address and the last line; the address is "" if the service
+// ends before.
 func ready(log io.Reader) (address, last string) {
 	for lines := bufio.NewScanner(log); lines.Scan(); {
 		last = lines.Text()

@@ -16,11 +16,10 @@ import (
 	"dragoman/model/search/searchtest"
 )
 
-// sourceTokens and targetTokens are the lengths of all sentences that speed is measured
-// with; none ends before.
+// sourceTokens and targetTokens are the lengths of all measured sentences; none ends before.
 const sourceTokens, targetTokens = 32, 32
 
-// batches runs a benchmark for each number of beams and of sentences.
+// batches runs a benchmark for each number of beams and sentences.
 func batches(b *testing.B, measure func(b *testing.B, beams, sentences int)) {
 	for _, beams := range []int{1, 5} {
 		for _, n := range []int{1, 8, 32, 128, 512} {
@@ -31,14 +30,13 @@ func batches(b *testing.B, measure func(b *testing.B, beams, sentences int)) {
 	}
 }
 
-// report reports the median of the batches' times.
+// report reports the median time of a batch.
 func report(b *testing.B, sentences int, took []time.Duration) {
 	b.ReportMetric(float64(sentences*targetTokens)/median(took).Seconds(), "tokens/s")
 }
 
-// BenchmarkDragoman measures the checkpoint in half precision: whole batches, the
-// encoder's part, a step, the least that a step can take, and the share of a step that the
-// device has nothing to do.
+// BenchmarkDragoman measures the checkpoint in half precision: whole batches, the encoder, a decoder step, the lower bound of a
+// step, and the device's idle share of a step.
 func BenchmarkDragoman(b *testing.B) {
 	if *checkpointFolder == "" {
 		b.Skip("no -checkpoint")
@@ -47,7 +45,7 @@ func BenchmarkDragoman(b *testing.B) {
 	batches(b, func(b *testing.B, beams, sentences int) { measure(b, m, beams, sentences) })
 }
 
-// timed is a batch that knows how long the device had it.
+// timed is a batch that measures its time on the device.
 type timed interface{ DeviceTime() time.Duration }
 
 func measure(b *testing.B, m *cuda.Model, beams, sentences int) {
@@ -83,15 +81,14 @@ func measure(b *testing.B, m *cuda.Model, beams, sentences int) {
 	}
 }
 
-// floor is the time, in ms, in which the card's memory can deliver the decoder's
-// weights once.
+// floor returns the time in ms that the card's memory needs to read the decoder's weights once.
 func floor(spec model.Spec) float64 {
 	d := spec.DModel
-	layer := 6*d*spec.Decoder.Inner(d) + spec.FFNMatrices()*d*spec.Decoder.FFN // cross attention's keys and values are the encoder's
+	layer := 6*d*spec.Decoder.Inner(d) + spec.FFNMatrices()*d*spec.Decoder.FFN // the encoder computes the keys and values of cross-attention
 	return 2 * float64(spec.Decoder.Layers*layer+spec.VocabSize*d) / *bandwidth / 1e6
 }
 
-// stopwatch takes the time of steps.
+// stopwatch measures the times of steps.
 type stopwatch struct {
 	model.Batch
 	steps []time.Duration
@@ -103,7 +100,7 @@ func (s *stopwatch) Step(ctx context.Context, feeds []model.Feed, k int) (model.
 	return s.Batch.Step(ctx, feeds, k)
 }
 
-// sources are random sentences.
+// sources returns random sentences.
 func sources(spec model.Spec, n int) [][]int64 {
 	rng := rand.New(rand.NewPCG(1, 2))
 	all := make([][]int64, n)
@@ -116,10 +113,10 @@ func sources(spec model.Spec, n int) [][]int64 {
 	return all
 }
 
-// target is the token of some language.
+// target returns the token of an arbitrary language.
 func target(spec model.Spec) int64 { return int64(spec.VocabSize - 50) }
 
-// sequences are searches that go on to the end.
+// sequences returns searches that continue to the maximum length.
 func sequences(b *testing.B, spec model.Spec, beams, n int) []*search.Sequence {
 	options := search.DefaultOptions(spec.Generation)
 	options.Beams, options.MaxLength, options.MinLength = beams, 2+targetTokens, 2+targetTokens

@@ -16,7 +16,7 @@
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 
-# die says in one line what went wrong and what to do.
+# die prints an error with a remedy in one line, and exits.
 die() {
   echo "bases: $*" >&2
   exit 1
@@ -33,8 +33,8 @@ base() { sed -n "s/^ARG $1=\([^@]*\).*/\1/p" Dockerfile; }
 # have says whether an image is there.
 have() { buildah inspect --type image "$1" >/dev/null 2>&1; }
 
-# compose makes the image of a name: the function named second fills its root, and
-# what follows are options of buildah config.
+# compose makes an image. The function named second fills its root, and the other arguments are options of
+# buildah config.
 compose() {
   local name=$1 fill=$2 root
   shift 2
@@ -80,7 +80,7 @@ fill_runtime() {
     nonroot:x:65532:65532:nonroot:/home/nonroot:/sbin/nologin >"$root/etc/passwd"
   printf '%s\n' root:x:0: nobody:x:65534: nonroot:x:65532: >"$root/etc/group"
   install -d -m 0700 -o 65532 -g 65532 "$root/home/nonroot"
-  # What a shell would be needed for, or nothing needs.
+  # Files that need a shell, or that no program needs.
   rm -rf "${root:?}"/usr/{bin,sbin}/* "$root"/usr/share/{man,info,lintian,bug}
 }
 

@@ -5,7 +5,7 @@
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 
-# die says in one line what is wrong.
+# die prints an error in one line, and exits.
 die() {
   echo "image-check: $*" >&2
   exit 1
@@ -14,7 +14,7 @@ die() {
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
 
-# The context is git's files without those of .dockerignore, whose patterns begin at the root.
+# The context has git's files without those of .dockerignore, whose patterns begin at the root.
 sed -E '/^#/d; s#^(!?)([^*!]|\*$)#\1/\2#' .dockerignore >"$scratch/ignored"
 git ls-files -co --exclude-standard | sort >"$scratch/files"
 git ls-files -ci --exclude-from="$scratch/ignored" | sort | comm -23 "$scratch/files" - >"$scratch/context"
@@ -37,7 +37,7 @@ copied() {
 
 copied "" >/dev/null
 copied build | sort >"$scratch/copied"
-# What the compiler reads of this module.
+# The files of this module that the compiler reads.
 files='{{with .Module}}{{if .Main}}{{range $.GoFiles}}{{$.Dir}}/{{.}}
 {{end}}{{range $.CgoFiles}}{{$.Dir}}/{{.}}
 {{end}}{{range $.CFiles}}{{$.Dir}}/{{.}}
@@ -48,7 +48,7 @@ files='{{with .Module}}{{if .Main}}{{range $.GoFiles}}{{$.Dir}}/{{.}}
 missing=$(go list -deps -f "$files" ./app | sed -n "s#^$PWD/##p" | sort | comm -23 - "$scratch/copied" | tr '\n' ' ')
 [[ -z $missing ]] || die "the program is compiled of what the stage build does not copy: $missing"
 
-# Without -trimpath, what is compiled for tests is used again.
+# Without -trimpath, packages that were compiled for tests are reused.
 steps build | sed -n 's/^RUN //p' | sed -E "s#--mount=[^ ]+ *##g; s#/out\b#$scratch/out#g; s#-trimpath ##" >"$scratch/run"
 [[ -s $scratch/run ]] || die "the Dockerfile has no stage build"
 while read -r step; do

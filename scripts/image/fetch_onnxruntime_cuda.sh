@@ -8,7 +8,7 @@
 # script has the version and the checksum, which pip checks.
 set -euo pipefail
 
-# die says in one line what went wrong and what to do.
+# die prints an error with a remedy in one line, and exits.
 die() {
   echo "fetch_onnxruntime_cuda: $*" >&2
   exit 1

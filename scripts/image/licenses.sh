@@ -10,7 +10,7 @@ set -euo pipefail
 shopt -s nullglob nocaseglob
 export LC_ALL=C
 
-# die says in one line what went wrong and what to do.
+# die prints an error with a remedy in one line, and exits.
 die() {
   echo "licenses: $*" >&2
   exit 1

@@ -19,7 +19,7 @@
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 
-# die says in one line what went wrong and what to do.
+# die prints an error with a remedy in one line, and exits.
 die() {
   echo "image-test: $*" >&2
   exit 1

@@ -19,14 +19,14 @@ cleanup() {
 trap cleanup EXIT
 address=http://127.0.0.1:9527
 
-# die says in one line what is wrong, after what the service said.
+# die prints the service's output, then an error in one line, and exits.
 die() {
   [[ ! -s $scratch/log ]] || sed 's/^/  service: /' "$scratch/log" >&2
   echo "try: $*" >&2
   exit 1
 }
 
-# ok reports what was found right.
+# ok reports a successful check.
 ok() { echo "ok: $*"; }
 
 # setting prints one of the image's settings, a line for each of its elements.
@@ -122,7 +122,7 @@ stop() {
   took=$(($(now) - start))
 }
 
-# quiet wants nothing in the log that asks for somebody.
+# quiet checks that the log has no warnings and errors.
 quiet() { ! grep -E 'level=(WARN|ERROR)' "$scratch/log" || die "the service complains"; }
 
 # translates wants the service to translate a sentence.

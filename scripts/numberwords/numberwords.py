@@ -16,7 +16,7 @@ import icu
 LOCALES = """af am ar az be bg bs ca cs da de el en es et fa ff fi fr=fr,fr_CH,fr_BE he hi hr hu hy id is it
     ka kk ko ky lb lt lv mk ms ne nl no=nb,nn pl pt=pt,pt_PT ro ru sk sl sq sr su sv sw ta tl=fil tr uk vi""".split()
 
-# What CLDR lacks. A word behind ~ means other things too: see readNumberWord.
+# Words that CLDR lacks. A word after ~ has other meanings, too: see readNumberWord.
 EXTRA = {
     "de": {2: "zwo", 12: "~dutzend", 100: "hundert"},
     "en": {0: "~nil ~nought", 12: "~dozen", 100: "hundred"},

@@ -88,7 +88,7 @@ func TestSeedAndType(t *testing.T) {
 	assert.Less(t, len(weights(t, write(t, "--shape", "tiny", "--dtype", "f16"))), len(a)*2/3)
 }
 
-// A chunk's values depend on neither the block it is asked for in nor the others.
+// The values of a chunk depend neither on the requested block nor on other chunks.
 func TestFillChunks(t *testing.T) {
 	d := distribution{0, 1}
 	whole := make([]float32, 3*chunk+7)
@@ -169,7 +169,7 @@ func TestConfigFile(t *testing.T) {
 	defer func() { assert.NoError(t, c.Close()) }()
 	got := c.Spec()
 	assert.Equal(t, 5, got.Generation.Beams)
-	got.Generation = want.Generation // the one file that is not taken over
+	got.Generation = want.Generation // the only file that is not kept
 	assert.Equal(t, want, got)
 }
 

@@ -9,7 +9,7 @@ import (
 	"strings"
 )
 
-// shape has the differences between published models of a network, and small ones of the same proportions.
+// shape has the sizes that differ between published models of a network, and between small models of the same proportions.
 type shape struct {
 	VocabSize    int `json:"vocab_size"`
 	DModel       int `json:"d_model"`

@@ -9,7 +9,7 @@
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 
-# die says in one line what is wrong.
+# die prints an error in one line, and exits.
 die() {
   echo "release-test: $*" >&2
   exit 1

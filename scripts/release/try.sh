@@ -9,7 +9,7 @@ trap 'rm -rf "$scratch"' EXIT
 export HOME=$scratch XDG_CACHE_HOME=/tmp/dragoman-try.$$ WINEDEBUG=-all
 ip link set lo up
 
-# die says in one line what is wrong, after what the program said.
+# die prints the program's output, then an error in one line, and exits.
 die() {
   sed 's/^/  program: /' "$scratch/log" >&2
   echo "try: $*" >&2

@@ -17,7 +17,7 @@ import (
 	"dragoman/app/api/dropin/openinference/inferencepb"
 )
 
-// compareLive compares the translations of texts that are complete at once, and the errors of odd messages.
+// compareLive compares the translations of texts that arrive at once, and the errors of odd messages.
 func compareLive(t *testing.T, p pair) {
 	for i, messages := range [][]string{
 		{`{"s":1,"payload":{"fromLang":"en","toLang":"fr"}}`, `{"s":1,"n":1,"edits":[{"text":"Good morning. Where is the station?"}],"complete":true}`},
@@ -35,12 +35,12 @@ func compareLive(t *testing.T, p pair) {
 			for _, message := range messages {
 				require.NoError(t, conn.Write(ctx, websocket.MessageText, []byte(message)))
 			}
-			texts := map[int64]string{} // by segment: a translation may come in any number of updates
+			texts := map[int64]string{} // by segment, since a translation may come in any number of updates
 			for last[side] == "" {
 				_, raw, err := conn.Read(ctx)
 				if err != nil {
 					last[side] = fmt.Sprint(websocket.CloseStatus(err))
-					break // it has closed the connection
+					break // the server has closed the connection
 				}
 				var update struct {
 					Segments []struct {

@@ -17,7 +17,7 @@ import (
 	"dragoman/model"
 )
 
-// run runs a command of a build in a folder, with what is added to the environment, and returns all that it says.
+// run runs a command of a build in a folder, with added variables, and returns its exit code and output.
 func run(t *testing.T, program, models, dir, stdin string, added []string, args ...string) string {
 	cmd := exec.CommandContext(t.Context(), program, args...)
 	cmd.Dir, cmd.Env, cmd.Stdin = dir, environment(t, models, added...), strings.NewReader(stdin)
@@ -32,7 +32,7 @@ func run(t *testing.T, program, models, dir, stdin string, added []string, args 
 	return strings.NewReplacer(program, "dragoman", models, "MODELS", dir, "DIR").Replace(text)
 }
 
-// compareCommands compares what commands print.
+// compareCommands compares the output of commands.
 func compareCommands(t *testing.T) {
 	models, dir := t.TempDir(), t.TempDir()
 	require.NoError(t, os.WriteFile(filepath.Join(dir, "lines.txt"), []byte("Good morning.\nWhere is the station?\n"), 0o600))
@@ -56,7 +56,7 @@ func compareCommands(t *testing.T) {
 	}
 }
 
-// compareExports exports every checkpoint of the tests and compares all files, and what the exports translate.
+// compareExports exports every checkpoint of the tests and compares all files, and the translations of the exports.
 func compareExports(t *testing.T) {
 	var folders []string
 	for _, pattern := range []string{"../../model/testdata/*", "../../model/testdata/*/*", "../../model/bundled"} {

@@ -20,7 +20,7 @@ import (
 	"dragoman/app/text/markup/corpustest"
 )
 
-// compareAPI sends the examples of the description of the API, and what is wrong in each of a few ways, to each route.
+// compareAPI sends to each route the examples of the API's description, and variants with one fault each.
 func compareAPI(t *testing.T, p pair) {
 	document := p.compare(t, "description", func(base string) *http.Request { return newRequest(t, http.MethodGet, base+"/openapi.json", "", nil) })[0]
 	_, raw, _ := strings.Cut(document, "\n\n")
@@ -47,7 +47,7 @@ func compareAPI(t *testing.T, p pair) {
 	require.Greater(t, sent, 500)
 }
 
-// description is what is read of an OpenAPI document.
+// description has the used fields of an OpenAPI document.
 type description struct {
 	Paths      map[string]map[string]json.RawMessage
 	Components struct {
@@ -71,13 +71,13 @@ type requestBody struct {
 	}
 }
 
-// httpRequest is a request less the address of the service.
+// httpRequest is a request without the address of the service.
 type httpRequest struct {
 	path, kind string
 	body       []byte
 }
 
-// requests returns requests of an operation by their names.
+// requests returns the requests of an operation by name.
 func (d description) requests(t *testing.T, path string, op operation) map[string]httpRequest {
 	query := url.Values{}
 	for _, parameter := range op.Parameters {
@@ -125,7 +125,7 @@ func (d description) requests(t *testing.T, path string, op operation) map[strin
 		if json.Unmarshal(r.body, &object) != nil {
 			continue
 		}
-		for field := range object { // each field less, and each of a wrong type
+		for field := range object { // without each field, and with a wrong type of each
 			less := maps.Clone(object)
 			delete(less, field)
 			list[name+" without "+field] = httpRequest{full, kind, marshal(t, less)}
@@ -142,7 +142,7 @@ func marshal(t *testing.T, v any) []byte {
 	return raw
 }
 
-// compareCorpora translates the corpora of what a translation must keep, and sentences, with all details.
+// compareCorpora translates the corpora of placeholders and markup, and sentences, with all details.
 func compareCorpora(t *testing.T, p pair) {
 	lines, err := corpustest.Read()
 	require.NoError(t, err)
@@ -170,7 +170,7 @@ func compareCorpora(t *testing.T, p pair) {
 	}
 }
 
-// records makes records of texts.
+// records returns records with texts.
 func records(texts []string) (list []map[string]string) {
 	for i, text := range texts {
 		list = append(list, map[string]string{"id": fmt.Sprint(i), "text": text})
@@ -178,7 +178,7 @@ func records(texts []string) (list []map[string]string) {
 	return list
 }
 
-// compareDocuments translates the documents of all tests, and what is left of each when its end is cut off.
+// compareDocuments translates the documents of all tests, whole and truncated.
 func compareDocuments(t *testing.T, p pair) {
 	var paths []string
 	for _, pattern := range []string{"../../app/document/*/testdata/*", "../../app/document/*/testdata/*/*", "../../README.md", "../../docs/*.md", "../../go.mod"} {

@@ -23,7 +23,7 @@ var (
 	newProgram = flag.String("new", "", "the program to compare")
 )
 
-// differences has lines of a test's name, a tab and the reason why builds of before and after may differ in it.
+// differences has lines of a test's name, a tab and the reason for which builds before and after may differ in it.
 //
 //go:embed differences.txt
 var differences string
@@ -51,10 +51,10 @@ func TestSame(t *testing.T) {
 	t.Run("exports", compareExports)
 }
 
-// pair is the same thing of the old and of the new build.
+// pair has something of the old and of the new build.
 type pair [2]*service
 
-// compare sends a request to both services and compares the answers. It returns those.
+// compare sends a request to both services, compares the answers and returns them.
 func (p pair) compare(t *testing.T, name string, request func(base string) *http.Request) [2]string {
 	t.Helper()
 	var answers [2]string
@@ -65,7 +65,7 @@ func (p pair) compare(t *testing.T, name string, request func(base string) *http
 	return answers
 }
 
-// equal compares two texts less what is random or a time in them.
+// equal compares two texts, ignoring random parts and times.
 func equal(t *testing.T, name, before, now string) {
 	t.Helper()
 	before, now = steady(before), steady(now)
@@ -109,7 +109,7 @@ func cut(line string) string {
 	return line[:min(len(line), most)]
 }
 
-// unsteady are the parts of answers that differ from run to run.
+// unsteady matches the parts of answers that differ between runs.
 var unsteady = []struct {
 	pattern *regexp.Regexp
 	with    string
@@ -122,7 +122,7 @@ var unsteady = []struct {
 	{regexp.MustCompile(`(?m)^((?:Ratelimit|X-Ratelimit|X-Response-Time|X-Runtime|X-Metered)[A-Za-z-]*: ).*$`), "${1}0"},
 }
 
-// steady replaces what is random or a time.
+// steady replaces random parts and times.
 func steady(text string) string {
 	for _, u := range unsteady {
 		text = u.pattern.ReplaceAllString(text, u.with)

@@ -25,11 +25,11 @@ import (
 
 // service is a process that serves.
 type service struct {
-	address, calls string // of HTTP and of gRPC
+	address, calls string // ports of HTTP and of gRPC
 	client         *http.Client
 }
 
-// environment returns variables for a process of the program. What one build writes the other does not read, but for exports.
+// environment returns the variables of a process. Builds share no files except exports.
 func environment(t *testing.T, models string, added ...string) []string {
 	home := t.TempDir()
 	return append([]string{
@@ -65,7 +65,7 @@ func startService(t *testing.T, program, models string, added ...string) *servic
 	return s
 }
 
-// startFleet starts a gateway and a worker that meet at a Redis of their own.
+// startFleet starts a gateway and a worker with a Redis of their own.
 func startFleet(t *testing.T, gateway, worker, models string) *service {
 	broker := []string{"BROKER_URL=redis://" + redistest.Start(t), "FLEET_SECRET=a secret of 32 bytes or of more than that"}
 	startService(t, worker, models, append(broker, "ROLE=worker")...)
@@ -92,12 +92,12 @@ func (s *service) answer(t *testing.T, request *http.Request) string {
 	return out.String()
 }
 
-// post makes a request with a body.
+// post returns a request with a body.
 func post(t *testing.T, path, kind string, body []byte) func(base string) *http.Request {
 	return func(base string) *http.Request { return newRequest(t, http.MethodPost, base+path, kind, body) }
 }
 
-// newRequest makes a request with the same id each time.
+// newRequest returns a request with a fixed request id.
 func newRequest(t *testing.T, method, url, kind string, body []byte) *http.Request {
 	request, err := http.NewRequest(method, url, bytes.NewReader(body))
 	require.NoError(t, err)

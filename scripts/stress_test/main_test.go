@@ -33,8 +33,8 @@ type request struct {
 	}
 }
 
-// serve starts a service that answers each request with its texts, after behave has
-// written nothing and returned true. n counts the requests from 1.
+// serve starts a service that answers each request with its texts, if behave returns true without writing an answer. n counts
+// the requests from 1.
 func serve(t *testing.T, behave func(n int64, w http.ResponseWriter, r *http.Request, body request) bool) string {
 	t.Helper()
 	var n atomic.Int64
@@ -68,7 +68,7 @@ func serve(t *testing.T, behave func(n int64, w http.ResponseWriter, r *http.Req
 // well answers all requests.
 func well(int64, http.ResponseWriter, *http.Request, request) bool { return true }
 
-// stressed runs a test against a service.
+// stressed runs a stress test of a service.
 func stressed(t *testing.T, ctx context.Context, url string, args ...string) (code int, stdout, stderr string) {
 	t.Helper()
 	var out, errors bytes.Buffer
@@ -108,7 +108,7 @@ func TestWays(t *testing.T) {
 	}
 }
 
-// What is asked for is what the command line says.
+// The flags determine the requests.
 func TestAsks(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "corpus.txt")
 	require.NoError(t, os.WriteFile(path, []byte("One.\nTwo.\n"), 0o600))
@@ -130,8 +130,7 @@ func TestAsks(t *testing.T) {
 	assert.EqualValues(t, 3, german.Load())
 }
 
-// Models of a catalogue are named in the request, those with a service of their own are
-// not, and each has its numbers in the report.
+// Requests name a model of a catalogue, but not a model with its own service. Each model has its own figures in the report.
 func TestModels(t *testing.T) {
 	own := func(model string, n *atomic.Int64) string {
 		return serve(t, func(_ int64, _ http.ResponseWriter, _ *http.Request, body request) bool {
@@ -167,7 +166,7 @@ func TestFailures(t *testing.T) {
 		assert.NoError(t, err)
 		return false
 	}
-	// Every other request is turned down.
+	// Every other request is refused.
 	flaky := func(n int64, w http.ResponseWriter, _ *http.Request, _ request) bool { return n%2 == 0 || busy(w) }
 	never := func(_ int64, w http.ResponseWriter, _ *http.Request, _ request) bool { return busy(w) }
 	hangs := func(_ int64, _ http.ResponseWriter, r *http.Request, _ request) bool {
@@ -317,15 +316,14 @@ func TestFiles(t *testing.T) {
 	require.NoError(t, err)
 	assert.Len(t, left, 2)
 
-	// A folder that cannot be made is known before anything is sent.
+	// A folder that cannot be made is reported before the first request.
 	code, out, errors = stressed(t, t.Context(), "http://localhost:1", "--out", filepath.Join(dir, "summary.json", "x"))
 	assert.Equal(t, exitFailed, code)
 	assert.Empty(t, out)
 	assert.Contains(t, errors, "--out")
 }
 
-// An interrupt ends the sending, what is on its way is waited for, and all that was done
-// is reported.
+// After an interrupt no more requests are sent, those in flight are awaited, and all are in the report.
 func TestInterrupt(t *testing.T) {
 	ctx, interrupt := context.WithCancel(t.Context())
 	defer interrupt()
@@ -367,7 +365,7 @@ func TestOutlive(t *testing.T) {
 
 		other, end := outlive(ctx, time.Hour)
 		end(nil)
-		synctest.Wait() // what waits for the hour has ended
+		synctest.Wait() // the requests that waited an hour have ended
 		assert.ErrorIs(t, context.Cause(other), context.Canceled)
 	})
 }

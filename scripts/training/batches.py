@@ -133,9 +133,9 @@ class Epochs:
 
 
 def _keep(maker):
-    global _maker  # of a process of the pool: its copy of what the first process has
+    global _maker  # in a process of the pool: its copy of the first process's maker
     _maker = maker
-    os.nice(10)  # who trains goes first
+    os.nice(10)  # the training process has priority
 
 
 def _shard(epoch, number):

@@ -10,9 +10,9 @@ import files
 LANGUAGES = ("en", "ja", "fr", "de", "zh")
 PIVOT = "en"
 
-# How a pair came about. MORE are pairs by persons, as DIRECT ones are, that data.py did not
-# make. Those of ONE_WAY have a side that was made by a machine, the source (BACK) or the target
-# (DISTILLED), and serve in the direction from source to target only.
+# The origin of a pair. DIRECT and MORE pairs are written by people; data.py makes only the
+# DIRECT ones. A pair of ONE_WAY has one side by a machine, the source (BACK) or the target
+# (DISTILLED), and serves only in the direction from source to target.
 DIRECT, MORE, JOINED, BACK, DISTILLED, WORD, PHRASE = "direct", "more", "pivot", "back", "distilled", "word", "phrase"
 ONE_WAY = {BACK, DISTILLED}
 

@@ -26,8 +26,8 @@ import corpus
 from translators import CTranslate2
 
 ORDER = 4       # the longest n-grams of characters that are compared
-# How much more recall counts than precision, squared. chrF has 4, which prefers long texts where
-# references are put together: 1.034 times the length of what persons wrote, against 1.003.
+# The weight of recall over precision, squared. chrF uses 4, which prefers long texts if
+# references are joined: 1.034 times the length of people's texts, against 1.003.
 BETA2 = 2
 # Words of a sentence that small models can be trusted with: "Hi." became "Hawaii", and of
 # long sentences they leave parts out.

@@ -17,8 +17,8 @@ LANGUAGES = ("af am ar ast az ba be bg bn br bs ca ceb cs cy da de el en es et f
 # of vocab.json of their own, behind the pieces: the model never reads but can write them,
 # and Chinese and Japanese come out with the punctuation that they are written with.
 WIDE = "？！，：；（）"
-# What stands for them on the way through SentencePiece: characters for private use, which
-# it does not know and therefore leaves as they are.
+# Replacements on the way through SentencePiece: private-use characters, which
+# SentencePiece does not know and therefore leaves unchanged.
 _SHIELD = {ord(c): chr(0xE000 + i) for i, c in enumerate(WIDE)}
 _SHIELDED = {chr(0xE000 + i): c for i, c in enumerate(WIDE)}
 

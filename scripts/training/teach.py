@@ -26,7 +26,7 @@ from model import M2M100, Shape
 from pieces import Vocabulary
 from translate import translate
 
-ROUNDS = 16   # parts of the sentences, one after another
+ROUNDS = 16   # the sentences are processed in this many parts, one after another
 ROWS = 3072   # of a batch
 SHORTEST, LONGEST = 4, 40  # pieces of a sentence that models can be trusted with (see distill.py)
 

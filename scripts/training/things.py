@@ -1,8 +1,8 @@
 """Makes up what a translation has to copy: names, numbers, addresses, placeholders, markers."""
 import string
 
-# The markers that package markup puts in place of what must not change: style.go has
-# the same four, first the ones that it tries first.
+# The markers that package markup puts in place of unchangeable parts: style.go has
+# the same four, in the order of its attempts.
 MARKERS = (("[", "]"), ("XA", ""), ("<", ">"), ("#", ""))
 
 EMOJI = ("😀 😁 😂 😃 😄 😅 😉 😊 😍 😎 😘 😜 😢 😭 😡 😱 🤔 🙂 🙃 🙄 🙏 👍 👎 👋 👏 💪 🎉 🎁 🎂 🎵 🔥 ✨ ⭐ 🌟 ☀ 🌈 ❄ 🌸 🍀 🌍 "
@@ -81,7 +81,7 @@ def placeholder(random):
     ))
 
 
-# What can stand around a word: tags and Markdown.
+# Tags and Markdown that can surround a word.
 AROUND = (("<b>", "</b>"), ("<i>", "</i>"), ("<em>", "</em>"), ("<strong>", "</strong>"), ("<code>", "</code>"),
           ("<a>", "</a>"), ("**", "**"), ("*", "*"), ("_", "_"), ("`", "`"), ('"', '"'), ("[", "]"), ("⟦", "⟧"), ("<1>", "</1>"))
 

@@ -20,7 +20,7 @@ import corpus
 import pieces
 import things
 
-# Signs that the service puts in place of what must not change, and brackets of all sorts.
+# Signs that the service puts in place of unchangeable parts, and brackets of all sorts.
 SIGNS = string.digits + string.ascii_letters + string.punctuation + "⟦⟧【】〔〕「」『』〈〉《》«»“”‘’„–—…·•°€£¥§©®™→←↑↓✓"
 
 

@@ -46,7 +46,7 @@ func TestForms(t *testing.T) {
 	}
 }
 
-// sacremoses makes a dot of DOTMULTI, and fails at the dash before "li".
+// sacremoses turns DOTMULTI into a dot, and fails at the dash before "li".
 func TestWhatDiffers(t *testing.T) {
 	en, cs := NewLanguage("en"), NewLanguage("cs")
 	assert.Equal(t, []string{"DOTMULTI", "...", "DOTDOTMULTI", "."}, en.Tokenize("DOTMULTI... DOTDOTMULTI."))
@@ -74,8 +74,8 @@ func TestListsAreComplete(t *testing.T) {
 	assert.True(t, d.ahead["en"]["No"])
 }
 
-// FuzzWords checks that words have all characters of a text but spaces and those of its quotation marks, that pieces make up the
-// words, and that nothing panics.
+// FuzzWords checks that the words have all characters of a text except spaces and quotation marks, that the pieces make up the
+// words, and that no function panics.
 func FuzzWords(f *testing.F) {
 	goldens(f, "pieces", func(g golden) { f.Add(read[string](f, g.Of), "fr") })
 	codes := open(f, "odd.codes")
@@ -105,7 +105,7 @@ func FuzzWords(f *testing.F) {
 	})
 }
 
-// FuzzParseCodes checks that files are read or refused, and what can be read splits any word into parts of it.
+// FuzzParseCodes checks that each file is parsed or refused, and that parsed codes split any word into parts of it.
 func FuzzParseCodes(f *testing.F) {
 	f.Add([]byte("#version: 0.2\na b\nab c</w>\n"), "abc")
 	f.Add([]byte("a b\nb </w>\na b</w>"), "aab")

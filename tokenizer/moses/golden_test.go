@@ -26,7 +26,7 @@ type golden struct {
 	Text   string   `json:"text"` // of the pieces
 }
 
-// goldens calls do with each of a kind.
+// goldens calls do with each golden of a kind.
 func goldens(t testing.TB, kind string, do func(golden)) {
 	f, err := os.Open(filepath.Join("testdata", "goldens.jsonl.gz"))
 	require.NoError(t, err)

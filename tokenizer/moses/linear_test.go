@@ -8,11 +8,11 @@ import (
 	"dragoman/app/text/lineartest"
 )
 
-// hostile are what texts repeat that a chain of regular expressions would be long about.
+// hostile has repeated texts on which a chain of regular expressions would be slow.
 var hostile = []string{".", "'", "&", "5", "@@", "a", " ", "\"", ",", "(", ".\"", ".\"<", "\u00a0", "5\u00a0", "a'", "5,", "A. ", "\u0301", "中 ",
 	"« »", "\x00.", "aba", "s ' "}
 
-// all does with a text what a tokenizer does.
+// all applies all functions of a tokenizer to a text.
 func all(codes *Codes, text string) {
 	for _, code := range []string{"en", "fr", "de", "cs", "zh"} {
 		w := Words{NewLanguage(code), codes}
@@ -41,7 +41,7 @@ func BenchmarkExponent(b *testing.B) {
 	}
 }
 
-// BenchmarkSplit is about a sentence.
+// BenchmarkSplit splits a sentence.
 func BenchmarkSplit(b *testing.B) {
 	w := Words{NewLanguage("en"), open(b, "learned.codes")}
 	const text = `"It's the U.S. that didn't sign," said Dr. Smith of No. 5, well-known for $5,300.25 and naïve ideas.`

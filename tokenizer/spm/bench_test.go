@@ -9,8 +9,8 @@ import (
 	"dragoman/tokenizer/internal/goldentest"
 )
 
-// The benchmarks run over the corpus goldens: English, French, Japanese, German
-// and Chinese sentences. One operation is all of them.
+// The benchmarks use the corpus goldens: English, French, Japanese, German and Chinese sentences. One operation processes all of
+// them.
 
 func BenchmarkEncode(b *testing.B) {
 	model, texts := benchmarkTexts(b)
@@ -94,7 +94,7 @@ func BenchmarkOpen(b *testing.B) {
 	}
 }
 
-// BenchmarkOpenLarge opens a unigram model of 256,000 pieces, made up of corpus words.
+// BenchmarkOpenLarge opens a unigram model of 256,000 pieces that are made up of corpus words.
 func BenchmarkOpenLarge(b *testing.B) {
 	_, texts := benchmarkTexts(b)
 	words := strings.Fields(strings.Join(texts, " "))

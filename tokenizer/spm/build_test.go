@@ -8,13 +8,13 @@ import (
 	"google.golang.org/protobuf/encoding/protowire"
 )
 
-// modelFile makes model files for tests: its own messages, in protobuf.
+// modelFile writes model files for tests, with its own protobuf messages.
 type modelFile struct {
 	raw []byte
 }
 
-// newModelFile has the unknown piece and the control pieces of every model, and
-// merges "▁", "a", "b" to "▁a", "ab" and "▁ab", best first.
+// newModelFile returns a model file with the unknown piece and the control pieces of every model, and the merges of "▁", "a",
+// "b" to "▁a", "ab" and "▁ab", best first.
 func newModelFile() *modelFile {
 	f := &modelFile{}
 	f.piece("<unk>", 0, unknownPiece).piece("<s>", 0, controlPiece).piece("</s>", 0, controlPiece)
@@ -24,11 +24,10 @@ func newModelFile() *modelFile {
 	return f.trainer(varint(3, bpeModel))
 }
 
-// unigramFile has the same pieces, with these scores for a unigram model.
+// unigramFile returns a unigram model with the same pieces and these scores.
 func unigramFile() *modelFile { return newModelFile().trainer(varint(3, unigramModel)) }
 
-// withBytes adds pieces of this kind that are called as bytes are, and switches byte
-// fallback on.
+// withBytes adds the 256 byte pieces as pieces of a kind, and enables byte fallback.
 func withBytes(f *modelFile, kind uint64) *modelFile {
 	for b := range 256 {
 		f.piece(fmt.Sprintf(bytePieceForm, b), 0, kind)
@@ -60,7 +59,7 @@ func message(number protowire.Number, msg []byte) []byte {
 	return protowire.AppendBytes(protowire.AppendTag(nil, number, protowire.BytesType), msg)
 }
 
-// rawCharsmap makes a precompiled character map of trie units and replacements.
+// rawCharsmap returns a precompiled character map of trie units and replacements.
 func rawCharsmap(replacements string, units ...unit) []byte {
 	raw := binary.LittleEndian.AppendUint32(nil, uint32(4*len(units)))
 	for _, u := range units {
@@ -69,12 +68,11 @@ func rawCharsmap(replacements string, units ...unit) []byte {
 	return append(raw, replacements...)
 }
 
-// oneRule is a trie of 256 units with one rule: the byte from is replaced by what
-// stands at the offset value.
+// oneRule returns a trie of 256 units with one rule: the byte from is replaced by the text at the offset value.
 func oneRule(from byte, value uint32) []unit {
 	units := make([]unit, 256)
 	for i := range units {
-		units[i] = 0xff // no child has this label at these places
+		units[i] = 0xff // an impossible label, so these places match no child
 	}
 	units[0] = 0                                       // base 0
 	units[from] = unit(from) | 1<<8 | unit(from^1)<<10 // base from^from^1 = 1

@@ -11,8 +11,7 @@ import (
 	"dragoman/tokenizer/internal/goldentest"
 )
 
-// FuzzReadModel gives Parse damaged files. What it accepts must encode and decode
-// without panics.
+// FuzzReadModel parses damaged files. Accepted files must encode and decode without panics.
 func FuzzReadModel(f *testing.F) {
 	small := newModelFile()
 	f.Add(small.raw, "a b <unk> \xff")
@@ -57,8 +56,8 @@ func FuzzNormalize(f *testing.F) {
 	})
 }
 
-// FuzzUnigram splits texts with trained models. With byte fallback nothing is unknown, so
-// decoding gives the normalized text back.
+// FuzzUnigram splits texts with trained models. With byte fallback no piece is unknown, so decoding restores the normalized
+// text.
 func FuzzUnigram(f *testing.F) {
 	for _, r := range goldentest.Read(f, "../testdata/hostile.jsonl.gz") {
 		if len(r.Input()) < 100 {
@@ -87,7 +86,7 @@ func FuzzUnigram(f *testing.F) {
 	})
 }
 
-// plainViterbi is SentencePiece's EncodeOptimized without the trie and without cuts.
+// plainViterbi is SentencePiece's EncodeOptimized without a trie and without cuts.
 func plainViterbi(m *Model, text []byte) []Token {
 	ids := map[string]int32{}
 	for id, kind := range m.kinds {

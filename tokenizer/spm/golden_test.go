@@ -20,9 +20,8 @@ import (
 
 const bundledModel = "../../model/bundled/sentencepiece.bpe.model"
 
-// A reference is a model and the texts that SentencePiece split with it. The
-// variants differ from the bundled model in how they treat spaces and in their
-// normalization rules.
+// A reference is a model and texts that SentencePiece has split with it. The variants differ from the bundled model in their
+// treatment of spaces and their normalization rules.
 type reference struct {
 	name    string
 	file    []byte
@@ -56,7 +55,7 @@ func unzip(t testing.TB, path string) []byte {
 	return raw
 }
 
-// TestGoldens demands no difference from spm_encode and spm_decode.
+// TestGoldens compares with spm_encode and spm_decode.
 func TestGoldens(t *testing.T) {
 	for _, ref := range references(t) {
 		t.Run(ref.name, func(t *testing.T) {
@@ -84,7 +83,7 @@ func plainly(m *Model, text string) string {
 	return string(n.append(nil, text))
 }
 
-// TestNormalizerShortcuts checks that they change nothing.
+// TestNormalizerShortcuts checks that the shortcuts change no result.
 func TestNormalizerShortcuts(t *testing.T) {
 	for _, ref := range references(t) {
 		t.Run(ref.name, func(t *testing.T) {
@@ -97,12 +96,12 @@ func TestNormalizerShortcuts(t *testing.T) {
 	}
 }
 
-// TestTokensCover checks that tokens leave no gap, whatever the text.
+// TestTokensCover checks that the tokens of any text leave no gap.
 func TestTokensCover(t *testing.T) {
 	model, err := open(bundledModel)
 	require.NoError(t, err)
 	for _, r := range goldentest.Read(t, "../testdata/hostile.jsonl.gz") {
-		// The text itself serves as normalized text: no caller can break this.
+		// The text itself serves as its normalized form: no caller can break this.
 		for _, text := range [][]byte{[]byte(r.Input()), model.AppendNormalized(nil, r.Input())} {
 			requireCover(t, model, text)
 		}

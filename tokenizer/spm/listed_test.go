@@ -16,7 +16,7 @@ func listed(merges ...[2]string) Listed {
 	}
 }
 
-// TestListedMerges demands the pieces that Hugging Face's tokenizers 0.23.3 gives.
+// TestListedMerges compares with the pieces of Hugging Face's tokenizers 0.23.3.
 func TestListedMerges(t *testing.T) {
 	longFirst := [][2]string{{"a", "a"}, {"a", "aa"}, {"aa", "a"}}
 	wordFirst := [][2]string{{"▁", "a"}, {"a", "a"}, {"a", "aa"}}
@@ -38,7 +38,7 @@ func TestListedMerges(t *testing.T) {
 	}
 }
 
-// A unigram model never has a piece that goes on behind a space: texts are split before each.
+// Texts for unigram models are split before each space, so no piece continues after a space.
 func TestListedScores(t *testing.T) {
 	l := Listed{Pieces: []string{"<unk>", "▁", "a", "▁a", "▁▁", "▁a▁a", "aa"}, Scores: []float32{0, -2, -3, -4, -1, -1, -3.5}, Prefix: true}
 	m, err := l.Model()
@@ -71,7 +71,7 @@ func TestListedRefuses(t *testing.T) {
 	assert.ErrorContains(t, err, "character map")
 }
 
-// FuzzListed checks that tokens cover any text, broken UTF-8 too.
+// FuzzListed checks that tokens cover any text, also invalid UTF-8.
 func FuzzListed(f *testing.F) {
 	for _, r := range goldentest.Read(f, "../testdata/hostile.jsonl.gz") {
 		if len(r.Input()) < 100 {

@@ -31,7 +31,7 @@ type merges struct {
 	pairs  pairTable       // from pairs to the numbers of their merges
 	// ranks, by number, order merges: the best has rank 0. If a merge is numbered by its piece, equal scores have equal ranks.
 	ranks []int32
-	// results, by number, are the pieces that merges give; if nil, they are the numbers.
+	// results has the resulting piece of each merge, by number. If it is nil, the number of a merge is its piece.
 	results []symbol
 }
 

@@ -114,8 +114,8 @@ func TestEncodeSmall(t *testing.T) {
 	}
 }
 
-// TestUnigramSmall demands the pieces that sentencepiece 0.2.3 gives; only the small
-// character map it does not take.
+// TestUnigramSmall compares with the pieces of sentencepiece 0.2.3, except for the small character map, which sentencepiece
+// refuses.
 func TestUnigramSmall(t *testing.T) {
 	for name, test := range map[string]struct {
 		file *modelFile
@@ -144,8 +144,8 @@ func TestUnigramSmall(t *testing.T) {
 	}
 }
 
-// TestUnigramLongText demands what sentencepiece 0.2.3 gives: sums of large scores are
-// rounded, until scores begin again beyond -100,000.
+// TestUnigramLongText compares with sentencepiece 0.2.3 on long texts: sums of large scores are rounded, and beyond -100,000
+// scores begin again.
 func TestUnigramLongText(t *testing.T) {
 	model, err := Parse(unigramFile().piece("c", -1, normalPiece).piece("d", -1, normalPiece).piece("cd", -2.001, normalPiece).raw)
 	require.NoError(t, err)
@@ -155,8 +155,8 @@ func TestUnigramLongText(t *testing.T) {
 	}
 }
 
-// TestUnigramMemory splits long texts of words, and of unknown characters without a space.
-// Only a stretch that pieces reach across is in memory as a whole.
+// TestUnigramMemory splits long texts of words, and of unknown characters without a space. Only a stretch that pieces cross is
+// held in memory as a whole.
 func TestUnigramMemory(t *testing.T) {
 	model, err := Parse(unigramFile().piece("aa", -1, normalPiece).raw)
 	require.NoError(t, err)
@@ -186,8 +186,8 @@ func TestDecodeUnigram(t *testing.T) {
 	}
 }
 
-// TestTrieFindsPieces makes tries of random strings, of few and of all bytes, and of one
-// that is as long as a piece can be.
+// TestTrieFindsPieces builds tries of random strings, with few and with all bytes, and of one string of the maximum length of a
+// piece.
 func TestTrieFindsPieces(t *testing.T) {
 	rng := rand.New(rand.NewPCG(5, 6))
 	for _, alphabet := range []int{2, 40, 255} {
@@ -221,7 +221,7 @@ func TestTrieFindsPieces(t *testing.T) {
 	}
 }
 
-// TestTrieFarOffsets makes a trie whose nodes lie further apart than 21 bits can say.
+// TestTrieFarOffsets builds a trie whose nodes are further apart than 21 bits can express.
 func TestTrieFarOffsets(t *testing.T) {
 	var list []string
 	var ids []int32
@@ -261,8 +261,7 @@ func TestDecodeSmall(t *testing.T) {
 	}
 }
 
-// TestDecodeKeepsExtraSpaces has a model that does not remove extra spaces: then
-// only the one that encoding puts in front goes.
+// TestDecodeKeepsExtraSpaces has a model that keeps extra spaces: decoding removes only the space that encoding adds in front.
 func TestDecodeKeepsExtraSpaces(t *testing.T) {
 	model, err := Parse(newModelFile().normalizer(varint(4, 0)).raw)
 	require.NoError(t, err)
@@ -276,8 +275,7 @@ func TestUnknownSurface(t *testing.T) {
 	assert.Equal(t, "a[?]", model.Decode([]string{"▁a", "<unk>"}))
 }
 
-// TestBrokenByteIsNoCharacter gives AppendTokens bytes that are not UTF-8, which
-// decode to U+FFFD but are shorter.
+// TestBrokenByteIsNoCharacter passes invalid UTF-8 to AppendTokens. An invalid byte decodes to U+FFFD, but is shorter.
 func TestBrokenByteIsNoCharacter(t *testing.T) {
 	model, err := Parse(newModelFile().piece("\ufffd", 0, normalPiece).raw)
 	require.NoError(t, err)
@@ -286,7 +284,7 @@ func TestBrokenByteIsNoCharacter(t *testing.T) {
 	assert.Equal(t, []Token{{9, 0, 3}, {model.Unknown(), 3, 4}}, tokens)
 }
 
-// TestTrieBounds has tries that point out of themselves. No rule is there.
+// TestTrieBounds has tries with offsets out of bounds, where no rule may be found.
 func TestTrieBounds(t *testing.T) {
 	for name, units := range map[string][]unit{
 		"children":      {200 << 10},
@@ -302,11 +300,10 @@ func TestTrieBounds(t *testing.T) {
 	}
 }
 
-// TestCyclicTrie walks a trie whose nodes lead to themselves. Bounds alone keep
-// such a walk inside the text.
+// TestCyclicTrie walks a trie with cycles. Only bounds keep such a walk inside the text.
 func TestCyclicTrie(t *testing.T) {
 	units := make([]unit, 256)
-	units[0] = 1 << 10 // base 1, as all others
+	units[0] = 1 << 10 // base 1, as in all other nodes
 	for i := 2; i < len(units); i++ {
 		units[i] = unit(i^1) | 1<<8 | unit(i^1)<<10
 	}

@@ -96,7 +96,7 @@ func TestReadFieldsRefuses(t *testing.T) {
 	}
 }
 
-// fieldsOf is an object with n fields.
+// fieldsOf returns an object with n fields.
 func fieldsOf(n int) string {
 	var object strings.Builder
 	for i := range n {
@@ -209,8 +209,7 @@ func TestParseFormTakesWhatIsNotEncoded(t *testing.T) {
 	}
 }
 
-// FuzzParseForm holds the parser to that of net/url wherever that one has no
-// objections.
+// FuzzParseForm compares parseForm with net/url's parser for all forms that net/url accepts.
 func FuzzParseForm(f *testing.F) {
 	for _, seed := range []string{"", "a=b&c=d", "q=100%&x", "%C3%A9=%e6+%zz", "a;b=c", "=&=&%", "%%%41"} {
 		f.Add(seed)
@@ -229,7 +228,7 @@ func FuzzParseForm(f *testing.F) {
 	})
 }
 
-// The objects of a form are found in one way through its fields, however many there are.
+// Finding the objects of a form is linear in the number of its fields.
 func TestFormObjectsAreLinear(t *testing.T) {
 	form := func(n int) Fields {
 		f := Fields{form: url.Values{}, first: new(error)}

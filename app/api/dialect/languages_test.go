@@ -54,7 +54,7 @@ func TestLanguages(t *testing.T) {
 	assert.Equal(t, "x-Own", NameOf("x-Own").English)
 }
 
-// listed implements translate.Selection: languages and their targets.
+// listed implements translate.Selection. It maps languages to their targets.
 type listed map[string][]string
 
 func (l listed) Languages() []string                             { return slices.Sorted(maps.Keys(l)) }

@@ -55,10 +55,10 @@ func TestListRefuses(t *testing.T) {
 	}
 }
 
-// listOf is a list with n times the same.
+// listOf returns a list with n copies of an item.
 func listOf(n int, item string) string { return "[" + strings.Repeat(item+",", n-1) + item + "]" }
 
-// A list that is read has what each of its objects alone has.
+// FuzzParseList checks that each object of a list parses as it does alone.
 func FuzzParseList(f *testing.F) {
 	for _, seed := range []string{`[]`, `[{"Text":"a"},{"text":"é"}]`, " [ { } ]", `[{"a":{"b":[1]}}]`, `[{`, `[null]`} {
 		f.Add([]byte(seed))

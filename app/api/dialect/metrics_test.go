@@ -12,7 +12,7 @@ import (
 	"dragoman/app/telemetry"
 )
 
-// Failures count as errors by code, and some as refusals or as ends.
+// Failures are counted as errors by code; some are counted as refusals or cancellations.
 func TestCount(t *testing.T) {
 	for kind, want := range map[fault.Kind][]string{
 		fault.InvalidJSON: {`errors_total{code="invalid_json"}`}, fault.NotOffered: {`errors_total{code="invalid_value"}`},

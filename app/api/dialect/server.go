@@ -89,9 +89,9 @@ type Metrics struct{ errors, refusals, cancellations measure.Counters }
 // NewMetrics returns the metrics of failures. With a nil registry nothing is counted.
 func NewMetrics(r prometheus.Registerer) *Metrics {
 	return &Metrics{
-		errors: measure.NewCounters(r, "errors_total", "Errors that requests were answered with, within a stream too, by code.",
+		errors: measure.NewCounters(r, "errors_total", "Error answers, including errors within streams, by code.",
 			"code", fault.Codes()),
-		refusals: measure.NewCounters(r, "refusals_total", "Requests that were refused before anything was done for them, by reason.",
+		refusals: measure.NewCounters(r, "refusals_total", "Requests that were refused before any work for them, by reason.",
 			"reason", fault.Refusals()),
 		cancellations: measure.NewCounters(r, "cancellations_total", "Requests that ended before their answer was complete, by cause.",
 			"cause", fault.Cancellations()),

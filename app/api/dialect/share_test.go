@@ -12,7 +12,7 @@ import (
 	"dragoman/app/fault"
 )
 
-// named is a dialect whose answers and failures say its name.
+// named returns a dialect whose answers and failures contain its name.
 func named(name string, routes ...Route) Dialect {
 	for i := range routes {
 		routes[i].Methods = "GET"

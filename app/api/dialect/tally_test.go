@@ -11,7 +11,7 @@ import (
 	"dragoman/app/translate"
 )
 
-// The log names each model once, and no more than a line has room for.
+// The log names each model once, and shortens the list to fit a line.
 func TestModelsOfATally(t *testing.T) {
 	result := func(model, version string) translate.Result {
 		return translate.Result{Model: model, Version: version}
@@ -29,7 +29,7 @@ func TestModelsOfATally(t *testing.T) {
 	assert.Equal(t, "[model=m0:1 m1:1 m2:1 m3:1 m4:1 m5:1 m6:1 m7:1 …]", modelsOf(many))
 }
 
-// modelsOf is what the log says of the models of results.
+// modelsOf returns the log's text for the models of results.
 func modelsOf(results []translate.Result) string {
 	c, _ := gin.CreateTestContext(httptest.NewRecorder())
 	var seen tally

@@ -18,7 +18,7 @@ import (
 	"dragoman/app/translate"
 )
 
-// rolling is a translator whose export is another one after some calls, and after as many more the next.
+// rolling is a translator whose export changes after every so many calls.
 type rolling struct {
 	Translator
 	every int64
@@ -35,7 +35,7 @@ func (r *rolling) Stream(ctx context.Context, req translate.Request, yield func(
 	return yield(0, results[0])
 }
 
-// Texts that are too long, and whose markup takes a hundred times their bytes, are not looked through before they are refused.
+// Texts that are too long are refused before their markup is parsed, which would take a hundred times their bytes.
 func TestLongTextsAreNotReadAsMarkup(t *testing.T) {
 	const most = 1000
 	s := New(Config{RequestTimeout: time.Minute, MaxChars: most})
@@ -70,8 +70,8 @@ func TestCharactersAreLinear(t *testing.T) {
 	}
 }
 
-// The parts of an answer are of one export of each model: where another takes over between them, all are made
-// again, and a stream, which cannot take back what it has sent, fails.
+// All parts of an answer come from one export of each model. If an export changes between parts, all parts are translated again;
+// a stream, which cannot take back its parts, fails.
 func TestPartsOfOneExport(t *testing.T) {
 	s := New(Config{RequestTimeout: time.Minute})
 	for every, want := range map[int64]string{1000: "0", 30: "1", 15: ""} { // of 20 parts

@@ -407,13 +407,13 @@ func (a *API) newMetrics(r prometheus.Registerer) {
 	const namespace = "dragoman"
 	factory := promauto.With(r)
 	factory.NewGaugeFunc(prometheus.GaugeOpts{
-		Namespace: namespace, Name: "ready", Help: "1 where new requests are welcome, 0 while the service loads or ends.",
+		Namespace: namespace, Name: "ready", Help: "1 if the service accepts requests, 0 while it loads or shuts down.",
 	}, func() float64 {
 		if a.IsReady() {
 			return 1
 		}
 		return 0
 	})
-	factory.NewGaugeVec(prometheus.GaugeOpts{Namespace: namespace, Name: "build_info", Help: "The version of dragoman that runs; always 1."},
+	factory.NewGaugeVec(prometheus.GaugeOpts{Namespace: namespace, Name: "build_info", Help: "The running version of dragoman; always 1."},
 		[]string{"build"}).WithLabelValues(a.cfg.Version).Set(1)
 }

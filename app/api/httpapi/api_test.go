@@ -67,7 +67,7 @@ func (upper) Stream(ctx context.Context, req translate.Request, yield func(int, 
 				return err
 			}
 			text, old := strings.ToUpper(r.Text), strings.HasPrefix(r.Text, "old")
-			if r.Text == "request" { // what was asked for, but for the records
+			if r.Text == "request" { // the requests, without their records
 				req.Records = nil
 				text = fmt.Sprintf("%+v", req)
 			}
@@ -99,7 +99,7 @@ func (upper) Stream(ctx context.Context, req translate.Request, yield func(int, 
 	return nil
 }
 
-// refuse is what goes wrong with the record of a number.
+// refuse returns the error for record i.
 func refuse(ctx context.Context, i int, text string) error {
 	switch text {
 	case "fail":
@@ -126,7 +126,7 @@ func refuse(ctx context.Context, i int, text string) error {
 
 const maxBody = 2000
 
-// newAPI makes an API that is ready, and the buffer that its log goes to.
+// newAPI returns a ready API and the buffer of its log.
 func newAPI(settings ...func(*Config)) (*API, *bytes.Buffer) {
 	var log bytes.Buffer
 	cfg := Config{Version: "v1.2", MaxBodyBytes: maxBody, RequestTimeout: time.Minute,
@@ -139,7 +139,7 @@ func newAPI(settings ...func(*Config)) (*API, *bytes.Buffer) {
 	return a, &log
 }
 
-// one is the only model.
+// one returns the only model.
 func one() []Model {
 	return []Model{{Name: "m", Version: "1", Source: "owner/name", Revision: "abc", Precision: "int8"}}
 }
@@ -209,7 +209,7 @@ func TestLifecycle(t *testing.T) {
 	expect("POST", "/translation", 200, `"result":[]`)
 }
 
-// stuck is a translator that does not go on.
+// stuck is a translator that never returns a result.
 type stuck struct{ upper }
 
 func (stuck) Healthy() error { return errors.New("the model has not finished a step for 2m0s") }
@@ -300,7 +300,7 @@ func TestServerCutsSlowBodies(t *testing.T) {
 	assert.Contains(t, string(answer), `"code":"body_timeout"`)
 }
 
-// A small body that does not come, and a large one of which nothing comes, are not waited for as long as others.
+// A small body that does not arrive, and a large one that never starts, get a shorter time limit than other bodies.
 func TestServerCutsSilence(t *testing.T) {
 	for _, sent := range []string{"Content-Length: 100\r\n\r\n", "Content-Length: 100\r\n\r\n{", "Content-Length: 200000\r\n\r\n", "Transfer-Encoding: chunked\r\n\r\n"} {
 		a, _ := newAPI(func(cfg *Config) { cfg.MaxBodyBytes = 1 << 20 })
@@ -317,7 +317,7 @@ func TestServerCutsSilence(t *testing.T) {
 	}
 }
 
-// What the operator has turned off says so.
+// Routes that the operator has disabled name the setting.
 func TestTurnedOff(t *testing.T) {
 	a, _ := newAPI()
 	h := a.Handler()
@@ -338,7 +338,7 @@ func TestTurnedOff(t *testing.T) {
 	}
 }
 
-// The deadline of the body must not end a translation that takes longer.
+// The deadline for reading the body must not end a longer translation.
 func TestServerWaitsForSlowTranslations(t *testing.T) {
 	a, _ := newAPI(func(cfg *Config) { cfg.RequestTimeout = 400 * time.Millisecond })
 	a.bodies = body.New(body.Config{Most: maxBody, Memory: admission.New(256 * maxBody), Timeout: 250 * time.Millisecond})
@@ -350,7 +350,7 @@ func TestServerWaitsForSlowTranslations(t *testing.T) {
 
 func TestServerBoundsChunkedBodies(t *testing.T) {
 	a, _ := newAPI()
-	body := io.LimitReader(zeros{}, maxBody+1) // no length known: sent in chunks
+	body := io.LimitReader(zeros{}, maxBody+1) // no known length: sent in chunks
 	resp, err := http.Post("http://"+serve(t, a)+"/translation", "application/json", body)
 	require.NoError(t, err)
 	defer resp.Body.Close()

@@ -21,7 +21,7 @@ import (
 	"dragoman/app/guard/admission/cost"
 )
 
-// guarded makes an API that is ready, with a gate that has one key, if it has keys.
+// guarded returns a ready API behind a gate with limits, and a key if keys is set.
 func guarded(t *testing.T, keys bool, limits access.Limits) (h http.Handler, key string) {
 	cfg := access.Config{Limits: limits, Log: slog.New(slog.DiscardHandler)}
 	key = access.NewKey()
@@ -38,7 +38,7 @@ func guarded(t *testing.T, keys bool, limits access.Limits) (h http.Handler, key
 	return a.Handler(), key
 }
 
-// counter counts the bytes that are read of a body.
+// counter counts the bytes read from a body.
 type counter struct {
 	io.Reader
 	read int
@@ -50,7 +50,7 @@ func (c *counter) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// post sends a body, and returns the answer and how much was read of the body.
+// post sends a body, and returns the answer and the number of bytes read.
 func post(h http.Handler, path, body string, known bool, headers ...string) (*httptest.ResponseRecorder, int) {
 	counted := &counter{Reader: strings.NewReader(body)}
 	r := httptest.NewRequest(http.MethodPost, path, counted)
@@ -66,7 +66,7 @@ func post(h http.Handler, path, body string, known bool, headers ...string) (*ht
 	return w, counted.read
 }
 
-// bodies are requests of n bytes to all routes that read one, without a key.
+// bodies returns requests of n bytes for all routes with a body, without a key.
 func bodies(n int) map[string]string {
 	text := strings.Repeat("a", n)
 	return map[string]string{
@@ -80,7 +80,7 @@ func bodies(n int) map[string]string {
 	}
 }
 
-// What the headers and the query decide is decided before a byte of the body is read.
+// Checks that need only the headers and the query come before the first byte of the body is read.
 func TestBodiesAreReadAfterKeys(t *testing.T) {
 	const keyless = 256 << 10
 	for path, content := range bodies(2 * keyless) {
@@ -109,7 +109,7 @@ func TestBodiesAreReadAfterKeys(t *testing.T) {
 				assert.LessOrEqual(t, read, keyless+1, what)
 			}
 			if !native {
-				for range 2 { // what is left of the attempts
+				for range 2 { // uses up the remaining attempts
 					send("?api_key=wrong&auth_key=wrong")
 				}
 				status, read = send("")
@@ -128,7 +128,7 @@ func TestBodiesAreReadAfterKeys(t *testing.T) {
 	}
 }
 
-// So is what an address may ask for where there are no keys.
+// Without keys, the limits of an address are also checked before the body is read.
 func TestBodiesAreReadAfterLimits(t *testing.T) {
 	for path, body := range bodies(1000) {
 		h, _ := guarded(t, false, access.Limits{Requests: access.Rate{N: 1, Per: time.Hour}})
@@ -164,7 +164,7 @@ func TestKeysInBodies(t *testing.T) {
 	}
 }
 
-// A body that there is no memory for gets an answer at once.
+// A body gets an error at once if there is no memory for it.
 func TestBodiesWithoutMemory(t *testing.T) {
 	a, _ := newAPI(func(cfg *Config) { cfg.Memory = admission.New(4000) })
 	require.NoError(t, a.cfg.Memory.Lease("another").Take(2900))
@@ -178,10 +178,10 @@ func TestBodiesWithoutMemory(t *testing.T) {
 	}
 }
 
-// Whatever is translated is charged, once for each language, and so is detecting one.
+// Translations are charged once per target language. Language detection is charged, too.
 func TestCharges(t *testing.T) {
 	const limit = 200
-	hidden := "< " + strings.Repeat("a house ", 10) + ">" // 83 characters, which look like a tag
+	hidden := "< " + strings.Repeat("a house ", 10) + ">" // 83 characters that look like a tag
 	for _, test := range []struct {
 		name, path, body string
 		charged          int
@@ -226,9 +226,8 @@ func TestDetectionIsBounded(t *testing.T) {
 	}
 }
 
-// What reading a body allocates is near to what package body counts for it, whatever is
-// in it: texts, or what is refused for its many small parts, which would take 40 bytes
-// for each byte. The race detector allocates more.
+// Reading a body allocates about as much memory as package body reserves for it, for texts and for bodies that are refused for
+// their many small parts, which would take 40 bytes per byte. The race detector allocates more.
 func TestMemoryOfBodies(t *testing.T) {
 	const n = 3 << 20
 	h, _ := guarded(t, false, access.Limits{})
@@ -252,7 +251,7 @@ func TestMemoryOfBodies(t *testing.T) {
 	}
 }
 
-// manyFields is an object with n fields.
+// manyFields returns an object with n fields.
 func manyFields(n int) string {
 	var object strings.Builder
 	for i := range n {

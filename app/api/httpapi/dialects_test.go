@@ -20,8 +20,7 @@ func counting(cfg *Config) {
 	cfg.Metrics = telemetry.New(cfg.Log)
 }
 
-// Failures of the drop-in routes are told in each API's words, and are counted once under
-// the codes that the service's own routes have.
+// Drop-in routes report failures in the words of their API. The metrics count them under the codes of the service's own routes.
 func TestFailuresOfDropInRoutes(t *testing.T) {
 	libre := func(text string) string { return `{"q":"` + text + `","source":"en","target":"fr"}` }
 	deepl := func(text string) string { return `{"text":["` + text + `"],"target_lang":"FR"}` }
@@ -85,7 +84,7 @@ func TestFailuresOfDropInRoutes(t *testing.T) {
 	}
 }
 
-// Every path says which methods it takes, to OPTIONS and to methods that it does not take.
+// For OPTIONS and for other methods, each path lists its allowed methods.
 func TestAllow(t *testing.T) {
 	for path, want := range map[string]string{
 		"/translate": "POST, OPTIONS", "/imme": "POST, OPTIONS", "/translate_a/single": "GET, HEAD, POST, OPTIONS", "/languages": "GET, HEAD, OPTIONS", "/v2/usage": "POST, GET, HEAD, OPTIONS",
@@ -101,7 +100,7 @@ func TestAllow(t *testing.T) {
 	}
 }
 
-// What a key has used is counted, and stays at what it may use once it gets 456.
+// A key's usage is counted. It stays at the limit once requests get 456.
 func TestUsageOfKeys(t *testing.T) {
 	key := access.NewKey()
 	line, err := access.Line("alice", key, "chars=20/d")

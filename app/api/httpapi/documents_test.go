@@ -16,7 +16,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// form makes a multipart form with a file, and pairs of a name and a value.
+// form returns a multipart form with a file and fields, given as names and values.
 func form(t *testing.T, name, content string, fields ...string) (body, mediaType string) {
 	t.Helper()
 	var out bytes.Buffer
@@ -42,7 +42,7 @@ func (s *jobService) submitDocument(t *testing.T, name, content string, fields .
 	return status, parsed.Job, answer
 }
 
-// download asks for a document.
+// download requests a document.
 func (s *jobService) download(path string) *httptest.ResponseRecorder {
 	w := httptest.NewRecorder()
 	s.ServeHTTP(w, httptest.NewRequest("GET", path, nil))
@@ -51,14 +51,14 @@ func (s *jobService) download(path string) *httptest.ResponseRecorder {
 
 const novel = "\nIt was a dark night.\r\n  1.\n\tIt was a dark night.\nAnd then: loop\nloop\n"
 
-// A document comes back as it was, with its texts translated.
+// A translated document differs from the original only in its texts.
 func TestDocument(t *testing.T) {
 	s := newJobService(t, nil, true)
 	status, job, answer := s.submitDocument(t, "Großer Roman.txt", novel)
 	require.Equal(t, 202, status, answer)
 	assert.Equal(t, &documentOutput{Name: "Großer Roman.txt", Kind: "txt", Bytes: int64(len(novel)), Result: "/documents/" + job.ID + "/result"}, job.Document)
 	assert.Equal(t, 3, job.Progress.Records, "what is there twice is translated once")
-	s.do("GET", job.URL+"/events", "") // until it has ended
+	s.do("GET", job.URL+"/events", "") // waits until the job has ended
 
 	w := s.download(job.Document.Result)
 	require.Equal(t, 200, w.Code, w.Body)
@@ -85,7 +85,7 @@ func TestDocument(t *testing.T) {
 	assert.Equal(t, 404, s.download(job.Document.Result).Code)
 }
 
-// A document may be the body itself.
+// A body can also be the document itself.
 func TestRawDocument(t *testing.T) {
 	s := newJobService(t, nil, true)
 	for query, headers := range map[string][]string{
@@ -103,7 +103,7 @@ func TestRawDocument(t *testing.T) {
 	}
 }
 
-// The same request is the same job, however its form is written.
+// Equal requests get the same job, however their forms are encoded.
 func TestDocumentsAreIdempotent(t *testing.T) {
 	s := newJobService(t, nil, false)
 	send := func(content string) (int, string) {
@@ -120,7 +120,7 @@ func TestDocumentsAreIdempotent(t *testing.T) {
 	assert.Contains(t, other, "idempotency_mismatch")
 }
 
-// With keys, a document is its key's alone.
+// With keys, a document belongs to one key.
 func TestDocumentsHaveOwners(t *testing.T) {
 	gate, alice, bob := gateOf(t, "chars=10/d")
 	s := newJobService(t, gate, true)
@@ -147,7 +147,7 @@ func TestDocumentsHaveOwners(t *testing.T) {
 	assert.Contains(t, answer, `"too_many_characters","field":"file"`)
 }
 
-// There is no document before it is done, and none of other jobs.
+// There is no result before the job is done, or for a job without a document.
 func TestDocumentThatIsNotThere(t *testing.T) {
 	s := newJobService(t, nil, false)
 	_, job, _ := s.submitDocument(t, "a.txt", "hello")
@@ -164,7 +164,7 @@ func TestDocumentThatIsNotThere(t *testing.T) {
 	}
 }
 
-// What clients send is refused before it costs anything, and leaves nothing behind.
+// Invalid and hostile documents are refused before any work, and leave no memory in use.
 func TestHostileDocuments(t *testing.T) {
 	s := newJobService(t, nil, false)
 	lines := func(n int) string {
@@ -218,7 +218,7 @@ func TestHostileDocuments(t *testing.T) {
 	}
 }
 
-// What is no request is refused, too.
+// Invalid requests for documents are refused, too.
 func TestDocumentsThatAreNone(t *testing.T) {
 	s := newJobService(t, nil, false)
 	body, mediaType := form(t, "a.txt", "x", "fromLang", "en", "toLang", "fr")
@@ -237,7 +237,7 @@ func TestDocumentsThatAreNone(t *testing.T) {
 		"no boundary":     {"", body, []string{"Content-Type", "multipart/form-data"}, 400, "without a boundary"},
 		"broken form":     {"", body[:40], []string{"Content-Type", mediaType}, 400, `"invalid_value"`},
 		"no languages":    {"", "x", []string{"Content-Type", "text/plain"}, 400, `"missing_field","field":"fromLang","message":"fromLang is missing`},
-		"other languages": {"?fromLang=en&toLang=xx", "x", []string{"Content-Type", "text/plain"}, 202, ""}, // as this translator has it
+		"other languages": {"?fromLang=en&toLang=xx", "x", []string{"Content-Type", "text/plain"}, 202, ""}, // the translator of the test accepts it
 		"no language":     {"?fromLang=xx&toLang=fr", "x", []string{"Content-Type", "text/plain"}, 400, `"unknown_language","field":"fromLang"`},
 		"no model":        {"?fromLang=auto&toLang=fr&model=nope", "x", []string{"Content-Type", "text/plain"}, 404, `"unknown_model"`},
 		"JSON":            {"?fromLang=en&toLang=fr", "{}", []string{"Content-Type", "application/json"}, 202, `"kind":"json"`},
@@ -257,7 +257,7 @@ func TestDocumentsThatAreNone(t *testing.T) {
 	assert.Equal(t, http.StatusMethodNotAllowed, status)
 }
 
-// What is translated besides is what the request says, both times that the service goes through the document.
+// The field also holds for both passes over the document: the reading of texts and the writing of translations.
 func TestAlso(t *testing.T) {
 	s := newJobService(t, nil, true)
 	for also, records := range map[string]int{"": 1, "headers": 1, "headers, alt,alt": 2} {
@@ -270,7 +270,7 @@ func TestAlso(t *testing.T) {
 	}
 }
 
-// The first row of a table stays where it looks like names, and the job says so.
+// The first row of a table is not translated if it looks like names, and the job reports that.
 func TestHeaderOfATable(t *testing.T) {
 	s := newJobService(t, nil, true)
 	for _, c := range []struct {

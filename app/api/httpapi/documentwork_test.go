@@ -17,8 +17,8 @@ import (
 	"dragoman/app/jobs/jobstore"
 )
 
-// What a document costs is charged and bounded: texts that come again, and what it is read for without
-// texts. Who has fewer characters left is refused as soon as that is clear, and charged nothing.
+// A document is charged and bounded by its work: repeated texts count, and so does reading parts without texts. A caller with
+// too few characters is refused as soon as that is known, without a charge.
 func TestDocumentsAreChargedForTheWork(t *testing.T) {
 	gate, alice, bob := gateOf(t, "chars=1000/d")
 	s := newJobService(t, gate, false)
@@ -56,8 +56,8 @@ func TestDocumentsAreChargedForTheWork(t *testing.T) {
 	assert.Zero(t, s.memory.InUse())
 }
 
-// olderChunks is a store in which the first chunk of results is one of an older version, which kept those of
-// documents as it answered those of other jobs.
+// olderChunks is a store whose first chunk of results is from an older version, which stored the results of documents like those
+// of other jobs.
 type olderChunks struct{ jobs.Store }
 
 func (o olderChunks) Result(ctx context.Context, id string, chunk int) ([]byte, error) {
@@ -77,7 +77,7 @@ func TestTranslationsOfAnOlderVersion(t *testing.T) {
 	assert.Equal(t, "OLDER\n<TEXTS>\n", s.download(job.Document.Result).Body.String())
 }
 
-// A document whose job an older version has done is made when it is asked for.
+// A document can be made from a job that an older version has finished.
 func TestDocumentOfAnOlderVersion(t *testing.T) {
 	s := newJobService(t, nil, true)
 	_, job, answer := s.submitDocument(t, "a.txt", "hello\n")

@@ -11,8 +11,8 @@ import (
 	"github.com/stretchr/testify/assert"
 )
 
-// FuzzFrontEnds sends queries and bodies of any kind to the front ends' paths: each is answered with
-// JSON or a stream of it, and an error is the sender's.
+// FuzzFrontEnds sends arbitrary queries and bodies to the front ends' paths. Each gets an answer in JSON or a stream of it, and
+// each error is the client's.
 func FuzzFrontEnds(f *testing.F) {
 	paths := []string{"/imme", "/kiss", "/hcfy", "/deeplx", "/translate", "/detect", "/language/translate/v2", "/language/translate/v2/detect", "/translate_a/single",
 		"/v3/projects/p:translateText", "/v3/projects/p/locations/l:detectLanguage", "/translate/batch", "/mtranserver/detect", "/nllb-serve/translate", "/api/v4/translator", "/translator/document:translate",

@@ -12,8 +12,8 @@ import (
 	"dragoman/app/guard/access"
 )
 
-// A page of another origin may call the APIs whose originals let it, with a preflight and the headers
-// that their clients send. For the others it must be one of the operator's origins.
+// A page of another origin may call the APIs whose originals allow it, with a preflight and the headers of their clients. For
+// the other APIs the operator must have listed the origin.
 func TestBrowsers(t *testing.T) {
 	own, err := access.NewCORS([]string{"https://app.example.com"})
 	require.NoError(t, err)

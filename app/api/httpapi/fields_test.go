@@ -17,7 +17,7 @@ import (
 	"dragoman/app/guard/bound"
 )
 
-// Every field that a drop-in reads by its name is in the table of bounds.
+// The table of bounds has every field that a drop-in reads by name.
 func TestFieldsOfDropInsAreInTheTable(t *testing.T) {
 	readers, found := []string{"Text", "Texts", "Names", "Needed", "Number", "Float", "Bool", "Objects", "Pair", "Choose", "named", "required", "chosen"}, 0
 	require.NoError(t, filepath.WalkDir("../dropin", func(path string, entry fs.DirEntry, err error) error {

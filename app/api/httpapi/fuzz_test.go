@@ -13,7 +13,7 @@ import (
 	"dragoman/app/translate"
 )
 
-// mirror is a translator that gives texts back.
+// mirror is a translator that returns its texts unchanged.
 type mirror struct{ upper }
 
 func (mirror) Translate(_ context.Context, req translate.Request) ([]translate.Result, error) {
@@ -26,8 +26,8 @@ func (mirror) Translate(_ context.Context, req translate.Request) ([]translate.R
 	return results, nil
 }
 
-// FuzzTranslation sends bodies and headers of any kind: each is answered with JSON, with
-// all of its records or with an error that is the sender's.
+// FuzzTranslation sends arbitrary bodies and headers. Each gets an answer in JSON, with all records or with an error of the
+// client.
 func FuzzTranslation(f *testing.F) {
 	for _, seed := range []string{
 		payload(`[{"id":"1","text":"one"}]`), payload(`[]`), payload(`[{"id":"","text":"\ud83d\ude00"}]`), `{"payload":null}`, "[", "",

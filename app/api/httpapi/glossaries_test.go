@@ -36,14 +36,14 @@ func newGlossaries(t *testing.T, gate *access.Gate) glossaryService {
 	return glossaryService{t, a.Handler()}
 }
 
-// ask sends a request, and returns the answer.
+// ask sends a request and returns the answer.
 func (s glossaryService) ask(method, path, body string, headers ...string) (status int, answer string) {
 	s.Helper()
 	w := do(s, method, path, body, headers...)
 	return w.Code, w.Body.String()
 }
 
-// make makes a glossary, and returns its path.
+// make makes a glossary and returns its path.
 func (s glossaryService) make(body string, headers ...string) string {
 	s.Helper()
 	w := do(s, "POST", "/glossaries", body, headers...)
@@ -89,7 +89,7 @@ func TestGlossaries(t *testing.T) {
 	_, answer = s.ask("GET", path, "")
 	assert.Contains(t, answer, `"name":"Theirs"`)
 	assert.Contains(t, answer, `"dictionaries":[{"from":"en","to":"fr","entryCount":1}]`)
-	_, answer = s.ask("GET", path+"/entries", "") // of the only one
+	_, answer = s.ask("GET", path+"/entries", "") // of the only dictionary
 	assert.Equal(t, "dog\tchien\n", answer)
 
 	status, answer = s.ask("PUT", path+"?from=fr&to=en", "\uFEFFchien,dog\nAcme\n", "Content-Type", "text/csv")
@@ -191,7 +191,7 @@ func TestGlossaryErrors(t *testing.T) {
 	assert.Contains(t, answer, `"code":"too_many_glossaries"`)
 }
 
-// A glossary is its key's alone.
+// A glossary belongs to one key.
 func TestGlossariesHaveOwners(t *testing.T) {
 	gate, alice, bob := gateOf(t)
 	s := newGlossaries(t, gate)
@@ -213,12 +213,12 @@ func TestGlossariesHaveOwners(t *testing.T) {
 	assert.Equal(t, 200, status, answer)
 }
 
-// withGlossary is a request that is answered with what the use case was asked for.
+// withGlossary returns a request whose answer is the request that the translator got.
 func withGlossary(id, fields string) string {
 	return fmt.Sprintf(`{"payload":{"fromLang":"en",%s,"glossaryId":"%s","records":[{"id":"1","text":"request"}]}}`, fields, id)
 }
 
-// The terms of a stored glossary reach the use case, for each target language its own.
+// The translator gets the terms of a stored glossary for each target language.
 func TestTranslationWithGlossary(t *testing.T) {
 	s := newGlossaries(t, nil)
 	id := strings.TrimPrefix(s.make(ours), "/glossaries/")
@@ -259,7 +259,7 @@ func TestTranslationWithGlossary(t *testing.T) {
 	assert.Equal(t, 404, do(a.Handler(), "GET", "/glossaries", "").Code)
 }
 
-// Of two who write all of a glossary at the same time, one wins with all of it.
+// If two requests replace a glossary concurrently, one of them wins as a whole.
 func TestGlossaryPutTogether(t *testing.T) {
 	s := newGlossaries(t, nil)
 	path := s.make(ours)

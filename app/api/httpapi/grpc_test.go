@@ -29,7 +29,7 @@ import (
 	"dragoman/app/guard/admission"
 )
 
-// serveGRPC serves an API's calls until the test's end.
+// serveGRPC serves an API over gRPC until the test ends.
 func serveGRPC(t *testing.T, api *API) (address string) {
 	t.Helper()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
@@ -73,7 +73,7 @@ func TestHealthOfCalls(t *testing.T) {
 	assert.Equal(t, codes.ResourceExhausted, status.Code(err))
 }
 
-// Whatever is too long in a call is refused by name, and nothing of it stays: an id of a sequence would be kept as a key.
+// A field of a call that is too long is refused by name, and nothing of it is kept: the id of a sequence would become a key.
 func TestFieldsOfCallsAreBounded(t *testing.T) {
 	memory := admission.New(1 << 30)
 	api := New(Config{MaxBodyBytes: 4 << 20, Memory: memory, RequestTimeout: time.Minute, Log: slog.New(slog.DiscardHandler)})
@@ -126,8 +126,8 @@ func TestFieldsOfCallsAreBounded(t *testing.T) {
 	assert.Less(t, int64(after.HeapAlloc)-int64(before.HeapAlloc), int64(40<<20), "of 120 MB")
 }
 
-// TestPartsOfMessages sends the beginnings of many messages on one connection, whose ends never come: what gRPC has of
-// them counts as memory of requests, and the connection is lost when there is none.
+// TestPartsOfMessages sends the beginnings of many messages on one connection. Their bytes count as memory of requests, and
+// without free memory the connection is closed.
 func TestPartsOfMessages(t *testing.T) {
 	memory := admission.New(4 << 20)
 	api := New(Config{MaxBodyBytes: 1 << 20, Memory: memory, RequestTimeout: time.Minute, Log: slog.New(slog.DiscardHandler)})
@@ -141,7 +141,7 @@ func TestPartsOfMessages(t *testing.T) {
 	framer := http2.NewFramer(conn, conn)
 	require.NoError(t, framer.WriteSettings())
 	gone := make(chan error, 1)
-	go func() { // what the server sends
+	go func() { // discards the server's output
 		for {
 			f, err := framer.ReadFrame()
 			if err != nil {

@@ -27,7 +27,7 @@ import (
 	"dragoman/app/live"
 )
 
-// everything gives an API all routes that there are. What is behind them is not there.
+// everything gives an API all possible routes, with nothing behind them.
 func everything(t *testing.T, log *bytes.Buffer) func(cfg *Config) {
 	t.Helper()
 	store, err := glossarystore.OpenFile(filepath.Join(t.TempDir(), "glossaries.db"))
@@ -48,8 +48,8 @@ func everything(t *testing.T, log *bytes.Buffer) func(cfg *Config) {
 	}
 }
 
-// free are the GETs that every page may have a browser send: they change nothing and cost nothing, or whoever knows
-// the name may have what is there.
+// free lists the GET routes that pages of other sites may call: they change nothing, and they cost nothing or need a secret
+// name.
 var free = []string{
 	"/", webpage.AssetsPath, "/docs", openapi.FilesPath, "/openapi.json", "/openapi.yaml", "/metrics", "/healthz", "/readyz", "/health", "/spec", "/frontend/settings",
 	"/languages", "/version", "/__heartbeat__", "/__lbheartbeat__", "/mtranserver/version", "/mtranserver/__heartbeat__", "/mtranserver/__lbheartbeat__", "/mtranserver/health",
@@ -58,7 +58,7 @@ var free = []string{
 
 var placeholder = regexp.MustCompile(`[:*]\w+`)
 
-// isRefused sends a request to the handler of an API, and says whether its guard refuses it.
+// isRefused sends a request to an API and reports whether the guard refuses it.
 func isRefused(t *testing.T, api http.Handler, log *bytes.Buffer, body io.Reader, method, path, host string, headers ...string) bool {
 	log.Reset()
 	r := httptest.NewRequest(method, "http://"+host+placeholder.ReplaceAllString(path, "x"), body)
@@ -75,10 +75,9 @@ func isRefused(t *testing.T, api http.Handler, log *bytes.Buffer, body io.Reader
 	return refused
 }
 
-// The service's routes are all guarded, whichever there are: what a page of another site sends that changes something,
-// or costs something, is refused before its body is read, and so is all that a page of a stranger's name sends. What
-// is free to read is a list here: a route that is new has to be let in by its gate, or into the list. What others send
-// is let in everywhere.
+// All routes are guarded: a request from a page of another site is refused before its body is read if it changes or costs
+// something, and so is every request under a stranger's host name. A new route must be refused by its gate or listed in free.
+// Other requests pass everywhere.
 func TestNoRouteIsForOtherSites(t *testing.T) {
 	cors, err := access.NewCORS([]string{"https://app.example.com"})
 	require.NoError(t, err)
@@ -89,7 +88,7 @@ func TestNoRouteIsForOtherSites(t *testing.T) {
 	opened.Manage(struct{ openinference.Models }{})
 	guarded, open := a.Handler(), opened.Handler()
 	const host, elsewhere = "localhost:9527", "https://evil.example.com"
-	for _, path := range []string{"/nothing", "/v2/nothing", "/documents/x/y"} { // there is none
+	for _, path := range []string{"/nothing", "/v2/nothing", "/documents/x/y"} { // paths without a route
 		for _, method := range []string{"POST", "BREW"} {
 			assert.True(t, isRefused(t, guarded, &log, unread{t}, method, path, host, "Sec-Fetch-Site", "cross-site"), path)
 		}
@@ -115,7 +114,7 @@ func TestNoRouteIsForOtherSites(t *testing.T) {
 		} {
 			assert.False(t, isRefused(t, guarded, &log, strings.NewReader(""), route.Method, route.Path, host, own...), "%s, %v", name, own)
 		}
-		// What pages of every origin may call neither changes anything, nor is it a job.
+		// Routes that pages of all origins may call change nothing and make no jobs.
 		if want && !isRefused(t, open, &openedLog, strings.NewReader(""), route.Method, route.Path, host, "Origin", elsewhere) {
 			path = strings.TrimPrefix(strings.TrimPrefix(path, "/mtranserver"), "/google")
 			assert.Contains(t, []string{
@@ -127,8 +126,7 @@ func TestNoRouteIsForOtherSites(t *testing.T) {
 	}
 }
 
-// All routes but the free ones ask for a key, by the gate that counts requests and charges for what they cost: whichever
-// there are, whatever method they take.
+// All routes except the free ones require a key, at the gate that counts requests and charges for them.
 func TestAllRoutesHaveTheGate(t *testing.T) {
 	gate, key := compattest.Keys(t)
 	var log bytes.Buffer
@@ -137,7 +135,7 @@ func TestAllRoutesHaveTheGate(t *testing.T) {
 	h := a.Handler()
 	for _, route := range a.Routes() {
 		path := strings.TrimPrefix(route.Path, "/models/:model")
-		if strings.Contains("GET HEAD", route.Method) && slices.Contains(free, path) || path == "/suggest" { // which is not offered
+		if strings.Contains("GET HEAD", route.Method) && slices.Contains(free, path) || path == "/suggest" { // not offered here
 			continue
 		}
 		for _, sent := range []string{"", access.NewKey(), key} {

@@ -9,7 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestRefusals sends odd and hostile requests; each has one right answer.
+// TestRefusals sends odd and hostile requests. Each has one right answer.
 func TestRefusals(t *testing.T) {
 	const post, path = "POST", "/translation"
 	one := payload(`[{"id":"1","text":"one"}]`)
@@ -37,7 +37,7 @@ func TestRefusals(t *testing.T) {
 		status                   int
 		code, field              string
 	}{
-		// What is sent to the wrong place, or in the wrong way.
+		// Wrong paths and methods.
 		{"unknown path", "GET", "/nope", "", nil, 404, "not_found", ""},
 		{"unknown path, POST", post, "/translations", one, nil, 404, "not_found", ""},
 		{"path with a slash at the end", post, "/translation/", one, nil, 404, "not_found", ""},
@@ -61,7 +61,7 @@ func TestRefusals(t *testing.T) {
 		{"much too large", post, path, strings.Repeat("x", 100*maxBody), nil, 413, "body_too_large", ""},
 		{"too large for a path that takes none", "GET", "/", strings.Repeat("x", 2*maxBody), nil, 413, "body_too_large", ""},
 
-		// What is not JSON.
+		// Invalid JSON.
 		{"empty body", post, path, "", nil, 400, "invalid_json", ""},
 		{"white space", post, path, " \n", nil, 400, "invalid_json", ""},
 		{"not JSON", post, path, "hello", nil, 400, "invalid_json", ""},
@@ -85,7 +85,7 @@ func TestRefusals(t *testing.T) {
 		{"deep, no object", post, path, deep, nil, 400, "wrong_type", ""},
 		{"deep where a text should be", post, path, record(`{"id":"1","text":` + deep + `}`), nil, 400, "wrong_type", "payload.records[0].text"},
 
-		// What is JSON, but not a request.
+		// JSON that is not a request.
 		{"null", post, path, "null", nil, 400, "missing_field", "payload"},
 		{"an array", post, path, "[" + one + "]", nil, 400, "wrong_type", ""},
 		{"a string", post, path, `"x"`, nil, 400, "wrong_type", ""},
@@ -156,7 +156,7 @@ func TestRefusals(t *testing.T) {
 		{"model of a record", post, path, record(`{"id":"1","text":"x","model":"default"}`), nil, 400, "unknown_field", "payload.records[0].model"},
 		{"stream by a model nobody knows", post, path + "/stream", model(`"en-xx"`), nil, 404, "unknown_model", "payload.model"},
 
-		// Options of other types, or out of place.
+		// Options of wrong types or in wrong places.
 		{"two ways to name languages", post, path, option(`"toLangs":["ja"]`), nil, 400, "invalid_value", "payload.toLangs"},
 		{"toLang null", post, path, `{"payload":{"fromLang":"en","toLang":null,"records":[]}}`, nil, 400, "wrong_type", "payload.toLang"},
 		{"toLangs string", post, path, languages(`"fr"`), nil, 400, "wrong_type", "payload.toLangs"},
@@ -181,7 +181,7 @@ func TestRefusals(t *testing.T) {
 		{"penalty boolean", post, path, option(`"options":{"lengthPenalty":true}`), nil, 400, "wrong_type", "payload.options.lengthPenalty"},
 		{"penalty out of range", post, path, option(`"options":{"lengthPenalty":1e999}`), nil, 400, "wrong_type", "payload.options.lengthPenalty"},
 
-		// Streams refuse alike.
+		// Streams refuse requests alike.
 		{"GET of a stream", "GET", path + "/stream", "", nil, 405, "method_not_allowed", ""},
 		{"stream of nothing", post, path + "/stream", "", nil, 400, "invalid_json", ""},
 		{"stream into an unknown language", post, path + "/stream", strings.Replace(one, `"fr"`, `"xx"`, 1), nil, 400, "unknown_language", "payload.toLang"},
@@ -190,7 +190,7 @@ func TestRefusals(t *testing.T) {
 		{"stream that panics", post, path + "/stream", text("panic"), nil, 500, "internal", ""},
 		{"stream that takes too long", post, path + "/stream", text("late"), nil, 504, "timeout", ""},
 
-		// What the use case refuses.
+		// Requests that the translator refuses.
 		{"unknown language", post, path, strings.Replace(one, `"fr"`, `"xx"`, 1), nil, 400, "unknown_language", "payload.toLang"},
 		{"text too long", post, path, text("long"), nil, 400, "text_too_long", "payload.records[0].text"},
 		{"too many records", post, path, text("many"), nil, 413, "too_many_records", "payload.records[0].text"},
@@ -221,7 +221,7 @@ func TestRefusals(t *testing.T) {
 	}
 }
 
-// The largest body that is allowed is allowed.
+// A body of the maximum size is accepted.
 func TestBodyAtTheLimit(t *testing.T) {
 	body := payload(`[{"id":"1","text":"` + strings.Repeat("a", maxBody-len(payload(`[{"id":"1","text":""}]`))) + `"}]`)
 	require.Len(t, body, maxBody)

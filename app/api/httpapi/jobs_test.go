@@ -26,7 +26,7 @@ import (
 	"dragoman/app/translate"
 )
 
-// checked is a translator that jobs are checked with.
+// checked is a translator with a Check for jobs.
 type checked struct{ upper }
 
 func (checked) Check(_ context.Context, req translate.Request) error {
@@ -53,7 +53,7 @@ func newJobService(t *testing.T, gate *access.Gate, run bool) *jobService {
 
 var storeConfig = jobs.StoreConfig{TTL: time.Hour, PerOwner: 5, MaxBytes: 1 << 30}
 
-// newJobServiceIn is newJobService with a store, which it closes.
+// newJobServiceIn is newJobService on a store, which it closes.
 func newJobServiceIn(t *testing.T, gate *access.Gate, run bool, cfg jobs.Config) *jobService {
 	s := &jobService{memory: admission.New(1 << 20)}
 	cfg.TTL, cfg.Concurrency, cfg.Memory, cfg.Render = time.Hour, 1, s.memory, JobRenderer{}
@@ -85,12 +85,12 @@ func newJobServiceIn(t *testing.T, gate *access.Gate, run bool, cfg jobs.Config)
 	return s
 }
 
-// jobRequest is the body of a job of one text.
+// jobRequest returns the body of a job with one text.
 func jobRequest(text string) string {
 	return `{"payload":{"fromLang":"en","toLang":"fr","records":[{"id":"1","text":"` + text + `"}]}}`
 }
 
-// do sends a request, and returns its status and body.
+// do sends a request and returns the status and body of the answer.
 func (s *jobService) do(method, path, body string, headers ...string) (int, string) {
 	r := httptest.NewRequest(method, path, strings.NewReader(body))
 	r.Header.Set("Content-Type", "application/json")
@@ -112,7 +112,7 @@ func (s *jobService) submit(t *testing.T, body string, headers ...string) string
 	return parsed.Job.URL
 }
 
-// gateOf makes a gate that knows some names, and returns their keys.
+// gateOf returns a gate that knows two callers, and their keys.
 func gateOf(t *testing.T, options ...string) (gate *access.Gate, alice, bob string) {
 	alice, bob = access.NewKey(), access.NewKey()
 	var lines string
@@ -128,7 +128,7 @@ func gateOf(t *testing.T, options ...string) (gate *access.Gate, alice, bob stri
 	return gate, alice, bob
 }
 
-// With keys, a job is its key's alone.
+// With keys, a job belongs to one key.
 func TestJobsHaveOwners(t *testing.T) {
 	gate, alice, bob := gateOf(t)
 	s := newJobService(t, gate, false)
@@ -152,7 +152,7 @@ func TestJobsHaveOwners(t *testing.T) {
 	assert.Equal(t, 401, status, "before the body is looked at")
 }
 
-// Without keys, whoever knows the id sees the job, and addresses list their own.
+// Without keys, a job needs only its id, and a list has the jobs of the client's address.
 func TestJobsOfAddresses(t *testing.T) {
 	s := newJobService(t, nil, false)
 	path := s.submit(t, jobRequest("one"))
@@ -167,7 +167,7 @@ func TestJobsOfAddresses(t *testing.T) {
 	assert.JSONEq(t, `{"jobs":[]}`, w.Body.String())
 }
 
-// The characters of a job are charged when it is submitted, once.
+// The characters of a job are charged once, when it is submitted.
 func TestJobsAreCharged(t *testing.T) {
 	gate, alice, _ := gateOf(t, "chars=10/d")
 	s := newJobService(t, gate, false)
@@ -196,7 +196,7 @@ func TestJobsAreLimited(t *testing.T) {
 	assert.Contains(t, answer, "there are 5 jobs already, ended ones included, and no more are allowed: delete some, or wait until they expire")
 }
 
-// What clients send is refused before it costs anything, and leaves nothing behind.
+// Invalid and hostile jobs are refused before any work, and leave nothing behind.
 func TestHostileJobs(t *testing.T) {
 	s := newJobService(t, nil, false)
 	records := func(n int) string {
@@ -224,7 +224,7 @@ func TestHostileJobs(t *testing.T) {
 		assert.Contains(t, answer, test.code, name)
 		assert.Zero(t, s.memory.InUse(), name)
 	}
-	// Chunked, so that its size is not announced.
+	// in chunks, so without a length
 	r := httptest.NewRequest("POST", "/jobs", bytes.NewReader(make([]byte, 20_000)))
 	r.ContentLength = -1
 	r.Header.Set("Content-Type", "application/json")
@@ -239,7 +239,7 @@ func TestHostileJobs(t *testing.T) {
 	assert.Equal(t, 413, status, "only POST has large bodies")
 }
 
-// A job's results are those of the request, byte for byte.
+// A job's results equal the answer to the same request, byte for byte.
 func TestJobResults(t *testing.T) {
 	s := newJobService(t, nil, true)
 	for _, fields := range []string{`"toLang":"fr"`, `"toLangs":["fr","ja"]`, `"toLang":"fr","detail":true`, `"toLangs":["fr"],"detail":true,"fromLang":"auto"`} {
@@ -250,7 +250,7 @@ func TestJobResults(t *testing.T) {
 		status, direct := s.do("POST", "/translation", body)
 		require.Equal(t, 200, status)
 		path := s.submit(t, body)
-		s.do("GET", path+"/events", "") // until it has ended
+		s.do("GET", path+"/events", "") // waits until the job has ended
 		status, answer := s.do("GET", path, "")
 		require.Equal(t, 200, status)
 		_, result, _ := strings.Cut(answer, `,"result":`)
@@ -260,7 +260,7 @@ func TestJobResults(t *testing.T) {
 	}
 }
 
-// A stream of events ends when the server does, so that it does not keep it from ending.
+// A stream of events ends when the server shuts down, so that it does not delay the shutdown.
 func TestJobEventsEndWithTheServer(t *testing.T) {
 	s := newJobService(t, nil, false)
 	path := s.submit(t, jobRequest("one"))
@@ -278,7 +278,7 @@ func TestJobEventsEndWithTheServer(t *testing.T) {
 	assert.Contains(t, w.Body.String(), `"state":"queued"`)
 }
 
-// firstWrite tells of the first write of an answer.
+// firstWrite reports the first write of an answer.
 type firstWrite struct {
 	*httptest.ResponseRecorder
 	written chan struct{}
@@ -308,7 +308,7 @@ func TestNoJobs(t *testing.T) {
 	}
 }
 
-// told is a webhook's owner.
+// told delivers webhook calls to the test.
 type told chan string
 
 func (told) Check(string) error { return nil }
@@ -318,8 +318,8 @@ func (w told) Send(_ context.Context, _, _ string, body []byte) error {
 	return nil
 }
 
-// A job that was accepted and that Redis has lost is said to be lost: on all routes, to its owner only, by every
-// gateway once one has noticed, in the log, and to its webhook. What was deleted is not.
+// If Redis loses an accepted job, the loss is reported: by all routes, only to the job's owner, by every gateway once one has
+// noticed it, in the log, and to the job's webhook. A deleted job is not lost.
 func TestLostJobs(t *testing.T) {
 	server := miniredis.RunT(t)
 	gate, alice, bob := gateOf(t)
@@ -333,7 +333,7 @@ func TestLostJobs(t *testing.T) {
 	body := jobRequest("one")
 	lost := here.submit(t, body[:len(body)-1]+`,"webhook":"https://example.com"}`, "Authorization", "Bearer "+alice)
 	deleted := here.submit(t, body, "Authorization", "Bearer "+alice)
-	for _, want := range []int{200, 204} { // it is cancelled, then removed
+	for _, want := range []int{200, 204} { // the first cancels it, the second removes it
 		got, _ := there.do("DELETE", deleted, "", "Authorization", "Bearer "+alice)
 		assert.Equal(t, want, got)
 	}
@@ -356,12 +356,12 @@ func TestLostJobs(t *testing.T) {
 		got, _ := s.do("GET", "/jobs/AAAAAAAAAAAAAAAAAAAAAAAAAA", "", "Authorization", "Bearer "+alice)
 		assert.Equal(t, 404, got, "it was never accepted")
 	}
-	assert.Equal(t, 1, strings.Count(log.String(), "a job is lost that was accepted"))
+	assert.Equal(t, 1, strings.Count(log.String(), "an accepted job is lost"))
 	open(true, hook)
 	assert.Contains(t, <-hook, `"type":"job.failed"`)
 }
 
-// Jobs that nobody asks for are looked for.
+// The service also looks for lost jobs that no client polls.
 func TestLostJobsAreLookedFor(t *testing.T) {
 	server := miniredis.RunT(t)
 	client := redis.NewClient(&redis.Options{Addr: server.Addr(), MaxRetries: -1})

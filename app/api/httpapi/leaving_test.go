@@ -16,8 +16,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// brokenPipe is an answer to a client that leaves when the first of it is sent: the server then ends the
-// request's context, and fails what writes.
+// brokenPipe is an answer whose client leaves at the first write: the request's context ends, and writes fail.
 type brokenPipe struct {
 	*httptest.ResponseRecorder
 	leave context.CancelFunc
@@ -29,15 +28,15 @@ func (w brokenPipe) Write(p []byte) (int, error) {
 	return n, syscall.EPIPE
 }
 
-// A client that leaves in the middle of an answer is no error of the service, and is not counted as one; its
-// connection is cut, so that nothing between takes what there is for the whole.
+// A client that leaves during an answer is not an error of the service. The connection is cut, so that no proxy can take the
+// partial answer for a complete one.
 func TestClientsThatLeaveInTheMiddle(t *testing.T) {
 	s := newJobService(t, nil, true)
 	status, document, answer := s.submitDocument(t, "a.txt", novel)
 	require.Equal(t, 202, status, answer)
 	job := s.submit(t, jobRequest("one"))
 	for _, path := range []string{document.URL, job} {
-		s.do("GET", path+"/events", "") // until it has ended
+		s.do("GET", path+"/events", "") // waits until the job has ended
 	}
 	for _, test := range []struct {
 		method, path, body string
@@ -60,7 +59,7 @@ func TestClientsThatLeaveInTheMiddle(t *testing.T) {
 		if test.cut {
 			assert.PanicsWithValue(t, http.ErrAbortHandler, serve, test.path)
 			assert.Regexp(t, `level=INFO msg=request .*aborted=true.*error="broken pipe"`, log.String(), test.path)
-		} else { // its last event is missing
+		} else { // the stream lacks its last event
 			serve()
 			assert.Regexp(t, `level=INFO msg=request .*error=.*broken pipe`, log.String(), test.path)
 		}
@@ -71,7 +70,7 @@ func TestClientsThatLeaveInTheMiddle(t *testing.T) {
 	}
 }
 
-// What goes wrong here in the middle of an answer is an error, but not one with a stack.
+// An internal error during an answer is logged as an error, without a stack.
 func TestAnswerThatIsCutOff(t *testing.T) {
 	a, log := newAPI()
 	router := a.router()

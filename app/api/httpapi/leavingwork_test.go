@@ -17,11 +17,11 @@ import (
 	"dragoman/app/translate"
 )
 
-// preparing is a translator that goes through texts, in turn with others, until its request's context ends.
+// preparing is a translator that works, in its turn, until its request's context ends.
 type preparing struct {
 	upper
-	begun chan struct{} // gets one for each request
-	ended chan error    // gets what each ended with
+	begun chan struct{} // receives one per request
+	ended chan error    // receives the error of each request
 }
 
 func (p preparing) work(ctx context.Context, caller string) error {
@@ -31,7 +31,7 @@ func (p preparing) work(ctx context.Context, caller string) error {
 			if err := budget.Work(ctx, 1<<10); err != nil {
 				return err
 			}
-			time.Sleep(time.Millisecond) // as a step of work would
+			time.Sleep(time.Millisecond) // stands for a step of work
 		}
 	})
 	p.ended <- err
@@ -46,7 +46,7 @@ func (p preparing) Stream(ctx context.Context, req translate.Request, _ func(int
 	return p.work(ctx, req.Caller)
 }
 
-// Over each API the work of a request ends with its client, and the turn is another's then.
+// Over each API the work of a request ends when its client leaves, and its turn is free.
 func TestWorkEndsWithItsClient(t *testing.T) {
 	memory := admission.New(1 << 30)
 	p := preparing{begun: make(chan struct{}), ended: make(chan error)}
@@ -95,7 +95,7 @@ func TestWorkEndsWithItsClient(t *testing.T) {
 	}
 }
 
-// leaver is a translator that detects languages, and whose client leaves with the first text.
+// leaver is a translator that detects languages. Its client leaves at the first text.
 type leaver struct {
 	upper
 	leave    context.CancelFunc
@@ -112,7 +112,7 @@ func (l leaver) Detect(text string) (string, float64, bool) {
 	return l.upper.Detect(text)
 }
 
-// So does that of a request to detect languages: of two texts the second is not looked at.
+// Language detection also ends when its client leaves: the second text is not examined.
 func TestDetectionEndsWithItsClient(t *testing.T) {
 	for _, call := range []struct{ path, body string }{
 		{"/detect", `{"q":["one","two"]}`},

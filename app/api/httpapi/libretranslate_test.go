@@ -11,8 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// What the tests of LibreTranslate's own repository (tests/test_api) ask of a server: for
-// each of its functions a row.
+// The tests of LibreTranslate's own repository (tests/test_api): a row for each test function.
 func TestLibreTranslate(t *testing.T) {
 	const form, inJSON = "application/x-www-form-urlencoded", "application/json"
 	for _, test := range []struct {
@@ -74,7 +73,7 @@ func TestLibreTranslate(t *testing.T) {
 	}
 }
 
-// itemOf is the first item of a list.
+// itemOf returns the first item of a list.
 func itemOf(t *testing.T, answer any) any {
 	list, ok := answer.([]any)
 	require.True(t, ok, answer)

@@ -9,7 +9,7 @@ import (
 	"dragoman/app/guard/bound"
 )
 
-// A message is read, or refused with a failure that says why; its edits name places that there can be.
+// FuzzLiveMessage checks that a message is read or refused with an explanation, and that the edits read have valid places.
 func FuzzLiveMessage(f *testing.F) {
 	for _, message := range []string{
 		`{}`, `{"s":1,"n":1,"edits":[{"from":1,"to":2,"text":"x"},{}],"complete":true}`, `{"s":1,"payload":{"fromLang":"en","toLang":"fr"}}`,
@@ -34,7 +34,7 @@ func FuzzLiveMessage(f *testing.F) {
 	})
 }
 
-// What a message has too much of is refused by name.
+// A field with too many items or bytes is refused by name.
 func TestMessagesAreBounded(t *testing.T) {
 	long := `"` + strings.Repeat("x", 100_000) + `"`
 	for message, field := range map[string]string{

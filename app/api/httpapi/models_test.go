@@ -14,8 +14,7 @@ import (
 	"dragoman/app/translate"
 )
 
-// several is a service with the models default, of many languages, and en-ja. asked is told what
-// it is asked for.
+// several returns a service with the models default, of many languages, and en-ja. It stores each request in asked.
 func several(asked func(translate.Request)) *API {
 	a, _ := newAPI(func(cfg *Config) { cfg.MaxBodyBytes = 20 * maxBody })
 	models := map[string]compattest.Models{
@@ -27,7 +26,7 @@ func several(asked func(translate.Request)) *API {
 	return a
 }
 
-// Each API has a way to name a model, and each route knows it.
+// Each API has a way to name a model, and each of its routes reads it.
 func TestModelOfARequest(t *testing.T) {
 	const form, inJSON, get, post = "application/x-www-form-urlencoded", "application/json", "GET", "POST"
 	for _, test := range []struct {
@@ -62,7 +61,7 @@ func TestModelOfARequest(t *testing.T) {
 	}
 }
 
-// What a list offers is what the model does.
+// The lists of languages match the languages of the model.
 func TestListsOfAModel(t *testing.T) {
 	h := several(nil).Handler()
 	const languages = `[{"code":"en","name":"English","nativeName":"English","targets":["en","ja"]},` +
@@ -93,7 +92,7 @@ func TestIndexOfSeveralModels(t *testing.T) {
 	assert.NotContains(t, do(a.Handler(), "GET", "/", "").Body.String(), `"model`)
 }
 
-// A model that is not there is refused in the form of its API, in a few words.
+// An unknown model gets a short error in the form of the API.
 func TestModelsThatAreNotThere(t *testing.T) {
 	h := several(nil).Handler()
 	names := []string{"xx", "default:9", "..", ":", "a:b:c", "../../etc/passwd", "\x00\n\x1b[31m", "\xff", strings.Repeat("m", 10_000), "日本語", "%2e%2e"}
@@ -130,7 +129,7 @@ func TestModelsThatAreNotThere(t *testing.T) {
 	}
 }
 
-// A base URL is one for the compatible routes, and nothing else is behind it.
+// Only the compatible routes exist below the base URL of a model.
 func TestPathsOfModels(t *testing.T) {
 	h := several(nil).Handler()
 	for _, path := range []string{
@@ -146,7 +145,7 @@ func TestPathsOfModels(t *testing.T) {
 	assert.True(t, strings.HasPrefix(w.Body.String(), `{"message":`), "as DeepL")
 }
 
-// A message names the list of the model that was asked for.
+// The error for an unknown language names the list of the requested model.
 func TestUnknownLanguageOfAModel(t *testing.T) {
 	a, _ := newAPI()
 	w := do(a.Handler(), "POST", "/translation", `{"payload":{"fromLang":"en","toLang":"xx","model":"default","records":[]}}`)

@@ -15,7 +15,7 @@ import (
 	"dragoman/app/glossary/glossarystore"
 )
 
-// unreadBody counts what is read of it.
+// unreadBody counts the bytes requested from it.
 type unreadBody struct{ read int }
 
 func (b *unreadBody) Read(p []byte) (int, error) {
@@ -25,7 +25,7 @@ func (b *unreadBody) Read(p []byte) (int, error) {
 
 func (b *unreadBody) Close() error { return nil }
 
-// uncharged are the routes with bodies that charge nothing.
+// uncharged lists the routes with bodies that charge no characters.
 var uncharged = []string{
 	"POST /glossaries", "PUT /glossaries/:id", "PATCH /glossaries/:id",
 	"POST /v2/glossaries", "POST /v3/glossaries", "PATCH /v3/glossaries/:id", "PUT /v3/glossaries/:id/dictionaries",
@@ -35,12 +35,11 @@ var uncharged = []string{
 	"POST /mcp", "POST /v2/repository/index", "POST /v2/repository/models/:model/load", "POST /v2/repository/models/:model/unload",
 }
 
-// elsewhere are parts of routes that are refused for another reason, which comes first.
+// elsewhere has parts of routes that are refused earlier, for another reason.
 var elsewhere = []string{"/suggest", "/repository/", "/infer"}
 
-// Who has nothing left is told so before a byte of the body is read, on every route that takes one: of
-// requests, and where characters are charged of those. On other routes with bodies who has no characters
-// left is served.
+// A caller without requests left is refused before the body is read, on every route with a body. So is a caller without
+// characters left, except on uncharged routes.
 func TestRefusedBeforeReading(t *testing.T) {
 	parameter := regexp.MustCompile(`:\w+`)
 	for limit, spend := range map[string]bool{"rate=1/d": false, "chars=3/d": true} {
@@ -82,8 +81,8 @@ func TestRefusedBeforeReading(t *testing.T) {
 	}
 }
 
-// Who has as many jobs as there may be is told so before the body is read, unless it may be that of one which
-// is there.
+// An owner with the maximum number of jobs is refused before the body is read, unless an idempotency key may name an existing
+// job.
 func TestNoRoomForJobs(t *testing.T) {
 	s := newJobService(t, nil, false)
 	for range 4 {

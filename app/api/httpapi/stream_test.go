@@ -61,7 +61,7 @@ func TestStreamOfDetails(t *testing.T) {
 	assert.Contains(t, log.String(), "cached=2")
 }
 
-// steps is a translator that gives one record for each value that it receives.
+// steps is a translator that finishes one record for each value that it receives.
 type steps struct {
 	upper
 	next chan string
@@ -85,8 +85,7 @@ func (s steps) Stream(ctx context.Context, _ translate.Request, yield func(int, 
 	}
 }
 
-// Each result is with the client before the next is made, and a client that leaves
-// ends the work.
+// The client has each result before the next is translated, and the work ends when the client leaves.
 func TestStreamOverHTTP(t *testing.T) {
 	a, _ := newAPI(func(cfg *Config) { cfg.RequestTimeout = time.Minute })
 	s := steps{next: make(chan string), left: make(chan error, 1)}
@@ -112,8 +111,7 @@ func TestStreamOverHTTP(t *testing.T) {
 	assert.ErrorIs(t, <-s.left, context.Canceled)
 }
 
-// A stream in which something panics ends without a last event, and the connection
-// breaks off: nobody can take it for a whole one.
+// After a panic a stream has no last event and the connection breaks, so that clients notice that it is incomplete.
 func TestStreamThatPanics(t *testing.T) {
 	a, log := newAPI()
 	server := httptest.NewServer(a.Handler())

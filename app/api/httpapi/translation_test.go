@@ -63,7 +63,7 @@ func TestCacheHeader(t *testing.T) {
 	assert.NotContains(t, log.String(), "cached=")
 }
 
-// What a request asks for reaches the use case.
+// The fields of a request reach the translator.
 func TestRequestFields(t *testing.T) {
 	a, _ := newAPI()
 	const none = "Options:{Beams:0 MaxLength:0 LengthPenalty:<nil> NoRepeatNgramSize:<nil> RepetitionPenalty:<nil>}"
@@ -130,7 +130,7 @@ func TestDetail(t *testing.T) {
 	assert.Empty(t, w.Header().Values("Dragoman-Flags"))
 }
 
-// Alternatives are in the answer, and in that of each sentence.
+// Alternatives are in the answer and in each sentence of its details.
 func TestAlternatives(t *testing.T) {
 	a, _ := newAPI()
 	const alternatives = `"alternatives":[{"text":"X","score":-0.1235},{"text":"3","score":-1}]`
@@ -144,7 +144,7 @@ func TestAlternatives(t *testing.T) {
 	}
 }
 
-// The steps of a sentence are in the details where there are several.
+// If a sentence has several steps, the details list them.
 func TestDetailOfSteps(t *testing.T) {
 	a, _ := newAPI()
 	w := do(a.Handler(), "POST", "/translation", `{"payload":{"fromLang":"ja","toLang":"de","detail":true,"records":[{"id":"1","text":"pivot"}]}}`)
@@ -153,7 +153,7 @@ func TestDetailOfSteps(t *testing.T) {
 		`{"model":"en-de","version":"2","fromLang":"en","toLang":"de","text":"PIVOT","score":-0.1235,"cacheHit":false,"flags":["loop"]}]}]`)
 }
 
-// The log names the models that translated.
+// The log names the models that translated a request.
 func TestModelsInTheLog(t *testing.T) {
 	a, log := newAPI()
 	do(a.Handler(), "POST", "/translation", payload(`[{"id":"1","text":"x"},{"id":"2","text":"pivot"},{"id":"3","text":"x"}]`))
@@ -175,7 +175,7 @@ func TestRetryAfter(t *testing.T) {
 	assert.Equal(t, `{"error":{"code":"busy","message":"too many requests are waiting: try again in 3 s"}}`+"\n", w.Body.String())
 }
 
-// Nobody's fault but the machine's, and soon over: not an internal error.
+// A temporary lack of a resource is not an internal error.
 func TestLostModel(t *testing.T) {
 	a, log := newAPI()
 	w := do(a.Handler(), "POST", "/translation", payload(`[{"id":"1","text":"lost"}]`))

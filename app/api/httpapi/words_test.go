@@ -14,7 +14,7 @@ import (
 	"dragoman/app/glossary/glossarystore"
 )
 
-// Whoever sends what cannot be read is told so in words that need no Go: on every route, for every kind of body.
+// On every route, an unreadable body of any kind gets an error in words that need no knowledge of Go.
 func TestAnswersNameNoGo(t *testing.T) {
 	s := newJobService(t, nil, true)
 	store, err := glossarystore.OpenFile(t.TempDir() + "/glossaries.db")

@@ -7,7 +7,7 @@ import (
 	"github.com/stretchr/testify/assert"
 )
 
-// A file that is translated is called by a name alone, whatever its sender calls it.
+// The name of a translated file has no folders, whatever name the client sent.
 func TestNamesOfResults(t *testing.T) {
 	for name, want := range map[string]string{
 		"letter.docx": "letter.fr.docx", "../../etc/passwd": "passwd.fr", "/a/b.txt": "b.fr.txt", `C:\dir\b.md`: "b.fr.md", "..": "document.fr", "": "document.fr",

@@ -15,7 +15,7 @@ import (
 	"dragoman/app/fault/faulttest"
 )
 
-// What cannot be read of standard input is told without Go's types; what people wrote stays.
+// Errors about unreadable standard input do not contain Go's types, and keep the words of the client.
 func TestServeNamesNoGo(t *testing.T) {
 	in, send := io.Pipe()
 	received, out := io.Pipe()
@@ -43,7 +43,7 @@ func TestServeNamesNoGo(t *testing.T) {
 	assert.Equal(t, translated, told.String())
 }
 
-// A batch is bounded before any of its messages is answered; what cannot be read is the SDK's to refuse.
+// A batch is bounded before its first message is answered. Unreadable messages are left to the SDK.
 func TestBatchesAreBounded(t *testing.T) {
 	h := Handler("1", http.NotFoundHandler(), 1<<20)
 	const ping = `{"jsonrpc":"2.0","id":1,"method":"ping"}`
@@ -73,7 +73,7 @@ func TestBatchesAreBounded(t *testing.T) {
 	}
 }
 
-// No error repeats what a client sent at length.
+// No error repeats a long text of a client.
 func TestErrorsAreBrief(t *testing.T) {
 	big := strings.Repeat("x", 100_000)
 	call := func(tool, arguments string) string {

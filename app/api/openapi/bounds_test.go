@@ -26,11 +26,11 @@ import (
 	"dragoman/app/guard/bound"
 )
 
-// place is a field of a request, by the operation and what leads to it.
+// place is a field of a request, with its operation and path.
 type place struct {
-	method, template, media string // media is that of the body, or query or path
+	method, template, media string // media is the media type of the body, or "query" or "path"
 	operation, schema       map[string]any
-	path                    []string // names of fields; [] is an item of a list
+	path                    []string // names of fields; [] stands for an item of a list
 	field                   map[string]any
 }
 
@@ -38,7 +38,7 @@ func (p place) String() string {
 	return fmt.Sprintf("%s %s %s %s", p.method, p.template, p.media, strings.Join(p.path, "."))
 }
 
-// name is that of the field, or of the list that it is an item of.
+// name returns the name of the field, or of the list that it is an item of.
 func (p place) name() string {
 	for _, name := range slices.Backward(p.path) {
 		if name != "[]" {
@@ -48,7 +48,7 @@ func (p place) name() string {
 	return ""
 }
 
-// resolve follows references, beside which there may be bounds.
+// resolve follows a reference and keeps the bounds beside it.
 func (doc tree) resolve(value any) map[string]any {
 	object, _ := value.(map[string]any)
 	ref, ok := object["$ref"].(string)
@@ -58,7 +58,7 @@ func (doc tree) resolve(value any) map[string]any {
 	return doc.within(object, doc.resolve(doc.at(strings.Split(strings.TrimPrefix(ref, "#/"), "/")...)))
 }
 
-// within is a schema with the bounds of what has it as a part.
+// within returns a schema with the bounds of its outer schema.
 func (doc tree) within(outer, schema map[string]any) map[string]any {
 	made := maps.Clone(schema)
 	for _, word := range []string{"maxLength", "maxItems"} {
@@ -69,7 +69,7 @@ func (doc tree) within(outer, schema map[string]any) map[string]any {
 	if items, ok := outer["items"].(map[string]any); ok && made["items"] != nil {
 		made["items"] = doc.within(items, doc.resolve(made["items"]))
 	} else if ok && made["oneOf"] != nil {
-		made["items"] = items // of one of them
+		made["items"] = items // the items of one alternative
 	}
 	return made
 }
@@ -79,7 +79,7 @@ func list(value any) []any {
 	return l
 }
 
-// parameters are those of an operation, without headers.
+// parameters returns the parameters of an operation, without headers.
 func (doc tree) parameters(item, operation map[string]any) (all []map[string]any) {
 	for _, p := range append(list(item["parameters"]), list(operation["parameters"])...) {
 		if p := doc.resolve(p); p["in"] != "header" {
@@ -89,7 +89,7 @@ func (doc tree) parameters(item, operation map[string]any) (all []map[string]any
 	return all
 }
 
-// places are all fields of all requests.
+// places returns all fields of all requests.
 func (doc tree) places() (all []place) {
 	for template, item := range doc["paths"].(map[string]any) {
 		item := item.(map[string]any)
@@ -115,7 +115,7 @@ func (doc tree) places() (all []place) {
 	return all
 }
 
-// below adds the fields of a schema.
+// below adds the fields of a schema to all.
 func (doc tree) below(p place, schema map[string]any, all []place, depth int) []place {
 	if depth > 12 {
 		return all
@@ -144,7 +144,7 @@ func (doc tree) below(p place, schema map[string]any, all []place, depth int) []
 	return all
 }
 
-// leads says whether a path leads to a field of a schema.
+// leads reports whether a path leads to a field of a schema.
 func (doc tree) leads(schema map[string]any, path []string) bool {
 	if len(path) == 0 {
 		return true
@@ -160,7 +160,7 @@ func (doc tree) leads(schema map[string]any, path []string) bool {
 	return doc.part(schema, path) != nil
 }
 
-// part is the part of a schema that a path leads through, nil where it has no parts.
+// part returns the alternative of a schema that contains a path, or nil without alternatives.
 func (doc tree) part(schema map[string]any, path []string) map[string]any {
 	for _, kind := range []string{"allOf", "oneOf", "anyOf"} {
 		for _, part := range list(schema[kind]) {
@@ -174,7 +174,8 @@ func (doc tree) part(schema map[string]any, path []string) map[string]any {
 	return nil
 }
 
-// usual are fields that requests need, of which the document has that one of several is there, and samples what fields have.
+// usual lists fields of which a request needs at least one, though the document does not require each of them. samples has
+// values by field.
 var (
 	usual   = []string{"q", "text", "toLang", "fromLang", "source", "target", "inputs", "messages", "contents", "target_lang", "targetLanguageCode", "tl"}
 	samples = map[string]any{
@@ -184,7 +185,7 @@ var (
 	}
 )
 
-// value is one that a schema allows for a field, with at at a path.
+// value returns a valid value of a schema for a field, with the value at at the end of a path.
 func (doc tree) value(name string, schema map[string]any, path []string, at any) any {
 	schema = doc.resolve(schema)
 	if len(path) == 0 && at != nil {
@@ -227,7 +228,7 @@ func (doc tree) value(name string, schema map[string]any, path []string, at any)
 	return "en"
 }
 
-// needed says whether a request needs a parameter of the query that is not said to be required.
+// needed reports whether a request needs an optional parameter of the query.
 func (doc tree) needed(p place, name string) bool {
 	switch p.template {
 	case "/glossaries", "/glossaries/{id}":
@@ -240,7 +241,7 @@ func (doc tree) needed(p place, name string) bool {
 	return p.method == "GET" && slices.Contains(usual, name)
 }
 
-// request makes a request that is as the document says, but for what is at the place.
+// request returns a request that is valid except for the value at a place.
 func (doc tree) request(p place, at any) (target, contentType, body string) {
 	target, query := p.template, url.Values{}
 	for _, parameter := range doc.parameters(nil, p.operation) {
@@ -276,12 +277,12 @@ func (doc tree) request(p place, at any) (target, contentType, body string) {
 		if len(medias) == 0 {
 			return target, "", ""
 		}
-		media, path = medias[len(medias)-1], nil // TSV, which has fields in the query
+		media, path = medias[len(medias)-1], nil // TSV with fields in the query
 		schema = doc.resolve(content[media].(map[string]any)["schema"])
 		switch at = nil; {
 		case media == "text/tab-separated-values":
 			at = "a\tb"
-		case p.template == "/translate" || p.template == "/detect": // Azure's have parameters in the query
+		case p.template == "/translate" || p.template == "/detect": // Azure's requests with parameters in the query
 			return target, "application/json", `[{"Text":"en"}]`
 		}
 	}
@@ -314,7 +315,7 @@ func (doc tree) request(p place, at any) (target, contentType, body string) {
 	return target, media, string(raw)
 }
 
-// add adds the texts of a field of a form.
+// add calls text with each text of a form's field.
 func add(value any, text func(string)) {
 	if items, ok := value.([]any); ok {
 		for _, item := range items {
@@ -325,7 +326,7 @@ func add(value any, text func(string)) {
 	text(fmt.Sprint(value))
 }
 
-// finite says whether the table has a number for a field, of which there are not too many for any form.
+// finite reports whether the table bounds a field by a number that a request can exceed without too many fields in its form.
 func finite(p place, row bound.Field) bool {
 	texts := p.name() == "source" && (p.path[len(p.path)-1] == "[]" || slices.ContainsFunc(list(p.schema["required"]), func(name any) bool { return name == "tgt_lang" })) // nllb-serve's
 	switch p.field["type"] {
@@ -334,12 +335,12 @@ func finite(p place, row bound.Field) bool {
 	case "array":
 		return row.Items > 0 && row.Bytes != bound.Any && !texts && !strings.Contains(p.media, "form")
 	case "string":
-		return row.Bytes > 0 && !texts && p.media != "path" && p.name() != "api-version" // which is one of a few
+		return row.Bytes > 0 && !texts && p.media != "path" && p.name() != "api-version" // one of a few values
 	}
 	return false
 }
 
-// Each field of each API is in the table of bounds, and described as having what the table says, or less.
+// The table of bounds has each field of each API, and the document states the table's bound or a lower one.
 func TestFieldsAreInTheTable(t *testing.T) {
 	described := 0
 	for _, p := range treeOf(t, describe(t)).places() {
@@ -363,7 +364,7 @@ func TestFieldsAreInTheTable(t *testing.T) {
 	assert.Greater(t, described, 200)
 }
 
-// roomy is a service that bounds fields, but hardly bodies.
+// roomy returns a service that bounds fields, and allows bodies of 64 MiB.
 func roomy(t *testing.T, memory *admission.Memory) http.Handler {
 	const most = 64 << 20
 	api := httpapi.New(httpapi.Config{
@@ -377,7 +378,7 @@ func roomy(t *testing.T, memory *admission.Memory) http.Handler {
 	return api.Handler()
 }
 
-// Each argument of each tool is in the table, and refused where it has a thousand times what it may have.
+// The table of bounds has each argument of each tool, and an argument a thousand times its bound is refused.
 func TestArgumentsOfToolsAreBounded(t *testing.T) {
 	memory := admission.New(1 << 30)
 	h := roomy(t, memory)
@@ -435,7 +436,7 @@ func TestArgumentsOfToolsAreBounded(t *testing.T) {
 	}
 }
 
-// Each field of each API is refused where it has a thousand times what it may have, and nothing of it is kept.
+// A field a thousand times its bound is refused in each API, and nothing of it is kept.
 func TestFieldsAreBounded(t *testing.T) {
 	memory := admission.New(1 << 30)
 	h, doc := roomy(t, memory), treeOf(t, describe(t))

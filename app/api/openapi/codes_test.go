@@ -9,21 +9,21 @@ import (
 	"dragoman/app/translate"
 )
 
-// ofMessages are codes of messages over a WebSocket, which have no status.
+// ofMessages lists codes of messages over a WebSocket, which have no status.
 var ofMessages = []any{"unknown_session", "edit_gap", "session_complete"}
 
-// Each other code of errors has a status; package failure sees to it that all are there.
+// Each other code has a status. Package fault checks that the list of codes is complete.
 func TestErrorCodes(t *testing.T) {
 	doc := treeOf(t, describe(t))
 	var answered []any
 	for name := range doc.at("components", "responses").(map[string]any) {
 		own, _ := doc.at("components", "responses", name, "content", "application/json", "schema").(map[string]any)
-		if forms, ok := own["oneOf"].([]any); ok { // the first is the service's, the others those of the drop-in APIs
+		if forms, ok := own["oneOf"].([]any); ok { // the service's own form comes first, then the forms of drop-in APIs
 			own, _ = forms[0].(map[string]any)
 		}
 		list, _ := tree(own).at("properties", "error", "properties", "code", "enum").([]any)
 		for _, code := range list {
-			if !slices.Contains(answered, code) { // one can be the answer in several places
+			if !slices.Contains(answered, code) { // several responses can share a code
 				answered = append(answered, code)
 			}
 		}

@@ -11,7 +11,7 @@ import (
 	"dragoman/app/api/dropin/compattest"
 )
 
-// What documents are answered is what the document says.
+// Answers about documents match the description.
 func TestAnswersOfDocuments(t *testing.T) {
 	c, h := newContract(t), newAPI(t, true).Handler()
 	submit := func(content string, fields ...string) (url string) {
@@ -21,7 +21,7 @@ func TestAnswersOfDocuments(t *testing.T) {
 		return strings.Replace(w.Header().Get("Location"), "/jobs/", "/documents/", 1)
 	}
 	url := submit("one\nloop\n", "options", `{"beams":2}`, "priority", "normal", "columns", "a,b", "also", "alt,headers", "model", "default")
-	assert.Equal(t, 200, call(t, c, h, "GET", url+"/events", "").Code) // until it has ended
+	assert.Equal(t, 200, call(t, c, h, "GET", url+"/events", "").Code) // waits until the job has ended
 	assert.Equal(t, 200, call(t, c, h, "HEAD", url+"/events", "").Code)
 	w := call(t, c, h, "GET", url, "")
 	assert.Contains(t, w.Body.String(), `"flagged":1`)
@@ -65,7 +65,7 @@ func TestAnswersOfDocuments(t *testing.T) {
 	assert.Equal(t, 405, call(t, c, h, "PUT", "/documents", "x").Code)
 }
 
-// The other APIs answer for documents as the document says, too.
+// Answers of the other APIs about documents match the description.
 func TestAnswersOfCompatibleDocuments(t *testing.T) {
 	c, h := newContract(t), newAPI(t, true).Handler()
 	contentType, body := compattest.Form("a.txt", "one\n", "source", "en", "target", "fr", "target_lang", "FR")
@@ -83,7 +83,7 @@ func TestAnswersOfCompatibleDocuments(t *testing.T) {
 	}
 	require.NoError(t, json.Unmarshal(w.Body.Bytes(), &handle))
 	key, path := w.Body.String(), "/v2/document/"+handle.ID
-	call(t, c, h, "GET", "/documents/"+handle.ID+"/events", "") // until it has ended
+	call(t, c, h, "GET", "/documents/"+handle.ID+"/events", "") // waits until the job has ended
 	assert.Contains(t, call(t, c, h, "POST", path, key).Body.String(), `"status":"done"`)
 	assert.Equal(t, "ONE\n", call(t, c, h, "POST", path+"/result", key).Body.String())
 

@@ -25,7 +25,7 @@ import (
 	"dragoman/app/translate"
 )
 
-// newContract makes the contract of the service that the tests run.
+// newContract returns the contract of the service in the tests.
 func newContract(t *testing.T) *contracttest.Contract {
 	t.Helper()
 	c, err := contracttest.New(document(t, describe(t)))
@@ -33,7 +33,7 @@ func newContract(t *testing.T) *contracttest.Contract {
 	return c
 }
 
-// call sends a request to a handler and checks what comes back against the contract.
+// call sends a request to a handler and checks the answer against the contract.
 func call(t *testing.T, c *contracttest.Contract, h http.Handler, method, path, body string, headers ...string) *httptest.ResponseRecorder {
 	t.Helper()
 	r := httptest.NewRequest(method, "http://service:9527"+path, strings.NewReader(body))
@@ -49,17 +49,17 @@ func call(t *testing.T, c *contracttest.Contract, h http.Handler, method, path, 
 	return w
 }
 
-// payload makes a request with the given fields beside the records.
+// payload returns a request with the given fields beside the records.
 func payload(fields, records string) string {
 	return `{"payload":{` + fields + `,"records":` + records + `}}`
 }
 
-// text makes a request from English to French for one text.
+// text returns a request to translate one text from English to French.
 func text(s string) string {
 	return payload(`"fromLang":"en","toLang":"fr"`, `[{"id":"1","text":"`+s+`"}]`)
 }
 
-// The service's own answers are those of the document, whatever it is asked.
+// The service's own answers match the description, for valid and invalid requests.
 func TestAnswers(t *testing.T) {
 	c, h := newContract(t), newAPI(t, true).Handler()
 	const (
@@ -230,11 +230,11 @@ func TestAnswerToABodyThatIsLate(t *testing.T) {
 	newContract(t).Check(t, contracttest.Exchange{Request: r, Response: w.Result(), Received: w.Body.Bytes()})
 }
 
-// The document and its page are in the document too.
+// The description includes itself and its page.
 func TestAnswersOfTheDescription(t *testing.T) {
 	d := describe(t)
 	h, c := gin.New(), newContract(t)
-	h.Use(func(c *gin.Context) { c.Header("X-Request-Id", "rid") }) // as the service's router does
+	h.Use(func(c *gin.Context) { c.Header("X-Request-Id", "rid") }) // as in the service's router
 	d.Register(h, nil)
 	for _, path := range []string{"/openapi.json", "/openapi.yaml", "/docs"} {
 		w := call(t, c, h, "GET", path, "")
@@ -244,8 +244,8 @@ func TestAnswersOfTheDescription(t *testing.T) {
 	}
 }
 
-// The compatible routes answer as the document says. What the service's middleware refuses
-// on them has the form of their API; which of its statuses, 0 here, is for its own tests.
+// Answers of the compatible routes match the description. Refusals by middleware have the form of the API; 0 leaves the exact
+// status to that API's tests.
 func TestAnswersOfCompatibleRoutes(t *testing.T) {
 	c, h := newContract(t), newAPI(t, true).Handler()
 	const post, form = "POST", "application/x-www-form-urlencoded"
@@ -313,7 +313,7 @@ func TestAnswersOfCompatibleRoutes(t *testing.T) {
 	}
 }
 
-// managed are the models of the Open Inference Protocol: one, which stays.
+// managed implements the Open Inference Protocol's model repository, with one model that stays.
 type managed struct{}
 
 func (managed) Index() []catalog.Status {
@@ -376,10 +376,10 @@ func TestAnswersOfTheInferenceProtocol(t *testing.T) {
 	}
 }
 
-// Each route is in the document, and each operation of the document has a route.
+// The description has each route, and each operation of the description has a route.
 func TestRoutes(t *testing.T) {
 	routes := append(newAPI(t, true).Routes(), routerOf(describe(t)).Routes()...)
-	// The compatible routes are there once more, for each model, as their tags say.
+	// The compatible routes exist a second time below each model, as their tags say.
 	routes = slices.DeleteFunc(routes, func(r gin.RouteInfo) bool { return strings.HasPrefix(r.Path, dialect.ModelPath+"/") })
 	assert.NoError(t, newContract(t).Routes(routes, openapi.FilesPath, webpage.AssetsPath))
 }
@@ -390,7 +390,7 @@ func TestExamples(t *testing.T) {
 	assert.Greater(t, n, 40)
 }
 
-// Several models are listed, and the first of them is the model.
+// Several models are listed, and the first one is the default.
 func TestAnswersWithSeveralModels(t *testing.T) {
 	api := newAPI(t, false)
 	api.Ready(capitals{}, func() []httpapi.Model {

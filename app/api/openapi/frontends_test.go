@@ -7,7 +7,7 @@ import (
 	"github.com/stretchr/testify/assert"
 )
 
-// The front ends' routes answer as the document says.
+// Answers of the front ends' routes match the description.
 func TestAnswersOfFrontEnds(t *testing.T) {
 	c, h := newContract(t), newAPI(t, true).Handler()
 	const post, form, azure, google = "POST", "application/x-www-form-urlencoded", "/translate?api-version=3.0", "/language/translate/v2"

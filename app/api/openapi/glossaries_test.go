@@ -13,7 +13,7 @@ import (
 	"dragoman/app/glossary/glossarystore"
 )
 
-// newGlossaries makes an empty store of glossaries.
+// newGlossaries returns an empty store of glossaries.
 func newGlossaries(t *testing.T) *glossary.Service {
 	store, err := glossarystore.OpenFile(filepath.Join(t.TempDir(), "glossaries.db"))
 	require.NoError(t, err)
@@ -21,7 +21,7 @@ func newGlossaries(t *testing.T) *glossary.Service {
 	return glossary.New(glossary.Config{Store: store, Limits: glossary.Limits{Terms: 5, Bytes: 500, PerOwner: 3}})
 }
 
-// exchange is a request; ID in it is the id of the last glossary that was made.
+// exchange is a request. ID in it stands for the id of the last glossary made.
 type exchange struct {
 	method, path, media, body string
 	status                    int
@@ -50,7 +50,7 @@ func exchanges(t *testing.T, list []exchange) {
 	}
 }
 
-// What is answered about glossaries is what the document says.
+// Answers about glossaries match the description.
 func TestAnswersOfGlossaries(t *testing.T) {
 	const asJSON, tsv, csv = "application/json", "text/tab-separated-values", "text/csv"
 	const ours = `{"name":"Ours","dictionaries":[{"from":"en","to":"fr","entries":[{"source":"a","target":"b"},{"source":"Acme"}]},{"from":"en","to":"ja","entries":[{"source":"c","target":""}]}]}`

@@ -10,7 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// What jobs are answered is what the document says.
+// Answers about jobs match the description.
 func TestAnswersOfJobs(t *testing.T) {
 	c, h := newContract(t), newAPI(t, true).Handler()
 	const jobs = "/jobs"
@@ -27,7 +27,7 @@ func TestAnswersOfJobs(t *testing.T) {
 		return answer.Job.State, w.Body.String()
 	}
 	url := submit(payload(`"fromLang":"en","toLangs":["fr","ja"],"detail":true,"priority":"normal"`, `[{"id":"1","text":"one"},{"id":"2","text":"two"}]`), "Idempotency-Key", "k")
-	assert.Equal(t, 200, call(t, c, h, "GET", url+"/events", "").Code) // until it has ended
+	assert.Equal(t, 200, call(t, c, h, "GET", url+"/events", "").Code) // waits until the job has ended
 	done, raw := state(url)
 	assert.Equal(t, "done", done)
 	assert.Contains(t, raw, `"result":[{"id":"1","toLang":"fr","text":"ONE"`)
@@ -75,7 +75,7 @@ func TestAnswersOfJobs(t *testing.T) {
 	}
 	assert.Equal(t, 405, call(t, c, h, "PUT", jobs, text("one")).Code)
 	assert.Equal(t, 200, call(t, c, h, "POST", jobs, payload(`"fromLang":"en","toLangs":["fr","ja"],"detail":true,"priority":"normal"`, `[{"id":"1","text":"one"},{"id":"2","text":"two"}]`), "Idempotency-Key", "k").Code)
-	for i := range 6 { // as many as an owner may have
+	for i := range 6 { // the owner's maximum
 		w := call(t, c, h, "POST", jobs, text(fmt.Sprint("one ", i)))
 		if w.Code == 429 {
 			assert.Contains(t, w.Body.String(), "too_many_jobs")

@@ -14,7 +14,7 @@ import (
 	"dragoman/app/guard/access"
 )
 
-// The answers of a service that asks for keys and has limits.
+// Answers of a service with keys and limits match the description.
 func TestAnswersWithKeys(t *testing.T) {
 	key := access.NewKey()
 	line, err := access.Line("alice", key, "rate=4/h", "burst=4", "chars=40/d")

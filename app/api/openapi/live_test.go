@@ -11,10 +11,10 @@ import (
 	"dragoman/app/translate"
 )
 
-// liveChars is what a live text of the service of the tests may have.
+// liveChars is the maximum length of a live text in the tests' service.
 const liveChars = 200
 
-// Cut makes a sentence of a text.
+// Cut returns a text as one sentence.
 func (t capitals) Cut(_ context.Context, req translate.Request) (translate.Cut, error) {
 	if _, err := t.Select(req.Model); err != nil {
 		return translate.Cut{}, err
@@ -29,7 +29,7 @@ func (t capitals) Cut(_ context.Context, req translate.Request) (translate.Cut, 
 	return cut, nil
 }
 
-// newLive makes what has live sessions until the test ends.
+// newLive returns a service of live sessions that runs until the test ends.
 func newLive(t *testing.T) *live.Service {
 	s := live.New(live.Config{MaxSessions: 8, MaxChars: liveChars, Idle: time.Hour})
 	s.Ready(capitals{})
@@ -37,7 +37,7 @@ func newLive(t *testing.T) *live.Service {
 	return s
 }
 
-// A request that is no handshake of a WebSocket is answered as the document says.
+// Answers to requests that are not WebSocket handshakes match the description.
 func TestAnswersOfLiveText(t *testing.T) {
 	w := call(t, newContract(t), newAPI(t, true).Handler(), "GET", "/live", "")
 	assert.Equal(t, 400, w.Code)

@@ -18,7 +18,7 @@ import (
 	"dragoman/app/api/openapi"
 )
 
-// config is that of a service whose limits are small enough for tests to reach.
+// config has limits that are low enough for tests to reach.
 func config() openapi.Config {
 	return openapi.Config{Version: "v1.2.3", MaxRecords: 4, MaxChars: 50, MaxBodyBytes: 2000,
 		MaxJobRecords: 8, MaxJobChars: 100, MaxJobBodyBytes: 4000, MaxDocumentBytes: 3000, MaxLiveChars: liveChars}
@@ -28,8 +28,7 @@ func loaded() openapi.Model {
 	return openapi.Model{Languages: []string{"en", "fr", "ja"}, Detects: true, MaxBeams: 8, MaxLength: 200}
 }
 
-// described is the description of a service that is ready. Making one takes a while under the
-// race detector, so that tests share it.
+// described is the description of a ready service. Tests share it, because making one is slow under the race detector.
 var described = sync.OnceValues(func() (*openapi.Description, error) { return newDescription(config()) })
 
 func newDescription(cfg openapi.Config) (*openapi.Description, error) {
@@ -41,7 +40,7 @@ func newDescription(cfg openapi.Config) (*openapi.Description, error) {
 	return d, nil
 }
 
-// describe returns the shared description, which must stay as it is.
+// describe returns the shared description. The caller must not change it.
 func describe(t *testing.T) *openapi.Description {
 	t.Helper()
 	d, err := described()
@@ -49,7 +48,7 @@ func describe(t *testing.T) *openapi.Description {
 	return d
 }
 
-// routerOf serves a description alone.
+// routerOf returns a router with only the description's routes.
 func routerOf(d *openapi.Description) *gin.Engine {
 	gin.SetMode(gin.ReleaseMode)
 	router := gin.New()
@@ -57,7 +56,7 @@ func routerOf(d *openapi.Description) *gin.Engine {
 	return router
 }
 
-// get asks for a path, with pairs of headers.
+// get requests a path, with headers as names and values.
 func get(h http.Handler, path string, headers ...string) *httptest.ResponseRecorder {
 	return ask(h, http.MethodGet, path, headers...)
 }
@@ -72,7 +71,7 @@ func ask(h http.Handler, method, path string, headers ...string) *httptest.Respo
 	return w
 }
 
-// document is what clients get of a description.
+// document returns a description as clients get it.
 func document(t *testing.T, d *openapi.Description) []byte {
 	t.Helper()
 	w := get(routerOf(d), "/openapi.json")
@@ -80,7 +79,7 @@ func document(t *testing.T, d *openapi.Description) []byte {
 	return w.Body.Bytes()
 }
 
-// tree is a document to look into.
+// tree is a parsed document.
 type tree map[string]any
 
 func treeOf(t *testing.T, d *openapi.Description) tree {
@@ -90,7 +89,7 @@ func treeOf(t *testing.T, d *openapi.Description) tree {
 	return doc
 }
 
-// at is what is at a place, nil for nothing.
+// at returns the value at a place, or nil.
 func (doc tree) at(names ...string) any {
 	value := any(map[string]any(doc))
 	for _, name := range names {
@@ -100,7 +99,7 @@ func (doc tree) at(names ...string) any {
 	return value
 }
 
-// schema is what is at a place of a schema.
+// schema returns the value at a place of a schema.
 func (doc tree) schema(names ...string) any {
 	return doc.at(append([]string{"components", "schemas"}, names...)...)
 }
@@ -158,7 +157,7 @@ func TestDocumentWhereKeysAreNeeded(t *testing.T) {
 	assert.Equal(t, []any{}, doc.at("paths", "/healthz", "get", "security"))
 }
 
-// TestDocumentIsValid holds the document against the OpenAPI Initiative's own schema
+// TestDocumentIsValid validates the document against the OpenAPI Initiative's schema
 // (https://spec.openapis.org/oas/3.1/schema/2022-10-07).
 func TestDocumentIsValid(t *testing.T) {
 	schema, err := jsonschema.NewCompiler().Compile("testdata/openapi-3.1.schema.json")
@@ -185,7 +184,7 @@ func TestDocumentIsValid(t *testing.T) {
 	}
 }
 
-// checkReferences fails for each reference below value to what is not in the document.
+// checkReferences reports each reference below value without a target in the document.
 func checkReferences(t *testing.T, doc tree, value any) {
 	switch value := value.(type) {
 	case []any:

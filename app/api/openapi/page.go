@@ -15,8 +15,8 @@ import (
 // FilesPath is the route of the page's files, which the document omits.
 const FilesPath = "/docs/*file"
 
-// contentSecurityPolicy allows only what the page uses: its own files, images within the styles of Swagger UI, and the API beside
-// it.
+// contentSecurityPolicy allows only the resources of the page: its own files, images within the styles of Swagger UI, and the
+// API beside it.
 const contentSecurityPolicy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; " +
 	"base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 

@@ -11,7 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// Everything that the page names is there, and nothing is elsewhere.
+// All files that the page names exist, and none is on another host.
 func TestPage(t *testing.T) {
 	h := routerOf(describe(t))
 	w := get(h, "/docs")
@@ -65,7 +65,7 @@ func TestPageFiles(t *testing.T) {
 	}
 }
 
-// The address with a slash leads to the one without, whatever a proxy has before it.
+// /docs/ redirects to /docs by a relative address, so also behind a proxy's prefix.
 func TestPageWithASlash(t *testing.T) {
 	w := get(routerOf(describe(t)), "/docs/")
 	assert.Equal(t, 301, w.Code)
@@ -82,7 +82,7 @@ func TestPagePolicy(t *testing.T) {
 	}
 }
 
-// Files of the library are compressed in the binary; who takes no gzip gets them all the same.
+// The library's files are compressed in the binary. A client without gzip gets them uncompressed.
 func TestPageCompression(t *testing.T) {
 	h := routerOf(describe(t))
 	const path = "/docs/swagger-ui-bundle.js"

@@ -31,8 +31,8 @@ import (
 	"dragoman/app/translate"
 )
 
-// capitals is a translator that writes texts in capitals, within the limits of config and
-// loaded. Some texts have it fail, and those that begin with "loop" are flagged.
+// capitals is a translator that writes capitals, within the limits of config and loaded. It fails for some texts, and flags
+// texts that begin with "loop".
 type capitals struct{}
 
 func (t capitals) Select(model string) (translate.Selection, error) {
@@ -101,7 +101,7 @@ func (t capitals) Stream(ctx context.Context, req translate.Request, yield func(
 	return nil
 }
 
-// refuse is what is wrong with a request, as the real service has it.
+// refuse returns the error for an invalid request, as the real service does.
 func refuse(req translate.Request) error {
 	refused := func(code translate.Code, field string) error {
 		return &translate.Error{Code: code, Field: field, Message: "that is not possible here"}
@@ -127,7 +127,7 @@ func refuse(req translate.Request) error {
 	return nil
 }
 
-// fail is what goes wrong with the record of a number.
+// fail returns the error for record i.
 func fail(ctx context.Context, i int, text string) error {
 	switch text {
 	case "fail":
@@ -155,7 +155,7 @@ func fail(ctx context.Context, i int, text string) error {
 	return nil
 }
 
-// newAPI makes the service with all that it can have, but for keys. It is ready or not.
+// newAPI returns a service with all optional parts except keys, ready or not.
 func newAPI(t *testing.T, ready bool) *httpapi.API {
 	api := newAPIWith(t, nil)
 	if ready {
@@ -166,7 +166,7 @@ func newAPI(t *testing.T, ready bool) *httpapi.API {
 	return api
 }
 
-// newAPIWith makes a service that asks for keys, where there is a gate.
+// newAPIWith returns a service with a gate; nil: without keys.
 func newAPIWith(t *testing.T, gate *access.Gate) *httpapi.API {
 	t.Helper()
 	site, err := webpage.New()
@@ -183,7 +183,7 @@ func newAPIWith(t *testing.T, gate *access.Gate) *httpapi.API {
 	})
 }
 
-// Check is what a job is checked with.
+// Check checks the request of a job.
 func (t capitals) Check(ctx context.Context, req translate.Request) error {
 	if _, err := t.Select(req.Model); err != nil {
 		return err
@@ -191,7 +191,7 @@ func (t capitals) Check(ctx context.Context, req translate.Request) error {
 	return refuse(req)
 }
 
-// newJobs makes what runs jobs, and runs them until the test ends.
+// newJobs returns a service of jobs and runs it until the test ends.
 func newJobs(t *testing.T) *jobs.Service {
 	store, err := jobstore.OpenFile(filepath.Join(t.TempDir(), "jobs.db"), jobs.StoreConfig{TTL: time.Hour, PerOwner: 6, MaxBytes: 1 << 30})
 	require.NoError(t, err)

@@ -11,7 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// get asks for a file; accept is the header Accept-Encoding.
+// get requests a file; accept is the header Accept-Encoding.
 func get(f *File, accept string) *httptest.ResponseRecorder {
 	w := httptest.NewRecorder()
 	r := httptest.NewRequest("GET", "/", nil)
@@ -58,7 +58,7 @@ func TestPackedFileThatIsNone(t *testing.T) {
 	assert.Contains(t, answer.Body.String(), "a file in the binary")
 }
 
-// Compressing is the same each time, or replicas would disagree about entity tags.
+// Compression is deterministic. Otherwise replicas would have different entity tags.
 func TestCompressIsDeterministic(t *testing.T) {
 	body := bytes.Repeat([]byte("text "), 1000)
 	assert.Equal(t, compress(body), compress(body))

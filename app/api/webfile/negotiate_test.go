@@ -7,7 +7,7 @@ import (
 	"github.com/stretchr/testify/assert"
 )
 
-// accepting makes a request with the lines of a header.
+// accepting returns a request with the lines of an Accept header.
 func accepting(header string, lines ...string) *http.Request {
 	return &http.Request{Header: http.Header{header: lines}}
 }
@@ -23,7 +23,7 @@ func TestPrefersHTML(t *testing.T) {
 		{"Firefox 128", "text/html,application/xhtml+xml,application/xml;q=0.9,image/avif,image/webp,image/png,image/svg+xml,*/*;q=0.8", true},
 		{"Safari", "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8", true},
 		{"Lynx", "text/html, text/plain, text/sgml, text/css, application/xhtml+xml, */*;q=0.01", true},
-		{"w3m", "text/html, text/*;q=0.5, image/*, application/*", false}, // it takes JSON as gladly
+		{"w3m", "text/html, text/*;q=0.5, image/*, application/*", false}, // JSON has the same preference
 		{"Java's URLConnection", "text/html, image/gif, image/jpeg, *; q=.2, */*; q=.2", true},
 
 		{"no header", "", false},

@@ -14,7 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// directives reads a Content-Security-Policy.
+// directives parses a Content-Security-Policy.
 func directives(policy string) map[string]string {
 	found := map[string]string{}
 	for directive := range strings.SplitSeq(policy, ";") {
@@ -32,7 +32,7 @@ func TestPolicy(t *testing.T) {
 	}, directives(contentSecurityPolicy))
 }
 
-// walk calls visit for each element of the page, with the text that it begins with.
+// walk calls visit for each element of the page, with the first text in it.
 func walk(t *testing.T, page []byte, visit func(element xml.StartElement, text string)) {
 	d := xml.NewDecoder(strings.NewReader(string(page)))
 	d.Strict, d.AutoClose, d.Entity = false, xml.HTMLAutoClose, xml.HTMLEntity
@@ -58,7 +58,7 @@ func walk(t *testing.T, page []byte, visit func(element xml.StartElement, text s
 	}
 }
 
-// attributes are an element's attributes by name.
+// attributes returns an element's attributes by name.
 func attributes(element xml.StartElement) map[string]string {
 	found := map[string]string{}
 	for _, a := range element.Attr {
@@ -67,7 +67,7 @@ func attributes(element xml.StartElement) map[string]string {
 	return found
 }
 
-// The policy would block these, without a word to those who cannot see the console.
+// The page has nothing that the policy would block, since a browser reports that only in the console.
 func TestPageKeepsToThePolicy(t *testing.T) {
 	site, err := New()
 	require.NoError(t, err)
@@ -104,7 +104,7 @@ func TestPageKeepsToThePolicy(t *testing.T) {
 	}
 }
 
-// checkAddress wants an address within the page, an asset that exists, or the API's docs.
+// checkAddress checks that an address is within the page, or is an existing asset or the API's docs.
 func checkAddress(t *testing.T, site *Site, address string) {
 	u, err := url.Parse(address)
 	require.NoError(t, err)
@@ -118,7 +118,7 @@ func checkAddress(t *testing.T, site *Site, address string) {
 
 var (
 	importPattern = regexp.MustCompile(`(?m)^import .* from '\./([a-z]+\.js)';$`)
-	// What Trusted Types or the policy refuse, and addresses of elsewhere.
+	// Code that Trusted Types or the policy refuse, and addresses on other hosts.
 	forbiddenPattern = regexp.MustCompile(`innerHTML|outerHTML|insertAdjacentHTML|document\.write|DOMParser|srcdoc|\beval\(|new Function|` +
 		`setAttribute\('(style|on)|setTimeout\('|https?:|//[a-z]+\.|@import|url\(`)
 	idPattern = regexp.MustCompile(`\$\('([a-z-]+)'\)`)

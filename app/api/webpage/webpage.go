@@ -26,8 +26,8 @@ import (
 const AssetsPath = "/assets/*path"
 
 const (
-	// contentSecurityPolicy allows only what the page uses: its own files and the API beside it. Trusted Types disable all
-	// conversions of text to HTML.
+	// contentSecurityPolicy allows only the resources of the page: its own files and the API beside it. Trusted Types disable
+	// all conversions of text to HTML.
 	contentSecurityPolicy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; " +
 		"base-uri 'none'; form-action 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types 'none'"
 

@@ -14,7 +14,7 @@ import (
 	"dragoman/app/api/webfile"
 )
 
-// newRouter makes a router with the real site, as the service routes it.
+// newRouter returns a router with the real site, as in the service.
 func newRouter(t *testing.T) (http.Handler, *Site) {
 	gin.SetMode(gin.TestMode)
 	site, err := New()
@@ -29,7 +29,7 @@ func newRouter(t *testing.T) (http.Handler, *Site) {
 	return router, site
 }
 
-// do sends a request without a body; headers are names and values by turns.
+// do sends a request without a body; headers are alternating names and values.
 func do(h http.Handler, method, path string, headers ...string) *httptest.ResponseRecorder {
 	r := httptest.NewRequest(method, path, nil)
 	for i := 0; i < len(headers); i += 2 {
@@ -40,7 +40,7 @@ func do(h http.Handler, method, path string, headers ...string) *httptest.Respon
 	return w
 }
 
-// bodyOf is a file's text.
+// bodyOf returns a file's text.
 func bodyOf(t *testing.T, f *webfile.File) string {
 	t.Helper()
 	w := httptest.NewRecorder()
@@ -178,7 +178,7 @@ func TestFilesThatDoNotFit(t *testing.T) {
 	}
 }
 
-// The page is small: it says so where somebody looks for it.
+// The whole page stays small.
 func TestSize(t *testing.T) {
 	router, site := newRouter(t)
 	sent := do(router, "GET", "/", "Accept-Encoding", "gzip").Body.Len()
@@ -186,7 +186,7 @@ func TestSize(t *testing.T) {
 		sent += do(router, "GET", "/assets/"+site.version+"/"+name, "Accept-Encoding", "gzip").Body.Len()
 	}
 	t.Logf("%d bytes as they are sent, in %d files", sent, len(site.assets)+1)
-	assert.Less(t, sent, 55<<10) // a sixth are the words in four languages beside English
+	assert.Less(t, sent, 55<<10) // a sixth of it is text in four languages other than English
 }
 
 func TestReadyShowsTheNote(t *testing.T) {

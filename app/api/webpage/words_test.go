@@ -11,7 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// What the page says in its code, and what errors mean, is there in all of its languages.
+// Each text in the page's code, and each explanation of an error, exists in all languages.
 func TestWords(t *testing.T) {
 	words := map[string]bool{}
 	for line := range strings.Lines(asset(t, "words.js")) {
@@ -36,7 +36,7 @@ func TestWords(t *testing.T) {
 	}
 }
 
-// Each code of an error is one that the page explains, or one that nobody meets who uses it.
+// The page explains each error code that its users can meet.
 func TestMeanings(t *testing.T) {
 	raw, err := os.ReadFile("../openapi/openapi.yaml")
 	require.NoError(t, err)
@@ -46,7 +46,7 @@ func TestMeanings(t *testing.T) {
 	for _, meaning := range meaningForm.FindAllStringSubmatch(asset(t, "api.js"), -1) {
 		explained[meaning[1]] = true
 	}
-	// Faults of the page, and what it says by itself: a server that is busy, or live text that begins again.
+	// Faults of the page itself, and states that it shows in another way: a busy server, or live text that restarts.
 	for _, code := range strings.Fields(`invalid_json unknown_field duplicate_field missing_field wrong_type invalid_value invalid_header invalid_option
 		invalid_edit invalid_glossary unknown_session edit_gap session_complete too_many_glossaries unsupported_media_type idempotency_mismatch
 		rate_limited not_done too_many_sessions broker_unavailable busy shutting_down`) {

@@ -24,8 +24,7 @@ import (
 	"dragoman/app/translate/cache"
 )
 
-// service is a dragoman as far as a monitor can tell: its metrics are those of the real
-// one. Only what is told of the process is made up.
+// service simulates dragoman for a monitor: the metrics are the real ones, only the process's figures are made up.
 type service struct {
 	metrics      *telemetry.Metrics
 	translations *translate.Metrics
@@ -72,15 +71,14 @@ func (s *service) load() *service {
 	return s
 }
 
-// post makes requests, one after the other.
+// post sends requests, one after the other.
 func (s *service) post(path string, times int) {
 	for range times {
 		s.router.ServeHTTP(httptest.NewRecorder(), httptest.NewRequest("POST", path, nil))
 	}
 }
 
-// work does a second's work: 8 sentences of 4 requests that were answered, and one that
-// was refused.
+// work simulates a second: 8 sentences of 4 answered requests, and one refused request.
 func (s *service) work() {
 	s.post("/translation", 4)
 	s.post("/v2/translate", 1)
@@ -106,7 +104,7 @@ func (s *service) work() {
 	s.cpu += 1.5
 }
 
-// restart begins the service again.
+// restart simulates a restart of the service.
 func (s *service) restart() {
 	fresh := newService()
 	fresh.took, fresh.started = s.took, s.started+100
@@ -116,7 +114,7 @@ func (s *service) restart() {
 
 var ofProcess = regexp.MustCompile(`(?m)^process_(resident_memory_bytes|cpu_seconds_total|start_time_seconds) .*$`)
 
-// text is what /metrics has.
+// text returns the text of /metrics.
 func (s *service) text() string {
 	w := httptest.NewRecorder()
 	s.metrics.Handler().ServeHTTP(w, httptest.NewRequest("GET", "/metrics", nil))
@@ -131,7 +129,7 @@ func (s *service) text() string {
 // ServeHTTP serves /metrics.
 func (s *service) ServeHTTP(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, s.text()) }
 
-// sampleOf reads a text that can be read.
+// sampleOf parses a valid text.
 func sampleOf(t *testing.T, text string, at time.Time) *sample {
 	t.Helper()
 	s, err := parse(strings.NewReader(text))
@@ -140,10 +138,10 @@ func sampleOf(t *testing.T, text string, at time.Time) *sample {
 	return s
 }
 
-// network has servers by host. It is safe for concurrent use where its servers are.
+// network has servers by host. It is safe for concurrent use if its servers are.
 type network map[string]http.Handler
 
-// RoundTrip waits for a server as long as the request does.
+// RoundTrip waits for a server until the request's context ends.
 func (n network) RoundTrip(r *http.Request) (*http.Response, error) {
 	server := n[r.URL.Host]
 	if server == nil {
@@ -163,5 +161,5 @@ func (n network) RoundTrip(r *http.Request) (*http.Response, error) {
 	}
 }
 
-// day is when things happen in tests.
+// day is the time of events in the tests.
 var day = time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)

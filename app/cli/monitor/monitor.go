@@ -1,5 +1,5 @@
-// Package monitor polls /metrics of running servers and writes what happened between two polls, as a table or as
-// CSV. A server that does not answer has a row that says so, and delays neither the others nor the next poll.
+// Package monitor polls /metrics of running servers and prints the changes between two polls, as a table or as CSV. A server
+// that does not answer gets a row that says so, and delays neither the others nor the next poll.
 package monitor
 
 import (
@@ -21,15 +21,15 @@ import (
 )
 
 const metricsPath = "/metrics" // unless a URL says otherwise
-const maxBody = 8 << 20        // of metrics: four times those of a server with 64 models of 8 workers and 100 languages
+const maxBody = 8 << 20        // maximum size of metrics: four times the size for a server with 64 models of 8 workers and 100 languages
 
-// Config is what a [Monitor] works with.
+// Config configures a [Monitor].
 type Config struct {
 	Servers   []string          // http or https URLs, host:port, or only hosts
 	Port      int               // of hosts without one
 	Interval  time.Duration     // between polls; a server has most of it to answer, and 10 s at most
 	Count     uint              // of intervals; 0: until the context is done
-	Transport http.RoundTripper // nil: that of net/http
+	Transport http.RoundTripper // nil: net/http's default
 }
 
 // Monitor polls servers. It is for one [Monitor.Run] at a time.
@@ -82,7 +82,7 @@ func (m *Monitor) Run(ctx context.Context, write func([]Row) error) error {
 	return nil
 }
 
-// poll asks all servers side by side, for less than an interval: the rest is for what is done with the answers.
+// poll polls all servers concurrently, for less than an interval: the rest is for the output of the rows.
 func (m *Monitor) poll(ctx context.Context) []Row {
 	ctx, cancel := context.WithTimeout(ctx, min(m.cfg.Interval*4/5, 10*time.Second))
 	defer cancel()
@@ -102,7 +102,7 @@ func (m *Monitor) poll(ctx context.Context) []Row {
 	return rows
 }
 
-// sample is what one poll found: when the answer had been read, and the values of series such as name{label="value"}.
+// sample is the result of a poll: the time of the answer, and the values of series such as name{label="value"}.
 type sample struct {
 	time   time.Time
 	series map[string]float64

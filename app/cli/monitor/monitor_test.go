@@ -13,8 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// watch runs a monitor of servers in a network and returns the rows of its intervals; then is
-// called after each.
+// watch runs a monitor of servers in a network and returns the rows of its intervals. It calls then after each interval.
 func watch(t *testing.T, ctx context.Context, n network, count uint, then func() error, servers ...string) (rounds [][]Row, err error) {
 	m, err := New(Config{Servers: servers, Port: 9527, Interval: time.Second, Count: count, Transport: n})
 	require.NoError(t, err)
@@ -25,8 +24,8 @@ func watch(t *testing.T, ctx context.Context, n network, count uint, then func()
 	return rounds, err
 }
 
-// A server that is away for two intervals, and back in the third, did in it what it did since it
-// was last seen. One that restarts counts from its start, and one that is slow holds up nobody.
+// For a server that is away for two intervals, the third has all changes since its last poll. After a restart, counters begin at
+// the start. A slow server does not delay the others.
 func TestIntervals(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newService().load()
@@ -65,7 +64,7 @@ func TestIntervals(t *testing.T) {
 	})
 }
 
-// All servers are asked at once, and are in the order in which they were named.
+// All servers are polled at once. Their rows have the order of the arguments.
 func TestServersSideBySide(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		text, n := newService().load().text(), network{}
@@ -122,7 +121,7 @@ func TestEnds(t *testing.T) {
 	}
 }
 
-// A poll that is cut short says nothing of the servers.
+// An interrupted poll prints nothing about the servers.
 func TestEndWithinAPoll(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		n := network{"a:9527": newService().load()}

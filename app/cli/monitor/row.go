@@ -12,8 +12,8 @@ import (
 	"time"
 )
 
-// columns are the numbers of the CSV: the sum of the series that match, in unit, or its growth over the interval. The
-// first seven are what earlier tools wrote. The table has those with a title, in the unit shown, rates per second.
+// columns are the numbers of the CSV: the sum of the matching series, or its growth over the interval, times unit. Earlier tools
+// wrote the first seven. The table has the columns with a title, divided by shown; rates are per second.
 var columns = []struct {
 	name, title string
 	series      *regexp.Regexp
@@ -42,8 +42,8 @@ var columns = []struct {
 
 func series(pattern string) *regexp.Regexp { return regexp.MustCompile("^" + pattern) }
 
-// Row is what happened at a server between two polls. State is ready, not ready, restarted (counters begin there)
-// or down, which has a Reason, in a line, and no numbers.
+// Row has the changes of a server between two polls. State is ready, not ready, restarted (counters begin there) or down. A row
+// that is down has a one-line Reason and no numbers.
 type Row struct {
 	Time                  time.Time // of the second poll's answer
 	Server, State, Reason string
@@ -63,7 +63,7 @@ func compare(server string, earlier, now *sample) Row {
 		for i, c := range columns {
 			before := earlier.series[name]
 			if !c.grows || !(before > 0 && before <= v) {
-				before = 0 // a counter that fell began again at 0: that of a model which was loaded again
+				before = 0 // a counter that fell has begun again at 0, because its model was loaded again
 			}
 			if v >= 0 && v < math.MaxInt64 && c.series.MatchString(name) {
 				row.numbers[i] += (v - before) * c.unit

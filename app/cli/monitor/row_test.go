@@ -18,7 +18,7 @@ import (
 	"dragoman/app/engine"
 )
 
-// number is that of a column.
+// number returns the number of a column.
 func (r Row) number(name string) float64 {
 	for i, c := range columns {
 		if c.name == name {
@@ -28,7 +28,7 @@ func (r Row) number(name string) float64 {
 	return math.NaN()
 }
 
-// Each column is what the service calls it, and how much it grew.
+// Each column is the growth of the service's metric.
 func TestColumns(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newService().load()
@@ -87,8 +87,8 @@ func TestFirstSampleHasNoDifferences(t *testing.T) {
 	assert.Equal(t, 40.0, row.number("batch_rows"))
 }
 
-// A model that leaves takes its counters with it, and one that comes back begins again. That is no
-// restart of the server, and what the others did still counts.
+// A model that is unloaded loses its counters, and they begin again at 0 when it is loaded. That is not a restart of the server,
+// and other models still count.
 func TestModelsThatComeAndGo(t *testing.T) {
 	s := newService().load()
 	load := func(sentences uint64) {
@@ -189,7 +189,7 @@ func TestServersThatDoNotAnswer(t *testing.T) {
 	assert.ErrorContains(t, err, "dial tcp 127.0.0.1:1: connect: connection refused")
 }
 
-// Numbers that cannot be are unknown; all others are read.
+// Impossible numbers become unknown; all others are read.
 func TestOddNumbers(t *testing.T) {
 	for text, want := range map[string]float64{
 		"dragoman_batch_rows 3\n": 3,
@@ -204,7 +204,7 @@ func TestOddNumbers(t *testing.T) {
 	}
 }
 
-// FuzzMetrics looks for answers that a monitor cannot stand.
+// FuzzMetrics looks for answers that make a monitor fail.
 func FuzzMetrics(f *testing.F) {
 	const short = "dragoman_ready 1\ndragoman_steps_total{worker=\"0\",model=\"a\",version=\"1\"} 100\n"
 	f.Add(short, strings.ReplaceAll(short, "0", "9"))

@@ -27,7 +27,7 @@ func open(file []byte) (*archive.Archive, error) {
 	return archive.Open(context.Background(), bytes.NewReader(file), int64(len(file)))
 }
 
-// raw makes an archive of entries as they are packed.
+// raw returns an archive of already packed entries.
 func raw(t *testing.T, headers []*zip.FileHeader, content []string) []byte {
 	var out bytes.Buffer
 	w := zip.NewWriter(&out)
@@ -91,10 +91,10 @@ func TestHostile(t *testing.T) {
 	assert.NoError(t, err)
 }
 
-// overlapping makes an archive whose second entry is in the first one.
+// overlapping returns an archive whose second entry lies in the first one.
 func overlapping(t *testing.T) []byte {
 	inner := raw(t, []*zip.FileHeader{{Name: "b", UncompressedSize64: 1}}, []string{"b"})
-	inner = inner[:30+1+1] // its local header, name and content
+	inner = inner[:30+1+1] // the second entry's local header, name and content
 	file := raw(t, []*zip.FileHeader{{Name: "a", UncompressedSize64: uint64(len(inner))}, {Name: "b", UncompressedSize64: 1}},
 		[]string{string(inner), "b"})
 	at := bytes.LastIndex(file, []byte("PK\x01\x02"))
@@ -102,7 +102,7 @@ func overlapping(t *testing.T) []byte {
 	return file
 }
 
-// largeDirectory makes an archive with more names than fit.
+// largeDirectory returns an archive with more names than allowed.
 func largeDirectory(t *testing.T) []byte {
 	var entries []entry
 	for i := range 90 {
@@ -111,7 +111,7 @@ func largeDirectory(t *testing.T) []byte {
 	return archivetest.Zip(t, entries...)
 }
 
-// TestBrokenContents has archives whose directory is fine.
+// TestBrokenContents has archives with valid directories.
 func TestBrokenContents(t *testing.T) {
 	var packed bytes.Buffer
 	w, err := flate.NewWriter(&packed, flate.BestCompression)
@@ -138,7 +138,7 @@ func TestBrokenContents(t *testing.T) {
 			var refused *document.Error
 			require.ErrorAs(t, err, &refused)
 			assert.Contains(t, refused.Reason, "mimetype cannot be unpacked")
-			// A part that does not read to the end is checked all the same.
+			// The checksum of a part that is not read to its end is checked, too.
 			err = a.Read("mimetype", func(io.Reader) error { return nil })
 			assert.ErrorAs(t, err, &refused)
 		})
@@ -180,7 +180,7 @@ func TestRewrite(t *testing.T) {
 	assert.True(t, bytes.HasPrefix(out.Bytes()[30:], []byte("mimetypem")), "first and stored")
 }
 
-// TestAnnouncedSize refuses parts that unpack to too much before they are read.
+// TestAnnouncedSize checks that parts with too large unpacked sizes are refused before they are read.
 func TestAnnouncedSize(t *testing.T) {
 	a, err := open(raw(t, []*zip.FileHeader{{Name: "a", UncompressedSize64: 257 << 20, CompressedSize64: 1 << 20}}, []string{strings.Repeat("a", 1<<20)}))
 	require.NoError(t, err)

@@ -40,7 +40,7 @@ func contents(t testing.TB, file []byte) map[string]string {
 	return m
 }
 
-// TestBook has a book of EbookLib, whose first chapter is behind the second one by name.
+// TestBook has a book from EbookLib. Its first chapter comes after its second one by name.
 func TestBook(t *testing.T) {
 	file, err := os.ReadFile("testdata/book.epub")
 	require.NoError(t, err)
@@ -48,7 +48,7 @@ func TestBook(t *testing.T) {
 	require.NoError(t, err)
 	assert.Equal(t, contents(t, file), contents(t, out))
 	assert.Equal(t, strings.Join([]string{
-		"The lighthouse", "The lighthouse", "Calm", "Storm", // nav.xhtml, which the spine has first
+		"The lighthouse", "The lighthouse", "Calm", "Storm", // nav.xhtml, which comes first in the spine
 		"Calm", "Calm", `It was a <a href="a_second.xhtml">quiet</a> evening.`,
 		"Storm", "Storm", "The <em>old</em> lamp\u00A0went out.", "Nobody saw it.", "Wind", "Rain &amp; <b>hail</b>",
 		"The lighthouse", "Calm", "Storm", // toc.ncx
@@ -76,7 +76,7 @@ const (
 		`<item id="3" href="http://example.com/x.xhtml" media-type="application/xhtml+xml"/></manifest><spine><itemref idref="2"/><itemref idref="4"/></spine></package>`
 )
 
-// book makes a book with changes to its parts; an empty part is left out.
+// book returns a book with changed parts; an empty part is left out.
 func book(t testing.TB, changes ...entry) []byte {
 	entries := []entry{{Name: "mimetype", Content: "application/epub+zip"}, {Name: "META-INF/container.xml", Content: container},
 		{Name: "a%20b/p.opf", Content: pack}, {Name: "a%20b/one.xhtml", Content: "<html><body>One</body></html>"}, {Name: "two .xhtml", Content: "<p>Two</p>"}}
@@ -170,7 +170,7 @@ func TestLostTags(t *testing.T) {
 	}
 }
 
-// FuzzPage puts a page into a book: it is refused, or the book has all its files again.
+// FuzzPage puts a page into a book. The book is refused, or the result has all its files.
 func FuzzPage(f *testing.F) {
 	for _, seed := range []string{"<p>a <b>c</b></p>", "<html lang='en'><title/>x<pre>y</pre>", "<!DOCTYPE a [<!ENTITY", "<p>a<br/>b<!-- c", "<script/>a</script>"} {
 		f.Add(seed)
@@ -192,7 +192,7 @@ func FuzzPage(f *testing.F) {
 	})
 }
 
-// A reading may go with its ruby, other tags may not.
+// A reading may be removed with its ruby; other tags must stay.
 func TestReadings(t *testing.T) {
 	for translation, lost := range map[string]bool{"It is <b>in</b>": false, "<ruby>本<rt>ほん</rt></ruby> <b>in</b>": false, "It is in": true} {
 		_, _, err := rewrite(book(t, entry{Name: "two .xhtml", Content: "<p><ruby>本<rt>ほん</rt></ruby>は<b>in</b></p>"}), document.Options{}, func(text string) (string, error) {

@@ -76,7 +76,7 @@ func TestFindRefuses(t *testing.T) {
 	}
 }
 
-// Each extension leads to the kind that has it, unless it is that of XML of several kinds.
+// Each extension finds its kind, except for the extension of several XML kinds.
 func TestEveryKindIsFound(t *testing.T) {
 	names := map[string]bool{}
 	for _, k := range kinds.All() {
@@ -117,8 +117,7 @@ func TestPackages(t *testing.T) {
 	assert.ErrorContains(t, err, "opendocument.text")
 }
 
-// A text whose translation has lost its tags stays as it is, wherever it comes again, and the others are
-// translated in the same pass.
+// A text stays untranslated in all its places if its translation has lost tags. The other texts are translated in the same pass.
 func TestTextsThatLostTagsStay(t *testing.T) {
 	for name, text := range map[string]string{
 		"docx": strings.Repeat("<w:p><w:r><w:t xml:space=\"preserve\">a </w:t></w:r><w:r><w:rPr><w:b/></w:rPr><w:t>b</w:t></w:r></w:p><w:p><w:r><w:t>c</w:t></w:r></w:p>", 2),

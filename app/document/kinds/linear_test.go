@@ -22,8 +22,8 @@ import (
 	"dragoman/app/text/wrap"
 )
 
-// hostile are documents that are one unit again and again, by the kinds that they are of: the start, the
-// unit and the end. What is of several kinds is tried on all that are text.
+// hostile has documents of a repeated unit, by kind: the start, the unit and the end. Documents under "" are tried with all
+// kinds of text.
 var hostile = map[string][][3]string{
 	"": {
 		{"", "a\n", ""}, {"", "a ", ""}, {"", "\n", ""}, {"", "a\r", ""}, {"", "\t", ""}, {"", "a,b;c\td|e\n", ""}, {"", `"`, ""}, {"", "'", ""}, {"", `\`, ""},
@@ -88,7 +88,7 @@ var hostile = map[string][][3]string{
 	"epub": {{"", "<p>a</p>", ""}, {"<p>", "<b>a</b> ", "</p>"}, {"<p>", "a<br/>", "</p>"}, {"", "<div>", ""}, {"", "<img alt='a'/>", ""}},
 }
 
-// packed makes a document of a kind of package whose text is some XML.
+// packed returns a package of a kind whose text is some XML.
 func packed(t testing.TB, name, text string) []byte {
 	const types = `<Types><Override PartName="/%s" ContentType="application/vnd.openxmlformats-officedocument.%s+xml"/><Override PartName="/%s" ContentType="application/vnd.openxmlformats-officedocument.%s+xml"/></Types>`
 	ooxml := func(main, mainType, part, partType, open, end string) []byte {
@@ -121,8 +121,8 @@ func packed(t testing.TB, name, text string) []byte {
 			`drawing:1.0" xmlns:style="` + spaces + `style:1.0"><office:body>` + text + "</office:body></office:document-content>"})
 }
 
-// ways are the ways through a document: to find its texts, and to write it translated. They fail where
-// something else is wrong than the document.
+// ways returns the two passes over a document: the reading of its texts and the writing of their translations. Refused documents
+// are no errors.
 func ways(k *document.Kind, file []byte, found *int) []func(ctx context.Context) error {
 	in, size := bytes.NewReader(file), int64(len(file))
 	return []func(ctx context.Context) error{
@@ -136,7 +136,7 @@ func ways(k *document.Kind, file []byte, found *int) []func(ctx context.Context)
 	}
 }
 
-// unless is an error that is none of the document's.
+// unless returns an error, or nil if it refuses the document.
 func unless(err error) error {
 	if _, refused := errors.AsType[*document.Error](err); refused {
 		return nil
@@ -148,7 +148,7 @@ func isText(k *document.Kind) bool {
 	return !strings.HasPrefix(k.MediaType, "application/vnd.o") && k.Name != "epub"
 }
 
-// each does something for each kind and hostile document.
+// each calls do for each kind and hostile document.
 func each(do func(k *document.Kind, unit string, file func(t testing.TB, size int) []byte)) {
 	for _, k := range kinds.All() {
 		units := hostile[k.Name]
@@ -167,7 +167,7 @@ func each(do func(k *document.Kind, unit string, file func(t testing.TB, size in
 	}
 }
 
-// To read a document and to write its translation is work in proportion to what is in it, whatever that is.
+// Both passes over any document are linear in its size.
 func TestWorkIsLinear(t *testing.T) {
 	counted := lineartest.New(t)
 	const part, whole = 1 << 13, 1 << 16
@@ -181,7 +181,7 @@ func TestWorkIsLinear(t *testing.T) {
 	})
 }
 
-// What is written again and again is bounded: no upload of some size becomes a result of its square.
+// Repeated output is bounded: no document becomes one of its size squared.
 func TestResultsAreNoLargerThanTheirTexts(t *testing.T) {
 	const size = 1 << 17
 	spaces := strings.Repeat(" ", size)
@@ -208,15 +208,15 @@ func TestResultsAreNoLargerThanTheirTexts(t *testing.T) {
 	}
 }
 
-// What is gone through is counted, so that it can be charged: at least what a document unpacks to, or all up
-// to where it is refused.
+// All work on a document is counted, so that it can be charged: at least its unpacked size, or for a refused document all work
+// until then.
 func TestWorkIsCounted(t *testing.T) {
 	const size = 1 << 12
 	read := 0
 	each(func(k *document.Kind, unit string, file func(t testing.TB, size int) []byte) {
 		found := 0
 		for _, way := range ways(k, file(t, size), &found) {
-			counted, err := admission.NewTurns().Do(t.Context(), "", way) // without what came before, nothing waits
+			counted, err := admission.NewTurns().Do(t.Context(), "", way) // new turns have no earlier work, so nothing waits
 			require.NoError(t, err)
 			if found > 0 {
 				read++
@@ -228,8 +228,8 @@ func TestWorkIsCounted(t *testing.T) {
 	assert.Greater(t, read, 300)
 }
 
-// A package whose texts are too many is not read to its end: it goes no further than its first texts and what one read of it
-// has unpacked. A page of a book is read as a whole, and its size is bounded; a sheet of ods is read once before, for formulas.
+// A package with too many texts is read only as far as its first texts and the next read of unpacked bytes. A page of a book,
+// whose size is bounded, is read as a whole; a sheet of ods is first read once for formulas.
 func TestRefusedDocumentsAreNotReadToTheirEnd(t *testing.T) {
 	const size, enough = 1 << 20, 10
 	tooMany := errors.New("too many")
@@ -253,8 +253,8 @@ func TestRefusedDocumentsAreNotReadToTheirEnd(t *testing.T) {
 	}
 }
 
-// What a package of a few kB unpacks to is taken from the request's memory, and given back: a paragraph, a page of a book,
-// the texts of formulas that have to stay.
+// The unpacked contents of a small package take memory of the request, and free it: a paragraph, a page of a book, the texts of
+// formulas that must stay.
 func TestUnpackedMemoryIsTaken(t *testing.T) {
 	const size = 1 << 20
 	formulas := func(n int) string {
@@ -290,7 +290,7 @@ func TestUnpackedMemoryIsTaken(t *testing.T) {
 	}
 }
 
-// The texts of lineartest are documents too, each of one of the kinds that are text.
+// The texts of package lineartest are also documents, each of a kind of text.
 func TestTimeIsLinear(t *testing.T) {
 	timed := lineartest.NewTimed(t)
 	assert := func(k *document.Kind, what string, file func(size int) string) {

@@ -17,8 +17,8 @@ import (
 	"dragoman/app/text/lineartest"
 )
 
-// Whatever a document has, its context is looked at all the way through it: for a sender who has left, or a job that was
-// cancelled, nothing goes on, and no document that ends in the middle passes for a whole one.
+// Both passes over any document check their context throughout: after a client has left or a job was cancelled, work stops, and
+// no partial document passes for a complete one.
 func TestDocumentsLookAtTheirContext(t *testing.T) {
 	const size = 1 << 14
 	read := 0
@@ -40,7 +40,7 @@ func TestDocumentsLookAtTheirContext(t *testing.T) {
 	assert.Greater(t, read, 150)
 }
 
-// isOwn says whether a unit is for its kind: those for all kinds of text are tried on two.
+// isOwn reports whether a unit was written for its kind. Units for all kinds of text are tried with two kinds.
 func isOwn(k *document.Kind, unit string) bool {
 	return k.Name == "txt" || k.Name == "html" || slices.ContainsFunc(hostile[k.Name], func(own [3]string) bool {
 		return strings.HasSuffix(unit, fmt.Sprintf(" of %q", own[1]))

@@ -15,16 +15,16 @@ import (
 	"dragoman/app/fault/faulttest"
 )
 
-// What is wrong with a document is told in words that need no Go: documents of all kinds that are cut off, have a byte
-// that is another one, or are of another kind.
+// Errors about damaged documents need no knowledge of Go: documents of all kinds that are cut off, have a changed byte, or are
+// of another kind.
 func TestRefusalsNameNoGo(t *testing.T) {
-	places, least, refused := 40, 10_000, 0 // where each document is damaged, in each of nine ways
+	places, least, refused := 40, 10_000, 0 // offsets of the damage, each in nine ways
 	if testing.Short() {
 		places, least = 8, 2_000
 	}
 	each(func(k *document.Kind, unit string, file func(t testing.TB, size int) []byte) {
 		if k.Name == "pdf" {
-			return // each of which starts a program, and its refusals are constant
+			return // each starts a program, with constant errors
 		}
 		whole := file(t, 64)
 		damaged := [][]byte{nil, []byte("{"), []byte("<a"), []byte("<?xml version='1.0' encoding='x-none'?><a/>"), []byte("\xff\xfea\x00b"), append(slices.Clone(whole), `<]}"`...)}

@@ -11,7 +11,7 @@ import (
 	"dragoman/app/text/markup"
 )
 
-// What is translated where it is asked for stays otherwise.
+// Texts that are translated only on request stay untranslated by default.
 func TestAlso(t *testing.T) {
 	const (
 		wp   = word + ` xmlns:wp="http://schemas.openxmlformats.org/drawingml/2006/wordprocessingDrawing" xmlns:v="urn:schemas-microsoft-com:vml"`
@@ -23,8 +23,8 @@ func TestAlso(t *testing.T) {
 		grammar  grammar
 		root     string
 		in       string
-		segments string // each on a line
-		out      string // "": as it was
+		segments string // one per line
+		out      string // "": unchanged
 	}{
 		{"picture of Word", wordGrammar, wp, `<w:p><w:r><w:drawing><wp:docPr id="1" name="Picture 1" descr="a &quot;big&quot; house" title='old'/></w:drawing></w:r></w:p>`,
 			"a \"big\" house\nold", `<w:p><w:r><w:drawing><wp:docPr id="1" name="Picture 1" descr="A &quot;BIG&quot; HOUSE" title="OLD"/></w:drawing></w:r></w:p>`},
@@ -115,7 +115,7 @@ func TestHeader(t *testing.T) {
 	assert.ErrorIs(t, err, document.ErrTooLong)
 }
 
-// Whatever the texts become, the codes stay.
+// Codes stay in all translations.
 func FuzzHeader(f *testing.F) {
 	f.Add("&L&\"Arial,Bold\"&12Annual report&RPage &P of &N", "5 x")
 	f.Add("R&&D &K01+000a&P+1", "+1&x")

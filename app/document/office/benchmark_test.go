@@ -13,8 +13,7 @@ import (
 	"dragoman/app/document/archive/archivetest"
 )
 
-// BenchmarkPages goes through a document of 500 pages of 12 paragraphs, once to find its segments and once
-// to put others in their places, as a translation does.
+// BenchmarkPages makes both passes over a document of 500 pages with 12 paragraphs each.
 func BenchmarkPages(b *testing.B) {
 	const pages, paragraphs = 500, 12
 	var body strings.Builder

@@ -11,8 +11,8 @@ import (
 	"dragoman/app/document/archive/archivetest"
 )
 
-// FuzzPart changes bytes of a part of a real document, in a new archive: it is refused, or it becomes an
-// archive of the same entries. A translated part is well-formed where its source was.
+// FuzzPart changes bytes of a part of a real document, in a new archive. The document is refused, or the result has the same
+// entries. A translated part is well-formed if its source is.
 func FuzzPart(f *testing.F) {
 	files := corpus(f)
 	documents := []struct{ file, part string }{
@@ -66,7 +66,7 @@ func FuzzFile(f *testing.F) {
 		f.Add(byte(i), uint32(40), "\xff")
 		f.Add(byte(i), uint32(1<<31), "PK\x05\x06")
 	}
-	f.Add(byte('t'), uint32(1<<31+259), "0") // a directory that points before the file
+	f.Add(byte('t'), uint32(1<<31+259), "0") // the directory would begin before the file
 	f.Fuzz(func(t *testing.T, number byte, at uint32, put string) {
 		name := names[int(number)%len(names)]
 		file := bytes.Clone(files[name])

@@ -11,7 +11,7 @@ import (
 	"dragoman/app/text/markup"
 )
 
-// run rewrites a part with a grammar, and returns its segments and what it becomes.
+// run rewrites a part with a grammar, and returns its segments and the result.
 func rewritePart(t testing.TB, g grammar, part string, keep ...string) (segments []string, out string, err error) {
 	var b strings.Builder
 	w := &walker{ctx: t.Context(), grammar: g, keep: map[string]bool{}, styles: map[string]odfStyle{}}
@@ -26,7 +26,7 @@ func rewritePart(t testing.TB, g grammar, part string, keep ...string) (segments
 	return segments, b.String(), err
 }
 
-// The name spaces of the parts of tests.
+// The name spaces of the tests' parts.
 const (
 	word    = `xmlns:w="http://schemas.openxmlformats.org/wordprocessingml/2006/main"`
 	drawing = `xmlns:a="http://schemas.openxmlformats.org/drawingml/2006/main" xmlns:p="http://schemas.openxmlformats.org/presentationml/2006/main" xmlns:c="http://schemas.openxmlformats.org/drawingml/2006/chart"`
@@ -37,7 +37,7 @@ const (
 		`xmlns:draw="urn:oasis:names:tc:opendocument:xmlns:drawing:1.0" xmlns:presentation="urn:oasis:names:tc:opendocument:xmlns:presentation:1.0" xmlns:form="urn:oasis:names:tc:opendocument:xmlns:form:1.0"`
 )
 
-// field is a field of Word whose result is text or not.
+// wordField returns a field of Word with a code and a result.
 func wordField(code, result string) string {
 	char := func(kind string) string { return `<w:r><w:fldChar w:fldCharType="` + kind + `"/></w:r>` }
 	return char("begin") + `<w:r><w:instrText>` + code + `</w:instrText></w:r>` + char("separate") + result + char("end")
@@ -50,8 +50,8 @@ func TestParts(t *testing.T) {
 		grammar  grammar
 		root     string
 		in       string
-		segments string // each on a line
-		out      string // "": as it was
+		segments string // one per line
+		out      string // "": unchanged
 	}{
 		{"strict name space, other prefix", wordGrammar, `xmlns:q="http://purl.oclc.org/ooxml/wordprocessingml/main"`,
 			`<q:p><q:pPr/><q:r><q:t>a</q:t></q:r></q:p>`, "a", `<q:p><q:pPr/><q:r><q:t xml:space="preserve">A</q:t></q:r></q:p>`},
@@ -203,7 +203,7 @@ func TestBounds(t *testing.T) {
 	}
 }
 
-// A style is written again with each thing that is in it, so that a small part could become a huge one.
+// A style is written once per item in it, so a small part could become huge.
 func TestBoundsOfWhatIsWrittenAgain(t *testing.T) {
 	mega := strings.Repeat("x", 1<<20)
 	large := `<w:rPr><w:b w:val="` + mega + `"/></w:rPr>`
@@ -216,14 +216,14 @@ func TestBoundsOfWhatIsWrittenAgain(t *testing.T) {
 	}
 	_, _, err := rewritePart(t, odfGrammar, "<root "+odf+`><text:p><text:span text:style-name="`+mega+`">`+strings.Repeat("a<text:tab/>", 20_000)+"</text:span></text:p></root>")
 	assert.ErrorContains(t, err, "a paragraph of more than 8 MiB", "a span of OpenDocument")
-	// Signs by themselves get the usual style.
+	// Punctuation in runs of its own gets the usual style.
 	_, _, err = rewritePart(t, wordGrammar, "<root "+word+"><w:p><w:r>"+large+"<w:t>"+strings.Repeat("word ", 9000)+"</w:t></w:r>"+
 		strings.Repeat("<w:r><w:tab/></w:r><w:r><w:t>.</w:t></w:r>", 5000)+"</w:p></root>")
 	require.ErrorIs(t, err, markup.ErrLost)
 	assert.ErrorContains(t, err, "more than 32 MiB")
 }
 
-// What is between a drop cap and the paragraph behind it is kept until that is known.
+// The elements between a drop cap and the next paragraph are kept until the paragraph is read.
 func TestBoundOfWhatIsReadAhead(t *testing.T) {
 	const start, end = "<root " + word + `><w:p><w:pPr><w:framePr w:dropCap="drop" /></w:pPr><w:r><w:t>O</w:t></w:r></w:p>`, "<w:p><w:r><w:t>nce</w:t></w:r></w:p></root>"
 	segments, _, err := rewritePart(t, wordGrammar, start+"\n"+end)

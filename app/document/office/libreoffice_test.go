@@ -13,14 +13,14 @@ import (
 	"dragoman/app/document/archive/archivetest"
 )
 
-// conversions are what LibreOffice makes of each kind: the other one that it reads the same way.
+// conversions has the format that LibreOffice converts each kind to, so that it reads it in the same way.
 var conversions = map[string]string{".docx": "odt", ".odt": "docx", ".pptx": "odp", ".odp": "pptx", ".xlsx": "ods", ".ods": "xlsx"}
 
-// anchor is what has no text, with the spaces at it: a comment may come before or behind one.
+// anchor matches an element without text and the spaces around it: a comment may come before or after a space.
 var anchor = regexp.MustCompile(`\s*(<x id="\d+"/>)\s*`)
 
-// TestLibreOffice has LibreOffice, where it is installed, open each translated document and write it in
-// another format. It then says what the original says that went the same way, in upper case.
+// TestLibreOffice checks translated documents with LibreOffice, if it is installed. LibreOffice converts the original and the
+// translation to another format; the texts of the second must be those of the first in upper case.
 func TestLibreOffice(t *testing.T) {
 	if testing.Short() {
 		t.Skip("LibreOffice takes long to start")
@@ -33,7 +33,7 @@ func TestLibreOffice(t *testing.T) {
 	before, after := filepath.Join(dir, "before"), filepath.Join(dir, "after")
 	require.NoError(t, os.Mkdir(before, 0o755))
 	require.NoError(t, os.Mkdir(after, 0o755))
-	files := map[string][]string{} // by the format that they are converted to
+	files := map[string][]string{} // by target format
 	for name, file := range corpus(t) {
 		out, err := rewrite(kindOf(t, name), file, upper)
 		require.NoError(t, err)
@@ -67,7 +67,7 @@ func TestLibreOffice(t *testing.T) {
 				}
 				for i, s := range got {
 					if got[i] = anchor.ReplaceAllString(s, "$1"); s == "Name" || s == "Tons" || s == "Red boat" {
-						got[i] = archivetest.Upper(s) // of a table and a formula, which stay
+						got[i] = archivetest.Upper(s) // from a table and a formula, which stay untranslated
 					}
 				}
 				assert.Equal(t, want, got)

@@ -88,7 +88,7 @@ func TestSegments(t *testing.T) {
 	}
 }
 
-// TestSame has a model that repeats its input: all entries have the same bytes, in the same order.
+// TestSame translates with a model that repeats its input: all entries have the same bytes, in the same order.
 func TestSame(t *testing.T) {
 	for name, file := range corpus(t) {
 		t.Run(name, func(t *testing.T) {
@@ -107,7 +107,7 @@ func TestSame(t *testing.T) {
 	}
 }
 
-// TestTranslated has a model that shouts: the document says what it said, in upper case.
+// TestTranslated translates with a model that writes capitals: the texts are those of the original in upper case.
 func TestTranslated(t *testing.T) {
 	for name, file := range corpus(t) {
 		t.Run(name, func(t *testing.T) {
@@ -140,8 +140,7 @@ func wellFormed(content string) error {
 	}
 }
 
-// TestWordOrder checks what is written against the order that ECMA-376 has for runs: properties come
-// first, and text keeps its spaces.
+// TestWordOrder checks runs against the order of ECMA-376: properties come first, and text keeps its spaces.
 func TestWordOrder(t *testing.T) {
 	for name, file := range corpus(t) {
 		if filepath.Ext(name) != ".docx" {
@@ -170,8 +169,7 @@ func TestWordOrder(t *testing.T) {
 	}
 }
 
-// TestMarkup translates as package translate does: with markers in place of tags. What it promises is
-// enough for all documents.
+// TestMarkup translates as package translate does, with markers in place of tags. All documents accept its results.
 func TestMarkup(t *testing.T) {
 	for name, file := range corpus(t) {
 		_, err := rewrite(kindOf(t, name), file, func(text string) (string, error) {
@@ -193,7 +191,7 @@ func TestMarkup(t *testing.T) {
 					out.WriteString(translation)
 					continue
 				}
-				// The markers are in upper case.
+				// Upper case also changes the markers.
 				translation, err := masked.Restore(t.Context(), strings.ToUpper(masked.Text))
 				require.NoError(t, err, text)
 				out.WriteString(translation)
@@ -273,7 +271,7 @@ func TestOtherKinds(t *testing.T) {
 	}
 }
 
-// TestMacros keeps macros, and refuses a workbook that has nothing in XML.
+// TestMacros checks that macros are kept and that a binary workbook is refused.
 func TestMacros(t *testing.T) {
 	types := func(main string) archivetest.Entry {
 		return archivetest.Entry{Name: contentTypes, Content: `<Types xmlns="http://schemas.openxmlformats.org/package/2006/content-types">` +
@@ -296,7 +294,7 @@ func TestMacros(t *testing.T) {
 	}
 }
 
-// TestPassword has an OpenDocument whose contents are encrypted.
+// TestPassword has an encrypted OpenDocument file.
 func TestPassword(t *testing.T) {
 	_, err := rewrite(kindOf(t, "x.odt"), archivetest.Zip(t,
 		archivetest.Entry{Name: "mimetype", Content: "application/vnd.oasis.opendocument.text"},
@@ -305,7 +303,7 @@ func TestPassword(t *testing.T) {
 	assert.ErrorContains(t, err, "has a password")
 }
 
-// A drop cap of Word is translated with the paragraph behind it, and has its first letter.
+// A drop cap of Word is translated together with its paragraph, and gets the first letter of the translation.
 func TestDropCaps(t *testing.T) {
 	const frame = `<w:pPr><w:framePr w:dropCap="drop" w:lines="3"/></w:pPr>`
 	paragraph := func(properties, text string) string {

@@ -17,7 +17,7 @@ import (
 	"dragoman/app/guard/admission"
 )
 
-// packed is a text as a stream has it with some filters, the last of which is undone last.
+// packed encodes a text for a stream with filters. The last filter is applied first.
 func packed(t *testing.T, filters, text string) string {
 	data := []byte(text)
 	list := strings.Fields(filters)
@@ -46,7 +46,7 @@ func packed(t *testing.T, filters, text string) string {
 	return string(data)
 }
 
-// with is a document of a page that says something and has another object, the number 90, which is a stream.
+// with returns a document with a page of text and another object, the stream number 90.
 func with(content, resources, more, filters, data string) []byte {
 	d := made(1, 0, at(100, 700, "(Good morning.)")+content)
 	d = bytes.Replace(d, []byte("<</F 3 0 R>>"), []byte("<</F 3 0 R>>"+resources), 1)
@@ -54,8 +54,8 @@ func with(content, resources, more, filters, data string) []byte {
 	return bytes.Replace(d, []byte("trailer"), []byte(object), 1)
 }
 
-// Whatever a document unpacks to in whatever way, it takes no more memory than it may, all of which is given back; what
-// takes more is too large, and neither damaged nor read in part. What nobody looks at is not unpacked.
+// A document never takes more memory than allowed, whatever it unpacks to, and frees all of it. A larger document is too large,
+// neither damaged nor read in part. Unused objects are not unpacked.
 func TestUnpackedMemory(t *testing.T) {
 	const most, much = leastMemory + 6<<20, 16 << 20
 	spaces := strings.Repeat(" ", much)
@@ -63,7 +63,7 @@ func TestUnpackedMemory(t *testing.T) {
 	const truetype = "/G<</Type/Font/Subtype/TrueType/BaseFont/G/FirstChar 65/LastChar 65/Widths[500]/FontDescriptor<</Type/FontDescriptor/FontName/G/Flags 4/FontFile2 90 0 R>>>>"
 	show := "BT /G 10 Tf 100 600 Td (A) Tj ET\n"
 	font := func(entry string) string { return "/Font<</F 3 0 R" + entry + ">>" }
-	var groups strings.Builder // each has ten of the next one
+	var groups strings.Builder // each draws the next one ten times
 	for n := 100; n < 108; n++ {
 		content := strings.Repeat(fmt.Sprintf("/X%d Do ", n+1), 10)
 		fmt.Fprintf(&groups, "%d 0 obj<</Type/XObject/Subtype/Form/BBox[0 0 9 9]/Resources<</XObject<</X%d %d 0 R>>>>/Length %d>>stream\n%s\nendstream endobj\n", n, n+1, n+1, len(content), content)

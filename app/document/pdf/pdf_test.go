@@ -26,7 +26,7 @@ func fixture(t testing.TB, name string) []byte {
 	return data
 }
 
-// texts are those of a document.
+// texts returns the texts of a document.
 func texts(ctx context.Context, data []byte) (found []string, err error) {
 	err = Kind.Rewrite(ctx, io.Discard, bytes.NewReader(data), int64(len(data)), document.Options{}, func(text string) (string, error) {
 		found = append(found, text)
@@ -35,7 +35,7 @@ func texts(ctx context.Context, data []byte) (found []string, err error) {
 	return found, err
 }
 
-// translated is a document with its texts changed.
+// translated returns a document with changed texts.
 func translated(t *testing.T, data []byte, to string, change func(text string) string) []byte {
 	var out bytes.Buffer
 	require.NoError(t, Kind.Rewrite(t.Context(), &out, bytes.NewReader(data), int64(len(data)), document.Options{To: to}, func(text string) (string, error) {
@@ -72,7 +72,7 @@ func TestBlocks(t *testing.T) {
 	assert.Equal(t, blocks["columns"], got)
 }
 
-// What is written has the translations where the texts were, in other scripts too, and nothing of the texts.
+// The result has the translations in the places of the texts, also in other scripts, and no text of the original.
 func TestTranslations(t *testing.T) {
 	for _, name := range []string{"report", "columns", "owner"} {
 		out := translated(t, fixture(t, name), "fr", upper)
@@ -88,7 +88,7 @@ func TestTranslations(t *testing.T) {
 	assert.Equal(t, "Паром отходит из гавани", got[2])
 }
 
-// upper is a text in capitals, but for its tags.
+// upper returns a text in capitals, with unchanged tags.
 func upper(text string) string {
 	return regexp.MustCompile(`<[^>]*>|[^<]+`).ReplaceAllStringFunc(text, func(part string) string {
 		if part[0] == '<' {
@@ -98,10 +98,10 @@ func upper(text string) string {
 	})
 }
 
-// plain is a text without tags.
+// plain returns a text without tags.
 func plain(text string) string { return regexp.MustCompile("<[^>]*>").ReplaceAllString(text, "") }
 
-// What is not translated is as it was: the other texts of a page, other pages, sizes, links, pictures.
+// The rest of the document does not change: untranslated texts, other pages, sizes, links, pictures.
 func TestWhatStays(t *testing.T) {
 	before := fixture(t, "report")
 	after := translated(t, before, "fr", func(text string) string {
@@ -114,7 +114,7 @@ func TestWhatStays(t *testing.T) {
 	assert.Equal(t, shapes(t, before), shapes(t, after))
 }
 
-// shapes says how many pages a document has, how large they are, and what is on them but text.
+// shapes describes the number and sizes of pages, and their objects other than text.
 func shapes(t *testing.T, data []byte) (found []string) {
 	f, err := open(t.Context(), bytes.NewReader(data), int64(len(data)))
 	require.NoError(t, err)
@@ -137,7 +137,7 @@ func shapes(t *testing.T, data []byte) (found []string) {
 	return found
 }
 
-// made is a document of so many pages, all with the same content, and so many other objects.
+// made returns a document of n equal pages and some other objects.
 func made(pages, others int, content string) []byte {
 	var out, kids strings.Builder
 	out.WriteString("%PDF-1.4\n1 0 obj<</Type/Catalog/Pages 2 0 R>>endobj\n3 0 obj<</Type/Font/Subtype/Type1/BaseFont/Helvetica>>endobj\n")
@@ -153,7 +153,7 @@ func made(pages, others int, content string) []byte {
 	return []byte(out.String())
 }
 
-// at writes a text of a page in a place.
+// at returns a text of a page at a position.
 func at(x, y int, text string) string {
 	return fmt.Sprintf("BT /F 10 Tf %d %d Td %s Tj ET\n", x, y, text)
 }
@@ -179,14 +179,15 @@ func TestBlocksOfLines(t *testing.T) {
 	}
 }
 
-// A font is one of code if it says so and its letters are as wide as each other. Those of Chinese and Japanese always are.
+// A font is a font for code if it says so and its letters have equal widths. Chinese and Japanese fonts always have equal
+// widths.
 func TestFixedPitch(t *testing.T) {
 	const font = "<</Type/Font/Subtype/Type0/BaseFont/Go/Encoding/Identity-H/ToUnicode 90 0 R/DescendantFonts[<</Type/Font/Subtype/CIDFontType2" +
 		"/BaseFont/Go/DW 1000/CIDToGIDMap/Identity/CIDSystemInfo<</Registry(Adobe)/Ordering(Identity)/Supplement 0>>/FontDescriptor" +
 		"<</Type/FontDescriptor/FontName/Go/Flags %d/ItalicAngle 0/Ascent 800/Descent -200/StemV 80/FontBBox[0 -200 1000 800]/FontFile2 91 0 R>>>>]>>"
 	const unicode = "1 begincodespacerange <0000> <FFFF> endcodespacerange 2 beginbfchar <0045> <%04X> <0046> <%04X> endbfchar"
 	for _, c := range []struct {
-		flags  int // 1: of one width, 2: with serifs, 4: with letters of its own
+		flags  int // 1: fixed width, 2: serifs, 4: symbols
 		text   string
 		isText bool
 	}{{4, "ab", true}, {5, "ab", false}, {6, "ab", true}, {5, "試験", true}, {6, "試験", true}} {
@@ -206,7 +207,7 @@ func TestFixedPitch(t *testing.T) {
 	}
 }
 
-// What stays in a font that the document itself draws, which PDFium does not write again, is there too.
+// Untranslated text in a Type 3 font, which PDFium cannot write, stays in the document.
 func TestDrawnFont(t *testing.T) {
 	const font = "<</Type/Font/Subtype/Type3/FontBBox[0 0 1000 1000]/FontMatrix[.001 0 0 .001 0 0]/CharProcs<</seven 90 0 R>>/Encoding<</Differences[55/seven]>>" +
 		"/FirstChar 55/LastChar 55/Widths[500]/Resources<<>>>>"
@@ -222,7 +223,7 @@ func TestDrawnFont(t *testing.T) {
 	assert.ElementsMatch(t, []string{"Bonjour", "7777"}, strings.Fields(out.String()))
 }
 
-// Fonts say by their names what they are.
+// The name of a font tells its style.
 func TestNames(t *testing.T) {
 	for name, want := range map[string]style{
 		"ABCDEF+t1xbtt": {mono: true}, "tcxtt": {mono: true}, "NimbusMonL-Regu": {mono: true}, "TeXGyreCursor-Regular": {mono: true}, "ECTT1000": {mono: true},
@@ -234,7 +235,7 @@ func TestNames(t *testing.T) {
 	}
 }
 
-// TestBounds: what would take PDFium minutes is refused before it is done, or soon.
+// TestBounds checks that documents that would take PDFium minutes are refused before, or soon after the start.
 func TestBounds(t *testing.T) {
 	words := "BT /F 6 Tf 100 700 Td (Good morning.) Tj ET\n"
 	found, err := texts(t.Context(), made(2, 9, words))
@@ -291,7 +292,7 @@ func TestEndsWithItsContext(t *testing.T) {
 	assert.ErrorIs(t, err, context.Canceled)
 }
 
-// What has no head of a PDF among its first 1024 bytes takes no PDFium, and that is all that is looked at.
+// Data without the head of a PDF in its first 1024 bytes is refused without PDFium.
 func TestNoEngineForNoPDF(t *testing.T) {
 	ctx := admission.With(t.Context(), admission.New(1).Lease("a"))
 	for data, want := range map[string]error{"": nil, "PDF-1.4": nil, strings.Repeat("x", 1021) + "%PDF": nil, strings.Repeat("x", 1020) + "%PDF": budget.ErrFull, "%PDF": budget.ErrFull} {
@@ -310,7 +311,7 @@ func TestNoEngineForNoPDF(t *testing.T) {
 	assert.Equal(t, want, got)
 }
 
-// PDFium's memory is that of the request, and is given back.
+// PDFium's memory counts as the request's, and is freed.
 func TestMemory(t *testing.T) {
 	data := fixture(t, "report")
 	for mib, fits := range map[int64]bool{16: false, 128: true} {
@@ -326,7 +327,7 @@ func TestMemory(t *testing.T) {
 	}
 }
 
-// As HTML and as text a PDF has the same segments, and that of a scan whose text was recognized is there too.
+// A PDF has the same segments for HTML and for text. A scan has the segments of its recognized text.
 func TestTextAlone(t *testing.T) {
 	for name, c := range map[string]struct {
 		kind *document.Kind
@@ -356,7 +357,7 @@ func FuzzRead(f *testing.F) {
 	for _, name := range []string{"report", "columns", "owner", "recognized"} {
 		f.Add(fixture(f, name))
 	}
-	_, err := texts(f.Context(), fixture(f, "report")) // compiles PDFium, which takes longer than an input may
+	_, err := texts(f.Context(), fixture(f, "report")) // compiles PDFium, which takes longer than the limit for an input
 	require.NoError(f, err)
 	f.Fuzz(func(t *testing.T, data []byte) {
 		var out bytes.Buffer

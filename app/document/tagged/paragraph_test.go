@@ -18,7 +18,7 @@ var (
 	italic = tagged.Style{Key: "i", Open: "(i:", Close: ")"}
 )
 
-// rewrite returns a paragraph's text, and what becomes of it with a translation.
+// rewrite returns a paragraph's text, and the paragraph with a translation.
 func rewrite(p *tagged.Paragraph, translation func(string) string) (text, out string, err error) {
 	out, _, err = p.Rewrite(func(t string) (string, error) {
 		text = t
@@ -193,7 +193,7 @@ func TestParagraphs(t *testing.T) {
 	}
 }
 
-// A style that a word cannot have beside another one is lost, and it is said so.
+// A style that a word cannot have together with another one is lost and reported.
 func TestLostStyles(t *testing.T) {
 	for name, c := range map[string]struct {
 		build func(p *tagged.Paragraph)
@@ -250,7 +250,7 @@ func mixed() *tagged.Paragraph {
 	return p
 }
 
-// TestManyRanges holds ranges to time that is linear in their number.
+// TestManyRanges checks that time is linear in the number of ranges.
 func TestManyRanges(t *testing.T) {
 	p := tagged.New()
 	const n = 20_000

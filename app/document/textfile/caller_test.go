@@ -12,7 +12,7 @@ import (
 	"dragoman/app/document"
 )
 
-// A translator's error, and that of a context, end the document.
+// Errors of the translator and of the context end the pass.
 func TestErrorsOfCallers(t *testing.T) {
 	wrong := fmt.Errorf("no model: %w", io.ErrUnexpectedEOF)
 	done, cancel := context.WithCancel(t.Context())

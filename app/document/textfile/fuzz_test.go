@@ -15,16 +15,15 @@ import (
 	"dragoman/app/text/markup"
 )
 
-// hostile are translations that some kind has to escape.
+// hostile has translations that some kind must escape.
 var hostile = []string{
 	"Plain words", `He said "no" & left <now>`, "It's {0} o'clock", `back\slash \n \u00e9 \`, "two\nlines\r\nhere", "a, b; c\td | e",
 	"- item: x # y", "1. first", "# title #", "--> x", "]]> y", "@string/x y", "?attr z", "é日本語\U0001F600", "<b>x</b> <i>y", "  x  ", "", "&amp; &lt;b&gt; &nope;",
 	"---\nx", "> quote", "| a | b |\n|---|---|", "[x]: http://a.b", "%s $1 x", "yes", "null", "1e5 x", "'", "`code` x", "<!-- x -->y", "x\u2028y\u0085z\x01", "===",
 }
 
-// fuzzKind checks a kind on documents of any sort. again says what the segments of a document become
-// that was translated: each a text that is equal to what a translation is to be read as, or nil where that
-// is another one.
+// fuzzKind checks a kind with arbitrary documents. The identical translation must give the same bytes. check compares a
+// translated document with its source.
 func fuzzKind(f *testing.F, name string, check func(t *testing.T, doc, out, translation string, before []string)) {
 	kind := kindNamed(f, name)
 	for file, text := range corpus(f) {
@@ -69,7 +68,7 @@ func fuzzKind(f *testing.F, name string, check func(t *testing.T, doc, out, tran
 	})
 }
 
-// requireRefused fails where an error is no [document.Error] with a reason.
+// requireRefused checks that an error is a [document.Error] with a reason.
 func requireRefused(t *testing.T, err error) {
 	t.Helper()
 	var refused *document.Error
@@ -77,12 +76,12 @@ func requireRefused(t *testing.T, err error) {
 	require.NotEmpty(t, refused.Reason)
 }
 
-// cleaned is a translation as a pass sees it.
+// cleaned returns a translation as a pass cleans it.
 func cleaned(translation string) string {
 	return strings.TrimSpace(strings.Map(clean, strings.ReplaceAll(translation, "\r\n", "\n")))
 }
 
-// again are the segments of a document that was translated. Line ends are not compared: they are the document's.
+// again returns the segments of a translated document, with Unix line ends: line ends are the document's.
 func again(t *testing.T, name, text string, o document.Options) []string {
 	t.Helper()
 	list, err := segments(t, kindNamed(t, name), text, o)
@@ -93,15 +92,15 @@ func again(t *testing.T, name, text string, o document.Options) []string {
 	return list
 }
 
-// passOf is a way through a text that nothing ends.
+// passOf returns a pass over a text, without a deadline.
 func passOf(text string) *pass { return &pass{ctx: context.Background(), text: text} }
 
-// isKept says whether a translation is a segment when it is read again.
+// isKept reports whether a translation is a segment when the document is read again.
 func isKept(translation string) bool {
 	return hasLetter(translation) && !passOf(translation).isCode(translation)
 }
 
-// sameAgain fails where a document that was translated has other segments than the translation.
+// sameAgain checks that the segments of a translated document are the translation.
 func sameAgain(name string, read func(string) string) func(t *testing.T, doc, out, translation string, before []string) {
 	return func(t *testing.T, doc, out, translation string, before []string) {
 		after := again(t, name, out, document.Options{Header: document.HeaderTranslate})
@@ -111,7 +110,7 @@ func sameAgain(name string, read func(string) string) func(t *testing.T, doc, ou
 		}
 		require.Len(t, after, len(before))
 		for i := range after {
-			if after[i] != strings.ReplaceAll(before[i], "\r\n", "\n") { // those stay that equal their translation
+			if after[i] != strings.ReplaceAll(before[i], "\r\n", "\n") { // segments equal to their translation stay
 				require.Equal(t, translation, read(after[i]), out)
 			}
 		}
@@ -122,7 +121,7 @@ func asItIs(text string) string { return text }
 
 func FuzzText(f *testing.F) { fuzzKind(f, "txt", sameAgain("txt", oneLine)) }
 
-// A translation in Markdown may have blocks of its own; what is certain is that it can be read.
+// A translation may contain blocks of Markdown, so the test checks only that the result can be read.
 func FuzzMarkdown(f *testing.F) {
 	fuzzKind(f, "markdown", func(t *testing.T, doc, out, translation string, before []string) {
 		after := again(t, "markdown", out, document.Options{})
@@ -132,7 +131,7 @@ func FuzzMarkdown(f *testing.F) {
 	})
 }
 
-// isWords says whether a text is letters and single spaces.
+// isWords reports whether a text is letters and single spaces.
 func isWords(text string) bool {
 	return text != "" && !strings.ContainsFunc(text, func(r rune) bool { return r != ' ' && (r < 'a' || r > 'z') }) && !strings.Contains(text, "  ")
 }
@@ -147,7 +146,7 @@ func FuzzHTML(f *testing.F) {
 func FuzzSRT(f *testing.F) { fuzzKind(f, "srt", cuesAgain("srt")) }
 func FuzzVTT(f *testing.F) { fuzzKind(f, "vtt", cuesAgain("vtt")) }
 
-// cuesAgain fails where the times of cues, or what is beside them, have changed.
+// cuesAgain checks that the times and settings of cues have not changed.
 func cuesAgain(name string) func(t *testing.T, doc, out, translation string, before []string) {
 	return func(t *testing.T, doc, out, translation string, before []string) {
 		after := again(t, name, out, document.Options{Header: document.HeaderTranslate})
@@ -167,7 +166,7 @@ func times(text string) (list []string) {
 	return list
 }
 
-// A separator that is not named is guessed, of a table of any bytes perhaps another one the second time.
+// The test needs a named separator: a guess for arbitrary bytes may differ the second time.
 func FuzzCSV(f *testing.F) {
 	fuzzKind(f, "csv", func(t *testing.T, doc, out, translation string, before []string) {
 		if strings.HasPrefix(doc, "sep=") {
@@ -178,7 +177,7 @@ func FuzzCSV(f *testing.F) {
 
 func FuzzTSV(f *testing.F) { fuzzKind(f, "tsv", sameAgain("tsv", asItIs)) }
 
-// Where a translation has lost its {0}, two apostrophes are two.
+// If a translation has lost its {0}, two apostrophes are no longer an escape, so the test skips message formats.
 func FuzzProperties(f *testing.F) {
 	fuzzKind(f, "properties", func(t *testing.T, doc, out, translation string, before []string) {
 		if !messageFormat.MatchString(doc + out) {
@@ -193,7 +192,7 @@ func FuzzStringsdict(f *testing.F) { fuzzKind(f, "stringsdict", sameAgain("strin
 
 func FuzzResx(f *testing.F) { fuzzKind(f, "resx", sameAgain("resx", asItIs)) }
 
-// What has its translation has no segments any more.
+// Translated texts are not segments any more.
 func FuzzQt(f *testing.F) {
 	fuzzKind(f, "ts", func(t *testing.T, doc, out, translation string, before []string) {
 		after := again(t, "ts", out, document.Options{})
@@ -210,7 +209,7 @@ func FuzzTTML(f *testing.F) {
 	})
 }
 
-// The fields before the texts, the tags and the drawings are the same.
+// Lines keep their number, and so do texts if the translation is plain words.
 func FuzzASS(f *testing.F) {
 	fuzzKind(f, "ass", func(t *testing.T, doc, out, translation string, before []string) {
 		after := again(t, "ass", out, document.Options{})
@@ -221,7 +220,7 @@ func FuzzASS(f *testing.F) {
 	})
 }
 
-// What is certain is that the document can be read, with as many texts where nothing is joined.
+// The test checks only that the result can be read, since texts may be joined.
 func FuzzRST(f *testing.F) {
 	fuzzKind(f, "rst", func(t *testing.T, doc, out, translation string, before []string) {
 		_, err := segments(t, kindNamed(t, "rst"), out, document.Options{})
@@ -229,7 +228,7 @@ func FuzzRST(f *testing.F) {
 	})
 }
 
-// All but the sources of cells is the same.
+// A notebook changes only in the sources of its cells.
 func FuzzNotebook(f *testing.F) {
 	fuzzKind(f, "ipynb", func(t *testing.T, doc, out, translation string, before []string) {
 		_, err := segments(t, kindNamed(t, "ipynb"), out, document.Options{})
@@ -238,7 +237,7 @@ func FuzzNotebook(f *testing.F) {
 	})
 }
 
-// withoutSources is a notebook without the sources of its cells, nil where it is none.
+// withoutSources returns a notebook without the sources of its cells, or nil for other JSON.
 func withoutSources(t *testing.T, text string) (notebook map[string]any) {
 	if json.Unmarshal([]byte(text), &notebook) != nil {
 		return nil
@@ -279,7 +278,7 @@ func FuzzYAML(f *testing.F) {
 	})
 }
 
-// sameShape says whether two values differ in strings alone.
+// sameShape reports whether two values differ only in strings.
 func sameShape(a, b any) bool {
 	switch a := a.(type) {
 	case string:
@@ -311,7 +310,7 @@ func sameShape(a, b any) bool {
 	return true
 }
 
-// What was empty is done when a catalogue is read again, and a second pass changes nothing.
+// A translated catalogue has no empty translations left, and a second pass changes nothing.
 func FuzzPO(f *testing.F)    { fuzzKind(f, "po", doneAgain("po")) }
 func FuzzXLIFF(f *testing.F) { fuzzKind(f, "xliff", doneAgain("xliff")) }
 
@@ -324,7 +323,7 @@ func doneAgain(name string) func(t *testing.T, doc, out, translation string, bef
 	}
 }
 
-// What has its localization has no segments any more.
+// Texts with a localization are not segments any more.
 func FuzzXCStrings(f *testing.F) {
 	fuzzKind(f, "xcstrings", func(t *testing.T, doc, out, translation string, before []string) {
 		after := again(t, "xcstrings", out, document.Options{To: "fr"})
@@ -334,7 +333,7 @@ func FuzzXCStrings(f *testing.F) {
 	})
 }
 
-// The same translation twice is the same document.
+// A second pass with the same translation changes nothing.
 func FuzzAndroid(f *testing.F) {
 	fuzzKind(f, "android", func(t *testing.T, doc, out, translation string, before []string) {
 		var again []string

@@ -11,7 +11,7 @@ import (
 	"dragoman/app/text/markup"
 )
 
-// What cannot be read is refused, in words that say what to do.
+// Unreadable files are refused, with advice.
 func TestRefused(t *testing.T) {
 	deep := strings.Repeat
 	for _, c := range []struct{ kind, text, reason string }{
@@ -74,7 +74,7 @@ func TestRefused(t *testing.T) {
 	}
 }
 
-// The first row of a table stays where it is names as programs use them, or as somebody says.
+// The first row of a table stays if it looks like names in a program, or if the options say so.
 func TestHeader(t *testing.T) {
 	for _, c := range []struct {
 		text   string
@@ -115,7 +115,7 @@ func TestHeader(t *testing.T) {
 	requireRefused(t, err)
 }
 
-// What is found in small documents, and what is made of them.
+// The segments of small documents, and the translated documents.
 func TestSegments(t *testing.T) {
 	for name, c := range map[string]struct {
 		kind, text string
@@ -198,14 +198,14 @@ func TestSegments(t *testing.T) {
 		require.NoError(t, err, name)
 		want := c.want
 		if name == "separators that count as breaks" {
-			want = got // YAML's own reader says what the first one is
+			want = got // the error of YAML's reader for the first
 			require.Equal(t, "Two", got[len(got)-1])
 		}
 		assert.Equal(t, want, got, name)
 	}
 }
 
-// A translation is written so that it is read as it is.
+// A translation is escaped so that it reads back the same.
 func TestWritten(t *testing.T) {
 	for _, c := range []struct{ kind, text, translation, want string }{
 		{"txt", "a\n", "x\ny", "x y\n"},
@@ -276,7 +276,7 @@ func TestWritten(t *testing.T) {
 	}
 }
 
-// Alternative texts of images are translated where that is asked for.
+// Alternative texts of images are translated on request.
 func TestAlternatives(t *testing.T) {
 	for _, c := range []struct{ kind, text, want string }{
 		{"markdown", "![a house](a.png)\n", "![A HOUSE](a.png)\n"},
@@ -326,7 +326,7 @@ func TestColumns(t *testing.T) {
 	}
 }
 
-// The language is written where a format has a place for it.
+// The target language is written if the format has a place for it.
 func TestLanguage(t *testing.T) {
 	for _, c := range []struct{ kind, text, want string }{
 		{"html", "<html><p>", `<html lang="fr"><p>`},

@@ -13,7 +13,7 @@ import (
 	"dragoman/app/guard/admission"
 )
 
-// A small text that a parser makes much of is refused before it is parsed.
+// A small text that would need a large parse tree is refused before it is parsed.
 func TestMemoryIsTakenFirst(t *testing.T) {
 	table := strings.Repeat("a|", 1000) + "\n" + strings.Repeat("-|", 1000) + "\n" + strings.Repeat("a\n", 5000)
 	for name, test := range map[string]struct {

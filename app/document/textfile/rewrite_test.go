@@ -38,7 +38,7 @@ func kindNamed(t testing.TB, name string) *document.Kind {
 	return nil
 }
 
-// rewritten is a document with its segments translated.
+// rewritten returns a document with its segments translated.
 func rewritten(t testing.TB, kind *document.Kind, text string, o document.Options, translate func(string) string) (string, error) {
 	t.Helper()
 	var out bytes.Buffer
@@ -47,7 +47,7 @@ func rewritten(t testing.TB, kind *document.Kind, text string, o document.Option
 	return out.String(), err
 }
 
-// segments are those of a document.
+// segments returns the segments of a document.
 func segments(t testing.TB, kind *document.Kind, text string, o document.Options) ([]string, error) {
 	t.Helper()
 	var list []string
@@ -58,10 +58,10 @@ func segments(t testing.TB, kind *document.Kind, text string, o document.Options
 	return list, err
 }
 
-// upper stands for a translation: letters outside of what is kept are in upper case.
+// upper simulates a translation into upper case, which leaves markup and placeholders unchanged.
 func upper(form markup.Format) func(string) string { return changed(form, strings.ToUpper) }
 
-// changed stands for a translation in which what is outside of what is kept is changed.
+// changed simulates a translation by change, which leaves markup and placeholders unchanged.
 func changed(form markup.Format, change func(text string) string) func(string) string {
 	plain := func(text string) string { return changedText(text, change) }
 	if form == markup.Text {
@@ -116,7 +116,7 @@ func kindOf(t testing.TB, file string) *document.Kind {
 	return nil
 }
 
-// corpus are the documents in testdata, by file.
+// corpus returns the documents in testdata, by file.
 func corpus(t testing.TB) map[string]string {
 	t.Helper()
 	files, err := filepath.Glob("testdata/*.*")
@@ -131,9 +131,9 @@ func corpus(t testing.TB) map[string]string {
 	return all
 }
 
-// The goldens are the corpus in upper case, from English to French: a person can read what was
-// translated, and what was not. Other readers find the same in them as in the corpus: film.ass and old.ssa are
-// written and read by pysubs2 1.8.1, analysis.ipynb by nbformat 5.11.1, guide.rst is read by docutils 0.23.
+// The goldens are the corpus in upper case, from English to French, so that a person can see what was translated. Other readers
+// find the same contents in both: film.ass and old.ssa are written and read by pysubs2 1.8.1, analysis.ipynb by nbformat 5.11.1,
+// guide.rst is read by docutils 0.23.
 func TestCorpus(t *testing.T) {
 	for file, text := range corpus(t) {
 		t.Run(filepath.Base(file), func(t *testing.T) {
@@ -145,7 +145,7 @@ func TestCorpus(t *testing.T) {
 	}
 }
 
-// checkGolden compares a document with the golden that a file of the corpus has in a folder.
+// checkGolden compares a document with a file's golden in a folder.
 func checkGolden(t *testing.T, folder, file, got string) {
 	t.Helper()
 	golden := filepath.Join("testdata", folder, filepath.Base(file))
@@ -157,8 +157,8 @@ func checkGolden(t *testing.T, folder, file, got string) {
 	require.Equal(t, string(want), got)
 }
 
-// A translation into ideographs without spaces has marks beside letters, and columns and titles of another width.
-// docutils 0.23 finds the same in the golden as in the document.
+// A translation into ideographs without spaces needs separators at inline markup and new widths of columns and titles. docutils
+// 0.23 finds the same structure in the golden and in the document.
 func TestIdeographs(t *testing.T) {
 	const file = "testdata/guide.rst"
 	got, err := rewritten(t, kindNamed(t, "rst"), corpus(t)[file], document.Options{}, changed(markup.XML, func(text string) string {
@@ -191,8 +191,8 @@ func TestIdentityKeepsEveryByte(t *testing.T) {
 	}
 }
 
-// XML in other encodings than UTF-8 is read, and written back in the same: a letter that the encoding lacks is a reference, also
-// where a section has to end for it.
+// XML in encodings other than UTF-8 keeps its encoding. A letter that the encoding lacks becomes a reference; a CDATA section
+// ends before it.
 func TestEncodingsOfXML(t *testing.T) {
 	docs := map[string][2]string{
 		"resx":        {`<root><data name="a" xml:space="preserve"><value>`, `</value></data></root>`},
@@ -252,8 +252,8 @@ func TestEncodingsOfXML(t *testing.T) {
 	require.Contains(t, got, "<![CDATA[a <b>]]>&#26085;<![CDATA[\xe9]]>&#26412;<![CDATA[</b>]]>")
 }
 
-// What a first cell without a bar before it starts with, it still starts with: a tag is no text afterwards. A bar behind backslashes,
-// however many, ends no cell.
+// The first cell of a row without a leading bar keeps its start: a tag must not become text. A bar after any number of
+// backslashes ends no cell.
 func TestFirstCellsKeepTheirStart(t *testing.T) {
 	for doc, want := range map[string]string{
 		"<b>Note</b> one | two\n---|---\nthree | four\n":  "<b>NOTE</b> ONE | TWO\n---|---\nTHREE | FOUR\n",
@@ -272,7 +272,7 @@ func TestFirstCellsKeepTheirStart(t *testing.T) {
 	require.Equal(t, "\\- a \\| b | - a \\| b\n---|---\n", got)
 }
 
-// ianaForm is an encoding by its name.
+// ianaForm returns an encoding by its name.
 func ianaForm(t testing.TB, name string) xencoding.Encoding {
 	t.Helper()
 	form, err := ianaindex.IANA.Encoding(name)
@@ -280,7 +280,7 @@ func ianaForm(t testing.TB, name string) xencoding.Encoding {
 	return form
 }
 
-// A document whose lines end as on Windows becomes what it would become otherwise, with such ends.
+// Windows line ends only change the line ends of the result.
 func TestLineEndsStay(t *testing.T) {
 	const unix, windows = "\n", "\r\n"
 	all := corpus(t)
@@ -304,7 +304,7 @@ func TestLineEndsStay(t *testing.T) {
 	}
 }
 
-// write is a text in the encoding, with its byte order mark.
+// write returns a text in the encoding, with its byte order mark.
 func (e encoding) write(t testing.TB, text string) string {
 	t.Helper()
 	var out bytes.Buffer
@@ -315,14 +315,14 @@ func (e encoding) write(t testing.TB, text string) string {
 	return out.String()
 }
 
-// checkSegment fails where a segment is not as the package document says.
+// checkSegment checks a segment against the rules of package document.
 func checkSegment(t *testing.T, form markup.Format, text string) {
 	t.Helper()
 	require.Equal(t, strings.TrimSpace(text), text)
 	require.True(t, strings.ContainsFunc(text, unicode.IsLetter), "%q", text)
 }
 
-// The engine translates some hundred segments a second; a document's path has to be far from that.
+// Both passes over a document must be much faster than the engine, which translates some hundred segments per second.
 func BenchmarkRewrite(b *testing.B) {
 	for file, text := range corpus(b) {
 		kind := kindOf(b, file)

@@ -37,7 +37,7 @@ func xcstrings(p *pass) error {
 	})
 }
 
-// catalogue goes through its entries.
+// catalogue is a pass through the entries of a catalogue.
 type catalogue struct {
 	*pass
 	source string // source language

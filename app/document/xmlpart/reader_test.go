@@ -83,7 +83,7 @@ func TestDocumentType(t *testing.T) {
 	assert.ErrorContains(t, err, "declares entities")
 }
 
-// endless repeats a text, and counts what is asked for.
+// endless repeats a text, and counts the bytes requested.
 type endless struct {
 	start, text string
 	at          int
@@ -101,8 +101,7 @@ func (e *endless) Read(b []byte) (int, error) {
 	return n, nil
 }
 
-// TestEndless has parts without an end: what is read of a token is bounded, and what of all of them
-// stays in memory.
+// TestEndless has endless parts: the bytes read for a token, and the memory for all tokens, are bounded.
 func TestEndless(t *testing.T) {
 	for _, start := range []string{"<a>", "<!--", `<a b="`, "<a ", "<?a "} {
 		in := &endless{start: start, text: "x=y "}

@@ -16,7 +16,7 @@ import (
 	"dragoman/app/store/redistest"
 )
 
-// conform runs the tests of all stores on a server.
+// conform runs the tests of all stores against a Redis server.
 func conform(t *testing.T, client func() redis.UniversalClient) {
 	runSuite(t, func(t *testing.T) fixture {
 		open := func() glossary.Store {
@@ -58,7 +58,7 @@ func TestInRedis(t *testing.T) {
 	conform(t, func() redis.UniversalClient { return redis.NewClient(&redis.Options{Addr: server.Addr()}) })
 }
 
-// What a glossary was in is gone with it.
+// A removed glossary leaves no keys behind.
 func TestRemoveLeavesNothing(t *testing.T) {
 	server := miniredis.RunT(t)
 	client := redis.NewClient(&redis.Options{Addr: server.Addr()})
@@ -72,7 +72,7 @@ func TestRemoveLeavesNothing(t *testing.T) {
 	assert.Empty(t, server.Keys())
 }
 
-// A server that is away is an error of its own, soon.
+// An unreachable server is reported soon, by an error of its own.
 func TestServerAway(t *testing.T) {
 	client := redis.NewClient(&redis.Options{Addr: porttest.Hold(t), MaxRetries: -1})
 	defer func() { assert.NoError(t, client.Close()) }()
@@ -84,7 +84,7 @@ func TestServerAway(t *testing.T) {
 	assert.ErrorAs(t, s.Remove(t.Context(), "alice", "a"), &away)
 }
 
-// A server refuses what miniredis may not, and a cluster of one what is not one slot's.
+// A real server may refuse what miniredis accepts, and a cluster refuses commands over several slots.
 func TestRedisServer(t *testing.T) {
 	t.Run("alone", func(t *testing.T) {
 		address := redistest.Start(t)

@@ -16,10 +16,10 @@ import (
 // fixture is an empty store.
 type fixture struct {
 	glossary.Store
-	Again func() glossary.Store // the store as it is opened by the next process
+	Again func() glossary.Store // opens the store again, as the next process does
 }
 
-// runSuite runs the tests; open makes a store of its own for each.
+// runSuite runs the tests; open returns a new store for each.
 func runSuite(t *testing.T, open func(t *testing.T) fixture) {
 	for name, test := range map[string]func(*testing.T, fixture){
 		"made": made, "listed": listed, "bounded": bounded, "changed": changed, "left": left, "added together": addedTogether,
@@ -35,7 +35,7 @@ var (
 	begin  = time.Date(2026, 1, 2, 3, 4, 5, 6e6, time.UTC)
 )
 
-// whole is a glossary with as many terms in each dictionary as its text has bytes.
+// whole returns a glossary with as many terms per dictionary as its text has bytes.
 func whole(id, owner string, minute int, terms map[glossary.Pair]string) glossary.Whole {
 	at := begin.Add(time.Duration(minute) * time.Minute)
 	w := glossary.Whole{Glossary: glossary.Glossary{ID: id, Owner: owner, Name: "name of " + id, Created: at, Changed: at}, Terms: terms}
@@ -134,7 +134,7 @@ func changed(t *testing.T, f fixture) {
 	assert.Equal(t, []glossary.Glossary{after.Glossary}, list)
 }
 
-// What fails to change stays as it is.
+// A failed change leaves the glossary unchanged.
 func left(t *testing.T, f fixture) {
 	ctx, errNo := t.Context(), errors.New("no")
 	before := whole("a", "alice", 0, map[glossary.Pair]string{french: "cat\tchat\n"})
@@ -150,7 +150,7 @@ func left(t *testing.T, f fixture) {
 	}))
 }
 
-// Changes at the same time are all made.
+// Concurrent changes are all made.
 func addedTogether(t *testing.T, f fixture) {
 	ctx := t.Context()
 	create(t, f, whole("a", "alice", 0, nil))
@@ -178,7 +178,7 @@ func addedTogether(t *testing.T, f fixture) {
 	assert.Equal(t, want, texts)
 }
 
-// Of those who write all of it, one wins with all of it.
+// If several callers replace a glossary concurrently, one of them wins as a whole.
 func writtenTogether(t *testing.T, f fixture) {
 	ctx := t.Context()
 	create(t, f, whole("a", "alice", 0, nil))
@@ -217,7 +217,7 @@ func removed(t *testing.T, f fixture) {
 	assert.Len(t, list, 1)
 }
 
-// What was made is there for the next process.
+// Glossaries outlive the process.
 func kept(t *testing.T, f fixture) {
 	w := whole("a", "alice", 0, map[glossary.Pair]string{french: "cat\tchat\n"})
 	create(t, f, w)
@@ -230,7 +230,7 @@ func kept(t *testing.T, f fixture) {
 	assert.Equal(t, []string{w.Terms[french]}, texts)
 }
 
-// together does n things at the same time.
+// together calls do n times concurrently.
 func together(n int, do func(i int) error) []error {
 	errs := make([]error, n)
 	var all sync.WaitGroup

@@ -5,23 +5,23 @@ import (
 	"time"
 )
 
-// clock shows a time that passes when it is told to. It is safe for concurrent use.
+// clock is a clock that only Advance moves. It is safe for concurrent use.
 type clock struct {
 	mu  sync.Mutex // guards now
 	now time.Time
 }
 
-// newClock is a clock that begins now.
+// newClock returns a clock that starts at the current time.
 func newClock() *clock { return &clock{now: time.Now()} }
 
-// Now is the time that it shows.
+// Now returns the clock's time.
 func (c *clock) Now() time.Time {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.now
 }
 
-// Advance lets time pass.
+// Advance moves the clock.
 func (c *clock) Advance(d time.Duration) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

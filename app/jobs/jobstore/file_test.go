@@ -30,7 +30,7 @@ func TestInFile(t *testing.T) {
 	})
 }
 
-// What was claimed when the process ended can be claimed at once by the next, and what a request waited for is gone.
+// Jobs that were claimed when the process ended can be claimed at once by the next one. Jobs that requests awaited are gone.
 func TestClaimsEndWithTheProcess(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "jobs.db")
 	cfg := jobs.StoreConfig{TTL: time.Hour, PerOwner: 1, MaxBytes: 1}
@@ -54,7 +54,7 @@ func TestClaimsEndWithTheProcess(t *testing.T) {
 	assert.ErrorIs(t, err, jobs.ErrUnknown)
 }
 
-// change changes a file that nobody has open.
+// change changes a file that is not open.
 func change(t *testing.T, path string, do func(*bolt.Tx) error) {
 	db, err := bolt.Open(path, 0o600, nil)
 	require.NoError(t, err)
@@ -62,7 +62,8 @@ func change(t *testing.T, path string, do func(*bolt.Tx) error) {
 	require.NoError(t, db.Close())
 }
 
-// A job whose record is lost does not stop those behind it, and is not its owner's. One that cannot be read stops the start.
+// A queued id without a record does not stop the jobs after it, and does not count for its owner. An unreadable record stops the
+// start.
 func TestFileWithoutRecord(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "jobs.db")
 	clock := newClock()

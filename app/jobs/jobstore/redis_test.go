@@ -24,11 +24,11 @@ import (
 	"dragoman/app/translate"
 )
 
-// server is a Redis in memory whose time passes when it is told to.
+// server is a Redis in memory with a clock that only Advance moves.
 type server struct {
 	*miniredis.Miniredis
 	clock   *clock
-	address string // also while it is away
+	address string // also while the server is unreachable
 }
 
 func newServer(t *testing.T) *server {
@@ -40,14 +40,14 @@ func newServer(t *testing.T) *server {
 	return s
 }
 
-// Advance lets time pass, and keys expire.
+// Advance moves the clock and expires keys.
 func (s *server) Advance(d time.Duration) {
 	s.clock.Advance(d)
 	s.SetTime(s.clock.Now())
 	s.FastForward(d)
 }
 
-// open makes a process's store.
+// open returns a process's store.
 func (s *server) open(t *testing.T, cfg jobs.StoreConfig) *keeper {
 	return open(t, redis.NewClient(&redis.Options{Addr: s.address, MaxRetries: -1}), cfg)
 }
@@ -61,7 +61,7 @@ func open(t *testing.T, client redis.UniversalClient, cfg jobs.StoreConfig) *kee
 	return s
 }
 
-// nameOf is the name of a key in Redis.
+// nameOf returns the name of a key in Redis.
 func nameOf(k store.Key) string { return "test:{jobs}:" + k.Redis }
 
 func TestInRedis(t *testing.T) {
@@ -75,7 +75,7 @@ func TestInRedis(t *testing.T) {
 
 var config = jobs.StoreConfig{TTL: time.Hour, PerOwner: 10, MaxBytes: 1 << 30}
 
-// draft is a job to be made, with slices of so many bytes.
+// draft returns a job to be made, with slices of n bytes.
 func draft(id string, slices ...int) jobs.Draft {
 	d := jobs.Draft{ID: id, Owner: "alice", Bytes: 100}
 	d.Request.To = []string{"fr"}
@@ -85,7 +85,7 @@ func draft(id string, slices ...int) jobs.Draft {
 	return d
 }
 
-// texts are the keys in which texts of a job may be.
+// texts lists the keys that may hold texts of a job.
 func texts(s *server) (keys []string) {
 	for _, key := range s.Keys() {
 		if s.Type(key) == "hash" {
@@ -95,7 +95,7 @@ func texts(s *server) (keys []string) {
 	return keys
 }
 
-// Input is sent in parts, and is all there when somebody sees the job.
+// Input is sent in parts, and is complete when a job becomes visible.
 func TestLargeInput(t *testing.T) {
 	server := newServer(t)
 	s := server.open(t, config)
@@ -114,7 +114,7 @@ func TestLargeInput(t *testing.T) {
 	}
 }
 
-// What did not become a job is nobody's, takes no room, and goes by itself.
+// Input without a job belongs to no owner, takes no room and expires.
 func TestHalfMade(t *testing.T) {
 	server := newServer(t)
 	s := server.open(t, config)
@@ -131,7 +131,7 @@ func TestHalfMade(t *testing.T) {
 	assert.Empty(t, server.Keys())
 }
 
-// A job is not made without all of its input and its file.
+// A job is not made without all its input and its file.
 func TestInputGoneMeanwhile(t *testing.T) {
 	for _, gone := range []string{"input", "file"} {
 		server := newServer(t)
@@ -151,7 +151,7 @@ func TestInputGoneMeanwhile(t *testing.T) {
 	}
 }
 
-// Nothing is sent of what is refused.
+// A refused job sends nothing.
 func TestRefused(t *testing.T) {
 	server := newServer(t)
 	s := server.open(t, jobs.StoreConfig{TTL: time.Hour, PerOwner: 1, MaxBytes: 100})
@@ -162,7 +162,7 @@ func TestRefused(t *testing.T) {
 	assert.Equal(t, []string{"test:{jobs}:input:a"}, texts(server))
 }
 
-// Where nobody sweeps any more, texts go by themselves.
+// Without sweeps, texts expire.
 func TestTextsExpire(t *testing.T) {
 	server := newServer(t)
 	s := server.open(t, config)
@@ -183,7 +183,7 @@ func TestTextsExpire(t *testing.T) {
 	server.Advance(grace)
 	assert.Empty(t, texts(server))
 
-	// Of what is left the next sweep leaves nothing.
+	// The next sweep removes all the rest.
 	counts, err := s.Sweep(t.Context())
 	require.NoError(t, err)
 	assert.Empty(t, counts)
@@ -192,7 +192,7 @@ func TestTextsExpire(t *testing.T) {
 	server.CheckGet(t, "test:{jobs}:bytes", "0")
 }
 
-// Errors of the server come back as they are, nothing is half done, and it goes on afterwards.
+// Errors of the server are returned. Changes are made completely or not at all, and the store works afterwards.
 func TestServerFails(t *testing.T) {
 	server := newServer(t)
 	s := server.open(t, config)
@@ -232,7 +232,7 @@ func TestServerFails(t *testing.T) {
 	require.NoError(t, s.Save(ctx, c, 0, nil, jobs.Tally{Results: 1}))
 }
 
-// Wherever in the middle the server fails, a change is made as a whole or not at all.
+// A change is atomic, wherever the server fails during it.
 func TestServerFailsInTheMiddle(t *testing.T) {
 	for name, do := range map[string]func(ctx context.Context, s *keeper, c jobs.Claim) error{
 		"Create": func(ctx context.Context, s *keeper, _ jobs.Claim) error {
@@ -290,7 +290,7 @@ func TestServerFailsInTheMiddle(t *testing.T) {
 					break
 				}
 				require.ErrorContains(t, err, "READONLY")
-				server.Del(nameOf(inputOf("new"))) // which nobody sees
+				server.Del(nameOf(inputOf("new"))) // invisible without a job
 				server.Del(nameOf(fileOf("new")))
 				require.Equal(t, before, server.Dump(), works)
 			}
@@ -298,7 +298,7 @@ func TestServerFailsInTheMiddle(t *testing.T) {
 	}
 }
 
-// Who leaves does not break off what has begun, and nothing begins for who has left.
+// A cancelled context does not interrupt a change, and prevents the next.
 func TestCallerLeaves(t *testing.T) {
 	server := newServer(t)
 	s := server.open(t, config)
@@ -319,7 +319,7 @@ func TestCallerLeaves(t *testing.T) {
 	assert.ErrorIs(t, err, context.Canceled)
 }
 
-// A job whose record is lost does not stop those behind it.
+// A queued id without a record does not stop the jobs after it.
 func TestLostRecord(t *testing.T) {
 	server := newServer(t)
 	s := server.open(t, config)
@@ -348,7 +348,7 @@ func TestLostRecord(t *testing.T) {
 	assert.ErrorContains(t, err, "cannot be read")
 }
 
-// Jobs are found without being told of them.
+// Jobs are found without a notification.
 func TestNotTold(t *testing.T) {
 	s := newServer(t).open(t, config)
 	require.NoError(t, s.Close()) // ends listening
@@ -363,7 +363,7 @@ func TestNotTold(t *testing.T) {
 	assert.Equal(t, "a", (<-claimed).Job.ID)
 }
 
-// It does not matter that the server is away when the store is made.
+// The server may be unreachable when the store is opened.
 func TestServerComesBack(t *testing.T) {
 	server := newServer(t)
 	server.Close()
@@ -386,7 +386,7 @@ func TestServerComesBack(t *testing.T) {
 	<-watch
 }
 
-// What was removed or has expired is not lost; all else is that is not there, as long as that is known.
+// A removed or expired job is not lost. Every other missing job is lost, while its id is known.
 func TestForgotten(t *testing.T) {
 	server := newServer(t)
 	s := server.open(t, config)
@@ -416,8 +416,8 @@ func TestForgotten(t *testing.T) {
 	assert.True(t, forgotten("lost"))
 }
 
-// Where a job was lost, one that has failed takes its place, once, whatever was left of it: nobody runs it,
-// its webhook is told, and the owner has room for another.
+// A failed job replaces a lost one, once, whatever is left of it: no process runs it, its webhook is called, and its owner has
+// room for another job.
 func TestFailedDraft(t *testing.T) {
 	server := newServer(t)
 	cfg := config
@@ -455,8 +455,8 @@ func TestFailedDraft(t *testing.T) {
 	assert.True(t, created)
 }
 
-// Whatever is submitted, ended, deleted and lost, at whichever of two gateways: a job is said to be lost where
-// it was lost, by the gateway that accepted it and then by both, and nowhere else.
+// After random submissions, ends, deletions and losses at two gateways, a job is reported as lost exactly if it was lost: by the
+// gateway that accepted it, then by both.
 func TestLostIsWhatWasLost(t *testing.T) {
 	for seed := range uint64(6) {
 		r := rand.New(rand.NewPCG(seed, 0))
@@ -466,7 +466,7 @@ func TestLostIsWhatWasLost(t *testing.T) {
 		for i := range gateways {
 			gateways[i] = jobs.New(jobs.Config{Store: server.open(t, s.cfg), Log: slog.New(slog.DiscardHandler)})
 		}
-		want, by := make(map[string]error), make(map[string]int) // nil: it is there
+		want, by := make(map[string]error), make(map[string]int) // nil: the job exists
 		for range 60 {
 			at := r.IntN(2)
 			ids := slices.Sorted(maps.Keys(want))
@@ -481,7 +481,7 @@ func TestLostIsWhatWasLost(t *testing.T) {
 						want[id] = jobs.ErrVanished
 					}
 				}
-			case 1, 2: // the first one ends it, the second one removes it
+			case 1, 2: // the first ends it, the second removes it
 				for _, id := range ids[:min(len(ids), 2)] {
 					if want[id] != nil {
 						continue
@@ -492,7 +492,7 @@ func TestLostIsWhatWasLost(t *testing.T) {
 						want[id] = jobs.ErrUnknown
 					}
 				}
-			case 3: // with all that is about it, as a failover would
+			case 3: // with all its keys, as a failover would
 				if len(ids) > 0 && want[ids[0]] == nil {
 					server.Del(nameOf(recordOf(ids[0])))
 					want[ids[0]] = jobs.ErrVanished

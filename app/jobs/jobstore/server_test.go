@@ -15,7 +15,8 @@ import (
 	"dragoman/app/store/redistest"
 )
 
-// conform runs the tests of all stores on a server. The clock is the stores': a server's cannot be set.
+// conform runs the tests of all stores against a Redis server. The clock belongs to the stores, because a server's clock cannot
+// be set.
 func conform(t *testing.T, client func() redis.UniversalClient) {
 	runSuite(t, func(t *testing.T, cfg jobs.StoreConfig) fixture {
 		clock := newClock()
@@ -43,7 +44,7 @@ func TestRedisCluster(t *testing.T) {
 	})
 }
 
-// A server whose memory is full makes no jobs, and changes none, but lets go of those that have ended.
+// A server with full memory makes and changes no jobs, but removes ended ones.
 func TestRedisServerFull(t *testing.T) {
 	address := redistest.Start(t)
 	client := redis.NewClient(&redis.Options{Addr: address})
@@ -72,7 +73,7 @@ func TestRedisServerFull(t *testing.T) {
 	assert.ErrorIs(t, err, jobs.ErrUnknown)
 }
 
-// fill leaves a server less memory than it uses.
+// fill sets a server's memory below its use.
 func fill(t *testing.T, client *redis.Client) {
 	used := client.InfoMap(t.Context(), "memory").Val()["Memory"]["used_memory"]
 	n, err := strconv.Atoi(used)
@@ -80,7 +81,7 @@ func fill(t *testing.T, client *redis.Client) {
 	require.NoError(t, client.ConfigSet(t.Context(), "maxmemory", strconv.Itoa(n-4<<20)).Err())
 }
 
-// A job is made when as many replicas have it as are asked for, and else leaves nothing behind.
+// A job is made when the required number of replicas have it. Otherwise nothing is left of it.
 func TestReplicas(t *testing.T) {
 	address := redistest.Start(t)
 	replica := redis.NewClient(&redis.Options{Addr: redistest.Start(t)})

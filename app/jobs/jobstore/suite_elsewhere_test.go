@@ -11,7 +11,7 @@ import (
 	"dragoman/app/jobs"
 )
 
-// elsewhere is the store as another process sees it. Tests are skipped where there can be none.
+// elsewhere opens the store as another process. It skips the test if there can be no other process.
 func (f fixture) elsewhere(t *testing.T) fixture {
 	t.Helper()
 	other := f
@@ -22,14 +22,14 @@ func (f fixture) elsewhere(t *testing.T) fixture {
 	return other
 }
 
-// A job goes on in another process than that where it was made and begun.
+// A job continues in another process than the one that made and began it.
 func testElsewhere(t *testing.T, f fixture) {
 	other := f.elsewhere(t)
 	f.create(t, withWebhook("a"))
 	first := f.claim(t, jobs.Work)
 	other.claimNone(t, jobs.Work)
 	require.NoError(t, f.Save(t.Context(), first, 0, []byte("chunk 0 of a"), jobs.Tally{Results: 1}))
-	f.Advance(lease) // the process has died
+	f.Advance(lease) // the first process has died
 
 	second := other.claim(t, jobs.Work)
 	assert.Equal(t, 1, second.Job.Chunks)
@@ -48,7 +48,7 @@ func testElsewhere(t *testing.T, f fixture) {
 	other.claimNone(t, jobs.Delivery)
 }
 
-// Who runs a job sees that another process cancels it.
+// A runner notices that another process has cancelled its job.
 func testCancelElsewhere(t *testing.T, f fixture) {
 	other := f.elsewhere(t)
 	f.create(t, job("a"))
@@ -74,8 +74,7 @@ func testClaimWaitsElsewhere(t *testing.T, f fixture) {
 	assert.Equal(t, "a", (<-claimed).Job.ID)
 }
 
-// However many processes make jobs and claim them, limits hold, a key is one job's, and a job one
-// runner's.
+// With many processes that make and claim jobs, limits hold, a key makes one job, and a job has one runner.
 func testTogetherElsewhere(t *testing.T, f fixture) {
 	stores := []fixture{f, f.elsewhere(t)}
 	var wg sync.WaitGroup
@@ -116,7 +115,7 @@ func testTogetherElsewhere(t *testing.T, f fixture) {
 	f.claimNone(t, jobs.Work)
 }
 
-// What jobs have reserved is given back once, however many sweep and remove at the same time.
+// Reserved storage is freed once, also by concurrent sweeps and removals.
 func testSweepElsewhere(t *testing.T, f fixture) {
 	stores := []fixture{f, f.elsewhere(t)}
 	large := job("large")

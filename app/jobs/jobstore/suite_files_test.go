@@ -10,7 +10,7 @@ import (
 	"dragoman/app/jobs"
 )
 
-// withFile is a job about a document.
+// withFile returns a job about a document.
 func withFile(id string) jobs.Draft {
 	n := job(id)
 	n.Document = &jobs.Document{Name: id + ".csv", Kind: "csv", Bytes: 1<<19 + 3, Parts: 2, Columns: []string{"text"}, Secret: "secret"}
@@ -18,7 +18,7 @@ func withFile(id string) jobs.Draft {
 	return n
 }
 
-// hasFile says whether all of a job's file is there, or nothing of it.
+// hasFile reports whether a job's file is stored. It fails if only a part is.
 func (f fixture) hasFile(t *testing.T, d jobs.Draft, want bool) {
 	t.Helper()
 	for i, part := range d.File {
@@ -32,7 +32,7 @@ func (f fixture) hasFile(t *testing.T, d jobs.Draft, want bool) {
 	}
 }
 
-// A file stays as long as the results.
+// A file is stored as long as the results.
 func testFile(t *testing.T, f fixture) {
 	d := withFile("a")
 	made := f.create(t, d)[0]
@@ -65,7 +65,7 @@ func testFile(t *testing.T, f fixture) {
 	f.hasFile(t, d, false)
 	_, err = f.Sweep(t.Context())
 	require.NoError(t, err)
-	f.create(t, withFile("a")) // there is nothing left of the other one
+	f.create(t, withFile("a")) // nothing is left of the other job
 	f.hasFile(t, d, true)
 }
 

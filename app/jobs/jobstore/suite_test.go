@@ -17,14 +17,13 @@ import (
 // fixture is an empty store under test.
 type fixture struct {
 	jobs.Store
-	// Advance lets time pass for the store, which does not pass otherwise, or hardly.
+	// Advance moves the store's clock, which otherwise hardly moves.
 	Advance func(time.Duration)
-	// Again returns the store as another process sees it, or the same one after a restart: then
-	// the fixture's own is not used any more.
+	// Again opens the store as another process, or after a restart; then the fixture's own store is not used any more.
 	Again func() jobs.Store
 }
 
-// The bounds that stores are opened with, and the lease of claims.
+// The bounds of the stores, and the lease of claims.
 const (
 	ttl      = time.Hour
 	perOwner = 5
@@ -32,7 +31,7 @@ const (
 	lease    = time.Minute
 )
 
-// runSuite tests a store. open makes an empty one, which it closes after the test.
+// runSuite tests a store. open returns an empty store, which is closed after the test.
 func runSuite(t *testing.T, open func(t *testing.T, cfg jobs.StoreConfig) fixture) {
 	for name, test := range map[string]func(*testing.T, fixture){
 		"Get": testGet, "List": testList, "Owners": testOwners, "Unknown": testUnknown,
@@ -53,7 +52,7 @@ func runSuite(t *testing.T, open func(t *testing.T, cfg jobs.StoreConfig) fixtur
 	}
 }
 
-// job is a job of alice's, to be made.
+// job returns a draft of a job of alice.
 func job(id string) jobs.Draft {
 	return jobs.Draft{
 		ID: id, Owner: "alice", Bytes: 100,
@@ -65,14 +64,14 @@ func job(id string) jobs.Draft {
 	}
 }
 
-// withWebhook is a job whose end somebody wants to know.
+// withWebhook returns a draft with a webhook.
 func withWebhook(id string) jobs.Draft {
 	n := job(id)
 	n.Request.Webhook = "https://example.com/hook"
 	return n
 }
 
-// create makes jobs, and lets time pass between them.
+// create makes jobs, and advances the clock between them.
 func (f fixture) create(t *testing.T, list ...jobs.Draft) (made []jobs.Job) {
 	t.Helper()
 	for _, n := range list {
@@ -85,7 +84,7 @@ func (f fixture) create(t *testing.T, list ...jobs.Draft) (made []jobs.Job) {
 	return made
 }
 
-// claim takes a job that is there.
+// claim claims a job, which must exist.
 func (f fixture) claim(t *testing.T, from jobs.Queue) jobs.Claim {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
@@ -96,7 +95,7 @@ func (f fixture) claim(t *testing.T, from jobs.Queue) jobs.Claim {
 	return c
 }
 
-// claimNone looks whether there is a job to claim, where there should be none.
+// claimNone checks that there is no job to claim.
 func (f fixture) claimNone(t *testing.T, from jobs.Queue) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
@@ -105,7 +104,7 @@ func (f fixture) claimNone(t *testing.T, from jobs.Queue) {
 	require.ErrorIs(t, err, context.DeadlineExceeded, "claimed %s", c.Job.ID)
 }
 
-// get is a job that is there.
+// get returns a job, which must exist.
 func (f fixture) get(t *testing.T, id string) jobs.Job {
 	t.Helper()
 	j, err := f.Get(t.Context(), id)
@@ -113,7 +112,7 @@ func (f fixture) get(t *testing.T, id string) jobs.Job {
 	return j
 }
 
-// finish runs a job that was claimed to its end.
+// finish completes a claimed job.
 func (f fixture) finish(t *testing.T, c jobs.Claim) {
 	t.Helper()
 	for n := c.Job.Chunks; n < c.Job.Steps(); n++ {
@@ -122,7 +121,7 @@ func (f fixture) finish(t *testing.T, c jobs.Claim) {
 	require.NoError(t, f.End(t.Context(), c, jobs.Done, nil))
 }
 
-// ids are those of jobs.
+// ids returns the ids of jobs.
 func ids(list []jobs.Job) (ids []string) {
 	for _, j := range list {
 		ids = append(ids, j.ID)
@@ -130,7 +129,7 @@ func ids(list []jobs.Job) (ids []string) {
 	return ids
 }
 
-// lost says that a claim is not worth anything any more.
+// lost checks that a claim is lost.
 func (f fixture) lost(t *testing.T, c jobs.Claim) {
 	t.Helper()
 	assert.ErrorIs(t, f.Renew(t.Context(), c, lease), jobs.ErrLost)
@@ -201,7 +200,7 @@ func testList(t *testing.T, f fixture) {
 
 func testOwners(t *testing.T, f fixture) {
 	bobs := job("b")
-	bobs.Owner = "alic" // no prefix of another owner's name is that owner
+	bobs.Owner = "alic" // a prefix of an owner's name is another owner
 	odd := job("o")
 	odd.Owner = "2001:db8::/64"
 	f.create(t, job("a"), bobs, odd)
@@ -243,9 +242,9 @@ func testIdempotency(t *testing.T, f fixture) {
 
 	bobs := n
 	bobs.Owner = "bob"
-	f.create(t, bobs) // whose keys are his own
+	f.create(t, bobs) // keys are per owner
 
-	// The key is there in every state, and free when the job is not there any more.
+	// A key names its job in every state, and is free when the job is removed.
 	n.Fingerprint = "one"
 	_, err = f.Cancel(t.Context(), "a")
 	require.NoError(t, err)
@@ -254,7 +253,7 @@ func testIdempotency(t *testing.T, f fixture) {
 	assert.False(t, created)
 	assert.Equal(t, jobs.Cancelled, got.State)
 	require.NoError(t, f.Remove(t.Context(), "a"))
-	n.ID, n.Bytes = "c", maxBytes-bobs.Bytes // all that there is
+	n.ID, n.Bytes = "c", maxBytes-bobs.Bytes // the maximum
 	f.create(t, n)
 	_, err = f.Cancel(t.Context(), "c")
 	require.NoError(t, err)
@@ -265,7 +264,7 @@ func testIdempotency(t *testing.T, f fixture) {
 	f.create(t, n)
 }
 
-// Of requests with the same key that come at the same time, one makes the job.
+// Of concurrent requests with the same key, one makes the job.
 func testIdempotencyTogether(t *testing.T, f fixture) {
 	const several = 16
 	var wg sync.WaitGroup
@@ -303,14 +302,14 @@ func testLimitOfJobs(t *testing.T, f fixture) {
 	_, err = f.Get(t.Context(), "more")
 	assert.ErrorIs(t, err, jobs.ErrUnknown)
 
-	_, created, err := f.Create(t.Context(), keyed) // which is there already
+	_, created, err := f.Create(t.Context(), keyed) // which exists already
 	require.NoError(t, err)
 	assert.False(t, created)
 	bobs := job("bobs")
 	bobs.Owner = "bob"
 	f.create(t, bobs)
 
-	// Jobs that have ended count until they are forgotten.
+	// Ended jobs count until they are removed.
 	_, err = f.Cancel(t.Context(), "0")
 	require.NoError(t, err)
 	_, _, err = f.Create(t.Context(), job("more"))
@@ -447,7 +446,7 @@ func testClaimOrder(t *testing.T, f fixture) {
 	f.claimNone(t, jobs.Work)
 }
 
-// However many runners ask, each job is one's.
+// With many runners, each job has one claim.
 func testClaimTogether(t *testing.T, f fixture) {
 	var made []jobs.Draft
 	for i := range perOwner {
@@ -521,12 +520,12 @@ func testFencing(t *testing.T, f fixture) {
 	f.lost(t, first)
 	assert.Equal(t, done, f.get(t, "a"))
 
-	wrong := second // a claim of one queue is none of the other
+	wrong := second // a claim of one queue is not one of the other
 	wrong.Queue = jobs.Delivery
 	f.lost(t, wrong)
 }
 
-// renewed is a claim with the job as it is now.
+// renewed returns a claim with the job's current record.
 func (f fixture) renewed(t *testing.T, c jobs.Claim) jobs.Claim {
 	c.Job = f.get(t, c.Job.ID)
 	return c
@@ -658,7 +657,7 @@ func testDelivery(t *testing.T, f fixture) {
 	f.Advance(time.Second)
 	_, err := f.Cancel(t.Context(), "c")
 	require.NoError(t, err)
-	f.finish(t, f.claim(t, jobs.Work)) // which has no webhook
+	f.finish(t, f.claim(t, jobs.Work)) // it has no webhook
 	for _, want := range []string{"a", "b", "c"} {
 		c := f.claim(t, jobs.Delivery)
 		assert.Equal(t, want, c.Job.ID)
@@ -710,7 +709,7 @@ func changed(t *testing.T, watch <-chan struct{}) {
 	}
 }
 
-// until has a watch bring an element until a job is as it should be.
+// until waits for elements of a watch until a job meets a condition.
 func (f fixture) until(t *testing.T, watch <-chan struct{}, id string, is func(jobs.Job) bool) {
 	t.Helper()
 	for !is(f.get(t, id)) {
@@ -762,7 +761,7 @@ func testAgain(t *testing.T, f fixture) {
 	assert.Equal(t, "second of b", string(input))
 }
 
-// Jobs that requests wait for are nobody else's, and go when their requests have ended with their processes.
+// Jobs that requests await have no other runners, and are removed when the requests have ended with their processes.
 func testAwaited(t *testing.T, f fixture) {
 	awaited := func(id string) jobs.Draft {
 		d := job(id)

@@ -26,7 +26,7 @@ func newSender(t *testing.T, private bool) *Sender {
 	return s
 }
 
-// A receiver that has the secret can tell the message from others.
+// A receiver with the secret can verify messages.
 func TestSend(t *testing.T) {
 	receiver, err := standardwebhooks.NewWebhook(secret)
 	require.NoError(t, err)
@@ -74,7 +74,7 @@ func TestSendFails(t *testing.T) {
 	assert.Error(t, newSender(t, true).Send(t.Context(), "http://"+porttest.Hold(t), "id", nil))
 }
 
-// Whatever a name leads to is looked at when it is dialled.
+// The address of a name is checked when it is dialled.
 func TestSendReachesNothingPrivate(t *testing.T) {
 	server := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {
 		assert.Fail(t, "it was called")
@@ -85,7 +85,7 @@ func TestSendReachesNothingPrivate(t *testing.T) {
 		_, port, _ := strings.Cut(strings.TrimPrefix(server.URL, "http://"), ":")
 		err := s.Send(t.Context(), "https://"+host+":"+port, "id", nil)
 		assert.ErrorIs(t, err, errNotPublic, host)
-		_, err = s.client.Get("http://" + host + ":" + port) // as where a name has led there
+		_, err = s.client.Get("http://" + host + ":" + port) // as the addresses of a name
 		assert.ErrorIs(t, err, errNotPublic, host)
 	}
 	ended, cancel := context.WithCancel(t.Context())
@@ -94,7 +94,7 @@ func TestSendReachesNothingPrivate(t *testing.T) {
 }
 
 func TestCheck(t *testing.T) {
-	for url, want := range map[string][2]bool{ // without private ones, and with them
+	for url, want := range map[string][2]bool{ // without and with private networks
 		"https://example.com/hook?x=1": {true, true}, "https://example.com:8443": {true, true}, "https://8.8.8.8/": {true, true},
 		"https://[2606:4700::1111]/": {true, true},
 		"http://example.com":         {false, true}, "https://127.0.0.1/": {false, true}, "https://10.1.2.3": {false, true},
@@ -111,16 +111,15 @@ func TestCheck(t *testing.T) {
 	}
 }
 
-// hosts are ways to write 127.0.0.1 and this machine that are no names, or no public ones: resolvers and
-// browsers take them for it.
+// hosts has spellings of 127.0.0.1 and this machine that are no public names, but that resolvers and browsers accept.
 var hosts = []string{
 	"0x7f000001", "0x7f.1", "127.1", "127.0.1", "0177.0.0.1", "0177.0.0.01", "2130706433", "017700000001", "0x7f.0x0.0x0.0x1", "127.0.0.1.", "127.0.0.0x1",
 	"0X7F000001", "1", "0", "0x", "256.256.256.256", "1.2.3.4.5", "127.0.0.1e0.1", "%EF%BC%91%EF%BC%92%EF%BC%97.0.0.1", "１２７.0.0.1", "１２７。０。０。１", "①②⑦.0.0.1", "１２７.1",
 	"127.0.0.1..", "example..com", ".example.com", "-a.example.com", "a b.com", "exa$mple.com", "a,b.com", strings.Repeat("a", 64) + ".com", strings.Repeat("a.", 127) + "com", "\u200b",
 }
 
-// What a resolver may take for a number, and what is no name, is refused at submission and at delivery by one rule,
-// whatever networks may be called.
+// Names that a resolver may read as numbers, and invalid names, are refused at submission and at delivery by one rule, whether
+// or not private networks are allowed.
 func TestHostsThatOnlyLookLikeNames(t *testing.T) {
 	for _, private := range []bool{false, true} {
 		s := newSender(t, private)

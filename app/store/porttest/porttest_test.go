@@ -11,7 +11,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// Whoever asks for any port gets another one, before, between and after those who listen at this one.
+// While a port is held, a process that listens at any free port never gets it: before, between and after listeners at the held
+// port.
 func TestHold(t *testing.T) {
 	address := Hold(t)
 	for range 3 {

@@ -12,7 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// What is found in long texts, by their characters, is what is found in short ones.
+// The functions find the same in long texts as in short ones.
 func TestLooksFindTheSame(t *testing.T) {
 	for _, expression := range []string{`\d+(?::\d+)+`, `\p{Sc}[ \x{a0}]?\pN|\pN[ \x{a0}]?\p{Sc}`, `^-?\pL[\pL\pM]*$`, `[XxＸ]\p{Zs}{0,2}([AaＡ])`, `a$`, `^`} {
 		re := regexp.MustCompile(expression)

@@ -12,7 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// sentence is a line of the fixture: everyday sentences, three for each language.
+// sentence is a line of the fixture: everyday sentences, three per language.
 type sentence struct{ code, text string }
 
 func sentences(t testing.TB) []sentence {
@@ -27,14 +27,13 @@ func sentences(t testing.TB) []sentence {
 	return list
 }
 
-// score is what a detector makes of the fixture.
+// score is the result of a detector on the fixture.
 type score struct {
-	right      float64 // part of the texts
+	right      float64 // share of the texts
 	confidence float64 // mean
 }
 
-// measure lets a detector of some codes tell the language of the sentences in these
-// languages, each cut down by cut. It logs what it gets wrong.
+// measure detects the language of the sentences in these languages, each shortened by cut, and logs errors.
 func measure(t *testing.T, codes []string, cut func(sentence) []string) score {
 	d := newDetector(t, codes...)
 	var sum score
@@ -101,8 +100,7 @@ func TestAccuracy(t *testing.T) {
 	}
 }
 
-// A text in a language that is none of the detector's is told to be in it, and few texts in its own
-// languages are taken for such.
+// A text in a language outside of the detector's list is detected as that language, and few texts in the list's languages are.
 func TestForeign(t *testing.T) {
 	few := []string{"de", "en", "fr", "ja", "zh"}
 	d := newDetector(t, few...)
@@ -140,7 +138,7 @@ func TestForeign(t *testing.T) {
 	}
 }
 
-// The confidence is what it says: on average, as high as the part that is right.
+// The confidence is calibrated: its mean equals the share of correct answers.
 func TestConfidence(t *testing.T) {
 	for name, cut := range map[string]func(sentence) []string{"3 words": firstWords, "1 word": eachWord} {
 		got := measure(t, m2m100(), cut)

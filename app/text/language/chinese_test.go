@@ -10,10 +10,10 @@ import (
 	"golang.org/x/text/language/display"
 )
 
-// One of the names is CLDR's, but for those that mean more or less there.
+// One of the Chinese names of each language is CLDR's, except for names that mean more or less there.
 func TestChineseNamesAreCLDRs(t *testing.T) {
 	names := display.Languages(language.SimplifiedChinese)
-	others := map[string]string{"ns": "北索托语", "tw": "契维语"} // CLDR has another code, and Akan
+	others := map[string]string{"ns": "北索托语", "tw": "契维语"} // CLDR has another code for the first, and Akan for the second
 	last := ""
 	for line := range strings.Lines(chineseFile) {
 		column := strings.Split(strings.TrimSuffix(line, "\n"), "\t")
@@ -52,7 +52,7 @@ func TestChinese(t *testing.T) {
 		_, ok := InChinese(code)
 		assert.False(t, ok, code)
 	}
-	// Names lead to codes that lead back.
+	// Names lead to codes, and these codes have the names.
 	for code, name := range chineseNames {
 		back, ok := FromChinese(name)
 		require.True(t, ok)

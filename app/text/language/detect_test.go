@@ -34,7 +34,7 @@ func TestDetect(t *testing.T) {
 		name  string
 		codes []string
 		text  string
-		want  string // nothing where it fails
+		want  string // "": no language is detected
 	}{
 		{"English", few, "Where is the nearest station?", "en"},
 		{"greeting", few, "Good morning", "en"},
@@ -137,9 +137,8 @@ func TestDetect(t *testing.T) {
 	}
 }
 
-// The languages that no text is told to be in, where others have the same script,
-// are those that NewDetector lists, but for ff, jv and su, which have a script of
-// their own beside Latin.
+// The languages that are never detected, because other languages share their script, are those that NewDetector lists, except
+// ff, jv and su, which also have a script of their own.
 func TestUndetected(t *testing.T) {
 	found := map[string]bool{}
 	for s, g := range newDetector(t, m2m100()...).(detector) {
@@ -152,7 +151,7 @@ func TestUndetected(t *testing.T) {
 	assert.Equal(t, "ast br ceb fy gd gl ht ig ilo lb ln mg ne ns oc ss uz wo", strings.Join(undetected, " "))
 }
 
-// A single letter gets an answer, but not a sure one.
+// A single letter gets an answer with low confidence.
 func TestDetectSingleLetter(t *testing.T) {
 	d := newDetector(t, m2m100()...)
 	for _, letter := range []string{"a", "I", "y", "и", "ا"} {
@@ -162,8 +161,8 @@ func TestDetectSingleLetter(t *testing.T) {
 	}
 }
 
-// Two languages in equal parts are one of them, with the part as the confidence at
-// most where the scripts differ.
+// A text of two languages in equal parts is detected as one of them. If the scripts differ, the confidence is at most the
+// language's share.
 func TestDetectMixed(t *testing.T) {
 	d := newDetector(t, "en", "ja", "ru")
 	code, confidence, ok := d.Detect("Где находится ближайшая станция, please tell me now")

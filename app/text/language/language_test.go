@@ -16,22 +16,21 @@ import (
 	"dragoman/model/family"
 )
 
-// m2m100 are the codes of Hugging Face's tokenizer for M2M100.
+// m2m100 returns the codes of Hugging Face's tokenizer for M2M100.
 func m2m100() []string {
 	return strings.Fields("af am ar ast az ba be bg bn br bs ca ceb cs cy da de el en es et fa ff fi fr fy ga gd gl gu " +
 		"ha he hi hr ht hu hy id ig ilo is it ja jv ka kk km kn ko lb lg ln lo lt lv mg mk ml mn mr ms my ne nl no ns " +
 		"oc or pa pl ps pt ro ru sd si sk sl so sq sr ss su sv sw ta th tl tn tr uk ur uz vi wo xh yi yo zh zu")
 }
 
-// nllb are the languages of NLLB-200: the codes that its tokenizer answers to.
+// nllb returns the languages of NLLB-200: the codes of its tokenizer.
 func nllb(t testing.TB) []string {
 	tok, err := family.OpenTokenizer("../../../model/testdata/families/nllb", "nllb", nil)
 	require.NoError(t, err)
 	return slices.Sorted(slices.Values(tok.Languages()))
 }
 
-// Every language of every family has names, which no other one of the family has, and
-// is written in the script of its own name.
+// Every language of every family has names, which are unique in the family, and each own name is in the language's script.
 func TestNamesOfAll(t *testing.T) {
 	for family, codes := range map[string][]string{"m2m100": m2m100(), "nllb": nllb(t)} {
 		own, english := map[string]string{}, map[string]string{}
@@ -55,13 +54,13 @@ func TestNamesOfAll(t *testing.T) {
 	assert.True(t, slices.IsSorted(lines))
 }
 
-// The names of M2M100's languages are CLDR's, but for these.
+// The names of M2M100's languages are CLDR's, except these.
 func TestNamesAreThoseOfCLDR(t *testing.T) {
 	ownNames := map[string]string{
 		// CLDR has no name.
 		"ba": "башҡорт теле", "ceb": "Cebuano", "ht": "Kreyòl ayisyen", "ilo": "Ilokano", "jv": "Basa Jawa",
 		"ns": "Sesotho sa Leboa", "oc": "occitan", "ss": "siSwati", "su": "Basa Sunda", "tn": "Setswana", "xh": "isiXhosa",
-		// CLDR leaves out "language", without which these mean the country or people.
+		// CLDR's names mean the country or people without "language".
 		"id": "Bahasa Indonesia", "ms": "Bahasa Melayu",
 		// CLDR means Filipino and Bokmål.
 		"tl": "Tagalog", "no": "norsk",
@@ -118,7 +117,7 @@ func TestFind(t *testing.T) {
 		"de-DE-1996": "de", "de-u-co-phonebk": "de", "en-x-pirate": "en", "es-419": "es", "en-UK": "en",
 		// locales
 		"ja_JP.UTF-8": "ja", "sr_RS@latin": "sr", "en.utf8": "en", "eng_Latn": "en", "zho_Hans": "zh",
-		// other codes for the same
+		// other codes of the same language
 		"nb": "no", "nn": "no", "nb-NO": "no", "NO-NO": "no", "iw": "he", "iw-IL": "he", "in": "id", "ji": "yi", "jw": "jv",
 		"fil": "tl", "fil-PH": "tl", "nso": "ns", "nso-ZA": "ns", "sh": "sr", "mo": "ro", "cmn": "zh", "cmn-Hans-CN": "zh",
 		"arb": "ar", "arb_Arab": "ar", "zsm": "ms", "pes_Arab": "fa",
@@ -140,7 +139,7 @@ func TestFind(t *testing.T) {
 	}
 }
 
-// Where a model has a language in several scripts, one of them is found.
+// If a model has a language in several scripts, one of them is found.
 func TestFindInScripts(t *testing.T) {
 	for written, want := range map[string]string{
 		"zh": "zh", "zh-Hans": "zh", "zh-CN": "zh", "zh-SG": "zh", "zho_Hans": "zh", "cmn": "zh",
@@ -173,7 +172,7 @@ func TestFindTokens(t *testing.T) {
 	assert.Equal(t, 202, n)
 }
 
-// Clients of NLLB's servers send its tokens whatever the model is: those of M2M100's languages find these.
+// Clients of NLLB's servers send its tokens to all models, so M2M100's languages must be found by them.
 func TestFindTokensOfOthers(t *testing.T) {
 	tokens, err := os.ReadFile("testdata/flores.txt")
 	require.NoError(t, err)

@@ -147,8 +147,7 @@ func TestWrongScript(t *testing.T) {
 	}
 }
 
-// Every sentence of the fixture is in the script of its language, and in the wrong
-// one for languages that do not share it.
+// Every sentence of the fixture has the script of its language, and the wrong script for languages of other scripts.
 func TestWrongScriptOfSentences(t *testing.T) {
 	for _, s := range sentences(t) {
 		assert.False(t, WrongScript(s.text, s.code), s.text)

@@ -8,7 +8,7 @@ import (
 	"github.com/stretchr/testify/assert"
 )
 
-// The statements of works are counted, and what is quadratic is told from what is linear.
+// The number of executed statements tells quadratic functions from linear ones.
 func TestLinearWorkIsCounted(t *testing.T) {
 	w := New(t)
 	text := strings.Repeat("a", 1<<10)

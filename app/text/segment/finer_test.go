@@ -61,7 +61,7 @@ func TestFiner(t *testing.T) {
 	}
 }
 
-// Cutting again and again ends, and soon.
+// Repeated cuts end soon.
 func TestFinerIsLogarithmic(t *testing.T) {
 	for _, unit := range []string{"a", "a ", "a, b", "Mr. X ", "word. ", "中", "中。", "ไทย", "a-", "((", "क्षि", "👩‍👧a", "\xff", "x" + strings.Repeat(" ", 50)} {
 		text := strings.Repeat(unit, 4000)

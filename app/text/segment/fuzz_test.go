@@ -19,7 +19,7 @@ var seeds = append([]string{
 	"« Quoi ? » Non.", "１．一", "（二）", "x ____________ y", "a.\u0301\u0301\u0301\u0301\u0301\u0301\u0301\u0301\u0301\u0301\u0301 B",
 }, long...)
 
-// long are texts that could take long; a unit each, to be repeated.
+// long has units of texts that may take long when they are repeated.
 var long = []string{
 	"a", ".", "。", " ", "Mr. ", "a. ", "A. ", "(", ")", "(a.)", "\n", "\r\n", "\t", "|", "| ", "1. ", "1.", "- ", "> ", "#",
 	"中", "中。", "“。”", "?", "…", ". ", "… ", "\u0301", "a\u0301", " \u0301", "\u200b", "🎉", "👩‍👧", "🇩🇪", "\xff", "\xe2\x80",
@@ -47,16 +47,15 @@ func FuzzSplit(f *testing.F) {
 	})
 }
 
-// huge are the units of long that a megabyte is made of.
+// huge has the units of long for texts of a megabyte.
 var huge = []string{"a", ".", "。", " ", ")", "Mr. ", "中", "\n", "ไทย "}
 
-// between puts units, size bytes at most, between words: UAX #29 looks for the "B" from
-// everywhere before it.
+// between puts units of at most size bytes between words: UAX #29 looks for the "B" from every position before it.
 func between(unit string, size int) string {
 	return "Word. " + strings.Repeat(unit, size/len(unit)) + " B"
 }
 
-// both does with a text what a service does.
+// both splits a text as the service does.
 func both(text string) {
 	must(Join(lasting, must(Split(lasting, text, "en")), nil, "en", "ja"))
 	must(Finer(lasting, text, "en"))
@@ -79,7 +78,7 @@ func BenchmarkExponent(b *testing.B) {
 	}
 }
 
-// A text of a single unit loses nothing but spaces.
+// A text of a single unit loses only spaces.
 func TestLongTextsStayWhole(t *testing.T) {
 	check := func(unit, text string) {
 		joined := must(Join(lasting, must(Split(lasting, text, "en")), nil, "en", "ja"))

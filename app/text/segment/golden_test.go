@@ -7,9 +7,8 @@ import (
 	"github.com/stretchr/testify/assert"
 )
 
-// The golden rules of pragmatic_segmenter by Kevin S. Dias (github.com/diasks2, MIT):
-// hard cases that are used to compare segmenters. "¦" stands where a sentence starts.
-// The rules that do not hold here say why.
+// The golden rules of pragmatic_segmenter by Kevin S. Dias (github.com/diasks2, MIT): hard cases for comparisons of segmenters.
+// "¦" stands where a sentence starts. A rule that this package breaks has the reason.
 var golden = []struct{ lang, marked, miss string }{
 	{"en", "Hello World. ¦My name is Jonas.", ""},
 	{"en", "What is your name? ¦My name is Jonas.", ""},
@@ -120,7 +119,7 @@ var golden = []struct{ lang, marked, miss string }{
 	{"nl", "81 procent van de schoten was raak. ¦...en toen barste de hel los.", ""},
 }
 
-// goldenHold is how many of them hold.
+// goldenHold is the number of rules that hold.
 const goldenHold = 73
 
 func TestGoldenRules(t *testing.T) {
@@ -145,7 +144,7 @@ func TestGoldenRules(t *testing.T) {
 	assert.Equal(t, goldenHold, hold)
 }
 
-// withSymbols are the sentences with the markers before them, as the rules have them.
+// withSymbols joins the markers with their sentences, as the rules have them.
 func withSymbols(pieces []Piece) []string {
 	var list []string
 	before := ""

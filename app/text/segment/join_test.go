@@ -43,7 +43,7 @@ func TestJoin(t *testing.T) {
 	}
 }
 
-// Parts of a sentence without spaces between words get spaces too.
+// Parts of a sentence get spaces between them, also in scripts without spaces between words.
 func TestJoinFiner(t *testing.T) {
 	for _, test := range []struct{ name, from, to, text, want string }{
 		{"Thai", "th", "en", "ภาษาไทย", "PART PART"},

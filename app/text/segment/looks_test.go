@@ -2,10 +2,10 @@ package segment
 
 import "context"
 
-// lasting is a context that does not end.
+// lasting is a context that never ends.
 var lasting = context.Background()
 
-// must is a result of a function that looks at a context which has not ended.
+// must returns the result of a function whose context has not ended.
 func must[T any](result T, err error) T {
 	if err != nil {
 		panic(err)

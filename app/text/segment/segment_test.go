@@ -9,7 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// texts are the sentences of the pieces.
+// texts returns the sentences among the pieces.
 func texts(pieces []Piece) []string {
 	list := []string{}
 	for _, p := range pieces {
@@ -20,7 +20,7 @@ func texts(pieces []Piece) []string {
 	return list
 }
 
-// checkPieces fails where pieces are not what [Piece] says of those of a text.
+// checkPieces checks the rules of [Piece] for the pieces of a text.
 func checkPieces(t *testing.T, text string, pieces []Piece) {
 	t.Helper()
 	var joined strings.Builder
@@ -36,7 +36,7 @@ func checkPieces(t *testing.T, text string, pieces []Piece) {
 	require.Equal(t, text, joined.String())
 }
 
-// checkSentences fails where a sentence is not trimmed or goes over a line end.
+// checkSentences checks that sentences are trimmed and do not cross line ends.
 func checkSentences(t *testing.T, pieces []Piece) {
 	t.Helper()
 	for _, s := range texts(pieces) {
@@ -45,7 +45,7 @@ func checkSentences(t *testing.T, pieces []Piece) {
 	}
 }
 
-// The lines of wrapped text are one: each text is written with its sentences in ⟦⟧.
+// Lines of wrapped text are joined. Each text marks its sentences by ⟦⟧.
 func TestSplitWrapped(t *testing.T) {
 	for _, test := range []struct{ name, lang, marked string }{
 		{"empty", "en", ""},
@@ -79,8 +79,7 @@ func TestSplitWrapped(t *testing.T) {
 	}
 }
 
-// Each text is written with its sentences in «», or in ⟦⟧ where it has «» itself: what
-// is outside of them is not to be translated.
+// Each text marks its sentences by «», or by ⟦⟧ if it contains «». Text outside of them is not translated.
 func TestSplitLayout(t *testing.T) {
 	for _, test := range []struct{ name, lang, marked string }{
 		{"empty", "en", ""},
@@ -132,7 +131,7 @@ func TestSplitLayout(t *testing.T) {
 	}
 }
 
-// In these, "¦" stands where the next sentence starts.
+// Here "¦" stands where the next sentence starts.
 func TestSplitSentences(t *testing.T) {
 	for _, test := range []struct{ lang, marked string }{
 		// English
@@ -250,12 +249,12 @@ func TestSplitSentences(t *testing.T) {
 	}
 }
 
-// A long text without marks is cut between clauses, into parts of about the same size.
+// A long text without punctuation is cut between clauses, into parts of similar size.
 func TestSplitLongThai(t *testing.T) {
 	clause := strings.Repeat("ภาษาไทย", 9) // 189 bytes
 	for _, test := range []struct {
 		name, text string
-		want       []int // clauses in each of the sentences
+		want       []int // clauses per sentence
 	}{
 		{"short", strings.Repeat(clause+" ", 3), []int{3}},
 		{"long", strings.Repeat(clause+" ", 4), []int{2, 2}},

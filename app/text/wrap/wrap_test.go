@@ -11,7 +11,7 @@ import (
 	"dragoman/app/text/lineartest"
 )
 
-// A heading right above what it is of belongs to no paragraph, and says nothing of whether the text is wrapped.
+// A heading directly above its text does not belong to the paragraph, and does not affect whether the text counts as wrapped.
 func TestHeadings(t *testing.T) {
 	body := strings.Join(fill(nil, atoms(nil, "It was a bright cold day in April and the clocks were striking thirteen. Nobody looked up, for the wind was cold and full of dust that day in the old street.", false), 60, nil), "\n")
 	for name, c := range map[string]struct {

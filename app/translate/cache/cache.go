@@ -125,10 +125,10 @@ func Metrics(stats func() Stats, limit int64) []prometheus.Collector {
 	return []prometheus.Collector{
 		counter(requests, ofRequests, "hit", func(s Stats) uint64 { return s.Hits }),
 		counter(requests, ofRequests, "miss", func(s Stats) uint64 { return s.Misses }),
-		counter("cache_evictions_total", "Entries that made room in the cache, or were not admitted.", "",
+		counter("cache_evictions_total", "Entries that were evicted from the cache, or not admitted to it.", "",
 			func(s Stats) uint64 { return s.Evictions }),
 		gauge("cache_entries", "Translations in the cache.", func(s Stats) int64 { return int64(s.Entries) }),
-		gauge("cache_bytes", "Memory that the cache's entries take.", func(s Stats) int64 { return s.Bytes }),
-		gauge("cache_limit_bytes", "Memory that the cache's entries may take; 0 where it is off.", func(Stats) int64 { return limit }),
+		gauge("cache_bytes", "Memory of the cache's entries.", func(s Stats) int64 { return s.Bytes }),
+		gauge("cache_limit_bytes", "Maximum memory of the cache's entries; 0 without a cache.", func(Stats) int64 { return limit }),
 	}
 }

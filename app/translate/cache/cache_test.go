@@ -18,7 +18,7 @@ func newCache(t testing.TB, bytes int64) *Cache {
 	return c
 }
 
-// key makes a key of a text.
+// key returns the key of a text.
 func key(text string) Key {
 	return Key{Model: "model", From: "en", To: "fr", Options: "beams=5", Text: text}
 }
@@ -52,7 +52,7 @@ func TestGetReturnsWhatWasPut(t *testing.T) {
 	assert.Equal(t, Stats{Hits: 3, Misses: 6, Entries: 2, Bytes: cost("Salut.") + cost("")}, c.Stats())
 }
 
-// Nothing that fits is lost: it can be read right after it was put.
+// An entry that fits can be read right after its put.
 func TestPutIsSeenAtOnce(t *testing.T) {
 	const entries = 2000
 	c := newCache(t, entries*(entryOverhead+16))
@@ -95,7 +95,7 @@ func TestEntriesLargerThanTheCache(t *testing.T) {
 	_, ok = c.Get(key("small"))
 	assert.True(t, ok, "made room for an entry that has none")
 
-	// The longest that fits.
+	// The longest entry that fits.
 	whole := newCache(t, 1000)
 	text := strings.Repeat("x", 761)
 	require.LessOrEqual(t, cost(text), int64(1000))
@@ -105,7 +105,7 @@ func TestEntriesLargerThanTheCache(t *testing.T) {
 	assert.True(t, ok)
 }
 
-// Texts that come back survive floods of texts that do not.
+// Repeated texts survive floods of new ones.
 func TestFloodLeavesWhatIsUsed(t *testing.T) {
 	const used, rounds = 20, 60
 	c := newCache(t, 100*cost("x"))
@@ -122,25 +122,25 @@ func TestFloodLeavesWhatIsUsed(t *testing.T) {
 				hits++
 			}
 		}
-		for i := range 200 { // twice what there is room for
+		for i := range 200 { // twice the capacity
 			look(fmt.Sprint("once ", round, i))
 		}
 	}
-	// Which texts of a flood are let in has a random part, so that nobody can plan it.
+	// The admission of new texts is partly random, so that no caller can predict it.
 	assert.GreaterOrEqual(t, hits, used*rounds/2*8/10, "the least recently used would all be gone")
 	assert.Positive(t, c.Stats().Evictions)
 }
 
-// heap is the memory in use, garbage left out.
+// heap returns the memory in use, without garbage.
 func heap() int64 {
 	runtime.GC()
-	runtime.GC() // what the first one's finalizers and pools let go
+	runtime.GC() // frees the memory of finalizers and pools that the first collection released
 	var m runtime.MemStats
 	runtime.ReadMemStats(&m)
 	return int64(m.HeapAlloc)
 }
 
-// The memory that the process takes is what the configuration allows.
+// The process takes no more memory than configured.
 func TestMemoryStaysBounded(t *testing.T) {
 	const limit = 3 << 20
 	for name, size := range map[string]func(*rand.Rand) int{
@@ -154,7 +154,7 @@ func TestMemoryStaysBounded(t *testing.T) {
 			before := heap()
 			c := newCache(t, limit)
 			for put, i := int64(0), 0; put < 4*limit; i++ {
-				// A part of a larger string, which must not be kept alive.
+				// A part of a larger string, which the cache must not keep alive.
 				text := strings.Repeat("x", 2*size(rng))
 				text = text[:len(text)/2]
 				c.Put(key(fmt.Sprint(i)), Value{Text: text})
@@ -174,8 +174,7 @@ func TestMemoryStaysBounded(t *testing.T) {
 	}
 }
 
-// Readers never see the translation of another text, and the size holds while
-// many write.
+// With concurrent writers, readers never get the translation of another text, and the size limit holds.
 func TestConcurrentUse(t *testing.T) {
 	const limit, workers = 1 << 17, 8
 	c := newCache(t, limit)

@@ -9,8 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// decode reads a key's encoding back. That there is a way back for every key is
-// what makes it sure that no two keys share an encoding.
+// decode decodes a key. Since every key can be decoded, no two keys share an encoding.
 func decode(t *testing.T, raw []byte) Key {
 	var k Key
 	for _, field := range []*string{&k.Model, &k.From, &k.To, &k.Options, &k.Text, &k.Spans} {
@@ -33,7 +32,7 @@ func FuzzKeyEncoding(f *testing.F) {
 		assert.Equal(t, k, decode(t, raw))
 		assert.Equal(t, append([]byte("before"), raw...), k.encode([]byte("before")))
 
-		// The same bytes, divided among the fields in another way.
+		// The same bytes, divided differently among the fields.
 		moved := k
 		n := min(int(cut), len(text))
 		moved.Options, moved.Text = options+text[:n], text[n:]
@@ -44,7 +43,7 @@ func FuzzKeyEncoding(f *testing.F) {
 	})
 }
 
-// Each field makes a difference, and so does each byte of it.
+// A change of any field, or of any byte of it, changes the key.
 func TestKeyFieldsMatter(t *testing.T) {
 	base := Key{Model: "m", From: "en", To: "fr", Options: "o", Text: "a"}
 	keys := []Key{

@@ -16,16 +16,16 @@ func TestMetrics(t *testing.T) {
 		require.NoError(t, registry.Register(collector))
 	}
 	assert.NoError(t, testutil.GatherAndCompare(registry, strings.NewReader(`
-# HELP dragoman_cache_bytes Memory that the cache's entries take.
+# HELP dragoman_cache_bytes Memory of the cache's entries.
 # TYPE dragoman_cache_bytes gauge
 dragoman_cache_bytes 5
 # HELP dragoman_cache_entries Translations in the cache.
 # TYPE dragoman_cache_entries gauge
 dragoman_cache_entries 4
-# HELP dragoman_cache_evictions_total Entries that made room in the cache, or were not admitted.
+# HELP dragoman_cache_evictions_total Entries that were evicted from the cache, or not admitted to it.
 # TYPE dragoman_cache_evictions_total counter
 dragoman_cache_evictions_total 3
-# HELP dragoman_cache_limit_bytes Memory that the cache's entries may take; 0 where it is off.
+# HELP dragoman_cache_limit_bytes Maximum memory of the cache's entries; 0 without a cache.
 # TYPE dragoman_cache_limit_bytes gauge
 dragoman_cache_limit_bytes 6
 # HELP dragoman_cache_requests_total Look-ups in the cache of translations.

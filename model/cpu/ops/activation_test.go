@@ -10,7 +10,7 @@ import (
 	"dragoman/model/onnx"
 )
 
-// activations are the functions that an operator's attribute names; a ReLU has tests of its own.
+// activations are the functions that an operator's attribute names; ReLU has its own tests.
 var activations = []struct {
 	name      string
 	attribute int
@@ -80,7 +80,7 @@ func TestActivationQuantize(t *testing.T) {
 	require.ErrorContains(t, err, "activation 5")
 }
 
-// Gate multiplies the activation of one half by the other; GateQuantize is Gate, then Quantize.
+// Gate multiplies the activation of one half by the other half; GateQuantize also quantizes the product.
 func TestGate(t *testing.T) {
 	for _, f := range activations {
 		for _, width := range widths {
@@ -108,7 +108,7 @@ func TestGate(t *testing.T) {
 	require.ErrorContains(t, err, "3 columns are not two halves")
 }
 
-// NormSum is what AddNorm makes of the sum.
+// NormSum writes AddNorm's norm in place of the sum.
 func TestNormSum(t *testing.T) {
 	for _, width := range widths {
 		t.Run(fmt.Sprint(width), func(t *testing.T) {
@@ -121,7 +121,7 @@ func TestNormSum(t *testing.T) {
 	}
 }
 
-// A bias of an 8-bit head counts for candidates and their sum; here it makes the last tokens the best.
+// The bias of an 8-bit head affects the candidates and their sum; here it makes the last tokens the best.
 func TestBestCandidatesInt8Bias(t *testing.T) {
 	for _, rescored := range []bool{false, true} {
 		for _, k := range []int{1, 10} {

@@ -35,8 +35,7 @@ type step struct {
 	distances
 }
 
-// newStep makes up a step: every row of the groups has a row of the memory, and its
-// tokens lie anywhere in its group's rows.
+// newStep makes up a step: each row of the groups has a row of the memory, and its tokens are spread over the rows of its group.
 func newStep(seed int, h heads, half bool, capacity int, groups ...group) step {
 	r := random(seed)
 	s := step{h: h, groups: groups, layer: 1, width: capacity + 3}
@@ -60,7 +59,7 @@ func newStep(seed int, h heads, half bool, capacity int, groups ...group) step {
 func (s *step) addRow(r *rand.Rand, row, position int, own []int, prefix bool) {
 	s.rows, s.positions = append(s.rows, int32(row)), append(s.positions, int64(position))
 	for t := range s.width {
-		in := int32(-1) // what lies behind the position is not to be looked at
+		in := int32(-1) // memory after the position must not be read
 		switch {
 		case t == position, t < position && prefix:
 			in = int32(row)
@@ -79,7 +78,7 @@ func countRows(groups []group) int {
 	return n
 }
 
-// offsets is where each group starts, and where the last one ends.
+// offsets returns the start of each group, and the end of the last one.
 func offsets(groups []group) []int32 {
 	out := []int32{0}
 	for _, g := range groups {
@@ -88,7 +87,7 @@ func offsets(groups []group) []int32 {
 	return out
 }
 
-// only is the step with group g alone.
+// only returns the step with only group g.
 func (s step) only(g int) step {
 	from, to := int(offsets(s.groups)[g]), int(offsets(s.groups)[g+1])
 	s.groups = s.groups[g : g+1]
@@ -98,7 +97,7 @@ func (s step) only(g int) step {
 	return s
 }
 
-// rowOnly is the step with row r alone.
+// rowOnly returns the step with only row r.
 func (s step) rowOnly(r int) step {
 	s.groups = []group{{rows: 1}}
 	s.rows, s.positions = s.rows[r:r+1], s.positions[r:r+1]
@@ -130,7 +129,7 @@ func (s step) run(t *testing.T) ([]float32, memory) {
 	return s.call(kv).run(t)[0].([]float32), kv
 }
 
-// require runs the step and checks everything about it.
+// require runs the step and checks all results.
 func (s step) require(t *testing.T) {
 	t.Helper()
 	got, stored := s.run(t)
@@ -151,7 +150,7 @@ func (s step) require(t *testing.T) {
 		alone, _ := s.only(g).run(t)
 		require.Equal(t, alone, got[int(at[g])*width:int(at[g+1])*width], "group %d depends on the others", g)
 	}
-	for r := range s.rows { // on a memory that has the other rows' tokens
+	for r := range s.rows { // on a memory with the other rows' tokens
 		alone := s.rowOnly(r).call(stored).run(t)[0]
 		require.Equal(t, alone, got[r*width:(r+1)*width], "row %d depends on the others", r)
 	}
@@ -272,7 +271,7 @@ func TestCrossAttentionLengths(t *testing.T) {
 	}
 }
 
-// Whatever the numbers, weights add up to one, and the result lies between values.
+// For all numbers, the weights add up to one, and the result lies between the values.
 func TestAttentionEdges(t *testing.T) {
 	for name, set := range map[string]func(s *source){
 		"queries of zeros": func(s *source) { s.setQueries(0) },
@@ -304,8 +303,7 @@ func (s *source) setQueries(x float32) {
 	s.p.acc = filled(len(s.p.acc), x)
 }
 
-// Two rows whose histories and queries are the same have the same result, whichever
-// rows of the memory their last tokens are in.
+// Two rows with equal histories and queries have equal results, whichever rows of the memory hold their last tokens.
 func TestCachedAttentionTies(t *testing.T) {
 	s := newStep(1, heads{2, 64}, true, 40, group{2, 33, false})
 	copy(s.history[s.width:], s.history[:33])

@@ -11,8 +11,7 @@ import (
 	"dragoman/model/onnx"
 )
 
-// bench runs an operator at the sizes of the 418M model and reports the time that it
-// takes for a row.
+// bench runs an operator at the sizes of the 418M model and reports its time per row.
 func bench(b *testing.B, name string, c call, rows int) {
 	b.Run(name, func(b *testing.B) {
 		c.run(b)
@@ -62,9 +61,8 @@ func BenchmarkBestCandidates(b *testing.B) {
 	bench(b, "BestCandidates", newHead(1, rows, vocab, 10).call(), rows)
 }
 
-// BenchmarkProduct multiplies by matrices of the 418M model that are not in the cache,
-// and reports G multiply-adds a second and GB/s of weights, to compare with what the
-// machine can do. It has a thread for each of Go's processors (-cpu).
+// BenchmarkProduct multiplies by matrices of the 418M model that are not in the CPU cache, and reports G multiply-adds per
+// second and GB/s of weights, for comparison with the machine's limits. It uses a thread per processor of Go (-cpu).
 func BenchmarkProduct(b *testing.B) {
 	for _, shape := range [][2]int{{1024, 3072}, {1024, 1024}, {1024, 4096}, {4096, 1024}, {1024, 128112}} {
 		for _, rows := range []int{1, 2, 4, 8, 16, 32, 80, 160, 1000} {
@@ -89,8 +87,7 @@ func BenchmarkProduct(b *testing.B) {
 	}
 }
 
-// benchmarkProduct runs c, whose first input is followed by those of a matrix, on copies
-// of the matrix in turn.
+// benchmarkProduct runs c on copies of its matrix in turn. The inputs of the matrix follow the first input.
 func benchmarkProduct(b *testing.B, c call, matrix func() []arg, rows int, shape [2]int, size int) {
 	graph, names, outputs := c.graph()
 	_, err := sessionOf(b, graph, names, outputs) // makes the operators

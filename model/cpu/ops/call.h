@@ -77,7 +77,7 @@ static inline void part(void *data, size_t p) {
 // others takes longer. A part is large enough to be worth its scratch, and small enough that the wait for the last one is short.
 static inline OrtStatus *run(Call c, Task *t, int64_t elements) {
   enum { SMALL = 1 << 13, PART = 1 << 16, FEWEST = 8 };  // FEWEST parts per thread: some threads begin late
-  enum { PIECE = 1 << 20 };  // after this number a run in pieces may pause: some tenths of a millisecond
+  enum { PIECE = 1 << 20 };  // floats between the points where a run in pieces may pause: some tenths of a millisecond
   if (t->items == 0) return NULL;
   if (!pieces_rest()) return fail(c.api, ORT_FAIL, "the run was given up");
   if (elements < SMALL || t->items == 1) {

@@ -12,7 +12,7 @@ import (
 	"dragoman/model/onnx"
 )
 
-// chain is a graph whose nodes also run each by itself.
+// chain is a graph whose nodes can also run one by one.
 type chain struct {
 	g      *onnx.Graph
 	inputs []string
@@ -20,7 +20,7 @@ type chain struct {
 	values []value
 }
 
-// value is what a node wrote when it ran by itself.
+// value is the output of a node that ran alone.
 type value struct {
 	name string
 	kind onnx.DataType
@@ -28,7 +28,7 @@ type value struct {
 	got  any
 }
 
-// node adds a call, of whose inputs those that have a name are values of the graph.
+// node adds a call. Its inputs with a name are values of the graph.
 func (c *chain) node(t testing.TB, call call, names map[int]string) []string {
 	inputs := make([]string, len(call.inputs))
 	for i, in := range call.inputs {
@@ -50,20 +50,21 @@ func (c *chain) node(t testing.TB, call call, names map[int]string) []string {
 	return outputs
 }
 
-// got is what the value of a name was.
+// got returns the value of a name.
 func (c *chain) got(name string) any {
 	i := slices.IndexFunc(c.values, func(v value) bool { return v.name == name })
 	return c.values[i].got
 }
 
-// newChain makes a chain like layers of a network, drawn at random by a seed: of so many rows, which the graph does not tell.
+// newChain returns a random chain like layers of a network, by a seed, for n rows. The graph does not contain the number of
+// rows.
 func newChain(t testing.TB, seed, rows int) *chain {
 	c, r, widths := &chain{g: onnx.NewGraph("chain")}, random(seed), []int{16, 24, 40}
 	width := widths[r.IntN(3)]
 	quantized := []onnx.DataType{onnx.Uint8, onnx.Float32}
 	x := newNorm(seed, rows, width).x
 	q := c.node(t, call{op: "Quantize", inputs: []arg{floats(x, rows, width)}, outputs: quantized}, nil)
-	sum, positive := "input0", false // of what is added up, and of numbers that count from 0
+	sum, positive := "input0", false // the name of the sum so far; whether quantized numbers count from 0
 	for layer := range 2 + r.IntN(5) {
 		inner := widths[r.IntN(3)]
 		product := newInt8Product(seed+layer, rows, width, inner, positive)
@@ -85,8 +86,8 @@ func newChain(t testing.TB, seed, rows int) *chain {
 	return c
 }
 
-// TestChain runs graphs, whose nodes run as one, from several goroutines: all values are to the last bit those of the nodes
-// alone, whichever of them are outputs.
+// TestChain runs graphs whose nodes are fused, from several goroutines. All values equal those of the single nodes to the last
+// bit, whichever of them are outputs.
 func TestChain(t *testing.T) {
 	for seed := range 12 {
 		first := newChain(t, seed, 1)

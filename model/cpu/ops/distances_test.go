@@ -9,9 +9,8 @@ import (
 	"dragoman/model/onnx"
 )
 
-// distances are what is added to scores by the distance of their tokens, whose queries are not
-// scaled. Those of the encoder are [heads, 2·reach+1], those of the decoder [reach+1, heads]; there
-// are none where the table is nil.
+// distances are score biases by the distance of tokens. With them queries are not scaled. The table is [heads, 2·reach+1] for
+// the encoder and [reach+1, heads] for the decoder; nil: no biases.
 type distances struct {
 	table   []float32
 	heads   int
@@ -27,7 +26,7 @@ func newDistances(h heads, reach int, encoder bool) distances {
 	return distances{normal(random(reach), columns*h.count, 2), h.count, reach, encoder}
 }
 
-// bias is what is added to a head's scores of the first n tokens, the query being at a position.
+// bias returns the biases of a head's scores of the first n tokens, for a query at a position.
 func (d distances) bias(head, query, n int) []float64 {
 	if d.table == nil {
 		return nil
@@ -81,7 +80,7 @@ func TestSelfAttentionDistances(t *testing.T) {
 	}
 }
 
-// An attribute says what queries are multiplied by; 1/√head_dim is what they are by themselves.
+// An attribute is the factor of the queries; its default is 1/√head_dim.
 func TestScaleOfQueries(t *testing.T) {
 	s := newSource(1, heads{2, 64}, false, 20, 2, 1)
 	c := s.call()

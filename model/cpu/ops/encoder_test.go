@@ -10,7 +10,7 @@ import (
 	"dragoman/model/onnx"
 )
 
-// lengthsOf are sentences as groups: group g has as many rows as sentence g tokens.
+// lengthsOf returns the groups of some sentences: group g has a row per token of sentence g.
 func lengthsOf(tokens ...int) []group {
 	groups := make([]group, len(tokens))
 	for i, n := range tokens {
@@ -141,7 +141,7 @@ func TestStoreCross(t *testing.T) {
 	}
 }
 
-// What is too large for a half becomes the largest that there is.
+// A number too large for half precision becomes the largest one.
 func TestStoreCrossSaturates(t *testing.T) {
 	s := newStore(1, heads{1, 17}, true, 1, 1)
 	clear(s.p.bias)

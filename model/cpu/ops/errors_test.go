@@ -13,7 +13,7 @@ import (
 	"dragoman/model/onnxruntime"
 )
 
-// calls are right calls of every operator, made again for each test.
+// calls returns valid calls of every operator, made anew for each test.
 func calls() map[string]call {
 	n, s := newNorm(1, 2, 16), newStep(1, heads{2, 8}, true, 10, group{2, 4, false}, group{1, 3, false})
 	cross, stored := newSource(1, heads{2, 8}, false, 10, 2, 1), newStore(1, heads{2, 8}, true, 10, 3, 4)
@@ -43,7 +43,7 @@ func calls() map[string]call {
 	}
 }
 
-// zeros is an input with that many zeros in any shape.
+// zeros returns an input of n zeros in any shape.
 func zeros(shape ...int) arg {
 	n := 1
 	for _, d := range shape {
@@ -184,7 +184,7 @@ func TestRefused(t *testing.T) {
 		t.Run(test.op+" "+test.want, func(t *testing.T) {
 			c := calls()[test.op]
 			c.run(t)
-			if test.input == len(c.inputs) { // an optional one, at the end
+			if test.input == len(c.inputs) { // an optional input, at the end
 				c.inputs = append(c.inputs, arg{})
 			}
 			c.inputs[test.input] = test.arg
@@ -245,7 +245,7 @@ func TestNoRows(t *testing.T) {
 	} {
 		t.Run(c.op, func(t *testing.T) {
 			for _, out := range c.run(t) {
-				if c.op != "StoreCross" { // whose output is always one number
+				if c.op != "StoreCross" { // its output is always one number
 					require.Empty(t, out)
 				}
 			}

@@ -7,7 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// fuzzed makes numbers of all magnitudes of bytes, which may be no numbers.
+// fuzzed turns bytes into numbers of all magnitudes, including NaN and infinities.
 func fuzzed(data []byte) []float32 {
 	x := make([]float32, 0, len(data)/2)
 	for ; len(data) >= 2; data = data[2:] {
@@ -16,7 +16,7 @@ func fuzzed(data []byte) []float32 {
 	return x
 }
 
-// finite says whether x is made of numbers whose squares, too, are finite.
+// finite reports whether all numbers of x, and their squares, are finite.
 func finite(x []float32) bool {
 	for _, v := range x {
 		if !(math.Abs(float64(v)) < 1e15) {

@@ -18,7 +18,7 @@ import (
 	"dragoman/model/onnxruntime"
 )
 
-// arg is an input of an operator; the zero arg is an optional one left out.
+// arg is an input of an operator; the zero arg omits an optional one.
 type arg struct {
 	kind  onnx.DataType
 	shape []int64
@@ -52,7 +52,7 @@ func halves(x []float16.Float16, shape ...int) arg {
 	return a
 }
 
-// call is an operator with all that it takes.
+// call is an operator with all its arguments.
 type call struct {
 	op      string
 	attrs   []onnx.Attr
@@ -60,7 +60,7 @@ type call struct {
 	outputs []onnx.DataType
 }
 
-// shared holds ONNX Runtime's sessions, one for each different graph of one node.
+// shared holds ONNX Runtime's sessions, one per different graph of one node.
 var shared struct {
 	sync.Mutex
 	api       *onnxruntime.API
@@ -68,7 +68,7 @@ var shared struct {
 	sessions  map[string]*ort.DynamicAdvancedSession
 }
 
-// graph is the model that consists of the call's node.
+// graph returns a model with only the call's node.
 func (c call) graph() (graph []byte, inputs, outputs []string) {
 	g := onnx.NewGraph("test")
 	names := make([]string, len(c.inputs))
@@ -83,7 +83,7 @@ func (c call) graph() (graph []byte, inputs, outputs []string) {
 	for i, kind := range c.outputs {
 		rank := 2
 		if kind == onnx.Int32 || (kind == onnx.Float32 && i > 0 && c.outputs[i-1] != onnx.Float32) {
-			rank = 1 // what is done, and a number for each row
+			rank = 1 // the output done, and outputs with a number per row
 		}
 		g.Output(outputs[i], kind, anyDims(outputs[i], rank)...)
 	}
@@ -98,7 +98,7 @@ func anyDims(name string, rank int) []onnx.Dim {
 	return dims
 }
 
-// sessionOf is the session of a graph, which is made once.
+// sessionOf returns the session of a graph, and makes it at the first use.
 func sessionOf(t testing.TB, graph []byte, inputs, outputs []string) (*ort.DynamicAdvancedSession, error) {
 	cputest.Environment(t)
 	shared.Lock()
@@ -118,7 +118,7 @@ func sessionOf(t testing.TB, graph []byte, inputs, outputs []string) (*ort.Dynam
 	return s, err
 }
 
-// newSession makes a session with so many threads.
+// newSession makes a session with n threads.
 func newSession(t testing.TB, graph []byte, inputs, outputs []string, threads int) (*ort.DynamicAdvancedSession, error) {
 	options, err := ort.NewSessionOptions()
 	require.NoError(t, err)
@@ -171,7 +171,7 @@ func runSession(t testing.TB, session *ort.DynamicAdvancedSession, args []arg, c
 	return outputs, nil
 }
 
-// run is try for what must succeed.
+// run is try that must succeed.
 func (c call) run(t testing.TB) []any {
 	t.Helper()
 	outputs, err := c.try(t)
@@ -179,7 +179,7 @@ func (c call) run(t testing.TB) []any {
 	return outputs
 }
 
-// random is a source of made-up numbers, the same in every run.
+// random returns a source of random numbers, the same in every run.
 func random(seed int) *rand.Rand { return rand.New(rand.NewPCG(uint64(seed), 9527)) }
 
 // normal returns n normally distributed numbers.
@@ -191,7 +191,7 @@ func normal(r *rand.Rand, n int, deviation float64) []float32 {
 	return x
 }
 
-// positive returns n numbers from 0.5 to 1.5, fit to be scales.
+// positive returns n numbers from 0.5 to 1.5, for use as scales.
 func positive(r *rand.Rand, n int) []float32 {
 	x := make([]float32, n)
 	for i := range x {
@@ -209,8 +209,7 @@ func filled(n int, x float32) []float32 {
 	return values
 }
 
-// requireNear checks element i of what is called by a name. It is called a million
-// times, and require.InDelta takes a microsecond.
+// requireNear checks element i of the result called name. It is called a million times, and require.InDelta takes a microsecond.
 func requireNear(t testing.TB, want float64, got float32, delta float64, name string, i int) {
 	if !(math.Abs(want-float64(got)) <= delta) {
 		t.Helper()

@@ -16,9 +16,9 @@ import (
 // head is the input of BestCandidates.
 type head struct {
 	acc, scale  []float32
-	x           []float32         // hidden states; nil: logits are not computed again
+	x           []float32         // hidden states; nil: logits are not recomputed
 	table       []float16.Float16 // embeddings
-	bias        []float32         // of an 8-bit head; nil: none
+	bias        []float32         // bias of an 8-bit head; nil: none
 	rows, vocab int
 	width       int
 	k, spare    int
@@ -87,7 +87,7 @@ type candidate struct {
 	id    int64
 }
 
-// sorted returns candidates best first, the lower id among equals.
+// sorted returns candidates best first, and equal ones by id.
 func sorted(all []candidate) []candidate {
 	slices.SortFunc(all, func(a, b candidate) int {
 		return cmp.Or(cmp.Compare(b.logit, a.logit), cmp.Compare(a.id, b.id))
@@ -102,7 +102,7 @@ func (h head) biasOf(id int64) float64 {
 	return float64(h.bias[id])
 }
 
-// reference is what the operator is to find for row r.
+// reference returns the expected result of row r.
 func (h head) reference(r int) (found []candidate, lse float64) {
 	all, scale := make([]candidate, h.vocab), 1.0
 	if h.scale != nil {
@@ -130,8 +130,8 @@ func (h head) reference(r int) (found []candidate, lse float64) {
 	return sorted(proposed)[:h.k], lse
 }
 
-// require runs the operator and checks every row. The sum over a vocabulary of 128112
-// is allowed an error that a log-probability of 0.0001 does not show.
+// require runs the operator and checks every row. The sum over a vocabulary of 128112 may have an error that does not show in a
+// log-probability of 0.0001.
 func (h head) require(t *testing.T) {
 	t.Helper()
 	got := h.run(t)
@@ -208,8 +208,7 @@ func TestBestCandidatesEdges(t *testing.T) {
 	}
 }
 
-// A row with a logit that is not a number has no candidates that a search takes for
-// some, wherever the logit stands; the other rows have.
+// A row with a NaN logit at any place has no candidates that a search accepts; the other rows have theirs.
 func TestBestCandidatesNoNumbers(t *testing.T) {
 	for name, spoil := range map[string]func(h *head, at int){
 		"nan":          func(h *head, at int) { h.acc[at] = nan },
@@ -237,7 +236,7 @@ func TestBestCandidatesNoNumbers(t *testing.T) {
 	}
 }
 
-// Logits are computed again with the embeddings; the lower id goes first among equals.
+// Logits are recomputed with the embeddings; equal ones are ordered by id.
 func TestBestCandidatesRescoredTies(t *testing.T) {
 	h := newHead(1, 1, 40, 6).withTable(1, 33)
 	for id := range 40 {

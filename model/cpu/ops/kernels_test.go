@@ -17,7 +17,7 @@ import (
 	"golang.org/x/sys/cpu"
 )
 
-// kernels is testdata/kernels.c, compiled.
+// kernels is the compiled testdata/kernels.c.
 type kernels string
 
 // build compiles the kernels with the compiler that cgo uses.
@@ -45,7 +45,7 @@ func buildFrom(t *testing.T, source string, flags ...string) kernels {
 	return kernels(binary)
 }
 
-// generation is the flag for the best generation of CPUs that this one belongs to.
+// generation returns the compiler flag of this CPU's generation.
 func generation() string {
 	switch {
 	case runtime.GOARCH != "amd64":
@@ -59,17 +59,17 @@ func generation() string {
 	}
 }
 
-// emulator is the command that runs programs for this CPU, where it is emulated
-// (scripts/other_cpu_test.sh): else they would run on the real one, if at all.
+// emulator returns the command that runs programs on an emulated CPU (scripts/other_cpu_test.sh). Without it, programs would run
+// on the real CPU.
 func emulator() []string { return strings.Fields(os.Getenv("DRAGOMAN_EMULATOR")) }
 
-// command is what runs the kernels.
+// command returns the command that runs the kernels.
 func (k kernels) command(args ...string) *exec.Cmd {
 	command := append(append(emulator(), string(k)), args...)
 	return exec.Command(command[0], command[1:]...)
 }
 
-// run runs the kernels on values and reads what they print.
+// run runs the kernels on values and reads their output.
 func run[Out, In float32 | uint16](t *testing.T, k kernels, what string, values []In) []Out {
 	t.Helper()
 	var input, output, errors bytes.Buffer
@@ -77,7 +77,7 @@ func run[Out, In float32 | uint16](t *testing.T, k kernels, what string, values 
 	cmd := k.command(what)
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = &input, &output, &errors
 	require.NoError(t, cmd.Run(), errors.String())
-	if len(emulator()) == 0 { // they tell what they do not emulate
+	if len(emulator()) == 0 { // they report instructions that they do not emulate
 		require.Empty(t, errors.String())
 	}
 	out := make([]Out, output.Len()/binary.Size(Out(0)))
@@ -107,15 +107,15 @@ func TestKernels(t *testing.T) {
 	})
 }
 
-// Nothing is read or written out of bounds, and nothing undefined is done.
+// The kernels do not read or write out of bounds, and have no undefined behaviour.
 func TestSanitizers(t *testing.T) {
 	t.Parallel()
 	k := build(t, sanitizers(t)...)
 	require.NotEmpty(t, run[float32, float32](t, k, "all", nil))
 }
 
-// sanitizers returns the flags for a build that looks for mistakes in memory and arithmetic. Such a build takes half a minute,
-// so that make race-test has it, and make test has not.
+// sanitizers returns the flags for a build with checks of memory and arithmetic. Such a build takes half a minute, so only make
+// race-test uses it.
 func sanitizers(t *testing.T) []string {
 	if testing.Short() {
 		t.Skip("make race-test builds with sanitizers")
@@ -126,8 +126,7 @@ func sanitizers(t *testing.T) []string {
 	return []string{"-Og", "-g", "-fsanitize=address,undefined", "-fno-sanitize-recover=all"}
 }
 
-// Every generation of CPUs computes the same within rounding: only where a product
-// and a sum are fused do they differ at all.
+// Every generation of CPUs computes the same within rounding: results differ only by fused multiply-adds.
 func testGenerations(t *testing.T, old, best kernels) {
 	want, got := run[float32, float32](t, old, "all", nil), run[float32, float32](t, best, "all", nil)
 	require.Len(t, got, len(want))
@@ -171,7 +170,7 @@ func testFromHalf(t *testing.T, k kernels) {
 	var finite []uint16
 	var values []float32
 	for i, h := range all {
-		if h&0x7c00 != 0x7c00 { // no infinity is ever written
+		if h&0x7c00 != 0x7c00 { // infinities are never written
 			if math.Float32bits(got[2*i]) != math.Float32bits(got[2*i+1]) {
 				t.Fatalf("%#x becomes %g alone and %g in a vector", h, got[2*i], got[2*i+1])
 			}
@@ -186,7 +185,7 @@ func testFromHalf(t *testing.T, k kernels) {
 
 func testToHalf(t *testing.T, k kernels) {
 	x := []float32{zero, minus, inf, -inf, 65504, 65519.996, 65520, -1e9, math.MaxFloat32, 0x1p-24, 0x1p-25, 0x1.000002p-25, 0x1p-149}
-	for h := range uint16(0x7bff) { // halfway between neighbours, and next to that
+	for h := range uint16(0x7bff) { // halfway between two neighbours, and next to halfway
 		middle := (float16.Frombits(h).Float32() + float16.Frombits(h+1).Float32()) / 2
 		x = append(x, middle, -middle, math.Nextafter32(middle, 0), math.Nextafter32(middle, inf))
 	}

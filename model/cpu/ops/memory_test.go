@@ -25,15 +25,14 @@ func (h heads) attrs(layer ...int) []onnx.Attr {
 	return attrs
 }
 
-// memory is keys and values: [layers, rows, 2, capacity, width] in half or single
-// precision.
+// memory holds keys and values: [layers, rows, 2, capacity, width] in half or single precision.
 type memory struct {
 	layers, rows, capacity, width int
 	half                          bool
 	data                          []uint8
 }
 
-// newMemory is memory full of numbers, so that what is read wrongly is noticed.
+// newMemory returns memory full of numbers, so that wrong reads are noticed.
 func newMemory(r *rand.Rand, layers, rows, capacity, width int, half bool) memory {
 	m := memory{layers, rows, capacity, width, half, nil}
 	for range layers * rows * 2 * capacity * width {
@@ -61,8 +60,7 @@ func (m memory) size() int {
 
 func (m memory) arg() arg { return octets(m.data, m.layers, m.rows, m.capacity, 2*m.width*m.size()) }
 
-// bytes are the numbers from column `from` to column `to` of a token: of its keys
-// (part 0) or its values (part 1).
+// bytes returns the numbers from column `from` to column `to` of a token: of its keys (part 0) or its values (part 1).
 func (m memory) bytes(layer, row, part, token, from, to int) []uint8 {
 	at := ((layer*m.rows+row)*2+part)*m.capacity + token
 	return m.data[(at*m.width+from)*m.size() : (at*m.width+to)*m.size()]
@@ -81,8 +79,8 @@ func (m memory) read(layer, row, part, token, from, to int) []float64 {
 	return x
 }
 
-// requireStored checks that a token holds keys and values from column `from` of row r
-// of p on, and takes what it holds over from m, so that the two can be compared.
+// requireStored checks that a token has the keys and values from column `from` of row r of p on, and copies the token's contents
+// from m, so that the memories can be compared.
 func (m memory) requireStored(t *testing.T, stored memory, layer, row, token int, p product, r, from int) {
 	t.Helper()
 	for part := range 2 {
@@ -99,10 +97,10 @@ func (m memory) requireStored(t *testing.T, stored memory, layer, row, token int
 	}
 }
 
-// place is where a token lies in the memory.
+// place is the position of a token in the memory.
 type place struct{ row, token int }
 
-// requireAttended checks what a row of queries attends to.
+// requireAttended checks the attention of a row of queries.
 func (m memory) requireAttended(t *testing.T, got []float32, h heads, layer int, p product, r int, places []place, d distances) {
 	t.Helper()
 	for head := range h.count {
@@ -119,7 +117,7 @@ func (m memory) requireAttended(t *testing.T, got []float32, h heads, layer int,
 	}
 }
 
-// requireAttention checks attention of one head by its definition. Without bias, queries are scaled.
+// requireAttention checks the attention of one head by its definition. Without bias, queries are scaled.
 func requireAttention(t *testing.T, got []float32, query []float64, keys, values [][]float64, bias []float64) {
 	t.Helper()
 	scale := 1 / math.Sqrt(float64(len(query)))

@@ -10,10 +10,10 @@ import (
 	"dragoman/model/onnx"
 )
 
-// norm is what layer normalization takes beside a product.
+// norm has the inputs of layer normalization other than a product.
 type norm struct {
 	x, gain, beta []float32
-	p             product // acc is nil where there is none
+	p             product // acc may be nil
 	rows, width   int
 }
 
@@ -42,8 +42,8 @@ func (n norm) run(t *testing.T) (total, y []float32) {
 	return out[0].([]float32), out[1].([]float32)
 }
 
-// require checks a row of the results. The layer norm is taken of the total as it
-// came out; its error is that of the mean, which grows with the total.
+// require checks a row of the results. The expected norm is computed from the actual total. Its error is the error of the mean,
+// which grows with the total.
 func (n norm) require(t *testing.T, r int, total, y []float32) {
 	t.Helper()
 	mean, peak := 0.0, 0.0
@@ -94,7 +94,7 @@ func TestAddNorm(t *testing.T) {
 	}
 }
 
-// Without beta it is the RMS norm.
+// Without beta it is an RMS norm.
 func TestAddRMSNorm(t *testing.T) {
 	for _, width := range widths {
 		for _, rows := range rowCount {

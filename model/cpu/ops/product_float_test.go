@@ -12,7 +12,7 @@ import (
 	"dragoman/model/onnx"
 )
 
-// matrix is one of depth × width, by columns; in halves its numbers are such.
+// matrix is a depth × width matrix, by columns. For half precision its numbers are rounded to it.
 type matrix struct {
 	values       []float32 // [width, depth]
 	depth, width int
@@ -46,7 +46,7 @@ func (m matrix) arg() arg {
 	return floats(values, panels, m.depth, 32)
 }
 
-// op is the name of an operator on the matrix.
+// op returns the name of an operator on the matrix.
 func (m matrix) op(name string) string {
 	if m.half {
 		return name + "F16"
@@ -84,7 +84,7 @@ func (m multiplication) run(t testing.TB) []float32 {
 	return m.call().run(t)[0].([]float32)
 }
 
-// slice is the product of the rows from one to another.
+// slice returns the product of a range of rows.
 func (m multiplication) slice(from, to int) multiplication {
 	m.x, m.rows = m.x[from*m.w.depth:to*m.w.depth], to-from
 	return m
@@ -123,7 +123,7 @@ func TestFloatProduct(t *testing.T) {
 	}
 }
 
-// A row is the same to the last bit whatever the others are, however many.
+// A row's result is the same to the last bit for any number of other rows with any contents.
 func TestFloatProductIsInvariant(t *testing.T) {
 	const most = 100
 	for _, size := range [][2]int{{5, 40}, {256, 96}, {1024, 63}} {
@@ -143,7 +143,7 @@ func TestFloatProductIsInvariant(t *testing.T) {
 	}
 }
 
-// What is not a number comes out as none, and spoils nothing else.
+// A NaN or an infinity gives results that are not finite, and affects no other results.
 func TestFloatProductNoNumbers(t *testing.T) {
 	for _, bad := range []float32{nan, inf, -inf} {
 		for _, relu := range []bool{false, true} {
@@ -190,7 +190,7 @@ func (e embedding) call() call {
 		inputs:  []arg{e.table.arg(), int64s(e.ids...), floats(e.positions, lastPosition+1, e.table.depth), int64s(e.pos...)}}
 }
 
-// rowwise is the same with a row for each token, of halves.
+// rowwise returns the call with a table in halves that has a row per token.
 func (e embedding) rowwise() call {
 	c, rows := e.call(), make([]float16.Float16, 0, len(e.table.values))
 	for _, v := range e.table.values {
@@ -242,7 +242,7 @@ func FuzzFloatProduct(f *testing.F) {
 			m.require(t, got)
 		}
 		last := m.slice(n-1, n).run(t)
-		for i, v := range last { // bits: what is not a number equals nothing
+		for i, v := range last { // compares bits: NaN equals nothing
 			require.Equal(t, math.Float32bits(got[(n-1)*m.w.width+i]), math.Float32bits(v), "output %d depends on other rows", i)
 		}
 	})

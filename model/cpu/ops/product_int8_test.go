@@ -45,7 +45,7 @@ func positive32(next func() float32, n int) []float32 {
 	return x
 }
 
-// matrix are the inputs that stand for the matrix.
+// matrix returns the inputs of the matrix.
 func (p int8Product) matrix() []arg {
 	panels, steps := (p.width+15)/16, (p.depth+3)/4
 	packed, sums := make([]int8, panels*steps*64), make([]int32, p.width)
@@ -71,8 +71,7 @@ func (p int8Product) run(t testing.TB) []float32 {
 	return p.call().run(t)[0].([]float32)
 }
 
-// require runs the operator: sums are exact, so the results are to the last bit, on
-// every CPU and in every batch.
+// require runs the operator. Sums are exact, so the results are equal to the last bit on every CPU and in every batch.
 func (p int8Product) require(t testing.TB) {
 	t.Helper()
 	zero, unit := int64(128), float32(1.0/127)
@@ -119,7 +118,7 @@ func TestProductInt8(t *testing.T) {
 	t.Run("no outputs", func(t *testing.T) { newInt8Product(5, 3, 20, 0, false).require(t) })
 }
 
-// A row is the same alone, in any place of any batch.
+// A row's result is the same alone and at any place of any batch.
 func TestProductInt8Alone(t *testing.T) {
 	all := newInt8Product(1, 35, 70, 130, false)
 	want := all.run(t)
@@ -146,7 +145,7 @@ func FuzzProductInt8(f *testing.F) {
 	})
 }
 
-// TestInt8Paths: every path that this CPU has computes the same, and keeps to its memory.
+// TestInt8Paths: all code paths of this CPU compute the same, and access only their memory.
 func TestInt8Paths(t *testing.T) {
 	t.Parallel()
 	t.Run("optimized", func(t *testing.T) {
@@ -165,7 +164,7 @@ func requirePaths(t *testing.T, program *exec.Cmd) {
 	assert.Contains(t, string(out), "plain C")
 }
 
-// newInt8Head is a head in 8 bits, and the one in floats that is to find the same.
+// newInt8Head returns an 8-bit head, and a float head with the same results.
 func newInt8Head(t *testing.T, seed, rows, depth, vocab, k int) (int8Product, head) {
 	p := newInt8Product(seed, rows, depth, vocab, false)
 	h := newHead(seed, rows, vocab, k).withTable(seed, 1+vocab%50)
@@ -224,7 +223,7 @@ func TestBestCandidatesInt8(t *testing.T) {
 	})
 }
 
-// requireInt8Head checks every row with BestCandidates, and alone.
+// requireInt8Head checks every row against BestCandidates, and alone.
 func requireInt8Head(t *testing.T, p int8Product, h head) {
 	t.Helper()
 	got, want := p.best(t, h), h.run(t)
@@ -242,7 +241,7 @@ func requireInt8Head(t *testing.T, p int8Product, h head) {
 	}
 }
 
-// The lower id goes first among equals, whatever thread finds it first.
+// Equal logits are ordered by id, whatever thread finds them first.
 func TestBestCandidatesInt8Ties(t *testing.T) {
 	p, h := newInt8Head(t, 1, 2, 300, 5000, 40)
 	clear(p.w)
@@ -255,7 +254,7 @@ func TestBestCandidatesInt8Ties(t *testing.T) {
 	}
 }
 
-// A row that is not made of numbers has no candidates that a search takes for some.
+// A row with a NaN has no candidates that a search accepts.
 func TestBestCandidatesInt8NoNumbers(t *testing.T) {
 	for _, k := range []int{1, 4} {
 		p, h := newInt8Head(t, 1, 2, 30, 400, k)

@@ -10,8 +10,8 @@ import (
 	"dragoman/model/onnx"
 )
 
-// The states of sentences that join and leave, of beams that go on from one another and of tokens that are fed together
-// are those of each sequence alone.
+// The states of each sequence equal those of the sequence alone, while sentences join and leave, beams fork, and prefixes are
+// fed at once.
 func TestSsru(t *testing.T) {
 	const capacity, rows = 5, 4
 	for _, width := range []int{2, 6, 32, 40, 256} {
@@ -31,7 +31,7 @@ func TestSsru(t *testing.T) {
 					rows      []int32
 					history   [][capacity]int32
 					groups    []int32
-					parents   []int // rows of the step before, or of this one where negative: -1 is row 0; 100: none
+					parents   []int // rows of the previous step, or, if negative, of this one: -1 is row 0; 100: none
 				}{
 					{[]int64{0, 1, 0}, []int32{2, 2, 0}, [][capacity]int32{{2}, {2, 2}, {0}}, []int32{0, 2, 3}, []int{100, -1, 100}},
 					{[]int64{2, 2, 1}, []int32{2, 3, 0}, [][capacity]int32{{2, 2, 2}, {2, 2, 3}, {0, 0}}, []int32{0, 2, 3}, []int{1, 1, 2}},
@@ -102,10 +102,10 @@ func TestSsruRefuses(t *testing.T) {
 	}
 }
 
-// With an alpha numbers are rounded by it, whatever else is in the row, and larger ones are cut off.
+// With an alpha numbers are rounded by it, whatever the rest of the row, and larger ones are clipped.
 func TestQuantizeByAlpha(t *testing.T) {
 	x := []float32{0, 1, -1, 0.25, 0.75, 100, -100, 2.5}
-	for range 3 { // a whole vector, and a rest
+	for range 3 { // a whole vector, and a remainder
 		x = append(x, x...)
 	}
 	x = x[:35]

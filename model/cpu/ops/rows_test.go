@@ -26,13 +26,13 @@ var (
 	rowCount = []int{1, 2, 7, 40} // 40 rows of 1024 run in parallel, the others do not
 )
 
-// product is acc [rows, width], bias [width] and scale [rows] of a linear layer.
+// product has acc [rows, width], bias [width] and scale [rows] of a linear layer.
 type product struct {
 	acc, bias, scale []float32
 	rows, width      int
 }
 
-// at is the output of the layer, as precisely as can be.
+// at returns the output of the layer in double precision.
 func (p product) at(r, i int) float64 {
 	scale := 1.0
 	if p.scale != nil {
@@ -41,7 +41,7 @@ func (p product) at(r, i int) float64 {
 	return float64(p.acc[r*p.width+i])*scale + float64(p.bias[i])
 }
 
-// row is the product of row r alone.
+// row returns the product of only row r.
 func (p product) row(r int) product {
 	one := product{p.acc[r*p.width : (r+1)*p.width], p.bias, p.scale, 1, p.width}
 	if p.scale != nil {
@@ -50,7 +50,7 @@ func (p product) row(r int) product {
 	return one
 }
 
-// args are the product's inputs; a product without acc has none.
+// args returns the product's inputs; a product without acc has none.
 func (p product) args() (acc, bias, scale arg) {
 	if p.acc == nil {
 		return arg{}, arg{}, arg{}
@@ -79,15 +79,14 @@ func reluQuantize(t *testing.T, p product) (q []uint8, scale []float32) {
 	return out[0].([]uint8), out[1].([]float32)
 }
 
-// requireQuantized checks a row of q against what it stands for: q is the nearest of
-// `levels` steps from zero to the largest magnitude.
+// requireQuantized checks a row of q: it must be the nearest of `levels` steps from zero to the largest magnitude.
 func requireQuantized(t *testing.T, x []float64, q []uint8, scale float32, zero, levels float64) {
 	t.Helper()
 	peak := 0.0
 	for _, v := range x {
 		peak = max(peak, math.Abs(v))
 	}
-	// What is left of a sum that cancels is as exact as its terms, which are about 1.
+	// After cancellation a sum is as exact as its terms, which are about 1.
 	require.InDelta(t, max(peak, 1e-6), float64(scale), 1e-6*max(peak, 1), "scale")
 	for i, v := range x {
 		requireNear(t, v*levels/float64(scale), float32(q[i])-float32(zero), 0.5+1e-3, "element", i)
@@ -129,7 +128,7 @@ func TestQuantizeEdges(t *testing.T) {
 		"below the least": {[]float32{3e-7, -3e-7}, 1e-6, []uint8{166, 90}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			for _, padding := range []int{0, 16, 31} { // in the vectors' lanes and behind them
+			for _, padding := range []int{0, 16, 31} { // inside of the vectors and in the remainder
 				x := append(slices.Repeat([]float32{0}, padding), test.x...)
 				q, scale := quantize(t, x, 1, len(x))
 				assert.Equal(t, test.scale, scale[0])
@@ -144,7 +143,7 @@ func TestReluQuantize(t *testing.T) {
 		for _, rows := range rowCount {
 			t.Run(fmt.Sprintf("%dx%d", rows, width), func(t *testing.T) {
 				p := newProduct(width+rows, rows, width)
-				if rows > 2 { // a row that has nothing above zero
+				if rows > 2 { // a row without numbers above zero
 					for i := range width {
 						p.acc[2*width+i] = -100
 					}
@@ -165,8 +164,7 @@ func TestReluQuantize(t *testing.T) {
 	}
 }
 
-// What is not a number leaves a scale that is none, wherever it stands: a product
-// with it is no result then.
+// A NaN anywhere in a row gives a NaN scale, so that all products of the row are invalid.
 func TestNoNumbers(t *testing.T) {
 	for _, width := range []int{1, 15, 16, 17, 40, 64} {
 		for at := range width {

@@ -23,7 +23,7 @@ func shortlist(t *testing.T, shared int, ids []int64, offsets, slots []int32, al
 	return err
 }
 
-// bitsOf are the bits of a row.
+// bitsOf returns the bits of a row.
 func bitsOf(row []uint8) (ids []int) {
 	for id := range 8 * len(row) {
 		if row[id/8]>>(id%8)&1 == 1 {
@@ -45,7 +45,7 @@ func TestShortlist(t *testing.T) {
 	assert.ErrorContains(t, shortlist(t, 1, []int64{20}, []int32{0, 1}, []int32{4}, allowed, 4), "row 4 is none of 4")
 }
 
-// Only tokens that are allowed are candidates, and the sum is theirs.
+// Only allowed tokens are candidates, and only they count for the sum.
 func TestHeadWithShortlist(t *testing.T) {
 	const rows, depth, width, k = 5, 8, 500, 4
 	r := random(3)
@@ -111,17 +111,17 @@ func TestHeadWithShortlist(t *testing.T) {
 	}
 }
 
-// masked is an 8-bit head of rows that are sentences of their own, of which each may have other tokens.
+// masked is an 8-bit head with different allowed tokens per row.
 type masked struct {
 	int8Product
 	head
-	allowed []uint8 // [rows, bytes]: bits of outputs
+	allowed []uint8 // [rows, bytes]: a bit per output
 	order   []int32
 }
 
 func (m masked) bytes() int { return (m.vocab + 7) / 8 }
 
-// only has some rows.
+// only returns the head with some of the rows.
 func (m masked) only(rows ...int) masked {
 	some := m
 	some.int8Product.x, some.head.x, some.head.scale, some.allowed = nil, nil, nil, nil
@@ -152,7 +152,7 @@ func (m masked) run(t *testing.T) best {
 	return best{out[0].([]float32), out[1].([]int64), out[2].([]float32)}
 }
 
-// ordered is the same head with its outputs in another order.
+// ordered returns the head with its outputs in another order.
 func (m masked) ordered(order []int) masked {
 	other := m
 	other.w, other.int8Product.scale, other.allowed = slices.Clone(m.w), slices.Clone(m.int8Product.scale), make([]uint8, len(m.allowed))
@@ -169,7 +169,7 @@ func (m masked) ordered(order []int) masked {
 	return other
 }
 
-// randomMask allows some of the outputs: none, all, runs of them, or one here and there.
+// randomMask allows random outputs: none, all, runs of them, or single ones.
 func randomMask(r *rand.Rand, vocab int) []uint8 {
 	mask := make([]uint8, (vocab+7)/8)
 	allow := func(first, end int) {
@@ -178,7 +178,7 @@ func randomMask(r *rand.Rand, vocab int) []uint8 {
 		}
 	}
 	switch r.IntN(6) {
-	case 0: // none, which is no mistake of the operator's
+	case 0: // no tokens, which is not an error
 	case 1:
 		allow(0, vocab)
 	case 2, 3:
@@ -195,8 +195,8 @@ func randomMask(r *rand.Rand, vocab int) []uint8 {
 	return mask
 }
 
-// What a row may have decides what is computed for it, and not what the other rows may have: with them it is as alone, and as
-// beside a row that may have everything. The order of the outputs does not matter either, but for the rounding of their sum.
+// A row's allowed tokens decide its result, and other rows' allowed tokens do not: the result equals that of the row alone, and
+// that beside a row with all tokens allowed. The order of the outputs only affects the rounding of their sum.
 func TestHeadComputesWhatIsAllowed(t *testing.T) {
 	for seed := range 40 {
 		r := random(seed)
@@ -230,7 +230,7 @@ func TestHeadComputesWhatIsAllowed(t *testing.T) {
 	}
 }
 
-// An order that is damaged makes no candidate that a search takes for one, and nothing is read outside of the embeddings.
+// A damaged order gives no candidates that a search accepts, and no read outside of the embeddings.
 func TestHeadWithDamagedOrder(t *testing.T) {
 	p, h := newInt8Head(t, 1, 1, 37, 200, 4)
 	m := masked{int8Product: p, head: h, allowed: slices.Repeat([]uint8{0xff}, 25)}

@@ -9,7 +9,7 @@ import (
 	"github.com/stretchr/testify/assert"
 )
 
-// Go's race detector does not look at C; the C compiler's does.
+// Go's race detector does not check C code; the C compiler's does.
 func TestThreads(t *testing.T) {
 	for name, tt := range map[string]struct {
 		program string

@@ -7,32 +7,32 @@
 #include "memory.h"
 
 enum {
-  ALIGNMENT = 64,      // of what is handed out; a block begins as long before
-  SMALL = 1 << 16,     // what has fewer bytes comes from malloc
-  CLASSES = 64,        // by the logarithm of the size
-  MUCH_LARGER = 2,     // classes above its own that a request may take a kept block from
-  KEPT = 1 << 22,      // bytes that are kept while nothing runs: a short sentence needs no new pages then
+  ALIGNMENT = 64,      // of allocations; a block's head lies this far before its allocation
+  SMALL = 1 << 16,     // allocations below this size come from malloc
+  CLASSES = 64,        // size classes, by the logarithm of the size
+  MUCH_LARGER = 2,     // a request may reuse a block this many classes above its own
+  KEPT = 1 << 22,      // bytes kept while no session runs, so that a short sentence needs no new pages
 };
 
 // Block is the head of a block of memory.
 typedef struct Block {
-  struct Block *next;  // kept block of the class
-  size_t mapped;       // bytes, with the head; 0 if it comes from malloc
-  size_t size;         // bytes that were asked for
+  struct Block *next;  // next kept block of the class
+  size_t mapped;       // size in bytes, including the head; 0: from malloc
+  size_t size;         // requested bytes
 } Block;
 _Static_assert(sizeof(Block) <= ALIGNMENT, "the head of a block fits before it");
 
-// Kept is what was freed and is kept.
+// Kept holds the freed blocks that the pool keeps.
 typedef struct {
   Block *blocks[CLASSES];
   int64_t bytes;
 } Kept;
 
 struct Pool {
-  OrtAllocator base;  // first: ONNX Runtime knows the pool by it
+  OrtAllocator base;  // first: ONNX Runtime passes the pool as its OrtAllocator
   OrtMemoryInfo *info;
   OrtEnv *env;
-  pthread_mutex_t lock;  // guards what follows
+  pthread_mutex_t lock;  // guards the fields below
   Kept kept;
   int users;
 };
@@ -40,7 +40,7 @@ struct Pool {
 static _Thread_local int64_t taken;
 int64_t pool_taken(void) { return taken; }
 
-// class_of is the class of the smallest block that has size bytes.
+// class_of returns the class of the smallest blocks that hold size bytes.
 static int class_of(size_t size) { return CLASSES - __builtin_clzll(size - 1); }
 
 static Block *map(size_t bytes) {
@@ -49,7 +49,8 @@ static Block *map(size_t bytes) {
   return b;
 }
 
-// keep puts a block among those that are kept; false if nobody uses them.
+// keep adds a block to the kept ones. It returns false, and keeps nothing, if the pool has
+// no users.
 static int keep(Pool *pool, Block *b) {
   pthread_mutex_lock(&pool->lock);
   int kept = pool->users > 0;
@@ -63,7 +64,7 @@ static int keep(Pool *pool, Block *b) {
   return kept;
 }
 
-// reuse takes a kept block out; NULL if there is none that fits.
+// reuse takes a kept block of the class or a little above; NULL if there is none.
 static Block *reuse(Pool *pool, int class) {
   Block *b = NULL;
   pthread_mutex_lock(&pool->lock);
@@ -115,8 +116,8 @@ void pool_enter(Pool *pool) {
   pthread_mutex_unlock(&pool->lock);
 }
 
-// rest takes out what need not be kept while nobody uses it: all but small blocks of so many
-// bytes together.
+// rest removes kept blocks and returns them. Blocks of `most` bytes in all stay, small
+// blocks first.
 static Kept rest(Kept *kept, int64_t most) {
   Kept unneeded = {0};
   int64_t bytes = 0;
@@ -159,9 +160,9 @@ int64_t pool_kept(Pool *pool) {
   return bytes;
 }
 
-// set_up fills in a pool; what it has made stays in it if it fails.
+// set_up fills in a pool. On error the fields that it has set stay for release.
 static OrtStatus *set_up(const OrtApi *api, Pool *pool) {
-  // The process's environment: it is made already, this counts one more user.
+  // The process's environment exists already: this only counts one more user.
   OrtStatus *status = api->CreateEnv(ORT_LOGGING_LEVEL_FATAL, "dragoman", &pool->env);
   if (!status) status = api->CreateCpuMemoryInfo(OrtDeviceAllocator, OrtMemTypeDefault, &pool->info);
   return status ? status : api->RegisterAllocator(pool->env, &pool->base);

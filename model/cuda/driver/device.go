@@ -85,7 +85,7 @@ func (e *Error) Is(target error) bool {
 	switch target { // the numbers are from cuda.h
 	case ErrMemory:
 		return e.Code == 2
-	case ErrLost: // errors of memory, of a link, contained ones, unknown ones; faults of kernels
+	case ErrLost: // memory faults, NVLink and contained errors, kernel faults, unknown errors
 		return slices.Contains([]int{214, 220, 226, 999}, e.Code) || 700 <= e.Code && e.Code <= 799
 	}
 	return false

@@ -15,9 +15,9 @@ import (
 	"dragoman/model/cuda/driver"
 )
 
-// build makes a driver without a device.
+// build compiles the driver that needs no device.
 var build = sync.OnceValues(func() (string, error) {
-	dir, err := os.MkdirTemp("", "cuda") // for the process: it stays loaded
+	dir, err := os.MkdirTemp("", "cuda") // not t.TempDir(): the library stays loaded until the process ends
 	if err != nil {
 		return "", err
 	}

@@ -60,7 +60,7 @@ int dragoman_cuda_stream_free(const Driver *d, void *stream) { return d->cuStrea
 int dragoman_cuda_wait(const Driver *d, void *stream) { return d->cuStreamSynchronize(stream); }
 
 int dragoman_cuda_begin_capture(const Driver *d, void *stream) {
-  enum { RELAXED = 2 };  // other threads, and allocations, do not disturb it
+  enum { RELAXED = 2 };  // permits allocations and the work of other threads
   return d->cuStreamBeginCapture_v2(stream, RELAXED);
 }
 int dragoman_cuda_end_capture(const Driver *d, void *stream, void **graph) {

@@ -1,7 +1,7 @@
-// CUDA's driver, libcuda.so.1, which comes with the kernel module of NVIDIA's cards. It
-// is loaded when it is used first: to build, and to run without a GPU, nothing of CUDA
-// is needed. The types are those of cuda.h, whose interface never changes for a
-// function of a given name.
+// The interface of CUDA's driver, libcuda.so.1, which NVIDIA's kernel module brings.
+// The library is loaded at run time, so CUDA is needed neither to build nor to run
+// without a GPU. The types are from cuda.h; the signature of a function name never
+// changes there.
 #ifndef DRAGOMAN_CUDA_DRIVER_H
 #define DRAGOMAN_CUDA_DRIVER_H
 
@@ -43,16 +43,16 @@ typedef uint64_t CUdeviceptr;
   X(cuModuleGetFunction, (void **, void *, const char *))                                        \
   X(cuLaunchKernel, (void *, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, void *, void **, void **))
 
-// A Driver is the loaded library. C function pointers cannot be called from Go: see
-// the functions below, one for each but for those that Go passes on.
+// A Driver is the loaded library. Go cannot call C function pointers, so there is a
+// wrapper below for each function, except for those whose pointers Go passes on.
 typedef struct {
 #define MEMBER(name, arguments) int(*name) arguments;
   DRAGOMAN_CUDA_FUNCTIONS(MEMBER)
 #undef MEMBER
 } Driver;
 
-// dragoman_cuda_load loads the library at a path. It returns null, or what is wrong:
-// the dynamic linker's message, or the name of a function that is not there.
+// dragoman_cuda_load loads the library at a path. It returns null, or on failure the
+// dynamic linker's message or the name of a missing function.
 const char *dragoman_cuda_load(Driver *driver, const char *path);
 
 int dragoman_cuda_init(const Driver *d);

@@ -1,20 +1,21 @@
-// Kernels of attention, for one type T of activations.
-// T, NAME, LOAD and STORE are defined by who includes this file.
+// Attention kernels for one type T of activations. The including file defines T, NAME,
+// LOAD and STORE.
 
-// source says where the keys and values of one row and head are. Token t is in a row
-// of the memory; from token `fresh` on, they are what this step's product brings, in
-// its rows from fresh_row on, still without bias.
+// source locates the keys and values for one row and head. Tokens before `fresh` lie in
+// a row of the memory. Tokens from `fresh` on lie in this step's matrix product, in its
+// rows from fresh_row on, and do not have their bias yet.
 struct NAME(source) {
-  const T *memory, *acc;  // both at the head's first column; memory at layer 0's place
+  const T *memory, *acc;  // both point to the head's first column, memory to this layer
   const float *bias;
   const i32 *history;
-  i32 tracked;  // rows are in the history: else all are `row`
+  i32 tracked;  // 1: the history gives each token's row; 0: all tokens are in `row`
   i32 row, length, fresh, fresh_row, capacity, width;
-  const float *distances;  // the weight of distance 0; null: none. Those of keys behind the query are `apart` from each other
-  i32 apart, at;           // at is the token that asks
+  const float *distances;  // score bias of distance 0, or null; the bias of the next later key is `apart` floats further
+  i32 apart, at;           // at is the query's position
 };
 
-// place is where the key of a token is. Its value lies `apart` elements behind it.
+// place is the address of a token's key. The token's value lies `apart` elements after
+// it.
 struct NAME(place) {
   const T *key;
   i64 apart;
@@ -28,26 +29,27 @@ DEVICE struct NAME(place) NAME(locate)(const struct NAME(source) *s, i32 row, i3
   return p;
 }
 
-// remembered is an element of a key or value as the memory holds it, or will.
+// remembered returns an element of a key or value as the memory stores it, or will store
+// it.
 DEVICE float NAME(remembered)(T x, float bias, i32 fresh) {
   return fresh ? LOAD(STORE(LOAD(x) + bias)) : LOAD(x);
 }
 
-// SLICES_OF goes through the slices j that a head has.
+// SLICES_OF loops over the slices j of a head.
 #undef SLICES_OF
 #define SLICES_OF(dim) UNROLL for (i32 j = 0; j < slices && MORE(j * WARP < (dim)); j++)
 
-// TOKEN_OF is the token at place g of a group. Behind the last one it is the last, which
-// then weighs nothing.
+// TOKEN_OF is the token at place g of a group. Places after the last token repeat it,
+// with weight 0.
 #undef TOKEN_OF
 #define TOKEN_OF(g) (first + (g) < s->length ? first + (g) : s->length - 1)
 
 DEVICE i32 NAME(clamp)(i32 x, i32 most) { return x < -most ? -most : x > most ? most : x; }
 
-// attend_slices computes attention for one row and head; query is at the head's first
-// column, and so is `out`, its result. Softmax goes along: `most` is the largest score
-// so far, and weights are relative to it. A group of tokens is loaded before any of it
-// is looked at: so a warp waits for the memory once for all of them.
+// attend_slices computes attention for one row and head. query and `out`, the result,
+// point to the head's first column. Softmax is computed online: `most` is the largest
+// score so far, and the weights are relative to it. A whole group of tokens is loaded
+// before the first is used, so a warp waits for the memory once per group.
 DEVICE void NAME(attend_slices)(const struct attention_args *a, const struct NAME(source) *s, const i32 slices,
                                 const T *query, const float *query_bias, T *out) {
   const i32 dim = a->head_dim, group = HELD / slices;
@@ -64,7 +66,7 @@ DEVICE void NAME(attend_slices)(const struct attention_args *a, const struct NAM
     T keys[HELD * EACH], values[HELD * EACH];
     float dots[HELD * EACH], far[EACH], weight[HELD], top = most;
     i32 rows[HELD], fresh[HELD];
-    // Lane g adds what belongs to the distance of token g.
+    // Lane g adds the score bias of token g's distance.
     LANES(l) OF(far, l) = s->distances ? s->distances[s->apart * NAME(clamp)(TOKEN_OF(l) - s->at, a->reach)] : 0;
     UNROLL for (i32 g = 0; g < group; g++) rows[g] = s->tracked ? s->history[TOKEN_OF(g)] : s->row;
     UNROLL for (i32 g = 0; g < group; g++) {
@@ -103,7 +105,7 @@ DEVICE void NAME(attend_slices)(const struct attention_args *a, const struct NAM
   }
 }
 
-// attend is attend_slices with the registers that a head needs.
+// attend calls attend_slices with as many registers as the head needs.
 DEVICE void NAME(attend)(const struct attention_args *a, const struct NAME(source) *s, const T *query,
                          const float *query_bias, T *out) {
   if (a->head_dim <= SLICES / 2 * WARP) NAME(attend_slices)(a, s, SLICES / 2, query, query_bias, out);
@@ -129,7 +131,7 @@ DEVICE void NAME(store_cross)(const struct store_args *a, i64 unit) {
   const i32 first = (i32)(unit % a->chunks) * COLUMNS, width = a->width;
   const T *acc = (const T *)a->acc + r * 2 * width;
   T *key = (T *)a->memory + ((a->layer * a->memory_rows + row) * 2 * a->capacity + position) * width;
-  T *value = key + (a->capacity - 1) * width;  // where column `width` would be the first
+  T *value = key + (a->capacity - 1) * width;  // points where column `width` would be column 0
   float v[COLUMNS / WARP * EACH];
   ELEMENTS(e, COLUMNS / WARP, 2 * width - first) LANES(l) {
     const i32 i = first + e * WARP + l;
@@ -146,8 +148,9 @@ DEVICE void NAME(cached_attention)(const struct attention_args *a, i64 unit) {
   const i32 head = (i32)(unit % a->heads), column = head * a->head_dim, width = a->heads * a->head_dim;
   const i32 *rows = a->feed + ROW * n, *positions = a->feed + POSITION * n;
   const i32 row = rows[r], position = positions[r];
-  // The tokens of a prefix are fed at once, as rows that follow each other. Other warps
-  // are writing them to the memory, so they are read from the product.
+  // All tokens of a prefix are fed in one step, as consecutive rows. Other warps are
+  // writing their keys and values to the memory, so they are read from the matrix
+  // product.
   i32 before = 0;
   while (before < r && rows[r - before - 1] == row && positions[r - before - 1] == position - before - 1) before++;
   const T *acc = (const T *)a->acc + column, *own = acc + r * 3 * width;

@@ -1,4 +1,4 @@
-// How operators get at their node and start their kernel.
+// Access to an operator's node, and the start of its kernel.
 #ifndef DRAGOMAN_DEVICE_CALL_H
 #define DRAGOMAN_DEVICE_CALL_H
 
@@ -28,10 +28,11 @@ static inline Call call_of(void *node, OrtKernelContext *context) {
   return (Call){((const Node *)node)->api, context, node};
 }
 
-// chunks is the number of units that share a row.
+// chunks returns the number of units per row.
 static inline i32 chunks(i64 columns) { return (i32)((columns + COLUMNS - 1) / COLUMNS); }
 
-// device_start starts a kernel, on the session's stream or on this thread.
+// device_start starts a kernel on the session's stream, or runs it on this
+// thread for a CPU.
 OrtStatus *device_start(Call c, int kernel, const void *args);
 
 OrtStatus *device_embed(void *node, OrtKernelContext *context);

@@ -1,18 +1,19 @@
-// Kernels of the LM head, for one type T of activations.
-// T, NAME, LOAD and STORE are defined by who includes this file.
+// Kernels of the LM head for one type T of activations. The including file
+// defines T, NAME, LOAD and STORE.
 
-// better offers the keys that are below a limit.
+// better offers the list the keys below a limit.
 DEVICE void NAME(better)(u64 *list, const u64 *keys, u64 limit) {
   u64 below[EACH];
   LANES(l) OF(below, l) = OF(keys, l) < limit ? OF(keys, l) : 0;
   offer(list, below);
 }
 
-// logits of a lane that PartialCandidates looks at together
+// logits that a lane of PartialCandidates loads before it uses the first
 #undef AHEAD
 #define AHEAD 8
 
-// finite_or_0 is what exponents are relative to: -inf less -inf is no number.
+// finite_or_0 returns the reference for exponents: -inf minus -inf would be
+// NaN.
 DEVICE float NAME(finite_or_0)(float top) { return top == -INFINITE ? 0 : top; }
 
 DEVICE void NAME(partial_candidates)(const struct partial_args *a, i64 unit) {
@@ -53,7 +54,7 @@ DEVICE void NAME(partial_candidates)(const struct partial_args *a, i64 unit) {
   LANES(l) if (l == 0) a->stats[unit * 2] = top, a->stats[unit * 2 + 1] = total;
 }
 
-// log_sum_exp puts the parts of the chunks together.
+// log_sum_exp combines the sums of all chunks.
 DEVICE float NAME(log_sum_exp)(const float *stats, i32 chunks) {
   float most[EACH], sum[EACH];
   LANES(l) {

@@ -1,4 +1,4 @@
-// The kernels as C functions: what tests run where there is no GPU.
+// The kernels as C functions, which the tests run without a GPU.
 #include "ops.h"
 #include "types.h"
 

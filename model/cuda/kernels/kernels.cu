@@ -1,5 +1,5 @@
-// The kernels as a GPU runs them: a warp per unit, four warps per block.
-// kernels.ptx is what scripts/gpu_check/ptx.py makes of this file.
+// The kernels for a GPU: one warp per unit, four warps per block.
+// scripts/gpu_check/ptx.py compiles this file to kernels.ptx.
 #include "types.h"
 
 #define BOTH(name, args)                                                                      \

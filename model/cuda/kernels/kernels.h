@@ -1,23 +1,22 @@
-// The arguments of the kernels. The same structs go to a GPU and to the C functions.
+// The arguments of the kernels. A GPU and the C functions take the same structs.
 //
-// A kernel's work is split into units, each of which one warp does alone, from its
-// own inputs: no result depends on what else is in the batch. T is the type of
-// activations and of what attention remembers, float or half; the residual stream,
+// A kernel's work is split into units. One warp computes a unit alone, from the unit's own inputs, so no result depends on
+// the rest of the batch. T is the type of activations and of the attention memory, float or half; the residual stream,
 // biases and norms are float.
 #ifndef DRAGOMAN_DEVICE_KERNELS_H
 #define DRAGOMAN_DEVICE_KERNELS_H
 
 #include "warp.h"
 
-// What a step is fed, int32 [fields, rows]. The decoder's rows are hypotheses (or the
-// tokens of a forced prefix), the encoder's are tokens.
+// The fields of a step's feed, int32 [fields, rows]. The decoder's rows are hypotheses (or the tokens of a forced prefix),
+// the encoder's rows are tokens.
 enum {
   TOKEN,     // id
   POSITION,  // of the token, from 0
   // decoder
   ROW = 2,    // of the KV cache that the token is written to
-  FROM,       // row of the histories that the tokens before it are in
-  TO,         // row of the histories that it goes on in
+  FROM,       // row of the histories with the tokens before it
+  TO,         // row of the histories that it continues in
   SLOT,       // row of the memory of cross attention
   LENGTH,     // tokens of the source
   STEP_FIELDS,
@@ -29,10 +28,10 @@ enum {
 };
 
 enum {
-  SLICES = 4,         // most dimensions of a head, in warps
-  HELD = 16,          // keys that a lane of attention holds at once, and values
-  BLOCK = 32,         // elements of a lane that AddNorm looks at together
-  COLUMNS = 256,      // of a unit, where a row has several
+  SLICES = 4,         // maximum dimensions of a head, in warps
+  HELD = 16,          // keys, and values, that a lane of attention holds at once
+  BLOCK = 32,         // elements that a lane of AddNorm holds at once
+  COLUMNS = 256,      // columns of a unit, if a row has several units
   VOCAB_CHUNK = 4096  // tokens of a unit of PartialCandidates
 };
 
@@ -55,8 +54,8 @@ struct track_args {
   i64 capacity;
 };
 
-// total = x + acc · headroom + bias, y = its layer norm; with only_norm, that is total, too. Without beta
-// the norm is an RMS norm, which takes no mean off.
+// total = x + acc · headroom + bias, and y is its layer norm. With only_norm, total is the layer norm, too. Without beta
+// the norm is an RMS norm, which does not subtract the mean.
 struct add_norm_args {
   i64 units;  // rows
   const float *x;
@@ -68,11 +67,11 @@ struct add_norm_args {
   float epsilon, headroom;
 };
 
-// The activation functions, by the numbers that graphs have for them.
+// The activation functions, by their numbers in graphs.
 enum { NO_ACTIVATION, RELU, SWISH, GELU, GELU_TANH, ACTIVATIONS };
 
-// y = activation(acc + bias) / headroom; with gated, y = activation(left) · right / headroom of the halves that acc + bias
-// has then, [rows, 2·width]
+// y = activation(acc + bias) / headroom. With gated, acc and bias are [rows, 2·width] and y = activation(left) · right /
+// headroom, where left and right are the halves of acc + bias.
 struct bias_activation_args {
   i64 units;  // rows · chunks of columns
   const void *acc;
@@ -82,15 +81,15 @@ struct bias_activation_args {
   float headroom;
 };
 
-// Attention of every row and head over what `memory` holds and acc brings.
+// Attention of every row and head over the tokens in `memory` and acc.
 struct attention_args {
   i64 units, rows;  // rows · heads
   const i32 *feed;
   const void *acc;  // T [rows, width], or [rows, 3·width]: queries, keys, values
   const float *bias;
   const i32 *history;
-  // What is added to scores by distance, up to `reach`: of self_attention [heads, 2·reach+1], from keys before the query to
-  // keys behind it, of cached_attention [reach+1, heads]; null: nothing.
+  // Score biases by distance, up to `reach`, or null. For self_attention [heads, 2·reach+1], from keys before the query to
+  // keys after it; for cached_attention [reach+1, heads].
   const float *distances;
   void *memory;  // T [layers, memory_rows, 2, capacity, width]: a row's keys, then its values
   void *out;     // T [rows, width], divided by headroom
@@ -99,7 +98,7 @@ struct attention_args {
   float scale, headroom;
 };
 
-// Writes acc + bias, T [rows, 2·width], keys and values, to the memory.
+// Writes the keys and values acc + bias, T [rows, 2·width], to the memory.
 struct store_args {
   i64 units, rows;  // rows · chunks of 2·width columns
   const i32 *feed;
@@ -110,7 +109,7 @@ struct store_args {
   i32 width, chunks;
 };
 
-// The 32·pages best of every chunk of the vocabulary, and its log-sum-exp in parts.
+// The best 32·pages candidates of every chunk of the vocabulary, and the chunk's part of the log-sum-exp.
 struct partial_args {
   i64 units;           // rows · chunks
   const void *logits;  // T [rows, vocab]
@@ -121,7 +120,7 @@ struct partial_args {
   i32 chunks, pages;
 };
 
-// The best of every row among those of its chunks, and its log-sum-exp.
+// The best candidates of every row, from its chunks, and the row's log-sum-exp.
 struct merge_args {
   i64 units;  // rows
   const i64 *parts;
@@ -131,8 +130,7 @@ struct merge_args {
   i32 chunks, pages;
 };
 
-// The keys with logits that are computed again from the hidden states, in single
-// precision; with more pages than one, the keys as they are.
+// With one page, recomputes the keys' logits from the hidden states in single precision. With more pages, copies the keys.
 struct rescore_args {
   i64 units;  // rows · pages · 32
   const i64 *keys;
@@ -143,8 +141,8 @@ struct rescore_args {
   i32 pages, width;
 };
 
-// The keys of each page in order, taken apart: log-probabilities [32·pages] (float),
-// ids [32·pages] and the log-sum-exp (float) in best, int32 [rows, 64·pages+1].
+// The keys of each page, in order and split into log-probabilities [32·pages] (float), ids [32·pages] and the log-sum-exp
+// (float), in best, int32 [rows, 64·pages+1].
 struct best_args {
   i64 units;  // rows
   const i64 *keys;

@@ -13,7 +13,7 @@ import (
 	"dragoman/model/cuda/kernels"
 )
 
-// TestPTXIsUpToDate: a GPU must run what is tested on the CPU.
+// TestPTXIsUpToDate checks that the GPU runs the same source that the tests run on the CPU.
 func TestPTXIsUpToDate(t *testing.T) {
 	sum := sha256.New()
 	for _, name := range []string{"kernels.cu", "types.h", "kernels.h", "rows.h", "attention.h", "candidates.h", "warp.h"} {

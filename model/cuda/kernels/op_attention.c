@@ -1,13 +1,12 @@
-// The operators of attention. Memory is uint8 [layers, rows, capacity, token], token
-// being the bytes of a token's keys and values; in it all keys of a row lie before its
-// values.
+// The attention operators. Memory is uint8 [layers, rows, capacity, token], where token is the size in
+// bytes of a token's keys and values. Within a row all keys precede all values.
 #include "call.h"
 
 
 static i64 width_of(const Node *n) { return n->heads * n->head_dim; }
 
-// arguments reads what attention operators have in common: acc T [R, parts·d], bias
-// [parts·d], feed int32 [fields, R], and makes the output T [R, d].
+// arguments reads the arguments common to all attention operators, acc T [R, parts·d], bias [parts·d] and
+// feed int32 [fields, R], and makes the output T [R, d].
 static OrtStatus *arguments(Call c, int parts, int fields, struct attention_args *a) {
   const i64 width = width_of(c.node);
   int64_t acc[2] = {ANY, parts * width};
@@ -32,8 +31,8 @@ static OrtStatus *memory(Call c, size_t i, void **data, i64 *rows, i64 *capacity
   return NULL;
 }
 
-// SelfAttention: acc T [N, 3d], bias [3d], feed of the encoder, distances [heads, 2·reach+1], which may be
-// left out → T [N, d].
+// SelfAttention: acc T [N, 3d], bias [3d], feed of the encoder, optional distances [heads, 2·reach+1] → T
+// [N, d].
 OrtStatus *device_self_attention(void *node, OrtKernelContext *context) {
   Call c = call_of(node, context);
   struct attention_args a = {0};
@@ -44,8 +43,8 @@ OrtStatus *device_self_attention(void *node, OrtKernelContext *context) {
   return device_start(c, KERNEL_self_attention, &a);
 }
 
-// StoreCross: acc T [N, 2d], bias [2d], feed of the encoder, cross memory, which it
-// changes, what must be done before → done int32 [1], which means nothing.
+// StoreCross: acc T [N, 2d], bias [2d], feed of the encoder, cross memory, which it changes, an input that
+// only orders it after other operators → done int32 [1], which only orders later operators.
 OrtStatus *device_store_cross(void *node, OrtKernelContext *context) {
   Call c = call_of(node, context);
   const i64 width = width_of(c.node);
@@ -62,8 +61,8 @@ OrtStatus *device_store_cross(void *node, OrtKernelContext *context) {
   return device_start(c, KERNEL_store_cross, &a);
 }
 
-// CachedAttention: acc T [R, 3d], bias [3d], feed, history int32 [H, C], KV cache,
-// which it changes, Track's output, distances [reach+1, heads], which may be left out → T [R, d].
+// CachedAttention: acc T [R, 3d], bias [3d], feed, history int32 [H, C], KV cache, which it changes,
+// Track's output, optional distances [reach+1, heads] → T [R, d].
 OrtStatus *device_cached_attention(void *node, OrtKernelContext *context) {
   Call c = call_of(node, context);
   struct attention_args a = {0};

@@ -1,7 +1,7 @@
-// The operators that work on one row at a time.
+// The operators whose units are rows, or parts of rows.
 #include "call.h"
 
-// Embed: feed int32 [F, R], table T [V, d], positions [P, d], which may be left out → x [R, d]. Attribute scale.
+// Embed: feed int32 [F, R], table T [V, d], optional positions [P, d] → x [R, d]. Attribute scale.
 OrtStatus *device_embed(void *node, OrtKernelContext *context) {
   Call c = call_of(node, context);
   struct embed_args a = {.scale = c.node->scale};
@@ -15,8 +15,8 @@ OrtStatus *device_embed(void *node, OrtKernelContext *context) {
   return device_start(c, KERNEL_embed, &a);
 }
 
-// Track: feed int32 [F, R], history int32 [H, C], which it changes → done int32 [1],
-// which means nothing.
+// Track: feed int32 [F, R], history int32 [H, C], which it changes → done int32 [1], which only orders later
+// operators.
 OrtStatus *device_track(void *node, OrtKernelContext *context) {
   Call c = call_of(node, context);
   struct track_args a = {0};
@@ -31,12 +31,12 @@ OrtStatus *device_track(void *node, OrtKernelContext *context) {
 
 static OrtStatus *add_norm(Call c, i32 only_norm);
 
-// AddNorm: x [R, d], gain, beta [d], acc T [R, d], bias [d] → total = x + acc · headroom + bias
-// [R, d], y T [R, d], the layer norm of total, or without beta its RMS norm. Without acc and bias,
-// total is x. Attributes epsilon and headroom.
+// AddNorm: x [R, d], gain, beta [d], acc T [R, d], bias [d] → total = x + acc · headroom + bias [R, d], y T [R,
+// d]. y is the layer norm of total, or without beta its RMS norm. Without acc and bias, total is x. Attributes
+// epsilon and headroom.
 OrtStatus *device_add_norm(void *node, OrtKernelContext *context) { return add_norm(call_of(node, context), 0); }
 
-// NormSum: as AddNorm, with the layer norm in place of total, too.
+// NormSum: as AddNorm, but total is the layer norm, too.
 OrtStatus *device_norm_sum(void *node, OrtKernelContext *context) { return add_norm(call_of(node, context), 1); }
 
 static OrtStatus *add_norm(Call c, i32 only_norm) {
@@ -72,12 +72,12 @@ static OrtStatus *activate(Call c, i32 gated) {
 // activation and headroom; BiasRelu has no activation.
 OrtStatus *device_bias_activation(void *node, OrtKernelContext *context) { return activate(call_of(node, context), 0); }
 
-// Gate: acc T [R, 2·f], bias [2·f] → activation(left) · right / headroom T [R, f], the halves of acc + bias.
+// Gate: acc T [R, 2·f], bias [2·f] → activation(left) · right / headroom T [R, f], where left and right are the
+// halves of acc + bias.
 OrtStatus *device_gate(void *node, OrtKernelContext *context) { return activate(call_of(node, context), 1); }
 
-// PartialCandidates: logits T [R, V], pages int32 [P], of which only the size counts, bias [V],
-// which may be left out
-// → keys int64 [R, chunks, P, 32], stats [R, chunks, 2], see kernels.h.
+// PartialCandidates: logits T [R, V], pages int32 [P], of which only the size is read, optional bias [V] → keys
+// int64 [R, chunks, P, 32], stats [R, chunks, 2], see kernels.h.
 OrtStatus *device_partial_candidates(void *node, OrtKernelContext *context) {
   Call c = call_of(node, context);
   struct partial_args a = {0};
@@ -106,8 +106,9 @@ OrtStatus *device_merge_candidates(void *node, OrtKernelContext *context) {
   return device_start(c, KERNEL_merge_candidates, &a);
 }
 
-// Rescore: keys int64 [R, P, 32], hidden T [R, d], table T [V, d], bias [V], which may be left out → keys of
-// the logits hidden·tableᵀ + bias where there is one page: products in half precision round them.
+// Rescore: keys int64 [R, P, 32], hidden T [R, d], table T [V, d], optional bias [V] → keys. With one page, the
+// keys have the logits hidden·tableᵀ + bias in single precision, because matrix products in half precision round
+// them.
 OrtStatus *device_rescore(void *node, OrtKernelContext *context) {
   Call c = call_of(node, context);
   struct rescore_args a = {0};

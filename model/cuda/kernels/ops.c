@@ -3,10 +3,10 @@
 
 #include "call.h"
 
-// Spec is an operator, for both types of activations.
+// Spec describes an operator for both types of activations.
 typedef struct {
-  const char *names[2];         // for half, for float
-  const char *inputs, *outputs;  // a letter per argument, see operator_type; capital: optional
+  const char *names[2];         // half, float
+  const char *inputs, *outputs;  // a letter per argument, see operator_type; a capital is optional
   OrtStatusPtr (*compute)(void *node, OrtKernelContext *context);
 } Spec;
 
@@ -35,7 +35,7 @@ enum { SPECS = sizeof specs / sizeof *specs };
 const char *const dragoman_kernel_names[KERNELS] = {DRAGOMAN_KERNELS(NAME)};
 #undef NAME
 
-// Op is an operator for one type.
+// Op is an operator for one type of activations.
 typedef struct {
   Operator operator;
   const Family *family;
@@ -49,7 +49,7 @@ struct Family {
   Op ops[2 * SPECS];
 };
 
-// integer and number read an attribute, or leave the value as it is where there is none.
+// integer and number read an attribute. A missing attribute leaves the value unchanged.
 static void integer(const OrtApi *api, const OrtKernelInfo *info, const char *name, i64 *value) {
   int64_t v;
   OrtStatus *status = api->KernelInfoGetAttribute_int64(info, name, &v);
@@ -115,7 +115,7 @@ void dragoman_release_family(Family *f) {
 }
 
 OrtStatus *device_start(Call c, int kernel, const void *args) {
-  const i64 units = *(const i64 *)args;  // the first member of all
+  const i64 units = *(const i64 *)args;  // the first member of all arguments
   if (units == 0) return NULL;
   if (!c.node->launch) {
     dragoman_host_kernels[kernel][c.node->type](args);

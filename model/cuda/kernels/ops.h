@@ -9,16 +9,16 @@
 enum { DRAGOMAN_KERNELS(NUMBER) KERNELS };
 #undef NUMBER
 
-// The kernels as C functions, each for half and for float.
+// The kernels as C functions, each for half and float.
 extern void (*const dragoman_host_kernels[][2])(const void *args);
 extern const char *const dragoman_kernel_names[KERNELS];
 
-// A Family is the operators of one device, for the sessions that run on it.
+// A Family is the set of operators of one device, for all sessions on it.
 typedef struct Family Family;
 
-// dragoman_family makes the operators. launch is the driver's cuLaunchKernel and
-// functions the kernels in a module of the device, half before float; without launch
-// the operators are of the CPU.
+// dragoman_family makes the operators. launch is the driver's cuLaunchKernel;
+// functions are the kernels of a module of the device, half before float. Without
+// launch the operators run on the CPU.
 OrtStatus *dragoman_family(const OrtApi *api, void *launch, void *const *functions, Family **family);
 OrtCustomOpDomain *dragoman_family_domain(const Family *family);
 void dragoman_release_family(Family *family);

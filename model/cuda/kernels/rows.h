@@ -1,16 +1,17 @@
-// Kernels for the rows of activations, for one type T of them.
-// T, NAME, LOAD and STORE are defined by who includes this file.
+// Kernels for rows of activations of one type T. The including file defines T, NAME,
+// LOAD and STORE.
 
-// finite is what Hugging Face does to activations in half precision: an infinity,
-// which is a number too large for it, becomes the largest number but for some.
+// finite clamps activations in half precision as Hugging Face does: an infinity, from a
+// number that half precision cannot represent, becomes a little less than the largest
+// number.
 DEVICE float NAME(finite)(float x) {
   const float most = sizeof(T) == 2 ? 64504.f : INFINITE;
   return x == INFINITE ? most : x == -INFINITE ? -most : x;
 }
 
-// A lane loads all that it needs of its columns before it stores anything: so it waits
-// for the memory once. ELEMENTS goes through a lane's elements e, as many as `count`; in
-// C, only while there are more than e·32 columns.
+// A lane loads all elements of its columns before it stores any, so it waits for the
+// memory once. ELEMENTS loops over `count` elements e of a lane; in C, only while there
+// are more than e·32 columns.
 #undef ELEMENTS
 #define ELEMENTS(e, count, columns) UNROLL for (i32 e = 0; e < (count) && MORE(e * WARP < (columns)); e++)
 
@@ -39,8 +40,8 @@ DEVICE void NAME(track)(const struct track_args *a, i64 r) {
   }
 }
 
-// sums_of reads what add_norm has written, where a row has more than a lane holds: the
-// rest is in v still.
+// sums_of reads the sums that add_norm has written. A short row needs no read: the lane
+// still holds all its sums in v.
 DEVICE void NAME(sums_of)(float *v, const float *total, i32 first, i32 n) {
   if (n <= BLOCK * WARP) return;
   ELEMENTS(e, BLOCK, n - first) LANES(l) {
@@ -95,7 +96,7 @@ DEVICE float NAME(activate)(float x, i32 activation) {
   if (activation == SWISH) return x / (1 + expf(-x));
   if (activation == GELU) return 0.5f * x * erfcf(-x * 0.70710678118654752f);
   if (activation == GELU_TANH) return x / (1 + expf(-1.5957691216057308f * (x + 0.044715f * x * x * x)));
-  return x < 0 ? 0 : x;  // what is no number stays none
+  return x < 0 ? 0 : x;  // NaN stays NaN
 }
 
 DEVICE void NAME(bias_activation)(const struct bias_activation_args *a, i64 unit) {

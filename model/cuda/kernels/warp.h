@@ -1,11 +1,11 @@
-// The language of the kernels: what one warp of 32 lanes does, written once for
-// CUDA and for C.
+// The language of the kernels: the code of one warp of 32 lanes, written once for CUDA
+// and C.
 //
-// On a GPU every lane runs the code, LANES is the lane's own turn and a per-lane
-// variable is a register. In C one thread runs the code for all lanes, LANES is a
-// loop and a per-lane variable an array. What stands outside of LANES is the same in
-// all lanes. A kernel needs no other communication than the functions at the end of
-// this file: no shared memory and no barriers.
+// On a GPU every lane runs the code; LANES is the lane's own iteration, and a per-lane
+// variable is a register. In C one thread runs the code for all lanes; LANES is a
+// loop, and a per-lane variable is an array. Code outside of LANES computes the same
+// in all lanes. Kernels communicate only through the functions at the end of this
+// file: they need neither shared memory nor barriers.
 #ifndef DRAGOMAN_WARP_H
 #define DRAGOMAN_WARP_H
 
@@ -13,7 +13,7 @@ typedef int i32;
 typedef unsigned int u32;
 typedef long long i64;
 typedef unsigned long long u64;
-typedef unsigned short u16;  // a number in half precision, too
+typedef unsigned short u16;  // also a number in half precision
 
 enum { WARP = 32 };
 
@@ -22,7 +22,7 @@ enum { WARP = 32 };
 #define DEVICE static __device__ __forceinline__
 #define UNROLL _Pragma("unroll")
 #define EACH 1  // elements of a per-lane variable
-#define MORE(condition) 1  // a loop of fixed length can be unrolled
+#define MORE(condition) 1  // always true: a loop of fixed length can be unrolled
 #define LANES(l) for (i32 l = threadIdx.x & 31, once_ = 1; once_; once_ = 0)
 #define OF(x, l) (x)[0 * (l)]  // lane l's element
 #define ALL 0xffffffffu
@@ -47,8 +47,8 @@ DEVICE float warp_sum(const float *x) {
   UNROLL for (i32 o = 16; o > 0; o >>= 1) sum += __shfl_xor_sync(ALL, sum, o);
   return sum;
 }
-// warp_sums is warp_sum of n variables, and changes them: a lane adds for all of them
-// while it waits for one.
+// warp_sums computes warp_sum of n variables, and changes them. Additions for one
+// variable overlap the waiting for another.
 DEVICE void warp_sums(float *x, float *sums, i32 n) {
   UNROLL for (i32 o = 16; o > 0; o >>= 1)
     UNROLL for (i32 i = 0; i < n; i++) x[i] += __shfl_xor_sync(ALL, x[i], o);
@@ -59,16 +59,16 @@ DEVICE float warp_max(const float *x) {
   UNROLL for (i32 o = 16; o > 0; o >>= 1) most = fmaxf(most, __shfl_xor_sync(ALL, most, o));
   return most;
 }
-// lane_key is lane l's key, in all lanes.
+// lane_key returns lane l's key to all lanes.
 DEVICE u64 lane_key(const u64 *x, i32 l) { return __shfl_sync(ALL, x[0], l); }
-// insert puts a key into a list that is sorted over the lanes, largest first; the
-// smallest falls out.
+// insert puts a key into a list that is sorted over the lanes, largest first, and
+// drops the smallest.
 DEVICE void insert(u64 *list, u64 key) {
   i32 lane = threadIdx.x & 31, at = __popc(__ballot_sync(ALL, list[0] > key));
   u64 above = __shfl_up_sync(ALL, list[0], 1);
   if (lane >= at) list[0] = lane == at ? key : above;
 }
-// offer inserts those of the lanes' keys that are among the 32 largest so far.
+// offer inserts the lanes' keys that are among the 32 largest so far.
 DEVICE void offer(u64 *list, const u64 *keys) {
   u32 better = __ballot_sync(ALL, keys[0] > lane_key(list, 31));
   while (better) {
@@ -103,11 +103,11 @@ DEVICE float float_of(u32 u) {
 }
 DEVICE float half_to_float(u16 h) {
   u32 sign = (u32)(h & 0x8000) << 16, m = h & 0x7fff;
-  if (m >= 0x7c00) return float_of(sign | 0x7f800000 | (m & 0x3ff) << 13);  // infinite, or no number
+  if (m >= 0x7c00) return float_of(sign | 0x7f800000 | (m & 0x3ff) << 13);  // infinite or NaN
   if (m < 0x400) return float_of(bits_of((float)m * 0x1p-24f) | sign);
   return float_of(sign | ((m << 13) + 0x38000000));
 }
-DEVICE u16 float_to_half(float f) {  // to nearest, ties to even
+DEVICE u16 float_to_half(float f) {  // rounds to nearest, ties to even
   u32 u = bits_of(f), sign = u >> 16 & 0x8000, m = u & 0x7fffffff;
   if (m >= 0x7f800000) return (u16)(sign | 0x7c00 | (m > 0x7f800000 ? 0x200 : 0));
   if (m >= 0x477ff000) return (u16)(sign | 0x7c00);
@@ -117,7 +117,7 @@ DEVICE u16 float_to_half(float f) {  // to nearest, ties to even
 }
 
 DEVICE float inverse_root(float x) { return 1 / sqrtf(x); }
-DEVICE float warp_sum(const float *x) {  // in the order in which a GPU's lanes add
+DEVICE float warp_sum(const float *x) {  // adds in the order of a GPU's lanes
   float a[WARP], b[WARP];
   memcpy(a, x, sizeof a);
   for (i32 o = 16; o > 0; o >>= 1) {
@@ -148,7 +148,8 @@ DEVICE void offer(u64 *list, const u64 *keys) {
 
 #endif
 
-// sort_key orders candidates by logit, the lower id first among equals. It is never 0.
+// sort_key orders candidates by logit, and equal logits by id, lower first. It is
+// never 0.
 DEVICE u64 sort_key(float logit, u32 id) {
   u32 u = bits_of(logit);
   u = u & 0x80000000u ? ~u : u | 0x80000000u;

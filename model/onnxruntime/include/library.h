@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <windows.h>
 
-// wide is a text in UTF-16, as Windows has it; the caller frees it. It is null if there is no memory for it.
+// wide converts a text to UTF-16, for Windows. The caller must free it. It returns null without memory.
 static inline wchar_t *wide(const char *text) {
   int n = MultiByteToWideChar(CP_UTF8, 0, text, -1, NULL, 0);
   wchar_t *w = calloc(n + 1, sizeof *w);
@@ -15,8 +15,8 @@ static inline wchar_t *wide(const char *text) {
   return w;
 }
 
-// library_open loads a library, and with it those beside it that it needs; other libraries find what it has if it is
-// global. It is null, with a message, if that fails.
+// library_open loads a library and the libraries beside it that it needs. If global is set, other libraries can use
+// its symbols. It returns null and a message on failure.
 static inline void *library_open(const char *path, int global, const char **message) {
   (void)global;
   static _Thread_local char said[128];

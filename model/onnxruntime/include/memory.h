@@ -1,4 +1,4 @@
-// What systems call differently to take memory.
+// Allocation, whose functions differ between systems.
 #ifndef DRAGOMAN_MEMORY_H
 #define DRAGOMAN_MEMORY_H
 
@@ -8,11 +8,11 @@
 #include <malloc.h>
 #include <windows.h>
 
-// aligned_take takes memory, null if there is none; aligned_give gives it back.
+// aligned_take allocates memory, or returns null; aligned_give frees it.
 static inline void *aligned_take(size_t alignment, size_t size) { return _aligned_malloc(size, alignment); }
 static inline void aligned_give(void *p) { _aligned_free(p); }
 
-// pages_take reserves whole pages of zeros, null if there are none; pages_give gives all of them back.
+// pages_take maps whole pages of zeros, or returns null; pages_give unmaps all of them.
 static inline void *pages_take(size_t bytes) { return VirtualAlloc(NULL, bytes, MEM_RESERVE | MEM_COMMIT, PAGE_READWRITE); }
 static inline void pages_give(void *p, size_t bytes) { (void)bytes, VirtualFree(p, 0, MEM_RELEASE); }
 

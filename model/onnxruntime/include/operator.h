@@ -1,6 +1,5 @@
-// What operators of ONNX Runtime have in common: how they describe themselves, get at
-// their arguments and refuse them. Shared by the operators for CPUs (model/cpu/ops) and
-// those for GPUs (model/cuda/kernels).
+// The common part of operators for ONNX Runtime: their description, access to their arguments
+// and errors. The operators for CPUs (model/cpu/ops) and for GPUs (model/cuda/kernels) use it.
 #ifndef DRAGOMAN_OPERATOR_H
 #define DRAGOMAN_OPERATOR_H
 
@@ -16,9 +15,9 @@
     if (status_) return status_;    \
   } while (0)
 
-enum { ANY = -1 };  // a dimension that may have any size
+enum { ANY = -1 };  // a dimension of any size
 
-// refuse is the error for arguments that an operator does not take; it takes what printf does.
+// refuse returns the error for invalid arguments of an operator, formatted as by printf.
 __attribute__((format(printf, 2, 3))) static inline OrtStatus *refuse(const OrtApi *api, const char *format, ...) {
   char message[256];
   va_list numbers;
@@ -33,15 +32,15 @@ __attribute__((format(printf, 2, 3))) static inline OrtStatus *refuse(const OrtA
 // A Node is an operator in a graph, with its attributes.
 typedef struct Node Node;
 
-// A Call is a node at work.
+// A Call is one computation of a node.
 typedef struct {
   const OrtApi *api;
   OrtKernelContext *context;
   const Node *node;
 } Call;
 
-// input gives the data of an input, null where an optional one is left out. The
-// input must have n dimensions of the sizes d; those that are ANY are filled in.
+// input returns the data of an input, or null for an omitted optional one. The input must have
+// n dimensions of the sizes d; input fills in the sizes that are ANY.
 static inline OrtStatus *input(Call c, size_t i, void *data, int64_t *d, size_t n) {
   const OrtValue *value = NULL;
   *(const void **)data = NULL;
@@ -62,10 +61,10 @@ static inline OrtStatus *input(Call c, size_t i, void *data, int64_t *d, size_t 
   return c.api->GetTensorMutableData((OrtValue *)value, (void **)data);
 }
 
-// vector is input for one dimension of size n.
+// vector is input with one dimension of size n.
 static inline OrtStatus *vector(Call c, size_t i, void *data, int64_t n) { return input(c, i, data, &n, 1); }
 
-// output makes an output of n dimensions of the sizes d and gives its data.
+// output makes an output of n dimensions of the sizes d and returns its data.
 static inline OrtStatus *output(Call c, size_t i, const int64_t *d, size_t n, void *data) {
   OrtValue *value;
   TRY(c.api->KernelContext_GetOutput(c.context, i, d, n, &value));
@@ -74,14 +73,15 @@ static inline OrtStatus *output(Call c, size_t i, const int64_t *d, size_t n, vo
 
 // ---- description ----
 
-// An Operator is how an operator describes itself. ONNX Runtime hands the functions below
-// the OrtCustomOp, which is its first member; it may be the first member of another.
+// An Operator describes an operator to ONNX Runtime, which passes the OrtCustomOp, its first
+// member, to the functions below. An Operator may itself be the first member of another
+// struct.
 typedef struct {
   OrtCustomOp base;
   const char *name;
-  const char *inputs, *outputs;  // a letter per argument, see operator_type; capital: optional
-  const char *provider;          // null: the CPU's
-  int half;                      // t is float16, else float
+  const char *inputs, *outputs;  // a letter per argument, see operator_type; a capital is optional
+  const char *provider;          // null: the CPU provider
+  int half;                      // letter t is float16, else float
 } Operator;
 
 static inline ONNXTensorElementDataType operator_type(const Operator *op, char letter) {
@@ -116,7 +116,7 @@ static inline OrtMemType operator_memory(const OrtCustomOp *op, size_t i) { retu
 static inline int operator_one(const OrtCustomOp *op) { return (void)op, 1; }
 static inline int operator_latest(const OrtCustomOp *op) { return (void)op, INT32_MAX; }
 
-// OPERATOR initializes the base of an Operator whose nodes CREATE makes and DESTROY frees.
+// OPERATOR initializes the base of an Operator. CREATE makes its nodes and DESTROY frees them.
 #define OPERATOR(CREATE, DESTROY, COMPUTE)           \
   {                                                  \
     .version = ORT_API_VERSION,                      \

@@ -11,8 +11,9 @@ from results import Results
 from settings import SHAPE, built, knob, of_shape, peer
 from side import Side, SideError
 
-# Of the random checkpoint: rows, and a row that is no special token, begins sources, the token that ends them, and that of the
-# target language, which begins targets; -1 in models that are told the target in the source, or have one.
+# Of the random checkpoint: its rows; a row other than a special token, which begins sources; the token that ends sources; and
+# the token of the target language, which begins targets, or -1 for models with the target's token in the source, or with one
+# target.
 VOCABULARY, LANGUAGE, END, TARGET = {
     "madlad-3B": (256000, 4, 2, -1), "opus-base": (58100, 4, 0, -1), "opus-tc-big": (57829, 4, 0, -1),
 }.get(SHAPE, (128112, 8019, 2, 8028))

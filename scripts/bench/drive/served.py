@@ -76,7 +76,8 @@ class Stage:
         for repetition in range(self.first, self.first + REPETITIONS):
             for share in SHARES:
                 for name, command in self.turn(repetition):
-                    # What is far beyond a side is measured once: it only fills queues.
+                    # A rate far beyond a side's capacity is measured once: it only
+                    # fills queues.
                     if repetition > 0 and share * reference > BEYOND * capacity[name]:
                         continue
                     self.point(name, command, share * reference, kind="rate", share=share, repetition=repetition)

@@ -131,7 +131,7 @@ def load(server, texts, seconds, *arguments):
                 summary = json.load(f)["phases"][0]
         except subprocess.TimeoutExpired as e:
             raise ServerError(f"load: not done after {e.timeout:.0f} s") from e
-        except (FileNotFoundError, IndexError) as e:  # where it only failed to get an answer, there is a summary
+        except (FileNotFoundError, IndexError) as e:  # if only an answer is missing, there is a summary
             raise ServerError(f"load: {done.stderr.strip()}") from e
     run = {k: v for k, v in summary.items() if k in SUMMARY}
     if "models" in summary:

@@ -16,7 +16,7 @@ import time
 def serve(versions, decode):
     """Answers requests with decode(sources, target, beams, length) -> ids."""
     out = sys.stdout
-    sys.stdout = sys.stderr  # what libraries print must not break the protocol
+    sys.stdout = sys.stderr  # output of libraries must not break the protocol
 
     def answer(**fields):
         print(json.dumps(fields), file=out, flush=True)

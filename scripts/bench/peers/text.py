@@ -19,7 +19,7 @@ def vocabulary(checkpoint):
     """The token of every row of the embedding, by id. Rows without one, as in a
     random checkpoint with a small tokenizer, are made-up words, and all where there is no vocab.json."""
     config = read_json(checkpoint, "config.json")
-    if config["model_type"] == "marian":  # the last row is that of padding, which CTranslate2 has not
+    if config["model_type"] == "marian":  # the last row is for padding, which CTranslate2 does not have
         return ["</s>", "<unk>", *(f"madeupword{i}" for i in range(2, config["vocab_size"] - 1))]
     if not os.path.exists(os.path.join(checkpoint, "vocab.json")):
         return [f"madeupword{i}" for i in range(config["vocab_size"])]

@@ -8,11 +8,11 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// share is how many of the goldens are translated: one in so many.
+// share is the fraction of the goldens to translate: every 16th.
 const share = "16"
 
-// TestCheck runs gpu_check on a share of the goldens: in single precision they must come token for
-// token, and its other checks must hold, too. Steps must be recorded, and started again.
+// TestCheck runs gpu_check on a share of the goldens. In single precision the translations must equal the goldens token for
+// token, and the other checks of gpu_check must pass. Decoder steps must be recorded as graphs and launched repeatedly.
 func TestCheck(t *testing.T) {
 	p := command(t, nil, "gpu_check.bin", "-test.v", "-library", onnxruntime(t), "-program", "", "-every", share, "-work", t.TempDir())
 	p.Dir = root

@@ -18,10 +18,10 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// root is the repository, seen from here, where binaries and libraries are built.
+// root is the repository's root, with build/, relative to this package.
 const root = "../../.."
 
-// patience is how long a process may take in all.
+// patience is the maximum run time of a process.
 const patience = 6 * time.Minute
 
 // process is a program that runs with the stand-ins.
@@ -30,8 +30,7 @@ type process struct {
 	log string // of the stand-ins
 }
 
-// command prepares a program of build. When the test ends, the stand-ins must have
-// nothing to object to.
+// command prepares a program of build/. When the test ends, it checks that the stand-ins have reported no breach of their rules.
 func command(t *testing.T, environ []string, name string, args ...string) process {
 	t.Helper()
 	libraries := os.Getenv("DRAGOMAN_STANDIN")
@@ -55,7 +54,7 @@ func command(t *testing.T, environ []string, name string, args ...string) proces
 	return p
 }
 
-// onnxruntime is ONNX Runtime for CUDA.
+// onnxruntime returns the path of ONNX Runtime for CUDA.
 func onnxruntime(t *testing.T) string {
 	t.Helper()
 	library, err := filepath.Abs(filepath.Join(root, "build/onnxruntime-cuda/libonnxruntime.so"))
@@ -63,19 +62,18 @@ func onnxruntime(t *testing.T) string {
 	return library
 }
 
-// lines are those of the stand-ins' log.
+// lines returns the lines of the stand-ins' log.
 func (p process) lines(t *testing.T) []string {
 	t.Helper()
 	raw, err := os.ReadFile(p.log)
-	if !os.IsNotExist(err) { // nothing was to be said
+	if !os.IsNotExist(err) { // a missing log is empty
 		require.NoError(t, err)
 	}
 	return strings.Split(strings.TrimSpace(string(raw)), "\n")
 }
 
-// serve starts the service, which it returns the address of, and ends it with the test,
-// as a process that ends well. Requests wait as long as it
-// takes: the stand-ins are slow.
+// serve starts the service and returns its address. When the test ends, it stops the service and checks that it exits without
+// error. Requests may wait without limit, because the stand-ins are slow.
 func serve(t *testing.T, environ ...string) (address string) {
 	t.Helper()
 	p := command(t, append([]string{"APP_HOST=127.0.0.1", "APP_PORT=0", "LOG_FORMAT=json", "CACHE_BYTES=0", "BATCH_SIZE=40",
@@ -89,7 +87,7 @@ func serve(t *testing.T, environ ...string) (address string) {
 		last = log.Text()
 		var line struct{ Msg, Address string }
 		if json.Unmarshal(log.Bytes(), &line) != nil {
-			continue // ONNX Runtime's
+			continue // a line of ONNX Runtime
 		}
 		if line.Msg == "listening" {
 			address = "http://" + line.Address
@@ -111,7 +109,7 @@ func serve(t *testing.T, environ ...string) (address string) {
 	return address
 }
 
-// get asks for a page.
+// get requests a page.
 func get(t *testing.T, url string) (status int, body string) {
 	t.Helper()
 	resp, err := http.Get(url)

@@ -11,8 +11,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestOpen opens the model on devices that cannot take it. With DEVICE=cuda the program
-// ends and says why in its last line; with DEVICE=auto it goes on with the CPU.
+// TestOpen opens the model on devices that cannot run it. With DEVICE=cuda the program exits with the reason in its last line;
+// with DEVICE=auto it falls back to the CPU.
 func TestOpen(t *testing.T) {
 	for _, c := range []struct {
 		name    string
@@ -32,7 +32,7 @@ func TestOpen(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			fault := filepath.Join(t.TempDir(), "fault")
 			require.NoError(t, os.WriteFile(fault, []byte(c.fault), 0o644))
-			// The driver shows the first device alone, as CUDA_VISIBLE_DEVICES=0 makes it.
+			// As with CUDA_VISIBLE_DEVICES=0, the driver shows only the first device.
 			environ := append(c.environ, "STANDIN_FAULT="+fault, "STANDIN_DEVICES=1", "PRECISION=auto", "LOG_FORMAT=json")
 			for _, device := range []string{"cuda", "auto"} {
 				p := command(t, append(environ, "DEVICE="+device), "dragoman", "translate", "--from", "en", "--to", "fr", "Hello world.")

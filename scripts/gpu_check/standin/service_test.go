@@ -14,10 +14,10 @@ import (
 	"dragoman/model/modeltest"
 )
 
-// sampled is how many of the goldens there are to one that is translated over HTTP.
+// sampled is the step through the goldens: every 9th is translated over HTTP.
 const sampled = 9
 
-// requests are people's sentences, one in each.
+// requests returns a request for each sampled golden from the held-out set, which was written by people.
 func requests(t *testing.T) (all []client.Request) {
 	t.Helper()
 	goldens, err := modeltest.Read(filepath.Join(root, "model/testdata/bundled.json.gz"))
@@ -30,7 +30,7 @@ func requests(t *testing.T) (all []client.Request) {
 	return all
 }
 
-// translate sends all requests at once, each of them once.
+// translate sends all requests concurrently, without retries.
 func translate(t *testing.T, address string, requests []client.Request) ([]string, []error) {
 	t.Helper()
 	c, err := client.New(client.Config{URL: address, Retries: -1})
@@ -52,8 +52,8 @@ func translate(t *testing.T, address string, requests []client.Request) ([]strin
 	return texts, errs
 }
 
-// TestService translates over HTTP on two devices with a worker each, which do as the
-// CPU does, also when one of them is lost meanwhile.
+// TestService translates over HTTP on two devices, with a worker each. The translations must equal the CPU's, also if a device
+// is lost on the way.
 func TestService(t *testing.T) {
 	sent := requests(t)
 	want, errs := translate(t, serve(t, "DEVICE=cpu", "PRECISION=fp32"), sent)
@@ -61,7 +61,7 @@ func TestService(t *testing.T) {
 		require.NoError(t, err)
 	}
 	for _, c := range []struct {
-		name, fault string // of the second device, once it serves
+		name, fault string // of the second device, from the moment it serves
 		lost        int
 	}{
 		{"nothing fails", "", 0},
@@ -88,8 +88,7 @@ func TestService(t *testing.T) {
 	}
 }
 
-// TestLastDevice loses the only device: requests fail, and the process says that it is
-// to be replaced.
+// TestLastDevice loses the only device: requests fail, and /healthz asks for a new process.
 func TestLastDevice(t *testing.T) {
 	fault := filepath.Join(t.TempDir(), "fault")
 	address := serve(t, "DEVICE=cuda", "CUDA_DEVICES=0", "STANDIN_FAULT="+fault)
@@ -111,8 +110,7 @@ func TestLastDevice(t *testing.T) {
 	assert.Contains(t, metrics, "\ndragoman_workers_lost{model=\"bundled\",version=\"1\"} 1\n")
 }
 
-// arm lets something fail from now on. The file comes whole: the stand-ins read it at
-// any time.
+// arm sets a fault from now on. It renames a complete file, because the stand-ins may read it at any time.
 func arm(t *testing.T, path, fault string) {
 	t.Helper()
 	require.NoError(t, os.WriteFile(path+".new", []byte(fault), 0o644))

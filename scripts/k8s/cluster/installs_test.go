@@ -24,11 +24,11 @@ const (
 	component = "app.kubernetes.io/component"
 )
 
-// Two installs in a namespace keep to their own pods: Services, autoscalers, budgets.
+// The Services, autoscalers and budgets of two installs in a namespace select only their own pods.
 func TestTwoInstalls(t *testing.T) {
 	node(t, "gpus", "4", "64")
 	node(t, "cores", "0", "64")
-	none := "secretGenerator:" // of the example, where that of a fleet begins
+	none := "secretGenerator:" // the start of the fleet's part in the example
 	first, rest, _ := strings.Cut(example(t, none), "# The rest is for fleets.")
 	require.NotEmpty(t, rest)
 	single := strings.Replace(first[strings.Index(first, "namePrefix"):strings.Index(first, "resources")], "\n", "", 1)
@@ -75,7 +75,8 @@ func TestTwoInstalls(t *testing.T) {
 	}
 }
 
-// ownEndpoints waits until each Service leads to all pods of its instance and component, and fails where it leads to others.
+// ownEndpoints waits until each Service has the endpoints of all pods of its instance and component. Other endpoints fail the
+// test.
 func (s *space) ownEndpoints() {
 	s.Helper()
 	s.eventually("endpoints", func() error {
@@ -120,7 +121,7 @@ func (s *space) ownEndpoints() {
 	})
 }
 
-// scales is nil when an autoscaler reads its metrics, and fails the test when it says that others scale the same pods.
+// scales returns nil if an autoscaler reads its metrics. It fails the test if another autoscaler scales the same pods.
 func (s *space) scales(name string) error {
 	var h autoscalingv2.HorizontalPodAutoscaler
 	if err := s.get("apis/autoscaling/v2", "horizontalpodautoscalers/"+name, &h); err != nil {
@@ -135,7 +136,7 @@ func (s *space) scales(name string) error {
 	return fmt.Errorf("%+v", h.Status.Conditions)
 }
 
-// evict evicts a pod, as a drain does: as soon as its budget allows it.
+// evict evicts a pod, as a drain does, as soon as its budget allows it.
 func (s *space) evict(pod string) {
 	s.Helper()
 	s.eventually("eviction of "+pod, func() error {
@@ -148,8 +149,8 @@ func (s *space) evict(pod string) {
 	})
 }
 
-// README's commands move clients from a service to a fleet and back: the Service leads to a ready pod at any time, to none of
-// workers, and nothing of the one is left with the other.
+// README's commands move clients from a service to a fleet and back. At any time the Service has a ready pod and no worker.
+// Afterwards nothing is left of the first install.
 func TestMove(t *testing.T) {
 	node(t, "gpus", "4", "64")
 	node(t, "cores", "0", "64")
@@ -170,7 +171,8 @@ func TestMove(t *testing.T) {
 	assert.Empty(t, gaps())
 }
 
-// hasOnly fails where the namespace has other objects of an install than manifests say. What is being deleted may be there still.
+// hasOnly fails if the namespace has objects of an install that the manifests do not have. Objects that are being deleted may
+// still be there.
 func (s *space) hasOnly(manifests []string) {
 	s.Helper()
 	want := strings.Fields(s.kubectl(append(slices.Clone([]string{"apply", "--dry-run=client", "-o", "name"}), manifests...)...))
@@ -186,7 +188,7 @@ func (s *space) hasOnly(manifests []string) {
 	})
 }
 
-// watchEndpoints notes when a Service that leads to a ready pod leads to none, or to a worker, until the function that it returns.
+// watchEndpoints fails if a Service loses its last ready pod or gets a worker, until the returned function is called.
 func (s *space) watchEndpoints(service string) func() []string {
 	ctx, stop := context.WithCancel(s.Context())
 	var mu sync.Mutex

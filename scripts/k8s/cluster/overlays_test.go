@@ -11,7 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// variants are the manifests that k8s/ offers, and combinations of components, as arguments of kubectl apply.
+// variants are the manifests of k8s/ and combinations of components, as arguments of kubectl apply.
 func variants(t *testing.T) map[string][]string {
 	t.Helper()
 	all := map[string][]string{
@@ -32,7 +32,8 @@ func variants(t *testing.T) map[string][]string {
 	return all
 }
 
-// Each variant is accepted strictly, does not change by a second apply, and has no conflicts server-side.
+// The server accepts each variant under strict validation. A second apply changes nothing, and server-side apply has no
+// conflicts.
 func TestApply(t *testing.T) {
 	for name, manifests := range variants(t) {
 		t.Run(name, func(t *testing.T) {
@@ -42,7 +43,7 @@ func TestApply(t *testing.T) {
 			}
 			all := func(out, is string) {
 				for line := range strings.Lines(out) {
-					// kubectl sends a selector with patchStrategy "replace" always.
+					// kubectl always sends a selector with patchStrategy "replace".
 					if same := strings.TrimPrefix(line, "poddisruptionbudget.policy/"); same == line || is != "unchanged" {
 						assert.Regexp(t, is+"\n$", line)
 					}
@@ -53,7 +54,7 @@ func TestApply(t *testing.T) {
 			all(s.apply(manifests, "--server-side"), "serverside-applied")
 		})
 	}
-	// The server answers as strictly as it says.
+	// The server validates strictly on request.
 	s := newSpace(t)
 	_, err := plane.kubectl(t.Context(), s.name, append([]string{"apply", "--validate=strict"}, overlay(t, `patches:
   - target: {kind: Deployment}
@@ -63,7 +64,7 @@ func TestApply(t *testing.T) {
 	assert.ErrorContains(t, err, `unknown field "spec.template.spec.containers[0].prots"`)
 }
 
-// Each variant over each other one is what it is in a fresh namespace.
+// Each variant applied over another one has the same result as in a new namespace.
 func TestApplyOverOthers(t *testing.T) {
 	all := variants(t)
 	maps.DeleteFunc(all, func(name string, _ []string) bool {
@@ -84,7 +85,7 @@ func TestApplyOverOthers(t *testing.T) {
 		last = name
 	}
 	names := slices.Sorted(maps.Keys(all))
-	for i, name := range names { // name, other, name, other: each pair both ways
+	for i, name := range names { // name, other, name, other: both orders of each pair
 		over(name)
 		for _, other := range names[i+1:] {
 			over(other)

@@ -1,5 +1,5 @@
-// Package cluster tests the manifests on a real control plane: etcd, kube-apiserver, kube-controller-manager and
-// kube-scheduler, on loopback. Stand-ins take the places of kubelets, storage and metrics; nothing runs in a container.
+// Package cluster tests the manifests on a real control plane: etcd, kube-apiserver, kube-controller-manager and kube-scheduler,
+// on loopback. Stand-ins replace kubelets, storage and metrics; nothing runs in a container.
 //
 //	make cluster-test
 package cluster
@@ -32,10 +32,10 @@ import (
 
 const token = "loopback"
 
-// patience bounds every wait: on a machine with nothing else to do all of them take seconds.
+// patience bounds every wait. On an idle machine each wait takes seconds.
 const patience = 3 * time.Minute
 
-// plane is the control plane that all tests share.
+// plane is the control plane of all tests.
 var plane *controlPlane
 
 type controlPlane struct {
@@ -45,13 +45,13 @@ type controlPlane struct {
 	client   *http.Client
 	metrics  *metricsServer
 
-	processes []*exec.Cmd // in the order of their start
+	processes []*exec.Cmd // in the order in which they were started
 	standIns  sync.WaitGroup
 	stop      context.CancelFunc
 }
 
 func TestMain(m *testing.M) {
-	// The children end with the thread that started them (Pdeathsig), which must be there as long as the program.
+	// The children end with the thread that started them (Pdeathsig), so it must exist as long as the program.
 	runtime.LockOSThread()
 	programs := os.Getenv("CLUSTER")
 	if programs == "" {
@@ -70,7 +70,7 @@ func TestMain(m *testing.M) {
 	}())
 }
 
-// start starts the processes and stand-ins, and waits for them. What it returns must be ended, also after an error.
+// start starts the processes and stand-ins, and waits for them. The caller must end the result, also after an error.
 func start(programs string) (*controlPlane, error) {
 	ctx, stop := context.WithCancel(context.Background())
 	transport := &http.Transport{TLSClientConfig: &tls.Config{InsecureSkipVerify: true}} // the server's own certificate, on loopback
@@ -97,7 +97,7 @@ func start(programs string) (*controlPlane, error) {
 		"--cert-dir="+p.file("certs"), "--endpoint-reconciler-type=none", "--service-cluster-ip-range=10.96.0.0/16",
 		"--authorization-mode=AlwaysAllow", "--anonymous-auth=false", "--token-auth-file="+p.file("tokens.csv"),
 		"--service-account-issuer=https://127.0.0.1", "--service-account-key-file="+p.file("sa.key"), "--service-account-signing-key-file="+p.file("sa.key"),
-		// Without a controller of their life, nodes would keep the taint of new ones.
+		// Without the node lifecycle controller, nodes would keep the taint of new nodes.
 		"--disable-admission-plugins=TaintNodesByCondition"); err != nil {
 		return p, err
 	}
@@ -127,7 +127,7 @@ func start(programs string) (*controlPlane, error) {
 	return p, err
 }
 
-// end stops everything that start started.
+// end stops all processes of start.
 func (p *controlPlane) end() {
 	p.stop()
 	p.standIns.Wait()
@@ -136,7 +136,7 @@ func (p *controlPlane) end() {
 	}
 	for i := len(p.processes) - 1; i >= 0; i-- {
 		c := p.processes[i]
-		// Nothing of it is kept: there is nothing to finish.
+		// The data is discarded, so a kill is enough.
 		_ = c.Process.Kill()
 		_ = c.Wait()
 	}
@@ -161,7 +161,7 @@ func (p *controlPlane) writeKey(name string) error {
 	return p.write(name, string(pem.EncodeToMemory(&pem.Block{Type: "EC PRIVATE KEY", Bytes: der})))
 }
 
-// kubeconfig is that of the administrator, with a default namespace.
+// kubeconfig returns the administrator's configuration, with a default namespace.
 func (p *controlPlane) kubeconfig(namespace string) string {
 	return fmt.Sprintf(`apiVersion: v1
 kind: Config
@@ -172,7 +172,7 @@ current-context: c
 `, p.address, token, namespace)
 }
 
-// run starts a program, whose output is in logs/ of its folder.
+// run starts a program. Its output is in logs/ of its folder.
 func (p *controlPlane) run(name string, args ...string) error {
 	logs := filepath.Join(p.programs, "logs")
 	if err := os.MkdirAll(logs, 0o755); err != nil {
@@ -193,7 +193,7 @@ func (p *controlPlane) run(name string, args ...string) error {
 	return nil
 }
 
-// wait asks again until there is no error; the last one says what did not come.
+// wait repeats a call until it returns no error, and reports the last error.
 func (p *controlPlane) wait(ctx context.Context, what string, ask func() error) error {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
@@ -212,7 +212,7 @@ func (p *controlPlane) wait(ctx context.Context, what string, ask func() error) 
 	}
 }
 
-// kubectl runs kubectl in a namespace, and returns what it prints, warnings too.
+// kubectl runs kubectl in a namespace, and returns its output, including warnings.
 func (p *controlPlane) kubectl(ctx context.Context, namespace string, args ...string) (string, error) {
 	return p.shell(ctx, namespace, filepath.Join(p.programs, "kubectl"), args...)
 }
@@ -281,7 +281,7 @@ func (p *controlPlane) get(ctx context.Context, path string, answer any) error {
 	return p.call(ctx, "GET", path, "", nil, answer)
 }
 
-// freePorts are ports of loopback that were free a moment ago.
+// freePorts returns ports of loopback that were free a moment ago.
 func freePorts(n int) ([]int, error) {
 	var ports []int
 	for range n {

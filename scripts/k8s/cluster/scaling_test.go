@@ -16,7 +16,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// quick is an overlay's patch that has autoscalers follow their metrics at once, between two numbers of pods.
+// quick is a patch of an overlay that makes autoscalers follow their metrics at once, between two numbers of pods.
 func quick(scaler string, least, most int) string {
 	return fmt.Sprintf(`patches:
   - target: {kind: HorizontalPodAutoscaler, name: %s}
@@ -64,7 +64,7 @@ func TestAutoscaling(t *testing.T) {
 	})
 }
 
-// An update finishes, and a node is drained, on the smallest cluster, whatever was asked for before.
+// On the smallest cluster, an update finishes and a node can be drained, after any earlier commands.
 func TestUpdates(t *testing.T) {
 	t.Run("one GPU, after a peak", func(t *testing.T) {
 		node(t, "gpus", "1", "64")
@@ -74,7 +74,7 @@ func TestUpdates(t *testing.T) {
 		s.replicas("dragoman", 1)
 		s.update("dragoman")
 	})
-	// README's number of GPUs is more than there are: with it the update waits, and goes on when it is set right.
+	// README's number of GPUs exceeds the test's, so the update waits until the number is corrected.
 	t.Run("fewer GPUs than pods", func(t *testing.T) {
 		node(t, "gpus", "2", "64")
 		s := newSpace(t)
@@ -120,7 +120,7 @@ func TestUpdates(t *testing.T) {
 	})
 }
 
-// update changes the pods of a Deployment, and waits until all are new ones.
+// update changes the pods of a Deployment, and waits until all are new.
 func (s *space) update(deployment string) {
 	s.Helper()
 	s.finish("deployment/" + deployment)
@@ -167,7 +167,7 @@ func TestDrain(t *testing.T) {
 	}
 }
 
-// The files of jobs are one pod's at a time, and stay when README's command removes the rest.
+// One pod at a time has the files of jobs, and README's command keeps them when it removes the rest.
 func TestJobs(t *testing.T) {
 	node(t, "cores", "0", "64")
 	s := newSpace(t)
@@ -193,7 +193,7 @@ func TestJobs(t *testing.T) {
 	assert.NotContains(t, s.kubectl("get", "pvc", "-o", "name"), "dragoman")
 }
 
-// watchPods counts how many pods the namespace has at a time, until the function that it returns says the most.
+// watchPods counts the pods of the namespace. The returned function ends it and returns the maximum.
 func (s *space) watchPods() func() int {
 	ctx, stop := context.WithCancel(s.Context())
 	var watching sync.WaitGroup

@@ -18,7 +18,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// space is a namespace of one test.
+// space is the namespace of a test.
 type space struct {
 	*testing.T
 	name string
@@ -26,7 +26,7 @@ type space struct {
 
 var spaces atomic.Int32
 
-// newSpace makes a namespace. From the end of the test on it goes away, with all that is in it.
+// newSpace makes a namespace, which is deleted with its contents after the test.
 func newSpace(t *testing.T) *space {
 	t.Helper()
 	return spaceOf(t, fmt.Sprint("test-", spaces.Add(1)))
@@ -44,7 +44,7 @@ func spaceOf(t *testing.T, name string) *space {
 	return s
 }
 
-// node adds a node for the time of the test.
+// node adds a node until the test ends.
 func node(t *testing.T, name, gpus, cores string) {
 	t.Helper()
 	require.NoError(t, plane.addNode(t.Context(), name, gpus, cores))
@@ -54,7 +54,7 @@ func node(t *testing.T, name, gpus, cores string) {
 	})
 }
 
-// kubectl runs kubectl, which must succeed, and returns what it prints.
+// kubectl runs kubectl, which must succeed, and returns its output.
 func (s *space) kubectl(args ...string) string {
 	s.Helper()
 	out, err := plane.kubectl(s.Context(), s.name, args...)
@@ -62,7 +62,7 @@ func (s *space) kubectl(args ...string) string {
 	return out
 }
 
-// apply applies manifests, given as -k or -f with a path, strictly.
+// apply applies manifests strictly, given as -k or -f with a path.
 func (s *space) apply(manifests []string, options ...string) string {
 	s.Helper()
 	out := s.kubectl(append(append([]string{"apply", "--validate=strict"}, manifests...), options...)...)
@@ -70,7 +70,7 @@ func (s *space) apply(manifests []string, options ...string) string {
 	return out
 }
 
-// finish waits until Deployments and StatefulSets have the pods that they should have.
+// finish waits until Deployments and StatefulSets have all their pods.
 func (s *space) finish(names ...string) {
 	s.Helper()
 	for _, name := range names {
@@ -84,7 +84,7 @@ func (s *space) eventually(what string, ask func() error) {
 	require.NoError(s, plane.wait(s.Context(), what, ask))
 }
 
-// get reads what is at a path of the namespace, such as pods of v1, or apis/apps/v1.
+// get reads objects at a path of the namespace, such as pods of v1, or apis/apps/v1.
 func (s *space) get(group, path string, answer any) error {
 	return plane.get(s.Context(), "/"+group+"/namespaces/"+s.name+"/"+path, answer)
 }
@@ -128,7 +128,7 @@ func (s *space) shell(text string) {
 	s.Log(out)
 }
 
-// secret is what a fleet needs.
+// secret is the Secret of a fleet.
 func (s *space) secret() {
 	s.Helper()
 	s.kubectl("create", "secret", "generic", "dragoman-broker", "--from-literal=password=p", "--from-literal=url=redis://:p@dragoman-redis:6379")
@@ -156,7 +156,7 @@ func relative(t *testing.T, dir, part string) string {
 
 var remote = regexp.MustCompile(`https://github\.com/dragoman/dragoman//k8s/(\S+)\?ref=\S+`)
 
-// example is the block of README.md that has a text, which is in one alone.
+// example returns the only block of README.md that contains a text.
 func example(t *testing.T, text string) string {
 	t.Helper()
 	readme, err := os.ReadFile(filepath.Join(root, "k8s/README.md"))
@@ -171,7 +171,7 @@ func example(t *testing.T, text string) string {
 	return found[0]
 }
 
-// exampleOverlay is an overlay of README.md, with its addresses in this tree.
+// exampleOverlay writes an overlay of README.md, with its addresses in this tree.
 func exampleOverlay(t *testing.T, text string, files map[string]string) []string {
 	t.Helper()
 	dir, err := filepath.EvalSymlinks(t.TempDir())
@@ -187,7 +187,7 @@ func exampleOverlay(t *testing.T, text string, files map[string]string) []string
 	return []string{"-k", dir}
 }
 
-// objects are what kubectl printed with -o json, by kind and name, without what differs between namespaces and in time.
+// objects parses kubectl's output with -o json by kind and name, without fields that depend on the namespace or the time.
 func objects(t *testing.T, out string) map[string]map[string]any {
 	t.Helper()
 	var list struct{ Items []map[string]any }

@@ -18,10 +18,10 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// handler takes an object, with ADDED, MODIFIED or DELETED.
+// handler handles an object that was ADDED, MODIFIED or DELETED.
 type handler func(ctx context.Context, event string, object json.RawMessage) error
 
-// watch gives each object of a path, in each of its states, to handle, until ctx ends.
+// watch calls handle for each object of a path, in each of its states, until ctx ends.
 func (p *controlPlane) watch(ctx context.Context, path string, handle handler) {
 	for ctx.Err() == nil {
 		if err := p.watchOnce(ctx, path, handle); err != nil && ctx.Err() == nil {
@@ -30,7 +30,7 @@ func (p *controlPlane) watch(ctx context.Context, path string, handle handler) {
 	}
 }
 
-// watchOnce ends with the server's answer, which ends after minutes.
+// watchOnce ends with the server's answer, after some minutes.
 func (p *controlPlane) watchOnce(ctx context.Context, path string, handle handler) error {
 	r, err := http.NewRequestWithContext(ctx, "GET", p.address+path+"?watch=1", nil)
 	if err != nil {
@@ -62,7 +62,7 @@ func (p *controlPlane) watchOnce(ctx context.Context, path string, handle handle
 
 var addresses atomic.Uint32
 
-// kubelet makes each pod on a node ready at once, and lets it end at once.
+// kubelet makes each pod on a node ready at once, and ends it at once.
 func (p *controlPlane) kubelet(ctx context.Context, event string, raw json.RawMessage) error {
 	var pod corev1.Pod
 	if err := json.Unmarshal(raw, &pod); err != nil {
@@ -112,13 +112,13 @@ func (p *controlPlane) provision(ctx context.Context, event string, raw json.Raw
 		},
 	}
 	err := p.call(ctx, "POST", "/api/v1/persistentvolumes", "", volume, nil)
-	if err != nil && strings.Contains(err.Error(), "409 ") { // made when the claim came in an earlier state
+	if err != nil && strings.Contains(err.Error(), "409 ") { // it was made at an earlier state of the claim
 		return nil
 	}
 	return err
 }
 
-// addNode adds a node with GPUs, tainted as those of providers are, and with cores.
+// addNode adds a node with GPUs and cores. It has the taint that providers give nodes with GPUs.
 func (p *controlPlane) addNode(ctx context.Context, name, gpus, cores string) error {
 	amounts := corev1.ResourceList{"cpu": resource.MustParse(cores), "memory": resource.MustParse("512Gi"), "ephemeral-storage": resource.MustParse("1Ti"),
 		"pods": resource.MustParse("110")}
@@ -136,8 +136,8 @@ func (p *controlPlane) addNode(ctx context.Context, name, gpus, cores string) er
 	return p.call(ctx, "PATCH", "/api/v1/nodes/"+name+"/status", "application/strategic-merge-patch+json", map[string]any{"status": status}, nil)
 }
 
-// metricsServer stands for metrics-server and prometheus-adapter: what a test set of a namespace's pods, the same
-// for each.
+// metricsServer simulates metrics-server and prometheus-adapter: a test sets the metrics of a namespace's pods, the same for
+// each pod.
 type metricsServer struct {
 	*httptest.Server
 	mu     sync.Mutex
@@ -158,7 +158,7 @@ func (m *metricsServer) of(namespace, name string) (string, bool) {
 	return value, ok
 }
 
-// serveMetrics has the API server ask a stand-in for metrics, and waits until it does.
+// serveMetrics registers a stand-in for metrics with the API server, and waits until it works.
 func (p *controlPlane) serveMetrics(ctx context.Context) (*metricsServer, error) {
 	m := &metricsServer{values: map[string]string{}}
 	m.Server = httptest.NewTLSServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { m.answer(ctx, p, w, r) }))
@@ -166,7 +166,7 @@ func (p *controlPlane) serveMetrics(ctx context.Context) (*metricsServer, error)
 	if err != nil {
 		return m, err
 	}
-	// A Service with the name of a host: endpoints may not be on loopback.
+	// A Service with the name of a host, because endpoints may not be on loopback.
 	service := corev1.Service{TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "Service"}, ObjectMeta: metav1.ObjectMeta{Name: "metrics"},
 		Spec: corev1.ServiceSpec{Type: corev1.ServiceTypeExternalName, ExternalName: "localhost"}}
 	if err := p.call(ctx, "POST", "/api/v1/namespaces/default/services", "", service, nil); err != nil {
@@ -186,7 +186,7 @@ func (p *controlPlane) serveMetrics(ctx context.Context) (*metricsServer, error)
 	return m, nil
 }
 
-// answer is that of either API: its resources, or a list with the values of pods.
+// answer returns the answer of either API: its resources, or a list with the values of pods.
 func (m *metricsServer) answer(ctx context.Context, p *controlPlane, w http.ResponseWriter, r *http.Request) {
 	parts := strings.Split(strings.Trim(r.URL.Path, "/"), "/") // apis GROUP v1beta1 namespaces NAMESPACE pods [* METRIC]
 	if len(parts) == 3 {

@@ -23,12 +23,11 @@ const (
 	repo   = "facebook/m2m100_418M"                     // as in the manifests
 	commit = "55c2e61bbf05dfb8d7abccdc3fae6fc8512fd636" // likewise
 	large  = "model.safetensors"
-	cut    = 40 << 20 // bytes of it that the first container gets
+	cut    = 40 << 20 // bytes of the model that the first container gets
 )
 
-// The init container is killed in the middle of the download, and again started by
-// kubelet, which does so until it succeeds: it goes on where it was. Once more it does
-// nothing. Then the service serves from the volume, which it cannot write into.
+// The init container is killed during the download. Kubelet restarts it until it succeeds, and it continues where it was. After
+// that it does nothing. Then the service serves from the volume, which is read-only for it.
 func TestInitContainerGoesOnAfterItWasKilled(t *testing.T) {
 	set, err := onCPUs()
 	require.NoError(t, err)
@@ -75,8 +74,8 @@ func TestInitContainerGoesOnAfterItWasKilled(t *testing.T) {
 	assert.Len(t, hub.Requests(), asked, "the service does not ask the hub")
 }
 
-// Two pods that come to a node at the same time fetch the model once. A third one finds
-// it. What they map is the same, so it is in memory once.
+// Two pods that come to a node at the same time fetch the model once, and a third one finds it. All map the same files, so the
+// model is in memory once.
 func TestPodsOfANodeShareTheModel(t *testing.T) {
 	set, err := nodeCache(t)
 	require.NoError(t, err)
@@ -112,8 +111,7 @@ func TestPodsOfANodeShareTheModel(t *testing.T) {
 	assert.Equal(t, before, files(t, saved), "the services leave the folder alone")
 }
 
-// The hub does not know the repository: the container says so in one line and fails,
-// which kubelet shows and tries again.
+// The hub does not know the repository: the container prints that in one line and fails. Kubelet shows the line and retries.
 func TestInitContainerFailsWithALine(t *testing.T) {
 	set, err := onCPUs()
 	require.NoError(t, err)
@@ -139,9 +137,8 @@ func TestInitContainerFailsWithALine(t *testing.T) {
 	assert.Len(t, hub.Requests(), asked)
 }
 
-// A pod on a node whose GPU cannot be used: the model is fetched and exported for GPUs,
-// which takes none; the service says what is missing, in one line, and does not work on
-// the CPU in silence.
+// A pod on a node whose GPU cannot be used: the model is fetched and exported for GPUs, which needs none. The service prints in
+// one line what is missing, and does not silently use the CPU.
 func TestPodWithoutItsGPU(t *testing.T) {
 	set, err := onGPUs()
 	require.NoError(t, err)
@@ -173,7 +170,7 @@ func complete(t *testing.T, p *pod) {
 	assert.NotContains(t, log.String(), `"level":"WARN"`)
 }
 
-// What the tests above take for granted of the overlay.
+// Facts about the overlay that the tests above rely on.
 func TestNodeCacheIsAFolderOfTheNode(t *testing.T) {
 	set, err := nodeCache(t)
 	require.NoError(t, err)

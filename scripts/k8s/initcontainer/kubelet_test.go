@@ -17,15 +17,14 @@ import (
 	"dragoman/scripts/k8s/manifests"
 )
 
-// pod is a pod of the manifests on this machine.
+// pod simulates a pod of the manifests on this machine.
 type pod struct {
 	spec    corev1.PodSpec
 	volumes map[string]string // folders, by the names of the volumes
 	hub     string            // HF_ENDPOINT
 }
 
-// newPod makes a pod of a Deployment. What it shares with other pods of the node is
-// below node, by its path there.
+// newPod makes a pod of a Deployment. Folders that it shares with other pods of the node are below node, at their paths.
 func newPod(t *testing.T, set manifests.Set, node, hub string) *pod {
 	t.Helper()
 	deployment, err := manifests.One[*appsv1.Deployment](set)
@@ -34,11 +33,11 @@ func newPod(t *testing.T, set manifests.Set, node, hub string) *pod {
 	for _, v := range p.spec.Volumes {
 		switch {
 		case v.EmptyDir != nil:
-			// kubelet makes it for everybody.
+			// kubelet makes it writable for all
 			p.volumes[v.Name] = readableTempDir(t)
 			require.NoError(t, os.Chmod(p.volumes[v.Name], 0o777))
 		case v.HostPath != nil && *v.HostPath.Type == corev1.HostPathDirectoryOrCreate:
-			// kubelet makes it for root.
+			// kubelet makes it writable only for root
 			p.volumes[v.Name] = filepath.Join(node, v.HostPath.Path)
 			require.NoError(t, os.MkdirAll(p.volumes[v.Name], 0o755))
 		default:
@@ -48,8 +47,8 @@ func newPod(t *testing.T, set manifests.Set, node, hub string) *pod {
 	return p
 }
 
-// command is a container of the pod, ready to start. The variables of the manifest are
-// all that it has, besides the hub's address, extra ones, and what a runtime sets.
+// command returns a container of the pod, ready to start. Its environment has only the variables of the manifest, the hub's
+// address, extra variables, and those of a container runtime.
 func (p *pod) command(t *testing.T, c corev1.Container, extra ...string) *exec.Cmd {
 	t.Helper()
 	temporary := "/nonexistent" // a read-only root has no folder for temporary files
@@ -70,16 +69,16 @@ func (p *pod) command(t *testing.T, c corev1.Container, extra ...string) *exec.C
 		}
 	}
 	environ = append(environ, "HF_ENDPOINT="+p.hub, "TMPDIR="+temporary, "HOME=/", "HOSTNAME=dragoman-0",
-		"GRPC_PORT=0") // which pods have each for itself, but not processes of one machine
+		"GRPC_PORT=0") // each pod has its own, but processes of one machine share it
 
 	program, args := filepath.Join(image, "dragoman"), c.Args
 	uid, gid := manifests.User(p.spec, c)
 	cmd := exec.Command(program, args...)
 	switch {
 	case os.Getuid() != 0:
-		// Everything is this user's, who has no capabilities.
+		// All files belong to this user, who has no capabilities.
 	case uid == 0:
-		// Without capabilities, which the manifests drop, root obeys permissions like others.
+		// Without capabilities, which the manifests drop, permissions also bind root.
 		drop := []string{"--bounding-set=-all", "--inh-caps=-all", "--no-new-privs", "--", program}
 		cmd = exec.Command("setpriv", append(drop, args...)...)
 	default:
@@ -101,7 +100,7 @@ func (p *pod) command(t *testing.T, c corev1.Container, extra ...string) *exec.C
 func (p *pod) weights() corev1.Container { return p.spec.InitContainers[0] }
 func (p *pod) server() corev1.Container  { return p.spec.Containers[0] }
 
-// saved is the folder of the exported model.
+// saved returns the folder of the exported model.
 func (p *pod) saved(t *testing.T) string {
 	t.Helper()
 	for _, v := range manifests.Environ(p.weights()) {
@@ -113,7 +112,7 @@ func (p *pod) saved(t *testing.T) string {
 	return ""
 }
 
-// readableTempDir is a temporary folder that other users may look into.
+// readableTempDir returns a temporary folder that other users may read.
 func readableTempDir(t *testing.T) string {
 	t.Helper()
 	dir := t.TempDir()
@@ -121,8 +120,8 @@ func readableTempDir(t *testing.T) string {
 	return dir
 }
 
-// readOnly takes the permission to write from a tree, as a read-only mount does, and
-// gives it back at the end of the test, which removes the tree.
+// readOnly removes the write permission from a tree, like a read-only mount, and restores it at the end of the test, which
+// removes the tree.
 func readOnly(t *testing.T, dir string) {
 	t.Helper()
 	change := func(clear, set fs.FileMode) {
@@ -141,10 +140,10 @@ func readOnly(t *testing.T, dir string) {
 	t.Cleanup(func() { change(0, 0o200) })
 }
 
-// state is the files below a folder, by their paths: size, time of change and inode.
+// state has the files below a folder, by path: size, time of change and inode.
 type state map[string][3]int64
 
-// files is the state of a folder but for what a start may remember of it.
+// files returns the state of a folder without the files that a start may write as a record.
 func files(t *testing.T, dir string) state {
 	t.Helper()
 	found := state{}

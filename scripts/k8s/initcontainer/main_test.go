@@ -11,21 +11,20 @@ import (
 	"dragoman/scripts/k8s/manifests"
 )
 
-// repository is the root of the repository, as seen from here.
+// repository is the repository's root relative to this package.
 const repository = "../../.."
 
-// image has what an image of the service has: the program, and ONNX Runtime's library
-// beside it.
+// image is a folder with the contents of an image of the service: the program, and ONNX Runtime's library beside it.
 var image string
 
-// checkpoint has the files that the hub offers, by their names.
+// checkpoint has the files on the hub, by name.
 var checkpoint map[string][]byte
 
 func TestMain(m *testing.M) {
 	os.Exit(run(m))
 }
 
-// run makes what all tests use, runs them and cleans up.
+// run makes the shared fixtures, runs the tests and cleans up.
 func run(m *testing.M) int {
 	dir, err := os.MkdirTemp("", "dragoman-image-")
 	if err == nil {
@@ -45,7 +44,7 @@ func run(m *testing.M) int {
 
 // makeImage builds the program.
 func makeImage(dir string) error {
-	if err := os.Chmod(dir, 0o755); err != nil { // the containers' user has to get in
+	if err := os.Chmod(dir, 0o755); err != nil { // the containers' user must be able to enter
 		return err
 	}
 	if err := os.Mkdir(image, 0o755); err != nil {
@@ -62,9 +61,8 @@ func makeImage(dir string) error {
 	return os.WriteFile(filepath.Join(image, library), raw, 0o644)
 }
 
-// makeCheckpoint makes a model of random weights that is just large enough to be
-// quantized and packed as real ones are (63M parameters, 127 MB), with the bundled
-// model's vocabulary.
+// makeCheckpoint makes a model with random weights and the bundled model's vocabulary. It is just large enough to be quantized
+// and packed as real models are (63M parameters, 127 MB).
 func makeCheckpoint(dir string) (map[string][]byte, error) {
 	bundled := filepath.Join(repository, "model", "bundled")
 	raw, err := os.ReadFile(filepath.Join(bundled, "config.json"))
@@ -78,7 +76,7 @@ func makeCheckpoint(dir string) (map[string][]byte, error) {
 	for name, value := range map[string]int{
 		"d_model": 512, "encoder_layers": 8, "decoder_layers": 8, "num_hidden_layers": 8,
 		"encoder_attention_heads": 8, "decoder_attention_heads": 8, "encoder_ffn_dim": 2048, "decoder_ffn_dim": 2048,
-		// Random weights rarely end a sentence: bound what is tried.
+		// Random weights rarely end a sentence, so retries need a bound.
 		"max_position_embeddings": 64, "max_length": 32,
 	} {
 		config[name] = value
@@ -114,8 +112,7 @@ func inRepository(name string, args ...string) error {
 	return nil
 }
 
-// base is deployment.yaml, nodeCache the overlay for folders of nodes.
-// onGPUs are the manifests of pods with a GPU, which there is none of here.
+// onGPUs returns the manifests of pods with a GPU. This machine has none.
 func onGPUs() (manifests.Set, error) {
 	return manifests.ReadFile(filepath.Join(repository, "k8s", "deployment.yaml"))
 }
@@ -124,14 +121,14 @@ func onCPUs() (manifests.Set, error) {
 	return manifests.Build(filepath.Join(repository, "k8s", "overlays", "cpu"))
 }
 
-// nodeCache are the manifests of pods on CPUs that share a folder of the node.
+// nodeCache returns the manifests of pods on CPUs that share a folder of the node.
 func nodeCache(t *testing.T) (manifests.Set, error) {
 	dir := t.TempDir()
 	absolute, err := filepath.Abs(filepath.Join(repository, "k8s"))
 	if err != nil {
 		return nil, err
 	}
-	k8s, err := filepath.Rel(dir, absolute) // kustomize takes no others
+	k8s, err := filepath.Rel(dir, absolute) // kustomize takes only relative paths
 	if err != nil {
 		return nil, err
 	}

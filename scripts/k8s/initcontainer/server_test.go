@@ -19,14 +19,14 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// server is the pod's container of the service.
+// server is the service's container of a pod.
 type server struct {
 	cmd       *exec.Cmd
 	container corev1.Container
 	url       string
 
 	mu  sync.Mutex // guards log
-	log []string   // its lines so far
+	log []string   // log lines so far
 }
 
 // serve starts the service on a port of its own and waits until it has passed its
@@ -51,7 +51,7 @@ func (p *pod) serve(t *testing.T) *server {
 	return s
 }
 
-// read keeps the lines of the log, and sends the address that one of them names.
+// read keeps the lines of the log, and sends the address in one of them.
 func (s *server) read(stderr io.Reader, address chan<- string) {
 	defer close(address)
 	lines := bufio.NewScanner(stderr)
@@ -72,7 +72,7 @@ func (s *server) lines() string {
 	return strings.Join(s.log, "\n")
 }
 
-// probe asks what kubelet would.
+// probe sends a probe of the manifest as kubelet does.
 func (s *server) probe(p *corev1.Probe) error {
 	client := http.Client{Timeout: time.Duration(p.TimeoutSeconds) * time.Second}
 	resp, err := client.Get(s.url + p.HTTPGet.Path)
@@ -86,7 +86,7 @@ func (s *server) probe(p *corev1.Probe) error {
 	return nil
 }
 
-// translate sends a sentence. With random weights any answer will do.
+// translate sends a sentence. With random weights any translation will do.
 func (s *server) translate(t *testing.T) {
 	t.Helper()
 	const body = `{"payload":{"fromLang":"en","toLang":"fr","detail":true,"options":{"beams":1,"maxLength":16},
@@ -116,7 +116,7 @@ func (s *server) stop(t *testing.T) {
 	assert.NoError(t, s.cmd.Wait(), "%s", s.lines())
 }
 
-// mapped are the files below a folder that the process has mapped: inodes by path.
+// mapped returns the files below a folder that the process has mapped: inodes by path.
 func (s *server) mapped(t *testing.T, dir string) map[string]string {
 	t.Helper()
 	raw, err := os.ReadFile(fmt.Sprintf("/proc/%d/maps", s.cmd.Process.Pid))

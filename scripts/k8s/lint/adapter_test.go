@@ -21,7 +21,7 @@ import (
 	"dragoman/app/telemetry"
 )
 
-// readRules reads the rules among the adapter's values, in the adapter's own types.
+// readRules reads the rules in the adapter's values, in the adapter's own types.
 func readRules(t *testing.T) []config.DiscoveryRule {
 	t.Helper()
 	f, err := os.Open(filepath.Join(folder, "helm/prometheus-adapter.yaml"))
@@ -45,9 +45,8 @@ func readRules(t *testing.T) []config.DiscoveryRule {
 	return values.Rules.Custom
 }
 
-// query is what the adapter asks Prometheus for some pods of a namespace: the rule's
-// template, with the fields that the adapter gives it. (The adapter's package that does
-// this needs the whole of an API server to build.)
+// query returns the adapter's Prometheus query for pods of a namespace: the rule's template with the adapter's fields. (The
+// adapter's package for this needs a whole API server to build.)
 func query(t *testing.T, rule config.DiscoveryRule, namespace string, pods ...string) string {
 	t.Helper()
 	labels := map[string]string{} // names by resource
@@ -66,7 +65,7 @@ func query(t *testing.T, rule config.DiscoveryRule, namespace string, pods ...st
 	return text.String()
 }
 
-// series is the name of a rule's series, which must exist for each pod of a namespace.
+// series returns the name of a rule's series, which must exist for each pod of a namespace.
 func series(rule config.DiscoveryRule) string {
 	name, _, _ := strings.Cut(rule.SeriesQuery, "{")
 	return name
@@ -99,7 +98,7 @@ func TestAdapterAsksForWhatTheAutoscalerNeeds(t *testing.T) {
 	assert.Len(t, got, wanted, "the autoscaler uses every rule")
 }
 
-// The service has the metrics of the rule, the queue's for each model and worker.
+// The service has the rule's metrics; the metric of the queue exists per model and worker.
 func TestServiceHasTheMetric(t *testing.T) {
 	log := slog.New(slog.DiscardHandler)
 	metrics := telemetry.New(log)

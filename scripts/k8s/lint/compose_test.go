@@ -16,7 +16,7 @@ import (
 	"dragoman/app/config"
 )
 
-// project is what compose reads of compose.yaml with an environment.
+// project returns compose's view of compose.yaml with an environment.
 func project(t *testing.T, environ ...string) *types.Project {
 	t.Helper()
 	options, err := cli.NewProjectOptions([]string{filepath.Join(folder, "..", "compose.yaml")}, cli.WithEnv(environ))
@@ -26,7 +26,7 @@ func project(t *testing.T, environ ...string) *types.Project {
 	return p
 }
 
-// settingsOf is what the program makes of a service's environment, and the names of its variables.
+// settingsOf parses a service's environment as the program does, and returns the names of its variables.
 func settingsOf(t *testing.T, s types.ServiceConfig) (config.Config, []string) {
 	t.Helper()
 	var environ, names []string
@@ -78,7 +78,7 @@ func TestComposeTakesAnotherModel(t *testing.T) {
 	assert.Equal(t, "other", *p.Services["redis"].Environment["VALKEYCLI_AUTH"])
 }
 
-// Redis is the same as on Kubernetes.
+// Redis has the same settings as on Kubernetes.
 func TestComposeHasTheSameRedis(t *testing.T) {
 	set := one[*appsv1.StatefulSet](t, build(t, filepath.Join(folder, "overlays/fleet")))
 	pod := set.Spec.Template.Spec.Containers[0]
@@ -92,7 +92,7 @@ func TestComposeHasTheSameRedis(t *testing.T) {
 	assert.Equal(t, append([]string{"CMD"}, pod.ReadinessProbe.Exec.Command...), []string(here.HealthCheck.Test))
 }
 
-// Redis gets its password, whatever is in it but a quote, and it is none of its arguments.
+// Redis gets any password without a quote, and not as an argument.
 func TestRedisGetsItsPassword(t *testing.T) {
 	pod := one[*appsv1.StatefulSet](t, build(t, filepath.Join(folder, "overlays/fleet"))).Spec.Template.Spec.Containers[0]
 	dir := t.TempDir()

@@ -15,10 +15,10 @@ import (
 	"dragoman/scripts/k8s/manifests"
 )
 
-// commit is a revision that means the same bytes for good.
+// commit matches a revision that never changes.
 var commit = regexp.MustCompile("^[0-9a-f]{40}$")
 
-// images must be the same in all containers, and a version for good.
+// images must be the same in all containers, and a version that never changes.
 func images(s *subject) {
 	for _, p := range s.pulls {
 		if p.Image != s.server.Image {
@@ -37,8 +37,7 @@ func images(s *subject) {
 	arguments(s)
 }
 
-// arguments must be subcommands: pull fetches the one model, or each init container another one
-// of the repository.
+// arguments must be subcommands. pull fetches the only model, or each init container pulls another model into the repository.
 func arguments(s *subject) {
 	check := func(c corev1.Container, want ...string) {
 		if !slices.Equal(c.Args, want) {
@@ -75,8 +74,7 @@ func arguments(s *subject) {
 	}
 }
 
-// resources must be limits and requests alike, which makes the pod Guaranteed, and the
-// init container must not make the pod larger.
+// resources must have equal limits and requests, so that the pod is Guaranteed, and the init container must not enlarge the pod.
 func resources(s *subject) {
 	for _, c := range s.containers() {
 		for _, name := range []corev1.ResourceName{corev1.ResourceCPU, corev1.ResourceMemory, corev1.ResourceEphemeralStorage} {
@@ -98,11 +96,10 @@ func resources(s *subject) {
 	}
 }
 
-// environment must be what the program knows: a variable with a wrong name does
-// nothing, in silence.
+// environment must have only variables that the program knows: a misspelt one has no effect and no message.
 func environment(s *subject) {
 	known := map[string]bool{
-		"NVIDIA_VISIBLE_DEVICES": true, // of NVIDIA's container runtime
+		"NVIDIA_VISIBLE_DEVICES": true, // for NVIDIA's container runtime
 	}
 	for _, v := range config.Variables() {
 		known[v.Name] = true
@@ -146,7 +143,7 @@ func environment(s *subject) {
 	}
 }
 
-// volumes must be there, in use, and where the program writes.
+// volumes must exist, be used, and cover the folders that the program writes.
 func volumes(s *subject) {
 	used := map[string]bool{}
 	for _, c := range s.containers() {
@@ -162,8 +159,8 @@ func volumes(s *subject) {
 			s.fail("nothing mounts the volume %q", v.Name)
 		}
 	}
-	// The program writes into the models' folder, and config.json of a hub's repository that it
-	// may not want into the folder for temporary files.
+	// The program writes to the models' folder. For a hub's repository that it may reject, it writes config.json to the folder
+	// for temporary files.
 	read, found := mountOf(s.server, s.models())
 	for _, p := range s.pulls {
 		written, ok := mountOf(p.Container, s.models())
@@ -190,8 +187,7 @@ func volumes(s *subject) {
 	}
 }
 
-// files are the volumes that jobs and glossaries are kept in: of one pod at a time, where they are not in
-// Redis or off.
+// files checks the volumes of jobs and glossaries: one pod at a time may have them, unless they are in Redis or off.
 func files(s *subject) map[string]bool {
 	kept := map[string]bool{}
 	if s.settings.Role != config.All {
@@ -213,7 +209,7 @@ func files(s *subject) map[string]bool {
 	return kept
 }
 
-// mountOf is the mount that a path lies in.
+// mountOf returns the mount that contains a path.
 func mountOf(c corev1.Container, path string) (corev1.VolumeMount, bool) {
 	i := slices.IndexFunc(c.VolumeMounts, func(m corev1.VolumeMount) bool {
 		return path == m.MountPath || strings.HasPrefix(path, m.MountPath+"/")
@@ -224,8 +220,8 @@ func mountOf(c corev1.Container, path string) (corev1.VolumeMount, bool) {
 	return c.VolumeMounts[i], true
 }
 
-// security must be that of the Pod Security Standard "restricted", and more. One thing
-// is allowed besides: a folder of the node, and root without capabilities to fill it.
+// security must meet the Pod Security Standard "restricted", and more. One exception is allowed: a folder of the node, with root
+// without capabilities to fill it.
 func security(s *subject) {
 	evaluator, err := policy.NewEvaluator(policy.DefaultChecks(), nil)
 	if err != nil {
@@ -268,5 +264,5 @@ func security(s *subject) {
 	}
 }
 
-// is says that a switch is set to a value.
+// is reports whether a switch is set to a value.
 func is(p *bool, value bool) bool { return p != nil && *p == value }

@@ -13,8 +13,8 @@ import (
 	"dragoman/app/config"
 )
 
-// The images set what the program knows, keep what it writes in volumes, and agree with each other and
-// with compose.yaml.
+// The images set only variables that the program knows, keep its files in volumes, and agree with each other and with
+// compose.yaml.
 func TestDockerfile(t *testing.T) {
 	raw, err := os.ReadFile(filepath.Join(folder, "..", "Dockerfile"))
 	require.NoError(t, err)
@@ -48,7 +48,7 @@ func TestDockerfile(t *testing.T) {
 		assert.Equal(t, 9527, settings.Port, target)
 		assert.Equal(t, 8001, settings.GRPCPort, target)
 	}
-	// The folders are there for the user that the service runs as.
+	// The folders belong to the service's user.
 	assert.Contains(t, text, "mkdir -p /out/volumes/models /out/volumes/data;")
 	assert.Equal(t, 2, strings.Count(text, "COPY --from=build --chown=65532:65532 /out/volumes/ /"))
 }

@@ -20,7 +20,7 @@ import (
 	"dragoman/scripts/k8s/manifests"
 )
 
-// parts are the objects of a set that a fault can be put into.
+// parts are the objects of a set that tests put faults into.
 type parts struct {
 	deployment *appsv1.Deployment
 	pod        *corev1.PodSpec
@@ -52,7 +52,7 @@ func one[T runtime.Object](t *testing.T, set manifests.Set) T {
 	return object
 }
 
-// set changes a variable of a container; "" takes it away.
+// set changes a variable of a container; "" removes it.
 func set(c *corev1.Container, name, value string) {
 	c.Env = slices.DeleteFunc(slices.Clone(c.Env), func(v corev1.EnvVar) bool { return v.Name == name })
 	if value != "" {
@@ -62,7 +62,7 @@ func set(c *corev1.Container, name, value string) {
 
 func of[T any](value T) *T { return &value }
 
-// Every rule finds what it is there for.
+// Every rule finds its faults.
 func TestFaultsAreFound(t *testing.T) {
 	sound := combine(t, "overlays/gpu", "components/node-cache")
 	require.NoError(t, check(sound))
@@ -93,7 +93,7 @@ func TestFaultsOnCPUsAreFound(t *testing.T) {
 	}
 }
 
-// A catalogue has an init container for each model.
+// A catalogue has an init container per model.
 func TestFaultsOfCataloguesAreFound(t *testing.T) {
 	sound := combine(t, "overlays/catalogue", "components/prometheus", "components/network-policy")
 	require.NoError(t, check(sound))
@@ -133,7 +133,7 @@ func TestMissingObjects(t *testing.T) {
 	assert.ErrorContains(t, check(nil), "there are 0 objects")
 }
 
-// fault is put into sound manifests.
+// fault is a fault in otherwise valid manifests.
 type fault struct {
 	put  func(p parts)
 	want string

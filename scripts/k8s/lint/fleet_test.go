@@ -22,11 +22,11 @@ import (
 	"dragoman/scripts/k8s/manifests"
 )
 
-// fleet is what the rules look at that are of a fleet as a whole.
+// fleet has the objects of a fleet for the rules about it as a whole.
 type fleet struct {
 	workers, gateways *subject
 	scaler            *kedav1alpha1.ScaledObject
-	broker            manifests.Set // empty where the fleet uses another one
+	broker            manifests.Set // empty if the fleet uses another one
 	policies          []*networkingv1.NetworkPolicy
 
 	faults []error
@@ -36,8 +36,8 @@ func isFleet(set manifests.Set) bool {
 	return len(manifests.All[*kedav1alpha1.ScaledObject](set)) > 0
 }
 
-// checkFleet returns all faults of a fleet: those of workers and of gateways, each by the rules that
-// there are for a service, and those of how they fit together.
+// checkFleet returns all faults of a fleet: faults of workers and of gateways by the rules for a service, and faults between
+// them.
 func checkFleet(set manifests.Set) error {
 	f := &fleet{policies: manifests.All[*networkingv1.NetworkPolicy](set), broker: part(set, "broker")}
 	var errs [3]error
@@ -65,7 +65,7 @@ func (f *fleet) fail(format string, args ...any) {
 	f.faults = append(f.faults, fmt.Errorf(format, args...))
 }
 
-// part is a set's objects of a component, and those that are of all. The Service of clients is of gateways.
+// part returns the objects of a component in a set, and the shared ones. The Service of clients belongs to gateways.
 func part(set manifests.Set, name string) manifests.Set {
 	return slices.DeleteFunc(slices.Clone(set), func(o runtime.Object) bool {
 		label := o.(metav1.Object).GetLabels()[component]
@@ -76,7 +76,7 @@ func part(set manifests.Set, name string) manifests.Set {
 	})
 }
 
-// autoscaler is what KEDA makes of its object, but for the metrics.
+// autoscaler returns KEDA's autoscaler for an object, without metrics.
 func autoscaler(o *kedav1alpha1.ScaledObject) *autoscalingv2.HorizontalPodAutoscaler {
 	h := &autoscalingv2.HorizontalPodAutoscaler{}
 	if target := o.Spec.ScaleTargetRef; target != nil {
@@ -89,7 +89,7 @@ func autoscaler(o *kedav1alpha1.ScaledObject) *autoscalingv2.HorizontalPodAutosc
 	return h
 }
 
-// roles must be those that the names say, of one version, with one broker.
+// roles must match the names, and have one version and one broker.
 func roles(f *fleet) {
 	w, g := f.workers, f.gateways
 	if w.settings.Role != config.Worker || g.settings.Role != config.Gateway {
@@ -109,7 +109,7 @@ func roles(f *fleet) {
 	}
 }
 
-// secretOf is the Secret and the key that a variable comes from; "" where it does not.
+// secretOf returns the Secret and the key of a variable; "": the variable is not from a Secret.
 func secretOf(c corev1.Container, name string) string {
 	for _, v := range c.Env {
 		if v.Name == name && v.ValueFrom != nil && v.ValueFrom.SecretKeyRef != nil {
@@ -119,7 +119,7 @@ func secretOf(c corev1.Container, name string) string {
 	return ""
 }
 
-// neighbours must not be taken for each other.
+// neighbours must not select each other's pods.
 func neighbours(f *fleet) {
 	for _, pair := range [][2]*subject{{f.workers, f.gateways}, {f.gateways, f.workers}} {
 		labels := pair[1].deployment.Spec.Template.Labels
@@ -137,7 +137,7 @@ func neighbours(f *fleet) {
 	}
 }
 
-// trigger must be what waits for workers, as one of the gateways knows it.
+// trigger must be the tokens that wait for workers, as any one gateway reports them.
 func trigger(f *fleet) {
 	spec := f.scaler.Spec
 	if len(spec.Triggers) != 1 || spec.Triggers[0].Type != "prometheus" {
@@ -177,10 +177,10 @@ func trigger(f *fleet) {
 	}
 }
 
-// requirepass is how the password comes in by standard input, from a variable.
+// requirepass matches a password on standard input, from a variable.
 var requirepass = regexp.MustCompile(`<<EOF\nrequirepass "\$([A-Z_]+)"\nEOF`)
 
-// redis must keep what it has, let in those with the password, and be where its Service leads.
+// redis must persist its data, require the password, and be behind its Service.
 func redis(f *fleet) {
 	if len(f.broker) == 0 {
 		return
@@ -246,7 +246,7 @@ func redis(f *fleet) {
 	f.faults = append(f.faults, s.faults...)
 }
 
-// connections must be those that a fleet needs, and no others.
+// connections must be exactly those that a fleet needs.
 func connections(f *fleet) {
 	gateway, worker := endpointOf(f.gateways.deployment.Spec.Template.Labels), endpointOf(f.workers.deployment.Spec.Template.Labels)
 	other := endpointOf(map[string]string{"app.kubernetes.io/name": "other"})

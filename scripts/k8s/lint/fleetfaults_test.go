@@ -21,7 +21,7 @@ import (
 	"dragoman/scripts/k8s/manifests"
 )
 
-// named is the object of a type that has a name.
+// named returns the object of a type with a name.
 func named[T interface {
 	runtime.Object
 	metav1.Object
@@ -32,7 +32,7 @@ func named[T interface {
 	return found[0]
 }
 
-// A fleet has what a service has, as gateways and as workers.
+// The rules for a service hold for gateways and for workers.
 func TestFleetIsWhatItSays(t *testing.T) {
 	all := variants(t)
 	for name, test := range map[string]struct {
@@ -67,7 +67,7 @@ func TestFleetIsWhatItSays(t *testing.T) {
 	}
 }
 
-// Workers may all leave.
+// All workers may be unavailable at once.
 func TestFleetDownToZero(t *testing.T) {
 	set := combine(t, "overlays/fleet").Copy()
 	one[*kedav1alpha1.ScaledObject](t, set).Spec.MinReplicaCount = of(int32(0))
@@ -104,7 +104,7 @@ func TestMissingObjectsOfFleets(t *testing.T) {
 	}
 }
 
-// fleetParts are the objects of a fleet that a fault can be put into.
+// fleetParts are the objects of a fleet that tests put faults into.
 type fleetParts struct {
 	workers, gateways             *appsv1.Deployment
 	worker, gateway, redis        *corev1.Container
@@ -132,7 +132,7 @@ func fleetOf(t *testing.T, set manifests.Set) fleetParts {
 	return p
 }
 
-// fleetFault is put into sound manifests of a fleet.
+// fleetFault is a fault in otherwise valid manifests of a fleet.
 type fleetFault struct {
 	put  func(p fleetParts)
 	want string

@@ -23,7 +23,7 @@ import (
 	"dragoman/scripts/k8s/manifests"
 )
 
-// selections are the selectors of pods in a set, by the object that has them.
+// selections returns the selectors of pods in a set, by the object that has them.
 func selections(set manifests.Set) map[string]*metav1.LabelSelector {
 	found := map[string]*metav1.LabelSelector{}
 	for _, object := range set {
@@ -59,7 +59,7 @@ func selections(set manifests.Set) map[string]*metav1.LabelSelector {
 	return found
 }
 
-// pods are the labels of a set's pods, by the object that makes them.
+// pods returns the labels of a set's pods, by the object that makes them.
 func pods(set manifests.Set) map[string]map[string]string {
 	found := map[string]map[string]string{}
 	for _, d := range manifests.All[*appsv1.Deployment](set) {
@@ -71,7 +71,7 @@ func pods(set manifests.Set) map[string]map[string]string {
 	return found
 }
 
-// names are the kinds and names of a set's objects.
+// names returns the kinds and names of a set's objects.
 func names(set manifests.Set) map[string]bool {
 	found := map[string]bool{}
 	for _, object := range set {
@@ -80,7 +80,7 @@ func names(set manifests.Set) map[string]bool {
 	return found
 }
 
-// assertApart fails where a set selects pods or Services of another one.
+// assertApart fails if a set selects pods or Services of another one.
 func assertApart(t *testing.T, set, other manifests.Set) {
 	t.Helper()
 	for what, selector := range selections(set) {
@@ -95,7 +95,7 @@ func assertApart(t *testing.T, set, other manifests.Set) {
 	}
 }
 
-// assertWhole fails where an object names another one by a name that the set does not have.
+// assertWhole fails if an object refers to a name that the set does not have.
 func assertWhole(t *testing.T, set manifests.Set) {
 	t.Helper()
 	names := map[string]bool{}
@@ -135,7 +135,7 @@ func assertWhole(t *testing.T, set manifests.Set) {
 	}
 }
 
-// Two installs in a namespace have their own names, pods and Services, whatever tells them apart.
+// Two installs in a namespace have their own names, pods and Services, whether a prefix, a suffix or a label distinguishes them.
 func TestInstallsAreApart(t *testing.T) {
 	const (
 		prefix = "namePrefix: second-\n"
@@ -170,7 +170,7 @@ func TestInstallsAreApart(t *testing.T) {
 	}
 }
 
-// The same holds where one kustomization has both.
+// The same holds for one kustomization with both installs.
 func TestInstallsOfOneKustomization(t *testing.T) {
 	dir := t.TempDir()
 	for _, name := range []string{"first", "second"} {
@@ -219,8 +219,8 @@ func TestSecondInstallOfTheReadme(t *testing.T) {
 	assert.Contains(t, "redis://:p@"+broker.Spec.ServiceName+":6379", string(one[*corev1.Secret](t, second).Data["url"]))
 }
 
-// While one takes the place of the other, a service and a fleet have the Service of clients in common, which leads to
-// one of them, and the ServiceMonitor.
+// When a fleet replaces a service, or the reverse, they share only the Service of clients, which selects the pods of one of
+// them, and the ServiceMonitor.
 func TestServiceAndFleetAreApart(t *testing.T) {
 	fleet := combine(t, "overlays/fleet")
 	for _, name := range []string{"overlays/gpu", "overlays/node-cache", "overlays/cpu"} {
@@ -242,7 +242,7 @@ func TestServiceAndFleetAreApart(t *testing.T) {
 	}
 }
 
-// README's commands name what a service or a fleet has.
+// README's commands name existing objects of a service or a fleet.
 func TestReadmeNamesWhatThereIs(t *testing.T) {
 	readme, err := os.ReadFile(filepath.Join(folder, "README.md"))
 	require.NoError(t, err)
@@ -259,7 +259,7 @@ func TestReadmeNamesWhatThereIs(t *testing.T) {
 	}
 }
 
-// A tag of the images without CUDA is not one of those with it.
+// A tag of the images without CUDA is not a tag of the images with CUDA.
 func TestImagesOfGatewaysAndWorkersChangeApart(t *testing.T) {
 	set := overlay(t, "images:\n  - {name: ghcr.io/dragoman/dragoman, newTag: 1.2.3}\n  - {name: ghcr.io/dragoman/dragoman-cuda, newName: mirror/cuda}\n", "overlays/fleet")
 	assert.Equal(t, "ghcr.io/dragoman/dragoman:1.2.3", named[*appsv1.Deployment](t, set, "dragoman-gateway").Spec.Template.Spec.Containers[0].Image)
@@ -268,7 +268,7 @@ func TestImagesOfGatewaysAndWorkersChangeApart(t *testing.T) {
 	assert.Equal(t, "mirror/cuda:0.1.0", workers.InitContainers[0].Image)
 }
 
-// An amount without quotes becomes a string on the server, and each apply changes it again.
+// The server converts an amount without quotes to a string, so each apply would change it again.
 func TestAmountsAreStrings(t *testing.T) {
 	var walk func(path string, value any, amounts bool)
 	walk = func(path string, value any, amounts bool) {

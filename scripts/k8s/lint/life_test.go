@@ -10,21 +10,20 @@ import (
 	"dragoman/app/config"
 )
 
-// What a pod's end takes beside preStop and SHUTDOWN_TIMEOUT: answers that are cut off
-// get a second to leave, traces that are left five.
+// The time of a pod's end beyond preStop and SHUTDOWN_TIMEOUT: truncated answers get a second to be sent, remaining traces five.
 const ending = 6 * time.Second
 
-// probes must ask the right things, with patience.
+// probes must request the right paths, with patience.
 func probes(s *subject) {
 	start := "/readyz"
 	if s.settings.Role == config.Gateway {
-		start = "/healthz" // it is ready when Redis and a worker are there
+		start = "/healthz" // a gateway is ready when Redis and a worker are available
 	}
 	for _, want := range []struct {
 		name  string
 		probe *corev1.Probe
 		path  string
-		// patience is the least time until the probe has failed for good.
+		// patience returns the minimum time until a probe has failed for good.
 		patience time.Duration
 	}{
 		// Packing the matrices of a model takes up to 15 s, and disks can be slow.
@@ -60,14 +59,13 @@ func hasPort(c corev1.Container, port intstr.IntOrString) bool {
 	return false
 }
 
-// termination must leave the service time to finish what it has begun, and others the
-// time to send it no more.
+// termination must leave the service time to finish its requests, and its clients time to send no more.
 func termination(s *subject) {
 	var pause time.Duration
 	if l := s.server.Lifecycle; l != nil && l.PreStop != nil && l.PreStop.Sleep != nil {
 		pause = time.Duration(l.PreStop.Sleep.Seconds) * time.Second
 	}
-	if pause < 5*time.Second && s.settings.Role != config.Worker { // to which nobody sends
+	if pause < 5*time.Second && s.settings.Role != config.Worker { // no client sends to workers
 		s.fail("preStop sleeps for %s: proxies need about 5 s to learn that a pod leaves", pause)
 	}
 	if s.settings.ShutdownTimeout < s.settings.QueueWait {
@@ -83,7 +81,7 @@ func termination(s *subject) {
 	}
 }
 
-// disruption must leave a way to drain a node and to end an update.
+// disruption must leave a way to drain a node and to finish an update.
 func disruption(s *subject) {
 	if s.budget.Spec.MinAvailable != nil || s.budget.Spec.MaxUnavailable == nil || s.budget.Spec.MaxUnavailable.IntValue() < 1 {
 		s.fail("the PodDisruptionBudget stops the drain of a node with the only pod")

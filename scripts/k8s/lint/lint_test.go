@@ -1,6 +1,5 @@
-// Package lint tests that the manifests of the service fit together, and fit the
-// service: what types cannot say, and an API server would accept. Each rule stands for
-// a way in which such manifests fail in a cluster.
+// Package lint tests that the manifests of the service are consistent with each other and with the service, in ways that types
+// cannot express and an API server would accept. Each rule stands for a failure of such manifests in a cluster.
 package lint
 
 import (
@@ -26,10 +25,10 @@ const serverContainer = "dragoman"
 // pull is an init container that fetches a model.
 type pull struct {
 	corev1.Container
-	settings config.Config // what it makes of its environment
+	settings config.Config // its parsed environment
 }
 
-// subject is what the rules look at, and the faults that they found.
+// subject has the objects for the rules, and the faults found.
 type subject struct {
 	deployment *appsv1.Deployment
 	template   *corev1.PodTemplateSpec
@@ -42,19 +41,19 @@ type subject struct {
 	policies   []*networkingv1.NetworkPolicy
 	monitors   []*monitoringv1.ServiceMonitor
 
-	// settings are what the service makes of its environment.
+	// settings returns the service's parsed environment.
 	settings config.Config
 
 	faults []error
 }
 
-// rules are those of a Deployment and what stands around it.
+// rules has the rules for a Deployment and the objects around it.
 var rules = []func(*subject){
 	selectors, ports, images, resources, environment, volumes, security,
 	probes, termination, disruption, scaling, memory, observers,
 }
 
-// check returns all faults of a set, joined; nil where there are none.
+// check returns all faults of a set, joined, or nil.
 func check(set manifests.Set) error {
 	if isFleet(set) {
 		return checkFleet(set)
@@ -69,8 +68,7 @@ func check(set manifests.Set) error {
 	return errors.Join(s.faults...)
 }
 
-// newSubject finds the objects that every variant has. Without them there is nothing
-// to look at.
+// newSubject finds the objects that every variant has. It fails if one is missing.
 func newSubject(set manifests.Set) (*subject, error) {
 	s := &subject{
 		policies: manifests.All[*networkingv1.NetworkPolicy](set),
@@ -102,7 +100,7 @@ func newSubject(set manifests.Set) (*subject, error) {
 	return s, nil
 }
 
-// secrets are what a container has from a Secret and the service does not start without.
+// secrets are the variables from a Secret that the service needs to start.
 func secrets(c corev1.Container) []string {
 	if secretOf(c, "BROKER_URL") == "" {
 		return nil
@@ -110,7 +108,7 @@ func secrets(c corev1.Container) []string {
 	return []string{"BROKER_URL=redis://:password@broker:6379"}
 }
 
-// container is the only container of a list, which must have this name.
+// container returns the only container of a list, which must have this name.
 func container(list []corev1.Container, name string) (corev1.Container, error) {
 	if len(list) != 1 || list[0].Name != name {
 		return corev1.Container{}, fmt.Errorf("there are %d containers, not only one called %q", len(list), name)
@@ -118,12 +116,12 @@ func container(list []corev1.Container, name string) (corev1.Container, error) {
 	return list[0], nil
 }
 
-// containers are all, the init containers first.
+// containers returns all containers, init containers first.
 func (s *subject) containers() []corev1.Container {
 	return append(s.pod.InitContainers[:len(s.pulls):len(s.pulls)], s.server)
 }
 
-// models is the folder with the models: a repository, or that of the only one.
+// models is the folder with the models: a repository, or the export of the only model.
 func (s *subject) models() string {
 	if len(s.settings.Repositories) > 0 {
 		return s.settings.Repositories[0]
@@ -135,7 +133,7 @@ func (s *subject) fail(format string, args ...any) {
 	s.faults = append(s.faults, fmt.Errorf(format, args...))
 }
 
-// within says that every pair of some is one of all: a selector with them matches.
+// within reports whether all contains every pair of some, so that a selector with these pairs matches.
 func within(some, all map[string]string) bool {
 	for key, value := range some {
 		if got, ok := all[key]; !ok || got != value {
@@ -152,15 +150,15 @@ func labelsOf(selector *metav1.LabelSelector) map[string]string {
 	return selector.MatchLabels
 }
 
-// The labels that tell pods apart: of other programs, of another install, of another part of a fleet.
+// The labels that distinguish pods: from other programs, other installs, other parts of a fleet.
 const (
 	application = "app.kubernetes.io/name"
 	instance    = "app.kubernetes.io/instance"
 	component   = "app.kubernetes.io/component"
 )
 
-// selectors must match the pods' labels, or nothing is balanced, spread or protected, and name all that tell
-// them from others.
+// selectors must match the pods' labels, or no pod is balanced, spread or protected. They must have all labels that distinguish
+// the pods.
 func selectors(s *subject) {
 	labels := s.deployment.Spec.Template.Labels
 	check := func(what string, selector map[string]string) {
@@ -190,7 +188,7 @@ func selectors(s *subject) {
 	}
 }
 
-// ports must be those that the service listens on.
+// ports must be the service's listening ports.
 func ports(s *subject) {
 	numbers := []int{s.settings.Port, s.settings.GRPCPort}
 	if s.settings.Role == config.Worker {

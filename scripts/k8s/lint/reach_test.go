@@ -9,10 +9,10 @@ import (
 	"k8s.io/apimachinery/pkg/util/intstr"
 )
 
-// endpoint is a pod as NetworkPolicies see it.
+// endpoint is a pod for NetworkPolicies.
 type endpoint struct {
 	labels    map[string]string
-	namespace map[string]string // labels of another namespace; nil: that of the policies
+	namespace map[string]string // labels of its namespace; nil: the policies' own namespace
 }
 
 func endpointOf(labels map[string]string) endpoint { return endpoint{labels: labels} }
@@ -22,9 +22,9 @@ type port struct {
 	number int32
 }
 
-// allowed says whether policies, which add up, let a pod open a connection to another one.
+// allowed reports whether the policies, which are additive, let a pod open a connection to another one.
 func allowed(policies []*networkingv1.NetworkPolicy, from, to endpoint, at port) bool {
-	out, in := true, true // where no policy is for a pod, everything is allowed
+	out, in := true, true // without a policy for a pod, everything is allowed
 	for _, direction := range []struct {
 		of   networkingv1.PolicyType
 		pod  endpoint
@@ -55,7 +55,7 @@ func allowed(policies []*networkingv1.NetworkPolicy, from, to endpoint, at port)
 	return out && in
 }
 
-// opens says whether a rule is for a peer and a port.
+// opens reports whether a rule allows a peer and a port.
 func opens(peers []networkingv1.NetworkPolicyPeer, ports []networkingv1.NetworkPolicyPort, peer endpoint, at port) bool {
 	return (len(peers) == 0 || slices.ContainsFunc(peers, func(p networkingv1.NetworkPolicyPeer) bool { return isPeer(p, peer) })) &&
 		(len(ports) == 0 || slices.ContainsFunc(ports, func(p networkingv1.NetworkPolicyPort) bool {

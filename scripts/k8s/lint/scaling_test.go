@@ -11,20 +11,18 @@ import (
 	"dragoman/app/config"
 )
 
-// What a pod takes of memory with a model of facebook/m2m100_418M's size, as the manifests
-// count it.
+// The memory of a pod with a model of the size of facebook/m2m100_418M, as the manifests assume it.
 const (
 	besidesState = 1700 << 20 // all but KV_MEMORY
-	besidesGPU   = 2500 << 20 // on a GPU, which has the decoding state
-	// Of a gateway, all but requests and the cache.
+	besidesGPU   = 2500 << 20 // on a GPU, which holds the decoding state
+	// Of a gateway, without requests and the cache.
 	besidesModels = 512 << 20
 	usual         = 1500 << 20 // under usual load
-	tokenState    = 48 << 10   // of a token of a beam, and of a source token
+	tokenState    = 48 << 10   // per token of a beam, and per source token
 	positions     = 1024       // of the model
 )
 
-// scaling must be of the Deployment, by metrics that there can be, and without haste in
-// giving up pods that are slow to start.
+// scaling must target the Deployment, use existing metrics, and not remove pods hastily, since they start slowly.
 func scaling(s *subject) {
 	target := s.scaler.Spec.ScaleTargetRef
 	if target.APIVersion != "apps/v1" || target.Kind != "Deployment" || target.Name != s.deployment.Name {
@@ -76,7 +74,7 @@ func checkMetric(s *subject, metric autoscalingv2.MetricSpec) {
 	}
 }
 
-// memory must hold what the settings allow, and scaling by it must not keep idle pods.
+// memory must be enough for the settings, and scaling by memory must not keep idle pods.
 func memory(s *subject) {
 	request := s.server.Resources.Requests.Memory().Value()
 	if s.settings.Role == config.Gateway {
@@ -91,7 +89,7 @@ func memory(s *subject) {
 	if onGPU {
 		inPod, rest = 0, besidesGPU
 	}
-	if all := int64(s.settings.ModelMemory); all > 0 && !onGPU { // of all models, and what they decode
+	if all := int64(s.settings.ModelMemory); all > 0 && !onGPU { // memory of all models and their decoding state
 		inPod = all
 		if all < state {
 			s.fail("MODEL_MEMORY is %d MiB, less than KV_MEMORY of %d MiB", all>>20, state>>20)
@@ -105,7 +103,7 @@ func memory(s *subject) {
 		s.fail("the service runs with DEVICE=%s and requests %s GPUs", s.settings.Device, gpus.String())
 	}
 	need := int64(s.settings.MaxBeams*positions+positions) * tokenState
-	if onGPU { // which reserves as much for each row, and one more
+	if onGPU { // a GPU reserves as much for each row, and one row more
 		need = int64(s.settings.MaxBeams+1) * 2 * positions * tokenState
 	}
 	if state < need {
@@ -116,7 +114,7 @@ func memory(s *subject) {
 			continue
 		}
 		target := float64(request) * float64(*metric.Resource.Target.AverageUtilization) / 100
-		for pods := 2; pods <= 8; pods++ { // maxReplicas is the cluster's to say
+		for pods := 2; pods <= 8; pods++ { // maxReplicas depends on the cluster
 			if kept := math.Ceil(float64(pods) * usual / target); int(kept) >= pods {
 				s.fail("by memory %d idle pods stay %v: the target is %d MiB, pods take %d MiB", pods, kept, int64(target)>>20, usual>>20)
 				break
@@ -125,7 +123,7 @@ func memory(s *subject) {
 	}
 }
 
-// observers must look often enough, and answer before they look again.
+// observers must scrape often enough, with a timeout below the interval.
 func observers(s *subject) {
 	for _, monitor := range s.monitors {
 		for _, endpoint := range monitor.Spec.Endpoints {
@@ -138,5 +136,5 @@ func observers(s *subject) {
 	}
 }
 
-// resourceEqual says that two amounts are the same, however they are written.
+// resourceEqual reports whether two amounts are equal, in any notation.
 func resourceEqual(a, b resource.Quantity) bool { return a.Cmp(b) == 0 }

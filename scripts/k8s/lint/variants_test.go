@@ -21,7 +21,7 @@ import (
 	"dragoman/scripts/k8s/manifests"
 )
 
-// folder is k8s/ of the repository, address the one by which others build from it.
+// folder is k8s/ of the repository. address is its URL, for builds from elsewhere.
 const (
 	folder  = "../../../k8s"
 	address = "https://github.com/dragoman/dragoman//k8s/"
@@ -36,13 +36,13 @@ func build(t *testing.T, dir string) manifests.Set {
 	return set
 }
 
-// combine builds an overlay of some components on a folder, as a user would write it.
+// combine builds an overlay of components on a folder, as a user would write it.
 func combine(t *testing.T, base string, components ...string) manifests.Set {
 	t.Helper()
 	return overlay(t, "", append([]string{base}, components...)...)
 }
 
-// overlay builds an overlay with more fields than combine's.
+// overlay builds an overlay with additional fields.
 func overlay(t *testing.T, fields string, parts ...string) manifests.Set {
 	t.Helper()
 	dir := t.TempDir()
@@ -55,7 +55,7 @@ func overlay(t *testing.T, fields string, parts ...string) manifests.Set {
 	return build(t, dir)
 }
 
-// relative is the path of a folder in k8s/ as seen from dir: kustomize takes no others.
+// relative returns the path of a folder in k8s/ relative to dir: kustomize takes only relative paths.
 func relative(t *testing.T, dir, name string) string {
 	t.Helper()
 	absolute, err := filepath.Abs(filepath.Join(folder, name))
@@ -65,11 +65,11 @@ func relative(t *testing.T, dir, name string) string {
 	return path
 }
 
-// built are the variants, which take seconds.
+// built caches the variants, whose build takes seconds.
 var built map[string]manifests.Set
 
-// variants are all manifests that the folder offers, by name. Each component is in one
-// at least; TestVariants sees to that. Tests change copies.
+// variants returns all manifests of the folder, by name. TestVariants checks that each component is in at least one. Tests must
+// change only copies.
 func variants(t *testing.T) map[string]manifests.Set {
 	if built != nil {
 		return built
@@ -109,7 +109,7 @@ func TestManifestsFitTogether(t *testing.T) {
 	}
 }
 
-// One truth: the base is the file, and a folder that nobody builds would rot.
+// The base must equal the file, and each folder must be part of a variant.
 func TestVariants(t *testing.T) {
 	file, err := os.ReadFile(filepath.Join(folder, "deployment.yaml"))
 	require.NoError(t, err)
@@ -135,7 +135,7 @@ func TestOverlaysChangeWhatTheySay(t *testing.T) {
 	all := variants(t)
 	for name, test := range map[string]struct {
 		metrics []string // of the autoscaler
-		image   string   // its name after dragoman, and its tag
+		image   string   // its name without dragoman, and its tag
 		gpu     bool
 		volume  string // the kind of the models' volume
 	}{
@@ -179,7 +179,7 @@ func metricsOf(scaler *autoscalingv2.HorizontalPodAutoscaler) []string {
 	return names
 }
 
-// kindOf is where a volume's files are. One of two kinds at once is "".
+// kindOf returns the kind of a volume; "": several kinds at once.
 func kindOf(volumes []corev1.Volume, name string) string {
 	for _, v := range volumes {
 		switch source := v.VolumeSource; {
@@ -206,11 +206,11 @@ func TestMonitoringIsThere(t *testing.T) {
 	want, err := os.ReadFile(filepath.Join(folder, "dashboards/dragoman.json"))
 	require.NoError(t, err)
 	assert.JSONEq(t, string(want), dashboard.Data["dragoman.json"])
-	// kubectl apply keeps a copy in an annotation, which may have 256 KiB.
+	// kubectl apply keeps a copy in an annotation, whose limit is 256 KiB.
 	assert.Less(t, len(want), 200<<10)
 }
 
-// The README's example builds from the folder as it does from its address.
+// The README's example builds the same from the folder as from its address.
 func TestExampleOverlay(t *testing.T) {
 	readme, err := os.ReadFile(filepath.Join(folder, "README.md"))
 	require.NoError(t, err)

@@ -25,14 +25,14 @@ func TestTranslate(t *testing.T) {
 	server := compattest.Server(dialect.Config{MaxRecords: 4, MaxChars: 20}, compattest.Translator{Asked: oneTarget}, New)
 	const hello = `[{"detectedLanguage":{"language":"en","score":0.8765},"translations":[{"text":"HELLO","to":"fr"}]}]`
 	compattest.Check(t, server, []compattest.Exchange{
-		// As Microsoft's reference has it.
+		// From Microsoft's reference.
 		{Name: "the reference", Path: path + "&from=en&to=zh-Hans&to=de", ContentType: "application/json; charset=UTF-8", Body: `[{"Text":"Hello"},{"Text":"Bye"}]`, Status: 200,
 			Want: `[{"translations":[{"text":"HELLO","to":"zh-Hans"},{"text":"HELLO","to":"de"}]},{"translations":[{"text":"BYE","to":"zh-Hans"},{"text":"BYE","to":"de"}]}]`},
-		// As azure-ai-translation-text 1.0.1 sends it.
+		// From azure-ai-translation-text 1.0.1.
 		{Name: "the client in Python", Path: path + "&to=fr", Headers: []string{"Ocp-Apim-Subscription-Key", "x", "Ocp-Apim-Subscription-Region", "westeurope"}, Body: `[{"text": "Hello"}]`, Status: 200, Want: hello},
-		// Translate for Zotero at ac91aca (services/microsoft.ts).
+		// From Translate for Zotero at ac91aca (services/microsoft.ts).
 		{Name: "Zotero", Path: path + "&to=fr", Headers: []string{"Ocp-Apim-Subscription-Key", "x"}, Body: `[{"Text":"Hello"}]`, Status: 200, Want: hello},
-		// KISS Translator 2.0.31 (genAzureAI) has the version in its address, and detects with an empty source.
+		// From KISS Translator 2.0.31 (genAzureAI), which has the version in its address and an empty source for detection.
 		{Name: "KISS Translator", Path: path + "&from=&to=fr", Headers: []string{"Ocp-Apim-Subscription-Key", "x", "Ocp-Apim-Subscription-Region", ""}, Body: `[{"Text":"Hello"}]`, Status: 200, Want: hello},
 		{Name: "languages in other words", Path: path + "&from=nb&to=EN-us&to=%20fr-FR%20", Body: `[{"Text":"x"}]`, Status: 200, Want: `[{"translations":[{"text":"X","to":"EN-us"},{"text":"X","to":"fr-FR"}]}]`},
 		{Name: "a target twice", Path: path + "&from=nb&to=fr&to=en&to=fr-FR", Body: `[{"Text":"x"}]`, Status: 400, Want: refused(400036, "The target language is not valid: send each language once.")},
@@ -82,11 +82,11 @@ func refusedLater(code int, message string) string {
 	return fmt.Sprintf(`{"error":{"code":"%d","message":"%s"}}`, code, message)
 }
 
-// The versions that are dates have all in the body.
+// Versions that are dates have all inputs in the body.
 func TestTranslateInputs(t *testing.T) {
 	server := compattest.Server(dialect.Config{MaxRecords: 4, MaxChars: 20}, compattest.Translator{}, New)
 	compattest.Check(t, server, []compattest.Exchange{
-		// As azure-ai-translation-text 2.0.0 sends it.
+		// From azure-ai-translation-text 2.0.0.
 		{Name: "the client in Python", Path: datedPath, Headers: []string{"Ocp-Apim-Subscription-Key", "x"}, Body: `{"inputs": [{"text": "Hello", "targets": [{"language": "fr"}]}]}`, Status: 200,
 			Want: `{"value":[{"detectedLanguage":{"language":"en","score":0.8765},"translations":[{"text":"HELLO","language":"fr"}]}]}`},
 		{Name: "each its own", Path: "/translate?api-version=2025-05-01-preview", Status: 200,
@@ -146,7 +146,7 @@ func TestLanguages(t *testing.T) {
 	})
 }
 
-// LibreTranslate has the same paths.
+// Azure's paths are also LibreTranslate's.
 func TestSharedPaths(t *testing.T) {
 	both := func(server *dialect.Server) dialect.Dialect {
 		return dialect.Share(New(server), libretranslate.New(server))[1]

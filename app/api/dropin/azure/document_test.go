@@ -22,7 +22,7 @@ import (
 	"dragoman/app/jobs/jobstore"
 )
 
-// documentServer has the route for documents, whose jobs are in a file until stop is called.
+// documentServer returns a server with the route for documents. A file keeps its jobs until stop is called.
 func documentServer(t *testing.T, cfg dialect.Config) (server http.Handler, file string, stop func() error) {
 	t.Helper()
 	file = filepath.Join(t.TempDir(), "jobs.db")
@@ -33,7 +33,7 @@ func documentServer(t *testing.T, cfg dialect.Config) (server http.Handler, file
 	return compattest.Server(cfg, compattest.Translator{}, func(s *dialect.Server) dialect.Dialect { return Documents(s, of(s)) }), file, stop
 }
 
-// formOf makes a form of files: a field, a name, a type and a content each.
+// formOf makes a form of files, each given as a field, a name, a type and a content.
 func formOf(t *testing.T, files ...string) (contentType, body string) {
 	t.Helper()
 	var out bytes.Buffer
@@ -52,7 +52,7 @@ func formOf(t *testing.T, files ...string) (contentType, body string) {
 	return form.FormDataContentType(), out.String()
 }
 
-// sendForm sends a form, whose sender waits as long as it takes.
+// sendForm sends a form and waits for the answer without limit.
 func sendForm(t *testing.T, server http.Handler, path string, files ...string) *httptest.ResponseRecorder {
 	t.Helper()
 	contentType, body := formOf(t, files...)
@@ -66,10 +66,10 @@ func sendForm(t *testing.T, server http.Handler, path string, files ...string) *
 
 const documentPath = "/translator/document:translate?api-version=2026-03-01"
 
-// A document comes back translated at once, and no job stays.
+// A document's answer is the translation, and no job stays.
 func TestDocuments(t *testing.T) {
 	server, file, stop := documentServer(t, dialect.Config{})
-	// As azure-ai-translation-document 2.0.0 sends it.
+	// From azure-ai-translation-document 2.0.0.
 	w := sendForm(t, server, documentPath+"&targetLanguage=fr", "document", "letter.txt", "text/plain", "hello\n\n  world\r\nhello")
 	require.Equal(t, 200, w.Code, w.Body)
 	assert.Equal(t, "HELLO\n\n  WORLD\r\nHELLO", w.Body.String())

@@ -19,7 +19,7 @@ const (
 	formType = "application/x-www-form-urlencoded"
 )
 
-// server has the API with a gate, or none.
+// server returns a server with the API and a gate; nil: no gate.
 func server(gate dialect.Gate) http.Handler {
 	return compattest.Server(dialect.Config{Gate: gate}, compattest.Translator{}, New, func(s *dialect.Server) dialect.Dialect { return Documents(s, nil) })
 }
@@ -29,7 +29,7 @@ func send(t *testing.T, contentType, body string) *httptest.ResponseRecorder {
 	return compattest.Send(t.Context(), server(nil), "POST", "/v2/translate", contentType, body)
 }
 
-// gate is one whose decisions are known; what it embeds is open.
+// gate is a gate with fixed decisions; the embedded gate lets all callers in.
 type gate struct {
 	*access.Gate
 	usage access.Usage
@@ -110,7 +110,7 @@ func TestPaths(t *testing.T) {
 	}
 }
 
-// strict knows the keys right and hasty.
+// strict is a gate with the keys right and hasty.
 type strict struct{ gate }
 
 func (strict) MustReadKey(*http.Request, string) (bool, error) { return true, nil }

@@ -17,7 +17,7 @@ import (
 	"dragoman/app/jobs"
 )
 
-// documentServer has the routes for documents, too.
+// documentServer returns a server that also has the routes for documents.
 func documentServer(t *testing.T) http.Handler {
 	t.Helper()
 	of, stop, err := compattest.Documents(filepath.Join(t.TempDir(), "jobs.db"), compattest.Translator{})
@@ -26,7 +26,7 @@ func documentServer(t *testing.T) http.Handler {
 	return compattest.Server(dialect.Config{}, compattest.Translator{}, New, func(s *dialect.Server) dialect.Dialect { return Documents(s, of(s)) })
 }
 
-// post sends a request whose sender waits as long as it takes.
+// post sends a request and waits for the answer without limit.
 func post(server http.Handler, path, contentType, body string) *httptest.ResponseRecorder {
 	r := httptest.NewRequest("POST", path, strings.NewReader(body))
 	r.Header.Set("Content-Type", contentType)
@@ -35,13 +35,13 @@ func post(server http.Handler, path, contentType, body string) *httptest.Respons
 	return w
 }
 
-// handle is what DeepL's clients know of a document.
+// handle is the id and key of a document, as DeepL's clients keep them.
 type handle struct {
 	ID  string `json:"document_id"`
 	Key string `json:"document_key"`
 }
 
-// submit submits a document that is taken in.
+// submit submits a document that the server must accept.
 func submit(t *testing.T, server http.Handler, content string) (h handle, path, key string) {
 	t.Helper()
 	contentType, body := compattest.Form("report.txt", content, "target_lang", "FR", "formality", "prefer_more")
@@ -51,7 +51,7 @@ func submit(t *testing.T, server http.Handler, content string) (h handle, path, 
 	return h, "/v2/document/" + h.ID, `{"document_key":"` + h.Key + `"}`
 }
 
-// ended asks for a document until its translation has ended.
+// ended polls a document until its translation has ended.
 func ended(t *testing.T, server http.Handler, path, key string) (status documentStatus) {
 	t.Helper()
 	require.Eventually(t, func() bool {
@@ -93,7 +93,7 @@ func TestDocuments(t *testing.T) {
 	}
 }
 
-// A document that fails says so, and one that is not ready is not there.
+// The status of a failed document has its error; a download before the end is refused.
 func TestDocumentsThatFail(t *testing.T) {
 	server := documentServer(t)
 	h, path, key := submit(t, server, "many")
@@ -137,7 +137,7 @@ func TestDocumentsThatAreRefused(t *testing.T) {
 	assert.Equal(t, `{"message":"Parameter 'file' not specified."}`, compattest.Body(w))
 }
 
-// lines are so many different ones.
+// lines returns n different lines.
 func lines(n int) string {
 	var out strings.Builder
 	for i := range n {
@@ -146,7 +146,7 @@ func lines(n int) string {
 	return out.String()
 }
 
-// The time that is left is guessed by what is done.
+// The remaining time is estimated from the finished part.
 func TestStatusOf(t *testing.T) {
 	now := time.Now()
 	running := jobs.Job{ID: "a", State: jobs.Running, Started: now.Add(-10 * time.Second), Progress: jobs.Progress{Records: 30, Done: 10}}

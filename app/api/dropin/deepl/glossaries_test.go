@@ -18,7 +18,7 @@ import (
 	"dragoman/app/glossary/glossarystore"
 )
 
-// withGlossaries has the API with an empty store of glossaries.
+// withGlossaries returns a server with an empty store of glossaries.
 func withGlossaries(t *testing.T) http.Handler {
 	store, err := glossarystore.OpenFile(filepath.Join(t.TempDir(), "glossaries.db"))
 	require.NoError(t, err)
@@ -27,7 +27,7 @@ func withGlossaries(t *testing.T) http.Handler {
 	return compattest.Server(dialect.Config{Glossaries: service}, compattest.Translator{}, New)
 }
 
-// step is a request and its answer; ID in either is the id of the last glossary that was made.
+// step is a request and its answer. ID in either stands for the id of the last glossary made.
 type step struct {
 	method, path, contentType, body string
 	status                          int
@@ -37,7 +37,7 @@ type step struct {
 var madeID = regexp.MustCompile(`"glossary_id":"([^"]+)"`)
 var times = regexp.MustCompile(`"20\d\d-\d\d-\d\dT\d\d:\d\d:\d\d\.\d\d\dZ"`)
 
-// take takes steps one after the other.
+// take runs steps one after the other.
 func take(t *testing.T, server http.Handler, steps ...step) {
 	id := "none"
 	for _, s := range steps {
@@ -117,7 +117,7 @@ func TestMultilingualGlossaries(t *testing.T) {
 	)
 }
 
-// Of several glossaries the first one that has a term wins.
+// If several glossaries have a term, the first one is used.
 func TestTranslateWithSeveralGlossaries(t *testing.T) {
 	server := withGlossaries(t)
 	var ids []string

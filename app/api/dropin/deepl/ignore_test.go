@@ -7,7 +7,7 @@ import (
 	"github.com/stretchr/testify/assert"
 )
 
-// tags makes the elements of some names with commas between them.
+// tags returns the ignored elements of a list of names, separated by commas.
 func tags(names string) ignored {
 	set := ignored{}
 	for name := range strings.SplitSeq(names, ",") {

@@ -14,7 +14,7 @@ import (
 	"dragoman/app/translate"
 )
 
-// spying is a server that keeps the last request in last.
+// spying returns a server that stores each request in last.
 func spying(last *translate.Request) http.Handler {
 	return compattest.Server(dialect.Config{}, compattest.Translator{Asked: func(req translate.Request) { *last = req }}, New)
 }
@@ -175,7 +175,7 @@ func TestTranslateRefuses(t *testing.T) {
 	}
 }
 
-// FuzzTranslate sends anything as the body: it must get an answer in JSON.
+// FuzzTranslate sends arbitrary bodies: each must get an answer in JSON.
 func FuzzTranslate(f *testing.F) {
 	for _, seed := range []string{
 		`{"text":["Hello"],"target_lang":"FR"}`, `{"text":"x","target_lang":"en-us","show_billed_characters":1,"tag_handling":"xml"}`,
@@ -206,8 +206,7 @@ func FuzzTranslate(f *testing.F) {
 	})
 }
 
-// The service sees the attribute that keeps it out of the elements; neither the
-// client nor the bill does.
+// An ignored element reaches the service with an attribute. The attribute is not in the answer and is not billed.
 func TestTranslateMarksIgnoredTags(t *testing.T) {
 	for _, test := range []struct{ contentType, body string }{
 		{jsonType, `{"text":["Open <x>Settings</x>."],"target_lang":"FR","tag_handling":"xml","ignore_tags":["x","keep"],"show_billed_characters":true}`},

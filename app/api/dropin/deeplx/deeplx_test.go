@@ -38,7 +38,7 @@ func TestTranslate(t *testing.T) {
 	})
 }
 
-// LibreTranslate and DeepLX have the same path.
+// DeepLX's path is also LibreTranslate's.
 func TestSharedPath(t *testing.T) {
 	gate, key := compattest.Keys(t)
 	both := func(server *dialect.Server) dialect.Dialect {

@@ -13,7 +13,7 @@ import (
 
 const formType = "application/x-www-form-urlencoded"
 
-// refused is an answer of Google that says what is wrong with a request.
+// refused returns Google's answer to an invalid request.
 func refused(code int, status, reason, message string) string {
 	return fmt.Sprintf(`{"error":{"code":%d,"message":"%s","errors":[{"message":"%s","domain":"global","reason":"%s"}],"status":"%s"}}`, code, message, message, reason, status)
 }
@@ -24,13 +24,13 @@ func TestTranslate(t *testing.T) {
 	const path = "/language/translate/v2"
 	server := compattest.Server(dialect.Config{}, compattest.Translator{}, New)
 	compattest.Check(t, server, []compattest.Exchange{
-		// As google-cloud-translate 3.28.0 sends it.
+		// From google-cloud-translate 3.28.0.
 		{Name: "the client in Python", Path: path + "?prettyPrint=false", Headers: []string{"x-goog-api-client", "gl-python/3.11.7"},
 			Body:   `{"target": "fr", "q": ["Where is the station?"], "cid": [], "format": null, "source": null, "model": null}`,
 			Status: 200, Want: `{"data":{"translations":[{"translatedText":"WHERE IS THE STATION?","detectedSourceLanguage":"en"}]}}`},
 		{Name: "the client in Python, with all", Path: path + "?prettyPrint=false", Body: `{"target": "fr", "q": ["<b>a</b>", "b"], "cid": [], "format": "html", "source": "en", "model": "nmt"}`,
 			Status: 200, Want: `{"data":{"translations":[{"translatedText":"<b>A</b>","model":"nmt"},{"translatedText":"B","model":"nmt"}]}}`},
-		// As Google's reference has it.
+		// From Google's reference.
 		{Name: "GET", Method: "GET", Path: path + "?key=x&q=hello&q=Bonjour&target=zh-CN&format=text", ContentType: "-",
 			Status: 200, Want: `{"data":{"translations":[{"translatedText":"HELLO","detectedSourceLanguage":"en"},{"translatedText":"BONJOUR","detectedSourceLanguage":"fr"}]}}`},
 		{Name: "a form", Path: path, ContentType: formType, Body: "q=a+%3Cb%3E&target=fr&source=zh-CN&format=text", Status: 200, Want: `{"data":{"translations":[{"translatedText":"A <B>"}]}}`},
@@ -65,13 +65,13 @@ func TestWeb(t *testing.T) {
 	const dt = "&dt=at&dt=bd&dt=ex&dt=ld&dt=md&dt=qca&dt=rw&dt=rm&dt=ss&dt=t"
 	server := compattest.Server(dialect.Config{}, compattest.Translator{}, New)
 	compattest.Check(t, server, []compattest.Exchange{
-		// KISS Translator 2.0.31 (genGoogle), which sends a type without a body.
+		// From KISS Translator 2.0.31 (genGoogle), which sends a Content-Type without a body.
 		{Name: "KISS Translator", Method: "GET", Path: path + "?client=gtx&dj=1&dt=t&ie=UTF-8&q=Hello%20world.%20Bye.&sl=auto&tl=zh-CN", Status: 200,
 			Want: `{"sentences":[{"trans":"HELLO WORLD. BYE.","orig":"Hello world. Bye."}],"src":"en","confidence":0.8765,"ld_result":{"srclangs":["en"],"srclangs_confidences":[0.8765],"extended_srclangs":["en"]}}`},
-		// Translate for Zotero at ac91aca (services/google.ts).
+		// From Translate for Zotero at ac91aca (services/google.ts).
 		{Name: "Zotero", Method: "GET", ContentType: "-", Path: path + "?client=gtx&sl=en-US&tl=pt&hl=en" + dt + "&source=bh&ssel=0&tsel=0&kc=1&tk=1.2&q=Hello", Status: 200,
 			Want: `[[["HELLO","Hello",null,null,1]],null,"en",null,null,null,1,[],[["en"],null,[1],["en"]]]`},
-		// googletrans 4.0.2 (build_params).
+		// From googletrans 4.0.2 (build_params).
 		{Name: "googletrans", Method: "GET", ContentType: "-", Path: path + "?client=gtx&sl=auto&tl=fr&hl=fr" + dt + "&ie=UTF-8&oe=UTF-8&otf=1&ssel=0&tsel=0&tk=xxxx&q=Hello", Status: 200,
 			Want: `[[["HELLO","Hello",null,null,1]],null,"en",null,null,null,0.8765,[],[["en"],null,[0.8765],["en"]]]`},
 		{Name: "a form", ContentType: formType, Path: path + "?client=gtx&sl=zh-CN&tl=en&dt=t", Body: "q=100%25+%3Cb%3E", Status: 200,

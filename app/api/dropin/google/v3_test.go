@@ -20,7 +20,7 @@ const (
 	locationPath = projectPath + "/locations/global"
 )
 
-// refusedV3 is an answer of version 3 that says what is wrong with a request.
+// refusedV3 returns version 3's answer to an invalid request.
 func refusedV3(code int, status, message string) string {
 	return fmt.Sprintf(`{"error":{"code":%d,"message":"%s","status":"%s"}}`, code, message, status)
 }
@@ -31,7 +31,7 @@ func TestTranslateV3(t *testing.T) {
 	const text = locationPath + ":translateText"
 	server := compattest.Server(dialect.Config{MaxRecords: 4}, compattest.Translator{Named: map[string]compattest.Models{"ours": {Codes: []string{"en", "fr"}}}}, V3)
 	compattest.Check(t, server, []compattest.Exchange{
-		// As google-cloud-translate 3.28.0 sends it over REST.
+		// From google-cloud-translate 3.28.0, over REST.
 		{Name: "the client in Python", Path: text + "?%24alt=json%3Benum-encoding%3Dint", Headers: []string{"x-goog-api-client", "gl-python/3.11.7 rest/2.33.1"},
 			Body:   `{"contents": ["Where is the station?"], "targetLanguageCode": "fr"}`,
 			Status: 200, Want: `{"translations":[{"translatedText":"WHERE IS THE STATION?","detectedLanguageCode":"en"}]}`},
@@ -82,7 +82,7 @@ func TestTranslateV3(t *testing.T) {
 	})
 }
 
-// Glossaries of the service can be listed, used and deleted, each by its key.
+// A key can list, use and delete its glossaries.
 func TestGlossariesV3(t *testing.T) {
 	store, err := glossarystore.OpenFile(filepath.Join(t.TempDir(), "glossaries.db"))
 	require.NoError(t, err)

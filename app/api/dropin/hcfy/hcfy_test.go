@@ -11,7 +11,7 @@ import (
 func TestTranslate(t *testing.T) {
 	server := compattest.Server(dialect.Config{}, compattest.Translator{}, New)
 	compattest.Check(t, server, []compattest.Exchange{
-		// As the extension's page has it, but for the languages that the test's detector knows.
+		// From the extension's page, with languages that the test's detector knows.
 		{Name: "the second language", Path: "/hcfy", Body: `{"name":"翻译一","text":"ここ、word","destination":["日语","英语"],"source":""}`, Status: 200,
 			Want: `{"text":"ここ、word","from":"日语","to":"英语","result":["ここ、WORD"]}`},
 		{Name: "the first language", Path: "/hcfy", Body: `{"name":"翻译一","text":"Hello","destination":["中文(简体)","英语"]}`, Status: 200,

@@ -10,7 +10,7 @@ import (
 func TestTranslate(t *testing.T) {
 	server := compattest.Server(dialect.Config{}, compattest.Translator{}, New)
 	compattest.Check(t, server, []compattest.Exchange{
-		// As the extension sends it, by its documentation of November 2026.
+		// From the extension's documentation of November 2026.
 		{Name: "of the extension", Path: "/imme", Body: `{"source_lang":"auto","target_lang":"zh-CN","text_list":["Hello","{0} Bonjour <b0></b0>"]}`,
 			Status: 200, Want: `{"translations":[{"detected_source_lang":"en","text":"HELLO"},{"detected_source_lang":"fr","text":"{0} BONJOUR <B0></B0>"}]}`},
 		{Name: "known source", Path: "/imme?token=", Body: `{"source_lang":"zh-CN","target_lang":"fr","text_list":["x"]}`,

@@ -10,7 +10,7 @@ import (
 func TestTranslate(t *testing.T) {
 	server := compattest.Server(dialect.Config{}, compattest.Translator{}, New)
 	compattest.Check(t, server, []compattest.Exchange{
-		// As version 2.0.31 sends it (genCustom), with the key that nobody has entered.
+		// From version 2.0.31 (genCustom), without a key in its settings.
 		{Name: "aggregate", Path: "/kiss", Headers: []string{"Authorization", "Bearer "}, Body: `{"texts":["Hello [1]","Bonjour <i1>x</i1>"],"from":"auto","to":"zh-CN"}`,
 			Status: 200, Want: `{"translations":[{"text":"HELLO [1]","src":"en"},{"text":"BONJOUR <I1>X</I1>","src":"fr"}]}`},
 		{Name: "one text", Path: "/kiss", Headers: []string{"Authorization", "Bearer undefined"}, Body: `{"text":"Hello","from":"auto","to":"nb"}`,

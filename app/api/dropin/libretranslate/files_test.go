@@ -16,7 +16,7 @@ import (
 	"dragoman/app/api/dropin/compattest"
 )
 
-// filesServer has the routes for files, too.
+// filesServer returns a server that also has the routes for files.
 func filesServer(t *testing.T, cfg dialect.Config) http.Handler {
 	t.Helper()
 	of, stop, err := compattest.Documents(filepath.Join(t.TempDir(), "jobs.db"), compattest.Translator{})
@@ -26,7 +26,7 @@ func filesServer(t *testing.T, cfg dialect.Config) http.Handler {
 	return compattest.Server(cfg, compattest.Translator{}, New, func(s *dialect.Server) dialect.Dialect { return Files(s, of(s)) })
 }
 
-// translateFile sends a file, whose sender waits as long as it takes.
+// translateFile sends a file and waits for the answer without limit.
 func translateFile(t *testing.T, server http.Handler, name, content string, fields ...string) (status int, answer struct{ TranslatedFileURL, Error string }) {
 	t.Helper()
 	contentType, body := compattest.Form(name, content, fields...)
@@ -38,7 +38,7 @@ func translateFile(t *testing.T, server http.Handler, name, content string, fiel
 	return w.Code, answer
 }
 
-// A file comes back translated, at a name that tells what it is.
+// The translated file has a URL with the file's extension.
 func TestFiles(t *testing.T) {
 	server := filesServer(t, dialect.Config{})
 	for name, want := range map[string]string{
@@ -99,7 +99,7 @@ func TestFilesThatAreRefused(t *testing.T) {
 	assert.Equal(t, `{"error":"Invalid request: missing file parameter"}`, compattest.Body(w))
 }
 
-// Who does not wait leaves nothing behind, and is told after the time that a request has.
+// A request whose deadline passes gets an error and leaves no file behind.
 func TestFilesHaveDeadlines(t *testing.T) {
 	server := filesServer(t, dialect.Config{})
 	contentType, body := compattest.Form("a.txt", "wait", "source", "en", "target", "fr")
@@ -107,7 +107,7 @@ func TestFilesHaveDeadlines(t *testing.T) {
 	assert.Equal(t, 504, w.Code)
 }
 
-// Keys are where LibreTranslate's clients have them; files are for whoever knows their names.
+// LibreTranslate's clients send keys in the form; a download needs only the file's name.
 func TestFilesWithKeys(t *testing.T) {
 	server := filesServer(t, dialect.Config{Gate: strict{}})
 	status, answer := translateFile(t, server, "a.txt", "hello you", "source", "en", "target", "fr", "api_key", "wrong")

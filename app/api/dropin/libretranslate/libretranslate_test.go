@@ -19,12 +19,12 @@ const (
 	formType = "application/x-www-form-urlencoded"
 )
 
-// server has the API with a gate, or none.
+// server returns a server with the API and a gate; nil: no gate.
 func server(gate dialect.Gate) http.Handler {
 	return compattest.Server(dialect.Config{Gate: gate}, compattest.Translator{}, New, withoutFiles)
 }
 
-// withoutFiles is what there is of files where there is none.
+// withoutFiles has the routes for files of a server without documents.
 func withoutFiles(s *dialect.Server) dialect.Dialect { return Files(s, nil) }
 
 // send sends a request to a server without keys.
@@ -32,7 +32,7 @@ func send(t *testing.T, path, contentType, body string) *httptest.ResponseRecord
 	return compattest.Send(t.Context(), server(nil), "POST", path, contentType, body)
 }
 
-// strict knows the keys right and hasty.
+// strict is a gate with the keys right and hasty.
 type strict struct{ *access.Gate }
 
 func (strict) NeedsKeys() bool { return true }
@@ -105,7 +105,7 @@ func TestPaths(t *testing.T) {
 	}
 }
 
-// A client of LibreTranslate sends GET with a form; the list needs no key.
+// Clients of LibreTranslate send GET with a form; the list of languages needs no key.
 func TestLanguagesIgnoresBodiesAndKeys(t *testing.T) {
 	w := compattest.Send(t.Context(), server(strict{}), "GET", "/languages?api_key=wrong", formType, "api_key=wrong")
 	assert.Equal(t, 200, w.Code)
@@ -178,7 +178,7 @@ func TestKeys(t *testing.T) {
 	}
 }
 
-// What middleware refuses has the form of the API too.
+// Errors of middleware have the API's form, too.
 func TestFail(t *testing.T) {
 	bounded := http.MaxBytesHandler(server(nil), 10)
 	for _, contentType := range []string{jsonType, formType, "multipart/form-data; boundary=xx"} {

@@ -16,7 +16,7 @@ import (
 	"dragoman/app/api/dropin/compattest"
 )
 
-// The description names the routes that there are, and no others.
+// The specification has exactly the routes of the API.
 func TestSpecHasTheRoutes(t *testing.T) {
 	w := compattest.Send(t.Context(), compattest.Server(dialect.Config{}, nil, New), "GET", "/spec", "", "")
 	require.Equal(t, 200, w.Code, "also while the model is loading")
@@ -41,7 +41,7 @@ func TestSpecHasTheRoutes(t *testing.T) {
 	assert.ElementsMatch(t, served, described)
 }
 
-// Answers are as the description has them.
+// Answers match the specification.
 func TestAnswersAreAsInTheSpec(t *testing.T) {
 	document, err := jsonschema.UnmarshalJSON(bytes.NewReader(spec))
 	require.NoError(t, err)
@@ -54,7 +54,7 @@ func TestAnswersAreAsInTheSpec(t *testing.T) {
 		method, path, body string
 		status             int
 		definition         string
-		fields             []string // of the answer, where it is an object
+		fields             []string // of the answer, if it is an object
 	}{
 		{"translate", "POST", "/translate", "q=Hello&source=auto&target=fr&alternatives=1", 200, "translation",
 			[]string{"alternatives", "detectedLanguage", "translatedText"}},

@@ -66,7 +66,7 @@ func TestTranslate(t *testing.T) {
 	}
 }
 
-// Some clients put all into the query of a POST without a body.
+// Some clients send all fields in the query of a POST without a body.
 func TestTranslateFromTheQuery(t *testing.T) {
 	w := compattest.Send(t.Context(), server(nil), "POST", "/translate?q=caf%C3%A9+%26+bar&source=fr&target=en&format=text", "", "")
 	assert.Equal(t, 200, w.Code)
@@ -163,7 +163,7 @@ func quote(s string) string {
 	return `"` + strings.ReplaceAll(s, `"`, `\"`) + `"`
 }
 
-// FuzzTranslate sends anything as the body: it must get an answer in JSON.
+// FuzzTranslate sends arbitrary bodies: each must get an answer in JSON.
 func FuzzTranslate(f *testing.F) {
 	for _, seed := range []string{
 		`{"q":"Hello","source":"en","target":"fr"}`, `{"q":["a",null],"source":"auto","target":"ja","alternatives":"x"}`,

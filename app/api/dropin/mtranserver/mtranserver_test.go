@@ -13,13 +13,13 @@ func newAPI(server *dialect.Server) dialect.Dialect { return New(server, "v1.2.3
 
 func refused(message string) string { return `{"error":"` + message + `"}` }
 
-// Requests are answered alike on MTranServer's own paths and below a path of their own.
+// MTranServer's own paths and the paths below Root answer alike.
 func TestRoutes(t *testing.T) {
 	server := compattest.Server(dialect.Config{MaxRecords: 4}, compattest.Translator{}, newAPI)
 	for _, root := range []string{"", Root, "/models/default", "/models/default" + Root} {
 		one, batch, detect := root+"/translate", root+"/translate/batch", root+"/detect"
 		compattest.Check(t, server, []compattest.Exchange{
-			// As docs/API_en.md has it.
+			// From docs/API_en.md.
 			{Name: "one text", Path: one, Body: `{"from": "en", "to": "zh-Hans", "text": "Hello, world!", "html": false}`, Status: 200, Want: `{"result":"HELLO, WORLD!"}`},
 			{Name: "several", Path: batch, Body: `{"from": "en", "to": "zh-Hans", "texts": ["Hello, world!", "Good morning!"], "html": false}`, Status: 200, Want: `{"results":["HELLO, WORLD!","GOOD MORNING!"]}`},
 			// Translate for Zotero at ac91aca (services/mtranserver.ts).
@@ -61,7 +61,7 @@ func TestRoutes(t *testing.T) {
 	})
 }
 
-// On a path that others have, a request is the one's whose fields it has.
+// On a shared path, the fields of a request decide which API answers.
 func TestPathsOfOthers(t *testing.T) {
 	shared := func(i int) func(*dialect.Server) dialect.Dialect {
 		return func(s *dialect.Server) dialect.Dialect {

@@ -14,7 +14,7 @@ import (
 
 const formType = "application/x-www-form-urlencoded"
 
-// taken is the time in an answer of nllb-serve, which differs.
+// taken is the time in an answer of nllb-serve, which varies.
 var taken = regexp.MustCompile(`"time_taken":\d+(\.\d+)?,`)
 
 func TestServe(t *testing.T) {
@@ -70,7 +70,7 @@ func TestAPI(t *testing.T) {
 	refused := func(message string) string { return `{"detail":"` + message + `","status_code":400}` }
 	server := compattest.Server(dialect.Config{}, compattest.Translator{}, API)
 	compattest.Check(t, server, []compattest.Exchange{
-		// Translate for Zotero at ac91aca (services/nllb.ts), whose browser encodes what is no letter.
+		// From Translate for Zotero at ac91aca (services/nllb.ts), in a browser that encodes everything but letters.
 		{Name: "Zotero", Method: "GET", ContentType: "-", Headers: []string{"accept", "application/json"}, Path: path + "?text=Hello,%20world!&source=eng_Latn&target=fra_Latn", Status: 200, Want: hello},
 		{Name: "Zotero, a stream", Method: "GET", ContentType: "-", Path: path + "/stream?text=Hello,%20world!&source=eng_Latn&target=fra_Latn", Status: 200, Want: "data: HELLO, WORLD!\n"},
 		{Name: "a stream with an event", Method: "GET", ContentType: "-", Path: path + "/stream?text=a&source=eng_Latn&target=fra_Latn&event_type=done", Status: 200, Want: "event: done\ndata: A\n"},

@@ -15,14 +15,14 @@ import (
 	"dragoman/app/translate"
 )
 
-// served is the API before a translator that writes capitals. asked gets what it was asked.
+// served returns the API with a translator that writes capitals and stores its requests in asked.
 func served(asked func(translate.Request)) http.Handler {
 	return compattest.Server(dialect.Config{MaxRecords: 1024}, compattest.Translator{Asked: asked}, func(s *dialect.Server) dialect.Dialect {
 		return New(s, func() []string { return []string{"default"} })
 	})
 }
 
-// ask sends a chat, and returns what the assistant says, or the error.
+// ask sends a chat and returns the assistant's message, or the error.
 func ask(t *testing.T, model, system, user string) (content, direction string) {
 	t.Helper()
 	var req translate.Request
@@ -45,7 +45,7 @@ func ask(t *testing.T, model, system, user string) (content, direction string) {
 	return out.Choices[0].Message.Content, req.From + ">" + strings.Join(req.To, ",")
 }
 
-// What programs send, with a short text. Each is from its source, shortened where it says how to write.
+// Messages of programs, with a short text. Each comes from the program's source; its rules of style are shortened.
 func TestPromptsOfPrograms(t *testing.T) {
 	const immersive = "You are a professional %s native translator who needs to fluently translate text into %s.\n\n## Translation Rules\n" +
 		"1. Output only the translated content, without explanations or additional content (such as \"Here's the translation:\" or \"Translation as follows:\")\n" +
@@ -89,7 +89,7 @@ func TestPromptsOfPrograms(t *testing.T) {
 	}
 }
 
-// What is not clear is refused, and says what to send.
+// An ambiguous message is refused, with advice.
 func TestUnclearPrompts(t *testing.T) {
 	for _, test := range []struct{ name, model, system, user, want string }{
 		{"no target", "dragoman", "", "A dog.", "begin the message with"},
@@ -138,7 +138,7 @@ func TestAnswers(t *testing.T) {
 	require.Equal(t, http.StatusOK, w.Code, w.Body.String())
 	assert.Contains(t, w.Body.String(), `"choices":[{"index":0,"text":"A DOG","logprobs":null,"finish_reason":"stop"},{"index":1,"text":"1. A\n2. B","logprobs":null,"finish_reason":"stop"}]`)
 
-	// A translation that reached the limit of tokens is not whole, and that is said.
+	// A translation that reached the limit of tokens is incomplete, and finish_reason says so.
 	w = compattest.Send(t.Context(), server, "POST", "/v1/completions", "application/json", `{"model":"dragoman:fr","prompt":["1. a\n2. endless","a"]}`)
 	assert.Contains(t, w.Body.String(), `2. ENDLESS","logprobs":null,"finish_reason":"length"},{"index":1,"text":"A","logprobs":null,"finish_reason":"stop"}`)
 	w = compattest.Send(t.Context(), server, "POST", "/v1/chat/completions", "application/json", `{"model":"dragoman:fr","stream":true,"messages":[{"role":"user","content":"endless"}]}`)
@@ -173,7 +173,7 @@ func TestStreamThatFails(t *testing.T) {
 	assert.Contains(t, w.Body.String(), `data: {"error":{"message":"Internal error, request id id-77"`)
 }
 
-// FuzzSplit holds that all but the texts comes back, and that nothing is translated that has no letters.
+// FuzzSplit checks that joining the parts restores the message, and that every part to translate has a letter.
 func FuzzSplit(f *testing.F) {
 	for _, seed := range []string{"a\n\nb", "1. a\n2. b\n", "a\n%%\nb", `{"a":["b\u00e9",1,"[0] c"]}`, `{"targetLanguage":"fr","segments":[{"id":1,"text":"a"}]}`, "1\n00:01 --> 00:02\na\n", "[1] x [", "\xff\n%%", `["a"`} {
 		f.Add(seed)

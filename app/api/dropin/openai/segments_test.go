@@ -12,7 +12,7 @@ import (
 	"dragoman/app/text/lineartest"
 )
 
-// The numbers of lines, the separators and the empty lines are those that these expressions tell, which take ten times as long.
+// The scanners of numbers, separators and blank lines match these regular expressions, which are ten times as slow.
 func TestLikeExpressions(t *testing.T) {
 	numbered := regexp.MustCompile(`^\s*(?:\[\d+\]|\(\d+\)|<\d+>|#?\d+[.)、](?:\s|$)|#\d+|\d+\s*[|:：]|(?i:line) ?\d+:)\s*`)
 	separator := regexp.MustCompile(`^[ \t]*(?:%%|---+|===+|\|\|\|)[ \t]*$`)
@@ -40,7 +40,7 @@ func TestLikeExpressions(t *testing.T) {
 	require.Greater(t, tried, 300_000)
 }
 
-// hostile are messages of one unit again and again, as they are and behind instructions.
+// hostile calls do with repeated units, alone and after instructions.
 func hostile(do func(begin, unit string)) {
 	for _, unit := range []string{
 		"a ", "a\n", "\n", "1\n", "1. a\n", "(a\n", "%%\n", "---\n", "from ", "into ", "translate to ", "text:", ":", "：", "\ninput: x\n", "翻译成", "🔤", "🔤.", "```", " ", "\t\n", "= ", "日",
@@ -52,8 +52,8 @@ func hostile(do func(begin, unit string)) {
 	}
 }
 
-// What is done with a message before anything is admitted is linear, and only so much of it is taken for instructions, in which each
-// word takes a hundred times as long.
+// Work on a message before its admission is linear. Only a bounded part is read as instructions, whose words take a hundred
+// times as long.
 func TestMessagesAreLinear(t *testing.T) {
 	hostile(func(begin, unit string) {
 		for _, most := range []int{leastInstructions, mostInstructions} {
@@ -74,9 +74,9 @@ func TestMessagesAreLinear(t *testing.T) {
 	})
 }
 
-// The field model may be as long as a body.
+// The field model may be as long as a body, so splitting it is linear.
 func TestNamesAreLinear(t *testing.T) {
-	long := "gpt-" + strings.Repeat("a", longestName) + ":fr" // which each part of a stream would repeat
+	long := "gpt-" + strings.Repeat("a", longestName) + ":fr" // each part of a stream would repeat it
 	name, _ := splitName(long)
 	assert.Equal(t, long, name)
 	lineartest.New(t).Assert("names", strings.Repeat(" ", 1<<11), strings.Repeat(" ", 1<<14), func(size string) {
@@ -86,7 +86,7 @@ func TestNamesAreLinear(t *testing.T) {
 	})
 }
 
-// A text that is behind instructions is whole, however long it is.
+// A text after instructions is complete, whatever its length.
 func TestLongTexts(t *testing.T) {
 	long := strings.Repeat("A dog. ", mostInstructions)
 	for _, begin := range []string{"Translate to French:\n\n", "Translate to French: ", "Translate the text to French. Text: ", "翻译成法语：", "From English to French 🔤. it is in 🔤"} {
@@ -100,7 +100,7 @@ func TestLongTexts(t *testing.T) {
 	assert.Equal(t, pair{to: []string{"fr"}}, languagesIn(p.instructions))
 }
 
-// What is allocated for a message of KISS Translator grows with it, also where its segments have nothing to translate.
+// The allocations for a message of KISS Translator are linear, also for segments without letters.
 func TestKissIsLinear(t *testing.T) {
 	allocated := func(segments int) float64 {
 		text := `{"targetLanguage":"fr","segments":[` + strings.Repeat(`{"id":1,"text":"12345678901234567890"},`, segments) + `{"id":2,"text":"a"}]}`
@@ -115,7 +115,7 @@ func TestKissIsLinear(t *testing.T) {
 	assert.Less(t, allocated(8000)/allocated(1000), 12.0)
 }
 
-// The texts of a message are refused when there are too many, not when all of them are there.
+// A message with too many texts is refused before all of them are parsed.
 func TestTooManySegments(t *testing.T) {
 	for _, text := range []string{
 		strings.Repeat("1. a\n", 2*maxParts), strings.Repeat("a\n---\n", 2*maxParts), "[" + strings.Repeat(`"a",`, 2*maxParts) + `"b"]`,

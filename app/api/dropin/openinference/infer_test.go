@@ -19,7 +19,7 @@ import (
 	"dragoman/app/translate"
 )
 
-// packed is a tensor of texts as binary data.
+// packed returns texts as the binary data of a tensor.
 func packed(texts ...string) string {
 	var data []byte
 	for _, text := range texts {
@@ -28,20 +28,20 @@ func packed(texts ...string) string {
 	return string(data)
 }
 
-// in is an input tensor in JSON; what it has beside its name, type and shape is rest.
+// in returns an input tensor in JSON; rest has its other members.
 func in(name, shape, rest string) string {
 	return fmt.Sprintf(`{"name":%q,"datatype":"BYTES","shape":%s,%s}`, name, shape, rest)
 }
 
-// bodyOf is a request in JSON; rest is what it has beside inputs.
+// bodyOf returns a request in JSON; rest has the members before inputs.
 func bodyOf(rest string, inputs ...string) string {
 	return `{` + rest + `"inputs":[` + strings.Join(inputs, ",") + `]}`
 }
 
-// toFrench is what many requests have.
+// toFrench has the parameters of most requests.
 const toFrench = `"parameters":{"from":"en","to":"fr"},`
 
-// answerOf is an answer from the model default.
+// answerOf returns an answer of the model default.
 func answerOf(id string, outputs ...string) string {
 	return `{` + id + `"model_name":"default","model_version":"1","outputs":[` + strings.Join(outputs, ",") + `]}`
 }
@@ -56,7 +56,7 @@ func TestInfer(t *testing.T) {
 	size := func(n int) string { return `"parameters":{"binary_data_size":` + strconv.Itoa(n) + `}` }
 	two := packed("one", "zwei <b>")
 	for _, test := range []struct {
-		name, header, data string // the header of a request with binary data is followed by it
+		name, header, data string // binary data follows the header in the body
 		want, wantData     string
 	}{
 		{"JSON", bodyOf(toFrench, in("text", "[2]", `"data":["one","two"]`)), "",
@@ -108,7 +108,7 @@ func TestInfer(t *testing.T) {
 	}
 }
 
-// What requests ask of the translator, and the places of what comes back.
+// Requests to the translator, and the order of the results in the answer.
 func TestInferAsks(t *testing.T) {
 	var mu sync.Mutex
 	var asked []translate.Request
@@ -151,7 +151,7 @@ func TestInferAsks(t *testing.T) {
 	assert.Equal(t, map[string]string{"en fr": "text[0] a, text[3] d, ", "en de": "text[1] b, text[4] e, ", "auto fr": "text[2] c, "}, records)
 }
 
-// scored gives translations that have a score, by a version that took over just now.
+// scored returns translations with a score, from a version that has just been replaced.
 type scored struct{ translator }
 
 func (s scored) Translate(ctx context.Context, req translate.Request) ([]translate.Result, error) {
@@ -162,7 +162,7 @@ func (s scored) Translate(ctx context.Context, req translate.Request) ([]transla
 	return results, err
 }
 
-// panicking has the text "panic" do so.
+// panicking panics for the text "panic".
 type panicking struct{ translator }
 
 func (p panicking) Translate(ctx context.Context, req translate.Request) ([]translate.Result, error) {
@@ -172,7 +172,7 @@ func (p panicking) Translate(ctx context.Context, req translate.Request) ([]tran
 	return p.translator.Translate(ctx, req)
 }
 
-// A panic on another goroutine than the request's does not end the process.
+// A panic on a goroutine other than the request's does not end the process.
 func TestInferSurvivesPanics(t *testing.T) {
 	w := compattest.Send(t.Context(), serverOf(panicking{}, &fake{}, nil), "POST", "/v2/models/default/infer", "",
 		bodyOf("", in("text", "[2]", `"data":["a","panic"]`), in("to", "[2]", `"data":["fr","de"]`)))
@@ -334,8 +334,7 @@ func TestInferHeaders(t *testing.T) {
 	}
 }
 
-// FuzzInfer sends anything as the JSON and the binary data: it gets an answer in JSON, and one
-// that has as many elements as the request.
+// FuzzInfer sends arbitrary JSON and binary data: each gets an answer in JSON, with as many elements as the request.
 func FuzzInfer(f *testing.F) {
 	for _, seed := range []struct{ header, data string }{
 		{bodyOf(toFrench, in("text", "[2]", `"data":["one","two"]`)), ""},

@@ -14,7 +14,7 @@ import (
 	"dragoman/app/translate"
 )
 
-// waiting is a translator whose work ends with its context.
+// waiting is a translator whose work lasts until its context ends.
 type waiting struct {
 	translator
 	begun chan struct{}
@@ -28,7 +28,7 @@ func (w waiting) Translate(ctx context.Context, _ translate.Request) ([]translat
 	return nil, ctx.Err()
 }
 
-// The work of a request ends with its client, over HTTP, in a call and in a stream of requests.
+// The work of a request ends when its client leaves, over HTTP, in a call and in a stream of requests.
 func TestWorkEndsWithItsClient(t *testing.T) {
 	w := waiting{begun: make(chan struct{}), ended: make(chan error)}
 	body := bodyOf(toFrench, in("text", "[1]", `"data":["one"]`))

@@ -25,8 +25,7 @@ import (
 	"dragoman/app/translate"
 )
 
-// fake are the models of the tests: default, which the translator has, and some that are not
-// served.
+// fake lists the models of the tests: default, which is served, and some that are not.
 type fake struct {
 	did  []string // loads and unloads
 	fail error    // of them
@@ -84,7 +83,7 @@ func (t translator) Select(model string) (translate.Selection, error) {
 	return nil, compattest.NoModel(model)
 }
 
-// serverOf has the API. cfg may be changed.
+// serverOf returns the API; the caller may change cfg.
 func serverOf(t dialect.Translator, models Models, change func(*dialect.Config, *Config)) http.Handler {
 	server, cfg := dialect.Config{MaxRecords: 5}, Config{
 		Version: "v1.2", Models: func() Models { return models }, Live: func() error { return nil }, Ready: func() error { return nil },
@@ -199,7 +198,7 @@ func TestWhileNotReady(t *testing.T) {
 	assert.Equal(t, 200, compattest.Send(t.Context(), loading, "GET", "/v2", "", "").Code)
 }
 
-// keys makes a gate that knows the keys of an admin and of a user.
+// keys returns a gate with the keys of an admin and of a user.
 func keys(t *testing.T) (gate *access.Gate, admin, user string) {
 	admin, user = access.NewKey(), access.NewKey()
 	first, err := access.Line("root", admin, "admin")
@@ -250,7 +249,7 @@ func TestLoad(t *testing.T) {
 			assert.Equal(t, test.did, models.did)
 		})
 	}
-	// Where everybody may use the service, nobody is an admin.
+	// A service without keys has no admins.
 	for _, path := range []string{"load", "unload"} {
 		w := compattest.Send(t.Context(), open(), "POST", "/v2/repository/models/default/"+path, "", "")
 		assert.Equal(t, 403, w.Code)

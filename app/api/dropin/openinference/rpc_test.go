@@ -32,7 +32,7 @@ import (
 	"dragoman/app/guard/bound"
 )
 
-// clientOf serves the protocol over gRPC in memory until the test's end, and returns a client of it.
+// clientOf serves the protocol over gRPC in memory until the test ends, and returns a client.
 func clientOf(t *testing.T, translator dialect.Translator, models Models, change func(*dialect.Config, *Config)) pb.GRPCInferenceServiceClient {
 	t.Helper()
 	server, cfg := dialect.Config{MaxRecords: 5, RequestTimeout: time.Minute}, Config{
@@ -76,7 +76,7 @@ func message(t *testing.T, text string) *pb.ModelInferRequest {
 
 func base64Of(text string) string { return base64.StdEncoding.EncodeToString([]byte(text)) }
 
-// inContents are elements of a tensor, in the JSON of protobuf.
+// inContents returns elements of a tensor, in the JSON of protobuf.
 func inContents(texts ...string) string {
 	var list []string
 	for _, text := range texts {
@@ -152,7 +152,7 @@ func TestInferMessagesRefused(t *testing.T) {
 	}
 }
 
-// A message that was not read is answered with why, whatever the method.
+// For an unreadable message every method answers with the reason.
 func TestMessagesThatAreNotRead(t *testing.T) {
 	c := clientOf(t, translator{}, &fake{}, nil)
 	infer, ready, loaded := &pb.ModelInferRequest{ModelName: "default"}, &pb.ModelReadyRequest{Name: "default"}, &pb.RepositoryModelLoadRequest{ModelName: "default"}
@@ -278,7 +278,7 @@ func TestKeysOfCalls(t *testing.T) {
 	assert.Equal(t, []string{"load default", "unload default"}, models.did)
 
 	var header metadata.MD
-	_, err = c.ModelInfer(as(user), in, grpc.Header(&header)) // of 30 characters a day
+	_, err = c.ModelInfer(as(user), in, grpc.Header(&header)) // with 30 characters a day
 	require.NoError(t, err)
 	assert.Equal(t, []string{"id-77"}, header.Get("x-request-id"))
 	_, err = c.ModelInfer(as(user), in)
@@ -303,7 +303,7 @@ func TestCallsWhileNotReady(t *testing.T) {
 	assert.Equal(t, codes.Unavailable, status.Code(err))
 }
 
-// The client's own deadline is the reason of what fails by it.
+// If the client's own deadline passes, the error names the deadline.
 func TestDeadlineOfCalls(t *testing.T) {
 	c := clientOf(t, translator{}, &fake{}, nil)
 	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
@@ -329,7 +329,7 @@ func TestCheckMessage(t *testing.T) {
 		want string
 	}{
 		"nothing":          {nil, ""},
-		"no message":       {[]byte{0xff}, ""}, // the decoder says so
+		"no message":       {[]byte{0xff}, ""}, // the decoder refuses it
 		"inputs":           {many(inputs, 17), "inputs has more than the 16 items"},
 		"outputs":          {many(outputs, 17), "outputs has more than the 16 items"},
 		"raw tensors":      {many(rawInputs, 1e6), "raw_input_contents has more than the 16 items"},
@@ -350,7 +350,7 @@ func TestCheckMessage(t *testing.T) {
 	}
 }
 
-// Each field of each request is in the table of bounds, and refused where it has a thousand times as much.
+// The table of bounds has each field of each request, and a field a thousand times its bound is refused.
 func TestFieldsOfMessagesAreBounded(t *testing.T) {
 	methods := pb.File_inference_proto.Services().Get(0).Methods()
 	for i := range methods.Len() {
@@ -369,7 +369,7 @@ func TestFieldsOfMessagesAreBounded(t *testing.T) {
 			case field.IsList() || field.IsMap():
 				n = 1000 * bound.Parameters
 			default:
-				return // a number, a message or a text
+				return // numbers, messages and texts need no bound
 			}
 			var raw []byte
 			for range n {
@@ -387,7 +387,8 @@ func TestFieldsOfMessagesAreBounded(t *testing.T) {
 	}
 }
 
-// eachField visits the fields of a message, and those of messages in it, each with the fields that lead to it.
+// eachField visits the fields of a message and of all messages in it. path has the fields that lead to a field, and the field
+// itself.
 func eachField(of protoreflect.MessageDescriptor, path []protoreflect.FieldDescriptor, visit func(path []protoreflect.FieldDescriptor)) {
 	for i := range of.Fields().Len() {
 		to := append(slices.Clone(path), of.Fields().Get(i))

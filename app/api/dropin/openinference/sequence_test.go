@@ -28,7 +28,7 @@ import (
 
 type runes = translatetest.Runes
 
-// upper is an engine that makes capitals of letters.
+// upper is an engine that translates into capitals.
 type upper struct{}
 
 func (upper) Stream(_ context.Context, _ engine.Request, next func() (engine.Job, bool, error), each func(int, engine.Result) error) error {
@@ -58,7 +58,7 @@ func capitals(t testing.TB) *translate.Service {
 	return translate.New(translate.Config{Models: translatetest.Only{Model: m}, MaxRecords: 10, MaxChars: 10_000, MaxSentences: 1000, MaxTokens: 100_000})
 }
 
-// sequenceClient is a client of live text as sequences.
+// sequenceClient returns a client for live text as sequences.
 func sequenceClient(t *testing.T, gate *access.Gate, cfg live.Config) (pb.GRPCInferenceServiceClient, *live.Service, *translate.Service) {
 	t.Helper()
 	service := capitals(t)
@@ -77,7 +77,7 @@ func sequenceClient(t *testing.T, gate *access.Gate, cfg live.Config) (pb.GRPCIn
 
 var usual = live.Config{MaxSessions: 1000, MaxChars: 2000, Idle: time.Hour}
 
-// part is a request of a sequence.
+// part returns a request of a sequence.
 func part(id, text string, parameters ...string) *pb.ModelInferRequest {
 	in := &pb.ModelInferRequest{ModelName: "default", Parameters: map[string]*pb.InferParameter{
 		sequenceID: {ParameterChoice: &pb.InferParameter_StringParam{StringParam: id}},
@@ -99,7 +99,7 @@ func start(id, text string, parameters ...string) *pb.ModelInferRequest {
 	return part(id, text, append([]string{sequenceStart, "true", "from", "en", "to", "fr"}, parameters...)...)
 }
 
-// show is the translation after an answer, where it was so before.
+// show returns the translation after an answer, given the translation before.
 func show(before string, answer *pb.ModelInferResponse) string {
 	kept := answer.GetParameters()[keptText].GetInt64Param()
 	return string([]rune(before)[:kept]) + string(answer.GetRawOutputContents()[0][elementHeader:])
@@ -215,8 +215,8 @@ func TestSequencesOfOthers(t *testing.T) {
 	assert.Equal(t, "HELLO. YOU.", show("HELLO.", answer))
 }
 
-// What a sequence shows at its end is what all of its text is translated into, whatever was sent of it, and however it was
-// sent: many sequences on one stream, each with its requests one behind the other and none waited for.
+// At its end each sequence shows the translation of its whole text, whatever the order and size of its edits. Many sequences
+// share a stream; each sends its requests without waiting for answers.
 func TestRandomSequences(t *testing.T) {
 	count := 10_000
 	if testing.Short() {
@@ -292,7 +292,7 @@ func TestRandomSequences(t *testing.T) {
 	sessions.Close()
 }
 
-// A sequence is kept no longer than its session, whose memory it counts as; one that has taken its place stays.
+// A sequence is removed with its session, whose memory includes the sequence. A newer sequence of the same id stays.
 func TestSequencesGoWithTheirSessions(t *testing.T) {
 	service := live.New(live.Config{MaxSessions: 10, MaxChars: 100, Idle: time.Hour})
 	defer service.Close()

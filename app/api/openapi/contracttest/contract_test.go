@@ -60,8 +60,7 @@ func TestNewFails(t *testing.T) {
 	}
 }
 
-// exchange makes an exchange. Headers are lines such as "Count: 1"; those of the request
-// begin with ">".
+// exchange returns an exchange. Headers are lines such as "Count: 1"; headers of the request begin with ">".
 func exchange(method, target, sent string, status int, received string, headers ...string) Exchange {
 	w := httptest.NewRecorder()
 	r := httptest.NewRequest(method, target, nil)
@@ -90,7 +89,7 @@ func TestVerify(t *testing.T) {
 	for _, test := range []struct {
 		name string
 		x    Exchange
-		want string // in the error; "" for none
+		want string // part of the error; "": no error
 	}{
 		{"right", exchange("POST", say, hello, 200, `{"said":"hello"}`, inJSON, asJSON, one), ""},
 		{"with a header", exchange("POST", say, hello, 200, `{"said":"hello"}`, inJSON, asJSON, one, ">Wait: 3"), ""},
@@ -184,7 +183,7 @@ func TestExamples(t *testing.T) {
 	assert.ErrorContains(t, err, "/examples/1")
 }
 
-// silent is a test that takes note of errors only.
+// silent is a test that only records errors.
 type silent struct {
 	testing.TB
 	errors int
@@ -198,7 +197,7 @@ func TestTransport(t *testing.T) {
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "application/json")
 		w.Header().Set("Count", "1")
-		_, _ = w.Write([]byte(`{"said":1}`)) // a number is against the contract
+		_, _ = w.Write([]byte(`{"said":1}`)) // a number breaks the contract
 	}))
 	defer server.Close()
 	note := &silent{TB: t}

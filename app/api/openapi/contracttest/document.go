@@ -48,7 +48,7 @@ type parameter struct {
 
 type content struct{ Schema schema }
 
-// schema is the place of a schema.
+// schema is a schema's place in the document, and its type.
 type schema struct {
 	At   jsontext.Pointer
 	Type any // the required type

@@ -1,5 +1,6 @@
-// A driver without a device: memory is the host's, work that is recorded is counted.
-// The environment variable FAKE_CUDA_FAIL is function:code of the one that fails.
+// A CUDA driver without a device: device memory is host memory, and recorded work is
+// counted but not run. The environment variable FAKE_CUDA_FAIL is function:code;
+// that function fails with that code.
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>

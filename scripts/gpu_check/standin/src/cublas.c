@@ -1,5 +1,5 @@
-// cuBLAS: products of a transposed matrix and another, in single precision and of
-// halves, whose sums are in single precision.
+// cuBLAS: products of a transposed matrix and another matrix, in single or half precision,
+// with sums in single precision.
 #include <stdlib.h>
 
 #include "kernels.h"
@@ -10,7 +10,7 @@ enum { FLOAT = 0, HALF = 2 };    // cudaDataType_t
 enum { COMPUTE_FLOAT = 68 };     // cublasComputeType_t
 enum { EXECUTION_FAILED = 13 };  // cublasStatus_t
 enum { TF32 = 3 };               // cublasMath_t
-enum { SUMS = 32 };               // that a product of vectors is split into
+enum { SUMS = 32 };               // partial sums of a dot product
 
 typedef struct {
   void *stream;
@@ -58,8 +58,8 @@ const char *cublasGetStatusName(int code) {
 }
 const char *cublasGetStatusString(int code) { return cublasGetStatusName(code); }
 
-// A Product is c [m, n] = aᵀ·b with a [k, m], b [k, n], in columns that are a_step, b_step
-// and c_step elements apart.
+// A Product is c [m, n] = aᵀ·b with a [k, m] and b [k, n]. Consecutive columns are a_step,
+// b_step and c_step elements apart.
 typedef struct {
   int device, type;
   int64_t m, n, k, a_step, b_step, c_step;
@@ -67,10 +67,10 @@ typedef struct {
   void *c;
 } Product;
 
-// padded is the elements of a column in memory of its own: a multiple of SUMS.
+// padded returns the size of a copied column: a multiple of SUMS.
 static int64_t padded(int64_t rows) { return (rows + SUMS - 1) / SUMS * SUMS; }
 
-// columns is a matrix in single precision, column by column, filled up with zeros.
+// columns copies a matrix column by column in single precision, padded with zeros.
 static float *columns(const void *from, int type, int64_t rows, int64_t count, int64_t step) {
   float *to = calloc(padded(rows) * count, sizeof *to);
   for (int64_t i = 0; i < count; i++) {
@@ -81,7 +81,7 @@ static float *columns(const void *from, int type, int64_t rows, int64_t count, i
   return to;
 }
 
-// dot is a product of vectors. The compiler makes vectors of its sums, too.
+// dot returns the dot product of two vectors. The compiler vectorizes its sums.
 static float dot(const float *a, const float *b, int64_t n) {
   float sums[SUMS] = {0}, sum = 0;
   for (int64_t k = 0; k < n; k += SUMS)
@@ -112,7 +112,7 @@ static void multiply(const void *argument) {
   free(right);
 }
 
-// start starts a product, unless it is one that our graphs do not have.
+// start queues a product. It refuses the forms that our graphs do not have.
 static int start(const Handle *h, Product p, int a_operation, int b_operation, float alpha, float beta) {
   if (a_operation != TRANSPOSED || b_operation != NORMAL || alpha != 1 || beta != 0)
     standin_wrong("a product of another form is not modelled");

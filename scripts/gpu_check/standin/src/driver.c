@@ -9,10 +9,10 @@
 #include "standin.h"
 
 enum { ARGUMENTS = 256, TEXT = 32, GRID_MOST = 0x7fffffff };
-#define HOST_FROM ((uintptr_t)1 << 46)  // where the host's C heap and libraries lie
+#define HOST_FROM ((uintptr_t)1 << 46)  // addresses of the host's C heap and libraries
 #define HOST_TO ((uintptr_t)1 << 47)
 
-// The C versions of the kernels, each for half and for float.
+// The C versions of the kernels, each for half and float.
 extern void (*const dragoman_host_kernels[][2])(const void *args);
 #define NAME(name, args) "dragoman_" #name,
 static const char *const names[] = {DRAGOMAN_KERNELS(NAME)};
@@ -20,11 +20,11 @@ static const char *const names[] = {DRAGOMAN_KERNELS(NAME)};
 static const size_t sizes[] = {DRAGOMAN_KERNELS(SIZE)};
 enum { KERNELS = sizeof names / sizeof *names };
 
-// A Context is a device's only one, which all threads share.
+// A Context is the only context of a device, shared by all threads.
 typedef struct { int users; } Context;
 static Context contexts[DEVICES];
 
-// A Module is the kernels on a device, a Function one of them.
+// A Module holds the kernels on a device. A Function is one kernel of it.
 typedef struct { int device, kernel, type; } Function;
 typedef struct { Function functions[KERNELS][2]; } Module;
 
@@ -34,7 +34,7 @@ typedef struct { Function functions[KERNELS][2]; } Module;
     if (code_) return code_;              \
   } while (0)
 
-// Calls that work on the current device.
+// The first statement of calls that work on the current device.
 #define NEED_CONTEXT                                         \
   do {                                                       \
     if (standin_current() < 0) {                             \
@@ -189,8 +189,8 @@ int cuStreamEndCapture(void *stream, void **graph) {
   return standin_end_capture(stream, graph);
 }
 
-// What is recorded is the same object as what can be started, so destroying the former
-// does nothing.
+// The recording and the executable graph are the same object, so destroying the
+// recording does nothing.
 int cuGraphInstantiateWithFlags(void **exec, void *graph, unsigned long long flags) {
   (void)flags;
   NEED_CONTEXT;
@@ -243,14 +243,14 @@ int cuModuleGetFunction(void **function, void *module, const char *name) {
   return NOT_FOUND;
 }
 
-// A Start is a kernel with its arguments.
+// A Start is a kernel launch with its arguments.
 typedef struct {
   Function function;
   _Alignas(16) char arguments[ARGUMENTS];
 } Start;
 
-// start runs a kernel. Of its arguments, those that are addresses of the device become
-// those of what is stored there.
+// start runs a kernel. It replaces the device addresses among the arguments by the
+// host addresses of their contents.
 static void start(const void *argument) {
   Start s = *(const Start *)argument;
   const char *name = names[s.function.kernel];
@@ -272,7 +272,7 @@ int cuLaunchKernel(void *function, unsigned grid_x, unsigned grid_y, unsigned gr
   Start s = {.function = *(Function *)function};
   _Static_assert(sizeof s.arguments >= sizeof(struct attention_args), "the largest arguments fit");
   memcpy(s.arguments, params[0], sizes[s.function.kernel]);
-  int64_t units;  // the first of all arguments
+  int64_t units;  // the first member of all arguments
   memcpy(&units, s.arguments, sizeof units);
   const char *name = names[s.function.kernel];
   if (s.function.device != standin_current()) standin_wrong("%s of device %d is started on another", name, s.function.device);

@@ -1,4 +1,4 @@
-// The memory of the devices, faults, and the log.
+// The devices' memory, the faults and the log.
 #define _GNU_SOURCE
 #include <fcntl.h>
 #include <pthread.h>
@@ -14,20 +14,20 @@
 #include "standin.h"
 
 #define GIB ((size_t)1 << 30)
-#define REGION (64 * GIB)  // addresses of a device, each used once
+#define REGION (64 * GIB)  // address space of a device; each address is used once
 #define PAGE ((size_t)4096)
 enum { LINE = 512, NAN_BYTE = 0xff };
 
-// A Block is memory that is reserved.
+// A Block is an allocation.
 typedef struct Block {
   char *address;
   size_t size;
   struct Block *next;
 } Block;
 
-// A Region is the addresses of a device. What is stored there lies `shift` bytes
-// further: nothing can be read or written at the addresses themselves, but for the
-// host's, whose shift is 0.
+// A Region is the address space of a device. Its contents lie `shift` bytes
+// further: the addresses themselves cannot be read or written, except for HOST's,
+// whose shift is 0.
 typedef struct {
   char *begin, *next;
   size_t shift, used;
@@ -37,8 +37,8 @@ typedef struct {
 static Region regions[DEVICES + 1];
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;  // guards regions
 static _Thread_local int current = -1;
-static atomic_int lost[DEVICES];  // the error that lost it, 0 where it works
-static atomic_int matched;        // calls that a fault was meant for
+static atomic_int lost[DEVICES];  // the error that lost the device, or 0
+static atomic_int matched;        // calls so far that match the fault
 
 static void *map(size_t size, int protection) {
   void *p = mmap(NULL, size, protection, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
@@ -104,7 +104,7 @@ size_t standin_free(int device) {
 
 int standin_reserve(int device, size_t size, void **address) {
   Region *r = &regions[device];
-  // A page between two blocks is nobody's: what runs past the end of one is found.
+  // An unused page between blocks catches accesses past the end of a block.
   size_t taken = (size + PAGE - 1) / PAGE * PAGE, step = taken + PAGE;
   pthread_mutex_lock(&mutex);
   bool fits = device == HOST || r->used + taken <= standin_total();

@@ -1,5 +1,5 @@
-// CUDA's runtime: what ONNX Runtime's CUDA provider calls of it. The types are those of
-// CUDA 13.
+// CUDA's runtime: the functions that ONNX Runtime's CUDA provider calls. The types are
+// those of CUDA 13.
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,7 +15,8 @@ static int result(int code) {
   return code;
 }
 
-// Calls that work on the current device, which is the first where there is none.
+// The first statement of calls that work on the current device. Without one, that is
+// the first device.
 #define MAY_FAIL                                              \
   do {                                                        \
     if (standin_current() < 0) standin_set_current(0);        \
@@ -55,7 +56,7 @@ int cudaSetDevice(int device) {
   return SUCCESS;
 }
 
-// The beginning of cudaDeviceProp, whose rest is zeros.
+// The beginning of cudaDeviceProp. The other fields are zeros.
 typedef struct {
   char name[256], uuid[16], luid[8];
   unsigned nodes;
@@ -112,7 +113,7 @@ int cudaDeviceSynchronize(void) {
   return result(standin_wait_device());
 }
 
-// ONNX Runtime's own kernels are registered when its library is loaded.
+// ONNX Runtime's library registers its own kernels when it is loaded.
 void **__cudaRegisterFatBinary(void *binary) {
   static void *handle;
   (void)binary;

@@ -1,4 +1,4 @@
-// Streams, and what is recorded on them. Work is done by the thread that waits for it.
+// Streams and recordings. The waiting thread does the work.
 #include <pthread.h>
 #include <stdbool.h>
 #include <stdlib.h>
@@ -8,7 +8,7 @@
 
 enum { STREAMS = 64, NOT_OPEN = -1 };
 
-// Work is something that a device is to do.
+// Work is a queued call of a function.
 typedef struct Work {
   struct Work *next;
   void (*run)(const void *argument);
@@ -21,21 +21,21 @@ typedef struct {
   int count;
 } Queue;
 
-// A Graph is what was recorded.
+// A Graph is a recording.
 typedef struct {
   Queue work;
   long started;
 } Graph;
 
 typedef struct {
-  pthread_mutex_t mutex;  // guards what follows, and is held while work is done
+  pthread_mutex_t mutex;  // guards the fields below; held while work runs
   int device;
   Queue waiting;
-  Graph *recording;  // null: none
-  bool spoilt;       // the recording is
+  Graph *recording;  // null: not recording
+  bool spoilt;       // the recording is invalid
 } Stream;
 
-// The first streams are the devices' default ones.
+// The first streams are the devices' default streams.
 static Stream streams[STREAMS];
 
 __attribute__((constructor)) static void init(void) {
@@ -55,7 +55,7 @@ static void push(Queue *q, void (*run)(const void *), const void *argument, size
   q->count++;
 }
 
-// drain removes all work, and does it unless it is to be forgotten.
+// drain removes all work from a queue, and runs it unless forget is set.
 static void drain(Queue *q, bool forget) {
   for (Work *w = q->first, *next; w; w = next) {
     next = w->next;
@@ -65,7 +65,8 @@ static void drain(Queue *q, bool forget) {
   *q = (Queue){.end = &q->first};
 }
 
-// lock locks a stream that can be used from here; null, and a report, for others.
+// lock locks a stream of the current device. It reports other streams and returns
+// null.
 static Stream *lock(void *stream) {
   Stream *s = stream ? stream : &streams[standin_current() < 0 ? 0 : standin_current()];
   pthread_mutex_lock(&s->mutex);
@@ -108,7 +109,7 @@ int standin_start(void *stream, void (*run)(const void *argument), const void *a
   return unlock(s, SUCCESS);
 }
 
-// finish does the work of a locked stream.
+// finish runs the work of a locked stream.
 static int finish(Stream *s) {
   if (s->recording) {
     standin_wrong("somebody waits for a stream of device %d that records", s->device);

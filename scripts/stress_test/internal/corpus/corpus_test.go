@@ -75,7 +75,7 @@ func TestTexts(t *testing.T) {
 	assert.Empty(t, Corpus{{"", "", "One."}}.Pairs())
 }
 
-// Whatever is read comes back as text that a request can have.
+// All texts of a corpus are valid in requests.
 func FuzzRead(f *testing.F) {
 	for _, seed := range []string{"One.\n", "en\tfr\tOne.\n", "\t\t", "\ufeff", "\xff", "a\tb\n\n"} {
 		f.Add(seed)

@@ -21,8 +21,7 @@ func TestPoisson(t *testing.T) {
 	assert.True(t, slices.IsSorted(at))
 	assert.Less(t, at[len(at)-1], total)
 
-	// Gaps of a Poisson process are exponential: their deviation equals their mean,
-	// and e^-1 of them are longer than it.
+	// Gaps of a Poisson process are exponential: their deviation equals their mean, and a share of e^-1 is longer than the mean.
 	long := 0
 	for i := range len(at) - 1 {
 		if (at[i+1] - at[i]).Seconds() > 1/rate {
@@ -50,7 +49,7 @@ func TestEvery(t *testing.T) {
 var errRefused = errors.New("refused")
 
 func TestRun(t *testing.T) {
-	// A server that works on one request at a time, 100 ms each.
+	// A server that handles one request at a time, 100 ms each.
 	slow := func() Send[int] {
 		turn := make(chan struct{}, 1)
 		return func(context.Context, int) (int, error) {
@@ -75,7 +74,7 @@ func TestRun(t *testing.T) {
 	}{
 		"in time": {Every(time.Second, 3), slow,
 			[]Sample[int]{{0, 100 * ms, 0, nil, 0}, {1000 * ms, 100 * ms, 0, nil, 1}, {2000 * ms, 100 * ms, 0, nil, 2}}},
-		// Sent when due, not when the one before is answered: latencies pile up.
+		// Requests are sent when due, not when the previous one is answered, so latencies pile up.
 		"overload": {Every(10*ms, 3), slow,
 			[]Sample[int]{{0, 100 * ms, 0, nil, 0}, {10 * ms, 190 * ms, 0, nil, 1}, {20 * ms, 280 * ms, 0, nil, 2}}},
 		"failure": {Every(ms, 2), flaky, []Sample[int]{{0, 0, 0, nil, 0}, {ms, 0, 1, errRefused, 1}}},
@@ -151,7 +150,7 @@ func TestScheduleDoesNotWait(t *testing.T) {
 	}
 }
 
-// A place that becomes free is used again.
+// A free place is used again.
 func TestFreePlaceIsUsed(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		got := Run(t.Context(), Every(60*ms, 4), 1, func(context.Context, int) (int, error) {

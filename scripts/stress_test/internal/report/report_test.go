@@ -18,7 +18,7 @@ import (
 
 const milli = time.Millisecond
 
-// answered is a request that was answered with two records.
+// answered returns a request that was answered with two records.
 func answered(due, latency time.Duration) Request {
 	return Request{Due: due, Latency: latency, Value: sender.Outcome{Records: 2, Took: latency - milli, Misses: 2}}
 }
@@ -83,7 +83,7 @@ func TestSummarize(t *testing.T) {
 	assert.NoError(t, err, "no number that JSON has not")
 }
 
-// Each model has a summary of its own, also one that nothing was due for.
+// Each model has a summary, also a model without requests.
 func TestSummarizeModels(t *testing.T) {
 	p := sample()
 	p.Models = []string{"a", "b", "c"}
@@ -134,7 +134,7 @@ func TestWriteTable(t *testing.T) {
 	assert.Regexp(t, `(?m)^ +1/s +0 .*\n +m +0 `, out.String())
 }
 
-// phase has requests every 10 ms, of which each seventh failed.
+// phase returns requests every 10 ms, of which every seventh failed.
 func phase(name string, requests int) Phase {
 	p := Phase{Name: name, Rate: 100, Over: time.Duration(requests) * 10 * milli, Planned: requests}
 	for i := range requests {
@@ -169,7 +169,7 @@ func TestPlot(t *testing.T) {
 }
 
 func TestCross(t *testing.T) {
-	// points are rates and their p95 in milliseconds.
+	// points has rates and their p95 in milliseconds.
 	points := func(list ...float64) []Summary {
 		var all []Summary
 		for i := 0; i < len(list); i += 2 {

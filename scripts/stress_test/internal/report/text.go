@@ -97,7 +97,7 @@ func (c Crossing) String() string {
 // Document has the results of a test except the single requests.
 type Document struct {
 	Began    time.Time         `json:"began"`
-	Service  client.Info       `json:"service"`  // its own description when the test began
+	Service  client.Info       `json:"service"`  // the service's description at the start of the test
 	Settings map[string]string `json:"settings"` // the flags of the command line, without the key
 	Phases   []Summary         `json:"phases"`
 	Crossing *Crossing         `json:"crossing,omitempty"` // of a sweep

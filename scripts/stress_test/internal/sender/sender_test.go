@@ -20,7 +20,7 @@ import (
 	"dragoman/scripts/stress_test/internal/traffic"
 )
 
-// order asks for two records.
+// order is a request for two records.
 var order = traffic.Order{Pair: corpus.Pair{From: "ja", To: "fr"}, Texts: []string{"駅", "駅は"}}
 
 type record struct {
@@ -34,7 +34,7 @@ type payload struct {
 	Detail           bool
 }
 
-// read reads a request; without its body read, a server does not see a client leave.
+// read reads a request's body: a server that has not read it does not notice that a client leaves.
 func read(t *testing.T, r *http.Request) payload {
 	var body struct{ Payload payload }
 	raw, err := io.ReadAll(r.Body)
@@ -133,8 +133,7 @@ func TestSendRefused(t *testing.T) {
 	}
 }
 
-// What the requests of a test have in common is sent, and what the service says in
-// headers is kept.
+// Each request has the common fields of the test, and the relevant headers of the answer are kept.
 func TestSendAsks(t *testing.T) {
 	var seen atomic.Pointer[http.Request]
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

@@ -13,12 +13,12 @@ import (
 	"dragoman/scripts/stress_test/internal/corpus"
 )
 
-// What is drawn has the distribution that it is said to have: a chi-square test.
+// The draws have the configured distribution: a chi-square test.
 func TestPopularity(t *testing.T) {
 	tests := []struct {
 		n      int
 		lambda float64
-		want   []float64 // probabilities, worked out by hand
+		want   []float64 // probabilities, calculated by hand
 	}{
 		{1, 0.3, []float64{1}},
 		{2, 0.3, []float64{1 / 1.3, 0.3 / 1.3}},
@@ -42,12 +42,12 @@ func TestPopularity(t *testing.T) {
 		p := distuv.ChiSquared{K: float64(test.n - 1)}.Survival(statistic)
 		assert.Greater(t, p, 0.001, "n %d, lambda %v: seen %v", test.n, test.lambda, seen)
 	}
-	for _, lambda := range []float64{1e-9, 100} { // the bounds that the command line has
+	for _, lambda := range []float64{1e-9, 100} { // the command line's bounds
 		assert.Less(t, Popularity(3, lambda, rand.NewPCG(1, 0))(), 3)
 	}
 }
 
-// numbered is a corpus of texts that name themselves.
+// numbered is a corpus of numbered texts.
 func numbered(from string, n int) corpus.Corpus {
 	var c corpus.Corpus
 	for i := range n {
@@ -80,7 +80,7 @@ func TestDeck(t *testing.T) {
 	}
 }
 
-// Models are drawn by their popularity, and pairs take turns meanwhile.
+// Models are drawn by their popularity, independently of the turns of the pairs.
 func TestDeckOfModels(t *testing.T) {
 	pairs := []corpus.Pair{{From: "en", To: "fr"}, {From: "fr", To: "en"}}
 	cfg := Config{Models: 3, Pairs: pairs, Corpus: append(numbered("en", 5), numbered("fr", 3)...), Records: 1, Lambda: 0.3, Seed: 1}

@@ -1,6 +1,6 @@
 // The Open Inference Protocol (version 2 of KServe's) over gRPC, with the extensions of Triton's that the
-// service offers: names and numbers are theirs, so that their clients work. What it does not offer, such as
-// shared memory and traces, is not here; calls of it are answered all the same, see package grpcapi.
+// service offers. Names and numbers are theirs, so that their clients work. Calls that the service does not
+// offer, such as shared memory and traces, are not here; package openinference answers them with an error.
 //
 // go generate makes the code. It needs protoc, protoc-gen-go and protoc-gen-go-grpc.
 

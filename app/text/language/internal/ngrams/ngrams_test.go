@@ -9,14 +9,14 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// record is one of a table made by hand.
+// record is a record of a handmade table.
 type record struct {
 	sequence string
 	language byte
 	units    byte
 }
 
-// tableOf makes a table.
+// tableOf returns a table of records.
 func tableOf(t *testing.T, codes string, records ...record) *Table {
 	var lines []string
 	for _, r := range records {
@@ -70,7 +70,7 @@ func TestScore(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			assert.Equal(t, test.want, table.Scorer([]string{"xx", "yy"}).Score(slices.Values(test.words)))
-			// The order is the caller's, and languages may be left out or unknown.
+			// The result has the caller's order of languages; languages may be missing or unknown.
 			bits := table.Scorer([]string{"yy", "zz", "xx"}).Score(slices.Values(test.words))
 			assert.Equal(t, test.want, []float64{bits[2], bits[0]})
 			assert.GreaterOrEqual(t, bits[1], max(bits[0], bits[2]))
@@ -80,7 +80,7 @@ func TestScore(t *testing.T) {
 	assert.Empty(t, table.Scorer(nil).Score(slices.Values([]string{"ab"})))
 }
 
-// The table of the binary is in order, and each of its languages has letters.
+// The records of the binary's table are sorted, and each of its languages has letters.
 func TestLoad(t *testing.T) {
 	table, err := Load()
 	require.NoError(t, err)
@@ -101,7 +101,7 @@ func TestLoad(t *testing.T) {
 	assert.Less(t, len(embedded), 6<<20)
 }
 
-// What is left of the models tells languages apart.
+// The reduced models distinguish the languages.
 func TestEmbeddedScores(t *testing.T) {
 	table, err := Load()
 	require.NoError(t, err)
