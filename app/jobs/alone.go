@@ -13,9 +13,11 @@ import (
 // the current record at any time. The record with which a process ends is the first one of the next try, after a growing delay: a
 // job fails for a record that ends every process.
 
-// errBlamed means that a record was tried often enough.
-var errBlamed = fault.New(fault.Internal, "payload.records[0].text",
-	"the service ended or failed each time that it translated this record by itself, and its log says how, by the job's id: leave the record out")
+// blame returns the error of a record that was tried often enough.
+func blame(record int) error {
+	return fault.New(fault.Internal, fault.TextField(record),
+		"the service ended or failed each time that it translated this record by itself, and its log says how, by the job's id: leave the record out")
+}
 
 // makeAlone repeats, record by record, a step that has ended processes of workers. It returns other steps unchanged.
 func (s *Service) makeAlone(ctx context.Context, t Translator, c Claim, n int, made step) step {
@@ -35,11 +37,10 @@ func (s *Service) together(ctx context.Context, t Translator, request translate.
 	return t.Translate(ctx, request)
 }
 
-// oneByOne translates each record of a part of a request by itself, with no other step running. If that fails, part becomes the
-// record.
-func (s *Service) oneByOne(ctx context.Context, t Translator, c Claim, request translate.Request, part *slice) ([]translate.Result, error) {
-	whole := *part
-	results := make([]translate.Result, len(whole.Records))
+// oneByOne translates each record of a slice by itself, with no other step running. blamed reports whether a record was tried
+// often enough.
+func (s *Service) oneByOne(ctx context.Context, t Translator, c Claim, whole translate.Request) (results []translate.Result, blamed bool, err error) {
+	results = make([]translate.Result, len(whole.Records))
 	first := max(0, c.Job.Alone-1)
 	var since time.Time // start of the current turn without other steps
 	defer func() {
@@ -55,35 +56,37 @@ func (s *Service) oneByOne(ctx context.Context, t Translator, c Claim, request t
 		case i <= first:
 			n = i - 1
 		}
-		*part = slice{First: whole.First + n, Records: whole.Records[n : n+1]}
 		if i == 0 && c.Job.Alone > 0 && c.Job.Tries >= mostAlone {
-			return nil, errBlamed
+			return nil, true, blame(whole.First + n)
 		}
 		if !since.IsZero() && time.Since(since) > turn { // other steps take their turns, in which this record has not begun
 			if err := s.mark(ctx, c, 0); err != nil {
-				return nil, err
+				return nil, false, err
 			}
 			s.steps.Release(s.most)
 			since = time.Time{}
 		}
 		if since.IsZero() {
 			if err := s.steps.Acquire(ctx, s.most); err != nil {
-				return nil, err
+				return nil, false, err
 			}
 			since = time.Now()
 		}
 		if err := s.mark(ctx, c, n+1); err != nil {
-			return nil, err
+			return nil, false, err
 		}
-		request.Records = part.Records
+		request := whole
+		request.Records, request.First = whole.Records[n:n+1], whole.First+n
 		one, err := t.Translate(ctx, request)
 		if err != nil {
-			return nil, err
+			if f := fault.Explain(err, fault.Situation{}); f.Kind == fault.Crashed {
+				f.Field, err = fault.TextField(request.First), f
+			}
+			return nil, false, err
 		}
 		results[n] = one[0]
 	}
-	*part = whole
-	return results, nil
+	return results, false, nil
 }
 
 // mark notes in the store which record is translated by itself.

@@ -94,7 +94,7 @@ func (m *Made) Write(b []byte) (int, error) {
 	return len(b), nil
 }
 
-// errNotMade is [errBlamed] for a document.
+// errNotMade is the error of a document that was tried often enough.
 var errNotMade = fault.New(fault.Internal, "",
 	"the service ended or failed each time that it made this document, and its log says how, by the job's id")
 
@@ -108,7 +108,7 @@ func (s *Service) makeDocument(ctx context.Context, c Claim, job Job) step {
 		return step{err: err}
 	}
 	if job.Attempts > mostAlone {
-		return step{err: errNotMade, translated: true}
+		return step{err: errNotMade, translated: true, blamed: true}
 	}
 	ctx, release := s.admit(ctx, job)
 	defer release()

@@ -4,7 +4,6 @@ import (
 	"context"
 	"crypto/rand"
 	"errors"
-	"fmt"
 	"log/slog"
 	"slices"
 	"sync/atomic"
@@ -157,7 +156,7 @@ func (s *Service) Check(ctx context.Context, sub Submission) error {
 	}
 	for i, r := range sub.Records {
 		if most := s.mostTake(); most > 0 && cost.Texts(int64(len(r.Text)), 1)+cost.Alternatives(int64(len(r.Text)), sub.Request.Alternatives) > most {
-			return fault.New(fault.TooLarge, fmt.Sprintf("payload.records[%d].text", i), "the text takes more memory than requests may have: split it into several records")
+			return fault.New(fault.TooLarge, fault.TextField(i), "the text takes more memory than requests may have: split it into several records")
 		}
 	}
 	request := sub.Request.Request

@@ -267,7 +267,7 @@ func TestRunFails(t *testing.T) {
 		want  jobs.Problem
 		calls int
 	}{
-		"the request's fault": {&translate.Error{Code: translate.CodeUnfinished, Field: "records[1].text", Message: "no end"},
+		"the request's fault": {&translate.Error{Code: translate.CodeUnfinished, Field: "records[3].text", Message: "no end"},
 			jobs.Problem{Code: "unfinished", Field: "payload.records[3].text", Message: "no end"}, 2},
 		"memory that nobody has": {&admission.FullError{Wanted: 2, Limit: 1, Alone: true},
 			jobs.Problem{Code: "too_large", Message: "the request takes about 2 bytes of memory, and requests have 1 together: send several requests"}, 2},
@@ -278,7 +278,8 @@ func TestRunFails(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			f := &translator{do: func(_ context.Context, _ int, req translate.Request) error {
-				if req.Records[0].ID == "0" {
+				assert.Equal(t, req.Records[0].ID, fmt.Sprint(req.First))
+				if req.First == 0 {
 					return nil
 				}
 				return test.err

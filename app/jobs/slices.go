@@ -99,12 +99,3 @@ func parseTerms(stored []byte, language int) ([]translate.Term, error) {
 	}
 	return terms[language], nil
 }
-
-// fieldOf converts a field of the request for a slice to the field of the whole request.
-func (s slice) fieldOf(field string) string {
-	var record int
-	if n, err := fmt.Sscanf(field, "payload.records[%d].text", &record); n == 1 && err == nil {
-		return fmt.Sprintf("payload.records[%d].text", s.First+record)
-	}
-	return field
-}

@@ -54,17 +54,12 @@ func (s *Service) run(ctx context.Context, t Translator, c Claim) error {
 
 // step is a chunk of results, or the error in its place.
 type step struct {
-	part       slice // of the records
 	chunk      []byte
 	results    Tally // in the chunk
 	err        error
 	translated bool // err is the error of the translation
 	alone      bool // its records were translated one by one
-}
-
-// blamed reports whether the record or document of a step was tried often enough.
-func (made step) blamed() bool {
-	return errors.Is(made.err, errBlamed) || errors.Is(made.err, errNotMade)
+	blamed     bool // its record or document was tried often enough
 }
 
 // make makes chunk number n of a job: a slice in one of the target languages.
@@ -93,19 +88,20 @@ func (s *Service) translate(ctx context.Context, t Translator, c Claim, n int, a
 			return step{err: err}
 		}
 	}
+	var part slice
 	stored, err := s.input(ctx, job.ID, n%job.Slices)
 	if err == nil {
-		made.part, err = parseSlice(stored)
+		part, err = parseSlice(stored)
 	}
 	if err != nil {
 		return step{err: err}
 	}
 	ctx, release := s.admit(ctx, job)
 	defer release()
-	request.To, request.Records, request.Sliced = request.To[language:language+1], made.part.Records, true
+	request.To, request.Records, request.Sliced, request.First = request.To[language:language+1], part.Records, true, part.First
 	var results []translate.Result
 	if alone {
-		results, made.err = s.oneByOne(ctx, t, c, request, &made.part)
+		results, made.blamed, made.err = s.oneByOne(ctx, t, c, request)
 	} else {
 		results, made.err = s.together(ctx, t, request)
 	}
@@ -148,7 +144,7 @@ func (s *Service) fail(ctx context.Context, c Claim, job Job, made step) error {
 		return made.err
 	}
 	f := fault.Explain(made.err, fault.Situation{ID: job.ID, Begun: true})
-	if again := !made.translated && !made.alone || made.translated && f.Kind == fault.Internal && !made.blamed(); again {
+	if again := !made.translated && !made.alone || made.translated && f.Kind == fault.Internal && !made.blamed; again {
 		s.metrics.steps.Inc(stepFailed)
 		return made.err
 	}
@@ -162,10 +158,7 @@ func (s *Service) fail(ctx context.Context, c Claim, job Job, made step) error {
 		return s.cfg.Store.Release(ctx, c, wait)
 	}
 	s.metrics.steps.Inc(stepFailed)
-	if f.Kind == fault.Crashed {
-		f.Field = "payload.records[0].text" // it was alone
-	}
-	return s.end(ctx, c, job, Failed, &Problem{Code: f.Code(), Field: made.part.fieldOf(f.Field), Message: f.Message})
+	return s.end(ctx, c, job, Failed, &Problem{Code: f.Code(), Field: f.Field, Message: f.Message})
 }
 
 func (s *Service) end(ctx context.Context, c Claim, job Job, state State, problem *Problem) error {

@@ -454,7 +454,7 @@ func (w *work) handOut(rec *record) error {
 	if r.Flags.Has(Truncated) && !w.req.Flagged {
 		if w.failed == nil || rec.number < w.failedAt {
 			w.failedAt = rec.number
-			w.failed = recordError(CodeUnfinished, rec.source, r.Record,
+			w.failed = recordError(CodeUnfinished, w.req.First+rec.source, r.Record,
 				"the translation reached the limit of %d tokens before its end: send shorter sentences, or set detail in a request to /translation to get what there is",
 				rec.route.maxLength())
 		}
