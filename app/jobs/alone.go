@@ -4,6 +4,8 @@ import (
 	"context"
 	"time"
 
+	"golang.org/x/sync/semaphore"
+
 	"dragoman/app/fault"
 	"dragoman/app/translate"
 )
@@ -19,33 +21,45 @@ func blame(record int) error {
 		"the service ended or failed each time that it translated this record by itself, and its log says how, by the job's id: leave the record out")
 }
 
-// makeAlone repeats, record by record, a step that has ended processes of workers. It returns other steps unchanged.
-func (s *Service) makeAlone(ctx context.Context, t Translator, c Claim, n int, made step) step {
+// steps are the permits of the service's executions to translate at a time.
+type steps struct {
+	*semaphore.Weighted
+	most int64 // of them
+}
+
+func newSteps(concurrency int) steps {
+	most := int64(max(1, concurrency) * stepsAhead)
+	return steps{semaphore.NewWeighted(most), most}
+}
+
+// makeAlone repeats, record by record, a chunk that has ended processes of workers. It returns other chunks unchanged.
+func (x *execution) makeAlone(ctx context.Context, n int, made chunk) chunk {
 	if !made.translated || made.alone || fault.Explain(made.err, fault.Situation{}).Kind != fault.Crashed {
 		return made
 	}
-	c.Job.Alone = 0
-	return s.make(ctx, t, c, n, true)
+	again := *x
+	again.claim.Job.Alone = 0
+	return again.make(ctx, n, true)
 }
 
 // together translates records concurrently with other steps.
-func (s *Service) together(ctx context.Context, t Translator, request translate.Request) ([]translate.Result, error) {
-	if err := s.steps.Acquire(ctx, 1); err != nil {
+func (x *execution) together(ctx context.Context, request translate.Request) ([]translate.Result, error) {
+	if err := x.steps.Acquire(ctx, 1); err != nil {
 		return nil, err
 	}
-	defer s.steps.Release(1)
-	return t.Translate(ctx, request)
+	defer x.steps.Release(1)
+	return x.translator.Translate(ctx, request)
 }
 
 // oneByOne translates each record of a slice by itself, with no other step running. blamed reports whether a record was tried
 // often enough.
-func (s *Service) oneByOne(ctx context.Context, t Translator, c Claim, whole translate.Request) (results []translate.Result, blamed bool, err error) {
+func (x *execution) oneByOne(ctx context.Context, whole translate.Request) (results []translate.Result, blamed bool, err error) {
 	results = make([]translate.Result, len(whole.Records))
-	first := max(0, c.Job.Alone-1)
+	first := max(0, x.claim.Job.Alone-1)
 	var since time.Time // start of the current turn without other steps
 	defer func() {
 		if !since.IsZero() {
-			s.steps.Release(s.most)
+			x.steps.Release(x.steps.most)
 		}
 	}()
 	for i := range whole.Records {
@@ -56,28 +70,28 @@ func (s *Service) oneByOne(ctx context.Context, t Translator, c Claim, whole tra
 		case i <= first:
 			n = i - 1
 		}
-		if i == 0 && c.Job.Alone > 0 && c.Job.Tries >= mostAlone {
+		if i == 0 && x.claim.Job.Alone > 0 && x.claim.Job.Tries >= mostAlone {
 			return nil, true, blame(whole.First + n)
 		}
 		if !since.IsZero() && time.Since(since) > turn { // other steps take their turns, in which this record has not begun
-			if err := s.mark(ctx, c, 0); err != nil {
+			if err := x.mark(ctx, 0); err != nil {
 				return nil, false, err
 			}
-			s.steps.Release(s.most)
+			x.steps.Release(x.steps.most)
 			since = time.Time{}
 		}
 		if since.IsZero() {
-			if err := s.steps.Acquire(ctx, s.most); err != nil {
+			if err := x.steps.Acquire(ctx, x.steps.most); err != nil {
 				return nil, false, err
 			}
 			since = time.Now()
 		}
-		if err := s.mark(ctx, c, n+1); err != nil {
+		if err := x.mark(ctx, n+1); err != nil {
 			return nil, false, err
 		}
 		request := whole
 		request.Records, request.First = whole.Records[n:n+1], whole.First+n
-		one, err := t.Translate(ctx, request)
+		one, err := x.translator.Translate(ctx, request)
 		if err != nil {
 			if f := fault.Explain(err, fault.Situation{}); f.Kind == fault.Crashed {
 				f.Field, err = fault.TextField(request.First), f
@@ -90,6 +104,6 @@ func (s *Service) oneByOne(ctx context.Context, t Translator, c Claim, whole tra
 }
 
 // mark notes in the store which record is translated by itself.
-func (s *Service) mark(ctx context.Context, c Claim, record int) error {
-	return s.retryStore(ctx, func() error { return s.cfg.Store.Try(ctx, c, record, lease) })
+func (x *execution) mark(ctx context.Context, record int) error {
+	return x.store.retry(ctx, func() error { return x.store.Try(ctx, x.claim, record, lease) })
 }

@@ -9,9 +9,10 @@
 //	store.go    the interface of stores
 //	document.go the file of a job
 //	service.go  submitting, reading, cancelling
+//	storage.go  the store with the process's own knowledge of it
 //	slices.go   a request in parts that are translated and saved one by one
 //	runner.go   takes jobs, and keeps their claims while they run
-//	steps.go    runs them, step by step
+//	steps.go    runs them, chunk by chunk
 //	await.go    runs a job for the request that waits for it
 //	alone.go    finds the record that ends processes
 //	deliver.go  tells webhooks how jobs have ended

@@ -7,13 +7,34 @@ import (
 	"time"
 
 	"dragoman/app/fault"
+	"dragoman/app/guard/admission"
 	"dragoman/app/translate"
 )
 
-// run continues a job until it has ended, its turn is over, or it cannot continue at present. It fails for errors that are not
+// execution runs a claimed job.
+type execution struct {
+	store      *storage
+	translator Translator
+	maker      Maker // nil: no documents are made
+	render     Renderer
+	memory     *admission.Memory // nil: no limit
+	ttl        time.Duration     // see [Config]
+	steps      steps
+	claim      Claim
+}
+
+func (s *Service) execution(t Translator, c Claim) *execution {
+	x := &execution{store: s.store, translator: t, render: s.cfg.Render, memory: s.cfg.Memory, ttl: s.cfg.TTL, steps: s.steps, claim: c}
+	if maker := s.maker.Load(); maker != nil {
+		x.maker = *maker
+	}
+	return x
+}
+
+// run continues the job until it has ended, its turn is over, or it cannot continue at present. It fails for errors that are not
 // the request's.
-func (s *Service) run(ctx context.Context, t Translator, c Claim) error {
-	job, begun := c.Job, time.Now()
+func (x *execution) run(ctx context.Context) error {
+	job, begun := x.claim.Job, time.Now()
 	suspect, most := job.Attempts > mostTogether, stepsAhead
 	if suspect {
 		most = 1
@@ -22,88 +43,88 @@ func (s *Service) run(ctx context.Context, t Translator, c Claim) error {
 	var making sync.WaitGroup
 	defer making.Wait()
 	defer cancel()
-	var ahead []<-chan step // steps in progress, in order
+	var ahead []<-chan chunk // chunks in progress, in order
 	for n, next := job.Chunks, job.Chunks; n < job.Steps(); n++ {
-		for ; next < job.Steps() && len(ahead) < most && (c.Queue == Awaited || time.Since(begun) < turn); next++ {
-			made, number := make(chan step, 1), next
-			alone := suspect && number == c.Job.Chunks
-			making.Go(func() { made <- s.make(ctx, t, c, number, alone) })
+		for ; next < job.Steps() && len(ahead) < most && (x.claim.Queue == Awaited || time.Since(begun) < turn); next++ {
+			made, number := make(chan chunk, 1), next
+			alone := suspect && number == x.claim.Job.Chunks
+			making.Go(func() { made <- x.make(ctx, number, alone) })
 			ahead = append(ahead, made)
 		}
 		if len(ahead) == 0 {
-			return s.cfg.Store.Release(ctx, c, 0)
+			return x.store.Release(ctx, x.claim, 0)
 		}
-		made := s.makeAlone(ctx, t, c, n, <-ahead[0])
+		made := x.makeAlone(ctx, n, <-ahead[0])
 		ahead = ahead[1:]
 		if made.err != nil {
-			return s.fail(ctx, c, job, made)
+			return x.fail(ctx, job, made)
 		}
-		if err := s.retryStore(ctx, func() error { return s.cfg.Store.Save(ctx, c, n, made.chunk, made.results) }); err != nil {
+		if err := x.save(ctx, n, made.stored, made.results); err != nil {
 			return err
 		}
-		s.metrics.steps.Inc(stepSaved)
+		x.store.metrics.steps.Inc(stepSaved)
 		job.Progress.Done += made.results.Results
 		job.Saved = time.Now()
 		most = stepsAhead
 	}
-	if made := s.makeDocument(ctx, c, job); made.err != nil {
-		return s.fail(ctx, c, job, made)
+	if made := x.makeDocument(ctx, job); made.err != nil {
+		return x.fail(ctx, job, made)
 	}
-	return s.end(ctx, c, job, Done, nil)
+	return x.end(ctx, job, Done, nil)
 }
 
-// step is a chunk of results, or the error in its place.
-type step struct {
-	chunk      []byte
-	results    Tally // in the chunk
+// chunk is a chunk of results, or the error in its place.
+type chunk struct {
+	stored     []byte
+	results    Tally
 	err        error
 	translated bool // err is the error of the translation
 	alone      bool // its records were translated one by one
 	blamed     bool // its record or document was tried often enough
 }
 
-// make makes chunk number n of a job: a slice in one of the target languages.
-func (s *Service) make(ctx context.Context, t Translator, c Claim, n int, alone bool) (made step) {
+// make makes a chunk by its number: a slice in one of the target languages.
+func (x *execution) make(ctx context.Context, n int, alone bool) (made chunk) {
 	err := fault.Protect(func() error { // the recovery of the runner is on another goroutine
-		made = s.translate(ctx, t, c, n, alone)
+		made = x.translate(ctx, n, alone)
 		return nil
 	})
 	if err != nil {
-		made = step{err: err}
+		made = chunk{err: err}
 	}
 	made.alone = alone
 	return made
 }
 
-func (s *Service) translate(ctx context.Context, t Translator, c Claim, n int, alone bool) (made step) {
-	job := c.Job
+func (x *execution) translate(ctx context.Context, n int, alone bool) (made chunk) {
+	job := x.claim.Job
 	request := job.Request.Request
 	language := n / job.Slices
 	if job.Request.Glossary {
-		stored, err := s.input(ctx, job.ID, job.Slices)
+		stored, err := x.input(ctx, job.Slices)
 		if err == nil {
 			request.Terms, err = parseTerms(stored, language)
 		}
 		if err != nil {
-			return step{err: err}
+			return chunk{err: err}
 		}
 	}
 	var part slice
-	stored, err := s.input(ctx, job.ID, n%job.Slices)
+	stored, err := x.input(ctx, n%job.Slices)
 	if err == nil {
 		part, err = parseSlice(stored)
 	}
 	if err != nil {
-		return step{err: err}
+		return chunk{err: err}
 	}
-	ctx, release := s.admit(ctx, job)
+	ctx, release := x.admit(ctx)
 	defer release()
 	request.To, request.Records, request.Sliced, request.First = request.To[language:language+1], part.Records, true, part.First
 	var results []translate.Result
 	if alone {
-		results, made.blamed, made.err = s.oneByOne(ctx, t, c, request)
+		results, made.blamed, made.err = x.oneByOne(ctx, request)
 	} else {
-		results, made.err = s.together(ctx, t, request)
+		results, made.err = x.together(ctx, request)
 	}
 	if made.err != nil {
 		made.translated = true
@@ -111,20 +132,33 @@ func (s *Service) translate(ctx context.Context, t Translator, c Claim, n int, a
 	}
 	made.results = tallyOf(results)
 	if job.Document != nil {
-		made.chunk, made.err = marshalTexts(results)
+		made.stored, made.err = marshalTexts(results)
 	} else {
-		made.chunk, made.err = s.cfg.Render.Results(job.Request, results)
+		made.stored, made.err = x.render.Results(job.Request, results)
 	}
 	return made
 }
 
-// input returns a slice of a job, or the part of the input behind the slices.
-func (s *Service) input(ctx context.Context, id string, n int) (stored []byte, err error) {
-	err = s.retryStore(ctx, func() (err error) {
-		stored, err = s.cfg.Store.Input(ctx, id, n)
+// input returns a slice of the job, or the part of the input behind the slices.
+func (x *execution) input(ctx context.Context, n int) (stored []byte, err error) {
+	err = x.store.retry(ctx, func() (err error) {
+		stored, err = x.store.Input(ctx, x.claim.Job.ID, n)
 		return err
 	})
 	return stored, err
+}
+
+// admit returns ctx with a lease of memory for the job's caller.
+func (x *execution) admit(ctx context.Context) (_ context.Context, release func()) {
+	if x.memory == nil {
+		return ctx, func() {}
+	}
+	lease := x.memory.Lease(x.claim.Job.Request.Caller)
+	return admission.With(ctx, lease), lease.Close
+}
+
+func (x *execution) save(ctx context.Context, n int, stored []byte, results Tally) error {
+	return x.store.retry(ctx, func() error { return x.store.Save(ctx, x.claim, n, stored, results) })
 }
 
 // tallyOf counts results.
@@ -138,35 +172,36 @@ func tallyOf(results []translate.Result) Tally {
 	return t
 }
 
-// fail handles a step with an error: a temporary error is tried again after a pause, and an error of the request fails the job.
-func (s *Service) fail(ctx context.Context, c Claim, job Job, made step) error {
+// fail handles a chunk with an error: a temporary error is tried again after a pause, and an error of the request fails the job.
+func (x *execution) fail(ctx context.Context, job Job, made chunk) error {
 	if ctx.Err() != nil || errors.Is(made.err, ErrLost) {
 		return made.err
 	}
+	count, awaited := x.store.metrics.steps, x.claim.Queue == Awaited
 	f := fault.Explain(made.err, fault.Situation{ID: job.ID, Begun: true})
 	if again := !made.translated && !made.alone || made.translated && f.Kind == fault.Internal && !made.blamed; again {
-		s.metrics.steps.Inc(stepFailed)
+		count.Inc(stepFailed)
 		return made.err
 	}
-	if f.Wait > 0 && (c.Queue == Awaited || min(time.Since(job.Created), time.Since(job.Saved)) < s.cfg.TTL) {
-		s.metrics.steps.Inc(stepPostponed)
-		if c.Queue == Awaited {
+	if f.Wait > 0 && (awaited || min(time.Since(job.Created), time.Since(job.Saved)) < x.ttl) {
+		count.Inc(stepPostponed)
+		if awaited {
 			return made.err
 		}
 		wait := min(time.Duration(f.Wait)*time.Second, longestPause)
-		s.cfg.Log.Debug("a job cannot go on now", "job", job.ID, "wait", wait, "error", made.err)
-		return s.cfg.Store.Release(ctx, c, wait)
+		x.store.log.Debug("a job cannot go on now", "job", job.ID, "wait", wait, "error", made.err)
+		return x.store.Release(ctx, x.claim, wait)
 	}
-	s.metrics.steps.Inc(stepFailed)
-	return s.end(ctx, c, job, Failed, &Problem{Code: f.Code(), Field: f.Field, Message: f.Message})
+	count.Inc(stepFailed)
+	return x.end(ctx, job, Failed, &Problem{Code: f.Code(), Field: f.Field, Message: f.Message})
 }
 
-func (s *Service) end(ctx context.Context, c Claim, job Job, state State, problem *Problem) error {
-	err := s.retryStore(ctx, func() error { return s.cfg.Store.End(ctx, c, state, problem) })
+func (x *execution) end(ctx context.Context, job Job, state State, problem *Problem) error {
+	err := x.store.retry(ctx, func() error { return x.store.End(ctx, x.claim, state, problem) })
 	if err != nil {
 		return err
 	}
 	job.State, job.Problem, job.Finished = state, problem, time.Now()
-	s.ended(job)
+	x.store.ended(job)
 	return nil
 }
