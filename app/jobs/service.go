@@ -1,9 +1,12 @@
 package jobs
 
 import (
+	"bytes"
 	"context"
 	"crypto/rand"
+	"encoding/json"
 	"errors"
+	"fmt"
 	"log/slog"
 	"slices"
 	"sync/atomic"
@@ -239,9 +242,19 @@ func (s *Service) List(ctx context.Context, owner string, most int) ([]Job, erro
 	return list, s.store.note(err)
 }
 
-// Result returns a chunk of the results of a job that is done, from 0 to [Job.Steps]; see [Renderer.Results].
-func (s *Service) Result(ctx context.Context, id string, chunk int) ([]byte, error) {
-	return s.store.result(ctx, id, chunk)
+// Results returns a chunk of the results of a job that is done, from 0 to [Job.Steps], as rendered by [Renderer.Results]. The
+// stored chunk is rendered or data: a list of [translate.Result] in JSON. Processes of older versions send it as it is stored, so
+// only a version whose predecessors all read data may store data.
+func (s *Service) Results(ctx context.Context, job Job, chunk int) ([]byte, error) {
+	stored, err := s.store.result(ctx, job.ID, chunk)
+	if err != nil || !bytes.HasPrefix(stored, []byte{'['}) {
+		return stored, err // rendered before it was stored
+	}
+	var results []translate.Result
+	if err := json.Unmarshal(stored, &results); err != nil {
+		return nil, fmt.Errorf("the results of a job cannot be read: %w", err)
+	}
+	return s.cfg.Render.Results(job.Request, results)
 }
 
 // Watch is [Store.Watch].

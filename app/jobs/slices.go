@@ -75,7 +75,7 @@ func marshalTexts(results []translate.Result) ([]byte, error) {
 
 // Texts returns a chunk of the translations of a document's texts, in their order, also one written by an older version.
 func (s *Service) Texts(ctx context.Context, id string, chunk int) (texts []translate.Record, err error) {
-	stored, err := s.Result(ctx, id, chunk)
+	stored, err := s.store.result(ctx, id, chunk)
 	if err != nil {
 		return nil, err
 	}

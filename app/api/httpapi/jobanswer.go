@@ -114,7 +114,7 @@ func (j *jobsAPI) sendResults(c *gin.Context, job jobs.Job, encoded []byte) erro
 	}
 	between := []byte(nil)
 	for n := range job.Steps() {
-		chunk, err := j.jobs.Result(c.Request.Context(), job.ID, n)
+		chunk, err := j.jobs.Results(c.Request.Context(), job, n)
 		if err != nil {
 			return fmt.Errorf("chunk %d of %d: %w", n, job.Steps(), err)
 		}
