@@ -232,7 +232,7 @@ func FuzzParseForm(f *testing.F) {
 // The objects of a form are found in one way through its fields, however many there are.
 func TestFormObjectsAreLinear(t *testing.T) {
 	form := func(n int) Fields {
-		f := Fields{form: url.Values{}, first: new(error)}
+		f := Fields{values: values{form: url.Values{}}, first: new(error)}
 		for i := range n {
 			f.form.Set(fmt.Sprintf("messages[%d].a", i), strconv.Itoa(i))
 		}
