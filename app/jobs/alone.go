@@ -11,7 +11,7 @@ import (
 )
 
 // A process that ends, for whatever cause, takes all slices with it that it is translating. So a slice in which several processes
-// have ended is only a suspect. Its records are translated one by one, while the process runs no other step, and the store knows
+// have ended is only a suspect. Its records are translated one by one, while the process translates no other chunk, and the store knows
 // the current record at any time. The record with which a process ends is the first one of the next try, after a growing delay: a
 // job fails for a record that ends every process.
 
@@ -21,15 +21,15 @@ func blame(record int) error {
 		"the service ended or failed each time that it translated this record by itself, and its log says how, by the job's id: leave the record out")
 }
 
-// steps are the permits of the service's executions to translate at a time.
-type steps struct {
+// permits limit the chunks that the service translates at a time.
+type permits struct {
 	*semaphore.Weighted
 	most int64 // of them
 }
 
-func newSteps(concurrency int) steps {
-	most := int64(max(1, concurrency) * stepsAhead)
-	return steps{semaphore.NewWeighted(most), most}
+func newPermits(concurrency int) permits {
+	most := int64(max(1, concurrency) * chunksAhead)
+	return permits{semaphore.NewWeighted(most), most}
 }
 
 // makeAlone repeats, record by record, a chunk that has ended processes of workers. It returns other chunks unchanged.
@@ -42,24 +42,24 @@ func (x *execution) makeAlone(ctx context.Context, n int, made chunk) chunk {
 	return again.make(ctx, n, true)
 }
 
-// together translates records concurrently with other steps.
+// together translates records concurrently with other chunks.
 func (x *execution) together(ctx context.Context, request translate.Request) ([]translate.Result, error) {
-	if err := x.steps.Acquire(ctx, 1); err != nil {
+	if err := x.permits.Acquire(ctx, 1); err != nil {
 		return nil, err
 	}
-	defer x.steps.Release(1)
+	defer x.permits.Release(1)
 	return x.translator.Translate(ctx, request)
 }
 
-// oneByOne translates each record of a slice by itself, with no other step running. blamed reports whether a record was tried
+// oneByOne translates each record of a slice by itself, while no other chunk is translated. blamed reports whether a record was tried
 // often enough.
 func (x *execution) oneByOne(ctx context.Context, whole translate.Request) (results []translate.Result, blamed bool, err error) {
 	results = make([]translate.Result, len(whole.Records))
 	first := max(0, x.claim.Job.Alone-1)
-	var since time.Time // start of the current turn without other steps
+	var since time.Time // start of the current turn without other chunks
 	defer func() {
 		if !since.IsZero() {
-			x.steps.Release(x.steps.most)
+			x.permits.Release(x.permits.most)
 		}
 	}()
 	for i := range whole.Records {
@@ -73,15 +73,15 @@ func (x *execution) oneByOne(ctx context.Context, whole translate.Request) (resu
 		if i == 0 && x.claim.Job.Alone > 0 && x.claim.Job.Tries >= mostAlone {
 			return nil, true, blame(whole.First + n)
 		}
-		if !since.IsZero() && time.Since(since) > turn { // other steps take their turns, in which this record has not begun
+		if !since.IsZero() && time.Since(since) > turn { // other chunks take their turns, in which this record has not begun
 			if err := x.mark(ctx, 0); err != nil {
 				return nil, false, err
 			}
-			x.steps.Release(x.steps.most)
+			x.permits.Release(x.permits.most)
 			since = time.Time{}
 		}
 		if since.IsZero() {
-			if err := x.steps.Acquire(ctx, x.steps.most); err != nil {
+			if err := x.permits.Acquire(ctx, x.permits.most); err != nil {
 				return nil, false, err
 			}
 			since = time.Now()

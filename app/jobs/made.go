@@ -39,7 +39,7 @@ type Made struct {
 func (s *Service) Made(ctx context.Context, job Job) (*Made, error) { return s.store.made(ctx, job) }
 
 func (s *storage) made(ctx context.Context, job Job) (*Made, error) {
-	if job.Document == nil || job.Chunks <= job.Steps() {
+	if job.Document == nil || job.Chunks <= job.ResultChunks() {
 		return nil, nil
 	}
 	last, err := s.result(ctx, job.ID, job.Chunks-1)
@@ -104,7 +104,7 @@ func (x *execution) makeDocument(ctx context.Context, job Job) chunk {
 	if job.Document == nil || x.maker == nil {
 		return chunk{}
 	}
-	job.Chunks = max(job.Chunks, job.Steps())
+	job.Chunks = max(job.Chunks, job.ResultChunks())
 	if made, err := x.store.made(ctx, job); made != nil || err != nil {
 		return chunk{err: err}
 	}

@@ -17,9 +17,9 @@ const (
 	renewal = lease / 3
 	// turn is the time that a job runs while others may wait.
 	turn = time.Minute
-	// stepsAhead is the number of steps of a job in progress at a time, so that engines stay busy while the last sentences of one
+	// chunksAhead is the number of chunks of a job in progress at a time, so that engines stay busy while the last sentences of one
 	// are decoded.
-	stepsAhead = 2
+	chunksAhead = 2
 	// mostTogether is the number of runners in a row that may end, or fail for an unknown reason, in the same slice of a job
 	// before its records are translated one by one.
 	mostTogether = 2

@@ -65,7 +65,7 @@ type Service struct {
 	cfg        Config
 	store      *storage
 	translator atomic.Pointer[Translator] // nil until Ready
-	steps      steps
+	permits    permits
 	maker      atomic.Pointer[Maker] // nil: no documents are made
 	stop       context.CancelFunc    // ends the service
 }
@@ -73,7 +73,7 @@ type Service struct {
 // New returns a service that does not run jobs yet.
 func New(cfg Config) *Service {
 	ending, stop := context.WithCancel(context.Background())
-	return &Service{cfg: cfg, stop: stop, store: newStorage(cfg, ending), steps: newSteps(cfg.Concurrency)}
+	return &Service{cfg: cfg, stop: stop, store: newStorage(cfg, ending), permits: newPermits(cfg.Concurrency)}
 }
 
 // Ready sets the translator, from which on jobs are accepted.

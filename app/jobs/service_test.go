@@ -179,7 +179,7 @@ func (s *fixture) now(job jobs.Job) jobs.Job {
 // results are which records a job has in which languages.
 func (s *fixture) results(job jobs.Job) (list []string) {
 	s.t.Helper()
-	for n := range job.Steps() {
+	for n := range job.ResultChunks() {
 		chunk, err := s.Results(s.t.Context(), job, n)
 		require.NoError(s.t, err)
 		for part := range strings.SplitSeq(string(chunk), ",") {

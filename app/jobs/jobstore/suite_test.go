@@ -116,8 +116,8 @@ func (f fixture) get(t *testing.T, id string) jobs.Job {
 // finish runs a job that was claimed to its end.
 func (f fixture) finish(t *testing.T, c jobs.Claim) {
 	t.Helper()
-	for n := c.Job.Chunks; n < c.Job.Steps(); n++ {
-		require.NoError(t, f.Save(t.Context(), c, n, fmt.Appendf(nil, "chunk %d of %s", n, c.Job.ID), jobs.Tally{Results: c.Job.Progress.Records / c.Job.Steps()}))
+	for n := c.Job.Chunks; n < c.Job.ResultChunks(); n++ {
+		require.NoError(t, f.Save(t.Context(), c, n, fmt.Appendf(nil, "chunk %d of %s", n, c.Job.ID), jobs.Tally{Results: c.Job.Progress.Records / c.Job.ResultChunks()}))
 	}
 	require.NoError(t, f.End(t.Context(), c, jobs.Done, nil))
 }

@@ -19,12 +19,12 @@ type execution struct {
 	render     Renderer
 	memory     *admission.Memory // nil: no limit
 	ttl        time.Duration     // see [Config]
-	steps      steps
+	permits    permits
 	claim      Claim
 }
 
 func (s *Service) execution(t Translator, c Claim) *execution {
-	x := &execution{store: s.store, translator: t, render: s.cfg.Render, memory: s.cfg.Memory, ttl: s.cfg.TTL, steps: s.steps, claim: c}
+	x := &execution{store: s.store, translator: t, render: s.cfg.Render, memory: s.cfg.Memory, ttl: s.cfg.TTL, permits: s.permits, claim: c}
 	if maker := s.maker.Load(); maker != nil {
 		x.maker = *maker
 	}
@@ -35,7 +35,7 @@ func (s *Service) execution(t Translator, c Claim) *execution {
 // the request's.
 func (x *execution) run(ctx context.Context) error {
 	job, begun := x.claim.Job, time.Now()
-	suspect, most := job.Attempts > mostTogether, stepsAhead
+	suspect, most := job.Attempts > mostTogether, chunksAhead
 	if suspect {
 		most = 1
 	}
@@ -44,8 +44,8 @@ func (x *execution) run(ctx context.Context) error {
 	defer making.Wait()
 	defer cancel()
 	var ahead []<-chan chunk // chunks in progress, in order
-	for n, next := job.Chunks, job.Chunks; n < job.Steps(); n++ {
-		for ; next < job.Steps() && len(ahead) < most && (x.claim.Queue == Awaited || time.Since(begun) < turn); next++ {
+	for n, next := job.Chunks, job.Chunks; n < job.ResultChunks(); n++ {
+		for ; next < job.ResultChunks() && len(ahead) < most && (x.claim.Queue == Awaited || time.Since(begun) < turn); next++ {
 			made, number := make(chan chunk, 1), next
 			alone := suspect && number == x.claim.Job.Chunks
 			making.Go(func() { made <- x.make(ctx, number, alone) })
@@ -62,10 +62,10 @@ func (x *execution) run(ctx context.Context) error {
 		if err := x.save(ctx, n, made.stored, made.results); err != nil {
 			return err
 		}
-		x.store.metrics.steps.Inc(stepSaved)
+		x.store.metrics.chunks.Inc(chunkSaved)
 		job.Progress.Done += made.results.Results
 		job.Saved = time.Now()
-		most = stepsAhead
+		most = chunksAhead
 	}
 	if made := x.makeDocument(ctx, job); made.err != nil {
 		return x.fail(ctx, job, made)
@@ -177,14 +177,14 @@ func (x *execution) fail(ctx context.Context, job Job, made chunk) error {
 	if ctx.Err() != nil || errors.Is(made.err, ErrLost) {
 		return made.err
 	}
-	count, awaited := x.store.metrics.steps, x.claim.Queue == Awaited
+	count, awaited := x.store.metrics.chunks, x.claim.Queue == Awaited
 	f := fault.Explain(made.err, fault.Situation{ID: job.ID, Begun: true})
 	if again := !made.translated && !made.alone || made.translated && f.Kind == fault.Internal && !made.blamed; again {
-		count.Inc(stepFailed)
+		count.Inc(chunkFailed)
 		return made.err
 	}
 	if f.Wait > 0 && (awaited || min(time.Since(job.Created), time.Since(job.Saved)) < x.ttl) {
-		count.Inc(stepPostponed)
+		count.Inc(chunkPostponed)
 		if awaited {
 			return made.err
 		}
@@ -192,7 +192,7 @@ func (x *execution) fail(ctx context.Context, job Job, made chunk) error {
 		x.store.log.Debug("a job cannot go on now", "job", job.ID, "wait", wait, "error", made.err)
 		return x.store.Release(ctx, x.claim, wait)
 	}
-	count.Inc(stepFailed)
+	count.Inc(chunkFailed)
 	return x.end(ctx, job, Failed, &Problem{Code: f.Code(), Field: f.Field, Message: f.Message})
 }
 
