@@ -29,8 +29,8 @@ func TestNext(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			p := &progress{document: newDocument(translate.Cut{Parts: make([]translate.Part, 7)}), refused: map[string]bool{}}
 			for i := range 6 {
-				s := sentence{part: translate.Part{Text: "two words", Translated: true}, key: fmt.Sprint(i), number: i, ended: i < 5}
-				p.document.segments = append(p.document.segments, &segment{id: int64(i), sentence: s})
+				s := cutPart{part: translate.Part{Text: "two words", Translated: true}, key: fmt.Sprint(i), number: i, ended: i < 5}
+				p.document.segments = append(p.document.segments, &segment{id: int64(i), cutPart: s})
 			}
 			test.change(p)
 			for _, want := range test.want {
