@@ -10,7 +10,9 @@ import (
 // Load loads the current version of a model after an update to a snapshot: broken versions are tried again, and a model that was
 // unloaded by hand is served again. It returns when the model is ready, and a new version has taken over.
 func (c *Catalog) Load(ctx context.Context, name string, now repository.Snapshot) error {
+	c.mu.Lock()
 	v, trial, err := c.prepareLoad(name, now)
+	c.mu.Unlock()
 	if err != nil {
 		return err
 	}
@@ -37,9 +39,7 @@ func (c *Catalog) Load(ctx context.Context, name string, now repository.Snapshot
 
 // prepareLoad updates the catalog for Load and returns the version to load. If the version is on a trial, the caller must wait
 // for it.
-func (c *Catalog) prepareLoad(name string, now repository.Snapshot) (v *version, trial <-chan struct{}, err error) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
+func (c *controller) prepareLoad(name string, now repository.Snapshot) (v *version, trial <-chan struct{}, err error) {
 	c.inventory.take(now)
 	delete(c.inventory.withheld, name)
 	for _, v := range c.inventory.versions {

@@ -12,7 +12,7 @@
 // Models that translate alike share one instance, whatever their names. An instance is unloaded, loading, ready or draining. The
 // first request loads it, and others wait for that (claim.go). When memory is short, idle instances are unloaded, the least
 // recently used one first, and then, in turns, instances in use. policy.go decides that in a pure function of the residency, the
-// state of the models in memory (residency.go); load.go carries it out.
+// state of the models in memory (residency.go); the controller carries it out (controller.go, load.go, trial.go).
 package catalog
 
 import (
@@ -20,7 +20,6 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"sync"
 	"time"
 
 	"dragoman/app/engine"
@@ -80,21 +79,9 @@ type Instance interface {
 	Close() error
 }
 
-// Catalog implements [translate.Models]. It is safe for concurrent use.
+// Catalog implements [translate.Models]. It is safe for concurrent use. Its methods take the controller's mu.
 type Catalog struct {
-	cfg     Config
-	closing context.Context
-	close   context.CancelFunc
-	running sync.WaitGroup // loads, checks, trials and drains
-	changes wait.Signal    // see Changes
-
-	checks sync.Mutex // held by one check of files at a time
-
-	mu        sync.Mutex // guards the rest, which is plain data
-	inventory inventory
-	residency residency
-	claims    claims
-	alarm     *time.Timer // triggers [Catalog.proceed]
+	controller
 }
 
 // New returns a catalog without models.
@@ -102,7 +89,8 @@ func New(cfg Config) *Catalog {
 	if cfg.Metrics == nil {
 		cfg.Metrics = NewMetrics(nil)
 	}
-	c := &Catalog{cfg: cfg, changes: wait.NewSignal(), inventory: newInventory(cfg), residency: newResidency(cfg)}
+	c := &Catalog{controller{cfg: cfg, changes: wait.NewSignal(), inventory: newInventory(cfg), residency: newResidency(cfg)}}
+	c.hold = c.holdVersion
 	c.closing, c.close = context.WithCancel(context.Background())
 	c.alarm = time.AfterFunc(never, func() {
 		c.mu.Lock()

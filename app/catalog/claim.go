@@ -63,6 +63,26 @@ func (cl *claim) use(r *residency) error {
 	return nil
 }
 
+// refusal returns the error of a claim that cannot wait until its models are loaded: too many claims wait already, or its
+// deadline is too early.
+func (cl *claim) refusal(ctx context.Context, r *residency, waiting claims, most int) error {
+	e := LoadingError{}
+	for _, v := range cl.versions {
+		if r.ready(v.key) != nil {
+			continue
+		}
+		e.Model, e.Wait = v.source.Name, e.Wait+r.left(v.key)
+		if n := waiting.waiting(v.key); most > 0 && n >= most {
+			e.Waiting = n
+			return &e
+		}
+	}
+	if deadline, ok := ctx.Deadline(); ok && time.Until(deadline) < e.Wait {
+		return &e
+	}
+	return nil
+}
+
 // claims wait for models, in order of arrival.
 type claims []*claim
 
@@ -116,8 +136,8 @@ func (c *Catalog) Acquire(ctx context.Context, handles []translate.Handle) ([]*t
 	return cl.models, func() { c.release(cl) }, nil
 }
 
-// hold waits until a model is loaded, and keeps it loaded until release is called. release may be called also after an error.
-func (c *Catalog) hold(ctx context.Context, h handle) (release func(), err error) {
+// holdVersion waits until a model is loaded, and keeps it loaded until release is called. release may be called also after an error.
+func (c *Catalog) holdVersion(ctx context.Context, h handle) (release func(), err error) {
 	cl := &claim{handles: []handle{h}, patient: true, settled: make(chan struct{})}
 	err = c.acquire(ctx, cl)
 	return func() { c.release(cl) }, err
@@ -150,55 +170,12 @@ func (c *Catalog) enter(ctx context.Context, cl *claim) error {
 	if cl.settle(&c.inventory, &c.residency) {
 		return nil
 	}
-	if err := c.refusal(ctx, cl); err != nil && !cl.patient {
+	if err := cl.refusal(ctx, &c.residency, c.claims, c.cfg.Waiting); err != nil && !cl.patient {
 		return err
 	}
 	c.claims = append(c.claims, cl)
 	c.proceed()
 	return nil
-}
-
-// refusal returns the error of a claim that cannot wait until its models are loaded: too many claims wait already, or its
-// deadline is too early. The caller must hold mu.
-func (c *Catalog) refusal(ctx context.Context, cl *claim) error {
-	e := LoadingError{}
-	for _, v := range cl.versions {
-		if c.residency.ready(v.key) != nil {
-			continue
-		}
-		e.Model, e.Wait = v.source.Name, e.Wait+c.residency.left(v.key)
-		if n := c.claims.waiting(v.key); c.cfg.Waiting > 0 && n >= c.cfg.Waiting {
-			e.Waiting = n
-			return &e
-		}
-	}
-	if deadline, ok := ctx.Deadline(); ok && time.Until(deadline) < e.Wait {
-		return &e
-	}
-	return nil
-}
-
-// settleAll settles claims that can be settled, in order of arrival, and queues the instances that the others need. Of the claims
-// for several models only the first has them loaded: two of them would take the memory from each other. The caller must hold mu.
-func (c *Catalog) settleAll() {
-	several := false
-	c.claims = slices.DeleteFunc(c.claims, func(cl *claim) bool {
-		if cl.settle(&c.inventory, &c.residency) {
-			return true
-		}
-		if len(cl.handles) > 1 && several {
-			return false
-		}
-		several = several || len(cl.handles) > 1
-		for _, v := range cl.versions {
-			if c.residency.instances[v.key] != nil {
-				c.check(v)
-			} else {
-				c.configure(c.residency.add(v))
-			}
-		}
-		return false
-	})
 }
 
 // withdraw ends a claim whose caller does not wait any more.
@@ -220,17 +197,4 @@ func (c *Catalog) release(cl *claim) {
 	defer c.mu.Unlock()
 	c.leave(cl)
 	c.alarm.Reset(0) // not here: a caller that uses them again at once goes first
-}
-
-// leave implements release. The caller must hold mu.
-func (c *Catalog) leave(cl *claim) {
-	for _, i := range cl.got {
-		i.users--
-		i.last = time.Now()
-		if i.changed() {
-			c.drain(i, changed)
-		}
-		c.unload(i)
-	}
-	cl.got = nil
 }

@@ -35,68 +35,79 @@ type Status struct {
 }
 
 // Index returns the status of all models and pipelines, by name, and of their versions, the newest last.
-func (c *Catalog) Index() (list []Status) {
+func (c *Catalog) Index() []Status {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	for _, m := range c.inventory.snapshot.Models {
+	return statuses{&c.inventory, &c.residency}.all()
+}
+
+// statuses describes the models and pipelines of a catalog.
+type statuses struct {
+	inventory *inventory
+	residency *residency
+}
+
+// all implements [Catalog.Index].
+func (x statuses) all() (list []Status) {
+	for _, m := range x.inventory.snapshot.Models {
 		serving := make(map[int]*version) // their folders may be gone
-		if e := c.inventory.models[m.Name]; e != nil {
+		if e := x.inventory.models[m.Name]; e != nil {
 			for _, v := range e.versions {
 				serving[v.number] = v
 			}
 		}
 		for _, v := range m.Versions {
-			s := c.statusOf(m, v, serving[v.Number])
+			s := x.inRepository(m, v, serving[v.Number])
 			s.Aliases = m.Aliases
 			list = append(list, s)
 			delete(serving, v.Number)
 		}
 		for _, number := range slices.Sorted(maps.Keys(serving)) {
-			list = append(list, c.status(serving[number]))
+			list = append(list, x.of(serving[number]))
 		}
 	}
-	for _, p := range c.inventory.snapshot.Pipelines {
-		list = append(list, c.statusOfPipeline(p))
+	for _, p := range x.inventory.snapshot.Pipelines {
+		list = append(list, x.ofPipeline(p))
 	}
 	return list
 }
 
-// statusOf returns the status of a version in the repository. If another export with its number is served, it returns the status
+// inRepository returns the status of a version in the repository. If another export with its number is served, it returns the status
 // of that one, with the reason why this one is not served.
-func (c *Catalog) statusOf(m repository.Model, v repository.Version, serving *version) (s Status) {
+func (x statuses) inRepository(m repository.Model, v repository.Version, serving *version) (s Status) {
 	var known *version
 	err := cmp.Or(m.Err, v.Err)
 	if err == nil {
-		known = c.inventory.versions[keyOfVersion(m, v)]
+		known = x.inventory.versions[keyOfVersion(m, v)]
 	}
 	if known != nil && (serving == nil || serving.versionState == known.versionState) {
-		return c.status(known)
+		return x.of(known)
 	}
 	s = Status{Name: m.Name, Version: strconv.Itoa(v.Number), State: Unloaded}
 	if serving != nil {
-		s = c.status(serving)
+		s = x.of(serving)
 	} else if err != nil {
 		s.State = Broken
 	}
 	if err != nil {
 		s.Reason = err.Error()
 	} else if known != nil {
-		s.Reason = c.status(known).Reason
+		s.Reason = x.of(known).Reason
 	}
 	return s
 }
 
-func (c *Catalog) status(v *version) Status {
+func (x statuses) of(v *version) Status {
 	m := v.source.Manifest
 	s := Status{
 		Name: v.source.Name, Version: v.source.Version, State: Unloaded, From: v.from, To: v.to,
 		Family: m.Family, Precision: m.Precision, Source: m.Source, Revision: m.Revision, License: m.License,
-		Served: c.inventory.serves(v),
+		Served: x.inventory.serves(v),
 	}
-	if e := c.inventory.models[s.Name]; e != nil {
+	if e := x.inventory.models[s.Name]; e != nil {
 		s.Current = e.current.versionState == v.versionState
 	}
-	if i := c.residency.instances[v.key]; i != nil && (v.sound || i.version.versionState == v.versionState) {
+	if i := x.residency.instances[v.key]; i != nil && (v.sound || i.version.versionState == v.versionState) {
 		s.State = i.state()
 		if i.loaded != nil {
 			s.Device, s.Bytes = i.loaded.Device(), i.bytes
@@ -105,7 +116,7 @@ func (c *Catalog) status(v *version) Status {
 	switch {
 	case v.broken != nil:
 		s.State, s.Reason = Broken, v.broken.Error()
-	case c.inventory.withheld[s.Name]:
+	case x.inventory.withheld[s.Name]:
 		s.Reason = "it was unloaded by hand"
 	case v.trial != nil:
 		s.Reason = "it is tried before it takes over"
@@ -117,14 +128,14 @@ func (c *Catalog) status(v *version) Status {
 	return s
 }
 
-// statusOfPipeline returns the status of a pipeline. It is ready if all of its models are.
-func (c *Catalog) statusOfPipeline(p repository.Pipeline) Status {
+// ofPipeline returns the status of a pipeline. It is ready if all of its models are.
+func (x statuses) ofPipeline(p repository.Pipeline) Status {
 	s := Status{Name: p.Name, Version: strconv.Itoa(p.Version), Pipeline: true, State: Unloaded}
 	if p.Err != nil {
 		s.Reason = p.Origin + ": " + p.Err.Error()
 		return s
 	}
-	made, err := c.inventory.newPipeline(p)
+	made, err := x.inventory.newPipeline(p)
 	if err != nil {
 		s.Reason = err.Error()
 		return s
@@ -132,7 +143,7 @@ func (c *Catalog) statusOfPipeline(p repository.Pipeline) Status {
 	s.Served, s.Current, s.State = true, true, Ready
 	s.From, s.To = made.languages()
 	for _, v := range made.models() {
-		if c.residency.ready(v.key) == nil {
+		if x.residency.ready(v.key) == nil {
 			s.State = Unloaded
 		}
 	}

@@ -238,6 +238,12 @@ func (n *inventory) demand(key string) (wanted, pinned bool, keep time.Duration)
 	return wanted, pinned, max(0, keep)
 }
 
+// configure sets the settings of an instance by its versions, and reports whether it is wanted.
+func (n *inventory) configure(i *instance) (wanted bool) {
+	wanted, i.pinned, i.keep = n.demand(i.key)
+	return wanted
+}
+
 // resolve returns the versions that handles currently refer to, which may have changed since the handles were selected.
 func (n *inventory) resolve(handles []handle) ([]*version, error) {
 	versions := make([]*version, len(handles))

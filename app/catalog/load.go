@@ -1,46 +1,16 @@
 package catalog
 
 import (
+	"context"
 	"errors"
 	"time"
 
 	"dragoman/app/engine"
 )
 
-// proceed does all that is due after a change: it settles claims, unloads idle instances and loads the next one. The caller must
-// hold mu.
-func (c *Catalog) proceed() {
-	if c.closing.Err() != nil {
-		return
-	}
-	again := c.expire()
-	for refused := true; refused; {
-		c.settleAll()
-		var after time.Duration
-		if after, refused = c.loadNext(); after > 0 {
-			again = min(again, after)
-		}
-	}
-	c.alarm.Reset(again)
-}
-
-// expire drains instances that were idle for long enough, and returns the time until the next one expires. The caller must hold
-// mu.
-func (c *Catalog) expire() time.Duration {
-	next, now := never, time.Now()
-	for _, i := range c.residency.instances {
-		if idle := i.idle(now); i.loaded != nil && idle <= 0 {
-			c.drain(i, unused)
-		} else if i.loaded != nil {
-			next = min(next, idle)
-		}
-	}
-	return next
-}
-
 // loadNext loads the next instance if that is due, or drains others for it. after is the time until the next look; 0: after the
-// next change. refused is set if the claims that wait for the instance have ended. The caller must hold mu.
-func (c *Catalog) loadNext() (after time.Duration, refused bool) {
+// next change. refused is set if the claims that wait for the instance have ended.
+func (c *controller) loadNext() (after time.Duration, refused bool) {
 	r := &c.residency
 	r.loadWaiting = false
 	for !r.loading && len(r.queue) > 0 && c.claims.waiting(r.queue[0].key) == 0 {
@@ -70,7 +40,14 @@ func (c *Catalog) loadNext() (after time.Duration, refused bool) {
 	switch {
 	case d.load:
 		r.begin(need)
-		c.running.Go(func() { c.load(i) })
+		var state engine.Pool // nil if memory has no limit, so that decoding does not depend on the catalog
+		if c.cfg.Memory > 0 {
+			state = (*pool)(c)
+		}
+		c.background(func() (then func()) {
+			loaded, err := load(c.closing, c.cfg.Loader, source, state)
+			return func() { c.endLoad(i, loaded, err) }
+		})
 	case d.never:
 		r.remove(i)
 		c.claims.refuse(i.key, &MemoryError{Model: source.Name, Needs: i.full.Needs, Limit: i.full.Free, Device: device})
@@ -80,11 +57,8 @@ func (c *Catalog) loadNext() (after time.Duration, refused bool) {
 	return d.after, d.never
 }
 
-// load loads an instance whose memory is reserved.
-func (c *Catalog) load(i *instance) {
-	loaded, err := c.open(i.version.source)
-	c.mu.Lock()
-	defer c.mu.Unlock()
+// endLoad ends the load of an instance.
+func (c *controller) endLoad(i *instance, loaded Instance, err error) {
 	c.residency.loading = false
 	full, ok := errors.AsType[*NoRoomError](err)
 	switch {
@@ -100,12 +74,8 @@ func (c *Catalog) load(i *instance) {
 	}
 }
 
-func (c *Catalog) open(s Source) (Instance, error) {
-	var state engine.Pool // nil if memory has no limit, so that decoding does not depend on the catalog
-	if c.cfg.Memory > 0 {
-		state = (*pool)(c)
-	}
-	loaded, err := c.cfg.Loader.Load(c.closing, s, state)
+func load(ctx context.Context, l Loader, s Source, state engine.Pool) (Instance, error) {
+	loaded, err := l.Load(ctx, s, state)
 	if err != nil {
 		return nil, err
 	}
@@ -115,8 +85,8 @@ func (c *Catalog) open(s Source) (Instance, error) {
 	return loaded, nil
 }
 
-// finishLoad makes an instance available to the claims that wait for it. The caller must hold mu.
-func (c *Catalog) finishLoad(i *instance, loaded Instance) {
+// finishLoad makes an instance available to the claims that wait for it.
+func (c *controller) finishLoad(i *instance, loaded Instance) {
 	c.residency.finish(i, loaded)
 	v := i.version
 	v.tried, v.sound, v.fails = true, true, 0
@@ -125,14 +95,14 @@ func (c *Catalog) finishLoad(i *instance, loaded Instance) {
 		"bytes", i.bytes, "took", i.took.Round(time.Millisecond))
 	c.checkServed()
 	c.proceed()
-	if !c.configure(i) { // not wanted any more
+	if !c.inventory.configure(i) { // not wanted any more
 		c.drain(i, replaced)
 	}
 	c.evict(0) // it may take more memory than expected
 }
 
-// evict drains idle instances until some memory is free, or as much as possible. The caller must hold mu.
-func (c *Catalog) evict(bytes int64) {
+// evict drains idle instances until some memory is free, or as much as possible.
+func (c *controller) evict(bytes int64) {
 	there, all := c.residency.on("", "", c.claims)
 	leave, _ := makeRoom(time.Now(), all, c.residency.lacks(bytes), false)
 	for _, l := range leave {
@@ -140,8 +110,8 @@ func (c *Catalog) evict(bytes int64) {
 	}
 }
 
-// drain unloads an instance as soon as its last request ends. The caller must hold mu.
-func (c *Catalog) drain(i *instance, why reason) {
+// drain unloads an instance as soon as its last request ends.
+func (c *controller) drain(i *instance, why reason) {
 	if i.state() == Ready {
 		c.cfg.Metrics.evicted(i.version.source, why)
 		i.drains = true
@@ -149,33 +119,33 @@ func (c *Catalog) drain(i *instance, why reason) {
 	}
 }
 
-// unload closes a draining instance without requests. The caller must hold mu.
-func (c *Catalog) unload(i *instance) {
+// unload closes a draining instance without requests.
+func (c *controller) unload(i *instance) {
 	if !i.drains || i.users > 0 || i.closes || c.closing.Err() != nil {
 		return
 	}
 	i.closes = true
-	c.running.Go(func() {
+	c.background(func() (then func()) {
 		err := i.loaded.Close()
-		c.mu.Lock()
-		defer c.mu.Unlock()
-		log := c.cfg.Log.With("model", i.version.source.Name, "version", i.version.source.Version)
-		if err != nil {
-			log.Error("a model cannot be closed", "error", err)
+		return func() {
+			log := c.cfg.Log.With("model", i.version.source.Name, "version", i.version.source.Version)
+			if err != nil {
+				log.Error("a model cannot be closed", "error", err)
+			}
+			log.Info("unloaded a model", "bytes", i.bytes)
+			c.residency.remove(i)
+			c.proceed()
 		}
-		log.Info("unloaded a model", "bytes", i.bytes)
-		c.residency.remove(i)
-		c.proceed()
 	})
 }
 
 // pool implements [engine.Pool]: decoding state shares the memory with the models.
-type pool Catalog
+type pool controller
 
 // Take implements [engine.Pool]. If memory is short, it evicts idle models, for the next try; a model that is about to be loaded
 // takes precedence.
 func (p *pool) Take(bytes int64, must bool) (ok bool) {
-	c := (*Catalog)(p)
+	c := (*controller)(p)
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	r := &c.residency
@@ -191,7 +161,7 @@ func (p *pool) Take(bytes int64, must bool) (ok bool) {
 
 // Give implements [engine.Pool].
 func (p *pool) Give(bytes int64) {
-	c := (*Catalog)(p)
+	c := (*controller)(p)
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.residency.used -= bytes

@@ -206,7 +206,7 @@ func TestStateSharesMemory(t *testing.T) {
 		c := start(t, Config{Memory: 10}, plain("a", "b", "c")...)
 		c.loader.sizes["a"], c.loader.sizes["b"] = 4, 4
 		release := c.mustUse("a")
-		state := (*pool)(c.Catalog)
+		state := (*pool)(&c.controller)
 		require.True(t, state.Take(3, false))
 		require.True(t, state.Take(3, false))
 		assert.False(t, state.Take(1, false))

@@ -1,53 +1,23 @@
 package catalog
 
-import (
-	"maps"
-	"time"
-)
+import "time"
 
-// refresh applies the state of the inventory, and drains instances that are not wanted any more. The caller must hold mu.
-func (c *Catalog) refresh() {
-	trials := c.inventory.refresh(func(key string) bool { return c.residency.ready(key) != nil })
-	for _, v := range trials {
-		c.beginTrial(v)
-	}
-	keys := make(map[string]bool)
-	for _, v := range c.inventory.versions {
-		keys[v.key] = true
-	}
-	maps.DeleteFunc(c.residency.took, func(key string, _ time.Duration) bool { return !keys[key] })
-	for _, i := range c.residency.instances {
-		if !c.configure(i) {
-			c.drain(i, replaced)
-		}
-	}
-	c.checkServed()
-	c.proceed()
-	c.changes.Give()
-}
-
-// configure sets the settings of an instance by its versions, and reports whether it is wanted. The caller must hold mu.
-func (c *Catalog) configure(i *instance) (wanted bool) {
-	wanted, i.pinned, i.keep = c.inventory.demand(i.key)
-	return wanted
-}
-
-// beginTrial loads a version beside the served one, and lets it take over if it works. The caller must hold mu.
-func (c *Catalog) beginTrial(v *version) {
+// beginTrial loads a version beside the served one, and lets it take over if it works.
+func (c *controller) beginTrial(v *version) {
 	if v.trial != nil || c.closing.Err() != nil {
 		return
 	}
 	v.trial = make(chan struct{})
 	c.running.Go(func() {
 		release, err := c.hold(c.closing, handle{version: v, exact: true})
+		c.mu.Lock()
 		c.endTrial(v, err)
+		c.mu.Unlock()
 		release()
 	})
 }
 
-func (c *Catalog) endTrial(v *version, err error) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
+func (c *controller) endTrial(v *version, err error) {
 	defer close(v.trial)
 	v.trial = nil
 	if c.closing.Err() != nil {
@@ -66,8 +36,8 @@ func (c *Catalog) endTrial(v *version, err error) {
 	}
 }
 
-// loadFailed marks a version that could not be loaded as broken, and logs the error. The caller must hold mu.
-func (c *Catalog) loadFailed(v *version, err error) {
+// loadFailed marks a version that could not be loaded as broken, and logs the error.
+func (c *controller) loadFailed(v *version, err error) {
 	if c.closing.Err() != nil {
 		return
 	}
@@ -84,8 +54,8 @@ const (
 	longestRetry = time.Hour
 )
 
-// markBroken marks a version as broken, for a while. The caller must hold mu.
-func (c *Catalog) markBroken(v *version, err error) {
+// markBroken marks a version as broken, for a while.
+func (c *controller) markBroken(v *version, err error) {
 	known, broken := v.versionState, &BrokenError{Model: v.source.ref(), Err: err}
 	known.tried, known.broken = false, broken
 	pause := min(longestRetry, firstRetry<<min(known.fails, 6)) // 64 minutes
@@ -101,9 +71,8 @@ func (c *Catalog) markBroken(v *version, err error) {
 }
 
 // checkServed checks the files of served versions that have not been loaded: versions that arrived while others were served, and
-// versions whose instance was loaded from another folder. Versions of the first snapshot are checked by their load. The caller
-// must hold mu.
-func (c *Catalog) checkServed() {
+// versions whose instance was loaded from another folder. Versions of the first snapshot are checked by their load.
+func (c *controller) checkServed() {
 	for _, v := range c.inventory.versions {
 		if c.inventory.serves(v) && (v.arrived || c.residency.instances[v.key] != nil) {
 			c.check(v)
@@ -112,27 +81,26 @@ func (c *Catalog) checkServed() {
 }
 
 // check compares the files of a version with its manifest, unless the result is known or its load does so; one version at a time.
-// The caller must hold mu.
-func (c *Catalog) check(v *version) {
+func (c *controller) check(v *version) {
 	i := c.residency.instances[v.key]
 	if v.sound || v.checking || v.broken != nil || i != nil && i.version.versionState == v.versionState || c.closing.Err() != nil {
 		return
 	}
 	v.checking = true
-	c.running.Go(func() {
+	c.background(func() (then func()) {
 		c.checks.Lock()
 		defer c.checks.Unlock()
 		err := c.cfg.Loader.Check(c.closing, v.source)
-		c.mu.Lock()
-		defer c.mu.Unlock()
-		v.checking = false
-		switch {
-		case c.closing.Err() != nil || v.broken != nil:
-		case err != nil:
-			c.loadFailed(v, err)
-		default:
-			v.sound = true
-			c.proceed()
+		return func() {
+			v.checking = false
+			switch {
+			case c.closing.Err() != nil || v.broken != nil:
+			case err != nil:
+				c.loadFailed(v, err)
+			default:
+				v.sound = true
+				c.proceed()
+			}
 		}
 	})
 }

@@ -27,17 +27,17 @@ func (p *Program) glossaries() *cobra.Command {
 glossaries that the caller may see.`,
 	}
 	service := serviceCommands(p, cmd, (*client.Client).Glossaries, "ID\tNAME\tFROM\tTO\tTERMS\tCHANGED", listGlossary)
-	cmd.AddCommand(p.addCommand(service), p.showCommand(service), &cobra.Command{
+	cmd.AddCommand(addGlossary(service), showGlossary(service), &cobra.Command{
 		Use: "rm ID", Short: "Delete a glossary", Args: oneArgument("the id of a glossary"),
-		RunE: p.withClient(service, func(ctx context.Context, c *client.Client, args []string) error {
+		RunE: service.withClient(func(ctx context.Context, c *client.Client, args []string) error {
 			return c.DeleteGlossary(ctx, args[0])
 		}),
 	})
 	return cmd
 }
 
-// addCommand returns the command that stores the terms of a file.
-func (p *Program) addCommand(service *remote) *cobra.Command {
+// addGlossary returns the command that stores the terms of a file.
+func addGlossary(service *remote) *cobra.Command {
 	var t termFlags
 	cmd := &cobra.Command{
 		Use: "add FILE", Short: "Make a glossary from a file, or replace terms of one",
@@ -57,8 +57,8 @@ file is called *.csv. A term without a target is never translated. Prints the id
 			}
 			return nil
 		},
-		RunE: p.withClient(service, func(ctx context.Context, c *client.Client, args []string) error {
-			return p.addTerms(ctx, c, args[0], t)
+		RunE: service.withClient(func(ctx context.Context, c *client.Client, args []string) error {
+			return t.add(ctx, c, args[0], service.Stdin, service.Stdout)
 		}),
 	}
 	t.define(cmd.Flags())
@@ -67,13 +67,13 @@ file is called *.csv. A term without a target is never translated. Prints the id
 	return cmd
 }
 
-// showCommand returns the command that prints terms.
-func (p *Program) showCommand(service *remote) *cobra.Command {
+// showGlossary returns the command that prints terms.
+func showGlossary(service *remote) *cobra.Command {
 	var t termFlags
 	cmd := &cobra.Command{
 		Use: "show ID", Short: "Print the terms of a glossary", Args: oneArgument("the id of a glossary"),
-		RunE: p.withClient(service, func(ctx context.Context, c *client.Client, args []string) error {
-			return p.showTerms(ctx, c, args[0], t)
+		RunE: service.withClient(func(ctx context.Context, c *client.Client, args []string) error {
+			return t.show(ctx, c, args[0], service.Stdout)
 		}),
 	}
 	t.define(cmd.Flags())
@@ -95,8 +95,8 @@ func listGlossary(w io.Writer, g client.Glossary) {
 	}
 }
 
-// addTerms creates a glossary from a file, or adds the file to one, and prints the id.
-func (p *Program) addTerms(ctx context.Context, c *client.Client, path string, t termFlags) error {
+// add creates a glossary from a file, or adds the file to one, and prints the id.
+func (t *termFlags) add(ctx context.Context, c *client.Client, path string, in io.Reader, out io.Writer) error {
 	terms := client.Terms{From: t.from, To: t.to, Format: client.TSV}
 	base, extension := filepath.Base(path), filepath.Ext(path)
 	if t.csv || strings.EqualFold(extension, ".csv") {
@@ -104,7 +104,7 @@ func (p *Program) addTerms(ctx context.Context, c *client.Client, path string, t
 	}
 	var err error
 	if path == "-" {
-		terms.Text, err = io.ReadAll(p.Stdin)
+		terms.Text, err = io.ReadAll(in)
 	} else {
 		terms.Text, err = os.ReadFile(path)
 	}
@@ -123,12 +123,12 @@ func (p *Program) addTerms(ctx context.Context, c *client.Client, path string, t
 	if err != nil {
 		return err
 	}
-	_, err = fmt.Fprintln(p.Stdout, g.ID)
+	_, err = fmt.Fprintln(out, g.ID)
 	return err
 }
 
-// showTerms prints the terms of a dictionary.
-func (p *Program) showTerms(ctx context.Context, c *client.Client, id string, t termFlags) error {
+// show prints the terms of a dictionary.
+func (t *termFlags) show(ctx context.Context, c *client.Client, id string, out io.Writer) error {
 	format := client.TSV
 	if t.csv {
 		format = client.CSV
@@ -137,6 +137,6 @@ func (p *Program) showTerms(ctx context.Context, c *client.Client, id string, t 
 	if err != nil {
 		return err
 	}
-	_, err = p.Stdout.Write(terms.Text)
+	_, err = out.Write(terms.Text)
 	return err
 }

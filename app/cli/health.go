@@ -37,11 +37,11 @@ reason if not. Meant for health checks in images without a shell and curl.`,
 			if live {
 				route, well = "healthz", "alive"
 			}
-			target, err := p.serviceURL(base)
+			target, err := serviceURL(p.Environ, base)
 			if err != nil {
 				return usagef("health: %w", err)
 			}
-			if err := p.probe(cmd.Context(), target.JoinPath(route).String(), timeout, base == ""); err != nil {
+			if err := probe(cmd.Context(), "dragoman-health/"+p.Version, target.JoinPath(route).String(), timeout, base == ""); err != nil {
 				return err
 			}
 			_, err = fmt.Fprintln(p.Stdout, well)
@@ -57,7 +57,7 @@ reason if not. Meant for health checks in images without a shell and curl.`,
 
 // serviceURL returns the address of the service: base, or if that is empty the one at which serve listens with the same
 // environment.
-func (p *Program) serviceURL(base string) (*url.URL, error) {
+func serviceURL(environ []string, base string) (*url.URL, error) {
 	if base != "" {
 		u, err := url.Parse(base)
 		if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" {
@@ -65,7 +65,7 @@ func (p *Program) serviceURL(base string) (*url.URL, error) {
 		}
 		return u, nil
 	}
-	cfg, err := config.Parse(p.Environ)
+	cfg, err := config.Parse(environ)
 	if err != nil {
 		return nil, err
 	}
@@ -95,14 +95,14 @@ func reachable(host string) string {
 // probe requests target and returns an error with the reason unless the answer is 200. It uses no proxy and follows no
 // redirection: an answer in place of the service's does not tell its health. The certificate of this machine's own service need
 // not match the requested address.
-func (p *Program) probe(ctx context.Context, target string, timeout time.Duration, own bool) error {
+func probe(ctx context.Context, agent, target string, timeout time.Duration, own bool) error {
 	ctx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, target, nil)
 	if err != nil {
 		return err
 	}
-	req.Header.Set("User-Agent", "dragoman-health/"+p.Version)
+	req.Header.Set("User-Agent", agent)
 	client := http.Client{
 		Transport:     &http.Transport{DisableKeepAlives: true, TLSClientConfig: &tls.Config{InsecureSkipVerify: own}},
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },

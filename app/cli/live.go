@@ -22,7 +22,7 @@ const liveTextChars = 8000
 // live returns the command that translates standard input while it is written.
 func (p *Program) live() *cobra.Command {
 	var request client.Request
-	var service remote
+	service := remote{Program: p}
 	cmd := &cobra.Command{
 		Use: "live -f en -t fr", Short: "Translate standard input while it is written",
 		Long: `Translates standard input, such as captions, with a running service while it is written, and
@@ -37,26 +37,27 @@ input. On a terminal the translation of the unfinished sentence is shown as well
 			}
 			return nil
 		},
-		RunE: func(cmd *cobra.Command, _ []string) error { return p.runLive(cmd.Context(), request, service) },
+		RunE: func(cmd *cobra.Command, _ []string) error { return service.translateLive(cmd.Context(), request) },
 	}
 	defineLanguages(cmd.Flags(), &request.From, &request.To, &request.Model)
 	service.define(cmd.Flags())
 	return cmd
 }
 
-func (p *Program) runLive(ctx context.Context, request client.Request, service remote) error {
-	c, err := p.client(service)
+// translateLive translates standard input in as many sessions as it takes.
+func (r *remote) translateLive(ctx context.Context, request client.Request) error {
+	c, err := r.client()
 	if err != nil {
 		return err
 	}
 	defer c.Close()
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	buffered := bufio.NewReader(p.Stdin)
+	buffered := bufio.NewReader(r.Stdin)
 	input := readAside(ctx, func() (string, error) { return readPart(buffered) })
-	out := &livePrinter{out: p.Stdout, terminal: IsTerminal(p.Stdout)}
+	out := &livePrinter{out: r.Stdout, problems: r.Stderr, terminal: IsTerminal(r.Stdout)}
 	for more := true; more && err == nil; {
-		more, err = p.liveSession(ctx, c, request, input, out)
+		more, err = liveSession(ctx, c, request, input, out)
 	}
 	return err
 }
@@ -76,7 +77,7 @@ func readPart(in *bufio.Reader) (string, error) {
 }
 
 // liveSession translates input in one session, and reports whether there is more.
-func (p *Program) liveSession(ctx context.Context, c *client.Client, req client.Request, input inputChunks[string], out *livePrinter) (more bool, err error) {
+func liveSession(ctx context.Context, c *client.Client, req client.Request, input inputChunks[string], out *livePrinter) (more bool, err error) {
 	session, err := c.Live(ctx, req)
 	if err != nil {
 		return false, err
@@ -116,7 +117,7 @@ func (p *Program) liveSession(ctx context.Context, c *client.Client, req client.
 		}
 		if problem := session.Problem(); problem != nil && err == nil && problem.Error() != reported {
 			reported = problem.Error()
-			fmt.Fprintln(p.Stderr, "not translated yet:", reported)
+			fmt.Fprintln(out.problems, "not translated yet:", reported)
 		}
 	}
 	if errors.Is(err, io.EOF) {
@@ -134,6 +135,7 @@ func (p *Program) liveSession(ctx context.Context, c *client.Client, req client.
 // livePrinter prints final sentences, in their order, each once.
 type livePrinter struct {
 	out      io.Writer
+	problems io.Writer
 	terminal bool
 	printed  int // bytes of the session's translation
 	draft    bool

@@ -21,31 +21,32 @@ with the settings of the environment until it ends.`
 
 // mcp returns the command that offers tools on standard input and output.
 func (p *Program) mcp() *cobra.Command {
-	var service remote
+	service := remote{Program: p}
 	cmd := &cobra.Command{
 		Use: "mcp", Short: "Offer translation to an agent by the Model Context Protocol", Long: mcpHelp, Args: noArguments,
-		RunE: func(cmd *cobra.Command, _ []string) error { return p.runTools(cmd.Context(), service) },
+		RunE: func(cmd *cobra.Command, _ []string) error { return service.serveTools(cmd.Context()) },
 	}
 	service.define(cmd.Flags())
 	return cmd
 }
 
-func (p *Program) runTools(ctx context.Context, service remote) (err error) {
-	c, err := p.client(service)
+// serveTools offers tools that call the service, or one of its own.
+func (r *remote) serveTools(ctx context.Context) (err error) {
+	c, err := r.client()
 	if err != nil {
 		return err
 	}
 	defer c.Close()
-	cfg := mcp.Config{Version: p.Version, Client: c, Files: true}
-	if service.url == "" && !answers(ctx, c) {
-		own, err := p.ownService(ctx, service.key)
+	cfg := mcp.Config{Version: r.Version, Client: c, Files: true}
+	if r.url == "" && !answers(ctx, c) {
+		own, err := r.ownService(ctx)
 		if err != nil {
 			return err
 		}
 		defer func() { err = errors.Join(err, own.end()) }()
 		cfg.Client, cfg.Ready = own.Client, own.ready
 	}
-	return mcp.Serve(ctx, mcp.New(cfg), p.Stdin, p.Stdout)
+	return mcp.Serve(ctx, mcp.New(cfg), r.Stdin, r.Stdout)
 }
 
 // answers reports whether a service is running, ready or not.
@@ -64,8 +65,8 @@ type ownService struct {
 }
 
 // ownService runs a service on a port of the loopback. The caller must end it.
-func (p *Program) ownService(ctx context.Context, key string) (*ownService, error) {
-	cfg, log, err := Configure(p.Environ, p.Stderr)
+func (r *remote) ownService(ctx context.Context) (*ownService, error) {
+	cfg, log, err := Configure(r.Environ, r.Stderr)
 	if err != nil {
 		return nil, err
 	}
@@ -77,7 +78,8 @@ func (p *Program) ownService(ctx context.Context, key string) (*ownService, erro
 		return nil, &UsageError{err}
 	}
 	s := &ownService{}
-	if s.Client, err = p.client(remote{url: "http://" + net.JoinHostPort(loopback, strconv.Itoa(cfg.Port)), key: key}); err != nil {
+	own := remote{r.Program, "http://" + net.JoinHostPort(loopback, strconv.Itoa(cfg.Port)), r.key}
+	if s.Client, err = own.client(); err != nil {
 		return nil, err
 	}
 	ctx, s.stop = context.WithCancel(ctx)
@@ -85,7 +87,7 @@ func (p *Program) ownService(ctx context.Context, key string) (*ownService, erro
 	s.running = running
 	go func() {
 		defer ended()
-		s.err = p.RunService(ctx, cfg, log)
+		s.err = r.RunService(ctx, cfg, log)
 	}()
 	return s, nil
 }

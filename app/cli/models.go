@@ -47,7 +47,7 @@ func (p *Program) listModels(dirs []string, asJSON bool) error {
 		fmt.Fprintln(p.Stderr, line)
 	}
 	if asJSON {
-		err = p.printJSON(l)
+		err = printJSON(p.Stdout, l)
 	} else {
 		err = l.print(p.Stdout)
 	}
@@ -61,8 +61,8 @@ func (p *Program) listModels(dirs []string, asJSON bool) error {
 }
 
 // printJSON prints a value as indented JSON.
-func (p *Program) printJSON(v any) error {
-	encoder := json.NewEncoder(p.Stdout)
+func printJSON(out io.Writer, v any) error {
+	encoder := json.NewEncoder(out)
 	encoder.SetEscapeHTML(false)
 	encoder.SetIndent("", "  ")
 	return encoder.Encode(v)

@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"fmt"
+	"io"
 	"log/slog"
 	"os"
 	"strings"
@@ -66,7 +67,7 @@ others are pulled all the same.`,
 }
 
 func (p *Program) runPull(ctx context.Context, environ map[string]string, models []string, into Repository) error {
-	pulls, err := p.planPulls(environ, models, into)
+	pulls, err := planPulls(p.Environ, environ, p.Stderr, models, into)
 	if err != nil {
 		return err
 	}
@@ -99,7 +100,7 @@ type onePull struct {
 }
 
 // planPulls determines the name of each model before any download.
-func (p *Program) planPulls(environ map[string]string, models []string, into Repository) (pulls []onePull, err error) {
+func planPulls(environ []string, settings map[string]string, stderr io.Writer, models []string, into Repository) (pulls []onePull, err error) {
 	models = named(models)
 	toRepository := into != Repository{} || len(models) > 1
 	if len(models) == 0 {
@@ -107,8 +108,8 @@ func (p *Program) planPulls(environ map[string]string, models []string, into Rep
 	}
 	sources := map[string]string{} // by name
 	for _, m := range models {
-		environ["MODEL_WEIGHTS"] = m
-		cfg, log, err := Configure(override(p.Environ, environ), p.Stderr)
+		settings["MODEL_WEIGHTS"] = m
+		cfg, log, err := Configure(override(environ, settings), stderr)
 		if err != nil {
 			return nil, err
 		}

@@ -39,43 +39,43 @@ const chunkLines = 256
 
 // translate returns the command that translates its arguments and exits.
 func (p *Program) translate() *cobra.Command {
-	var f translateFlags
+	f := translateFlags{Program: p, service: remote{Program: p}}
 	cmd := &cobra.Command{
 		Use: "translate -f en -t fr [TEXT]...", Short: "Translate arguments, files, standard input or documents",
 		Long: translateHelp, Example: translateExamples,
-		RunE: func(cmd *cobra.Command, texts []string) error { return p.runTranslate(cmd.Context(), f, texts) },
+		RunE: func(cmd *cobra.Command, texts []string) error { return f.run(cmd.Context(), texts) },
 	}
 	f.define(cmd.Flags())
 	return cmd
 }
 
-func (p *Program) runTranslate(ctx context.Context, f translateFlags, texts []string) error {
+func (f *translateFlags) run(ctx context.Context, texts []string) error {
 	if err := f.check(texts); err != nil {
 		return err
 	}
 	if f.documents() {
-		return p.translateDocuments(ctx, f, texts)
+		return f.translateDocuments(ctx, texts)
 	}
 	if slices.Equal(texts, []string{stdio}) {
 		texts = nil
 	}
-	source, out := lineSource{texts: texts, files: f.lines, stdin: p.Stdin}, printer{out: p.Stdout, json: f.json}
+	source, out := lineSource{texts: texts, files: f.lines, stdin: f.Stdin}, printer{out: f.Stdout, json: f.json}
 	if f.asJob {
 		request := client.Request{From: f.from, To: f.to, Model: f.model, Format: f.format, Alternatives: f.alternatives, Glossary: f.glossary, Options: f.options()}
 		for _, term := range f.terms {
 			request.Terms = append(request.Terms, client.Term(term))
 		}
-		return p.translateAsJob(ctx, f.service, request, source, out)
+		return f.service.translateLines(ctx, request, source, out)
 	}
-	return p.withModel(ctx, f, len(texts), func(j *local) error {
-		j.bar = newBar(p.Stderr, IsTerminal(p.Stderr) && !IsTerminal(p.Stdout), cmp.Or(len(texts), -1))
+	return f.withModel(ctx, len(texts), func(j *local) error {
+		j.bar = newBar(f.Stderr, IsTerminal(f.Stderr) && !IsTerminal(f.Stdout), cmp.Or(len(texts), -1))
 		defer func() { _ = j.bar.Clear() }() // a display that fails must not fail the job
 		return source.each(ctx, j.translateLines)
 	})
 }
 
 // translateDocuments translates the documents named by the arguments.
-func (p *Program) translateDocuments(ctx context.Context, f translateFlags, names []string) error {
+func (f *translateFlags) translateDocuments(ctx context.Context, names []string) error {
 	if len(names) == 0 {
 		names = []string{stdio}
 	}
@@ -85,9 +85,9 @@ func (p *Program) translateDocuments(ctx context.Context, f translateFlags, name
 	}
 	if f.asJob {
 		request := client.Document{From: f.from, To: f.to, Model: f.model, Glossary: f.glossary, Columns: f.columns, Header: f.header, Also: f.also, Wrapped: f.wrapped, As: f.output.as, Options: f.options()}
-		return p.translateFilesAsJobs(ctx, f, request, list)
+		return f.service.translateDocuments(ctx, *f, request, list)
 	}
-	return p.withModel(ctx, f, 0, func(j *local) error {
+	return f.withModel(ctx, 0, func(j *local) error {
 		for _, d := range list {
 			if err := j.translateDocument(ctx, d); err != nil {
 				return fmt.Errorf("%s: %w", d.from, err)
@@ -98,8 +98,8 @@ func (p *Program) translateDocuments(ctx context.Context, f translateFlags, name
 }
 
 // withModel calls do with a local translation service.
-func (p *Program) withModel(ctx context.Context, f translateFlags, texts int, do func(*local) error) (err error) {
-	cfg, log, err := Configure(warningsOnly(p.Environ), p.Stderr)
+func (f *translateFlags) withModel(ctx context.Context, texts int, do func(*local) error) (err error) {
+	cfg, log, err := Configure(warningsOnly(f.Environ), f.Stderr)
 	if err != nil {
 		return err
 	}
@@ -110,7 +110,7 @@ func (p *Program) withModel(ctx context.Context, f translateFlags, texts int, do
 	// The limits are for strangers' requests, not for a command line.
 	cfg.MaxRecords, cfg.MaxChars = max(cfg.MaxRecords, chunkLines, chunkCharacters, texts), math.MaxInt
 	cfg.MaxSentences, cfg.MaxTokens = math.MaxInt, math.MaxInt
-	service, closeAll, err := p.LoadModels(ctx, cfg, log)
+	service, closeAll, err := f.LoadModels(ctx, cfg, log)
 	if err != nil {
 		return err
 	}
@@ -121,12 +121,11 @@ func (p *Program) withModel(ctx context.Context, f translateFlags, texts int, do
 		}
 		return err
 	}
-	return do(&local{Program: p, translateFlags: f, translator: service, out: printer{out: p.Stdout, json: f.json}})
+	return do(&local{translateFlags: *f, translator: service, out: printer{out: f.Stdout, json: f.json}})
 }
 
 // local translates lines and documents by local models, with the options of the flags.
 type local struct {
-	*Program
 	translateFlags
 	translator *translate.Service
 	out        printer

@@ -204,15 +204,15 @@ func (j *local) source(ctx context.Context, texts []string, form translate.Forma
 	return j.from // also if ctx has ended, which the request reports
 }
 
-// translateFilesAsJobs translates documents by a running service, one after the other.
-func (p *Program) translateFilesAsJobs(ctx context.Context, f translateFlags, request client.Document, list []documentTask) error {
-	c, err := p.client(f.service)
+// translateDocuments translates documents by the service, one after the other.
+func (r *remote) translateDocuments(ctx context.Context, f translateFlags, request client.Document, list []documentTask) error {
+	c, err := r.client()
 	if err != nil {
 		return err
 	}
 	defer c.Close()
 	for _, one := range list {
-		d, err := openDocument(one.from, f.format, p.Stdin)
+		d, err := openDocument(one.from, f.format, r.Stdin)
 		if err != nil {
 			return fmt.Errorf("%s: %w", one.from, err)
 		}
@@ -226,8 +226,8 @@ func (p *Program) translateFilesAsJobs(ctx context.Context, f translateFlags, re
 		if err != nil {
 			return fmt.Errorf("%s: %w", one.from, userError(err))
 		}
-		fmt.Fprintf(p.Stderr, "%s is job %s: `%s -o FILE` picks it up again\n", one.from, job.ID(), f.service.command("wait", job))
-		if err := p.awaitDocument(ctx, f.service, job, f.output, one); err != nil {
+		fmt.Fprintf(r.Stderr, "%s is job %s: `%s -o FILE` picks it up again\n", one.from, job.ID(), r.command("wait", job))
+		if err := r.awaitDocument(ctx, job, f.output, one); err != nil {
 			return err
 		}
 	}
@@ -235,21 +235,21 @@ func (p *Program) translateFilesAsJobs(ctx context.Context, f translateFlags, re
 }
 
 // awaitDocument saves the document of a job when it is done. Until then a terminal shows its progress.
-func (p *Program) awaitDocument(ctx context.Context, service remote, job *client.Job, o output, one documentTask) error {
-	status, err := follow(ctx, job, p.Stderr, IsTerminal(p.Stderr))
+func (r *remote) awaitDocument(ctx context.Context, job *client.Job, o output, one documentTask) error {
+	status, err := follow(ctx, job, r.Stderr, IsTerminal(r.Stderr))
 	var content []byte
 	if err == nil {
 		content, err = job.Document(ctx)
 	}
 	if err != nil {
-		return explainJob(ctx, service, job, err)
+		return r.explain(ctx, job, err)
 	}
-	err = o.save(one, p.Stdout, func(out io.Writer) error {
+	err = o.save(one, r.Stdout, func(out io.Writer) error {
 		_, err := out.Write(content)
 		return err
 	})
 	if err == nil {
-		tell(p.Stderr, status.Document.Name, status.Progress.Flagged, status.Progress.Records, status.Document.HeaderKept)
+		tell(r.Stderr, status.Document.Name, status.Progress.Flagged, status.Progress.Records, status.Document.HeaderKept)
 	}
 	return err
 }

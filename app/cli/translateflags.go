@@ -15,8 +15,9 @@ import (
 	"dragoman/app/translate"
 )
 
-// translateFlags are the flags of a translation.
+// translateFlags are the flags of the command translate, and run it.
 type translateFlags struct {
+	*Program
 	from, to, model string
 	format          string
 	beams           int
@@ -81,7 +82,7 @@ func (f *translateFlags) check(texts []string) error {
 		return usagef("translate takes --glossary only with --job: a service has the glossaries; --terms reads a file")
 	case f.asJob && f.documents() && f.termFile != "":
 		return usagef("translate takes no --terms for documents that a service translates: store them there by dragoman glossaries, and use --glossary")
-	case !f.asJob && f.service != remote{}:
+	case !f.asJob && f.service.url+f.service.key != "":
 		return usagef("translate takes --url and --key only with --job: without it, a model translates here")
 	case !f.documents() && (f.output.force || len(f.columns) > 0 || f.header != "" || f.wrapped != "" || len(f.also) > 0 || f.output.as != ""):
 		return usagef("translate takes --force, --columns, --header, --also, --wrapped and --as only with -o")

@@ -65,7 +65,10 @@ func (c Config) withDefaults() (Config, error) {
 
 // Client sends requests to one service. It is safe for concurrent use; make one and share it, so that requests share connections.
 // The caller must close it.
-type Client struct {
+type Client struct{ *transport }
+
+// transport sends the requests of a Client, with the pauses and tries of its configuration.
+type transport struct {
 	cfg  Config // without zeros
 	base string // URL without a slash at its end
 	http *http.Client
@@ -82,9 +85,9 @@ func New(cfg Config) (*Client, error) {
 	if err != nil {
 		return nil, err
 	}
-	c := &Client{cfg: cfg, base: base}
-	c.http, c.own = httpClient(cfg)
-	return c, nil
+	t := &transport{cfg: cfg, base: base}
+	t.http, t.own = httpClient(cfg)
+	return &Client{t}, nil
 }
 
 // baseURL returns the prefix of the service's paths.

@@ -97,5 +97,5 @@ func (j *Job) Document(ctx context.Context) ([]byte, error) {
 	}
 	call := newCall(documentsPath + "/" + url.PathEscape(j.id) + "/result")
 	call.accept = "*/*"
-	return askOn(ctx, j.client, call, unparsed)
+	return askOn(ctx, j.client.transport, call, unparsed)
 }

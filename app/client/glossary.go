@@ -47,12 +47,12 @@ type Terms struct {
 func (c *Client) CreateGlossary(ctx context.Context, name string, t Terms) (Glossary, error) {
 	call := t.call("POST", glossariesPath, name)
 	call.also, call.once = http.StatusCreated, true
-	return ask(ctx, c, call, readGlossary)
+	return ask(ctx, c.transport, call, readGlossary)
 }
 
 // SetTerms replaces the terms of a glossary for their languages.
 func (c *Client) SetTerms(ctx context.Context, id string, t Terms) (Glossary, error) {
-	return ask(ctx, c, t.call("PATCH", glossaryPath(id), ""), readGlossary)
+	return ask(ctx, c.transport, t.call("PATCH", glossaryPath(id), ""), readGlossary)
 }
 
 // call returns a request whose body is the terms.
@@ -66,13 +66,13 @@ func (t Terms) call(method, path, name string) call {
 func (c *Client) Glossaries(ctx context.Context) ([]Glossary, error) {
 	answer, err := get[struct {
 		Glossaries []Glossary `json:"glossaries"`
-	}](ctx, c, glossariesPath)
+	}](ctx, c.transport, glossariesPath)
 	return answer.Glossaries, err
 }
 
 // Glossary returns the description of a glossary. It fails with code [CodeUnknownGlossary] if there is none.
 func (c *Client) Glossary(ctx context.Context, id string) (Glossary, error) {
-	return ask(ctx, c, newCall(glossaryPath(id)), readGlossary)
+	return ask(ctx, c.transport, newCall(glossaryPath(id)), readGlossary)
 }
 
 // readGlossary parses an answer about a glossary.
@@ -91,7 +91,7 @@ func readGlossary(raw []byte) (Glossary, error) {
 func (c *Client) GlossaryTerms(ctx context.Context, id, from, to string, format TermFormat) (Terms, error) {
 	call := newCall(glossaryPath(id) + "/entries" + queryString(url.Values{"from": {from}, "to": {to}}))
 	call.accept = string(format)
-	text, err := ask(ctx, c, call, unparsed)
+	text, err := ask(ctx, c.transport, call, unparsed)
 	return Terms{From: from, To: to, Format: format, Text: text}, err
 }
 

@@ -93,7 +93,7 @@ func (c *Client) submit(ctx context.Context, call call, o SubmitOptions) (*Job, 
 	if !idempotencyKey.MatchString(call.key) {
 		return nil, errors.New("client: SubmitOptions.IdempotencyKey has more than 200 characters, or others than visible ASCII ones")
 	}
-	answer, err := ask(ctx, c, call, readJob)
+	answer, err := ask(ctx, c.transport, call, readJob)
 	if err != nil {
 		return nil, err
 	}
@@ -108,7 +108,7 @@ func (c *Client) Job(id string) *Job { return &Job{client: c, id: id} }
 func (c *Client) Jobs(ctx context.Context) ([]JobStatus, error) {
 	answer, err := get[struct {
 		Jobs []jobInput `json:"jobs"`
-	}](ctx, c, jobsPath)
+	}](ctx, c.transport, jobsPath)
 	if err != nil {
 		return nil, err
 	}
@@ -126,7 +126,7 @@ func (j *Job) ID() string { return j.id }
 // Status returns the current status of the job. It fails with code [CodeUnknownJob] if the service does not know the job (any
 // more). Tries are as for [Client.Translate].
 func (j *Job) Status(ctx context.Context) (JobStatus, error) {
-	answer, err := ask(ctx, j.client, newCall(j.path()), j.read)
+	answer, err := ask(ctx, j.client.transport, newCall(j.path()), j.read)
 	if err != nil {
 		return JobStatus{}, err
 	}
@@ -142,7 +142,7 @@ func (j *Job) Wait(ctx context.Context) ([]Result, error) {
 	if err := j.finish(ctx); err != nil {
 		return nil, err
 	}
-	return askOn(ctx, j.client, newCall(j.path()), j.results)
+	return askOn(ctx, j.client.transport, newCall(j.path()), j.results)
 }
 
 // finish waits until the job is done, and fails if it never will be.

@@ -71,17 +71,16 @@ func (l *Live) connect(ctx context.Context) error {
 }
 
 // socketClient returns the HTTP client for WebSockets, which exist only in HTTP/1.1.
-func (c *Client) socketClient() *http.Client {
-	transport, ok := c.http.Transport.(*http.Transport)
+func (t *transport) socketClient() *http.Client {
+	given, ok := t.http.Transport.(*http.Transport)
 	if !ok {
-		return c.http
+		return t.http
 	}
-	hc := *c.http
-	transport = transport.Clone()
-	transport.ForceAttemptHTTP2, transport.HTTP2 = false, nil
-	transport.Protocols = new(http.Protocols)
-	transport.Protocols.SetHTTP1(true)
-	hc.Transport = transport
+	hc, http1 := *t.http, given.Clone()
+	http1.ForceAttemptHTTP2, http1.HTTP2 = false, nil
+	http1.Protocols = new(http.Protocols)
+	http1.Protocols.SetHTTP1(true)
+	hc.Transport = http1
 	return &hc
 }
 

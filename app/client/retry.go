@@ -24,27 +24,27 @@ const firstPause = 500 * time.Millisecond
 //
 // backoff.Retry is unsuitable: it loses the last error if ctx ends, and restarts its pauses at each Retry-After. Only its pauses
 // are used.
-func (c *Client) retry(ctx context.Context, call call, try func() error) error {
-	pauses := c.pauses()
+func (t *transport) retry(ctx context.Context, call call, try func() error) error {
+	pauses := t.pauses()
 	for n := 1; ; n++ {
 		err := try()
 		if permanent, ok := errors.AsType[*backoff.PermanentError](err); ok {
 			return permanent.Err
 		}
-		if err == nil || c.cfg.Retries == 0 || !retryable(err) || call.once && outcomeUnknown(err) {
+		if err == nil || t.cfg.Retries == 0 || !retryable(err) || call.once && outcomeUnknown(err) {
 			return err
 		}
-		if n > c.cfg.Retries {
+		if n > t.cfg.Retries {
 			return fmt.Errorf("%w (after %d tries)", err, n)
 		}
-		pause, ok := c.pause(err, pauses)
+		pause, ok := t.pause(err, pauses)
 		if !ok {
-			return fmt.Errorf("%w (not tried again: the service asks to wait %s, MaxBackoff is %s)", err, pause, c.cfg.MaxBackoff)
+			return fmt.Errorf("%w (not tried again: the service asks to wait %s, MaxBackoff is %s)", err, pause, t.cfg.MaxBackoff)
 		}
 		if deadline, ok := ctx.Deadline(); ok && time.Until(deadline) <= pause {
 			return fmt.Errorf("%w (not tried again: the deadline is sooner than a pause of %s)", err, pause)
 		}
-		c.cfg.Log.DebugContext(ctx, "retrying a translation", "id", call.id, "try", n+1, "of", c.cfg.Retries+1, "wait", pause, "reason", err)
+		t.cfg.Log.DebugContext(ctx, "retrying a translation", "id", call.id, "try", n+1, "of", t.cfg.Retries+1, "wait", pause, "reason", err)
 		if over := wait(ctx, pause); over != nil {
 			return fmt.Errorf("%w before try %d, after: %w", over, n+1, err)
 		}
@@ -54,8 +54,8 @@ func (c *Client) retry(ctx context.Context, call call, try func() error) error {
 // persist calls try until it succeeds or fails for good, or ctx is done: any number of times, so that it waits for a service that
 // restarts. Pauses are as between the tries of retry, and short again after a try that returns news; a pause that the service
 // asks for may be longer than Config.MaxBackoff.
-func (c *Client) persist(ctx context.Context, id string, try func() (news bool, err error)) error {
-	pauses := c.pauses()
+func (t *transport) persist(ctx context.Context, id string, try func() (news bool, err error)) error {
+	pauses := t.pauses()
 	for {
 		news, err := try()
 		if err == nil || !retryable(err) {
@@ -64,8 +64,8 @@ func (c *Client) persist(ctx context.Context, id string, try func() (news bool, 
 		if news {
 			pauses.Reset()
 		}
-		pause, _ := c.pause(err, pauses)
-		c.cfg.Log.DebugContext(ctx, "retrying a request about a job", "id", id, "wait", pause, "reason", err)
+		pause, _ := t.pause(err, pauses)
+		t.cfg.Log.DebugContext(ctx, "retrying a request about a job", "id", id, "wait", pause, "reason", err)
 		if over := wait(ctx, pause); over != nil {
 			return fmt.Errorf("%w, after: %w", over, err)
 		}
@@ -73,9 +73,9 @@ func (c *Client) persist(ctx context.Context, id string, try func() (news bool, 
 }
 
 // pauses returns the pauses between the tries of a call. The library's are between zero and twice the interval.
-func (c *Client) pauses() *backoff.ExponentialBackOff {
+func (t *transport) pauses() *backoff.ExponentialBackOff {
 	pauses := &backoff.ExponentialBackOff{
-		InitialInterval: min(firstPause, c.cfg.MaxBackoff) / 2, MaxInterval: c.cfg.MaxBackoff / 2,
+		InitialInterval: min(firstPause, t.cfg.MaxBackoff) / 2, MaxInterval: t.cfg.MaxBackoff / 2,
 		RandomizationFactor: 1, Multiplier: 2,
 	}
 	pauses.Reset()
@@ -83,16 +83,16 @@ func (c *Client) pauses() *backoff.ExponentialBackOff {
 }
 
 // pause returns the pause after a failure. ok is false if the service asks for more than Config.MaxBackoff.
-func (c *Client) pause(failure error, pauses *backoff.ExponentialBackOff) (d time.Duration, ok bool) {
+func (t *transport) pause(failure error, pauses *backoff.ExponentialBackOff) (d time.Duration, ok bool) {
 	d = pauses.NextBackOff()
 	if e, is := errors.AsType[*Error](failure); is && e.RetryAfter > 0 {
-		if e.RetryAfter > c.cfg.MaxBackoff {
+		if e.RetryAfter > t.cfg.MaxBackoff {
 			return e.RetryAfter, false
 		}
 		// Clients that were refused together should not come back together.
 		d += e.RetryAfter
 	}
-	return min(d, c.cfg.MaxBackoff), true
+	return min(d, t.cfg.MaxBackoff), true
 }
 
 // wait returns after d, or with the context's error as soon as that is done.

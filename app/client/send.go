@@ -35,12 +35,12 @@ func (e *connectionError) Unwrap() error { return e.error }
 
 // send makes one try. The caller must close the body of the answer, and read it to its end first: only then the connection can be
 // reused. An answer with an error status is an *Error. If the context is done, the error contains the context's.
-func (c *Client) send(ctx context.Context, call call) (*http.Response, error) {
-	req, err := c.request(ctx, call)
+func (t *transport) send(ctx context.Context, call call) (*http.Response, error) {
+	req, err := t.request(ctx, call)
 	if err != nil {
 		return nil, err
 	}
-	resp, err := c.http.Do(req)
+	resp, err := t.http.Do(req)
 	switch {
 	case err != nil && ctx.Err() != nil:
 		return nil, contextError(ctx)
@@ -54,29 +54,29 @@ func (c *Client) send(ctx context.Context, call call) (*http.Response, error) {
 }
 
 // request returns the HTTP request of a try.
-func (c *Client) request(ctx context.Context, call call) (*http.Request, error) {
+func (t *transport) request(ctx context.Context, call call) (*http.Request, error) {
 	var body io.Reader
 	if call.body != nil {
 		body = bytes.NewReader(call.body)
 	}
-	req, err := http.NewRequestWithContext(ctx, call.method, c.base+call.path, body)
+	req, err := http.NewRequestWithContext(ctx, call.method, t.base+call.path, body)
 	if err != nil {
 		return nil, err
 	}
 	h := req.Header
 	h.Set("Accept", call.accept)
-	h.Set("User-Agent", c.cfg.UserAgent)
+	h.Set("User-Agent", t.cfg.UserAgent)
 	h.Set(requestIDHeader, call.id)
 	if body != nil {
 		h.Set("Content-Type", cmp.Or(call.media, jsonType))
 	}
-	if c.cfg.Key != "" {
-		h.Set("Authorization", "Bearer "+c.cfg.Key)
+	if t.cfg.Key != "" {
+		h.Set("Authorization", "Bearer "+t.cfg.Key)
 	}
 	switch {
 	case call.key != "":
 		h.Set(idempotencyHeader, call.key)
-	case c.cfg.Retries > 0 && !call.once:
+	case t.cfg.Retries > 0 && !call.once:
 		// Lets the transport send it again at once if a kept connection turns out to be dead. Without a value it is not sent, see
 		// http.Transport.
 		h[idempotencyHeader] = []string{}
@@ -109,36 +109,36 @@ func timeoutOf(ctx context.Context) (string, error) {
 }
 
 // ask makes tries until there is a valid answer.
-func ask[T any](ctx context.Context, c *Client, call call, read func([]byte) (T, error)) (answer T, err error) {
-	err = c.retry(ctx, call, func() error {
-		answer, err = try(ctx, c, call, read)
+func ask[T any](ctx context.Context, t *transport, call call, read func([]byte) (T, error)) (answer T, err error) {
+	err = t.retry(ctx, call, func() error {
+		answer, err = try(ctx, t, call, read)
 		return err
 	})
 	return answer, err
 }
 
 // askOn is ask with as many tries as ctx allows.
-func askOn[T any](ctx context.Context, c *Client, call call, read func([]byte) (T, error)) (answer T, err error) {
-	err = c.persist(ctx, call.id, func() (bool, error) {
-		answer, err = try(ctx, c, call, read)
+func askOn[T any](ctx context.Context, t *transport, call call, read func([]byte) (T, error)) (answer T, err error) {
+	err = t.persist(ctx, call.id, func() (bool, error) {
+		answer, err = try(ctx, t, call, read)
 		return false, err
 	})
 	return answer, err
 }
 
 // get returns the JSON at a path.
-func get[T any](ctx context.Context, c *Client, path string) (T, error) {
-	return ask(ctx, c, newCall(path), decode[T])
+func get[T any](ctx context.Context, t *transport, path string) (T, error) {
+	return ask(ctx, t, newCall(path), decode[T])
 }
 
 // remove deletes the resource at a path. From the second try on, the code unknown, of a missing resource, is success: the
 // previous try deleted it, and its answer was lost.
-func (c *Client) remove(ctx context.Context, path, unknown string) error {
+func (t *transport) remove(ctx context.Context, path, unknown string) error {
 	call, tries := newCall(path), 0
 	call.method, call.also = "DELETE", http.StatusNoContent
-	return c.retry(ctx, call, func() error {
+	return t.retry(ctx, call, func() error {
 		tries++
-		_, err := c.fetch(ctx, call)
+		_, err := t.fetch(ctx, call)
 		if tries > 1 && IsCode(err, unknown) {
 			return nil
 		}
@@ -146,8 +146,8 @@ func (c *Client) remove(ctx context.Context, path, unknown string) error {
 	})
 }
 
-func try[T any](ctx context.Context, c *Client, call call, read func([]byte) (T, error)) (answer T, err error) {
-	raw, err := c.fetch(ctx, call)
+func try[T any](ctx context.Context, t *transport, call call, read func([]byte) (T, error)) (answer T, err error) {
+	raw, err := t.fetch(ctx, call)
 	if err != nil {
 		return answer, err
 	}
@@ -166,13 +166,13 @@ func decode[T any](raw []byte) (answer T, err error) {
 func unparsed(raw []byte) ([]byte, error) { return raw, nil }
 
 // fetch makes one try and returns the answer's body.
-func (c *Client) fetch(ctx context.Context, call call) ([]byte, error) {
-	resp, err := c.send(ctx, call)
+func (t *transport) fetch(ctx context.Context, call call) ([]byte, error) {
+	resp, err := t.send(ctx, call)
 	if err != nil {
 		return nil, err
 	}
 	defer resp.Body.Close()
-	raw, err := io.ReadAll(http.MaxBytesReader(nil, resp.Body, c.cfg.MaxResponseBytes))
+	raw, err := io.ReadAll(http.MaxBytesReader(nil, resp.Body, t.cfg.MaxResponseBytes))
 	switch {
 	case err == nil:
 		return raw, nil

@@ -50,13 +50,13 @@ func (c *Client) Stream(ctx context.Context, r Request) iter.Seq2[Result, error]
 var errLeft = errors.New("the reader has left")
 
 // stream makes one try. After the first result its error is permanent.
-func (c *Client) stream(ctx context.Context, q *query, yield func(Result, error) bool) error {
-	resp, err := c.send(ctx, q.call)
+func (t *transport) stream(ctx context.Context, q *query, yield func(Result, error) bool) error {
+	resp, err := t.send(ctx, q.call)
 	if err != nil {
 		return err
 	}
 	defer resp.Body.Close()
-	in := newReader(q, resp.Body, c.cfg.MaxResponseBytes)
+	in := newReader(q, resp.Body, t.cfg.MaxResponseBytes)
 	for {
 		r, err := in.next()
 		switch {

@@ -33,7 +33,7 @@ func (c *Client) Translate(ctx context.Context, r Request) ([]Result, error) {
 	if err != nil {
 		return nil, err
 	}
-	return ask(ctx, c, q.call, q.results)
+	return ask(ctx, c.transport, q.call, q.results)
 }
 
 // Language is a language that the service translates.
@@ -47,7 +47,7 @@ type Language struct {
 // Languages returns the languages of a model, named as in [Request.Model], or with "" of all models. It makes several tries, like
 // Translate; while the service is loading it fails.
 func (c *Client) Languages(ctx context.Context, model string) ([]Language, error) {
-	return get[[]Language](ctx, c, languagesPath+queryString(url.Values{"model": {model}}))
+	return get[[]Language](ctx, c.transport, languagesPath+queryString(url.Values{"model": {model}}))
 }
 
 // Detection is the detected language of a text.
@@ -64,7 +64,7 @@ func (c *Client) Detect(ctx context.Context, texts []string) ([]Detection, error
 	}
 	call := newCall(detectPath)
 	call.method, call.body, call.media = http.MethodPost, body, jsonType
-	return ask(ctx, c, call, func(raw []byte) ([]Detection, error) {
+	return ask(ctx, c.transport, call, func(raw []byte) ([]Detection, error) {
 		answer, err := decode[struct {
 			Data struct {
 				Detections [][]Detection `json:"detections"`
@@ -108,7 +108,7 @@ type Model struct {
 
 // Info returns the description of the service. It makes several tries, like Translate.
 func (c *Client) Info(ctx context.Context) (Info, error) {
-	return get[Info](ctx, c, indexPath)
+	return get[Info](ctx, c.transport, indexPath)
 }
 
 // Ready asks once whether the service accepts requests. nil: it does; an [*Error] of code [CodeNotReady], [CodeShuttingDown] or

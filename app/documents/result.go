@@ -77,7 +77,7 @@ type results struct {
 
 func (r *results) next(text string) (string, error) {
 	for len(r.waiting) == 0 {
-		if r.chunk == r.job.Steps() {
+		if r.chunk == r.job.ResultChunks() {
 			return "", fmt.Errorf("there is no translation for a text: the document has more than the %d that it had", r.job.Progress.Records)
 		}
 		texts, err := r.service.cfg.Jobs.Texts(r.ctx, r.job.ID, r.chunk)

@@ -30,6 +30,9 @@ func New(kind Kind, field, format string, args ...any) *Failure {
 	return &Failure{Kind: kind, Field: field, Message: fmt.Sprintf(format, args...), Wait: table[kind].wait}
 }
 
+// TextField returns the field of a record's text; the first record has number 0.
+func TextField(record int) string { return fmt.Sprintf("payload.records[%d].text", record) }
+
 // Unavailable is the error of a store that does not exist, or does not work at present.
 type Unavailable struct {
 	Kind   Kind

@@ -4,47 +4,62 @@ import (
 	"context"
 	"time"
 
+	"golang.org/x/sync/semaphore"
+
 	"dragoman/app/fault"
 	"dragoman/app/translate"
 )
 
 // A process that ends, for whatever cause, takes all slices with it that it is translating. So a slice in which several processes
-// have ended is only a suspect. Its records are translated one by one, while the process runs no other step, and the store knows
+// have ended is only a suspect. Its records are translated one by one, while the process translates no other chunk, and the store knows
 // the current record at any time. The record with which a process ends is the first one of the next try, after a growing delay: a
 // job fails for a record that ends every process.
 
-// errBlamed means that a record was tried often enough.
-var errBlamed = fault.New(fault.Internal, "payload.records[0].text",
-	"the service ended or failed each time that it translated this record by itself, and its log says how, by the job's id: leave the record out")
+// blame returns the error of a record that was tried often enough.
+func blame(record int) error {
+	return fault.New(fault.Internal, fault.TextField(record),
+		"the service ended or failed each time that it translated this record by itself, and its log says how, by the job's id: leave the record out")
+}
 
-// makeAlone repeats, record by record, a step that has ended processes of workers. It returns other steps unchanged.
-func (s *Service) makeAlone(ctx context.Context, t Translator, c Claim, n int, made step) step {
+// permits limit the chunks that the service translates at a time.
+type permits struct {
+	*semaphore.Weighted
+	most int64 // of them
+}
+
+func newPermits(concurrency int) permits {
+	most := int64(max(1, concurrency) * chunksAhead)
+	return permits{semaphore.NewWeighted(most), most}
+}
+
+// makeAlone repeats, record by record, a chunk that has ended processes of workers. It returns other chunks unchanged.
+func (x *execution) makeAlone(ctx context.Context, n int, made chunk) chunk {
 	if !made.translated || made.alone || fault.Explain(made.err, fault.Situation{}).Kind != fault.Crashed {
 		return made
 	}
-	c.Job.Alone = 0
-	return s.make(ctx, t, c, n, true)
+	again := *x
+	again.claim.Job.Alone = 0
+	return again.make(ctx, n, true)
 }
 
-// together translates records concurrently with other steps.
-func (s *Service) together(ctx context.Context, t Translator, request translate.Request) ([]translate.Result, error) {
-	if err := s.steps.Acquire(ctx, 1); err != nil {
+// together translates records concurrently with other chunks.
+func (x *execution) together(ctx context.Context, request translate.Request) ([]translate.Result, error) {
+	if err := x.permits.Acquire(ctx, 1); err != nil {
 		return nil, err
 	}
-	defer s.steps.Release(1)
-	return t.Translate(ctx, request)
+	defer x.permits.Release(1)
+	return x.translator.Translate(ctx, request)
 }
 
-// oneByOne translates each record of a part of a request by itself, with no other step running. If that fails, part becomes the
-// record.
-func (s *Service) oneByOne(ctx context.Context, t Translator, c Claim, request translate.Request, part *slice) ([]translate.Result, error) {
-	whole := *part
-	results := make([]translate.Result, len(whole.Records))
-	first := max(0, c.Job.Alone-1)
-	var since time.Time // start of the current turn without other steps
+// oneByOne translates each record of a slice by itself, while no other chunk is translated. blamed reports whether a record was tried
+// often enough.
+func (x *execution) oneByOne(ctx context.Context, whole translate.Request) (results []translate.Result, blamed bool, err error) {
+	results = make([]translate.Result, len(whole.Records))
+	first := max(0, x.claim.Job.Alone-1)
+	var since time.Time // start of the current turn without other chunks
 	defer func() {
 		if !since.IsZero() {
-			s.steps.Release(s.most)
+			x.permits.Release(x.permits.most)
 		}
 	}()
 	for i := range whole.Records {
@@ -55,38 +70,40 @@ func (s *Service) oneByOne(ctx context.Context, t Translator, c Claim, request t
 		case i <= first:
 			n = i - 1
 		}
-		*part = slice{First: whole.First + n, Records: whole.Records[n : n+1]}
-		if i == 0 && c.Job.Alone > 0 && c.Job.Tries >= mostAlone {
-			return nil, errBlamed
+		if i == 0 && x.claim.Job.Alone > 0 && x.claim.Job.Tries >= mostAlone {
+			return nil, true, blame(whole.First + n)
 		}
-		if !since.IsZero() && time.Since(since) > turn { // other steps take their turns, in which this record has not begun
-			if err := s.mark(ctx, c, 0); err != nil {
-				return nil, err
+		if !since.IsZero() && time.Since(since) > turn { // other chunks take their turns, in which this record has not begun
+			if err := x.mark(ctx, 0); err != nil {
+				return nil, false, err
 			}
-			s.steps.Release(s.most)
+			x.permits.Release(x.permits.most)
 			since = time.Time{}
 		}
 		if since.IsZero() {
-			if err := s.steps.Acquire(ctx, s.most); err != nil {
-				return nil, err
+			if err := x.permits.Acquire(ctx, x.permits.most); err != nil {
+				return nil, false, err
 			}
 			since = time.Now()
 		}
-		if err := s.mark(ctx, c, n+1); err != nil {
-			return nil, err
+		if err := x.mark(ctx, n+1); err != nil {
+			return nil, false, err
 		}
-		request.Records = part.Records
-		one, err := t.Translate(ctx, request)
+		request := whole
+		request.Records, request.First = whole.Records[n:n+1], whole.First+n
+		one, err := x.translator.Translate(ctx, request)
 		if err != nil {
-			return nil, err
+			if f := fault.Explain(err, fault.Situation{}); f.Kind == fault.Crashed {
+				f.Field, err = fault.TextField(request.First), f
+			}
+			return nil, false, err
 		}
 		results[n] = one[0]
 	}
-	*part = whole
-	return results, nil
+	return results, false, nil
 }
 
 // mark notes in the store which record is translated by itself.
-func (s *Service) mark(ctx context.Context, c Claim, record int) error {
-	return s.retryStore(ctx, func() error { return s.cfg.Store.Try(ctx, c, record, lease) })
+func (x *execution) mark(ctx context.Context, record int) error {
+	return x.store.retry(ctx, func() error { return x.store.Try(ctx, x.claim, record, lease) })
 }

@@ -32,14 +32,14 @@ func (s *Service) Await(ctx context.Context, sub Submission, use func(job Job) (
 		}
 	}()
 	c := Claim{Job: job, Queue: Awaited, Token: 1}
-	err = s.hold(ctx, c, func(held context.Context) error {
-		done, err := s.runAwaited(held, *t, c)
+	err = holding{s.store, c}.during(ctx, func(held context.Context) error {
+		done, err := s.execution(*t, c).untilDone(held)
 		if err != nil {
 			return err
 		}
 		keep, err := use(done)
 		if keep && err == nil {
-			err = s.noteStore(s.cfg.Store.Delivered(ctx, c))
+			err = s.store.note(s.store.Delivered(ctx, c))
 			kept = err == nil
 		}
 		return err
@@ -56,13 +56,13 @@ func (s *Service) Await(ctx context.Context, sub Submission, use func(job Job) (
 // errCancelled is the error for a request whose job its owner cancels.
 var errCancelled = fault.New(fault.NotDone, "", "the job was cancelled")
 
-// runAwaited runs a job until it is done. It repeats after temporary errors until ctx is done, or the service ends.
-func (s *Service) runAwaited(ctx context.Context, t Translator, c Claim) (Job, error) {
+// untilDone runs the job until it is done. It repeats after temporary errors until ctx is done, or the service ends.
+func (x *execution) untilDone(ctx context.Context) (Job, error) {
 	for {
-		err := s.run(ctx, t, c)
-		job, lost := s.cfg.Store.Get(context.WithoutCancel(ctx), c.Job.ID)
+		err := x.run(ctx)
+		job, lost := x.store.Get(context.WithoutCancel(ctx), x.claim.Job.ID)
 		if err == nil {
-			err = s.noteStore(lost)
+			err = x.store.note(lost)
 		}
 		switch {
 		case err == nil && job.State == Done:
@@ -75,13 +75,13 @@ func (s *Service) runAwaited(ctx context.Context, t Translator, c Claim) (Job, e
 			return job, context.Cause(ctx)
 		}
 		f := fault.Explain(err, fault.Situation{ID: job.ID, Begun: true})
-		if f.Wait == 0 || f.Kind == fault.Interrupted || s.ending.Err() != nil {
+		if f.Wait == 0 || f.Kind == fault.Interrupted || x.store.ending.Err() != nil {
 			return job, err
 		}
-		s.cfg.Log.Debug("a job cannot continue now", "job", job.ID, "error", err)
-		wait.Until(ctx, s.ending.Done(), min(time.Duration(f.Wait)*time.Second, longestPause))
+		x.store.log.Debug("a job cannot continue now", "job", job.ID, "error", err)
+		wait.Until(ctx, x.store.ending.Done(), min(time.Duration(f.Wait)*time.Second, longestPause))
 		if lost == nil {
-			c.Job = job
+			x.claim.Job = job
 		}
 	}
 }

@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"errors"
 	"time"
+
+	"dragoman/app/fault"
 )
 
 // pauses are the pauses between tries to deliver a message to a webhook: those recommended by Standard Webhooks, as far as jobs
@@ -22,32 +24,53 @@ type message struct {
 	} `json:"data"`
 }
 
+// checkWebhook returns the failure of a job's webhook, if it names one.
+func checkWebhook(n Notifier, url string) error {
+	if url == "" {
+		return nil
+	}
+	if n == nil {
+		return fault.New(fault.InvalidValue, "webhook", "this service calls no webhooks, unless JOB_WEBHOOK_SECRET is set: leave it out")
+	}
+	if err := n.Check(url); err != nil {
+		return fault.New(fault.InvalidValue, "webhook", "webhook: %s", err)
+	}
+	return nil
+}
+
+// delivery delivers messages to webhooks.
+type delivery struct {
+	store    *storage
+	webhooks Notifier
+	render   Renderer
+}
+
 // deliver tells the webhook of a job how it has ended.
-func (s *Service) deliver(ctx context.Context, c Claim) error {
+func (d delivery) deliver(ctx context.Context, c Claim) error {
 	job := c.Job
 	told := message{Type: "job." + string(job.State), Timestamp: job.Finished}
 	var err error
-	if told.Data.Job, err = s.cfg.Render.Job(job); err != nil {
+	if told.Data.Job, err = d.render.Job(job); err != nil {
 		return err
 	}
 	body, err := marshal(told)
 	if err != nil {
 		return err
 	}
-	err = s.cfg.Webhooks.Send(ctx, job.Request.Webhook, job.ID, body)
+	err = d.webhooks.Send(ctx, job.Request.Webhook, job.ID, body)
 	tries := job.Attempts
 	switch {
 	case err == nil:
-		s.metrics.deliveries.Inc(delivered)
-		return s.cfg.Store.Delivered(ctx, c)
+		d.store.metrics.deliveries.Inc(delivered)
+		return d.store.Delivered(ctx, c)
 	case ctx.Err() != nil:
 		return err
 	case errors.Is(err, ErrWebhookGone), tries > len(pauses):
-		s.metrics.deliveries.Inc(deliveryGivenUp)
-		s.cfg.Log.Warn("calls of a webhook about an ended job are given up", "job", job.ID, "owner", job.Owner, "tries", tries, "error", err)
-		return s.cfg.Store.Delivered(ctx, c)
+		d.store.metrics.deliveries.Inc(deliveryGivenUp)
+		d.store.log.Warn("calls of a webhook about an ended job are given up", "job", job.ID, "owner", job.Owner, "tries", tries, "error", err)
+		return d.store.Delivered(ctx, c)
 	}
-	s.metrics.deliveries.Inc(deliveryFailed)
-	s.cfg.Log.Debug("a call of a webhook about an ended job failed", "job", job.ID, "tries", tries, "error", err)
-	return s.cfg.Store.Release(ctx, c, pauses[max(0, tries-1)])
+	d.store.metrics.deliveries.Inc(deliveryFailed)
+	d.store.log.Debug("a call of a webhook about an ended job failed", "job", job.ID, "tries", tries, "error", err)
+	return d.store.Release(ctx, c, pauses[max(0, tries-1)])
 }

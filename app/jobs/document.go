@@ -41,15 +41,15 @@ const partsAhead = 4
 
 // File returns the file of a job's document. It is read from the store part by part, with ctx, and is safe for concurrent use.
 func (s *Service) File(ctx context.Context, job Job) io.ReaderAt {
-	return &storedFile{ctx: ctx, service: s, job: job}
+	return &storedFile{ctx: ctx, store: s.store, job: job}
 }
 
 type storedFile struct {
-	ctx     context.Context
-	service *Service
-	job     Job
-	mu      sync.Mutex // guards recent
-	recent  []filePart // the last used one is at the end
+	ctx    context.Context
+	store  *storage
+	job    Job
+	mu     sync.Mutex // guards recent
+	recent []filePart // the last used one is at the end
 }
 
 type filePart struct {
@@ -88,9 +88,9 @@ func (f *storedFile) part(n int) ([]byte, error) {
 		f.recent = append(slices.Delete(f.recent, i, i+1), found)
 		return found.content, nil
 	}
-	content, err := f.service.cfg.Store.File(f.ctx, f.job.ID, n)
+	content, err := f.store.File(f.ctx, f.job.ID, n)
 	if err != nil {
-		return nil, f.service.noteStore(err)
+		return nil, f.store.note(err)
 	}
 	if len(f.recent) == partsAhead {
 		f.recent = slices.Delete(f.recent, 0, 1)

@@ -5,16 +5,17 @@
 // process that may run jobs takes them from the store, one slice of records after the other, and saves the results of each slice
 // before the next. So a job continues where it was, whichever process ends.
 //
-//	job.go      the data of a job
-//	store.go    the interface of stores
-//	document.go the file of a job
-//	service.go  submitting, reading, cancelling
-//	slices.go   a request in parts that are translated and saved one by one
-//	runner.go   takes jobs, and keeps their claims while they run
-//	steps.go    runs them, step by step
-//	await.go    runs a job for the request that waits for it
-//	alone.go    finds the record that ends processes
-//	deliver.go  tells webhooks how jobs have ended
+//	job.go       the data of a job
+//	store.go     the interface of stores
+//	document.go  the file of a job
+//	service.go   submitting, reading, cancelling
+//	storage.go   the store with the process's own knowledge of it
+//	slices.go    a request in parts that are translated and saved one by one
+//	runner.go    takes jobs, and keeps their claims while they run
+//	execution.go runs them, chunk by chunk
+//	await.go     runs a job for the request that waits for it
+//	alone.go     finds the record that ends processes
+//	deliver.go   tells webhooks how jobs have ended
 package jobs
 
 import (
@@ -101,5 +102,5 @@ type Job struct {
 	Tries int `json:",omitempty"`
 }
 
-// Steps returns the number of chunks of results of a job that is done.
-func (j Job) Steps() int { return j.Slices * len(j.Request.To) }
+// ResultChunks returns the number of chunks of results of a job that is done.
+func (j Job) ResultChunks() int { return j.Slices * len(j.Request.To) }

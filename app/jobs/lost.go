@@ -1,10 +1,7 @@
 package jobs
 
 import (
-	"context"
-	"errors"
 	"sync"
-	"time"
 
 	"dragoman/app/fault"
 )
@@ -76,48 +73,4 @@ func (m *rememberedJobs) some(most int) (ids []string) {
 		ids = append(ids, id)
 	}
 	return ids
-}
-
-// noteLoss notes the answer of the store about a job. If the store has lost the job, noteLoss creates a failed one in its place,
-// so that every process knows, and the job's webhook is told.
-func (s *Service) noteLoss(ctx context.Context, id string, job Job, err error) (Job, error) {
-	switch {
-	case errors.Is(err, ErrForgotten):
-		known, was := s.remembered.get(id)
-		if !was || known.State.Ended() && !time.Now().Before(known.Expires) {
-			return job, err
-		}
-		failed, created, err := s.cfg.Store.Create(ctx, Draft{
-			ID: id, Owner: known.Owner, Request: known.Request, Progress: known.Progress, Document: known.Document,
-			Problem: &Problem{Code: lostCode, Message: ErrVanished.Error()},
-		})
-		if s.noteStore(err) == nil { // otherwise it is tried again
-			s.remembered.remember(failed)
-		}
-		if created { // not by another process
-			s.lost.Note(ErrForgotten, "job", id, "owner", known.Owner)
-			s.metrics.finished.Inc(string(Failed))
-		}
-		return known, ErrVanished
-	case errors.Is(err, ErrUnknown):
-		s.remembered.forget(id)
-	case err == nil:
-		if _, known := s.remembered.get(id); known {
-			s.remembered.remember(job)
-		}
-		if job.Problem != nil && job.Problem.Code == lostCode {
-			err = ErrVanished
-		}
-	}
-	return job, s.noteStore(err)
-}
-
-// lookForLost looks up remembered jobs, until the store does not work.
-func (s *Service) lookForLost(ctx context.Context) {
-	for _, id := range s.remembered.some(lookedFor) {
-		_, err := s.Get(ctx, id)
-		if _, broken := errors.AsType[*fault.Unavailable](err); broken {
-			return
-		}
-	}
 }

@@ -6,7 +6,6 @@ import (
 
 	"dragoman/app/budget"
 	"dragoman/app/fault"
-	"dragoman/app/guard/admission"
 )
 
 // MakeDocuments sets the function that writes the documents of jobs, once for each job, before it is done.
@@ -37,11 +36,13 @@ type Made struct {
 }
 
 // Made returns the finished document of a job, nil if there is none (yet).
-func (s *Service) Made(ctx context.Context, job Job) (*Made, error) {
-	if job.Document == nil || job.Chunks <= job.Steps() {
+func (s *Service) Made(ctx context.Context, job Job) (*Made, error) { return s.store.made(ctx, job) }
+
+func (s *storage) made(ctx context.Context, job Job) (*Made, error) {
+	if job.Document == nil || job.Chunks <= job.ResultChunks() {
 		return nil, nil
 	}
-	last, err := s.Result(ctx, job.ID, job.Chunks-1)
+	last, err := s.result(ctx, job.ID, job.Chunks-1)
 	if err != nil || len(last) == 0 || last[0] != endMark {
 		return nil, err
 	}
@@ -50,7 +51,7 @@ func (s *Service) Made(ctx context.Context, job Job) (*Made, error) {
 		return nil, fmt.Errorf("the document of a job cannot be read: %w", err)
 	}
 	m.Parts = job.Chunks - 1 - first
-	m.chunk = func(ctx context.Context, n int) ([]byte, error) { return s.Result(ctx, job.ID, first+n) }
+	m.chunk = func(ctx context.Context, n int) ([]byte, error) { return s.result(ctx, job.ID, first+n) }
 	return m, nil
 }
 
@@ -94,46 +95,37 @@ func (m *Made) Write(b []byte) (int, error) {
 	return len(b), nil
 }
 
-// errNotMade is [errBlamed] for a document.
+// errNotMade is the error of a document that was tried often enough.
 var errNotMade = fault.New(fault.Internal, "",
 	"the service ended or failed each time that it made this document, and its log says how, by the job's id")
 
-// makeDocument makes and stores the document of a job whose results are saved, unless that is done.
-func (s *Service) makeDocument(ctx context.Context, c Claim, job Job) step {
-	if job.Document == nil || s.maker.Load() == nil {
-		return step{}
+// makeDocument makes and stores the document of the job, whose results are saved, unless that is done.
+func (x *execution) makeDocument(ctx context.Context, job Job) chunk {
+	if job.Document == nil || x.maker == nil {
+		return chunk{}
 	}
-	job.Chunks = max(job.Chunks, job.Steps())
-	if made, err := s.Made(ctx, job); made != nil || err != nil {
-		return step{err: err}
+	job.Chunks = max(job.Chunks, job.ResultChunks())
+	if made, err := x.store.made(ctx, job); made != nil || err != nil {
+		return chunk{err: err}
 	}
 	if job.Attempts > mostAlone {
-		return step{err: errNotMade, translated: true}
+		return chunk{err: errNotMade, translated: true, blamed: true}
 	}
-	ctx, release := s.admit(ctx, job)
+	ctx, release := x.admit(ctx)
 	defer release()
 	out := NewMade(ctx, job)
-	if err := fault.Protect(func() error { return (*s.maker.Load())(ctx, out, job) }); err != nil {
-		return step{err: err, translated: true}
+	if err := fault.Protect(func() error { return x.maker(ctx, out, job) }); err != nil {
+		return chunk{err: err, translated: true}
 	}
 	end := fmt.Appendf([]byte{endMark}, "%d %d", job.Chunks, out.Bytes)
-	for n, chunk := range append(out.written, end) {
+	for n, part := range append(out.written, end) {
 		tally := Tally{}
 		if n == len(out.written) {
 			tally.Flagged = out.Flagged
 		}
-		if err := s.retryStore(ctx, func() error { return s.cfg.Store.Save(ctx, c, job.Chunks+n, chunk, tally) }); err != nil {
-			return step{err: err}
+		if err := x.save(ctx, job.Chunks+n, part, tally); err != nil {
+			return chunk{err: err}
 		}
 	}
-	return step{}
-}
-
-// admit returns ctx with a lease of memory for a job's caller.
-func (s *Service) admit(ctx context.Context, job Job) (_ context.Context, release func()) {
-	if s.cfg.Memory == nil {
-		return ctx, func() {}
-	}
-	lease := s.cfg.Memory.Lease(job.Request.Caller)
-	return admission.With(ctx, lease), lease.Close
+	return chunk{}
 }

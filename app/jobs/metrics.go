@@ -7,11 +7,11 @@ import (
 	"dragoman/app/measure"
 )
 
-// Outcomes of a step of a job.
+// Outcomes of a chunk of a job.
 const (
-	stepSaved     = "saved"
-	stepPostponed = "postponed" // a resource is not available at present
-	stepFailed    = "failed"
+	chunkSaved     = "saved"
+	chunkPostponed = "postponed" // a resource is not available at present
+	chunkFailed    = "failed"
 )
 
 // Outcomes of a delivery to a webhook.
@@ -22,8 +22,8 @@ const (
 )
 
 type metrics struct {
-	jobs                        *prometheus.GaugeVec
-	finished, steps, deliveries measure.Counters
+	jobs                         *prometheus.GaugeVec
+	finished, chunks, deliveries measure.Counters
 }
 
 func newMetrics(r prometheus.Registerer) *metrics {
@@ -33,8 +33,8 @@ func newMetrics(r prometheus.Registerer) *metrics {
 		}, []string{"state"}),
 		finished: measure.NewCounters(r, "jobs_finished_total", "Jobs that this process ended, by state.",
 			"state", []string{string(Done), string(Failed), string(Cancelled)}),
-		steps: measure.NewCounters(r, "job_steps_total", "Slices of jobs that this process translated, by outcome.",
-			"outcome", []string{stepSaved, stepPostponed, stepFailed}),
+		chunks: measure.NewCounters(r, "job_steps_total", "Slices of jobs that this process translated, by outcome.",
+			"outcome", []string{chunkSaved, chunkPostponed, chunkFailed}),
 		deliveries: measure.NewCounters(r, "webhook_deliveries_total", "Calls of webhooks about ended jobs, by outcome.",
 			"outcome", []string{delivered, deliveryFailed, deliveryGivenUp}),
 	}

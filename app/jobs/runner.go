@@ -17,9 +17,9 @@ const (
 	renewal = lease / 3
 	// turn is the time that a job runs while others may wait.
 	turn = time.Minute
-	// stepsAhead is the number of steps of a job in progress at a time, so that engines stay busy while the last sentences of one
+	// chunksAhead is the number of chunks of a job in progress at a time, so that engines stay busy while the last sentences of one
 	// are decoded.
-	stepsAhead = 2
+	chunksAhead = 2
 	// mostTogether is the number of runners in a row that may end, or fail for an unknown reason, in the same slice of a job
 	// before its records are translated one by one.
 	mostTogether = 2
@@ -47,54 +47,48 @@ func (s *Service) Run(ctx context.Context) {
 	var running sync.WaitGroup
 	defer running.Wait()
 	for range s.cfg.Concurrency {
-		running.Go(func() { s.serve(ctx, Work, func(ctx context.Context, c Claim) error { return s.run(ctx, *t, c) }) })
+		running.Go(func() {
+			s.store.serve(ctx, Work, func(ctx context.Context, c Claim) error { return s.execution(*t, c).run(ctx) })
+		})
 	}
 	if s.cfg.Webhooks != nil {
 		for range deliverers {
-			running.Go(func() { s.serve(ctx, Delivery, s.deliver) })
+			running.Go(func() { s.store.serve(ctx, Delivery, delivery{s.store, s.cfg.Webhooks, s.cfg.Render}.deliver) })
 		}
 	}
-	s.sweep(ctx)
-}
-
-// sweep removes expired jobs from the store, and counts all others, until ctx is done.
-func (s *Service) sweep(ctx context.Context) {
-	for {
-		counts, err := s.cfg.Store.Sweep(ctx)
-		if s.noteStore(err) == nil {
-			s.metrics.count(counts)
-			s.lookForLost(ctx)
-		}
-		if !wait.For(ctx, sweepEvery) {
-			return
-		}
-	}
+	s.store.sweep(ctx)
 }
 
 // serve takes jobs from a queue, one after the other, until ctx is done.
-func (s *Service) serve(ctx context.Context, from Queue, handle func(context.Context, Claim) error) {
+func (s *storage) serve(ctx context.Context, from Queue, handle func(context.Context, Claim) error) {
 	for ctx.Err() == nil {
-		c, err := s.cfg.Store.Claim(ctx, from, lease)
-		if ctx.Err() == nil && s.noteStore(err) != nil {
+		c, err := s.Claim(ctx, from, lease)
+		if ctx.Err() == nil && s.note(err) != nil {
 			wait.For(ctx, storePause)
 		}
 		if err != nil {
 			continue
 		}
 		s.remembered.remember(c.Job)
-		if err := s.handleClaim(ctx, c, handle); err != nil && !errors.Is(err, ErrLost) && ctx.Err() == nil {
-			s.cfg.Log.Error("a job stays claimed until its claim expires", "job", c.Job.ID, "attempt", c.Job.Attempts, "error", err)
+		if err := (holding{s, c}).handle(ctx, handle); err != nil && !errors.Is(err, ErrLost) && ctx.Err() == nil {
+			s.log.Error("a job stays claimed until its claim expires", "job", c.Job.ID, "attempt", c.Job.Attempts, "error", err)
 		}
 	}
 }
 
-// handleClaim handles a claimed job and renews its claim meanwhile; if that is lost, for example because a client cancels the
-// job, the handler's context ends. A job whose handler fails is left as it is, and can be claimed again when the claim has ended;
-// if ctx ends, at once.
-func (s *Service) handleClaim(ctx context.Context, c Claim, handle func(context.Context, Claim) error) error {
-	err := s.hold(ctx, c, func(held context.Context) error {
-		err := fault.Protect(func() error { return handle(held, c) })
-		if err != nil && ctx.Err() == nil && s.gone(ctx, c) {
+// holding is a claim that is renewed while its job is in progress.
+type holding struct {
+	store *storage
+	claim Claim
+}
+
+// handle handles a claimed job and renews its claim meanwhile; if that is lost, for example because a client cancels the job, the
+// handler's context ends. A job whose handler fails is left as it is, and can be claimed again when the claim has ended; if ctx
+// ends, at once.
+func (h holding) handle(ctx context.Context, handle func(context.Context, Claim) error) error {
+	err := h.during(ctx, func(held context.Context) error {
+		err := fault.Protect(func() error { return handle(held, h.claim) })
+		if err != nil && ctx.Err() == nil && h.gone(ctx) {
 			err = ErrLost // not yet noticed by the renewal
 		}
 		return err
@@ -102,18 +96,18 @@ func (s *Service) handleClaim(ctx context.Context, c Claim, handle func(context.
 	if err != nil && ctx.Err() != nil && !errors.Is(err, ErrLost) {
 		last, cancel := context.WithTimeout(context.WithoutCancel(ctx), finalSaveTimeout)
 		defer cancel()
-		return s.cfg.Store.Release(last, c, 0)
+		return h.store.Release(last, h.claim, 0)
 	}
 	return err
 }
 
-// hold renews a claim while do runs. If the claim is lost, do's context ends, and the error is ErrLost.
-func (s *Service) hold(ctx context.Context, c Claim, do func(held context.Context) error) error {
+// during renews the claim while do runs. If the claim is lost, do's context ends, and the error is ErrLost.
+func (h holding) during(ctx context.Context, do func(held context.Context) error) error {
 	held, end := context.WithCancelCause(ctx)
 	defer end(nil)
 	renewals, stop := context.WithCancel(context.WithoutCancel(ctx)) // also while do ends after ctx
 	var renewing sync.WaitGroup
-	renewing.Go(func() { s.keepRenewing(renewals, c, end) })
+	renewing.Go(func() { h.renew(renewals, end) })
 	defer renewing.Wait()
 	defer stop()
 	err := do(held)
@@ -123,15 +117,16 @@ func (s *Service) hold(ctx context.Context, c Claim, do func(held context.Contex
 	return err
 }
 
-// gone reports whether the job of a claim was cancelled or removed.
-func (s *Service) gone(ctx context.Context, c Claim) bool {
-	now, err := s.cfg.Store.Get(ctx, c.Job.ID)
-	return errors.Is(err, ErrUnknown) || err == nil && (c.Queue == Work && now.State.Ended() || c.Queue == Awaited && now.State == Cancelled)
+// gone reports whether the job was cancelled or removed.
+func (h holding) gone(ctx context.Context) bool {
+	now, err := h.store.Get(ctx, h.claim.Job.ID)
+	queue := h.claim.Queue
+	return errors.Is(err, ErrUnknown) || err == nil && (queue == Work && now.State.Ended() || queue == Awaited && now.State == Cancelled)
 }
 
-// keepRenewing renews a claim until ctx is done, and calls end with ErrLost if the claim is lost.
-func (s *Service) keepRenewing(ctx context.Context, c Claim, end context.CancelCauseFunc) {
-	changed := s.cfg.Store.Watch(ctx, c.Job.ID)
+// renew renews the claim until ctx is done, and calls end with ErrLost if the claim is lost.
+func (h holding) renew(ctx context.Context, end context.CancelCauseFunc) {
+	changed := h.store.Watch(ctx, h.claim.Job.ID)
 	until := time.Now().Add(lease)
 	ticker := time.NewTicker(renewal)
 	defer ticker.Stop()
@@ -139,13 +134,13 @@ func (s *Service) keepRenewing(ctx context.Context, c Claim, end context.CancelC
 		var err error
 		select {
 		case <-changed:
-			if s.gone(ctx, c) {
+			if h.gone(ctx) {
 				end(ErrLost)
 				return
 			}
 			continue
 		case <-ticker.C:
-			err = s.cfg.Store.Renew(ctx, c, lease)
+			err = h.store.Renew(ctx, h.claim, lease)
 		case <-ctx.Done():
 			return
 		}
@@ -156,21 +151,7 @@ func (s *Service) keepRenewing(ctx context.Context, c Claim, end context.CancelC
 			end(ErrLost)
 			return
 		default:
-			_ = s.noteStore(err) // it is tried again
-		}
-	}
-}
-
-// retryStore repeats an operation of the store while the store does not work: results that took long to make are not given up for
-// a short outage. It ends with ctx, and so with the claim, and with the service.
-func (s *Service) retryStore(ctx context.Context, do func() error) error {
-	for {
-		err := do()
-		if _, broken := errors.AsType[*fault.Unavailable](s.noteStore(err)); !broken {
-			return err
-		}
-		if !wait.Until(ctx, s.ending.Done(), storePause) || s.ending.Err() != nil {
-			return err
+			_ = h.store.note(err) // it is tried again
 		}
 	}
 }

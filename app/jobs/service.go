@@ -1,8 +1,10 @@
 package jobs
 
 import (
+	"bytes"
 	"context"
 	"crypto/rand"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -11,13 +13,11 @@ import (
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
-	"golang.org/x/sync/semaphore"
 
 	"dragoman/app/fault"
 	"dragoman/app/guard/admission"
 	"dragoman/app/guard/admission/cost"
 	"dragoman/app/guard/bound"
-	"dragoman/app/outage"
 	"dragoman/app/translate"
 )
 
@@ -63,43 +63,21 @@ type Config struct {
 // Service submits, reads and runs jobs for the API. It is safe for concurrent use. [Service.Run] runs jobs.
 type Service struct {
 	cfg        Config
-	metrics    *metrics
-	outage     *outage.Log // of the store
-	lost       *outage.Log // of jobs
-	remembered rememberedJobs
+	store      *storage
 	translator atomic.Pointer[Translator] // nil until Ready
-	steps      *semaphore.Weighted        // for steps that are translated at a time
-	most       int64                      // maximum of steps
-	maker      atomic.Pointer[Maker]      // nil: no documents are made
-	ending     context.Context            // done when the service ends
-	stop       context.CancelFunc
+	permits    permits
+	maker      atomic.Pointer[Maker] // nil: no documents are made
+	stop       context.CancelFunc    // ends the service
 }
 
 // New returns a service that does not run jobs yet.
 func New(cfg Config) *Service {
-	most := int64(max(1, cfg.Concurrency) * stepsAhead)
 	ending, stop := context.WithCancel(context.Background())
-	return &Service{ending: ending, stop: stop, cfg: cfg, metrics: newMetrics(cfg.Registry), outage: &outage.Log{
-		Log: cfg.Log, Level: slog.LevelError, Failing: "the store of jobs does not work", Over: "the store of jobs works again",
-	}, lost: &outage.Log{Log: cfg.Log, Level: slog.LevelError, Failing: "an accepted job is lost"},
-		steps: semaphore.NewWeighted(most), most: most}
+	return &Service{cfg: cfg, stop: stop, store: newStorage(cfg, ending), permits: newPermits(cfg.Concurrency)}
 }
 
 // Ready sets the translator, from which on jobs are accepted.
 func (s *Service) Ready(t Translator) { s.translator.Store(&t) }
-
-// noteStore converts an error of the store to an error for clients, which tells them less, and logs whether the store works.
-func (s *Service) noteStore(err error) error {
-	if !errors.Is(err, ErrLost) && !errors.Is(err, ErrEnded) && !errors.Is(err, ErrActive) {
-		err = fault.OfStore(fault.NoJobs, "jobs", err)
-	}
-	if broken, ok := errors.AsType[*fault.Unavailable](err); !ok {
-		s.outage.Note(nil)
-	} else if !errors.Is(err, context.Canceled) { // the client has left
-		s.outage.Note(broken.Err)
-	}
-	return err
-}
 
 // Available returns an [*fault.Unavailable] if the service has no store. Then only Ready and Run may be called.
 func (s *Service) Available() error {
@@ -129,8 +107,8 @@ type Submission struct {
 
 // Find returns the job for which a key was used. The error is of [Store.Find], or an [*fault.Unavailable].
 func (s *Service) Find(ctx context.Context, owner, key, fingerprint string) (Job, error) {
-	job, err := s.cfg.Store.Find(ctx, owner, key, fingerprint)
-	return job, s.noteStore(err)
+	job, err := s.store.Find(ctx, owner, key, fingerprint)
+	return job, s.store.note(err)
 }
 
 var errNotReady = fault.New(fault.NotReady, "", "the model is loading: try again in a moment")
@@ -147,17 +125,16 @@ func (s *Service) Check(ctx context.Context, sub Submission) error {
 	if t == nil {
 		return errNotReady
 	}
-	if url := sub.Request.Webhook; url != "" {
-		if s.cfg.Webhooks == nil {
-			return fault.New(fault.InvalidValue, "webhook", "this service calls no webhooks, unless JOB_WEBHOOK_SECRET is set: leave it out")
-		}
-		if err := s.cfg.Webhooks.Check(url); err != nil {
-			return fault.New(fault.InvalidValue, "webhook", "webhook: %s", err)
-		}
+	if err := checkWebhook(s.cfg.Webhooks, sub.Request.Webhook); err != nil {
+		return err
+	}
+	most := int64(0) // no limit
+	if s.cfg.Memory != nil {
+		most = s.cfg.Memory.Most()
 	}
 	for i, r := range sub.Records {
-		if most := s.mostTake(); most > 0 && cost.Texts(int64(len(r.Text)), 1)+cost.Alternatives(int64(len(r.Text)), sub.Request.Alternatives) > most {
-			return fault.New(fault.TooLarge, fmt.Sprintf("payload.records[%d].text", i), "the text takes more memory than requests may have: split it into several records")
+		if most > 0 && cost.Texts(int64(len(r.Text)), 1)+cost.Alternatives(int64(len(r.Text)), sub.Request.Alternatives) > most {
+			return fault.New(fault.TooLarge, fault.TextField(i), "the text takes more memory than requests may have: split it into several records")
 		}
 	}
 	request := sub.Request.Request
@@ -172,14 +149,6 @@ func (s *Service) Check(ctx context.Context, sub Submission) error {
 		return nil
 	}
 	return err
-}
-
-// mostTake returns the maximum memory of a request; 0: no limit.
-func (s *Service) mostTake() int64 {
-	if s.cfg.Memory == nil {
-		return 0
-	}
-	return s.cfg.Memory.Most()
 }
 
 // leastBytes is the minimum that a job reserves in the store.
@@ -237,12 +206,12 @@ func (s *Service) create(ctx context.Context, sub Submission, lease time.Duratio
 		draft.Bytes += document.Most
 		draft.Document = &document
 	}
-	job, created, err = s.cfg.Store.Create(ctx, draft)
+	job, created, err = s.store.Create(ctx, draft)
 	if created {
-		s.remembered.remember(job)
+		s.store.remembered.remember(job)
 		s.cfg.Log.Info("job submitted", "job", job.ID, "owner", job.Owner, "records", job.Progress.Records, "characters", job.Progress.Characters)
 	}
-	return job, created, s.noteStore(err)
+	return job, created, s.store.note(err)
 }
 
 // optionBytes returns the bytes of a job's options, without texts, terms and file. It fails if they are more than
@@ -261,51 +230,46 @@ func (s *Service) Room(ctx context.Context, owner, key string) error {
 	if err := s.Available(); err != nil {
 		return err
 	}
-	return s.noteStore(s.cfg.Store.Room(ctx, Draft{Owner: owner, Key: key, Bytes: leastBytes}))
+	return s.store.note(s.store.Room(ctx, Draft{Owner: owner, Key: key, Bytes: leastBytes}))
 }
 
 // Get returns a job. The error is ErrUnknown, ErrVanished with the remembered state of the job, or an [*fault.Unavailable].
-func (s *Service) Get(ctx context.Context, id string) (Job, error) {
-	job, err := s.cfg.Store.Get(ctx, id)
-	return s.noteLoss(ctx, id, job, err)
-}
+func (s *Service) Get(ctx context.Context, id string) (Job, error) { return s.store.get(ctx, id) }
 
 // List returns the jobs of an owner, the newest first, at most most of them.
 func (s *Service) List(ctx context.Context, owner string, most int) ([]Job, error) {
-	list, err := s.cfg.Store.List(ctx, owner, most)
-	return list, s.noteStore(err)
+	list, err := s.store.List(ctx, owner, most)
+	return list, s.store.note(err)
 }
 
-// Result returns a chunk of the results of a job that is done, from 0 to [Job.Steps]; see [Renderer.Results].
-func (s *Service) Result(ctx context.Context, id string, chunk int) ([]byte, error) {
-	raw, err := s.cfg.Store.Result(ctx, id, chunk)
-	return raw, s.noteStore(err)
+// Results returns a chunk of the results of a job that is done, from 0 to [Job.Steps], as rendered by [Renderer.Results]. The
+// stored chunk is rendered or data: a list of [translate.Result] in JSON. Processes of older versions send it as it is stored, so
+// only a version whose predecessors all read data may store data.
+func (s *Service) Results(ctx context.Context, job Job, chunk int) ([]byte, error) {
+	stored, err := s.store.result(ctx, job.ID, chunk)
+	if err != nil || !bytes.HasPrefix(stored, []byte{'['}) {
+		return stored, err // rendered before it was stored
+	}
+	var results []translate.Result
+	if err := json.Unmarshal(stored, &results); err != nil {
+		return nil, fmt.Errorf("the results of a job cannot be read: %w", err)
+	}
+	return s.cfg.Render.Results(job.Request, results)
 }
 
 // Watch is [Store.Watch].
 func (s *Service) Watch(ctx context.Context, id string) <-chan struct{} {
-	return s.cfg.Store.Watch(ctx, id)
+	return s.store.Watch(ctx, id)
 }
 
 // Delete cancels a job that has not ended, and removes one that has: then removed is true.
 func (s *Service) Delete(ctx context.Context, id string) (job Job, removed bool, err error) {
-	job, err = s.cfg.Store.Cancel(ctx, id)
+	job, err = s.store.Cancel(ctx, id)
 	switch {
 	case errors.Is(err, ErrEnded):
-		return job, true, s.noteStore(s.cfg.Store.Remove(ctx, id))
+		return job, true, s.store.note(s.store.Remove(ctx, id))
 	case err == nil:
-		s.ended(job)
+		s.store.ended(job)
 	}
-	return job, false, s.noteStore(err)
-}
-
-// ended logs and counts an ended job.
-func (s *Service) ended(job Job) {
-	s.metrics.finished.Inc(string(job.State))
-	attrs := []any{"job", job.ID, "owner", job.Owner, "state", job.State, "records", job.Progress.Records, "done", job.Progress.Done,
-		"characters", job.Progress.Characters, "took", job.Finished.Sub(job.Created)}
-	if job.Problem != nil {
-		attrs = append(attrs, "code", job.Problem.Code, "error", job.Problem.Message)
-	}
-	s.cfg.Log.Info("job ended", attrs...)
+	return job, false, s.store.note(err)
 }

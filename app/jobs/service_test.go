@@ -179,8 +179,8 @@ func (s *fixture) now(job jobs.Job) jobs.Job {
 // results returns the records and languages of a job's results.
 func (s *fixture) results(job jobs.Job) (list []string) {
 	s.t.Helper()
-	for n := range job.Steps() {
-		chunk, err := s.Result(s.t.Context(), job.ID, n)
+	for n := range job.ResultChunks() {
+		chunk, err := s.Results(s.t.Context(), job, n)
 		require.NoError(s.t, err)
 		for part := range strings.SplitSeq(string(chunk), ",") {
 			name, _, _ := strings.Cut(part, "=")
@@ -188,6 +188,31 @@ func (s *fixture) results(job jobs.Job) (list []string) {
 		}
 	}
 	return list
+}
+
+// asData is a store whose results are data.
+type asData struct {
+	jobs.Store
+	chunk string
+}
+
+func (d *asData) Result(context.Context, string, int) ([]byte, error) { return []byte(d.chunk), nil }
+
+// Results that a later version stores as data are rendered when they are read.
+func TestResultsAsData(t *testing.T) {
+	store := &asData{chunk: `[{"ID":"1","Text":"x","To":"fr"},{"ID":"2","Text":"y","To":"fr"}]`}
+	s := newFixture(t, filepath.Join(t.TempDir(), "jobs.db"), func(c *jobs.Config) { store.Store, c.Store = c.Store, store })
+	got, err := s.Results(t.Context(), jobs.Job{}, 0)
+	require.NoError(t, err)
+	assert.Equal(t, "fr:1=x,fr:2=y", string(got))
+	store.chunk = "["
+	_, err = s.Results(t.Context(), jobs.Job{}, 0)
+	assert.ErrorContains(t, err, "cannot be read")
+	store.chunk = "fr:1=x"
+	got, err = s.Results(t.Context(), jobs.Job{}, 0)
+	require.NoError(t, err)
+	assert.Equal(t, "fr:1=x", string(got), "as older versions store them")
+	assert.NoError(t, s.store.Close())
 }
 
 func TestRun(t *testing.T) {
@@ -267,7 +292,7 @@ func TestRunFails(t *testing.T) {
 		want  jobs.Problem
 		calls int
 	}{
-		"the request's fault": {&translate.Error{Code: translate.CodeUnfinished, Field: "records[1].text", Message: "no end"},
+		"the request's fault": {&translate.Error{Code: translate.CodeUnfinished, Field: "records[3].text", Message: "no end"},
 			jobs.Problem{Code: "unfinished", Field: "payload.records[3].text", Message: "no end"}, 2},
 		"memory that nobody has": {&admission.FullError{Wanted: 2, Limit: 1, Alone: true},
 			jobs.Problem{Code: "too_large", Message: "the request takes about 2 bytes of memory, and requests have 1 together: send several requests"}, 2},
@@ -278,7 +303,8 @@ func TestRunFails(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			f := &translator{do: func(_ context.Context, _ int, req translate.Request) error {
-				if req.Records[0].ID == "0" {
+				assert.Equal(t, req.Records[0].ID, fmt.Sprint(req.First))
+				if req.First == 0 {
 					return nil
 				}
 				return test.err

@@ -75,7 +75,7 @@ func marshalTexts(results []translate.Result) ([]byte, error) {
 
 // Texts returns a chunk of the translations of a document's texts, in their order, also one written by an older version.
 func (s *Service) Texts(ctx context.Context, id string, chunk int) (texts []translate.Record, err error) {
-	stored, err := s.Result(ctx, id, chunk)
+	stored, err := s.store.result(ctx, id, chunk)
 	if err != nil {
 		return nil, err
 	}
@@ -98,13 +98,4 @@ func parseTerms(stored []byte, language int) ([]translate.Term, error) {
 		return nil, fmt.Errorf("a job has terms for %d languages, and not for number %d", len(terms), language)
 	}
 	return terms[language], nil
-}
-
-// fieldOf converts a field of the request for a slice to the field of the whole request.
-func (s slice) fieldOf(field string) string {
-	var record int
-	if n, err := fmt.Sscanf(field, "payload.records[%d].text", &record); n == 1 && err == nil {
-		return fmt.Sprintf("payload.records[%d].text", s.First+record)
-	}
-	return field
 }

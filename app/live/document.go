@@ -23,7 +23,7 @@ type document struct {
 // segment is a sentence of the text and its translation.
 type segment struct {
 	id int64
-	sentence
+	cutPart
 
 	translation          // of the sentence, or of its previous state
 	stable      int      // stable bytes of it
@@ -35,8 +35,8 @@ type segment struct {
 	placed, worded int64 // revisions of the last changes of its place, and of its text; 0: none
 }
 
-// sentence is a sentence of a cut.
-type sentence struct {
+// cutPart is a part of a cut that is translated: a sentence.
+type cutPart struct {
 	part   translate.Part
 	key    string // of its translation
 	number int    // of the part in the cut
@@ -62,7 +62,7 @@ func newDocument(cut translate.Cut) document {
 // their segments; of the changed ones, the first sentence gets the first segment, and so on, so that a sentence that is edited,
 // or split in two, keeps its segment.
 func (d *document) match(cut translate.Cut) {
-	found, old := sentencesOf(cut), d.segments
+	found, old := translatedParts(cut), d.segments
 	head := 0
 	for head < min(len(found), len(old)) && found[head].key == old[head].key {
 		head++
@@ -84,7 +84,7 @@ func (d *document) match(cut translate.Cut) {
 			g = &segment{id: d.lastID}
 		}
 		g.settled = g.settled && g.key == s.key
-		g.sentence = s
+		g.cutPart = s
 		segments[i] = g
 	}
 	if len(old) > len(found) {
@@ -96,13 +96,13 @@ func (d *document) match(cut translate.Cut) {
 	d.cut, d.segments = cut, segments
 }
 
-// sentencesOf returns the translated parts of a cut.
-func sentencesOf(cut translate.Cut) (list []sentence) {
+// translatedParts returns the translated parts of a cut.
+func translatedParts(cut translate.Cut) (list []cutPart) {
 	chars := 0
 	for i, p := range cut.Parts {
 		n := utf8.RuneCountInString(p.Text)
 		if p.Translated {
-			list = append(list, sentence{part: p, key: keyOf(cut, p), number: i, start: chars, length: n, ended: true})
+			list = append(list, cutPart{part: p, key: keyOf(cut, p), number: i, start: chars, length: n, ended: true})
 		}
 		chars += n
 	}

@@ -10,6 +10,7 @@
 //	stable.go     the stable part of the translation of an unfinished sentence
 //	session.go    the operations of clients: edits in order, each once
 //	work.go       cuts the text again, and translates its unknown sentences
+//	progress.go   which of them are next, as a function of plain data
 //	inflight.go   the current translation, and the effect of edits on it
 //	share.go      owners pay for decoded text, and their sessions take turns
 //	live.go       the number and the life of sessions
@@ -120,9 +121,10 @@ func (s *Service) Open(ctx context.Context, owner string, req translate.Request,
 }
 
 func (s *Service) admit(x *Session) error {
-	if err := x.reserve(text{}); err != nil {
+	if err := x.memory.reserve(text{}); err != nil {
 		return err
 	}
+	x.known.most = x.memory.bytes / memoShare
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.closed {

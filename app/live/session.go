@@ -9,8 +9,6 @@ import (
 	"time"
 
 	"dragoman/app/fault"
-	"dragoman/app/guard/admission"
-	"dragoman/app/guard/admission/cost"
 	"dragoman/app/translate"
 	"dragoman/app/wait"
 )
@@ -28,7 +26,7 @@ const (
 
 // Session is a changing text and its translation. It is safe for concurrent use.
 //
-// It has a goroutine only while there is work: see [Session.work].
+// It has a goroutine only while there is work: see wake.
 type Session struct {
 	service    *Service
 	translator Translator
@@ -39,22 +37,15 @@ type Session struct {
 	idle       *time.Timer
 
 	mu     sync.Mutex // guards the rest
-	lease  *admission.Lease
-	leased int // bytes
+	memory memory
 	reason Reason
 	onEnd  func() // nil: none
 
-	text     text  // after all edits
-	taken    int64 // number of the last edits
-	complete bool  // no more edits follow
-	dirty    bool  // the text has changed since it was cut
-	shown    int64 // number of the last edits at the last cut
-	document document
-	known    memo            // translations by key
-	refused  map[string]bool // keys of sentences that cannot be translated
-	problem  error           // why a sentence is not translated at present
-	done     bool            // the text was complete and translated
+	text  text  // after all edits
+	taken int64 // number of the last edits
+	shown int64 // number of the last edits at the last cut
 
+	progress
 	schedule
 	balance balance
 }
@@ -62,15 +53,15 @@ type Session struct {
 // newSession returns a session with an empty text, which the service does not know yet.
 func newSession(s *Service, t Translator, owner string, req translate.Request, cut translate.Cut, charge func(characters int) error) *Session {
 	x := &Session{
-		service: s, translator: t, id: rand.Text(), owner: owner, req: req, document: newDocument(cut),
-		over: make(chan struct{}), refused: make(map[string]bool), balance: balance{charge: charge},
+		service: s, translator: t, id: rand.Text(), owner: owner, req: req, over: make(chan struct{}),
+		progress: progress{document: newDocument(cut), refused: make(map[string]bool)}, balance: balance{charge: charge},
 	}
 	if s.cfg.Memory != nil {
-		x.lease = s.cfg.Memory.Lease(owner)
+		x.memory.lease = s.cfg.Memory.Lease(owner)
 	}
 	x.idle = time.AfterFunc(math.MaxInt64, x.onIdle)
-	x.pause = time.AfterFunc(math.MaxInt64, x.onPause)
-	x.retry = time.AfterFunc(math.MaxInt64, x.onRetry)
+	x.pause = time.AfterFunc(math.MaxInt64, func() { x.again(&x.paused, true) })
+	x.retry = time.AfterFunc(math.MaxInt64, func() { x.again(&x.resting, false) })
 	x.backOff = firstRetry
 	return x
 }
@@ -144,9 +135,10 @@ func (x *Session) Edit(e Edits, admit func() error) (taken int64, err error) {
 	if err != nil {
 		return x.taken, err
 	}
-	if err := x.reserve(after); err != nil {
+	if err := x.memory.reserve(after); err != nil {
 		return x.taken, err
 	}
+	x.known.most = x.memory.bytes / memoShare
 	if err := admit(); err != nil {
 		return x.taken, err
 	}
@@ -160,19 +152,6 @@ func (x *Session) Edit(e Edits, admit func() error) (taken int64, err error) {
 	x.service.metrics.characters.Add(float64(characters))
 	x.onEdit(e.List)
 	return x.taken, nil
-}
-
-// reserve extends the session's lease for a text.
-func (x *Session) reserve(t text) error {
-	bytes := cost.Session + cost.SessionByte*len(t.string) + cost.SessionSign*t.signs
-	if more := bytes - x.leased; x.lease != nil && more > 0 {
-		if err := x.lease.Take(int64(more)); err != nil {
-			return err
-		}
-	}
-	x.leased = max(x.leased, bytes)
-	x.known.most = x.leased / memoShare
-	return nil
 }
 
 // onEdit wakes the session's goroutine for the changed text. The caller must hold x.mu.
@@ -209,19 +188,12 @@ func (x *Session) onIdle() {
 	x.End(reason)
 }
 
-// onPause releases the word at the end of the text for translation.
-func (x *Session) onPause() {
+// again sets a condition that the session's goroutine waits for, and wakes it: the word at the end of the text is released for
+// translation, or a failed translation is tried again.
+func (x *Session) again(condition *bool, to bool) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	x.paused = true
-	x.wake()
-}
-
-// onRetry tries a failed translation again.
-func (x *Session) onRetry() {
-	x.mu.Lock()
-	defer x.mu.Unlock()
-	x.resting = false
+	*condition = to
 	x.wake()
 }
 
@@ -254,8 +226,8 @@ func (x *Session) stop() {
 	x.idle.Stop()
 	x.pause.Stop()
 	x.retry.Stop()
-	if x.lease != nil {
-		x.lease.Close()
+	if x.memory.lease != nil {
+		x.memory.lease.Close()
 	}
 }
 

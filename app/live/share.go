@@ -1,5 +1,10 @@
 package live
 
+import (
+	"dragoman/app/guard/admission"
+	"dragoman/app/guard/admission/cost"
+)
+
 // together is the number of sessions of an owner that work at a time. The others wait for their turn, and then use their current
 // text.
 const together = 16
@@ -46,4 +51,22 @@ func (b *balance) refund(f *inflight) {
 	if f.paid && !f.dropped {
 		b.credit += f.characters(func(i *item) bool { return !i.arrived })
 	}
+}
+
+// memory is the part of the memory for requests that a session takes.
+type memory struct {
+	lease *admission.Lease // nil: no limit
+	bytes int
+}
+
+// reserve extends the lease for a text.
+func (m *memory) reserve(t text) error {
+	bytes := cost.Session + cost.SessionByte*len(t.string) + cost.SessionSign*t.signs
+	if more := bytes - m.bytes; m.lease != nil && more > 0 {
+		if err := m.lease.Take(int64(more)); err != nil {
+			return err
+		}
+	}
+	m.bytes = max(m.bytes, bytes)
+	return nil
 }

@@ -3,7 +3,6 @@ package live
 import (
 	"context"
 	"errors"
-	"slices"
 	"time"
 
 	"dragoman/app/fault"
@@ -11,30 +10,24 @@ import (
 	"dragoman/app/translate"
 )
 
-// window is the number of sentences that a session translates at a time.
-const window = 4
-
 // schedule is the state of a session's work.
 type schedule struct {
 	working  bool // its goroutine runs
-	paused   bool // the word at the end of the text counts as written
 	pause    *time.Timer
 	inflight *inflight // the request in translation; nil: none
-	drafted  bool      // the previous request was for the sentence that is being written
-	alone    bool      // sentences are translated one at a time, to find the one that cannot be translated
 	spared   bool      // the previous request was cancelled: this one must not be
 	retry    *time.Timer
 	backOff  time.Duration // before the next retry
 	cutting  func()        // cancels the cutting of a text; nil: none
 	uncut    bool          // the previous cutting was ended by an edit: this one must not be
 	resting  bool          // a request was refused for some time: until then edits are merged
-	edited   time.Time     // time of the first edit without a result; zero: none
 }
 
 // firstRetry is the time after which a session tries a failed translation again; it doubles each time, up to lastRetry.
 const firstRetry, lastRetry = time.Second, time.Minute
 
-// wake starts the session's goroutine unless it is running. The caller must hold x.mu.
+// wake starts the session's goroutine unless it is running. That cuts the current text, translates its unknown sentences, and
+// repeats until there is nothing to do. The next round sees the edits of the meantime together. The caller must hold x.mu.
 func (x *Session) wake() {
 	if x.working || x.resting || x.reason != "" || !x.service.begin() {
 		return
@@ -42,18 +35,12 @@ func (x *Session) wake() {
 	x.working = true
 	go func() {
 		defer x.service.work.Done()
-		x.work()
+		x.mu.Lock()
+		defer x.mu.Unlock()
+		for x.inTurn(x.step) {
+		}
+		x.working = false
 	}()
-}
-
-// work cuts the current text, translates its unknown sentences, and repeats until there is nothing to do. The next round sees the
-// edits of the meantime together.
-func (x *Session) work() {
-	x.mu.Lock()
-	defer x.mu.Unlock()
-	for x.inTurn(x.step) {
-	}
-	x.working = false
 }
 
 // step is one turn of the session. It reports whether there is more to do.
@@ -101,7 +88,11 @@ func (x *Session) look() (*inflight, error) {
 		return nil, nil
 	}
 	x.show()
-	return x.next(), nil
+	f := x.next()
+	if f != nil {
+		f.Context, f.cancel = context.WithTimeout(context.Background(), x.service.cfg.Timeout)
+	}
+	return f, nil
 }
 
 // cut cuts the current text. Meanwhile mu is released: an edit ends the cutting, but not twice in a row, and so does the end of
@@ -123,81 +114,14 @@ func (x *Session) cut() (cut translate.Cut, ended bool, err error) {
 
 // show tells clients the known translations of the text.
 func (x *Session) show() {
-	d := &x.document
-	d.show(&x.known)
-	if x.complete && !x.dirty && !x.done && !slices.ContainsFunc(d.segments, func(g *segment) bool { return !g.settled && !x.refused[g.key] }) {
-		x.done = true
-		if !x.leavesOut() {
-			x.problem = nil // the request that clears it lasts for a moment longer
-		}
-		d.note()
+	if x.progress.show() {
 		x.idle.Reset(min(x.service.cfg.Idle, afterDone))
 	}
-	d.commit()
 }
 
 // afterDone is the maximum time that a session stays after its text is complete and translated, for clients that have to
 // reconnect.
 const afterDone = 30 * time.Second
-
-// next returns the next request to translate; nil if there is none. The sentence that is being written goes before complete ones,
-// because its writer looks at it, but not twice in a row.
-func (x *Session) next() *inflight {
-	f := &inflight{cut: x.document.cut, edited: x.edited}
-	x.edited = time.Time{}
-	if x.drafted || !x.addDraft(f) {
-		x.addFinal(f)
-	}
-	if len(f.items) == 0 {
-		x.addDraft(f)
-	}
-	if x.drafted = f.draft; len(f.items) == 0 {
-		return nil
-	}
-	f.open = len(f.items)
-	f.Context, f.cancel = context.WithTimeout(context.Background(), x.service.cfg.Timeout)
-	return f
-}
-
-// addFinal adds complete sentences.
-func (x *Session) addFinal(f *inflight) {
-	added, most := make(map[string]bool), window
-	if x.alone {
-		most = 1
-	}
-	for _, g := range x.document.segments {
-		if len(f.items) < most && !g.settled && !x.document.isUnfinished(g) && !x.refused[g.key] && !added[g.key] {
-			f.add(g, g.part, g.key)
-			added[g.key] = true
-		}
-	}
-}
-
-// addDraft adds the written part of the sentence that is being written, unless that has been translated. It reports whether it
-// adds it.
-func (x *Session) addDraft(f *inflight) bool {
-	d := &x.document
-	if len(d.segments) == 0 {
-		return false
-	}
-	g := d.segments[len(d.segments)-1]
-	part := g.part
-	if written := g.number < len(d.cut.Parts)-1; !x.paused && !written { // white space follows a complete word
-		part = part.Beginning(wholeWords(part.Text))
-	}
-	key := "draft\x00" + keyOf(d.cut, part)
-	if !d.isUnfinished(g) || g.settled || !part.Translated || key == g.draft || x.refused[key] {
-		return false
-	}
-	if t, known := x.known.get(key); known {
-		d.hypothesize(g.id, key, t)
-		x.show()
-		return false
-	}
-	f.add(g, part, key)
-	f.draft = true
-	return true
-}
 
 // translate translates the sentences of a request, and stores each result as it arrives.
 func (x *Session) translate(f *inflight) error {
@@ -282,32 +206,4 @@ func (x *Session) finish(f *inflight, err error) (stop bool) {
 		return true
 	}
 	return false
-}
-
-// refuse remembers that a sentence cannot be translated. If the request had several, they are tried one by one to find it.
-func (x *Session) refuse(f *inflight) {
-	if x.alone = len(f.items) > 1; x.alone {
-		return
-	}
-	if len(x.refused) >= mostRefused {
-		clear(x.refused)
-	}
-	x.refused[f.items[0].key] = true
-}
-
-// leavesOut reports whether the text has sentences that cannot be translated.
-func (x *Session) leavesOut() bool {
-	return slices.ContainsFunc(x.document.segments, func(g *segment) bool { return !g.settled && x.refused[g.key] })
-}
-
-// mostRefused is the maximum number of remembered sentences that cannot be translated.
-const mostRefused = 256
-
-// tellProblem tells clients why a sentence is not translated; nil: there is no problem.
-func (x *Session) tellProblem(problem error) {
-	if problem != nil || x.problem != nil {
-		x.problem = problem
-		x.document.note()
-		x.document.commit()
-	}
 }

@@ -32,16 +32,16 @@ const mostAlternatives = 1 << 10
 // with several steps are alternatives of its last step.
 
 // alternative reports whether alternatives are answered for the translations of a step.
-func (w *work) alternative(s *step) bool { return w.req.Alternatives > 0 && s.next == nil }
+func (c *codec) alternative(s *step) bool { return c.req.Alternatives > 0 && s.next == nil }
 
 // widens reports whether the translations of a step need a second search for their alternatives.
-func (w *work) widens(s *step) bool {
-	return w.alternative(s) && s.search.Beams < w.req.Alternatives
+func (c *codec) widens(s *step) bool {
+	return c.alternative(s) && s.search.Beams < c.req.Alternatives
 }
 
 // checkAlternatives fails if the last model of a route allows fewer beams than alternatives are wanted.
-func (w *work) checkAlternatives(m *Model) error {
-	if n, most := w.req.Alternatives, m.Limits.Beams; n > most {
+func (g *routing) checkAlternatives(m *Model) error {
+	if n, most := g.req.Alternatives, m.Limits.Beams; n > most {
 		return invalid(CodeInvalidOption, "alternatives",
 			"%d translations of each text are wanted, the best one included: ask for %d or fewer, for so many beams are allowed (MAX_BEAMS)", n, most)
 	}
@@ -60,13 +60,13 @@ func (w *work) widen(x *sentence) bool {
 }
 
 // collect adds the hypotheses of found that have no flaw and differ to the outcome's own hypothesis.
-func (w *work) collect(x *sentence, o *outcome, found []search.Result) error {
+func (c *codec) collect(x *sentence, o *outcome, found []search.Result) error {
 	o.hypotheses = []hypothesis{o.hypothesis(0)}
 	for _, r := range found {
-		if len(o.hypotheses) >= w.req.Alternatives {
+		if len(o.hypotheses) >= c.req.Alternatives {
 			break
 		}
-		other, err := w.examine(x, r)
+		other, err := c.examine(x, r)
 		if err != nil {
 			return err
 		}

@@ -18,8 +18,8 @@ type settings struct {
 }
 
 // settings returns the settings of the request for a stream's model.
-func (w *work) settings(s *stream) settings {
-	return settings{Search: s.search, Limits: s.model.Limits, Format: cmp.Or(w.req.Format, Text), Whole: w.req.Whole, Once: w.req.Once}
+func (g *routing) settings(s *stream) settings {
+	return settings{Search: s.search, Limits: s.model.Limits, Format: cmp.Or(g.req.Format, Text), Whole: g.req.Whole, Once: g.req.Once}
 }
 
 // cacheKey returns the cache key of a whole sentence.
@@ -31,12 +31,12 @@ func (x *sentence) cacheKey() cache.Key {
 }
 
 // recall returns the cached outcome of a whole sentence. If alternatives are wanted there is none, as they are not cached.
-func (w *work) recall(x *sentence) (o outcome, known bool) {
-	if w.alternative(x.step) || !w.service.cfg.Cache.On() || x.step.model.Identity == "" {
+func (c *codec) recall(x *sentence) (o outcome, known bool) {
+	if c.alternative(x.step) || !c.service.cfg.Cache.On() || x.step.model.Identity == "" {
 		return o, false
 	}
 	start, spent := time.Now(), &x.step.spent
-	v, known := w.service.cfg.Cache.Get(x.cacheKey())
+	v, known := c.service.cfg.Cache.Get(x.cacheKey())
 	if !known {
 		spent.CacheMisses.since(start)
 		return o, false
@@ -49,9 +49,9 @@ func (w *work) recall(x *sentence) (o outcome, known bool) {
 }
 
 // remember caches the outcome of a decoded whole sentence.
-func (w *work) remember(x *sentence) {
+func (c *codec) remember(x *sentence) {
 	if o := x.best; o.decoded && x.step.model.Identity != "" {
-		w.service.cfg.Cache.Put(x.cacheKey(), cache.Value{
+		c.service.cfg.Cache.Put(x.cacheKey(), cache.Value{
 			Text: o.text, Flags: uint8(o.flags), Score: float32(o.score),
 			SourceTokens: uint32(o.sourceTokens), TargetTokens: uint32(o.targetTokens),
 		})

@@ -149,7 +149,7 @@ func (w *work) job(x *sentence) (job engine.Job, ok bool, err error) {
 }
 
 // write returns the text of a sentence in the form of its present strategy, or false if that is not possible.
-func (w *work) write(x *sentence) (text string, ok bool, err error) {
+func (c *codec) write(x *sentence) (text string, ok bool, err error) {
 	x.form = x.withTerms()
 	text = x.form.Text
 	if x.strategy.masks() {
@@ -157,7 +157,7 @@ func (w *work) write(x *sentence) (text string, ok bool, err error) {
 		if x.strategy.markers >= len(styles) {
 			return "", false, nil
 		}
-		if x.masked, ok, err = x.form.Mask(w.ctx, styles[x.strategy.markers]); !ok || err != nil {
+		if x.masked, ok, err = x.form.Mask(c.ctx, styles[x.strategy.markers]); !ok || err != nil {
 			return "", false, err
 		}
 		text = x.masked.Text
@@ -178,7 +178,7 @@ func (x *sentence) encode(text string) ([]int64, error) {
 }
 
 // searchFor returns the search settings of a sentence with its present strategy.
-func (w *work) searchFor(x *sentence) search.Options {
+func (c *codec) searchFor(x *sentence) search.Options {
 	o := x.strategy.apply(x.step.search)
 	// A request for more tokens than the service's own limit gets only as many as a plausible translation has: otherwise a few
 	// misleading letters would cost a hundred times their charge.
@@ -186,9 +186,9 @@ func (w *work) searchFor(x *sentence) search.Options {
 		o.MaxLength = min(o.MaxLength, max(own, x.longest()))
 	}
 	if x.strategy.wide {
-		o.Beams = w.req.Alternatives
+		o.Beams = c.req.Alternatives
 	}
-	if w.alternative(x.step) && w.req.Alternatives > 1 && o.Beams >= w.req.Alternatives {
+	if c.alternative(x.step) && c.req.Alternatives > 1 && o.Beams >= c.req.Alternatives {
 		o.Hypotheses = o.Beams // all hypotheses: some will have equal texts, or a flaw
 	}
 	if x.strategy.places() {
@@ -250,7 +250,7 @@ func (o *outcome) beats(other *outcome, scored bool) bool {
 // strategies.
 func (w *work) proceed(x *sentence, flags Flags) error {
 	if !w.req.Once {
-		if again, err := w.carryOut(x, judge(w.attempt(x, flags))); again || err != nil {
+		if again, err := w.carryOut(x, judge(attemptAt(x, flags))); again || err != nil {
 			if again {
 				reason := cmp.Or(flags, GlossaryMissed) // of two strategies that place terms, the second
 				w.service.cfg.Metrics.retry(x.step.model, reason.Names()[0])
@@ -454,7 +454,7 @@ func (w *work) handOut(rec *record) error {
 	if r.Flags.Has(Truncated) && !w.req.Flagged {
 		if w.failed == nil || rec.number < w.failedAt {
 			w.failedAt = rec.number
-			w.failed = recordError(CodeUnfinished, rec.source, r.Record,
+			w.failed = recordError(CodeUnfinished, w.req.First+rec.source, r.Record,
 				"the translation reached the limit of %d tokens before its end: send shorter sentences, or set detail in a request to /translation to get what there is",
 				rec.route.maxLength())
 		}

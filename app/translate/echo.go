@@ -52,8 +52,8 @@ func (w *work) probe(x *sentence) bool {
 }
 
 // isLabel reports whether a sentence is words of its language beside a number.
-func (w *work) isLabel(x *sentence) bool {
-	d := w.selection.Detector()
+func (c *codec) isLabel(x *sentence) bool {
+	d := c.selection.Detector()
 	if d == nil || !slices.ContainsFunc(x.Spans, func(s markup.Span) bool { return s.Kind == markup.Number }) {
 		return false
 	}

@@ -54,7 +54,7 @@ func invalid(code Code, field, format string, args ...any) *Error {
 	return &Error{Code: code, Field: field, Message: fmt.Sprintf(format, args...)}
 }
 
-// recordError names a record by its number from 0, as in Field, and by its id.
+// recordError names a record by its number in the whole request, from 0 on, and by its id.
 func recordError(code Code, i int, r Record, format string, args ...any) *Error {
 	return invalid(code, fmt.Sprintf("records[%d].text", i), "record %s: %s", excerpt.Quote(r.ID), fmt.Sprintf(format, args...))
 }

@@ -9,7 +9,7 @@ import (
 )
 
 // examine converts a hypothesis of a sentence to text and flags its faults. It fails with the request's context.
-func (w *work) examine(x *sentence, r search.Result) (outcome, error) {
+func (c *codec) examine(x *sentence, r search.Result) (outcome, error) {
 	o := outcome{text: strings.TrimSpace(x.step.model.Tokenizer.Decode(r.Tokens)), score: float64(r.Score), targetTokens: len(r.Tokens)}
 	if r.Truncated {
 		o.flags |= Truncated
@@ -17,13 +17,13 @@ func (w *work) examine(x *sentence, r search.Result) (outcome, error) {
 	if loops(r.Tokens, x.source) {
 		o.flags |= Loop
 	}
-	restored, err := w.restore(x, o.text)
+	restored, err := c.restore(x, o.text)
 	switch {
-	case w.ctx.Err() != nil:
-		return o, w.ctx.Err()
+	case c.ctx.Err() != nil:
+		return o, c.ctx.Err()
 	case err == nil:
 		o.text = restored
-	case w.req.Once, x.hasOnlyTerms() && !x.strategy.masks(): // only a number in words differs
+	case c.req.Once, x.hasOnlyTerms() && !x.strategy.masks(): // only a number in words differs
 		o.flags |= MarkupLost
 	default: // a text with markers, or without their spans, is of no use
 		o.text = x.Original()
@@ -31,7 +31,7 @@ func (w *work) examine(x *sentence, r search.Result) (outcome, error) {
 		return o, nil
 	}
 	if x.HasTerms() {
-		missing, extra, err := x.Terms(w.ctx, o.text)
+		missing, extra, err := x.Terms(c.ctx, o.text)
 		if err != nil {
 			return o, err
 		}
@@ -51,11 +51,11 @@ func (w *work) examine(x *sentence, r search.Result) (outcome, error) {
 }
 
 // restore checks that a translation preserved its spans, and puts masked ones back.
-func (w *work) restore(x *sentence, translation string) (string, error) {
+func (c *codec) restore(x *sentence, translation string) (string, error) {
 	if x.strategy.masks() {
-		return x.masked.Restore(w.ctx, translation)
+		return x.masked.Restore(c.ctx, translation)
 	}
-	return x.form.Verify(w.ctx, translation)
+	return x.form.Verify(c.ctx, translation)
 }
 
 // A loop is a run of tokens that is repeated at least this often and takes at least this many tokens in all.

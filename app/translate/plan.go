@@ -57,6 +57,9 @@ func (w *work) plan(ctx context.Context) (*plan, error) {
 	if err := w.findRoutes(ctx, from); err != nil {
 		return nil, err
 	}
+	for _, s := range w.streams {
+		s.work = w
+	}
 	if err := w.unsupported(from); err != nil {
 		return nil, err
 	}
@@ -70,8 +73,8 @@ func (w *work) plan(ctx context.Context) (*plan, error) {
 }
 
 // inTurn runs work that takes processor time in turn with the work of other callers.
-func (w *work) inTurn(ctx context.Context, work func(ctx context.Context) error) error {
-	_, err := admission.Do(ctx, w.req.Caller, work)
+func (g *routing) inTurn(ctx context.Context, work func(ctx context.Context) error) error {
+	_, err := admission.Do(ctx, g.req.Caller, work)
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
 	}
@@ -173,15 +176,15 @@ func (w *work) takeSentences(ctx context.Context, p *plan, units []unit, languag
 }
 
 // sources returns the language of each record, or "" if none could be detected.
-func (w *work) sources(ctx context.Context) ([]string, error) {
-	from := slices.Repeat([]string{w.from}, len(w.req.Records))
-	if w.req.From != Auto {
+func (g *routing) sources(ctx context.Context) ([]string, error) {
+	from := slices.Repeat([]string{g.from}, len(g.req.Records))
+	if g.req.From != Auto {
 		return from, nil
 	}
-	defer w.service.cfg.Metrics.Stages.Begin(ctx, stageDetect).End()
-	return from, w.inTurn(ctx, func(ctx context.Context) error {
-		for i, r := range w.req.Records {
-			from[i], _, _ = w.selection.Detector().Detect(r.Text)
+	defer g.service.cfg.Metrics.Stages.Begin(ctx, stageDetect).End()
+	return from, g.inTurn(ctx, func(ctx context.Context) error {
+		for i, r := range g.req.Records {
+			from[i], _, _ = g.selection.Detector().Detect(r.Text)
 			if err := budget.Work(ctx, len(r.Text)); err != nil {
 				return err
 			}
@@ -192,14 +195,14 @@ func (w *work) sources(ctx context.Context) ([]string, error) {
 
 // unsupported returns the error of a request all of whose texts, as far as detected, are in languages without a model. If only
 // some are, these are flagged instead.
-func (w *work) unsupported(from []string) error {
+func (g *routing) unsupported(from []string) error {
 	first := -1
 	for i, code := range from {
-		for _, to := range w.to {
+		for _, to := range g.to {
 			if code == "" {
 				continue
 			}
-			if code == to || w.routes[pair{code, to}] != nil {
+			if code == to || g.routes[pair{code, to}] != nil {
 				return nil
 			}
 			if first < 0 {
@@ -207,10 +210,10 @@ func (w *work) unsupported(from []string) error {
 			}
 		}
 	}
-	if first < 0 || w.req.Flagged || w.req.Sliced {
+	if first < 0 || g.req.Flagged || g.req.Sliced {
 		return nil
 	}
-	return Unsupported(from[first], w.req.To)
+	return Unsupported(from[first], g.req.To)
 }
 
 // Unsupported returns the error of a text in a language that no model translates into the languages to.

@@ -81,7 +81,9 @@ type Request struct {
 	// It also accepts a request none of whose texts is in a supported language; see [UnsupportedSource].
 	Flagged bool
 	// Sliced marks records as a slice of a longer request: they alone cannot show that all texts are in unsupported languages.
+	// Errors number them as the longer request does, in which First is the number of the first one.
 	Sliced bool `json:"-"`
+	First  int  `json:"-"`
 }
 
 // Term is a term and its translation.

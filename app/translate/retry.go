@@ -172,8 +172,8 @@ func (x *sentence) takeRetryBudget() bool {
 	return true
 }
 
-// attempt describes the last attempt at a sentence, which led to flags.
-func (w *work) attempt(x *sentence, flags Flags) attempt {
+// attemptAt returns the last attempt at a sentence, which led to flags.
+func attemptAt(x *sentence, flags Flags) attempt {
 	a := attempt{
 		strategy: x.strategy, flags: flags, source: len(x.source), target: x.target, depth: x.depth,
 		kept: len(x.Spans) > 0, styles: len(x.step.model.styles), longest: x.longest(),

@@ -89,10 +89,12 @@ func TestEndlessForEverIsFlagged(t *testing.T) {
 	assert.LessOrEqual(t, len(tried), 10)
 	assert.NotEmpty(t, got.Text)
 
-	_, err := service(t, runes{}, &upper{decode: endless}).Translate(t.Context(), texts("", "one two"))
+	slice := texts("", "one two")
+	slice.First = 256
+	_, err := service(t, runes{}, &upper{decode: endless}).Translate(t.Context(), slice)
 	var e *Error
 	require.ErrorAs(t, err, &e)
-	assert.Equal(t, &Error{CodeUnfinished, "records[1].text", `record "1": the translation reached the limit of 60 tokens ` +
+	assert.Equal(t, &Error{CodeUnfinished, "records[257].text", `record "1": the translation reached the limit of 60 tokens ` +
 		`before its end: send shorter sentences, or set detail in a request to /translation to get what there is`}, e)
 }
 

@@ -38,29 +38,63 @@ func (r *route) maxLength() int {
 	return length
 }
 
+// routing is a validated request with the routes of its records.
+type routing struct {
+	service   *Service
+	req       Request
+	selection Selection
+	from      string   // the code of the source language, or Auto
+	to        []string // codes of the target languages
+
+	routes  map[pair]*route
+	streams map[Handle]*stream // to the engines of the routes' models
+	release func()             // releases these models
+	asked   map[modelName]bool // models and pipelines of the routes, even if not loaded
+}
+
+// begin validates a request.
+func (s *Service) begin(ctx context.Context, req Request) (*routing, error) {
+	selection, err := s.cfg.Models.Select(req.Model)
+	if err != nil {
+		return nil, err
+	}
+	if selection.Detects() {
+		req.From = Auto
+	}
+	from, to, err := languagesOf(selection, req)
+	if err != nil {
+		return nil, err
+	}
+	if err := s.validate(ctx, req); err != nil {
+		return nil, err
+	}
+	return &routing{service: s, req: req, selection: selection, from: from, to: to, release: func() {},
+		routes: make(map[pair]*route), streams: make(map[Handle]*stream)}, nil
+}
+
 // findRoutes finds the routes from the languages of the records, and loads their models. Detected languages may have none.
-func (w *work) findRoutes(ctx context.Context, from []string) error {
-	if w.from != Auto {
-		from = []string{w.from} // also without records: options are always checked
+func (g *routing) findRoutes(ctx context.Context, from []string) error {
+	if g.from != Auto {
+		from = []string{g.from} // also without records: options are always checked
 	}
 	found := make(map[pair]Route)
-	w.asked = make(map[modelName]bool)
+	g.asked = make(map[modelName]bool)
 	var handles []Handle
 	for _, from := range from {
-		for _, to := range w.to {
+		for _, to := range g.to {
 			p := pair{from, to}
 			if _, known := found[p]; known || from == "" || from == to {
 				continue
 			}
-			r, err := w.routeOf(from, to)
-			if refused, ok := errors.AsType[*Error](err); ok && w.from == Auto && refused.Code == CodeUnknownLanguage {
+			r, err := g.routeOf(from, to)
+			if refused, ok := errors.AsType[*Error](err); ok && g.from == Auto && refused.Code == CodeUnknownLanguage {
 				continue
 			}
 			if err != nil {
 				return err
 			}
 			found[p] = r
-			w.asked[modelName{r.Model, r.Version}] = true
+			g.asked[modelName{r.Model, r.Version}] = true
 			for _, step := range r.Steps {
 				if !slices.Contains(handles, step.Model) {
 					handles = append(handles, step.Model)
@@ -68,12 +102,12 @@ func (w *work) findRoutes(ctx context.Context, from []string) error {
 			}
 		}
 	}
-	if err := w.acquire(ctx, handles); err != nil {
+	if err := g.acquire(ctx, handles); err != nil {
 		return err
 	}
 	for p, r := range found {
-		w.routes[p] = w.newRoute(r)
-		if err := w.checkAlternatives(w.streams[r.Steps[len(r.Steps)-1].Model].model); err != nil {
+		g.routes[p] = g.newRoute(r)
+		if err := g.checkAlternatives(g.streams[r.Steps[len(r.Steps)-1].Model].model); err != nil {
 			return err
 		}
 	}
@@ -81,42 +115,42 @@ func (w *work) findRoutes(ctx context.Context, from []string) error {
 }
 
 // routeOf returns the route from a language, which may be missing from the selection, into another.
-func (w *work) routeOf(from, to string) (Route, error) {
-	if !slices.Contains(w.selection.Languages(), from) {
+func (g *routing) routeOf(from, to string) (Route, error) {
+	if !slices.Contains(g.selection.Languages(), from) {
 		return Route{}, invalid(CodeUnknownLanguage, "fromLang", "%s is not a language of this model", excerpt.Quote(from))
 	}
-	return w.selection.Route(from, to)
+	return g.selection.Route(from, to)
 }
 
 // acquire loads models, and creates their streams.
-func (w *work) acquire(ctx context.Context, handles []Handle) error {
+func (g *routing) acquire(ctx context.Context, handles []Handle) error {
 	if len(handles) == 0 {
 		return nil
 	}
-	models, release, err := w.service.cfg.Models.Acquire(ctx, handles)
+	models, release, err := g.service.cfg.Models.Acquire(ctx, handles)
 	if err != nil {
 		return err
 	}
-	w.release = release
+	g.release = release
 	for i, m := range models {
-		options, err := m.search(w.req.Options)
+		options, err := m.search(g.req.Options)
 		if err != nil {
 			return err
 		}
-		w.streams[handles[i]] = &stream{work: w, model: m, search: options, decoding: make(map[int]*sentence)}
+		g.streams[handles[i]] = &stream{model: m, search: options, decoding: make(map[int]*sentence)}
 	}
 	return nil
 }
 
 // newRoute returns a route whose models have streams.
-func (w *work) newRoute(of Route) *route {
+func (g *routing) newRoute(of Route) *route {
 	r := &route{Route: of, exports: make(map[string]string)}
 	for _, found := range slices.Backward(of.Steps) {
-		s := w.streams[found.Model]
+		s := g.streams[found.Model]
 		r.exports[s.model.Name+":"+s.model.Version] = s.model.Identity
 		r.first = &step{
 			stream: s, from: found.From, to: found.To, framing: s.model.framingOf(found.From, found.To), prefix: s.model.prefixOf(found.From, found.To),
-			options: fmt.Sprintf("%+v", w.settings(s)), next: r.first,
+			options: fmt.Sprintf("%+v", g.settings(s)), next: r.first,
 		}
 	}
 	if m := r.first.model; len(r.Steps) == 1 && r.Model == m.Name {

@@ -57,14 +57,14 @@ type outcome struct {
 }
 
 // begin starts a sentence with a text that a step translates.
-func (w *work) begin(x *sentence, s *step, text markup.Sentence) error {
-	whole, err := text.Whole(w.ctx)
+func (c *codec) begin(x *sentence, s *step, text markup.Sentence) error {
+	whole, err := text.Whole(c.ctx)
 	if err != nil {
 		return err
 	}
 	x.step, x.Sentence = s, whole.Between(language.Base(s.from), language.Base(s.to))
 	x.best, x.attempts = nil, &attempts{strategy: strategy{markers: unmasked}, retries: unmeasured}
-	if !w.req.Once && !text.AsIs() {
+	if !c.req.Once && !text.AsIs() {
 		x.strategy.markers = 0
 	}
 	x.startTerms()
@@ -86,7 +86,7 @@ func (o *outcome) add(part *outcome) {
 }
 
 // joined returns the outcome of a sentence that was translated in parts, or its previous outcome if that is better.
-func (w *work) joined(x *sentence) (outcome, error) {
+func (c *codec) joined(x *sentence) (outcome, error) {
 	o := outcome{queued: x.queued}
 	texts := make([]string, len(x.parts))
 	for i, part := range x.parts {
@@ -98,15 +98,15 @@ func (w *work) joined(x *sentence) (outcome, error) {
 		return *x.best, nil
 	}
 	join := func(texts []string) (string, error) {
-		text, err := pair{x.step.from, x.step.to}.join(w.ctx, x.pieces, texts)
+		text, err := pair{x.step.from, x.step.to}.join(c.ctx, x.pieces, texts)
 		if err == nil {
-			text, err = x.Spaced(w.ctx, text)
+			text, err = x.Spaced(c.ctx, text)
 		}
 		return text, err
 	}
 	var err error
-	if o.text, err = join(texts); err == nil && w.alternative(x.step) {
-		o.hypotheses, err = combine(w.req.Alternatives, x.parts, join)
+	if o.text, err = join(texts); err == nil && c.alternative(x.step) {
+		o.hypotheses, err = combine(c.req.Alternatives, x.parts, join)
 	}
 	return o, err
 }

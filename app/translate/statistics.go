@@ -59,23 +59,23 @@ func (s *Statistics) add(other Statistics) {
 
 // statistics returns the statistics of a request that began at start and ended with err, for each of its models and for the
 // pipelines that it used.
-func (w *work) statistics(start time.Time, err error) []Statistics {
+func (g *routing) statistics(start time.Time, err error) []Statistics {
 	request := Statistics{Last: start}
 	if took := (Total{1, time.Since(start)}); err == nil {
 		request.Succeeded = took
 	} else {
 		request.Failed = took
 	}
-	list := make([]Statistics, 0, len(w.streams)+len(w.asked))
+	list := make([]Statistics, 0, len(g.streams)+len(g.asked))
 	loaded := make(map[string]bool)
-	for _, stream := range w.streams {
+	for _, stream := range g.streams {
 		loaded[stream.model.Name] = true
 		s := request
 		s.Model, s.Version = stream.model.Name, stream.model.Version
 		s.add(stream.spent)
 		list = append(list, s)
 	}
-	for name := range w.asked {
+	for name := range g.asked {
 		if loaded[name.model] {
 			continue
 		}
@@ -84,6 +84,20 @@ func (w *work) statistics(start time.Time, err error) []Statistics {
 		list = append(list, s)
 	}
 	return list
+}
+
+// observe records the stages that are timed per request, not per sentence.
+func (g *routing) observe() {
+	var spent Statistics
+	for _, s := range g.streams {
+		spent.add(s.spent)
+	}
+	stages := g.service.cfg.Metrics.Stages
+	for stage, took := range map[string]time.Duration{stageTokenize: spent.Tokenized, stageDetokenize: spent.Detokenized} {
+		if took > 0 {
+			stages.Observe(stage, took)
+		}
+	}
 }
 
 // spend adds the statistics of a request.

@@ -113,12 +113,12 @@ func (s *Service) Stream(ctx context.Context, req Request, yield func(i int, r R
 
 // once is Stream without repetition.
 func (s *Service) once(ctx context.Context, req Request, yield func(i int, r Result) error) error {
-	w, err := s.begin(ctx, req)
+	r, err := s.begin(ctx, req)
 	if err != nil {
 		return err
 	}
-	w.yield = yield
-	defer func() { w.release() }()
+	defer func() { r.release() }()
+	w := &work{codec: codec{ctx, r}, yield: yield}
 	start := time.Now()
 	if err = w.run(ctx); err != nil {
 		budget.Give(ctx, w.taken)
@@ -126,7 +126,7 @@ func (s *Service) once(ctx context.Context, req Request, yield func(i int, r Res
 			err = context.Cause(ctx)
 		}
 	}
-	s.cfg.Metrics.spend(w.statistics(start, err))
+	s.cfg.Metrics.spend(r.statistics(start, err))
 	return err
 }
 
@@ -136,18 +136,18 @@ const detectedToCheck = 16
 // Check fails as [Service.Translate] would, as far as that is known without translating: it validates the request, and loads the
 // models of its first records. It may therefore wait, and fail for temporary reasons.
 func (s *Service) Check(ctx context.Context, req Request) error {
-	w, err := s.begin(ctx, req)
+	r, err := s.begin(ctx, req)
 	if err != nil {
 		return err
 	}
-	defer func() { w.release() }()
-	w.req.Records = req.Records[:min(len(req.Records), detectedToCheck)]
-	from, err := w.sources(ctx)
+	defer func() { r.release() }()
+	r.req.Records = req.Records[:min(len(req.Records), detectedToCheck)]
+	from, err := r.sources(ctx)
 	if err != nil {
 		return err
 	}
-	if err := w.findRoutes(ctx, from); err != nil || len(req.Records) > detectedToCheck {
+	if err := r.findRoutes(ctx, from); err != nil || len(req.Records) > detectedToCheck {
 		return err
 	}
-	return w.unsupported(from)
+	return r.unsupported(from)
 }

@@ -458,6 +458,8 @@ func TestTranslateRefuses(t *testing.T) {
 	long, negative := strings.Repeat("x", 101), -1
 	from := func(from, to string) Request { return Request{From: from, To: []string{to}} }
 	with := func(o Options) Request { return Request{From: "en", To: []string{"fr"}, Options: o} }
+	slice := texts("a", "a\xff")
+	slice.First = 256
 	for _, test := range []struct {
 		name    string
 		req     Request
@@ -478,6 +480,7 @@ func TestTranslateRefuses(t *testing.T) {
 		{"too many translations", Request{From: "en", To: []string{"fr", "ja"}, Records: make([]Record, 4)}, CodeTooManyRecords, "records",
 			"4 records × 2 languages, at most 6 translations are allowed: send several requests"},
 		{"not UTF-8", texts("a", "a\xff"), CodeInvalidText, "records[1].text", `record "1": the text is not UTF-8`},
+		{"not UTF-8 in a slice", slice, CodeInvalidText, "records[257].text", `record "1": the text is not UTF-8`},
 		{"text too long", texts("", strings.Repeat("é", 1001)), CodeTextTooLong, "records[1].text",
 			`record "1": the text has 1001 characters, at most 1000 are allowed: split it into several records`},
 		{"format", Request{From: "en", To: []string{"fr"}, Format: "pdf"}, CodeInvalidOption, "format", `the format is "pdf": use text, html or xml`},

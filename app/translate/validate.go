@@ -22,12 +22,12 @@ func (s *Service) validate(ctx context.Context, req Request) error {
 	}
 	for i, r := range req.Records {
 		if !utf8.ValidString(r.Text) {
-			return recordError(CodeInvalidText, i, r, "the text is not UTF-8")
+			return recordError(CodeInvalidText, req.First+i, r, "the text is not UTF-8")
 		}
 		if n, err := Text.Characters(ctx, r.Text); err != nil {
 			return err
 		} else if n > s.cfg.MaxChars {
-			return recordError(CodeTextTooLong, i, r,
+			return recordError(CodeTextTooLong, req.First+i, r,
 				"the text has %d characters, at most %d are allowed: split it into several records", n, s.cfg.MaxChars)
 		}
 	}

@@ -150,7 +150,7 @@ func (a API) Fields(c *gin.Context) (Fields, error) {
 	fields, err := a.enter(c)
 	for _, name := range access.KeyFields() { // also if no keys are configured
 		if err == nil {
-			err = bound.Text(name, fields.size(name))
+			err = bound.Text(name, fields.field(name).size())
 		}
 	}
 	c.Set(enteredKey, entered{fields, err})

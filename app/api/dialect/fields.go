@@ -31,10 +31,9 @@ const maxPairs = bound.Texts
 // A field of the wrong type, or one that exceeds its bound (package bound), becomes the request's error, see [Fields.Err], and is
 // returned as if it were missing.
 type Fields struct {
-	object map[string]jsontext.Value
-	list   []Fields   // of a body that is a list of objects; non-nil for any list
-	broken error      // why the list is not one of objects
-	form   url.Values // each with at least one value
+	values
+	list   []Fields // of a body that is a list of objects; non-nil for any list
+	broken error    // why the list is not one of objects
 	files  []body.File
 	first  *error // the first error of the request; nil if no error is possible
 }
@@ -50,9 +49,9 @@ func (f Fields) Err() error {
 	return *f.first
 }
 
-// Fail records an error of the request, unless there is one already.
+// Fail records an error of the request, unless it is nil or there is one already.
 func (f Fields) Fail(err error) {
-	if *f.first == nil {
+	if err != nil && *f.first == nil {
 		*f.first = err
 	}
 }
@@ -180,7 +179,7 @@ func (l *list) UnmarshalJSONFrom(in *jsontext.Decoder) error {
 		if pairs += len(item.values); pairs > maxPairs {
 			return Refuse("Invalid request: the body has more than %d fields", maxPairs)
 		}
-		l.fields = append(l.fields, Fields{object: item.values})
+		l.fields = append(l.fields, Fields{values: values{object: item.values}})
 		return nil
 	})
 }
@@ -190,28 +189,10 @@ func (f Fields) IsJSON() bool { return f.object != nil }
 
 // Text returns a field's text, or "" if it is missing.
 func (f Fields) Text(name string) string {
-	text := f.text(name)
-	if !f.holds(bound.Text(name, len(text))) {
-		return ""
-	}
-	return text
-}
-
-// holds records an error, if any, and reports whether there is none.
-func (f Fields) holds(err error) bool {
-	if err != nil {
+	text, err := f.field(name).text()
+	if err = cmp.Or(err, bound.Text(name, len(text))); err != nil {
 		f.Fail(err)
-	}
-	return err == nil
-}
-
-func (f Fields) text(name string) (text string) {
-	value, ok := f.value(name)
-	if !ok {
-		return f.form.Get(name)
-	}
-	if err := json.Unmarshal(value, &text); err != nil {
-		f.Fail(wrongType(name, value, "a string"))
+		return ""
 	}
 	return text
 }
@@ -219,7 +200,9 @@ func (f Fields) text(name string) (text string) {
 // Texts returns a field's texts, or none if it is missing. list reports whether they came as an array, or as several fields of a
 // form.
 func (f Fields) Texts(name string) (texts []string, list bool) {
-	if texts, list = f.texts(name, bound.Most(name, maxPairs)); !f.holds(bound.All(name, texts)) {
+	texts, list, err := f.field(name).texts(bound.Most(name, maxPairs))
+	if err = cmp.Or(err, bound.All(name, texts)); err != nil {
+		f.Fail(err)
 		return nil, list
 	}
 	return texts, list
@@ -228,47 +211,9 @@ func (f Fields) Texts(name string) (texts []string, list bool) {
 // Prose is Needed for texts to translate, for a field whose name has a smaller bound in other APIs.
 func (f Fields) Prose(name string) []string {
 	f.Require(name)
-	texts, _ := f.texts(name, maxPairs)
+	texts, _, err := f.field(name).texts(maxPairs)
+	f.Fail(err)
 	return texts
-}
-
-// texts reads at most most texts.
-func (f Fields) texts(name string, most int) (texts []string, list bool) {
-	value, ok := f.value(name)
-	switch {
-	case !ok:
-		return f.form[name], len(f.form[name]) > 1
-	case value.Kind() == '"':
-		return []string{f.text(name)}, false
-	case value.Kind() != '[':
-		f.Fail(wrongType(name, value, "a string or an array of strings"))
-		return nil, false
-	}
-	texts = []string{}
-	in := jsontext.NewDecoder(bytes.NewBuffer(value))
-	tooMany := func() error {
-		if most < maxPairs {
-			return bound.Longer(name)
-		}
-		return RefuseAs(fault.TooManyRecords, "Invalid request: %s has more than %d texts", name, most)
-	}
-	if err := Items(in, most, tooMany, func(n int) error {
-		item, err := in.ReadToken()
-		switch {
-		case err != nil:
-			return err
-		case item.Kind() == 'n':
-			return Refuse("Invalid request: %s[%d] is null, expected a string", name, n)
-		case item.Kind() != '"':
-			return Refuse("Invalid request: %s has an item that is not a string", name)
-		}
-		texts = append(texts, item.String())
-		return nil
-	}); err != nil {
-		f.Fail(err)
-		return nil, true
-	}
-	return texts, true
 }
 
 // Needed returns a field's texts and fails if the field is missing; an empty list is allowed.
@@ -286,10 +231,12 @@ func (f Fields) Require(name string) {
 }
 
 // Names returns the names in a field, or none if it is missing: an array, or names separated by commas.
-func (f Fields) Names(name string) []string {
-	lists, _ := f.texts(name, bound.Most(name, maxPairs))
-	names, err := SplitNames(name, lists)
-	f.holds(err)
+func (f Fields) Names(name string) (names []string) {
+	lists, _, err := f.field(name).texts(bound.Most(name, maxPairs))
+	if err == nil {
+		names, err = SplitNames(name, lists)
+	}
+	f.Fail(err)
 	return names
 }
 
@@ -346,17 +293,18 @@ func (f Fields) File(name string) (file body.File, ok bool) {
 
 // Number returns a field's integer, or 0 if it is missing. ok is false if the field is not an integer.
 func (f Fields) Number(name string) (n int, ok bool) {
-	raw := f.scalar(name)
-	if raw == "" {
+	raw, err := f.field(name).scalar()
+	if f.Fail(err); raw == "" {
 		return 0, true
 	}
-	n, err := strconv.Atoi(strings.TrimSpace(raw))
+	n, err = strconv.Atoi(strings.TrimSpace(raw))
 	return n, err == nil
 }
 
 // Float returns a field's number, or 0 if it is missing.
 func (f Fields) Float(name string) float64 {
-	raw := f.scalar(name)
+	raw, err := f.field(name).scalar()
+	f.Fail(err)
 	n, err := strconv.ParseFloat(strings.TrimSpace(cmp.Or(raw, "0")), 64)
 	if err != nil || math.IsNaN(n) {
 		f.Fail(Refuse("Invalid request: %s is %q, expected a number", name, excerpt.Of(raw)))
@@ -366,7 +314,8 @@ func (f Fields) Float(name string) float64 {
 
 // Bool returns a field's truth value, or false if it is missing: true or false, or 1 or 0 as in forms.
 func (f Fields) Bool(name string) bool {
-	raw := f.scalar(name)
+	raw, err := f.field(name).scalar()
+	f.Fail(err)
 	switch strings.ToLower(raw) {
 	case "", "0", "false":
 	case "1", "true":
@@ -379,20 +328,20 @@ func (f Fields) Bool(name string) bool {
 
 // Has reports whether a field is present, empty or not.
 func (f Fields) Has(name string) bool {
-	_, ok := f.value(name)
-	return ok || f.form.Has(name)
+	field := f.field(name)
+	return field.json != nil || len(field.form) > 0
 }
 
 // IsList reports whether a field is a JSON array.
 func (f Fields) IsList(name string) bool {
-	value, ok := f.value(name)
-	return ok && value.Kind() == '['
+	value := f.field(name).json
+	return value != nil && value.Kind() == '['
 }
 
 // Given reports whether a field has a non-empty value.
 func (f Fields) Given(name string) bool {
-	value, ok := f.value(name)
-	if !ok {
+	value := f.field(name).json
+	if value == nil {
 		return f.form.Get(name) != ""
 	}
 	switch compact := value.Clone(); value.Kind() {
@@ -402,38 +351,12 @@ func (f Fields) Given(name string) bool {
 	return true
 }
 
-// scalar returns a field's value in its source form, without quotes.
-func (f Fields) scalar(name string) string {
-	raw := f.form.Get(name)
-	if value, ok := f.value(name); ok {
-		raw = strings.Trim(value.String(), `"`)
-	}
-	if !f.holds(bound.Text(name, len(raw))) {
-		return ""
-	}
-	return raw
-}
-
-// size returns the size of a field's source form in bytes, without quotes.
-func (f Fields) size(name string) int {
-	if value, ok := f.value(name); ok {
-		return max(0, len(value)-len(`""`))
-	}
-	return len(f.form.Get(name))
-}
-
-// value returns a field of the JSON object.
-func (f Fields) value(name string) (jsontext.Value, bool) {
-	value, ok := f.object[name]
-	return value, ok && value.Kind() != 'n'
-}
-
 // Object returns the fields of an object in a field, or none if it is missing.
 func (f Fields) Object(name string) Fields {
 	inner := Fields{first: f.first}
-	value, ok := f.value(name)
+	value := f.field(name).json
 	switch {
-	case !ok:
+	case value == nil:
 	case value.Kind() != '{':
 		f.Fail(wrongType(name, value, "an object"))
 	default:
@@ -447,9 +370,14 @@ func (f Fields) Object(name string) Fields {
 
 // Objects returns the objects in a field, or none if it is missing: the items of an array, or form fields such as name[0].field.
 func (f Fields) Objects(name string) (list []Fields) {
-	value, ok := f.value(name)
-	if !ok {
-		return f.formObjects(name)
+	value := f.field(name).json
+	if value == nil {
+		forms, err := f.objectsInForm(name)
+		for _, form := range forms {
+			list = append(list, Fields{values: values{form: form}, first: f.first})
+		}
+		f.Fail(err)
+		return list
 	}
 	if value.Kind() != '[' {
 		f.Fail(wrongType(name, value, "an array"))
@@ -465,38 +393,11 @@ func (f Fields) Objects(name string) (list []Fields) {
 			return Refuse("Invalid request: %s[%d] is %s, expected an object", name, n, JSONKind(item.Kind()))
 		}
 		object, err := parseObject(item.Clone())
-		list = append(list, Fields{object: object, first: f.first})
+		list = append(list, Fields{values: values{object: object}, first: f.first})
 		return err
 	}); err != nil {
 		f.Fail(err)
 		return nil
 	}
 	return list
-}
-
-func (f Fields) formObjects(name string) (list []Fields) {
-	most := bound.Most(name, bound.Objects)
-	objects := map[string]url.Values{} // keyed by number, in its source form
-	for field, values := range f.form {
-		rest, ok := strings.CutPrefix(field, name+"[")
-		number, inner, closed := strings.Cut(rest, "].")
-		if !ok || !closed {
-			continue
-		}
-		if objects[number] == nil {
-			objects[number] = url.Values{}
-		}
-		objects[number][inner] = values
-	}
-	for {
-		object := objects[strconv.Itoa(len(list))]
-		switch {
-		case object == nil:
-			return list
-		case len(list) == most:
-			f.Fail(bound.Longer(name))
-			return nil
-		}
-		list = append(list, Fields{form: object, first: f.first})
-	}
 }

@@ -231,7 +231,7 @@ func FuzzParseForm(f *testing.F) {
 // Finding the objects of a form is linear in the number of its fields.
 func TestFormObjectsAreLinear(t *testing.T) {
 	form := func(n int) Fields {
-		f := Fields{form: url.Values{}, first: new(error)}
+		f := Fields{values: values{form: url.Values{}}, first: new(error)}
 		for i := range n {
 			f.form.Set(fmt.Sprintf("messages[%d].a", i), strconv.Itoa(i))
 		}

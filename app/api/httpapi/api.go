@@ -9,20 +9,16 @@ import (
 	"log/slog"
 	"net/http"
 	"slices"
-	"strings"
 	"sync/atomic"
 	"time"
 
 	"github.com/gin-gonic/gin"
-	"github.com/prometheus/client_golang/prometheus"
-	"github.com/prometheus/client_golang/prometheus/promauto"
 	"go.opentelemetry.io/otel/trace"
 
 	"dragoman/app/api/dialect"
 	"dragoman/app/api/dropin/openinference"
 	"dragoman/app/api/openapi"
 	"dragoman/app/api/upload"
-	"dragoman/app/api/webfile"
 	"dragoman/app/api/webpage"
 	"dragoman/app/fault"
 	"dragoman/app/glossary"
@@ -48,17 +44,6 @@ const (
 
 // probes are the routes that monitoring polls.
 var probes = []string{healthPath, readyPath, metricsPath, openinference.LivePath, openinference.ReadyPath}
-
-// Model is a served model, for GET /.
-type Model struct {
-	Name      string `json:"name"`
-	Version   string `json:"version"`
-	Source    string `json:"source,omitempty"` // origin of its checkpoint; missing for pipelines
-	Revision  string `json:"revision,omitempty"`
-	Precision string `json:"precision,omitempty"`
-	License   string `json:"license,omitempty"` // according to its model card
-	Note      string `json:"note,omitempty"`    // known limits of its translations
-}
 
 // Config is the configuration of an [API].
 type Config struct {
@@ -95,11 +80,12 @@ type API struct {
 	cfg    Config
 	server *dialect.Server // shared by the APIs
 	bodies *body.Bounds
+	limits bodyLimits
 	// documents translates files; nil: disabled.
 	documents *upload.Service
-	models    atomic.Pointer[func() []Model]       // nil until Ready
+	models    servedModels
 	managed   atomic.Pointer[openinference.Models] // nil until Manage
-	draining  atomic.Bool
+	readiness readiness
 	ending    context.Context // ends when the server stops accepting requests
 	end       context.CancelFunc
 	sockets   sockets
@@ -110,70 +96,37 @@ func New(cfg Config) *API {
 	if cfg.Memory == nil {
 		cfg.Memory = admission.New(256 * cfg.MaxBodyBytes)
 	}
+	server := dialect.New(dialect.Config{
+		MaxRecords: cfg.MaxRecords, MaxChars: cfg.MaxChars, RequestTimeout: cfg.RequestTimeout, Gate: cfg.Gate, Glossaries: cfg.Glossaries,
+		Registry: cfg.Metrics.Registry(),
+	})
 	a := &API{
-		cfg: cfg,
-		server: dialect.New(dialect.Config{
-			MaxRecords: cfg.MaxRecords, MaxChars: cfg.MaxChars, RequestTimeout: cfg.RequestTimeout, Gate: cfg.Gate, Glossaries: cfg.Glossaries,
-			Registry: cfg.Metrics.Registry(),
-		}),
-		bodies: body.New(body.Config{Most: cfg.MaxBodyBytes, Memory: cfg.Memory, Timeout: bodyTimeout, Silence: bodySilence}),
+		cfg: cfg, server: server, limits: bodyLimits{server, cfg.Gate, cfg.MaxBodyBytes}, documents: openDocuments(server, cfg.Jobs, cfg.Log),
+		bodies:    body.New(body.Config{Most: cfg.MaxBodyBytes, Memory: cfg.Memory, Timeout: bodyTimeout, Silence: bodySilence}),
+		readiness: readiness{server: server, further: cfg.Unready},
 	}
-	a.openDocuments()
 	a.ending, a.end = context.WithCancel(context.Background())
 	if cfg.Live != nil {
 		a.sockets.places = admission.NewPlaces(streamsOf(cfg.Live.MaxSessions))
 	}
-	a.newMetrics(cfg.Metrics.Registry())
+	newMetrics(cfg.Metrics.Registry(), cfg.Version, a.IsReady)
 	return a
 }
 
 // Ready starts translating. models returns the served models, in the order in which they are tried.
 func (a *API) Ready(t dialect.Translator, models func() []Model) {
-	a.models.Store(&models)
+	a.models.list.Store(&models)
 	a.server.Ready(t)
 }
 
 // Manage gives the Open Inference Protocol its models. Call it before Ready.
 func (a *API) Manage(models openinference.Models) { a.managed.Store(&models) }
 
-// managedModels returns the models of Manage, or nil before it.
-func (a *API) managedModels() openinference.Models {
-	if models := a.managed.Load(); models != nil {
-		return *models
-	}
-	return nil
-}
-
 // IsReady reports whether the API accepts new requests.
-func (a *API) IsReady() bool { return a.unready() == nil }
-
-// unready returns the reason to refuse new requests, or nil.
-func (a *API) unready() error {
-	if a.draining.Load() {
-		return fault.New(fault.ShuttingDown, "", "the service is shutting down")
-	}
-	t, err := a.server.Translator()
-	if err != nil {
-		return err
-	}
-	if a.cfg.Unready != nil {
-		if err := a.cfg.Unready(); err != nil {
-			return err
-		}
-	}
-	return unhealthy(t)
-}
-
-// unhealthy returns the reason why translations are stuck, or nil.
-func unhealthy(t dialect.Translator) error {
-	if err := t.Healthy(); err != nil {
-		return fault.New(fault.Stuck, "", "%s", err)
-	}
-	return nil
-}
+func (a *API) IsReady() bool { return a.readiness.refusal() == nil }
 
 // Drain makes the readiness probe fail. Requests are still served.
-func (a *API) Drain() { a.draining.Store(true) }
+func (a *API) Drain() { a.readiness.draining.Store(true) }
 
 // Server returns a server for the API, with limits on everything that a client could hold open. There is no ReadTimeout: it would
 // also cut long translations off, because the server reads on while a handler runs, to notice clients that leave. Package body
@@ -205,39 +158,43 @@ func (a *API) router() *gin.Engine {
 	router := a.newRouter(probes...)
 	router.RedirectTrailingSlash = false
 	router.HandleMethodNotAllowed = true
-	native, dropIns := a.native(), a.dropIns()
+	none := &noRoute{server: a.server}
+	if !a.cfg.OnlyProbes {
+		none.features = a.features()
+	}
+	native, dropIns := a.native(none), dropIns(a.server, a.cfg.Version, a.documents, a.models.names)
 	// Most paths below /v2 are DeepL's; inference has the rest.
 	inference := openinference.New(a.inferenceConfig())
 	all := append(slices.Clone(dropIns), inference)
-	router.Use(native.UseRenderer, a.guard(all))
+	router.Use(native.UseRenderer, guardSites(a.server, a.cfg, all))
 	if a.cfg.OnlyProbes {
-		a.server.Mount(router, native, a.limitBody)
-		router.NoRoute(a.limitBody, a.notFound)
-		router.NoMethod(a.limitBody, a.noMethod)
+		a.server.Mount(router, native, a.limits.small)
+		router.NoRoute(a.limits.small, none.notFound)
+		router.NoMethod(a.limits.small, none.noMethod)
 		return router
 	}
 	for _, api := range dropIns {
-		limit := a.limitBody
+		limit := a.limits.small
 		if api.Documents {
-			limit = a.limitDocument
+			limit = a.limitDocument()
 		}
 		a.server.Mount(router, api, limit)
 		a.server.Mount(router.Group(dialect.ModelPath), api, limit)
 	}
-	a.server.Mount(router, inference, a.limitBody)
-	a.server.Mount(router, native, a.limitBody)
-	for _, part := range a.parts() {
-		if part.off == nil {
-			a.server.Mount(router, dialect.Dialect{Routes: part.routes, Render: render}, part.limit)
+	a.server.Mount(router, inference, a.limits.small)
+	a.server.Mount(router, native, a.limits.small)
+	for _, f := range none.features {
+		if f.off == nil {
+			a.server.Mount(router, dialect.Dialect{Routes: f.routes, Render: render}, f.limit)
 		}
 	}
 	a.mountTools(router)
 	if d := a.cfg.Description; d != nil {
-		d.Register(router.Group("", a.limitBody), a.notFound)
+		d.Register(router.Group("", a.limits.small), none.notFound)
 	}
 	nearest := func(c *gin.Context) { useNearestRenderer(c, all) }
-	router.NoRoute(nearest, a.limitBody, a.notFound)
-	router.NoMethod(nearest, a.limitBody, a.noMethod)
+	router.NoRoute(nearest, a.limits.small, none.notFound)
+	router.NoMethod(nearest, a.limits.small, none.noMethod)
 	return router
 }
 
@@ -247,7 +204,7 @@ func (a *API) mountTools(router *gin.Engine) {
 		return
 	}
 	serve := a.server.Keyed(dialect.Raw(gin.WrapH(a.cfg.Tools(awaited(a.bodies.Serve(router))))))
-	a.server.Mount(router, dialect.Dialect{Routes: []dialect.Route{{Methods: "POST", Path: toolsPath, Handler: serve, Free: true}}, Render: render}, a.limitBody)
+	a.server.Mount(router, dialect.Dialect{Routes: []dialect.Route{{Methods: "POST", Path: toolsPath, Handler: serve, Free: true}}, Render: render}, a.limits.small)
 }
 
 type awaitedKey struct{}
@@ -267,48 +224,51 @@ func (a *API) newRouter(untraced ...string) *gin.Engine {
 	gin.SetMode(gin.ReleaseMode)
 	router := gin.New()
 	router.ForwardedByClientIP = false // access.Proxies decides instead
-	router.Use(dialect.Resolve(a.cfg.TrustedProxies), telemetry.TraceRequests(a.cfg.Tracer, untraced...), a.requestID, a.accessLog, a.cfg.Metrics.CountRequests(), a.recoverPanic)
+	log := requestLog{a.server, a.cfg.Log}
+	router.Use(dialect.Resolve(a.cfg.TrustedProxies), telemetry.TraceRequests(a.cfg.Tracer, untraced...), requestID, log.access, a.cfg.Metrics.CountRequests(), log.recoverPanic)
 	return router
 }
 
 // native returns the service's own API without its optional parts.
-func (a *API) native() dialect.Dialect {
+func (a *API) native(none *noRoute) dialect.Dialect {
 	get := func(path string, h dialect.Handler) dialect.Route {
 		return dialect.Route{Methods: "GET", Path: path, Handler: h}
 	}
-	routes := []dialect.Route{get(healthPath, a.health), get(readyPath, a.readiness)}
+	routes := []dialect.Route{get(healthPath, a.readiness.serveHealth), get(readyPath, a.readiness.serveReadiness)}
 	if a.cfg.Metrics != nil {
 		routes = append(routes, get(metricsPath, dialect.Raw(gin.WrapH(a.cfg.Metrics.Handler()))))
 	}
 	if !a.cfg.OnlyProbes {
+		page := &frontPage{a.cfg.Site, a.cfg.Version, a.cfg.Live != nil, &a.models}
+		t := &translationAPI{a.server, a.cfg.MaxRecords}
 		routes = append(routes,
-			get("/", a.index),
-			dialect.Route{Methods: "POST", Path: translationPath, Handler: a.server.Keyed(a.translation)},
-			dialect.Route{Methods: "POST", Path: translationPath + "/stream", Handler: a.server.Keyed(a.stream)})
+			get("/", page.serve),
+			dialect.Route{Methods: "POST", Path: translationPath, Handler: a.server.Keyed(t.translation)},
+			dialect.Route{Methods: "POST", Path: translationPath + "/stream", Handler: a.server.Keyed(t.stream)})
 		if site := a.cfg.Site; site != nil {
-			routes = append(routes, get(webpage.AssetsPath, dialect.Raw(site.Asset(a.notFound))))
+			routes = append(routes, get(webpage.AssetsPath, dialect.Raw(site.Asset(none.notFound))))
 		}
 	}
 	return dialect.Dialect{Routes: routes, Render: render}
 }
 
-// part is a part of the service's own API below one path. It can be disabled.
-type part struct {
+// feature is a part of the service's own API below one path. It can be disabled.
+type feature struct {
 	root   string
 	off    *fault.Failure // nil: enabled
 	routes []dialect.Route
 	limit  gin.HandlerFunc // of bodies
 }
 
-func (a *API) parts() []part {
-	j := &jobsAPI{API: a, jobs: a.cfg.Jobs}
-	g := &glossariesAPI{API: a, glossaries: a.cfg.Glossaries}
-	l := &liveAPI{API: a, live: a.cfg.Live}
-	all := []part{
-		{jobsPath, fault.Off("jobs", "JOB_FILE=off"), j.routes(), j.limitBody},
-		{documentsPath, fault.NoDocuments(), j.documentRoutes(), a.limitDocument},
-		{glossariesPath, fault.NoStoredGlossaries(), g.routes(), a.limitBody},
-		{livePath, fault.Off("sessions of live text", "LIVE_SESSIONS=0"), l.routes(), a.limitBody},
+func (a *API) features() []feature {
+	j := &jobsAPI{server: a.server, gate: a.cfg.Gate, jobs: a.cfg.Jobs, documents: a.documents, ending: a.ending}
+	g := &glossariesAPI{a.server, a.cfg.Glossaries}
+	l := &liveAPI{server: a.server, cfg: a.cfg, live: a.cfg.Live, sockets: &a.sockets, ending: a.ending}
+	all := []feature{
+		{jobsPath, fault.Off("jobs", "JOB_FILE=off"), j.routes(), a.limitJob()},
+		{documentsPath, fault.NoDocuments(), j.documentRoutes(), a.limitDocument()},
+		{glossariesPath, fault.NoStoredGlossaries(), g.routes(), a.limits.small},
+		{livePath, fault.Off("sessions of live text", "LIVE_SESSIONS=0"), l.routes(), a.limits.small},
 	}
 	for i, on := range []bool{a.cfg.Jobs != nil, a.documents != nil, a.cfg.Glossaries != nil, a.cfg.Live != nil} {
 		if on {
@@ -316,104 +276,4 @@ func (a *API) parts() []part {
 		}
 	}
 	return all
-}
-
-// noMethod answers requests whose method no route of the path takes. It answers OPTIONS, which asks for the methods, with
-// success.
-func (a *API) noMethod(c *gin.Context) {
-	allowed := c.Writer.Header().Get("Allow") + ", " + http.MethodOptions
-	c.Header("Allow", allowed)
-	if c.Request.Method == http.MethodOptions {
-		c.Status(http.StatusNoContent)
-		return
-	}
-	a.server.Fail(c, fault.New(fault.NoMethod, "", "this path takes %s", allowed))
-}
-
-// notFound answers requests for a path that does not exist, or is disabled.
-func (a *API) notFound(c *gin.Context) {
-	if off := a.turnedOff(c.Request.URL.Path); off != nil {
-		a.server.Fail(c, off)
-		return
-	}
-	a.server.Fail(c, fault.New(fault.NotFound, "", "there is nothing at this path, see / for what there is"))
-}
-
-// turnedOff returns the failure that names the purpose of a disabled path and the setting that disables it, or nil for other
-// paths. The drop-in APIs have such routes of their own.
-func (a *API) turnedOff(path string) *fault.Failure {
-	if a.cfg.OnlyProbes {
-		return nil
-	}
-	for _, part := range a.parts() {
-		if part.off != nil && (path == part.root || strings.HasPrefix(path, part.root+"/")) {
-			return part.off
-		}
-	}
-	return nil
-}
-
-// index serves GET /: the page for browsers, or a description of the service.
-func (a *API) index(c *gin.Context) (any, error) {
-	if site := a.cfg.Site; site != nil {
-		if webfile.PrefersHTML(c.Request) {
-			site.Page(c)
-			return nil, nil
-		}
-		c.Header("Vary", "Accept")
-	}
-	answer := struct {
-		Name        string  `json:"name"`
-		Version     string  `json:"version"`
-		Model       *Model  `json:"model,omitempty"`  // once the service is ready: the model tried first
-		Models      []Model `json:"models,omitempty"` // all models, if there are several
-		Translation string  `json:"translation"`
-		Languages   string  `json:"languages"`
-		Live        string  `json:"live,omitempty"`
-	}{Name: "dragoman", Version: a.cfg.Version, Translation: "POST " + translationPath, Languages: languagesURL(c.Request)}
-	if a.cfg.Live != nil {
-		answer.Live = "GET " + livePath
-	}
-	if models := a.models.Load(); models != nil {
-		answer.Models = (*models)()
-	}
-	if n := len(answer.Models); n > 0 {
-		answer.Model = &answer.Models[0]
-		if n == 1 {
-			answer.Models = nil
-		}
-	}
-	return answer, nil
-}
-
-// health serves GET /healthz: the process answers, and its model is not stuck. Supervisors such as Kubernetes restart the process
-// by it.
-func (a *API) health(*gin.Context) (any, error) { return gin.H{"status": "ok"}, a.dead() }
-
-// dead returns the reason to restart the process, or nil.
-func (a *API) dead() error {
-	t, err := a.server.Translator()
-	if err != nil {
-		return nil // it is loading
-	}
-	return unhealthy(t)
-}
-
-// readiness serves GET /readyz: the API accepts new requests.
-func (a *API) readiness(*gin.Context) (any, error) { return gin.H{"status": "ready"}, a.unready() }
-
-// newMetrics makes the gauge of the API's readiness. With a nil registry there is none.
-func (a *API) newMetrics(r prometheus.Registerer) {
-	const namespace = "dragoman"
-	factory := promauto.With(r)
-	factory.NewGaugeFunc(prometheus.GaugeOpts{
-		Namespace: namespace, Name: "ready", Help: "1 if the service accepts requests, 0 while it loads or shuts down.",
-	}, func() float64 {
-		if a.IsReady() {
-			return 1
-		}
-		return 0
-	})
-	factory.NewGaugeVec(prometheus.GaugeOpts{Namespace: namespace, Name: "build_info", Help: "The running version of dragoman; always 1."},
-		[]string{"build"}).WithLabelValues(a.cfg.Version).Set(1)
 }

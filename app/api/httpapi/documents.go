@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
+	"log/slog"
 	"maps"
 	"mime"
 	"net/url"
@@ -49,15 +50,14 @@ func documentOf(job jobs.Job) *documentOutput {
 	return &documentOutput{d.Name, d.Kind, d.Bytes, documentsPath + "/" + job.ID + "/result", d.HeaderKept}
 }
 
-// openDocuments opens the document service, unless documents are disabled.
-func (a *API) openDocuments() {
-	j := a.cfg.Jobs
+// openDocuments returns the document service, or nil if documents are disabled.
+func openDocuments(server *dialect.Server, j *JobsConfig, log *slog.Logger) *upload.Service {
 	if j == nil || j.MaxDocumentBytes == 0 {
-		return
+		return nil
 	}
-	a.server.FileTypes = kinds.Extensions()
-	a.documents = upload.New(a.server, documents.Config{
-		Jobs: j.Service, MaxBytes: j.MaxDocumentBytes, MaxRecords: j.MaxRecords, MaxTexts: j.MaxTexts, MaxChars: j.MaxChars, Log: a.cfg.Log,
+	server.FileTypes = kinds.Extensions()
+	return upload.New(server, documents.Config{
+		Jobs: j.Service, MaxBytes: j.MaxDocumentBytes, MaxRecords: j.MaxRecords, MaxTexts: j.MaxTexts, MaxChars: j.MaxChars, Log: log,
 	})
 }
 
@@ -73,13 +73,12 @@ func (j *jobsAPI) documentRoutes() []dialect.Route {
 	}
 }
 
-// limitDocument is [API.limitBody] for requests with documents.
-func (a *API) limitDocument(c *gin.Context) {
+// limitDocument returns the limit of bodies with documents.
+func (a *API) limitDocument() gin.HandlerFunc {
 	if a.documents == nil {
-		a.limitBody(c)
-		return
+		return a.limits.small
 	}
-	a.limitLarge(c, a.cfg.Jobs.MaxDocumentBytes+aroundDocument, "divide the document")
+	return a.limits.large(a.cfg.Jobs.MaxDocumentBytes+aroundDocument, "divide the document")
 }
 
 // result serves GET /documents/ID/result.

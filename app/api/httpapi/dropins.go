@@ -18,17 +18,18 @@ import (
 	"dragoman/app/api/dropin/mtranserver"
 	"dragoman/app/api/dropin/nllb"
 	"dragoman/app/api/dropin/openai"
+	"dragoman/app/api/upload"
 )
 
 // dropIns returns the APIs of other programs, which are also mounted for each model. A request for a path of several, such as
 // /translate, goes to the first that takes it: each must decide by the query before another reads the body.
-func (a *API) dropIns() []dialect.Dialect {
-	web, extensions := google.New(a.server), []dialect.Dialect{immersive.New(a.server), kiss.New(a.server), hcfy.New(a.server)}
-	deepLX, deepL := deeplx.New(a.server), deepl.New(a.server)
+func dropIns(server *dialect.Server, version string, files *upload.Service, models func() []string) []dialect.Dialect {
+	web, extensions := google.New(server), []dialect.Dialect{immersive.New(server), kiss.New(server), hcfy.New(server)}
+	deepLX, deepL := deeplx.New(server), deepl.New(server)
 	all := append(extensions,
-		azure.New(a.server), mtranserver.New(a.server, a.cfg.Version), nllb.Serve(a.server), deepLX, libretranslate.New(a.server), deepL,
-		libretranslate.Files(a.server, a.documents), deepl.Documents(a.server, a.documents), azure.Documents(a.server, a.documents),
-		web, google.V3(a.server), nllb.API(a.server), openai.New(a.server, a.modelNames),
+		azure.New(server), mtranserver.New(server, version), nllb.Serve(server), deepLX, libretranslate.New(server), deepL,
+		libretranslate.Files(server, files), deepl.Documents(server, files), azure.Documents(server, files),
+		web, google.V3(server), nllb.API(server), openai.New(server, models),
 		// MTranServer has some of these, and Google's at another path.
 		deepLX.Below(mtranserver.Root, deeplx.Path), deepL.Below(mtranserver.Root, deepl.Path), web.Below(mtranserver.Root+"/google"), web.Below("/google"))
 	for _, extension := range extensions {
@@ -37,34 +38,22 @@ func (a *API) dropIns() []dialect.Dialect {
 	return dialect.Share(all...)
 }
 
-// modelNames returns the names of the served models, or none before [API.Ready].
-func (a *API) modelNames() (names []string) {
-	if models := a.models.Load(); models != nil {
-		for _, m := range (*models)() {
-			if !slices.Contains(names, m.Name) { // a model may have several versions
-				names = append(names, m.Name)
-			}
-		}
-	}
-	return names
-}
-
-// guard is the middleware that tells browsers which pages may call a path, and refuses requests of other pages: for all routes,
+// guardSites returns the middleware that tells browsers which pages may call a path, and refuses requests of other pages: for all routes,
 // and for paths without a route.
-func (a *API) guard(dropIns []dialect.Dialect) gin.HandlerFunc {
+func guardSites(server *dialect.Server, cfg Config, dropIns []dialect.Dialect) gin.HandlerFunc {
 	return func(c *gin.Context) {
 		path := dialect.WithoutModel(c.Request.URL.Path)
-		open := a.cfg.OpenCORS != nil && slices.ContainsFunc(dropIns, func(d dialect.Dialect) bool { return d.Browsers && d.Owns(path) })
-		cors := a.cfg.CORS
+		open := cfg.OpenCORS != nil && slices.ContainsFunc(dropIns, func(d dialect.Dialect) bool { return d.Browsers && d.Owns(path) })
+		cors := cfg.CORS
 		if open {
-			cors = a.cfg.OpenCORS
+			cors = cfg.OpenCORS
 		}
 		if cors != nil && cors(c.Writer, c.Request) {
 			c.AbortWithStatus(http.StatusNoContent)
 		}
-		if err := a.cfg.Sites.Guard(c.Request, open); err != nil && !c.IsAborted() {
+		if err := cfg.Sites.Guard(c.Request, open); err != nil && !c.IsAborted() {
 			useNearestRenderer(c, dropIns)
-			a.server.Fail(c, err)
+			server.Fail(c, err)
 		}
 	}
 }

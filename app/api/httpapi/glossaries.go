@@ -19,7 +19,7 @@ const glossariesPath = "/glossaries"
 
 // glossariesAPI serves the routes of glossaries.
 type glossariesAPI struct {
-	*API
+	server     *dialect.Server
 	glossaries *glossary.Service
 }
 

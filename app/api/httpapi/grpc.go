@@ -61,33 +61,41 @@ func (a *API) GRPC(options ...grpc.ServerOption) *GRPCServer {
 		grpc.ConnectionTimeout(handshakeTime), grpc.ForceServerCodecV2(boundedCodec{encoding.GetCodecV2(encodingproto.Name), a.cfg.MaxRecords}),
 		grpc.KeepaliveParams(keepalive.ServerParameters{MaxConnectionIdle: connectionIdle, Time: pingInterval, Timeout: pingTimeout}),
 		grpc.KeepaliveEnforcementPolicy(keepalive.EnforcementPolicy{MinTime: leastPing, PermitWithoutStream: true}),
-		grpc.UnknownServiceHandler(openinference.Unserved), grpc.NumStreamWorkers(streamWorkers), grpc.StatsHandler(counted), grpc.StreamInterceptor(a.endReflection),
+		grpc.UnknownServiceHandler(openinference.Unserved), grpc.NumStreamWorkers(streamWorkers), grpc.StatsHandler(counted), grpc.StreamInterceptor(endReflection(a.ending)),
 	)...)
 	inferencepb.RegisterGRPCInferenceServiceServer(server, rpc)
-	grpc_health_v1.RegisterHealthServer(server, health{a: a})
+	grpc_health_v1.RegisterHealthServer(server, health{ready: &a.readiness, ending: a.ending})
 	reflection.Register(server)
 	return &GRPCServer{server, counted}
 }
 
-// endReflection ends reflection streams when the service ends, as it would wait for their clients otherwise; all other streams
+// endReflection returns the interceptor that ends reflection streams when the service ends, as it would wait for their clients otherwise; all other streams
 // end by themselves.
-func (a *API) endReflection(srv any, stream grpc.ServerStream, info *grpc.StreamServerInfo, handle grpc.StreamHandler) error {
-	if !strings.HasPrefix(info.FullMethod, "/grpc.reflection.") {
-		return handle(srv, stream)
-	}
-	ended := make(chan error, 1)
-	go func() { ended <- handle(srv, stream) }() // ends at the latest when this function returns, which ends the stream
-	select {
-	case err := <-ended:
-		return err
-	case <-a.ending.Done():
-		return status.Error(codes.Unavailable, "the service is shutting down")
+func endReflection(ending context.Context) grpc.StreamServerInterceptor {
+	return func(srv any, stream grpc.ServerStream, info *grpc.StreamServerInfo, handle grpc.StreamHandler) error {
+		if !strings.HasPrefix(info.FullMethod, "/grpc.reflection.") {
+			return handle(srv, stream)
+		}
+		ended := make(chan error, 1)
+		go func() { ended <- handle(srv, stream) }() // ends at the latest when this function returns, which ends the stream
+		select {
+		case err := <-ended:
+			return err
+		case <-ending.Done():
+			return status.Error(codes.Unavailable, "the service is shutting down")
+		}
 	}
 }
 
 // inferenceConfig returns the configuration of the Open Inference Protocol.
 func (a *API) inferenceConfig() openinference.Config {
-	cfg := openinference.Config{Server: a.server, Version: a.cfg.Version, Models: a.managedModels, Live: a.dead, Ready: a.unready, Ending: a.ending}
+	cfg := openinference.Config{Server: a.server, Version: a.cfg.Version, Live: a.readiness.dead, Ready: a.readiness.refusal, Ending: a.ending}
+	cfg.Models = func() openinference.Models {
+		if models := a.managed.Load(); models != nil {
+			return *models
+		}
+		return nil
+	}
 	if l := a.cfg.Live; l != nil {
 		cfg.OpenSession = func(c *gin.Context, req translate.Request) (*live.Session, error) {
 			return l.Open(c.Request.Context(), access.Caller(c.Request), req, a.cfg.Gate.Account(c.Request).Charge)
@@ -122,13 +130,14 @@ func (b boundedCodec) Unmarshal(data mem.BufferSlice, v any) error {
 // health answers grpc.health.v1: whether the API accepts requests.
 type health struct {
 	grpc_health_v1.UnimplementedHealthServer
-	a *API
+	ready  *readiness
+	ending context.Context
 }
 
 // Check implements the service, with one status for all services.
 func (h health) Check(context.Context, *grpc_health_v1.HealthCheckRequest) (*grpc_health_v1.HealthCheckResponse, error) {
 	status := grpc_health_v1.HealthCheckResponse_SERVING
-	if h.a.unready() != nil {
+	if h.ready.refusal() != nil {
 		status = grpc_health_v1.HealthCheckResponse_NOT_SERVING
 	}
 	return &grpc_health_v1.HealthCheckResponse{Status: status}, nil
@@ -141,7 +150,7 @@ const healthEvery = time.Second
 func (h health) Watch(in *grpc_health_v1.HealthCheckRequest, stream grpc.ServerStreamingServer[grpc_health_v1.HealthCheckResponse]) error {
 	ctx, cancel := context.WithCancel(stream.Context())
 	defer cancel()
-	defer context.AfterFunc(h.a.ending, cancel)()
+	defer context.AfterFunc(h.ending, cancel)()
 	for last := grpc_health_v1.HealthCheckResponse_UNKNOWN; ; {
 		now, err := h.Check(ctx, in)
 		if err == nil && now.GetStatus() != last {

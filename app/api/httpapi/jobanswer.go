@@ -113,10 +113,10 @@ func (j *jobsAPI) sendResults(c *gin.Context, job jobs.Job, encoded []byte) erro
 		return err
 	}
 	between := []byte(nil)
-	for n := range job.Steps() {
-		chunk, err := j.jobs.Result(c.Request.Context(), job.ID, n)
+	for n := range job.ResultChunks() {
+		chunk, err := j.jobs.Results(c.Request.Context(), job, n)
 		if err != nil {
-			return fmt.Errorf("chunk %d of %d: %w", n, job.Steps(), err)
+			return fmt.Errorf("chunk %d of %d: %w", n, job.ResultChunks(), err)
 		}
 		if len(chunk) == 0 {
 			continue

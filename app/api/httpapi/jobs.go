@@ -1,6 +1,7 @@
 package httpapi
 
 import (
+	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
@@ -13,6 +14,7 @@ import (
 	"github.com/gin-gonic/gin"
 
 	"dragoman/app/api/dialect"
+	"dragoman/app/api/upload"
 	"dragoman/app/budget"
 	"dragoman/app/fault"
 	"dragoman/app/guard/access"
@@ -49,9 +51,12 @@ type JobsConfig struct {
 
 // jobsAPI serves the routes of jobs and documents.
 type jobsAPI struct {
-	*API
-	jobs    *JobsConfig
-	streams atomic.Int64 // open streams
+	server    *dialect.Server
+	gate      *access.Gate
+	jobs      *JobsConfig
+	documents *upload.Service // nil: disabled
+	ending    context.Context // streams end with it
+	streams   atomic.Int64    // open streams
 }
 
 func (j *jobsAPI) routes() []dialect.Route {
@@ -70,9 +75,12 @@ func (j *jobsAPI) room(c *gin.Context) error {
 	return j.jobs.Room(c.Request.Context(), access.Caller(c.Request), c.GetHeader(idempotencyHeader))
 }
 
-// limitBody is [API.limitBody] for bodies of jobs.
-func (j *jobsAPI) limitBody(c *gin.Context) {
-	j.limitLarge(c, j.jobs.MaxBodyBytes, "send several jobs")
+// limitJob returns the limit of bodies of jobs.
+func (a *API) limitJob() gin.HandlerFunc {
+	if a.cfg.Jobs == nil {
+		return a.limits.small
+	}
+	return a.limits.large(a.cfg.Jobs.MaxBodyBytes, "send several jobs")
 }
 
 // keyed returns the handler of a route that requires a key and available jobs.
@@ -208,7 +216,7 @@ func (j *jobsAPI) list(c *gin.Context) (any, error) {
 func (j *jobsAPI) ownJob(c *gin.Context) (jobs.Job, error) {
 	job, err := j.jobs.Get(c.Request.Context(), c.Param("id"))
 	found := err == nil || errors.Is(err, jobs.ErrVanished)
-	if found && j.cfg.Gate.NeedsKeys() && job.Owner != access.Caller(c.Request) {
+	if found && j.gate.NeedsKeys() && job.Owner != access.Caller(c.Request) {
 		return jobs.Job{}, jobs.ErrUnknown
 	}
 	if found && job.Document == nil && strings.HasPrefix(c.FullPath(), documentsPath) {

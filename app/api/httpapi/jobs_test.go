@@ -381,3 +381,27 @@ func TestLostJobsAreLookedFor(t *testing.T) {
 	cancel()
 	<-ended
 }
+
+// Results that are stored as data are rendered as the results themselves.
+func TestRenderedDataOfJobs(t *testing.T) {
+	step := translate.StepResult{Model: "m", Version: "1", From: "en", To: "fr", Text: "x", Score: -0.1234, Cached: true, Flags: translate.Loop}
+	results := []translate.Result{{
+		Record: translate.Record{ID: "<1>", Text: "un & deux"}, From: "en", To: "fr", Detected: true, Model: "m", Version: "2",
+		Alternatives: []translate.Alternative{{Text: "un", Score: -0.1}, {Text: "deux", Score: -0.2}},
+		Segments: []translate.Segment{{Source: "one", Text: "un", Flags: translate.Truncated, Steps: []translate.StepResult{step, step},
+			Alternatives: []translate.Alternative{{Text: "un", Score: -0.1}}}},
+		SourceTokens: 3, TargetTokens: 4, Score: -0.25, Flags: translate.Truncated | translate.Loop, Cached: true, Decoded: true,
+		Queued: 1234 * time.Microsecond, Computed: 5 * time.Millisecond,
+	}, {Record: translate.Record{ID: "2"}}}
+	stored, err := json.Marshal(results)
+	require.NoError(t, err)
+	var read []translate.Result
+	require.NoError(t, json.Unmarshal(stored, &read))
+	for _, r := range []jobs.Request{{}, {Detail: true}, {Detail: true, Languages: true}} {
+		want, err := JobRenderer{}.Results(r, results)
+		require.NoError(t, err)
+		got, err := JobRenderer{}.Results(r, read)
+		require.NoError(t, err)
+		assert.Equal(t, string(want), string(got))
+	}
+}

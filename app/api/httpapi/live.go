@@ -1,6 +1,8 @@
 package httpapi
 
 import (
+	"context"
+
 	"github.com/gin-gonic/gin"
 
 	"dragoman/app/api/dialect"
@@ -21,8 +23,11 @@ type LiveConfig struct {
 
 // liveAPI serves live text.
 type liveAPI struct {
-	*API
-	live *LiveConfig
+	server  *dialect.Server
+	cfg     Config
+	live    *LiveConfig
+	sockets *sockets
+	ending  context.Context // connections end with it
 }
 
 func (l *liveAPI) routes() []dialect.Route {

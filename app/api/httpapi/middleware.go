@@ -28,7 +28,7 @@ var requestIDPattern = regexp.MustCompile(`^[A-Za-z0-9._:/+=-]{1,128}$`)
 var quiet = append([]string{webpage.AssetsPath, openapi.FilesPath}, probes...)
 
 // requestID gives the request the client's id, or a new one.
-func (a *API) requestID(c *gin.Context) {
+func requestID(c *gin.Context) {
 	id := c.GetHeader(dialect.RequestIDHeader)
 	if !requestIDPattern.MatchString(id) {
 		id = rand.Text()
@@ -38,15 +38,21 @@ func (a *API) requestID(c *gin.Context) {
 
 func idOf(c *gin.Context) string { return c.Writer.Header().Get(dialect.RequestIDHeader) }
 
-// accessLog writes a line for each request, also if a panic passes, by which handlers cut answers off. It never contains texts.
-func (a *API) accessLog(c *gin.Context) {
+// requestLog logs requests.
+type requestLog struct {
+	server *dialect.Server
+	log    *slog.Logger
+}
+
+// access writes a line for each request, also if a panic passes, by which handlers cut answers off. It never contains texts.
+func (l requestLog) access(c *gin.Context) {
 	start, complete := time.Now(), false
-	defer func() { a.logRequest(c, time.Since(start), complete) }()
+	defer func() { l.write(c, time.Since(start), complete) }()
 	c.Next()
 	complete = true
 }
 
-func (a *API) logRequest(c *gin.Context, took time.Duration, complete bool) {
+func (l requestLog) write(c *gin.Context, took time.Duration, complete bool) {
 	status := c.Writer.Status()
 	level := slog.LevelInfo
 	switch {
@@ -72,12 +78,12 @@ func (a *API) logRequest(c *gin.Context, took time.Duration, complete bool) {
 	if len(c.Errors) > 0 {
 		attrs = append(attrs, slog.String("error", c.Errors.Last().Error()))
 	}
-	a.cfg.Log.LogAttrs(c.Request.Context(), level, "request", attrs...)
+	l.log.LogAttrs(c.Request.Context(), level, "request", attrs...)
 }
 
 // recoverPanic turns a panic into an answer. The panic's value is only logged. A panic by which a handler cuts its answer off
 // passes.
-func (a *API) recoverPanic(c *gin.Context) {
+func (l requestLog) recoverPanic(c *gin.Context) {
 	defer func() {
 		caught := recover()
 		switch caught {
@@ -86,41 +92,48 @@ func (a *API) recoverPanic(c *gin.Context) {
 		case http.ErrAbortHandler:
 			panic(caught)
 		}
-		a.cfg.Log.ErrorContext(c.Request.Context(), "panic", "id", idOf(c), "panic", fmt.Sprint(caught), "stack", string(debug.Stack()))
+		l.log.ErrorContext(c.Request.Context(), "panic", "id", idOf(c), "panic", fmt.Sprint(caught), "stack", string(debug.Stack()))
 		if c.Writer.Written() {
 			// The client must not take a part for the whole answer.
 			panic(http.ErrAbortHandler)
 		}
-		a.server.Fail(c, fmt.Errorf("panic: %v", caught))
+		l.server.Fail(c, fmt.Errorf("panic: %v", caught))
 	}()
 	c.Next()
 }
 
-// limitBody refuses bodies that are known to be too large, and charges all others to their callers.
-func (a *API) limitBody(c *gin.Context) {
-	a.limitBodyTo(c, a.cfg.MaxBodyBytes, "send several requests")
+// bodyLimits are the limits of bodies, as middleware.
+type bodyLimits struct {
+	server *dialect.Server
+	gate   *access.Gate
+	most   int64
 }
 
-// limitLarge is limitBody for bodies that may be larger, and take longer, than others.
-func (a *API) limitLarge(c *gin.Context, most int64, remedy string) {
-	if c.Request.Method == http.MethodPost {
+// small refuses bodies that are known to be too large, and charges all others to their callers.
+func (l bodyLimits) small(c *gin.Context) { l.limit(c, l.most, "send several requests") }
+
+// large is small for bodies that may be larger, and take longer, than others.
+func (l bodyLimits) large(most int64, remedy string) gin.HandlerFunc {
+	return func(c *gin.Context) {
+		if c.Request.Method != http.MethodPost {
+			l.small(c)
+			return
+		}
 		body.Widen(c.Request, most, largeBodyTimeout)
-		a.limitBodyTo(c, most, remedy)
-		return
+		l.limit(c, most, remedy)
 	}
-	a.limitBody(c)
 }
 
-// limitBodyTo is limitBody with another limit, and the remedy that the error suggests.
-func (a *API) limitBodyTo(c *gin.Context, limit int64, remedy string) {
-	if size := c.Request.ContentLength; size > limit {
-		a.server.Fail(c, fault.New(fault.BodyTooLarge, "", "the body has %d bytes, at most %d are allowed: %s", size, limit, remedy))
+// limit is small with another limit, and the remedy that the error suggests.
+func (l bodyLimits) limit(c *gin.Context, most int64, remedy string) {
+	if size := c.Request.ContentLength; size > most {
+		l.server.Fail(c, fault.New(fault.BodyTooLarge, "", "the body has %d bytes, at most %d are allowed: %s", size, most, remedy))
 		return
 	}
 	body.Account(c.Request, func() string {
-		if a.cfg.Gate.NeedsKeys() && access.Name(c.Request) == "" {
+		if l.gate.NeedsKeys() && access.Name(c.Request) == "" {
 			return "" // requests whose key is still to be read count as one caller
 		}
 		return access.Caller(c.Request)
-	}, func() error { return a.server.Permit(c) })
+	}, func() error { return l.server.Permit(c) })
 }

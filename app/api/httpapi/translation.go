@@ -12,8 +12,14 @@ import (
 	"dragoman/app/translate"
 )
 
+// translationAPI serves the routes of translations.
+type translationAPI struct {
+	server     *dialect.Server
+	maxRecords int
+}
+
 // translation serves POST /translation.
-func (a *API) translation(c *gin.Context) (any, error) {
+func (a *translationAPI) translation(c *gin.Context) (any, error) {
 	req, parts, err := a.read(c)
 	if err != nil {
 		return nil, err
@@ -29,11 +35,11 @@ func (a *API) translation(c *gin.Context) (any, error) {
 }
 
 // read reads a request for translations, and its parts: one for each target language if it names a stored glossary.
-func (a *API) read(c *gin.Context) (req translationRequest, parts []translate.Request, err error) {
+func (a *translationAPI) read(c *gin.Context) (req translationRequest, parts []translate.Request, err error) {
 	if _, err := a.server.Translator(); err != nil {
 		return req, nil, err
 	}
-	if req, err = decodeTranslation(c, a.cfg.MaxRecords); err != nil {
+	if req, err = decodeTranslation(c, a.maxRecords); err != nil {
 		return req, nil, err
 	}
 	parts, err = a.server.WithGlossaries(c, req.glossaries, req.Request)
@@ -51,7 +57,7 @@ const (
 //
 // An error before the first translation is answered as on other routes; a later one is the stream's last event. A stream that
 // ends with neither done nor error was cut off.
-func (a *API) stream(c *gin.Context) (any, error) {
+func (a *translationAPI) stream(c *gin.Context) (any, error) {
 	req, parts, err := a.read(c)
 	if err != nil {
 		return nil, err

@@ -54,8 +54,8 @@ func (s *keeper) Cancel(ctx context.Context, id string) (job jobs.Job, err error
 }
 
 // held is update for the holder of a claim: a job that does not exist has none.
-func (s *keeper) held(ctx context.Context, c jobs.Claim, alter func(store.Writer, *jobs.Record) error) error {
-	err := s.update(ctx, c.Job.ID, alter)
+func (t table) held(ctx context.Context, c jobs.Claim, alter func(store.Writer, *jobs.Record) error) error {
+	err := t.update(ctx, c.Job.ID, alter)
 	if errors.Is(err, jobs.ErrUnknown) {
 		return jobs.ErrLost
 	}
@@ -63,9 +63,9 @@ func (s *keeper) held(ctx context.Context, c jobs.Claim, alter func(store.Writer
 }
 
 // update changes a job. alter may be called again if another process has changed it meanwhile.
-func (s *keeper) update(ctx context.Context, id string, alter func(store.Writer, *jobs.Record) error) error {
-	return s.Update(ctx, func(tx store.Writer) error {
-		r, err := s.known(tx, id)
+func (t table) update(ctx context.Context, id string, alter func(store.Writer, *jobs.Record) error) error {
+	return t.Update(ctx, func(tx store.Writer) error {
+		r, err := t.known(tx, id)
 		if err != nil {
 			return err
 		}
@@ -125,9 +125,9 @@ func (s *keeper) Remove(ctx context.Context, id string) error {
 }
 
 // forget removes the rest of a listed job that has expired, was abandoned or does not exist.
-func (s *keeper) forget(ctx context.Context, e store.Entry) error {
+func (t table) forget(ctx context.Context, e store.Entry) error {
 	errKeep := errors.New("it has not expired")
-	err := s.remove(ctx, e, func(r *jobs.Record, now time.Time) error {
+	err := t.remove(ctx, e, func(r *jobs.Record, now time.Time) error {
 		if r != nil && !r.Expired(now) && !r.Abandoned(now) {
 			return errKeep
 		}
@@ -140,8 +140,8 @@ func (s *keeper) forget(ctx context.Context, e store.Entry) error {
 }
 
 // remove removes the data of a job, unless check fails. check gets nil for a missing record.
-func (s *keeper) remove(ctx context.Context, e store.Entry, check func(r *jobs.Record, now time.Time) error) error {
-	return s.Update(ctx, func(tx store.Writer) error {
+func (t table) remove(ctx context.Context, e store.Entry, check func(r *jobs.Record, now time.Time) error) error {
+	return t.Update(ctx, func(tx store.Writer) error {
 		r, err := load(tx, e.ID)
 		if err != nil {
 			return err
@@ -156,14 +156,14 @@ func (s *keeper) remove(ctx context.Context, e store.Entry, check func(r *jobs.R
 		if tx.Tell(e.ID); r == nil {
 			unlist(tx, e)
 		} else {
-			s.drop(tx, r)
+			t.drop(tx, r)
 		}
 		return nil
 	}, recordOf(e.ID))
 }
 
 // drop removes a record and its entries in lists.
-func (s *keeper) drop(tx store.Writer, r *jobs.Record) {
+func (t table) drop(tx store.Writer, r *jobs.Record) {
 	tx.Delete(recordOf(r.ID))
 	tx.Unlist(inState(r.State), expiry(r))
 	tx.Unlist(ofOwner(r.Owner), creation(r))
@@ -174,7 +174,7 @@ func (s *keeper) drop(tx store.Writer, r *jobs.Record) {
 		tx.Delete(keyOf(r.Owner, r.Key))
 	}
 	tx.Add(reserved, -r.Bytes)
-	if s.Lossy() {
+	if t.Lossy() {
 		tx.Set(traceOf(r.ID), nil)
 		tx.Expire(traceOf(r.ID), grace)
 	}

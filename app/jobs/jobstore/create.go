@@ -5,6 +5,8 @@ import (
 	"errors"
 	"time"
 
+	"golang.org/x/sync/semaphore"
+
 	"dragoman/app/jobs"
 	"dragoman/app/store"
 )
@@ -12,8 +14,15 @@ import (
 // undoing is the time limit to remove a job that too few replicas have.
 const undoing = 10 * time.Second
 
+// creator creates jobs within the limits of a configuration.
+type creator struct {
+	table
+	cfg      jobs.StoreConfig
+	creating *semaphore.Weighted
+}
+
 // Create writes the input and the file first: they are invisible before the job exists.
-func (s *keeper) Create(ctx context.Context, d jobs.Draft) (job jobs.Job, created bool, err error) {
+func (s *creator) Create(ctx context.Context, d jobs.Draft) (job jobs.Job, created bool, err error) {
 	known, err := s.admitted(ctx, d)
 	if known != nil || err != nil {
 		return jobOf(known), false, err
@@ -64,11 +73,11 @@ func (s *keeper) Create(ctx context.Context, d jobs.Draft) (job jobs.Job, create
 }
 
 // waits reports whether a job must not run before it is replicated.
-func (s *keeper) waits(d jobs.Draft) bool {
+func (s *creator) waits(d jobs.Draft) bool {
 	return s.cfg.Replicas > 0 && d.Problem == nil && d.Lease == 0
 }
 
-func (s *keeper) Room(ctx context.Context, d jobs.Draft) error {
+func (s *creator) Room(ctx context.Context, d jobs.Draft) error {
 	known, err := s.admitted(ctx, d)
 	if known != nil {
 		return nil
@@ -76,7 +85,7 @@ func (s *keeper) Room(ctx context.Context, d jobs.Draft) error {
 	return err
 }
 
-func (s *keeper) admitted(ctx context.Context, d jobs.Draft) (*jobs.Record, error) {
+func (s *creator) admitted(ctx context.Context, d jobs.Draft) (*jobs.Record, error) {
 	return store.View(ctx, s, func(tx store.Reader) (*jobs.Record, error) {
 		known, _, err := s.admit(tx, d)
 		return known, err
@@ -85,7 +94,7 @@ func (s *keeper) admitted(ctx context.Context, d jobs.Draft) (*jobs.Record, erro
 
 // admit returns the job that exists already, if any, and fails if there is no room for another. A job that has expired does not
 // exist, but has the key.
-func (s *keeper) admit(tx store.Reader, d jobs.Draft) (known, expired *jobs.Record, err error) {
+func (s *creator) admit(tx store.Reader, d jobs.Draft) (known, expired *jobs.Record, err error) {
 	if d.Problem != nil { // another process may have created it
 		known, err = load(tx, d.ID)
 		return known, nil, err
@@ -126,7 +135,7 @@ func (s *keeper) admit(tx store.Reader, d jobs.Draft) (known, expired *jobs.Reco
 	return nil, expired, nil
 }
 
-func (s *keeper) insert(tx store.Writer, d jobs.Draft) (jobs.Job, error) {
+func (s *creator) insert(tx store.Writer, d jobs.Draft) (jobs.Job, error) {
 	r := jobs.NewRecord(d, s.cfg.TTL, tx.Now())
 	if d.Problem == nil {
 		if err := tx.Adopt(inputOf(r.ID), d.Input); err != nil {

@@ -22,15 +22,18 @@ import (
 )
 
 // keeper implements [jobs.Store].
-type keeper struct {
-	store.Store
-	cfg      jobs.StoreConfig
-	creating *semaphore.Weighted
+type keeper struct{ creator }
+
+func newKeeper(s store.Store, cfg jobs.StoreConfig) *keeper {
+	return &keeper{creator{table{s}, cfg, semaphore.NewWeighted(1)}}
 }
+
+// table has the records of jobs, and reads, changes and removes one at a time.
+type table struct{ store.Store }
 
 // InRedis returns a store whose keys begin with a prefix; see [store.NewRedis].
 func InRedis(client redis.UniversalClient, prefix string, cfg jobs.StoreConfig) jobs.Store {
-	return &keeper{store.NewRedis(client, prefix+":{jobs}:", cfg.Now), cfg, semaphore.NewWeighted(1)}
+	return newKeeper(store.NewRedis(client, prefix+":{jobs}:", cfg.Now), cfg)
 }
 
 // OpenFile opens the file at a path, or creates it; see [store.OpenFile].
@@ -42,7 +45,7 @@ func OpenFile(path string, cfg jobs.StoreConfig) (jobs.Store, error) {
 	if err := begin(file); err != nil {
 		return nil, errors.Join(fmt.Errorf("read the file of jobs %s: %w", path, err), file.Close())
 	}
-	s := &keeper{file, cfg, semaphore.NewWeighted(1)}
+	s := newKeeper(file, cfg)
 	if err := s.forgetAbandoned(context.Background()); err != nil {
 		return nil, errors.Join(fmt.Errorf("read the file of jobs %s: %w", path, err), file.Close())
 	}
@@ -138,9 +141,9 @@ func (s *keeper) File(ctx context.Context, id string, part int) ([]byte, error) 
 }
 
 // part returns a part of a job's input, results or file.
-func (s *keeper) part(ctx context.Context, id string, k store.Key) ([]byte, error) {
-	return store.View(ctx, s, func(tx store.Reader) ([]byte, error) {
-		if _, err := s.known(tx, id); err != nil {
+func (t table) part(ctx context.Context, id string, k store.Key) ([]byte, error) {
+	return store.View(ctx, t, func(tx store.Reader) ([]byte, error) {
+		if _, err := t.known(tx, id); err != nil {
 			return nil, err
 		}
 		found, err := tx.Get(k)
@@ -169,12 +172,12 @@ func load(tx store.Reader, id string) (*jobs.Record, error) {
 }
 
 // known reads a job that exists and has not expired.
-func (s *keeper) known(tx store.Reader, id string) (*jobs.Record, error) {
+func (t table) known(tx store.Reader, id string) (*jobs.Record, error) {
 	r, err := load(tx, id)
 	switch {
 	case err != nil:
 		return nil, err
-	case r == nil && s.Lossy():
+	case r == nil && t.Lossy():
 		trace, err := tx.Get(traceOf(id))
 		if len(trace) == 0 && err == nil {
 			err = jobs.ErrForgotten
@@ -252,12 +255,12 @@ func (s *keeper) Sweep(ctx context.Context) (map[jobs.State]int, error) {
 }
 
 // forgetAbandoned removes the jobs whose requests have ended with their processes.
-func (s *keeper) forgetAbandoned(ctx context.Context) error {
-	list, err := store.View(ctx, s, func(tx store.Reader) ([]store.Entry, error) {
+func (t table) forgetAbandoned(ctx context.Context) error {
+	list, err := store.View(ctx, t, func(tx store.Reader) ([]store.Entry, error) {
 		return tx.List(inQueue(jobs.Awaited), store.Range{Until: tx.Now()})
 	})
 	for _, e := range list {
-		err = errors.Join(err, s.forget(ctx, e))
+		err = errors.Join(err, t.forget(ctx, e))
 	}
 	return err
 }

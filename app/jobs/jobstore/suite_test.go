@@ -115,8 +115,8 @@ func (f fixture) get(t *testing.T, id string) jobs.Job {
 // finish completes a claimed job.
 func (f fixture) finish(t *testing.T, c jobs.Claim) {
 	t.Helper()
-	for n := c.Job.Chunks; n < c.Job.Steps(); n++ {
-		require.NoError(t, f.Save(t.Context(), c, n, fmt.Appendf(nil, "chunk %d of %s", n, c.Job.ID), jobs.Tally{Results: c.Job.Progress.Records / c.Job.Steps()}))
+	for n := c.Job.Chunks; n < c.Job.ResultChunks(); n++ {
+		require.NoError(t, f.Save(t.Context(), c, n, fmt.Appendf(nil, "chunk %d of %s", n, c.Job.ID), jobs.Tally{Results: c.Job.Progress.Records / c.Job.ResultChunks()}))
 	}
 	require.NoError(t, f.End(t.Context(), c, jobs.Done, nil))
 }
