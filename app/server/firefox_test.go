@@ -10,7 +10,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"dragoman/model/hub/hubtest"
+	"dragoman/model/source/hubtest"
 )
 
 // firefoxMirror serves an index of Firefox's models between three languages, which are all the same small one, and

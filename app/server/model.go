@@ -20,8 +20,8 @@ import (
 	"dragoman/model"
 	"dragoman/model/export"
 	"dragoman/model/family"
-	"dragoman/model/hub"
 	"dragoman/model/repository"
+	"dragoman/model/source"
 	"dragoman/model/weights"
 )
 
@@ -160,7 +160,7 @@ func (l *loader) modelName() string {
 	if l.cfg.Weights == "" {
 		return "bundled"
 	}
-	ref, err := hub.ParseRef(l.cfg.Weights, l.cfg.Revision)
+	ref, err := source.ParseRef(l.cfg.Weights, l.cfg.Revision)
 	if err != nil { // prepare has succeeded with it
 		return "model"
 	}
@@ -194,7 +194,7 @@ func (l *loader) prepare(ctx context.Context, precision model.Precision) (string
 // preparer returns a preparer of exported folders in this precision if PRECISION is not set. Downloads go to the folder
 // downloads, or to the exported one if that is "".
 func (l *loader) preparer(precision model.Precision, downloads string) (*weights.Preparer, error) {
-	settings := hub.Config{
+	settings := source.Config{
 		Endpoint: l.cfg.Endpoint, Token: l.cfg.Token, Offline: bool(l.cfg.Offline),
 		Index: l.cfg.ModelIndex, Family: l.cfg.Family, Accept: weights.AcceptConfig, Check: weights.CheckLanguages(l.cfg.Family, l.cfg.ModelLanguages), Log: l.log,
 	}
@@ -209,9 +209,9 @@ func (l *loader) preparer(precision model.Precision, downloads string) (*weights
 		}
 	}
 	if terminal, ok := l.stderr.(*os.File); ok {
-		settings.Progress = hub.ProgressTo(terminal, l.log)
+		settings.Progress = source.ProgressTo(terminal, l.log)
 	}
-	client, err := hub.New(settings)
+	client, err := source.New(settings)
 	if err != nil {
 		return nil, err
 	}

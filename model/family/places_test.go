@@ -25,7 +25,7 @@ var mayName = map[string]struct{ names, reason string }{
 	"model/checkpoint/ctranslate2.go": {"ctranslate2", "reads weights in the form of CTranslate2"},
 	"model/convert/":                  {"marian|opus|firefox|bergamot", "reads files in the forms of Marian and of Firefox"},
 	"model/firefox/":                  {"firefox", "finds files in the form of Firefox"},
-	"model/hub/firefox.go":            {"firefox", "Firefox's models come from an index of Mozilla's"},
+	"model/source/firefox.go":         {"firefox", "Firefox's models come from an index of Mozilla's"},
 	"model/bundled/bundled.go":        {"m2m100", "advises a model"},
 	"app/server/welcome.go":           {"m2m100|firefox", "advises a model"},
 	"app/config/config.go":            {".*", "the help of settings, in a package that imports no tokenizers"},

@@ -9,8 +9,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"dragoman/model"
-	"dragoman/model/hub"
-	"dragoman/model/hub/hubtest"
+	"dragoman/model/source"
+	"dragoman/model/source/hubtest"
 	"dragoman/model/weights"
 )
 
@@ -50,9 +50,9 @@ func hubOf(t *testing.T, server *hubtest.Server, change func(*weights.Config)) *
 	})
 }
 
-func offline(t *testing.T) *hub.Client {
+func offline(t *testing.T) *source.Client {
 	t.Helper()
-	c, err := hub.New(hub.Config{Offline: true})
+	c, err := source.New(source.Config{Offline: true})
 	require.NoError(t, err)
 	return c
 }

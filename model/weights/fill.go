@@ -14,7 +14,7 @@ import (
 // revision and precision, undamaged. Unlike Prepare it asks the hub which commit a branch is at
 // now; if the hub cannot be reached, any commit will do.
 func (p *Preparer) Holds(ctx context.Context, dir string) error {
-	s, err := p.source()
+	s, err := p.origin()
 	if err != nil {
 		return err
 	}

@@ -13,8 +13,8 @@ import (
 
 	"dragoman/model"
 	"dragoman/model/export"
-	"dragoman/model/hub/hubtest"
 	"dragoman/model/modeltest"
+	"dragoman/model/source/hubtest"
 	"dragoman/model/weights"
 )
 

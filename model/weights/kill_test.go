@@ -16,7 +16,7 @@ import (
 
 	"dragoman/model"
 	"dragoman/model/export"
-	"dragoman/model/hub/hubtest"
+	"dragoman/model/source/hubtest"
 	"dragoman/model/weights"
 )
 

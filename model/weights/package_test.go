@@ -10,7 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"dragoman/model"
-	"dragoman/model/hub/hubtest"
+	"dragoman/model/source/hubtest"
 	"dragoman/model/weights"
 )
 

@@ -17,11 +17,11 @@ import (
 	"dragoman/model/ctranslate2"
 	"dragoman/model/export"
 	"dragoman/model/family"
-	"dragoman/model/hub"
+	"dragoman/model/source"
 )
 
-// source is where a model comes from.
-type source struct {
+// origin is where a model comes from.
+type origin struct {
 	name   string // for the manifest and logs
 	called string // the model, which may tell its languages
 	// version is known beforehand for the bundled checkpoint and for folders: another
@@ -37,7 +37,7 @@ type source struct {
 }
 
 // slug is a folder name for the source.
-func (s source) slug() string {
+func (s origin) slug() string {
 	short := strings.Map(func(r rune) rune {
 		if r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r == '.' {
 			return r
@@ -47,21 +47,21 @@ func (s source) slug() string {
 	return fmt.Sprintf("%s-%.4x", strings.TrimLeft(short, ".-"), sha256.Sum256([]byte(s.name)))
 }
 
-// source says what MODEL_WEIGHTS names.
-func (p *Preparer) source() (source, error) {
+// origin says what MODEL_WEIGHTS names.
+func (p *Preparer) origin() (origin, error) {
 	if p.cfg.Weights == "" {
 		return bundledSource(), nil
 	}
-	ref, err := hub.ParseRef(p.cfg.Weights, p.cfg.Revision)
+	ref, err := source.ParseRef(p.cfg.Weights, p.cfg.Revision)
 	if err != nil {
-		return source{}, err
+		return origin{}, err
 	}
 	s, err := p.sourceOf(ref)
 	s.called = ref.Name()
 	return s, err
 }
 
-func (p *Preparer) sourceOf(ref hub.Ref) (source, error) {
+func (p *Preparer) sourceOf(ref source.Ref) (origin, error) {
 	if ref.IsFolder() && strings.HasSuffix(ref.String(), ctranslate2.PackageExt) {
 		return packageSource(ref.String())
 	}
@@ -72,7 +72,7 @@ func (p *Preparer) sourceOf(ref hub.Ref) (source, error) {
 	if ref.Revision() != "" {
 		name += "@" + ref.Revision()
 	}
-	return source{
+	return origin{
 		name: name,
 		fetch: func(ctx context.Context, out, _ string) (dir, version string, err error) {
 			result, err := p.cfg.Hub.Pull(ctx, ref, p.download(out))
@@ -99,8 +99,8 @@ func (p *Preparer) download(out string) string {
 	return filepath.Join(out, downloadFolder)
 }
 
-func bundledSource() source {
-	return source{
+func bundledSource() origin {
+	return origin{
 		name: bundled.Source, version: bundled.Version, languages: bundled.Languages(),
 		fetch: func(_ context.Context, _, work string) (string, string, error) {
 			return work, bundled.Version, bundled.WriteTo(work)
@@ -110,17 +110,17 @@ func bundledSource() source {
 
 // folderSource is a folder with an export, which is served as it is, with a
 // checkpoint, or with an Argos package that is installed.
-func folderSource(dir string) (source, error) {
+func folderSource(dir string) (origin, error) {
 	dir, err := filepath.Abs(dir)
 	if err != nil {
-		return source{}, err
+		return origin{}, err
 	}
 	if info, err := os.Stat(dir); err == nil && !info.IsDir() {
-		return source{}, fmt.Errorf("MODEL_WEIGHTS: %s is a file: name the folder of a model, of an archive the one that it is unpacked to, or an Argos package (%s)",
+		return origin{}, fmt.Errorf("MODEL_WEIGHTS: %s is a file: name the folder of a model, of an archive the one that it is unpacked to, or an Argos package (%s)",
 			dir, ctranslate2.PackageExt)
 	}
 	if _, err := os.Stat(filepath.Join(dir, model.ManifestFile)); err == nil {
-		return source{exported: dir}, nil
+		return origin{exported: dir}, nil
 	}
 	folders, installed := []string{dir}, ctranslate2.IsInstalled(dir)
 	if installed {
@@ -128,9 +128,9 @@ func folderSource(dir string) (source, error) {
 	}
 	version, err := fingerprint(folders...)
 	if err != nil {
-		return source{}, fmt.Errorf("MODEL_WEIGHTS: %w", err)
+		return origin{}, fmt.Errorf("MODEL_WEIGHTS: %w", err)
 	}
-	return source{
+	return origin{
 		name: dir, version: version,
 		fetch: func(_ context.Context, _, work string) (string, string, error) {
 			if installed {
@@ -142,20 +142,20 @@ func folderSource(dir string) (source, error) {
 }
 
 // packageSource is an Argos package, which is unpacked to be exported.
-func packageSource(file string) (source, error) {
+func packageSource(file string) (origin, error) {
 	file, err := filepath.Abs(file)
 	if err != nil {
-		return source{}, err
+		return origin{}, err
 	}
 	info, err := os.Stat(file)
 	if err != nil {
-		return source{}, fmt.Errorf("MODEL_WEIGHTS: %w", err)
+		return origin{}, fmt.Errorf("MODEL_WEIGHTS: %w", err)
 	}
 	if info.IsDir() { // one that was unpacked by hand, or has an odd name
 		return folderSource(file)
 	}
 	version := hashFiles(info)
-	return source{
+	return origin{
 		name: file, version: version,
 		fetch: func(_ context.Context, _, work string) (string, string, error) {
 			return work, version, withPointers(ctranslate2.Unpack(file, work), file)
@@ -197,7 +197,7 @@ func fingerprint(dirs ...string) (string, error) {
 
 // inspect checks that the checkpoint's tokenizer and sizes fit together and says how
 // to export it.
-func (p *Preparer) inspect(dir string, s source) (opts export.Options, err error) {
+func (p *Preparer) inspect(dir string, s origin) (opts export.Options, err error) {
 	spec, err := checkpoint.ReadSpec(dir)
 	if err != nil {
 		return opts, err
@@ -242,7 +242,7 @@ func recognize(files model.Files, name, familyName, languages string) (f *family
 	return f, between, err
 }
 
-// CheckLanguages is meant for hub.Config.Check: it refuses a model, before its weights are fetched, where nothing tells its languages.
+// CheckLanguages is meant for source.Config.Check: it refuses a model, before its weights are fetched, where nothing tells its languages.
 func CheckLanguages(familyName, languages string) func(files model.Files, name string) error {
 	return func(files model.Files, name string) error {
 		_, _, err := recognize(files, name, familyName, languages)
@@ -259,7 +259,7 @@ func auto(s model.Spec) model.Precision {
 }
 
 // AcceptConfig says whether config.json, with generation_config.json or nil, is that of a model which can be exported, and
-// the maximum size of its weights in bytes. It is meant for hub.Config.Accept, which
+// the maximum size of its weights in bytes. It is meant for source.Config.Accept, which
 // refuses a model before gigabytes are fetched.
 func AcceptConfig(config, generation []byte) (weights int64, err error) {
 	spec, _, err := family.ParseConfig("", config, generation)

@@ -20,7 +20,7 @@ import (
 	"dragoman/model/convert"
 	"dragoman/model/export"
 	"dragoman/model/family"
-	"dragoman/model/hub"
+	"dragoman/model/source"
 )
 
 // Config says what to prepare and with what.
@@ -49,10 +49,10 @@ type Config struct {
 	Log    *slog.Logger
 }
 
-// Puller fetches checkpoints; *hub.Client is one.
+// Puller fetches checkpoints; *source.Client is one.
 type Puller interface {
-	Pull(ctx context.Context, ref hub.Ref, dir string) (hub.Result, error)
-	Commit(ctx context.Context, ref hub.Ref) (string, error)
+	Pull(ctx context.Context, ref source.Ref, dir string) (source.Result, error)
+	Commit(ctx context.Context, ref source.Ref) (string, error)
 }
 
 // Preparer prepares one exported folder.
@@ -67,7 +67,7 @@ func New(cfg Config) *Preparer { return &Preparer{cfg: cfg} }
 // folder does not hold it or a file is damaged. Where the source is missing, or cannot be
 // exported, the error says what to do. A folder that MODEL_WEIGHTS names is only read.
 func (p *Preparer) Prepare(ctx context.Context) (dir string, err error) {
-	s, err := p.source()
+	s, err := p.origin()
 	if err != nil {
 		return "", err
 	}
@@ -106,7 +106,7 @@ func (p *Preparer) checkGiven(ctx context.Context, dir string) error {
 }
 
 // folder is where the export of a source belongs.
-func (p *Preparer) folder(s source) (string, error) {
+func (p *Preparer) folder(s origin) (string, error) {
 	if p.cfg.SaveWeights != "" {
 		return filepath.Abs(p.cfg.SaveWeights)
 	}
@@ -121,7 +121,7 @@ var errNotExported = errors.New("not exported")
 
 // find returns nil if out is a complete export of the source in the wanted precision, and
 // otherwise why not: model.ErrDamaged if only a file is damaged.
-func (p *Preparer) find(ctx context.Context, out string, s source) error {
+func (p *Preparer) find(ctx context.Context, out string, s origin) error {
 	m, err := model.ReadManifest(out)
 	if err != nil {
 		return err
@@ -143,7 +143,7 @@ func (p *Preparer) find(ctx context.Context, out string, s source) error {
 }
 
 // make exports the source into out, unless another process has just done so.
-func (p *Preparer) make(ctx context.Context, out string, s source) error {
+func (p *Preparer) make(ctx context.Context, out string, s origin) error {
 	unlock, err := p.lock(ctx, out)
 	if err != nil {
 		return err
@@ -159,7 +159,7 @@ func (p *Preparer) make(ctx context.Context, out string, s source) error {
 	if errors.Is(found, model.ErrDamaged) {
 		p.cfg.Log.Warn("exporting the damaged model again", "folder", out, "reason", found)
 		// What damaged this folder may have damaged a checkpoint in it, too.
-		if err := hub.RemoveDamaged(ctx, p.download(out)); err != nil {
+		if err := source.RemoveDamaged(ctx, p.download(out)); err != nil {
 			return err
 		}
 	}
@@ -167,7 +167,7 @@ func (p *Preparer) make(ctx context.Context, out string, s source) error {
 }
 
 // export fetches the checkpoint and exports it into out. The caller holds the lock.
-func (p *Preparer) export(ctx context.Context, s source, out string) error {
+func (p *Preparer) export(ctx context.Context, s origin, out string) error {
 	work, err := os.MkdirTemp(out, export.WorkPrefix)
 	if err != nil {
 		return err
@@ -184,7 +184,7 @@ func (p *Preparer) export(ctx context.Context, s source, out string) error {
 }
 
 // exportFrom exports what was fetched into the folder fetched.
-func (p *Preparer) exportFrom(ctx context.Context, s source, fetched, version, work, out string) error {
+func (p *Preparer) exportFrom(ctx context.Context, s origin, fetched, version, work, out string) error {
 	checkpoint, err := convert.Checkpoint(fetched, work)
 	if err != nil {
 		return err

@@ -18,9 +18,9 @@ import (
 	"dragoman/model/bundled"
 	"dragoman/model/checkpoint"
 	"dragoman/model/export"
-	"dragoman/model/hub"
-	"dragoman/model/hub/hubtest"
 	"dragoman/model/modeltest"
+	"dragoman/model/source"
+	"dragoman/model/source/hubtest"
 	"dragoman/model/weights"
 )
 
@@ -95,11 +95,11 @@ func (f *fixture) prepare(t *testing.T) string {
 
 type noHub struct{}
 
-func (noHub) Pull(context.Context, hub.Ref, string) (hub.Result, error) {
-	return hub.Result{}, errors.New("nobody asked for the hub")
+func (noHub) Pull(context.Context, source.Ref, string) (source.Result, error) {
+	return source.Result{}, errors.New("nobody asked for the hub")
 }
 
-func (noHub) Commit(context.Context, hub.Ref) (string, error) {
+func (noHub) Commit(context.Context, source.Ref) (string, error) {
 	return "", errors.New("nobody asked for the hub")
 }
 
@@ -288,9 +288,9 @@ func TestCheckLanguages(t *testing.T) {
 	assert.ErrorContains(t, weights.CheckLanguages("nobody", "")(opus, "any"), "unknown family")
 }
 
-func client(t *testing.T, endpoint string) *hub.Client {
+func client(t *testing.T, endpoint string) *source.Client {
 	t.Helper()
-	c, err := hub.New(hub.Config{Endpoint: endpoint, Accept: weights.AcceptConfig})
+	c, err := source.New(source.Config{Endpoint: endpoint, Accept: weights.AcceptConfig})
 	require.NoError(t, err)
 	return c
 }

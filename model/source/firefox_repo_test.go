@@ -1,4 +1,4 @@
-package hub_test
+package source_test
 
 import (
 	"maps"
@@ -10,8 +10,8 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"dragoman/model/hub"
-	"dragoman/model/hub/hubtest"
+	"dragoman/model/source"
+	"dragoman/model/source/hubtest"
 )
 
 // students are the files of a repository with Firefox's models, all with the content of their names.
@@ -48,11 +48,11 @@ func TestFirefoxOfARepository(t *testing.T) {
 			}
 			s := hubtest.New(t, repo, tt.files, hubtest.WithToken("hf_secret"))
 			commit, dir := s.Push("main", tt.files), t.TempDir()
-			c := newClient(t, s, func(c *hub.Config) { c.Token = "hf_secret" })
+			c := newClient(t, s, func(c *source.Config) { c.Token = "hf_secret" })
 			from := ref(t, repo+tt.ref)
 			result, err := c.Pull(t.Context(), from, dir)
 			require.NoError(t, err)
-			assert.Equal(t, hub.Result{Dir: dir, Revision: commit}, result)
+			assert.Equal(t, source.Result{Dir: dir, Revision: commit}, result)
 			folder := strings.TrimPrefix(tt.ref, "/")
 			if path.Ext(folder) != "" {
 				folder = strings.TrimPrefix(path.Dir(folder), ".")
@@ -88,7 +88,7 @@ func TestFolderOfARepository(t *testing.T) {
 			assert.NotEmpty(t, result.Revision)
 			assert.Contains(t, list(t, dir), "config.json")
 			_, err = newClient(t, s).Pull(t.Context(), ref(t, repo), t.TempDir())
-			require.ErrorIs(t, err, hub.ErrIncomplete)
+			require.ErrorIs(t, err, source.ErrIncomplete)
 			assert.ErrorContains(t, err, "its folders that may have one are some/folder: write "+repo+"/some/folder")
 		})
 	}
@@ -116,7 +116,7 @@ func TestFirefoxAtAURL(t *testing.T) {
 			assertHolds(t, dir, tt.files, tt.want...)
 			assert.LessOrEqual(t, len(s.Requests()), 40, "the names that are tried are few")
 			assert.NotEmpty(t, result.Revision)
-			assert.Equal(t, hub.Result{Dir: dir, Revision: result.Revision}, result)
+			assert.Equal(t, source.Result{Dir: dir, Revision: result.Revision}, result)
 			assertCommit := func(same bool, changed string) {
 				commit, err := newClient(t, s).Commit(t.Context(), from)
 				require.NoError(t, err)
@@ -146,23 +146,23 @@ func TestFirefoxOfARepositoryRefuses(t *testing.T) {
 		is      error
 		message string
 	}{
-		"several models":       {files: students(enfr, ende, "vocab.enfr.spm"), is: hub.ErrIncomplete, message: "name the file of one of them"},
-		"several vocabularies": {files: students(enfr, "vocab.enfr.spm", "vocab.ende.spm"), is: hub.ErrIncomplete, message: "vocab.ende.spm and vocab.enfr.spm are both there"},
-		"no vocabulary":        {files: students(enfr, "trgvocab.enfr.spm"), is: hub.ErrIncomplete, message: "there is no vocab.*.spm"},
-		"another's vocabulary": {files: students(enfr, "vocab.ende.spm"), ref: "/" + enfr, is: hub.ErrIncomplete, message: "there is no vocab.*.spm"},
-		"no such file":         {files: one, ref: "/" + ende, is: hub.ErrFileNotFound, message: ende},
-		"no such folder":       {files: one, ref: "/de", is: hub.ErrIncomplete, message: "nor a model of Firefox's is there"},
-		"in a folder":          {files: students("b/"+enfr, "a/"+ende), is: hub.ErrIncomplete, message: "its folders that may have one are a, b: write " + repo + "/a"},
-		"odd names":            {files: students("../"+enfr, "a b/"+enfr, "/"+enfr, `..\`+enfr), is: hub.ErrIncomplete, message: "nor a model of Firefox's is there"},
-		"no list":              {files: one, fault: hubtest.Fault{File: "main", Status: 404, Times: -1}, is: hub.ErrIncomplete, message: "nor a model of Firefox's is there"},
+		"several models":       {files: students(enfr, ende, "vocab.enfr.spm"), is: source.ErrIncomplete, message: "name the file of one of them"},
+		"several vocabularies": {files: students(enfr, "vocab.enfr.spm", "vocab.ende.spm"), is: source.ErrIncomplete, message: "vocab.ende.spm and vocab.enfr.spm are both there"},
+		"no vocabulary":        {files: students(enfr, "trgvocab.enfr.spm"), is: source.ErrIncomplete, message: "there is no vocab.*.spm"},
+		"another's vocabulary": {files: students(enfr, "vocab.ende.spm"), ref: "/" + enfr, is: source.ErrIncomplete, message: "there is no vocab.*.spm"},
+		"no such file":         {files: one, ref: "/" + ende, is: source.ErrFileNotFound, message: ende},
+		"no such folder":       {files: one, ref: "/de", is: source.ErrIncomplete, message: "nor a model of Firefox's is there"},
+		"in a folder":          {files: students("b/"+enfr, "a/"+ende), is: source.ErrIncomplete, message: "its folders that may have one are a, b: write " + repo + "/a"},
+		"odd names":            {files: students("../"+enfr, "a b/"+enfr, "/"+enfr, `..\`+enfr), is: source.ErrIncomplete, message: "nor a model of Firefox's is there"},
+		"no list":              {files: one, fault: hubtest.Fault{File: "main", Status: 404, Times: -1}, is: source.ErrIncomplete, message: "nor a model of Firefox's is there"},
 		"a list that is none":  {files: one, fault: hubtest.Fault{File: "main", Corrupt: true, Times: -1}, message: "this is not the JSON that was asked for"},
 		"a list that fails":    {files: one, fault: hubtest.Fault{File: "main", Status: 500, Times: -1}, message: "gave up after 6 tries"},
-		"another file":         {files: one, fault: hubtest.Fault{File: enfr, Corrupt: true, Times: -1}, is: hub.ErrChecksum, message: "expected sha256:"},
-		"a URL":                {files: one, ref: "URL", is: hub.ErrIncomplete, message: "can be named by its file, such as http://"},
-		"a URL of no file":     {files: one, ref: "URL/" + ende, is: hub.ErrFileNotFound, message: ende},
-		"a URL of one file":    {files: students(enfr), ref: "URL/" + enfr, is: hub.ErrIncomplete, message: "there is no vocab.*.spm"},
+		"another file":         {files: one, fault: hubtest.Fault{File: enfr, Corrupt: true, Times: -1}, is: source.ErrChecksum, message: "expected sha256:"},
+		"a URL":                {files: one, ref: "URL", is: source.ErrIncomplete, message: "can be named by its file, such as http://"},
+		"a URL of no file":     {files: one, ref: "URL/" + ende, is: source.ErrFileNotFound, message: ende},
+		"a URL of one file":    {files: students(enfr), ref: "URL/" + enfr, is: source.ErrIncomplete, message: "there is no vocab.*.spm"},
 		"broken metadata":      {files: students(enfr, "metadata.json"), ref: "URL", message: "metadata.json: invalid"},
-		"odd languages": {files: map[string][]byte{"metadata.json": []byte(`{"sourceLanguage": "../x/", "targetLanguage": "en"}`)}, ref: "URL", is: hub.ErrIncomplete,
+		"odd languages": {files: map[string][]byte{"metadata.json": []byte(`{"sourceLanguage": "../x/", "targetLanguage": "en"}`)}, ref: "URL", is: source.ErrIncomplete,
 			message: "nor a model of Firefox's is there"},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -1,4 +1,4 @@
-package hub_test
+package source_test
 
 import (
 	"bufio"
@@ -10,8 +10,8 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"dragoman/model/hub"
-	"dragoman/model/hub/hubtest"
+	"dragoman/model/source"
+	"dragoman/model/source/hubtest"
 )
 
 const (
@@ -51,7 +51,7 @@ func TestPullGoesOnAfterItsProcessWasKilled(t *testing.T) {
 
 // pullUntilKilled pulls and says when it has the bytes before the stall.
 func pullUntilKilled(t *testing.T, endpoint, dir string) {
-	c, err := hub.New(hub.Config{
+	c, err := source.New(source.Config{
 		Endpoint: endpoint,
 		Progress: meter(func(file string, done int64) {
 			if file == weight && done == killStop {

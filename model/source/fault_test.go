@@ -1,4 +1,4 @@
-package hub_test
+package source_test
 
 import (
 	"context"
@@ -14,8 +14,8 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"dragoman/model/hub"
-	"dragoman/model/hub/hubtest"
+	"dragoman/model/source"
+	"dragoman/model/source/hubtest"
 )
 
 func header(key, value string) http.Header { return http.Header{key: {value}} }
@@ -103,16 +103,16 @@ func TestPullFails(t *testing.T) {
 		text   string
 		asked  int // requests in all
 	}{
-		{name: "no such repository", ref: "owner/m2m10", is: hub.ErrRepoNotFound, text: "check the spelling of the name, or set HF_TOKEN", asked: 1},
-		{name: "no such repository for a token", ref: "owner/m2m10", token: "hf_secret", is: hub.ErrRepoNotFound, text: "HF_TOKEN may not read it", asked: 1},
-		{name: "private", opts: []hubtest.Option{hubtest.WithToken("hf_secret")}, is: hub.ErrRepoNotFound, text: "or it is private", asked: 1},
-		{name: "wrong token", token: "hf_wrong", opts: []hubtest.Option{hubtest.WithToken("hf_secret")}, is: hub.ErrUnauthorized, text: "HF_TOKEN is wrong or has expired", asked: 1},
-		{name: "gated", opts: []hubtest.Option{hubtest.Gated()}, is: hub.ErrGated, text: "/owner/m2m100 and set HF_TOKEN", asked: 1},
-		{name: "gated for a token", token: "hf_secret", opts: []hubtest.Option{hubtest.Gated()}, is: hub.ErrGated, text: "with the account of HF_TOKEN", asked: 1},
-		{name: "no such revision", ref: repo + "@v9", is: hub.ErrRevisionNotFound, text: `no revision "v9": check the branch, tag or commit`, asked: 1},
-		{name: "no vocabulary", files: checkpoint(map[string][]byte{"vocab.json": nil}), is: hub.ErrIncomplete, text: "vocab.json is not there", asked: 8},
-		{name: "no weights", files: checkpoint(map[string][]byte{weight: nil}), is: hub.ErrIncomplete, text: "none of model.safetensors, model.safetensors.index.json, pytorch_model.bin, pytorch_model.bin.index.json"},
-		{name: "listed but gone", files: shards("a.safetensors"), is: hub.ErrFileNotFound, text: "a.safetensors"},
+		{name: "no such repository", ref: "owner/m2m10", is: source.ErrRepoNotFound, text: "check the spelling of the name, or set HF_TOKEN", asked: 1},
+		{name: "no such repository for a token", ref: "owner/m2m10", token: "hf_secret", is: source.ErrRepoNotFound, text: "HF_TOKEN may not read it", asked: 1},
+		{name: "private", opts: []hubtest.Option{hubtest.WithToken("hf_secret")}, is: source.ErrRepoNotFound, text: "or it is private", asked: 1},
+		{name: "wrong token", token: "hf_wrong", opts: []hubtest.Option{hubtest.WithToken("hf_secret")}, is: source.ErrUnauthorized, text: "HF_TOKEN is wrong or has expired", asked: 1},
+		{name: "gated", opts: []hubtest.Option{hubtest.Gated()}, is: source.ErrGated, text: "/owner/m2m100 and set HF_TOKEN", asked: 1},
+		{name: "gated for a token", token: "hf_secret", opts: []hubtest.Option{hubtest.Gated()}, is: source.ErrGated, text: "with the account of HF_TOKEN", asked: 1},
+		{name: "no such revision", ref: repo + "@v9", is: source.ErrRevisionNotFound, text: `no revision "v9": check the branch, tag or commit`, asked: 1},
+		{name: "no vocabulary", files: checkpoint(map[string][]byte{"vocab.json": nil}), is: source.ErrIncomplete, text: "vocab.json is not there", asked: 8},
+		{name: "no weights", files: checkpoint(map[string][]byte{weight: nil}), is: source.ErrIncomplete, text: "none of model.safetensors, model.safetensors.index.json, pytorch_model.bin, pytorch_model.bin.index.json"},
+		{name: "listed but gone", files: shards("a.safetensors"), is: source.ErrFileNotFound, text: "a.safetensors"},
 		{name: "shard above the folder", files: shards("../../etc/a.safetensors"), text: `"../../etc/a.safetensors"`},
 		{name: "absolute shard", files: shards("/etc/a.safetensors"), text: "expected the plain name of a .safetensors file"},
 		{name: "backslash shard", files: shards(`..\a.safetensors`), text: "expected the plain name of a .safetensors file"},
@@ -120,24 +120,24 @@ func TestPullFails(t *testing.T) {
 		{name: "shard of another form", files: shards("config.json"), text: "expected the plain name of a .safetensors file"},
 		{name: "index without shards", files: shards(), text: "\"weight_map\" is empty"},
 		{name: "index that is no JSON", files: checkpoint(map[string][]byte{weight: nil, "model.safetensors.index.json": []byte("<html>")}), text: "model.safetensors.index.json: "},
-		{name: "always corrupt", faults: always(hubtest.Fault{File: weight, Corrupt: true}), is: hub.ErrChecksum,
+		{name: "always corrupt", faults: always(hubtest.Fault{File: weight, Corrupt: true}), is: source.ErrChecksum,
 			text: "expected sha256:" + hubtest.SHA256(checkpoint()[weight])},
-		{name: "always corrupt git file", faults: always(hubtest.Fault{File: "config.json", Corrupt: true}), is: hub.ErrChecksum,
+		{name: "always corrupt git file", faults: always(hubtest.Fault{File: "config.json", Corrupt: true}), is: source.ErrChecksum,
 			text: "expected git:" + hubtest.GitBlobID(checkpoint()["config.json"])},
 		{name: "cut at the same place without ranges", faults: always(hubtest.Fault{File: weight, CutAfter: 40_000, IgnoreRange: true}), text: "gave up after 6 tries"},
 		{name: "always 500", faults: always(hubtest.Fault{File: "config.json", Method: "HEAD", Status: 500}), text: "the server has a problem: try again later", asked: 6},
 		{name: "501", faults: always(hubtest.Fault{File: "config.json", Status: 501}), text: "501 Not Implemented", asked: 3},
-		{name: "always 429", faults: always(hubtest.Fault{File: "config.json", Method: "HEAD", Status: 429, Header: header("Retry-After", "1")}), is: hub.ErrRateLimited, text: "set HF_TOKEN for a higher limit", asked: 6},
-		{name: "429 for an hour", faults: always(hubtest.Fault{File: "config.json", Method: "HEAD", Status: 429, Header: header("Retry-After", "3600")}), is: hub.ErrRateLimited, text: "asks to wait 1h0m0s, the maximum is 5m0s", asked: 1},
-		{name: "forbidden", faults: always(hubtest.Fault{File: "config.json", Status: 403, Method: "HEAD", Header: header("X-Error-Code", "Other")}), is: hub.ErrUnauthorized, text: "refuses access", asked: 1},
+		{name: "always 429", faults: always(hubtest.Fault{File: "config.json", Method: "HEAD", Status: 429, Header: header("Retry-After", "1")}), is: source.ErrRateLimited, text: "set HF_TOKEN for a higher limit", asked: 6},
+		{name: "429 for an hour", faults: always(hubtest.Fault{File: "config.json", Method: "HEAD", Status: 429, Header: header("Retry-After", "3600")}), is: source.ErrRateLimited, text: "asks to wait 1h0m0s, the maximum is 5m0s", asked: 1},
+		{name: "forbidden", faults: always(hubtest.Fault{File: "config.json", Status: 403, Method: "HEAD", Header: header("X-Error-Code", "Other")}), is: source.ErrUnauthorized, text: "refuses access", asked: 1},
 		{name: "a page to sign in", files: checkpoint(map[string][]byte{"config.json": []byte("<!doctype html><title>Sign in")}), faults: always(hubtest.Fault{
 			File: "config.json", Method: "HEAD", Status: 200, Header: header("Content-Type", "text/html; charset=utf-8")}), text: "config.json: a web page is there in place of the file", asked: 2},
-		{name: "all forbidden at a URL", ref: "URL", faults: []hubtest.Fault{{Method: "HEAD", Status: 403, Times: -1}, {Status: 403, Times: -1}}, is: hub.ErrUnauthorized, text: "the server refuses access"},
-		{name: "no Hub", faults: []hubtest.Fault{{Method: "HEAD", Status: 404, Times: -1}, {Status: 404, Times: -1}}, is: hub.ErrIncomplete, text: "HF_ENDPOINT is not a mirror of the Hub"},
+		{name: "all forbidden at a URL", ref: "URL", faults: []hubtest.Fault{{Method: "HEAD", Status: 403, Times: -1}, {Status: 403, Times: -1}}, is: source.ErrUnauthorized, text: "the server refuses access"},
+		{name: "no Hub", faults: []hubtest.Fault{{Method: "HEAD", Status: 404, Times: -1}, {Status: 404, Times: -1}}, is: source.ErrIncomplete, text: "HF_ENDPOINT is not a mirror of the Hub"},
 		{name: "compressed", faults: always(hubtest.Fault{File: "vocab.json", Status: 200, Header: header("Content-Encoding", "gzip")}), text: "compressed (gzip)"},
 		{name: "redirects in a circle", faults: always(hubtest.Fault{File: "config.json", Method: "HEAD", Status: 302, Header: header("Location", "?again")}), text: "more than 10 redirects", asked: 10},
 		{name: "redirect to a file", faults: always(hubtest.Fault{File: "config.json", Method: "HEAD", Status: 302, Header: header("Location", "file:///etc/passwd")}), text: "not an http(s) URL", asked: 1},
-		{name: "URL without a checkpoint", ref: "URL/nothing", is: hub.ErrIncomplete, text: "/plain/nothing/model.enfr.intgemm.alphas.bin", asked: 3},
+		{name: "URL without a checkpoint", ref: "URL/nothing", is: source.ErrIncomplete, text: "/plain/nothing/model.enfr.intgemm.alphas.bin", asked: 3},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			if tt.files == nil {
@@ -148,12 +148,12 @@ func TestPullFails(t *testing.T) {
 			if tt.ref == "" {
 				tt.ref = repo
 			}
-			c := newClient(t, s, func(c *hub.Config) { c.Token = tt.token })
+			c := newClient(t, s, func(c *source.Config) { c.Token = tt.token })
 			parent := t.TempDir()
 			dir := filepath.Join(parent, "models", "here")
 			result, err := c.Pull(t.Context(), ref(t, strings.Replace(tt.ref, "URL", s.Base, 1)), dir)
 			require.Error(t, err)
-			assert.Equal(t, hub.Result{}, result)
+			assert.Equal(t, source.Result{}, result)
 			if tt.is != nil {
 				require.ErrorIs(t, err, tt.is)
 			}
@@ -171,7 +171,7 @@ func TestPullFails(t *testing.T) {
 }
 
 func TestUnreachableServer(t *testing.T) {
-	c, err := hub.New(hub.Config{Endpoint: "http://127.0.0.1:1"})
+	c, err := source.New(source.Config{Endpoint: "http://127.0.0.1:1"})
 	require.NoError(t, err)
 	c.SetWait((&waits{}).wait)
 	_, err = c.Pull(t.Context(), ref(t, repo), t.TempDir())
@@ -194,7 +194,7 @@ func TestLaterPullGoesOn(t *testing.T) {
 			}
 			ctx, cancel := context.WithCancel(t.Context())
 			defer cancel()
-			c := newClient(t, s, func(c *hub.Config) {
+			c := newClient(t, s, func(c *source.Config) {
 				c.Progress = meter(func(file string, done int64) {
 					if file == weight && done == stop {
 						cancel()
@@ -226,7 +226,7 @@ func TestPartialFileOfAnotherVersionIsNotUsed(t *testing.T) {
 				from = ref(t, s.Base)
 			}
 			_, err := newClient(t, s).Pull(t.Context(), from, dir)
-			require.ErrorIs(t, err, hub.ErrFileNotFound)
+			require.ErrorIs(t, err, source.ErrFileNotFound)
 
 			files := checkpoint(map[string][]byte{weight: noise(9, size)})
 			s.Push("main", files)
@@ -267,7 +267,7 @@ func TestPullOfOtherFamilies(t *testing.T) {
 	s = hubtest.New(t, repo, other)
 	_, err = newClient(t, s).Pull(t.Context(), ref(t, repo), t.TempDir())
 	require.ErrorContains(t, err, `"tokenizer_class" is "MyTokenizer": MODEL_FAMILY says`)
-	_, err = newClient(t, s, func(c *hub.Config) { c.Family = "small100" }).Pull(t.Context(), ref(t, repo), t.TempDir())
+	_, err = newClient(t, s, func(c *source.Config) { c.Family = "small100" }).Pull(t.Context(), ref(t, repo), t.TempDir())
 	require.NoError(t, err)
 
 	opus := checkpoint(map[string][]byte{

@@ -1,4 +1,4 @@
-package hub_test
+package source_test
 
 import (
 	"net/http"
@@ -9,8 +9,8 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"dragoman/model/hub"
-	"dragoman/model/hub/hubtest"
+	"dragoman/model/source"
+	"dragoman/model/source/hubtest"
 )
 
 // What an earlier pull left complete is used where the Hub cannot be reached, but not
@@ -30,7 +30,7 @@ func TestHubIsDown(t *testing.T) {
 	assert.ErrorContains(t, err, "502")
 	gone := hubtest.New(t, "somebody/else", files)
 	_, err = newClient(t, gone).Pull(t.Context(), ref(t, repo), dir)
-	assert.ErrorIs(t, err, hub.ErrRepoNotFound)
+	assert.ErrorIs(t, err, source.ErrRepoNotFound)
 	require.NoError(t, os.Truncate(filepath.Join(dir, weight), 1))
 	_, err = newClient(t, s).Pull(t.Context(), ref(t, repo), dir)
 	assert.ErrorContains(t, err, "502", "incomplete")
@@ -43,17 +43,17 @@ func TestRemoveDamaged(t *testing.T) {
 	dir := t.TempDir()
 	_, err := newClient(t, s).Pull(t.Context(), ref(t, repo), dir)
 	require.NoError(t, err)
-	require.NoError(t, hub.RemoveDamaged(t.Context(), dir))
+	require.NoError(t, source.RemoveDamaged(t.Context(), dir))
 	assertHolds(t, dir, files, usual...)
 
 	changed := append([]byte{files[weight][0] ^ 1}, files[weight][1:]...)
 	require.NoError(t, os.WriteFile(filepath.Join(dir, weight), changed, 0o644))
-	require.NoError(t, hub.RemoveDamaged(t.Context(), dir))
+	require.NoError(t, source.RemoveDamaged(t.Context(), dir))
 	assert.NoFileExists(t, filepath.Join(dir, weight))
 	_, err = newClient(t, s).Pull(t.Context(), ref(t, repo), dir)
 	require.NoError(t, err)
 	assertHolds(t, dir, files, usual...)
 	assert.EqualValues(t, len(files["vocab.json"]), s.Sent("vocab.json"), "fetched once")
 
-	assert.NoError(t, hub.RemoveDamaged(t.Context(), t.TempDir()), "nothing was pulled there")
+	assert.NoError(t, source.RemoveDamaged(t.Context(), t.TempDir()), "nothing was pulled there")
 }

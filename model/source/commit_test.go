@@ -1,4 +1,4 @@
-package hub_test
+package source_test
 
 import (
 	"strings"
@@ -7,21 +7,21 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"dragoman/model/hub"
-	"dragoman/model/hub/hubtest"
+	"dragoman/model/source"
+	"dragoman/model/source/hubtest"
 )
 
 func TestCommit(t *testing.T) {
 	s := hubtest.New(t, repo, checkpoint())
 	main, old := s.Push("main", checkpoint()), strings.Repeat("0", 40)
-	offline := func(c *hub.Config) { c.Offline = true }
-	away := func(c *hub.Config) { c.Endpoint = "http://127.0.0.1:1" }
+	offline := func(c *source.Config) { c.Offline = true }
+	away := func(c *source.Config) { c.Endpoint = "http://127.0.0.1:1" }
 	for name, test := range map[string]struct {
 		ref  string
-		edit func(*hub.Config)
+		edit func(*source.Config)
 		want string
 	}{
-		"a branch":  {repo, func(*hub.Config) {}, main},
+		"a branch":  {repo, func(*source.Config) {}, main},
 		"a commit":  {repo + "@" + old, away, old},
 		"offline":   {repo, offline, ""},
 		"no answer": {repo, away, ""},
@@ -47,5 +47,5 @@ func TestCommit(t *testing.T) {
 	assert.NotEqual(t, before.Revision, after)
 
 	_, err = newClient(t, s).Commit(t.Context(), ref(t, "nobody/nothing"))
-	require.ErrorIs(t, err, hub.ErrRepoNotFound)
+	require.ErrorIs(t, err, source.ErrRepoNotFound)
 }

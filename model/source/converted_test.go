@@ -1,4 +1,4 @@
-package hub_test
+package source_test
 
 import (
 	"maps"
@@ -10,8 +10,8 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"dragoman/model/hub"
-	"dragoman/model/hub/hubtest"
+	"dragoman/model/source"
+	"dragoman/model/source/hubtest"
 )
 
 // converted returns the files of a repository with a model in CTranslate2's form, and some that no model needs.
@@ -53,14 +53,14 @@ func TestPullOfConverted(t *testing.T) {
 		"NLLB-200's":   {converted(ofNLLB), []string{"config.json", "shared_vocabulary.json", "sentencepiece.bpe.model", "tokenizer_config.json", "README.md", "model.bin"}},
 		"beside torch": {checkpoint(map[string][]byte{"model.bin": noise(1, 10)}), usual},
 	} {
-		for source, isURL := range map[string]bool{"hub": false, "URL": true} {
-			t.Run(name+"/"+source, func(t *testing.T) {
+		for kind, isURL := range map[string]bool{"hub": false, "URL": true} {
+			t.Run(name+"/"+kind, func(t *testing.T) {
 				s := hubtest.New(t, repo, tt.files)
 				from, commit := ref(t, repo), s.Push("main", tt.files)
 				if isURL {
 					from = ref(t, s.Base)
 				}
-				accepts := func(c *hub.Config) {
+				accepts := func(c *source.Config) {
 					c.Accept = func(config, _ []byte) (int64, error) {
 						assert.Contains(t, string(config), "model_type", "that of CTranslate2 says nothing of a network")
 						return size, nil
@@ -73,7 +73,7 @@ func TestPullOfConverted(t *testing.T) {
 					commit = result.Revision
 					assert.NotEmpty(t, commit)
 				}
-				assert.Equal(t, hub.Result{Dir: dir, Revision: commit}, result)
+				assert.Equal(t, source.Result{Dir: dir, Revision: commit}, result)
 				assertHolds(t, dir, tt.files, tt.want...)
 				found, err := newClient(t, s).Commit(t.Context(), from)
 				require.NoError(t, err)
@@ -91,17 +91,17 @@ func TestPullOfConvertedRefuses(t *testing.T) {
 		is      error
 		message string
 	}{
-		"no tokenizer":       {files: converted(map[string][]byte{"sentencepiece.model": nil}), is: hub.ErrIncomplete, message: "add its sentencepiece.model"},
-		"half a tokenizer":   {files: converted(ofOpus, map[string][]byte{"target.spm": nil}), is: hub.ErrIncomplete, message: "its source.spm and target.spm, or its bpe.model"},
-		"no vocabulary":      {files: converted(map[string][]byte{"shared_vocabulary.json": nil}), is: hub.ErrIncomplete, message: "add the vocabularies"},
-		"half of them":       {files: converted(ofOpus, map[string][]byte{"target_vocabulary.txt": nil}), is: hub.ErrIncomplete, message: "nor a target_vocabulary.json"},
-		"none of NLLB-200":   {files: converted(ofNLLB, map[string][]byte{"shared_vocabulary.json": nil}), is: hub.ErrIncomplete, message: "add the vocabularies"},
-		"no pieces":          {files: converted(ofNLLB, map[string][]byte{"sentencepiece.bpe.model": nil}), is: hub.ErrIncomplete, message: "which a model of the family nllb needs"},
+		"no tokenizer":       {files: converted(map[string][]byte{"sentencepiece.model": nil}), is: source.ErrIncomplete, message: "add its sentencepiece.model"},
+		"half a tokenizer":   {files: converted(ofOpus, map[string][]byte{"target.spm": nil}), is: source.ErrIncomplete, message: "its source.spm and target.spm, or its bpe.model"},
+		"no vocabulary":      {files: converted(map[string][]byte{"shared_vocabulary.json": nil}), is: source.ErrIncomplete, message: "add the vocabularies"},
+		"half of them":       {files: converted(ofOpus, map[string][]byte{"target_vocabulary.txt": nil}), is: source.ErrIncomplete, message: "nor a target_vocabulary.json"},
+		"none of NLLB-200":   {files: converted(ofNLLB, map[string][]byte{"shared_vocabulary.json": nil}), is: source.ErrIncomplete, message: "add the vocabularies"},
+		"no pieces":          {files: converted(ofNLLB, map[string][]byte{"sentencepiece.bpe.model": nil}), is: source.ErrIncomplete, message: "which a model of the family nllb needs"},
 		"broken config":      {files: converted(map[string][]byte{"config.json": []byte("{")}), message: "config.json: "},
-		"a large vocabulary": {files: converted(map[string][]byte{"metadata.json": noise(1, 2<<20)}), is: hub.ErrTooLarge, message: "metadata.json"},
+		"a large vocabulary": {files: converted(map[string][]byte{"metadata.json": noise(1, 2<<20)}), is: source.ErrTooLarge, message: "metadata.json"},
 		"other weights":      {files: converted(), foreign: weight, message: "holds a model.safetensors that is not of this checkpoint"},
-		"a full disk":        {files: converted(), free: size, is: hub.ErrNoSpace, message: "free"},
-		"neither form": {files: converted(map[string][]byte{"config.json": nil, "model.bin": nil}), is: hub.ErrIncomplete,
+		"a full disk":        {files: converted(), free: size, is: source.ErrNoSpace, message: "free"},
+		"neither form": {files: converted(map[string][]byte{"config.json": nil, "model.bin": nil}), is: source.ErrIncomplete,
 			message: "neither config.json nor model.bin nor a model of Firefox's is there"},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -1,4 +1,4 @@
-package hub_test
+package source_test
 
 import (
 	"net/http"
@@ -9,18 +9,18 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"dragoman/model/hub"
-	"dragoman/model/hub/hubtest"
+	"dragoman/model/source"
+	"dragoman/model/source/hubtest"
 )
 
 func TestFolderIsUsedAsItIs(t *testing.T) {
 	from := ref(t, t.TempDir())
 	require.True(t, from.IsFolder())
-	c, err := hub.New(hub.Config{})
+	c, err := source.New(source.Config{})
 	require.NoError(t, err)
 	result, err := c.Pull(t.Context(), from, "unused")
 	require.NoError(t, err)
-	assert.Equal(t, hub.Result{Dir: from.String()}, result)
+	assert.Equal(t, source.Result{Dir: from.String()}, result)
 	assert.NoDirExists(t, "unused")
 }
 
@@ -29,11 +29,11 @@ func TestOffline(t *testing.T) {
 	s := hubtest.New(t, repo, files)
 	dir := t.TempDir()
 	online := newClient(t, s)
-	offline := newClient(t, s, func(c *hub.Config) { c.Offline = true })
+	offline := newClient(t, s, func(c *source.Config) { c.Offline = true })
 
 	_, err := offline.Pull(t.Context(), ref(t, repo), dir)
-	require.ErrorIs(t, err, hub.ErrOffline)
-	require.ErrorIs(t, err, hub.ErrIncomplete)
+	require.ErrorIs(t, err, source.ErrOffline)
+	require.ErrorIs(t, err, source.ErrIncomplete)
 	assert.ErrorContains(t, err, "HF_HUB_OFFLINE")
 	assert.Empty(t, s.Requests())
 
@@ -52,12 +52,12 @@ func TestOffline(t *testing.T) {
 		"owner/m2m100-b": "holds",
 	} {
 		_, err = offline.Pull(t.Context(), ref(t, name), dir)
-		require.ErrorIs(t, err, hub.ErrOffline, name)
+		require.ErrorIs(t, err, source.ErrOffline, name)
 		assert.ErrorContains(t, err, text)
 	}
 	require.NoError(t, os.Truncate(filepath.Join(dir, weight), 5))
 	_, err = offline.Pull(t.Context(), ref(t, repo), dir)
-	require.ErrorIs(t, err, hub.ErrIncomplete)
+	require.ErrorIs(t, err, source.ErrIncomplete)
 
 	assert.Len(t, s.Requests(), before, "not one request")
 }
@@ -72,8 +72,8 @@ func TestInterruptedUpdateIsNotCompleteOffline(t *testing.T) {
 	_, err = newClient(t, s).Pull(t.Context(), ref(t, repo), dir)
 	require.ErrorContains(t, err, "gave up after 6 tries")
 
-	_, err = newClient(t, s, func(c *hub.Config) { c.Offline = true }).Pull(t.Context(), ref(t, repo), dir)
-	require.ErrorIs(t, err, hub.ErrIncomplete, "new config.json beside old weights")
+	_, err = newClient(t, s, func(c *source.Config) { c.Offline = true }).Pull(t.Context(), ref(t, repo), dir)
+	require.ErrorIs(t, err, source.ErrIncomplete, "new config.json beside old weights")
 }
 
 // What Hugging Face's libraries have in their cache is the snapshot of the main branch, or the only one.
@@ -100,6 +100,6 @@ func TestFolderOfACache(t *testing.T) {
 		assert.Equal(t, filepath.Join(cache, want[0]), r.String())
 		assert.Equal(t, want[1], r.Name())
 	}
-	_, err := hub.ParseRef(filepath.Join(cache, "models--o--two"), "")
+	_, err := source.ParseRef(filepath.Join(cache, "models--o--two"), "")
 	assert.ErrorContains(t, err, "there are 2 revisions in its folder snapshots: name the folder of one")
 }

@@ -1,4 +1,4 @@
-package hub_test
+package source_test
 
 import (
 	"encoding/json"
@@ -13,8 +13,8 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"dragoman/model/hub"
-	"dragoman/model/hub/hubtest"
+	"dragoman/model/source"
+	"dragoman/model/source/hubtest"
 )
 
 // mirror serves an index of Firefox's models, and their files beside it.
@@ -56,11 +56,11 @@ func (m *mirror) add(kind, from, to, version, name, content string, more ...stri
 	m.records = append(m.records, r)
 }
 
-func (m *mirror) pull(t *testing.T, name, dir string) (hub.Result, error) {
+func (m *mirror) pull(t *testing.T, name, dir string) (source.Result, error) {
 	t.Helper()
-	c, err := hub.New(hub.Config{Index: m.url})
+	c, err := source.New(source.Config{Index: m.url})
 	require.NoError(t, err)
-	ref, err := hub.ParseRef(name, "")
+	ref, err := source.ParseRef(name, "")
 	require.NoError(t, err)
 	return c.Pull(t.Context(), ref, dir)
 }
@@ -80,7 +80,7 @@ func TestFirefox(t *testing.T) {
 	m.files["files/tiny"] = []byte("tiny")
 	result, err := m.pull(t, "firefox:en-de", dir)
 	require.NoError(t, err)
-	assert.Equal(t, hub.Result{Dir: dir, Revision: "2.10"}, result)
+	assert.Equal(t, source.Result{Dir: dir, Revision: "2.10"}, result)
 	for name, want := range map[string]string{"model.ende.intgemm.alphas.bin": "larger", "vocab.ende.spm": "pieces", "lex.50.50.ende.s2t.bin": "list"} {
 		got, err := os.ReadFile(filepath.Join(dir, name))
 		require.NoError(t, err)
@@ -187,7 +187,7 @@ func TestFirefoxRefuses(t *testing.T) {
 
 func TestParseFirefox(t *testing.T) {
 	for pair, ok := range map[string]bool{"en-de": true, "zh-Hans-en": true, "sr_Latn-en": true, "": false, "en": false, "en-": false, "en-de/x": false, "../x-en": false} {
-		ref, err := hub.ParseRef("firefox:"+pair, "")
+		ref, err := source.ParseRef("firefox:"+pair, "")
 		if !ok {
 			assert.ErrorContains(t, err, "name a pair of languages", pair)
 			continue
@@ -196,6 +196,6 @@ func TestParseFirefox(t *testing.T) {
 		assert.Equal(t, "firefox:"+pair, ref.String())
 		assert.Equal(t, "firefox-"+pair, ref.Name())
 	}
-	_, err := hub.ParseRef("firefox:en-de", "v1")
+	_, err := source.ParseRef("firefox:en-de", "v1")
 	assert.ErrorContains(t, err, "has no revision")
 }

@@ -1,4 +1,4 @@
-package hub_test
+package source_test
 
 import (
 	"encoding/json"
@@ -14,8 +14,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"dragoman/model"
-	"dragoman/model/hub"
-	"dragoman/model/hub/hubtest"
+	"dragoman/model/source"
+	"dragoman/model/source/hubtest"
 )
 
 func index(files ...string) []byte {
@@ -67,12 +67,12 @@ func TestPullFetchesWhatACheckpointNeeds(t *testing.T) {
 		{"URL", nil, true},
 	}
 	for _, tt := range tables {
-		for _, source := range sources {
-			t.Run(tt.name+"/"+source.name, func(t *testing.T) {
-				s := hubtest.New(t, repo, tt.files, source.opts...)
-				c := newClient(t, s, func(cfg *hub.Config) { cfg.Token = "hf_secret" })
+		for _, kind := range sources {
+			t.Run(tt.name+"/"+kind.name, func(t *testing.T) {
+				s := hubtest.New(t, repo, tt.files, kind.opts...)
+				c := newClient(t, s, func(cfg *source.Config) { cfg.Token = "hf_secret" })
 				from, commit := ref(t, repo), s.Push("main", tt.files)
-				if source.url {
+				if kind.url {
 					from = ref(t, s.Base+"/")
 				}
 				dir := filepath.Join(t.TempDir(), "new", "folder")
@@ -81,7 +81,7 @@ func TestPullFetchesWhatACheckpointNeeds(t *testing.T) {
 				require.NoError(t, err)
 				assertHolds(t, dir, tt.files, tt.want...)
 				assert.Equal(t, dir, result.Dir)
-				if source.url {
+				if kind.url {
 					commit, err = c.Commit(t.Context(), from)
 					require.NoError(t, err)
 				}
@@ -103,7 +103,7 @@ func TestTokenIsSentToTheEndpointOnly(t *testing.T) {
 	files := checkpoint()
 	s := hubtest.New(t, repo, files, hubtest.WithToken("hf_secret"))
 	elsewhere := hubtest.New(t, repo, files)
-	c := newClient(t, s, func(cfg *hub.Config) { cfg.Token = " hf_secret\n" })
+	c := newClient(t, s, func(cfg *source.Config) { cfg.Token = " hf_secret\n" })
 
 	_, err := c.Pull(t.Context(), ref(t, repo), t.TempDir())
 	require.NoError(t, err)
@@ -132,7 +132,7 @@ func TestPullIsPinnedToACommit(t *testing.T) {
 	s.Fail(hubtest.Fault{File: "config.json", Do: func() {
 		s.Push("refs/pr/1", checkpoint(map[string][]byte{weight: noise(9, size)}))
 	}})
-	from, err := hub.ParseRef(repo, "refs/pr/1")
+	from, err := source.ParseRef(repo, "refs/pr/1")
 	require.NoError(t, err)
 	dir := t.TempDir()
 	result, err := newClient(t, s).Pull(t.Context(), from, dir)
@@ -211,7 +211,7 @@ func TestPullRemovesPartialFilesOfAnEarlierCommit(t *testing.T) {
 	s.Fail(hubtest.Fault{File: weight, CutAfter: 50_000}, hubtest.Fault{File: weight, Status: http.StatusNotFound})
 	dir := t.TempDir()
 	_, err := newClient(t, s).Pull(t.Context(), ref(t, repo), dir)
-	require.ErrorIs(t, err, hub.ErrFileNotFound)
+	require.ErrorIs(t, err, source.ErrFileNotFound)
 	assert.FileExists(t, filepath.Join(dir, weight+".partial"))
 	killed := filepath.Join(dir, ".dragoman-pull.json.1234") // while it wrote the state
 	require.NoError(t, os.WriteFile(killed, nil, 0o644))
@@ -261,14 +261,14 @@ func TestPullStopsBeforeTheWeights(t *testing.T) {
 		is   error
 		text string
 	}{
-		"no space":             {free: func(string) (uint64, error) { return 1234, nil }, is: hub.ErrNoSpace, text: "owner/m2m100 needs 320 kB (320022 bytes)"},
+		"no space":             {free: func(string) (uint64, error) { return 1234, nil }, is: source.ErrNoSpace, text: "owner/m2m100 needs 320 kB (320022 bytes)"},
 		"unknown space":        {free: func(string) (uint64, error) { return 0, os.ErrPermission }, is: os.ErrPermission, text: "free disk space"},
 		"refused by user":      {deny: refused, is: refused, text: "cannot fetch owner/m2m100: model_type is bert"},
 		"refused by its files": {bad: refused, is: refused, text: "cannot fetch owner/m2m100: model_type is bert"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := hubtest.New(t, repo, checkpoint())
-			c := newClient(t, s, func(c *hub.Config) {
+			c := newClient(t, s, func(c *source.Config) {
 				c.Accept = func(_, generation []byte) (int64, error) {
 					assert.JSONEq(t, `{"num_beams": 5}`, string(generation))
 					return size, tt.deny
@@ -295,16 +295,16 @@ func TestPullStopsBeforeTheWeights(t *testing.T) {
 
 func TestNewRefusesConfig(t *testing.T) {
 	for _, tt := range []struct {
-		cfg  hub.Config
+		cfg  source.Config
 		text string
 	}{
-		{hub.Config{Endpoint: "mirror.example"}, "HF_ENDPOINT"},
-		{hub.Config{Endpoint: "ftp://me:hf_x@mirror.example"}, "HF_ENDPOINT"},
-		{hub.Config{Endpoint: "http://[::1"}, "HF_ENDPOINT"},
-		{hub.Config{Token: "hf_one\nhf_two"}, "HF_TOKEN"},
-		{hub.Config{Token: "hf_é"}, "HF_TOKEN"},
+		{source.Config{Endpoint: "mirror.example"}, "HF_ENDPOINT"},
+		{source.Config{Endpoint: "ftp://me:hf_x@mirror.example"}, "HF_ENDPOINT"},
+		{source.Config{Endpoint: "http://[::1"}, "HF_ENDPOINT"},
+		{source.Config{Token: "hf_one\nhf_two"}, "HF_TOKEN"},
+		{source.Config{Token: "hf_é"}, "HF_TOKEN"},
 	} {
-		_, err := hub.New(tt.cfg)
+		_, err := source.New(tt.cfg)
 		require.ErrorContains(t, err, tt.text)
 		assert.False(t, strings.Contains(err.Error(), "hf_"), "the token stays secret")
 	}

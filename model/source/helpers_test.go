@@ -1,4 +1,4 @@
-package hub_test
+package source_test
 
 import (
 	"bytes"
@@ -13,8 +13,8 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"dragoman/model/hub"
-	"dragoman/model/hub/hubtest"
+	"dragoman/model/source"
+	"dragoman/model/source/hubtest"
 )
 
 const (
@@ -56,23 +56,23 @@ func checkpoint(edits ...map[string][]byte) map[string][]byte {
 }
 
 // newClient makes a client of s that never waits. Each edit changes its Config.
-func newClient(t *testing.T, s *hubtest.Server, edits ...func(*hub.Config)) *hub.Client {
+func newClient(t *testing.T, s *hubtest.Server, edits ...func(*source.Config)) *source.Client {
 	t.Helper()
-	cfg := hub.Config{
+	cfg := source.Config{
 		Endpoint: s.Endpoint,
 	}
 	for _, edit := range edits {
 		edit(&cfg)
 	}
-	c, err := hub.New(cfg)
+	c, err := source.New(cfg)
 	require.NoError(t, err)
 	c.SetWait((&waits{}).wait)
 	return c
 }
 
-func ref(t *testing.T, name string) hub.Ref {
+func ref(t *testing.T, name string) source.Ref {
 	t.Helper()
-	r, err := hub.ParseRef(name, "")
+	r, err := source.ParseRef(name, "")
 	require.NoError(t, err)
 	return r
 }
@@ -121,7 +121,7 @@ func (w *waits) wait(ctx context.Context, d time.Duration) error {
 // meter is a Progress that calls a function.
 type meter func(file string, done int64)
 
-func (m meter) progress(file string, done, _ int64) hub.Meter { return &meterOf{m, file} }
+func (m meter) progress(file string, done, _ int64) source.Meter { return &meterOf{m, file} }
 
 type meterOf struct {
 	meter

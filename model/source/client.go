@@ -9,7 +9,7 @@
 // is written to name.partial, compared with the Hub's checksum and renamed, so a file
 // with its final name is complete. A download that breaks off is resumed, in the same
 // call and in later ones.
-package hub
+package source
 
 import (
 	"cmp"

@@ -1,4 +1,4 @@
-package hub_test
+package source_test
 
 import (
 	"net/http"
@@ -12,8 +12,8 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"dragoman/model/hub"
-	"dragoman/model/hub/hubtest"
+	"dragoman/model/source"
+	"dragoman/model/source/hubtest"
 )
 
 // endlessServer is a web server with a checkpoint, one file of which has no size and no end.
@@ -38,8 +38,8 @@ func endlessServer(t *testing.T, endless string) *httptest.Server {
 }
 
 // bounded lets the weights be of limit bytes.
-func bounded(limit int64) func(*hub.Config) {
-	return func(c *hub.Config) { c.Accept = func(_, _ []byte) (int64, error) { return limit, nil } }
+func bounded(limit int64) func(*source.Config) {
+	return func(c *source.Config) { c.Accept = func(_, _ []byte) (int64, error) { return limit, nil } }
 }
 
 // A server that does not end cannot fill the disk: neither with a small file nor with
@@ -49,10 +49,10 @@ func TestEndlessFiles(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			s := endlessServer(t, name)
 			dir := t.TempDir()
-			c, err := hub.New(hub.Config{Accept: func(_, _ []byte) (int64, error) { return 2 * size, nil }})
+			c, err := source.New(source.Config{Accept: func(_, _ []byte) (int64, error) { return 2 * size, nil }})
 			require.NoError(t, err)
 			_, err = c.Pull(t.Context(), ref(t, s.URL), dir)
-			assert.ErrorIs(t, err, hub.ErrTooLarge)
+			assert.ErrorIs(t, err, source.ErrTooLarge)
 			assert.ErrorContains(t, err, name)
 			entries, err := os.ReadDir(dir)
 			require.NoError(t, err)
@@ -68,7 +68,7 @@ func TestEndlessFiles(t *testing.T) {
 func TestWeightsBeyondTheirBound(t *testing.T) {
 	s := hubtest.New(t, repo, checkpoint())
 	_, err := newClient(t, s, bounded(size-1)).Pull(t.Context(), ref(t, repo), t.TempDir())
-	assert.ErrorIs(t, err, hub.ErrTooLarge)
+	assert.ErrorIs(t, err, source.ErrTooLarge)
 	assert.ErrorContains(t, err, "more than 300 kB (299999 bytes)")
 	assert.Zero(t, s.Sent(weight))
 	_, err = newClient(t, s, bounded(size)).Pull(t.Context(), ref(t, repo), t.TempDir())
@@ -78,13 +78,13 @@ func TestWeightsBeyondTheirBound(t *testing.T) {
 		"model.safetensors.index.json": []byte(`{"weight_map": {"x": "a.safetensors", "y": "b.safetensors"}}`)}
 	s = hubtest.New(t, repo, checkpoint(sharded))
 	_, err = newClient(t, s, bounded(1999)).Pull(t.Context(), ref(t, repo), t.TempDir())
-	assert.ErrorIs(t, err, hub.ErrTooLarge, "the shards together")
+	assert.ErrorIs(t, err, source.ErrTooLarge, "the shards together")
 	_, err = newClient(t, s, bounded(2000)).Pull(t.Context(), ref(t, repo), t.TempDir())
 	assert.NoError(t, err)
 
-	c, err := hub.New(hub.Config{Accept: func(_, _ []byte) (int64, error) { return 4 * size, nil }})
+	c, err := source.New(source.Config{Accept: func(_, _ []byte) (int64, error) { return 4 * size, nil }})
 	require.NoError(t, err)
 	c.SetFreeSpace(func(string) (uint64, error) { return 3 * size, nil })
 	_, err = c.Pull(t.Context(), ref(t, endlessServer(t, weight).URL), t.TempDir())
-	assert.ErrorIs(t, err, hub.ErrNoSpace)
+	assert.ErrorIs(t, err, source.ErrNoSpace)
 }
