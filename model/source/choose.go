@@ -10,12 +10,20 @@ import (
 	"dragoman/model/checkpoint"
 	"dragoman/model/ctranslate2"
 	"dragoman/model/family"
+	"dragoman/model/firefox"
 )
 
-// maxIndex bounds an index of shards, in bytes, which its reader does too.
+// choice has the files to fetch.
+type choice struct {
+	names   []string // all of them, the weights last
+	weights []string // the files that share the limit
+	limit   int64    // maximum size of the weights in bytes
+}
+
+// maxIndex is the maximum size of an index of shards in bytes, also of its reader.
 const maxIndex = 8 << 20
 
-// smallLimit is the maximum size, in bytes, of a checkpoint's file other than weights; 0: a checkpoint has no such file.
+// smallLimit returns the maximum size in bytes of a checkpoint's file other than weights, or 0 for other names.
 func smallLimit(name string) int64 {
 	if _, isIndex := checkpoint.Indexed(name); isIndex && slices.Contains(checkpoint.WeightFiles, name) {
 		return maxIndex
@@ -23,24 +31,88 @@ func smallLimit(name string) int64 {
 	return family.FileLimit(name)
 }
 
-// chooseSmall returns the files other than weights that a model of the family needs.
-// familyName is "" where the files tell it.
-func chooseSmall(files model.Files, familyName string) ([]string, error) {
-	names, err := model.Present(files, model.ConfigFile, model.GenerationConfigFile)
-	if err != nil {
-		return nil, err
+// find determines the form of the source's model, and the commit. The returned function chooses the model's files.
+func (r *remote) find(files model.Files) (choose func() (choice, error), err error) {
+	if r.ref.kind != kindPair && r.ref.file == "" {
+		hasConfig, err := files.Has(model.ConfigFile)
+		if err != nil {
+			return nil, err
+		}
+		converted, err := checkpoint.IsConverted(files)
+		if err != nil {
+			return nil, err
+		}
+		if converted || hasConfig {
+			return func() (choice, error) { return r.choose(files, converted) }, nil
+		}
 	}
-	f, err := family.Recognize(files, familyName)
-	if err != nil {
-		return nil, err
+	c := choice{limit: firefox.MaxFile}
+	if r.ref.kind == kindPair {
+		c.names, err = r.chooseIndexed()
+	} else {
+		c.names, err = r.findStudent(files)
 	}
-	pieces, err := f.PullFiles(files)
-	names = append(names, pieces...)
-	slices.Sort(names) // a family may need some of those itself
-	return slices.Compact(names), err
+	if err == nil && len(c.names) == 0 {
+		err = r.noModel()
+	}
+	return func() (choice, error) { return c, nil }, err
 }
 
-// chooseWeights returns the files that hold the weights and, for shards, their index.
+// choose chooses the files of a checkpoint in Hugging Face's form, or of a converted one in CTranslate2's.
+func (r *remote) choose(files model.Files, converted bool) (c choice, err error) {
+	if !converted {
+		if c.limit, err = r.accept(files); err != nil {
+			return c, err
+		}
+	}
+	f, err := family.Recognize(files, r.cfg.Family)
+	if err != nil {
+		return c, err
+	}
+	if c.names, err = f.PullFiles(files); err != nil {
+		return c, err
+	}
+	var more []string
+	if !converted {
+		more, err = model.Present(files, model.ConfigFile, model.GenerationConfigFile)
+	} else if more, err = ctranslate2.Beside(files); err != nil {
+		err = fmt.Errorf("%w: %w", ErrIncomplete, err)
+	}
+	if err != nil {
+		return c, err
+	}
+	c.names = append(c.names, more...)
+	slices.Sort(c.names) // a family may need some of those itself
+	c.names = slices.Compact(c.names)
+	if r.cfg.Check != nil {
+		if err := r.cfg.Check(files, r.ref.Name()); err != nil {
+			return c, err
+		}
+	}
+	if converted {
+		c.names = append(c.names, ctranslate2.ModelFile)
+		return c, nil
+	}
+	index, weights, err := chooseWeights(files)
+	c.weights = weights
+	c.names = slices.Concat(c.names, index, weights)
+	return c, err
+}
+
+// accept returns the maximum size of the weights in bytes, or an error for an unsupported model.
+func (r *remote) accept(files model.Files) (int64, error) {
+	config, err := files.Read(model.ConfigFile)
+	if err != nil {
+		return 0, err
+	}
+	generation, err := model.ReadPresent(files, model.GenerationConfigFile)
+	if err != nil {
+		return 0, err
+	}
+	return r.cfg.Accept(config, generation)
+}
+
+// chooseWeights returns the files of the weights and, for shards, their index.
 func chooseWeights(files model.Files) (index, weights []string, err error) {
 	name, err := model.First(files, checkpoint.WeightFiles...)
 	if err != nil {
@@ -61,23 +133,4 @@ func chooseWeights(files model.Files) (index, weights []string, err error) {
 		return nil, nil, fmt.Errorf("%s: %w", name, err)
 	}
 	return []string{name}, weights, nil
-}
-
-// chooseConverted returns the files of a model in CTranslate2's form, its weights last.
-func chooseConverted(files model.Files, familyName string) ([]string, error) {
-	f, err := family.Recognize(files, familyName)
-	if err != nil {
-		return nil, err
-	}
-	names, err := f.PullFiles(files)
-	if err != nil {
-		return nil, err
-	}
-	beside, err := ctranslate2.Beside(files)
-	if err != nil {
-		return nil, fmt.Errorf("%w: %w", ErrIncomplete, err)
-	}
-	names = append(names, beside...)
-	slices.Sort(names) // a family may need some of those itself
-	return append(slices.Compact(names), ctranslate2.ModelFile), nil
 }

@@ -1,14 +1,11 @@
-// Package hub fetches a model into a folder: from the Hub or a mirror
-// of it by the repository's name, or from any web server that has the files beside each
-// other. It is a Hugging Face checkpoint, a model in CTranslate2's form or one of Firefox's, which also come from
-// Mozilla's index.
+// Package source fetches the files of models: from the Hub or a mirror by the name of a repository, from any web server that has the
+// files in one folder, and from Mozilla's index of Firefox's models. A model is a Hugging Face checkpoint, or a model of CTranslate2
+// or Firefox.
 //
-// A [Client.Pull] reads top-down as: learn the commit behind the
-// revision from the first file, or where names cannot be known from the list of all, choose the files that a model of the
-// family needs, compare what the folder already has, then fetch the rest one after the other. A file
-// is written to name.partial, compared with the Hub's checksum and renamed, so a file
-// with its final name is complete. A download that breaks off is resumed, in the same
-// call and in later ones.
+// [Client.Pull] determines the commit of the revision from the answer for the first file, chooses the files that a model of the
+// family needs, compares them with the files of the folder, and downloads the rest one by one. A download goes to name.partial, is
+// compared with the checksum of the source and renamed: a file with its final name is complete. An interrupted download is resumed,
+// by the same call or a later one.
 package source
 
 import (
@@ -27,29 +24,24 @@ import (
 
 const defaultEndpoint = "https://huggingface.co"
 
-// Config says how a [Client] reaches the Hub. The zero value is usable.
+// Config configures a [Client]. The zero value is usable.
 type Config struct {
-	// Endpoint is the base URL of the Hub or of a mirror, which may have a path
-	// (HF_ENDPOINT). Default: the Hub itself.
+	// Endpoint is the base URL of the Hub or of a mirror, which may have a path (HF_ENDPOINT). Default: the Hub.
 	Endpoint string
-	// Token is a Hub access token (HF_TOKEN). It is sent to Endpoint's scheme,
-	// host and port only, never to a host that it redirects to.
+	// Token is an access token for the Hub (HF_TOKEN). It is sent only to Endpoint's scheme, host and port.
 	Token string
-	// Offline forbids every request (HF_HUB_OFFLINE): Pull then succeeds only
-	// with what the folder already holds.
+	// Offline forbids every request (HF_HUB_OFFLINE): Pull then succeeds only if the folder is complete.
 	Offline bool
-	// Family is the name of the model's family (MODEL_FAMILY). Default: the
-	// checkpoint's files tell.
+	// Family is the name of the model's family (MODEL_FAMILY). Default: recognized by the files.
 	Family string
-	// Index is the URL of an index of Firefox's models (FIREFOX_MODELS), beside which the files lie that it names by
-	// relative places. Default: Mozilla's.
+	// Index is the URL of an index of Firefox's models (FIREFOX_MODELS); its relative places are relative to the URL. Default:
+	// Mozilla's.
 	Index string
-	// Accept, where set, is given the contents of config.json and generation_config.json, nil where there is none,
-	// before anything large is fetched, and returns the maximum size of such a model's weights in bytes.
-	// Its error ends the pull. Default: any model.
+	// Accept, if set, is called with the contents of config.json and generation_config.json, nil for a missing file, before any
+	// large download, and returns the maximum size of the model's weights in bytes. Its error ends the pull. Default: any model.
 	Accept func(config, generation []byte) (weights int64, err error)
-	// Check, where set, is given the other files of a checkpoint, with the last name of its repository or folder, before its weights are
-	// fetched. Its error ends the pull.
+	// Check, if set, is called with the other files of a checkpoint, and the last name of its repository or folder, before its
+	// weights are downloaded. Its error ends the pull.
 	Check func(files model.Files, name string) error
 
 	Log      *slog.Logger // default: none
@@ -62,14 +54,13 @@ type Client struct {
 	endpoint *url.URL
 	http     *http.Client
 
-	// What tests replace.
+	// Tests replace these.
 	wait         func(ctx context.Context, d time.Duration) error // between two tries
-	stallTimeout time.Duration                                    // how long a connection may be silent
+	stallTimeout time.Duration                                    // maximum time without a byte
 	freeSpace    func(dir string) (bytes uint64, err error)
 }
 
-// New makes a client. It fails where the endpoint is not an http(s) URL or the
-// token cannot stand in a header.
+// New makes a client. It fails if the endpoint is not an http(s) URL or the token is not valid in a header.
 func New(cfg Config) (*Client, error) {
 	cfg.Endpoint = cmp.Or(cfg.Endpoint, defaultEndpoint)
 	endpoint, err := url.Parse(strings.TrimRight(cfg.Endpoint, "/"))
@@ -94,27 +85,25 @@ func New(cfg Config) (*Client, error) {
 
 // Result is a complete checkpoint on disk.
 type Result struct {
-	Dir      string // the folder that holds it
-	Revision string // as Commit has it
+	Dir      string // its folder
+	Revision string // as returned by Commit
 }
 
-// Commit is the commit that the revision of a ref is at now, of a URL what changes with its files. It is "" where the source has
-// none, is not to be asked (Config.Offline) or cannot be reached, which is logged.
-func (c *Client) Commit(ctx context.Context, ref Ref) (string, error) {
+// Commit returns the current commit of the ref's revision, or for a URL a fingerprint of its files. It returns "" if the source has
+// neither, in offline mode, and if the source cannot be reached, which is logged.
+func (c *Client) Commit(ctx context.Context, ref Ref) (commit string, err error) {
 	if ref.kind == kindFolder || c.cfg.Offline {
 		return "", nil
 	}
 	if commitPattern.MatchString(ref.revision) {
 		return ref.revision, nil
 	}
-	p := &pull{Client: c, ref: ref, answers: map[string]answer{}}
-	var commit string
-	var err error
+	r := c.remote(ctx, ref)
 	if ref.kind == kindURL {
-		commit, err = p.fingerprint(ctx)
+		commit, err = r.fingerprint(r)
 	} else {
-		_, err = p.find(ctx)
-		commit = p.commit
+		_, err = r.find(r)
+		commit = r.commit
 	}
 	if err != nil {
 		if !retriable(err) || ctx.Err() != nil {
@@ -125,14 +114,12 @@ func (c *Client) Commit(ctx context.Context, ref Ref) (string, error) {
 	return commit, nil
 }
 
-// Pull makes sure that the folder dir, which is made if need be, holds the checkpoint
-// that ref names. What dir already has in the right version is not fetched again. A ref
-// that is a folder needs no fetching: it is the result.
+// Pull makes the folder dir hold the checkpoint of ref, and creates it if needed. It does not download files that the folder has in
+// the right version. A ref of a folder is the result itself.
 //
-// When ctx is done Pull returns its error and leaves name.partial files, which the next
-// Pull resumes. No other pull may be using dir: the caller holds a lock of it, or of a folder
-// around it. A complete checkpoint of an earlier pull is used where the source cannot be reached.
-// Errors say what to do and match the Err variables of this package.
+// If ctx ends, Pull returns its error and leaves name.partial files, which the next Pull resumes. The caller must hold a lock of dir
+// or of a folder around it. If the source cannot be reached, the complete checkpoint of an earlier pull is the result. Errors match
+// the Err variables of this package.
 func (c *Client) Pull(ctx context.Context, ref Ref, dir string) (Result, error) {
 	switch {
 	case ref.kind == kindFolder:
@@ -140,17 +127,16 @@ func (c *Client) Pull(ctx context.Context, ref Ref, dir string) (Result, error) 
 	case c.cfg.Offline:
 		return offlineResult(ref, dir)
 	}
-
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return Result{}, fmt.Errorf("cannot make the folder for %s: %w", ref, err)
 	}
-	p := &pull{Client: c, ref: ref, dir: dir, state: readState(dir, c.cfg.Log), answers: map[string]answer{}}
-	if err := p.run(ctx); err != nil {
-		if !retriable(err) || ctx.Err() != nil || p.state.check(ref, dir) != nil {
+	p := &pull{remote: c.remote(ctx, ref), folder: openFolder(dir, c.cfg.Log)}
+	if err := p.run(); err != nil {
+		if !retriable(err) || ctx.Err() != nil || p.folder.check(ref) != nil {
 			return Result{}, c.explain(ref, err)
 		}
 		c.cfg.Log.Warn("the source cannot be reached, using the checkpoint of an earlier pull",
-			"dir", dir, "revision", p.state.Commit, "reason", err.Error())
+			"dir", dir, "revision", p.folder.Commit, "reason", err.Error())
 	}
-	return Result{Dir: dir, Revision: cmp.Or(p.state.Commit, p.state.Fingerprint)}, nil
+	return p.folder.result(), nil
 }

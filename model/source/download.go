@@ -14,39 +14,38 @@ import (
 	"dragoman/model"
 )
 
-// partialSuffix follows the name of a file in that of the bytes that came so far. The
-// folder's state has the version that they belong to.
+// partialSuffix is appended to the name of an incomplete file. The folder's state has its version.
 const partialSuffix = ".partial"
 
-// partialSize returns how many bytes of a version of a file an earlier try left.
-func (p *pull) partialSize(name string, v version) int64 {
+// partialSize returns the number of bytes of a version of a file that an earlier try has left.
+func (f *folder) partialSize(name string, v version) int64 {
 	partial := name + partialSuffix
-	size := sizeOf(p.dir, partial)
-	if !p.state.Files[partial].same(v) || !v.resumable() || v.Size >= 0 && size > v.Size {
+	size := f.size(partial)
+	if !f.Files[partial].same(v) || !v.resumable() || v.Size >= 0 && size > v.Size {
 		return 0
 	}
 	return max(size, 0)
 }
 
-// partial is a file that is being downloaded.
+// partial is a file during its download.
 type partial struct {
 	file  *os.File
 	size  int64 // bytes so far
 	meter Meter
 }
 
-// openPartial opens the partial file of a version, with what an earlier try left of it.
-func (p *pull) openPartial(name string, v version) (*partial, error) {
+// open opens the partial file of a version, with the bytes that an earlier try has left.
+func (f *folder) open(name string, v version, progress Progress) (*partial, error) {
 	partialName := name + partialSuffix
-	path := filepath.Join(p.dir, partialName)
-	size := p.partialSize(name, v)
+	path := filepath.Join(f.dir, partialName)
+	size := f.partialSize(name, v)
 	if size == 0 {
-		// In this order a crash in between cannot pair old bytes with a new version.
+		// In this order a crash between the steps cannot pair old bytes with a new version.
 		if err := removeFile(path); err != nil {
 			return nil, err
 		}
-		p.state.Files[partialName] = fileState{version: v}
-		if err := p.state.write(p.dir); err != nil {
+		f.Files[partialName] = fileState{version: v}
+		if err := f.write(); err != nil {
 			return nil, err
 		}
 	}
@@ -54,7 +53,34 @@ func (p *pull) openPartial(name string, v version) (*partial, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &partial{file: file, size: size, meter: p.cfg.Progress(name, size, v.Size)}, nil
+	return &partial{file: file, size: size, meter: progress(name, size, v.Size)}, nil
+}
+
+// complete verifies a file and renames it. The file is on the disk before its name is, and the folder is marked incomplete before a
+// file of it changes.
+func (f *folder) complete(ctx context.Context, part *partial, ref Ref, name string, v version) error {
+	r, err := v.verify(ctx, part.file.Name())
+	if err != nil {
+		return err
+	}
+	if err := errors.Join(part.file.Sync(), part.file.Close()); err != nil {
+		return err
+	}
+	if f.Complete || f.Source != ref.String() {
+		f.Complete, f.Source = false, ref.String()
+		if err := f.write(); err != nil {
+			return err
+		}
+	}
+	if err := os.Rename(part.file.Name(), filepath.Join(f.dir, name)); err != nil {
+		return err
+	}
+	if err := model.Sync(f.dir); err != nil {
+		return err
+	}
+	delete(f.Files, name+partialSuffix)
+	f.Files[name] = r
+	return f.write()
 }
 
 // Write implements [io.Writer].
@@ -71,8 +97,7 @@ func (part *partial) empty() error {
 	return part.file.Truncate(0)
 }
 
-// startOver empties the file after a failure that another try from the start
-// may not meet, and returns that failure.
+// startOver empties the file and returns the reason as a transient error.
 func (part *partial) startOver(reason error) error {
 	if err := part.empty(); err != nil {
 		return err
@@ -80,15 +105,14 @@ func (part *partial) startOver(reason error) error {
 	return transientError{fmt.Errorf("%w: starting over", reason)}
 }
 
-// download fetches a file in the given version, from where an earlier try stopped,
-// verifies it and gives it its name. After ErrChecksum and errChanged the partial file is
-// gone, and another try must start with a new head.
-func (p *pull) download(ctx context.Context, name string, v version) (err error) {
+// download downloads a version of a file, from where an earlier try stopped, verifies and renames it. ErrChecksum and errChanged
+// remove the partial file, and the next try must ask for the version again.
+func (p *pull) download(name string, v version) (err error) {
 	limit := p.limit(name)
 	if v.Size > limit {
 		return tooLarge(limit)
 	}
-	part, err := p.openPartial(name, v)
+	part, err := p.folder.open(name, v, p.cfg.Progress)
 	if err != nil {
 		return err
 	}
@@ -96,14 +120,14 @@ func (p *pull) download(ctx context.Context, name string, v version) (err error)
 	defer func() { part.meter.Close(err) }()
 
 	reached := part.size
-	err = p.retry(ctx, name, func() (progress bool, err error) {
-		err = p.receive(ctx, part, name, v, limit)
+	err = p.retry(p.ctx, name, func() (progress bool, err error) {
+		err = p.receive(part, name, v, limit)
 		progress = part.size > reached
 		reached = max(reached, part.size)
 		return progress, err
 	})
 	if err == nil {
-		err = p.complete(ctx, part, name, v)
+		err = p.folder.complete(p.ctx, part, p.ref, name, v)
 	}
 	if errors.Is(err, ErrChecksum) || errors.Is(err, errChanged) || errors.Is(err, ErrTooLarge) {
 		return errors.Join(err, removeFile(part.file.Name()))
@@ -111,40 +135,12 @@ func (p *pull) download(ctx context.Context, name string, v version) (err error)
 	return err
 }
 
-// complete verifies a file and gives it its name, in one step and for good: it is on the
-// disk before the name is, and the folder is incomplete before a file of it changes.
-func (p *pull) complete(ctx context.Context, part *partial, name string, v version) error {
-	r, err := v.verify(ctx, part.file.Name())
-	if err != nil {
-		return err
-	}
-	if err := errors.Join(part.file.Sync(), part.file.Close()); err != nil {
-		return err
-	}
-	if p.state.Complete || p.state.Source != p.ref.String() {
-		p.state.Complete, p.state.Source = false, p.ref.String()
-		if err := p.state.write(p.dir); err != nil {
-			return err
-		}
-	}
-	if err := os.Rename(part.file.Name(), filepath.Join(p.dir, name)); err != nil {
-		return err
-	}
-	if err := model.Sync(p.dir); err != nil {
-		return err
-	}
-	delete(p.state.Files, name+partialSuffix)
-	p.state.Files[name] = r
-	return p.state.write(p.dir)
-}
-
-// receive appends to the partial file what is still missing of it, as far as
-// one connection brings it, up to limit bytes.
-func (p *pull) receive(ctx context.Context, part *partial, name string, v version, limit int64) error {
+// receive appends the missing bytes to the partial file, up to limit in total, while one connection lasts.
+func (p *pull) receive(part *partial, name string, v version, limit int64) error {
 	if part.size == v.Size {
 		return nil
 	}
-	resp, err := p.send(ctx, http.MethodGet, p.fileURL(name), rangeHeader(part.size, v))
+	resp, err := p.send(p.ctx, http.MethodGet, p.fileURL(name), rangeHeader(part.size, v))
 	if status, ok := errors.AsType[*statusError](err); ok && status.status == http.StatusRequestedRangeNotSatisfiable {
 		return part.startOver(err)
 	}
@@ -172,11 +168,8 @@ func (p *pull) receive(ctx context.Context, part *partial, name string, v versio
 	return nil
 }
 
-// rangeHeader asks for the bytes from offset on, if they can be told to belong to those
-// before. If-Range makes the server send
-// the whole of a file that changed. Where a checksum decides in the end it is
-// left out: the storage host that the Hub redirects to knows the file under
-// another ETag.
+// rangeHeader requests the bytes from offset on, if they can be matched to the earlier ones. If-Range makes the server send all of a
+// changed file. With a checksum it is left out: the storage host to which the Hub redirects has another ETag for the file.
 func rangeHeader(offset int64, v version) http.Header {
 	header := http.Header{}
 	if offset > 0 && v.resumable() {
@@ -188,8 +181,7 @@ func rangeHeader(offset int64, v version) http.Header {
 	return header
 }
 
-// align compares an answer with the version and the partial file, which it empties where
-// the server sends all of the file.
+// align compares an answer with the version and the partial file, which it empties if the server sends the whole file.
 func (part *partial) align(resp *http.Response, v version) error {
 	if encoding := resp.Header.Get("Content-Encoding"); encoding != "" && encoding != "identity" {
 		return fmt.Errorf("server sends the file compressed (%s) though it was asked not to", encoding)
@@ -213,7 +205,7 @@ func (part *partial) align(resp *http.Response, v version) error {
 	return fmt.Errorf("unexpected status %d", resp.StatusCode)
 }
 
-// rangeStart reads the first byte's position from a Content-Range, -1 where it has none.
+// rangeStart returns the position of the first byte in a Content-Range, or -1.
 func rangeStart(contentRange string) int64 {
 	var first int64
 	if _, err := fmt.Sscanf(contentRange, "bytes %d-", &first); err != nil {
@@ -222,7 +214,7 @@ func rangeStart(contentRange string) int64 {
 	return first
 }
 
-// body marks errors of a connection as transient; those of the disk are not.
+// body marks errors of a connection as transient, unlike errors of the disk.
 type body struct{ io.Reader }
 
 func (b body) Read(p []byte) (int, error) {
@@ -233,7 +225,7 @@ func (b body) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// tooLarge refuses a file of more than limit bytes.
+// tooLarge returns the error for a file of more than limit bytes.
 func tooLarge(limit int64) error {
 	return fmt.Errorf("%w: more than %s (%d bytes)", ErrTooLarge, humanize.Bytes(uint64(limit)), limit)
 }

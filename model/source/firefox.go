@@ -2,7 +2,6 @@ package source
 
 import (
 	"cmp"
-	"context"
 	"errors"
 	"fmt"
 	"go/ast"
@@ -20,16 +19,16 @@ import (
 	"dragoman/model/firefox"
 )
 
-// Where Firefox itself looks for its models. The index has a record for each file, in the form of Remote Settings.
+// Firefox's own sources of models. The index has a record for each file, in the format of Remote Settings.
 const (
 	firefoxIndex = "https://firefox.settings.services.mozilla.com/v1/buckets/main/collections/translations-models-v2/records"
 	firefoxFiles = "https://firefox-settings-attachments.cdn.mozilla.net/"
 )
 
 const (
-	// pairPrefix begins the names of Firefox's models, firefox:en-de, and pairName what they are called, firefox-en-de.
+	// pairPrefix is the prefix of a ref, firefox:en-de, and pairName of a model's name, firefox-en-de.
 	pairPrefix, pairName = "firefox:", "firefox-"
-	// student is what messages call one.
+	// student is a model of Firefox in messages.
 	student     = "a model of Firefox's"
 	adviceIndex = "check FIREFOX_MODELS, which names the index of the models; files are beside it"
 )
@@ -47,7 +46,7 @@ func parsePair(s, revision string) (Ref, error) {
 	return Ref{kind: kindPair, repo: pair}, nil
 }
 
-// firefoxRecord is a file of a model. Older indexes call the languages otherwise.
+// firefoxRecord is a file of a model. Older indexes have From and To instead of Source and Target.
 type firefoxRecord struct {
 	Name         string `json:"name"`
 	Type         string `json:"fileType"`
@@ -57,7 +56,7 @@ type firefoxRecord struct {
 	To           string `json:"toLang"`
 	Version      string `json:"version"`
 	Architecture string `json:"architecture"`
-	Filter       string `json:"filter_expression"` // which Firefoxes it is for
+	Filter       string `json:"filter_expression"` // the versions of Firefox that use the file
 	Attachment   struct {
 		Location string `json:"location"`
 		Filename string `json:"filename"`
@@ -70,14 +69,14 @@ func (r firefoxRecord) pair() string {
 	return strings.ToLower(cmp.Or(r.Source, r.From) + "-" + cmp.Or(r.Target, r.To))
 }
 
-// released reports whether a record is for Firefox's releases on desktops, as others are tried out, or small ones for phones.
+// released reports whether a record is for Firefox's releases on desktops. Other records are experiments, or small models for phones.
 func (r firefoxRecord) released() bool {
-	// Filters are JEXL, of which Mozilla uses what is Go too, but for the quotes.
+	// Filters are JEXL. Mozilla's are also Go, except for the quotes.
 	filter, err := parser.ParseExpr(strings.ReplaceAll(r.Filter, "'", "`"))
 	return strings.TrimSpace(r.Filter) == "" || err == nil && holds(filter) == "true"
 }
 
-// holds is the value of a filter in a release of Firefox on a desktop: "true", "false", a name or a text. "": it is not known.
+// holds returns the value of a filter in a release of Firefox on a desktop: "true", "false", a name or a text, or "" if it is unknown.
 func holds(filter ast.Expr) string {
 	switch e := filter.(type) {
 	case *ast.ParenExpr:
@@ -100,7 +99,7 @@ func holds(filter ast.Expr) string {
 	return ""
 }
 
-// versionKey orders versions, 1.0a1 before 1.0, and those that are none before all.
+// versionKey returns the sort key of a version: 1.0a1 is before 1.0, and an invalid version before all.
 func versionKey(v string) (key []int) {
 	number, alpha, isAlpha := strings.Cut(v, "a")
 	for part := range strings.SplitSeq(number, ".") {
@@ -117,44 +116,44 @@ func versionKey(v string) (key []int) {
 	return append(key, 0)
 }
 
-// chooseIndexed finds the files of the newest model for a pair, and where they are. The version is the commit.
-func (p *pull) chooseIndexed(ctx context.Context) (names []string, err error) {
-	index, files := cmp.Or(p.cfg.Index, firefoxIndex), firefoxFiles
-	if p.cfg.Index != "" {
-		files = index // what a mirror's index names lies beside it
+// chooseIndexed returns the files of the newest model for a pair, and sets their URLs. Its version is the commit.
+func (r *remote) chooseIndexed() (names []string, err error) {
+	index, files := cmp.Or(r.cfg.Index, firefoxIndex), firefoxFiles
+	if r.cfg.Index != "" {
+		files = index // of a mirror, whose files are beside it
 	}
 	base, err := url.Parse(index)
 	if err != nil || base.Host == "" || base.Scheme != "http" && base.Scheme != "https" {
 		return nil, fmt.Errorf("FIREFOX_MODELS %q is not a URL of an index", index)
 	}
-	records, err := p.firefoxRecords(ctx, base)
+	records, err := r.firefoxRecords(base)
 	if err != nil {
 		return nil, err
 	}
 	if base, err = url.Parse(files); err != nil {
 		return nil, err
 	}
-	chosen, err := newest(records, p.ref.repo)
+	chosen, err := newest(records, r.ref.repo)
 	if err != nil {
 		return nil, err
 	}
-	p.urls, p.commit = map[string]*url.URL{}, chosen[0].Version
-	for _, r := range chosen {
-		name := r.Name
-		if ext := path.Ext(r.Attachment.Filename); ext == ".zst" || ext == ".gz" {
+	r.urls, r.commit = map[string]*url.URL{}, chosen[0].Version
+	for _, record := range chosen {
+		name := record.Name
+		if ext := path.Ext(record.Attachment.Filename); ext == ".zst" || ext == ".gz" {
 			name = strings.TrimSuffix(name, ext) + ext
 		}
-		a := r.Attachment
+		a := record.Attachment
 		where, err := base.Parse(a.Location)
 		if err != nil || a.Location == "" || !plainFile.MatchString(name) || !sha256Pattern.MatchString(a.Hash) || a.Size < 1 || a.Size > firefox.MaxFile {
-			return nil, fmt.Errorf("the index's record of %.100q has no place, no SHA-256 or no size that a file may have", r.Name)
+			return nil, fmt.Errorf("the index's record of %.100q has no place, no SHA-256 or no size that a file may have", record.Name)
 		}
-		p.urls[name] = where
-		p.answers[name] = answer{version: version{Size: a.Size, Sum: sumSHA256 + a.Hash}}
+		r.urls[name] = where
+		r.answers[name] = answer{version: version{Size: a.Size, Sum: sumSHA256 + a.Hash}}
 		names = append(names, name)
 	}
-	if len(p.urls) < len(names) {
-		return nil, fmt.Errorf("the index has two files of one name for %s: %q", p.ref, names)
+	if len(r.urls) < len(names) {
+		return nil, fmt.Errorf("the index has two files of one name for %s: %q", r.ref, names)
 	}
 	return names, nil
 }
@@ -162,11 +161,11 @@ func (p *pull) chooseIndexed(ctx context.Context) (names []string, err error) {
 var plainFile = regexp.MustCompile(`^[A-Za-z0-9_][A-Za-z0-9._-]{0,127}$`)
 
 // firefoxRecords fetches the index.
-func (p *pull) firefoxRecords(ctx context.Context, index *url.URL) ([]firefoxRecord, error) {
+func (r *remote) firefoxRecords(index *url.URL) ([]firefoxRecord, error) {
 	var list struct {
 		Data []firefoxRecord `json:"data"`
 	}
-	err := p.getJSON(ctx, index, &list)
+	err := r.getJSON(index, &list)
 	if err == nil && len(list.Data) == 0 {
 		err = errNoJSON
 	}
@@ -176,8 +175,8 @@ func (p *pull) firefoxRecords(ctx context.Context, index *url.URL) ([]firefoxRec
 	return list.Data, err
 }
 
-// newest are the records of the newest model of a pair, that of the model itself first: of those that are released where
-// there are any, and of several of one version the largest.
+// newest returns the records of the newest model of a pair, the model itself first. It prefers released models, and among models of
+// one version the largest.
 func newest(records []firefoxRecord, pair string) ([]firefoxRecord, error) {
 	var model *firefoxRecord
 	pairs := map[string]bool{}
@@ -224,14 +223,14 @@ func newest(records []firefoxRecord, pair string) ([]firefoxRecord, error) {
 	return chosen, nil
 }
 
-// findStudent finds the files of the model that lies in a folder of a repository or under a URL; none: there is no model.
-func (p *pull) findStudent(files sourceFiles) (names []string, err error) {
-	file := p.ref.file
+// findStudent returns the files of the model in a folder of a repository or under a URL, or none if there is no model.
+func (r *remote) findStudent(files model.Files) (names []string, err error) {
+	file := r.ref.file
 	switch {
 	case file != "":
-		_, err = p.head(files.ctx, file)
-	case p.ref.kind == kindRepo:
-		names, err = p.list(files.ctx)
+		_, err = r.head(file)
+	case r.ref.kind == kindRepo:
+		names, err = r.list()
 	default:
 		file, err = firefoxAt(files)
 	}
@@ -245,7 +244,6 @@ func (p *pull) findStudent(files sourceFiles) (names []string, err error) {
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrIncomplete, err)
 	}
-	p.maxWeight = firefox.MaxFile
 	chosen := slices.Sorted(maps.Values(found))
 	if slices.Contains(names, firefox.MetadataFile) {
 		chosen = append(chosen, firefox.MetadataFile)
@@ -253,15 +251,12 @@ func (p *pull) findStudent(files sourceFiles) (names []string, err error) {
 	return chosen, nil
 }
 
-// firefoxAt is the model under a URL, where metadata.json tells its languages: a URL cannot be listed. "": it does not.
-func firefoxAt(files sourceFiles) (string, error) {
+// firefoxAt returns the name of the model under a URL, which cannot be listed, by the languages in metadata.json; "" if there is none.
+func firefoxAt(files model.Files) (string, error) {
 	source, target, err := firefox.Languages(files, "")
 	if err != nil || source == "" {
 		return "", err
 	}
 	models := slices.DeleteFunc(firefox.Models(source, target), func(name string) bool { return !firefox.IsModel(name) })
-	if models, err = model.Present(files, models...); err != nil || len(models) == 0 {
-		return "", err
-	}
-	return models[0], nil
+	return model.First(files, models...)
 }

@@ -10,90 +10,113 @@ import (
 	"io"
 	"net/http"
 	"net/url"
+	"path"
 	"slices"
 	"strings"
 
 	"dragoman/model"
 	"dragoman/model/checkpoint"
 	"dragoman/model/ctranslate2"
+	"dragoman/model/firefox"
 )
 
-// fileURL is where a file is fetched from: pinned to the commit once it is
-// known, so that a push during a pull cannot mix two checkpoints.
-func (p *pull) fileURL(name string) *url.URL {
-	if where, ok := p.urls[name]; ok {
-		return where
-	}
-	if p.ref.kind == kindURL {
-		return p.ref.base.JoinPath(url.PathEscape(name))
-	}
-	return p.endpoint.JoinPath(p.ref.repo, "resolve", url.PathEscape(p.revision()), p.ref.path, url.PathEscape(name))
+// remote is a source during one call of the client.
+type remote struct {
+	*Client
+	ctx     context.Context
+	ref     Ref
+	commit  string              // "" until known; then files are fetched from it
+	answers map[string]answer   // of head
+	listed  []string            // paths of the repository's files, after list
+	urls    map[string]*url.URL // of the files of an index, which are not in one folder
 }
 
-// revision is what files are fetched from: the commit, once it is known.
-func (p *pull) revision() string { return cmp.Or(p.commit, p.ref.revision) }
+// answer is the source's version of a file, or the error for a file that it lacks.
+type answer struct {
+	version
+	err error
+}
 
-// head asks which version of a file the source has. Answers are remembered. The first
-// one of the Hub names the commit behind the revision.
-func (p *pull) head(ctx context.Context, name string) (version, error) {
-	if a, ok := p.answers[name]; ok {
+func (c *Client) remote(ctx context.Context, ref Ref) *remote {
+	return &remote{Client: c, ctx: ctx, ref: ref, answers: map[string]answer{}}
+}
+
+// Has implements [model.Files].
+func (r *remote) Has(name string) (bool, error) {
+	_, err := r.head(name)
+	if r.isMissing(err) {
+		return false, nil
+	}
+	return err == nil, err
+}
+
+// Read implements [model.Files] for JSON. It keeps nothing.
+func (r *remote) Read(name string) (raw []byte, err error) {
+	err = r.getJSON(r.fileURL(name), (*json.RawMessage)(&raw))
+	return raw, err
+}
+
+// fileURL returns the URL of a file, at the commit once that is known: a push during a pull must not mix two checkpoints.
+func (r *remote) fileURL(name string) *url.URL {
+	if where, ok := r.urls[name]; ok {
+		return where
+	}
+	if r.ref.kind == kindURL {
+		return r.ref.base.JoinPath(url.PathEscape(name))
+	}
+	return r.endpoint.JoinPath(r.ref.repo, "resolve", url.PathEscape(r.revision()), r.ref.path, url.PathEscape(name))
+}
+
+// revision returns the commit once it is known, before that the ref's revision.
+func (r *remote) revision() string { return cmp.Or(r.commit, r.ref.revision) }
+
+// head returns the source's version of a file, and remembers the answer. The Hub's first answer has the commit.
+func (r *remote) head(name string) (version, error) {
+	if a, ok := r.answers[name]; ok {
 		return a.version, a.err
 	}
 	var v version
-	err := p.retry(ctx, name, func() (bool, error) {
-		resp, err := p.headOrGet(ctx, p.fileURL(name))
+	err := r.retry(r.ctx, name, func() (bool, error) {
+		resp, err := r.headOrGet(r.ctx, r.fileURL(name))
 		if err != nil {
 			return false, err
 		}
 		defer resp.Body.Close()
-		if err := p.refusePage(ctx, resp); err != nil {
+		if err := r.refusePage(r.ctx, resp); err != nil {
 			return false, err
 		}
 		v = readVersion(resp)
-		if commit := hubHeader(resp, headerCommit); p.commit == "" && p.ref.kind == kindRepo && commitPattern.MatchString(commit) {
-			p.commit = commit
+		if commit := hubHeader(resp, headerCommit); r.commit == "" && r.ref.kind == kindRepo && commitPattern.MatchString(commit) {
+			r.commit = commit
 		}
 		return false, nil
 	})
-	if err == nil || p.isMissing(err) {
-		p.answers[name] = answer{v, err}
+	if err == nil || r.isMissing(err) {
+		r.answers[name] = answer{v, err}
 	}
 	return v, err
 }
 
-// isMissing reports whether an error says that the source does not have a file. Storage
-// services such as S3 answer 403 where listing is not allowed.
-func (p *pull) isMissing(err error) bool {
+// isMissing reports whether an error means that the source lacks a file. Storage services such as S3 answer 403 if listing is not
+// allowed.
+func (r *remote) isMissing(err error) bool {
 	status, ok := errors.AsType[*statusError](err)
-	return errors.Is(err, ErrFileNotFound) || ok && p.ref.kind == kindURL && status.status == http.StatusForbidden
+	return errors.Is(err, ErrFileNotFound) || ok && r.ref.kind == kindURL && status.status == http.StatusForbidden
 }
 
-// headOrGet sends HEAD, or GET without reading the body to a server that does
-// not allow HEAD (a URL that is signed for GET, say). The caller closes the body.
-func (c *Client) headOrGet(ctx context.Context, target *url.URL) (*http.Response, error) {
-	resp, err := c.send(ctx, http.MethodHead, target, nil)
-	if status, ok := errors.AsType[*statusError](err); ok && status.code == "" {
-		switch status.status {
-		case http.StatusForbidden, http.StatusMethodNotAllowed, http.StatusNotImplemented:
-			return c.send(ctx, http.MethodGet, target, nil)
-		}
-	}
-	return resp, err
-}
-
-// fingerprint changes with the weights and the configuration at a URL, or with the files of Firefox's model there; "" for what
-// is no URL, and where the server does not tell one file from another.
-func (p *pull) fingerprint(ctx context.Context) (string, error) {
-	if p.ref.kind != kindURL {
+// fingerprint returns a string that changes with the weights and configuration at a URL, or with the files of its Firefox model. It
+// returns "" for other refs, and if the server does not tell versions of files apart.
+func (r *remote) fingerprint(files model.Files) (string, error) {
+	if r.ref.kind != kindURL {
 		return "", nil
 	}
-	names, err := p.identifying(sourceFiles{ctx, p})
+	names, err := r.identifying(files)
 	if err != nil || len(names) == 0 {
 		return "", err
 	}
 	sum := sha256.New()
 	for _, name := range names {
-		v, err := p.head(ctx, name)
+		v, err := r.head(name)
 		if err != nil || !v.same(v) {
 			return "", err
 		}
@@ -102,9 +125,9 @@ func (p *pull) fingerprint(ctx context.Context) (string, error) {
 	return fmt.Sprintf("files-%.6x", sum.Sum(nil)), nil
 }
 
-// identifying are the files at a URL by which one model is told from another; none: there is no model.
-func (p *pull) identifying(files sourceFiles) ([]string, error) {
-	if p.ref.file == "" {
+// identifying returns the files that tell models at a URL apart, or none if there is no model.
+func (r *remote) identifying(files model.Files) ([]string, error) {
+	if r.ref.file == "" {
 		weights, err := model.First(files, slices.Concat(checkpoint.WeightFiles, []string{ctranslate2.ModelFile})...)
 		if err != nil {
 			return nil, err
@@ -114,52 +137,83 @@ func (p *pull) identifying(files sourceFiles) ([]string, error) {
 			return append(config, weights), err
 		}
 	}
-	return p.findStudent(files)
+	return r.findStudent(files)
 }
 
-// errPage: what is there is not the file.
-var errPage = errors.New("a web page is there in place of the file: the server wants somebody to sign in, or has a page for what it lacks")
+// list returns the names of the files in the ref's folder of the Hub's repository, and reads the commit. A mirror without lists has
+// no files.
+func (r *remote) list() (names []string, err error) {
+	var listing struct {
+		Commit string `json:"sha"`
+		Files  []struct {
+			Name string `json:"rfilename"`
+		} `json:"siblings"`
+	}
+	from := r.endpoint.JoinPath("api/models", r.ref.repo, "revision", url.PathEscape(r.revision()))
+	if err := r.getJSON(from, &listing); r.isMissing(err) {
+		return nil, nil
+	} else if err != nil {
+		return nil, err
+	}
+	if r.commit == "" && commitPattern.MatchString(listing.Commit) {
+		r.commit = listing.Commit
+	}
+	for _, file := range listing.Files {
+		r.listed = append(r.listed, file.Name)
+		if name := path.Base(file.Name); file.Name == path.Join(r.ref.path, name) {
+			names = append(names, name)
+		}
+	}
+	return names, nil
+}
 
-// refusePage fails where an answer describes a web page. The type alone does not tell: some servers call any file HTML.
-func (c *Client) refusePage(ctx context.Context, resp *http.Response) error {
-	if resp.StatusCode != http.StatusOK || !strings.HasPrefix(resp.Header.Get("Content-Type"), "text/html") {
-		return nil
+// noModel returns the error for a source without a model, with advice.
+func (r *remote) noModel() error {
+	advice := "; " + student + " there can be named by its file, such as " + r.ref.String() + "/model.enfr.intgemm.alphas.bin"
+	if r.ref.kind == kindRepo {
+		var folders []string
+		for _, name := range r.listed {
+			dir, file := path.Split(name)
+			if dir = strings.TrimSuffix(dir, "/"); folderPattern.MatchString(dir) &&
+				(file == model.ConfigFile || file == ctranslate2.ModelFile || firefox.IsModel(file)) {
+				folders = append(folders, dir)
+			}
+		}
+		slices.Sort(folders)
+		folders, advice = slices.Compact(folders), ""
+		if len(folders) > 0 {
+			advice = fmt.Sprintf("; its folders that may have one are %s: write %s/%s", strings.Join(folders[:min(len(folders), 10)], ", "), r.ref.repo, folders[0])
+		}
 	}
-	page, err := c.send(ctx, http.MethodGet, resp.Request.URL, nil)
-	if err != nil {
-		return err
-	}
-	defer page.Body.Close()
-	start, err := io.ReadAll(io.LimitReader(body{page.Body}, 512))
-	if err == nil && strings.HasPrefix(http.DetectContentType(start), "text/html") {
-		err = fmt.Errorf("%s: %w", redact(page.Request.URL), errPage)
+	err := fmt.Errorf("%w: neither %s nor %s nor %s is there%s",
+		ErrIncomplete, model.ConfigFile, ctranslate2.ModelFile, student, advice)
+	if answer := r.answers[model.ConfigFile].err; answer != nil && r.commit == "" { // the source or its access may be wrong
+		err = fmt.Errorf("%w: %w", err, answer)
 	}
 	return err
 }
 
-// sourceFiles are the files of the source. Those that are read are fetched.
-type sourceFiles struct {
-	ctx context.Context
-	*pull
-}
+// maxJSON is the maximum size in bytes of fetched JSON. Mozilla's index of some 1,000 files has half a megabyte.
+const maxJSON = 32 << 20
 
-// Has implements [model.Files].
-func (f sourceFiles) Has(name string) (bool, error) {
-	_, err := f.head(f.ctx, name)
-	if f.isMissing(err) {
+// errNoJSON means that an answer is not the expected JSON.
+var errNoJSON = errors.New("this is not the JSON that was asked for")
+
+// getJSON fetches a value.
+func (r *remote) getJSON(from *url.URL, into any) error {
+	return r.retry(r.ctx, redact(from), func() (bool, error) {
+		resp, err := r.send(r.ctx, http.MethodGet, from, nil)
+		if err != nil {
+			return false, err
+		}
+		defer resp.Body.Close()
+		raw, err := io.ReadAll(io.LimitReader(body{resp.Body}, maxJSON+1))
+		if err != nil {
+			return false, err
+		}
+		if len(raw) > maxJSON || json.Unmarshal(raw, into) != nil {
+			return false, fmt.Errorf("%s: %w", redact(from), errNoJSON)
+		}
 		return false, nil
-	}
-	return err == nil, err
-}
-
-// Read implements [model.Files].
-func (f sourceFiles) Read(name string) (raw []byte, err error) {
-	if f.dir == "" { // nothing is kept
-		err = f.getJSON(f.ctx, f.fileURL(name), (*json.RawMessage)(&raw))
-		return raw, err
-	}
-	if err := f.fetch(f.ctx, name); err != nil {
-		return nil, err
-	}
-	return model.Folder(f.dir).Read(name)
+	})
 }
