@@ -84,10 +84,8 @@ func (r *remote) choose(files model.Files, converted bool) (c choice, err error)
 	c.names = append(c.names, more...)
 	slices.Sort(c.names) // a family may need some of those itself
 	c.names = slices.Compact(c.names)
-	if r.cfg.Check != nil {
-		if err := r.cfg.Check(files, r.ref.Name()); err != nil {
-			return c, err
-		}
+	if err := r.check(files, r.ref.Name()); err != nil {
+		return c, err
 	}
 	if converted {
 		c.names = append(c.names, ctranslate2.ModelFile)

@@ -1,6 +1,9 @@
-// Package source fetches the files of models: from the Hub or a mirror by the name of a repository, from any web server that has the
-// files in one folder, and from Mozilla's index of Firefox's models. A model is a Hugging Face checkpoint, or a model of CTranslate2
-// or Firefox.
+// Package source makes exported folders of the models that MODEL_WEIGHTS names: the bundled model, a folder or an Argos package of
+// this machine, or a model that it downloads from the Hub or a mirror by the name of a repository, from any web server that has the
+// files in one folder, or from Mozilla's index of Firefox's models. A model is a Hugging Face checkpoint, or a model of CTranslate2,
+// Firefox or Marian.
+//
+// [Preparer.Prepare] does nothing if its folder holds the model undamaged.
 //
 // [Client.Pull] determines the commit of the revision from the answer for the first file, chooses the files that a model of the
 // family needs, compares them with the files of the folder, and downloads the rest one by one. A download goes to name.partial, is
@@ -20,11 +23,12 @@ import (
 	"time"
 
 	"dragoman/model"
+	"dragoman/model/export"
 )
 
 const defaultEndpoint = "https://huggingface.co"
 
-// Config configures a [Client]. The zero value is usable.
+// Config configures a [Client] and a [Preparer]. The zero value is usable.
 type Config struct {
 	// Endpoint is the base URL of the Hub or of a mirror, which may have a path (HF_ENDPOINT). Default: the Hub.
 	Endpoint string
@@ -32,20 +36,35 @@ type Config struct {
 	Token string
 	// Offline forbids every request (HF_HUB_OFFLINE): Pull then succeeds only if the folder is complete.
 	Offline bool
-	// Family is the name of the model's family (MODEL_FAMILY). Default: recognized by the files.
-	Family string
 	// Index is the URL of an index of Firefox's models (FIREFOX_MODELS); its relative places are relative to the URL. Default:
 	// Mozilla's.
 	Index string
-	// Accept, if set, is called with the contents of config.json and generation_config.json, nil for a missing file, before any
-	// large download, and returns the maximum size of the model's weights in bytes. Its error ends the pull. Default: any model.
+	// Family (MODEL_FAMILY) and Languages (MODEL_LANGUAGES) of the model. Default: its files tell.
+	Family, Languages string
+	// Accept is called with the contents of config.json and generation_config.json, nil for a missing file, before any large
+	// download, and returns the maximum size of the model's weights in bytes. Its error ends the pull. Default: AcceptConfig.
 	Accept func(config, generation []byte) (weights int64, err error)
-	// Check, if set, is called with the other files of a checkpoint, and the last name of its repository or folder, before its
-	// weights are downloaded. Its error ends the pull.
-	Check func(files model.Files, name string) error
 
 	Log      *slog.Logger // default: none
 	Progress Progress     // default: lines to Log
+
+	// The fields below configure a preparer.
+
+	Weights     string // MODEL_WEIGHTS; "" is the bundled model
+	Revision    string // of a repository; "" is its main branch
+	SaveWeights string // folder for the export; "" is a folder in Cache
+	Cache       string
+	// Downloads is the folder for downloads, which keeps those of an interrupted pull; "" is the folder of the export. Only one
+	// process may use it at a time.
+	Downloads string
+	// Precision of the export; "" depends on the size of the model.
+	Precision model.Precision
+	// KeepCheckpoint keeps the download after the export, so that another precision needs no second one.
+	KeepCheckpoint bool
+	// Verify selects when the checksums of an exported folder are compared.
+	Verify model.Verify
+	// Export exports a checkpoint. Default: export.Export.
+	Export func(ctx context.Context, checkpoint, out string, opts export.Options) (*model.Manifest, error)
 }
 
 // Client fetches checkpoints. It is safe for concurrent use.
@@ -58,6 +77,7 @@ type Client struct {
 	wait         func(ctx context.Context, d time.Duration) error // between two tries
 	stallTimeout time.Duration                                    // maximum time without a byte
 	freeSpace    func(dir string) (bytes uint64, err error)
+	check        func(files model.Files, name string) error // of a checkpoint, before its weights are downloaded
 }
 
 // New makes a client. It fails if the endpoint is not an http(s) URL or the token is not valid in a header.
@@ -76,10 +96,17 @@ func New(cfg Config) (*Client, error) {
 		cfg.Progress = lines(cfg.Log)
 	}
 	if cfg.Accept == nil {
-		cfg.Accept = func(_, _ []byte) (int64, error) { return 1 << 44, nil } // 16 TiB
+		cfg.Accept = AcceptConfig
+	}
+	if cfg.Export == nil {
+		cfg.Export = export.Export
 	}
 	c := &Client{cfg: cfg, endpoint: endpoint, wait: wait, stallTimeout: 30 * time.Second, freeSpace: model.FreeSpace}
 	c.http = c.newHTTP()
+	c.check = func(files model.Files, name string) error {
+		_, _, err := c.recognize(files, name) // nothing may tell its languages
+		return err
+	}
 	return c, nil
 }
 
@@ -92,7 +119,7 @@ type Result struct {
 // Commit returns the current commit of the ref's revision, or for a URL a fingerprint of its files. It returns "" if the source has
 // neither, in offline mode, and if the source cannot be reached, which is logged.
 func (c *Client) Commit(ctx context.Context, ref Ref) (commit string, err error) {
-	if ref.kind == kindFolder || c.cfg.Offline {
+	if c.cfg.Offline {
 		return "", nil
 	}
 	if commitPattern.MatchString(ref.revision) {
@@ -115,16 +142,13 @@ func (c *Client) Commit(ctx context.Context, ref Ref) (commit string, err error)
 }
 
 // Pull makes the folder dir hold the checkpoint of ref, and creates it if needed. It does not download files that the folder has in
-// the right version. A ref of a folder is the result itself.
+// the right version. The ref must not be of this machine.
 //
 // If ctx ends, Pull returns its error and leaves name.partial files, which the next Pull resumes. The caller must hold a lock of dir
 // or of a folder around it. If the source cannot be reached, the complete checkpoint of an earlier pull is the result. Errors match
 // the Err variables of this package.
 func (c *Client) Pull(ctx context.Context, ref Ref, dir string) (Result, error) {
-	switch {
-	case ref.kind == kindFolder:
-		return Result{Dir: ref.path}, nil
-	case c.cfg.Offline:
+	if c.cfg.Offline {
 		return offlineResult(ref, dir)
 	}
 	if err := os.MkdirAll(dir, 0o755); err != nil {

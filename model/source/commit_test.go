@@ -12,8 +12,8 @@ import (
 )
 
 func TestCommit(t *testing.T) {
-	s := hubtest.New(t, repo, checkpoint())
-	main, old := s.Push("main", checkpoint()), strings.Repeat("0", 40)
+	s := hubtest.New(t, repo, repoFiles())
+	main, old := s.Push("main", repoFiles()), strings.Repeat("0", 40)
 	offline := func(c *source.Config) { c.Offline = true }
 	away := func(c *source.Config) { c.Endpoint = "http://127.0.0.1:1" }
 	for name, test := range map[string]struct {
@@ -26,7 +26,6 @@ func TestCommit(t *testing.T) {
 		"offline":   {repo, offline, ""},
 		"no answer": {repo, away, ""},
 		"a URL":     {s.Endpoint + "/x", away, ""},
-		"a folder":  {t.TempDir(), away, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			commit, err := newClient(t, s, test.edit).Commit(t.Context(), ref(t, test.ref))
@@ -41,7 +40,7 @@ func TestCommit(t *testing.T) {
 	again, err := newClient(t, s).Commit(t.Context(), ref(t, s.Base))
 	require.NoError(t, err)
 	assert.Equal(t, before.Revision, again)
-	s.Push("main", checkpoint(map[string][]byte{weight: noise(9, size)}))
+	s.Push("main", repoFiles(map[string][]byte{weight: noise(9, size)}))
 	after, err := newClient(t, s).Commit(t.Context(), ref(t, s.Base))
 	require.NoError(t, err)
 	assert.NotEqual(t, before.Revision, after)

@@ -51,7 +51,7 @@ func TestPullOfConverted(t *testing.T) {
 		"lines":        {converted(map[string][]byte{"shared_vocabulary.json": nil, "shared_vocabulary.txt": []byte("<unk>\n")}), []string{"config.json", "shared_vocabulary.txt", "sentencepiece.model", "README.md", "model.bin"}},
 		"Opus-MT's":    {converted(ofOpus), []string{"config.json", "source_vocabulary.txt", "target_vocabulary.txt", "source.spm", "target.spm", "README.md", "model.bin"}},
 		"NLLB-200's":   {converted(ofNLLB), []string{"config.json", "shared_vocabulary.json", "sentencepiece.bpe.model", "tokenizer_config.json", "README.md", "model.bin"}},
-		"beside torch": {checkpoint(map[string][]byte{"model.bin": noise(1, 10)}), usual},
+		"beside torch": {repoFiles(map[string][]byte{"model.bin": noise(1, 10)}), usual},
 	} {
 		for kind, isURL := range map[string]bool{"hub": false, "URL": true} {
 			t.Run(name+"/"+kind, func(t *testing.T) {
@@ -126,8 +126,8 @@ func TestPullOfConvertedRefuses(t *testing.T) {
 
 // A repository that changes its form leaves nothing of the other one.
 func TestPullOfAnotherForm(t *testing.T) {
-	s, dir := hubtest.New(t, repo, checkpoint()), t.TempDir()
-	for _, files := range []map[string][]byte{checkpoint(), converted(), checkpoint()} {
+	s, dir := hubtest.New(t, repo, repoFiles()), t.TempDir()
+	for _, files := range []map[string][]byte{repoFiles(), converted(), repoFiles()} {
 		s.Push("main", files)
 		_, err := newClient(t, s).Pull(t.Context(), ref(t, repo), dir)
 		require.NoError(t, err)

@@ -3,6 +3,8 @@ package source
 import (
 	"context"
 	"time"
+
+	"dragoman/model"
 )
 
 // SetWait replaces the waits between two tries.
@@ -13,3 +15,9 @@ func (c *Client) SetStallTimeout(d time.Duration) { c.stallTimeout = d }
 
 // SetFreeSpace replaces the file system's answer.
 func (c *Client) SetFreeSpace(free func(string) (uint64, error)) { c.freeSpace = free }
+
+// SetCheck replaces the check of a checkpoint's files.
+func (c *Client) SetCheck(check func(files model.Files, name string) error) { c.check = check }
+
+// Check checks a checkpoint's files.
+func (c *Client) Check(files model.Files, name string) error { return c.check(files, name) }

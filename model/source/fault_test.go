@@ -55,12 +55,12 @@ func TestPullGetsOver(t *testing.T) {
 		{"a signature that ran out", []hubtest.Fault{{File: weight, Status: 403}}, size, nil},
 		{"HEAD says 0 bytes", []hubtest.Fault{{File: "vocab.json", Method: "HEAD", Status: 200, Header: header("Content-Length", "0")}}, size, nil},
 		{"HEAD has a weak ETag", []hubtest.Fault{{File: "vocab.json", Method: "HEAD", Status: 200, Header: http.Header{
-			"Etag": {`W/"` + hubtest.GitBlobID(checkpoint()["vocab.json"]) + `"`}}}}, size, nil},
+			"Etag": {`W/"` + hubtest.GitBlobID(repoFiles()["vocab.json"]) + `"`}}}}, size, nil},
 		{"a file that is called a page", []hubtest.Fault{{File: "vocab.json", Method: "HEAD", Status: 200, Header: header("Content-Type", "text/html")}}, size, nil},
 		{"no HEAD", []hubtest.Fault{{File: "vocab.json", Method: "HEAD", Status: 405}}, size, nil},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			files := checkpoint()
+			files := repoFiles()
 			s := hubtest.New(t, repo, files)
 			s.Fail(tt.faults...)
 			var waited waits
@@ -90,13 +90,13 @@ func TestPullGetsOver(t *testing.T) {
 func TestPullFails(t *testing.T) {
 	always := func(f hubtest.Fault) []hubtest.Fault { f.Times = -1; return []hubtest.Fault{f} }
 	shards := func(names ...string) map[string][]byte {
-		return checkpoint(map[string][]byte{weight: nil, "model.safetensors.index.json": index(names...)})
+		return repoFiles(map[string][]byte{weight: nil, "model.safetensors.index.json": index(names...)})
 	}
 	for _, tt := range []struct {
 		name   string
 		ref    string // default: repo
 		token  string
-		files  map[string][]byte // default: checkpoint()
+		files  map[string][]byte // default: repoFiles()
 		opts   []hubtest.Option
 		faults []hubtest.Fault
 		is     error
@@ -110,8 +110,8 @@ func TestPullFails(t *testing.T) {
 		{name: "gated", opts: []hubtest.Option{hubtest.Gated()}, is: source.ErrGated, text: "/owner/m2m100 and set HF_TOKEN", asked: 1},
 		{name: "gated for a token", token: "hf_secret", opts: []hubtest.Option{hubtest.Gated()}, is: source.ErrGated, text: "with the account of HF_TOKEN", asked: 1},
 		{name: "no such revision", ref: repo + "@v9", is: source.ErrRevisionNotFound, text: `no revision "v9": check the branch, tag or commit`, asked: 1},
-		{name: "no vocabulary", files: checkpoint(map[string][]byte{"vocab.json": nil}), is: source.ErrIncomplete, text: "vocab.json is not there", asked: 8},
-		{name: "no weights", files: checkpoint(map[string][]byte{weight: nil}), is: source.ErrIncomplete, text: "none of model.safetensors, model.safetensors.index.json, pytorch_model.bin, pytorch_model.bin.index.json"},
+		{name: "no vocabulary", files: repoFiles(map[string][]byte{"vocab.json": nil}), is: source.ErrIncomplete, text: "vocab.json is not there", asked: 8},
+		{name: "no weights", files: repoFiles(map[string][]byte{weight: nil}), is: source.ErrIncomplete, text: "none of model.safetensors, model.safetensors.index.json, pytorch_model.bin, pytorch_model.bin.index.json"},
 		{name: "listed but gone", files: shards("a.safetensors"), is: source.ErrFileNotFound, text: "a.safetensors"},
 		{name: "shard above the folder", files: shards("../../etc/a.safetensors"), text: `"../../etc/a.safetensors"`},
 		{name: "absolute shard", files: shards("/etc/a.safetensors"), text: "expected the plain name of a .safetensors file"},
@@ -119,18 +119,18 @@ func TestPullFails(t *testing.T) {
 		{name: "hidden shard", files: shards(".safetensors"), text: "expected the plain name of a .safetensors file"},
 		{name: "shard of another form", files: shards("config.json"), text: "expected the plain name of a .safetensors file"},
 		{name: "index without shards", files: shards(), text: "\"weight_map\" is empty"},
-		{name: "index that is no JSON", files: checkpoint(map[string][]byte{weight: nil, "model.safetensors.index.json": []byte("<html>")}), text: "model.safetensors.index.json: "},
+		{name: "index that is no JSON", files: repoFiles(map[string][]byte{weight: nil, "model.safetensors.index.json": []byte("<html>")}), text: "model.safetensors.index.json: "},
 		{name: "always corrupt", faults: always(hubtest.Fault{File: weight, Corrupt: true}), is: source.ErrChecksum,
-			text: "expected sha256:" + hubtest.SHA256(checkpoint()[weight])},
+			text: "expected sha256:" + hubtest.SHA256(repoFiles()[weight])},
 		{name: "always corrupt git file", faults: always(hubtest.Fault{File: "config.json", Corrupt: true}), is: source.ErrChecksum,
-			text: "expected git:" + hubtest.GitBlobID(checkpoint()["config.json"])},
+			text: "expected git:" + hubtest.GitBlobID(repoFiles()["config.json"])},
 		{name: "cut at the same place without ranges", faults: always(hubtest.Fault{File: weight, CutAfter: 40_000, IgnoreRange: true}), text: "gave up after 6 tries"},
 		{name: "always 500", faults: always(hubtest.Fault{File: "config.json", Method: "HEAD", Status: 500}), text: "the server has a problem: try again later", asked: 6},
 		{name: "501", faults: always(hubtest.Fault{File: "config.json", Status: 501}), text: "501 Not Implemented", asked: 3},
 		{name: "always 429", faults: always(hubtest.Fault{File: "config.json", Method: "HEAD", Status: 429, Header: header("Retry-After", "1")}), is: source.ErrRateLimited, text: "set HF_TOKEN for a higher limit", asked: 6},
 		{name: "429 for an hour", faults: always(hubtest.Fault{File: "config.json", Method: "HEAD", Status: 429, Header: header("Retry-After", "3600")}), is: source.ErrRateLimited, text: "asks to wait 1h0m0s, the maximum is 5m0s", asked: 1},
 		{name: "forbidden", faults: always(hubtest.Fault{File: "config.json", Status: 403, Method: "HEAD", Header: header("X-Error-Code", "Other")}), is: source.ErrUnauthorized, text: "refuses access", asked: 1},
-		{name: "a page to sign in", files: checkpoint(map[string][]byte{"config.json": []byte("<!doctype html><title>Sign in")}), faults: always(hubtest.Fault{
+		{name: "a page to sign in", files: repoFiles(map[string][]byte{"config.json": []byte("<!doctype html><title>Sign in")}), faults: always(hubtest.Fault{
 			File: "config.json", Method: "HEAD", Status: 200, Header: header("Content-Type", "text/html; charset=utf-8")}), text: "config.json: a web page is there in place of the file", asked: 2},
 		{name: "all forbidden at a URL", ref: "URL", faults: []hubtest.Fault{{Method: "HEAD", Status: 403, Times: -1}, {Status: 403, Times: -1}}, is: source.ErrUnauthorized, text: "the server refuses access"},
 		{name: "no Hub", faults: []hubtest.Fault{{Method: "HEAD", Status: 404, Times: -1}, {Status: 404, Times: -1}}, is: source.ErrIncomplete, text: "HF_ENDPOINT is not a mirror of the Hub"},
@@ -141,7 +141,7 @@ func TestPullFails(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			if tt.files == nil {
-				tt.files = checkpoint()
+				tt.files = repoFiles()
 			}
 			s := hubtest.New(t, repo, tt.files, tt.opts...)
 			s.Fail(tt.faults...)
@@ -185,7 +185,7 @@ func TestLaterPullGoesOn(t *testing.T) {
 	const stop = 123_456
 	for name, url := range map[string]bool{"hub": false, "URL": true} {
 		t.Run(name, func(t *testing.T) {
-			files := checkpoint()
+			files := repoFiles()
 			s := hubtest.New(t, repo, files)
 			s.Fail(hubtest.Fault{File: weight, StallAfter: stop})
 			from, dir := ref(t, repo), t.TempDir()
@@ -219,7 +219,7 @@ func TestLaterPullGoesOn(t *testing.T) {
 func TestPartialFileOfAnotherVersionIsNotUsed(t *testing.T) {
 	for name, url := range map[string]bool{"hub": false, "URL": true} {
 		t.Run(name, func(t *testing.T) {
-			s := hubtest.New(t, repo, checkpoint())
+			s := hubtest.New(t, repo, repoFiles())
 			s.Fail(hubtest.Fault{File: weight, CutAfter: 50_000}, hubtest.Fault{File: weight, Status: 404})
 			from, dir := ref(t, repo), t.TempDir()
 			if url {
@@ -228,7 +228,7 @@ func TestPartialFileOfAnotherVersionIsNotUsed(t *testing.T) {
 			_, err := newClient(t, s).Pull(t.Context(), from, dir)
 			require.ErrorIs(t, err, source.ErrFileNotFound)
 
-			files := checkpoint(map[string][]byte{weight: noise(9, size)})
+			files := repoFiles(map[string][]byte{weight: noise(9, size)})
 			s.Push("main", files)
 			_, err = newClient(t, s).Pull(t.Context(), from, dir)
 			require.NoError(t, err)
@@ -242,8 +242,8 @@ func TestPartialFileOfAnotherVersionIsNotUsed(t *testing.T) {
 func TestFileChangesOnAPlainServer(t *testing.T) {
 	for name, length := range map[string]int{"same length": size, "longer": size + 5, "shorter": size - 100} {
 		t.Run(name, func(t *testing.T) {
-			files := checkpoint(map[string][]byte{weight: noise(9, length)})
-			s := hubtest.New(t, repo, checkpoint())
+			files := repoFiles(map[string][]byte{weight: noise(9, length)})
+			s := hubtest.New(t, repo, repoFiles())
 			s.Fail(hubtest.Fault{File: weight, CutAfter: 50_000},
 				hubtest.Fault{File: weight, Do: func() { s.Push("main", files) }})
 			dir := t.TempDir()
@@ -256,21 +256,21 @@ func TestFileChangesOnAPlainServer(t *testing.T) {
 
 // The files that a family does without are not fetched, and no family is guessed.
 func TestPullOfOtherFamilies(t *testing.T) {
-	nllb := checkpoint(map[string][]byte{"vocab.json": nil, "tokenizer_config.json": []byte(`{"tokenizer_class": "NllbTokenizer"}`)})
+	nllb := repoFiles(map[string][]byte{"vocab.json": nil, "tokenizer_config.json": []byte(`{"tokenizer_class": "NllbTokenizer"}`)})
 	s := hubtest.New(t, repo, nllb)
 	dir := t.TempDir()
 	_, err := newClient(t, s).Pull(t.Context(), ref(t, repo), dir)
 	require.NoError(t, err)
 	assertHolds(t, dir, nllb, slices.DeleteFunc(slices.Clone(usual), func(name string) bool { return name == "vocab.json" })...)
 
-	other := checkpoint(map[string][]byte{"tokenizer_config.json": []byte(`{"tokenizer_class": "MyTokenizer"}`)})
+	other := repoFiles(map[string][]byte{"tokenizer_config.json": []byte(`{"tokenizer_class": "MyTokenizer"}`)})
 	s = hubtest.New(t, repo, other)
 	_, err = newClient(t, s).Pull(t.Context(), ref(t, repo), t.TempDir())
 	require.ErrorContains(t, err, `"tokenizer_class" is "MyTokenizer": MODEL_FAMILY says`)
 	_, err = newClient(t, s, func(c *source.Config) { c.Family = "small100" }).Pull(t.Context(), ref(t, repo), t.TempDir())
 	require.NoError(t, err)
 
-	opus := checkpoint(map[string][]byte{
+	opus := repoFiles(map[string][]byte{
 		"config.json": []byte(`{"model_type": "marian"}`), "sentencepiece.bpe.model": nil,
 		"source.spm": []byte("s"), "target.spm": []byte("t"), "README.md": []byte("card"),
 	})

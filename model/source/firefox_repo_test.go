@@ -76,7 +76,7 @@ func TestFirefoxOfARepository(t *testing.T) {
 
 // A folder of a repository may have a model of any form.
 func TestFolderOfARepository(t *testing.T) {
-	for name, files := range map[string]map[string][]byte{"checkpoint": checkpoint(), "converted": converted()} {
+	for name, files := range map[string]map[string][]byte{"checkpoint": repoFiles(), "converted": converted()} {
 		t.Run(name, func(t *testing.T) {
 			deeper := map[string][]byte{}
 			for name, content := range files {

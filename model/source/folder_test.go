@@ -13,19 +13,8 @@ import (
 	"dragoman/model/source/hubtest"
 )
 
-func TestFolderIsUsedAsItIs(t *testing.T) {
-	from := ref(t, t.TempDir())
-	require.True(t, from.IsFolder())
-	c, err := source.New(source.Config{})
-	require.NoError(t, err)
-	result, err := c.Pull(t.Context(), from, "unused")
-	require.NoError(t, err)
-	assert.Equal(t, source.Result{Dir: from.String()}, result)
-	assert.NoDirExists(t, "unused")
-}
-
 func TestOffline(t *testing.T) {
-	files := checkpoint()
+	files := repoFiles()
 	s := hubtest.New(t, repo, files)
 	dir := t.TempDir()
 	online := newClient(t, s)
@@ -63,11 +52,11 @@ func TestOffline(t *testing.T) {
 }
 
 func TestInterruptedUpdateIsNotCompleteOffline(t *testing.T) {
-	s := hubtest.New(t, repo, checkpoint())
+	s := hubtest.New(t, repo, repoFiles())
 	dir := t.TempDir()
 	_, err := newClient(t, s).Pull(t.Context(), ref(t, repo), dir)
 	require.NoError(t, err)
-	s.Push("main", checkpoint(map[string][]byte{"config.json": []byte(`{"d_model": 8}`), weight: noise(9, size)}))
+	s.Push("main", repoFiles(map[string][]byte{"config.json": []byte(`{"d_model": 8}`), weight: noise(9, size)}))
 	s.Fail(hubtest.Fault{File: weight, Status: http.StatusInternalServerError, Times: -1})
 	_, err = newClient(t, s).Pull(t.Context(), ref(t, repo), dir)
 	require.ErrorContains(t, err, "gave up after 6 tries")

@@ -13,6 +13,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"dragoman/model"
 	"dragoman/model/source"
 	"dragoman/model/source/hubtest"
 )
@@ -33,9 +34,9 @@ func noise(seed uint64, n int) []byte {
 	return b
 }
 
-// checkpoint returns the files of a repository: a checkpoint and others that
+// repoFiles returns the files of a repository: a checkpoint and others that
 // no model needs. Each edit adds to it or, with nil content, takes from it.
-func checkpoint(edits ...map[string][]byte) map[string][]byte {
+func repoFiles(edits ...map[string][]byte) map[string][]byte {
 	files := map[string][]byte{
 		"config.json":             []byte(`{"model_type": "m2m_100"}`),
 		"generation_config.json":  []byte(`{"num_beams": 5}`),
@@ -58,17 +59,19 @@ func checkpoint(edits ...map[string][]byte) map[string][]byte {
 // newClient makes a client of s that never waits. Each edit changes its Config.
 func newClient(t *testing.T, s *hubtest.Server, edits ...func(*source.Config)) *source.Client {
 	t.Helper()
-	cfg := source.Config{
-		Endpoint: s.Endpoint,
-	}
+	cfg := source.Config{Endpoint: s.Endpoint, Accept: anyModel}
 	for _, edit := range edits {
 		edit(&cfg)
 	}
 	c, err := source.New(cfg)
 	require.NoError(t, err)
 	c.SetWait((&waits{}).wait)
+	c.SetCheck(func(model.Files, string) error { return nil })
 	return c
 }
+
+// anyModel accepts any model.
+func anyModel(_, _ []byte) (int64, error) { return 1 << 44, nil }
 
 func ref(t *testing.T, name string) source.Ref {
 	t.Helper()

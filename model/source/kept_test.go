@@ -16,7 +16,7 @@ import (
 // What an earlier pull left complete is used where the Hub cannot be reached, but not
 // where the Hub says no, nor for another revision.
 func TestHubIsDown(t *testing.T) {
-	files := checkpoint()
+	files := repoFiles()
 	s := hubtest.New(t, repo, files)
 	dir := t.TempDir()
 	first, err := newClient(t, s).Pull(t.Context(), ref(t, repo), dir)
@@ -38,7 +38,7 @@ func TestHubIsDown(t *testing.T) {
 
 // A file that a disk has changed is fetched again, the others are not.
 func TestRemoveDamaged(t *testing.T) {
-	files := checkpoint()
+	files := repoFiles()
 	s := hubtest.New(t, repo, files)
 	dir := t.TempDir()
 	_, err := newClient(t, s).Pull(t.Context(), ref(t, repo), dir)

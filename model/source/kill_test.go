@@ -27,7 +27,7 @@ func TestPullGoesOnAfterItsProcessWasKilled(t *testing.T) {
 		pullUntilKilled(t, endpoint, os.Getenv(killDir))
 		return
 	}
-	files := checkpoint()
+	files := repoFiles()
 	s := hubtest.New(t, repo, files)
 	s.Fail(hubtest.Fault{File: weight, StallAfter: killStop})
 	dir := t.TempDir()
@@ -52,6 +52,7 @@ func TestPullGoesOnAfterItsProcessWasKilled(t *testing.T) {
 // pullUntilKilled pulls and says when it has the bytes before the stall.
 func pullUntilKilled(t *testing.T, endpoint, dir string) {
 	c, err := source.New(source.Config{
+		Accept:   anyModel,
 		Endpoint: endpoint,
 		Progress: meter(func(file string, done int64) {
 			if file == weight && done == killStop {

@@ -18,7 +18,7 @@ import (
 
 // endlessServer is a web server with a checkpoint, one file of which has no size and no end.
 func endlessServer(t *testing.T, endless string) *httptest.Server {
-	files := checkpoint()
+	files := repoFiles()
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		name := path.Base(r.URL.Path)
 		content, ok := files[name]
@@ -66,7 +66,7 @@ func TestEndlessFiles(t *testing.T) {
 // Weights larger than the configuration lets them be are not even asked for, and where
 // nobody says how large they are, the disk must have room for as many as there may be.
 func TestWeightsBeyondTheirBound(t *testing.T) {
-	s := hubtest.New(t, repo, checkpoint())
+	s := hubtest.New(t, repo, repoFiles())
 	_, err := newClient(t, s, bounded(size-1)).Pull(t.Context(), ref(t, repo), t.TempDir())
 	assert.ErrorIs(t, err, source.ErrTooLarge)
 	assert.ErrorContains(t, err, "more than 300 kB (299999 bytes)")
@@ -76,7 +76,7 @@ func TestWeightsBeyondTheirBound(t *testing.T) {
 
 	sharded := map[string][]byte{weight: nil, "a.safetensors": noise(4, 1000), "b.safetensors": noise(5, 1000),
 		"model.safetensors.index.json": []byte(`{"weight_map": {"x": "a.safetensors", "y": "b.safetensors"}}`)}
-	s = hubtest.New(t, repo, checkpoint(sharded))
+	s = hubtest.New(t, repo, repoFiles(sharded))
 	_, err = newClient(t, s, bounded(1999)).Pull(t.Context(), ref(t, repo), t.TempDir())
 	assert.ErrorIs(t, err, source.ErrTooLarge, "the shards together")
 	_, err = newClient(t, s, bounded(2000)).Pull(t.Context(), ref(t, repo), t.TempDir())

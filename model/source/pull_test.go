@@ -39,22 +39,22 @@ func TestPullFetchesWhatACheckpointNeeds(t *testing.T) {
 		files map[string][]byte
 		want  []string
 	}{
-		{"one file", checkpoint(), usual},
-		{"with a model card", checkpoint(map[string][]byte{"README.md": []byte("# a model")}), append(slices.Clone(usual), "README.md")},
-		{"of an older tokenizer", checkpoint(map[string][]byte{"added_tokens.json": []byte("{}"), "special_tokens_map.json": []byte("{}")}),
+		{"one file", repoFiles(), usual},
+		{"with a model card", repoFiles(map[string][]byte{"README.md": []byte("# a model")}), append(slices.Clone(usual), "README.md")},
+		{"of an older tokenizer", repoFiles(map[string][]byte{"added_tokens.json": []byte("{}"), "special_tokens_map.json": []byte("{}")}),
 			append(slices.Clone(usual), "added_tokens.json", "special_tokens_map.json")},
-		{"safetensors before bin", checkpoint(map[string][]byte{"pytorch_model.bin": noise(4, 99)}), usual},
-		{"bin only", checkpoint(map[string][]byte{weight: nil, "pytorch_model.bin": noise(4, 99_999)}),
+		{"safetensors before bin", repoFiles(map[string][]byte{"pytorch_model.bin": noise(4, 99)}), usual},
+		{"bin only", repoFiles(map[string][]byte{weight: nil, "pytorch_model.bin": noise(4, 99_999)}),
 			append(slices.Clone(usual[:5]), "pytorch_model.bin")},
-		{"shards", checkpoint(map[string][]byte{weight: nil, "model.safetensors.index.json": index(shard2, shard1, shard2),
+		{"shards", repoFiles(map[string][]byte{weight: nil, "model.safetensors.index.json": index(shard2, shard1, shard2),
 			shard1: noise(5, 5_000), shard2: noise(6, 6_000)}),
 			append(slices.Clone(usual[:5]), "model.safetensors.index.json", shard1, shard2)},
-		{"bin shards", checkpoint(map[string][]byte{weight: nil, "pytorch_model.bin.index.json": index("pytorch_model-1.bin"),
+		{"bin shards", repoFiles(map[string][]byte{weight: nil, "pytorch_model.bin.index.json": index("pytorch_model-1.bin"),
 			"pytorch_model-1.bin": noise(5, 5_000)}),
 			append(slices.Clone(usual[:5]), "pytorch_model.bin.index.json", "pytorch_model-1.bin")},
-		{"without optional files", checkpoint(map[string][]byte{"generation_config.json": nil, "tokenizer_config.json": nil}),
+		{"without optional files", repoFiles(map[string][]byte{"generation_config.json": nil, "tokenizer_config.json": nil}),
 			[]string{"config.json", "vocab.json", "sentencepiece.bpe.model", weight}},
-		{"empty file", checkpoint(map[string][]byte{"generation_config.json": {}}), usual},
+		{"empty file", repoFiles(map[string][]byte{"generation_config.json": {}}), usual},
 	}
 	sources := []struct {
 		name string
@@ -100,7 +100,7 @@ func TestPullFetchesWhatACheckpointNeeds(t *testing.T) {
 }
 
 func TestTokenIsSentToTheEndpointOnly(t *testing.T) {
-	files := checkpoint()
+	files := repoFiles()
 	s := hubtest.New(t, repo, files, hubtest.WithToken("hf_secret"))
 	elsewhere := hubtest.New(t, repo, files)
 	c := newClient(t, s, func(cfg *source.Config) { cfg.Token = " hf_secret\n" })
@@ -126,11 +126,11 @@ func TestTokenIsSentToTheEndpointOnly(t *testing.T) {
 // A commit is asked for once; everything else is fetched from it, whatever is
 // pushed meanwhile.
 func TestPullIsPinnedToACommit(t *testing.T) {
-	files := checkpoint()
+	files := repoFiles()
 	s := hubtest.New(t, repo, files)
 	commit := s.Push("refs/pr/1", files)
 	s.Fail(hubtest.Fault{File: "config.json", Do: func() {
-		s.Push("refs/pr/1", checkpoint(map[string][]byte{weight: noise(9, size)}))
+		s.Push("refs/pr/1", repoFiles(map[string][]byte{weight: noise(9, size)}))
 	}})
 	from, err := source.ParseRef(repo, "refs/pr/1")
 	require.NoError(t, err)
@@ -142,7 +142,7 @@ func TestPullIsPinnedToACommit(t *testing.T) {
 }
 
 func TestPullByCommitOfACompleteFolderAsksNobody(t *testing.T) {
-	s := hubtest.New(t, repo, checkpoint())
+	s := hubtest.New(t, repo, repoFiles())
 	dir := t.TempDir()
 	c := newClient(t, s)
 	first, err := c.Pull(t.Context(), ref(t, repo), dir)
@@ -156,14 +156,14 @@ func TestPullByCommitOfACompleteFolderAsksNobody(t *testing.T) {
 
 func TestPullOfANewCommitFetchesWhatChanged(t *testing.T) {
 	shard := "model-1.safetensors"
-	s := hubtest.New(t, repo, checkpoint(map[string][]byte{weight: nil,
+	s := hubtest.New(t, repo, repoFiles(map[string][]byte{weight: nil,
 		"model.safetensors.index.json": index(shard), shard: noise(7, 7_000)}))
 	dir := t.TempDir()
 	c := newClient(t, s)
 	_, err := c.Pull(t.Context(), ref(t, repo), dir)
 	require.NoError(t, err)
 
-	files := checkpoint(map[string][]byte{"config.json": []byte(`{"model_type": "m2m_100", "d_model": 8}`)})
+	files := repoFiles(map[string][]byte{"config.json": []byte(`{"model_type": "m2m_100", "d_model": 8}`)})
 	commit := s.Push("main", files)
 	result, err := c.Pull(t.Context(), ref(t, repo), dir)
 	require.NoError(t, err)
@@ -173,7 +173,7 @@ func TestPullOfANewCommitFetchesWhatChanged(t *testing.T) {
 }
 
 func TestPullMendsTheFolder(t *testing.T) {
-	files := checkpoint()
+	files := repoFiles()
 	damage := map[string]func(t *testing.T, dir string){
 		"short file": func(t *testing.T, dir string) {
 			require.NoError(t, os.Truncate(filepath.Join(dir, weight), 1000))
@@ -207,7 +207,7 @@ func TestPullMendsTheFolder(t *testing.T) {
 }
 
 func TestPullRemovesPartialFilesOfAnEarlierCommit(t *testing.T) {
-	s := hubtest.New(t, repo, checkpoint())
+	s := hubtest.New(t, repo, repoFiles())
 	s.Fail(hubtest.Fault{File: weight, CutAfter: 50_000}, hubtest.Fault{File: weight, Status: http.StatusNotFound})
 	dir := t.TempDir()
 	_, err := newClient(t, s).Pull(t.Context(), ref(t, repo), dir)
@@ -216,7 +216,7 @@ func TestPullRemovesPartialFilesOfAnEarlierCommit(t *testing.T) {
 	killed := filepath.Join(dir, ".dragoman-pull.json.1234") // while it wrote the state
 	require.NoError(t, os.WriteFile(killed, nil, 0o644))
 
-	files := checkpoint(map[string][]byte{weight: nil, "pytorch_model.bin": noise(4, 99)})
+	files := repoFiles(map[string][]byte{weight: nil, "pytorch_model.bin": noise(4, 99)})
 	s.Push("main", files)
 	_, err = newClient(t, s).Pull(t.Context(), ref(t, repo), dir)
 	require.NoError(t, err)
@@ -225,7 +225,7 @@ func TestPullRemovesPartialFilesOfAnEarlierCommit(t *testing.T) {
 }
 
 func TestFilesCopiedByHandAreTakenOverIfTheyAreRight(t *testing.T) {
-	files := checkpoint()
+	files := repoFiles()
 	s := hubtest.New(t, repo, files)
 	dir := t.TempDir()
 	wrong := slices.Clone(files["sentencepiece.bpe.model"])
@@ -243,7 +243,7 @@ func TestFilesCopiedByHandAreTakenOverIfTheyAreRight(t *testing.T) {
 }
 
 func TestForeignWeightsThatWouldBeReadInsteadAreRefused(t *testing.T) {
-	s := hubtest.New(t, repo, checkpoint(map[string][]byte{weight: nil, "pytorch_model.bin": noise(4, 99)}))
+	s := hubtest.New(t, repo, repoFiles(map[string][]byte{weight: nil, "pytorch_model.bin": noise(4, 99)}))
 	dir := t.TempDir()
 	require.NoError(t, os.WriteFile(filepath.Join(dir, weight), []byte("mine"), 0o644))
 	_, err := newClient(t, s).Pull(t.Context(), ref(t, repo), dir)
@@ -257,7 +257,7 @@ func TestPullStopsBeforeTheWeights(t *testing.T) {
 	for name, tt := range map[string]struct {
 		free func(string) (uint64, error) // nil: enough
 		deny error                        // by Accept
-		bad  error                        // by Check
+		bad  error                        // by the check
 		is   error
 		text string
 	}{
@@ -267,19 +267,19 @@ func TestPullStopsBeforeTheWeights(t *testing.T) {
 		"refused by its files": {bad: refused, is: refused, text: "cannot fetch owner/m2m100: model_type is bert"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			s := hubtest.New(t, repo, checkpoint())
+			s := hubtest.New(t, repo, repoFiles())
 			c := newClient(t, s, func(c *source.Config) {
 				c.Accept = func(_, generation []byte) (int64, error) {
 					assert.JSONEq(t, `{"num_beams": 5}`, string(generation))
 					return size, tt.deny
 				}
-				c.Check = func(files model.Files, name string) error {
-					assert.Equal(t, "m2m100", name)
-					raw, err := files.Read("config.json")
-					require.NoError(t, err)
-					assert.Contains(t, string(raw), "m2m_100")
-					return tt.bad
-				}
+			})
+			c.SetCheck(func(files model.Files, name string) error {
+				assert.Equal(t, "m2m100", name)
+				raw, err := files.Read("config.json")
+				require.NoError(t, err)
+				assert.Contains(t, string(raw), "m2m_100")
+				return tt.bad
 			})
 			if tt.free != nil {
 				c.SetFreeSpace(tt.free)

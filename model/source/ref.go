@@ -10,31 +10,33 @@ import (
 	"regexp"
 	"strings"
 
+	"dragoman/model/bundled"
 	"dragoman/model/ctranslate2"
 	"dragoman/model/firefox"
 )
 
-// kind is where the checkpoint of a Ref is.
+// kind is the kind of a source.
 type kind int
 
 const (
-	kindRepo kind = iota
+	kindBundled kind = iota
+	kindRepo
 	kindURL
 	kindFolder
 	kindPair
 )
 
-// defaultRevision is the branch that a repository is fetched from.
+// defaultRevision is the default branch of a repository.
 const defaultRevision = "main"
 
-// Ref names a checkpoint. [ParseRef] makes it; the zero value names nothing.
+// Ref names a model of a source. [ParseRef] makes it. The zero value is the bundled model.
 type Ref struct {
 	kind     kind
 	repo     string   // kindRepo: owner/name; kindPair: the pair of languages
 	revision string   // kindRepo: branch, tag or commit
 	base     *url.URL // kindURL: the folder of the files
-	path     string   // kindFolder: it; kindRepo: the folder in the repository, "" where that is its root
-	file     string   // kindRepo, kindURL: of the one that is meant of Firefox's models there; "" where none is named
+	path     string   // kindFolder: it; kindRepo: the folder in the repository, or "" for its root
+	file     string   // kindRepo, kindURL: the file of one of Firefox's models, or ""
 }
 
 var (
@@ -45,16 +47,15 @@ var (
 	commitPattern   = regexp.MustCompile(`^[0-9a-f]{40}$`)
 )
 
-// ParseRef reads the name of a checkpoint:
+// ParseRef parses the name of a model:
 //
-//   - a folder, if one is there or the name begins like a path (/, ./, ../, ~), also that of a repository in the cache of
-//     Hugging Face's libraries, or an Argos package (.argosmodel), which counts as one;
-//   - an http(s) URL whose files are beside each other (a repository's own page
-//     on the Hub counts as the repository);
+//   - a folder, if it exists or the name begins like a path (/, ./, ../, ~), also the folder of a repository in the cache of Hugging
+//     Face's libraries, or an Argos package (.argosmodel);
+//   - an http(s) URL of a folder of files (the URL of a repository's page on the Hub is the repository);
 //   - one of Firefox's models, firefox:en-de;
 //   - a repository of the Hub, owner/name or owner/name@revision, or a folder in it, owner/name/folder.
 //
-// A URL or a folder in a repository may end with the name of a file that is one of Firefox's models.
+// A URL or a folder in a repository may end with the name of a file of one of Firefox's models.
 //
 // revision is a branch, tag or commit and may be empty; folders and URLs have none.
 func ParseRef(s, revision string) (Ref, error) {
@@ -117,16 +118,15 @@ func parseURL(s, revision string) (Ref, error) {
 	return Ref{kind: kindURL, base: u}, nil
 }
 
-// hubPage recognizes the address of a repository's page, as one copies it from
-// the browser: https://hub/owner/name or https://hub/owner/name/tree/revision/folder, or of one of Firefox's models.
-// A revision has no slash there that is not escaped, but for refs/pr/1 and its like.
+// hubPage parses the URL of a repository's page, https://hub/owner/name or https://hub/owner/name/tree/revision/folder, or of a file of
+// one of Firefox's models. The slashes of a revision are escaped, except in refs/pr/1.
 func hubPage(u *url.URL) (repo, revision string, ok bool) {
 	if host := u.Hostname(); host != "huggingface.co" && host != "hf.co" {
 		return "", "", false
 	}
 	parts := strings.Split(strings.Trim(u.EscapedPath(), "/"), "/")
 	for i, part := range parts {
-		parts[i], _ = url.PathUnescape(part) // of what is escaped already
+		parts[i], _ = url.PathUnescape(part) // of a part that was valid
 	}
 	isFile := firefox.IsModel(path.Base(u.Path))
 	switch {
@@ -164,7 +164,7 @@ func parseRepo(s, revision string) (Ref, error) {
 	return Ref{kind: kindRepo, repo: repo, revision: revision, path: folder, file: file}, nil
 }
 
-// splitRepo cuts owner/name/folder/file. What is no folder of a repository stays with its name, which is refused then.
+// splitRepo splits owner/name/folder/file. An invalid folder remains in the repository's name, which is invalid then.
 func splitRepo(name string) (repo, folder, file string) {
 	parts := strings.SplitN(name, "/", 3)
 	if len(parts) < 3 || len(parts[2]) > 512 || !folderPattern.MatchString(parts[2]) {
@@ -177,15 +177,8 @@ func splitRepo(name string) (repo, folder, file string) {
 	return repo, strings.TrimPrefix(path.Dir(folder), "."), file
 }
 
-// IsFolder reports whether the checkpoint is a folder of this machine, which
-// Pull uses as it is.
-func (r Ref) IsFolder() bool { return r.kind == kindFolder }
-
-// Revision is the branch, tag or commit asked for, "" where the source has none.
-func (r Ref) Revision() string { return r.revision }
-
-// Name is what a model from there is called: the last part of the repository's name, of the URL's
-// path or of the folder's. One of Firefox's is called by its languages.
+// Name returns the name of the model: the last part of the repository's name, of the URL's path or of the folder's. The name of one of
+// Firefox's models has its languages.
 func (r Ref) Name() string {
 	if source, target := firefox.Pair(r.file); source != "" {
 		return pairName + source + "-" + target
@@ -209,10 +202,11 @@ func (r Ref) Name() string {
 	return strings.TrimSuffix(path.Base(filepath.ToSlash(name)), ctranslate2.PackageExt)
 }
 
-// String is the repository's name, the URL without its password and query, or
-// the folder's path: fit for logs and manifests.
+// String returns the repository's name, the URL without its password and query, or the folder's path. Logs and manifests may have it.
 func (r Ref) String() string {
 	switch r.kind {
+	case kindBundled:
+		return bundled.Source
 	case kindURL:
 		if r.file != "" {
 			return redact(r.base.JoinPath(r.file))

@@ -2,6 +2,7 @@ package source
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"log/slog"
@@ -92,8 +93,8 @@ func TestParseRef(t *testing.T) {
 				return
 			}
 			require.NoError(t, err)
-			assert.Equal(t, tt.want, r.String()+" "+r.Revision())
-			assert.Equal(t, tt.kind, r.kind)
+			assert.Equal(t, tt.want, r.String()+" "+r.revision)
+			assert.Equal(t, cmp.Or(tt.kind, kindRepo), r.kind)
 			if again, err := ParseRef(r.String(), r.revision); r.kind != kindFolder {
 				require.NoError(t, err)
 				assert.Equal(t, r.String(), again.String())

@@ -1,4 +1,4 @@
-package weights_test
+package source_test
 
 import (
 	"archive/zip"
@@ -10,8 +10,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"dragoman/model"
+	"dragoman/model/source"
 	"dragoman/model/source/hubtest"
-	"dragoman/model/weights"
 )
 
 // argosPackage packs an Argos package of the goldens, whose pieces are in a file of this name, as Argos packs it.
@@ -57,7 +57,7 @@ func TestArgosPackage(t *testing.T) {
 			if test.installed {
 				path = install(t, path)
 			}
-			f := newFixture(t, func(c *weights.Config) { c.Weights = path }).real()
+			f := newFixture(t, func(c *source.Config) { c.Weights = path }).real()
 			dir := f.prepare(t)
 			m, err := model.ReadManifest(dir)
 			require.NoError(t, err)
@@ -81,10 +81,10 @@ func TestArgosPackage(t *testing.T) {
 
 func TestArgosPackageRefuses(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "en_fr.argosmodel")
-	_, err := weights.New(newFixture(t, func(c *weights.Config) { c.Weights = path }).real().Config).Prepare(t.Context())
+	_, err := prepare(t.Context(), newFixture(t, func(c *source.Config) { c.Weights = path }).real().Config)
 	assert.ErrorIs(t, err, os.ErrNotExist)
 	require.NoError(t, os.WriteFile(path, []byte("no zip"), 0o600))
-	_, err = weights.New(newFixture(t, func(c *weights.Config) { c.Weights = path }).real().Config).Prepare(t.Context())
+	_, err = prepare(t.Context(), newFixture(t, func(c *source.Config) { c.Weights = path }).real().Config)
 	assert.ErrorContains(t, err, "an Argos package is a zip file")
 }
 
@@ -100,7 +100,7 @@ func TestPointers(t *testing.T) {
 			if folder != "" {
 				require.NoError(t, os.CopyFS(from, os.DirFS(filepath.Join("..", "testdata", folder))))
 			}
-			f := newFixture(t, func(c *weights.Config) { c.Weights = from }).real()
+			f := newFixture(t, func(c *source.Config) { c.Weights = from }).real()
 			if folder == "" {
 				f.Weights = filepath.Join(filepath.Dir(from), file)
 				from = filepath.Dir(from)
@@ -108,7 +108,7 @@ func TestPointers(t *testing.T) {
 			pointer := "version https://git-lfs.github.com/spec/v1\noid sha256:00\nsize 1\n"
 			require.NoError(t, os.WriteFile(filepath.Join(from, file), []byte(pointer), 0o600))
 			require.NoError(t, os.WriteFile(filepath.Join(from, "rust_model.ot"), []byte(pointer), 0o600))
-			_, err := weights.New(f.Config).Prepare(t.Context())
+			_, err := prepare(t.Context(), f.Config)
 			assert.ErrorContains(t, err, "Git LFS has left a pointer in place of "+file+": run `git lfs pull`")
 		})
 	}
@@ -134,7 +134,7 @@ func TestRepositoryOfOthers(t *testing.T) {
 				require.NoError(t, err)
 			}
 			server := hubtest.New(t, repo, files)
-			f := newFixture(t, func(c *weights.Config) { c.Weights, c.Hub = test.weights, client(t, server.Endpoint) }).real()
+			f := newFixture(t, func(c *source.Config) { c.Weights, c.Endpoint, c.Offline = test.weights, server.Endpoint, false }).real()
 			dir := f.prepare(t)
 			m, err := model.ReadManifest(dir)
 			require.NoError(t, err)

@@ -1,4 +1,4 @@
-package weights_test
+package source_test
 
 import (
 	"os"
@@ -11,7 +11,6 @@ import (
 	"dragoman/model"
 	"dragoman/model/source"
 	"dragoman/model/source/hubtest"
-	"dragoman/model/weights"
 )
 
 // damages are what disks and clumsy hands do to a file.
@@ -43,18 +42,11 @@ func TestDamagedExportIsMadeAgain(t *testing.T) {
 }
 
 // hubOf makes a fixture that serves a repository.
-func hubOf(t *testing.T, server *hubtest.Server, change func(*weights.Config)) *fixture {
-	return newFixture(t, func(c *weights.Config) {
-		c.Weights, c.Hub, c.SaveWeights = repo, client(t, server.Endpoint), t.TempDir()
+func hubOf(t *testing.T, server *hubtest.Server, change func(*source.Config)) *fixture {
+	return newFixture(t, func(c *source.Config) {
+		c.Weights, c.Endpoint, c.Offline, c.SaveWeights = repo, server.Endpoint, false, t.TempDir()
 		change(c)
 	})
-}
-
-func offline(t *testing.T) *source.Client {
-	t.Helper()
-	c, err := source.New(source.Config{Offline: true})
-	require.NoError(t, err)
-	return c
 }
 
 // A download is fetched again, or taken from where it was kept.
@@ -62,12 +54,12 @@ func TestDamagedExportOfADownload(t *testing.T) {
 	server := hubtest.New(t, repo, bundledFiles(t))
 	one := server.Sent("model.safetensors") + int64(len(bundledFiles(t)["model.safetensors"]))
 	for _, keep := range []bool{false, true} {
-		f := hubOf(t, server, func(c *weights.Config) { c.KeepCheckpoint = keep })
+		f := hubOf(t, server, func(c *source.Config) { c.KeepCheckpoint = keep })
 		dir := f.prepare(t)
 		before := server.Sent("model.safetensors")
 		damages["one bit"](t, filepath.Join(dir, model.WeightsFile))
 		if keep {
-			f.Hub = offline(t)
+			f.Offline = true
 		}
 		f.prepare(t)
 		assert.Len(t, f.exports, 2)
@@ -82,11 +74,11 @@ func TestDamagedExportOfADownload(t *testing.T) {
 // Where the source is not there the error says both what is damaged and why it stays.
 func TestDamagedExportThatCannotBeMadeAgain(t *testing.T) {
 	server := hubtest.New(t, repo, bundledFiles(t))
-	f := hubOf(t, server, func(*weights.Config) {})
+	f := hubOf(t, server, func(*source.Config) {})
 	dir := f.prepare(t)
-	f.Hub = offline(t)
+	f.Offline = true
 	damages["one bit"](t, filepath.Join(dir, model.WeightsFile))
-	_, err := weights.New(f.Config).Prepare(t.Context())
+	_, err := prepare(t.Context(), f.Config)
 	assert.ErrorIs(t, err, model.ErrDamaged)
 	assert.ErrorContains(t, err, "weights.bin is corrupt")
 	assert.ErrorContains(t, err, "it cannot be exported again: offline mode")
@@ -97,7 +89,7 @@ func TestDamagedExportThatCannotBeMadeAgain(t *testing.T) {
 	lock := filepath.Join(dir, ".dragoman.lock")
 	require.NoError(t, os.Remove(lock))
 	require.NoError(t, os.Mkdir(lock, 0o755))
-	_, err = weights.New(f.Config).Prepare(t.Context())
+	_, err = prepare(t.Context(), f.Config)
 	assert.ErrorIs(t, err, model.ErrDamaged)
 	assert.ErrorContains(t, err, "it cannot be exported again: lock "+dir)
 	assert.Len(t, f.exports, 1)
@@ -106,18 +98,16 @@ func TestDamagedExportThatCannotBeMadeAgain(t *testing.T) {
 // A kept checkpoint that is damaged, too, is not exported: the model would be wrong.
 func TestDamagedCheckpoint(t *testing.T) {
 	server := hubtest.New(t, repo, bundledFiles(t))
-	f := hubOf(t, server, func(c *weights.Config) { c.KeepCheckpoint = true })
+	f := hubOf(t, server, func(c *source.Config) { c.KeepCheckpoint = true })
 	dir := f.prepare(t)
 	whole, err := model.HashFile(t.Context(), filepath.Join(dir, model.WeightsFile))
 	require.NoError(t, err)
 	for _, online := range []bool{false, true} {
-		if f.Hub = offline(t); online {
-			f.Hub = client(t, server.Endpoint)
-		} else {
+		if f.Offline = !online; !online {
 			damages["one bit"](t, filepath.Join(dir, ".checkpoint", "model.safetensors"))
 			damages["one bit"](t, filepath.Join(dir, model.WeightsFile))
 		}
-		_, err := weights.New(f.Config).Prepare(t.Context())
+		_, err := prepare(t.Context(), f.Config)
 		assert.Equal(t, online, err == nil, err)
 	}
 	again, err := model.HashFile(t.Context(), filepath.Join(dir, model.WeightsFile))
@@ -132,8 +122,8 @@ func TestDamagedFolderOfTheUser(t *testing.T) {
 	require.NoError(t, os.Mkdir(filepath.Join(dir, ".dragoman-work-1"), 0o755))
 	before, err := os.ReadDir(dir)
 	require.NoError(t, err)
-	f := newFixture(t, func(c *weights.Config) { c.Weights = dir })
-	_, err = weights.New(f.Config).Prepare(t.Context())
+	f := newFixture(t, func(c *source.Config) { c.Weights = dir })
+	_, err = prepare(t.Context(), f.Config)
 	assert.ErrorIs(t, err, model.ErrDamaged)
 	assert.ErrorContains(t, err, "left as it is: delete it and export again")
 	after, err := os.ReadDir(dir)

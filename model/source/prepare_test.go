@@ -1,11 +1,10 @@
-package weights_test
+package source_test
 
 import (
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"log/slog"
 	"os"
 	"path/filepath"
 	"sync"
@@ -21,21 +20,18 @@ import (
 	"dragoman/model/modeltest"
 	"dragoman/model/source"
 	"dragoman/model/source/hubtest"
-	"dragoman/model/weights"
 )
 
-const repo = "someone/m2m100-small"
-
-// fixture prepares weights and counts the exports.
+// fixture prepares models and counts the exports.
 type fixture struct {
-	weights.Config
+	source.Config
 	mu      sync.Mutex
 	exports []export.Options
 }
 
-func newFixture(t *testing.T, change func(*weights.Config)) *fixture {
+func newFixture(t *testing.T, change func(*source.Config)) *fixture {
 	f := &fixture{}
-	f.Config = weights.Config{Cache: t.TempDir(), Log: slog.New(slog.DiscardHandler), Hub: noHub{}, Export: f.exportStub}
+	f.Config = source.Config{Cache: t.TempDir(), Offline: true, Export: f.exportStub}
 	if change != nil {
 		change(&f.Config)
 	}
@@ -85,7 +81,7 @@ func (f *fixture) exportStub(ctx context.Context, from, out string, opts export.
 
 func (f *fixture) prepare(t *testing.T) string {
 	t.Helper()
-	dir, err := weights.New(f.Config).Prepare(t.Context())
+	dir, err := prepare(t.Context(), f.Config)
 	require.NoError(t, err)
 	m, err := model.ReadManifest(dir)
 	require.NoError(t, err)
@@ -93,14 +89,21 @@ func (f *fixture) prepare(t *testing.T) string {
 	return dir
 }
 
-type noHub struct{}
-
-func (noHub) Pull(context.Context, source.Ref, string) (source.Result, error) {
-	return source.Result{}, errors.New("nobody asked for the hub")
+// preparer makes a preparer.
+func preparer(t *testing.T, cfg source.Config) *source.Preparer {
+	t.Helper()
+	p, err := source.NewPreparer(cfg)
+	require.NoError(t, err)
+	return p
 }
 
-func (noHub) Commit(context.Context, source.Ref) (string, error) {
-	return "", errors.New("nobody asked for the hub")
+// prepare prepares a folder.
+func prepare(ctx context.Context, cfg source.Config) (string, error) {
+	p, err := source.NewPreparer(cfg)
+	if err != nil {
+		return "", err
+	}
+	return p.Prepare(ctx)
 }
 
 func TestBundled(t *testing.T) {
@@ -130,7 +133,7 @@ func TestDamagedManifestIsExportedAgain(t *testing.T) {
 
 func TestSaveWeights(t *testing.T) {
 	out := filepath.Join(t.TempDir(), "not", "yet", "there")
-	f := newFixture(t, func(c *weights.Config) { c.SaveWeights, c.Cache = out, "" })
+	f := newFixture(t, func(c *source.Config) { c.SaveWeights, c.Cache = out, "" })
 	assert.Equal(t, out, f.prepare(t))
 	f.Precision = model.INT8
 	assert.Equal(t, out, f.prepare(t))
@@ -142,7 +145,7 @@ func TestSaveWeights(t *testing.T) {
 
 func TestCheckpointFolder(t *testing.T) {
 	dir := checkpointFolder(t)
-	f := newFixture(t, func(c *weights.Config) { c.Weights = dir })
+	f := newFixture(t, func(c *source.Config) { c.Weights = dir })
 	exported := f.prepare(t)
 	require.Len(t, f.exports, 1)
 	assert.Len(t, f.exports[0].Languages, 100)
@@ -158,14 +161,14 @@ func TestCheckpointFolder(t *testing.T) {
 
 func TestExportedFolderIsServedAsItIs(t *testing.T) {
 	exported := newFixture(t, nil).prepare(t)
-	f := newFixture(t, func(c *weights.Config) { c.Weights = exported })
+	f := newFixture(t, func(c *source.Config) { c.Weights = exported })
 	assert.Equal(t, exported, f.prepare(t))
 	assert.Empty(t, f.exports)
 }
 
 func TestRepository(t *testing.T) {
 	server := hubtest.New(t, repo, bundledFiles(t))
-	f := newFixture(t, func(c *weights.Config) { c.Weights, c.Hub = repo, client(t, server.Endpoint) })
+	f := newFixture(t, func(c *source.Config) { c.Weights, c.Endpoint, c.Offline = repo, server.Endpoint, false })
 	dir := f.prepare(t)
 	require.Len(t, f.exports, 1)
 	assert.Equal(t, repo+"@main", f.exports[0].Source)
@@ -186,8 +189,8 @@ func TestRepository(t *testing.T) {
 
 func TestKeepCheckpoint(t *testing.T) {
 	server := hubtest.New(t, repo, bundledFiles(t))
-	f := newFixture(t, func(c *weights.Config) {
-		c.Weights, c.Hub, c.KeepCheckpoint, c.SaveWeights = repo, client(t, server.Endpoint), true, t.TempDir()
+	f := newFixture(t, func(c *source.Config) {
+		c.Weights, c.Endpoint, c.Offline, c.KeepCheckpoint, c.SaveWeights = repo, server.Endpoint, false, true, t.TempDir()
 	})
 	f.prepare(t)
 	sent := server.Sent("model.safetensors")
@@ -199,10 +202,10 @@ func TestKeepCheckpoint(t *testing.T) {
 
 func TestFailedExportKeepsTheDownload(t *testing.T) {
 	server := hubtest.New(t, repo, bundledFiles(t))
-	f := newFixture(t, func(c *weights.Config) { c.Weights, c.Hub = repo, client(t, server.Endpoint) })
+	f := newFixture(t, func(c *source.Config) { c.Weights, c.Endpoint, c.Offline = repo, server.Endpoint, false })
 	broken := errors.New("disk full")
 	f.Export = func(context.Context, string, string, export.Options) (*model.Manifest, error) { return nil, broken }
-	_, err := weights.New(f.Config).Prepare(t.Context())
+	_, err := prepare(t.Context(), f.Config)
 	require.ErrorIs(t, err, broken)
 
 	f.Export = f.exportStub
@@ -216,7 +219,7 @@ func TestTwoAtOnce(t *testing.T) {
 	var wg sync.WaitGroup
 	for range 4 {
 		wg.Go(func() {
-			_, err := weights.New(f.Config).Prepare(t.Context())
+			_, err := prepare(t.Context(), f.Config)
 			assert.NoError(t, err)
 		})
 	}
@@ -241,24 +244,24 @@ func TestRefuses(t *testing.T) {
 	cancel()
 	for name, c := range map[string]struct {
 		ctx    context.Context
-		change func(*weights.Config)
+		change func(*source.Config)
 		want   string
 	}{
-		"no such folder":     {t.Context(), func(c *weights.Config) { c.Weights = "./absent" }, "absent"},
-		"not a name":         {t.Context(), func(c *weights.Config) { c.Weights = "a b c" }, "a b c"},
-		"another model":      {t.Context(), func(c *weights.Config) { c.Weights = foreign }, "model_type"},
-		"foreign vocabulary": {t.Context(), func(c *weights.Config) { c.Weights = mixed }, "the tokenizer has 17108 tokens, the model's vocab_size is 16116"},
-		"maybe SMaLL-100":    {t.Context(), func(c *weights.Config) { c.Weights = doubtful }, "MODEL_FAMILY=ctranslate2 has the model read as M2M100"},
-		"said not to be it":  {t.Context(), func(c *weights.Config) { c.Weights, c.Family = doubtful, "ctranslate2" }, "model.safetensors"}, // goes on to the export
-		"said to be it":      {t.Context(), func(c *weights.Config) { c.Weights, c.Family = doubtful, "small100" }, "vocab.json"},
-		"hub fails":          {t.Context(), func(c *weights.Config) { c.Weights = repo }, "nobody asked for the hub"},
-		"no cache":           {t.Context(), func(c *weights.Config) { c.Cache = "" }, "set SAVE_WEIGHTS"},
-		"folder is a file":   {t.Context(), func(c *weights.Config) { c.SaveWeights = blocked }, "set SAVE_WEIGHTS to a folder that can be written"},
-		"an archive":         {t.Context(), func(c *weights.Config) { c.Weights = blocked }, "is a file: name the folder of a model, of an archive the one that it is unpacked to"},
-		"cancelled":          {cancelled, func(*weights.Config) {}, "context canceled"},
+		"no such folder":     {t.Context(), func(c *source.Config) { c.Weights = "./absent" }, "absent"},
+		"not a name":         {t.Context(), func(c *source.Config) { c.Weights = "a b c" }, "a b c"},
+		"another model":      {t.Context(), func(c *source.Config) { c.Weights = foreign }, "model_type"},
+		"foreign vocabulary": {t.Context(), func(c *source.Config) { c.Weights = mixed }, "the tokenizer has 17108 tokens, the model's vocab_size is 16116"},
+		"maybe SMaLL-100":    {t.Context(), func(c *source.Config) { c.Weights = doubtful }, "MODEL_FAMILY=ctranslate2 has the model read as M2M100"},
+		"said not to be it":  {t.Context(), func(c *source.Config) { c.Weights, c.Family = doubtful, "ctranslate2" }, "model.safetensors"}, // goes on to the export
+		"said to be it":      {t.Context(), func(c *source.Config) { c.Weights, c.Family = doubtful, "small100" }, "vocab.json"},
+		"hub fails":          {t.Context(), func(c *source.Config) { c.Weights = repo }, "offline mode"},
+		"no cache":           {t.Context(), func(c *source.Config) { c.Cache = "" }, "set SAVE_WEIGHTS"},
+		"folder is a file":   {t.Context(), func(c *source.Config) { c.SaveWeights = blocked }, "set SAVE_WEIGHTS to a folder that can be written"},
+		"an archive":         {t.Context(), func(c *source.Config) { c.Weights = blocked }, "is a file: name the folder of a model, of an archive the one that it is unpacked to"},
+		"cancelled":          {cancelled, func(*source.Config) {}, "context canceled"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			_, err := weights.New(newFixture(t, c.change).Config).Prepare(c.ctx)
+			_, err := prepare(c.ctx, newFixture(t, c.change).Config)
 			require.Error(t, err)
 			assert.ErrorContains(t, err, c.want)
 			assert.NotContains(t, err.Error(), "\n")
@@ -268,31 +271,29 @@ func TestRefuses(t *testing.T) {
 
 func TestAcceptConfig(t *testing.T) {
 	files := bundledFiles(t)
-	most, err := weights.AcceptConfig(files["config.json"], nil)
+	most, err := source.AcceptConfig(files["config.json"], nil)
 	require.NoError(t, err)
 	assert.Greater(t, most, int64(len(files["model.safetensors"])))
 	for config, want := range map[string]string{`{"model_type":"bert"}`: "config.json: \"model_type\"", `{`: "config.json"} {
-		_, err = weights.AcceptConfig([]byte(config), nil)
+		_, err = source.AcceptConfig([]byte(config), nil)
 		assert.ErrorContains(t, err, want)
 	}
-	_, err = weights.AcceptConfig(files["config.json"], []byte(`{"min_length": 30, "max_length": 20}`))
+	_, err = source.AcceptConfig(files["config.json"], []byte(`{"min_length": 30, "max_length": 20}`))
 	assert.ErrorContains(t, err, "generation_config.json: min length is 30: use 0 to the max length, 20")
 }
 
-func TestCheckLanguages(t *testing.T) {
-	opus := model.Folder("../testdata/families/marian-many")
-	require.NoError(t, weights.CheckLanguages("", "")(opus, "opus-mt-en-mul"))
-	require.NoError(t, weights.CheckLanguages("", "en:fr")(opus, "any"))
-	assert.ErrorContains(t, weights.CheckLanguages("", "en:it")(opus, "any"), `"it"`)
-	assert.ErrorContains(t, weights.CheckLanguages("", "en-fr")(opus, "any"), "MODEL_LANGUAGES")
-	assert.ErrorContains(t, weights.CheckLanguages("nobody", "")(opus, "any"), "unknown family")
-}
-
-func client(t *testing.T, endpoint string) *source.Client {
-	t.Helper()
-	c, err := source.New(source.Config{Endpoint: endpoint, Accept: weights.AcceptConfig})
-	require.NoError(t, err)
-	return c
+func TestLanguagesAreKnownBeforeWeights(t *testing.T) {
+	for _, test := range []struct{ name, family, languages, want string }{
+		{"opus-mt-en-mul", "", "", ""}, {"any", "", "en:fr", ""}, {"any", "", "en:it", `"it"`}, {"any", "", "en-fr", "MODEL_LANGUAGES"},
+		{"any", "nobody", "", "unknown family"},
+	} {
+		err := preparer(t, source.Config{Family: test.family, Languages: test.languages}).Check(model.Folder("../testdata/families/marian-many"), test.name)
+		if test.want == "" {
+			require.NoError(t, err)
+			continue
+		}
+		assert.ErrorContains(t, err, test.want)
+	}
 }
 
 // leftovers are the entries of an exported folder that do not belong there.

@@ -1,4 +1,4 @@
-package weights_test
+package source_test
 
 import (
 	"context"
@@ -16,21 +16,20 @@ import (
 
 	"dragoman/model"
 	"dragoman/model/export"
+	"dragoman/model/source"
 	"dragoman/model/source/hubtest"
-	"dragoman/model/weights"
 )
 
 const (
-	killFolder   = "DRAGOMAN_TEST_KILL_FOLDER"
-	killMoment   = "DRAGOMAN_TEST_KILL_MOMENT"
-	killEndpoint = "DRAGOMAN_TEST_KILL_ENDPOINT"
+	killFolder = "DRAGOMAN_TEST_KILL_FOLDER"
+	killMoment = "DRAGOMAN_TEST_KILL_MOMENT"
 )
 
 // moments are when an export is ended: at a message of the log, or while weights are written.
 var moments = []string{"exporting the model", "weights", "exported the model"}
 
 // endAt makes preparations call end at a moment.
-func endAt(c *weights.Config, moment string, end func()) {
+func endAt(c *source.Config, moment string, end func()) {
 	c.Log = slog.New(&watch{Handler: slog.DiscardHandler, at: moment, do: end})
 	if moment == "weights" {
 		real := c.Export
@@ -76,7 +75,7 @@ func TestKilled(t *testing.T) {
 	if dir := os.Getenv(killFolder); dir != "" {
 		f := killable(t, dir, os.Getenv(killEndpoint))
 		endAt(&f.Config, os.Getenv(killMoment), func() { _ = syscall.Kill(os.Getpid(), syscall.SIGKILL) })
-		_, err := weights.New(f.Config).Prepare(t.Context())
+		_, err := prepare(t.Context(), f.Config)
 		require.NoError(t, err)
 		return
 	}
@@ -109,11 +108,11 @@ func TestKilled(t *testing.T) {
 
 // killable prepares the bundled model, or the repository of a hub.
 func killable(t *testing.T, dir, endpoint string) *fixture {
-	f := newFixture(t, func(c *weights.Config) { c.SaveWeights = dir })
+	f := newFixture(t, func(c *source.Config) { c.SaveWeights = dir })
 	if endpoint == "" {
 		return f.real()
 	}
-	f.Weights, f.Hub = repo, client(t, endpoint)
+	f.Weights, f.Endpoint, f.Offline = repo, endpoint, false
 	return f
 }
 
@@ -121,9 +120,9 @@ func killable(t *testing.T, dir, endpoint string) *fixture {
 func TestInterrupted(t *testing.T) {
 	for _, moment := range moments[:2] {
 		ctx, cancel := context.WithCancel(t.Context())
-		f := newFixture(t, func(c *weights.Config) { c.SaveWeights = t.TempDir() }).real()
+		f := newFixture(t, func(c *source.Config) { c.SaveWeights = t.TempDir() }).real()
 		endAt(&f.Config, moment, cancel)
-		_, err := weights.New(f.Config).Prepare(ctx)
+		_, err := prepare(ctx, f.Config)
 		assert.ErrorIs(t, err, context.Canceled, moment)
 		entries, err := os.ReadDir(f.SaveWeights)
 		require.NoError(t, err)
@@ -148,7 +147,7 @@ func TestAnotherIsAtWork(t *testing.T) {
 	require.NoError(t, os.Remove(filepath.Join(dir, model.ManifestFile)))
 	ctx, cancel := context.WithCancel(t.Context())
 	endAt(&f.Config, "waiting for another process", cancel)
-	_, err := weights.New(f.Config).Prepare(ctx)
+	_, err := prepare(ctx, f.Config)
 	assert.ErrorIs(t, err, context.Canceled)
 	assert.DirExists(t, filepath.Join(dir, ".dragoman-work-1"))
 

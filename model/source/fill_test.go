@@ -1,4 +1,4 @@
-package weights_test
+package source_test
 
 import (
 	"context"
@@ -14,15 +14,15 @@ import (
 	"dragoman/model"
 	"dragoman/model/export"
 	"dragoman/model/modeltest"
+	"dragoman/model/source"
 	"dragoman/model/source/hubtest"
-	"dragoman/model/weights"
 )
 
 // fill fills a new folder.
 func (f *fixture) fill(t *testing.T) string {
 	t.Helper()
 	dir := t.TempDir()
-	require.NoError(t, weights.New(f.Config).Fill(t.Context(), dir))
+	require.NoError(t, preparer(t, f.Config).Fill(t.Context(), dir))
 	m, err := model.ReadManifest(dir)
 	require.NoError(t, err)
 	modeltest.CheckFiles(t, dir, m)
@@ -30,7 +30,7 @@ func (f *fixture) fill(t *testing.T) string {
 }
 
 func (f *fixture) holds(t *testing.T, dir string) bool {
-	return weights.New(f.Config).Holds(t.Context(), dir) == nil
+	return preparer(t, f.Config).Holds(t.Context(), dir) == nil
 }
 
 func TestFill(t *testing.T) {
@@ -59,14 +59,14 @@ func TestFillCopies(t *testing.T) {
 	assert.False(t, f.holds(t, dir))
 
 	require.NoError(t, os.Remove(filepath.Join(f.Weights, model.VocabFile)))
-	assert.ErrorIs(t, weights.New(f.Config).Fill(t.Context(), t.TempDir()), model.ErrDamaged)
+	assert.ErrorIs(t, preparer(t, f.Config).Fill(t.Context(), t.TempDir()), model.ErrDamaged)
 }
 
 // TestFillFromHub: a newer commit is another model, unless the hub cannot be asked.
 func TestFillFromHub(t *testing.T) {
 	files := bundledFiles(t)
 	server := hubtest.New(t, repo, files)
-	f := newFixture(t, func(c *weights.Config) { c.Weights, c.Hub, c.Cache = repo, client(t, server.Endpoint), "" })
+	f := newFixture(t, func(c *source.Config) { c.Weights, c.Endpoint, c.Offline, c.Cache = repo, server.Endpoint, false, "" })
 	dir := f.fill(t)
 	assert.True(t, f.holds(t, dir))
 
@@ -82,13 +82,13 @@ func TestFillFromHub(t *testing.T) {
 // TestFillKeepsDownloads: what was downloaded outlives the folder that it was meant for.
 func TestFillKeepsDownloads(t *testing.T) {
 	server := hubtest.New(t, repo, bundledFiles(t))
-	f := newFixture(t, func(c *weights.Config) {
-		c.Weights, c.Hub, c.Downloads = repo, client(t, server.Endpoint), t.TempDir()
+	f := newFixture(t, func(c *source.Config) {
+		c.Weights, c.Endpoint, c.Offline, c.Downloads = repo, server.Endpoint, false, t.TempDir()
 	})
 	f.Export = func(context.Context, string, string, export.Options) (*model.Manifest, error) {
 		return nil, errors.New("disk full")
 	}
-	require.ErrorContains(t, weights.New(f.Config).Fill(t.Context(), t.TempDir()), "disk full")
+	require.ErrorContains(t, preparer(t, f.Config).Fill(t.Context(), t.TempDir()), "disk full")
 	f.Export = f.exportStub
 	f.fill(t)
 	assert.EqualValues(t, len(bundledFiles(t)["model.safetensors"]), server.Sent("model.safetensors"))
