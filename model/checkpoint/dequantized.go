@@ -11,7 +11,7 @@ import (
 )
 
 // dequantized is a variable of a model in CTranslate2's form as the bytes of its values in 32 bits, which are
-// made when they are read. What is behind its end is zeros; the zero one is nothing else.
+// made when they are read. What is behind its end is zeros.
 //
 // A row of 8-bit numbers becomes the same ones again where it is quantized: its largest is 127, and the rest differs by
 // less than a rounding error from what it was.
@@ -24,7 +24,7 @@ type dequantized struct {
 
 // zeros is a tensor of nothing else, which is in no file.
 func zeros(p Parameter) Tensor {
-	return Tensor{Name: p.Name, Shape: p.Shape, DType: F32, data: &dequantized{}}
+	return Tensor{Name: p.Name, Shape: p.Shape, DType: F32, data: padded{io.NewSectionReader(nil, 0, 0)}}
 }
 
 // ReadAt implements [io.ReaderAt] for whole elements.
@@ -34,10 +34,8 @@ func (d *dequantized) ReadAt(p []byte, offset int64) (int, error) {
 		return 0, fmt.Errorf("%d bytes at %d are no whole elements", len(p), offset)
 	}
 	clear(p)
-	first, n := int(offset/size), 0
-	if d.data != nil {
-		n = max(0, min(len(p)/int(size), d.Len()-first))
-	}
+	first := int(offset / size)
+	n := max(0, min(len(p)/int(size), d.Len()-first))
 	values := make([]float32, n)
 	if err := readElements(d.data, d.Variable, values, first); err != nil {
 		return 0, err

@@ -153,9 +153,6 @@ func embeddingOf(name string, spec model.Spec) string {
 // them, to the model: exactly the tensors of Layout, by their full names.
 func arrange(n *family.Network, spec model.Spec, stored map[string]Tensor) (map[string]Tensor, error) {
 	want := Layout(spec)
-	if err := attachScales(stored); err != nil {
-		return nil, err
-	}
 	tensors, err := fullNames(n, spec, want, stored)
 	if err != nil {
 		return nil, err
@@ -190,73 +187,6 @@ func arrange(n *family.Network, spec model.Spec, stored map[string]Tensor) (map[
 	t := tensors[name]
 	return nil, fmt.Errorf("unexpected tensor %.100q of shape %v (%d tensors too many): a model of the sizes in %s has no such weight",
 		name, t.Shape, len(tensors), model.ConfigFile)
-}
-
-// What I8 matrices, called X.weight, have beside them: X.weight_scale, F32 [1] or [rows], and maybe X.input_multiplier and
-// X.product_scale, F32 [1], see [Tensor.Alpha] and [Tensor.ProductScale].
-const (
-	scaleSuffix        = "_scale"
-	alphaSuffix        = ".input_multiplier"
-	productScaleSuffix = ".product_scale"
-)
-
-// attachScales takes the scales of I8 tensors out of the stored ones, and gives them to these.
-func attachScales(stored map[string]Tensor) error {
-	for _, name := range slices.Sorted(maps.Keys(stored)) {
-		t := stored[name]
-		if t.DType != I8 {
-			continue
-		}
-		scales, err := takeVector(stored, name+scaleSuffix)
-		if err == nil && (len(t.Shape) != 2 || len(scales) != 1 && len(scales) != t.Shape[0]) {
-			err = fmt.Errorf("tensor %.100q of shape %v has %d scales (%.100q): one is wanted, or one for each row", name, t.Shape, len(scales), name+scaleSuffix)
-		}
-		if err != nil {
-			return err
-		}
-		if slices.ContainsFunc(scales, func(s float32) bool { return s <= 0 }) {
-			return fmt.Errorf("tensor %.100q: a scale is not above 0", name)
-		}
-		t.scales = scales
-		layer := strings.TrimSuffix(name, ".weight")
-		if t.Alpha, err = takeNumber(stored, layer+alphaSuffix, 1e-6, 1e6); err != nil {
-			return err
-		}
-		if t.ProductScale, err = takeNumber(stored, layer+productScaleSuffix, 1e-12, 1e12); err != nil {
-			return err
-		}
-		if (t.Alpha == 0) != (t.ProductScale == 0) {
-			return fmt.Errorf("tensor %.100q needs both %s and %s, or none", name, alphaSuffix, productScaleSuffix)
-		}
-		stored[name] = t
-	}
-	return nil
-}
-
-// takeNumber is takeVector of one number from least to most, 0 where it is not there.
-func takeNumber(stored map[string]Tensor, name string, least, most float32) (float32, error) {
-	v, err := takeVector(stored, name)
-	if err != nil || v == nil {
-		return 0, err
-	}
-	if len(v) != 1 || v[0] < least || v[0] > most {
-		return 0, fmt.Errorf("tensor %.100q is %v: one number from %v to %v is wanted", name, v, least, most)
-	}
-	return v[0], nil
-}
-
-// takeVector reads a short vector and takes it out of the stored tensors; nil where it is not there.
-func takeVector(stored map[string]Tensor, name string) ([]float32, error) {
-	t, ok := stored[name]
-	if !ok {
-		return nil, nil
-	}
-	delete(stored, name)
-	if len(t.Shape) != 1 || t.DType != F32 || t.Len() > model.LimitVocab {
-		return nil, fmt.Errorf("tensor %.100q is %s %v: a vector of F32 is wanted", name, t.DType, t.Shape)
-	}
-	values := make([]float32, t.Len())
-	return values, t.ReadFloat32(values, 0)
 }
 
 // fullNames gives the tensors of the layout their names in it. It adds the prefix "model."

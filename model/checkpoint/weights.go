@@ -54,6 +54,9 @@ func openWeights(dir string) (*weights, error) {
 		}
 		return w, nil
 	}
+	if w, err := openUnpacked(dir); w != nil || err != nil {
+		return w, err
+	}
 	return nil, fmt.Errorf("no weights in %s: expected %s, %s, %s or %s", dir,
 		SafetensorsFile, SafetensorsIndexFile, TorchFile, TorchIndexFile)
 }

@@ -6,7 +6,7 @@ import (
 	"dragoman/tokenizer"
 )
 
-// firefox are Firefox's and Bergamot's models, as package model/convert writes them: each for one pair of languages, with
+// firefox are Firefox's and Bergamot's models, as package model/checkpoint converts them: each for one pair of languages, with
 // one SentencePiece model, or one for either side, whose ids are the model's.
 var firefox = &Family{
 	Name:     "firefox",

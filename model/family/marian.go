@@ -88,7 +88,7 @@ func marianDirections(files model.Files, s settings, name string, set Directions
 	return d.completed(s, cardDirections(card), name)
 }
 
-// MarianNPZ is the model_type of Opus-MT's models in Marian's own form, as package model/convert writes them.
+// MarianNPZ is the model_type of Opus-MT's models in Marian's own form, as package model/checkpoint converts them.
 const MarianNPZ = "marian-npz"
 
 // marianNetworks are those of MarianMTModel, and of Marian itself.

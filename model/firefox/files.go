@@ -1,4 +1,4 @@
-// Package firefox finds the files of Firefox's and Bergamot's models by their names. Package model/convert reads them.
+// Package firefox finds the files of Firefox's and Bergamot's models by their names. Package model/checkpoint reads them.
 package firefox
 
 import (

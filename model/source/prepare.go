@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"dragoman/model"
-	"dragoman/model/convert"
+	"dragoman/model/checkpoint"
 	"dragoman/model/export"
 	"dragoman/model/family"
 )
@@ -225,18 +225,18 @@ func (p *Preparer) export(ctx context.Context, o origin, out string) error {
 
 // exportFrom exports the files in the folder fetched.
 func (p *Preparer) exportFrom(ctx context.Context, o origin, fetched, version, work, out string) error {
-	checkpoint, err := convert.Checkpoint(fetched, work)
+	dir, err := checkpoint.Convert(fetched, work)
 	if err != nil {
 		return err
 	}
-	opts, err := p.inspect(checkpoint, o)
+	opts, err := p.inspect(dir, o)
 	if err != nil {
 		return err
 	}
 	opts.Revision = version
 	start := time.Now()
 	p.cfg.Log.Info("exporting the model", "source", o.name, "family", opts.Family, "precision", opts.Precision, "folder", out)
-	m, err := p.cfg.Export(ctx, checkpoint, out, opts)
+	m, err := p.cfg.Export(ctx, dir, out, opts)
 	if err != nil {
 		return err
 	}

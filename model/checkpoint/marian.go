@@ -1,4 +1,4 @@
-package convert
+package checkpoint
 
 import (
 	"bytes"
@@ -7,10 +7,12 @@ import (
 	"fmt"
 	"io"
 	"math"
+
+	"dragoman/model"
 )
 
-// A file of Marian's binary format, little-endian, is: the version, the number of items; for each of them the lengths of
-// its name, of its shape and of its data, and its type; all names; all shapes; how many bytes lie before the data; the data.
+// A file in Marian's binary format, little-endian, has: the version, the number of items; for each item the lengths of its name, its
+// shape and its data, and its type; all names; all shapes; the number of bytes before the data; the data.
 const (
 	marianVersion  = 1
 	marianItems    = 1 << 14 // a model has some 500
@@ -19,8 +21,8 @@ const (
 	marianSettings = 1 << 16 // bytes of special:model.yml
 )
 
-// Types of items. Numbers of 8 bits for the library intgemm have a multiplier behind them, by which numbers were
-// multiplied before they were rounded; a matrix [in, out] of these lies transposed, [out, in].
+// Types of items. The 8-bit numbers of the library intgemm are followed by the multiplier of the original numbers; a matrix [in, out]
+// is transposed, [out, in].
 const (
 	marianInt8     = 0x0101
 	marianFloat    = 0x0404
@@ -35,10 +37,10 @@ type marianItem struct {
 	data  *io.SectionReader
 }
 
-// marianModel are the items of a file by their names.
+// marianModel has the items of a file by name.
 type marianModel map[string]marianItem
 
-// parseMarian reads where the items of a file of size bytes are.
+// parseMarian finds the items of a file of size bytes.
 func parseMarian(r io.ReaderAt, size int64) (marianModel, error) {
 	file := io.NewSectionReader(r, 0, size)
 	var head struct{ Version, Items uint64 }
@@ -99,15 +101,15 @@ func parseMarian(r io.ReaderAt, size int64) (marianModel, error) {
 	return m, nil
 }
 
-// cut is the error of a file that ends too early.
-func cut(err error) error {
-	if errors.Is(err, io.EOF) {
-		err = io.ErrUnexpectedEOF
-	}
-	return fmt.Errorf("the file is cut off or damaged: %w", err)
+// cut returns the error for a file that ends too early.
+func cut(err error) error { return fmt.Errorf("the file is cut off or damaged: %w", model.NoEOF(err)) }
+
+// part returns the elements of an item, of size bytes each, with zeros behind them.
+func (i marianItem) part(size int64) padded {
+	return padded{io.NewSectionReader(i.data, 0, size*i.elements())}
 }
 
-// elements is the number of an item's elements.
+// elements returns the number of elements.
 func (i marianItem) elements() int64 {
 	n := int64(1)
 	for _, d := range i.shape {
@@ -116,7 +118,7 @@ func (i marianItem) elements() int64 {
 	return n
 }
 
-// check checks that an item has the data that its shape takes.
+// check fails if an item has less data than its shape needs.
 func (i marianItem) check() error {
 	n := int64(1)
 	for _, d := range i.shape {
@@ -136,7 +138,7 @@ func (i marianItem) check() error {
 	return nil
 }
 
-// need is an item of a type and a shape; a dimension of 0 is any.
+// need returns an item of a type and shape; a dimension of 0 is any.
 func (m marianModel) need(name string, kind uint64, shape ...int) (marianItem, error) {
 	item, ok := m[name]
 	if !ok {
@@ -155,7 +157,7 @@ func (m marianModel) need(name string, kind uint64, shape ...int) (marianItem, e
 	return item, nil
 }
 
-// multiplier is what an item of 8 bits was multiplied by.
+// multiplier returns the multiplier of an 8-bit item.
 func (i marianItem) multiplier() (float32, error) {
 	var raw [4]byte
 	if _, err := i.data.ReadAt(raw[:], i.elements()); err != nil {
@@ -171,7 +173,7 @@ func positive(name string, v float32) (float32, error) {
 	return v, nil
 }
 
-// number is the only number of an item, of whichever type.
+// number returns the only number of an item of any type.
 func (i marianItem) number() (float32, error) {
 	var raw [4]byte
 	if i.elements() != 1 {
@@ -193,7 +195,7 @@ func (i marianItem) number() (float32, error) {
 	return positive(i.name, math.Float32frombits(binary.LittleEndian.Uint32(raw[:])))
 }
 
-// settings is the YAML that a model says what it is in.
+// settings returns the model's description in YAML.
 func (m marianModel) settings() ([]byte, error) {
 	item, ok := m["special:model.yml"]
 	if !ok || item.data.Size() > marianSettings {

@@ -1,4 +1,4 @@
-package convert
+package checkpoint
 
 import (
 	"archive/zip"
@@ -14,14 +14,14 @@ import (
 	"dragoman/model"
 )
 
-// npyHeader is what numpy writes in front of an array: a dictionary of Python's, in this order.
+// npyHeader matches numpy's header of an array: a Python dictionary in this order.
 var npyHeader = regexp.MustCompile(`^\{'descr': '([<|=]?[a-z][0-9]+)', 'fortran_order': (True|False), 'shape': \(([0-9, ]*)\),? *\} *\n?$`)
 
-// npyHeaders bounds the bytes of an array's header.
+// npyHeaders is the maximum size of an array's header in bytes.
 const npyHeaders = 1 << 10
 
-// parseNPZ reads where the arrays of an npz file of size bytes are: a zip of npy files, whose names are those of the arrays. Marian
-// stores them as they are.
+// parseNPZ finds the arrays of an npz file of size bytes: a zip of npy files with the names of the arrays. Marian does not compress
+// them.
 func parseNPZ(r io.ReaderAt, size int64) (marianModel, error) {
 	archive, err := model.OpenZip(r, size)
 	if err != nil {

@@ -1,4 +1,4 @@
-package convert_test
+package checkpoint_test
 
 import (
 	"bytes"
@@ -16,7 +16,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"dragoman/model"
-	"dragoman/model/convert"
+	"dragoman/model/checkpoint"
 	"dragoman/model/cpu"
 	"dragoman/model/cpu/cputest"
 	"dragoman/model/family"
@@ -61,11 +61,11 @@ func TestGoldensOfFirefox(t *testing.T) {
 	for kind, least := range map[string]float64{"firefox": 0.96, "firefox-separate": 0.87, "firefox-trained": 0.99} {
 		t.Run(kind, func(t *testing.T) {
 			dir := filepath.Join("..", "testdata", kind)
-			checkpoint, err := convert.Checkpoint(dir, t.TempDir())
+			converted, err := checkpoint.Convert(dir, t.TempDir())
 			require.NoError(t, err)
-			tok, err := family.OpenTokenizer(checkpoint, "firefox", []string{"en", "fr"})
+			tok, err := family.OpenTokenizer(converted, "firefox", []string{"en", "fr"})
 			require.NoError(t, err)
-			m := cputest.Open(t, checkpoint, model.INT8)
+			m := cputest.Open(t, converted, model.INT8)
 			g := readGoldens(t, dir)
 			var jobs []modeltest.Job
 			for _, c := range g.Cases {
@@ -101,20 +101,20 @@ func TestAlphasThatDiffer(t *testing.T) {
 		raw = bytes.ReplaceAll(raw, alpha(from), alpha(to))
 	}
 	require.NoError(t, os.WriteFile(filepath.Join(dir, name), raw, 0o600))
-	checkpoint, err := convert.Checkpoint(dir, t.TempDir())
+	converted, err := checkpoint.Convert(dir, t.TempDir())
 	require.NoError(t, err)
-	cputest.Export(t, checkpoint, model.INT8)
+	cputest.Export(t, converted, model.INT8)
 }
 
 // Without its shortlist a model writes other tokens too.
 func TestNoShortlist(t *testing.T) {
-	checkpoint, err := convert.Checkpoint("../testdata/firefox", t.TempDir())
+	converted, err := checkpoint.Convert("../testdata/firefox", t.TempDir())
 	require.NoError(t, err)
-	tok, err := family.OpenTokenizer(checkpoint, "firefox", []string{"en", "fr"})
+	tok, err := family.OpenTokenizer(converted, "firefox", []string{"en", "fr"})
 	require.NoError(t, err)
 	ids, err := tok.Encode("en", "fr", "I like to read books.")
 	require.NoError(t, err)
-	exported := cputest.Export(t, checkpoint, model.INT8)
+	exported := cputest.Export(t, converted, model.INT8)
 	var texts []string
 	for _, off := range []bool{false, true} {
 		m, err := cputest.Runtime(t).Open(t.Context(), exported, cpu.Options{NoShortlist: off})
@@ -138,11 +138,11 @@ func BenchmarkFirefox(b *testing.B) {
 	}
 	raw, err := os.ReadFile(texts)
 	require.NoError(b, err)
-	checkpoint, err := convert.Checkpoint(dir, b.TempDir())
+	converted, err := checkpoint.Convert(dir, b.TempDir())
 	require.NoError(b, err)
-	tok, err := family.OpenTokenizer(checkpoint, "firefox", []string{"en", "fr"})
+	tok, err := family.OpenTokenizer(converted, "firefox", []string{"en", "fr"})
 	require.NoError(b, err)
-	m, err := cputest.Runtime(b).Open(b.Context(), cputest.Export(b, checkpoint, model.INT8), cpu.Options{Threads: runtime.GOMAXPROCS(0)})
+	m, err := cputest.Runtime(b).Open(b.Context(), cputest.Export(b, converted, model.INT8), cpu.Options{Threads: runtime.GOMAXPROCS(0)})
 	require.NoError(b, err)
 	defer func() { _ = m.Close() }()
 	lines := strings.Split(strings.TrimSpace(string(raw)), "\n")

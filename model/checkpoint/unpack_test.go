@@ -1,4 +1,4 @@
-package convert
+package checkpoint
 
 import (
 	"bytes"
@@ -14,13 +14,13 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// counted counts what is read of a file.
-type counted struct {
+// countedReads counts what is read of a file.
+type countedReads struct {
 	*bytes.Reader
 	read int
 }
 
-func (c *counted) Read(p []byte) (int, error) {
+func (c *countedReads) Read(p []byte) (int, error) {
 	n, err := c.Reader.Read(p)
 	c.read += n
 	return n, err
@@ -69,7 +69,7 @@ func TestUnpackingIsBounded(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			raw := pack(test.ext, test.size, test.declared)
-			from, to := &counted{Reader: bytes.NewReader(raw)}, &bytes.Buffer{}
+			from, to := &countedReads{Reader: bytes.NewReader(raw)}, &bytes.Buffer{}
 			size, err := unpack(to, from, int64(len(raw)), test.ext, most)
 			if test.fits {
 				require.NoError(t, err)
@@ -87,7 +87,7 @@ func TestUnpackingIsBounded(t *testing.T) {
 	}
 }
 
-// A file that is refused leaves nothing behind, and neither does one that was read.
+// A file that is refused leaves nothing behind.
 func TestUnpackedFilesGo(t *testing.T) {
 	dir, out := t.TempDir(), t.TempDir()
 	for name, size := range map[string]int{"small.gz": 100, "large.gz": 2000} {
@@ -98,14 +98,14 @@ func TestUnpackedFilesGo(t *testing.T) {
 		require.NoError(t, w.Close())
 		require.NoError(t, os.WriteFile(filepath.Join(dir, name), packed.Bytes(), 0o600))
 	}
-	raw, err := readUnpacked(dir, "small.gz", out, 1000)
-	require.NoError(t, err)
-	assert.Len(t, raw, 100)
-	_, err = readUnpacked(dir, "large.gz", out, 1000)
-	require.ErrorContains(t, err, "large.gz: it has 2000 bytes")
-	_, err = readUnpacked(dir, "small.gz", out, 10)
-	require.Error(t, err)
+	to := filepath.Join(out, "unpacked")
+	require.ErrorContains(t, unpackFile(filepath.Join(dir, "large.gz"), to, 1000), "large.gz: it has 2000 bytes")
+	require.Error(t, unpackFile(filepath.Join(dir, "small.gz"), to, 10))
 	left, err := os.ReadDir(out)
 	require.NoError(t, err)
 	assert.Empty(t, left)
+	require.NoError(t, unpackFile(filepath.Join(dir, "small.gz"), to, 1000))
+	raw, err := os.ReadFile(to)
+	require.NoError(t, err)
+	assert.Equal(t, make([]byte, 100), raw)
 }

@@ -1,12 +1,9 @@
-package convert
+package checkpoint
 
 import (
 	"cmp"
-	"encoding/binary"
 	"errors"
 	"fmt"
-	"io"
-	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -14,15 +11,14 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"dragoman/model"
-	"dragoman/model/checkpoint"
 	"dragoman/model/family"
 	"dragoman/tokenizer/spm"
 )
 
-// opusDecoder is what says which files a model of Opus-MT is of, in the form in which it was trained and is released.
+// opusDecoder names the files of a released model of Opus-MT.
 const opusDecoder = "decoder.yml"
 
-// Bounds of what tells of a model, in bytes, and of its beams.
+// Maximum sizes in bytes, and numbers of beams.
 const (
 	maxDecoder    = 1 << 20
 	maxVocabulary = 8 << 20
@@ -30,12 +26,12 @@ const (
 	usualBeams    = 6
 )
 
-// isOpus says whether these files are of a model of Opus-MT in Marian's own form.
+// isOpus reports whether these files are a model of Opus-MT in Marian's own form.
 func isOpus(names []string) bool {
 	return !slices.Contains(names, model.ConfigFile) && slices.ContainsFunc(names, func(name string) bool { return filepath.Ext(name) == ".npz" })
 }
 
-// convertOpus converts a model of Opus-MT: its network in numpy's form, SentencePiece models of both sides, and vocabularies in YAML.
+// convertOpus converts a model of Opus-MT, which has numpy's arrays, SentencePiece models and vocabularies in YAML.
 func convertOpus(dir, out string) error {
 	var decoder struct {
 		Models       []string `yaml:"models"`
@@ -62,33 +58,15 @@ func convertOpus(dir, out string) error {
 		}
 	}
 	name := decoder.Models[0]
-	f, err := os.Open(filepath.Join(dir, name))
-	if err != nil {
+	if err := model.CopyFile(filepath.Join(dir, name), filepath.Join(out, arraysFile)); err != nil {
 		return err
 	}
-	defer f.Close()
-	info, err := f.Stat()
-	if err != nil {
-		return err
-	}
-	items, err := parseNPZ(f, info.Size())
+	s, err := openNetwork(filepath.Join(out, arraysFile))
 	if err != nil {
 		return fmt.Errorf("%s: %w", name, err)
 	}
-	s, err := newNetwork(items, marianFloat)
-	if err != nil {
-		return fmt.Errorf("%s: %w", name, err)
-	}
-	if _, own := items["decoder_ff_logit_out_W"]; own {
-		return fmt.Errorf("%s: the LM head is a matrix of its own: only those that are the embedding are supported", name)
-	}
+	defer s.Close()
 	if err := s.opusVocabularies(dir, decoder.Vocabularies, out); err != nil {
-		return err
-	}
-	if err := s.tensors(); err != nil {
-		return fmt.Errorf("%s: %w", name, err)
-	}
-	if err := writeSafetensors(filepath.Join(out, checkpoint.SafetensorsFile), s.written); err != nil {
 		return err
 	}
 	config, generation := s.settingsOf(family.MarianNPZ, beams)
@@ -140,7 +118,7 @@ func (s *network) opusVocabularies(dir string, names []string, out string) error
 	return nil
 }
 
-// pieceIDs are the ids of a SentencePiece model.
+// pieceIDs returns the ids of a SentencePiece model.
 func pieceIDs(path string) (map[string]int64, error) {
 	raw, err := model.ReadSmall(path, maxVocabulary)
 	if err != nil {
@@ -153,7 +131,7 @@ func pieceIDs(path string) (map[string]int64, error) {
 	return pieces.IDs(), nil
 }
 
-// readYAMLVocabulary reads the ids of tokens as they are written: to YAML some look like numbers or dates.
+// readYAMLVocabulary reads the ids of tokens in their source form, as some look like numbers or dates to YAML.
 func readYAMLVocabulary(path string) (map[string]int64, error) {
 	raw, err := model.ReadSmall(path, maxVocabulary)
 	if err != nil {
@@ -175,43 +153,4 @@ func readYAMLVocabulary(path string) (map[string]int64, error) {
 		ids[entries[i].Value] = id
 	}
 	return ids, nil
-}
-
-// transposed writes a matrix of 32 bits that lies [in, out], [out, in].
-func (s *network) transposed(to, from string, in, out int) error {
-	item, err := s.items.need(from, marianFloat, in, out)
-	if err != nil {
-		return err
-	}
-	s.written = append(s.written, tensor{to, checkpoint.F32, []int{out, in}, 4 * item.elements(), &transposing{item: item}})
-	return nil
-}
-
-// transposing reads a matrix by its columns. It is in memory from the first Read on.
-type transposing struct {
-	item   marianItem
-	matrix []byte
-	at     int // numbers that were read
-}
-
-// Read implements [io.Reader].
-func (t *transposing) Read(p []byte) (int, error) {
-	if t.matrix == nil {
-		t.matrix = make([]byte, 4*t.item.elements())
-		if _, err := t.item.data.ReadAt(t.matrix, 0); err != nil {
-			return 0, cut(err)
-		}
-	}
-	in, out, n := t.item.shape[0], t.item.shape[1], 0
-	for ; n+4 <= len(p) && t.at < in*out; n, t.at = n+4, t.at+1 {
-		from := t.at%in*out + t.at/in
-		binary.LittleEndian.PutUint32(p[n:], binary.LittleEndian.Uint32(t.matrix[4*from:]))
-	}
-	if t.at == in*out {
-		t.matrix = []byte{}
-	}
-	if n == 0 {
-		return 0, io.EOF
-	}
-	return n, nil
 }

@@ -1,4 +1,4 @@
-package convert_test
+package checkpoint_test
 
 import (
 	"archive/zip"
@@ -13,7 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"dragoman/model"
-	"dragoman/model/convert"
+	"dragoman/model/checkpoint"
 	"dragoman/model/cpu/cputest"
 	"dragoman/model/family"
 	"dragoman/model/modeltest"
@@ -27,22 +27,22 @@ func TestGoldensOfOpus(t *testing.T) {
 		t.Run(kind, func(t *testing.T) {
 			dir := filepath.Join(opusFolder, kind)
 			g := modeltest.Load(t, filepath.Join(dir, "goldens.json.gz"))
-			checkpoint, err := convert.Checkpoint(dir, t.TempDir())
+			converted, err := checkpoint.Convert(dir, t.TempDir())
 			require.NoError(t, err)
-			f, err := family.Recognize(model.Folder(checkpoint), "")
+			f, err := family.Recognize(model.Folder(converted), "")
 			require.NoError(t, err)
 			set, err := family.ParseDirections("en:fr")
 			require.NoError(t, err)
-			d, err := f.Directions(model.Folder(checkpoint), kind, set)
+			d, err := f.Directions(model.Folder(converted), kind, set)
 			require.NoError(t, err)
 			if kind == "shared" {
-				d, err = f.Directions(model.Folder(checkpoint), kind, family.Directions{Sources: []string{"en"}})
+				d, err = f.Directions(model.Folder(converted), kind, family.Directions{Sources: []string{"en"}})
 				require.NoError(t, err)
 				assert.Equal(t, []string{"de", "fr"}, d.Targets)
 			}
-			tok, err := f.Tokenizer(checkpoint, d.All())
+			tok, err := f.Tokenizer(converted, d.All())
 			require.NoError(t, err)
-			m := cputest.Open(t, checkpoint, model.FP32)
+			m := cputest.Open(t, converted, model.FP32)
 			assert.Equal(t, 6, m.Spec().Generation.Beams)
 			for _, c := range g.Cases {
 				ids, err := tok.Encode(c.From, c.To, c.Text)
@@ -112,7 +112,7 @@ func TestOpusRefuses(t *testing.T) {
 		"a head of its own": {"opus.npz", replace("decoder_ff_logit_out_b", "decoder_ff_logit_out_W"), "the LM head is a matrix of its own"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			_, err := convert.Checkpoint(opusWith(t, test.file, test.change), t.TempDir())
+			_, err := checkpoint.Convert(opusWith(t, test.file, test.change), t.TempDir())
 			assert.ErrorContains(t, err, test.want)
 		})
 	}
@@ -128,13 +128,13 @@ func TestOpusRefuses(t *testing.T) {
 		require.NoError(t, w.Close())
 		return b.Bytes()
 	})
-	_, err := convert.Checkpoint(packed, t.TempDir())
+	_, err := checkpoint.Convert(packed, t.TempDir())
 	assert.ErrorContains(t, err, `"Wemb.npy": the array is compressed`)
 
 	// A checkpoint of Hugging Face's that has such a file beside it is what it was.
 	dir := opusWith(t, "decoder.yml", func([]byte) []byte { return nil })
 	require.NoError(t, os.WriteFile(filepath.Join(dir, "config.json"), []byte("{}"), 0o600))
-	same, err := convert.Checkpoint(dir, t.TempDir())
+	same, err := checkpoint.Convert(dir, t.TempDir())
 	require.NoError(t, err)
 	assert.Equal(t, dir, same)
 }
