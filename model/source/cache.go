@@ -7,14 +7,14 @@ import (
 	"strings"
 )
 
-// Hugging Face's libraries keep what they fetch in models--OWNER--NAME/snapshots/COMMIT, with links to ../../blobs, and the
+// The cache of Hugging Face's libraries has downloads in models--OWNER--NAME/snapshots/COMMIT, with links to ../../blobs, and the
 // commits of branches and tags in refs.
 const (
 	cachePrefix    = "models--"
 	cacheSnapshots = "snapshots"
 )
 
-// cached is the checkpoint in a folder of that cache: the snapshot of its main branch, or the only one. Any other folder is its own.
+// cached returns the snapshot in a folder of the cache: the main branch's, or the only one. It returns any other folder itself.
 func cached(dir string) (string, error) {
 	snapshots := filepath.Join(dir, cacheSnapshots)
 	entries, err := os.ReadDir(snapshots)
@@ -30,7 +30,7 @@ func cached(dir string) (string, error) {
 	return filepath.Join(snapshots, entries[0].Name()), nil
 }
 
-// cacheName is the repository's name in the path of a snapshot; ok is false where that is no part of a cache.
+// cacheName returns the repository's name in the path of a snapshot; ok is false for other paths.
 func cacheName(snapshot string) (name string, ok bool) {
 	above := filepath.Dir(snapshot)
 	owned, ok := strings.CutPrefix(filepath.Base(filepath.Dir(above)), cachePrefix)

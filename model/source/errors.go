@@ -14,8 +14,7 @@ import (
 	"dragoman/model/family"
 )
 
-// What can go wrong in a pull, for errors.Is. The errors themselves carry the
-// numbers and say what to do.
+// Failures of a pull, for errors.Is. The errors that wrap them have the numbers and the remedy.
 var (
 	ErrRepoNotFound     = errors.New("repository not found")
 	ErrRevisionNotFound = errors.New("revision not found")
@@ -30,10 +29,10 @@ var (
 	ErrTooLarge         = errors.New("larger than a checkpoint can be")
 )
 
-// errChanged: the file on the server is no longer the one that was asked about.
+// errChanged means that the file on the server is no longer the version of head.
 var errChanged = errors.New("file changed on the server while it was fetched")
 
-// What answers mean by the Hub's own code, or else by their status.
+// The errors of the Hub's codes, and of statuses without a code.
 var (
 	errOfCode = map[string]error{
 		"RepoNotFound":     ErrRepoNotFound,
@@ -50,15 +49,15 @@ var (
 	}
 )
 
-// statusError is an answer of a server that is not a success.
+// statusError is a failure that a server answers.
 type statusError struct {
 	url     string // without user and query
 	status  int    // HTTP status
 	code    string // X-Error-Code of the Hub, such as GatedRepo; "" if none
 	message string // X-Error-Message of the Hub; "" if none
-	// retryAfter is how long the server asks to wait, 0 where it does not say.
+	// retryAfter is the wait that the server asks for, or 0.
 	retryAfter time.Duration
-	// redirected: a host that the source redirected to gave this answer.
+	// redirected reports that the answer is of a host after a redirect.
 	redirected bool
 }
 
@@ -77,7 +76,7 @@ func newStatusError(resp *http.Response, target *url.URL) *statusError {
 	}
 }
 
-// Error is one line: status, the Hub's own words and the URL.
+// Error returns one line: status, the Hub's message and the URL.
 func (e *statusError) Error() string {
 	text := fmt.Sprintf("%d %s", e.status, http.StatusText(e.status))
 	if e.message != "" {
@@ -86,12 +85,11 @@ func (e *statusError) Error() string {
 	return text + " from " + e.url
 }
 
-// Unwrap is the Err variable that the answer amounts to, if there is one.
+// Unwrap returns the Err variable of the answer, or nil.
 func (e *statusError) Unwrap() error { return cmp.Or(errOfCode[e.code], errOfStatus[e.status]) }
 
-// temporary reports whether the same request may succeed later. A storage host usually
-// refuses because a signature has expired: the next try starts at the source and gets a
-// new one.
+// temporary reports whether the same request may succeed later. A storage host usually refuses an expired signature; the next try
+// gets a new one from the source.
 func (e *statusError) temporary() bool {
 	switch e.status {
 	case http.StatusRequestTimeout, http.StatusTooEarly, http.StatusTooManyRequests:
@@ -104,11 +102,11 @@ func (e *statusError) temporary() bool {
 	return e.status >= 500
 }
 
-// rateLimitPattern reads the header RateLimit: "name";r=requests left;t=seconds until new ones.
+// rateLimitPattern matches the header RateLimit: "name";r=requests left;t=seconds until new ones.
 var rateLimitPattern = regexp.MustCompile(`;\s*r=0\s*;\s*t=(\d{1,6})\b`)
 
-// retryAfter reads how long a server asks to wait: Retry-After in seconds or as a date,
-// which counts from that of the answer, or the RateLimit header that the Hub sends.
+// retryAfter returns the wait that a server asks for: Retry-After in seconds, or as a date relative to the answer's, or the Hub's header
+// RateLimit.
 func retryAfter(header http.Header) time.Duration {
 	value := header.Get("Retry-After")
 	if match := rateLimitPattern.FindStringSubmatch(header.Get("RateLimit")); value == "" && match != nil {
@@ -125,13 +123,12 @@ func retryAfter(header http.Header) time.Duration {
 	return max(0, until.Sub(sent))
 }
 
-// transientError marks an error that a later try may not meet.
+// transientError marks an error that may not recur.
 type transientError struct{ error }
 
 func (e transientError) Unwrap() error { return e.error }
 
-// retriable reports whether another try may succeed. Only failures of the network
-// and temporary answers are retried; a full disk, say, is not.
+// retriable reports whether another try may succeed, after a failure of the network or a temporary answer.
 func retriable(err error) bool {
 	if _, ok := errors.AsType[transientError](err); ok {
 		return true
@@ -140,7 +137,7 @@ func retriable(err error) bool {
 	return ok && status.temporary()
 }
 
-// explain names the checkpoint in an error and adds what to do about it.
+// explain adds the checkpoint and the remedy to an error.
 func (c *Client) explain(ref Ref, err error) error {
 	if errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
 		return fmt.Errorf("fetching %s was interrupted, the next pull resumes it: %w", ref, err)
@@ -159,10 +156,10 @@ func (c *Client) explain(ref Ref, err error) error {
 	return fmt.Errorf("cannot fetch %s: %w: %s", ref, err, advice)
 }
 
-// adviceRepo says what to do about an answer of the Hub.
+// adviceRepo returns the remedy for an answer of the Hub.
 func (c *Client) adviceRepo(ref Ref, e *statusError) string {
 	page := redact(c.endpoint) + "/" + ref.repo
-	// The Hub hides private repositories behind the same answer.
+	// The Hub gives the same answer for a private repository.
 	notFound := errors.Is(e, ErrRepoNotFound) || e.status == http.StatusUnauthorized
 	switch {
 	case errors.Is(e, ErrGated) && c.cfg.Token == "":
@@ -183,7 +180,7 @@ func (c *Client) adviceRepo(ref Ref, e *statusError) string {
 	return adviceURL(e)
 }
 
-// adviceURL says what to do about an answer of any server.
+// adviceURL returns the remedy for an answer of any server.
 func adviceURL(e *statusError) string {
 	switch {
 	case errors.Is(e, ErrUnauthorized):

@@ -8,11 +8,11 @@ import (
 	"strings"
 )
 
-// lfsPointer begins the small file that Git LFS leaves in place of one that it has not fetched.
+// lfsPointer is the prefix of the small file that Git LFS leaves instead of a file that it has not fetched.
 const lfsPointer = "version https://git-lfs.github.com/spec/"
 
-// withPointers is why the checkpoint at path, a folder or a package, cannot be exported. Of what Git LFS has not fetched each reader
-// says something else, but names the file.
+// withPointers adds advice to an error of the checkpoint at path, a folder or package, if the file that it names is a pointer. Each
+// reader has its own error for such a file.
 func withPointers(err error, path string) error {
 	dir, names := path, []string{}
 	if entries, failed := os.ReadDir(path); failed == nil {

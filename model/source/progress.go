@@ -12,21 +12,19 @@ import (
 	"golang.org/x/term"
 )
 
-// Progress begins to show the download of a file. done is how many bytes of it
-// an earlier pull left, total its size or -1 where that is unknown. It may be
-// called by several pulls at once.
+// Progress starts the display of a file's download. done is the number of bytes from an earlier pull, total the size or -1 if it is
+// unknown. It is safe for concurrent use.
 type Progress func(file string, done, total int64) Meter
 
-// Meter shows how far one download is. One goroutine uses it.
+// Meter shows the progress of one download. One goroutine uses it.
 type Meter interface {
-	// Set shows how many bytes of the file are there now. It can decrease, when a
-	// download has to start over.
+	// Set shows the number of bytes so far. It decreases if a download starts over.
 	Set(done int64)
-	// Close ends the display. err is nil where the file is complete and verified.
+	// Close ends the display. err is nil if the file is complete and verified.
 	Close(err error)
 }
 
-// ProgressTo shows bars on out if it is a terminal and writes lines to log otherwise.
+// ProgressTo shows bars on out if it is a terminal, and otherwise writes lines to log.
 func ProgressTo(out *os.File, log *slog.Logger) Progress {
 	if term.IsTerminal(int(out.Fd())) {
 		return bars(out)
@@ -34,7 +32,7 @@ func ProgressTo(out *os.File, log *slog.Logger) Progress {
 	return lines(log)
 }
 
-// bars draws a bar for each file on a terminal.
+// bars shows a bar for each file on a terminal.
 func bars(out io.Writer) Progress {
 	return func(file string, done, total int64) Meter {
 		bar := progressbar.NewOptions64(total,
@@ -44,7 +42,7 @@ func bars(out io.Writer) Progress {
 			progressbar.OptionShowTotalBytes(true),
 			progressbar.OptionSetWidth(30),
 			progressbar.OptionThrottle(100*time.Millisecond),
-			progressbar.OptionSetSpinnerChangeInterval(0), // or it starts a goroutine
+			progressbar.OptionSetSpinnerChangeInterval(0), // otherwise it starts a goroutine
 		)
 		m := &barMeter{bar: bar, out: out}
 		m.Set(done)
@@ -57,8 +55,7 @@ type barMeter struct {
 	out io.Writer
 }
 
-// Set draws the bar. A display that fails must not fail the download, so errors
-// are dropped.
+// Set draws the bar. It ignores errors, which must not fail the download.
 func (m *barMeter) Set(done int64) { _ = m.bar.Set64(done) }
 
 func (m *barMeter) Close(error) {
@@ -66,10 +63,10 @@ func (m *barMeter) Close(error) {
 	fmt.Fprintln(m.out)
 }
 
-// lineEvery is how often lines writes about one file while bytes arrive.
+// lineEvery is the minimum interval between lines about one file.
 const lineEvery = 10 * time.Second
 
-// lines writes to log when a download is resumed, every lineEvery, and when it ends.
+// lines writes a line to log when it resumes a download, every lineEvery, and at the end.
 func lines(log *slog.Logger) Progress {
 	return func(file string, done, total int64) Meter {
 		now := time.Now()
@@ -86,7 +83,7 @@ type lineMeter struct {
 	file        string
 	first       int64 // bytes at the start
 	done, total int64
-	start, last time.Time // last is when a line was written
+	start, last time.Time // last is the time of the last line
 }
 
 func (m *lineMeter) Set(done int64) {

@@ -10,15 +10,14 @@ import (
 )
 
 const (
-	maxTries = 6               // failures in a row without a new byte
-	maxWait  = 5 * time.Minute // that a server may ask for
+	maxTries = 6               // consecutive failures without a new byte
+	maxWait  = 5 * time.Minute // maximum of a server
 )
 
-// retry runs op until it succeeds, fails for good, or fails maxTries times without
-// progress; op reports whether it got further than before. A line that breaks every
-// minute thus carries any file in the end.
+// retry runs op until it succeeds, fails permanently, or fails maxTries times without progress, which op reports. So a connection that
+// breaks every minute transfers any file.
 //
-// backoff.Retry cannot do it: it counts all tries alike. Only its delays are used.
+// backoff.Retry counts all tries alike, so only its delays are used.
 func (c *Client) retry(ctx context.Context, file string, op func() (progress bool, err error)) error {
 	delays := backoff.NewExponentialBackOff() // from 0.5 s, with jitter
 	delays.Multiplier = 3
@@ -53,7 +52,7 @@ func (c *Client) retry(ctx context.Context, file string, op func() (progress boo
 	}
 }
 
-// wait returns after d, or with ctx's error as soon as ctx is done.
+// wait returns after d, or with ctx's error when ctx ends.
 func wait(ctx context.Context, d time.Duration) error {
 	select {
 	case <-time.After(d):

@@ -14,7 +14,7 @@ import (
 	"dragoman/model"
 )
 
-// The prefixes of version.Sum.
+// Prefixes of version.Sum.
 const (
 	sumSHA256 = "sha256:"
 	sumGit    = "git:" // SHA-1 of "blob", the length, a zero byte and the content
@@ -22,22 +22,21 @@ const (
 
 var sha256Pattern = regexp.MustCompile(`^[0-9a-f]{64}$`)
 
-// version tells one content of a remote file from another.
+// version identifies the content of a remote file.
 type version struct {
-	Size     int64  `json:"size"`               // bytes; -1 where the server does not say
+	Size     int64  `json:"size"`               // bytes; -1: unknown
 	ETag     string `json:"etag,omitempty"`     // as sent
 	Modified string `json:"modified,omitempty"` // Last-Modified, as sent
-	Sum      string `json:"sum,omitempty"`      // sumSHA256 or sumGit and hex digits; "" where there is no checksum
+	Sum      string `json:"sum,omitempty"`      // sumSHA256 or sumGit and hex digits; "": unknown
 }
 
-// readVersion reads which file an answer to HEAD describes. The Hub names a file
-// in large file storage by its SHA-256, a small one by its git blob id; the ETag
-// of any other server is opaque.
+// readVersion returns the version in an answer to HEAD. The Hub's ETag is the SHA-256 of a file in large file storage, and the git blob
+// id of a small one; the ETags of other servers are opaque.
 func readVersion(resp *http.Response) version {
 	v := version{Size: -1, ETag: resp.Header.Get("ETag"), Modified: resp.Header.Get("Last-Modified")}
 	if size, err := strconv.ParseInt(hubHeader(resp, headerLinkedSize), 10, 64); err == nil && size >= 0 {
 		v.Size = size
-	} else if resp.StatusCode == http.StatusOK && resp.ContentLength > 0 { // to HEAD some say 0 of any file
+	} else if resp.StatusCode == http.StatusOK && resp.ContentLength > 0 { // some servers answer 0 to HEAD
 		v.Size = resp.ContentLength
 	}
 	linked := hubHeader(resp, headerLinkedETag)
@@ -55,8 +54,7 @@ func readVersion(resp *http.Response) version {
 	return v
 }
 
-// same reports whether two versions are known to have the same content. Without
-// checksum, ETag and date nothing is known, and no version is the same as another.
+// same reports whether two versions are known to have the same content. Versions without checksum, ETag and date never are.
 func (v version) same(w version) bool {
 	switch {
 	case v.Sum != "" || w.Sum != "":
@@ -67,11 +65,10 @@ func (v version) same(w version) bool {
 	return v.Modified != "" && v.Modified == w.Modified && v.Size == w.Size
 }
 
-// sameETag compares weakly: servers that may compress call a tag weak in some answers and strong in others.
+// sameETag compares weakly: some servers with compression send a tag weak in some answers and strong in others.
 func sameETag(a, b string) bool { return strings.TrimPrefix(a, "W/") == strings.TrimPrefix(b, "W/") }
 
-// validator is what If-Range may carry: a strong ETag or else the date. A weak
-// ETag does not promise the same bytes.
+// validator returns the value for If-Range: a strong ETag, or the date. A weak ETag does not guarantee the same bytes.
 func (v version) validator() string {
 	if v.ETag != "" && !strings.HasPrefix(v.ETag, "W/") {
 		return v.ETag
@@ -79,12 +76,10 @@ func (v version) validator() string {
 	return v.Modified
 }
 
-// resumable reports whether a later part of the file can be told to belong to
-// an earlier one: by the checksum afterwards or by the server through If-Range.
+// resumable reports whether parts of the file can be matched: by the checksum at the end, or by the server through If-Range.
 func (v version) resumable() bool { return v.Sum != "" || v.validator() != "" }
 
-// verify compares the file at path with the size and checksum of the version. It
-// returns ErrChecksum on a difference.
+// verify compares the file at path with the size and checksum of the version. It fails with ErrChecksum.
 func (v version) verify(ctx context.Context, path string) (fileState, error) {
 	file, err := model.HashFile(ctx, path)
 	if err != nil {
@@ -106,8 +101,7 @@ func (v version) verify(ctx context.Context, path string) (fileState, error) {
 	return fileState{version: v, SHA256: file.SHA256}, nil
 }
 
-// gitSum is git's id of a file's content. Only small files of a repository have one, so
-// the second reading costs little.
+// gitSum returns git's id of a file's content. Only small files have one, so reading twice costs little.
 func gitSum(path string, size int64) (string, error) {
 	f, err := os.Open(path)
 	if err != nil {
