@@ -18,7 +18,6 @@ import (
 	"dragoman/app/translate"
 	"dragoman/app/translate/cache"
 	"dragoman/model"
-	"dragoman/model/family"
 	"dragoman/model/repository"
 	"dragoman/model/source"
 )
@@ -196,14 +195,7 @@ func (l *loader) preparer(precision model.Precision, downloads string) (*source.
 		Precision: cmp.Or(l.cfg.Precision, precision), KeepCheckpoint: bool(l.cfg.KeepCheckpoint), Verify: l.cfg.Verify,
 	}
 	if precision == model.FP16 { // for GPUs
-		settings.Accept = func(config, generation []byte) (int64, error) {
-			if spec, _, err := family.ParseConfig("", config, generation); err == nil {
-				if err := acceptsNetwork(spec); err != nil {
-					return 0, err
-				}
-			}
-			return source.AcceptConfig(config, generation)
-		}
+		settings.Accept = acceptsNetwork
 	}
 	if terminal, ok := l.stderr.(*os.File); ok {
 		settings.Progress = source.ProgressTo(terminal, l.log)

@@ -61,7 +61,7 @@ func (r *remote) find(files model.Files) (choose func() (choice, error), err err
 // choose chooses the files of a checkpoint in Hugging Face's form, or of a converted one in CTranslate2's.
 func (r *remote) choose(files model.Files, converted bool) (c choice, err error) {
 	if !converted {
-		if c.limit, err = r.accept(files); err != nil {
+		if c.limit, err = r.maxWeights(files); err != nil {
 			return c, err
 		}
 	}
@@ -97,8 +97,8 @@ func (r *remote) choose(files model.Files, converted bool) (c choice, err error)
 	return c, err
 }
 
-// accept returns the maximum size of the weights in bytes, or an error for an unsupported model.
-func (r *remote) accept(files model.Files) (int64, error) {
+// maxWeights returns the maximum size of the weights in bytes, or an error for an unsupported model.
+func (r *remote) maxWeights(files model.Files) (int64, error) {
 	config, err := files.Read(model.ConfigFile)
 	if err != nil {
 		return 0, err
@@ -107,7 +107,7 @@ func (r *remote) accept(files model.Files) (int64, error) {
 	if err != nil {
 		return 0, err
 	}
-	return r.cfg.Accept(config, generation)
+	return r.accept(config, generation)
 }
 
 // chooseWeights returns the files of the weights and, for shards, their index.

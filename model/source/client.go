@@ -41,9 +41,8 @@ type Config struct {
 	Index string
 	// Family (MODEL_FAMILY) and Languages (MODEL_LANGUAGES) of the model. Default: its files tell.
 	Family, Languages string
-	// Accept is called with the contents of config.json and generation_config.json, nil for a missing file, before any large
-	// download, and returns the maximum size of the model's weights in bytes. Its error ends the pull. Default: AcceptConfig.
-	Accept func(config, generation []byte) (weights int64, err error)
+	// Accept returns an error for an unwanted network, before any large download. Default: every network is wanted.
+	Accept func(model.Spec) error
 
 	Log      *slog.Logger // default: none
 	Progress Progress     // default: lines to Log
@@ -77,7 +76,8 @@ type Client struct {
 	wait         func(ctx context.Context, d time.Duration) error // between two tries
 	stallTimeout time.Duration                                    // maximum time without a byte
 	freeSpace    func(dir string) (bytes uint64, err error)
-	check        func(files model.Files, name string) error // of a checkpoint, before its weights are downloaded
+	accept       func(config, generation []byte) (weights int64, err error)
+	check        func(files model.Files, name string) error
 }
 
 // New makes a client. It fails if the endpoint is not an http(s) URL or the token is not valid in a header.
@@ -96,24 +96,15 @@ func New(cfg Config) (*Client, error) {
 		cfg.Progress = lines(cfg.Log)
 	}
 	if cfg.Accept == nil {
-		cfg.Accept = AcceptConfig
+		cfg.Accept = func(model.Spec) error { return nil }
 	}
 	if cfg.Export == nil {
 		cfg.Export = export.Export
 	}
 	c := &Client{cfg: cfg, endpoint: endpoint, wait: wait, stallTimeout: 30 * time.Second, freeSpace: model.FreeSpace}
 	c.http = c.newHTTP()
-	c.check = func(files model.Files, name string) error {
-		_, _, err := c.recognize(files, name) // nothing may tell its languages
-		return err
-	}
+	c.accept, c.check = c.acceptConfig, c.checkLanguages
 	return c, nil
-}
-
-// Result is a complete checkpoint on disk.
-type Result struct {
-	Dir      string // its folder
-	Revision string // as returned by Commit
 }
 
 // Commit returns the current commit of the ref's revision, or for a URL a fingerprint of its files. It returns "" if the source has
@@ -141,26 +132,30 @@ func (c *Client) Commit(ctx context.Context, ref Ref) (commit string, err error)
 	return commit, nil
 }
 
-// Pull makes the folder dir hold the checkpoint of ref, and creates it if needed. It does not download files that the folder has in
+// Pull makes the folder dir hold the checkpoint of ref, and creates it if needed. It returns the revision, like Commit. It does not download files that the folder has in
 // the right version. The ref must not be of this machine.
 //
 // If ctx ends, Pull returns its error and leaves name.partial files, which the next Pull resumes. The caller must hold a lock of dir
 // or of a folder around it. If the source cannot be reached, the complete checkpoint of an earlier pull is the result. Errors match
 // the Err variables of this package.
-func (c *Client) Pull(ctx context.Context, ref Ref, dir string) (Result, error) {
+func (c *Client) Pull(ctx context.Context, ref Ref, dir string) (revision string, err error) {
 	if c.cfg.Offline {
-		return offlineResult(ref, dir)
+		f := openFolder(dir, slog.New(slog.DiscardHandler))
+		if err := f.check(ref); err != nil {
+			return "", fmt.Errorf("%w: %w: unset HF_HUB_OFFLINE to fetch it, or name a folder that holds the checkpoint", ErrOffline, err)
+		}
+		return f.version(), nil
 	}
 	if err := os.MkdirAll(dir, 0o755); err != nil {
-		return Result{}, fmt.Errorf("cannot make the folder for %s: %w", ref, err)
+		return "", fmt.Errorf("cannot make the folder for %s: %w", ref, err)
 	}
 	p := &pull{remote: c.remote(ctx, ref), folder: openFolder(dir, c.cfg.Log)}
 	if err := p.run(); err != nil {
 		if !retriable(err) || ctx.Err() != nil || p.folder.check(ref) != nil {
-			return Result{}, c.explain(ref, err)
+			return "", c.explain(ref, err)
 		}
 		c.cfg.Log.Warn("the source cannot be reached, using the checkpoint of an earlier pull",
 			"dir", dir, "revision", p.folder.Commit, "reason", err.Error())
 	}
-	return p.folder.result(), nil
+	return p.folder.version(), nil
 }

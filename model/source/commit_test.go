@@ -36,14 +36,14 @@ func TestCommit(t *testing.T) {
 	// A URL has none, but what changes with its files.
 	before, err := newClient(t, s).Pull(t.Context(), ref(t, s.Base), t.TempDir())
 	require.NoError(t, err)
-	require.NotEmpty(t, before.Revision)
+	require.NotEmpty(t, before)
 	again, err := newClient(t, s).Commit(t.Context(), ref(t, s.Base))
 	require.NoError(t, err)
-	assert.Equal(t, before.Revision, again)
+	assert.Equal(t, before, again)
 	s.Push("main", repoFiles(map[string][]byte{weight: noise(9, size)}))
 	after, err := newClient(t, s).Commit(t.Context(), ref(t, s.Base))
 	require.NoError(t, err)
-	assert.NotEqual(t, before.Revision, after)
+	assert.NotEqual(t, before, after)
 
 	_, err = newClient(t, s).Commit(t.Context(), ref(t, "nobody/nothing"))
 	require.ErrorIs(t, err, source.ErrRepoNotFound)

@@ -60,20 +60,18 @@ func TestPullOfConverted(t *testing.T) {
 				if isURL {
 					from = ref(t, s.Base)
 				}
-				accepts := func(c *source.Config) {
-					c.Accept = func(config, _ []byte) (int64, error) {
-						assert.Contains(t, string(config), "model_type", "that of CTranslate2 says nothing of a network")
-						return size, nil
-					}
-				}
-				dir := t.TempDir()
-				result, err := newClient(t, s, accepts).Pull(t.Context(), from, dir)
+				c, dir := newClient(t, s), t.TempDir()
+				c.SetAccept(func(config, _ []byte) (int64, error) {
+					assert.Contains(t, string(config), "model_type", "that of CTranslate2 says nothing of a network")
+					return size, nil
+				})
+				result, err := c.Pull(t.Context(), from, dir)
 				require.NoError(t, err)
 				if isURL {
-					commit = result.Revision
+					commit = result
 					assert.NotEmpty(t, commit)
 				}
-				assert.Equal(t, source.Result{Dir: dir, Revision: commit}, result)
+				assert.Equal(t, commit, result)
 				assertHolds(t, dir, tt.files, tt.want...)
 				found, err := newClient(t, s).Commit(t.Context(), from)
 				require.NoError(t, err)

@@ -21,3 +21,11 @@ func (c *Client) SetCheck(check func(files model.Files, name string) error) { c.
 
 // Check checks a checkpoint's files.
 func (c *Client) Check(files model.Files, name string) error { return c.check(files, name) }
+
+// SetAccept replaces the check of a checkpoint's settings.
+func (c *Client) SetAccept(accept func(config, generation []byte) (int64, error)) { c.accept = accept }
+
+// AcceptConfig checks a checkpoint's settings.
+func (c *Client) AcceptConfig(config, generation []byte) (int64, error) {
+	return c.accept(config, generation)
+}

@@ -162,18 +162,8 @@ func (f *folder) finish(names []string, complete state) error {
 	return f.write()
 }
 
-func (f *folder) result() Result {
-	return Result{Dir: f.dir, Revision: cmp.Or(f.Commit, f.Fingerprint)}
-}
-
-// offlineResult returns the result of a pull without any request.
-func offlineResult(ref Ref, dir string) (Result, error) {
-	f := openFolder(dir, slog.New(slog.DiscardHandler))
-	if err := f.check(ref); err != nil {
-		return Result{}, fmt.Errorf("%w: %w: unset HF_HUB_OFFLINE to fetch it, or name a folder that holds the checkpoint", ErrOffline, err)
-	}
-	return f.result(), nil
-}
+// version returns the commit or the fingerprint.
+func (f *folder) version() string { return cmp.Or(f.Commit, f.Fingerprint) }
 
 // RemoveDamaged removes the files of dir that are partial or have changed since their download, so that the next pull downloads
 // them again. The caller must hold the lock of the folder.

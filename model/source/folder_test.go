@@ -29,7 +29,7 @@ func TestOffline(t *testing.T) {
 	want, err := online.Pull(t.Context(), ref(t, repo), dir)
 	require.NoError(t, err)
 	before := len(s.Requests())
-	for _, name := range []string{repo, repo + "@" + want.Revision} {
+	for _, name := range []string{repo, repo + "@" + want} {
 		got, err := offline.Pull(t.Context(), ref(t, name), dir)
 		require.NoError(t, err)
 		assert.Equal(t, want, got)

@@ -59,13 +59,14 @@ func repoFiles(edits ...map[string][]byte) map[string][]byte {
 // newClient makes a client of s that never waits. Each edit changes its Config.
 func newClient(t *testing.T, s *hubtest.Server, edits ...func(*source.Config)) *source.Client {
 	t.Helper()
-	cfg := source.Config{Endpoint: s.Endpoint, Accept: anyModel}
+	cfg := source.Config{Endpoint: s.Endpoint}
 	for _, edit := range edits {
 		edit(&cfg)
 	}
 	c, err := source.New(cfg)
 	require.NoError(t, err)
 	c.SetWait((&waits{}).wait)
+	c.SetAccept(anyModel)
 	c.SetCheck(func(model.Files, string) error { return nil })
 	return c
 }

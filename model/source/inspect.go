@@ -11,13 +11,23 @@ import (
 	"dragoman/model/family"
 )
 
-// AcceptConfig is the default of Config.Accept: it accepts models that can be exported.
-func AcceptConfig(config, generation []byte) (weights int64, err error) {
+// acceptConfig returns the maximum size of the weights of a model in bytes, or an error for a model that cannot be exported. generation
+// is nil if there is no generation_config.json.
+func (c *Client) acceptConfig(config, generation []byte) (weights int64, err error) {
 	spec, _, err := family.ParseConfig("", config, generation)
+	if err == nil {
+		err = c.cfg.Accept(spec)
+	}
 	if err != nil {
 		return 0, err
 	}
 	return checkpoint.MaxBytes(spec), nil
+}
+
+// checkLanguages fails if nothing tells the languages of a checkpoint with these files, besides its weights.
+func (c *Client) checkLanguages(files model.Files, name string) error {
+	_, _, err := c.recognize(files, name)
+	return err
 }
 
 // recognize returns the family of a checkpoint and its languages. name is the last name of its repository or folder.

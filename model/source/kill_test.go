@@ -52,7 +52,6 @@ func TestPullGoesOnAfterItsProcessWasKilled(t *testing.T) {
 // pullUntilKilled pulls and says when it has the bytes before the stall.
 func pullUntilKilled(t *testing.T, endpoint, dir string) {
 	c, err := source.New(source.Config{
-		Accept:   anyModel,
 		Endpoint: endpoint,
 		Progress: meter(func(file string, done int64) {
 			if file == weight && done == killStop {
@@ -61,6 +60,7 @@ func pullUntilKilled(t *testing.T, endpoint, dir string) {
 		}).progress,
 	})
 	require.NoError(t, err)
+	c.SetAccept(anyModel)
 	_, err = c.Pull(t.Context(), ref(t, repo), dir)
 	require.NoError(t, err)
 }

@@ -37,9 +37,12 @@ func endlessServer(t *testing.T, endless string) *httptest.Server {
 	return s
 }
 
-// bounded lets the weights be of limit bytes.
-func bounded(limit int64) func(*source.Config) {
-	return func(c *source.Config) { c.Accept = func(_, _ []byte) (int64, error) { return limit, nil } }
+// bounded is a client of a hub that lets the weights be of limit bytes.
+func bounded(t *testing.T, hub string, limit int64) *source.Client {
+	c, err := source.New(source.Config{Endpoint: hub})
+	require.NoError(t, err)
+	c.SetAccept(func(_, _ []byte) (int64, error) { return limit, nil })
+	return c
 }
 
 // A server that does not end cannot fill the disk: neither with a small file nor with
@@ -49,9 +52,7 @@ func TestEndlessFiles(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			s := endlessServer(t, name)
 			dir := t.TempDir()
-			c, err := source.New(source.Config{Accept: func(_, _ []byte) (int64, error) { return 2 * size, nil }})
-			require.NoError(t, err)
-			_, err = c.Pull(t.Context(), ref(t, s.URL), dir)
+			_, err := bounded(t, "", 2*size).Pull(t.Context(), ref(t, s.URL), dir)
 			assert.ErrorIs(t, err, source.ErrTooLarge)
 			assert.ErrorContains(t, err, name)
 			entries, err := os.ReadDir(dir)
@@ -67,23 +68,22 @@ func TestEndlessFiles(t *testing.T) {
 // nobody says how large they are, the disk must have room for as many as there may be.
 func TestWeightsBeyondTheirBound(t *testing.T) {
 	s := hubtest.New(t, repo, repoFiles())
-	_, err := newClient(t, s, bounded(size-1)).Pull(t.Context(), ref(t, repo), t.TempDir())
+	_, err := bounded(t, s.Endpoint, size-1).Pull(t.Context(), ref(t, repo), t.TempDir())
 	assert.ErrorIs(t, err, source.ErrTooLarge)
 	assert.ErrorContains(t, err, "more than 300 kB (299999 bytes)")
 	assert.Zero(t, s.Sent(weight))
-	_, err = newClient(t, s, bounded(size)).Pull(t.Context(), ref(t, repo), t.TempDir())
+	_, err = bounded(t, s.Endpoint, size).Pull(t.Context(), ref(t, repo), t.TempDir())
 	assert.NoError(t, err)
 
 	sharded := map[string][]byte{weight: nil, "a.safetensors": noise(4, 1000), "b.safetensors": noise(5, 1000),
 		"model.safetensors.index.json": []byte(`{"weight_map": {"x": "a.safetensors", "y": "b.safetensors"}}`)}
 	s = hubtest.New(t, repo, repoFiles(sharded))
-	_, err = newClient(t, s, bounded(1999)).Pull(t.Context(), ref(t, repo), t.TempDir())
+	_, err = bounded(t, s.Endpoint, 1999).Pull(t.Context(), ref(t, repo), t.TempDir())
 	assert.ErrorIs(t, err, source.ErrTooLarge, "the shards together")
-	_, err = newClient(t, s, bounded(2000)).Pull(t.Context(), ref(t, repo), t.TempDir())
+	_, err = bounded(t, s.Endpoint, 2000).Pull(t.Context(), ref(t, repo), t.TempDir())
 	assert.NoError(t, err)
 
-	c, err := source.New(source.Config{Accept: func(_, _ []byte) (int64, error) { return 4 * size, nil }})
-	require.NoError(t, err)
+	c := bounded(t, "", 4*size)
 	c.SetFreeSpace(func(string) (uint64, error) { return 3 * size, nil })
 	_, err = c.Pull(t.Context(), ref(t, endlessServer(t, weight).URL), t.TempDir())
 	assert.ErrorIs(t, err, source.ErrNoSpace)

@@ -103,8 +103,9 @@ func (p *Preparer) fetch(ctx context.Context, o origin, out, work string) (dir, 
 	case o.isLocal():
 		return o.name, o.version, nil
 	}
-	result, err := p.Pull(ctx, o.ref, p.downloads(out))
-	return result.Dir, result.Revision, err
+	dir = p.downloads(out)
+	version, err = p.Pull(ctx, o.ref, dir)
+	return dir, version, err
 }
 
 // Folders for downloads, in the exported folder or Config.Downloads. A failed export leaves them for the next one.

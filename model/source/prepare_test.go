@@ -271,15 +271,20 @@ func TestRefuses(t *testing.T) {
 
 func TestAcceptConfig(t *testing.T) {
 	files := bundledFiles(t)
-	most, err := source.AcceptConfig(files["config.json"], nil)
+	accept := preparer(t, source.Config{}).AcceptConfig
+	most, err := accept(files["config.json"], nil)
 	require.NoError(t, err)
 	assert.Greater(t, most, int64(len(files["model.safetensors"])))
 	for config, want := range map[string]string{`{"model_type":"bert"}`: "config.json: \"model_type\"", `{`: "config.json"} {
-		_, err = source.AcceptConfig([]byte(config), nil)
+		_, err = accept([]byte(config), nil)
 		assert.ErrorContains(t, err, want)
 	}
-	_, err = source.AcceptConfig(files["config.json"], []byte(`{"min_length": 30, "max_length": 20}`))
+	_, err = accept(files["config.json"], []byte(`{"min_length": 30, "max_length": 20}`))
 	assert.ErrorContains(t, err, "generation_config.json: min length is 30: use 0 to the max length, 20")
+
+	refused := errors.New("no such network")
+	_, err = preparer(t, source.Config{Accept: func(model.Spec) error { return refused }}).AcceptConfig(files["config.json"], nil)
+	assert.ErrorIs(t, err, refused)
 }
 
 func TestLanguagesAreKnownBeforeWeights(t *testing.T) {

@@ -80,12 +80,11 @@ func TestPullFetchesWhatACheckpointNeeds(t *testing.T) {
 				result, err := c.Pull(t.Context(), from, dir)
 				require.NoError(t, err)
 				assertHolds(t, dir, tt.files, tt.want...)
-				assert.Equal(t, dir, result.Dir)
 				if kind.url {
 					commit, err = c.Commit(t.Context(), from)
 					require.NoError(t, err)
 				}
-				assert.Equal(t, commit, result.Revision)
+				assert.Equal(t, commit, result)
 
 				before := len(s.Requests())
 				again, err := c.Pull(t.Context(), from, dir)
@@ -137,7 +136,7 @@ func TestPullIsPinnedToACommit(t *testing.T) {
 	dir := t.TempDir()
 	result, err := newClient(t, s).Pull(t.Context(), from, dir)
 	require.NoError(t, err)
-	assert.Equal(t, commit, result.Revision)
+	assert.Equal(t, commit, result)
 	assertHolds(t, dir, files, usual...)
 }
 
@@ -148,7 +147,7 @@ func TestPullByCommitOfACompleteFolderAsksNobody(t *testing.T) {
 	first, err := c.Pull(t.Context(), ref(t, repo), dir)
 	require.NoError(t, err)
 	before := len(s.Requests())
-	again, err := c.Pull(t.Context(), ref(t, repo+"@"+first.Revision), dir)
+	again, err := c.Pull(t.Context(), ref(t, repo+"@"+first), dir)
 	require.NoError(t, err)
 	assert.Equal(t, first, again)
 	assert.Len(t, s.Requests(), before)
@@ -167,7 +166,7 @@ func TestPullOfANewCommitFetchesWhatChanged(t *testing.T) {
 	commit := s.Push("main", files)
 	result, err := c.Pull(t.Context(), ref(t, repo), dir)
 	require.NoError(t, err)
-	assert.Equal(t, commit, result.Revision)
+	assert.Equal(t, commit, result)
 	assertHolds(t, dir, files, usual...) // the index and shard of the old commit are gone
 	assert.EqualValues(t, len(files["vocab.json"]), s.Sent("vocab.json"), "unchanged, so fetched once")
 }
@@ -256,7 +255,7 @@ func TestPullStopsBeforeTheWeights(t *testing.T) {
 	refused := errors.New("model_type is bert")
 	for name, tt := range map[string]struct {
 		free func(string) (uint64, error) // nil: enough
-		deny error                        // by Accept
+		deny error                        // by accept
 		bad  error                        // by the check
 		is   error
 		text string
@@ -268,11 +267,10 @@ func TestPullStopsBeforeTheWeights(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := hubtest.New(t, repo, repoFiles())
-			c := newClient(t, s, func(c *source.Config) {
-				c.Accept = func(_, generation []byte) (int64, error) {
-					assert.JSONEq(t, `{"num_beams": 5}`, string(generation))
-					return size, tt.deny
-				}
+			c := newClient(t, s)
+			c.SetAccept(func(_, generation []byte) (int64, error) {
+				assert.JSONEq(t, `{"num_beams": 5}`, string(generation))
+				return size, tt.deny
 			})
 			c.SetCheck(func(files model.Files, name string) error {
 				assert.Equal(t, "m2m100", name)
