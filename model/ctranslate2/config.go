@@ -18,28 +18,28 @@ import (
 // Names of the files beside model.bin.
 const (
 	ConfigFile = "config.json" // older models have none
-	MapFile    = "vmap.txt"    // which translations each piece may have
+	MapFile    = "vmap.txt"    // the possible translations of each piece
 )
 
-// maxConfig and maxVocabulary bound the files beside model.bin, in bytes.
+// maxConfig and maxVocabulary are the maximum sizes of the files beside model.bin in bytes.
 const (
 	maxConfig     = 4 << 20
 	maxVocabulary = 64 << 20
 )
 
-// Config is what config.json says.
+// Config is a config.json.
 type Config struct {
 	Unknown      string   `json:"unk_token"`
 	BOS          string   `json:"bos_token"`
 	EOS          string   `json:"eos_token"`
-	DecoderStart *string  `json:"decoder_start_token"` // nil: whoever translates says which
+	DecoderStart *string  `json:"decoder_start_token"` // nil: the caller's choice
 	AddBOS       bool     `json:"add_source_bos"`
 	AddEOS       bool     `json:"add_source_eos"`
-	NormEpsilon  *float64 `json:"layer_norm_epsilon"` // nil: the usual one
+	NormEpsilon  *float64 `json:"layer_norm_epsilon"` // nil: the default
 	Quantization int      `json:"quantization_type"`
 }
 
-// ReadConfig reads config.json. Where there is none it is that of a model which says nothing.
+// ReadConfig reads config.json, or returns the defaults if there is none.
 func ReadConfig(files model.Files) (Config, error) {
 	bos := "<s>"
 	c := Config{Unknown: "<unk>", BOS: bos, EOS: "</s>", DecoderStart: &bos}
@@ -56,7 +56,7 @@ func ReadConfig(files model.Files) (Config, error) {
 	return c, nil
 }
 
-// OpenConfig reads the settings of the model in a folder; inside says that they are inside of model.bin, which an exported folder lacks.
+// OpenConfig reads the settings of the model in a folder; inside reports that they are inside model.bin, which an exported folder lacks.
 func OpenConfig(dir string) (c Config, inside bool, err error) {
 	if c, err = ReadConfig(model.Folder(dir)); err != nil {
 		return c, false, err
@@ -83,10 +83,10 @@ func OpenConfig(dir string) (c Config, inside bool, err error) {
 	return c, inside, err
 }
 
-// maxToken bounds a special token, in bytes.
+// maxToken is the maximum size of a special token in bytes.
 const maxToken = 1 << 10
 
-// Settings reads what models of before version 6 say inside of model.bin, in place of config.json; inside is false for newer ones.
+// Settings reads the settings inside model.bin of models before version 6, which have no config.json; inside is false for newer models.
 func (f *File) Settings(data io.ReaderAt, c *Config) (inside bool, err error) {
 	if f.Version >= 6 {
 		return false, nil
@@ -116,23 +116,23 @@ func (f *File) Settings(data io.ReaderAt, c *Config) (inside bool, err error) {
 	return true, err
 }
 
-// Vocabularies are the tokens of sources and translations by their ids.
+// Vocabularies are the tokens of sources and translations by id.
 type Vocabularies struct {
-	Source, Target []string // the same slice where there is but one vocabulary
-	Files          []string // that they are in
+	Source, Target []string // the same slice for a shared vocabulary
+	Files          []string // of the vocabularies
 }
 
-// Shared says that sources and translations have one vocabulary.
+// Shared reports whether sources and translations have one vocabulary.
 func (v Vocabularies) Shared() bool { return len(v.Files) == 1 }
 
-// The names of vocabularies' files, without .json, or .txt in older models.
+// Names of vocabularies, without the extension .json, or .txt in older models.
 const (
 	sharedVocabulary = "shared_vocabulary"
 	sourceVocabulary = "source_vocabulary"
 	targetVocabulary = "target_vocabulary"
 )
 
-// VocabularyFiles finds the files of the vocabularies: one of both sides, or that of sources and that of translations.
+// VocabularyFiles returns the files of the vocabularies: one of both sides, or the sources' and the translations'.
 func VocabularyFiles(files model.Files) (names []string, err error) {
 	if name, err := vocabularyFile(files, sharedVocabulary); err != nil || name != "" {
 		return []string{name}, err
@@ -154,8 +154,7 @@ func VocabularyFiles(files model.Files) (names []string, err error) {
 	return names, nil
 }
 
-// Beside are the files beside model.bin that tell of the model: the vocabularies, and config.json and metadata.json where they are
-// there.
+// Beside returns the files beside model.bin that describe the model: the vocabularies, and config.json and metadata.json if they exist.
 func Beside(files model.Files) (names []string, err error) {
 	if names, err = VocabularyFiles(files); err != nil {
 		return nil, err
@@ -164,13 +163,12 @@ func Beside(files model.Files) (names []string, err error) {
 	return append(names, others...), err
 }
 
-// vocabularyFile is the file of a vocabulary; "": it is not there.
+// vocabularyFile returns the file of a vocabulary, or "".
 func vocabularyFile(files model.Files, stem string) (string, error) {
 	return model.First(files, stem+".json", stem+".txt")
 }
 
-// ReadVocabularies reads the vocabularies: lists in JSON, or in older models lines of text. Each ends with the
-// unknown token where it lacks that.
+// ReadVocabularies reads the vocabularies: lists in JSON, or lines of text in older models. It appends the unknown token if it is missing.
 func ReadVocabularies(files model.Files, unknown string) (v Vocabularies, err error) {
 	if v.Files, err = VocabularyFiles(files); err != nil {
 		return v, err
@@ -199,7 +197,7 @@ func readVocabulary(files model.Files, name, unknown string) (tokens []string, e
 	return tokens, nil
 }
 
-// lines are those of a text. A carriage return is part of a token, unless all have one.
+// lines returns the lines of a text. A carriage return is part of a token, unless all lines have one.
 func lines(text string) []string {
 	list := strings.Split(strings.TrimSuffix(text, "\n"), "\n")
 	hasNone := func(line string) bool { return !strings.HasSuffix(line, "\r") }
@@ -212,7 +210,7 @@ func lines(text string) []string {
 	return list
 }
 
-// IDs are the ids of tokens. Of a token that is there twice it is the first.
+// IDs returns the ids of tokens, the first of a repeated token.
 func IDs(tokens []string) map[string]int64 {
 	ids := make(map[string]int64, len(tokens))
 	for id, token := range tokens {

@@ -1,9 +1,7 @@
-// Package ctranslate2 reads the files of models in CTranslate2's form: model.bin, config.json and the
-// vocabularies, and Argos packages, which are such models in a zip. Package model/checkpoint makes a
-// checkpoint of them.
+// Package ctranslate2 reads the files of models in CTranslate2's form: model.bin, config.json and the vocabularies, and Argos packages,
+// which are zip files of such models. Package model/checkpoint reads their tensors.
 //
-// Files are hostile until proved otherwise: sizes are bounded before anything is allocated, and no input
-// makes the package panic.
+// Files are hostile: sizes are checked before anything is allocated, and no input makes the package panic.
 package ctranslate2
 
 import (
@@ -15,10 +13,10 @@ import (
 	"strings"
 )
 
-// ModelFile is the name of the file that has the weights.
+// ModelFile is the name of the file of weights.
 const ModelFile = "model.bin"
 
-// DType is the type of a variable's elements, by its number in a file.
+// DType is the type of a variable's elements, with its number in a file.
 type DType uint8
 
 // The types.
@@ -31,7 +29,7 @@ const (
 	BFloat16
 )
 
-// Size is the number of bytes of an element, 0 for an unknown type.
+// Size returns the number of bytes of an element, or 0 for an unknown type.
 func (d DType) Size() int {
 	switch d {
 	case Float32, Int32:
@@ -44,7 +42,7 @@ func (d DType) Size() int {
 	return 0
 }
 
-// Bounds of what a file may have: several times those of the largest models that there are.
+// Limits of a file, several times the sizes of the largest models.
 const (
 	maxVariables = 1 << 16
 	maxRank      = 4
@@ -52,14 +50,14 @@ const (
 	maxName      = 1 << 10
 )
 
-// Variable is a variable of a model: where its values are, not the values.
+// Variable is a variable of a model: the place of its values.
 type Variable struct {
 	Shape  []int // outermost dimension first; none: a single number
 	DType  DType
 	Offset int64 // of its first element in the file, in bytes
 }
 
-// Len is the number of elements.
+// Len returns the number of elements.
 func (v Variable) Len() int {
 	n := 1
 	for _, d := range v.Shape {
@@ -68,7 +66,7 @@ func (v Variable) Len() int {
 	return n
 }
 
-// File is what a model.bin has. Numbers in it are little-endian, and each name ends with a zero byte.
+// File is the header of a model.bin. Its numbers are little-endian, and each name ends with a zero byte.
 type File struct {
 	Version   int // of the form of the file
 	Spec      string
@@ -77,8 +75,7 @@ type File struct {
 	Aliases   map[string]string   // other names of variables
 }
 
-// Parse reads the names, types and places of the variables of a file of size bytes; their values are passed
-// over.
+// Parse reads the names, types and places of the variables of a file of size bytes, without their values.
 func Parse(r io.ReaderAt, size int64) (*File, error) {
 	s := newScanner(r, size)
 	f := &File{Variables: map[string]Variable{}, Aliases: map[string]string{}}
@@ -119,7 +116,7 @@ func Parse(r io.ReaderAt, size int64) (*File, error) {
 	return f, s.err
 }
 
-// Find returns the variable of that name or alias, and its own name. ok is false where there is none.
+// Find returns the variable of a name or alias, and its own name. ok is false if there is none.
 func (f *File) Find(name string) (own string, v Variable, ok bool) {
 	own = name
 	if to, ok := f.Aliases[name]; ok {
@@ -129,7 +126,7 @@ func (f *File) Find(name string) (own string, v Variable, ok bool) {
 	return own, v, ok
 }
 
-// scanner reads a file in order. The first error sticks; what is read after it is zero.
+// scanner reads a file in order. It keeps the first error; later reads return zero.
 type scanner struct {
 	r        io.ReaderAt
 	buf      *bufio.Reader
@@ -137,7 +134,7 @@ type scanner struct {
 	err      error
 }
 
-// scanBlock is what is read at a time: variables are long and what is between them is short.
+// scanBlock is the number of bytes of a read: variables are long, and the headers between them short.
 const scanBlock = 4 << 10
 
 func newScanner(r io.ReaderAt, size int64) *scanner {
@@ -155,7 +152,7 @@ func (s *scanner) seek(to int64) {
 	}
 }
 
-// skip passes over n bytes.
+// skip skips n bytes.
 func (s *scanner) skip(n int64) {
 	switch {
 	case s.err != nil:
@@ -217,7 +214,7 @@ func (s *scanner) name() string {
 	return name
 }
 
-// variable reads what stands behind a variable's name.
+// variable reads the header of a variable after its name.
 func (s *scanner) variable(name string) (v Variable) {
 	rank := int(s.read(1)[0])
 	if s.err == nil && rank > maxRank {
@@ -243,7 +240,7 @@ func (s *scanner) variable(name string) (v Variable) {
 	if s.err == nil && width == 0 {
 		s.err = fmt.Errorf("variable %.100q has elements of the unknown type %d", name, v.DType)
 	}
-	// The size has 32 bits: of a larger variable it is what is left of it.
+	// The size has 32 bits, the lowest of a larger variable's.
 	if s.err == nil && int64(uint32(elements*width)) != size {
 		s.err = fmt.Errorf("variable %.100q has %d bytes, its shape %v demands %d", name, size, v.Shape, elements*width)
 	}

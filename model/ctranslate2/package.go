@@ -14,43 +14,43 @@ import (
 	"dragoman/model"
 )
 
-// PackageExt is how the name of an Argos package ends.
+// PackageExt is the extension of an Argos package.
 const PackageExt = ".argosmodel"
 
-// MetadataFile says what an Argos package is.
+// MetadataFile describes an Argos package.
 const MetadataFile = "metadata.json"
 
 // Files of an Argos package's tokenizer.
 const (
 	PackagePieces = "sentencepiece.model"
-	PackageCodes  = "bpe.model" // in its place: subword-nmt's codes of the words of Moses' tokenizer
+	PackageCodes  = "bpe.model" // instead: subword-nmt's codes of the words of Moses' tokenizer
 )
 
-// Metadata is what an Argos package says of itself.
+// Metadata is a package's metadata.json.
 type Metadata struct {
 	Type    string `json:"type"`
 	From    string `json:"from_code"`
 	To      string `json:"to_code"`
 	License any    `json:"license"` // a string, if it is one license
-	// TargetPrefix is the token that all its translations begin with; "": none.
+	// TargetPrefix is the first token of all translations; "": none.
 	TargetPrefix string `json:"target_prefix"`
 }
 
-// ReadMetadata reads metadata.json; ok is false where there is none.
+// ReadMetadata reads metadata.json; ok is false if there is none.
 func ReadMetadata(files model.Files) (m Metadata, ok bool, err error) {
 	ok, err = model.ReadJSON(files, MetadataFile, &m)
 	return m, ok, err
 }
 
-// Bounds of a package.
+// Limits of a package.
 const (
 	maxEntries = 10_000
 	maxWeights = 1 << 36 // bytes of model.bin, 64 GiB
-	// maxRatio is how many times smaller an entry can be packed: weights hardly are, vocabularies by less than ten.
+	// maxRatio is the maximum ratio of compression. That of weights is near one, that of vocabularies below ten.
 	maxRatio = 200
 )
 
-// entries are the files of a package that are wanted, by what they have before them, and the most bytes that each may have.
+// entries are the maximum sizes in bytes of the files of a package that a model needs, by path.
 var entries = map[string]int64{
 	MetadataFile: 1 << 20, "README.md": maxConfig, "LICENSE": maxConfig,
 	PackagePieces: maxVocabulary, PackageCodes: maxVocabulary,
@@ -60,11 +60,11 @@ var entries = map[string]int64{
 	"model/target_vocabulary.json": maxVocabulary, "model/target_vocabulary.txt": maxVocabulary,
 }
 
-// FileLimit is the most bytes that a file of this name may have, in a package or beside model.bin; 0: it is none of a model's.
+// FileLimit returns the maximum size in bytes of a file in a package or beside model.bin, or 0 for other names.
 func FileLimit(name string) int64 { return max(entries[name], entries["model/"+name]) }
 
-// Unpack writes the files of an Argos package that make its model into the folder dir, beside each other. What else it
-// has, such as stanza's models that find sentences, is left out.
+// Unpack writes the files of an Argos package that its model needs into the folder dir. It leaves out others, such as stanza's models
+// for sentences.
 func Unpack(file, dir string) error {
 	f, err := os.Open(file)
 	if err != nil {
@@ -91,7 +91,7 @@ func Unpack(file, dir string) error {
 	return nil
 }
 
-// IsInstalled says whether a folder is a package that Argos has installed: unpacked, with model.bin in a folder of its own.
+// IsInstalled reports whether a folder is an Argos package that is installed: unpacked, with model.bin in a folder inside.
 func IsInstalled(dir string) bool {
 	isFile := func(name string) bool {
 		info, err := os.Stat(filepath.Join(dir, name))
@@ -100,7 +100,7 @@ func IsInstalled(dir string) bool {
 	return isFile(MetadataFile) && isFile(filepath.Join("model", ModelFile))
 }
 
-// CopyInstalled copies what Unpack writes from a package that is installed.
+// CopyInstalled copies the files that Unpack writes from an installed package.
 func CopyInstalled(from, to string) error {
 	for name := range entries {
 		err := model.CopyFile(filepath.Join(from, filepath.FromSlash(name)), filepath.Join(to, path.Base(name)))
@@ -111,7 +111,7 @@ func CopyInstalled(from, to string) error {
 	return nil
 }
 
-// choose finds the wanted entries, which are all in one folder, or in none.
+// choose returns the entries that a model needs, which are all in one folder, or in none.
 func choose(files []*zip.File) (map[string]*zip.File, error) {
 	if len(files) > maxEntries {
 		return nil, fmt.Errorf("%d files, at most %d are supported", len(files), maxEntries)

@@ -11,8 +11,8 @@ import (
 	"dragoman/model"
 )
 
-// kinds are the kinds of a model's files, which have its languages in their names, may have the extension .gz or .zst,
-// and may stand beside each other. The names of the vocabularies are srcvocab and trgvocab where there are two.
+// kinds are the kinds of a model's files. Their names have its languages, and may have the extension .gz or .zst. One folder may have
+// both. Two vocabularies are called srcvocab and trgvocab.
 var kinds = []struct {
 	kind string
 	name *regexp.Regexp
@@ -28,14 +28,14 @@ func pattern(name string) *regexp.Regexp {
 	return regexp.MustCompile("^" + fmt.Sprintf(name, `(?:([A-Za-z_-]{4,16})\.)?`) + `(\.gz|\.zst)?$`)
 }
 
-// MetadataFile is the file that may tell a model's languages.
+// MetadataFile may have a model's languages.
 const MetadataFile = "metadata.json"
 
-// IsModel says whether a file of this name is a model.
+// IsModel reports whether a file of this name is a model.
 func IsModel(name string) bool { return kinds[0].name.MatchString(name) }
 
-// Find finds the files of a model among names, by their kinds: of the model of this name, or where that is "" of the only
-// one. Of files that differ in how they are packed, one is taken.
+// Find returns the files of a model among names, by kind: of the model of this name, or of the only one if that is "". It chooses one of
+// several compressions of a file.
 func Find(names []string, modelFile string) (map[string]string, error) {
 	found, pair := map[string]string{}, pairIn(modelFile)
 	for _, file := range kinds {
@@ -58,7 +58,7 @@ func Find(names []string, modelFile string) (map[string]string, error) {
 	return found, nil
 }
 
-// Beside are the names that the files beside a model may have.
+// Beside returns the possible names of the files beside a model.
 func Beside(modelFile string) []string {
 	pair, names := pairIn(modelFile), []string{MetadataFile}
 	if pair != "" {
@@ -70,14 +70,14 @@ func Beside(modelFile string) []string {
 	return names
 }
 
-// Models are the names that a model of these languages may have.
+// Models returns the possible names of a model of these languages.
 func Models(source, target string) []string {
 	return slices.Concat(packings("model."+source+target+".intgemm.alphas.bin"), packings("model."+source+"-"+target+".intgemm.alphas.bin"))
 }
 
 func packings(name string) []string { return []string{name, name + ".gz", name + ".zst"} }
 
-// pairIn is what the name of a model's file has of its languages; "": nothing.
+// pairIn returns the languages in the name of a model's file, or "".
 func pairIn(modelFile string) string {
 	if match := kinds[0].name.FindStringSubmatch(modelFile); match != nil {
 		return match[1]
@@ -85,10 +85,10 @@ func pairIn(modelFile string) string {
 	return ""
 }
 
-// MaxFile bounds a file, which has 17 to 60 MB, packed or unpacked.
+// MaxFile is the maximum size of a file, packed or unpacked. Models have 17 to 60 MB.
 const MaxFile = 256 << 20
 
-// Languages are the languages that metadata.json or the name of the model's file tells; "": neither does.
+// Languages returns the languages in metadata.json or in the name of the model's file, or "".
 func Languages(files model.Files, modelFile string) (source, target string, err error) {
 	var metadata struct {
 		Source string `json:"sourceLanguage"`
@@ -104,7 +104,7 @@ func Languages(files model.Files, modelFile string) (source, target string, err 
 	return source, target, nil
 }
 
-// Pair are the languages that the name of a model's file tells; "": it does not.
+// Pair returns the languages in the name of a model's file, or "".
 func Pair(modelFile string) (source, target string) {
 	pair := pairIn(modelFile)
 	if a, b, ok := strings.Cut(pair, "-"); ok {

@@ -1,4 +1,4 @@
-// Package object reads JSON objects field by field, with an error for each value that is not supported.
+// Package object reads JSON objects field by field, with an error for each unsupported value.
 package object
 
 import (
@@ -13,8 +13,7 @@ import (
 	"dragoman/model"
 )
 
-// Each calls f for every field of the JSON object raw, in order. Unlike
-// json.Unmarshal it refuses a field that appears twice.
+// Each calls f for every field of the JSON object raw, in order. Unlike json.Unmarshal it fails for repeated fields.
 func Each(raw []byte, f func(name string, value json.RawMessage) error) error {
 	dec := json.NewDecoder(bytes.NewReader(raw))
 	if tok, err := dec.Token(); err != nil {
@@ -50,16 +49,14 @@ func Each(raw []byte, f func(name string, value json.RawMessage) error) error {
 	return nil
 }
 
-// Fields reads typed values out of a JSON object and keeps the first error, so
-// that a caller reads all it needs and looks at Err once. With Nullable, a null
-// counts as absent.
+// Fields reads typed values of a JSON object and keeps the first error in Err. With Nullable, a null counts as absent.
 type Fields struct {
 	Nullable bool
 	Err      error
 	values   map[string]json.RawMessage
 }
 
-// Parse reads the JSON object raw.
+// Parse parses the JSON object raw.
 func Parse(raw []byte) (*Fields, error) {
 	o := &Fields{values: make(map[string]json.RawMessage)}
 	err := Each(raw, func(name string, value json.RawMessage) error {
@@ -69,7 +66,7 @@ func Parse(raw []byte) (*Fields, error) {
 	return o, err
 }
 
-// Get returns the field's value, or nil where it is absent.
+// Get returns the field's value, or nil if it is absent.
 func (o *Fields) Get(name string) json.RawMessage {
 	v := o.values[name]
 	if o.Nullable && string(v) == "null" {
@@ -78,14 +75,14 @@ func (o *Fields) Get(name string) json.RawMessage {
 	return v
 }
 
-// Fail keeps the first error: what is wrong with a field.
+// Fail sets Err to the error of a field, unless there is an earlier one.
 func (o *Fields) Fail(name, format string, args ...any) {
 	if o.Err == nil {
 		o.Err = fmt.Errorf("%q is %s: %s", name, OrMissing(o.values[name]), fmt.Sprintf(format, args...))
 	}
 }
 
-// Size reads an integer of [lo, hi] that must be there.
+// Size reads a required integer of [lo, hi].
 func (o *Fields) Size(name string, lo, hi int) int {
 	if o.Get(name) == nil {
 		if o.Err == nil {
@@ -96,13 +93,13 @@ func (o *Fields) Size(name string, lo, hi int) int {
 	return o.Integer(name, lo, hi, lo)
 }
 
-// Integer reads an integer of [lo, hi]; def where it is absent.
+// Integer reads an integer of [lo, hi]; def if it is absent.
 func (o *Fields) Integer(name string, lo, hi, def int) int {
 	raw := o.Get(name)
 	if raw == nil {
 		return def
 	}
-	// json.Unmarshal takes a null for "leave it as it is".
+	// json.Unmarshal ignores a null.
 	n := math.MinInt
 	if err := json.Unmarshal(raw, &n); err != nil || n < lo || n > hi {
 		o.Fail(name, "an integer from %d to %d is supported", lo, hi)
@@ -111,7 +108,7 @@ func (o *Fields) Integer(name string, lo, hi, def int) int {
 	return n
 }
 
-// Number reads a number that accept takes; def where it is absent.
+// Number reads a number that accept accepts; def if it is absent.
 func (o *Fields) Number(name string, def float64, accept func(float64) bool, want string) float64 {
 	raw := o.Get(name)
 	if raw == nil {
@@ -125,7 +122,7 @@ func (o *Fields) Number(name string, def float64, accept func(float64) bool, wan
 	return x
 }
 
-// Boolean reads true or false; def where it is absent.
+// Boolean reads true or false; def if it is absent.
 func (o *Fields) Boolean(name string, def bool) bool {
 	raw := o.Get(name)
 	switch string(raw) {
@@ -140,7 +137,7 @@ func (o *Fields) Boolean(name string, def bool) bool {
 	return def
 }
 
-// Text reads a string; def where it is absent.
+// Text reads a string; def if it is absent.
 func (o *Fields) Text(name, def string) string {
 	if raw := o.Get(name); raw != nil && json.Unmarshal(raw, &def) != nil {
 		o.Fail(name, "a string is supported")
@@ -148,7 +145,7 @@ func (o *Fields) Text(name, def string) string {
 	return def
 }
 
-// OneOf fails unless the field is absent or one of some JSON literals.
+// OneOf fails unless the field is absent or one of the JSON literals.
 func (o *Fields) OneOf(name string, literals ...string) {
 	raw := o.Get(name)
 	if raw == nil {
@@ -160,7 +157,7 @@ func (o *Fields) OneOf(name string, literals ...string) {
 	}
 }
 
-// Shorten cuts a JSON value to what fits an error line.
+// Shorten shortens a JSON value for an error.
 func Shorten(raw json.RawMessage) string {
 	const limit = 80
 	if len(raw) > limit {
@@ -169,14 +166,14 @@ func Shorten(raw json.RawMessage) string {
 	return string(raw)
 }
 
-// List is the length of a list; 0 where it is absent.
+// List returns the length of a list; 0 if it is absent.
 func (o *Fields) List(name string) int {
 	var list []json.RawMessage
 	_ = json.Unmarshal(o.Get(name), &list) // what is no list is no list of the one value supported
 	return len(list)
 }
 
-// OrMissing shows a field's value in an error.
+// OrMissing returns a field's value for an error.
 func OrMissing(raw json.RawMessage) string {
 	if raw == nil {
 		return "missing"
