@@ -17,8 +17,8 @@ import (
 	"dragoman/model/object"
 )
 
-// maxIndexSize is the maximum size of an index of shards in bytes.
-const maxIndexSize = 8 << 20
+// MaxIndex is the maximum size of an index of shards in bytes.
+const MaxIndex = 8 << 20
 
 // weights are the tensors of a checkpoint's weight files, by the files' names.
 type weights struct {
@@ -77,7 +77,7 @@ func (w *weights) open(dir string, files []string, shardOf map[string]string) er
 
 // readIndex reads the shards of tensors.
 func readIndex(path, ext string) (map[string]string, error) {
-	raw, err := model.ReadSmall(path, maxIndexSize)
+	raw, err := model.ReadSmall(path, MaxIndex)
 	if err != nil {
 		return nil, err
 	}

@@ -169,7 +169,7 @@ func Shorten(raw json.RawMessage) string {
 // List returns the length of a list; 0 if it is absent.
 func (o *Fields) List(name string) int {
 	var list []json.RawMessage
-	_ = json.Unmarshal(o.Get(name), &list) // what is no list is no list of the one value supported
+	_ = json.Unmarshal(o.Get(name), &list) // other values are not supported
 	return len(list)
 }
 

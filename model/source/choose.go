@@ -20,13 +20,10 @@ type choice struct {
 	limit   int64    // maximum size of the weights in bytes
 }
 
-// maxIndex is the maximum size of an index of shards in bytes, also of its reader.
-const maxIndex = 8 << 20
-
 // smallLimit returns the maximum size in bytes of a checkpoint's file other than weights, or 0 for other names.
 func smallLimit(name string) int64 {
 	if _, isIndex := checkpoint.Indexed(name); isIndex && slices.Contains(checkpoint.WeightFiles, name) {
-		return maxIndex
+		return checkpoint.MaxIndex
 	}
 	return family.FileLimit(name)
 }
