@@ -110,10 +110,10 @@ func newNetwork(items marianModel, kind uint64) (*network, error) {
 	if s.width > model.LimitWidth || max(s.ffn, s.decoderFFN) > model.LimitFFN {
 		return nil, fmt.Errorf("the model is %d wide, its feed-forward networks %d: at most %d and %d are supported", s.width, max(s.ffn, s.decoderFFN), model.LimitWidth, model.LimitFFN)
 	}
-	if _, own := items["decoder_ff_logit_out_W"]; own && kind == marianFloat {
-		return nil, errors.New("the LM head is a matrix of its own: only those that are the embedding are supported")
-	}
 	if kind == marianFloat {
+		if _, own := items["decoder_ff_logit_out_W"]; own {
+			return nil, errors.New("the LM head is a matrix of its own: only those that are the embedding are supported")
+		}
 		return s, nil
 	}
 	head, ok := items["none_QuantMultA"]

@@ -29,3 +29,6 @@ func (c *Client) SetAccept(accept func(config, generation []byte) (int64, error)
 func (c *Client) AcceptConfig(config, generation []byte) (int64, error) {
 	return c.accept(config, generation)
 }
+
+// RemoveDamaged removes damaged files.
+var RemoveDamaged = removeDamaged

@@ -165,9 +165,9 @@ func (f *folder) finish(names []string, complete state) error {
 // version returns the commit or the fingerprint.
 func (f *folder) version() string { return cmp.Or(f.Commit, f.Fingerprint) }
 
-// RemoveDamaged removes the files of dir that are partial or have changed since their download, so that the next pull downloads
+// removeDamaged removes the files of dir that are partial or have changed since their download, so that the next pull downloads
 // them again. The caller must hold the lock of the folder.
-func RemoveDamaged(ctx context.Context, dir string) error {
+func removeDamaged(ctx context.Context, dir string) error {
 	for name, r := range openFolder(dir, slog.New(slog.DiscardHandler)).Files {
 		file := map[string]model.File{name: {Size: r.Size, SHA256: r.SHA256}}
 		err := model.CheckFiles(ctx, dir, file, model.VerifyAlways)

@@ -183,7 +183,7 @@ func (p *Preparer) replace(ctx context.Context, out string, o origin) error {
 	}
 	if errors.Is(found, model.ErrDamaged) {
 		p.cfg.Log.Warn("exporting the damaged model again", "folder", out, "reason", found)
-		if err := RemoveDamaged(ctx, p.downloads(out)); err != nil { // the same may have damaged a checkpoint there
+		if err := removeDamaged(ctx, p.downloads(out)); err != nil { // the same may have damaged a checkpoint there
 			return err
 		}
 	}
@@ -207,7 +207,7 @@ func (p *Preparer) sweepIfFree(out string) {
 }
 
 // export fetches the checkpoint and exports it into out. The caller must hold the lock. A failed export leaves the download.
-func (p *Preparer) export(ctx context.Context, o origin, out string) error {
+func (p *Preparer) export(ctx context.Context, o origin, out string) (err error) {
 	work, err := os.MkdirTemp(out, export.WorkPrefix)
 	if err != nil {
 		return err
@@ -217,14 +217,7 @@ func (p *Preparer) export(ctx context.Context, o origin, out string) error {
 	if err != nil {
 		return err
 	}
-	if err := p.exportFrom(ctx, o, fetched, version, work, out); err != nil {
-		return withPointers(err, fetched)
-	}
-	return os.RemoveAll(filepath.Join(cmp.Or(p.cfg.Downloads, out), downloadFolder))
-}
-
-// exportFrom exports the files in the folder fetched.
-func (p *Preparer) exportFrom(ctx context.Context, o origin, fetched, version, work, out string) error {
+	defer func() { err = withPointers(err, fetched) }()
 	dir, err := checkpoint.Convert(fetched, work)
 	if err != nil {
 		return err
@@ -241,5 +234,5 @@ func (p *Preparer) exportFrom(ctx context.Context, o origin, fetched, version, w
 		return err
 	}
 	p.cfg.Log.Info("exported the model", "bytes", m.Files[model.WeightsFile].Size, "took", time.Since(start).Round(time.Millisecond))
-	return nil
+	return os.RemoveAll(filepath.Join(cmp.Or(p.cfg.Downloads, out), downloadFolder))
 }

@@ -27,7 +27,7 @@ func (s *Server) Requests() []Request {
 	return slices.Clone(s.requests)
 }
 
-// Sent is how many bytes of a file have gone out in all answers to GET.
+// Sent returns the number of bytes of a file in all answers to GET.
 func (s *Server) Sent(file string) int64 {
 	var sum int64
 	for _, r := range s.Requests() {
@@ -38,14 +38,13 @@ func (s *Server) Sent(file string) int64 {
 	return sum
 }
 
-// Fault is one way to misbehave. The first of the server's faults that fits a
-// request is applied to it.
+// Fault is a fault of the server. The first fault that matches a request is applied to it.
 type Fault struct {
 	// File is the file it concerns, or "" for everything.
 	File string
 	// Method is the request's, "" for GET alone.
 	Method string
-	// Times is how often the fault strikes: 0 once, negative always.
+	// Times is the number of faults: 0 is one, negative without limit.
 	Times int
 
 	// Do, if set, runs before the request is answered.
@@ -60,12 +59,11 @@ type Fault struct {
 	StallAfter int64
 	// Corrupt flips a bit in the body's first byte.
 	Corrupt bool
-	// IgnoreRange sends the whole file whatever part of it is asked for.
+	// IgnoreRange sends the whole file for any range.
 	IgnoreRange bool
 }
 
-// Fail adds faults. They concern the host that sends a file's bytes; to fail
-// the Hub's redirect to the storage is to fail Method HEAD.
+// Fail adds faults of the host that sends a file's bytes. The fault of the Hub's redirect to the storage has the Method HEAD.
 func (s *Server) Fail(faults ...Fault) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -80,7 +78,7 @@ func (s *Server) Fail(faults ...Fault) {
 	}
 }
 
-// recorded wraps a host: requests are noted and faults applied.
+// recorded wraps a host. It records requests and applies faults.
 func (s *Server) recorded(host string, serve http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		out := s.begin(host, w, r)
@@ -100,7 +98,7 @@ func (s *Server) recorded(host string, serve http.Handler) http.Handler {
 	})
 }
 
-// begin notes a request, finds the fault for it and uses that up.
+// begin records a request, and returns its fault, which it counts.
 func (s *Server) begin(host string, w http.ResponseWriter, r *http.Request) *writer {
 	file := path.Base(r.URL.Path)
 	s.mu.Lock()
@@ -124,7 +122,7 @@ func (s *Server) begin(host string, w http.ResponseWriter, r *http.Request) *wri
 	return out
 }
 
-// writer counts what goes out and applies a fault to it.
+// writer counts the sent bytes and applies a fault to them.
 type writer struct {
 	http.ResponseWriter
 	server  *Server
@@ -164,7 +162,7 @@ func (w *writer) Write(b []byte) (int, error) {
 }
 
 func (w *writer) pass(b []byte) (int, error) {
-	// Counted before it goes out: a client that has read it finds it counted.
+	// It is counted first: a client that has read it finds it counted.
 	w.sent += int64(len(b))
 	w.server.mu.Lock()
 	w.server.requests[w.index].Sent = w.sent

@@ -1,12 +1,9 @@
-// Package hubtest is a Hugging Face Hub for tests: it speaks as much of the
-// Hub's protocol as fetching needs, on two hosts of this machine, and misbehaves
-// on request.
+// Package hubtest is a Hugging Face Hub for tests. It implements the part of the Hub's protocol that downloads need, on two hosts of
+// this machine, with faults on request.
 //
-// The first host is the Hub itself. Small files it sends itself, named by their git blob
-// id; files of the large file storage (.safetensors, .bin, .model) it redirects
-// to the second host, the storage, with a signature in the query, as the real
-// one does. Under [Server.Base] the same files are beside each other as on any
-// plain web server. Every request is recorded.
+// The first host is the Hub. It sends small files, with their git blob ids, and redirects requests for files in the large file storage
+// (.safetensors, .bin, .model) to the second host, the storage, with a signature in the query, like the real Hub. [Server.Base] has the
+// same files in one folder, like a plain web server. The server records every request.
 package hubtest
 
 import (
@@ -27,7 +24,7 @@ import (
 
 // Server is a running fake Hub with one repository. It is safe for concurrent use.
 type Server struct {
-	// Endpoint is what HF_ENDPOINT has to be.
+	// Endpoint is the value for HF_ENDPOINT.
 	Endpoint string
 	// Base is a URL under which the files are on a plain web server.
 	Base string
@@ -36,14 +33,14 @@ type Server struct {
 	gated               bool
 	storage             string // URL of the storage
 
-	mu       sync.Mutex // guards what follows
+	mu       sync.Mutex // guards the fields below
 	commits  map[string]map[string][]byte
 	branches map[string]string // name to commit
 	faults   []*Fault
 	requests []Request
 }
 
-// Option changes what kind of Hub a Server is.
+// Option changes a Server.
 type Option func(*Server)
 
 // WithPrefix puts the Hub under a path, as some mirrors do.
@@ -77,7 +74,7 @@ func New(t testing.TB, repo string, files map[string][]byte, opts ...Option) *Se
 	large.HandleFunc("/{commit}/{file...}", s.serveStorage)
 	storage := httptest.NewServer(s.recorded("storage", large))
 	t.Cleanup(storage.Close)
-	s.storage = storage.URL // before somebody is served, who may be another process
+	s.storage = storage.URL // before the first request, maybe of another process
 	hub := httptest.NewServer(s.recorded("hub", http.StripPrefix(s.prefix, root)))
 	t.Cleanup(hub.Close)
 	s.Endpoint, s.Base = hub.URL+s.prefix, hub.URL+s.prefix+"/plain"
@@ -140,9 +137,8 @@ func (s *Server) serveResolve(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// serveStorage sends a large file to whoever has a signed URL. As on the real
-// storage hosts its ETag is not the Hub's, and a request with a token besides the
-// signature is refused.
+// serveStorage sends a large file for a signed URL. As on the real storage hosts its ETag is not the Hub's, and a request with a token in
+// addition to the signature is refused.
 func (s *Server) serveStorage(w http.ResponseWriter, r *http.Request) {
 	if r.Header.Get("Authorization") != "" || r.URL.Query().Get("signature") == "" {
 		w.WriteHeader(http.StatusBadRequest)
@@ -153,7 +149,7 @@ func (s *Server) serveStorage(w http.ResponseWriter, r *http.Request) {
 	serveContent(w, r, "storage-"+SHA256(content)[:16], content)
 }
 
-// servePlain sends a file of the branch main with an ETag that is no checksum.
+// servePlain sends a file of the branch main with an ETag that is not a checksum.
 func (s *Server) servePlain(w http.ResponseWriter, r *http.Request) {
 	_, files := s.commit("main")
 	content, ok := files[r.PathValue("file")]
@@ -164,14 +160,14 @@ func (s *Server) servePlain(w http.ResponseWriter, r *http.Request) {
 	serveContent(w, r, "plain-"+SHA256(content)[:16], content)
 }
 
-// serveContent sends a file or the range asked for; ETag and If-Range included.
+// serveContent sends a file or the requested range, with ETag and If-Range.
 func serveContent(w http.ResponseWriter, r *http.Request, etag string, content []byte) {
 	w.Header().Set("ETag", `"`+etag+`"`)
 	w.Header().Set("Content-Type", "application/octet-stream")
 	http.ServeContent(w, r, "", time.Time{}, bytes.NewReader(content))
 }
 
-// fail answers as the Hub does where something is wrong.
+// fail sends the Hub's answer for an error.
 func fail(w http.ResponseWriter, status int, code, message string) {
 	if code != "" {
 		w.Header().Set("X-Error-Code", code)
@@ -180,7 +176,7 @@ func fail(w http.ResponseWriter, status int, code, message string) {
 	w.WriteHeader(status)
 }
 
-// serveList answers with the names of a commit's files, as the Hub's API does.
+// serveList sends the names of a commit's files, like the Hub's API.
 func (s *Server) serveList(w http.ResponseWriter, r *http.Request) {
 	commit, files := s.commit(r.PathValue("revision"))
 	if files == nil || r.PathValue("owner")+"/"+r.PathValue("name") != s.repo {
@@ -199,12 +195,12 @@ func isLarge(name string) bool {
 	return slices.Contains([]string{".safetensors", ".bin", ".model"}, path.Ext(name))
 }
 
-// SHA256 is the checksum of content in hex.
+// SHA256 returns the checksum of content in hex.
 func SHA256(content []byte) string {
 	return fmt.Sprintf("%x", sha256.Sum256(content))
 }
 
-// GitBlobID is git's id of content, the ETag of a small file.
+// GitBlobID returns git's id of content, the ETag of a small file.
 func GitBlobID(content []byte) string {
 	return fmt.Sprintf("%x", sha1.Sum(fmt.Appendf(nil, "blob %d\x00%s", len(content), content)))
 }
