@@ -2,6 +2,7 @@ package model
 
 import (
 	"context"
+	"path/filepath"
 	"time"
 
 	"github.com/gofrs/flock"
@@ -10,11 +11,14 @@ import (
 // lockPoll is the interval at which a waiting process tries a lock. The kernel's own wait could not be interrupted.
 const lockPoll = 100 * time.Millisecond
 
-// Lock locks the file at path, which it creates if needed, for one process at a time on all machines that share it. If another
+// lockFile is the locked file in a folder.
+const lockFile = ".dragoman.lock"
+
+// Lock locks a folder, by a file that it creates if needed, for one process at a time on all machines that share it. If another
 // process holds the lock, it calls waiting once, and waits until ctx ends. The kernel frees the lock when the process dies. The
 // file stays: its deletion would let two other processes lock different files of the same name.
-func Lock(ctx context.Context, path string, waiting func()) (unlock func(), err error) {
-	lock := newLock(path)
+func Lock(ctx context.Context, dir string, waiting func()) (unlock func(), err error) {
+	lock := newLock(dir)
 	free, err := lock.TryLock()
 	if err == nil && !free {
 		waiting()
@@ -27,10 +31,12 @@ func Lock(ctx context.Context, path string, waiting func()) (unlock func(), err 
 }
 
 // TryLock is Lock without waiting. ok is false if another process holds the lock or the file cannot be locked.
-func TryLock(path string) (unlock func(), ok bool) {
-	lock := newLock(path)
+func TryLock(dir string) (unlock func(), ok bool) {
+	lock := newLock(dir)
 	free, err := lock.TryLock()
 	return func() { lock.Unlock() }, free && err == nil //nolint:errcheck // as above
 }
 
-func newLock(path string) *flock.Flock { return flock.New(path, flock.SetPermissions(0o644)) }
+func newLock(dir string) *flock.Flock {
+	return flock.New(filepath.Join(dir, lockFile), flock.SetPermissions(0o644))
+}

@@ -11,8 +11,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"dragoman/app/config"
-	"dragoman/model/hub"
 	"dragoman/model/repository"
+	"dragoman/model/source"
 )
 
 // Repository is the folder and the name under which a pulled model becomes a version; the zero value is no repository.
@@ -114,9 +114,9 @@ func planPulls(environ []string, settings map[string]string, stderr io.Writer, m
 			return nil, err
 		}
 		one := onePull{cfg: cfg, log: log, source: m, into: into}
-		var ref hub.Ref
+		var ref source.Ref
 		if cfg.Weights != "" {
-			if ref, err = hub.ParseRef(cfg.Weights, cfg.Revision); err != nil {
+			if ref, err = source.ParseRef(cfg.Weights, cfg.Revision); err != nil {
 				return nil, &UsageError{err}
 			}
 			if strings.Contains(m, "://") { // a URL may have a password or a token
@@ -151,7 +151,7 @@ func named(arguments []string) []string {
 }
 
 // inRepository returns the repository and the name for the model that cfg names, which is ref.
-func inRepository(into Repository, cfg config.Config, ref hub.Ref) (Repository, error) {
+func inRepository(into Repository, cfg config.Config, ref source.Ref) (Repository, error) {
 	if into.Dir == "" && len(cfg.Repositories) > 0 {
 		into.Dir = cfg.Repositories[0]
 	}

@@ -12,7 +12,7 @@ import (
 	"dragoman/app/cli"
 	"dragoman/model"
 	"dragoman/model/repository"
-	"dragoman/model/weights"
+	"dragoman/model/source"
 )
 
 // addition is a model to be added as the next version of a name in a repository.
@@ -22,7 +22,7 @@ type addition struct {
 	name      string
 
 	dir      string // of the repository
-	preparer *weights.Preparer
+	preparer *source.Preparer
 	wanted   model.Precision // by the model's config.yaml; "" for any
 	newest   int             // newest version
 	before   *model.Manifest // of the newest version; nil: it has no readable one

@@ -23,8 +23,8 @@ import (
 	"dragoman/app/store/porttest"
 	"dragoman/model"
 	"dragoman/model/cpu/cputest"
-	"dragoman/model/hub/hubtest"
 	"dragoman/model/repository"
+	"dragoman/model/source/hubtest"
 )
 
 // block is an example of a page, between fences.

@@ -10,7 +10,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"dragoman/model/hub/hubtest"
+	"dragoman/model/source/hubtest"
 )
 
 // firefoxMirror serves an index of Firefox models between three languages, all the same small model, and returns its URL.

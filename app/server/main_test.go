@@ -3,7 +3,6 @@ package server
 import (
 	"bytes"
 	"context"
-	"log/slog"
 	"net"
 	"os"
 	"path/filepath"
@@ -17,8 +16,7 @@ import (
 	"dragoman/app/cli/clitest"
 	"dragoman/model"
 	"dragoman/model/cpu/cputest"
-	"dragoman/model/export"
-	"dragoman/model/weights"
+	"dragoman/model/source"
 )
 
 // asProgram, in the environment of this test binary, makes it the program.
@@ -41,9 +39,10 @@ func withExport(run func() int) int {
 		panic(err)
 	}
 	defer os.RemoveAll(dir)
-	exported, err = weights.New(weights.Config{
-		SaveWeights: dir, Export: export.Export, Log: slog.New(slog.DiscardHandler),
-	}).Prepare(context.Background())
+	p, err := source.NewPreparer(source.Config{SaveWeights: dir})
+	if err == nil {
+		exported, err = p.Prepare(context.Background())
+	}
 	if err != nil {
 		panic(err)
 	}

@@ -18,11 +18,8 @@ import (
 	"dragoman/app/translate"
 	"dragoman/app/translate/cache"
 	"dragoman/model"
-	"dragoman/model/export"
-	"dragoman/model/family"
-	"dragoman/model/hub"
 	"dragoman/model/repository"
-	"dragoman/model/weights"
+	"dragoman/model/source"
 )
 
 // loader loads models for translation.
@@ -157,12 +154,9 @@ func (l *loader) singleOn(ctx context.Context, on backend, metrics *catalog.Metr
 
 // modelName returns the name of the model of MODEL_WEIGHTS, as pull would choose it.
 func (l *loader) modelName() string {
-	if l.cfg.Weights == "" {
-		return "bundled"
-	}
-	ref, err := hub.ParseRef(l.cfg.Weights, l.cfg.Revision)
-	if err != nil { // prepare has succeeded with it
-		return "model"
+	var ref source.Ref // the bundled model
+	if l.cfg.Weights != "" {
+		ref, _ = source.ParseRef(l.cfg.Weights, l.cfg.Revision) // prepare has succeeded with it
 	}
 	return cmp.Or(repository.NameFor(ref.Name()), "model")
 }
@@ -193,35 +187,21 @@ func (l *loader) prepare(ctx context.Context, precision model.Precision) (string
 
 // preparer returns a preparer of exported folders in this precision if PRECISION is not set. Downloads go to the folder
 // downloads, or to the exported one if that is "".
-func (l *loader) preparer(precision model.Precision, downloads string) (*weights.Preparer, error) {
-	settings := hub.Config{
-		Endpoint: l.cfg.Endpoint, Token: l.cfg.Token, Offline: bool(l.cfg.Offline),
-		Index: l.cfg.ModelIndex, Family: l.cfg.Family, Accept: weights.AcceptConfig, Check: weights.CheckLanguages(l.cfg.Family, l.cfg.ModelLanguages), Log: l.log,
+func (l *loader) preparer(precision model.Precision, downloads string) (*source.Preparer, error) {
+	settings := source.Config{
+		Endpoint: l.cfg.Endpoint, Token: l.cfg.Token, Offline: bool(l.cfg.Offline), Index: l.cfg.ModelIndex,
+		Family: l.cfg.Family, Languages: l.cfg.ModelLanguages, Log: l.log,
+		Weights: l.cfg.Weights, Revision: l.cfg.Revision, SaveWeights: l.cfg.SaveWeights, Downloads: downloads,
+		Precision: cmp.Or(l.cfg.Precision, precision), KeepCheckpoint: bool(l.cfg.KeepCheckpoint), Verify: l.cfg.Verify,
 	}
 	if precision == model.FP16 { // for GPUs
-		settings.Accept = func(config, generation []byte) (int64, error) {
-			if spec, _, err := family.ParseConfig("", config, generation); err == nil {
-				if err := acceptsNetwork(spec); err != nil {
-					return 0, err
-				}
-			}
-			return weights.AcceptConfig(config, generation)
-		}
+		settings.Accept = acceptsNetwork
 	}
 	if terminal, ok := l.stderr.(*os.File); ok {
-		settings.Progress = hub.ProgressTo(terminal, l.log)
+		settings.Progress = source.ProgressTo(terminal, l.log)
 	}
-	client, err := hub.New(settings)
-	if err != nil {
-		return nil, err
-	}
-	cache := ""
 	if dir, err := os.UserCacheDir(); err == nil {
-		cache = filepath.Join(dir, "dragoman")
+		settings.Cache = filepath.Join(dir, "dragoman")
 	}
-	return weights.New(weights.Config{
-		Weights: l.cfg.Weights, Revision: l.cfg.Revision, SaveWeights: l.cfg.SaveWeights, Cache: cache, Downloads: downloads,
-		Precision: cmp.Or(l.cfg.Precision, precision), Family: l.cfg.Family, Languages: l.cfg.ModelLanguages, KeepCheckpoint: bool(l.cfg.KeepCheckpoint), Verify: l.cfg.Verify,
-		Hub: client, Export: export.Export, Log: l.log,
-	}), nil
+	return source.NewPreparer(settings)
 }

@@ -1,13 +1,10 @@
-// Package checkpoint reads a Hugging Face checkpoint of one of the networks of package model/family: the
-// weights of model.safetensors or pytorch_model.bin (of any version of torch), in one file or in shards; or one that
-// CTranslate2's converters made, see package model/ctranslate2.
+// Package checkpoint reads the tensors and the description of a checkpoint of one of the networks of package model/family: Hugging
+// Face's model.safetensors or pytorch_model.bin (of any version of torch), in one file or in shards; a model of CTranslate2's
+// converters, see package model/ctranslate2; or, after [Convert], a model in Marian's formats, of Firefox or Opus-MT.
 //
-// [Open] reads headers only and checks everything that can be checked without
-// the weights themselves: every tensor that the sizes demand is there with the
-// right shape, and nothing else is. [Tensor.ReadFloat32] then streams values
-// from the file, so that a checkpoint of many gigabytes needs a few kilobytes
-// of memory. Files are hostile until proved otherwise: sizes are bounded before
-// anything is allocated, and no input makes the package panic.
+// [Open] reads headers and checks that the tensors are exactly those of the sizes. [Tensor.ReadFloat32] then streams values from the
+// file, so a checkpoint of many gigabytes needs a few kilobytes of memory. Files are hostile: sizes are checked before anything is
+// allocated, and no input makes the package panic.
 package checkpoint
 
 import (
@@ -26,20 +23,18 @@ const (
 	TorchIndexFile       = "pytorch_model.bin.index.json"
 )
 
-// WeightFiles are the files that weights are read from, or their indices. The first that is there counts: safetensors, whose header
-// says all and of which nothing is executed, goes before torch.
+// WeightFiles are the files of weights, or their indices. The first existing one counts: safetensors, of which nothing is executed,
+// before torch.
 var WeightFiles = []string{SafetensorsFile, SafetensorsIndexFile, TorchFile, TorchIndexFile}
 
-// Checkpoint is an open checkpoint. All its methods but Close may be called
-// concurrently.
+// Checkpoint is an open checkpoint. All its methods except Close are safe for concurrent use.
 type Checkpoint struct {
 	spec model.Spec
 	weights
 }
 
-// Open opens the checkpoint in the folder dir. It fails, naming the field or the
-// tensor, where config.json is not that of a model that is supported or where the weights
-// do not fit it. The weight files stay open until Close.
+// Open opens the checkpoint in the folder dir. It fails, with the name of the field or tensor, if config.json is not of a supported
+// model or the weights do not match it. The files stay open until Close.
 func Open(dir string) (*Checkpoint, error) {
 	if ok, err := IsConverted(model.Folder(dir)); err != nil {
 		return nil, err
@@ -63,9 +58,8 @@ func Open(dir string) (*Checkpoint, error) {
 	return &Checkpoint{spec: spec, weights: *w}, nil
 }
 
-// ReadSpec reads the sizes, ids and decoding defaults of the checkpoint in dir
-// without its weights. It fails, naming the field, where they are not those of
-// a model that is supported.
+// ReadSpec reads the sizes, ids and decoding defaults of the checkpoint in dir. It fails, with the name of the field, if they are not
+// of a supported model.
 func ReadSpec(dir string) (model.Spec, error) {
 	if ok, err := IsConverted(model.Folder(dir)); err != nil {
 		return model.Spec{}, err
@@ -83,9 +77,8 @@ func ReadSpec(dir string) (model.Spec, error) {
 // Spec returns the model's sizes, special ids and decoding defaults.
 func (c *Checkpoint) Spec() model.Spec { return c.spec }
 
-// Tensor returns the tensor of that Hugging Face name, with the "model." prefix
-// even where the file leaves it out. Where the name is that of a copy of an embedding it is the
-// embedding.
+// Tensor returns the tensor of a Hugging Face name, with the prefix "model." even if the file lacks it. The copies of an embedding are
+// the embedding.
 func (c *Checkpoint) Tensor(name string) (Tensor, error) {
 	t, ok := c.tensors[embeddingOf(name, c.spec)]
 	if !ok {

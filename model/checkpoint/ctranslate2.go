@@ -20,13 +20,13 @@ import (
 type converted struct {
 	file *ctranslate2.File
 	data *os.File
-	used map[string]bool // names that the network has, those of variables and aliases
+	used map[string]bool // names of variables and aliases that the network has
 	spec model.Spec
-	rows int   // of the decoder's embedding that are in the file
-	err  error // the first that is wrong with the parts of the network
+	rows int   // of the decoder's embedding in the file
+	err  error // the first one of the network's parts
 }
 
-// IsConverted says whether files hold a model in CTranslate2's form, and no weights of another.
+// IsConverted reports whether files have a model in CTranslate2's form, and no other weights.
 func IsConverted(files model.Files) (bool, error) {
 	if ok, err := files.Has(ctranslate2.ModelFile); err != nil || !ok {
 		return false, err
@@ -70,14 +70,13 @@ func openConverted(dir string) (ckpt *Checkpoint, err error) {
 	return &Checkpoint{spec: c.spec, weights: w}, nil
 }
 
-// defaultHeads are the numbers of heads where the file does not say, by the names of networks.
+// defaultHeads are the default numbers of heads, by the names of networks.
 var defaultHeads = map[string]int{"TransformerSpec": 8, "TransformerBase": 8, "TransformerBig": 16}
 
-// convertedPositions is the longest source or target of models whose positions have no weights: that of
-// CTranslate2's own settings.
+// convertedPositions is the maximum length of models whose positions have no weights: CTranslate2's default.
 const convertedPositions = 1024
 
-// readSpec finds out which parts and sizes the network has.
+// readSpec determines the parts and sizes of the network.
 func (c *converted) readSpec(files model.Files) error {
 	if defaultHeads[c.file.Spec] == 0 || c.file.Revision > 7 {
 		return fmt.Errorf("a %q of revision %d: of CTranslate2's models only translators are supported, which are a \"TransformerSpec\" of up to revision 7",
@@ -109,7 +108,7 @@ func (c *converted) readSpec(files model.Files) error {
 	if c.readAttention(); c.err != nil {
 		return c.err
 	}
-	if s.DecoderStart > 0 && s.Positions == model.FairseqPositions { // they are counted from the padding
+	if s.DecoderStart > 0 && s.Positions == model.FairseqPositions { // which start after the padding id
 		return errors.New("the decoder starts with an embedding of zeros, and positions have no weights: only models that have them are supported")
 	}
 	if err := c.readTokens(files); err != nil {
@@ -118,7 +117,7 @@ func (c *converted) readSpec(files model.Files) error {
 	return s.Check()
 }
 
-// stack are the sizes of a stack.
+// stack returns the sizes of a stack.
 func (c *converted) stack(side string) (s model.Stack) {
 	heads := c.number(float64(defaultHeads[c.file.Spec]), side+"/num_heads", "num_heads")
 	if !(heads >= 1 && heads <= model.LimitHeads) {
@@ -139,7 +138,7 @@ func (c *converted) stack(side string) (s model.Stack) {
 	return s
 }
 
-// readParts reads the numbers that say which parts the network has.
+// readParts reads the numbers that determine the network's parts.
 func (c *converted) readParts() {
 	preNorm, activation, alibi := c.ofBoth("pre_norm", 1), c.ofBoth("activation", 0), c.ofBoth("alibi", 0)
 	zero := c.number(0, "decoder/start_from_zero_embedding")
@@ -158,27 +157,27 @@ func (c *converted) readParts() {
 		s.Activation = activations[int(activation)]
 	}
 	s.PostNorm, s.EmbedScale = preNorm == 0, float32(encoder)
-	// T5's other parts are told by what is there.
+	// The variables tell T5's other parts.
 	s.Gated = c.has("encoder/layer_0/ffn/linear_0_noact/weight")
 	s.RMSNorm = !c.has("encoder/layer_0/self_attention/layer_norm/beta") && !c.has("decoder/layer_0/self_attention/layer_norm/beta")
 	isBias := func(name string) bool { return strings.Contains(name, "/linear_") && strings.HasSuffix(name, "/bias") }
 	s.Unbiased = !slices.ContainsFunc(c.names(), isBias)
 	if zero != 0 {
-		// The decoder begins with an embedding of zeros. It is that of one row more, which has no probability.
+		// The decoder starts with an embedding of zeros: an additional row, which has no probability.
 		s.VocabSize++
 		s.Pad, s.DecoderStart = int64(c.rows), int64(c.rows)
 		s.LogitsBias, s.NeverPad, s.Renormalize = true, true, true
 	}
 }
 
-// attention is what attention does with queries, and with the distances of relative positions: into how many buckets they are
-// divided, 0: there are none, and from which one on they are not told apart.
+// attention has the settings of attention: whether queries are scaled, and the number of buckets of distances (0: no relative
+// positions) and the distance from which all are equal.
 type attention struct {
 	unscaled      bool
 	buckets, most int
 }
 
-// readAttention reads the parts of attention, which are the same in all layers of both stacks.
+// readAttention reads the settings of attention, which are equal in all layers of both stacks.
 func (c *converted) readAttention() {
 	s := &c.spec
 	encoder := c.attentionOf("encoder", s.Encoder, "self_attention")
@@ -197,14 +196,14 @@ func (c *converted) readAttention() {
 	}
 }
 
-// attentionOf reads what all attention of a stack has in common.
+// attentionOf reads the common settings of attention in a stack.
 func (c *converted) attentionOf(side string, stack model.Stack, blocks ...string) (common attention) {
 	scaled, unsaid := 1/math.Sqrt(float64(stack.HeadDim(c.spec.DModel))), 1/math.Sqrt(float64(c.spec.DModel/stack.Heads))
 	for layer := range stack.Layers {
 		for _, block := range blocks {
 			prefix := fmt.Sprintf("%s/layer_%d/%s/", side, layer, block)
 			scale := c.number(unsaid, prefix+"queries_scale")
-			own := common // the distances, where the block attends to the source
+			own := common // cross-attention has the distances of self-attention
 			if own.unscaled = !isNear(scale, scaled); own.unscaled && !isNear(scale, 1) {
 				c.fail("%squeries_scale is %v: one over the root of the heads' width, %v, or 1 is supported", prefix, scale, scaled)
 			}
@@ -223,7 +222,7 @@ func (c *converted) attentionOf(side string, stack model.Stack, blocks ...string
 	return common
 }
 
-// distances reads how the distances of a layer are divided; 0, 0 where it has no weights for them, or not those of the first layer.
+// distances reads the buckets of a layer's distances; 0, 0 if it does not have the weights of the first layer.
 func (c *converted) distances(prefix, first string) (buckets, most int) {
 	number := c.number(model.UsualDistance, prefix+"relative_attention_max_distance")
 	if shape := c.shape(prefix + distanceWeights); len(shape) == 2 && c.same(prefix+distanceWeights, first+distanceWeights) {
@@ -232,10 +231,10 @@ func (c *converted) distances(prefix, first string) (buckets, most int) {
 	return buckets, most
 }
 
-// isNear says whether two numbers are the same but for rounding.
+// isNear reports whether two numbers are equal except for rounding.
 func isNear(a, b float64) bool { return math.Abs(a-b) <= 1e-5*b }
 
-// ofBoth is a number on which both stacks must agree.
+// ofBoth returns a number that both stacks must have.
 func (c *converted) ofBoth(name string, def float64) float64 {
 	encoder, decoder := c.number(def, "encoder/"+name, name), c.number(def, "decoder/"+name, name)
 	if encoder != decoder {
@@ -244,7 +243,7 @@ func (c *converted) ofBoth(name string, def float64) float64 {
 	return decoder
 }
 
-// embedScale is what the embeddings of a stack are multiplied by: a number, or a switch.
+// embedScale returns the factor of a stack's embeddings, which is stored as a number or a switch.
 func (c *converted) embedScale(side string) float64 {
 	root := math.Sqrt(float64(c.spec.DModel))
 	for _, name := range []string{"/scale_embeddings", "/embeddings/multiply_by_sqrt_depth"} {
@@ -299,7 +298,7 @@ func (c *converted) readTokens(files model.Files) error {
 	}
 	start, hasStart := ids[first]
 	eos, hasEOS := ids[config.EOS]
-	if hasStart = hasStart || s.DecoderStart > 0; !hasStart || !hasEOS { // the one of zeros is in no vocabulary
+	if hasStart = hasStart || s.DecoderStart > 0; !hasStart || !hasEOS { // the embedding of zeros is in no vocabulary
 		return fmt.Errorf("%s lacks %.20q or %.20q, which begin and end translations", vocabularies.Files[len(vocabularies.Files)-1],
 			first, config.EOS)
 	}
@@ -310,7 +309,7 @@ func (c *converted) readTokens(files model.Files) error {
 	if s.DecoderStart == 0 {
 		s.DecoderStart = start
 	}
-	// Those of ctranslate2.Translator.translate_batch, and of Argos.
+	// The defaults of ctranslate2.Translator.translate_batch, and of Argos.
 	s.Generation = model.Generation{Beams: 2, MaxLength: 257, MinLength: 2, LengthPenalty: 1, EarlyStopping: "true", RepetitionPenalty: 1}
 	isPackage, err := files.Has(ctranslate2.MetadataFile)
 	if isPackage {
@@ -320,7 +319,7 @@ func (c *converted) readTokens(files model.Files) error {
 	return err
 }
 
-// number is a variable of one element, the first that is there; def: there is none.
+// number returns the first existing variable of one element, or def.
 func (c *converted) number(def float64, names ...string) float64 {
 	for _, name := range names {
 		_, v, ok := c.file.Find(name)
@@ -344,7 +343,7 @@ func (c *converted) fail(format string, args ...any) {
 	c.err = cmp.Or(c.err, fmt.Errorf(format, args...))
 }
 
-// names are those of variables and aliases, in order.
+// names returns the names of variables and aliases, sorted.
 func (c *converted) names() []string {
 	names := slices.Collect(maps.Keys(c.file.Variables))
 	names = slices.AppendSeq(names, maps.Keys(c.file.Aliases))
@@ -356,7 +355,7 @@ func (c *converted) has(name string) bool { _, _, ok := c.file.Find(name); retur
 
 func (c *converted) shape(name string) []int { _, v, _ := c.file.Find(name); return v.Shape }
 
-// same says whether two names are of one variable; then one tensor is read for both.
+// same reports whether two names are of one variable, which is then one tensor.
 func (c *converted) same(a, b string) bool {
 	first, _, _ := c.file.Find(a)
 	second, _, _ := c.file.Find(b)
@@ -374,7 +373,7 @@ const (
 	distanceWeights = "relative_attention_bias" // of a layer's self-attention
 )
 
-// sourceEmbedding is the name of the encoder's embedding, which newer models number.
+// sourceEmbedding returns the name of the encoder's embedding, which has a number in newer models.
 func (c *converted) sourceEmbedding() string {
 	if name := "encoder/embeddings/weight"; c.has(name) {
 		return name
@@ -382,12 +381,12 @@ func (c *converted) sourceEmbedding() string {
 	return "encoder/embeddings_0/weight"
 }
 
-// ignored are the numbers that say nothing of the network's output, or what is also told by what is there.
+// ignored are the numbers that do not change the output, or repeat what the variables tell.
 var ignored = []string{"with_relative_position", "layernorm_embedding", "multiply_by_sqrt_depth", "embeddings_merge", "alignment_layer", "alignment_heads", "alibi_use_positive_positions", "scale_alibi", "multi_query_attention",
 	"start_from_zero_embedding", "with_source_bos", "with_source_eos", "with_target_bos", "user_decoder_start_tokens",
 	"unk_token", "bos_token", "eos_token"}
 
-// checkAllUsed finds what the network has no part for.
+// checkAllUsed fails for variables that the network does not have.
 func (c *converted) checkAllUsed() error {
 	for _, name := range c.names() {
 		if c.used[name] || slices.Contains(ignored, name[strings.LastIndex(name, "/")+1:]) {
@@ -399,7 +398,7 @@ func (c *converted) checkAllUsed() error {
 	return nil
 }
 
-// convertedNames are the parts of names of tensors that CTranslate2 has others for, but for those of a stack.
+// convertedNames replaces the parts of names of tensors by CTranslate2's, except for the names of a stack.
 var convertedNames = strings.NewReplacer("model.", "", ".layers.", "/layer_", ".self_attn_layer_norm.", "/self_attention/layer_norm/",
 	".encoder_attn_layer_norm.", "/attention/layer_norm/", ".final_layer_norm.", "/ffn/layer_norm/", ".self_attn.out_proj.", "/self_attention/linear_1/",
 	".encoder_attn.out_proj.", "/attention/linear_2/", ".self_attn.", "/self_attention/linear_0/", ".encoder_attn.q_proj.", "/attention/linear_0/",
@@ -407,8 +406,7 @@ var convertedNames = strings.NewReplacer("model.", "", ".layers.", "/layer_", ".
 	".embed_positions.weight", "/position_encodings/encodings", ".layer_norm.", "/layer_norm/", ".layernorm_embedding.", "/layernorm_embedding/",
 	".relative_attention_bias.weight", "/layer_0/self_attention/"+distanceWeights)
 
-// source is the variable that a tensor is in, and which of how many parts of it, one below the other: CTranslate2
-// has queries, keys and values in one.
+// source returns the variable of a tensor, and the tensor's part of its parts: CTranslate2 has queries, keys and values in one.
 func (c *converted) source(tensor string) (name string, part, parts int) {
 	switch tensor {
 	case SharedEmbedding, DecoderEmbedding:
@@ -432,13 +430,13 @@ func (c *converted) source(tensor string) (name string, part, parts int) {
 			name, part, parts = whole, i, 3
 		}
 	}
-	if parts == 3 && strings.Contains(name, "/attention/") { // keys and values only
+	if parts == 3 && strings.Contains(name, "/attention/") { // keys and values
 		part, parts = part-1, 2
 	}
 	return name, part, parts
 }
 
-// tensor finds a tensor of the network.
+// tensor returns a tensor of the network.
 func (c *converted) tensor(p Parameter) (Tensor, error) {
 	name, part, parts := c.source(p.Name)
 	own, v, ok := c.file.Find(name)
@@ -477,7 +475,7 @@ func (c *converted) tensor(p Parameter) (Tensor, error) {
 	return t, nil
 }
 
-// readScales reads what the numbers of a variable are to be divided by.
+// readScales reads the divisors of a variable's numbers.
 func (c *converted) readScales(name string, d *dequantized) error {
 	own, v, ok := c.file.Find(name + "_scale")
 	if !ok || v.Len() != 1 && v.Len() != d.Shape[0] {

@@ -10,21 +10,20 @@ import (
 	"dragoman/model/ctranslate2"
 )
 
-// dequantized is a variable of a model in CTranslate2's form as the bytes of its values in 32 bits, which are
-// made when they are read. What is behind its end is zeros; the zero one is nothing else.
+// dequantized has the bytes of a CTranslate2 variable's values in 32 bits, which are computed by each read, with zeros behind the end.
 //
-// A row of 8-bit numbers becomes the same ones again where it is quantized: its largest is 127, and the rest differs by
-// less than a rounding error from what it was.
+// The quantization of a row of 8-bit numbers returns the same numbers: the largest is 127, and the others differ by less than a
+// rounding error.
 type dequantized struct {
 	ctranslate2.Variable
 	data   io.ReaderAt
 	row    int       // elements of a row
-	scales []float32 // that numbers are divided by: one for all, or one for each row; nil: they are floats
+	scales []float32 // divisors: one for all rows, or one for each; nil: the numbers are floats
 }
 
-// zeros is a tensor of nothing else, which is in no file.
+// zeros returns a tensor of zeros.
 func zeros(p Parameter) Tensor {
-	return Tensor{Name: p.Name, Shape: p.Shape, DType: F32, data: &dequantized{}}
+	return Tensor{Name: p.Name, Shape: p.Shape, DType: F32, data: padded{io.NewSectionReader(nil, 0, 0)}}
 }
 
 // ReadAt implements [io.ReaderAt] for whole elements.
@@ -34,10 +33,8 @@ func (d *dequantized) ReadAt(p []byte, offset int64) (int, error) {
 		return 0, fmt.Errorf("%d bytes at %d are no whole elements", len(p), offset)
 	}
 	clear(p)
-	first, n := int(offset/size), 0
-	if d.data != nil {
-		n = max(0, min(len(p)/int(size), d.Len()-first))
-	}
+	first := int(offset / size)
+	n := max(0, min(len(p)/int(size), d.Len()-first))
 	values := make([]float32, n)
 	if err := readElements(d.data, d.Variable, values, first); err != nil {
 		return 0, err
@@ -55,7 +52,7 @@ func (d *dequantized) ReadAt(p []byte, offset int64) (int, error) {
 	return len(p), nil
 }
 
-// readElements reads elements of a variable from the one at first on, whole numbers as such.
+// readElements reads elements of a variable from first on, without scales.
 func readElements(data io.ReaderAt, v ctranslate2.Variable, dst []float32, first int) error {
 	if len(dst) == 0 {
 		return nil
@@ -80,7 +77,7 @@ func readElements(data io.ReaderAt, v ctranslate2.Variable, dst []float32, first
 			dst[i] = float32(int32(binary.LittleEndian.Uint32(raw[4*i:])))
 		}
 	default:
-		floats[v.DType].decode(dst, raw) // whoever takes the values finds those that are not finite
+		floats[v.DType].decode(dst, raw) // the caller finds numbers that are not finite
 	}
 	return nil
 }

@@ -11,8 +11,8 @@ import (
 	"dragoman/model/family"
 )
 
-// Names of embeddings, and of the LM head. Where encoder and decoder share one embedding it is
-// SharedEmbedding; where the head is tied it is the decoder's.
+// Names of embeddings and of the LM head. Encoder and decoder share SharedEmbedding or have their own. A tied head is the decoder's
+// embedding.
 const (
 	SharedEmbedding  = "model.shared.weight"               // [VocabSize, DModel]
 	EncoderEmbedding = "model.encoder.embed_tokens.weight" // [SourceRows, DModel]
@@ -21,29 +21,29 @@ const (
 	LogitsBias       = "final_logits_bias"                 // [1, VocabSize]
 )
 
-// Parameter is the name and shape of a tensor that a model has.
+// Parameter is the name and shape of a model's tensor.
 type Parameter struct {
 	Name  string
 	Shape []int
 }
 
-// Names of a shortlist's tensors: where the list of each token of sources begins, I64 [Words+1], and all lists, I32 [Targets].
+// Names of a shortlist's tensors: the offsets of the lists of source tokens, I64 [Words+1], and all lists, I32 [Targets].
 const (
 	ShortlistStarts  = "model.shortlist.starts"
 	ShortlistTargets = "model.shortlist.targets"
 )
 
-// listTypes are the types of the tensors that are no numbers to compute with.
+// listTypes are the types of a shortlist's tensors.
 var listTypes = map[string]DType{ShortlistStarts: "I64", ShortlistTargets: "I32"}
 
-// DistanceWeights is the name of the weights that relative positions have in a stack, [Buckets, heads].
+// DistanceWeights returns the name of the weights of a stack's relative positions, [Buckets, heads].
 func DistanceWeights(stack string) string {
 	return "model." + stack + ".relative_attention_bias.weight"
 }
 
-// Layout lists the tensors of a model of these sizes, in the order in which
-// Hugging Face's M2M100ForConditionalGeneration, MarianMTModel and MBartForConditionalGeneration have them. Matrices are
-// [out, in]. Copies of embeddings are left out. Files may have other names, see [family.Network.Stored].
+// Layout returns the tensors of a model of these sizes, without copies of embeddings, in the order of Hugging Face's
+// M2M100ForConditionalGeneration, MarianMTModel and MBartForConditionalGeneration. Matrices are [out, in]. Files may have other names,
+// see [family.Network.Stored].
 func Layout(spec model.Spec) []Parameter {
 	rows := []int{spec.VocabSize, spec.DModel}
 	list := []Parameter{{SharedEmbedding, rows}}
@@ -64,17 +64,15 @@ func Layout(spec model.Spec) []Parameter {
 	return list
 }
 
-// MaxBytes is the most that the weights of a model of these sizes take in all the files
-// of a checkpoint: in 32 bits, with the copies of the shared embedding and the tables of
-// positions that older ones hold, and what a file has beside its tensors.
+// MaxBytes returns the maximum size of all weight files of a model of these sizes: in 32 bits, with the copies of the shared embedding
+// and the tables of positions of older checkpoints, and the headers of the files.
 func MaxBytes(spec model.Spec) int64 {
 	const besides = 64 << 20
 	unneeded := (3*max(spec.VocabSize, spec.SourceVocab) + 2*(spec.MaxPositions+int(spec.Pad)+1)) * spec.DModel
 	return int64(spec.Parameters()+unneeded)*int64(F32.size()) + besides
 }
 
-// appendStack appends the tensors of the encoder or of the decoder, whose layers
-// have these attention blocks.
+// appendStack appends the tensors of the encoder or of the decoder, whose layers have these attention blocks.
 func appendStack(list []Parameter, prefix string, spec model.Spec, stack model.Stack, attention ...string) []Parameter {
 	d := spec.DModel
 	linear := func(name string, out, in int) {
@@ -126,8 +124,7 @@ func appendStack(list []Parameter, prefix string, spec model.Spec, stack model.S
 	return list
 }
 
-// unused are tensors that older checkpoints hold and that the model computes
-// itself or never reads.
+// unused are tensors of older checkpoints that the model computes or never reads.
 var unused = []string{
 	"model.encoder.embed_positions.weights",
 	"model.decoder.embed_positions.weights",
@@ -137,8 +134,7 @@ var unused = []string{
 	"model.decoder.version",
 }
 
-// embeddingOf returns the name of the embedding that a tensor is, where the name is that of a
-// copy of it.
+// embeddingOf returns the name of the embedding for the name of its copy, and other names unchanged.
 func embeddingOf(name string, spec model.Spec) string {
 	if name == Head && spec.TiedHead {
 		name = DecoderEmbedding
@@ -149,13 +145,9 @@ func embeddingOf(name string, spec model.Spec) string {
 	return name
 }
 
-// arrange fits the tensors of the weight files, by the names that those give
-// them, to the model: exactly the tensors of Layout, by their full names.
+// arrange returns the tensors of Layout by their names, from those of the files by the files' names. It fails unless they match exactly.
 func arrange(n *family.Network, spec model.Spec, stored map[string]Tensor) (map[string]Tensor, error) {
 	want := Layout(spec)
-	if err := attachScales(stored); err != nil {
-		return nil, err
-	}
 	tensors, err := fullNames(n, spec, want, stored)
 	if err != nil {
 		return nil, err
@@ -192,75 +184,8 @@ func arrange(n *family.Network, spec model.Spec, stored map[string]Tensor) (map[
 		name, t.Shape, len(tensors), model.ConfigFile)
 }
 
-// What I8 matrices, called X.weight, have beside them: X.weight_scale, F32 [1] or [rows], and maybe X.input_multiplier and
-// X.product_scale, F32 [1], see [Tensor.Alpha] and [Tensor.ProductScale].
-const (
-	scaleSuffix        = "_scale"
-	alphaSuffix        = ".input_multiplier"
-	productScaleSuffix = ".product_scale"
-)
-
-// attachScales takes the scales of I8 tensors out of the stored ones, and gives them to these.
-func attachScales(stored map[string]Tensor) error {
-	for _, name := range slices.Sorted(maps.Keys(stored)) {
-		t := stored[name]
-		if t.DType != I8 {
-			continue
-		}
-		scales, err := takeVector(stored, name+scaleSuffix)
-		if err == nil && (len(t.Shape) != 2 || len(scales) != 1 && len(scales) != t.Shape[0]) {
-			err = fmt.Errorf("tensor %.100q of shape %v has %d scales (%.100q): one is wanted, or one for each row", name, t.Shape, len(scales), name+scaleSuffix)
-		}
-		if err != nil {
-			return err
-		}
-		if slices.ContainsFunc(scales, func(s float32) bool { return s <= 0 }) {
-			return fmt.Errorf("tensor %.100q: a scale is not above 0", name)
-		}
-		t.scales = scales
-		layer := strings.TrimSuffix(name, ".weight")
-		if t.Alpha, err = takeNumber(stored, layer+alphaSuffix, 1e-6, 1e6); err != nil {
-			return err
-		}
-		if t.ProductScale, err = takeNumber(stored, layer+productScaleSuffix, 1e-12, 1e12); err != nil {
-			return err
-		}
-		if (t.Alpha == 0) != (t.ProductScale == 0) {
-			return fmt.Errorf("tensor %.100q needs both %s and %s, or none", name, alphaSuffix, productScaleSuffix)
-		}
-		stored[name] = t
-	}
-	return nil
-}
-
-// takeNumber is takeVector of one number from least to most, 0 where it is not there.
-func takeNumber(stored map[string]Tensor, name string, least, most float32) (float32, error) {
-	v, err := takeVector(stored, name)
-	if err != nil || v == nil {
-		return 0, err
-	}
-	if len(v) != 1 || v[0] < least || v[0] > most {
-		return 0, fmt.Errorf("tensor %.100q is %v: one number from %v to %v is wanted", name, v, least, most)
-	}
-	return v[0], nil
-}
-
-// takeVector reads a short vector and takes it out of the stored tensors; nil where it is not there.
-func takeVector(stored map[string]Tensor, name string) ([]float32, error) {
-	t, ok := stored[name]
-	if !ok {
-		return nil, nil
-	}
-	delete(stored, name)
-	if len(t.Shape) != 1 || t.DType != F32 || t.Len() > model.LimitVocab {
-		return nil, fmt.Errorf("tensor %.100q is %s %v: a vector of F32 is wanted", name, t.DType, t.Shape)
-	}
-	values := make([]float32, t.Len())
-	return values, t.ReadFloat32(values, 0)
-}
-
-// fullNames gives the tensors of the layout their names in it. It adds the prefix "model."
-// where the file is that of a bare M2M100Model, without the LM head and its bias.
+// fullNames renames the tensors to their names in the layout. It adds the prefix "model." to those of a bare M2M100Model, which has no
+// LM head.
 func fullNames(n *family.Network, spec model.Spec, layout []Parameter, stored map[string]Tensor) (map[string]Tensor, error) {
 	known := make(map[string]string, len(layout))
 	for _, p := range layout {
@@ -283,10 +208,8 @@ func fullNames(n *family.Network, spec model.Spec, layout []Parameter, stored ma
 	return tensors, nil
 }
 
-// mergeCopies removes the copies of embeddings. One of them takes the embedding's
-// place where a writer that stores shared weights once kept another name. A copy
-// of other values is refused: Hugging Face's releases disagree on whether the
-// copy or the embedding is then used.
+// mergeCopies removes the copies of embeddings. If the file has a copy only, it becomes the embedding. It fails if a copy has other
+// values: Hugging Face's releases disagree on which one counts.
 func mergeCopies(tensors map[string]Tensor, spec model.Spec) error {
 	for _, name := range []string{EncoderEmbedding, DecoderEmbedding, Head} {
 		t, ok := tensors[name]
@@ -318,8 +241,7 @@ func mergeCopies(tensors map[string]Tensor, spec model.Spec) error {
 	return nil
 }
 
-// sameValues says whether two tensors are the same, bit by bit. Two names of one
-// place in a file are, without reading it.
+// sameValues reports whether two tensors are equal, bit by bit. It does not read one place in a file twice.
 func sameValues(a, b Tensor) (bool, error) {
 	if a.DType != b.DType || !slices.Equal(a.Shape, b.Shape) {
 		return false, nil
@@ -334,8 +256,7 @@ func sameValues(a, b Tensor) (bool, error) {
 	return same, nil
 }
 
-// checkLayout checks that every wanted tensor is there, in the right shape and
-// in a type that can be read.
+// checkLayout fails unless every wanted tensor exists, with the right shape and a supported type.
 func checkLayout(n *family.Network, spec model.Spec, want []Parameter, tensors map[string]Tensor) error {
 	for _, p := range want {
 		t, ok := tensors[p.Name]

@@ -12,21 +12,20 @@ import (
 	"dragoman/model"
 )
 
-// Before 1.6, and with _use_new_zipfile_serialization=False, torch.save writes pickles one
-// after the other: a magic number, the version of the format, what the machine is like, the
-// state dict, and the keys of its storages. The storages follow in the order of the keys:
-// the number of elements, in 8 bytes, and the elements.
+// Before 1.6, and with _use_new_zipfile_serialization=False, torch.save writes consecutive pickles: a magic number, the version of the
+// format, system information, the state dict, and the keys of its storages. The storages follow in the order of the keys: the number of
+// elements, in 8 bytes, and the elements.
 
-// legacyMagic is the magic number in its pickle, behind the protocol's few bytes.
+// legacyMagic is the magic number in its pickle, after the bytes of the protocol.
 const legacyMagic = "\x8a\x0al\xfc\x9cF\xf9 j\xa8P\x19."
 
-// legacyHead is how many bytes the magic number's pickle takes at most.
+// legacyHead is the maximum size of the magic number's pickle in bytes.
 const legacyHead = 32
 
-// legacyVersion is the one version of the format that there is.
+// legacyVersion is the only version of the format.
 const legacyVersion = 1001
 
-// isLegacy says whether a file is in the old format.
+// isLegacy reports whether a file is in the old format.
 func isLegacy(r io.ReaderAt) bool {
 	head := make([]byte, legacyHead)
 	n, _ := r.ReadAt(head, 0)
@@ -92,8 +91,7 @@ func checkLegacy(data []byte) (rest []byte, err error) {
 	return data, nil
 }
 
-// legacyStorages finds the storages with these keys, which begin at byte at of the file.
-// How long each is is known from the tensors that are views of it.
+// legacyStorages returns the places of the storages with these keys, which begin at byte at of the file. Their views tell their lengths.
 func legacyStorages(r io.ReaderAt, size, at int64, keys types.List, views map[string]view) (map[string]int64, error) {
 	storages := make(map[string]storage)
 	for name, v := range views {

@@ -9,7 +9,7 @@ import (
 	"github.com/nlpodyssey/gopickle/types"
 )
 
-// storage is a run of elements in the file that tensors are views of.
+// storage is a run of elements in the file, of which tensors are views.
 type storage struct {
 	dtype    DType
 	key      string // its name in the file
@@ -18,15 +18,15 @@ type storage struct {
 
 func (s storage) bytes() int64 { return int64(s.elements) * int64(s.dtype.size()) }
 
-// view is what torch pickles for a tensor: a strided window on a storage.
+// view is torch's pickled tensor: a strided window on a storage.
 type view struct {
 	storage       storage
 	offset        int // of the first element
 	shape, stride []int
 }
 
-// unpickleStateDict reads the pickle of a state dict, which data begins with: the view of
-// each tensor, by name. No storage is read. rest is what follows the pickle.
+// unpickleStateDict reads the pickle of a state dict at the start of data: the view of each tensor, by name. It reads no storage. rest
+// follows the pickle.
 func unpickleStateDict(data []byte) (views map[string]view, rest []byte, err error) {
 	root, rest, err := unpickle(data)
 	if err != nil {
@@ -36,15 +36,13 @@ func unpickleStateDict(data []byte) (views map[string]view, rest []byte, err err
 	return views, rest, err
 }
 
-// unpickle reads the pickle that data begins with. Nothing but lists, dicts, numbers,
-// strings and the few torch names in findClass can come of it.
+// unpickle reads the pickle at the start of data. The result has only lists, dicts, numbers, strings and the torch names of findClass.
 func unpickle(data []byte) (root any, rest []byte, err error) {
 	scanned, err := scanPickle(data)
 	if err != nil {
 		return nil, nil, err
 	}
-	// The unpickler indexes and asserts without checks in places, which scanPickle
-	// cannot rule out without executing the pickle.
+	// Some of the unpickler's accesses are unchecked, and scanPickle does not execute the pickle.
 	defer func() {
 		if r := recover(); r != nil {
 			err = fmt.Errorf("malformed pickle: %.200v", r)
@@ -59,7 +57,7 @@ func unpickle(data []byte) (root any, rest []byte, err error) {
 	return root, data[len(scanned):], nil
 }
 
-// collectViews lists the tensors of a state dict.
+// collectViews returns the tensors of a state dict.
 func collectViews(root any) (map[string]view, error) {
 	views := make(map[string]view)
 	add := func(key, value any) error {
@@ -106,15 +104,14 @@ type callable func(args []any) (any, error)
 // Call makes callable a types.Callable.
 func (c callable) Call(args ...any) (any, error) { return c(args) }
 
-// storageTypes are the element types of torch's storage classes. A tensor of one that
-// ReadFloat32 cannot convert can only be one that the model does not use, or an error
-// that names it.
+// storageTypes are the element types of torch's storage classes. A model must not use tensors of a type that ReadFloat32 does not
+// convert.
 var storageTypes = map[string]DType{
 	"FloatStorage": F32, "HalfStorage": F16, "BFloat16Storage": BF16, "DoubleStorage": "F64", "LongStorage": "I64",
 	"IntStorage": "I32", "ShortStorage": "I16", "CharStorage": "I8", "ByteStorage": "U8", "BoolStorage": "BOOL",
 }
 
-// findClass resolves the global names that a state dict may refer to.
+// findClass resolves the global names of a state dict.
 func findClass(module, name string) (any, error) {
 	switch dtype, ok := storageTypes[name]; {
 	case module == "torch" && ok:
@@ -127,9 +124,8 @@ func findClass(module, name string) (any, error) {
 	return nil, fmt.Errorf("%.60s.%.60s is not allowed: only a state dict of plain tensors is read", module, name)
 }
 
-// loadStorage resolves the pickle's references to storages:
-// ("storage", class, key, device, number of elements), and in the old format None, or
-// which part of another storage it is, which torch has not written since 0.4.
+// loadStorage resolves the pickle's references to storages: ("storage", class, key, device, number of elements), and in the old format
+// None, or the part of another storage, which torch has not written since 0.4.
 func loadStorage(id any) (any, error) {
 	tuple, ok := id.(*types.Tuple)
 	if !ok || tuple.Len() != 5 && tuple.Len() != 6 {
@@ -148,8 +144,7 @@ func loadStorage(id any) (any, error) {
 	return storage{DType(class), key, n}, nil
 }
 
-// rebuildTensor stands for torch._utils._rebuild_tensor_v2(storage, offset,
-// size, stride, requires_grad, backward_hooks).
+// rebuildTensor implements torch._utils._rebuild_tensor_v2(storage, offset, size, stride, requires_grad, backward_hooks).
 func rebuildTensor(args []any) (any, error) {
 	if len(args) != 6 {
 		return nil, fmt.Errorf("tensor of %d arguments, expected 6", len(args))
@@ -164,8 +159,7 @@ func rebuildTensor(args []any) (any, error) {
 	return view{s, offset, shape, stride}, nil
 }
 
-// rebuildParameter stands for torch._utils._rebuild_parameter(tensor,
-// requires_grad, backward_hooks).
+// rebuildParameter implements torch._utils._rebuild_parameter(tensor, requires_grad, backward_hooks).
 func rebuildParameter(args []any) (any, error) {
 	if len(args) != 3 {
 		return nil, fmt.Errorf("parameter of %d arguments, expected 3", len(args))

@@ -7,8 +7,8 @@ import (
 	"fmt"
 )
 
-// Bounds of a state dict's pickle. A thousand tensors, more than the largest
-// M2M100 has, take about 130 KB, 8,000 objects and marks four deep.
+// Limits of a state dict's pickle. A thousand tensors, more than the largest M2M100 has, need about 130 KB, 8,000 objects and four
+// nested marks.
 const (
 	maxPickleSize    = 4 << 20 // bytes
 	maxPickleString  = 256     // bytes of a name
@@ -16,19 +16,14 @@ const (
 	maxPickleDepth   = 64      // open marks
 )
 
-// scanPickle checks the opcodes of a pickle before an unpickler runs it, and
-// returns the pickle up to its end. An unpickler allocates what lengths in the
-// pickle say and what its opcodes ask for; afterwards it can be trusted to take
-// memory in proportion to the pickle, since
-//   - only opcodes that torch.save writes are let through (no INST, OBJ, BUILD of
-//     reduced classes and the like, no bytes, no long integers),
+// scanPickle checks the opcodes of a pickle before an unpickler runs it, and returns the pickle up to its end. An unpickler allocates
+// by the pickle's lengths and opcodes. After the scan its memory is proportional to the pickle:
+//   - the opcodes are those of torch.save (no INST, OBJ, BUILD of reduced classes, bytes or long integers),
 //   - every length is within the pickle, and strings are short,
-//   - objects and marks, whose few bytes make hundreds, are counted, and so are
-//     uses of the memo: the unpickler's errors print what they are about, and a
-//     string used a million times over would make them gigabytes long.
+//   - the numbers of objects and marks, whose few bytes become hundreds, and of uses of the memo are limited: the unpickler's errors
+//     print values, and a string used a million times would make them gigabytes long.
 //
-// This takes one pass without a stack, because the length of an opcode's
-// argument never depends on what was executed before.
+// One pass without a stack suffices, as the length of an opcode's argument does not depend on earlier opcodes.
 func scanPickle(data []byte) ([]byte, error) {
 	depth, objects := 0, 0
 	for at := 0; at < len(data); {
@@ -61,7 +56,7 @@ var (
 	errPickleEnd = errors.New("argument beyond the end: it is truncated")
 )
 
-// argumentLength is the length of an opcode's argument, which rest begins with.
+// argumentLength returns the length of an opcode's argument at the start of rest.
 func argumentLength(op byte, rest []byte) (int, error) {
 	switch op {
 	case '.', '(', '}', ']', ')', 't', 'u', 'e', 'R', 's', 'a', 'b', 'N', 'Q', // STOP MARK … BINPERSID
@@ -98,7 +93,7 @@ func argumentLength(op byte, rest []byte) (int, error) {
 	return 0, errPickleOp
 }
 
-// within returns n where rest is that long.
+// within returns n, or an error if rest is shorter.
 func within(n int, rest []byte) (int, error) {
 	if n > len(rest) {
 		return 0, errPickleEnd
@@ -106,7 +101,7 @@ func within(n int, rest []byte) (int, error) {
 	return n, nil
 }
 
-// counted is the length of a string and of the width bytes that count it.
+// counted returns the length of a string with the width bytes of its length.
 func counted(width int, rest []byte) (int, error) {
 	if _, err := within(width, rest); err != nil {
 		return 0, err
@@ -120,7 +115,7 @@ func counted(width int, rest []byte) (int, error) {
 	return width + int(n), nil
 }
 
-// lines is the length of n lines, their ends included.
+// lines returns the length of n lines, with their ends.
 func lines(n int, rest []byte) (int, error) {
 	end := 0
 	for range n {

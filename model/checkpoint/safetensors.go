@@ -13,15 +13,14 @@ import (
 	"dragoman/model/object"
 )
 
-// A safetensors file is eight bytes of header length (little-endian), a JSON
-// header that gives each tensor's type, shape and place, and the tensors. They
-// cover the rest of the file without gaps or overlaps.
+// A safetensors file has eight bytes of header length (little-endian), a JSON header with each tensor's type, shape and place, and the
+// tensors. They cover the rest of the file without gaps or overlaps.
 const (
 	headerLengthSize = 8
 	maxHeaderSize    = 8 << 20 // bytes; 10,000 tensors take about one million
 )
 
-// metadataKey is the header's field that is not a tensor.
+// metadataKey is the field of the header that is not a tensor.
 const metadataKey = "__metadata__"
 
 // span is a tensor's place: bytes [begin, end) after the header.
@@ -58,7 +57,7 @@ func parseSafetensors(r io.ReaderAt, size int64) (map[string]Tensor, error) {
 	return tensors, checkSpans(spans, size-data)
 }
 
-// readHeader reads the JSON header, whose length must fit the file.
+// readHeader reads the JSON header. It fails if the file is shorter.
 func readHeader(r io.ReaderAt, size int64) ([]byte, error) {
 	var length [headerLengthSize]byte
 	if size < headerLengthSize {
@@ -82,8 +81,7 @@ func readHeader(r io.ReaderAt, size int64) ([]byte, error) {
 	return header, nil
 }
 
-// parseHeaderEntry reads one tensor's entry and checks that its shape and type
-// take as many bytes as its place has.
+// parseHeaderEntry reads the entry of a tensor, and compares the bytes of its place with its shape and type.
 func parseHeaderEntry(name string, raw json.RawMessage) (Tensor, span, error) {
 	var e struct {
 		DType   DType   `json:"dtype"`
@@ -118,8 +116,7 @@ func parseHeaderEntry(name string, raw json.RawMessage) (Tensor, span, error) {
 	return Tensor{Name: name, Shape: e.Shape, DType: e.DType}, s, nil
 }
 
-// checkSpans checks that the tensors cover the size bytes after the header, each
-// byte once. This also finds a file that was cut or that has something appended.
+// checkSpans fails unless the tensors cover each of the size bytes after the header once. So it detects truncated and longer files.
 func checkSpans(spans []span, size int64) error {
 	slices.SortFunc(spans, func(a, b span) int {
 		return cmp.Or(cmp.Compare(a.begin, b.begin), cmp.Compare(a.end, b.end))

@@ -14,23 +14,22 @@ import (
 	"dragoman/model"
 )
 
-// ErrNotFinite means that a tensor holds a NaN or an infinity.
+// ErrNotFinite means that a tensor has a NaN or an infinity.
 var ErrNotFinite = errors.New("not a finite number")
 
 // DType is the element type of a stored tensor, by its safetensors name.
 type DType string
 
-// The element types that can be read. A file may hold others in tensors that
-// the model does not use.
+// The supported element types. A file may have others in tensors that the model does not use.
 const (
 	F32  DType = "F32"
 	F16  DType = "F16"
 	BF16 DType = "BF16"
-	// I8 are numbers of 8 bits, which have scales: see [Tensor.RowScales].
+	// I8 numbers have scales, see [Tensor.RowScales].
 	I8 DType = "I8"
 )
 
-// size is the number of bytes of an element, 0 for an unknown type.
+// size returns the number of bytes of an element, or 0 for an unknown type.
 func (d DType) size() int {
 	switch d {
 	case "F64", "I64", "U64", "C64":
@@ -45,36 +44,34 @@ func (d DType) size() int {
 	return 0
 }
 
-// readable says whether ReadFloat32 converts the type.
+// readable reports whether ReadFloat32 converts the type.
 func (d DType) readable() bool { return d == F32 || d == F16 || d == BF16 }
 
-// Bounds of a tensor. Byte counts of so many elements cannot overflow.
+// Limits of a tensor. The number of bytes of maxElements does not overflow.
 const (
 	maxElements = 1 << 48
 	maxRank     = 8
 )
 
-// readBlock is the number of bytes that ReadFloat32 reads at a time: large
-// enough to make system calls cheap, small enough for the L2 cache.
+// readBlock is the number of bytes of a read by ReadFloat32: large enough for cheap system calls, small enough for the L2 cache.
 const readBlock = 128 << 10
 
-// Tensor is one tensor of an open checkpoint: where its values are, not the
-// values. Its methods may be called concurrently.
+// Tensor is a tensor of an open checkpoint: the place of its values. Its methods are safe for concurrent use.
 type Tensor struct {
-	Name  string // Hugging Face name, "model." prefix included
-	Shape []int  // outermost dimension first; not to be changed
+	Name  string // Hugging Face's, with the prefix "model."
+	Shape []int  // outermost dimension first; must not be changed
 	DType DType  // as stored
-	// Alpha is what the layer of an I8 matrix multiplies what it takes by, to round that to 8 bits; 0: the file does not say.
+	// Alpha is the factor with which the layer of an I8 matrix quantizes its input to 8 bits; 0: unknown.
 	Alpha float32
-	// ProductScale is what the layer multiplies its sums of products of 8-bit numbers by, where there is an Alpha.
+	// ProductScale is the factor of the layer's sums of products of 8-bit numbers, if there is an Alpha.
 	ProductScale float32
 
-	scales []float32   // of I8: of all rows, or of each
+	scales []float32   // of I8: one for all rows, or one for each
 	data   io.ReaderAt // the file
 	offset int64       // of the first element in data, in bytes
 }
 
-// Len is the number of elements.
+// Len returns the number of elements.
 func (t Tensor) Len() int {
 	n := 1
 	for _, d := range t.Shape {
@@ -83,14 +80,13 @@ func (t Tensor) Len() int {
 	return n
 }
 
-// Raw is the part of the file that the tensor takes.
+// Raw returns the tensor's part of the file.
 func (t Tensor) Raw() *io.SectionReader {
 	return io.NewSectionReader(t.data, t.offset, int64(t.Len())*int64(t.DType.size()))
 }
 
-// ReadFloat32 reads the elements [offset, offset+len(dst)), in row-major order,
-// converted to float32. It fails with ErrNotFinite, naming the tensor and the
-// element, where one is a NaN or an infinity; dst is then filled up to there.
+// ReadFloat32 reads the elements [offset, offset+len(dst)), in row-major order, as float32. It fails with ErrNotFinite, with the names
+// of the tensor and the element, at a NaN or an infinity; dst is filled up to there.
 func (t Tensor) ReadFloat32(dst []float32, offset int) error {
 	if n := t.Len(); offset < 0 || offset > n || len(dst) > n-offset {
 		return fmt.Errorf("tensor %s has %d elements: cannot read %d from element %d", t.Name, n, len(dst), offset)
@@ -106,7 +102,7 @@ func (t Tensor) ReadFloat32(dst []float32, offset int) error {
 	for len(dst) > 0 {
 		n := min(len(dst), len(block)/size)
 		raw := block[:n*size]
-		// ReadAt may report io.EOF along with a full block that ends the file.
+		// ReadAt may return io.EOF with a full block at the end of the file.
 		if got, err := t.data.ReadAt(raw, t.offset+int64(offset)*int64(size)); got < len(raw) {
 			return fmt.Errorf("tensor %s, element %d of %d: %w", t.Name, offset, t.Len(), model.NoEOF(err))
 		}
@@ -119,7 +115,7 @@ func (t Tensor) ReadFloat32(dst []float32, offset int) error {
 	return nil
 }
 
-// readScaled is ReadFloat32 of an I8 tensor.
+// readScaled is ReadFloat32 for an I8 tensor.
 func (t Tensor) readScaled(dst []float32, offset int) error {
 	q := make([]int8, len(dst))
 	if err := t.ReadInt8(q, offset); err != nil {
@@ -132,7 +128,7 @@ func (t Tensor) readScaled(dst []float32, offset int) error {
 	return nil
 }
 
-// ReadInt8 reads the elements [offset, offset+len(dst)) of an I8 tensor as they are.
+// ReadInt8 reads the elements [offset, offset+len(dst)) of an I8 tensor.
 func (t Tensor) ReadInt8(dst []int8, offset int) error {
 	if n := t.Len(); t.DType != I8 || t.scales == nil || offset < 0 || offset > n || len(dst) > n-offset {
 		return fmt.Errorf("tensor %s has %d elements of %s: cannot read %d bytes from element %d", t.Name, t.Len(), t.DType, len(dst), offset)
@@ -144,7 +140,7 @@ func (t Tensor) ReadInt8(dst []int8, offset int) error {
 	return nil
 }
 
-// RowScales are what the rows of an I8 tensor are multiplied by, [Shape[0]].
+// RowScales returns the factors of the rows of an I8 tensor, [Shape[0]].
 func (t Tensor) RowScales() []float32 {
 	if len(t.scales) == 1 {
 		return slices.Repeat(t.scales, t.Shape[0])
@@ -152,23 +148,21 @@ func (t Tensor) RowScales() []float32 {
 	return t.scales
 }
 
-// unreadable is the error for an element type that cannot be converted.
+// unreadable returns the error for an unsupported element type.
 func (t Tensor) unreadable() error {
 	return fmt.Errorf("tensor %s has elements of type %s: only F32, F16 and BF16 are supported", t.Name, t.DType)
 }
 
-// exponent and low are the bits of a float32's exponent and the lowest of them.
-// A number is not finite where all exponent bits are set; adding low then carries
-// into the sign bit, and only then.
+// exponent and low are the bits of a float32's exponent and the lowest of them. If all exponent bits are set, the number is not finite,
+// and only then the sum with low carries into the sign bit.
 const (
 	exponent = 0xff << 23
 	low      = 1 << 23
 	sign     = 1 << 31
 )
 
-// decode converts raw to dst and returns the index of the first element that is
-// not finite, or -1. raw holds len(dst) elements, little-endian. The loops gather
-// the carries of all elements instead of testing each.
+// decode converts raw, which has len(dst) elements, little-endian, and returns the index of the first element that is not finite, or
+// -1. The loops combine the carries of all elements instead of testing each.
 func (d DType) decode(dst []float32, raw []byte) int {
 	carries := uint32(0)
 	switch d {
@@ -197,13 +191,12 @@ func (d DType) decode(dst []float32, raw []byte) int {
 	return slices.IndexFunc(dst, notFinite)
 }
 
-// notFinite says whether x is a NaN or an infinity.
+// notFinite reports whether x is a NaN or an infinity.
 func notFinite(x float32) bool { return math.Float32bits(x)&exponent == exponent }
 
-// halfToFloat converts a float16. Its bits, moved to where a float32 has them,
-// are the right number but for the exponent's bias, 15 instead of 127: too small
-// by 2^112. The product is exact, for subnormal halves too. Halves that are not
-// finite are left to the library, which is several times slower.
+// halfToFloat converts a float16. Its bits, at their places in a float32, are the number divided by 2^112, since the bias of the
+// exponent is 15 instead of 127. The product is exact, also for subnormal numbers. The library, which is several times slower, converts
+// numbers that are not finite.
 func halfToFloat(h uint16) float32 {
 	if h&0x7c00 == 0x7c00 {
 		return float16.Frombits(h).Float32()
@@ -212,8 +205,8 @@ func halfToFloat(h uint16) float32 {
 	return math.Float32frombits(math.Float32bits(x) | uint32(h&0x8000)<<16)
 }
 
-// elements multiplies a shape's dimensions. It fails on more than maxRank of
-// them, on negative ones and on products above maxElements.
+// elements returns the product of a shape's dimensions. It fails for more than maxRank dimensions, for negative ones and for more than
+// maxElements.
 func elements(shape []int) (int, error) {
 	if len(shape) > maxRank {
 		return 0, fmt.Errorf("shape has %d dimensions, at most %d are supported", len(shape), maxRank)

@@ -164,28 +164,3 @@ func BenchmarkReadFloat32(b *testing.B) {
 		})
 	}
 }
-
-// The scales of a layer's activations and of its products belong together.
-func TestAttachScales(t *testing.T) {
-	number := func(v float32) Tensor { return tensorOf(F32, math.Float32bits(v)) }
-	layer := func(alpha, product float32) map[string]Tensor {
-		stored := map[string]Tensor{"fc.weight": {Name: "fc.weight", Shape: []int{1, 1}, DType: I8}, "fc.weight_scale": number(0.5)}
-		if alpha != 0 {
-			stored["fc.input_multiplier"] = number(alpha)
-		}
-		if product != 0 {
-			stored["fc.product_scale"] = number(product)
-		}
-		return stored
-	}
-	good := layer(4, 0.125)
-	require.NoError(t, attachScales(good))
-	require.Len(t, good, 1)
-	w := good["fc.weight"]
-	assert.Equal(t, []float32{4, 0.125, 0.5}, []float32{w.Alpha, w.ProductScale, w.RowScales()[0]})
-	for name, stored := range map[string]map[string]Tensor{
-		"no scale of products": layer(4, 0), "no alpha": layer(0, 1), "negative": layer(4, -1), "too large": layer(1e7, 1),
-	} {
-		assert.ErrorContains(t, attachScales(stored), "fc.", name)
-	}
-}

@@ -13,17 +13,16 @@ import (
 	"dragoman/model"
 )
 
-// A pytorch_model.bin is a zip archive whose entries are stored, not compressed:
-// <name>/data.pkl, the pickled state dict, and <name>/data/<key> for each
-// storage. Tensors are read in place. Before torch 1.6 it was no archive: see legacy.go.
+// A pytorch_model.bin is a zip archive of uncompressed entries: <name>/data.pkl, the pickled state dict, and <name>/data/<key> for each
+// storage. Tensors are read in place. For the format before torch 1.6 see legacy.go.
 
-// maxArchiveEntries bounds the entries of an archive.
+// maxArchiveEntries is the maximum number of entries of an archive.
 const maxArchiveEntries = 1 << 16
 
-// locator finds a storage in a torch file: the place of its first byte.
+// locator returns the place of a storage's first byte in a torch file.
 type locator func(s storage) (offset int64, err error)
 
-// parseTorch reads which tensors a torch file of size bytes has.
+// parseTorch returns the tensors of a torch file of size bytes.
 func parseTorch(r io.ReaderAt, size int64) (map[string]Tensor, error) {
 	parse := parseArchive
 	if isLegacy(r) {
@@ -70,7 +69,7 @@ type archive struct {
 	files map[string]*zip.File
 }
 
-// openArchive lists the zip file's entries and finds the one folder they are in.
+// openArchive reads the zip file's entries, which are all in one folder.
 func openArchive(r io.ReaderAt, size int64) (*archive, error) {
 	z, err := model.OpenZip(r, size)
 	if err != nil {
@@ -98,7 +97,7 @@ func openArchive(r io.ReaderAt, size int64) (*archive, error) {
 	return a, a.checkByteOrder()
 }
 
-// checkByteOrder refuses an archive that a big-endian machine wrote.
+// checkByteOrder fails for an archive of a big-endian machine.
 func (a *archive) checkByteOrder() error {
 	if a.files[a.root+"byteorder"] == nil {
 		return nil // torch before 2.1
@@ -129,7 +128,7 @@ func (a *archive) read(name string, limit int64) ([]byte, error) {
 	return raw, nil
 }
 
-// locate returns the place of an entry's bytes in the file.
+// locate returns the place of an entry's bytes.
 func (a *archive) locate(name string) (offset, size int64, err error) {
 	f := a.files[a.root+name]
 	if f == nil {
@@ -162,8 +161,7 @@ func (a *archive) storage(s storage) (int64, error) {
 	return offset, nil
 }
 
-// tensor finds a view's elements in the file. It must be contiguous and within its
-// storage.
+// tensor returns the tensor of a view, which must be contiguous and within its storage.
 func (v view) tensor(locate locator) (Tensor, error) {
 	n, err := elements(v.shape)
 	if err != nil {
@@ -183,8 +181,7 @@ func (v view) tensor(locate locator) (Tensor, error) {
 	return Tensor{Shape: v.shape, DType: v.storage.dtype, offset: offset + int64(v.offset)*int64(v.storage.dtype.size())}, nil
 }
 
-// contiguous says whether elements follow each other in row-major order. The
-// stride of a dimension of one element does not matter.
+// contiguous reports whether elements are consecutive in row-major order, for any strides of dimensions of one element.
 func contiguous(shape, stride []int) bool {
 	step := 1
 	for i := len(shape) - 1; i >= 0; i-- {

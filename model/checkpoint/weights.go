@@ -17,24 +17,23 @@ import (
 	"dragoman/model/object"
 )
 
-// maxIndexSize bounds an index of shards, in bytes.
-const maxIndexSize = 8 << 20
+// MaxIndex is the maximum size of an index of shards in bytes.
+const MaxIndex = 8 << 20
 
-// weights are the tensors of a checkpoint's weight files, by the names that the
-// files give them.
+// weights are the tensors of a checkpoint's weight files, by the files' names.
 type weights struct {
 	path    string // the file, or the index of the shards
 	tensors map[string]Tensor
 	closers []io.Closer
 }
 
-// Indexed is the name of the file whose shards an index lists, by the index's; ok is false for what is no index.
+// Indexed returns the name of the file whose shards an index lists, by the index's name; ok is false for other names.
 func Indexed(index string) (name string, ok bool) { return strings.CutSuffix(index, ".index.json") }
 
-// parsers read what weight files have, by their extension.
+// parsers read the headers of weight files, by extension.
 var parsers = map[string]func(r io.ReaderAt, size int64) (map[string]Tensor, error){".safetensors": parseSafetensors, ".bin": parseTorch}
 
-// openWeights finds and opens the weights in dir. The caller closes them.
+// openWeights opens the weights in dir. The caller must close them.
 func openWeights(dir string) (*weights, error) {
 	for _, name := range WeightFiles {
 		w := &weights{path: filepath.Join(dir, name), tensors: make(map[string]Tensor)}
@@ -54,11 +53,14 @@ func openWeights(dir string) (*weights, error) {
 		}
 		return w, nil
 	}
+	if w, err := openUnpacked(dir); w != nil || err != nil {
+		return w, err
+	}
 	return nil, fmt.Errorf("no weights in %s: expected %s, %s, %s or %s", dir,
 		SafetensorsFile, SafetensorsIndexFile, TorchFile, TorchIndexFile)
 }
 
-// open opens the files, in which each tensor of an index must be.
+// open opens the files, which must have each tensor of an index.
 func (w *weights) open(dir string, files []string, shardOf map[string]string) error {
 	for _, file := range files {
 		if err := w.add(filepath.Join(dir, file)); err != nil {
@@ -73,9 +75,9 @@ func (w *weights) open(dir string, files []string, shardOf map[string]string) er
 	return nil
 }
 
-// readIndex reads which shard holds which tensor.
+// readIndex reads the shards of tensors.
 func readIndex(path, ext string) (map[string]string, error) {
-	raw, err := model.ReadSmall(path, maxIndexSize)
+	raw, err := model.ReadSmall(path, MaxIndex)
 	if err != nil {
 		return nil, err
 	}
@@ -86,7 +88,7 @@ func readIndex(path, ext string) (map[string]string, error) {
 	return shardOf, nil
 }
 
-// Shards returns the weight files that an index lists. All have the extension ext.
+// Shards returns the weight files in an index, which must have the extension ext.
 func Shards(index []byte, ext string) ([]string, error) {
 	shardOf, err := parseIndex(index, ext)
 	return distinct(shardOf), err
@@ -96,11 +98,10 @@ func distinct(shardOf map[string]string) []string {
 	return slices.Compact(slices.Sorted(maps.Values(shardOf)))
 }
 
-// plainName is what the name of a shard must look like. It comes from whoever made the
-// checkpoint and becomes a path.
+// plainName matches the names of shards, which become paths.
 var plainName = regexp.MustCompile(`^[A-Za-z0-9_][A-Za-z0-9._-]*$`)
 
-// parseIndex reads the contents of an index.
+// parseIndex parses an index.
 func parseIndex(raw []byte, ext string) (map[string]string, error) {
 	o, err := object.Parse(raw)
 	if err != nil {
@@ -128,7 +129,7 @@ func parseIndex(raw []byte, ext string) (map[string]string, error) {
 	return shardOf, nil
 }
 
-// add opens one file and adds its tensors.
+// add opens a file and adds its tensors.
 func (w *weights) add(path string) error {
 	file, err := os.Open(path)
 	if err != nil {

@@ -17,29 +17,29 @@ import (
 
 // Names of the files beside model.bin.
 const (
-	ConfigFile = "config.json" // missing in older models
-	MapFile    = "vmap.txt"    // the translations that each piece may have
+	ConfigFile = "config.json" // older models have none
+	MapFile    = "vmap.txt"    // the possible translations of each piece
 )
 
-// maxConfig and maxVocabulary are the maximum sizes of the files beside model.bin, in bytes.
+// maxConfig and maxVocabulary are the maximum sizes of the files beside model.bin in bytes.
 const (
 	maxConfig     = 4 << 20
 	maxVocabulary = 64 << 20
 )
 
-// Config has the settings of config.json.
+// Config is a config.json.
 type Config struct {
 	Unknown      string   `json:"unk_token"`
 	BOS          string   `json:"bos_token"`
 	EOS          string   `json:"eos_token"`
-	DecoderStart *string  `json:"decoder_start_token"` // nil: the caller decides
+	DecoderStart *string  `json:"decoder_start_token"` // nil: the caller's choice
 	AddBOS       bool     `json:"add_source_bos"`
 	AddEOS       bool     `json:"add_source_eos"`
 	NormEpsilon  *float64 `json:"layer_norm_epsilon"` // nil: the default
 	Quantization int      `json:"quantization_type"`
 }
 
-// ReadConfig reads config.json. A missing file gives the settings of an empty one.
+// ReadConfig reads config.json, or returns the defaults if there is none.
 func ReadConfig(files model.Files) (Config, error) {
 	bos := "<s>"
 	c := Config{Unknown: "<unk>", BOS: bos, EOS: "</s>", DecoderStart: &bos}
@@ -56,8 +56,7 @@ func ReadConfig(files model.Files) (Config, error) {
 	return c, nil
 }
 
-// OpenConfig reads the settings of the model in a folder. inside reports that they come from model.bin, which an exported folder
-// does not have.
+// OpenConfig reads the settings of the model in a folder; inside reports that they are inside model.bin, which an exported folder lacks.
 func OpenConfig(dir string) (c Config, inside bool, err error) {
 	if c, err = ReadConfig(model.Folder(dir)); err != nil {
 		return c, false, err
@@ -87,8 +86,7 @@ func OpenConfig(dir string) (c Config, inside bool, err error) {
 // maxToken is the maximum size of a special token in bytes.
 const maxToken = 1 << 10
 
-// Settings reads the settings that models before version 6 have in model.bin instead of config.json. inside is false for newer
-// models.
+// Settings reads the settings inside model.bin of models before version 6, which have no config.json; inside is false for newer models.
 func (f *File) Settings(data io.ReaderAt, c *Config) (inside bool, err error) {
 	if f.Version >= 6 {
 		return false, nil
@@ -118,23 +116,23 @@ func (f *File) Settings(data io.ReaderAt, c *Config) (inside bool, err error) {
 	return true, err
 }
 
-// Vocabularies has the tokens of sources and translations, by id.
+// Vocabularies are the tokens of sources and translations by id.
 type Vocabularies struct {
-	Source, Target []string // the same slice if there is only one vocabulary
-	Files          []string // files of the vocabularies
+	Source, Target []string // the same slice for a shared vocabulary
+	Files          []string // of the vocabularies
 }
 
 // Shared reports whether sources and translations have one vocabulary.
 func (v Vocabularies) Shared() bool { return len(v.Files) == 1 }
 
-// The names of the vocabularies' files, without .json, or .txt in older models.
+// Names of vocabularies, without the extension .json, or .txt in older models.
 const (
 	sharedVocabulary = "shared_vocabulary"
 	sourceVocabulary = "source_vocabulary"
 	targetVocabulary = "target_vocabulary"
 )
 
-// VocabularyFiles finds the files of the vocabularies: one for both sides, or one for sources and one for translations.
+// VocabularyFiles returns the files of the vocabularies: one of both sides, or the sources' and the translations'.
 func VocabularyFiles(files model.Files) (names []string, err error) {
 	if name, err := vocabularyFile(files, sharedVocabulary); err != nil || name != "" {
 		return []string{name}, err
@@ -156,8 +154,7 @@ func VocabularyFiles(files model.Files) (names []string, err error) {
 	return names, nil
 }
 
-// Beside returns the names of a model's other files in the folder: the vocabularies, and config.json and metadata.json if they
-// exist.
+// Beside returns the files beside model.bin that describe the model: the vocabularies, and config.json and metadata.json if they exist.
 func Beside(files model.Files) (names []string, err error) {
 	if names, err = VocabularyFiles(files); err != nil {
 		return nil, err
@@ -166,12 +163,12 @@ func Beside(files model.Files) (names []string, err error) {
 	return append(names, others...), err
 }
 
-// vocabularyFile returns the file of a vocabulary; "": there is none.
+// vocabularyFile returns the file of a vocabulary, or "".
 func vocabularyFile(files model.Files, stem string) (string, error) {
 	return model.First(files, stem+".json", stem+".txt")
 }
 
-// ReadVocabularies reads the vocabularies: lists in JSON, or in older models lines of text. It appends a missing unknown token.
+// ReadVocabularies reads the vocabularies: lists in JSON, or lines of text in older models. It appends the unknown token if it is missing.
 func ReadVocabularies(files model.Files, unknown string) (v Vocabularies, err error) {
 	if v.Files, err = VocabularyFiles(files); err != nil {
 		return v, err
@@ -213,7 +210,7 @@ func lines(text string) []string {
 	return list
 }
 
-// IDs returns the ids of tokens. A repeated token has the first of its ids.
+// IDs returns the ids of tokens, the first of a repeated token.
 func IDs(tokens []string) map[string]int64 {
 	ids := make(map[string]int64, len(tokens))
 	for id, token := range tokens {

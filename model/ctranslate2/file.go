@@ -1,9 +1,7 @@
-// Package ctranslate2 reads the files of models in CTranslate2's form: model.bin, config.json and the
-// vocabularies, and Argos packages, which are such models in a zip. Package model/checkpoint makes a
-// checkpoint of them.
+// Package ctranslate2 reads the files of models in CTranslate2's form: model.bin, config.json and the vocabularies, and Argos packages,
+// which are zip files of such models. Package model/checkpoint reads their tensors.
 //
-// Files are hostile until proved otherwise: sizes are bounded before anything is allocated, and no input
-// makes the package panic.
+// Files are hostile: sizes are checked before anything is allocated, and no input makes the package panic.
 package ctranslate2
 
 import (
@@ -15,10 +13,10 @@ import (
 	"strings"
 )
 
-// ModelFile is the name of the file with the weights.
+// ModelFile is the name of the file of weights.
 const ModelFile = "model.bin"
 
-// DType is the type of a variable's elements, by its number in a file.
+// DType is the type of a variable's elements, with its number in a file.
 type DType uint8
 
 // The types.
@@ -44,7 +42,7 @@ func (d DType) Size() int {
 	return 0
 }
 
-// Bounds of a file's contents: several times the values of the largest existing models.
+// Limits of a file, several times the sizes of the largest models.
 const (
 	maxVariables = 1 << 16
 	maxRank      = 4
@@ -52,11 +50,11 @@ const (
 	maxName      = 1 << 10
 )
 
-// Variable describes a variable of a model and the place of its values in the file.
+// Variable is a variable of a model: the place of its values.
 type Variable struct {
-	Shape  []int // outermost dimension first; empty: a single number
+	Shape  []int // outermost dimension first; none: a single number
 	DType  DType
-	Offset int64 // offset of its first element in the file, in bytes
+	Offset int64 // of its first element in the file, in bytes
 }
 
 // Len returns the number of elements.
@@ -68,16 +66,16 @@ func (v Variable) Len() int {
 	return n
 }
 
-// File has the contents of a model.bin. Its numbers are little-endian, and each name ends with a zero byte.
+// File is the header of a model.bin. Its numbers are little-endian, and each name ends with a zero byte.
 type File struct {
-	Version   int // version of the file format
+	Version   int // of the form of the file
 	Spec      string
-	Revision  int                 // names of the variables, in order
+	Revision  int                 // of the names of variables
 	Variables map[string]Variable // by their names
-	Aliases   map[string]string   // variables by alias
+	Aliases   map[string]string   // other names of variables
 }
 
-// Parse reads the names, types and places of the variables in a file of size bytes, and skips their values.
+// Parse reads the names, types and places of the variables of a file of size bytes, without their values.
 func Parse(r io.ReaderAt, size int64) (*File, error) {
 	s := newScanner(r, size)
 	f := &File{Variables: map[string]Variable{}, Aliases: map[string]string{}}
@@ -136,7 +134,7 @@ type scanner struct {
 	err      error
 }
 
-// scanBlock is the size of a read: variables are long, and the data between them is short.
+// scanBlock is the number of bytes of a read: variables are long, and the headers between them short.
 const scanBlock = 4 << 10
 
 func newScanner(r io.ReaderAt, size int64) *scanner {
@@ -216,7 +214,7 @@ func (s *scanner) name() string {
 	return name
 }
 
-// variable reads the description that follows a variable's name.
+// variable reads the header of a variable after its name.
 func (s *scanner) variable(name string) (v Variable) {
 	rank := int(s.read(1)[0])
 	if s.err == nil && rank > maxRank {
@@ -242,7 +240,7 @@ func (s *scanner) variable(name string) (v Variable) {
 	if s.err == nil && width == 0 {
 		s.err = fmt.Errorf("variable %.100q has elements of the unknown type %d", name, v.DType)
 	}
-	// The size has 32 bits, so a larger variable has only the low bits of its size.
+	// The size has 32 bits, the lowest of a larger variable's.
 	if s.err == nil && int64(uint32(elements*width)) != size {
 		s.err = fmt.Errorf("variable %.100q has %d bytes, its shape %v demands %d", name, size, v.Shape, elements*width)
 	}

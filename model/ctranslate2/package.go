@@ -17,40 +17,40 @@ import (
 // PackageExt is the extension of an Argos package.
 const PackageExt = ".argosmodel"
 
-// MetadataFile is the file that describes an Argos package.
+// MetadataFile describes an Argos package.
 const MetadataFile = "metadata.json"
 
 // Files of an Argos package's tokenizer.
 const (
 	PackagePieces = "sentencepiece.model"
-	PackageCodes  = "bpe.model" // the alternative: subword-nmt's codes for words of Moses' tokenizer
+	PackageCodes  = "bpe.model" // instead: subword-nmt's codes of the words of Moses' tokenizer
 )
 
-// Metadata is the description of an Argos package.
+// Metadata is a package's metadata.json.
 type Metadata struct {
 	Type    string `json:"type"`
 	From    string `json:"from_code"`
 	To      string `json:"to_code"`
-	License any    `json:"license"` // a string, if there is one license
-	// TargetPrefix is the token that begins all its translations; "": none.
+	License any    `json:"license"` // a string, if it is one license
+	// TargetPrefix is the first token of all translations; "": none.
 	TargetPrefix string `json:"target_prefix"`
 }
 
-// ReadMetadata reads metadata.json. ok is false if there is none.
+// ReadMetadata reads metadata.json; ok is false if there is none.
 func ReadMetadata(files model.Files) (m Metadata, ok bool, err error) {
 	ok, err = model.ReadJSON(files, MetadataFile, &m)
 	return m, ok, err
 }
 
-// Bounds of a package.
+// Limits of a package.
 const (
 	maxEntries = 10_000
 	maxWeights = 1 << 36 // bytes of model.bin, 64 GiB
-	// maxRatio is the maximum compression ratio of an entry: weights hardly shrink, vocabularies by a factor below ten.
+	// maxRatio is the maximum ratio of compression. That of weights is near one, that of vocabularies below ten.
 	maxRatio = 200
 )
 
-// entries are the files to take from a package, by the prefix of their names, with the maximum size of each in bytes.
+// entries are the maximum sizes in bytes of the files of a package that a model needs, by path.
 var entries = map[string]int64{
 	MetadataFile: 1 << 20, "README.md": maxConfig, "LICENSE": maxConfig,
 	PackagePieces: maxVocabulary, PackageCodes: maxVocabulary,
@@ -60,12 +60,11 @@ var entries = map[string]int64{
 	"model/target_vocabulary.json": maxVocabulary, "model/target_vocabulary.txt": maxVocabulary,
 }
 
-// FileLimit returns the maximum size in bytes of a file of this name, in a package or beside model.bin; 0: the file does not
-// belong to a model.
+// FileLimit returns the maximum size in bytes of a file in a package or beside model.bin, or 0 for other names.
 func FileLimit(name string) int64 { return max(entries[name], entries["model/"+name]) }
 
-// Unpack writes the model's files of an Argos package into the folder dir. It leaves out other files, such as stanza's models
-// for sentence splitting.
+// Unpack writes the files of an Argos package that its model needs into the folder dir. It leaves out others, such as stanza's models
+// for sentences.
 func Unpack(file, dir string) error {
 	f, err := os.Open(file)
 	if err != nil {
@@ -92,7 +91,7 @@ func Unpack(file, dir string) error {
 	return nil
 }
 
-// IsInstalled reports whether a folder is a package that Argos has installed: unpacked, with model.bin in a subfolder.
+// IsInstalled reports whether a folder is an Argos package that is installed: unpacked, with model.bin in a folder inside.
 func IsInstalled(dir string) bool {
 	isFile := func(name string) bool {
 		info, err := os.Stat(filepath.Join(dir, name))
@@ -112,7 +111,7 @@ func CopyInstalled(from, to string) error {
 	return nil
 }
 
-// choose returns the wanted entries, which must be in one folder, or in none.
+// choose returns the entries that a model needs, which are all in one folder, or in none.
 func choose(files []*zip.File) (map[string]*zip.File, error) {
 	if len(files) > maxEntries {
 		return nil, fmt.Errorf("%d files, at most %d are supported", len(files), maxEntries)
@@ -150,7 +149,7 @@ func choose(files []*zip.File) (map[string]*zip.File, error) {
 	return wanted, nil
 }
 
-// unpackEntry writes an entry of at most limit bytes to a file.
+// unpackEntry writes an entry of at most limit bytes as a file.
 func unpackEntry(f *zip.File, to string, limit int64) error {
 	const encrypted = 1
 	size, packed := f.UncompressedSize64, f.CompressedSize64
@@ -169,7 +168,7 @@ func unpackEntry(f *zip.File, to string, limit int64) error {
 		return err
 	}
 	defer r.Close()
-	n, err := model.CreateFile(to, io.LimitReader(r, int64(size)+1)) // the reader compares the checksum at the end
+	n, err := model.CreateFile(to, io.LimitReader(r, int64(size)+1)) // the reader checks the checksum at the end
 	if err == nil && uint64(n) != size {
 		err = fmt.Errorf("it has %d bytes, not %d", n, size)
 	}

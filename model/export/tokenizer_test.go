@@ -9,7 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"dragoman/model"
-	"dragoman/model/convert"
+	"dragoman/model/checkpoint"
 	"dragoman/model/export"
 	"dragoman/model/family"
 	"dragoman/model/modeltest"
@@ -23,7 +23,7 @@ func TestManifestsListTheFilesOfTokenizers(t *testing.T) {
 		checkpoints[name] = g.Dir
 	}
 	for _, name := range []string{"firefox", "firefox-separate"} {
-		dir, err := convert.Checkpoint(filepath.Join("..", "testdata", name), t.TempDir())
+		dir, err := checkpoint.Convert(filepath.Join("..", "testdata", name), t.TempDir())
 		require.NoError(t, err)
 		checkpoints[name] = dir
 	}

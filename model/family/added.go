@@ -12,19 +12,19 @@ import (
 	"dragoman/tokenizer"
 )
 
-// Files of a tokenizer whose tokenizer_config.json does not have the tokens that were added, as transformers before 4.34 saved it.
+// Files of added tokens, which transformers before 4.34 did not save in tokenizer_config.json.
 const (
 	AddedTokensFile   = "added_tokens.json"       // their ids
-	SpecialTokensFile = "special_tokens_map.json" // which of them are special; goes before tokenizer_config.json
+	SpecialTokensFile = "special_tokens_map.json" // the special ones; it has priority over tokenizer_config.json
 )
 
-// addedToken is a token that a tokenizer's files list beside its pieces.
+// addedToken is a token in addition to a tokenizer's pieces.
 type addedToken struct {
 	Content string
 	Special bool
 }
 
-// tokenName is a token by itself, or with how it stands in texts.
+// tokenName is the name of a token, which is stored alone or in an addedToken.
 type tokenName string
 
 // UnmarshalJSON implements [json.Unmarshaler].
@@ -37,8 +37,8 @@ func (n *tokenName) UnmarshalJSON(raw []byte) error {
 	return json.Unmarshal(raw, (*string)(n))
 }
 
-// checkAdded refuses what a fine-tune has changed of its family's tokenizer: another end or unknown token, other ids, and tokens
-// that are taken out of texts before these are split. Special ones, such as a new language's, never are here.
+// checkAdded fails if a fine-tune has changed its family's tokenizer: another end or unknown token, other ids, or added tokens in texts.
+// Special tokens, such as a new language's, are never in texts.
 func (f *Family) checkAdded(files model.Files, s settings, c tokenizer.Config) error {
 	if s.AddedTokens == nil {
 		if _, err := model.ReadJSON(files, SpecialTokensFile, &s); err != nil {
@@ -62,7 +62,7 @@ func (f *Family) checkAdded(files model.Files, s settings, c tokenizer.Config) e
 		}
 		added = map[string]addedToken{}
 		for token, id := range ids {
-			// <mask> and <extra_id_0> are special, whatever is said, as what is added to any of these tokenizers.
+			// <mask>, <extra_id_0> and such tokens are special in all of these tokenizers.
 			special := strings.HasPrefix(token, "<") || slices.Contains(s.Special, tokenName(token))
 			added[strconv.FormatInt(id, 10)] = addedToken{Content: token, Special: special}
 		}
@@ -84,7 +84,7 @@ func (f *Family) checkAdded(files model.Files, s settings, c tokenizer.Config) e
 	return nil
 }
 
-// ownTokens are the ids of the special tokens of a family's tokenizer, and of those of its languages.
+// ownTokens returns the ids of the special tokens of a family's tokenizer and of its languages' tokens.
 func (f *Family) ownTokens(c tokenizer.Config) map[string]int64 {
 	own := map[string]int64{}
 	for _, token := range slices.Concat(fairseq, c.Special) {

@@ -15,10 +15,10 @@ import (
 	"dragoman/model/ctranslate2"
 )
 
-// CardFile is the model card, which tells of a model. Any checkpoint may have one.
+// CardFile is the optional model card.
 const CardFile = "README.md"
 
-// frontMatterBytes bounds what a card has in front of its text.
+// frontMatterBytes is the maximum size of a card's front matter.
 const frontMatterBytes = 64 << 10
 
 var (
@@ -26,9 +26,8 @@ var (
 	licenseName = regexp.MustCompile(`^[\w.+()/-]([\w.+()/ -]|, [\w.+()/-]){0,79}$`)
 )
 
-// License is what the model card says of the license, such as "apache-2.0"; of several, all. It is ""
-// where the card does not say. The form is that of the Hugging Face Hub's cards. That of an Argos package is in
-// its metadata.json.
+// License returns the licenses in the model card, such as "apache-2.0", or "". The card has the form of the Hugging Face Hub. An Argos
+// package has the license in its metadata.json.
 func License(files model.Files) (string, error) {
 	metadata, _, err := ctranslate2.ReadMetadata(files)
 	if name, ok := metadata.License.(string); err != nil || ok && licenseName.MatchString(name) {
@@ -44,11 +43,11 @@ func License(files model.Files) (string, error) {
 	}
 	var said struct {
 		License yaml.Node `yaml:"license"`
-		Name    string    `yaml:"license_name"` // of a license that the Hub has no name for
+		Name    string    `yaml:"license_name"` // of a license without a name on the Hub
 	}
 	if err := yaml.Unmarshal(bytes.ReplaceAll(matter[1], []byte("\r"), nil), &said); err != nil {
 		if _, ok := errors.AsType[*yaml.TypeError](err); !ok {
-			return "", nil // a card is prose: what cannot be read says nothing
+			return "", nil // a card is prose
 		}
 	}
 	nodes := []*yaml.Node{&said.License}
@@ -71,7 +70,7 @@ func License(files model.Files) (string, error) {
 	return strings.Join(names, ", "), nil
 }
 
-// readCard reads the model card; nil: there is none.
+// readCard reads the model card, nil if there is none.
 func readCard(files model.Files) ([]byte, error) {
 	ok, err := files.Has(CardFile)
 	if err != nil || !ok {
@@ -84,10 +83,10 @@ func readCard(files model.Files) ([]byte, error) {
 	return raw, nil
 }
 
-// cardLine is a line such as "* source languages: fr,fr_BE" or "* **Source language(s):** fra spa".
+// cardLine matches a line such as "* source languages: fr,fr_BE" or "* **Source language(s):** fra spa".
 var cardLine = regexp.MustCompile(`(?im)^[\s*-]*(source|target) languages?(?:\(s\))?:[ \t*]*(.+)$`)
 
-// cardDirections are the languages that the model card lists: for each side those of the first line that has some.
+// cardDirections returns the languages in the model card: for each side the first line with languages.
 func cardDirections(card []byte) (d Directions) {
 	for _, line := range cardLine.FindAllSubmatch(card, -1) {
 		side := &d.Targets
@@ -101,12 +100,11 @@ func cardDirections(card []byte) (d Directions) {
 	return d
 }
 
-// listForm is what codes on cards look like, those of languages with a region or a script and others: fr_BE, cmn_Hans, zh_yue.
+// listForm matches the codes on cards, also with a region, script or variant: fr_BE, cmn_Hans, zh_yue.
 var listForm = regexp.MustCompile(`^[A-Za-z]{2,4}([_-][A-Za-z0-9]{2,8})*$`)
 
-// listed are the languages of a card's list, sorted, without their regions: texts are not told apart by these. Codes of groups are
-// left out, and those that are in no registry, such as cn and zhs. What has an entry that is no code at all is a sentence and
-// lists nothing.
+// listed returns the languages of a card's list, sorted, without regions. It leaves out codes of groups and unregistered codes, such as
+// cn and zhs. A list with an entry that is not a code is a sentence and has no languages.
 func listed(list string) (codes []string) {
 	for _, entry := range strings.FieldsFunc(list, separatesCodes) {
 		if !listForm.MatchString(entry) {
@@ -122,7 +120,7 @@ func listed(list string) (codes []string) {
 	return slices.Compact(codes)
 }
 
-// withoutRegion is a code without its region, but with the script that is usual there: zh-TW is zh-Hant.
+// withoutRegion returns a code without its region, with the region's usual script: zh-Hant for zh-TW.
 func withoutRegion(code string) string {
 	tag := language.Make(code)
 	base, _, region := tag.Raw()

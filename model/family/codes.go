@@ -10,7 +10,7 @@ import (
 
 func separatesCodes(r rune) bool { return strings.ContainsRune(" ,;+\t\r", r) }
 
-// namesIn are the codes in an entry of a list: itself, or several such as deu_eng_fra.
+// namesIn returns the codes in an entry of a list: one, or several such as deu_eng_fra.
 func namesIn(entry string) []string {
 	if _, ok := codeOf(entry); ok {
 		return []string{entry}
@@ -18,8 +18,7 @@ func namesIn(entry string) []string {
 	return strings.Split(entry, "_")
 }
 
-// languagesOf are the languages of a list, sorted; none where it has a group of languages: those
-// of the group cannot be told. What is in no registry is left out.
+// languagesOf returns the languages of a list, sorted, without unregistered codes, or none if the list has a group of languages.
 func languagesOf(list string) (codes []string) {
 	for _, entry := range strings.FieldsFunc(list, separatesCodes) {
 		names := namesIn(entry)
@@ -39,13 +38,11 @@ func languagesOf(list string) (codes []string) {
 	return slices.Compact(codes)
 }
 
-// tagForm is a language, a script or none, a region or none: the library would also take two
-// languages for one.
+// tagForm matches a language with an optional script and region. The library also parses two languages as one.
 var tagForm = regexp.MustCompile(`^[A-Za-z]{2,3}([_-][A-Za-z]{4})?([_-]([A-Za-z]{2}|[0-9]{3}))?$`)
 
-// codeOf turns a code of ISO 639, with a script or a region or without, into the shortest tag of
-// BCP 47: fra and fr into fr, cmn_Hans into zh, cmn_Hant into zh-Hant, pt_br into pt-BR. ok is false
-// for what is no language.
+// codeOf converts a code of ISO 639, with an optional script and region, to the shortest tag of BCP 47: fra and fr to fr, cmn_Hans to
+// zh, cmn_Hant to zh-Hant, pt_br to pt-BR. ok is false if it is not a language.
 func codeOf(name string) (code string, ok bool) {
 	if !tagForm.MatchString(name) {
 		return "", false
@@ -65,7 +62,7 @@ func codeOf(name string) (code string, ok bool) {
 	return code, true
 }
 
-// collections are the codes of ISO 639-5, which are of groups of languages, and of none or many.
+// collections are the codes of groups of languages (ISO 639-5), and of no or many languages.
 var collections = setOf(`aav afa alg alv apa aqa aql art ath auf aus awd azc bad bai bat ber bih bnt btk cai cau cba ccn
 	ccs cdc cdd cel cmc cpe cpf cpp crp csu cus day dmn dra egx esx euq fiu fox gem gme gmq gmw grk hmx hok hyx iir ijo
 	inc ine ira iro itc jpx kar kdo khi kro map mis mkh mno mul mun myn nah nai ngf nic nub omq omv oto paa phi plf poz

@@ -14,10 +14,10 @@ import (
 	"dragoman/model/object"
 )
 
-// maxConfigSize is the most bytes that a JSON file of settings may have.
+// maxConfigSize is the maximum size of a JSON file of settings in bytes.
 const maxConfigSize = 4 << 20
 
-// ReadConfig reads config.json and generation_config.json, or nil, of a folder, see [ParseConfig].
+// ReadConfig reads config.json and, if it exists, generation_config.json of a folder, see [ParseConfig].
 func ReadConfig(dir string) (model.Spec, *Network, error) {
 	config, err := model.ReadSmall(filepath.Join(dir, model.ConfigFile), maxConfigSize)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -33,9 +33,9 @@ func ReadConfig(dir string) (model.Spec, *Network, error) {
 	return ParseConfig(dir, config, generation)
 }
 
-// ParseConfig reads the sizes, ids and decoding defaults of a checkpoint from the contents of dir's config.json and
-// generation_config.json, and which kind of network it has. It fails, naming the field, where that is none that is supported.
-// Older checkpoints have but the first file, which then holds the fields of both: generation is nil.
+// ParseConfig reads the sizes, ids, decoding defaults and the network of a checkpoint from the contents of dir's config.json and
+// generation_config.json. It fails, with the name of the field, for unsupported models. generation is nil for older checkpoints, which
+// have all fields in config.json.
 func ParseConfig(dir string, config, generation []byte) (model.Spec, *Network, error) {
 	path := filepath.Join(dir, model.ConfigFile)
 	o, err := object.Parse(config)
@@ -58,8 +58,8 @@ func ParseConfig(dir string, config, generation []byte) (model.Spec, *Network, e
 	return spec, n, nil
 }
 
-// parseConfig reads the sizes, which must all be there, and the ids and switches, which
-// default as in Hugging Face's class for the model_type.
+// parseConfig reads the sizes, which are required, and the ids and switches, with the defaults of Hugging Face's class for the
+// model_type.
 func parseConfig(o *object.Fields) (model.Spec, *Network, error) {
 	var modelType string
 	err := json.Unmarshal(o.Get("model_type"), &modelType)
@@ -86,16 +86,15 @@ func parseConfig(o *object.Fields) (model.Spec, *Network, error) {
 	return spec, n, o.Err
 }
 
-// checkAliases checks the sizes that Hugging Face's classes know by another name too, of which the last one in the file counts.
-// transformers 4 left num_hidden_layers as it was when it saved a model without some of its layers.
+// checkAliases checks the sizes that have another name in Hugging Face's classes, too; the last one in the file counts there.
+// transformers 4 did not change num_hidden_layers when it saved a model without some of its layers.
 func checkAliases(o *object.Fields, spec model.Spec) {
 	o.Integer("num_hidden_layers", spec.Encoder.Layers, model.LimitLayers, spec.Encoder.Layers)
 	o.OneOf("hidden_size", strconv.Itoa(spec.DModel))
 	o.OneOf("num_attention_heads", strconv.Itoa(spec.Encoder.Heads))
 }
 
-// parseSizes reads the sizes of models of BART's family, whose embeddings are scaled where nothing else is
-// said, or not.
+// parseSizes reads the sizes of models of BART's family. scaled is the default of scale_embedding.
 func parseSizes(o *object.Fields, scaled bool, spec *model.Spec) {
 	spec.Encoder, spec.Decoder = parseStack(o, "encoder"), parseStack(o, "decoder")
 	spec.MaxPositions = o.Size("max_position_embeddings", 1, model.LimitPositions)
@@ -114,7 +113,7 @@ func parseStack(o *object.Fields, side string) model.Stack {
 	}
 }
 
-// checkWidth checks that d_model divides into heads.
+// checkWidth fails unless the heads divide d_model.
 func checkWidth(o *object.Fields, spec model.Spec) {
 	if spec.DModel%spec.Encoder.Heads != 0 {
 		o.Fail("d_model", "it must be a multiple of \"encoder_attention_heads\", %d", spec.Encoder.Heads)
@@ -124,7 +123,7 @@ func checkWidth(o *object.Fields, spec model.Spec) {
 	}
 }
 
-// parseActivation reads activation_function, by the names that Hugging Face has for them.
+// parseActivation reads activation_function, with Hugging Face's names.
 func parseActivation(o *object.Fields) model.Activation {
 	switch raw := string(o.Get("activation_function")); raw {
 	case `"relu"`:

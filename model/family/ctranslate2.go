@@ -13,9 +13,9 @@ import (
 	"dragoman/tokenizer/moses"
 )
 
-// converted are models in CTranslate2's form that have not the tokenizer's files of another family beside them: Argos
-// packages, models of OpenNMT and Opus-MT with their SentencePiece models or codes of words, and M2M100, NLLB-200, mBART-50 and
-// MADLAD-400 with theirs. Pieces have the ids of CTranslate2's vocabularies.
+// converted are models in CTranslate2's form without the tokenizer's files of another family: Argos packages, models of OpenNMT and
+// Opus-MT with SentencePiece models or codes of words, and M2M100, NLLB-200, mBART-50 and MADLAD-400 with a SentencePiece model. Pieces
+// have the ids of CTranslate2's vocabularies.
 var converted = &Family{
 	Name:       "ctranslate2",
 	choose:     chooseConverted,
@@ -24,11 +24,11 @@ var converted = &Family{
 	inside:     convertedInside,
 }
 
-// ConvertedModels are those whose networks are read in this form.
+// ConvertedModels are the models with networks that are supported in this form.
 const ConvertedModels = "OpenNMT, Opus-MT, M2M100, NLLB-200, mBART-50 and MADLAD-400"
 
-// FirstToken is the token that translations start with, of a model whose targets have these ids. Where its config.json has null
-// the target's language is that token, or the converter did not know mBART-50.
+// FirstToken returns the first token of translations, by the ids of the targets. null in config.json means the target's language, or
+// an mBART-50 that the converter did not recognize.
 func FirstToken(config ctranslate2.Config, targets map[string]int64) (string, error) {
 	switch {
 	case config.DecoderStart != nil:
@@ -39,12 +39,12 @@ func FirstToken(config ctranslate2.Config, targets map[string]int64) (string, er
 	return "", fmt.Errorf("%s: \"decoder_start_token\" is null: models that are told the target language by it, as mBART's of 25 languages, are not supported", ctranslate2.ConfigFile)
 }
 
-// convertedPieces are what makes pieces, in the order in which it is looked for: the SentencePiece models of both sides, or of
-// each, or codes, or a SentencePiece model by the names that Hugging Face has.
+// convertedPieces are the sets of files that split text into pieces, by priority: the SentencePiece model of both sides, or of each,
+// codes, or a SentencePiece model with Hugging Face's names.
 var convertedPieces = [][]string{{ctranslate2.PackagePieces}, {model.SourcePiecesFile, model.TargetPiecesFile}, {ctranslate2.PackageCodes},
 	{model.PieceModelFile}, {t5PiecesFile}}
 
-// chooseConverted returns what makes pieces first.
+// chooseConverted returns the files of pieces first.
 func chooseConverted(files model.Files) ([]string, error) {
 	has := func(name string) bool { ok, err := files.Has(name); return ok && err == nil }
 	hasNot := func(name string) bool { return !has(name) }
@@ -61,7 +61,7 @@ func chooseConverted(files model.Files) ([]string, error) {
 	return slices.Concat(convertedPieces[i], beside), nil
 }
 
-// convertedInside is the config.json that older models have inside of model.bin.
+// convertedInside returns the config.json that is inside model.bin in older models.
 func convertedInside(dir string) (map[string][]byte, error) {
 	config, inside, err := ctranslate2.OpenConfig(dir)
 	if err != nil || !inside {
@@ -92,7 +92,7 @@ func convertedConfig(dir string, _ settings, files, languages []string) (c token
 	if err := splitConverted(&c, dir, files[0], metadata); err != nil {
 		return c, err
 	}
-	c.Vocabulary, c.Sparse = ctranslate2.IDs(vocabularies.Source), true // of a token that is there twice one id means nothing
+	c.Vocabulary, c.Sparse = ctranslate2.IDs(vocabularies.Source), true // one id of a repeated token has no meaning
 	if !vocabularies.Shared() {
 		c.TargetVocabulary = ctranslate2.IDs(vocabularies.Target)
 		if c.TargetPieces == nil {
@@ -113,9 +113,8 @@ func convertedConfig(dir string, _ settings, files, languages []string) (c token
 	return c, frameConverted(&c, config, metadata, files[0] == model.SourcePiecesFile, languages)
 }
 
-// languageTokens are the ids of the tokens of languages, by their codes, among those of a vocabulary, where the model is told them as
-// a family is: M2M100, NLLB-200 and mBART-50, the source's too, or MADLAD-400; nil where it is of another kind. Of packages the
-// metadata tells.
+// languageTokens returns the ids of the languages' tokens in a vocabulary, by code, and the family with such tokens: M2M100, NLLB-200 or
+// mBART-50, for source and target, or MADLAD-400; nil for other models. The languages of packages are in the metadata.
 func languageTokens(ids map[string]int64, v ctranslate2.Vocabularies, isPackage bool) (tokens map[string]int64, like *Family) {
 	if isPackage || !v.Shared() {
 		return nil, nil
@@ -137,8 +136,8 @@ func languageTokens(ids map[string]int64, v ctranslate2.Vocabularies, isPackage 
 	return nil, nil
 }
 
-// CheckGuess fails where a model that was recognized may be of another family, which no file tells: SMaLL-100 has M2M100's tokens, but
-// other framing, and a smaller decoder than encoder, which M2M100s do not have. Nor does it know in which words T5s are told languages.
+// CheckGuess fails if a recognized model may be of another family: SMaLL-100 has M2M100's tokens but another framing, and, unlike
+// M2M100, a smaller decoder than encoder. It also fails for a T5 without the words that name its languages.
 func (f *Family) CheckGuess(files model.Files, spec model.Spec) error {
 	fewer := spec.Decoder.Layers < spec.Encoder.Layers
 	if f != converted || !fewer && !spec.RMSNorm {
@@ -168,7 +167,7 @@ func (f *Family) CheckGuess(files model.Files, spec model.Spec) error {
 	return nil
 }
 
-// frameMany frames the sources of a model of many languages, which is told them as this family, or in words.
+// frameMany frames the sources of a model of many languages, which has the tokens of this family, or words.
 func frameMany(c *tokenizer.Config, tokens map[string]int64, like *Family, languages []string) {
 	c.Languages = withTokens(languages, tokens)
 	switch like {
@@ -190,7 +189,7 @@ func frameMany(c *tokenizer.Config, tokens map[string]int64, like *Family, langu
 	}
 }
 
-// splitConverted opens what makes pieces, by its first file.
+// splitConverted opens the files of pieces, by the first of them.
 func splitConverted(c *tokenizer.Config, dir, file string, metadata ctranslate2.Metadata) (err error) {
 	if file != ctranslate2.PackageCodes {
 		if c.Pieces, err = readPieces(model.Folder(dir), file); err == nil && file == model.SourcePiecesFile {
@@ -215,8 +214,8 @@ func splitConverted(c *tokenizer.Config, dir, file string, metadata ctranslate2.
 	return nil
 }
 
-// frameConverted finds the special tokens and where they stand. CTranslate2 itself adds what its config.json says; those
-// who call it with Opus-MT's models add the end.
+// frameConverted determines the special tokens and their places. CTranslate2 adds those of its config.json; its callers add the end for
+// Opus-MT's models.
 func frameConverted(c *tokenizer.Config, config ctranslate2.Config, metadata ctranslate2.Metadata, isOpus bool, languages []string) error {
 	for token := range c.Vocabulary {
 		if slices.Contains([]string{"<unk>", "<s>", "</s>", "<blank>", "<pad>", metadata.TargetPrefix}, token) || marianTokens.has(token) {
@@ -245,8 +244,7 @@ func frameConverted(c *tokenizer.Config, config ctranslate2.Config, metadata ctr
 	return nil
 }
 
-// convertedDirections finds the languages by what an Argos package says of itself, or by the tokens of targets and the
-// model's name.
+// convertedDirections determines the languages by an Argos package's metadata, or by the tokens of targets and the model's name.
 func convertedDirections(files model.Files, _ settings, name string, set Directions) (Directions, error) {
 	metadata, isPackage, err := ctranslate2.ReadMetadata(files)
 	if err != nil {
@@ -289,7 +287,7 @@ func convertedDirections(files model.Files, _ settings, name string, set Directi
 	return d, err
 }
 
-// argosCode is the tag for a language's code in an Argos package, two of which are its own.
+// argosCode returns the tag for a language's code in an Argos package. Two codes are Argos's own.
 func argosCode(code string) string {
 	switch code {
 	case "pb":

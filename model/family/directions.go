@@ -12,12 +12,10 @@ import (
 	"dragoman/model/ctranslate2"
 )
 
-// Directions are the languages that a model translates from and into, sorted. None are all of
-// its tokenizer's.
+// Directions are the source and target languages of a model, sorted. None means all languages of its tokenizer.
 type Directions struct{ Sources, Targets []string }
 
-// ParseDirections reads MODEL_LANGUAGES: codes before and behind a colon, en:fr or fr,es:en, either
-// of which may be missing.
+// ParseDirections parses MODEL_LANGUAGES: codes before and after a colon, en:fr or fr,es:en. One side may be empty.
 func ParseDirections(text string) (d Directions, err error) {
 	if text == "" {
 		return d, nil
@@ -40,8 +38,8 @@ func ParseDirections(text string) (d Directions, err error) {
 	return d, nil
 }
 
-// Directions finds the languages that a checkpoint translates between. name is that of its
-// repository or folder; set is what the user has said, which goes first.
+// Directions returns the languages of a checkpoint. name is the name of its repository or folder; set has the user's languages, which
+// have priority.
 func (f *Family) Directions(files model.Files, name string, set Directions) (Directions, error) {
 	if f.directions == nil {
 		if len(set.All()) > 0 {
@@ -56,12 +54,12 @@ func (f *Family) Directions(files model.Files, name string, set Directions) (Dir
 	return f.directions(files, s, name, set)
 }
 
-// All are the languages of both sides, sorted.
+// All returns the languages of both sides, sorted.
 func (d Directions) All() []string {
 	return slices.Compact(slices.Sorted(slices.Values(slices.Concat(d.Sources, d.Targets))))
 }
 
-// or takes each side that is not known from the first that knows it.
+// or sets each unknown side to that of the first which knows it.
 func (d Directions) or(told ...Directions) Directions {
 	for _, other := range told {
 		if len(d.Sources) == 0 {
@@ -74,13 +72,12 @@ func (d Directions) or(told ...Directions) Directions {
 	return d
 }
 
-// completed are the directions where those that are not known are, in this order, in tokenizer_config.json, on the model card
-// or in the model's name.
+// completed sets unknown sides, in this order, by tokenizer_config.json, the model card or the model's name.
 func (d Directions) completed(s settings, card Directions, name string) (Directions, error) {
 	return d.or(Directions{languagesOf(s.SourceLanguage), languagesOf(s.TargetLanguage)}, card, pairOf(name)).known()
 }
 
-// known fails where one side's languages are not known.
+// known fails if the languages of a side are unknown.
 func (d Directions) known() (Directions, error) {
 	if len(d.Sources) == 0 || len(d.Targets) == 0 {
 		return d, errors.New("the model's files and name do not tell which languages it translates between: " +
@@ -89,8 +86,8 @@ func (d Directions) known() (Directions, error) {
 	return d, nil
 }
 
-// pairOf are the languages at the end of the name of a repository, with its revision or without, of a folder or of an Argos
-// package: opus-mt-en-fr.
+// pairOf returns the languages at the end of the name of a repository, also with a revision, of a folder or of an Argos package:
+// opus-mt-en-fr.
 func pairOf(name string) Directions {
 	base, _, _ := strings.Cut(path.Base(filepath.ToSlash(name)), "@")
 	parts := strings.Split(strings.TrimSuffix(base, ctranslate2.PackageExt), "-")

@@ -1,9 +1,8 @@
-// Package family says what one family of models has of its own: how its checkpoints
-// are recognized, of which parts their networks are and how their files name the tensors, which
-// tokenizer files they need, which tokens languages have and which codes they answer to, how a source
-// is framed, and which settings are refused. Each family has a file.
+// Package family describes the families of models, one in each file: how a checkpoint is recognized, the parts of its networks and the
+// names of their tensors, the files of its tokenizer, the tokens and codes of its languages, the framing of a source, and the settings
+// that are not supported.
 //
-// Nothing outside of this package asks which family a model is of.
+// No code outside this package depends on the family of a model.
 package family
 
 import (
@@ -21,35 +20,32 @@ import (
 
 // Family is a family of models.
 type Family struct {
-	// Name is what manifests and MODEL_FAMILY call it.
+	// Name is the family's name in manifests and MODEL_FAMILY.
 	Name string
-	// classes are the tokenizer_class of its checkpoints, origins what may stand in
-	// their name_or_path.
+	// classes are the tokenizer_class of its checkpoints, origins parts of their name_or_path.
 	classes, origins []string
-	// networks are those that its checkpoints have. A model_type that no other family has tells the family.
+	// networks are the networks of its checkpoints. A model_type of one family only identifies it.
 	networks []*Network
-	// files are the tokenizer's files. The first set that a checkpoint has all of is
-	// used.
+	// files are sets of the tokenizer's files. The first complete one counts.
 	files [][]string
-	// choose finds the files where files does not say them all.
+	// choose chooses the files, if files does not have them all.
 	choose func(model.Files) ([]string, error)
-	// tokens are those of the languages, where they are known beforehand.
+	// tokens are the tokens of the languages, if the family determines them.
 	tokens func() []languageToken
-	// directions is [Family.Directions]; nil: the languages are all of the tokenizer's.
+	// directions is [Family.Directions]; nil: all languages of the tokenizer.
 	directions func(files model.Files, s settings, name string, set Directions) (Directions, error)
-	// framing has the tokens around a text, where config does not say others.
+	// framing has the tokens around a text, unless config sets others.
 	framing tokenizer.Framing
-	// config reads what the tokenizer is made of from a folder, where its pieces are
-	// in this set of files, and the model has these languages.
+	// config reads the tokenizer's configuration from a folder. The pieces are in this set of files, and the model has these languages.
 	config func(dir string, settings settings, files, languages []string) (tokenizer.Config, error)
-	// inside are the tokenizer's files that a checkpoint has inside of others, by their names; nil: there are none.
+	// inside returns the tokenizer's files that are inside other files of a checkpoint, by name; nil: there are none.
 	inside func(dir string) (map[string][]byte, error)
 }
 
-// families are all there are. The first is that of checkpoints that do not say.
+// families are all families. The first is the default.
 var families = []*Family{m2m100, small100, nllb, marian, firefox, mbart, t5, converted}
 
-// Names are the names of the families.
+// Names returns the names of the families.
 func Names() []string {
 	names := make([]string, len(families))
 	for i, f := range families {
@@ -58,8 +54,7 @@ func Names() []string {
 	return names
 }
 
-// Named returns the family of that name. "" is M2M100, whose exports had no name
-// before there were others.
+// Named returns the family of a name. "" is M2M100, the only family of older builds.
 func Named(name string) (*Family, error) {
 	for _, f := range families {
 		if f.Name == name || name == "" {
@@ -69,10 +64,10 @@ func Named(name string) (*Family, error) {
 	return nil, fmt.Errorf("unknown family of models %q: use one of %s", name, strings.Join(Names(), ", "))
 }
 
-// settings are what tokenizer_config.json says.
+// settings are the fields of tokenizer_config.json.
 type settings struct {
 	Class          string `json:"tokenizer_class"`
-	Origin         string `json:"name_or_path"` // what a fine-tune was made of
+	Origin         string `json:"name_or_path"` // the original of a fine-tune
 	LanguageCodes  string `json:"language_codes"`
 	MadeUpWords    *int   `json:"num_madeup_words"`
 	LegacySuffixes bool   `json:"legacy_behaviour"`
@@ -90,8 +85,8 @@ type settings struct {
 	PieceSettings map[string]any        `json:"sp_model_kwargs"`
 }
 
-// Recognize returns the family of a checkpoint by what config.json and tokenizer_config.json say,
-// M2M100 where it says nothing. A name that is not "" overrules that.
+// Recognize returns the family of a checkpoint by config.json and tokenizer_config.json, M2M100 by default, or the family of the name
+// if that is not "".
 func Recognize(files model.Files, name string) (*Family, error) {
 	if name != "" {
 		return Named(name)
@@ -108,7 +103,7 @@ func Recognize(files model.Files, name string) (*Family, error) {
 		return nil, err
 	}
 	isConverted := false
-	if modelType == "" { // CTranslate2's config.json has none
+	if modelType == "" { // as in CTranslate2's config.json
 		if isConverted, err = files.Has(ctranslate2.ModelFile); err != nil {
 			return nil, err
 		}
@@ -127,7 +122,7 @@ func Recognize(files model.Files, name string) (*Family, error) {
 	return f, nil
 }
 
-// byTokenizer returns the family of a tokenizer_config.json.
+// byTokenizer returns the family by tokenizer_config.json.
 func byTokenizer(s settings) (*Family, error) {
 	origin := strings.ToLower(s.Origin)
 	for _, f := range families {
@@ -144,7 +139,7 @@ func byTokenizer(s settings) (*Family, error) {
 		model.TokenizerConfigFile, s.Class, strings.Join(Names(), ", "))
 }
 
-// typeOf is the model_type of config.json.
+// typeOf returns the model_type of config.json.
 func typeOf(files model.Files) (string, error) {
 	var config struct {
 		Type string `json:"model_type"`
@@ -161,8 +156,8 @@ func readSettings(files model.Files) (s settings, err error) {
 // ErrIncomplete means that a checkpoint lacks a file that its tokenizer needs.
 var ErrIncomplete = errors.New("checkpoint is incomplete")
 
-// TokenizerFiles returns the files that the tokenizer of a checkpoint needs, and
-// tokenizer_config.json where it is there. It fails with ErrIncomplete.
+// TokenizerFiles returns the files that the tokenizer of a checkpoint needs, and tokenizer_config.json if it exists. It fails with
+// ErrIncomplete.
 func (f *Family) TokenizerFiles(files model.Files) ([]string, error) {
 	names, err := f.pieceFiles(files)
 	if err != nil {
@@ -175,7 +170,7 @@ func (f *Family) TokenizerFiles(files model.Files) ([]string, error) {
 	return names, err
 }
 
-// CopyTokenizer copies the files that the tokenizer needs from the folder of a checkpoint, and returns their names.
+// CopyTokenizer copies the files of the tokenizer from the folder of a checkpoint, and returns their names.
 func (f *Family) CopyTokenizer(from, to string) ([]string, error) {
 	names, err := f.TokenizerFiles(model.Folder(from))
 	if err != nil {
@@ -201,7 +196,7 @@ func (f *Family) CopyTokenizer(from, to string) ([]string, error) {
 	return names, err
 }
 
-// PullFiles are TokenizerFiles, the tokens that were added and the model card, where they are there.
+// PullFiles returns TokenizerFiles, and the files of added tokens and the model card if they exist.
 func (f *Family) PullFiles(files model.Files) ([]string, error) {
 	names, err := f.TokenizerFiles(files)
 	if err != nil {
@@ -211,11 +206,10 @@ func (f *Family) PullFiles(files model.Files) ([]string, error) {
 	return append(names[:len(names):len(names)], more...), err
 }
 
-// maxPieces bounds the files of pieces, in bytes.
+// maxPieces is the maximum size of a file of pieces in bytes.
 const maxPieces = 64 << 20
 
-// FileLimit is the maximum size, in bytes, of a checkpoint's file of settings, of pieces or beside them: what its reader accepts.
-// 0: a checkpoint has no such file.
+// FileLimit returns the maximum size in bytes that the reader of a checkpoint's file accepts, or 0 for weights and other names.
 func FileLimit(name string) int64 {
 	for _, f := range families {
 		if slices.ContainsFunc(f.files, func(set []string) bool { return slices.Contains(set, name) }) {
@@ -228,7 +222,7 @@ func FileLimit(name string) int64 {
 	return ctranslate2.FileLimit(name)
 }
 
-// pieceFiles returns the set of the family's files that is there.
+// pieceFiles returns the first complete set of the family's files.
 func (f *Family) pieceFiles(files model.Files) ([]string, error) {
 	if f.choose != nil {
 		return f.choose(files)
@@ -236,7 +230,7 @@ func (f *Family) pieceFiles(files model.Files) ([]string, error) {
 	return firstSet(files, f.files, f.Name)
 }
 
-// firstSet returns the first of these sets of a family's files that is there.
+// firstSet returns the first complete set of a family's files.
 func firstSet(files model.Files, sets [][]string, family string) ([]string, error) {
 	var missing string // of the first set
 	for _, set := range sets {
@@ -261,8 +255,7 @@ func firstSet(files model.Files, sets [][]string, family string) ([]string, erro
 	return nil, fmt.Errorf("%w: %s is not there, which a model of the family %s needs", ErrIncomplete, missing, family)
 }
 
-// Tokenizer makes the tokenizer of a checkpoint, or of an exported model, in a folder. The languages are
-// those of its [Directions].
+// Tokenizer makes the tokenizer of a checkpoint, or of an exported model, in a folder. The languages are its [Directions].
 func (f *Family) Tokenizer(dir string, languages []string) (*tokenizer.Tokenizer, error) {
 	folder := model.Folder(dir)
 	names, err := f.pieceFiles(folder)
@@ -277,7 +270,7 @@ func (f *Family) Tokenizer(dir string, languages []string) (*tokenizer.Tokenizer
 	if err != nil {
 		return nil, fmt.Errorf("open tokenizer: %s: %w", dir, err)
 	}
-	if f.classes != nil { // the files are Hugging Face's
+	if f.classes != nil { // Hugging Face's files
 		if err := f.checkAdded(folder, s, config); err != nil {
 			return nil, fmt.Errorf("open tokenizer: %s: %w", dir, err)
 		}
@@ -289,7 +282,7 @@ func (f *Family) Tokenizer(dir string, languages []string) (*tokenizer.Tokenizer
 	return t, nil
 }
 
-// readConfig is config with the family's framing.
+// readConfig returns the family's config and framing.
 func (f *Family) readConfig(dir string, s settings, files, languages []string) (tokenizer.Config, error) {
 	c, err := f.config(dir, s, files, languages)
 	if framing := c.Framing; len(framing.Before)+len(framing.After)+len(framing.Forced) == 0 {
@@ -298,8 +291,7 @@ func (f *Family) readConfig(dir string, s settings, files, languages []string) (
 	return c, err
 }
 
-// OpenTokenizer makes the tokenizer of an exported model, whose manifest has this name
-// of its family and these languages.
+// OpenTokenizer makes the tokenizer of an exported model, with the family and the languages of its manifest.
 func OpenTokenizer(dir, name string, languages []string) (*tokenizer.Tokenizer, error) {
 	f, err := Named(name)
 	if err != nil {

@@ -6,8 +6,8 @@ import (
 	"dragoman/tokenizer"
 )
 
-// firefox are Firefox's and Bergamot's models, as package model/convert writes them: each for one pair of languages, with
-// one SentencePiece model, or one for either side, whose ids are the model's.
+// firefox are Firefox's and Bergamot's models, as package model/checkpoint converts them: for one pair of languages, with a
+// SentencePiece model for both sides, or for each, whose ids are the model's.
 var firefox = &Family{
 	Name:     "firefox",
 	networks: []*Network{{modelType: Bergamot, fixed: marianSettings, parts: bergamotParts}},
@@ -19,7 +19,7 @@ var firefox = &Family{
 	config:  firefoxConfig,
 }
 
-// firefoxConfig reads a tokenizer of Firefox.
+// firefoxConfig reads a tokenizer of a Firefox model.
 func firefoxConfig(dir string, _ settings, files, languages []string) (c tokenizer.Config, err error) {
 	if c.Pieces, c.Vocabulary, err = ownIDs(model.Folder(dir), model.SourcePiecesFile); err != nil {
 		return c, err
@@ -37,7 +37,7 @@ func firefoxConfig(dir string, _ settings, files, languages []string) (c tokeniz
 // Bergamot is the model_type of Firefox's models.
 const Bergamot = "bergamot"
 
-// bergamotParts reads what Marian's students have: recurrent units in the decoder.
+// bergamotParts reads the parts of Marian's students, whose decoder has recurrent units.
 func bergamotParts(o *object.Fields, spec *model.Spec) {
 	marianOwnParts(o, spec)
 	spec.Recurrent = true

@@ -11,9 +11,8 @@ import (
 	"dragoman/model/search"
 )
 
-// neutralSettings are generation settings that change what generate() returns
-// and that the search does not implement, with the literals that switch them
-// off. A null switches any of them off too.
+// neutralSettings are unsupported generation settings, which change the result of generate(), with the literals that switch them off. A
+// null switches any of them off, too.
 var neutralSettings = []struct {
 	name     string
 	literals []string
@@ -34,19 +33,16 @@ var neutralSettings = []struct {
 	{"is_assistant", []string{"false"}},
 }
 
-// Upper bounds of generation settings, and the length where none is set: that of most models, as generate()'s 20 tokens are too few for
-// sentences, and its callers set one.
+// Maximum values of generation settings, and the default length. generate()'s own default of 20 tokens is too short for sentences.
 const (
 	maxBeams    = 1 << 10
 	maxLength   = 1 << 20
 	usualLength = 200
 )
 
-// parseGeneration reads the decoding defaults out of generation_config.json, or
-// out of config.json for older checkpoints. What is absent or null defaults as
-// in generate(), but for the length. The ids that decoding starts and ends with override
-// config.json's; the padding id does not, since the positions depend on it. Without
-// decoder_start_token_id a translation starts with bos_token_id, where that is there.
+// parseGeneration reads the decoding defaults from generation_config.json, or from config.json in older checkpoints. Absent or null
+// settings have the defaults of generate(), except for the length. The ids of the start and end of decoding override config.json's; the
+// padding id does not, as positions depend on it. Without decoder_start_token_id translations start with bos_token_id, if that is set.
 func (n *Network) parseGeneration(o *object.Fields, spec *model.Spec) error {
 	o.Nullable = true
 	for _, s := range neutralSettings {
@@ -63,8 +59,7 @@ func (n *Network) parseGeneration(o *object.Fields, spec *model.Spec) error {
 		NoRepeatNgramSize: o.Integer("no_repeat_ngram_size", 0, maxLength, 0),
 		RepetitionPenalty: o.Number("repetition_penalty", 1, penalty, "1 or more, which does not reward repetitions,"),
 	}
-	// The counts of new tokens win over the lengths; they leave out the one token
-	// that decoding starts with.
+	// The numbers of new tokens, which exclude the first one, have priority over the lengths.
 	if o.Get("max_new_tokens") != nil {
 		spec.Generation.MaxLength = 1 + o.Integer("max_new_tokens", 1, maxLength-1, 0)
 	}
@@ -88,9 +83,8 @@ func (n *Network) parseGeneration(o *object.Fields, spec *model.Spec) error {
 	return cmp.Or(o.Err, search.DefaultOptions(spec.Generation).Validate())
 }
 
-// parseForced reads the settings of generate() that no request changes: a padding token
-// that is never generated, and the end token at the greatest length. The first token is forced by
-// requests, where it is that of the language.
+// parseForced reads the settings of generate() that no request changes: no padding token in translations, and the end token at the
+// maximum length. Requests force the first token if it is the language's.
 func (n *Network) parseForced(o *object.Fields, spec *model.Spec) {
 	if !n.forcesTarget {
 		o.OneOf("forced_bos_token_id", "null")
@@ -124,7 +118,7 @@ func parseEarlyStopping(o *object.Fields) string {
 	return "false"
 }
 
-// parseEOS reads the id that ends a translation: an integer or a list of one.
+// parseEOS reads the id of the end token: an integer or a list of one.
 func parseEOS(o *object.Fields, last int, def int64) int64 {
 	var list []json.RawMessage
 	if json.Unmarshal(o.Get("eos_token_id"), &list) != nil || list == nil {

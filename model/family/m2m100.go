@@ -12,8 +12,8 @@ import (
 	"dragoman/tokenizer"
 )
 
-// m2m100 is M2M100: facebook/m2m100_418M, facebook/m2m100_1.2B. The ids of pieces are
-// in vocab.json; after them come the languages, and some rows that nothing uses.
+// m2m100 is M2M100: facebook/m2m100_418M, facebook/m2m100_1.2B. vocab.json has the ids of pieces, which the languages and unused rows
+// follow.
 var m2m100 = &Family{
 	Name:     "m2m100",
 	classes:  []string{"M2M100Tokenizer", ""},
@@ -26,13 +26,12 @@ var m2m100 = &Family{
 
 var m2m100Files = [][]string{{model.VocabFile, model.PieceModelFile}}
 
-// m2m100Languages are the 100 languages of M2M100, in the order of their tokens in
-// the vocabulary, which is also alphabetical. Hugging Face writes "__en__" for "en".
+// m2m100Languages are the 100 languages of M2M100 in the order of their tokens, which is alphabetical. The token of "en" is "__en__".
 //
 //go:embed m2m100.txt
 var m2m100Languages string
 
-// m2m100Tokens are the tokens of the languages in their order, as nllbTokens and mbartTokens are.
+// m2m100Tokens returns the tokens of the languages in their order, like nllbTokens and mbartTokens.
 func m2m100Tokens() (tokens []languageToken) {
 	for code := range strings.FieldsSeq(m2m100Languages) {
 		tokens = append(tokens, languageToken{code, "__" + code + "__"})
@@ -40,10 +39,10 @@ func m2m100Tokens() (tokens []languageToken) {
 	return tokens
 }
 
-// madeUpWords is the number of unused rows where the settings give no other.
+// madeUpWords is the default number of unused rows.
 const madeUpWords = 8
 
-// m2m100Config reads a tokenizer of M2M100's form.
+// m2m100Config reads a tokenizer in M2M100's form.
 func m2m100Config(dir string, s settings, _, _ []string) (tokenizer.Config, error) {
 	if s.LanguageCodes != "" && s.LanguageCodes != "m2m100" {
 		return tokenizer.Config{}, fmt.Errorf("%s: language_codes is %q, only \"m2m100\" is supported",
@@ -69,11 +68,11 @@ func m2m100Config(dir string, s settings, _, _ []string) (tokenizer.Config, erro
 	return config, nil
 }
 
-// m2m100Networks are those of M2M100, which SMaLL-100 and NLLB-200 share.
+// m2m100Networks are the networks of M2M100, SMaLL-100 and NLLB-200.
 var m2m100Networks = []*Network{{
 	modelType: "m2m_100", models: "M2M100, NLLB-200, SMaLL-100",
 	scaled: true, forcesTarget: true, parts: m2m100Parts,
-	// Most of these come from other models of the BART family, which share M2M100's names.
+	// Most of these are settings of other models of the BART family.
 	fixed: []setting{
 		{"activation_function", `"relu"`},
 		{"normalize_before", "true"},
@@ -89,7 +88,7 @@ var m2m100Networks = []*Network{{
 	},
 }}
 
-// m2m100Parts reads the special ids: the parts are those of the zero [model.Spec].
+// m2m100Parts reads the special ids. The parts are those of the zero [model.Spec].
 func m2m100Parts(o *object.Fields, spec *model.Spec) {
 	last := spec.VocabSize - 1
 	spec.BOS = int64(o.Integer("bos_token_id", 0, last, 0))

@@ -12,10 +12,9 @@ import (
 	"dragoman/tokenizer/spm"
 )
 
-// marian is Opus-MT: Helsinki-NLP/opus-mt-en-fr and its sisters. Sources and translations have
-// SentencePiece models of their own, whose pieces have the ids of vocab.json, or of one
-// vocabulary for each. A model with several targets has a token such as >>fra<< for each, which
-// begins the source.
+// marian is Opus-MT, such as Helsinki-NLP/opus-mt-en-fr. Sources and translations have their own SentencePiece models; the ids of pieces
+// are in vocab.json, or in a vocabulary for each side. A model with several targets has a token such as >>fra<< for each, at the start of
+// the source.
 var marian = &Family{
 	Name:     "marian",
 	classes:  []string{"MarianTokenizer"},
@@ -52,7 +51,7 @@ func marianConfig(dir string, s settings, files, languages []string) (c tokenize
 			return c, err
 		}
 	}
-	c.Sparse = true // pieces that look like numbers to YAML, such as 1_000, were lost when models were converted
+	c.Sparse = true // converters lost pieces that are numbers in YAML, such as 1_000
 	c.Special = []string{"</s>", "<unk>"}
 	for token := range c.Vocabulary {
 		if token == "<pad>" || marianTokens.has(token) {
@@ -69,9 +68,8 @@ func marianConfig(dir string, s settings, files, languages []string) (c tokenize
 
 var marianTokens = targetTokens{">>", "<<"}
 
-// marianDirections finds the languages of an Opus-MT model: those it translates into by their
-// tokens, the others by the first that tells of the setting, tokenizer_config.json, the model
-// card and the model's name.
+// marianDirections determines the languages of an Opus-MT model: the targets by their tokens, others by the first of the setting,
+// tokenizer_config.json, the model card and the model's name.
 func marianDirections(files model.Files, s settings, name string, set Directions) (Directions, error) {
 	vocabulary, err := readVocabulary(files, model.VocabFile)
 	if err != nil {
@@ -88,10 +86,10 @@ func marianDirections(files model.Files, s settings, name string, set Directions
 	return d.completed(s, cardDirections(card), name)
 }
 
-// MarianNPZ is the model_type of Opus-MT's models in Marian's own form, as package model/convert writes them.
+// MarianNPZ is the model_type of Opus-MT's models in Marian's own form, as package model/checkpoint converts them.
 const MarianNPZ = "marian-npz"
 
-// marianNetworks are those of MarianMTModel, and of Marian itself.
+// marianNetworks are the networks of MarianMTModel and of Marian.
 var marianNetworks = []*Network{
 	{modelType: "marian", models: "Opus-MT", fixed: marianSettings, parts: marianParts, ReadsPositions: true},
 	{modelType: MarianNPZ, fixed: marianSettings, parts: marianOwnParts},
@@ -105,8 +103,7 @@ var marianSettings = []setting{
 	{"add_bias_logits", "false"},
 }
 
-// marianParts reads what MarianMTModel has: post-norm layers, positions from 0 and a bias
-// of the logits. config.json's vocab_size is the encoder's.
+// marianParts reads the parts of MarianMTModel: post-norm layers, positions from 0 and a bias of the logits. vocab_size is the encoder's.
 func marianParts(o *object.Fields, spec *model.Spec) {
 	o.Nullable = true
 	spec.PostNorm, spec.Positions, spec.LogitsBias = true, model.OriginalPositions, true
@@ -125,7 +122,7 @@ func marianParts(o *object.Fields, spec *model.Spec) {
 	spec.DecoderStart = int64(o.Integer("decoder_start_token_id", 0, last, int(spec.Pad)))
 }
 
-// marianOwnParts reads what Marian itself has: other positions and norms than MarianMTModel.
+// marianOwnParts reads the parts of Marian, which has other positions and norms than MarianMTModel.
 func marianOwnParts(o *object.Fields, spec *model.Spec) {
 	marianParts(o, spec)
 	spec.Positions, spec.Epsilon = model.PlainPositions, 1e-6

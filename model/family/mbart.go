@@ -12,8 +12,7 @@ import (
 	"dragoman/tokenizer"
 )
 
-// mbart is mBART-50: facebook/mbart-large-50-many-to-many-mmt and its sisters. Ids are as NLLB-200's,
-// but for the languages.
+// mbart is mBART-50, such as facebook/mbart-large-50-many-to-many-mmt. Ids are like NLLB-200's, except for the languages.
 var mbart = &Family{
 	Name:       "mbart",
 	classes:    []string{"MBart50Tokenizer", "MBart50TokenizerFast"},
@@ -25,13 +24,12 @@ var mbart = &Family{
 	config:     mbartConfig,
 }
 
-// mbartLanguages are the tokens of the 52 languages of mBART-50, in their order. Users have the part
-// before the underscore for one.
+// mbartLanguages are the tokens of the 52 languages of mBART-50, in their order. A code for users is the part before the underscore.
 const mbartLanguages = `ar_AR cs_CZ de_DE en_XX es_XX et_EE fi_FI fr_XX gu_IN hi_IN it_IT ja_XX kk_KZ ko_KR lt_LT lv_LV my_MM
 	ne_NP nl_XX ro_RO ru_RU si_LK tr_TR vi_VN zh_CN af_ZA az_AZ bn_IN fa_IR he_IL hr_HR id_ID ka_GE km_KH mk_MK ml_IN mn_MN mr_IN
 	pl_PL ps_AF pt_XX sv_SE sw_KE ta_IN te_IN th_TH tl_XX uk_UA ur_PK xh_ZA gl_ES sl_SI`
 
-// mbartCodes are the codes of the languages, in the order of their tokens.
+// mbartCodes returns the codes of the languages, in the order of their tokens.
 func mbartCodes() (codes []string) {
 	for _, l := range mbartTokens() {
 		codes = append(codes, l.code)
@@ -62,9 +60,8 @@ func mbartConfig(dir string, _ settings, _, languages []string) (tokenizer.Confi
 	return config, nil
 }
 
-// mbartDirections finds the languages on each side: those that the user has set; the target that a
-// translation is forced to begin with; what the model's name says, or that of the model it was made
-// of; and those that tokenizer_config.json was saved with.
+// mbartDirections determines the languages of each side by the first of: the user's setting, the forced first token, the name of the
+// model or of its original, and tokenizer_config.json.
 func mbartDirections(files model.Files, s settings, name string, set Directions) (Directions, error) {
 	all, d := slices.Sorted(slices.Values(mbartCodes())), set
 	for _, code := range set.All() {
@@ -84,7 +81,7 @@ func mbartDirections(files model.Files, s settings, name string, set Directions)
 	return d, nil
 }
 
-// mbartSides are the languages of published models, one of which is English.
+// mbartSides returns the languages of published models by name. One side is English or all languages.
 func mbartSides(name string, all []string) Directions {
 	english := []string{"en"}
 	others := slices.DeleteFunc(slices.Clone(all), func(code string) bool { return code == "en" })
@@ -99,7 +96,7 @@ func mbartSides(name string, all []string) Directions {
 	return Directions{}
 }
 
-// mbartCode is the code of a token; none for what is no token.
+// mbartCode returns the code of a language's token, none for others.
 func mbartCode(token string) []string {
 	if !slices.Contains(strings.Fields(mbartLanguages), token) {
 		return nil
@@ -107,15 +104,15 @@ func mbartCode(token string) []string {
 	return []string{token[:2]}
 }
 
-// mbartForced is the language whose token translations are forced to begin with, or none. It refuses
-// the models of 25 languages, which frame texts in another way.
+// mbartForced returns the language whose token is forced at the start of translations, or none. It fails for models of 25 languages,
+// which have another framing.
 func mbartForced(files model.Files, s settings) ([]string, error) {
 	var said struct {
 		Class  string `json:"tokenizer_class"`
 		Start  *int64 `json:"decoder_start_token_id"`
 		Forced *int64 `json:"forced_bos_token_id"`
 	}
-	for _, file := range []string{model.ConfigFile, model.GenerationConfigFile} { // the second goes first
+	for _, file := range []string{model.ConfigFile, model.GenerationConfigFile} { // the second has priority
 		if _, err := model.ReadJSON(files, file, &said); err != nil {
 			return nil, err
 		}
@@ -157,8 +154,7 @@ var mbartNetwork = &Network{
 	},
 }
 
-// mbartParts reads what MBartForConditionalGeneration has: learned positions, a norm behind the
-// embeddings and a bias of the logits.
+// mbartParts reads the parts of MBartForConditionalGeneration: learned positions, a norm after the embeddings and a bias of the logits.
 func mbartParts(o *object.Fields, spec *model.Spec) {
 	o.Nullable = true
 	m2m100Parts(o, spec)
@@ -166,8 +162,8 @@ func mbartParts(o *object.Fields, spec *model.Spec) {
 	spec.Activation = parseActivation(o)
 }
 
-// isMBART50 says whether a vocabulary is mBART-50's: 27 languages follow the 25 of mBART's other models, which end with zh_CN.
-// Where the checkpoint's config.json had no tokenizer_class the converter took it for one of these.
+// isMBART50 reports whether a vocabulary is mBART-50's: 27 languages follow the 25 of mBART's other models, the last of which is zh_CN.
+// Without tokenizer_class in config.json CTranslate2's converter does not recognize mBART-50.
 func isMBART50(ids map[string]int64) bool {
 	last, ok := ids["zh_CN"]
 	return ok && ids["af_ZA"] == last+1

@@ -9,42 +9,40 @@ import (
 	"dragoman/model/object"
 )
 
-// Network is a kind of network, as config.json and the weight files describe it.
+// Network describes a kind of network, its config.json and its weight files.
 type Network struct {
-	// modelType is the model_type of config.json. models are what users know it by; "": only this program writes it.
+	// modelType is the model_type of config.json. models has the names that users know; "": only this program writes it.
 	modelType, models string
-	// fixed are the settings that change the architecture, with the one value that the
-	// exported graphs implement.
+	// fixed are the settings that change the architecture, with their only supported value.
 	fixed  []setting
-	scaled bool // what scale_embedding is where it is absent
-	// sizes reads the sizes but for the vocabulary and the width; nil: see [parseSizes].
+	scaled bool // default of scale_embedding
+	// sizes reads the sizes except the vocabulary and the width; nil: see [parseSizes].
 	sizes func(o *object.Fields, spec *model.Spec)
-	// parts reads the special ids and which parts the network has.
+	// parts reads the special ids and the parts of the network.
 	parts func(o *object.Fields, spec *model.Spec)
-	// forcesTarget says that requests force the first token of a translation, that of its language, whatever the settings force.
+	// forcesTarget reports that requests force the first token of a translation, the language's, regardless of the settings.
 	forcesTarget bool
-	// stored is [Network.Stored]; nil: names are the layout's.
+	// stored is [Network.Stored]; nil: the names of the layout.
 	stored func(name string, gated bool) string
 
-	// Unused are tensors that files may hold and the model never reads, beside those of any network.
+	// Unused are tensors of files that the model does not read, in addition to those of all networks.
 	Unused []string
-	// TiesMissingHead says that transformers 5 ties the head where there is none, whatever the settings say, and saves what it
-	// tied once.
+	// TiesMissingHead reports that transformers 5 ties a missing head, regardless of the settings, and saves tied tensors once.
 	TiesMissingHead bool
-	// ReadsPositions says that the tables of positions are read where files have them, also where they were rounded to 16 bits.
+	// ReadsPositions reports that tables of positions are read if files have them, even if they were rounded to 16 bits.
 	ReadsPositions bool
 }
 
 // setting is a field of config.json and its value.
 type setting struct{ name, literal string }
 
-// commonSettings are the fixed settings of all networks.
+// commonSettings are fixed in all networks.
 var commonSettings = []setting{
 	{"is_encoder_decoder", "true"},
 	{"quantization_config", "null"},
 }
 
-// Stored is what files call a tensor of the network.
+// Stored returns the name of a tensor in files.
 func (n *Network) Stored(name string, spec model.Spec) string {
 	if n.stored == nil {
 		return name
@@ -64,7 +62,7 @@ func familiesOf(modelType string) (network *Network, having []*Family) {
 	return network, having
 }
 
-// supportedTypes lists the values of model_type with the models that have them.
+// supportedTypes lists the values of model_type with their models.
 func supportedTypes() string {
 	var list []string
 	for _, f := range families {

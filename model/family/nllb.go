@@ -8,12 +8,11 @@ import (
 	"dragoman/tokenizer"
 )
 
-// nllb is NLLB-200: facebook/nllb-200-distilled-600M and its sisters. The ids of
-// pieces are SentencePiece's, moved by one; after them come the languages and <mask>.
+// nllb is NLLB-200, such as facebook/nllb-200-distilled-600M. The ids of pieces are SentencePiece's plus one; the languages and <mask>
+// follow them.
 var nllb = &Family{
 	Name: "nllb",
-	// The last two are what a tokenizer.json is loaded with whatever its family is. Of
-	// the families only this one has such files.
+	// The last two classes load the tokenizer.json of any family. Only this family has such files.
 	classes:  []string{"NllbTokenizer", "NllbTokenizerFast", "PreTrainedTokenizerFast", "TokenizersBackend"},
 	networks: m2m100Networks,
 	files:    [][]string{{model.PieceModelFile}, {model.TokenizerFile}},
@@ -22,16 +21,13 @@ var nllb = &Family{
 	config:   nllbConfig,
 }
 
-// sourceLast is how the first NLLB-200 tokenizers of transformers framed a source,
-// and some fine-tunes were trained.
+// sourceLast is the framing of the first NLLB-200 tokenizers of transformers, and of some fine-tunes.
 var sourceLast = tokenizer.Framing{
 	After: []tokenizer.Part{tokenizer.End, tokenizer.Source}, Forced: []tokenizer.Part{tokenizer.Target},
 }
 
-// nllbLanguages are the 202 languages of NLLB-200, in the order of their tokens: the
-// code that users have for one, and its token, the code of FLORES-200. A code is a tag
-// of BCP 47: ISO 639's shortest code of the language, and a script where that is not
-// the first one of the language.
+// nllbLanguages are the 202 languages of NLLB-200 in the order of their tokens: the code for users, and the token, FLORES-200's code. A
+// code is a tag of BCP 47: the shortest code of ISO 639, with the script unless that is the language's first.
 //
 //go:embed nllb.txt
 var nllbLanguages string

@@ -37,7 +37,7 @@ func readVocabulary(files model.Files, name string) (map[string]int64, error) {
 	if err != nil {
 		return nil, err
 	}
-	const entryBytes = 30 // of the file, on average: the map need not grow
+	const entryBytes = 30 // average in the file; the map does not grow
 	ids := make(map[string]int64, len(raw)/entryBytes)
 	if err := json.Unmarshal(raw, &ids); err != nil {
 		return nil, fmt.Errorf("%s: %w", name, err)
@@ -45,11 +45,11 @@ func readVocabulary(files model.Files, name string) (map[string]int64, error) {
 	return ids, nil
 }
 
-// fairseq has the special tokens that stand before the pieces.
+// fairseq has the special tokens before the pieces.
 var fairseq = []string{"<s>", "<pad>", "</s>", "<unk>"}
 
-// fairseqConfig reads a tokenizer with all of its languages, which have these tokens: a SentencePiece model, whose pieces have the ids that
-// fairseq gave them, or without one a tokenizer.json.
+// fairseqConfig reads a tokenizer with all of its languages' tokens: a SentencePiece model, whose pieces have fairseq's ids, or a
+// tokenizer.json.
 func fairseqConfig(files model.Files, tokens []languageToken) (config tokenizer.Config, err error) {
 	if ok, err := files.Has(model.PieceModelFile); err != nil {
 		return config, err

@@ -19,13 +19,13 @@ import (
 // formats are the packages that read a form of files, which is named as the program that writes it. Others call them by that name.
 var formats = []string{"dragoman/model/ctranslate2", "dragoman/model/firefox"}
 
-// mayName are the files and folders outside of this one that name families: which, and why.
+// mayName are the files, folders (/) and prefixes of files (*) outside of this folder that name families: which, and why.
 var mayName = map[string]struct{ names, reason string }{
 	"model/ctranslate2/":              {"ctranslate2", "reads files in the form of CTranslate2"},
 	"model/checkpoint/ctranslate2.go": {"ctranslate2", "reads weights in the form of CTranslate2"},
-	"model/convert/":                  {"marian|opus|firefox|bergamot", "reads files in the forms of Marian and of Firefox"},
+	"model/checkpoint/marian*":        {"marian|opus|firefox|bergamot", "reads files in Marian's formats, of Firefox and Opus-MT"},
 	"model/firefox/":                  {"firefox", "finds files in the form of Firefox"},
-	"model/hub/firefox.go":            {"firefox", "Firefox's models come from an index of Mozilla's"},
+	"model/source/firefox.go":         {"firefox", "Firefox's models come from an index of Mozilla's"},
 	"model/bundled/bundled.go":        {"m2m100", "advises a model"},
 	"app/server/welcome.go":           {"m2m100|firefox", "advises a model"},
 	"app/config/config.go":            {".*", "the help of settings, in a package that imports no tokenizers"},
@@ -71,7 +71,8 @@ func TestFamiliesAreNamedHereOnly(t *testing.T) {
 			}
 			texts := namedIn(t, path, names)
 			for place, may := range mayName {
-				if len(texts) > 0 && (name == place || strings.HasSuffix(place, "/") && strings.HasPrefix(name, place)) {
+				stem, isPrefix := strings.CutSuffix(place, "*")
+				if isPrefix = isPrefix || strings.HasSuffix(place, "/"); len(texts) > 0 && (name == place || isPrefix && strings.HasPrefix(name, stem)) {
 					delete(unused, place)
 					texts = slices.DeleteFunc(texts, func(text string) bool {
 						return !names.MatchString(regexp.MustCompile("(?is)"+may.names).ReplaceAllString(text, ""))

@@ -1,7 +1,7 @@
 package family
 
-// small100 is SMaLL-100 (alirezamsh/small100): M2M100's files, but the encoder is told
-// the target language, and the decoder nothing.
+// small100 is SMaLL-100 (alirezamsh/small100). It has M2M100's files, but the token of the target language is in the source, not in the
+// translation.
 var small100 = &Family{
 	Name:     "small100",
 	classes:  []string{"SMALL100Tokenizer"},

@@ -13,9 +13,8 @@ import (
 	"dragoman/tokenizer/spm"
 )
 
-// t5 are T5s that translate. Ids are those of their SentencePiece model. Those of many languages, google/madlad400-3b-mt and its
-// sisters, have a token such as <2fr> for each target among its pieces, which begins the source. To others the languages are told
-// in words, see [t5Prefixes].
+// t5 are T5s that translate. Ids are those of the SentencePiece model. Models of many languages, such as google/madlad400-3b-mt, have a
+// piece such as <2fr> for each target, at the start of the source. Others have words there, see [t5Prefixes].
 var t5 = &Family{
 	Name:       "t5",
 	classes:    []string{"T5Tokenizer", "T5TokenizerFast", "MT5Tokenizer", "MT5TokenizerFast"},
@@ -32,7 +31,7 @@ const t5PiecesFile = "spiece.model"
 
 var t5Files = [][]string{{t5PiecesFile}, {model.TokenizerFile}}
 
-// chooseT5 returns the file of pieces, and config.json where that has what languages are told with.
+// chooseT5 returns the file of pieces, and config.json if that has words for languages.
 func chooseT5(files model.Files) ([]string, error) {
 	names, err := firstSet(files, t5Files, "t5")
 	if err != nil {
@@ -45,8 +44,8 @@ func chooseT5(files model.Files) ([]string, error) {
 	return names, err
 }
 
-// t5Prefixes are what a source begins with, by the languages that it is translated from and into, as the settings of tasks in
-// config.json have it: "translation_en_to_de": {"prefix": "translate English to German: "}.
+// t5Prefixes returns the beginnings of sources by source and target language, from the settings of tasks in config.json:
+// "translation_en_to_de": {"prefix": "translate English to German: "}.
 func t5Prefixes(files model.Files) (map[[2]string]string, error) {
 	var config struct {
 		Tasks map[string]json.RawMessage `json:"task_specific_params"`
@@ -94,7 +93,7 @@ func t5Config(dir string, _ settings, _, languages []string) (tokenizer.Config, 
 	} else if c.Prefixes, err = t5Prefixes(model.Folder(dir)); err != nil {
 		return c, err
 	}
-	c.Sparse = len(vocabulary) > pieces.Size() // targets of a fine-tune come behind ids that stand for nothing
+	c.Sparse = len(vocabulary) > pieces.Size() // unused ids are before the targets of a fine-tune
 	for token := range vocabulary {
 		if token == "<s>" || token == "<pad>" || t5Tokens.has(token) {
 			c.Special = append(c.Special, token)
@@ -104,7 +103,7 @@ func t5Config(dir string, _ settings, _, languages []string) (tokenizer.Config, 
 	return c, nil
 }
 
-// t5Framing has a source begin with its target's token. Where tokens are pieces of text, the space comes before it that texts begin with.
+// t5Framing returns the framing with the target's token first, or after the initial space of texts if tokens are pieces of text.
 func t5Framing(pieces *spm.Model, vocabulary map[string]int64) tokenizer.Framing {
 	framing := targetFirst
 	for token := range vocabulary {
@@ -116,7 +115,7 @@ func t5Framing(pieces *spm.Model, vocabulary map[string]int64) tokenizer.Framing
 	return framing
 }
 
-// t5Pieces reads a SentencePiece model, or without one a tokenizer.json, and the ids of its pieces, which are the model's.
+// t5Pieces reads a SentencePiece model, or a tokenizer.json, and the ids of its pieces, which are the model's.
 func t5Pieces(files model.Files) (pieces *spm.Model, ids map[string]int64, file string, err error) {
 	ok, err := files.Has(t5PiecesFile)
 	switch {
@@ -127,15 +126,15 @@ func t5Pieces(files model.Files) (pieces *spm.Model, ids map[string]int64, file 
 	default:
 		file = model.TokenizerFile
 		if pieces, ids, err = readTokenizer(files); err == nil {
-			// transformers adds what the model has no rows for: a padding token, and marks of gaps.
+			// transformers adds tokens without rows in the model: padding, and marks of gaps.
 			maps.DeleteFunc(ids, func(token string, id int64) bool { return id >= int64(pieces.Size()) && !t5Tokens.has(token) })
 		}
 	}
 	return pieces, ids, file, err
 }
 
-// t5Directions finds the languages of a T5: those that it has tokens for are its targets, and its sources too, where
-// nothing else is set; or those that there are words for.
+// t5Directions determines the languages of a T5: the languages with tokens are its targets, and by default its sources; or the
+// languages with words.
 func t5Directions(files model.Files, _ settings, _ string, set Directions) (Directions, error) {
 	_, vocabulary, file, err := t5Pieces(files)
 	if err != nil {
@@ -153,16 +152,16 @@ func t5Directions(files model.Files, _ settings, _ string, set Directions) (Dire
 	return d.or(Directions{Sources: all.Targets}), err
 }
 
-// wordsAdvice is how config.json has the words in which a T5 is told languages.
+// wordsAdvice is an example of words for languages in config.json.
 const wordsAdvice = "\"task_specific_params\": {\"translation_en_to_fr\": {\"prefix\": \"translate English to French: \"}}"
 
-// noWords is the error of a T5 that has neither tokens of languages, which would be in this file, nor words.
+// noWords returns the error for a T5 without tokens of languages, which would be in this file, and without words.
 func noWords(file string) error {
 	return fmt.Errorf("%s has no tokens of languages such as <2fr>, and %s does not say in which words the model is told them: "+
 		"add them there, as in %s", file, model.ConfigFile, wordsAdvice)
 }
 
-// wordDirections finds the languages of a T5 that is told them in words, as this file has no tokens of them.
+// wordDirections determines the languages of a T5 with words, as this file has no tokens of languages.
 func wordDirections(prefixes map[[2]string]string, set Directions, file string) (Directions, error) {
 	if len(prefixes) == 0 {
 		return Directions{}, noWords(file)
@@ -183,16 +182,16 @@ func wordDirections(prefixes map[[2]string]string, set Directions, file string) 
 	return d, nil
 }
 
-// t5Networks are those of T5ForConditionalGeneration and of MT5ForConditionalGeneration.
+// t5Networks are the networks of T5ForConditionalGeneration and MT5ForConditionalGeneration.
 var t5Networks = []*Network{
 	{modelType: "t5", models: "T5, MADLAD-400", sizes: t5Sizes, parts: t5Parts, stored: t5Stored, Unused: t5Unused, TiesMissingHead: true},
 	{modelType: "mt5", models: "mT5", sizes: t5Sizes, parts: mt5Parts, stored: t5Stored, Unused: t5Unused, TiesMissingHead: true},
 }
 
-// t5Unused are tensors that older files hold.
+// t5Unused are tensors of older files.
 var t5Unused = []string{"model.decoder.block.0.layer.1.EncDecAttention.relative_attention_bias.weight"}
 
-// t5Names are the parts of names that T5 has others for, but for the number of the feed-forward block.
+// t5Names replaces the parts of names by T5's, except for the number of the feed-forward block.
 var t5Names = strings.NewReplacer("model.", "", ".layers.", ".block.",
 	"self_attn.", "layer.0.SelfAttention.", "self_attn_layer_norm", "layer.0.layer_norm",
 	"encoder_attn.", "layer.1.EncDecAttention.", "encoder_attn_layer_norm", "layer.1.layer_norm",
@@ -200,7 +199,7 @@ var t5Names = strings.NewReplacer("model.", "", ".layers.", ".block.",
 	".gate.", ".layer.F.DenseReluDense.wi_0.", ".fc2.", ".layer.F.DenseReluDense.wo.", ".final_layer_norm", ".layer.F.layer_norm",
 	"coder.layer_norm", "coder.final_layer_norm", ".relative_", ".block.0.layer.0.SelfAttention.relative_")
 
-// t5Stored is what T5's files call a tensor.
+// t5Stored returns the name of a tensor in T5's files.
 func t5Stored(name string, gated bool) string {
 	first, block := ".layer.F.DenseReluDense.wi.", "layer.1."
 	if gated {
@@ -212,7 +211,7 @@ func t5Stored(name string, gated bool) string {
 	return strings.Replace(strings.Replace(t5Names.Replace(name), ".fc1.", first, 1), "layer.F.", block, 1)
 }
 
-// t5Sizes reads what T5 has other names for.
+// t5Sizes reads the sizes, which have other names in T5.
 func t5Sizes(o *object.Fields, spec *model.Spec) {
 	o.Nullable = true
 	heads := o.Size("num_heads", 1, model.LimitHeads)
@@ -228,18 +227,17 @@ func t5Sizes(o *object.Fields, spec *model.Spec) {
 	}
 }
 
-// t5Parts reads what T5ForConditionalGeneration has: RMS norms, relative positions, neither biases nor a scale
-// of queries. Where the head is tied, what it takes is scaled; since transformers 5 a field of its own says so.
+// t5Parts reads the parts of T5ForConditionalGeneration: RMS norms, relative positions, no biases and no scale of queries. The input of
+// a tied head is scaled; since transformers 5 there is a field for it.
 func t5Parts(o *object.Fields, spec *model.Spec) {
 	spec.ScaledHead = o.Boolean("scale_decoder_outputs", spec.TiedHead)
 	t5Layers(o, spec, "relu")
 }
 
-// mt5Parts reads what MT5ForConditionalGeneration has: T5's parts with another activation where nothing is said. It never scales what
-// the head takes.
+// mt5Parts reads the parts of MT5ForConditionalGeneration: T5's with another default activation. The input of the head is not scaled.
 func mt5Parts(o *object.Fields, spec *model.Spec) { t5Layers(o, spec, "gated-gelu") }
 
-// t5Layers reads what both have, whose feed-forward networks have this activation where nothing is said.
+// t5Layers reads the common parts. usual is the default activation of the feed-forward networks.
 func t5Layers(o *object.Fields, spec *model.Spec, usual string) {
 	spec.Positions, spec.RMSNorm, spec.Unbiased, spec.Unscaled = model.RelativePositions, true, true, true
 	spec.Epsilon = spec.EpsilonOf(o.Number("layer_norm_epsilon", 1e-6, model.IsEpsilon, "a number from 0 to 1"))
@@ -249,7 +247,7 @@ func t5Layers(o *object.Fields, spec *model.Spec, usual string) {
 	if gated && kind == "gelu" {
 		kind = "gelu_new" // as in Hugging Face's T5Config
 	}
-	spec.Gated = o.Boolean("is_gated_act", gated) // saved beside it, as dense_act_fn is, and goes first
+	spec.Gated = o.Boolean("is_gated_act", gated) // saved beside it, like dense_act_fn, with priority
 	activation, ok := activations[o.Text("dense_act_fn", kind)]
 	if !ok && o.Get("dense_act_fn") != nil {
 		o.Fail("dense_act_fn", "relu, gelu, gelu_new or silu is supported")

@@ -38,7 +38,7 @@ type tokenizerFile struct {
 	} `json:"model"`
 }
 
-// merge is a pair of pieces: in a list, or with a space between in older files.
+// merge is a pair of pieces: a list, or in older files separated by a space.
 type merge [2]string
 
 // UnmarshalJSON implements [json.Unmarshaler].
@@ -58,7 +58,7 @@ func (m *merge) UnmarshalJSON(raw []byte) error {
 	return nil
 }
 
-// readTokenizer reads a tokenizer.json: its pieces, and the ids of these and of the added tokens.
+// readTokenizer reads a tokenizer.json: its pieces, and the ids of pieces and added tokens.
 func readTokenizer(files model.Files) (pieces *spm.Model, ids map[string]int64, err error) {
 	defer func() {
 		if err != nil {
@@ -97,7 +97,7 @@ func readTokenizer(files model.Files) (pieces *spm.Model, ids map[string]int64, 
 	return pieces, ids, nil
 }
 
-// listedConfig is a tokenizer of the pieces and languages of a tokenizer.json, where languages have these tokens.
+// listedConfig returns the tokenizer of the pieces and the languages' tokens in a tokenizer.json.
 func listedConfig(files model.Files, tokens []languageToken) (c tokenizer.Config, err error) {
 	if c.Pieces, c.Vocabulary, err = readTokenizer(files); err != nil {
 		return c, err
@@ -132,7 +132,7 @@ func (f *tokenizerFile) listed() (l spm.Listed, err error) {
 	if err != nil {
 		return l, err
 	}
-	// The others are pieces of text to SentencePiece, as a T5 was trained: transformers 5 takes them out of texts first.
+	// Other tokens are pieces of text to SentencePiece, as in a T5's training. transformers 5 splits texts at them first.
 	l.Control = map[string]bool{}
 	for _, token := range f.AddedTokens {
 		l.Control[token.Content] = token.Special
@@ -147,7 +147,7 @@ func (f *tokenizerFile) listed() (l spm.Listed, err error) {
 	return l, splitAs(f.PreTokenizer, &l)
 }
 
-// listBPE lists pieces and merges.
+// listBPE reads pieces and merges.
 func (f *tokenizerFile) listBPE(l *spm.Listed) error {
 	var ids map[string]int64
 	if err := json.Unmarshal(f.Model.Vocabulary, &ids); err != nil {
@@ -174,7 +174,7 @@ func (f *tokenizerFile) listBPE(l *spm.Listed) error {
 	return nil
 }
 
-// listUnigram lists pieces and scores, but for the marks of gaps that T5s were trained to fill, which stand at the end.
+// listUnigram reads pieces and scores, without the marks of gaps at the end, which are for a T5's training.
 func (f *tokenizerFile) listUnigram(l *spm.Listed) error {
 	var list [][]any // ["▁the", -3.5]
 	if err := json.Unmarshal(f.Model.Vocabulary, &list); err != nil {
@@ -194,7 +194,7 @@ func (f *tokenizerFile) listUnigram(l *spm.Listed) error {
 	for n := len(l.Pieces); n > 0 && strings.HasPrefix(l.Pieces[n-1], "<extra_id_"); n = len(l.Pieces) {
 		l.Pieces, l.Scores = l.Pieces[:n-1], l.Scores[:n-1]
 	}
-	// unk_id is 2 in what transformers 5 writes of T5s, whichever piece that is.
+	// transformers 5 writes unk_id 2 for a T5, whatever its id is.
 	if l.Unknown = int32(slices.Index(l.Pieces, "<unk>")); l.Unknown >= 0 {
 		return nil
 	}
@@ -205,7 +205,7 @@ func (f *tokenizerFile) listUnigram(l *spm.Listed) error {
 	return nil
 }
 
-// splitAs takes over what a pre-tokenizer does.
+// splitAs reads a pre-tokenizer.
 func splitAs(config map[string]any, l *spm.Listed) error {
 	for _, step := range sequence(config, "pretokenizers") {
 		switch {
@@ -223,8 +223,7 @@ func splitAs(config map[string]any, l *spm.Listed) error {
 	return nil
 }
 
-// sequence is a part of the file, or its parts, which stand in a list of this name, where
-// it is a Sequence.
+// sequence returns a part of the file, or the parts of a Sequence, which are in a list of this name.
 func sequence(part map[string]any, name string) (list []map[string]any) {
 	if part["type"] != "Sequence" {
 		if part != nil {
@@ -240,7 +239,7 @@ func sequence(part map[string]any, name string) (list []map[string]any) {
 	return list
 }
 
-// normalizerOf makes a normalizer of the file.
+// normalizerOf returns a normalizer of the file.
 func normalizerOf(step map[string]any) (func(string) string, error) {
 	switch step["type"] {
 	case "Precompiled":
@@ -266,10 +265,10 @@ func normalizerOf(step map[string]any) (func(string) string, error) {
 	return nil, fmt.Errorf("normalizer %v: only Precompiled, Strip and Replace are supported", step["type"])
 }
 
-// maxReplacement bounds how much a normalizer can lengthen a text, in bytes.
+// maxReplacement is the maximum length of a normalizer's replacement in bytes.
 const maxReplacement = 16
 
-// replacement makes a normalizer that replaces a text or what a regular expression finds.
+// replacement returns a normalizer that replaces a text, or the matches of a regular expression.
 func replacement(step map[string]any) (func(string) string, error) {
 	pattern, _ := step["pattern"].(map[string]any)
 	with, _ := step["content"].(string)

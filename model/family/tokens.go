@@ -18,15 +18,15 @@ var (
 	onlyEnd     = tokenizer.Framing{After: []tokenizer.Part{tokenizer.End}}
 )
 
-// languageToken is the token that a family has for a language, by the code of which users know it.
+// languageToken is the token of a language, with the code for users.
 type languageToken struct{ code, token string }
 
-// tokenOf is the token of a language that is among them.
+// tokenOf returns the token of a language, which must be among the tokens.
 func tokenOf(tokens []languageToken, code string) string {
 	return tokens[slices.IndexFunc(tokens, func(l languageToken) bool { return l.code == code })].token
 }
 
-// inOrder are languages whose tokens have the ids from first on.
+// inOrder returns languages whose tokens have consecutive ids from first on.
 func inOrder(tokens []languageToken, first int) (list []tokenizer.Language) {
 	for i, l := range tokens {
 		list = append(list, tokenizer.Language{Code: l.code, ID: int64(first + i)})
@@ -34,7 +34,7 @@ func inOrder(tokens []languageToken, first int) (list []tokenizer.Language) {
 	return list
 }
 
-// withTokens are languages with the ids of their tokens, where they have one.
+// withTokens returns languages with the ids of their tokens, -1 without one.
 func withTokens(codes []string, tokens map[string]int64) (list []tokenizer.Language) {
 	for _, code := range codes {
 		id, ok := tokens[code]
@@ -46,16 +46,15 @@ func withTokens(codes []string, tokens map[string]int64) (list []tokenizer.Langu
 	return list
 }
 
-// targetTokens are the tokens of target languages, by what stands around a language.
+// targetTokens are the tokens of target languages: a language between open and close.
 type targetTokens struct{ open, close string }
 
 func (t targetTokens) has(token string) bool {
 	return strings.HasPrefix(token, t.open) && strings.HasSuffix(token, t.close)
 }
 
-// languages are the ids of the tokens by their languages. Of several for a language, such as
-// >>cmn<< and >>cmn_Hans<<, the first one is taken: pieces are in the order of how often they were
-// met in training.
+// languages returns the ids of the tokens by language. The first of several tokens of a language, such as >>cmn<< and >>cmn_Hans<<,
+// counts: pieces are in the order of their frequency in training.
 func (t targetTokens) languages(vocabulary map[string]int64) map[string]int64 {
 	tokens := map[string]int64{}
 	for token, id := range vocabulary {
@@ -71,8 +70,8 @@ func (t targetTokens) languages(vocabulary map[string]int64) map[string]int64 {
 	return tokens
 }
 
-// into adds the targets that a vocabulary, of this file, has tokens for where none are set. Those that are set
-// need a token, if there are any.
+// into returns directions into the targets with tokens in the vocabulary of a file, unless d has targets; these need a token if the
+// vocabulary has any.
 func (t targetTokens) into(vocabulary map[string]int64, d Directions, file string) (Directions, error) {
 	tokens := slices.Sorted(maps.Keys(t.languages(vocabulary)))
 	if len(d.Targets) == 0 {
@@ -84,7 +83,7 @@ func (t targetTokens) into(vocabulary map[string]int64, d Directions, file strin
 	return d, nil
 }
 
-// checkTokens fails where a language that needs a token is not among those that have one in a file.
+// checkTokens fails if a language that needs a token has none in the file.
 func checkTokens(need, have []string, file string) error {
 	for _, code := range need {
 		if !slices.Contains(have, code) {

@@ -1,4 +1,4 @@
-// Package firefox finds the files of Firefox's and Bergamot's models by their names. Package model/convert reads them.
+// Package firefox finds the files of Firefox's and Bergamot's models by their names. Package model/checkpoint reads them.
 package firefox
 
 import (
@@ -11,8 +11,8 @@ import (
 	"dragoman/model"
 )
 
-// kinds are the kinds of a model's files. Their names contain its languages and may end in .gz or .zst; several forms of a file
-// may exist. Two vocabularies are named srcvocab and trgvocab.
+// kinds are the kinds of a model's files. Their names have its languages, and may have the extension .gz or .zst. One folder may have
+// both. Two vocabularies are called srcvocab and trgvocab.
 var kinds = []struct {
 	kind string
 	name *regexp.Regexp
@@ -28,14 +28,14 @@ func pattern(name string) *regexp.Regexp {
 	return regexp.MustCompile("^" + fmt.Sprintf(name, `(?:([A-Za-z_-]{4,16})\.)?`) + `(\.gz|\.zst)?$`)
 }
 
-// MetadataFile is the optional file with a model's languages.
+// MetadataFile may have a model's languages.
 const MetadataFile = "metadata.json"
 
 // IsModel reports whether a file of this name is a model.
 func IsModel(name string) bool { return kinds[0].name.MatchString(name) }
 
-// Find finds the files of a model among names, by their kinds: of the model with this name, or for "" of the only one. Of
-// several compressed forms of a file it returns one.
+// Find returns the files of a model among names, by kind: of the model of this name, or of the only one if that is "". It chooses one of
+// several compressions of a file.
 func Find(names []string, modelFile string) (map[string]string, error) {
 	found, pair := map[string]string{}, pairIn(modelFile)
 	for _, file := range kinds {
@@ -77,7 +77,7 @@ func Models(source, target string) []string {
 
 func packings(name string) []string { return []string{name, name + ".gz", name + ".zst"} }
 
-// pairIn returns the part of a model file's name with its languages; "": there is none.
+// pairIn returns the languages in the name of a model's file, or "".
 func pairIn(modelFile string) string {
 	if match := kinds[0].name.FindStringSubmatch(modelFile); match != nil {
 		return match[1]
@@ -85,10 +85,10 @@ func pairIn(modelFile string) string {
 	return ""
 }
 
-// MaxFile is the maximum size of a file. Real files have 17 to 60 MB, compressed or not.
+// MaxFile is the maximum size of a file, packed or unpacked. Models have 17 to 60 MB.
 const MaxFile = 256 << 20
 
-// Languages returns the languages of metadata.json or of the model file's name; "": neither has them.
+// Languages returns the languages in metadata.json or in the name of the model's file, or "".
 func Languages(files model.Files, modelFile string) (source, target string, err error) {
 	var metadata struct {
 		Source string `json:"sourceLanguage"`
@@ -104,7 +104,7 @@ func Languages(files model.Files, modelFile string) (source, target string, err 
 	return source, target, nil
 }
 
-// Pair returns the languages in the name of a model's file; "": it has none.
+// Pair returns the languages in the name of a model's file, or "".
 func Pair(modelFile string) (source, target string) {
 	pair := pairIn(modelFile)
 	if a, b, ok := strings.Cut(pair, "-"); ok {

@@ -1,4 +1,4 @@
-// Package object reads JSON objects field by field, with an error for each value that is not supported.
+// Package object reads JSON objects field by field, with an error for each unsupported value.
 package object
 
 import (
@@ -13,8 +13,7 @@ import (
 	"dragoman/model"
 )
 
-// Each calls f for every field of the JSON object raw, in order. Unlike
-// json.Unmarshal it refuses a field that appears twice.
+// Each calls f for every field of the JSON object raw, in order. Unlike json.Unmarshal it fails for repeated fields.
 func Each(raw []byte, f func(name string, value json.RawMessage) error) error {
 	dec := json.NewDecoder(bytes.NewReader(raw))
 	if tok, err := dec.Token(); err != nil {
@@ -50,16 +49,14 @@ func Each(raw []byte, f func(name string, value json.RawMessage) error) error {
 	return nil
 }
 
-// Fields reads typed values out of a JSON object and keeps the first error, so
-// that a caller reads all it needs and looks at Err once. With Nullable, a null
-// counts as absent.
+// Fields reads typed values of a JSON object and keeps the first error in Err. With Nullable, a null counts as absent.
 type Fields struct {
 	Nullable bool
 	Err      error
 	values   map[string]json.RawMessage
 }
 
-// Parse reads the JSON object raw.
+// Parse parses the JSON object raw.
 func Parse(raw []byte) (*Fields, error) {
 	o := &Fields{values: make(map[string]json.RawMessage)}
 	err := Each(raw, func(name string, value json.RawMessage) error {
@@ -78,14 +75,14 @@ func (o *Fields) Get(name string) json.RawMessage {
 	return v
 }
 
-// Fail records the error of a field, unless there is an earlier one.
+// Fail sets Err to the error of a field, unless there is an earlier one.
 func (o *Fields) Fail(name, format string, args ...any) {
 	if o.Err == nil {
 		o.Err = fmt.Errorf("%q is %s: %s", name, OrMissing(o.values[name]), fmt.Sprintf(format, args...))
 	}
 }
 
-// Size reads an integer of [lo, hi], which must be present.
+// Size reads a required integer of [lo, hi].
 func (o *Fields) Size(name string, lo, hi int) int {
 	if o.Get(name) == nil {
 		if o.Err == nil {
@@ -148,7 +145,7 @@ func (o *Fields) Text(name, def string) string {
 	return def
 }
 
-// OneOf fails unless the field is absent or equals one of some JSON literals.
+// OneOf fails unless the field is absent or one of the JSON literals.
 func (o *Fields) OneOf(name string, literals ...string) {
 	raw := o.Get(name)
 	if raw == nil {
@@ -160,7 +157,7 @@ func (o *Fields) OneOf(name string, literals ...string) {
 	}
 }
 
-// Shorten shortens a JSON value for an error line.
+// Shorten shortens a JSON value for an error.
 func Shorten(raw json.RawMessage) string {
 	const limit = 80
 	if len(raw) > limit {
@@ -172,11 +169,11 @@ func Shorten(raw json.RawMessage) string {
 // List returns the length of a list; 0 if it is absent.
 func (o *Fields) List(name string) int {
 	var list []json.RawMessage
-	_ = json.Unmarshal(o.Get(name), &list) // another value counts as an empty list
+	_ = json.Unmarshal(o.Get(name), &list) // other values are not supported
 	return len(list)
 }
 
-// OrMissing formats a field's value for an error.
+// OrMissing returns a field's value for an error.
 func OrMissing(raw json.RawMessage) string {
 	if raw == nil {
 		return "missing"

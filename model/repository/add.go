@@ -12,11 +12,8 @@ import (
 	"dragoman/model"
 )
 
-// Names in a model's folder.
-const (
-	lockFile   = ".dragoman.lock" // held while a version is added, see [model.Lock]
-	workPrefix = ".adding-"       // of incomplete folders
-)
+// workPrefix is the prefix of incomplete folders in a model's folder.
+const workPrefix = ".adding-"
 
 // Add adds the next version of a model to the repository dir, and creates the model's folder and the repository if needed. It
 // locks the model, so that a second process waits (it calls waiting once, and gives up when ctx ends) and gets the following
@@ -30,7 +27,7 @@ func Add(ctx context.Context, dir, name string, waiting func(), fill func(ctx co
 	if err := os.MkdirAll(folder, 0o755); err != nil {
 		return 0, fmt.Errorf("add a version of %s: %w: name a repository that can be written", name, err)
 	}
-	unlock, err := model.Lock(ctx, filepath.Join(folder, lockFile), waiting)
+	unlock, err := model.Lock(ctx, folder, waiting)
 	if err != nil {
 		return 0, fmt.Errorf("lock %s: %w", folder, err)
 	}

@@ -36,7 +36,7 @@ func names(t *testing.T, dir string) (names []string) {
 	entries, err := os.ReadDir(dir)
 	require.NoError(t, err)
 	for _, e := range entries {
-		if e.Name() != lockFile {
+		if e.Name() != ".dragoman.lock" {
 			names = append(names, e.Name())
 		}
 	}

@@ -4,7 +4,7 @@
     .venv/bin/python scripts/goldens/firefox.py --shape tiny --texts texts.txt build/tiny
     .venv/bin/python scripts/bench/firefox.py build/tiny texts.txt
 
-dragoman's side is BenchmarkFirefox of package model/convert: tokenizer, model and search. All at hand, fxtranslate has a process
+dragoman's side is BenchmarkFirefox of package model/checkpoint: tokenizer, model and search. All at hand, fxtranslate has a process
 for each core, which translate one sentence after the other: its Python package has no batches. Neither has a shortlist. Both
 write as many tokens.
 """
@@ -44,7 +44,7 @@ def main(folder, texts):
         load(folder)
         with multiprocessing.Pool(os.cpu_count(), load, (folder,)) as pool:
             for _ in range(REPEAT):
-                said = subprocess.run(["go", "test", "-run", "^$", "-bench", "Firefox", "-benchtime", "1x", "./model/convert"], env=environ,
+                said = subprocess.run(["go", "test", "-run", "^$", "-bench", "Firefox", "-benchtime", "1x", "./model/checkpoint"], env=environ,
                                       check=True, capture_output=True, text=True).stdout
                 for how, rate in re.findall(r"BenchmarkFirefox/(\w+)\S*\s.* ([0-9.]+) sentences/s", said):
                     seconds["dragoman", how].append(SENTENCES / float(rate))

@@ -15,7 +15,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"dragoman/model"
-	"dragoman/model/hub/hubtest"
+	"dragoman/model/source/hubtest"
 	"dragoman/scripts/k8s/manifests"
 )
 
