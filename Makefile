@@ -62,7 +62,7 @@ COUNTED = strings,bytes,unicode/utf8
 long-test: runtime ## run the tests without the race detector, with all goldens, and those of linear work with documents
 	CGO_ENABLED=1 go test -timeout 20m ./...
 	CGO_ENABLED=1 go test -timeout 30m -covermode=count -run Linear \
-	  -coverpkg=./app/document/...,./app/text/markup,./app/text/char,./app/text/numbers,github.com/yuin/goldmark/...,golang.org/x/net/html,github.com/go-json-experiment/json/...,$(COUNTED) ./app/document/kinds
+	  -coverpkg=./app/document/...,./app/text/markup,./app/text/char,./app/text/entity,github.com/yuin/goldmark/...,golang.org/x/net/html,github.com/go-json-experiment/json/...,$(COUNTED) ./app/document/kinds
 
 linear-test: runtime ## measure how CPU time grows with 1 in SHARE (101) of texts that are hostile to a search in a loop (1: all, hours)
 	$(LEAN) && DRAGOMAN_TIMED_WORK=$(or $(SHARE),101) go test -vet=off -ldflags=-w -count=1 -p 1 -timeout 60m -run 'TestTimeIsLinear$$' \
@@ -87,7 +87,7 @@ check: runtime ## what CI runs: format, vet, lint, tests, those with the race de
 	$(MAKE) test
 	$(MAKE) image-check
 	$(MAKE) race-test
-	$(LEAN) && go test -vet=off -ldflags=-w -covermode=count -coverpkg=./app/text/markup,./app/text/char,./app/text/numbers,./app/text/segment,./app/api/dialect,./app/api/dropin/openai,./tokenizer/agenda,./tokenizer/moses,$(COUNTED) -run Linear ./app/text/lineartest ./app/text/markup ./app/text/segment ./app/api/dialect ./app/api/dropin/openai ./tokenizer/moses
+	$(LEAN) && go test -vet=off -ldflags=-w -covermode=count -coverpkg=./app/text/markup,./app/text/char,./app/text/entity,./app/text/segment,./app/api/dialect,./app/api/dropin/openai,./tokenizer/agenda,./tokenizer/moses,$(COUNTED) -run Linear ./app/text/lineartest ./app/text/markup ./app/text/segment ./app/api/dialect ./app/api/dropin/openai ./tokenizer/moses
 	$(LEAN) && go -C scripts/k8s test -vet=off -ldflags=-w ./manifests ./lint
 
 fmt: ## format the code

@@ -13,7 +13,7 @@ import (
 	"dragoman/app/text/language"
 	"dragoman/app/text/lineartest"
 	"dragoman/app/text/markup"
-	"dragoman/app/text/numbers"
+	"dragoman/app/text/entity"
 	"dragoman/app/text/segment"
 	"dragoman/app/text/wrap"
 )
@@ -78,7 +78,7 @@ func TestTextsLookAtTheirContext(t *testing.T) {
 		looks("Finer", size, func(ctx context.Context) error { _, err := segment.Finer(ctx, text, "en"); return err })
 		looks("Ends", 2*size, func(ctx context.Context) error { _, err := segment.Ends(ctx, text, "en"); return err })
 		looks("Join", 0, func(ctx context.Context) error { _, err := segment.Join(ctx, pieces, nil, "en", "fr"); return err })
-		looks("Compare", size, ofTranslation(func(ctx context.Context) error { return numbers.Compare(ctx, text, text, "en", "fr") }))
+		looks("Compare", size, ofTranslation(func(ctx context.Context) error { return entity.Compare(ctx, text, text, "en", "fr") }))
 		looks("Foreign", size, func(ctx context.Context) error { _, err := language.Foreign(ctx, text, "en"); return err })
 		looks("Wrapped", 0, func(ctx context.Context) error { return wrapped(ctx, text) })
 

@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"dragoman/app/text/char"
-	"dragoman/app/text/numbers"
+	"dragoman/app/text/entity"
 )
 
 // longestIdentifier is the maximum length in bytes of an identifier.
@@ -95,7 +95,7 @@ var names = []struct {
 // isVersion reports whether numbers with dots are neither grouped thousands nor a date.
 func isVersion(text string) bool {
 	if groups := strings.Split(text, "."); strings.Trim(text, "0123456789.") == "" {
-		return !numbers.IsGrouped(groups) && (len(groups) != 3 || !numbers.IsDate(groups))
+		return !entity.IsGrouped(groups) && (len(groups) != 3 || !entity.IsDate(groups))
 	}
 	return true
 }

@@ -4,7 +4,7 @@ import (
 	"unicode"
 
 	"dragoman/app/text/char"
-	"dragoman/app/text/numbers"
+	"dragoman/app/text/entity"
 )
 
 // signedNumber returns the length of a number whose sign, currency or # is here: -5, +49 30 1234, €20, -$5, #1.
@@ -65,7 +65,7 @@ func (s *scanner) numberEnd(i int) int {
 			return end
 		case r < 0x80 && char.IsIdent(byte(r)) && s.keycap(end) == 0:
 			end, group = end+n, longestName
-		case numbers.IsPower(r), char.OneOfRunes(r, "%‰°℃℉％"), unicode.Is(unicode.Sc, r):
+		case entity.IsPower(r), char.OneOfRunes(r, "%‰°℃℉％"), unicode.Is(unicode.Sc, r):
 			end, group = end+n, longestName
 		default:
 			return end

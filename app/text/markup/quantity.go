@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"dragoman/app/text/language"
-	"dragoman/app/text/numbers"
+	"dragoman/app/text/entity"
 
 	"dragoman/app/text/char"
 )
@@ -180,9 +180,9 @@ func (s Sentence) withDates(lang string) Sentence {
 			if i+1 < len(s.Spans) {
 				high = s.Spans[i+1].Start
 			}
-			if m := wordBefore.FindStringSubmatchIndex(s.Text[max(low, span.Start-longestMonth):span.Start]); m != nil && numbers.IsMonth(s.Text[max(low, span.Start-longestMonth)+m[2]:max(low, span.Start-longestMonth)+m[3]], lang) {
+			if m := wordBefore.FindStringSubmatchIndex(s.Text[max(low, span.Start-longestMonth):span.Start]); m != nil && entity.IsMonth(s.Text[max(low, span.Start-longestMonth)+m[2]:max(low, span.Start-longestMonth)+m[3]], lang) {
 				span.Start = max(low, span.Start-longestMonth) + m[2]
-			} else if m := wordBehind.FindStringSubmatchIndex(s.Text[span.End:min(high, span.End+longestMonth)]); m != nil && numbers.IsMonth(s.Text[span.End+m[2]:span.End+m[3]], lang) {
+			} else if m := wordBehind.FindStringSubmatchIndex(s.Text[span.End:min(high, span.End+longestMonth)]); m != nil && entity.IsMonth(s.Text[span.End+m[2]:span.End+m[3]], lang) {
 				span.End += m[1]
 			}
 		}
@@ -195,7 +195,7 @@ func (s Sentence) withDates(lang string) Sentence {
 // isMonthBetween reports whether only a month name, or a separator, is between two numbers of a date.
 func isMonthBetween(text, lang string) bool {
 	word := strings.Trim(text, " .,")
-	return len(text) < longestMonth && numbers.IsMonth(word, lang)
+	return len(text) < longestMonth && entity.IsMonth(word, lang)
 }
 
 // longestMonth is the maximum length in bytes of a month name with its neighbours.

@@ -8,7 +8,7 @@ import (
 	"slices"
 	"strings"
 
-	"dragoman/app/text/numbers"
+	"dragoman/app/text/entity"
 )
 
 // Verify checks a translation of Text itself, and returns it escaped for the format. It fails with an error that wraps ErrLost if
@@ -51,7 +51,7 @@ func (s Sentence) verify(translation string) (string, error) {
 
 // compareNumbers returns an error if a translation has other numbers than its source.
 func (s Sentence) compareNumbers(source, translation string) error {
-	err := numbers.Compare(s.looks.Context(), source, translation, s.from, s.to)
+	err := entity.Compare(s.looks.Context(), source, translation, s.from, s.to)
 	s.looks.Check(s.looks.Context().Err()) // err may be the context's
 	return err
 }

@@ -1,4 +1,4 @@
-package numbers
+package entity
 
 import (
 	"regexp"
@@ -35,8 +35,16 @@ func digitsBefore(text string) string { return text[len(strings.TrimRight(text, 
 
 // hours returns both readings of a number as an hour, in 12 and 24 hours, if the text behind it makes it an hour; otherwise nil.
 func (r *reader) hours(value string) []string {
+	if !isHour(r.text[r.pos:]) {
+		return nil
+	}
+	return bothHours(value)
+}
+
+// bothHours returns the readings of a number as an hour, or nil.
+func bothHours(value string) []string {
 	hour, err := strconv.Atoi(value)
-	if err != nil || hour > 24 || !isHour(r.text[r.pos:]) {
+	if err != nil || hour > 24 {
 		return nil
 	}
 	return []string{strconv.Itoa(hour % 12), strconv.Itoa(hour%12 + 12)}
@@ -45,7 +53,7 @@ func (r *reader) hours(value string) []string {
 // isHour reports whether the text behind a number makes it an hour.
 func isHour(rest string) bool {
 	c, n := char.Decode(rest, 0)
-	if char.OneOfRunes(c, ":：時时點点시") {
+	if char.OneOfRunes(c, "时時點点시") {
 		return true
 	}
 	if c == 'h' || c == 'H' {
@@ -115,16 +123,16 @@ func (r *reader) hanzi(first string, i int) (value string, end int) {
 			if pending {
 				section += number
 			}
-			if section > power(16-exponent) {
+			if section > tenTo(16-exponent) {
 				return "", start
 			}
-			total += max(section, 1) * power(exponent)
+			total += max(section, 1) * tenTo(exponent)
 			section, number, pending = 0, 0, false
 		case exponent > 0:
 			if !pending {
 				number = 1
 			}
-			section += number * power(exponent)
+			section += number * tenTo(exponent)
 			number, pending = 0, false
 		case i > start && !pending && char.IsASCIIDigit(r.text[i]):
 			digits := digitsAt(r.text, i)
@@ -136,11 +144,48 @@ func (r *reader) hanzi(first string, i int) (value string, end int) {
 		default:
 			return strconv.FormatInt(total+section+number, 10), i
 		}
-		if i += n; number > power(12) || total > power(16) {
+		if i += n; number > tenTo(12) || total > tenTo(16) {
 			return "", start
 		}
 	}
 	return strconv.FormatInt(total+section+number, 10), i
+}
+
+// hanziFraction reads a percentage or fraction in characters: 百分之二十, 四分之三, 三分の一.
+func (r *reader) hanziFraction() (n numeral, ok bool) {
+	below, end := r.hanzi("", r.pos)
+	if end == r.pos && strings.HasPrefix(r.text[r.pos:], "百分之") {
+		below, end = "100", r.pos+len("百")
+	}
+	rest := r.text[end:]
+	if !strings.HasPrefix(rest, "分之") && !strings.HasPrefix(rest, "分の") {
+		return n, false
+	}
+	at := end + len("分之")
+	above, end := r.hanzi("", at)
+	if end == at {
+		if above = digitsAt(r.text, at); above == "" {
+			return n, false
+		}
+		end = at + len(above)
+	}
+	n = numeral{start: r.pos, end: end, word: true, optional: true}
+	if r.pos = end; below == "100" {
+		n.readings, n.unit = []string{above}, unit{ids: []string{percent}, sign: true}
+	} else {
+		n.readings = []string{above + "/" + below}
+		if decimal := fractions[n.readings[0]]; decimal != "" {
+			n.readings = append(n.readings, decimal)
+		}
+	}
+	return n, true
+}
+
+// isSure reports whether Chinese digits are certainly a number: a digit before a power of ten, as in 二十五万, but not 万一.
+func isSure(digits string) bool {
+	first, n := char.Decode(digits, 0)
+	second, _ := char.Decode(digits, n)
+	return cjkDigits[first] > 0 && cjkPowers[second] > 0 && len(digits) > n
 }
 
 // exponentAt returns the power of ten of the character at i, or 0 if it starts a unit: 千克 is the kilogram.
@@ -169,7 +214,7 @@ func (r *reader) exponents() (sum, end int) {
 	return sum, end
 }
 
-func power(exponent int) int64 {
+func tenTo(exponent int) int64 {
 	value := int64(1)
 	for range exponent {
 		value *= 10

@@ -1,11 +1,11 @@
-"""Writes app/text/numbers/numberwords.txt: the words for 0 to 100, for the 1st to the 31st and for
-the months in the languages of M2M100.
+"""Writes app/text/entity/words.txt: the words for 0 to 100, for the 1st to the 31st, for
+the months, for 200 to 900 and for powers of ten in the languages of M2M100.
 
 The words are those of Unicode's CLDR, in all genders and cases that it has, by way of ICU
 (Debian: python3-icu), and a few that it lacks. Run it with a newer ICU to bring them up
 to date:
 
-    python3 scripts/numberwords/numberwords.py >app/text/numbers/numberwords.txt
+    python3 scripts/entitywords/words.py >app/text/entity/words.txt
 """
 
 import icu
@@ -62,8 +62,21 @@ def listed(locales, n, of, most):
     return "|".join(list(found)[:most])
 
 
+def powers(locale, n):
+    """The words for a power of ten, alone and behind the words for 2 and 5."""
+    for factor in 1, 2, 5:
+        before = {w for f in (factor,) for w in forms(locale, f)} | {w for w in forms(locale, factor, "ordinal")}
+        for words in forms(locale, factor * 10**n):
+            for word in sorted(before, key=len, reverse=True):
+                if words.startswith(word) and words != word:
+                    words = words[len(word):].strip(" -\u00a0")
+                    break
+            if factor == 1 or not words.isdigit():
+                yield words
+
+
 def main():
-    print("# The words for 0 to 100, for 1st to 31st and for months, by language. Made by scripts/numberwords from Unicode's CLDR,")
+    print("# The words for 0 to 100, 1st to 31st, months, 200 to 900, 10^3, 10^6, 10^9 and 10^12, by language. Made by scripts/entitywords from Unicode's CLDR,")
     print("# ICU " + icu.ICU_VERSION + ". Copyright 1991-2022 Unicode, Inc., https://www.unicode.org/license.txt")
     english = list(forms("en", 99))
     for entry in LOCALES:
@@ -82,6 +95,8 @@ def main():
             fields.append("|".join("~" + w if w in ambiguous or single and len(w) == 1 else w for w in words))
         fields += [listed(locales, n, lambda l, n: forms(l, n, "ordinal"), MOST) for n in range(1, 32)]
         fields += [listed(locales, n, months, None) for n in range(12)]
+        fields += [listed(locales, n, forms, MOST) for n in range(200, 1000, 100)]
+        fields += [listed(locales, n, powers, None) for n in (3, 6, 9, 12)]
         print("\t".join([language] + fields))
 
 

@@ -1,4 +1,4 @@
-package numbers
+package entity
 
 import (
 	"testing"
@@ -26,7 +26,8 @@ func TestCompareNumbers(t *testing.T) {
 		{"In 2024 there were 30.", "في عام ٢٠٢٤ كان هناك ٣٠.", true},
 		{"In 2024.", "２０２４年に。", true},
 		{"1,234.5", "١٬٢٣٤٫٥", true},
-		{"1.50 euros", "1,5 Euro", true},
+		{"1.50 euros", "1,50 Euro", true},
+		{"1.50 euros", "1,5 Euro", false},
 		{"about .5", "environ 0,5", true},
 		{"on 05/06/2024", "am 6.5.2024", true},
 		{"on 24 December", "am 24.12.", true},
@@ -118,7 +119,7 @@ func TestCompareNumbersSaysHowMany(t *testing.T) {
 	assert.EqualError(t, Compare(t.Context(), "100, 200 and 300", "200, 200 und 5", "", ""),
 		"the numbers differ: 2 of 3 missing, 1 new, 1 repeated")
 	assert.EqualError(t, Compare(t.Context(), "-15 and -16", "-15 und 16", "", ""),
-		"2 numbers with a minus sign, 1 in the translation")
+		"1 numbers with another sign")
 }
 
 // Every decimal digit that Unicode has is worth what stands at its place among ten.

@@ -1,0 +1,356 @@
+// Package numbers reads the numbers in a text, in digits of all scripts and in words, and compares the numbers of a translation
+// with those of its source.
+package entity
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"dragoman/app/text/char"
+)
+
+// Compare returns an error if a translation has other numbers than its source. Numbers are compared by value, at any position:
+//
+//   - Numbers may be in any order, in any digits and with any separators: 1,234.5 equals 1.234,5 and 1 234,5, and 10,000 equals
+//     1万. If 1,234 may have two values, either is accepted.
+//   - 0 to 12 may be spelled out; a number from 2 to 12, or one that counts no noun, then needs digits or a word. If the words of
+//     a language are unknown, it needs digits.
+//   - Text that may be a word (三十, XX) may stand for a number, and is not an extra number.
+//   - 0 to 100 in words (twenty, vingt et un, 二十个) are equivalent to digits, in languages with a lexicon. Words may be missing,
+//     as languages count in different places, but not if another number was added. Words that often have another meaning, such as
+//     one, may be missing and may be added.
+//   - If words form a number that is not read (two hundred, half past two), numbers in words are not compared.
+//   - A new number is allowed if none is missing: the source may have spelled it out. A repeated number of the source is not
+//     allowed, unless it is small.
+//   - Times and dates are compared number by number, times as a whole, versions as a whole; 3 PM equals 15:00.
+//   - Percent signs are not compared, as languages have words for them. A minus sign is, unless a word stands for it. Currency
+//     signs beside numbers are counted.
+//
+// from and to are language codes, "" if unknown: then 0 to 12 may be missing, as long as no other number was added. Numbers in
+// words are compared if both languages have a lexicon. Compare also fails with ctx's error.
+func Compare(ctx context.Context, source, translation, from, to string) (err error) {
+	ended := char.Look(ctx, len(source)+len(translation), func(l *char.Looks) { err = compare(l, source, translation, from, to) })
+	return cmp.Or(ended, err)
+}
+
+func compare(looks *char.Looks, source, translation, from, to string) error {
+	c := comparison{looks: looks, words: readsWords(from) && readsWords(to), strict: to != "", to: to, translation: translation}
+	if !c.strict {
+		from = ""
+	}
+	want := read(looks, source, from)
+	required := 0
+	for _, n := range want {
+		if !n.optional || (n.word || n.month && n.held) && c.words || n.roman && c.strict {
+			required++
+		}
+	}
+	if required == 0 {
+		return nil
+	}
+	got := read(looks, translation, to)
+	pairs, missing, fresh, repeated := c.differences(want, got)
+	if missing > 0 || repeated > 0 {
+		return fmt.Errorf("the numbers differ: %d of %d missing, %d new, %d repeated",
+			missing, required, fresh, repeated)
+	}
+	return c.compareBeside(source, pairs)
+}
+
+// comparison holds the settings of a comparison.
+type comparison struct {
+	looks           *char.Looks
+	words           bool // compare numbers in words, too
+	strict          bool // small numbers must be present
+	to, translation string
+}
+
+// pairing is a number of the source with its number in the translation.
+type pairing struct{ want, got *numeral }
+
+// compareBeside compares what stands beside numbers that are equal: signs and units.
+func (c comparison) compareBeside(source string, pairs []pairing) error {
+	signs, units := 0, 0
+	for _, p := range pairs {
+		c.looks.Past(1)
+		if p.want.negative != p.got.negative {
+			signs++
+		}
+		if c.strict && !(p.want.hour && p.got.hour) && !p.want.unit.isSame(p.got.unit, c.translation, c.to) {
+			units++
+		}
+	}
+	if signs > 0 && !saysMinus(source) && !saysMinus(c.translation) {
+		return fmt.Errorf("%d numbers with another sign", signs)
+	}
+	if units > 0 {
+		return fmt.Errorf("%d numbers with another unit", units)
+	}
+	return nil
+}
+
+// differences compares in two rounds: first whole numbers, then the remaining ones by their parts. It returns the numbers that
+// are equal, and the counts of missing, new and repeated numbers.
+func (c comparison) differences(want, got []numeral) (pairs []pairing, missing, fresh, repeated int) {
+	partner := c.match(want, got)
+	taken := make([]bool, len(got))
+	for i, k := range partner {
+		if k >= 0 {
+			taken[k] = true
+			pairs = append(pairs, pairing{&want[i], &got[k]})
+		}
+	}
+	c.looks.Past(char.BetweenLooks) // the following code goes through long lists
+	leftWant, leftGot := left(want, func(i int) bool { return partner[i] >= 0 }), left(got, func(i int) bool { return taken[i] })
+	c.withhold(leftWant, leftGot)
+	partsWant, partsGot := parts(leftWant), parts(leftGot)
+	partner = c.match(partsWant, partsGot)
+	foundGot := make([]bool, len(partsGot))
+	for i, k := range partner {
+		if k >= 0 {
+			foundGot[k] = true
+			pairs = append(pairs, pairing{&partsWant[i], &partsGot[k]})
+		}
+	}
+
+	c.looks.Past(char.BetweenLooks)
+	values := map[string]bool{}
+	for _, n := range slices.Concat(want, parts(want)) {
+		c.looks.Past(1)
+		for _, reading := range n.readings {
+			values[reading] = true
+		}
+	}
+	// New numbers in words, words that may have another meaning, and numbers that may replace a missing number in words.
+	spelled, unsure, other := 0, 0, 0
+	for _, n := range left(partsGot, func(i int) bool { return foundGot[i] }) {
+		c.looks.Past(1)
+		if n.isCount() {
+			other++
+		}
+		switch {
+		case c.words && n.part:
+		case c.words && n.word:
+			spelled++
+		case c.words && n.spelled && !n.is("1"):
+			unsure++
+		case n.optional:
+		case !n.small && slices.ContainsFunc(n.readings, func(r string) bool { return values[r] }):
+			repeated++
+		default:
+			fresh++
+		}
+	}
+	unread := count(got, numeral.isPart) + count(want, numeral.isPart) // half past two is neither half nor two
+	one, small, words := 0, 0, 0
+	for _, n := range leftWant {
+		c.looks.Past(1)
+		whole := partner[:max(1, len(n.parts))]
+		partner = partner[len(whole):]
+		switch {
+		case n.part:
+		case n.word && c.words && whole[0] < 0:
+			words++
+		case n.month && n.held && c.words && whole[0] < 0, n.roman && c.strict && whole[0] < 0:
+			missing++
+		case n.optional, c.isFound(n, whole, partsGot):
+		case c.strict && n.small && (n.held || !n.is("0") && !n.is("1")):
+			missing++
+		case n.is("1"):
+			one++
+		case n.small:
+			small++
+		default:
+			missing++
+		}
+	}
+	if fresh+spelled > 0 {
+		missing += one
+	}
+	if fresh+spelled+unsure > 0 {
+		missing += small
+	}
+	if other > 0 {
+		missing += max(0, words-unread)
+	}
+	return pairs, missing, fresh + max(0, spelled-count(want, numeral.isPart)), repeated
+}
+
+// withhold removes the parts of numbers of a translation that cannot stand for numbers of the source: 20.25 and 20:25 are not 20
+// and 25.
+func (c comparison) withhold(want, got []numeral) {
+	values := map[string]int{}
+	months, hours, dates := false, false, false
+	for _, n := range want {
+		c.looks.Past(1)
+		months, hours = months || n.month, hours || n.hour
+		dates = dates || n.form == dateOnly || n.form == dotted || n.form == listed
+		for _, part := range parts([]numeral{n}) {
+			months, hours = months || part.month || isMonth(part.readings), hours || part.hour
+			for _, reading := range part.readings {
+				values[reading]++
+			}
+		}
+	}
+	times := slices.ContainsFunc(want, numeral.isTime)
+	for i := range got {
+		c.looks.Past(1)
+		n := &got[i]
+		allowed := true
+		switch n.form {
+		case clock:
+			allowed = hours && !times
+		case dotted:
+			allowed = months || dates || !c.strict
+		case grouped, chain:
+			for _, part := range n.parts {
+				allowed = allowed && slices.ContainsFunc(part.readings, func(r string) bool { return values[r] > 0 })
+			}
+		}
+		if !allowed {
+			n.parts = nil
+		}
+	}
+}
+
+func isMonth(readings []string) bool {
+	return slices.ContainsFunc(readings, func(r string) bool { return strings.HasPrefix(r, "month") })
+}
+
+// isFound reports whether a number was found by its parts: all of them, or all but small ones; those of a chain in their order.
+func (c comparison) isFound(n numeral, partner []int, got []numeral) bool {
+	switch {
+	case n.parts == nil:
+		return partner[0] >= 0
+	case n.form == clock:
+		return partner[0] >= 0 && (partner[1] >= 0 || n.parts[1].is("0"))
+	}
+	all, large := true, 0
+	for i, part := range n.parts {
+		if partner[i] < 0 && (c.strict || !part.small) {
+			return false
+		}
+		all = all && partner[i] >= 0
+		if !part.small {
+			large++
+		}
+		if n.form == chain && i > 0 && partner[i] >= 0 && partner[i-1] >= 0 && got[partner[i]].start < got[partner[i-1]].start {
+			return false
+		}
+	}
+	return all || large > 0
+}
+
+func left(list []numeral, found func(int) bool) []numeral {
+	var rest []numeral
+	for i, n := range list {
+		if !found(i) {
+			rest = append(rest, n)
+		}
+	}
+	return rest
+}
+
+func count(list []numeral, is func(numeral) bool) (n int) {
+	for _, one := range list {
+		if is(one) {
+			n++
+		}
+	}
+	return n
+}
+
+// parts replaces numbers with parts by their parts.
+func parts(list []numeral) []numeral {
+	var all []numeral
+	for _, n := range list {
+		if n.parts == nil {
+			all = append(all, n)
+		}
+		all = append(all, n.parts...)
+	}
+	return all
+}
+
+// mostCandidates is the maximum number of equal numbers that are compared by their units.
+const mostCandidates = 16
+
+// match assigns to each number of want the position of a number of got with a common reading, or -1. Numbers with one reading
+// choose first, then those with several, then words; each takes a word only if there are no digits, and prefers its own unit and
+// sign.
+func (c comparison) match(want, got []numeral) (partner []int) {
+	found := make([]bool, len(got))
+	at := map[string][]int{} // from values to positions in got, words last
+	for _, words := range []bool{false, true} {
+		for i, n := range got {
+			c.looks.Past(1)
+			for _, reading := range n.readings {
+				if n.optional == words && reading != "" {
+					at[reading] = append(at[reading], i)
+				}
+			}
+		}
+	}
+	take := func(n *numeral) int {
+		c.looks.Past(1)
+		for _, reading := range n.readings {
+			best, tried := -1, 0
+			for len(at[reading]) > 0 && found[at[reading][0]] {
+				at[reading] = at[reading][1:]
+			}
+			for _, i := range at[reading] {
+				if found[i] || n.held && !n.month && got[i].vague {
+					continue
+				}
+				if best < 0 {
+					best = i
+				}
+				if tried++; n.isLike(got[i]) || tried == mostCandidates {
+					if n.isLike(got[i]) {
+						best = i
+					}
+					break
+				}
+			}
+			if best >= 0 {
+				found[best] = true
+				return best
+			}
+		}
+		return -1
+	}
+	partner = make([]int, len(want))
+	for turn := range 3 {
+		for i := range want {
+			if turn == choosesAt(want[i]) {
+				partner[i] = take(&want[i])
+			}
+		}
+	}
+	return partner
+}
+
+// isLike reports whether a number with the same value also has the same unit and sign.
+func (n *numeral) isLike(other numeral) bool {
+	return n.negative == other.negative && !n.optional == !other.optional &&
+		(n.unit.ids == nil) == (other.unit.ids == nil) &&
+		(n.unit.ids == nil || slices.ContainsFunc(n.unit.ids, func(id string) bool { return slices.Contains(other.unit.ids, id) }))
+}
+
+func choosesAt(n numeral) int {
+	switch {
+	case n.optional:
+		return 2
+	case len(n.readings) > 1:
+		return 1
+	}
+	return 0
+}
+
+func saysMinus(text string) bool {
+	text = strings.ToLower(text)
+	return slices.ContainsFunc(beside().below, func(word string) bool { return strings.Contains(text, word) })
+}

@@ -1,0 +1,104 @@
+package entity
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+)
+
+// A number of a translation has the value, the joint, the unit and the sign of the number in the source.
+func TestCompareEntities(t *testing.T) {
+	for _, test := range []struct {
+		from, to, source, translation string
+		same                          bool
+	}{
+		// Numbers are joined in the same way.
+		{"en", "de", "Cook for 20–25 min.", "20–25 Minuten kochen.", true},
+		{"en", "de", "Cook for 20–25 min.", "20 bis 25 Minuten kochen.", true},
+		{"en", "de", "Cook for 20–25 min.", "20.25 Minuten kochen.", false},
+		{"en", "ja", "Cook for 20–25 min.", "20時25分に料理する。", false},
+		{"en", "de", "open from 9–12", "von 9.12 geöffnet", false},
+		{"fr", "en", "Ouvert de 9h à 12h.", "Open from 9:12.", false},
+		{"fr", "en", "Ouvert de 9h à 12h.", "Open from 9 am to 12 pm.", true},
+		{"en", "fr", "Score: 12–10", "Score : 12:10", false},
+		{"en", "fr", "The score was 3-1.", "Le score était de 1-3.", false},
+		{"en", "fr", "The score was 3-1.", "Le score était de 3 à 1.", true},
+		{"en", "fr", "It is in 4/4 time.", "C'est en 4/4/44.", false},
+		{"en", "fr", "pages 121-16", "pages 121-21-16", false},
+		{"en", "ja", "A 3 1/2\" disk", "3つの 1/2\"ディスク", false},
+		{"en", "de", "A 3 1/2\" disk", "Eine 3,5-Zoll-Diskette", true},
+		{"zh", "en", "在5号见。", "See you at 5:00.", false},
+		{"en", "ja", "Step 1: open the door. Step 2: close it.", "ステップ1:ドアを開ける。2:30", false},
+		{"en", "de", "on 2024-05-06", "am 6.5.2024", true},
+		{"en", "de", "on 5/6/2024", "am 6.5.2024", true},
+		{"en", "de", "12.5 points", "12,5 Punkte", true},
+		{"ja", "en", "5〜7日", "5 to 7 days", true},
+
+		// Values.
+		{"en", "fr", "70 people", "70 000 personnes", false},
+		{"en", "fr", "1.10", "1,1", false},
+		{"en", "de", "5 thousand people", "fünf Millionen Menschen", false},
+		{"en", "de", "5 thousand people", "fünftausend Menschen", true},
+		{"en", "de", "5 thousand people", "5000 Menschen", true},
+		{"en", "fr", "The earth is 4.5 billion years old.", "La terre a 4,5 milliards d'années.", true},
+		{"en", "fr", "The earth is 4.5 billion years old.", "La terre a 4,5 1000 ans.", false},
+		{"zh", "en", "这辆车要二十五万元。", "This car costs 25,000 yuan.", false},
+		{"zh", "en", "这辆车要二十五万元。", "This car costs 250,000 yuan.", true},
+		{"ja", "en", "この車は二百五十万円です。", "This car is 200,000 yen.", false},
+		{"de", "en", "Ich habe einundzwanzig Bücher.", "I have two hundred books.", false},
+		{"de", "en", "Ich habe zweihundertfünfzig Bücher.", "I have two hundred and fifty books.", true},
+		{"de", "en", "Ich habe zweihundertfünfzig Bücher.", "I have 250 books.", true},
+		{"de", "en", "Ich habe zweihundertfünfzig Bücher.", "I have two hundred books.", false},
+		{"es", "en", "Hay quinientas casas.", "There are five hundred houses.", true},
+		{"es", "en", "Hay quinientas casas.", "There are fifty houses.", false},
+		{"ru", "en", "Двести пятьдесят домов", "250 houses", true},
+		{"it", "en", "duecentocinquanta case", "250 houses", true},
+		{"zh", "en", "百分之二十的人", "20% of the people", true},
+		{"zh", "en", "百分之二十的人", "200 people", false},
+		{"zh", "en", "四分之三的人", "3/4 of the people", true},
+		{"fr", "en", "trois quarts des gens", "three people", false},
+		{"fr", "en", "trois quarts des gens", "three quarters of the people", true},
+		{"en", "de", "nineteen eighty-four", "1984", true},
+		{"en", "fr", "3½ cups", "3,5 tasses", true},
+
+		// Signs.
+		{"ja", "en", "気温はマイナス5度です。", "The temperature is 5 degrees.", false},
+		{"ja", "en", "気温はマイナス5度です。", "The temperature is minus 5 degrees.", true},
+		{"en", "de", "-5 and 3", "5 und -3", false},
+
+		// Units.
+		{"en", "fr", "It is 40 g.", "C'est 40 gars.", false},
+		{"en", "fr", "It is 40 g.", "C'est 40 grammes.", true},
+		{"en", "fr", "It is 40 g.", "C'est 40 g.", true},
+		{"de", "en", "Die Spannung ist 230 V.", "The voltage is 230.", false},
+		{"de", "en", "Die Spannung ist 230 V.", "The voltage is 230 volts.", true},
+		{"en", "ja", "The dose is 0.25 mcg.", "投与量は0.25日です。", false},
+		{"en", "ja", "The dose is 0.25 mcg.", "投与量は0.25マイクログラムです。", true},
+		{"en", "fr", "90 sec", "90 minutes", false},
+		{"en", "fr", "90 sec", "90 secondes", true},
+		{"fr", "en", "La voiture consomme 6,5 L/100 km.", "The car consumes 6.5 L/100.", false},
+		{"en", "fr", "It costs $500.", "Il coûte 500 €.", false},
+		{"en", "fr", "It costs $500.", "Il coûte 500 dollars.", true},
+		{"en", "fr", "5 dollars", "5 euros", false},
+		{"en", "de", "4 % of it", "4 davon", false},
+		{"en", "de", "4% of it", "4 Prozent davon", true},
+		{"en", "zh", "4% of it", "百分之四", true},
+		{"en", "ru", "5% of it", "5 процентами", true},
+
+		// Roman numerals.
+		{"en", "fr", "Louis XVI was king.", "Louis XVII était roi.", false},
+		{"en", "fr", "Louis XVI was king.", "Louis XVI était roi.", true},
+		{"en", "ja", "Louis XVI was king.", "ルイ16世は王だった。", true},
+		{"de", "en", "Papst Benedikt XVI. war Deutscher.", "Pope Benedict XVII was German.", false},
+		{"en", "de", "John XXIII", "Johannes XAXIIII", false},
+	} {
+		t.Run(test.source+" → "+test.translation, func(t *testing.T) {
+			err := Compare(t.Context(), test.source, test.translation, test.from, test.to)
+			if test.same {
+				assert.NoError(t, err)
+			} else {
+				assert.Error(t, err)
+			}
+		})
+	}
+}

@@ -1,0 +1,463 @@
+package entity
+
+import (
+	"cmp"
+	_ "embed" // the tables
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"unicode"
+
+	"dragoman/app/text/char"
+)
+
+// spelled is a number in words.
+type spelled struct {
+	value int64 // a month is -1 to -12
+	// unsure reports whether the words often have another meaning, as "neuf" does, or do not count, as "one" and "a dozen".
+	unsure bool
+	// vague reports whether they rarely count, like articles: a number that counts nothing is not written so.
+	vague bool
+}
+
+// lexicon holds a language's words, folded, for 0 to 900, for the 1st to the 31st, for months and for powers of ten.
+type lexicon struct {
+	words  map[string]spelled
+	powers map[string]int // exponents from 2 on
+	roots  []string       // of powers, which all words that are joined to one large number contain
+	most   int            // maximum number of words of a number
+}
+
+// The columns of the table: 0 to 100, ordinals, months, hundreds, powers of ten.
+const mostSpelled, mostDays, months, hundreds = 100, 31, 12, 8
+
+//go:embed words.txt
+var wordTable string
+
+// lexiconLines finds the line of each language in the table, which scripts/entitywords generated.
+var lexiconLines = sync.OnceValue(func() map[string]func() *lexicon {
+	table := map[string]func() *lexicon{}
+	for line := range strings.Lines(wordTable) {
+		if lang, rest, ok := strings.Cut(strings.TrimSpace(line), "\t"); ok && line[0] != '#' {
+			table[lang] = sync.OnceValue(func() *lexicon { return newLexicon(strings.Split(rest, "\t")) })
+		}
+	}
+	return table
+})
+
+// lexiconOf returns the lexicon of a language, which is empty if numbers in words are not compared in it.
+func lexiconOf(lang string) *lexicon {
+	if load := lexiconLines()[lang]; load != nil {
+		return load()
+	}
+	return &lexicon{}
+}
+
+func newLexicon(columns []string) *lexicon {
+	l := &lexicon{words: map[string]spelled{}, powers: map[string]int{}}
+	for i, forms := range columns {
+		for form := range strings.SplitSeq(forms, "|") {
+			word, unsure := strings.CutPrefix(form, "~")
+			if word = foldWords(word); word != "" {
+				l.add(i, word, unsure)
+			}
+		}
+	}
+	for word := range l.powers {
+		if len(word) >= 3 && !strings.Contains(word, " ") {
+			l.roots = append(l.roots, word)
+		}
+	}
+	slices.SortFunc(l.roots, func(a, b string) int { return cmp.Or(len(a)-len(b), strings.Compare(a, b)) })
+	l.roots = slices.CompactFunc(l.roots, func(a, b string) bool { return strings.HasPrefix(b, a) })
+	return l
+}
+
+// add adds a word of column i.
+func (l *lexicon) add(i int, word string, unsure bool) {
+	s := spelled{value: int64(i), unsure: unsure || i == 1, vague: unsure || i == 1}
+	switch i -= mostSpelled + 1; {
+	case i < 0:
+		if s.value == mostSpelled && !strings.Contains(word, " ") {
+			l.powers[word] = 2
+		}
+	case i < mostDays:
+		s = spelled{value: int64(i + 1), unsure: true}
+	case i < mostDays+months:
+		s = spelled{value: int64(mostDays - 1 - i), unsure: true}
+	case i < mostDays+months+hundreds:
+		s = spelled{value: int64(100 * (i - mostDays - months + 2))}
+	default:
+		if exponent := 3 * (i - mostDays - months - hundreds + 1); l.powers[word] == 0 {
+			l.powers[word] = exponent
+		}
+		return
+	}
+	if _, known := l.words[word]; !known {
+		l.words[word] = s
+		l.most = max(l.most, 1+strings.Count(word, " "))
+	}
+}
+
+// IsMonth reports whether a word is the name of a month in a language with a lexicon.
+func IsMonth(word, lang string) bool { return lexiconOf(lang).words[foldWords(word)].isMonth() }
+
+// readsWords reports whether numbers in words are read in a language.
+func readsWords(lang string) bool { return lang == "ja" || lang == "zh" || lexiconLines()[lang] != nil }
+
+func (s spelled) isMonth() bool { return s.value < 0 }
+
+// readings returns the values of a word.
+func (s spelled) readings() []string {
+	if s.isMonth() {
+		return monthReading(strconv.FormatInt(-s.value, 10))
+	}
+	return []string{strconv.FormatInt(s.value, 10)}
+}
+
+// foldWords maps variants of words to one form: "Vingt-et-un" to "vingt et un".
+func foldWords(words string) string { return wordFolder.Replace(strings.ToLower(words)) }
+
+var wordFolder = strings.NewReplacer("-", " ", "\u00a0", " ", "\u202f", " ", "ʼ", " ", "'", " ", "’", " ", "\u00ad", "",
+	"ş", "ș", "ţ", "ț", "إ", "ا", "أ", "ا", "آ", "ا", "ё", "е", "ς", "σ")
+
+// spelled reads the longest number in words that starts at i: "vingt et un" is not 20. end is i if there is no number.
+func (l *lexicon) spelled(text string, i int) (word spelled, end int) {
+	const longest = 128 // bytes
+	end = i
+	for next, n := i, 0; n < l.most && next-i < longest; n++ {
+		next = letters(text, next, longest)
+		if found, ok := l.words[foldWords(text[i:next])]; ok {
+			word, end = found, next
+		}
+		c, size := char.Decode(text, next)
+		if !char.IsSpace(c) && !char.OneOfRunes(c, "-'’ʼ") {
+			break
+		}
+		next += size
+	}
+	return word, end
+}
+
+// letters returns the end of the letters that start at i, at most about most bytes behind i.
+func letters(text string, i, most int) int {
+	end := i
+	for end < len(text) && end-i < most {
+		c, n := char.Decode(text, end)
+		if !unicode.IsLetter(c) && !unicode.IsMark(c) && c != '\u00ad' {
+			break
+		}
+		end += n
+	}
+	return end
+}
+
+// longestWord is the maximum number of bytes read for a word.
+const longestWord = 64
+
+// spelledNumber reads the number in words here, or a word that forms an unread number with its neighbours, such as "half". ok is
+// false if there is neither.
+func (r *reader) spelledNumber() (n numeral, ok bool) {
+	n = numeral{optional: true, spelled: true, start: r.pos, negative: r.negative()}
+	if sum, end := r.lexicon.compose(r.text, r.pos); end > r.pos {
+		r.pos, r.inWord = end, true
+		n.readings, n.month = sum.readings(), sum.isMonth()
+		n.word, n.vague = !sum.unsure, sum.vague
+		n.readings = append(n.readings, r.hours(n.readings[0])...)
+		n.unit = r.unitBehind(end)
+		n.unit.sign = false
+		n.end = end
+		if quarters := r.quarters(sum.value); quarters != "" {
+			n.readings, n.word, n.end = []string{quarters, fractions[quarters]}, true, r.pos
+		}
+		return n, true
+	}
+	end := letters(r.text, r.pos, longestWord)
+	if !makesNumber(foldWords(r.text[r.pos:end])) {
+		return n, false
+	}
+	n.part, n.end = true, end
+	r.pos, r.inWord = end, true
+	return n, true
+}
+
+// quarters reads the word for quarters behind a number in words, as in "trois quarts", and returns the fraction, or "".
+func (r *reader) quarters(count int64) string {
+	if count != 1 && count != 3 {
+		return ""
+	}
+	start := char.Skip(r.text, r.pos, func(c rune) bool { return c == ' ' || c == '-' })
+	end := letters(r.text, start, longestWord)
+	if start == r.pos || !slices.Contains(beside().quarters, foldWords(r.text[start:end])) {
+		return ""
+	}
+	r.pos = end
+	return strconv.FormatInt(count, 10) + "/4"
+}
+
+// sum is a number that is composed of words: two hundred and five thousand.
+type sum struct {
+	spelled
+	total, group int64 // group is -1 if it has no word
+	power        int   // the last one of total
+	words        int
+	year         bool
+}
+
+// add adds a word for a value or a power of ten, and reports whether it continues the number.
+func (s *sum) add(word spelled, power int) bool {
+	first := s.words == 0
+	switch {
+	case s.year, first && word.isMonth():
+		if !first {
+			return false
+		}
+	case word.isMonth():
+		return false
+	case power == 2 && s.group != 0 && s.group < 100:
+		s.group = 100 * max(s.group, 1)
+	case power > 2 && (s.power == 0 || power < s.power) && s.group != 0:
+		s.total, s.group, s.power = s.total+max(s.group, 1)*tenTo(power), -1, power
+	case power > 2:
+		return false
+	case s.group < 0:
+		if s.power > 0 && word.value >= tenTo(s.power) {
+			return false
+		}
+		s.group = word.value
+	case s.group >= 100 && s.group%100 == 0 && word.value > 0 && word.value < 100:
+		s.group += word.value
+	case s.words == 1 && s.total == 0 && s.group >= 10 && s.group < 100 && word.value >= 10 && word.value < 100: // nineteen eighty-four
+		s.group, s.year = 100*s.group+word.value, true
+	default:
+		return false
+	}
+	s.words++
+	switch {
+	case first:
+		s.spelled = word
+		s.unsure, s.vague = word.unsure || power > 0, word.vague || power > 0
+	default:
+		s.unsure, s.vague = s.year || s.words == 2 && power > 0 && word.unsure && s.vague, false
+	}
+	if s.value = s.total + max(s.group, 0); first && word.isMonth() {
+		s.value = word.value
+	}
+	return true
+}
+
+// mostTokens is the maximum number of words of a composed number.
+const mostTokens = 12
+
+// compose reads the longest number in words that starts at i. end is i if there is none.
+func (l *lexicon) compose(text string, i int) (spelled, int) {
+	s := sum{group: -1}
+	end := i
+	for next := i; s.words < mostTokens; {
+		word, power, stop := l.token(text, next)
+		if stop == next || !s.add(word, power) {
+			if pieces, stop := l.pieces(text, next); stop > next && s.words == 0 {
+				for _, p := range pieces {
+					if !s.add(p.word, p.power) {
+						return spelled{}, i
+					}
+				}
+				end, next = stop, stop
+				continue
+			}
+			break
+		}
+		end = stop
+		next = char.Skip(text, end, isBetweenWords)
+		if next == end {
+			break
+		}
+		// A joiner continues only a number with a power of ten: two hundred and five.
+		if behind := letters(text, next, longestJoin); behind > next && (s.total > 0 || s.group >= 100) && !s.year && slices.Contains(beside().join, foldWords(text[next:behind])) {
+			if after := char.Skip(text, behind, isBetweenWords); after > behind {
+				if word, power, stop := l.token(text, after); stop > after && power == 0 && !word.unsure && word.value < 100 {
+					next = after
+				}
+			}
+		}
+	}
+	return s.spelled, end
+}
+
+func isBetweenWords(c rune) bool { return char.IsSpace(c) || c == '-' || c == '\u00ad' }
+
+// token reads the longest word for a value or power of ten at i.
+func (l *lexicon) token(text string, i int) (word spelled, power, end int) {
+	if word, end = l.spelled(text, i); end > i && (word.value != mostSpelled || strings.ContainsAny(text[i:end], " ")) {
+		return word, 0, end
+	}
+	if end == i {
+		end = letters(text, i, longestWord)
+	}
+	if power = l.powers[foldWords(text[i:end])]; power > 0 {
+		return spelled{value: 100, unsure: word.unsure, vague: word.vague}, power, end
+	}
+	if word.value > 0 {
+		return word, 0, end
+	}
+	return spelled{}, 0, i
+}
+
+// piece is a part of a word that joins several: zwei-hundert-fünfzig.
+type piece struct {
+	word  spelled
+	power int
+}
+
+func (p piece) isLarge() bool { return p.power > 0 || p.word.value >= mostSpelled }
+
+// mostPieces is the maximum number of pieces of a word.
+const mostPieces = 8
+
+// pieces divides the word at i into words of the lexicon with a power of ten among them. end is i if that is not possible.
+func (l *lexicon) pieces(text string, i int) (list []piece, end int) {
+	const shortest = 6
+	if end = letters(text, i, longestWord); end-i < shortest {
+		return nil, i
+	}
+	word := foldWords(text[i:end])
+	if !slices.ContainsFunc(l.roots, func(root string) bool { return strings.Contains(word, root) }) {
+		return nil, i
+	}
+	if list, ok := l.divide(word, nil, new([longestWord + 1]bool)); ok && len(list) > 1 && slices.ContainsFunc(list, piece.isLarge) {
+		return list, end
+	}
+	return nil, i
+}
+
+// divide divides a word, the longest pieces first. failed records the lengths of rests that cannot be divided.
+func (l *lexicon) divide(word string, list []piece, failed *[longestWord + 1]bool) ([]piece, bool) {
+	if word == "" {
+		return list, true
+	}
+	if len(list) == mostPieces || len(word) > longestWord || failed[len(word)] {
+		return nil, false
+	}
+	for end := len(word); end > 1; end-- {
+		p := piece{power: l.powers[word[:end]]}
+		found := p.power > 0
+		if p.power == 0 {
+			p.word, found = l.words[word[:end]]
+		}
+		if found {
+			if all, ok := l.divide(word[end:], append(list[:len(list):len(list)], p), failed); ok {
+				return all, true
+			}
+		}
+	}
+	for _, joiner := range beside().join { // hundert-und-eins
+		if rest, ok := strings.CutPrefix(word, joiner); ok && len(list) > 0 && list[len(list)-1].isLarge() && rest != "" {
+			if all, ok := l.divide(rest, list, failed); ok {
+				return all, true
+			}
+		}
+	}
+	failed[len(word)] = true
+	return nil, false
+}
+
+// besideNumbers are words that stand beside or inside numbers.
+type besideNumbers struct {
+	powers                              map[string][]int // exponents of ten by word
+	parts, join, minus, below, quarters []string
+}
+
+//go:embed beside.txt
+var besideTable string
+
+// beside returns the words of beside.txt, which documents them.
+var beside = sync.OnceValue(func() besideNumbers {
+	table := besideNumbers{powers: map[string][]int{}}
+	for line := range strings.Lines(besideTable) {
+		switch name, words, _ := strings.Cut(line, "\t"); name {
+		case "part":
+			table.parts = strings.Fields(words)
+		case "join":
+			table.join = strings.Fields(words)
+		case "minus":
+			table.minus = strings.Fields(words)
+		case "below":
+			table.below = strings.Fields(words)
+		case "quarter":
+			table.quarters = strings.Fields(words)
+		default:
+			exponent, err := strconv.Atoi(name)
+			if err != nil {
+				continue // a comment
+			}
+			for word := range strings.FieldsSeq(words) {
+				table.powers[word] = append(table.powers[word], exponent)
+			}
+		}
+	}
+	return table
+})
+
+// makesNumber reports whether a folded word is part of numbers in words that are not read: numbers above 100, fractions, and
+// times of day.
+func makesNumber(word string) bool {
+	return slices.Contains(beside().parts, word) || slices.Contains(beside().quarters, word)
+}
+
+// joinWords marks adjacent numbers in words as unread: "nineteen eighty-four" is neither of its parts. The same applies to
+// neighbours of a word of makesNumber.
+func (r *reader) joinWords(list []numeral) []numeral {
+	for i := range list {
+		if n := &list[i]; n.month {
+			before := strings.TrimRight(r.text[:n.start], " .")
+			behind := strings.TrimLeft(r.text[n.end:], " .")
+			n.held = before != "" && char.IsASCIIDigit(before[len(before)-1]) || behind != "" && char.IsASCIIDigit(behind[0])
+		}
+	}
+	for i := 1; i < len(list); i++ {
+		a, b := &list[i-1], &list[i]
+		if !a.spelled || !b.spelled || a.is("1") || b.is("1") || a.month || b.month {
+			continue
+		}
+		between := r.text[a.end:b.start]
+		if len(between) > longestJoin {
+			continue
+		}
+		if word := strings.TrimSpace(foldWords(between)); word == "" || slices.Contains(beside().join, word) {
+			a.part, b.part = true, true
+		}
+	}
+	return list
+}
+
+// longestJoin is the maximum length in bytes of a word inside a number, with the spaces around it.
+const longestJoin = 12
+
+// is reports whether the only reading of a number is value.
+func (n numeral) is(value string) bool { return len(n.readings) == 1 && n.readings[0] == value }
+
+func (n numeral) isPart() bool { return n.part }
+func (n numeral) isTime() bool { return n.form == clock }
+
+// isCount reports whether a number may replace one in words: it is a number in words, or digits.
+func (n numeral) isCount() bool {
+	if n.optional || len(n.readings) == 0 {
+		return n.word
+	}
+	return true
+}
+
+// isCounter reports whether a counter follows the Chinese digits that end at i, which makes them a number: 三 in 三個, but not in
+// 三田.
+func isCounter(text string, i int) bool {
+	c, _ := char.Decode(text, i)
+	return c > 0x3000 && char.OneOfRunes(c, "个個箇つ件名人匹本枚冊册回次年秒歳岁歲円元块塊只隻条條张張位台杯倍階层層頁页行句種种点點時时")
+}
+
+// isRange reports whether Chinese digits are two numbers: 两三年 means two or three years.
+func isRange(digits string) bool {
+	a, n := char.Decode(digits, 0)
+	b, m := char.Decode(digits, n)
+	return n+m == len(digits) && cjkDigits[a] > 0 && cjkDigits[b] > 0
+}

@@ -1,0 +1,195 @@
+package entity
+
+import (
+	_ "embed" // the table
+	"slices"
+	"strings"
+	"sync"
+	"unicode"
+	"unicode/utf8"
+
+	"dragoman/app/text/char"
+)
+
+// unit is what a number counts: kilograms, percent, dollars.
+type unit struct {
+	ids []string // possible units, as CLDR names them; nil if there is none
+	// sign reports whether it is a sign or symbol, which every translation has: %, $, kg. Words, such as minutes, may be left out.
+	sign bool
+}
+
+const percent = "concentr-percent"
+
+// units holds the names of units in a language.
+type units struct {
+	ids   map[string][]string // by name
+	names map[string][]string // by unit
+}
+
+//go:embed units.txt
+var unitTable string
+
+// everywhere is the language of the symbols that all languages have.
+const everywhere = "*"
+
+var unitLines = sync.OnceValue(func() map[string]func() *units {
+	table := map[string]func() *units{}
+	for line := range strings.Lines(unitTable) {
+		if lang, rest, ok := strings.Cut(strings.TrimSpace(line), "\t"); ok && line[0] != '#' {
+			table[lang] = sync.OnceValue(func() *units { return newUnits(rest, lang == everywhere) })
+		}
+	}
+	return table
+})
+
+// unitsOf returns the names of units in a language, or nil if they are unknown.
+func unitsOf(lang string) *units {
+	if load := unitLines()[lang]; load != nil {
+		return load()
+	}
+	return nil
+}
+
+func newUnits(line string, symbols bool) *units {
+	u := &units{ids: map[string][]string{}, names: map[string][]string{}}
+	for column := range strings.SplitSeq(line, "\t") {
+		id, names, _ := strings.Cut(column, "=")
+		for name := range strings.SplitSeq(names, "|") {
+			if !symbols && utf8.RuneCountInString(name) == 1 && !char.IsUnspaced(char.First(name)) {
+				continue // most are words or abbreviations of something else
+			}
+			for _, form := range slices.Compact([]string{name, strings.ToLower(name)}) {
+				if form == name || len(name) > shortName {
+					u.ids[form] = append(u.ids[form], id)
+				}
+			}
+			u.names[id] = append(u.names[id], name)
+		}
+	}
+	return u
+}
+
+// shortName is the maximum length in bytes of a name whose case matters: mm and Mm, MB and Mb.
+const shortName = 3
+
+// longestUnit is the maximum length in bytes of the name of a unit.
+const longestUnit = 32
+
+// unitBehind returns the unit whose longest name starts at i, behind at most one space or hyphen.
+func (r *reader) unitBehind(i int) (u unit) {
+	if c, n := char.Decode(r.text, i); char.IsSpace(c) || c == '-' {
+		i += n
+	}
+	limit := min(len(r.text), i+longestUnit)
+	for end := i; end < limit; {
+		c, n := char.Decode(r.text, end)
+		end += n
+		if c == '\n' {
+			break
+		}
+		if next, _ := char.Decode(r.text, end); char.IsWord(c) && char.IsWord(next) {
+			continue
+		}
+		if found := r.unitNamed(r.text[i:end]); found.ids != nil {
+			u = found
+		}
+	}
+	return u
+}
+
+// unitBefore returns the unit before the number at start: $5, USD 5, %5.
+func (r *reader) unitBefore(start int) unit {
+	const longest = len("USD ")
+	before := strings.TrimRight(r.text[max(0, start-longest):start], " ")
+	before = strings.TrimSuffix(before, "-") // $-5
+	switch c := char.Last(before); {
+	case unicode.Is(unicode.Sc, c), c == '%', c == '％', c == '٪':
+		if strings.HasSuffix(before, "R$") {
+			return r.unitNamed("R$")
+		}
+		return r.unitNamed(string(c))
+	case c >= 'A' && c <= 'Z':
+		if word := before[len(strings.TrimRightFunc(before, unicode.IsUpper)):]; len(word) == len("USD") {
+			return r.unitNamed(word)
+		}
+	}
+	return unit{}
+}
+
+// unitNamed returns the unit of a name.
+func (r *reader) unitNamed(name string) unit {
+	if ids := unitsOf(everywhere).ids[name]; ids != nil {
+		if r.units != nil {
+			ids = append(slices.Clip(ids), r.units.ids[name]...)
+		}
+		return unit{ids: ids, sign: true}
+	}
+	if r.units == nil {
+		return unit{}
+	}
+	ids := r.units.ids[name]
+	if ids == nil && len(name) > shortName {
+		ids = r.units.ids[strings.ToLower(name)]
+	}
+	return unit{ids: ids, sign: ids != nil && (slices.Contains(ids, percent) || !char.IsUnspaced(char.First(name)) && !strings.ContainsFunc(name, isVowel))}
+}
+
+func isVowel(r rune) bool {
+	return r > unicode.MaxLatin1 && !unicode.Is(unicode.Cyrillic, r) || strings.ContainsRune("aeiouyàáâäåæèéêëìíîïòóôöøùúûüýAEIOUYаеёиоуыэюяіїєАЕЁИОУЫЭЮЯ", r)
+}
+
+// isIn reports whether one of the names of the unit in a language occurs in a text.
+func (u unit) isIn(text, lang string) bool {
+	lower := strings.ToLower(text)
+	for _, table := range []*units{unitsOf(everywhere), unitsOf(lang)} {
+		if table == nil {
+			continue
+		}
+		for _, id := range u.ids {
+			if slices.ContainsFunc(table.names[id], func(name string) bool { return hasUnit(text, lower, name) }) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// hasUnit reports whether a name occurs in a text, or, for long names, another case of the noun.
+func hasUnit(text, lower, name string) bool {
+	const noun, ending = 6, 2 // in letters
+	if runes := []rune(strings.ToLower(name)); len(runes) >= noun && !char.IsUnspaced(runes[0]) {
+		return strings.Contains(lower, string(runes[:len(runes)-ending]))
+	}
+	for at := 0; ; at++ {
+		n := strings.Index(text[at:], name)
+		if n < 0 {
+			return false
+		}
+		at += n
+		before, behind := char.Last(text[:at]), char.First(text[at+len(name):])
+		if !(unicode.IsLetter(before) && char.IsWord(before) && char.IsWord(char.First(name))) && !(unicode.IsLetter(behind) && char.IsWord(behind) && char.IsWord(char.Last(name))) {
+			return true
+		}
+	}
+}
+
+// compareTo reports whether a number of a translation has the unit of the number in the source.
+func (u unit) isSame(other unit, translation, to string) bool {
+	switch {
+	case u.ids == nil:
+		return true
+	case other.ids != nil:
+		return slices.ContainsFunc(u.ids, func(id string) bool { return slices.Contains(other.ids, id) }) ||
+			!u.sign && !slices.ContainsFunc(u.ids, func(id string) bool {
+				return slices.ContainsFunc(other.ids, func(o string) bool { return dimension(o) == dimension(id) })
+			}) || u.isIn(translation, to)
+	case !u.sign || unitsOf(to) == nil:
+		return true
+	}
+	return u.isIn(translation, to)
+}
+
+func dimension(id string) string {
+	of, _, _ := strings.Cut(id, "-")
+	return of
+}
