@@ -55,7 +55,7 @@ func newUnits(line string, symbols bool) *units {
 	for column := range strings.SplitSeq(line, "\t") {
 		id, names, _ := strings.Cut(column, "=")
 		for name := range strings.SplitSeq(names, "|") {
-			if !symbols && utf8.RuneCountInString(name) == 1 && !char.IsUnspaced(char.First(name)) {
+			if name == "" || !symbols && utf8.RuneCountInString(name) == 1 && !char.IsUnspaced(char.First(name)) {
 				continue // most are words or abbreviations of something else
 			}
 			for _, form := range slices.Compact([]string{name, strings.ToLower(name)}) {
@@ -77,8 +77,9 @@ const longestUnit = 32
 
 // unitBehind returns the unit whose longest name starts at i, behind at most one space or hyphen.
 func (r *reader) unitBehind(i int) (u unit) {
+	glued := true
 	if c, n := char.Decode(r.text, i); char.IsSpace(c) || c == '-' {
-		i += n
+		i, glued = i+n, false
 	}
 	limit := min(len(r.text), i+longestUnit)
 	for end := i; end < limit; {
@@ -90,7 +91,7 @@ func (r *reader) unitBehind(i int) (u unit) {
 		if next, _ := char.Decode(r.text, end); char.IsWord(c) && char.IsWord(next) {
 			continue
 		}
-		if found := r.unitNamed(r.text[i:end]); found.ids != nil {
+		if found := r.unitNamed(r.text[i:end]); found.ids != nil && !(glued && r.text[i:end] == "s") { // the 1990s
 			u = found
 		}
 	}

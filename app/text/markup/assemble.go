@@ -7,6 +7,8 @@ import (
 	"strings"
 	"unicode"
 
+	"golang.org/x/net/html"
+
 	"dragoman/app/text/char"
 )
 
@@ -96,7 +98,34 @@ func (a *assembly) result() (string, error) {
 	if n := a.emptied(out); n > 0 {
 		return "", fmt.Errorf("%w: %d pairs have nothing in them any more, or letters that were not there", ErrLost, n)
 	}
-	return a.sentence.spaced(out), nil
+	out = a.sentence.spaced(out)
+	if !a.sentence.hasTagsOf(out) {
+		return "", fmt.Errorf("%w: a tag came in or is missing", ErrLost)
+	}
+	return out, nil
+}
+
+// hasTagsOf reports whether a translation in HTML or XML has the tags of the sentence and no others. Whatever was done to get it,
+// it is then as well-formed as the source.
+func (s Sentence) hasTagsOf(out string) bool {
+	if !s.format.hasTags() || !strings.Contains(out, "<") && !strings.Contains(s.Text, "<") {
+		return true
+	}
+	count := map[string]int{}
+	for step, text := range [...]string{s.Text, out} {
+		tokens, _ := tokenize(s.looks, text, s.format)
+		for _, t := range tokens {
+			if t.Kind != html.TextToken {
+				count[text[t.Start:t.End]] += 1 - 2*step
+			}
+		}
+	}
+	for _, n := range count {
+		if n != 0 {
+			return false
+		}
+	}
+	return true
 }
 
 // isNested reports whether spans in this order close in reverse order of opening, and whether spans without their other end keep

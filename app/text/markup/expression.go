@@ -3,6 +3,7 @@ package markup
 import (
 	"regexp"
 	"slices"
+	"sort"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -202,6 +203,7 @@ func (e *expressions) merged() []Span {
 	if len(e.more) == 0 {
 		return e.spans
 	}
+	e.cut()
 	slices.SortStableFunc(e.more, func(a, b Span) int { return a.Start - b.Start })
 	var list []Span
 	rest := e.spans
@@ -225,4 +227,36 @@ func (e *expressions) merged() []Span {
 		}
 	}
 	return append(list, rest...)
+}
+
+// cut divides the added spans at the tags of HTML and XML, which are spans of their own.
+func (e *expressions) cut() {
+	if !e.form.hasTags() {
+		return
+	}
+	var list []Span
+	for _, span := range e.more {
+		i := sort.Search(len(e.spans), func(i int) bool { return e.spans[i].End > span.Start })
+		for ; i < len(e.spans) && e.spans[i].Start < span.End; i++ {
+			e.looks.Past(1)
+			if e.spans[i].Kind == Tag {
+				before := span
+				before.End, span.Start = max(span.Start, e.spans[i].Start), e.spans[i].End
+				list = appendSpan(list, e.text, before)
+			}
+		}
+		list = appendSpan(list, e.text, span)
+	}
+	e.more = list
+}
+
+// appendSpan appends a span without the white space at its ends, unless nothing is left.
+func appendSpan(list []Span, text string, span Span) []Span {
+	if span.Start < span.End {
+		span.Start, span.End = Sentence{Text: text}.Trimmed(span.Start, span.End)
+	}
+	if span.Start < span.End {
+		list = append(list, span)
+	}
+	return list
 }

@@ -72,6 +72,11 @@ func (e *expressions) add(start, end int, kind tokenKind) {
 
 func (e *expressions) hold(start, end int) {
 	start, end = e.closed(start, end)
+	for i := e.next; e.form.hasTags() && i < len(e.spans) && e.spans[i].Start < end; i++ {
+		if e.looks.Past(1); e.spans[i].Kind == Tag && e.spans[i].Start > start {
+			end = e.spans[i].Start
+		}
+	}
 	for e.pos = max(e.pos, end); e.next < len(e.spans) && e.spans[e.next].Start < e.pos; {
 		e.next++
 	}
@@ -101,7 +106,10 @@ func (e *expressions) closed(start, end int) (from, to int) {
 	}
 	start, end = min(start, open), open+n
 	_, to = coreOf(e.text[start:char.Skip(e.text, end, func(r rune) bool { return !isBetweenTokens(r) })])
-	return start, max(end, start+to)
+	if to += start; to <= end || !e.isFree(end, to) {
+		return start, end
+	}
+	return start, to
 }
 
 // isFree reports whether bytes [start, end) contain no tag and no span that extends behind them.

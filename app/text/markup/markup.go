@@ -65,6 +65,8 @@ import (
 	"strings"
 	"unicode"
 
+	"golang.org/x/net/html"
+
 	"dragoman/app/text/char"
 )
 
@@ -284,14 +286,53 @@ func (s Sentence) Original() string {
 	return a.out.String()
 }
 
-// output returns the text of span i, which is not a term, for a translation. In HTML, text that looks like a tag is a tag: signs
-// that were text are entities there.
+// output returns the text of span i, which is not a term, for a translation. In HTML and XML, all of it but its tags is text.
 func (s Sentence) output(i int) string {
 	text := s.spanText(i)
-	if kind := s.Spans[i].Kind; kind == Entity || kind == Formula || strings.HasPrefix(text, "<") && kind != Sign && kind != URL {
+	switch kind := s.Spans[i].Kind; {
+	case kind == Tag, kind == Entity:
 		return text
+	case s.format.hasTags():
+		return s.format.escapeAround(text)
 	}
 	return s.format.Escape(text)
+}
+
+// escapeAround escapes the text around the tags of HTML or XML. References stay as they are: decoded text has none but those that
+// it must have.
+func (f Format) escapeAround(text string) string {
+	if !strings.ContainsAny(text, "<>&") {
+		return text
+	}
+	tokens, end := tokenize(nil, text, f)
+	var out strings.Builder
+	plain := func(text string) {
+		for i := range len(text) {
+			switch c := text[i]; {
+			case c == '<':
+				out.WriteString("&lt;")
+			case c == '>':
+				out.WriteString("&gt;")
+			case c == '&' && !startsEntity(text[i:]) && !(f == XML && reference.MatchString(text[i:])):
+				out.WriteString("&amp;")
+			default:
+				out.WriteByte(c)
+			}
+		}
+	}
+	for i := 0; i < len(tokens); i++ {
+		t := tokens[i]
+		switch {
+		case t.Kind == html.TextToken && !strings.HasPrefix(text[t.Start:], cdata):
+			plain(text[t.Start:t.End])
+			continue
+		case t.opaque && t.Partner > 0: // as it is, like the text of a script
+			i = t.Partner
+		}
+		out.WriteString(text[t.Start:tokens[i].End])
+	}
+	plain(text[end:])
+	return out.String()
 }
 
 func (s Sentence) spanText(i int) string {

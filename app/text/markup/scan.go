@@ -77,6 +77,9 @@ func (s *scanner) run() []Span {
 		s.drop(mark.span)
 	}
 	s.words()
+	if s.form.hasTags() {
+		s.acrossTags()
+	}
 	return s.spans
 }
 
