@@ -10,10 +10,10 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"dragoman/app/text/entity"
 	"dragoman/app/text/language"
 	"dragoman/app/text/lineartest"
 	"dragoman/app/text/markup"
-	"dragoman/app/text/entity"
 	"dragoman/app/text/segment"
 	"dragoman/app/text/wrap"
 )

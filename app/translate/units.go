@@ -81,6 +81,7 @@ func (c cutter) cut(text, from string) (units []unit, err error) {
 
 // cutPlain cuts a plain text. If it is wrapped, each paragraph is a unit.
 func (c cutter) cutPlain(text, from string) (units []unit, err error) {
+	text = markup.WithoutStray(text)
 	parsed, err := markup.Parse(c.ctx, text, markup.Text)
 	if err != nil {
 		return nil, err

@@ -29,14 +29,14 @@ var (
 	link = regexp.MustCompile(`^<[aA]\s`)
 	// noteName matches a note reference in Markdown or plain text.
 	noteName = regexp.MustCompile(`^(?:(?:\[(?:\^[^\[\]\s]+|\d{1,4})\])+|[¹²³⁰⁴-⁹]+)$`)
-	// notedWord matches a word with a note reference at the end of a sentence or clause.
-	notedWord = regexp.MustCompile(`^\PN*\p{Ll}{2,}[.,;:!?…]+["'”’)»]*((?:\[\d{1,4}\])+|[¹²³⁰⁴-⁹]+)$`)
+	// notedWord matches a word with a note reference: any at the end of a sentence or clause, in brackets also elsewhere.
+	notedWord = regexp.MustCompile(`^\PN*\p{Ll}{2,}(?:[.,;:!?…]+["'”’)»]*((?:\[\d{1,4}\])+|[¹²³⁰⁴-⁹]+)|(\[[1-9]\d{0,2}\]))$`)
 )
 
 // noteBehind returns the length of the note references at the end of a word.
 func noteBehind(looks *char.Looks, word string) int {
 	if m := looks.Find(notedWord, word); m != nil {
-		return m[3] - m[2]
+		return len(word) - max(m[2], m[4])
 	}
 	return 0
 }

@@ -56,11 +56,8 @@ var (
 // literals are the literals of JSON.
 var literals = set("true false null")
 
-// dotted are abbreviations that look like names of members; elided are words that begin with an apostrophe.
-var (
-	dotted = set(`e.g i.e a.m p.m a.k.a w.r.t n.b q.e.d r.s.v.p z.b u.a d.h s.o u.s.w u.u o.k p.s s.v c.v`)
-	elided = set(`tis twas twere twill em cause til till bout round neath n s t m ll re ve d k ne nother kay`)
-)
+// dotted are abbreviations that look like names of members.
+var dotted = set(`e.g i.e a.m p.m a.k.a w.r.t n.b q.e.d r.s.v.p z.b u.a d.h s.o u.s.w u.u o.k p.s s.v c.v`)
 
 // isProse reports whether a token is natural language. In it, removedCode stands for code, and removed for other held text, such
 // as placeholders, which words may touch.
@@ -74,6 +71,9 @@ func (e *expressions) isProse(token string, start int) bool {
 			return false // $B$2
 		}
 		token = strings.TrimLeft(rest, "-'’:;,.!?/|")
+	}
+	if word := strings.TrimRight(token, "®™©"); word == strings.ToLower(word) && e.looks.Match(longLetters, word) { // a name has a capital
+		token = word
 	}
 	e.looks.Past(len(token))
 	from, to := coreOf(token)
@@ -93,8 +93,6 @@ func (e *expressions) isProse(token string, start int) bool {
 		return dotted[core] || strings.Contains(token, core+".") && start+len(token) < len(e.text)
 	case token[0] == '-' || token[0] == '*':
 		return start == 0 || e.text[start-1] == '\n' || unicode.IsUpper(char.First(token[1:]))
-	case token[0] == '\'' && unicode.IsLower(char.First(token[1:])):
-		return e.closesQuote(start + 1)
 	}
 	return !strings.ContainsAny(core, ",;") || !strings.ContainsFunc(core, unicode.IsLetter) || !e.isList(core)
 }
@@ -117,18 +115,6 @@ func (e *expressions) hasOddEnd(core, behind string) bool {
 	isPrime := strings.HasPrefix(behind, "'") || name != core && name != ""
 	return isPrime && name != "o" || char.OneOfRunes(char.First(behind), "!*") && hasLetter(core) && !e.isLetterWord(core)
 }
-
-// closesQuote reports whether the apostrophe before byte i belongs to a word or opens a quote that is closed.
-func (e *expressions) closesQuote(i int) bool {
-	beginning := e.text[i:min(len(e.text), i+longestName)]
-	if word := beginning[:char.Skip(beginning, 0, unicode.IsLetter)]; elided[strings.ToLower(word)] {
-		return true
-	}
-	rest := e.text[i:min(len(e.text), i+longestTemplate)]
-	return quoteEnd.MatchString(rest)
-}
-
-var quoteEnd = regexp.MustCompile(`['’](?:\PL|$)`)
 
 // isList reports whether a field of a comma-separated core is not a word: x,y and eax,1.
 func (e *expressions) isList(core string) bool {

@@ -5,8 +5,8 @@ import (
 	"regexp"
 	"strings"
 
-	"dragoman/app/text/language"
 	"dragoman/app/text/entity"
+	"dragoman/app/text/language"
 
 	"dragoman/app/text/char"
 )

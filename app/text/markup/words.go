@@ -46,6 +46,25 @@ func Undivided(text string, before rune) string {
 	}, text)
 }
 
+// WithoutStray returns text without characters of no width, such as a byte order mark, beside white space, punctuation of sentences
+// and the ends of the text, where they mark no break in a word.
+func WithoutStray(text string) string {
+	const zeroWidth, edges = "\u200b\u2060\ufeff", ".,;:!?…\"'”’»()[]“«。、！？"
+	if !strings.ContainsAny(text, zeroWidth) {
+		return text
+	}
+	isEdge := func(r rune) bool { return unicode.IsSpace(r) || char.OneOfRunes(r, edges+zeroWidth) }
+	var out strings.Builder
+	for at := 0; at < len(text); {
+		r, n := char.Decode(text, at)
+		if !char.OneOfRunes(r, zeroWidth) || !isEdge(char.Last(text[:at])) && !isEdge(char.First(text[at+n:])) {
+			out.WriteString(text[at : at+n])
+		}
+		at += n
+	}
+	return out.String()
+}
+
 // withoutHints returns the sentence without hints for hyphenation in its words.
 func (s Sentence) withoutHints() Sentence {
 	var out strings.Builder

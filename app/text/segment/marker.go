@@ -35,8 +35,14 @@ func oneMarker(s string, rules *rules) int {
 			return n
 		}
 		return 0
-	case strings.ContainsRune("-*+•‣⁃◦∙·–—―−", r):
-		if spaceAt(s, w) {
+	case r == '・':
+		return w
+	case strings.ContainsRune("-*+•‣⁃◦∙·–—―−/;", r):
+		n := char.Skip(s, 0, func(c rune) bool { return c == r })
+		if longest := map[rune]int{'-': 3, '/': 3, ';': 3}[r]; n <= max(longest, w) && spaceAt(s, n) && !(r == '/' && n == w) {
+			return n
+		}
+		if strings.ContainsRune("-–—", r) && n == w && spoken.MatchString(s[w:min(len(s), w+longestLabel)]) {
 			return w
 		}
 		return 0
@@ -47,6 +53,12 @@ func oneMarker(s string, rules *rules) int {
 	}
 	return numbered(s, rules)
 }
+
+// spoken matches the start of a line of a dialogue behind its dash: "-It rains."
+var spoken = regexp.MustCompile(`^\p{Lu}\p{Ll}*[ ,]`)
+
+// longestLabel is the maximum length in bytes of a label.
+const longestLabel = 64
 
 // circled reports whether r alone is the number of a list item: "①", "⑴", "⓶", "❸".
 func circled(r rune) bool {
@@ -59,8 +71,7 @@ var label = regexp.MustCompile(`^([(（]?)(?:(\p{Nd}{1,3}(?:\.\p{Nd}+)*)|([一�
 
 // numbered returns the length of a marker such as "1.", "1)", "(1)", "1.)", "a)", "(iv)", "一、", "（一）", or 0.
 func numbered(s string, rules *rules) int {
-	const longest = 64 // bytes of a label
-	m := label.FindStringSubmatch(s[:min(len(s), longest)])
+	m := label.FindStringSubmatch(s[:min(len(s), longestLabel)])
 	if m == nil {
 		return 0
 	}
