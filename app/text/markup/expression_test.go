@@ -117,6 +117,13 @@ func TestResidue(t *testing.T) {
 	}
 }
 
+// Initials may end a text without their last full stop.
+func TestInitialsAtTheEnd(t *testing.T) {
+	for _, text := range []string{"Made in U.S.A", "F.Y.I", "in the U.S."} {
+		assert.Empty(t, must(must(Parse(lasting, text, Text)).In(lasting, "en")).Spans, text)
+	}
+}
+
 func TestGrownNumbers(t *testing.T) {
 	for translation, want := range map[string]bool{
 		"article 121-16": false, "article 121 à 16": false, "16–121": false, "article 121-21-16": true, "1-2-3": false, "121-16-3": true,

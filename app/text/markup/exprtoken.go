@@ -205,8 +205,8 @@ func (e *expressions) read(start, end int, spans []Span) {
 	case e.isOdd(core, start, spans):
 		e.hold(start, end)
 	default:
-		if initials.MatchString(e.text[start : whole+len(raw)]) {
-			end++
+		if end < whole+len(raw) && initials.MatchString(e.text[start:whole+len(raw)]) {
+			end++ // U.S.
 		}
 		e.add(start, end, e.wordKind(core, raw))
 	}
