@@ -17,10 +17,16 @@ func (c *codec) examine(x *sentence, r search.Result) (outcome, error) {
 	if loops(r.Tokens, x.source) {
 		o.flags |= Loop
 	}
+	err := c.examineText(x, &o)
+	return o, err
+}
+
+// examineText flags the faults of an outcome's text, and puts masked spans back.
+func (c *codec) examineText(x *sentence, o *outcome) error {
 	restored, err := c.restore(x, o.text)
 	switch {
 	case c.ctx.Err() != nil:
-		return o, c.ctx.Err()
+		return c.ctx.Err()
 	case err == nil:
 		o.text = restored
 	case c.req.Once, x.hasOnlyTerms() && !x.strategy.masks(): // only a number in words differs
@@ -28,12 +34,12 @@ func (c *codec) examine(x *sentence, r search.Result) (outcome, error) {
 	default: // a text with markers, or without their spans, is of no use
 		o.text = x.Original()
 		o.flags |= MarkupLost
-		return o, nil
+		return nil
 	}
 	if x.HasTerms() {
 		missing, extra, err := x.Terms(c.ctx, o.text)
 		if err != nil {
-			return o, err
+			return err
 		}
 		if o.extra = extra; missing > 0 {
 			o.flags |= GlossaryMissed
@@ -47,7 +53,7 @@ func (c *codec) examine(x *sentence, r search.Result) (outcome, error) {
 	case language.WrongScript(o.text, x.step.to):
 		o.flags |= WrongScript
 	}
-	return o, nil
+	return nil
 }
 
 // restore checks that a translation preserved its spans, and puts masked ones back.

@@ -1,0 +1,39 @@
+package translate
+
+import (
+	"context"
+	"strings"
+
+	"dragoman/app/text/language"
+	"dragoman/app/text/markup"
+)
+
+// Sentences returns the sentences into which a text is cut, given the code of its language. White space and markup between them
+// are left out, as they stay as they are.
+func Sentences(ctx context.Context, text, from string, format Format) ([]markup.Sentence, error) {
+	units, err := cutter{ctx: ctx, req: &Request{Format: format}}.cut(text, language.Base(from))
+	if err != nil {
+		return nil, err
+	}
+	return layOut(ctx, units)
+}
+
+// Check examines a translation of a sentence, which may come from elsewhere, as if a model had decoded it once. Languages are codes.
+// It returns the flags that depend on the texts alone: Loop and Truncated depend on tokens. lost is the reason for MarkupLost, or
+// nil if words in capitals are missing.
+func Check(ctx context.Context, source markup.Sentence, translation, from, to string) (flags Flags, lost, err error) {
+	c, x := &codec{ctx: ctx, routing: &routing{req: Request{Once: true}}}, &sentence{}
+	if err := c.begin(x, &step{from: from, to: to}, source); err != nil {
+		return 0, nil, err
+	}
+	x.form = x.Sentence
+	x.best = &outcome{text: strings.TrimSpace(translation), decoded: true}
+	if err := c.examineText(x, x.best); err != nil {
+		return 0, nil, err
+	}
+	if x.best.flags.Has(MarkupLost) {
+		_, lost = c.restore(x, x.best.text)
+	}
+	x.doubtCapitals()
+	return x.best.flags, lost, nil
+}

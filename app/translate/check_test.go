@@ -1,0 +1,40 @@
+package translate
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+func TestCheckOfTranslations(t *testing.T) {
+	for _, test := range []struct {
+		format              Format
+		source, translation string
+		flags               Flags
+		lost                string
+	}{
+		{Text, "It is 5 km.", "Das sind 5 km.", 0, ""},
+		{Text, "It costs 5 cents.", "Das kostet 15 Cent.", MarkupLost, "the numbers differ"},
+		{Text, "Open {file} now.", "Öffne {file} jetzt.", 0, ""},
+		{Text, "Open {file} now.", "Öffne die Datei jetzt.", MarkupLost, "1 are missing"},
+		{Text, "Turn the TV off.", "Schalte den Fernseher aus.", MarkupLost, ""},
+		{Text, "Open the windows here.", "Open the windows here.", SourceEcho, ""},
+		{Text, "Open it.", "", Empty, ""},
+		{Text, "Open the windows here.", "открой окна здесь", WrongScript, ""},
+		{HTML, "<p>Open <b>it</b> now.</p>", "Öffne <b>es</b> jetzt.", 0, ""},
+		{HTML, "<p>Open <b>it</b> now.</p>", "Öffne es</b> jetzt.", MarkupLost, "1 are missing"},
+	} {
+		sentences, err := Sentences(t.Context(), test.source, "en", test.format)
+		require.NoError(t, err)
+		require.Len(t, sentences, 1, test.source)
+		flags, lost, err := Check(t.Context(), sentences[0], test.translation, "en", "de")
+		require.NoError(t, err)
+		assert.Equal(t, test.flags, flags, test.source)
+		if test.lost == "" {
+			assert.NoError(t, lost)
+		} else {
+			assert.ErrorContains(t, lost, test.lost)
+		}
+	}
+}
