@@ -1,0 +1,303 @@
+package main
+
+import (
+	"math/rand/v2"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+)
+
+// damage is a kind of error that a model makes, in a translation that had none.
+type damage struct {
+	kind string
+	// apply returns the damaged translation, or "" if the pair does not have the entity in a form that the damage makes wrong.
+	apply func(d draw) string
+}
+
+// draw is a pair with the source of what is random in its damage.
+type draw struct {
+	*rand.Rand
+	source, translation, to string
+}
+
+// damages are all kinds. One kind has one entity, so that a figure says which check is weak.
+var damages = []damage{
+	{"digit changed", func(d draw) string {
+		return d.edit(number, func(n string) string { return d.atDigit(n, func(c byte) string { return d.otherDigit(c) }) })
+	}},
+	{"digit added", func(d draw) string {
+		return d.edit(number, func(n string) string { return d.atDigit(n, func(c byte) string { return string(c) + d.otherDigit(c) }) })
+	}},
+	{"digit taken", func(d draw) string {
+		return d.edit(longNumber, func(n string) string { return d.atDigit(n, func(byte) string { return "" }) })
+	}},
+	{"number dropped", func(d draw) string { return d.edit(number, dropped) }},
+	{"number in thousands", func(d draw) string { return d.edit(shortNumber, func(n string) string { return n + " 000" }) }},
+	{"decimal sign dropped", func(d draw) string {
+		return d.edit(decimal, func(n string) string { return strings.NewReplacer(".", "", ",", "").Replace(n) })
+	}},
+	{"zero of a version", func(d draw) string {
+		return d.edit(versionZero, func(n string) string { return n[:len(n)-1] })
+	}},
+	{"range to decimal", func(d draw) string {
+		return d.edit(span, func(n string) string { return rangeSign.ReplaceAllString(n, ".") })
+	}},
+	{"order of a score", func(d draw) string { return d.edit(span, d.turned) }},
+	{"minus dropped", func(d draw) string {
+		return d.edit(negative, func(n string) string { return n[strings.IndexAny(n, "0123456789"):] })
+	}},
+	{"minus added", func(d draw) string {
+		if negative.MatchString(d.source) {
+			return ""
+		}
+		return d.edit(number, func(n string) string { return "-" + n })
+	}},
+	{"unit dropped", func(d draw) string {
+		return d.edit(quantity, func(n string) string { return leadingNumber.FindString(n) })
+	}},
+	{"unit swapped", func(d draw) string { return d.edit(quantity, d.otherUnit) }},
+	{"percent dropped", func(d draw) string {
+		return d.edit(percent, func(n string) string { return leadingNumber.FindString(n) })
+	}},
+	{"currency swapped", func(d draw) string {
+		return d.edit(money, func(n string) string {
+			return strings.NewReplacer("$", "€", "€", "$", "£", "$", "¥", "$").Replace(n)
+		})
+	}},
+	{"currency dropped", func(d draw) string { return d.edit(money, func(n string) string { return number.FindString(n) }) }},
+	{"magnitude swapped", func(d draw) string { return d.fromList(magnitudes, magnitudeInSource) }},
+	{"month swapped", func(d draw) string { return d.fromList(months, monthInSource) }},
+	{"bracket dropped", damageBracket},
+	{"roman numeral changed", func(d draw) string {
+		return d.edit(roman, func(n string) string { return d.pick(without(romans, n)) })
+	}},
+	{"acronym changed", func(d draw) string {
+		if !strings.ContainsAny(d.source, "abcdefghijklmnopqrstuvwxyz") {
+			return ""
+		}
+		return d.edit(acronym, func(n string) string {
+			if slices.Contains(romans, n) {
+				return n
+			}
+			last := n[len(n)-1]
+			return n[:len(n)-1] + string('A'+(last-'A'+1)%26)
+		})
+	}},
+	{"placeholder dropped", func(d draw) string { return d.edit(placeholder, dropped) }},
+	{"tag dropped", func(d draw) string { return d.edit(tag, dropped) }},
+	{"tag moved", damageOrder},
+	{"tag on another word", damagePlace},
+}
+
+// The entities. Each matches in the source and in the translation.
+var (
+	number        = regexp.MustCompile(`\d+(?:[.,]\d+)*`)
+	longNumber    = regexp.MustCompile(`[1-9]\d+(?:[.,]\d+)*`)
+	shortNumber   = regexp.MustCompile(`[1-9]\d{0,2}`)
+	decimal       = regexp.MustCompile(`\d+[.,]\d\d?`)
+	versionZero   = regexp.MustCompile(`[A-Za-z]{3,} \d+\.\d*0`)
+	span          = regexp.MustCompile(`\d+ ?[-–—~～] ?\d+`)
+	rangeSign     = regexp.MustCompile(` ?[-–—~～] ?`)
+	negative      = regexp.MustCompile(`[-−]\d+(?:[.,]\d+)*`)
+	leadingNumber = regexp.MustCompile(`^\d+(?:[.,]\d+)*`)
+	quantity      = regexp.MustCompile(`\d+(?:[.,]\d+)*[ \x{a0}\x{202f}]?(?:` + strings.ReplaceAll(strings.Join(units, "|"), " ", "|") + `)`)
+	percent       = regexp.MustCompile(`\d+(?:[.,]\d+)*[ \x{a0}\x{202f}]?%`)
+	money         = regexp.MustCompile(`[$€£¥] ?\d+(?:[.,]\d+)*|\d+(?:[.,]\d+)*[ \x{a0}\x{202f}]?[$€£¥]`)
+	roman         = regexp.MustCompile(`[IVX]{2,}`)
+	acronym       = regexp.MustCompile(`[A-Z]{2,5}`)
+	placeholder   = regexp.MustCompile(`%(?:\d+\$)?[sdiu]|%\d|%\(\w+\)[sd]|\{\w*\}`)
+	tag           = regexp.MustCompile(`</?[A-Za-z][^<>]*>`)
+	tagPair       = regexp.MustCompile(`<([A-Za-z]+)(?: [^<>]*)?>([^<>]*\pL[^<>]*)</[A-Za-z]+>`)
+
+	magnitudeInSource = regexp.MustCompile(`\d (?:thousand|million|billion|trillion)\b`)
+	monthInSource     = regexp.MustCompile(`\d.*\b(?:January|February|March|April|June|July|August|September|October|November|December)\b|\b(?:January|February|March|April|June|July|August|September|October|November|December)\b.*\d`)
+)
+
+// units are the units of one dimension in each string.
+var units = []string{"km cm mm", "kg mg", "TB GB MB kB KB", "GiB MiB KiB", "ms min", "GHz MHz kHz Hz", "kW W", "mV V", "px pt dpi", "°C °F"}
+
+// magnitudes and months are words of the languages, of which one takes the place of another.
+var (
+	magnitudes = map[string][]string{
+		"fr": {"mille", "millions", "milliards"}, "de": {"Tausend", "Millionen", "Milliarden"}, "es": {"mil", "millones", "billones"},
+		"ru": {"тысяч", "миллионов", "миллиардов"}, "ja": {"千", "万", "億"}, "zh": {"千", "万", "亿"},
+	}
+	months = map[string][]string{
+		"fr": strings.Fields("janvier février avril juin juillet août septembre octobre novembre décembre"),
+		"de": strings.Fields("Januar Februar März April Juni Juli August September Oktober November Dezember"),
+		"es": strings.Fields("enero febrero marzo abril junio julio agosto septiembre octubre noviembre diciembre"),
+		"ru": strings.Fields("января февраля марта апреля июня июля августа сентября октября ноября декабря"),
+	}
+	romans = strings.Fields("II III IV VI VII VIII IX XI XII XIII XIV XV XVI XVII XVIII XIX XX XXI")
+)
+
+func dropped(string) string { return "" }
+
+// edit changes one of the entities that source and translation have equally often. It returns "" if there is none, or no change.
+func (d draw) edit(entity *regexp.Regexp, change func(string) string) string {
+	inSource, places := count(d.source, entity), apart(d.translation, entity)
+	in := count(d.translation, entity)
+	places = slices.DeleteFunc(places, func(at []int) bool {
+		key := plain(d.translation[at[0]:at[1]])
+		return in[key] != inSource[key]
+	})
+	if len(places) == 0 {
+		return ""
+	}
+	at := places[d.IntN(len(places))]
+	old := d.translation[at[0]:at[1]]
+	if changed := change(old); changed != old && !sameValue(old, changed) {
+		return d.translation[:at[0]] + changed + d.translation[at[1]:]
+	}
+	return ""
+}
+
+// sameValue reports whether two numbers are equal: 1.0 and 1.
+func sameValue(a, b string) bool {
+	x, err := strconv.ParseFloat(strings.ReplaceAll(a, ",", "."), 64)
+	y, err2 := strconv.ParseFloat(strings.ReplaceAll(b, ",", "."), 64)
+	return err == nil && err2 == nil && x == y
+}
+
+// plain returns an entity in the form in which languages agree.
+func plain(entity string) string {
+	return strings.NewReplacer(" ", "", "\u00a0", "", "\u202f", "", "–", "-", "—", "-", "~", "-", "～", "-", "−", "-", ",", ".").Replace(entity)
+}
+
+func count(text string, entity *regexp.Regexp) map[string]int {
+	counts := map[string]int{}
+	for _, at := range apart(text, entity) {
+		counts[plain(text[at[0]:at[1]])]++
+	}
+	return counts
+}
+
+// apart returns the matches that are no part of a word or code: no letter or digit of ASCII, and no sign that continues a number,
+// stands at an end where they have one.
+func apart(text string, entity *regexp.Regexp) (places [][]int) {
+	joins := func(r, end rune) bool {
+		word := func(r rune) bool {
+			return r < 0x80 && (r == '_' || r >= '0' && r <= '9' || r >= 'A' && r <= 'Z' || r >= 'a' && r <= 'z')
+		}
+		return word(end) && (word(r) || strings.ContainsRune(`/\#%{}@&=`, r))
+	}
+	for _, at := range entity.FindAllStringIndex(text, -1) {
+		before, _ := utf8.DecodeLastRuneInString(text[:at[0]])
+		after, _ := utf8.DecodeRuneInString(text[at[1]:])
+		first, _ := utf8.DecodeRuneInString(text[at[0]:])
+		last, _ := utf8.DecodeLastRuneInString(text[:at[1]])
+		rest := text[at[1]:]
+		goesOn := len(rest) > 1 && strings.ContainsRune(".,:-", after) && rest[1] >= '0' && rest[1] <= '9' && last >= '0' && last <= '9'
+		follows := at[0] > 1 && strings.ContainsRune(".,-:'", before) && first >= '0' && first <= '9'
+		if entity == placeholder || entity == tag || !joins(before, first) && !joins(after, last) && !goesOn && !follows && !(first == '-' && !startsNumber(before)) {
+			places = append(places, at)
+		}
+	}
+	return places
+}
+
+// startsNumber reports whether a minus behind r is a sign of a number.
+func startsNumber(r rune) bool { return r == utf8.RuneError || strings.ContainsRune(" (（、，", r) }
+
+func (d draw) pick(list []string) string { return list[d.IntN(len(list))] }
+
+func without(list []string, item string) []string {
+	return slices.DeleteFunc(slices.Clone(list), func(s string) bool { return s == item })
+}
+
+func (d draw) otherDigit(digit byte) string { return string("123456789"[(int(digit-'0')+d.IntN(8))%9]) }
+
+// atDigit changes one digit of a number: not the first one, if there are others.
+func (d draw) atDigit(n string, change func(digit byte) string) string {
+	at := len(n) - 1
+	if i := d.IntN(len(n)); i > 0 && n[i] >= '0' && n[i] <= '9' {
+		at = i
+	}
+	return n[:at] + change(n[at]) + n[at+1:]
+}
+
+// turned returns a score with its numbers in the other order.
+func (d draw) turned(score string) string {
+	at := rangeSign.FindStringIndex(score)
+	return score[at[1]:] + score[at[0]:at[1]] + score[:at[0]]
+}
+
+func (d draw) otherUnit(quantity string) string {
+	number := leadingNumber.FindString(quantity)
+	unit := strings.Trim(quantity[len(number):], " \u00a0\u202f")
+	for _, dimension := range units {
+		if list := strings.Fields(dimension); slices.Contains(list, unit) {
+			return strings.TrimSuffix(quantity, unit) + d.pick(without(list, unit))
+		}
+	}
+	return quantity
+}
+
+// fromList replaces the one word of a list in the translation with another, if the source has a word of its own.
+func (d draw) fromList(lists map[string][]string, inSource *regexp.Regexp) string {
+	found := ""
+	for _, word := range lists[d.to] {
+		switch n := strings.Count(d.translation, word); {
+		case n > 1, n == 1 && found != "":
+			return ""
+		case n == 1:
+			found = word
+		}
+	}
+	if found == "" || !inSource.MatchString(d.source) {
+		return ""
+	}
+	return strings.Replace(d.translation, found, d.pick(without(lists[d.to], found)), 1)
+}
+
+// damageBracket drops one bracket of the only pair.
+func damageBracket(d draw) string {
+	width := strings.NewReplacer("（", "(", "）", ")", "［", "[", "］", "]")
+	for _, brackets := range []string{"()", "[]", "{}"} {
+		source, translation := width.Replace(d.source), width.Replace(d.translation)
+		if strings.Count(source, brackets[:1]) != 1 || strings.Count(source, brackets[1:]) != 1 ||
+			strings.Count(translation, brackets[:1]) != 1 || strings.Count(translation, brackets[1:]) != 1 {
+			continue
+		}
+		drop := brackets[d.IntN(2)]
+		return strings.Map(func(r rune) rune {
+			if width.Replace(string(r)) == string(drop) {
+				return -1
+			}
+			return r
+		}, d.translation)
+	}
+	return ""
+}
+
+// damageOrder moves the opening tag of a pair behind its content, or behind the closing tag.
+func damageOrder(d draw) string {
+	at := tagPair.FindStringSubmatchIndex(d.translation)
+	if at == nil || !tagPair.MatchString(d.source) {
+		return ""
+	}
+	t := d.translation
+	open, content, closing := t[at[0]:at[4]], t[at[4]:at[5]], t[at[5]:at[1]]
+	if d.IntN(2) == 0 {
+		return t[:at[0]] + content + open + closing + t[at[1]:]
+	}
+	return t[:at[0]] + closing + content + open + t[at[1]:]
+}
+
+// damagePlace moves a pair of tags from its words to all others.
+func damagePlace(d draw) string {
+	at := tagPair.FindStringSubmatchIndex(d.translation)
+	if at == nil || !tagPair.MatchString(d.source) {
+		return ""
+	}
+	t := d.translation
+	open, content, closing := t[at[0]:at[4]], t[at[4]:at[5]], t[at[5]:at[1]]
+	if before, after := strings.TrimSpace(t[:at[0]]), strings.TrimSpace(t[at[1]:]); letters.MatchString(before) && !strings.Contains(before, "<") {
+		return open + before + closing + " " + content + t[at[1]:]
+	} else if letters.MatchString(after) && !strings.Contains(after, "<") {
+		return t[:at[0]] + content + " " + open + after + closing
+	}
+	return ""
+}
