@@ -28,7 +28,7 @@ const unsureScore = -0.4
 // doubtCapitals flags the best outcome of a sentence with changed capitals: other strategies would not help.
 func (x *sentence) doubtCapitals() {
 	o := x.best
-	if o.decoded && (x.LosesCapitals(o.text) || x.IsCapitals() && o.text != x.Text && o.score < unsureScore) {
+	if o.decoded && x.IsCapitals() && o.text != x.Text && o.score < unsureScore {
 		o.flags |= MarkupLost
 	}
 }

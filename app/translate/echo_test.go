@@ -110,7 +110,8 @@ func TestCapitals(t *testing.T) {
 	}{
 		{"kept", "The UNESCO is here.", "Die UNESCO ist da.", -0.1, 0},
 		{"another name", "The USA are here.", "Der STAAT ist da.", -0.1, 0},
-		{"gone", "The UNESCO is here.", "Die Stelle ist da.", -0.1, MarkupLost},
+		{"gone", "The UNESCO is here.", "Die Stelle ist da.", -0.1, 0},
+		{"changed", "The UNESCO is here.", "Die UNESKO ist da.", -0.1, MarkupLost},
 		{"all in capitals", "WE ARE HERE", "wir sind da", -0.1, 0},
 		{"a word by itself", "EXIT", "SORTIE", -0.1, 0},
 		{"one that was not understood", "NULL", "NOUL", -0.6, MarkupLost},

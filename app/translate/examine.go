@@ -4,6 +4,7 @@ import (
 	"strings"
 	"unicode"
 
+	"dragoman/app/text/char"
 	"dragoman/app/text/language"
 	"dragoman/model/search"
 )
@@ -105,10 +106,15 @@ func repeats(tokens []int64) (times, length int) {
 // probed.
 const echoLetters = 12
 
-// echoes reports whether a translation equals its source, which must have at least the given number of letters.
+// echoes reports whether a translation equals its source, which must have at least the given number of letters and, if that is
+// echoLetters, more words than a name has.
 func echoes(source, translation string, least int) bool {
+	const words, long = 3, 2 * echoLetters
 	a := letters(source)
-	return len(a) >= least && string(a) == string(letters(translation))
+	if len(a) < least || string(a) != string(letters(translation)) {
+		return false
+	}
+	return least < echoLetters || len(a) >= long || len(strings.Fields(source)) >= words || char.IsUnspaced(a[0])
 }
 
 func letters(text string) []rune {

@@ -48,7 +48,7 @@ SYMBOLS = {
     "speed-kilometer-per-hour": "km/h kmh kph", "speed-mile-per-hour": "mph", "speed-meter-per-second": "m/s",
     "temperature-celsius": "°C ℃", "temperature-fahrenheit": "°F ℉", "angle-degree": "° deg", "length-kilometer": "km", "length-meter": "m",
     "length-centimeter": "cm", "length-millimeter": "mm", "length-micrometer": "µm μm", "length-nanometer": "nm",
-    "length-inch": "in ″", "length-foot": "ft", "length-yard": "yd", "length-mile": "mi",
+    "length-inch": "″", "length-foot": "ft", "length-yard": "yd", "length-mile": "mi",
     "area-square-meter": "m² m2", "area-square-kilometer": "km² km2",
     "volume-cubic-meter": "m³ m3", "volume-cubic-centimeter": "cm³ cm3 cc", "electric-volt": "V", "electric-ampere": "A", "electric-milliampere": "mA",
     "electric-ohm": "Ω Ω", "power-watt": "W", "power-kilowatt": "kW KW", "power-megawatt": "MW", "energy-kilowatt-hour": "kWh", "energy-kilocalorie": "kcal",

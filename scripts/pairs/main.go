@@ -47,6 +47,7 @@ func run(args []string, out io.Writer) error {
 	corpus := flags.String("corpus", "", "`folder` of files of sentences")
 	folder := flags.String("out", "build/pairs", "`folder` for what was flagged and missed")
 	seed := flags.Uint64("seed", 1, "`number` that the damage depends on")
+	every := flags.Int("every", 1, "examine every n-th pair alone")
 	limits := flags.Bool("limits", false, "fail if a figure is beyond its limit")
 	if err := flags.Parse(args); err != nil {
 		return err
@@ -62,6 +63,13 @@ func run(args []string, out io.Writer) error {
 		}
 		pairs = append(pairs, sentences...)
 	}
+	pairs = slices.Collect(func(yield func(pair) bool) {
+		for i := 0; i < len(pairs); i += max(1, *every) {
+			if !yield(pairs[i]) {
+				return
+			}
+		}
+	})
 	results, err := examineAll(usable(pairs), *seed)
 	if err != nil {
 		return err

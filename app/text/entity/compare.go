@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"unicode"
 
 	"dragoman/app/text/char"
 )
@@ -37,7 +38,7 @@ func Compare(ctx context.Context, source, translation, from, to string) (err err
 }
 
 func compare(looks *char.Looks, source, translation, from, to string) error {
-	c := comparison{looks: looks, words: readsWords(from) && readsWords(to), strict: to != "", to: to, translation: translation}
+	c := comparison{looks: looks, words: readsWords(from) && readsWords(to), strict: to != "", reads: readsWords(to), to: to, translation: translation}
 	if !c.strict {
 		from = ""
 	}
@@ -51,13 +52,14 @@ func compare(looks *char.Looks, source, translation, from, to string) error {
 	if required == 0 {
 		return nil
 	}
+	c.plain = plainNumbers(translation)
 	got := read(looks, translation, to)
 	pairs, missing, fresh, repeated := c.differences(want, got)
 	if missing > 0 || repeated > 0 {
 		return fmt.Errorf("the numbers differ: %d of %d missing, %d new, %d repeated",
 			missing, required, fresh, repeated)
 	}
-	return c.compareBeside(source, pairs)
+	return c.compareBeside(source, pairs, got)
 }
 
 // comparison holds the settings of a comparison.
@@ -65,21 +67,23 @@ type comparison struct {
 	looks           *char.Looks
 	words           bool // compare numbers in words, too
 	strict          bool // small numbers must be present
+	reads           bool // the words of the translation's language for 0 and 1 are known
 	to, translation string
+	plain           string // the translation as its numbers refer to it
 }
 
 // pairing is a number of the source with its number in the translation.
 type pairing struct{ want, got *numeral }
 
 // compareBeside compares what stands beside numbers that are equal: signs and units.
-func (c comparison) compareBeside(source string, pairs []pairing) error {
+func (c comparison) compareBeside(source string, pairs []pairing, got []numeral) error {
 	signs, units := 0, 0
 	for _, p := range pairs {
 		c.looks.Past(1)
 		if p.want.negative != p.got.negative {
 			signs++
 		}
-		if c.strict && !(p.want.hour && p.got.hour) && !p.want.unit.isSame(p.got.unit, c.translation, c.to) {
+		if c.strict && !(p.want.hour && p.got.hour) && !c.hasUnit(p, got) {
 			units++
 		}
 	}
@@ -90,6 +94,37 @@ func (c comparison) compareBeside(source string, pairs []pairing) error {
 		return fmt.Errorf("%d numbers with another unit", units)
 	}
 	return nil
+}
+
+// hasUnit reports whether a number of a translation has the unit of the number in the source. A unit is not repeated for each
+// number of a range or list, and words may stand between them.
+func (c comparison) hasUnit(p pairing, got []numeral) bool {
+	want, other := p.want.unit, p.got.unit
+	switch {
+	case want.ids == nil || want.isLike(other):
+		return true
+	case other.ids != nil:
+		return !want.sign && !want.measures(other)
+	case !want.sign || unitsOf(c.to) == nil:
+		return true
+	}
+	have := 0
+	for _, n := range got {
+		c.looks.Past(1)
+		if want.isLike(n.unit) && n.unit.ids != nil {
+			if have++; n.start >= p.got.end && c.isRange(p.got.end, n.start) || n.end <= p.got.start && c.isRange(n.end, p.got.start) {
+				return true
+			}
+		}
+	}
+	return want.count(c.translation, c.to, have+1) > have
+}
+
+// isRange reports whether the text between two numbers of the translation joins them, as in "5 to 10 %".
+func (c comparison) isRange(end, start int) bool {
+	const near = 10 // bytes
+	between := c.plain[min(end, len(c.plain)):min(start, len(c.plain))]
+	return len(between) < near && strings.TrimSpace(between) != "" && !strings.Contains(between, ",")
 }
 
 // differences compares in two rounds: first whole numbers, then the remaining ones by their parts. It returns the numbers that
@@ -144,6 +179,7 @@ func (c comparison) differences(want, got []numeral) (pairs []pairing, missing, 
 			fresh++
 		}
 	}
+	months := slices.ContainsFunc(left(partsGot, func(i int) bool { return foundGot[i] }), func(n numeral) bool { return n.month })
 	unread := count(got, numeral.isPart) + count(want, numeral.isPart) // half past two is neither half nor two
 	one, small, words := 0, 0, 0
 	for _, n := range leftWant {
@@ -154,10 +190,10 @@ func (c comparison) differences(want, got []numeral) (pairs []pairing, missing, 
 		case n.part:
 		case n.word && c.words && whole[0] < 0:
 			words++
-		case n.month && n.held && c.words && whole[0] < 0, n.roman && c.strict && whole[0] < 0:
+		case n.month && (n.held || months) && c.words && whole[0] < 0, n.roman && c.strict && whole[0] < 0:
 			missing++
 		case n.optional, c.isFound(n, whole, partsGot):
-		case c.strict && n.small && (n.held || !n.is("0") && !n.is("1")):
+		case c.strict && n.small && (n.held || !n.is("0") && (!n.is("1") || c.reads && c.to != "en")): // no errors; a dog
 			missing++
 		case n.is("1"):
 			one++
@@ -169,6 +205,13 @@ func (c comparison) differences(want, got []numeral) (pairs []pairing, missing, 
 	}
 	if fresh+spelled > 0 {
 		missing += one
+	}
+	if fresh > 0 { // an article does not stand for 1 where another number has come in
+		for _, p := range pairs {
+			if !p.want.optional && p.got.vague {
+				missing++
+			}
+		}
 	}
 	if fresh+spelled+unsure > 0 {
 		missing += small
@@ -305,7 +348,7 @@ func (c comparison) match(want, got []numeral) (partner []int) {
 				if found[i] || n.held && !n.month && got[i].vague {
 					continue
 				}
-				if best < 0 {
+				if best < 0 || !n.month && isMonth(got[best].readings) && !isMonth(got[i].readings) {
 					best = i
 				}
 				if tried++; n.isLike(got[i]) || tried == mostCandidates {
@@ -350,7 +393,14 @@ func choosesAt(n numeral) int {
 	return 0
 }
 
+// saysMinus reports whether a text has a word that stands for a minus sign behind its number: 5 degrees below zero.
 func saysMinus(text string) bool {
-	text = strings.ToLower(text)
-	return slices.ContainsFunc(beside().below, func(word string) bool { return strings.Contains(text, word) })
+	for word := range strings.FieldsFuncSeq(strings.ToLower(text), func(r rune) bool { return !unicode.IsLetter(r) }) {
+		if slices.ContainsFunc(beside().below, func(below string) bool {
+			return word == below || char.IsUnspaced(char.First(below)) && strings.Contains(word, below)
+		}) {
+			return true
+		}
+	}
+	return false
 }

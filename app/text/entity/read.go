@@ -126,11 +126,15 @@ func (r *reader) word(c rune, inWord bool, lang string) (n numeral, ok bool) {
 		}
 	} else if !inWord && c < 0x80 && char.OneOf(byte(c), romanDigits) {
 		value, end = r.roman()
-		n.roman = end > r.pos+1
+		n.roman = end > r.pos+1 && strings.Trim(r.text[r.pos:end], "IVX") == ""
 		r.inWord = r.inWord || end > r.pos
 	}
 	if end > r.pos {
 		n.readings, n.negative, r.pos, n.end = []string{value}, r.negative(), end, end
+		if at, ok := r.time([]string{value}); ok { // 六点半
+			at.optional, at.start, at.end = true, n.start, r.pos
+			return at, true
+		}
 		if c, _ := char.Decode(r.text, end); c == '月' {
 			n.readings = append(n.readings, monthReading(value)...)
 		}
@@ -200,11 +204,19 @@ func (r *reader) negative() bool {
 	}
 	bare, signed := strings.CutSuffix(before, "-")
 	if other := char.Last(bare); signed {
-		return char.IsSpace(other) || unicode.Is(unicode.Ps, other)
+		return unicode.IsSpace(other) || unicode.Is(unicode.Ps, other) || other == '\uFFFC' || unicode.IsLetter(other) && char.IsUnspaced(other) && !char.OneOfRunes(other, "年月日号時时分년월일")
 	}
 	before = strings.ToLower(strings.TrimRight(before[max(0, len(before)-longestMinus):], " "))
-	return slices.ContainsFunc(beside().minus, func(word string) bool { return strings.HasSuffix(before, word) })
+	for _, word := range beside().minus {
+		if bare, ok := strings.CutSuffix(before, word); ok {
+			return !slices.ContainsFunc(leasts, func(word string) bool { return strings.HasSuffix(bare, word) })
+		}
+	}
+	return false
 }
+
+// leasts stand before the word for the minus sign where it means "at least".
+var leasts = []string{"al ", "al", "au ", "lo ", "pelo ", "ao ", "il "}
 
 // longestMinus is the maximum length in bytes of a word for the minus sign, with a space behind it.
 const longestMinus = 24
@@ -327,7 +339,12 @@ func (r *reader) chain(first numeral, joint byte) numeral {
 		r.pos = char.Skip(r.text, r.pos, func(c rune) bool { return !unicode.IsDigit(c) })
 		start := r.pos
 		n := r.number()
-		if len(n.readings) == 0 || n.form == clock {
+		if len(n.readings) == 0 { // 1-3,7,11
+			digits := digitsAt(r.text, start)
+			n = numeral{readings: []string{integer(digits)}, small: isSmall(digits), start: start, end: start + len(digits)}
+			r.pos = n.end
+		}
+		if n.form == clock {
 			r.pos = start
 			break
 		}
@@ -377,11 +394,11 @@ func isDateChain(names []string, joint byte) bool {
 // time reads a possible time of day whose hour has been read: 10:30. Its readings count the hour in both ways, with 12 and 24
 // hours.
 func (r *reader) time(groups []string) (n numeral, ok bool) {
-	m := minute.FindStringSubmatch(r.text[r.pos:min(len(r.text), r.pos+len(" 시 00 분"))])
+	m := minute.FindStringSubmatch(r.text[r.pos:min(len(r.text), r.pos+len(" 시 00 분 "))])
 	if m == nil || len(groups) > 1 || len(groups[0]) > 2 {
 		return n, false
 	}
-	m[2] = cmp.Or(m[2], m[3])
+	m[2] = cmp.Or(m[2], m[3], "30") // 点半
 	hour := numeral{readings: []string{integer(groups[0])}, hour: true}
 	hour.readings = append(hour.readings, bothHours(hour.readings[0])...)
 	for _, reading := range hour.readings {
@@ -393,7 +410,7 @@ func (r *reader) time(groups []string) (n numeral, ok bool) {
 }
 
 // minute matches the minutes behind an hour: :30, 時30分, " h 30".
-var minute = regexp.MustCompile(`^((?:[:：]| ?h ?)(\d\d)|(?:[時时点點]| ?시 ?)(\d\d?) ?[分분])(?:[^\d:]|$)`)
+var minute = regexp.MustCompile(`^((?:[:：]| ?h ?)(\d\d)|(?:[時时點点]| ?시 ?)(?:(\d\d?) ?[分분]|半))(?:[^\d:]|$)`)
 
 // groups reads the digits here and their separators: dots, commas, spaces or apostrophes. Spaces and apostrophes separate only
 // groups of three, and only before other separators.

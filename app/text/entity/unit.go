@@ -139,55 +139,56 @@ func isVowel(r rune) bool {
 	return r > unicode.MaxLatin1 && !unicode.Is(unicode.Cyrillic, r) || strings.ContainsRune("aeiouyàáâäåæèéêëìíîïòóôöøùúûüýAEIOUYаеёиоуыэюяіїєАЕЁИОУЫЭЮЯ", r)
 }
 
-// isIn reports whether one of the names of the unit in a language occurs in a text.
-func (u unit) isIn(text, lang string) bool {
+// count returns how often the names of the unit in a language occur in a text, at most up to a limit.
+func (u unit) count(text, lang string, limit int) (n int) {
 	lower := strings.ToLower(text)
 	for _, table := range []*units{unitsOf(everywhere), unitsOf(lang)} {
 		if table == nil {
 			continue
 		}
 		for _, id := range u.ids {
-			if slices.ContainsFunc(table.names[id], func(name string) bool { return hasUnit(text, lower, name) }) {
-				return true
+			for _, name := range table.names[id] {
+				if n += countUnit(text, lower, name, limit-n); n >= limit {
+					return n
+				}
 			}
 		}
 	}
-	return false
+	return n
 }
 
-// hasUnit reports whether a name occurs in a text, or, for long names, another case of the noun.
-func hasUnit(text, lower, name string) bool {
+// countUnit counts the occurrences of a name in a text, or, for long names, of other cases of the noun.
+func countUnit(text, lower, name string, limit int) (count int) {
 	const noun, ending = 6, 2 // in letters
 	if runes := []rune(strings.ToLower(name)); len(runes) >= noun && !char.IsUnspaced(runes[0]) {
-		return strings.Contains(lower, string(runes[:len(runes)-ending]))
+		return min(limit, strings.Count(lower, string(runes[:len(runes)-ending])))
 	}
-	for at := 0; ; at++ {
+	for at := 0; count < limit; {
 		n := strings.Index(text[at:], name)
 		if n < 0 {
-			return false
+			break
 		}
-		at += n
-		before, behind := char.Last(text[:at]), char.First(text[at+len(name):])
-		if !(unicode.IsLetter(before) && char.IsWord(before) && char.IsWord(char.First(name))) && !(unicode.IsLetter(behind) && char.IsWord(behind) && char.IsWord(char.Last(name))) {
-			return true
+		before, behind := char.Last(text[:at+n]), char.First(text[at+n+len(name):])
+		if at += n + len(name); !(isSpaced(before) && isSpaced(char.First(name))) && !(isSpaced(behind) && isSpaced(char.Last(name))) {
+			count++
 		}
 	}
+	return count
 }
 
-// compareTo reports whether a number of a translation has the unit of the number in the source.
-func (u unit) isSame(other unit, translation, to string) bool {
-	switch {
-	case u.ids == nil:
-		return true
-	case other.ids != nil:
-		return slices.ContainsFunc(u.ids, func(id string) bool { return slices.Contains(other.ids, id) }) ||
-			!u.sign && !slices.ContainsFunc(u.ids, func(id string) bool {
-				return slices.ContainsFunc(other.ids, func(o string) bool { return dimension(o) == dimension(id) })
-			}) || u.isIn(translation, to)
-	case !u.sign || unitsOf(to) == nil:
-		return true
-	}
-	return u.isIn(translation, to)
+// isSpaced reports whether r is a letter of a word that spaces separate from others.
+func isSpaced(r rune) bool { return unicode.IsLetter(r) && char.IsWord(r) }
+
+// isLike reports whether two units may be the same.
+func (u unit) isLike(other unit) bool {
+	return slices.ContainsFunc(u.ids, func(id string) bool { return slices.Contains(other.ids, id) })
+}
+
+// measures reports whether two units may measure the same, as minutes and seconds do.
+func (u unit) measures(other unit) bool {
+	return slices.ContainsFunc(u.ids, func(id string) bool {
+		return slices.ContainsFunc(other.ids, func(o string) bool { return dimension(o) == dimension(id) })
+	})
 }
 
 func dimension(id string) string {

@@ -233,6 +233,9 @@ func (r *reader) roman() (value string, end int) {
 	}
 	letters := r.text[r.pos:end]
 	n := romanValue(letters)
+	if len(letters) == 1 && !r.isNumbered(end) {
+		return "", r.pos
+	}
 	if n == 0 || len(letters) == 1 && char.OneOf(letters[0], "LCDM") {
 		return "", r.pos
 	}
@@ -244,6 +247,14 @@ func (r *reader) roman() (value string, end int) {
 		}
 	}
 	return strconv.Itoa(n), end
+}
+
+// isNumbered reports whether a single letter that ends at byte end is a numeral: it stands behind a name or has an ending.
+func (r *reader) isNumbered(end int) bool {
+	next, _ := char.Decode(r.text, end)
+	before := strings.TrimRight(r.text[max(0, r.pos-longestWord):r.pos], " ")
+	name := before[len(strings.TrimRightFunc(before, unicode.IsLetter)):]
+	return next == '.' || unicode.IsLetter(next) || unicode.IsUpper(char.First(name)) && len(name) > 2 || strings.HasPrefix(name, "sig") || strings.HasPrefix(name, "siè")
 }
 
 // romanValue returns the value of a Roman numeral, or 0 for other letters.

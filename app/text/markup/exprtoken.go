@@ -72,6 +72,7 @@ func (e *expressions) add(start, end int, kind tokenKind) {
 
 func (e *expressions) hold(start, end int) {
 	start, end = e.closed(start, end)
+	start, end = unquoted(e.text, start, end)
 	for i := e.next; e.form.hasTags() && i < len(e.spans) && e.spans[i].Start < end; i++ {
 		if e.looks.Past(1); e.spans[i].Kind == Tag && e.spans[i].Start > start {
 			end = e.spans[i].Start
@@ -83,6 +84,22 @@ func (e *expressions) hold(start, end int) {
 	e.add(start, end, heldToken)
 	e.more = append(e.more, Span{Start: start, End: end, Kind: Code})
 }
+
+// unquoted returns the range [start, end) without quotes around all of it: each language has its own.
+func unquoted(text string, start, end int) (from, to int) {
+	first, n := char.Decode(text, start)
+	last, m := utf8.DecodeLastRuneInString(text[start:end])
+	if end-start > n+m && (strings.ContainsRune(closers[first], last) && strings.ContainsRune(quotes, first) || first == '`' && last == '\'') &&
+		quotedName.MatchString(text[start+n:end-m]) && !char.OneOfRunes(char.First(text[end:]), ":=") && !char.OneOfRunes(char.Last(text[:start]), ":=") {
+		return start + n, end - m
+	}
+	return start, end
+}
+
+const quotes = "\"'“„‘‚«‹"
+
+// quotedName matches what quotes in a sentence name: a placeholder or an identifier. Those of code are part of it.
+var quotedName = regexp.MustCompile(`^(?:%[\d$.a-z]{1,6}|\{+[\w ]*\}+|[\w.-]{2,})$`)
 
 // closed extends the held range [start, end) to the end of the brackets opened in it, as in np.zeros((3, 4)), or right before it,
 // as in [12 Oct -0700].
@@ -216,8 +233,6 @@ func (e *expressions) read(start, end int, spans []Span) {
 func (e *expressions) addHeld(start, end, rawEnd int, kind Kind) {
 	from, to := e.closed(start, end)
 	switch {
-	case start > 0 && e.text[start-1] == '"' && strings.HasPrefix(e.text[end:], `"`): // "%d"
-		e.hold(start-1, end+1)
 	case char.OneOfRunes(char.First(e.text[end:]), ";:") && kind == Code && end < rawEnd && e.text[end-1] != '`': // user=root;
 		e.hold(start, end+1)
 	case from < start || to > end:

@@ -60,7 +60,7 @@ func everything(text string, format Format) {
 		_ = r.Replace(text)
 	}
 	whole := must(s.Whole(lasting)).Between("en", "fr")
-	_, _, _ = whole.InPlace(), whole.TermForms(), whole.LosesCapitals(text)
+	_, _ = whole.InPlace(), whole.TermForms()
 	for _, s := range []Sentence{whole, whole.Protected()} {
 		_, _ = s.Verify(lasting, s.Text)
 		for style := range Styles {

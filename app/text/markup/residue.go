@@ -27,12 +27,9 @@ func (s Sentence) compareResidue(both *tally) error {
 		if seen[text] = true; len(seen) > mostNames {
 			return errManyNames
 		}
-		if strings.Contains(source, text) && halfChanged(text, source, translation) {
-			return fmt.Errorf("%w: one of two words with a slash was changed", ErrLost)
-		}
 		if len(text) > 1 && strings.Contains(source, text) && !strings.ContainsFunc(text, char.IsWord) {
 			want[text] = strings.Count(source, text)
-		} else if char.IsWord(char.First(text)) && !alternative.MatchString(text) && strings.Contains(source, text) {
+		} else if isLetterAlone(text) && strings.Contains(source, text) {
 			want[text] = countApart(source, text)
 		}
 	}
@@ -71,19 +68,6 @@ func (s Sentence) compareResidue(both *tally) error {
 	return nil
 }
 
-// halfChanged reports whether one of two words joined by a slash was kept and the other was not, or whether slashes were added:
-// in he/she both words change, in origin/main neither should.
-func halfChanged(text, source, translation string) bool {
-	first, second, ok := strings.Cut(text, "/")
-	if !ok || !alternative.MatchString(text) {
-		return false
-	}
-	if joinedWords[text] {
-		return false
-	}
-	return !strings.ContainsAny(translation, "/／") || strings.Count(translation, "/") > strings.Count(source, "/") || (countApart(translation, first+"/") > 0) != (countApart(translation, "/"+second) > 0)
-}
-
 var (
 	ratios      = regexp.MustCompile(`\d+(?::\d+)+`)
 	dashed      = regexp.MustCompile(`\d+(?:[-‐–]\d+)+`)
@@ -109,9 +93,6 @@ func (s Sentence) growsDashed(source, translation string) bool {
 	})
 }
 
-// joinedWords are words with a slash that may be translated without it.
-var joinedWords = set("and/or or/and he/she she/he his/her her/his him/her s/he und/oder et/ou y/o e/o er/sie il/elle")
-
 // residueOf counts the symbols in a text.
 func residueOf(text string) map[string]int {
 	count := map[string]int{}
@@ -132,7 +113,7 @@ func isResidue(r rune) bool {
 	switch {
 	case r == '+':
 		return true
-	case r < 0x80, char.IsMinus(r), isSymbol(r), r == removedRune, r == '\uFFFD', r == '～':
+	case r < 0x80, char.IsMinus(r), isSymbol(r), r == removedRune, r == '\uFFFD', char.OneOfRunes(r, "～×▸►"):
 		return false
 	case unicode.In(r, unicode.Sm, unicode.So):
 		return true
@@ -140,46 +121,126 @@ func isResidue(r rune) bool {
 	return char.OneOfRunes(r, "‰‱•‣※‖")
 }
 
-// LosesCapitals reports whether a translation has fewer words in capitals than a sentence in mixed case. Such words are mostly
-// names of programs and organizations.
-func (s Sentence) LosesCapitals(translation string) bool {
-	at, count := 0, 0
-	for _, span := range append(slices.Clone(s.Spans), Span{Start: len(s.Text), End: len(s.Text)}) {
-		if !span.Kind.isSoft() || span.Start == len(s.Text) {
-			count += countCapitals(s.Text[at:span.Start])
-			at = span.End
+// compareAcronyms returns an error that wraps ErrLost if an acronym of the source is missing in the translation and one that looks
+// like it has come in: NYC must not become NYK. A translation may have words for an acronym, or for a word in capitals.
+func (s Sentence) compareAcronyms(source, translation string) error {
+	want := acronyms(source)
+	if len(want) == 0 || strings.IndexFunc(source, unicode.IsLower) < 0 {
+		return nil
+	}
+	got := acronyms(translation)
+	for word, n := range want {
+		s.looks.Past(len(word))
+		if got[word] >= n {
+			continue
+		}
+		for other := range got {
+			if want[other] == 0 && !strings.Contains(source, other) && resembles(word, other) {
+				return fmt.Errorf("%w: an acronym was changed", ErrLost)
+			}
 		}
 	}
-	if count == 0 || strings.IndexFunc(s.Text, unicode.IsLower) < 0 {
-		return false
-	}
-	for i, span := range s.Spans { // held words may also be in the translation
-		if !span.Kind.isSoft() {
-			count += countCapitals(s.spanText(i))
-		}
-	}
-	return countCapitals(translation) < count
+	return nil
 }
 
-// IsCapitals reports whether the sentence is one word in capitals: NULL, or EXIT.
-func (s Sentence) IsCapitals() bool { return capitalForm.MatchString(s.Text) }
+// resembles reports whether one acronym may be a distorted other one: one letter differs, or a short one without vowels has the
+// same first letter. Translations of acronyms have other letters, or the same ones in another order, as NATO and OTAN.
+func resembles(a, b string) bool {
+	const short, long = 4, 6
+	if max(len(a), len(b)) > longestAcronym || isAnagram(a, b) || colorModels[a+" "+b] {
+		return false
+	}
+	prefix := 0
+	for prefix < min(len(a), len(b)) && a[prefix] == b[prefix] {
+		prefix++
+	}
+	suffix := 0
+	for suffix < min(len(a), len(b))-prefix && a[len(a)-1-suffix] == b[len(b)-1-suffix] {
+		suffix++
+	}
+	return max(len(a), len(b))-prefix-suffix <= 1 && len(a) <= long || prefix > 0 && len(a) <= short && !strings.ContainsAny(a, "AEIOU")
+}
 
-func countCapitals(text string) int {
-	n := 0
-	for word := range strings.FieldsFuncSeq(text, func(r rune) bool { return !char.IsWord(r) && r != '.' }) {
-		if word = strings.ReplaceAll(word, ".", ""); capitalForm.MatchString(strings.TrimSuffix(word, "s")) {
+// colorModels are the models of colours whose letters are those of words of the language.
+var colorModels = map[string]bool{"RGB RVB": true, "RGB RVA": true, "RGBA RVBA": true, "HSV TSV": true, "HSL TSL": true, "HSB TSL": true}
+
+// longestAcronym is the maximum length of an acronym that is compared.
+const longestAcronym = 16
+
+// acronyms counts the words of two or more capitals in a text, also with digits or a plural ending.
+func acronyms(text string) map[string]int {
+	count := map[string]int{}
+	for _, word := range acronym.FindAllString(text, -1) {
+		count[word]++
+	}
+	return count
+}
+
+var acronym = regexp.MustCompile(`\b[A-Z]{2,}\b`)
+
+// isAnagram reports whether two words have the same letters, as NATO and OTAN do.
+func isAnagram(a, b string) bool {
+	sorted := func(word string) string {
+		letters := []byte(word)
+		slices.Sort(letters)
+		return string(letters)
+	}
+	return sorted(a) == sorted(b)
+}
+
+// compareBrackets returns an error that wraps ErrLost if the brackets of a translation are not in pairs where those of the source
+// are, or if a pair is missing that holds one short word or the whole text. Longer asides are often written in another way. Square
+// brackets, commas, dashes and colons may stand for round brackets.
+func compareBrackets(source, translation string) error {
+	want, got := parenthesesOf(source), parenthesesOf(translation)
+	switch {
+	case want.open == want.closed && got.open != got.closed:
+		return fmt.Errorf("%w: a bracket is missing", ErrLost)
+	case got.open < want.open && countPauses(translation) <= countPauses(source) && shortAside.MatchString(source):
+		return fmt.Errorf("%w: %d brackets, %d in the translation", ErrLost, want.open, got.open)
+	}
+	return nil
+}
+
+// shortAside matches a text with an aside of one short word, and a text that is one aside.
+var shortAside = regexp.MustCompile(`[(（][\pL\pN]{1,4}[)）]|^\s*[(（].*[)）]\s*$`)
+
+// countPauses counts the signs that set a part of a sentence apart.
+func countPauses(text string) (n int) {
+	for _, r := range text {
+		if char.OneOfRunes(r, ",:;–—、，：；،") {
 			n++
 		}
 	}
 	return n
 }
 
+type parentheses struct{ open, closed int }
+
+// parenthesesOf counts the round brackets of a text, without those of endings, as in year(s).
+func parenthesesOf(text string) (count parentheses) {
+	for _, r := range ending.ReplaceAllString(text, "") {
+		switch r {
+		case '(', '（', '[', '【', '［':
+			count.open++
+		case ')', '）', ']', '】', '］':
+			count.closed++
+		}
+	}
+	return count
+}
+
+var ending = regexp.MustCompile(`\pL\(\p{Ll}{1,4}\)`)
+
+// IsCapitals reports whether the sentence is one word in capitals: NULL, or EXIT.
+func (s Sentence) IsCapitals() bool { return capitalForm.MatchString(s.Text) }
+
 const removedRune = '\uFFFC'
 
 // compareNames combines compareTokens and compareResidue.
 func (s Sentence) compareNames(source, translation string) error {
 	both := tally{source: source, translation: translation, known: map[string][2]int{}}
-	return errors.Join(s.compareTokens(&both), s.compareResidue(&both))
+	return errors.Join(s.compareTokens(&both), s.compareResidue(&both), s.compareAcronyms(source, translation), compareBrackets(source, translation))
 }
 
 // mostNames limits the number of different names counted in a sentence and its translation, as each is searched in both. A
@@ -215,7 +276,7 @@ func countApart(text, name string) (count int) {
 	return count
 }
 
-// apartIn yields the positions at which a name occurs by itself: no word continues at either end.
+// apartIn yields the positions at which a name occurs by itself: no word or number continues at either end.
 func apartIn(text, name string) iter.Seq[int] {
 	return func(yield func(start int) bool) {
 		for at := 0; ; at += len(name) {
@@ -224,10 +285,28 @@ func apartIn(text, name string) iter.Seq[int] {
 				return
 			}
 			at += n
-			inWord := char.IsWord(char.Last(text[:at])) && char.IsWord(char.First(name)) || char.IsWord(char.First(text[at+len(name):])) && char.IsWord(char.Last(name))
-			if !inWord && !yield(at) {
+			if !continues(text[:at], name, text[at+len(name):]) && !yield(at) {
 				return
 			}
 		}
 	}
+}
+
+// continues reports whether a word or a number continues beyond a name between two texts.
+func continues(before, name, behind string) bool {
+	first, last := char.First(name), char.Last(name)
+	return char.IsWord(char.Last(before)) && char.IsWord(first) || char.IsWord(char.First(behind)) && char.IsWord(last) ||
+		unicode.IsDigit(first) && numberBefore.MatchString(before[max(0, len(before)-4):]) ||
+		unicode.IsDigit(last) && numberBehind.MatchString(behind[:min(len(behind), 8)])
+}
+
+var (
+	numberBefore = regexp.MustCompile(`(?:^|[^\pL\pN\pP])[-−]$|\d[.,]$`)
+	numberBehind = regexp.MustCompile(`^(?:[.,]\d|[ \x{a0}\x{202f}]\d{3}(?:\D|$))`)
+)
+
+// isLetterAlone reports whether a text is one letter, with its marks.
+func isLetterAlone(text string) bool {
+	r, n := char.Decode(text, 0)
+	return unicode.IsLetter(r) && strings.TrimFunc(text[n:], unicode.IsMark) == ""
 }

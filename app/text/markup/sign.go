@@ -5,25 +5,28 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"unicode"
 
 	"dragoman/app/text/char"
 )
 
 // signs are characters that are rare in prose and have a meaning elsewhere. Percent and dollar signs are not among them:
 // languages have words for them.
-const signs = "{}[]<>|\\^~=*_#&@`"
+const signs = "{}[]<>|\\^~=*_#@`"
 
 // operators are counted, too; they start with a character that is not in signs.
 var operators = [...]string{"-->", "->", "!==", "!=", ":=", "+=", "'''''", "'''", "''"}
+
+// countedOperators are those that have no other form in a translation, as -> has.
+var countedOperators = operators[2:]
 
 // wordInBrackets matches a word in brackets: [name].
 const wordInBrackets = `\[[A-Za-z][\w-]+\]`
 
 var (
 	wordInBracketsHere = regexp.MustCompile(`^` + wordInBrackets)
-	// countedNames matches the names that compareSigns counts beside signs, and symbols such as arrows, which occur in prose and
-	// which models drop.
-	countedNames = regexp.MustCompile(wordInBrackets + `|[←-⇿©®™§¶†‡]`)
+	// countedNames matches the names that compareSigns counts beside signs, and symbols that occur in prose and that models drop.
+	countedNames = regexp.MustCompile(wordInBrackets + `|[©®™§¶†‡]`)
 )
 
 // isSymbol reports whether r is a symbol of countedNames.
@@ -96,12 +99,12 @@ func (s Sentence) compareSigns(source, translation string) error {
 	}
 	want, got := countSigns(source), countSigns(translation)
 	for i := range want {
-		if want[i] != got[i] {
+		if want[i] != got[i] && strings.IndexByte(s.Text, signs[i]) >= 0 { // a translation may have signs that are not in the sentence
 			return fmt.Errorf("%w: %d of the sign %q, %d in the translation", ErrLost, want[i], signs[i], got[i])
 		}
 	}
-	for _, operator := range operators {
-		if n, m := strings.Count(source, operator), strings.Count(translation, operator); n != m {
+	for _, operator := range countedOperators {
+		if n, m := strings.Count(source, operator), strings.Count(translation, operator); n != m && strings.Contains(s.Text, operator) {
 			return fmt.Errorf("%w: %d of the sign %q, %d in the translation", ErrLost, n, operator, m)
 		}
 	}
@@ -124,13 +127,26 @@ func (s Sentence) isQuoted() bool {
 }
 
 func countSigns(text string) (count [len(signs)]int) {
+	text = oldQuotes.ReplaceAllString(wideBrackets.Replace(text), "")
 	for i := range len(text) {
-		if k := strings.IndexByte(signs, text[i]); k >= 0 && (text[i] != '#' || i+1 == len(text) || !char.IsASCIIDigit(text[i+1])) {
+		if k := strings.IndexByte(signs, text[i]); k >= 0 && (text[i] != '#' || !isNumberSign(text, i)) {
 			count[k]++
 		}
 	}
 	return count
 }
+
+// isNumberSign reports whether the # at byte i stands for "number", for which languages have other signs.
+func isNumberSign(text string, i int) bool {
+	next, before := char.First(text[i+1:]), char.Last(strings.TrimRight(text[:i], " "))
+	return unicode.IsDigit(next) || char.OneOfRunes(next, "%{") || i > 0 && unicode.IsLetter(before) && char.OneOfRunes(next, ":.,)")
+}
+
+// oldQuotes matches text in the quotes of old programs: `name'.
+var oldQuotes = regexp.MustCompile("`[^`'\n]{1,64}'")
+
+// wideBrackets are forms of signs in Chinese and Japanese, and of arrows, which stand for > between the names of menus.
+var wideBrackets = strings.NewReplacer("-->", ">", "->", ">", "=>", ">", "→", ">", "⇒", ">", "▸", ">", "＞", ">", "＜", "<", "【", "[", "】", "]", "［", "[", "］", "]", "〔", "[", "〕", "]")
 
 // countNames counts the names and symbols in a text.
 func (s Sentence) countNames(text string) map[string]int {

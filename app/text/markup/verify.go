@@ -23,6 +23,9 @@ func (s Sentence) verify(translation string) (string, error) {
 		return "", fmt.Errorf("%w: %d markers were made up", ErrLost, n)
 	}
 	if len(s.Spans) == 0 {
+		if strings.ContainsAny(translation, "{}") && s.unexpected(translation) > 0 {
+			return "", fmt.Errorf("%w: a span came in that was not in the sentence", ErrLost)
+		}
 		if err := errors.Join(s.compareSigns(s.Text, translation), s.compareNames(s.Text, translation)); err != nil {
 			return "", err
 		}
