@@ -51,7 +51,7 @@ func (c *codec) examineText(x *sentence, o *outcome) error {
 		o.flags |= Empty
 	case echoes(x.Text, o.text, echoLetters) || x.strategy.terms == constrainedInPlace && echoes(x.form.Text, o.text, echoLetters):
 		o.flags |= SourceEcho
-	case language.WrongScript(o.text, x.step.to):
+	case language.WrongScript(o.text, x.step.to), language.StrangeLetters(x.Text, o.text, x.step.to):
 		o.flags |= WrongScript
 	}
 	return nil

@@ -126,6 +126,10 @@ func (p *plan) addRecords(w *work, i int, from string) (translated []*record) {
 			rec.result.Flags = UnsupportedSource
 			continue
 		}
+		if w.req.From != Auto && w.req.parts == nil && language.WrongSource(w.req.Records[i].Text, language.Base(from)) {
+			rec.route, rec.result.Flags = nil, UnsupportedSource // any translation would be made up
+			continue
+		}
 		rec.result.Model, rec.result.Version, rec.result.Exports = rec.route.Model, rec.route.Version, rec.route.exports
 		translated = append(translated, rec)
 	}

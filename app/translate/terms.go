@@ -6,6 +6,8 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"golang.org/x/text/unicode/norm"
+
 	"dragoman/app/guard/admission/cost"
 	"dragoman/app/guard/bound"
 	"dragoman/app/text/excerpt"
@@ -21,13 +23,13 @@ func validateTerms(req Request) error {
 	for i, term := range req.Terms {
 		field := func(name string) string { return fmt.Sprintf("glossary[%d].%s", i, name) }
 		switch {
-		case known[term.Source]:
+		case known[norm.NFC.String(term.Source)]:
 			return invalid(CodeInvalidOption, field("source"), "%s is there twice: leave one out", excerpt.Quote(term.Source))
 		case term.Target != term.Source && len(req.To) > 1:
 			return invalid(CodeInvalidOption, field("target"), "what %s becomes is in one language: ask for one target language, or leave the target out for a term that stays as it is",
 				excerpt.Quote(term.Source))
 		}
-		known[term.Source] = true
+		known[norm.NFC.String(term.Source)] = true // as texts are compared
 		for _, part := range [...]struct{ name, text string }{{"source", term.Source}, {"target", term.Target}} {
 			if reason := refuseTerm(part.text); reason != "" {
 				return invalid(CodeInvalidOption, field(part.name), "%s %s", excerpt.Quote(part.text), reason)

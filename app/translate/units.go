@@ -21,7 +21,8 @@ type unit struct {
 	pieces    []segment.Piece // of text; empty for a unit that stays
 	sentences int             // number of sentences in pieces, once it is laid out
 
-	readings  markup.Readings   // removed from text
+	readings  markup.Readings // removed from text
+	mark      markup.Accelerator
 	entities  *strings.Replacer // writes symbols of its translation as references; nil to leave them
 	paragraph *wrap.Paragraph   // the paragraph that text has on one line; nil if it is not wrapped
 	messages  [][]unit          // the units of each ICU message in it
@@ -81,7 +82,7 @@ func (c cutter) cut(text, from string) (units []unit, err error) {
 
 // cutPlain cuts a plain text. If it is wrapped, each paragraph is a unit.
 func (c cutter) cutPlain(text, from string) (units []unit, err error) {
-	text = markup.WithoutStray(text)
+	text, mark := markup.CutAccelerator(markup.WithoutStray(text))
 	parsed, err := markup.Parse(c.ctx, text, markup.Text)
 	if err != nil {
 		return nil, err
@@ -119,6 +120,7 @@ func (c cutter) cutPlain(text, from string) (units []unit, err error) {
 	}
 	if at == 0 {
 		err = add(len(text), parsed, text, nil)
+		units[0].mark = mark
 	} else {
 		err = keep(len(text))
 	}
@@ -178,7 +180,7 @@ func (c cutter) newUnit(raw string, text markup.Sentence, from string, depth int
 // pieces cuts the text of a unit into sentences.
 func (c cutter) pieces(text markup.Sentence, from string) (pieces []segment.Piece, err error) {
 	if c.req.Whole {
-		return []segment.Piece{{Text: text.Text, Sentence: true}}, nil
+		return wholeLines(text), nil
 	}
 	split := segment.Split
 	if c.req.Wrapped {
@@ -201,6 +203,24 @@ func (c cutter) pieces(text markup.Sentence, from string) (pieces []segment.Piec
 		}
 	}
 	return pieces, nil
+}
+
+// wholeLines returns the lines of a text as sentences: a model would drop the line breaks.
+func wholeLines(text markup.Sentence) (pieces []segment.Piece) {
+	at := 0
+	for line := range strings.Lines(text.Text) {
+		bare := strings.TrimRight(line, "\r\n")
+		end := at + len(bare)
+		if text.HasLines(at, at+len(line)) && at+len(line) < len(text.Text) {
+			bare, end = line, at+len(line)
+		}
+		pieces = append(pieces, segment.Piece{Text: bare, Sentence: true})
+		if end < at+len(line) {
+			pieces = append(pieces, segment.Piece{Text: text.Text[end : at+len(line)]})
+		}
+		at += len(line)
+	}
+	return pieces
 }
 
 // size returns the number of sentences of units, and of spans in them.
@@ -315,7 +335,7 @@ func join(ctx context.Context, units []unit, of pair, translations *[]string) (s
 		if len(messages) > 0 {
 			text = strings.NewReplacer(messages...).Replace(text)
 		}
-		text = u.readings.Restore(text)
+		text = u.mark.Restore(u.readings.Restore(text), language.Base(of.to))
 		if u.paragraph != nil {
 			if text, err = u.paragraph.Wrap(ctx, text); err != nil {
 				return "", err

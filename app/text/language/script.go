@@ -222,3 +222,42 @@ func WrongScript(text, code string) bool {
 	}
 	return foreign >= enoughWeight && own*9 < foreign
 }
+
+// WrongSource reports whether a text is certainly not in a language from which it is to be translated: its letters are neither in
+// the language's scripts nor in Latin, in which every language has names. As for [WrongScript], only the first kilobytes are read.
+func WrongSource(text, code string) bool {
+	scripts := entries[code].scripts
+	if scripts == 0 {
+		return false
+	}
+	own, foreign := 0, 0
+	for w := range words(prose(sample(text))) {
+		if w.script&(scripts|latin) != 0 {
+			own += w.full()
+		} else {
+			foreign += w.full()
+		}
+	}
+	return foreign >= enoughWeight && own*9 < foreign
+}
+
+// StrangeLetters reports whether a translation has letters that belong neither to its language nor to its source: kana in Chinese,
+// Cyrillic in French. Latin letters belong everywhere. As for [WrongScript], only the first kilobytes are read.
+func StrangeLetters(source, translation, code string) bool {
+	const several = 2
+	known := entries[code].scripts
+	if known == 0 {
+		return false
+	}
+	known |= latin | other
+	for w := range words(sample(source)) {
+		known |= w.script
+	}
+	count := 0
+	for w := range words(prose(sample(translation))) {
+		if w.script&known == 0 {
+			count += w.letters
+		}
+	}
+	return count >= several
+}
