@@ -111,8 +111,8 @@ func readSentences(folder string) (pairs []pair, err error) {
 var (
 	// mnemonic matches keys of menus, which catalogs of Asian languages append in brackets.
 	mnemonic = regexp.MustCompile(`(?:^|[^\w&])_[A-Za-z]|[A-Za-z]_[A-Za-z]\w*(?:$|[ .:…])|&&|&[A-Za-z]\w*(?:[^\w;]|$)|[(（][&_][A-Za-z0-9][)）]`)
-	// qualified matches texts that begin with a remark for translators.
-	qualified = regexp.MustCompile(`^\?\w+:|^[^|]*\w\|`)
+	// qualified matches texts that begin with a remark for translators, and lists of fields.
+	qualified = regexp.MustCompile(`^\?\w+:|[^\s|]\|`)
 	letters   = regexp.MustCompile(`\p{L}{2}`)
 )
 

@@ -44,7 +44,7 @@ var damages = []damage{
 	{"range to decimal", func(d draw) string {
 		return d.edit(span, func(n string) string { return rangeSign.ReplaceAllString(n, ".") })
 	}},
-	{"order of a score", func(d draw) string { return d.edit(span, d.turned) }},
+	{"order of a score or range", func(d draw) string { return d.edit(span, d.turned) }},
 	{"minus dropped", func(d draw) string {
 		return d.edit(negative, func(n string) string { return n[strings.IndexAny(n, "0123456789"):] })
 	}},
@@ -52,7 +52,7 @@ var damages = []damage{
 		if negative.MatchString(d.source) {
 			return ""
 		}
-		return d.edit(number, func(n string) string { return "-" + n })
+		return d.edit(separate, func(n string) string { return n[:1] + "-" + n[1:] })
 	}},
 	{"unit dropped", func(d draw) string {
 		return d.edit(quantity, func(n string) string { return leadingNumber.FindString(n) })
@@ -67,8 +67,9 @@ var damages = []damage{
 		})
 	}},
 	{"currency dropped", func(d draw) string { return d.edit(money, func(n string) string { return number.FindString(n) }) }},
-	{"magnitude swapped", func(d draw) string { return d.fromList(magnitudes, magnitudeInSource) }},
-	{"month swapped", func(d draw) string { return d.fromList(months, monthInSource) }},
+	{"unit in words swapped", func(d draw) string { return d.fromList(unitWords, unitInSource, `\d[ \x{a0}\x{202f}]?`) }},
+	{"magnitude swapped", func(d draw) string { return d.fromList(magnitudes, magnitudeInSource, `\d[ \x{a0}\x{202f}]?`) }},
+	{"month swapped", func(d draw) string { return d.fromList(months, monthInSource, "") }},
 	{"bracket dropped", damageBracket},
 	{"roman numeral changed", func(d draw) string {
 		return d.edit(roman, func(n string) string { return d.pick(without(romans, n)) })
@@ -88,38 +89,49 @@ var damages = []damage{
 	{"placeholder dropped", func(d draw) string { return d.edit(placeholder, dropped) }},
 	{"tag dropped", func(d draw) string { return d.edit(tag, dropped) }},
 	{"tag moved", damageOrder},
-	{"tag on another word", damagePlace},
 }
 
 // The entities. Each matches in the source and in the translation.
 var (
 	number        = regexp.MustCompile(`\d+(?:[.,]\d+)*`)
+	separate      = regexp.MustCompile(`[ (][1-9]\d*(?:[.,]\d+)*`)
 	longNumber    = regexp.MustCompile(`[1-9]\d+(?:[.,]\d+)*`)
 	shortNumber   = regexp.MustCompile(`[1-9]\d{0,2}`)
 	decimal       = regexp.MustCompile(`\d+[.,]\d\d?`)
-	versionZero   = regexp.MustCompile(`[A-Za-z]{3,} \d+\.\d*0`)
+	versionZero   = regexp.MustCompile(`[A-Za-z]{3,} \d+\.[1-9]0`)
 	span          = regexp.MustCompile(`\d+ ?[-–—~～] ?\d+`)
 	rangeSign     = regexp.MustCompile(` ?[-–—~～] ?`)
 	negative      = regexp.MustCompile(`[-−]\d+(?:[.,]\d+)*`)
 	leadingNumber = regexp.MustCompile(`^\d+(?:[.,]\d+)*`)
 	quantity      = regexp.MustCompile(`\d+(?:[.,]\d+)*[ \x{a0}\x{202f}]?(?:` + strings.ReplaceAll(strings.Join(units, "|"), " ", "|") + `)`)
 	percent       = regexp.MustCompile(`\d+(?:[.,]\d+)*[ \x{a0}\x{202f}]?%`)
-	money         = regexp.MustCompile(`[$€£¥] ?\d+(?:[.,]\d+)*|\d+(?:[.,]\d+)*[ \x{a0}\x{202f}]?[$€£¥]`)
+	money         = regexp.MustCompile(`[$€£¥] ?\d+[\d.,]*\d|\d+(?:[.,]\d+)*[ \x{a0}\x{202f}]?[$€£¥]`)
 	roman         = regexp.MustCompile(`[IVX]{2,}`)
 	acronym       = regexp.MustCompile(`[A-Z]{2,5}`)
 	placeholder   = regexp.MustCompile(`%(?:\d+\$)?[sdiu]|%\d|%\(\w+\)[sd]|\{\w*\}`)
 	tag           = regexp.MustCompile(`</?[A-Za-z][^<>]*>`)
 	tagPair       = regexp.MustCompile(`<([A-Za-z]+)(?: [^<>]*)?>([^<>]*\pL[^<>]*)</[A-Za-z]+>`)
 
-	magnitudeInSource = regexp.MustCompile(`\d (?:thousand|million|billion|trillion)\b`)
-	monthInSource     = regexp.MustCompile(`\d.*\b(?:January|February|March|April|June|July|August|September|October|November|December)\b|\b(?:January|February|March|April|June|July|August|September|October|November|December)\b.*\d`)
+	unitInSource      = regexp.MustCompile(`\d (?:minutes|hours|days|years|meters|kilometers|dollars)\b`)
+	magnitudeInSource = regexp.MustCompile(`\d (?:thousand|million|billion|trillion)\b|\d,\d{3}|\d{4}`)
+	monthInSource     = regexp.MustCompile(`\b(?:` + month + `) \d|\d(?:st|nd|rd|th)? (?:of )?(?:` + month + `)\b`)
 )
+
+const month = "January|February|March|April|June|July|August|September|October|November|December"
 
 // units are the units of one dimension in each string.
 var units = []string{"km cm mm", "kg mg", "TB GB MB kB KB", "GiB MiB KiB", "ms min", "GHz MHz kHz Hz", "kW W", "mV V", "px pt dpi", "°C °F"}
 
-// magnitudes and months are words of the languages, of which one takes the place of another.
+// Words of the languages, of which one takes the place of another.
 var (
+	unitWords = map[string][]string{
+		"fr": strings.Fields("minutes heures jours ans mètres kilomètres dollars euros"),
+		"de": strings.Fields("Minuten Stunden Tage Jahre Meter Kilometer Dollar Euro"),
+		"es": strings.Fields("minutos horas días años metros kilómetros dólares euros"),
+		"ru": strings.Fields("минут часов дней лет метров километров долларов евро"),
+		"ja": strings.Fields("分 時間 日間 年 メートル キロ ドル ユーロ"),
+		"zh": strings.Fields("分钟 小时 天 年 米 公里 美元 欧元"),
+	}
 	magnitudes = map[string][]string{
 		"fr": {"mille", "millions", "milliards"}, "de": {"Tausend", "Millionen", "Milliarden"}, "es": {"mil", "millones", "billones"},
 		"ru": {"тысяч", "миллионов", "миллиардов"}, "ja": {"千", "万", "億"}, "zh": {"千", "万", "亿"},
@@ -235,21 +247,19 @@ func (d draw) otherUnit(quantity string) string {
 	return quantity
 }
 
-// fromList replaces the one word of a list in the translation with another, if the source has a word of its own.
-func (d draw) fromList(lists map[string][]string, inSource *regexp.Regexp) string {
-	found := ""
-	for _, word := range lists[d.to] {
-		switch n := strings.Count(d.translation, word); {
-		case n > 1, n == 1 && found != "":
-			return ""
-		case n == 1:
-			found = word
-		}
-	}
-	if found == "" || !inSource.MatchString(d.source) {
+// fromList replaces the only word of a list in the translation, which must stand behind a pattern, with another one, if the source
+// has such a word.
+func (d draw) fromList(lists map[string][]string, inSource *regexp.Regexp, behind string) string {
+	list := lists[d.to]
+	if len(list) == 0 || !inSource.MatchString(d.source) {
 		return ""
 	}
-	return strings.Replace(d.translation, found, d.pick(without(lists[d.to], found)), 1)
+	words := regexp.MustCompile(behind+"("+strings.Join(list, "|")+")").FindAllStringSubmatchIndex(d.translation, -1)
+	if len(words) != 1 {
+		return ""
+	}
+	start, end := words[0][2], words[0][3]
+	return d.translation[:start] + d.pick(without(list, d.translation[start:end])) + d.translation[end:]
 }
 
 // damageBracket drops one bracket of the only pair.
@@ -284,20 +294,4 @@ func damageOrder(d draw) string {
 		return t[:at[0]] + content + open + closing + t[at[1]:]
 	}
 	return t[:at[0]] + closing + content + open + t[at[1]:]
-}
-
-// damagePlace moves a pair of tags from its words to all others.
-func damagePlace(d draw) string {
-	at := tagPair.FindStringSubmatchIndex(d.translation)
-	if at == nil || !tagPair.MatchString(d.source) {
-		return ""
-	}
-	t := d.translation
-	open, content, closing := t[at[0]:at[4]], t[at[4]:at[5]], t[at[5]:at[1]]
-	if before, after := strings.TrimSpace(t[:at[0]]), strings.TrimSpace(t[at[1]:]); letters.MatchString(before) && !strings.Contains(before, "<") {
-		return open + before + closing + " " + content + t[at[1]:]
-	} else if letters.MatchString(after) && !strings.Contains(after, "<") {
-		return t[:at[0]] + content + " " + open + after + closing
-	}
-	return ""
 }

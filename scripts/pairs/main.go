@@ -84,7 +84,7 @@ func run(args []string, out io.Writer) error {
 	return nil
 }
 
-// result is what the checks found in a sentence of a pair.
+// result is what the checks found in a pair.
 type result struct {
 	pair
 	flagged string // why the translation is flagged, or ""
@@ -104,7 +104,7 @@ var held = regexp.MustCompile(`spans [1-9]\d* are missing`)
 
 // examineAll examines all pairs, on all cores. The results are in the order of the pairs.
 func examineAll(pairs []pair, seed uint64) ([]result, error) {
-	results := make([][]result, len(pairs))
+	results := make([]*result, len(pairs))
 	errs := make([]error, runtime.GOMAXPROCS(0))
 	var group sync.WaitGroup
 	for worker := range errs {
@@ -115,51 +115,49 @@ func examineAll(pairs []pair, seed uint64) ([]result, error) {
 		})
 	}
 	group.Wait()
-	return slices.Concat(results...), errors.Join(errs...)
+	var list []result
+	for _, r := range results {
+		if r != nil {
+			list = append(list, *r)
+		}
+	}
+	return list, errors.Join(errs...)
 }
 
 // htmlTag matches tags of HTML and of the markup of GTK and KDE.
 var htmlTag = regexp.MustCompile(`</?(?i:a|b|i|u|p|br|tt|em|big|sub|sup|small|span|strong|code|li|ul|ol|qt|para|filename|interface|emphasis|link|h[1-6])\b[^<>]*>`)
 
-// examine cuts a pair into sentences as the service does, and examines each of them. A pair that cannot be cut alike has no
-// results.
-func examine(p pair, seed uint64) (results []result, err error) {
+// examine examines a pair, and damaged translations if the translation itself has no flaw. It returns nil unless the service takes
+// both texts as one sentence: which sentences of longer texts belong together is a guess.
+func examine(p pair, seed uint64) (*result, error) {
 	format := translate.Text
 	if htmlTag.MatchString(p.source) {
 		format = translate.HTML
 	}
 	sources, err := translate.Sentences(context.Background(), p.source, p.from, format)
-	if err != nil {
+	if len(sources) != 1 || err != nil {
 		return nil, err
 	}
 	targets, err := translate.Sentences(context.Background(), p.translation, p.to, format)
-	if len(targets) != len(sources) || err != nil {
+	if len(targets) != 1 || err != nil {
 		return nil, err
 	}
-	for i, source := range sources {
-		p.source, p.translation = source.Text, targets[i].Text
-		r := result{pair: p}
-		if r.flagged, err = check(p, source, p.translation); err != nil {
-			return nil, err
-		}
-		if r.flagged == "" {
-			if r.trials, err = damaged(p, source, seed); err != nil {
-				return nil, err
-			}
-		}
-		results = append(results, r)
+	p.source, p.translation = sources[0].Text, targets[0].Text
+	r := result{pair: p}
+	if r.flagged, err = check(p, sources[0], p.translation); err == nil && r.flagged == "" {
+		r.trials, err = damaged(p, sources[0], seed)
 	}
-	return results, nil
+	return &r, err
 }
 
 // damaged examines damaged translations of a sentence. What is random depends on the seed and the pair alone.
 func damaged(p pair, source markup.Sentence, seed uint64) (trials []trial, err error) {
 	hash := fnv.New64a()
 	fmt.Fprint(hash, p.to, "\x00", p.source, "\x00", p.translation)
-	d := draw{rand.New(rand.NewPCG(seed, hash.Sum64())), p.source, p.translation, p.to}
+	d := draw{rand.New(rand.NewPCG(seed, hash.Sum64())), p.source, halfWidth.Replace(p.translation), p.to}
 	for _, damage := range damages {
 		text := damage.apply(d)
-		if text == "" || text == p.translation {
+		if text == "" || text == d.translation {
 			continue
 		}
 		flagged, err := check(p, source, text)
@@ -170,6 +168,8 @@ func damaged(p pair, source markup.Sentence, seed uint64) (trials []trial, err e
 	}
 	return trials, nil
 }
+
+var halfWidth = strings.NewReplacer("０", "0", "１", "1", "２", "2", "３", "3", "４", "4", "５", "5", "６", "6", "７", "7", "８", "8", "９", "9")
 
 // check returns why the service would flag or retry a translation of a sentence, or "".
 func check(p pair, source markup.Sentence, translation string) (reason string, err error) {
