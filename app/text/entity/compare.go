@@ -173,7 +173,7 @@ func (c comparison) differences(want, got []numeral) (pairs []pairing, missing, 
 		case c.words && n.spelled && !n.is("1"):
 			unsure++
 		case n.optional:
-		case !n.small && slices.ContainsFunc(n.readings, func(r string) bool { return values[r] }):
+		case (!n.small || n.unit.ids != nil) && slices.ContainsFunc(n.readings, func(r string) bool { return values[r] }):
 			repeated++
 		default:
 			fresh++

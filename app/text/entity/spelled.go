@@ -100,9 +100,6 @@ func (l *lexicon) add(i int, word string, unsure bool) {
 	}
 }
 
-// IsMonth reports whether a word is the name of a month in a language with a lexicon.
-func IsMonth(word, lang string) bool { return lexiconOf(lang).words[foldWords(word)].isMonth() }
-
 // readsWords reports whether numbers in words are read in a language.
 func readsWords(lang string) bool { return lang == "ja" || lang == "zh" || lexiconLines()[lang] != nil }
 

@@ -98,6 +98,31 @@ func (r *reader) unitBehind(i int) (u unit) {
 	return u
 }
 
+// SymbolBehind returns the length in bytes of the symbol of a unit behind the number that ends at byte i, with the space before it:
+// " kg", "mL", " km/h". It returns 0 if there is none.
+func SymbolBehind(text string, i int) int {
+	r := reader{text: text}
+	start := i
+	if c, n := char.Decode(text, i); char.IsSpace(c) {
+		start += n
+	}
+	length := 0
+	for end := start; end < min(len(text), start+longestSymbol); {
+		c, n := char.Decode(text, end)
+		end += n
+		if next, _ := char.Decode(text, end); char.IsWord(c) && char.IsWord(next) {
+			continue
+		}
+		if r.unitNamed(text[start:end]).ids != nil && !(start == i && text[i:end] == "s") {
+			length = end - i
+		}
+	}
+	return length
+}
+
+// longestSymbol is the maximum length in bytes of the symbol of a unit.
+const longestSymbol = 12
+
 // unitBefore returns the unit before the number at start: $5, USD 5, %5.
 func (r *reader) unitBefore(start int) unit {
 	const longest = len("USD ")

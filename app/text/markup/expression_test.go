@@ -62,7 +62,7 @@ func TestExpressions(t *testing.T) {
 		{"say x\\ty", "en", []string{"x\\ty"}, nil},
 		{"L'Oréal™ est", "fr", []string{"L'Oréal™"}, nil},
 		// Units, currencies and products beside numbers.
-		{"220 V, 5 Kč, zł 9 and iOS 17", "en", []string{"220 V", "5 Kč", "zł 9", "iOS 17"}, nil},
+		{"220 V, 5 Kč, zł 9 and iOS 17", "en", []string{"5 Kč", "zł 9", "iOS 17"}, nil},
 		{"it is 5 pm, Is 5 right?", "en", nil, nil},
 		// Letters alone.
 		{"type x here", "en", nil, []string{"x"}},

@@ -112,13 +112,13 @@ func (w *words) isGroup(end, start int) bool {
 // In returns the sentence with spans for words in scripts foreign to lang, a language code: models rarely know such words. It
 // adds none if most of the text is foreign.
 //
-// It also joins the day, month and year of a date into one number: 3 Feb 2021.
+// It also joins the numbers of a date in characters into one, and a number with the symbol of its unit.
 func (s Sentence) In(ctx context.Context, lang string) (Sentence, error) {
 	return s.within(ctx, len(s.Text), func(s Sentence) Sentence { return s.in(lang) })
 }
 
 func (s Sentence) in(lang string) Sentence {
-	s = s.withDates(lang)
+	s = s.withDates()
 	foreign, err := language.Foreign(s.looks.Context(), s.Text, lang)
 	s.looks.Check(err)
 	if len(foreign) == 0 {
@@ -163,27 +163,26 @@ func (s Sentence) in(lang string) Sentence {
 	return s.withExpressions(lang)
 }
 
-// withDates joins numbers with month names beside them.
-func (s Sentence) withDates(lang string) Sentence {
+// withDates joins the numbers of dates and times in characters, 2023年5月4日 and 令和5年, and a number with the symbol of its unit.
+func (s Sentence) withDates() Sentence {
 	var spans []Span
 	for i, span := range s.Spans {
 		s.looks.Past(1)
-		if n := len(spans) - 1; n >= 0 && spans[n].Kind == Number && span.Kind == Number && (spans[n].End >= span.Start || isMonthBetween(s.Text[spans[n].End:span.Start], lang)) {
-			spans[n].End = max(spans[n].End, span.End)
-			continue
-		}
 		if span.Kind == Number {
-			low, high := 0, len(s.Text)
-			if n := len(spans) - 1; n >= 0 {
-				low = spans[n].End
-			}
+			high := len(s.Text)
 			if i+1 < len(s.Spans) {
 				high = s.Spans[i+1].Start
 			}
-			if m := wordBefore.FindStringSubmatchIndex(s.Text[max(low, span.Start-longestMonth):span.Start]); m != nil && entity.IsMonth(s.Text[max(low, span.Start-longestMonth)+m[2]:max(low, span.Start-longestMonth)+m[3]], lang) {
-				span.Start = max(low, span.Start-longestMonth) + m[2]
-			} else if m := wordBehind.FindStringSubmatchIndex(s.Text[span.End:min(high, span.End+longestMonth)]); m != nil && entity.IsMonth(s.Text[span.End+m[2]:span.End+m[3]], lang) {
-				span.End += m[1]
+			span.End += len(datePart.FindString(s.Text[span.End:high]))
+			span.End += entity.SymbolBehind(s.Text[:high], span.End)
+			low := 0
+			if n := len(spans) - 1; n >= 0 {
+				low = spans[n].End
+			}
+			span.Start -= len(era.FindString(s.Text[max(low, span.Start-longestEra):span.Start]))
+			if n := len(spans) - 1; n >= 0 && spans[n].Kind == Number && spans[n].End == span.Start && dateEnd.MatchString(s.Text[spans[n].Start:spans[n].End]) {
+				spans[n].End = span.End
+				continue
 			}
 		}
 		spans = append(spans, span)
@@ -192,16 +191,11 @@ func (s Sentence) withDates(lang string) Sentence {
 	return s
 }
 
-// isMonthBetween reports whether only a month name, or a separator, is between two numbers of a date.
-func isMonthBetween(text, lang string) bool {
-	word := strings.Trim(text, " .,")
-	return len(text) < longestMonth && entity.IsMonth(word, lang)
-}
-
-// longestMonth is the maximum length in bytes of a month name with its neighbours.
-const longestMonth = 32
+// longestEra is the length in bytes of the name of an era.
+const longestEra = len("令和")
 
 var (
-	wordBefore = regexp.MustCompile(`(?:^|[\s(])(\p{Lu}[\pL\pM]+)\.? $`)
-	wordBehind = regexp.MustCompile(`^\.? ([\pL\pM]+)\b\.?`)
+	datePart = regexp.MustCompile(`^(?:年|月|日|号|[時时点點]|分|秒|년|월|일|시|분)`)
+	dateEnd  = regexp.MustCompile(`(?:年|月|[時时点點]|分|년|월|시)$`)
+	era      = regexp.MustCompile(`(?:令和|平成|昭和|大正|明治)$`)
 )
