@@ -58,7 +58,7 @@ SYMBOLS = {
     "pressure-hectopascal": "hPa", "light-lumen": "lm",
     "other-beats-per-minute": "bpm", "other-revolutions-per-minute": "rpm", "digital-megabits-per-second": "Mbps Mbit/s Mb/s",
     "digital-kilobits-per-second": "kbps kbit/s kb/s", "digital-gigabits-per-second": "Gbps Gbit/s Gb/s", "other-frames-per-second": "fps",
-    "consumption-liter-per-100-kilometer": "L/100 l/100 L/100km l/100km", "concentr-milligram-per-milliliter": "mg/mL mg/ml",
+    "consumption-liter-per-100-kilometer": "L/100_km l/100_km L/100km l/100km", "concentr-milligram-per-milliliter": "mg/mL mg/ml",
     "concentr-milligram-per-kilogram": "mg/kg", "light-decibel": "dB", "concentr-ppm": "ppm", "energy-newton-meter": "Nm", "power-milliwatt": "mW",
     "electric-milliampere-hour": "mAh", "power-volt-ampere": "VA",
 }
@@ -134,7 +134,7 @@ def line(language, table):
 def main():
     print("# The names of units and currencies, by language; the first line's are of all languages. Made by scripts/entitywords from")
     print("# Unicode's CLDR by Babel " + babel.__version__ + ". Copyright 1991-2025 Unicode, Inc., https://www.unicode.org/license.txt")
-    everywhere = {unit: symbols.split() for unit, symbols in SYMBOLS.items()}
+    everywhere = {unit: symbols.replace("_", " ").split() if "_" not in symbols else [s.replace("_", " ") for s in symbols.split()] for unit, symbols in SYMBOLS.items()}
     for name, codes in CURRENCIES.items():
         everywhere["currency-" + name] = SIGNS.get(name, "").split() + codes.split()
     line("*", everywhere)

@@ -170,7 +170,7 @@ func (c comparison) differences(want, got []numeral) (pairs []pairing, missing, 
 		case c.words && n.part:
 		case c.words && n.word:
 			spelled++
-		case c.words && n.spelled && !n.is("1"):
+		case c.words && (n.spelled || n.han) && !n.is("1"):
 			unsure++
 		case n.optional:
 		case (!n.small || n.unit.ids != nil) && slices.ContainsFunc(n.readings, func(r string) bool { return values[r] }):
@@ -270,6 +270,8 @@ func (c comparison) isFound(n numeral, partner []int, got []numeral) bool {
 		return partner[0] >= 0
 	case n.form == clock:
 		return partner[0] >= 0 && (partner[1] >= 0 || n.parts[1].is("0"))
+	case n.form == dotted && c.strict && !slices.ContainsFunc(partner, func(k int) bool { return k >= 0 && (got[k].month || got[k].hour || isMonth(got[k].readings)) }):
+		return false // 0.25 is not 0 and 25
 	}
 	all, large := true, 0
 	for i, part := range n.parts {

@@ -28,6 +28,8 @@ type numeral struct {
 	optional bool
 	// spelled reports whether it is words of the lexicon.
 	spelled bool
+	// han reports whether it is Chinese digits.
+	han bool
 	// word reports whether it is certainly a number in words: a translation that lacks it and has another number is wrong.
 	word bool
 	// part reports whether it is part of a number in words that is not read, such as "half past".
@@ -138,7 +140,7 @@ func (r *reader) word(c rune, inWord bool, lang string) (n numeral, ok bool) {
 		if c, _ := char.Decode(r.text, end); c == '月' {
 			n.readings = append(n.readings, monthReading(value)...)
 		}
-		n.unit = r.unitBehind(end)
+		n.unit, n.han = r.unitBehind(end), isHanzi(c)
 		return n, true
 	}
 	if inWord || r.lexicon.most == 0 || !unicode.IsLetter(c) {
@@ -236,6 +238,9 @@ func (r *reader) digits() numeral {
 		n.unit = r.unitBefore(start)
 		if behind := r.unitBehind(r.pos); behind.ids != nil {
 			n.unit = behind
+		}
+		if n.parts != nil {
+			n.parts[len(n.parts)-1].unit = n.unit
 		}
 	}
 	return n

@@ -257,14 +257,14 @@ func (m Masked) check(marks []mark) error {
 // with the sentence.
 func (m Masked) assemble(marks []mark, translation string) (string, error) {
 	s := m.sentence
-	source, rest := m.restWithoutTerms(), s.withoutTerms(cutOut(translation, marks))
+	source, rest := m.restWithoutTerms(false), s.withoutTerms(cutOut(translation, marks))
 	if err := s.compareSigns(source, rest); err != nil {
 		return "", err
 	}
 	if err := s.compareNames(source, rest); err != nil {
 		return "", err
 	}
-	if err := s.compareNumbers(source, rest); err != nil {
+	if err := s.compareNumbers(m.restWithoutTerms(true), s.withoutTerms(m.withNumbers(translation, marks))); err != nil {
 		return "", fmt.Errorf("%w: %w", ErrLost, err)
 	}
 	a := assembly{sentence: s, apart: s.looks.Match(apartSign, s.Text)}

@@ -194,6 +194,8 @@ func isAnagram(a, b string) bool {
 func compareBrackets(source, translation string) error {
 	want, got := parenthesesOf(source), parenthesesOf(translation)
 	switch {
+	case len(emptied.FindAllString(translation, -1)) > len(emptied.FindAllString(source, -1)):
+		return fmt.Errorf("%w: brackets have nothing in them any more", ErrLost)
 	case want.open == want.closed && got.open != got.closed:
 		return fmt.Errorf("%w: a bracket is missing", ErrLost)
 	case got.open < want.open && countPauses(translation) <= countPauses(source) && shortAside.MatchString(source):
@@ -229,6 +231,8 @@ func parenthesesOf(text string) (count parentheses) {
 	}
 	return count
 }
+
+var emptied = regexp.MustCompile(`[(（]\s*[)）]|\[\s*\]`)
 
 var ending = regexp.MustCompile(`\pL\(\p{Ll}{1,4}\)`)
 

@@ -1,9 +1,14 @@
 package markup
 
-import "dragoman/app/text/char"
+import (
+	"slices"
+	"strings"
 
-// restWithoutTerms returns rest, also without the terms left to the model.
-func (m Masked) restWithoutTerms() string {
+	"dragoman/app/text/char"
+)
+
+// restWithoutTerms returns rest, also without the terms left to the model. If numbers is true, it has the masked numbers.
+func (m Masked) restWithoutTerms(numbers bool) string {
 	var marks []mark
 	group := 0
 	for i, span := range m.sentence.Spans {
@@ -12,6 +17,7 @@ func (m Masked) restWithoutTerms() string {
 		}
 		inGroup := group < len(m.groups) && m.groups[group].first <= i
 		switch {
+		case inGroup && numbers && m.isNumeric(m.groups[group]):
 		case inGroup && m.groups[group].first == i:
 			marks = append(marks, mark{start: m.groups[group].start - m.from, end: m.groups[group].end - m.from})
 		case !inGroup && span.Kind == TermKind && span.Start >= m.from && span.End <= m.to:
@@ -31,6 +37,27 @@ func (g group) written(s Sentence) group {
 		g.after = touching
 	}
 	return g
+}
+
+// isNumeric reports whether a group has numbers alone.
+func (m Masked) isNumeric(g group) bool {
+	return !slices.ContainsFunc(m.sentence.Spans[g.first:g.last], func(span Span) bool { return span.Kind != Number })
+}
+
+// withNumbers returns a translation with the masked numbers in place of their marks, and without the other marks.
+func (m Masked) withNumbers(translation string, marks []mark) string {
+	var out strings.Builder
+	at := 0
+	for _, mark := range marks {
+		out.WriteString(translation[at:mark.start])
+		if g := m.groups[mark.number-1]; m.isNumeric(g) {
+			out.WriteString(m.sentence.Text[g.start:g.end])
+		} else {
+			out.WriteString(removed)
+		}
+		at = mark.end
+	}
+	return out.String() + translation[at:]
 }
 
 // withoutTerms removes the targets of unmasked terms from part of a translation, each at most as often as in the sentence.
