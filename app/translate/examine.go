@@ -32,6 +32,9 @@ func (c *codec) examineText(x *sentence, o *outcome) error {
 		o.text = restored
 	case c.req.Once, x.hasOnlyTerms() && !x.strategy.masks(): // only a number in words differs
 		o.flags |= MarkupLost
+	case !x.strategy.masks() && x.AsIs(): // a number or name differs
+		o.text = x.Escape(o.text)
+		o.flags |= MarkupLost
 	default: // a text with markers, or without their spans, is of no use
 		o.text = x.Original()
 		o.flags |= MarkupLost

@@ -1,7 +1,9 @@
 package translate
 
 import (
+	"cmp"
 	"context"
+	"errors"
 	"time"
 
 	"dragoman/app/text/language"
@@ -108,7 +110,10 @@ func (c *codec) joined(x *sentence) (outcome, error) {
 	if o.text, err = join(texts); err == nil && c.alternative(x.step) {
 		o.hypotheses, err = combine(c.req.Alternatives, x.parts, join)
 	}
-	return o, err
+	if err == nil && errors.Is(x.Compare(c.ctx, o.text), markup.ErrLost) {
+		o.flags |= MarkupLost
+	}
+	return o, cmp.Or(err, c.ctx.Err())
 }
 
 // chain holds the results of a whole sentence's previous steps.

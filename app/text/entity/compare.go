@@ -38,7 +38,7 @@ func Compare(ctx context.Context, source, translation, from, to string) (err err
 }
 
 func compare(looks *char.Looks, source, translation, from, to string) error {
-	c := comparison{looks: looks, words: readsWords(from) && readsWords(to), strict: to != "", reads: readsWords(to), to: to, translation: translation}
+	c := comparison{looks: looks, words: readsWords(from) && readsWords(to), strict: to != "", reads: readsWords(to), from: from, to: to, translation: translation}
 	if !c.strict {
 		from = ""
 	}
@@ -64,12 +64,13 @@ func compare(looks *char.Looks, source, translation, from, to string) error {
 
 // comparison holds the settings of a comparison.
 type comparison struct {
-	looks           *char.Looks
-	words           bool // compare numbers in words, too
-	strict          bool // small numbers must be present
-	reads           bool // the words of the translation's language for 0 and 1 are known
-	to, translation string
-	plain           string // the translation as its numbers refer to it
+	looks       *char.Looks
+	words       bool // compare numbers in words, too
+	strict      bool // small numbers must be present
+	reads       bool // the words of the translation's language for 0 and 1 are known
+	from, to    string
+	translation string
+	plain       string // the translation as its numbers refer to it
 }
 
 // pairing is a number of the source with its number in the translation.
@@ -117,7 +118,7 @@ func (c comparison) hasUnit(p pairing, got []numeral) bool {
 			}
 		}
 	}
-	return want.count(c.translation, c.to, have+1) > have
+	return want.count(c.translation, c.to, have+1)+want.count(c.translation, c.from, have+1) > have
 }
 
 // isRange reports whether the text between two numbers of the translation joins them, as in "5 to 10 %".

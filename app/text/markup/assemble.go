@@ -10,6 +10,7 @@ import (
 	"golang.org/x/net/html"
 
 	"dragoman/app/text/char"
+	"dragoman/app/text/entity"
 )
 
 // assembly builds a translation from its text and the spans of the sentence, and records where each span is in the result.
@@ -26,7 +27,11 @@ func (a *assembly) span(i int) {
 	start := a.out.Len()
 	a.sentence.looks.Past(1)
 	if a.sentence.Spans[i].Term == nil {
-		a.out.WriteString(a.sentence.output(i))
+		text := a.sentence.output(i)
+		if a.sentence.Spans[i].Kind == Number && a.sentence.to != "" {
+			text = entity.Write(text, a.sentence.to)
+		}
+		a.out.WriteString(text)
 	} else {
 		if a.first == 0 {
 			a.first = 1 + a.sentence.firstLetter()

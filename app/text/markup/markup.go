@@ -60,6 +60,7 @@ package markup
 import (
 	"context"
 	"errors"
+	"regexp"
 	"slices"
 	"sort"
 	"strings"
@@ -182,7 +183,7 @@ func (s Sentence) Between(from, to string) Sentence {
 func (s Sentence) Slice(start, end int) Sentence {
 	start = min(max(start, 0), len(s.Text))
 	end = min(max(end, start), len(s.Text))
-	part := Sentence{Text: s.Text[start:end], format: s.format}
+	part := Sentence{Text: s.Text[start:end], format: s.format, from: s.from, to: s.to}
 	first := sort.Search(len(s.Spans), func(i int) bool { return s.Spans[i].Start >= start })
 	for _, span := range s.Spans[first:] {
 		if span.End > end {
@@ -234,8 +235,18 @@ var lineBreaks = set(`\n \r \r\n \N \\n <br> <br/>`)
 
 // Lines returns the ranges into which line breaks written as spans, such as \n and <br>, cut the text, in order. The breaks are
 // ranges of their own, so that the ranges, joined, are the text. Text in pairs, such as **, is not cut.
+//
+// A short list of words without spaces, such as yes/no and id;name;price, is cut in the same way at its separators.
 func (s Sentence) Lines() [][2]int {
 	var list [][2]int
+	if len(s.Text) <= longestList && s.AsIs() && wordList.MatchString(s.Text) && strings.ToUpper(s.Text) != s.Text {
+		at := 0
+		for _, separator := range listSeparator.FindAllStringIndex(s.Text, -1) {
+			list = append(list, [2]int{at, separator[0]}, [2]int{separator[0], separator[1]})
+			at = separator[1]
+		}
+		return append(list, [2]int{at, len(s.Text)})
+	}
 	start, depth := 0, 0
 	whole := s.wholePairs()
 	for i, span := range s.Spans {
@@ -252,6 +263,14 @@ func (s Sentence) Lines() [][2]int {
 	}
 	return append(list, [2]int{start, len(s.Text)})
 }
+
+// longestList is the maximum length in bytes of a list of words.
+const longestList = 120
+
+var (
+	wordList      = regexp.MustCompile(`^\pL{2,}(?:/\pL{2,})+$|^\pL{2,}(?:[;|]\pL{2,})+$`)
+	listSeparator = regexp.MustCompile(`[/;|]`)
+)
 
 // isSoft reports whether spans of the kind may be left in the text that the model sees: they are counted in the translation, at
 // any position.
@@ -285,6 +304,9 @@ func (s Sentence) Original() string {
 	a.original(0, len(s.Text), 0)
 	return a.out.String()
 }
+
+// Escape returns plain text as text of the sentence's format.
+func (s Sentence) Escape(text string) string { return s.format.Escape(text) }
 
 // output returns the text of span i, which is not a term, for a translation. In HTML and XML, all of it but its tags is text.
 func (s Sentence) output(i int) string {

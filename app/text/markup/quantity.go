@@ -168,6 +168,15 @@ func (s Sentence) withDates() Sentence {
 	var spans []Span
 	for i, span := range s.Spans {
 		s.looks.Past(1)
+		if n := len(spans) - 1; span.Kind == Code && n >= 0 && spans[n].Kind == Number && s.isMixed(spans[n], span) { // 3 1/2"
+			spans[n].End, spans[n].Kind = span.End, Code
+			continue
+		}
+		if digits := amount.FindString(s.Text[span.Start:span.End]); span.Kind == Code && digits != "" { // 6.5 L/100 km
+			if end := span.Start + len(digits) + entity.SymbolBehind(s.Text, span.Start+len(digits)); end > span.End && (i+1 == len(s.Spans) || end <= s.Spans[i+1].Start) {
+				span.End = end
+			}
+		}
 		if span.Kind == Number {
 			high := len(s.Text)
 			if i+1 < len(s.Spans) {
@@ -180,6 +189,10 @@ func (s Sentence) withDates() Sentence {
 				low = spans[n].End
 			}
 			span.Start -= len(era.FindString(s.Text[max(low, span.Start-longestEra):span.Start]))
+			if n := len(spans) - 1; n >= 0 && spans[n].Kind == Number && s.isMixed(spans[n], span) {
+				spans[n].End = span.End
+				continue
+			}
 			if n := len(spans) - 1; n >= 0 && spans[n].Kind == Number && spans[n].End == span.Start && dateEnd.MatchString(s.Text[spans[n].Start:spans[n].End]) {
 				spans[n].End = span.End
 				continue
@@ -191,11 +204,18 @@ func (s Sentence) withDates() Sentence {
 	return s
 }
 
+// isMixed reports whether a fraction stands behind a whole number: 3 1/2.
+func (s Sentence) isMixed(whole, fraction Span) bool {
+	return whole.End+1 == fraction.Start && s.Text[whole.End] == ' ' && mixedNumber.MatchString(s.Text[whole.Start:fraction.End])
+}
+
 // longestEra is the length in bytes of the name of an era.
 const longestEra = len("令和")
 
 var (
-	datePart = regexp.MustCompile(`^(?:年|月|日|号|[時时点點]|分|秒|년|월|일|시|분)`)
-	dateEnd  = regexp.MustCompile(`(?:年|月|[時时点點]|分|년|월|시)$`)
-	era      = regexp.MustCompile(`(?:令和|平成|昭和|大正|明治)$`)
+	mixedNumber = regexp.MustCompile(`^\d{1,3} \d{1,2}/\d{1,2}`)
+	amount      = regexp.MustCompile(`^\d[\d.,]*`)
+	datePart    = regexp.MustCompile(`^(?:年|月|日|号|[時时点點]|分|秒|년|월|일|시|분)`)
+	dateEnd     = regexp.MustCompile(`(?:年|月|[時时点點]|分|년|월|시)$`)
+	era         = regexp.MustCompile(`(?:令和|平成|昭和|大正|明治)$`)
 )

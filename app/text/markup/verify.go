@@ -52,6 +52,25 @@ func (s Sentence) verify(translation string) (string, error) {
 	return m.assemble(found, translation)
 }
 
+// Compare returns an error that wraps ErrLost if a translation of the sentence, made of translations of its parts, has other
+// numbers, acronyms or brackets. Its spans are sure to be kept. A sentence with terms is not compared.
+func (s Sentence) Compare(ctx context.Context, translation string) error {
+	if s.HasTerms() {
+		return nil
+	}
+	_, err := s.checked(ctx, translation, func(s Sentence) (string, error) {
+		text := s.translated(translation).Text
+		if err := cmp.Or(s.compareAcronyms(s.Text, text), compareBrackets(s.Text, text)); err != nil {
+			return "", err
+		}
+		if err := s.compareNumbers(s.Text, text); err != nil {
+			return "", fmt.Errorf("%w: %w", ErrLost, err)
+		}
+		return text, nil
+	})
+	return err
+}
+
 // compareNumbers returns an error if a translation has other numbers than its source.
 func (s Sentence) compareNumbers(source, translation string) error {
 	err := entity.Compare(s.looks.Context(), source, translation, s.from, s.to)
