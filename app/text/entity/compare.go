@@ -283,11 +283,19 @@ func (c comparison) isFound(n numeral, partner []int, got []numeral) bool {
 		if !part.small {
 			large++
 		}
-		if n.form == chain && i > 0 && partner[i] >= 0 && partner[i-1] >= 0 && got[partner[i]].start < got[partner[i-1]].start {
+		if n.form == chain && i > 0 && partner[i] >= 0 && partner[i-1] >= 0 && !c.isJoined(got[partner[i-1]], got[partner[i]]) {
 			return false
 		}
 	}
 	return all || large > 0
+}
+
+// isJoined reports whether one number of the translation stands behind another one, with something that joins them.
+func (c comparison) isJoined(a, b numeral) bool {
+	if b.start < a.start || a.end == 0 || b.end == 0 {
+		return b.start >= a.start
+	}
+	return strings.TrimSpace(c.plain[min(a.end, len(c.plain)):min(max(a.end, b.start), len(c.plain))]) != ""
 }
 
 func left(list []numeral, found func(int) bool) []numeral {

@@ -1,14 +1,15 @@
 package entity
 
 import (
+	"cmp"
 	"regexp"
 	"strconv"
 	"strings"
 	"unicode"
 )
 
-// Write returns a number of a Chinese, Japanese or Korean text as it is written in another language: 85000 for 8万5千, and a date
-// with the name of its month. It returns other numbers, and numbers for these languages, unchanged.
+// Write returns a number of a Chinese, Japanese or Korean text as it is written in another language: 85000 for 8万5千, and a time
+// or date in its form. It returns other numbers, and numbers for these languages, unchanged.
 func Write(number, lang string) string {
 	if lang == "zh" || lang == "ja" || lang == "ko" {
 		return number
@@ -26,6 +27,9 @@ func Write(number, lang string) string {
 		}
 		return number
 	}
+	if m := eastTime.FindStringSubmatch(number); m != nil {
+		return m[1] + ":" + twoDigits(cmp.Or(m[2], "00"))
+	}
 	if !eastNumber.MatchString(number) {
 		return number
 	}
@@ -40,6 +44,7 @@ func Write(number, lang string) string {
 
 var (
 	eastDate   = regexp.MustCompile(`^(?:(\d{4})[年년] ?)?(\d{1,2})[月월] ?(?:(\d{1,2})[日号號일])?$`)
+	eastTime   = regexp.MustCompile(`^(\d{1,2})[時时點点시] ?(?:(\d{1,2})[分분])?$`)
 	eastNumber = regexp.MustCompile(`^\d{1,9}[十百千万萬億亿兆만억조](?:\d{0,4}[十百千万萬])*$`)
 )
 

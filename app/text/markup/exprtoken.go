@@ -480,7 +480,7 @@ var (
 	wordsBehind  = regexp.MustCompile(`^(?:-\pL+)+$`)
 	longWord     = regexp.MustCompile(`\p{Ll}{4}`)
 	typesForm    = regexp.MustCompile(`^<(?:[^\s<>]|<|>|, |\b(?:dyn|mut|const|impl|unsigned|extends|super) |'\w+ )*>$`)
-	brandForm    = regexp.MustCompile(`^[\pL'’]*\pL[™®©]$`)
+	brandForm    = regexp.MustCompile(`^[\pL'’]*\p{Lu}[\pL'’]*[™®©]$`)
 	// wholeForm matches text that is held together with the quotes, dollars and inches at its ends.
 	wholeForm = regexp.MustCompile(`^(?:'\pL'|"\pL"|` + "`\\pL`" + `|\$[^\s$]*[\\^_={][^\s$]*\$|\d[\d.,'°′/]*"|'[^\s']*[%\\*$/=<>{}\[\]|^_~#@+][^\s']*'|"[^\s"]*[%\\*$/=<>{}\[\]|^_~#@+][^\s"]*")`)
 )

@@ -64,7 +64,7 @@ func goesAcross(kind Kind, text string) bool {
 	case Number:
 		return strings.ContainsFunc(text, func(r rune) bool { return unicode.Is(unicode.Sc, r) || char.OneOfRunes(r, "%‰°％") })
 	case Code:
-		return strings.ContainsAny(text, `_@=$\/(<{`)
+		return strings.ContainsAny(text, `_@=$\/(<{°%`)
 	}
 	return false
 }

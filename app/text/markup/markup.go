@@ -236,7 +236,8 @@ var lineBreaks = set(`\n \r \r\n \N \\n <br> <br/>`)
 // Lines returns the ranges into which line breaks written as spans, such as \n and <br>, cut the text, in order. The breaks are
 // ranges of their own, so that the ranges, joined, are the text. Text in pairs, such as **, is not cut.
 //
-// A short list of words without spaces, such as yes/no and id;name;price, is cut in the same way at its separators.
+// A short list of words without spaces, such as yes/no and id;name;price, is cut in the same way at its separators, and a line of
+// a table at its gaps.
 func (s Sentence) Lines() [][2]int {
 	var list [][2]int
 	if len(s.Text) <= longestList && s.AsIs() && wordList.MatchString(s.Text) && strings.ToUpper(s.Text) != s.Text {
@@ -249,6 +250,11 @@ func (s Sentence) Lines() [][2]int {
 	}
 	start, depth := 0, 0
 	whole := s.wholePairs()
+	if s.format == Text && len(s.Spans) == 0 {
+		if columns := s.columns(); columns != nil {
+			return columns
+		}
+	}
 	for i, span := range s.Spans {
 		s.looks.Past(1)
 		switch {
@@ -263,6 +269,27 @@ func (s Sentence) Lines() [][2]int {
 	}
 	return append(list, [2]int{start, len(s.Text)})
 }
+
+// columns returns the ranges into which two or more spaces cut a line of a table, or nil: one gap of two spaces is a slip.
+func (s Sentence) columns() (list [][2]int) {
+	if !strings.Contains(s.Text, "  ") || strings.Contains(strings.TrimRight(s.Text, "\r\n"), "\n") {
+		return nil
+	}
+	gaps := s.looks.FindAll(columnGap, s.Text)
+	if len(gaps) == 0 || len(gaps) == 1 && gaps[0][1]-gaps[0][0] == 2 && s.Text[gaps[0][0]] != ':' {
+		return nil
+	}
+	at := 0
+	for _, gap := range gaps {
+		_, n := char.Decode(s.Text, gap[0]) // the sign before the spaces stays with its word
+		list = append(list, [2]int{at, gap[0] + n}, [2]int{gap[0] + n, gap[1]})
+		at = gap[1]
+	}
+	return append(list, [2]int{at, len(s.Text)})
+}
+
+// columnGap matches spaces between columns, with the character before, which ends no sentence.
+var columnGap = regexp.MustCompile(`[^\s.!?。！？…"”»)] {2,}`)
 
 // longestList is the maximum length in bytes of a list of words.
 const longestList = 120
@@ -297,7 +324,7 @@ func (s Sentence) Blank() bool {
 
 // Original returns the sentence in the form of a translation: Text, escaped for the format, with the targets of its terms.
 func (s Sentence) Original() string {
-	if s.format == Text && !s.HasTerms() {
+	if s.format == Text && s.to == "" && !s.HasTerms() {
 		return s.Text // all other formats may need escapes
 	}
 	a := assembly{sentence: s}
