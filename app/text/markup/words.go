@@ -50,7 +50,7 @@ func Undivided(text string, before rune) string {
 // and the ends of the text, where they mark no break in a word.
 func WithoutStray(text string) string {
 	const zeroWidth, edges = "\u200b\u2060\ufeff", ".,;:!?…\"'”’»()[]“«。、！？"
-	if !strings.ContainsAny(text, zeroWidth) {
+	if !strings.ContainsAny(text, zeroWidth) || !hasLetter(text) {
 		return text
 	}
 	isEdge := func(r rune) bool { return unicode.IsSpace(r) || char.OneOfRunes(r, edges+zeroWidth) }
