@@ -105,7 +105,7 @@ func (c comparison) hasUnit(p pairing, got []numeral) bool {
 	case want.ids == nil || want.isLike(other):
 		return true
 	case other.ids != nil:
-		return !want.sign && !want.measures(other)
+		return false
 	case !want.sign || unitsOf(c.to) == nil:
 		return true
 	}
@@ -118,7 +118,7 @@ func (c comparison) hasUnit(p pairing, got []numeral) bool {
 			}
 		}
 	}
-	return want.count(c.translation, c.to, have+1)+want.count(c.translation, c.from, have+1) > have
+	return want.count(c.translation, []string{everywhere, c.to, c.from}, have+1) > have
 }
 
 // isRange reports whether the text between two numbers of the translation joins them, as in "5 to 10 %".

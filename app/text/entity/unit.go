@@ -164,10 +164,11 @@ func isVowel(r rune) bool {
 	return r > unicode.MaxLatin1 && !unicode.Is(unicode.Cyrillic, r) || strings.ContainsRune("aeiouyàáâäåæèéêëìíîïòóôöøùúûüýAEIOUYаеёиоуыэюяіїєАЕЁИОУЫЭЮЯ", r)
 }
 
-// count returns how often the names of the unit in a language occur in a text, at most up to a limit.
-func (u unit) count(text, lang string, limit int) (n int) {
+// count returns how often the names of the unit in some languages occur in a text, at most up to a limit.
+func (u unit) count(text string, langs []string, limit int) (n int) {
 	lower := strings.ToLower(text)
-	for _, table := range []*units{unitsOf(everywhere), unitsOf(lang)} {
+	for _, lang := range langs {
+		table := unitsOf(lang)
 		if table == nil {
 			continue
 		}
@@ -207,16 +208,4 @@ func isSpaced(r rune) bool { return unicode.IsLetter(r) && char.IsWord(r) }
 // isLike reports whether two units may be the same.
 func (u unit) isLike(other unit) bool {
 	return slices.ContainsFunc(u.ids, func(id string) bool { return slices.Contains(other.ids, id) })
-}
-
-// measures reports whether two units may measure the same, as minutes and seconds do.
-func (u unit) measures(other unit) bool {
-	return slices.ContainsFunc(u.ids, func(id string) bool {
-		return slices.ContainsFunc(other.ids, func(o string) bool { return dimension(o) == dimension(id) })
-	})
-}
-
-func dimension(id string) string {
-	of, _, _ := strings.Cut(id, "-")
-	return of
 }

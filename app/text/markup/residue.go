@@ -27,7 +27,7 @@ func (s Sentence) compareResidue(both *tally) error {
 		if seen[text] = true; len(seen) > mostNames {
 			return errManyNames
 		}
-		if len(text) > 1 && strings.Contains(source, text) && !strings.ContainsFunc(text, char.IsWord) {
+		if len(text) > 1 && strings.Contains(source, text) && !strings.ContainsFunc(text, char.IsWord) && !strings.HasSuffix(text, ">") {
 			want[text] = strings.Count(source, text)
 		} else if isLetterAlone(text) && strings.Contains(source, text) {
 			want[text] = countApart(source, text)
@@ -55,8 +55,14 @@ func (s Sentence) compareResidue(both *tally) error {
 	for text, n := range want {
 		m := got[text]
 		if hasLetter(text) {
-			if m = countApart(translation, text); strings.Contains(letterWords[s.to], strings.ToLower(text)) {
+			if m = countApart(translation, text); m < n {
+				m += countApart(translation, otherCase(text)) // the y direction, Y-Richtung
+			}
+			if strings.Contains(letterWords[s.to], strings.ToLower(text)) {
 				m = min(n, m) // the others are words
+			}
+			if m < n && unicode.IsUpper(char.First(text)) && strings.Count(s.Text, " ") > 1 {
+				m = n // the X direction is horizontal
 			}
 		} else if m == 0 {
 			m = strings.Count(translation, text)
@@ -111,8 +117,6 @@ func residueOf(text string) map[string]int {
 // signs by compareSigns; they are not residue.
 func isResidue(r rune) bool {
 	switch {
-	case r == '+':
-		return true
 	case r < 0x80, char.IsMinus(r), isSymbol(r), r == removedRune, r == '\uFFFD', char.OneOfRunes(r, "～×▸►"):
 		return false
 	case unicode.In(r, unicode.Sm, unicode.So):
@@ -308,6 +312,14 @@ var (
 	numberBefore = regexp.MustCompile(`(?:^|[^\pL\pN\pP])[-−]$|\d[.,]$`)
 	numberBehind = regexp.MustCompile(`^(?:[.,]\d|[ \x{a0}\x{202f}]\d{3}(?:\D|$))`)
 )
+
+// otherCase returns a letter in the other case.
+func otherCase(text string) string {
+	if upper := strings.ToUpper(text); upper != text {
+		return upper
+	}
+	return strings.ToLower(text)
+}
 
 // isLetterAlone reports whether a text is one letter, with its marks.
 func isLetterAlone(text string) bool {

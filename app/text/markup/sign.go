@@ -17,8 +17,8 @@ const signs = "{}[]<>|\\^~=*_#@`"
 // operators are counted, too; they start with a character that is not in signs.
 var operators = [...]string{"-->", "->", "!==", "!=", ":=", "+=", "'''''", "'''", "''"}
 
-// countedOperators are those that have no other form in a translation, as -> has.
-var countedOperators = operators[2:]
+// countedOperators are those that have no other form in a translation, as -> has, and that prose does not have: two quotes may be one.
+var countedOperators = operators[2 : len(operators)-1]
 
 // wordInBrackets matches a word in brackets: [name].
 const wordInBrackets = `\[[A-Za-z][\w-]+\]`
