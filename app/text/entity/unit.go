@@ -50,12 +50,15 @@ func unitsOf(lang string) *units {
 	return nil
 }
 
-func newUnits(line string, symbols bool) *units {
+// symbols are the units of all languages.
+var symbols = sync.OnceValue(func() *units { return unitsOf(everywhere) })
+
+func newUnits(line string, areSymbols bool) *units {
 	u := &units{ids: map[string][]string{}, names: map[string][]string{}}
 	for column := range strings.SplitSeq(line, "\t") {
 		id, names, _ := strings.Cut(column, "=")
 		for name := range strings.SplitSeq(names, "|") {
-			if name == "" || !symbols && utf8.RuneCountInString(name) == 1 && !char.IsUnspaced(char.First(name)) {
+			if name == "" || !areSymbols && utf8.RuneCountInString(name) == 1 && !char.IsUnspaced(char.First(name)) {
 				continue // most are words or abbreviations of something else
 			}
 			for _, form := range slices.Compact([]string{name, strings.ToLower(name)}) {
@@ -106,6 +109,9 @@ func SymbolBehind(text string, i int) int {
 	if c, n := char.Decode(text, i); char.IsSpace(c) {
 		start += n
 	}
+	if c, _ := char.Decode(text, start); c == utf8.RuneError || unicode.IsSpace(c) || unicode.IsDigit(c) || char.OneOfRunes(c, ".,:;!?()[]{}<>|\"'*_~") {
+		return 0
+	}
 	length := 0
 	for end := start; end < min(len(text), start+longestSymbol); {
 		c, n := char.Decode(text, end)
@@ -144,7 +150,7 @@ func (r *reader) unitBefore(start int) unit {
 
 // unitNamed returns the unit of a name.
 func (r *reader) unitNamed(name string) unit {
-	if ids := unitsOf(everywhere).ids[name]; ids != nil {
+	if ids := symbols().ids[name]; ids != nil {
 		if r.units != nil {
 			ids = append(slices.Clip(ids), r.units.ids[name]...)
 		}

@@ -35,6 +35,9 @@ var (
 
 // noteBehind returns the length of the note references at the end of a word.
 func noteBehind(looks *char.Looks, word string) int {
+	if r := char.Last(word); r != ']' && (r < 0x80 || unicode.IsLetter(r)) {
+		return 0
+	}
 	if m := looks.Find(notedWord, word); m != nil {
 		return len(word) - max(m[2], m[4])
 	}
