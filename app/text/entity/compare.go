@@ -1,5 +1,6 @@
-// Package numbers reads the numbers in a text, in digits of all scripts and in words, and compares the numbers of a translation
-// with those of its source.
+// Package entity reads the numbers in a text with what belongs to them, and compares those of a translation with those of its
+// source: values in digits of all scripts and in words, their joints (ranges, scores, times, dates, fractions), units, currencies,
+// percent, signs, Roman numerals. Words and units are those of Unicode's CLDR (words.txt, units.txt: scripts/entitywords).
 package entity
 
 import (
@@ -13,22 +14,25 @@ import (
 	"dragoman/app/text/char"
 )
 
-// Compare returns an error if a translation has other numbers than its source. Numbers are compared by value, at any position:
+// Compare returns an error if a translation has other numbers than its source. Numbers are compared by value, with their joints,
+// units and signs, at any position:
 //
 //   - Numbers may be in any order, in any digits and with any separators: 1,234.5 equals 1.234,5 and 1 234,5, and 10,000 equals
 //     1万. If 1,234 may have two values, either is accepted.
 //   - 0 to 12 may be spelled out; a number from 2 to 12, or one that counts no noun, then needs digits or a word. If the words of
 //     a language are unknown, it needs digits.
 //   - Text that may be a word (三十, XX) may stand for a number, and is not an extra number.
-//   - 0 to 100 in words (twenty, vingt et un, 二十个) are equivalent to digits, in languages with a lexicon. Words may be missing,
-//     as languages count in different places, but not if another number was added. Words that often have another meaning, such as
-//     one, may be missing and may be added.
-//   - If words form a number that is not read (two hundred, half past two), numbers in words are not compared.
+//   - Numbers in words (twenty, vingt et un, zweihundertfünfzig, 二十个) are equivalent to digits, in languages with a lexicon.
+//     Words may be missing, as languages count in different places, but not if another number was added. Words that often have
+//     another meaning, such as one, may be missing and may be added.
+//   - Words that form a number that is not read (half past two) may stand for any one number.
 //   - A new number is allowed if none is missing: the source may have spelled it out. A repeated number of the source is not
-//     allowed, unless it is small.
-//   - Times and dates are compared number by number, times as a whole, versions as a whole; 3 PM equals 15:00.
-//   - Percent signs are not compared, as languages have words for them. A minus sign is, unless a word stands for it. Currency
-//     signs beside numbers are counted.
+//     allowed, unless it is small and has no unit.
+//   - The numbers of a range, score or ratio keep their order and stay joined: 20–25 is neither 20.25 nor 20:25. Dates are compared
+//     number by number, times and versions as a whole; 3 PM equals 15:00, and 1.10 is not 1.1.
+//   - A symbol of a unit, percent or a currency needs one of its names in the language; a name must not become that of another
+//     unit. A minus sign needs a sign or its word.
+//   - Roman numerals of two or more letters need a number of their value.
 //
 // from and to are language codes, "" if unknown: then 0 to 12 may be missing, as long as no other number was added. Numbers in
 // words are compared if both languages have a lexicon. Compare also fails with ctx's error.

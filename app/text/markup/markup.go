@@ -25,7 +25,7 @@
 // A translation returned by Verify or Restore has every span exactly as often as the sentence, and as the same bytes. Pairs of
 // tags and of Markdown's marks nest as in the sentence, and a pair with content still has content. Numbers and signs alone are
 // left to the model. Numbers are compared by value: 1,234.5 may become 1 234,5, 10,000 may become 1万 and 21 may become vingt et
-// un (numbers.Compare documents the rules). Signs are counted. Identifiers, such as 10.0.19045 and AB-1234-X, are not numbers but
+// un (entity.Compare documents the rules). Signs are counted. Identifiers, such as 10.0.19045 and AB-1234-X, are not numbers but
 // spans of code, as is every word with characters other than letters, such as T800 and m² (see wordshape.go). The branches of an
 // ICU message are translated as texts of their own ([Sentence.Messages]).
 //
@@ -43,6 +43,7 @@
 //	  placeholder.go, printf.go  the variables of messages and templates
 //	  link.go, mention.go        URLs, addresses, @names, #topics
 //	  path.go, codeword.go, identifier.go, sign.go, emoji.go, number.go
+//	joined.go                    spans that tags divide
 //	line.go                      recognizers at the start of a line only, such as those for subtitles
 //	tag.go, markdown.go          tags and marks, which come in pairs
 //	icu.go                       the branches of messages, which are texts of their own
@@ -50,8 +51,9 @@
 //	assemble.go                  spans in place of markers, in the translation
 //	verify.go                    the same where spans are their own markers
 //	around.go                    the parts between spans
+//	accelerator.go               marks of the letters that select labels
 //	terms.go, termspans.go       terms of a glossary and their translations
-//	sign.go, residue.go          comparison of signs, symbols and names; package numbers compares numbers
+//	sign.go, residue.go          comparison of signs, symbols and names; package entity compares numbers
 //
 // All functions take any text, valid UTF-8 or not, run in time linear in its length and are safe for concurrent use. Functions
 // with a context check it as they go through a text, and fail with its error; their other results are invalid then.
