@@ -449,7 +449,7 @@ func (n numeral) isCount() bool {
 // 三田.
 func isCounter(text string, i int) bool {
 	c, _ := char.Decode(text, i)
-	return c > 0x3000 && char.OneOfRunes(c, "个個箇つ件名人匹本枚冊册回次年秒歳岁歲円元块塊只隻条條张張位台杯倍階层層頁页行句種种点點時时")
+	return c > 0x3000 && char.OneOfRunes(c, "个個箇つ件名人匹本枚冊册回次年秒歳岁歲円元块塊只隻条條张張位台杯倍階层層頁页行句種种点點時时度天周週錠粒滴斤吨升匹頭头双對組组")
 }
 
 // isRange reports whether Chinese digits are two numbers: 两三年 means two or three years.
