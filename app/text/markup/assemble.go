@@ -118,7 +118,10 @@ func (s Sentence) hasTagsOf(out string) bool {
 	}
 	count := map[string]int{}
 	for step, text := range [...]string{s.Text, out} {
-		tokens, _ := tokenize(s.looks, text, s.format)
+		tokens, end := tokenize(s.looks, text, s.format)
+		if step == 0 && end < len(text) {
+			return true // what an incomplete tag swallows is text in a translation
+		}
 		for _, t := range tokens {
 			if t.Kind != html.TextToken {
 				count[text[t.Start:t.End]] += 1 - 2*step
