@@ -236,14 +236,14 @@ func TestWritten(t *testing.T) {
 		{"strings", `"a" = "b";`, "x \"y\"\\\nz", `"a" = "x \"y\"\\\nz";`},
 		{"stringsdict", "<plist><key>one</key><string>b</string></plist>", "x < y & z", "<plist><key>one</key><string>x &lt; y &amp; z</string></plist>"},
 		{"resx", `<root><data name="a"><value>b</value></data></root>`, "x < y & z", `<root><data name="a"><value>x &lt; y &amp; z</value></data></root>`},
-		{"ts", `<TS><message><source>b</source><translation type='unfinished' /></message></TS>`, "x < y", `<TS><message><source>b</source><translation>x &lt; y</translation></message></TS>`},
+		{"ts", `<TS><message><source>b</source><translation type='unfinished' /></message></TS>`, "x < y", `<TS><message><source>b</source><translation type="unfinished">x &lt; y</translation></message></TS>`},
 		{"ttml", `<tt><p>some words<br/>here</p></tt>`, "x < <b> & y z", `<tt><p>x &lt; &lt;b&gt;<br/>&amp; y z</p></tt>`},
 		{"ttml", `<tt><p><![CDATA[some]]><br/><![CDATA[words]]></p></tt>`, "x <b> y z", `<tt><p>x &lt;b&gt;<br/>y z</p></tt>`},
 		{"ttml", `<tt><p><![CDATA[words]]></p></tt>`, "<![CDATA[x & y]]>", `<tt><p><![CDATA[x & y]]></p></tt>`},
 		{"ttml", `<tt><p><![CDATA[- a b]]><br/><![CDATA[- c]]></p></tt>`, "- x", `<tt><p>- x<br/>- x</p></tt>`},
 		{"ttml", "<tt><p>\n <tt:span a='>'><i>a<br/><br/>b<br/></i></tt:span>\n</p></tt>", "x y", "<tt><p>\n <tt:span a='>'><i>x y<br/><br/>x y<br/></i></tt:span>\n</p></tt>"},
 		{"ttml", "<tt><p><span>a<br/>b</span> <span>c</span></p></tt>", "<span>x</span> <span>y</span>", "<tt><p><span>x</span><br/><span>y</span></p></tt>"},
-		{"ts", `<TS><message><source>b</source><translation type="unfinished" variants="yes"><lengthvariant></lengthvariant><lengthvariant/></translation></message></TS>`, "x", `<TS><message><source>b</source><translation variants="yes"><lengthvariant>x</lengthvariant><lengthvariant>x</lengthvariant></translation></message></TS>`},
+		{"ts", `<TS><message><source>b</source><translation type="unfinished" variants="yes"><lengthvariant></lengthvariant><lengthvariant/></translation></message></TS>`, "x", `<TS><message><source>b</source><translation type="unfinished" variants="yes"><lengthvariant>x</lengthvariant><lengthvariant>x</lengthvariant></translation></message></TS>`},
 		{"ts", `<TS><message><source>b</source><translation type="unfinished"><numerusform variants="yes"><lengthvariant>y</lengthvariant></numerusform><numerusform></numerusform></translation></message></TS>`, "x", `<TS><message><source>b</source><translation type="unfinished"><numerusform variants="yes"><lengthvariant>y</lengthvariant></numerusform><numerusform>x</numerusform></translation></message></TS>`},
 		{"ass", "[Events]\nFormat: Text\nDialogue: some\\Nwords", `{x} \N y\h z`, "[Events]\nFormat: Text\nDialogue: ｛x｝ \\\u2060N\\Ny\\\u2060h z"},
 		{"ipynb", `{"cells":[{"cell_type":"markdown","source":["a b\n", "c d"]}]}`, "# x \"y\"", `{"cells":[{"cell_type":"markdown","source":["\\# x \"y\""]}]}`},
@@ -267,8 +267,8 @@ func TestWritten(t *testing.T) {
 		{"rst", "  ==  ==\n  a   b\n  ==  ==\n  c   1\n\n  d   2 3\n  ==  ==\n", "xyz", "  ===  ===\n  xyz  xyz\n  ===  ===\n  xyz  1\n\n  xyz  2 3\n  ===  ===\n"},
 		{"android", `<resources><string name="a">b</string></resources>`, `@it's "x" \y \n &amp; z\`, `<resources><string name="a">\@it\'s \"x\" \\y \n &amp; z\\</string></resources>`},
 		{"android", `<resources><string name="a">b</string></resources>`, `1 < 2 & 3`, `<resources><string name="a">1 &lt; 2 &amp; 3</string></resources>`},
-		{"xliff", `<xliff version="1.2"><trans-unit id="1"><source>b</source></trans-unit></xliff>`, `x <g`, `<xliff version="1.2"><trans-unit id="1"><source>b</source><target>x &lt;g</target></trans-unit></xliff>`},
-		{"xliff", `<x:xliff xmlns:x="u" version="2.0"><x:segment><x:source>b</x:source><x:target state="x"/></x:segment></x:xliff>`, `y`, `<x:xliff xmlns:x="u" version="2.0"><x:segment><x:source>b</x:source><x:target state="translated">y</x:target></x:segment></x:xliff>`},
+		{"xliff", `<xliff version="1.2"><trans-unit id="1"><source>b</source></trans-unit></xliff>`, `x <g`, `<xliff version="1.2"><trans-unit id="1"><source>b</source><target state="needs-review-translation">x &lt;g</target></trans-unit></xliff>`},
+		{"xliff", `<x:xliff xmlns:x="u" version="2.0"><x:segment><x:source>b</x:source><x:target state="x"/></x:segment></x:xliff>`, `y`, `<x:xliff xmlns:x="u" version="2.0"><x:segment><x:source>b</x:source><x:target state="x">y</x:target></x:segment></x:xliff>`},
 	} {
 		got, err := rewritten(t, kindNamed(t, c.kind), c.text, document.Options{Unfit: func() {}}, func(string) string { return c.translation })
 		require.NoError(t, err, c.text)

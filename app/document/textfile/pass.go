@@ -81,7 +81,7 @@ func (p *pass) translate(text string) (string, error) {
 	if strings.Contains(text, "\r\n") {
 		translation = strings.ReplaceAll(translation, "\n", "\r\n")
 	}
-	return translation, nil
+	return p.icuPlurals(translation), nil
 }
 
 // clean replaces characters that the formats cannot contain, and that no translation needs, by a space.

@@ -1,6 +1,7 @@
 package textfile
 
 import (
+	"fmt"
 	"regexp"
 	"strings"
 
@@ -22,8 +23,9 @@ func po(p *pass) error {
 // poFile goes through the entries of a catalogue.
 type poFile struct {
 	*pass
-	entry  []poField // of the current entry
-	header bool      // whether the header has been read
+	entry  []poField    // of the current entry
+	header bool         // whether the header has been read
+	rule   *gettextRule // of the plural forms of the target; nil if it is not known
 }
 
 // poField is a keyword with its strings.
@@ -72,10 +74,12 @@ func (f *poFile) finish() error {
 	f.entry = nil
 	texts := map[string]string{}
 	forms := 0
+	isNew := true // no form has a translation
 	for _, field := range entry {
 		texts[field.keyword] = field.text()
 		if strings.HasPrefix(field.keyword, "msgstr[") {
 			forms++
+			isNew = isNew && texts[field.keyword] == ""
 		}
 	}
 	_, inContext := texts["msgctxt"]
@@ -83,12 +87,18 @@ func (f *poFile) finish() error {
 		f.header = true
 		return f.head(entry[len(entry)-1])
 	}
-	for _, field := range entry {
+	plural, hasPlural := texts["msgid_plural"]
+	isNew = isNew && hasPlural && f.rule != nil
+	for i, field := range entry {
 		if !strings.HasPrefix(field.keyword, "msgstr") || texts[field.keyword] != "" {
 			continue
 		}
-		source := texts["msgid"]
-		if plural, ok := texts["msgid_plural"]; ok && (field.keyword != "msgstr[0]" || forms == 1) {
+		source, n := texts["msgid"], formNumber(field.keyword)
+		switch {
+		case isNew && n >= f.rule.forms && i > 0:
+			return f.replace(entry[i-1].end, entry[len(entry)-1].end, "")
+		case !hasPlural:
+		case f.rule == nil && (n > 0 || forms == 1), f.rule != nil && !f.rule.ofSingular(n, source, plural):
 			source = plural
 		}
 		if err := f.value(field.start, field.end, source, f.quote); err != nil {
@@ -96,12 +106,35 @@ func (f *poFile) finish() error {
 		}
 		texts[field.keyword] = source // only once
 	}
+	if !isNew {
+		return nil
+	}
+	last := entry[len(entry)-1]
+	for n := formNumber(last.keyword) + 1; n < f.rule.forms; n++ {
+		source := plural
+		if f.rule.ofSingular(n, texts["msgid"], plural) {
+			source = texts["msgid"]
+		}
+		keyword := fmt.Sprintf("%smsgstr[%d] ", f.lineEnd, n)
+		if err := f.value(last.end, last.end, source, func(text string) string { return keyword + f.quote(text) }); err != nil {
+			return err
+		}
+	}
 	return nil
+}
+
+// formNumber returns the number in msgstr[0].
+func formNumber(keyword string) int {
+	if n := strings.IndexByte(keyword, '['); n >= 0 {
+		return int(keyword[n+1] - '0')
+	}
+	return 0
 }
 
 var (
 	poCharset  = regexp.MustCompile(`charset=([\w.:-]+)`)
-	poLanguage = regexp.MustCompile(`("|\\n)Language:(?:[^"\\]|\\[^n])*\\n`)
+	poLanguage = regexp.MustCompile(`("|\\n)Language:((?:[^"\\]|\\[^n])*)\\n`)
+	poPlurals  = regexp.MustCompile(`("|\\n)Plural-Forms:((?:[^"\\]|"\s+"|\\[^n])*)\\n`)
 )
 
 // head sets the language in the header, and the encoding if a template leaves it open.
@@ -120,13 +153,24 @@ func (f *poFile) head(field poField) error {
 		return nil
 	}
 	raw = poCharset.ReplaceAllLiteralString(raw, "charset=UTF-8")
-	language := "Language: " + escapeC.Replace(f.options.To) + `\n`
-	if at := poLanguage.FindStringSubmatchIndex(raw); at != nil {
-		raw = raw[:at[3]] + language + raw[at[1]:]
-	} else {
-		raw += f.lineEnd + `"` + language + `"`
+	was, set := f.field(raw, poLanguage, "Language: "+escapeC.Replace(f.options.To))
+	rule, _ := f.field(raw, poPlurals, "")
+	f.rule = readRule(rule, f.options.To)
+	usual := ruleOf(f.options.To)
+	if strings.Contains(f.text, "msgid_plural") && usual != "" && (f.rule == nil || likely(was) != likely(f.options.To)) {
+		f.rule = readRule(usual, f.options.To)
+		_, set = f.field(set, poPlurals, "Plural-Forms: "+usual)
 	}
-	return f.replace(field.start, field.end, raw)
+	return f.replace(field.start, field.end, set)
+}
+
+// field returns the value of a field of the header, and the header with another line for it.
+func (f *poFile) field(header string, pattern *regexp.Regexp, line string) (was, set string) {
+	at := pattern.FindStringSubmatchIndex(header)
+	if at == nil {
+		return "", header + f.lineEnd + `"` + line + `\n"`
+	}
+	return strings.TrimSpace(header[at[4]:at[5]]), header[:at[3]] + line + `\n` + header[at[1]:]
 }
 
 // quote writes a text on one line, or behind an empty string with one string for each of its lines.

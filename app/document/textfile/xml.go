@@ -60,7 +60,7 @@ func eachXML(p *pass, root, isNot string, visit func(x *xmlReader, token xml.Tok
 	}
 }
 
-// eachText calls visit with the text of each element that contains only text, at its end.
+// eachText calls visit with the text of each element at its end; it is "" unless the element contains only text.
 func eachText(p *pass, root, isNot string, visit func(x *xmlReader, text string) error) error {
 	var text strings.Builder
 	isText := false
@@ -74,10 +74,11 @@ func eachText(p *pass, root, isNot string, visit func(x *xmlReader, text string)
 		case xml.Comment, xml.ProcInst:
 			isText = false
 		case xml.EndElement:
-			if isText {
-				isText = false
-				return visit(x, text.String())
+			if !isText {
+				return visit(x, "")
 			}
+			isText = false
+			return visit(x, text.String())
 		}
 		return nil
 	})
