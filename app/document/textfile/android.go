@@ -9,6 +9,7 @@ import (
 
 // android translates Android resources: strings, and the items of arrays and plurals.
 func android(p *pass) error {
+	p.formatter = print
 	var plurals forms
 	return eachXML(p, "resources", "has no resources of Android", func(x *xmlReader, token xml.Token) error {
 		switch token.(type) {

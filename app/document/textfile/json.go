@@ -21,6 +21,10 @@ const maxDepth = 500
 // jsonValues translates JSON, also several consecutive values. It translates strings, but not names of members. Members whose
 // name starts with @ describe messages (ARB), and stay.
 func jsonValues(p *pass) error {
+	p.formatter = print
+	if icuChoice.MatchString(p.text) && !strings.Contains(p.text, `"@`) { // Flutter, which has ARB, reads apostrophes as they are
+		p.formatter = icu
+	}
 	j := jsonFile{pass: p, what: "JSON", ascii: asciiEscapes(p.text), isText: func(_, text string) bool { return !p.isCode(text) }}
 	j.begin = func(name string, d *jsontext.Decoder) error {
 		if name == "@@locale" && d.StackDepth() == 1 {

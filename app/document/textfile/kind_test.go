@@ -154,7 +154,7 @@ func TestSegments(t *testing.T) {
 		"separator of properties":          {"properties", "a\\:b : One\nc\\ d  Two\ne=\n f = Th\\\n  ree\n", []string{"One", "Two", "Three"}},
 		"surrogates":                       {"properties", `a=Hi \ud83d\ude00`, []string{"Hi 😀"}},
 		"ISO 8859-1":                       {"properties", "a=Caf\xe9 noir", []string{"Café noir"}},
-		"MessageFormat":                    {"properties", "a=It''s {0}\nb=It''s one\nc='{'{0} it''s", []string{"It's {0}", "It''s one", "'{'{0} it''s"}},
+		"MessageFormat":                    {"properties", "a=It''s {0}\nb=It''s one\nc='{'{0} it''s", []string{"It's {0}", "It's one", "'{'{0} it's"}},
 		"number of a character":            {"android", `<resources><string name="a">Caf\u00e9\u0020x \u2014</string></resources>`, []string{`Café\u0020x —`}},
 		"arrays that stay":                 {"android", `<resources><string-array translatable="false"><item>One</item></string-array><string name="b">Two</string></resources>`, []string{"Two"}},
 		"section beside text":              {"android", `<resources><string name="a">One <![CDATA[<b>]]></string></resources>`, []string{"One &lt;b&gt;"}},

@@ -14,13 +14,14 @@ import (
 
 // pass is one pass through a document, from start to end.
 type pass struct {
-	ctx      context.Context
-	looks    *char.Looks // checks of the context
-	text     string      // the document, in UTF-8 without a byte order mark
-	lineEnd  string      // the line ending of its first line
-	encoding encoding
-	options  document.Options
-	hold     func(bytes int64) (release func(), err error) // takes memory for part of the document before it is read
+	ctx       context.Context
+	looks     *char.Looks // checks of the context
+	text      string      // the document, in UTF-8 without a byte order mark
+	lineEnd   string      // the line ending of its first line
+	encoding  encoding
+	options   document.Options
+	formatter formatter
+	hold      func(bytes int64) (release func(), err error) // takes memory for part of the document before it is read
 
 	out        io.Writer
 	translator document.Translate
@@ -62,7 +63,7 @@ func (p *pass) withLineEnds(text, other string) string {
 // within rewrites a document inside this one and returns the result.
 func (p *pass) within(text string, rewrite func(p *pass) error) (string, error) {
 	var out strings.Builder
-	inner := &pass{ctx: p.ctx, looks: p.looks, text: text, lineEnd: lineEnd(text), options: p.options, hold: p.hold, out: &out, translator: p.translator}
+	inner := &pass{ctx: p.ctx, looks: p.looks, text: text, lineEnd: lineEnd(text), options: p.options, formatter: p.formatter, hold: p.hold, out: &out, translator: p.translator}
 	err := rewrite(inner)
 	if err == nil {
 		err = inner.copy(len(text))
@@ -73,15 +74,16 @@ func (p *pass) within(text string, rewrite func(p *pass) error) (string, error) 
 // translate returns the translation of a segment, which has no white space at its ends.
 func (p *pass) translate(text string) (string, error) {
 	p.looks.Past(len(text))
-	translation, err := p.translator(text)
-	if err != nil || translation == text {
+	plain, write := p.formatter.read(text)
+	translation, err := p.translator(plain)
+	if err != nil || translation == plain {
 		return text, err
 	}
 	translation = strings.TrimSpace(strings.Map(clean, strings.ReplaceAll(translation, "\r\n", "\n")))
 	if strings.Contains(text, "\r\n") {
 		translation = strings.ReplaceAll(translation, "\n", "\r\n")
 	}
-	return p.icuPlurals(translation), nil
+	return p.icuPlurals(write(translation)), nil
 }
 
 // clean replaces characters that the formats cannot contain, and that no translation needs, by a space.

@@ -25,6 +25,7 @@ type poFile struct {
 	*pass
 	entry  []poField    // of the current entry
 	header bool         // whether the header has been read
+	flags  string       // of the next entry
 	rule   *gettextRule // of the plural forms of the target; nil if it is not known
 }
 
@@ -43,7 +44,11 @@ var poLine = regexp.MustCompile(`^\s*(?:(msgctxt|msgid|msgid_plural|msgstr(?:\[\
 func (f *poFile) line(l wrap.Line) error {
 	raw := f.in(l)
 	if trimmed := strings.TrimSpace(raw); trimmed == "" || trimmed[0] == '#' {
-		return f.finish()
+		err := f.finish()
+		if strings.HasPrefix(trimmed, "#,") {
+			f.flags = trimmed
+		}
+		return err
 	}
 	m := poLine.FindStringSubmatchIndex(raw)
 	if m == nil {
@@ -75,6 +80,16 @@ func (f *poFile) finish() error {
 	texts := map[string]string{}
 	forms := 0
 	isNew := true // no form has a translation
+	f.formatter = print
+	switch {
+	case strings.Contains(f.flags, " java-format"):
+		f.formatter = java
+	case strings.Contains(f.flags, " no-"):
+		f.formatter = none
+	}
+	if len(entry) > 0 {
+		f.flags = ""
+	}
 	for _, field := range entry {
 		texts[field.keyword] = field.text()
 		if strings.HasPrefix(field.keyword, "msgstr[") {

@@ -8,6 +8,7 @@ import (
 
 // stringsdict translates Apple's .stringsdict, a property list of plural forms: its strings, unless they name a rule or a type.
 func stringsdict(p *pass) error {
+	p.formatter = print
 	key, keyStart := "", 0
 	var plurals *forms
 	return eachText(p, "plist", "is no property list", func(x *xmlReader, text string) error {

@@ -31,6 +31,7 @@ func xcstrings(p *pass) error {
 	if p.options.To == "" {
 		return document.Refuse(nil, "a catalogue of strings has all languages in one file: say into which one to translate")
 	}
+	p.formatter = print
 	c := &catalogue{pass: p, source: root.Source, to: p.options.To}
 	if err := c.findName(root.Strings); err != nil {
 		return err

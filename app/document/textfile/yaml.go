@@ -16,6 +16,7 @@ import (
 // yamlValues translates YAML: strings, but not keys. The parser gives the start and the value of a scalar; its end is determined
 // from the text.
 func yamlValues(p *pass) error {
+	p.formatter = print
 	y := &yamlFile{pass: p, lines: p.linesOf("\r\n\u0085\u2028\u2029")}
 	d := yaml.NewDecoder(p.looks.Reader(strings.NewReader(p.text)))
 	for {
