@@ -74,7 +74,9 @@ func (f formatter) read(text string) (plain string, write func(translation strin
 // percents returns the function that doubles percent signs in translations of a text for printf, except in its conversions.
 func (f formatter) percents(text string) func(string) string {
 	conversions := conversion.FindAllString(text, -1)
-	isPrintf := func(conversion string) bool { return strings.ContainsAny(conversion[len(conversion)-1:], "diouxXfgcs@%") }
+	isPrintf := func(conversion string) bool {
+		return strings.ContainsAny(conversion[len(conversion)-1:], "diouxXfgcs@%")
+	}
 	if f == none || !slices.ContainsFunc(conversions, isPrintf) { // strftime has others
 		return func(translation string) string { return translation }
 	}
