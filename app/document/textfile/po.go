@@ -23,10 +23,11 @@ func po(p *pass) error {
 // poFile goes through the entries of a catalogue.
 type poFile struct {
 	*pass
-	entry  []poField    // of the current entry
-	header bool         // whether the header has been read
-	flags  string       // of the next entry
-	rule   *gettextRule // of the plural forms of the target; nil if it is not known
+	entry  []poField                // of the current entry
+	header bool                     // whether the header has been read
+	quoted func(text string) string // writes a translation in the entry
+	flags  string                   // of the next entry
+	rule   *gettextRule             // of the plural forms of the target; nil if it is not known
 }
 
 // poField is a keyword with its strings.
@@ -38,7 +39,12 @@ type poField struct {
 
 func (f poField) text() string { return strings.Join(f.texts, "") }
 
-var poLine = regexp.MustCompile(`^\s*(?:(msgctxt|msgid|msgid_plural|msgstr(?:\[\d\])?)\s*)?"((?:[^"\\]|\\.)*)"\s*$`)
+var (
+	poLine = regexp.MustCompile(`^\s*(?:(msgctxt|msgid|msgid_plural|msgstr(?:\[\d\])?)\s*)?"((?:[^"\\]|\\.|"\s*")*)"\s*$`)
+	// poJoint matches the quotes between two strings on a line, or an escape.
+	poJoint      = regexp.MustCompile(`\\.|"\s*"`)
+	poTranslated = regexp.MustCompile(`[\r\n][ \t]*msgstr(?:\[\d\])?\s*(?:""\s*)*"[^"]`)
+)
 
 // line reads a line. A comment, an empty line and the first keyword of an entry end the previous one.
 func (f *poFile) line(l wrap.Line) error {
@@ -54,7 +60,13 @@ func (f *poFile) line(l wrap.Line) error {
 	if m == nil {
 		return document.Refuse(nil, `line %d of the catalogue is neither a comment nor a keyword with a text in quotes, such as msgid "Hello"`, f.lineNumber(l.Start))
 	}
-	start, end, text := l.Start+m[4]-1, l.Start+m[5]+1, cEscape.ReplaceAllStringFunc(raw[m[4]:m[5]], readC)
+	joined := poJoint.ReplaceAllStringFunc(raw[m[4]:m[5]], func(found string) string {
+		if found[0] == '"' {
+			return ""
+		}
+		return found
+	})
+	start, end, text := l.Start+m[4]-1, l.Start+m[5]+1, cEscape.ReplaceAllStringFunc(joined, readC)
 	if m[2] < 0 {
 		if len(f.entry) == 0 {
 			return document.Refuse(nil, "the text in line %d of the catalogue has no keyword before it", f.lineNumber(l.Start))
@@ -88,6 +100,7 @@ func (f *poFile) finish() error {
 		f.formatter = none
 	}
 	if len(entry) > 0 {
+		f.quoted = f.quoteIn(entry[0].start)
 		f.flags = ""
 	}
 	for _, field := range entry {
@@ -103,6 +116,9 @@ func (f *poFile) finish() error {
 		return f.head(entry[len(entry)-1])
 	}
 	plural, hasPlural := texts["msgid_plural"]
+	if f.options.Also.Has(document.AlsoSource) && len(entry) > 0 {
+		plural, isNew = f.asSource(entry, texts), true
+	}
 	isNew = isNew && hasPlural && f.rule != nil
 	for i, field := range entry {
 		if !strings.HasPrefix(field.keyword, "msgstr") || texts[field.keyword] != "" {
@@ -116,7 +132,7 @@ func (f *poFile) finish() error {
 		case f.rule == nil && (n > 0 || forms == 1), f.rule != nil && !f.rule.ofSingular(n, source, plural):
 			source = plural
 		}
-		if err := f.value(field.start, field.end, source, f.quote); err != nil {
+		if err := f.value(field.start, field.end, source, func(text string) string { return f.quoted(text) }); err != nil {
 			return err
 		}
 		texts[field.keyword] = source // only once
@@ -131,11 +147,41 @@ func (f *poFile) finish() error {
 			source = texts["msgid"]
 		}
 		keyword := fmt.Sprintf("%smsgstr[%d] ", f.lineEnd, n)
-		if err := f.value(last.end, last.end, source, func(text string) string { return keyword + f.quote(text) }); err != nil {
+		if err := f.value(last.end, last.end, source, func(text string) string { return keyword + f.quoted(text) }); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// asSource makes the translations of an entry its texts, and returns the one for the plural.
+func (f *poFile) asSource(entry []poField, texts map[string]string) (plural string) {
+	texts["msgid"] = texts["msgstr"] + texts["msgstr[0]"]
+	for _, field := range entry {
+		if strings.HasPrefix(field.keyword, "msgstr") {
+			if field.text() != "" {
+				plural = field.text()
+			}
+			texts[field.keyword] = ""
+		}
+	}
+	return plural
+}
+
+// quoteIn returns the function that writes a translation in an entry whose first text starts at a byte, and marks the entry as
+// fuzzy if the options say so.
+func (f *poFile) quoteIn(start int) func(text string) string {
+	if !f.options.Also.Has(document.AlsoFuzzy) || strings.Contains(f.flags, "fuzzy") {
+		return f.quote
+	}
+	at := strings.LastIndexAny(f.text[:start], "\r\n") + 1
+	return func(text string) string {
+		if err := f.replace(at, at, "#, fuzzy"+f.lineEnd); err != nil {
+			return "" // the next write fails alike
+		}
+		f.quoted = f.quote
+		return f.quote(text)
+	}
 }
 
 // formNumber returns the number in msgstr[0].
@@ -168,7 +214,10 @@ func (f *poFile) head(field poField) error {
 		return nil
 	}
 	raw = poCharset.ReplaceAllLiteralString(raw, "charset=UTF-8")
-	was, set := f.field(raw, poLanguage, "Language: "+escapeC.Replace(f.options.To))
+	was, set := f.field(raw, poLanguage, "Language: "+posix(f.options.To))
+	if err := f.checkLanguage(was, f.text[field.end:], poTranslated); err != nil {
+		return err
+	}
 	rule, _ := f.field(raw, poPlurals, "")
 	f.rule = readRule(rule, f.options.To)
 	usual := ruleOf(f.options.To)

@@ -2,6 +2,7 @@ package textfile
 
 import (
 	"encoding/xml"
+	"html"
 	"strings"
 
 	"dragoman/app/document"
@@ -83,6 +84,11 @@ func (m *qtMessage) fill(x *xmlReader) error {
 		return nil
 	}
 	isEmpty := func(e xmlElement) bool { return strings.TrimSpace(x.text[e.inner:e.innerEnd]) == "" }
+	if x.options.Also.Has(document.AlsoSource) {
+		last := append([]xmlElement{*m.translation}, m.forms...)[len(m.forms)]
+		before, inner, after = trimmed(html.UnescapeString(x.text[last.inner:last.innerEnd]))
+		isEmpty = func(xmlElement) bool { return hasLetter(inner) }
+	}
 	var empty []xmlElement
 	for _, form := range m.forms {
 		if isEmpty(form) {

@@ -3,6 +3,8 @@ package textfile
 import (
 	"encoding/xml"
 	"strings"
+
+	"dragoman/app/document"
 )
 
 // xliff translates XLIFF 1.2 and 2: sources into targets. Existing targets stay, unless their state calls for translation.
@@ -79,10 +81,16 @@ func (f *xliffFile) ended(e xmlElement) error {
 
 // fill translates a unit that needs a target.
 func (f *xliffFile) fill(u *xliffUnit) error {
-	if u.stays || u.source == nil || !f.isOpen(u) {
+	if u.stays || u.source == nil {
 		return nil
 	}
-	raw := f.text[u.source.inner:u.source.innerEnd]
+	source := u.source
+	if f.options.Also.Has(document.AlsoSource) && u.target != nil {
+		source = u.target
+	} else if !f.isOpen(u) {
+		return nil
+	}
+	raw := f.text[source.inner:source.innerEnd]
 	before, inner, after := trimmed(plainSections(raw))
 	if !f.hasUnits(inner) {
 		return nil

@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 
+	"golang.org/x/text/language"
+
 	"dragoman/app/document"
 	"dragoman/app/text/markup"
 )
@@ -160,7 +162,31 @@ func (x *xmlReader) setLanguage(e *xmlElement, attribute string) error {
 	if x.options.To == "" {
 		return nil
 	}
-	return x.replace(e.start, e.inner, setAttribute(x.text[e.start:e.inner], attribute, x.options.To))
+	if err := x.checkLanguage(e.attribute(attribute), x.text[e.start:], translatedElement); err != nil {
+		return err
+	}
+	to := x.options.To
+	if attribute == "language" {
+		to = posix(to)
+	}
+	return x.replace(e.start, e.inner, setAttribute(x.text[e.start:e.inner], attribute, to))
+}
+
+// translatedElement matches a translation in XLIFF or Qt.
+var translatedElement = regexp.MustCompile(`<(?:\w+:)?(?:target|translation|numerusform)(?:\s[^>]*[^>/])?>\s*(?:[^<\s]|<[^/n])`)
+
+// posix returns a language code in the form of gettext and Qt: pt_BR, zh_CN.
+func posix(code string) string {
+	tag, err := language.Parse(code)
+	if err != nil || !strings.Contains(code, "-") {
+		return code
+	}
+	base, _ := tag.Base()
+	if _, confidence := tag.Region(); confidence == language.Exact || base.String() == "zh" {
+		region, _ := tag.Region()
+		return base.String() + "_" + region.String()
+	}
+	return base.String()
 }
 
 // setAttribute returns a start tag with an attribute set.
