@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"io"
+	"regexp"
 	"slices"
 	"strings"
 	"unicode"
@@ -25,11 +26,12 @@ func jsonValues(p *pass) error {
 	if icuChoice.MatchString(p.text) && !strings.Contains(p.text, `"@`) { // Flutter, which has ARB, reads apostrophes as they are
 		p.formatter = icu
 	}
+	described := describedMessages.MatchString(p.text)
 	j := jsonFile{pass: p, what: "JSON", ascii: asciiEscapes(p.text), isText: func(_, text string) bool { return !p.isCode(text) }}
 	j.begin = func(name string, d *jsontext.Decoder) error {
 		if name == "@@locale" && d.StackDepth() == 1 {
 			return localeOfARB(p, d)
-		} else if strings.HasPrefix(name, "@") {
+		} else if strings.HasPrefix(name, "@") || described && d.StackDepth() == 2 && (name == "description" || name == "placeholders") {
 			return d.SkipValue()
 		}
 		return nil
@@ -39,6 +41,9 @@ func jsonValues(p *pass) error {
 	}
 	return j.run()
 }
+
+// describedMessages matches the start of messages of Chrome or FormatJS, whose descriptions are for translators.
+var describedMessages = regexp.MustCompile(`^\s*\{\s*"[^"]+"\s*:\s*\{\s*(?:"description"\s*:\s*"(?:[^"\\]|\\.)*"\s*,\s*)?"(?:message|defaultMessage)"\s*:`)
 
 // namedForms writes the plural forms of i18next, whose members have the same name and end in their category: file_one, file_other.
 type namedForms struct {
