@@ -19,7 +19,7 @@ func android(p *pass) error {
 			}
 			switch e := x.element(); {
 			case e.stays || len(x.open) < 2:
-			case e.name == "plurals":
+			case e.name == "plurals" && x.parent() == "resources":
 				return plurals.begin(p, e.inner)
 			case x.parent() == "plurals":
 				return plurals.starts(p, e.attribute("quantity"), e.start)
@@ -43,7 +43,7 @@ func resourceEnded(x *xmlReader, plurals *forms) error {
 		}
 	}
 	switch {
-	case e.name == "plurals":
+	case e.name == "plurals" && x.parent() == "resources":
 		return plurals.end(x.pass, e.innerEnd)
 	case x.parent() == "plurals":
 		return plurals.ends(x.pass, e.end)

@@ -64,6 +64,10 @@ func fuzzKind(f *testing.F, name string, check func(t *testing.T, doc, out, tran
 		if len(before) == 0 {
 			require.Equal(t, doc, out)
 		}
+		o.To = "ru"
+		if _, err := rewritten(t, kind, doc, o, func(string) string { return translation }); err != nil {
+			requireRefused(t, err) // translations into another language
+		}
 		check(t, doc, out, cleaned(translation), before)
 	})
 }

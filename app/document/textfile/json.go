@@ -61,7 +61,7 @@ func (n *namedForms) named(name string, start int, value jsontext.Kind) error {
 	}
 	at := strings.LastIndexByte(name, '_') + 1
 	prefix, category := name[:at], name[at:]
-	isForm := at > 0 && value == jsontext.KindString && slices.Contains(pluralNames, category) && strings.Contains(n.text, `"`+prefix+`other"`)
+	isForm := at > 0 && name[0] != '@' && value == jsontext.KindString && slices.Contains(pluralNames, category) && strings.Contains(n.text, `"`+prefix+`other"`)
 	if !isForm || n.prefix != prefix {
 		if err := n.done(); err != nil || !isForm {
 			return err

@@ -86,7 +86,7 @@ func (p *pass) translate(text string) (string, error) {
 	if strings.Contains(text, "\r\n") {
 		translation = strings.ReplaceAll(translation, "\n", "\r\n")
 	}
-	return p.icuPlurals(write(translation)), nil
+	return p.icuPlurals(write(translation), 0), nil
 }
 
 // clean replaces characters that the formats cannot contain, and that no translation needs, by a space.

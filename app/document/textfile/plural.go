@@ -112,14 +112,15 @@ func (f *forms) in(language, text string) string {
 	}
 	wanted, onlyOne := pluralsOf(language, rules)
 	k := slices.IndexFunc(f.list, func(f form) bool { return f.category == "other" })
-	if len(wanted) == 0 || k < 0 {
+	if len(wanted) == 0 || k < 0 || slices.ContainsFunc(f.list, func(f form) bool { return f.end < f.start }) {
 		return text
 	}
 	other := text[f.list[k].start:f.list[k].end]
-	named := func(category string) string {
-		at := otherName.FindStringIndex(other)[0]
-		return other[:at] + category + other[at+len("other"):]
+	at := otherName.FindStringIndex(other)
+	if at == nil { // written with escapes
+		return text
 	}
+	named := func(category string) string { return other[:at[0]] + category + other[at[0]+len("other"):] }
 	head, last := text[:f.list[0].start], f.list[len(f.list)-1].end
 	between := f.comma + head[len(strings.TrimRight(head, " \t\r\n")):]
 	var out strings.Builder
@@ -152,9 +153,12 @@ func (f *forms) in(language, text string) string {
 	return out.String() + text[last:]
 }
 
+// maxMessages is the maximum depth of messages in messages whose forms are made.
+const maxMessages = 4
+
 // icuPlurals returns a translation with the categories of the target language in its ICU messages.
-func (p *pass) icuPlurals(text string) string {
-	if !icuPlural.MatchString(text) {
+func (p *pass) icuPlurals(text string, depth int) string {
+	if depth == maxMessages || !icuPlural.MatchString(text) {
 		return text
 	}
 	format := markup.Text
@@ -171,32 +175,21 @@ func (p *pass) icuPlurals(text string) string {
 		if sort != nil && sort[1] == "selectordinal" {
 			f.rules = plural.Ordinal
 		}
-		next := m.Branches[0][0] - 1
+		out.WriteString(text[at:m.Start])
+		at = m.Start
 		for i, b := range m.Branches {
-			name := text[next : b[0]-1]
-			if i == 0 {
-				head := strings.TrimRight(text[m.Start:next], " \t\r\n")
-				name = head[strings.LastIndexAny(head, ", \t\r\n")+1:]
-				next = m.Start + len(head) - len(name)
-				out.WriteString(text[at:m.Start])
-				f.made.WriteString(text[m.Start:next])
-			} else {
-				trimmed := strings.TrimLeft(name, " \t\r\n")
-				f.made.WriteString(name[:len(name)-len(trimmed)])
-				next += len(name) - len(trimmed)
-			}
-			f.list = append(f.list, form{strings.TrimSpace(text[next : b[0]-1]), f.made.Len(), 0})
-			f.made.WriteString(text[next:b[0]] + p.icuPlurals(text[b[0]:b[1]]) + "}")
-			f.list[i].end = f.made.Len()
-			next = b[1] + 1
+			before := strings.TrimRight(text[at:b[0]-1], " \t\r\n")
+			name := at + strings.LastIndexAny(before, ", \t\r\n") + 1
+			f.made.WriteString(text[at:name])
+			f.list = append(f.list, form{category: strings.TrimSpace(text[name : b[0]-1]), start: f.made.Len()})
+			f.made.WriteString(text[name:b[0]] + p.icuPlurals(text[b[0]:b[1]], depth+1) + "}")
+			f.list[i].end, at = f.made.Len(), b[1]+1
 		}
-		f.made.WriteString(text[next:m.End])
-		at = m.End
-		if sort == nil {
-			out.WriteString(f.made.String())
-			continue
+		made := f.made.String() + text[at:m.End]
+		if at = m.End; sort != nil {
+			made = f.in(p.options.To, made)
 		}
-		out.WriteString(f.in(p.options.To, f.made.String()))
+		out.WriteString(made)
 	}
 	return out.String() + text[at:]
 }

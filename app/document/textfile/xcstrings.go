@@ -33,9 +33,7 @@ func xcstrings(p *pass) error {
 	}
 	p.formatter = print
 	c := &catalogue{pass: p, source: root.Source, to: p.options.To}
-	if err := c.findName(root.Strings); err != nil {
-		return err
-	}
+	c.findName(root.Strings)
 	return eachMember(catalogueOfStrings, []byte(p.text), 0, func(m member) error {
 		if m.name != "strings" {
 			return nil
@@ -52,23 +50,22 @@ type catalogue struct {
 }
 
 // findName finds the name of the target language in the catalogue: zh may be zh-Hans.
-func (c *catalogue) findName(entries []byte) error {
+func (c *catalogue) findName(entries []byte) {
+	var list map[string]struct {
+		Localizations map[string]jsontext.Value `json:"localizations"`
+	}
+	if json.Unmarshal(entries, &list, jsontext.AllowDuplicateNames(true)) != nil {
+		return // entry refuses it
+	}
 	wanted, found := likely(c.to), ""
-	err := eachMember(catalogueOfStrings, entries, 0, func(m member) error {
-		return eachMember(catalogueOfStrings, entries[m.start:m.end], 0, func(inner member) error {
-			if inner.name != "localizations" {
-				return nil
+	for _, entry := range list {
+		for name := range entry.Localizations {
+			if likely(name) == wanted && (found == "" || name < found || strings.EqualFold(name, c.options.To)) && !strings.EqualFold(found, c.options.To) {
+				found = name
 			}
-			return eachMember(catalogueOfStrings, entries[m.start:m.end][inner.start:inner.end], 0, func(l member) error {
-				if likely(l.name) == wanted && (found == "" || strings.EqualFold(l.name, c.options.To)) {
-					found = l.name
-				}
-				return nil
-			})
-		})
-	})
+		}
+	}
 	c.to = cmp.Or(found, c.to)
-	return err
 }
 
 // likely returns a language code with its likely script and region.
