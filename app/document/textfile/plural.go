@@ -54,6 +54,7 @@ var pluralSamples = func() (list []int) {
 type forms struct {
 	rules *plural.Rules // cardinal if nil
 	comma string        // between two forms, before white space
+	exact bool          // =1 is a form, too
 	out   io.Writer     // of the pass
 	made  strings.Builder
 	list  []form
@@ -140,6 +141,9 @@ func (f *forms) in(language, text string) string {
 		}
 		switch {
 		case each.category == "one" && !onlyOne && pluralNumber.MatchString(other) && !pluralNumber.MatchString(raw):
+			if f.exact && !slices.ContainsFunc(f.list, func(f form) bool { return f.category == "=1" }) {
+				add(between, "=1"+strings.TrimPrefix(raw, "one"))
+			}
 			raw = named("one")
 		case i == k:
 			for _, name := range wanted {
@@ -175,6 +179,7 @@ func (p *pass) icuPlurals(text string, depth int) string {
 		if sort != nil && sort[1] == "selectordinal" {
 			f.rules = plural.Ordinal
 		}
+		f.exact = f.rules == nil && !strings.Contains(text[m.Start:m.Branches[0][0]], "offset:")
 		out.WriteString(text[at:m.Start])
 		at = m.Start
 		for i, b := range m.Branches {

@@ -39,7 +39,7 @@ var nouns = regexp.MustCompile(`\b(?:cats?|dogs|files?)\b`)
 func TestPlurals(t *testing.T) {
 	for _, c := range []struct{ kind, to, text, want string }{
 		{"json", "ru", `{"a":"{n, plural, =0 {no cat} one {# cat} other {# cats}}"}`, `{"a":"{n, plural, =0 {no cat!} one {# cat!} few {# cats!} many {# cats!} other {# cats!}}"}`},
-		{"json", "ru", `{"a":"{n, plural, one {one cat} other {# cats}}"}`, `{"a":"{n, plural, one {# cats!} few {# cats!} many {# cats!} other {# cats!}}"}`},
+		{"json", "ru", `{"a":"{n, plural, one {one cat} other {# cats}}"}`, `{"a":"{n, plural, =1 {one cat!} one {# cats!} few {# cats!} many {# cats!} other {# cats!}}"}`},
 		{"json", "ja", `{"a":"See {n, plural, offset:1 one{# cat}  other{# {s, select, x {cats} other {dogs}}}}."}`, `{"a":"See {n, plural, offset:1 other{# {s, select, x {cats!} other {dogs!}}}}."}`},
 		{"json", "en", `{"a":"{n, selectordinal, one {#st cat} other {#th cat}}"}`, `{"a":"{n, selectordinal, one {#st cat!} two {#th cat!} few {#th cat!} other {#th cat!}}"}`},
 		{"android", "ru", "<resources>\n<plurals name=\"other\">\n  <item quantity='one'>one file</item>\n  <!-- x -->\n  <item quantity='other'>%d files</item>\n</plurals>\n</resources>", "<resources>\n<plurals name=\"other\">\n  <item quantity='one'>%d files!</item>\n  <!-- x -->\n  <item quantity='few'>%d files!</item>\n  <item quantity='many'>%d files!</item>\n  <item quantity='other'>%d files!</item>\n</plurals>\n</resources>"},
