@@ -42,8 +42,9 @@ func (f poField) text() string { return strings.Join(f.texts, "") }
 var (
 	poLine = regexp.MustCompile(`^\s*(?:(msgctxt|msgid|msgid_plural|msgstr(?:\[\d\])?)\s*)?"((?:[^"\\]|\\.|"\s*")*)"\s*$`)
 	// poJoint matches the quotes between two strings on a line, or an escape.
-	poJoint      = regexp.MustCompile(`\\.|"\s*"`)
-	poTranslated = regexp.MustCompile(`[\r\n][ \t]*msgstr(?:\[\d\])?\s*(?:""\s*)*"[^"]`)
+	poJoint       = regexp.MustCompile(`\\.|"\s*"`)
+	withoutFormat = regexp.MustCompile(`\bno-\w+-format\b`)
+	poTranslated  = regexp.MustCompile(`[\r\n][ \t]*msgstr(?:\[\d\])?\s*(?:""\s*)*"[^"]`)
 )
 
 // line reads a line. A comment, an empty line and the first keyword of an entry end the previous one.
@@ -51,8 +52,11 @@ func (f *poFile) line(l wrap.Line) error {
 	raw := f.in(l)
 	if trimmed := strings.TrimSpace(raw); trimmed == "" || trimmed[0] == '#' {
 		err := f.finish()
-		if strings.HasPrefix(trimmed, "#,") {
-			f.flags = trimmed
+		switch {
+		case trimmed == "":
+			f.flags = ""
+		case strings.HasPrefix(trimmed, "#,"):
+			f.flags += trimmed
 		}
 		return err
 	}
@@ -96,7 +100,7 @@ func (f *poFile) finish() error {
 	switch {
 	case strings.Contains(f.flags, " java-format"):
 		f.formatter = java
-	case strings.Contains(f.flags, " no-"):
+	case withoutFormat.MatchString(f.flags):
 		f.formatter = none
 	}
 	if len(entry) > 0 {
@@ -119,12 +123,18 @@ func (f *poFile) finish() error {
 	if f.options.Also.Has(document.AlsoSource) && len(entry) > 0 {
 		plural, isNew = f.asSource(entry, texts), true
 	}
-	isNew = isNew && hasPlural && f.rule != nil
+	isNew = isNew && hasPlural && f.rule != nil && forms > 0
+	if isNew {
+		last := entry[len(entry)-1]
+		for n := formNumber(last.keyword) + 1; n < f.rule.forms; n++ {
+			entry = append(entry, poField{keyword: fmt.Sprintf("msgstr[%d]", n), start: last.end, end: last.end})
+		}
+	}
 	for i, field := range entry {
 		if !strings.HasPrefix(field.keyword, "msgstr") || texts[field.keyword] != "" {
 			continue
 		}
-		source, n := texts["msgid"], formNumber(field.keyword)
+		source, n, keyword := texts["msgid"], formNumber(field.keyword), ""
 		switch {
 		case isNew && n >= f.rule.forms && i > 0:
 			return f.replace(entry[i-1].end, entry[len(entry)-1].end, "")
@@ -132,24 +142,13 @@ func (f *poFile) finish() error {
 		case f.rule == nil && (n > 0 || forms == 1), f.rule != nil && !f.rule.ofSingular(n, source, plural):
 			source = plural
 		}
-		if err := f.value(field.start, field.end, source, func(text string) string { return f.quoted(text) }); err != nil {
+		if field.texts == nil {
+			keyword = f.lineEnd + field.keyword + " "
+		}
+		if err := f.value(field.start, field.end, source, func(text string) string { return keyword + f.quoted(text) }); err != nil {
 			return err
 		}
 		texts[field.keyword] = source // only once
-	}
-	if !isNew {
-		return nil
-	}
-	last := entry[len(entry)-1]
-	for n := formNumber(last.keyword) + 1; n < f.rule.forms; n++ {
-		source := plural
-		if f.rule.ofSingular(n, texts["msgid"], plural) {
-			source = texts["msgid"]
-		}
-		keyword := fmt.Sprintf("%smsgstr[%d] ", f.lineEnd, n)
-		if err := f.value(last.end, last.end, source, func(text string) string { return keyword + f.quoted(text) }); err != nil {
-			return err
-		}
 	}
 	return nil
 }
