@@ -28,6 +28,7 @@ type translateFlags struct {
 	lines           []string         // files of lines
 	asJob, json     bool
 	columns, also   []string
+	asSource        bool   // also AlsoSource
 	header, wrapped string // of documents
 	output          output
 	service         remote
@@ -57,7 +58,8 @@ func (f *translateFlags) define(flags *pflag.FlagSet) {
 	flags.StringVar(&f.termFile, "terms", "", "file of terms: each line has a term, a tab and its translation; a term alone is never translated")
 	flags.StringSliceVar(&f.columns, "columns", nil, "columns of tables to translate, by name or number, separated by commas (all)")
 	flags.StringVar(&f.header, "header", "", "first row of tables: keep, translate or auto, which keeps names such as id, first_name (auto)")
-	flags.StringSliceVar(&f.also, "also", nil, "further texts to translate: alt (texts of pictures), headers (of Excel's sheets), separated by commas (none)")
+	flags.StringSliceVar(&f.also, "also", nil, "further texts to translate: alt (texts of pictures), headers (of Excel's sheets); fuzzy marks translations of gettext; separated by commas (none)")
+	flags.BoolVar(&f.asSource, "as-source", false, "translate the translations that a catalogue has, which are in the source language")
 	flags.StringVar(&f.wrapped, "wrapped", "", "whether documents of plain text are wrapped at a width: on, off or auto (auto)")
 	flags.StringVar(&f.output.as, "as", "", "format of translated PDFs: html or txt (PDF)")
 	flags.BoolVar(&f.json, "json", false, "print a JSON object for each text")
@@ -71,6 +73,9 @@ func (f *translateFlags) documents() bool { return f.output.path != "" }
 
 // check validates flags and arguments together, and reads the file of terms.
 func (f *translateFlags) check(texts []string) error {
+	if f.asSource {
+		f.also = append(f.also, document.AlsoSource)
+	}
 	switch {
 	case f.from == "" || f.to == "":
 		return usagef("translate needs --from and --to, such as --from en --to fr")
@@ -89,7 +94,7 @@ func (f *translateFlags) check(texts []string) error {
 	case !document.Header(f.header).Known():
 		return usagef("translate: --header %q: use auto, keep or translate", f.header)
 	case !document.Also(f.also).Known():
-		return usagef("translate: --also %q: use alt, headers or both with a comma between", strings.Join(f.also, ","))
+		return usagef("translate: --also %q: use alt, headers, as-source, fuzzy with commas between", strings.Join(f.also, ","))
 	case !wrap.Mode(f.wrapped).Known():
 		return usagef("translate: --wrapped %q: use auto, on or off", f.wrapped)
 	case f.output.as != "" && kinds.Named("pdf-"+f.output.as) == nil:

@@ -25,7 +25,7 @@ type Document struct {
 	Columns []string
 	// Header tells whether the first row of a table stays: HeaderAuto, which is the default, HeaderKeep or HeaderTranslate.
 	Header   string
-	Also     []string // further texts to translate: AlsoAlt, AlsoHeaders
+	Also     []string // further texts to translate: AlsoAlt, AlsoHeaders, and what is done with catalogues: AlsoSource, AlsoFuzzy
 	Wrapped  string   // as [Request.Wrapped], for plain text
 	As       string   // format of a translated PDF: "html", "txt"; "": PDF
 	Glossary string   // as [Request.Glossary]
@@ -53,8 +53,10 @@ const (
 
 // Values of [Document.Also].
 const (
-	AlsoAlt     = "alt"     // alternative texts of pictures, shapes and tables
-	AlsoHeaders = "headers" // headers and footers of Excel's sheets
+	AlsoAlt     = "alt"       // alternative texts of pictures, shapes and tables
+	AlsoHeaders = "headers"   // headers and footers of Excel's sheets
+	AlsoSource  = "as-source" // the translations of a catalogue, which are in the source language
+	AlsoFuzzy   = "fuzzy"     // translations in gettext are marked as fuzzy
 )
 
 // SubmitDocument submits a document to the service, as [Client.Submit] does with texts. [Job.Document] returns the translation.

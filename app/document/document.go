@@ -89,13 +89,17 @@ type Also []string
 
 // The sorts of texts.
 const (
-	AlsoAlt     = "alt"     // alternative texts of pictures, shapes and tables
-	AlsoHeaders = "headers" // headers and footers of Excel sheets
+	AlsoAlt     = "alt"       // alternative texts of pictures, shapes and tables
+	AlsoHeaders = "headers"   // headers and footers of Excel sheets
+	AlsoSource  = "as-source" // a catalogue's translations, which are in the source language, in place of its texts
+	AlsoFuzzy   = "fuzzy"     // not a sort of texts: translations in gettext are marked as fuzzy
 )
 
 // Known reports whether all sorts in the list exist.
 func (a Also) Known() bool {
-	return !slices.ContainsFunc(a, func(sort string) bool { return sort != AlsoAlt && sort != AlsoHeaders })
+	return !slices.ContainsFunc(a, func(sort string) bool {
+		return !slices.Contains([]string{AlsoAlt, AlsoHeaders, AlsoSource, AlsoFuzzy}, sort)
+	})
 }
 
 // Has reports whether the list contains a sort.

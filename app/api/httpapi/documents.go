@@ -213,7 +213,7 @@ func (sent *sentDocument) parse(order *documents.Order) error {
 			order.Columns = names
 		case name == alsoField:
 			if order.Also = slices.Compact(slices.Sorted(slices.Values(names))); !order.Also.Known() {
-				return fault.New(fault.InvalidValue, alsoField, "also is %q, expected alt, headers or both with a comma between", excerpt.Of(strings.Join(values, ",")))
+				return fault.New(fault.InvalidValue, alsoField, "also is %q, expected some of alt, as-source, fuzzy, headers with commas between", excerpt.Of(strings.Join(values, ",")))
 			}
 		case len(values) > 1:
 			return fault.New(fault.DuplicateField, excerpt.Of(name), "%s appears twice", excerpt.Of(name))

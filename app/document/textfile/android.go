@@ -9,19 +9,46 @@ import (
 
 // android translates Android resources: strings, and the items of arrays and plurals.
 func android(p *pass) error {
+	p.formatter = print
+	var plurals forms
 	return eachXML(p, "resources", "has no resources of Android", func(x *xmlReader, token xml.Token) error {
 		switch token.(type) {
 		case xml.StartElement:
 			if e := x.element(); e.attribute("translatable") == "false" || e.attribute("translate") == "false" {
 				e.stays = true
 			}
-		case xml.EndElement:
-			if !x.element().stays && isResource(x) {
-				return resource(x)
+			switch e := x.element(); {
+			case e.stays || len(x.open) < 2:
+			case e.name == "plurals" && x.parent() == "resources":
+				return plurals.begin(p, e.inner)
+			case x.parent() == "plurals":
+				return plurals.starts(p, e.attribute("quantity"), e.start)
 			}
+		case xml.EndElement:
+			return resourceEnded(x, &plurals)
 		}
 		return nil
 	})
+}
+
+// resourceEnded handles an end tag.
+func resourceEnded(x *xmlReader, plurals *forms) error {
+	e := x.element()
+	if e.stays || len(x.open) < 2 {
+		return nil
+	}
+	if isResource(x) {
+		if err := resource(x); err != nil {
+			return err
+		}
+	}
+	switch {
+	case e.name == "plurals" && x.parent() == "resources":
+		return plurals.end(x.pass, e.innerEnd)
+	case x.parent() == "plurals":
+		return plurals.ends(x.pass, e.end)
+	}
+	return nil
 }
 
 // isResource reports whether the ended element is a text.

@@ -4,11 +4,14 @@ import (
 	"bytes"
 	"errors"
 	"io"
+	"regexp"
+	"slices"
 	"strings"
 	"unicode"
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
+	"golang.org/x/text/feature/plural"
 
 	"dragoman/app/document"
 )
@@ -19,16 +22,79 @@ const maxDepth = 500
 // jsonValues translates JSON, also several consecutive values. It translates strings, but not names of members. Members whose
 // name starts with @ describe messages (ARB), and stay.
 func jsonValues(p *pass) error {
+	p.formatter = print
+	if icuChoice.MatchString(p.text) && !strings.Contains(p.text, `"@`) { // Flutter, which has ARB, reads apostrophes as they are
+		p.formatter = icu
+	}
+	described := describedMessages.MatchString(p.text)
 	j := jsonFile{pass: p, what: "JSON", ascii: asciiEscapes(p.text), isText: func(_, text string) bool { return !p.isCode(text) }}
 	j.begin = func(name string, d *jsontext.Decoder) error {
 		if name == "@@locale" && d.StackDepth() == 1 {
 			return localeOfARB(p, d)
-		} else if strings.HasPrefix(name, "@") {
+		} else if strings.HasPrefix(name, "@") || described && d.StackDepth() == 2 && (name == "description" || name == "placeholders") {
 			return d.SkipValue()
 		}
 		return nil
 	}
+	if p.options.To != "" && strings.Contains(p.text, "{{") {
+		j.plurals = &namedForms{pass: p}
+	}
 	return j.run()
+}
+
+// describedMessages matches the start of messages of Chrome or FormatJS, whose descriptions are for translators.
+var describedMessages = regexp.MustCompile(`^\s*\{\s*"[^"]+"\s*:\s*\{\s*(?:"description"\s*:\s*"(?:[^"\\]|\\.)*"\s*,\s*)?"(?:message|defaultMessage)"\s*:`)
+
+// namedForms writes the plural forms of i18next, whose members have the same name and end in their category: file_one, file_other.
+type namedForms struct {
+	*pass
+	forms
+	prefix string // the name without the category; "" outside of forms
+	last   int    // end of the last form
+	inForm bool
+}
+
+// named handles the name of a member whose value is of a kind.
+func (n *namedForms) named(name string, start int, value jsontext.Kind) error {
+	if n == nil {
+		return nil
+	}
+	at := strings.LastIndexByte(name, '_') + 1
+	prefix, category := name[:at], name[at:]
+	isForm := at > 0 && name[0] != '@' && value == jsontext.KindString && slices.Contains(pluralNames, category) && strings.Contains(n.text, `"`+prefix+`other"`)
+	if !isForm || n.prefix != prefix {
+		if err := n.done(); err != nil || !isForm {
+			return err
+		}
+		n.forms = forms{comma: ","}
+		if strings.HasSuffix(prefix, "_ordinal_") {
+			n.rules = plural.Ordinal
+		}
+		n.prefix = prefix
+		if err := n.begin(n.pass, len(strings.TrimRight(n.text[:start], jsonSpace))); err != nil {
+			return err
+		}
+	}
+	n.inForm = true
+	return n.starts(n.pass, category, start)
+}
+
+// ended handles the end of a value.
+func (n *namedForms) ended(end int) error {
+	if n == nil || !n.inForm {
+		return nil
+	}
+	n.inForm, n.last = false, end
+	return n.ends(n.pass, end)
+}
+
+// done ends the forms, if there are any.
+func (n *namedForms) done() error {
+	if n == nil || n.prefix == "" {
+		return nil
+	}
+	n.prefix = ""
+	return n.end(n.pass, n.last)
 }
 
 // jsonFile goes through JSON values.
@@ -38,6 +104,8 @@ type jsonFile struct {
 	ascii  bool                                         // letters outside ASCII are written as escapes
 	begin  func(name string, d *jsontext.Decoder) error // if not nil, called before the value of a member, which it may read
 	isText func(name, text string) bool                 // reports whether a string in a member is translated
+
+	plurals *namedForms // nil if the plural forms stay
 }
 
 // run translates the strings.
@@ -50,21 +118,29 @@ func (j jsonFile) run() error {
 		token, err := d.ReadToken()
 		j.looks.Past(int(d.InputOffset() - before))
 		if errors.Is(err, io.EOF) {
-			return nil
+			return j.plurals.done()
 		}
 		switch {
 		case err != nil:
 		case d.StackDepth() > maxDepth:
 			return document.Refuse(nil, "the %s is nested deeper than %d values", j.what, maxDepth)
+		case token.Kind() == jsontext.KindEndObject:
+			if err := j.plurals.done(); err != nil {
+				return err
+			}
 		case token.Kind() != jsontext.KindString:
 		case kind == jsontext.KindBeginObject && length%2 == 0:
+			start := stringStart(j.text, int(d.InputOffset()))
 			if name = token.String(); j.begin != nil {
 				err = j.begin(name, d)
 			}
-		case j.isText(name, token.String()):
-			end := int(d.InputOffset())
-			err := j.value(stringStart(j.text, end), end, token.String(), func(text string) string { return quoteJSON(text, j.ascii) })
-			if err != nil {
+			if err == nil {
+				if err := j.plurals.named(name, start, d.PeekKind()); err != nil {
+					return err
+				}
+			}
+		default:
+			if err := j.string(name, token.String(), int(d.InputOffset())); err != nil {
 				return err // an error of the caller
 			}
 		}
@@ -72,6 +148,17 @@ func (j jsonFile) run() error {
 			return refuseJSON(j.pass, d, err)
 		}
 	}
+}
+
+// string translates the string in a member that ends at byte end.
+func (j jsonFile) string(name, text string, end int) error {
+	if j.isText(name, text) {
+		err := j.value(stringStart(j.text, end), end, text, func(text string) string { return quoteJSON(text, j.ascii) })
+		if err != nil {
+			return err
+		}
+	}
+	return j.plurals.ended(end)
 }
 
 // localeOfARB sets the declared language of a message file.

@@ -3,8 +3,11 @@ package textfile
 import (
 	"context"
 	"io"
+	"regexp"
 	"strings"
 	"unicode"
+
+	"golang.org/x/text/language"
 
 	"dragoman/app/document"
 	"dragoman/app/text/char"
@@ -14,13 +17,14 @@ import (
 
 // pass is one pass through a document, from start to end.
 type pass struct {
-	ctx      context.Context
-	looks    *char.Looks // checks of the context
-	text     string      // the document, in UTF-8 without a byte order mark
-	lineEnd  string      // the line ending of its first line
-	encoding encoding
-	options  document.Options
-	hold     func(bytes int64) (release func(), err error) // takes memory for part of the document before it is read
+	ctx       context.Context
+	looks     *char.Looks // checks of the context
+	text      string      // the document, in UTF-8 without a byte order mark
+	lineEnd   string      // the line ending of its first line
+	encoding  encoding
+	options   document.Options
+	formatter formatter
+	hold      func(bytes int64) (release func(), err error) // takes memory for part of the document before it is read
 
 	out        io.Writer
 	translator document.Translate
@@ -62,7 +66,7 @@ func (p *pass) withLineEnds(text, other string) string {
 // within rewrites a document inside this one and returns the result.
 func (p *pass) within(text string, rewrite func(p *pass) error) (string, error) {
 	var out strings.Builder
-	inner := &pass{ctx: p.ctx, looks: p.looks, text: text, lineEnd: lineEnd(text), options: p.options, hold: p.hold, out: &out, translator: p.translator}
+	inner := &pass{ctx: p.ctx, looks: p.looks, text: text, lineEnd: lineEnd(text), options: p.options, formatter: p.formatter, hold: p.hold, out: &out, translator: p.translator}
 	err := rewrite(inner)
 	if err == nil {
 		err = inner.copy(len(text))
@@ -73,15 +77,16 @@ func (p *pass) within(text string, rewrite func(p *pass) error) (string, error) 
 // translate returns the translation of a segment, which has no white space at its ends.
 func (p *pass) translate(text string) (string, error) {
 	p.looks.Past(len(text))
-	translation, err := p.translator(text)
-	if err != nil || translation == text {
+	plain, write := p.formatter.read(text)
+	translation, err := p.translator(plain)
+	if err != nil || translation == plain {
 		return text, err
 	}
 	translation = strings.TrimSpace(strings.Map(clean, strings.ReplaceAll(translation, "\r\n", "\n")))
 	if strings.Contains(text, "\r\n") {
 		translation = strings.ReplaceAll(translation, "\n", "\r\n")
 	}
-	return translation, nil
+	return p.icuPlurals(write(translation), 0), nil
 }
 
 // clean replaces characters that the formats cannot contain, and that no translation needs, by a space.
@@ -142,6 +147,25 @@ func (p *pass) fill(w wrap.Paragraph, text string, mayStart func(word string) bo
 	lines, err := w.Fill(p.ctx, text, false, mayStart)
 	p.looks.Check(err)
 	return lines
+}
+
+// checkLanguage refuses a catalogue in another language than the target, if pattern finds a translation in text.
+func (p *pass) checkLanguage(code, text string, pattern *regexp.Regexp) error {
+	was, to := baseOf(code), baseOf(p.options.To)
+	if was == "" || to == "" || was == to || p.options.Also.Has(document.AlsoSource) || !pattern.MatchString(text) {
+		return nil
+	}
+	return document.Refuse(nil, "the file has translations into %s, and the target is %s: send one without translations, or translate those by --as-source (also=as-source)", code, p.options.To)
+}
+
+// baseOf returns the language of a code without script and region, or "" if it is not known.
+func baseOf(code string) string {
+	tag, err := language.Parse(code)
+	if err != nil || code == "und" {
+		return ""
+	}
+	base, _ := tag.Base()
+	return base.String()
 }
 
 // hasLanguage reports whether a text has anything to translate, also in ICU messages.

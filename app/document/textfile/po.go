@@ -1,6 +1,7 @@
 package textfile
 
 import (
+	"fmt"
 	"regexp"
 	"strings"
 
@@ -22,8 +23,11 @@ func po(p *pass) error {
 // poFile goes through the entries of a catalogue.
 type poFile struct {
 	*pass
-	entry  []poField // of the current entry
-	header bool      // whether the header has been read
+	entry  []poField                // of the current entry
+	header bool                     // whether the header has been read
+	quoted func(text string) string // writes a translation in the entry
+	flags  string                   // of the next entry
+	rule   *gettextRule             // of the plural forms of the target; nil if it is not known
 }
 
 // poField is a keyword with its strings.
@@ -35,19 +39,38 @@ type poField struct {
 
 func (f poField) text() string { return strings.Join(f.texts, "") }
 
-var poLine = regexp.MustCompile(`^\s*(?:(msgctxt|msgid|msgid_plural|msgstr(?:\[\d\])?)\s*)?"((?:[^"\\]|\\.)*)"\s*$`)
+var (
+	poLine = regexp.MustCompile(`^\s*(?:(msgctxt|msgid|msgid_plural|msgstr(?:\[\d\])?)\s*)?"((?:[^"\\]|\\.|"\s*")*)"\s*$`)
+	// poJoint matches the quotes between two strings on a line, or an escape.
+	poJoint       = regexp.MustCompile(`\\.|"\s*"`)
+	withoutFormat = regexp.MustCompile(`\bno-\w+-format\b`)
+	poTranslated  = regexp.MustCompile(`[\r\n][ \t]*msgstr(?:\[\d\])?\s*(?:""\s*)*"[^"]`)
+)
 
 // line reads a line. A comment, an empty line and the first keyword of an entry end the previous one.
 func (f *poFile) line(l wrap.Line) error {
 	raw := f.in(l)
 	if trimmed := strings.TrimSpace(raw); trimmed == "" || trimmed[0] == '#' {
-		return f.finish()
+		err := f.finish()
+		switch {
+		case trimmed == "":
+			f.flags = ""
+		case strings.HasPrefix(trimmed, "#,"):
+			f.flags += trimmed
+		}
+		return err
 	}
 	m := poLine.FindStringSubmatchIndex(raw)
 	if m == nil {
 		return document.Refuse(nil, `line %d of the catalogue is neither a comment nor a keyword with a text in quotes, such as msgid "Hello"`, f.lineNumber(l.Start))
 	}
-	start, end, text := l.Start+m[4]-1, l.Start+m[5]+1, cEscape.ReplaceAllStringFunc(raw[m[4]:m[5]], readC)
+	joined := poJoint.ReplaceAllStringFunc(raw[m[4]:m[5]], func(found string) string {
+		if found[0] == '"' {
+			return ""
+		}
+		return found
+	})
+	start, end, text := l.Start+m[4]-1, l.Start+m[5]+1, cEscape.ReplaceAllStringFunc(joined, readC)
 	if m[2] < 0 {
 		if len(f.entry) == 0 {
 			return document.Refuse(nil, "the text in line %d of the catalogue has no keyword before it", f.lineNumber(l.Start))
@@ -72,10 +95,23 @@ func (f *poFile) finish() error {
 	f.entry = nil
 	texts := map[string]string{}
 	forms := 0
+	isNew := true // no form has a translation
+	f.formatter = print
+	switch {
+	case strings.Contains(f.flags, " java-format"):
+		f.formatter = java
+	case withoutFormat.MatchString(f.flags):
+		f.formatter = none
+	}
+	if len(entry) > 0 {
+		f.quoted = f.quoteIn(entry[0].start)
+		f.flags = ""
+	}
 	for _, field := range entry {
 		texts[field.keyword] = field.text()
 		if strings.HasPrefix(field.keyword, "msgstr[") {
 			forms++
+			isNew = isNew && texts[field.keyword] == ""
 		}
 	}
 	_, inContext := texts["msgctxt"]
@@ -83,15 +119,33 @@ func (f *poFile) finish() error {
 		f.header = true
 		return f.head(entry[len(entry)-1])
 	}
-	for _, field := range entry {
+	plural, hasPlural := texts["msgid_plural"]
+	if f.options.Also.Has(document.AlsoSource) && len(entry) > 0 {
+		plural, isNew = f.asSource(entry, texts), true
+	}
+	isNew = isNew && hasPlural && f.rule != nil && forms > 0
+	if isNew {
+		last := entry[len(entry)-1]
+		for n := formNumber(last.keyword) + 1; n < f.rule.forms; n++ {
+			entry = append(entry, poField{keyword: fmt.Sprintf("msgstr[%d]", n), start: last.end, end: last.end})
+		}
+	}
+	for i, field := range entry {
 		if !strings.HasPrefix(field.keyword, "msgstr") || texts[field.keyword] != "" {
 			continue
 		}
-		source := texts["msgid"]
-		if plural, ok := texts["msgid_plural"]; ok && (field.keyword != "msgstr[0]" || forms == 1) {
+		source, n, keyword := texts["msgid"], formNumber(field.keyword), ""
+		switch {
+		case isNew && n >= f.rule.forms && i > 0:
+			return f.replace(entry[i-1].end, entry[len(entry)-1].end, "")
+		case !hasPlural:
+		case f.rule == nil && (n > 0 || forms == 1), f.rule != nil && !f.rule.ofSingular(n, source, plural):
 			source = plural
 		}
-		if err := f.value(field.start, field.end, source, f.quote); err != nil {
+		if field.texts == nil {
+			keyword = f.lineEnd + field.keyword + " "
+		}
+		if err := f.value(field.start, field.end, source, func(text string) string { return keyword + f.quoted(text) }); err != nil {
 			return err
 		}
 		texts[field.keyword] = source // only once
@@ -99,9 +153,48 @@ func (f *poFile) finish() error {
 	return nil
 }
 
+// asSource makes the translations of an entry its texts, and returns the one for the plural.
+func (f *poFile) asSource(entry []poField, texts map[string]string) (plural string) {
+	texts["msgid"] = texts["msgstr"] + texts["msgstr[0]"]
+	for _, field := range entry {
+		if strings.HasPrefix(field.keyword, "msgstr") {
+			if field.text() != "" {
+				plural = field.text()
+			}
+			texts[field.keyword] = ""
+		}
+	}
+	return plural
+}
+
+// quoteIn returns the function that writes a translation in an entry whose first text starts at a byte, and marks the entry as
+// fuzzy if the options say so.
+func (f *poFile) quoteIn(start int) func(text string) string {
+	if !f.options.Also.Has(document.AlsoFuzzy) || strings.Contains(f.flags, "fuzzy") {
+		return f.quote
+	}
+	at := strings.LastIndexAny(f.text[:start], "\r\n") + 1
+	return func(text string) string {
+		if err := f.replace(at, at, "#, fuzzy"+f.lineEnd); err != nil {
+			return "" // the next write fails alike
+		}
+		f.quoted = f.quote
+		return f.quote(text)
+	}
+}
+
+// formNumber returns the number in msgstr[0].
+func formNumber(keyword string) int {
+	if n := strings.IndexByte(keyword, '['); n >= 0 {
+		return int(keyword[n+1] - '0')
+	}
+	return 0
+}
+
 var (
 	poCharset  = regexp.MustCompile(`charset=([\w.:-]+)`)
-	poLanguage = regexp.MustCompile(`("|\\n)Language:(?:[^"\\]|\\[^n])*\\n`)
+	poLanguage = regexp.MustCompile(`("|\\n)Language:((?:[^"\\]|\\[^n])*)\\n`)
+	poPlurals  = regexp.MustCompile(`("|\\n)Plural-Forms:((?:[^"\\]|"\s+"|\\[^n])*)\\n`)
 )
 
 // head sets the language in the header, and the encoding if a template leaves it open.
@@ -120,13 +213,27 @@ func (f *poFile) head(field poField) error {
 		return nil
 	}
 	raw = poCharset.ReplaceAllLiteralString(raw, "charset=UTF-8")
-	language := "Language: " + escapeC.Replace(f.options.To) + `\n`
-	if at := poLanguage.FindStringSubmatchIndex(raw); at != nil {
-		raw = raw[:at[3]] + language + raw[at[1]:]
-	} else {
-		raw += f.lineEnd + `"` + language + `"`
+	was, set := f.field(raw, poLanguage, "Language: "+posix(f.options.To))
+	if err := f.checkLanguage(was, f.text[field.end:], poTranslated); err != nil {
+		return err
 	}
-	return f.replace(field.start, field.end, raw)
+	rule, _ := f.field(raw, poPlurals, "")
+	f.rule = readRule(rule, f.options.To)
+	usual := ruleOf(f.options.To)
+	if strings.Contains(f.text, "msgid_plural") && usual != "" && (f.rule == nil || likely(was) != likely(f.options.To)) {
+		f.rule = readRule(usual, f.options.To)
+		_, set = f.field(set, poPlurals, "Plural-Forms: "+usual)
+	}
+	return f.replace(field.start, field.end, set)
+}
+
+// field returns the value of a field of the header, and the header with another line for it.
+func (f *poFile) field(header string, pattern *regexp.Regexp, line string) (was, set string) {
+	at := pattern.FindStringSubmatchIndex(header)
+	if at == nil {
+		return "", header + f.lineEnd + `"` + line + `\n"`
+	}
+	return strings.TrimSpace(header[at[4]:at[5]]), header[:at[3]] + line + `\n` + header[at[1]:]
 }
 
 // quote writes a text on one line, or behind an empty string with one string for each of its lines.

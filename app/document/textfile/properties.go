@@ -7,6 +7,7 @@ import (
 
 // properties translates the values of Java's .properties.
 func properties(p *pass) error {
+	p.formatter = java
 	escape := p.encoding.form == latin1.form || isASCII(p.text)
 	list := p.linesOf("\r\n")
 	for i := 0; i < len(list); i++ {
@@ -51,20 +52,13 @@ func keyEnd(raw string) int {
 // separator matches the text between key and value. A line continuation counts as white space.
 var separator = regexp.MustCompile(`^(?:[ \t\f]|\\(?:\r\n|\r|\n))*(?:[=:](?:[ \t\f]|\\(?:\r\n|\r|\n))*)?`)
 
-// property translates a value. In values for MessageFormat, with {0}, apostrophes are doubled.
+// property translates a value.
 func property(p *pass, start, end int, escape bool) error {
 	value := propertyEscape.ReplaceAllStringFunc(p.text[start:end], readProperty)
-	format := messageFormat.MatchString(value) && !strings.Contains(strings.ReplaceAll(value, "''", ""), "'")
-	if format {
-		value = strings.ReplaceAll(value, "''", "'")
-	}
 	if p.isCode(value) {
 		return nil
 	}
 	return p.value(start, end, value, func(text string) string {
-		if format {
-			text = strings.ReplaceAll(text, "'", "''")
-		}
 		text = writeProperty.Replace(text)
 		if strings.HasPrefix(text, " ") {
 			text = `\` + text
@@ -77,7 +71,6 @@ func property(p *pass, start, end int, escape bool) error {
 }
 
 var (
-	messageFormat  = regexp.MustCompile(`\{\d`)
 	propertyEscape = regexp.MustCompile(`\\(?:u+[dD][89abAB][0-9a-fA-F]{2}\\u+[dD][c-fC-F][0-9a-fA-F]{2}|u+[0-9a-fA-F]{4}|\r\n[ \t\f]*|[\r\n][ \t\f]*|(?s:.)|$)`)
 	writeProperty  = strings.NewReplacer(`\`, `\\`, "\n", `\n`, "\r", `\r`, "\t", `\t`, "\f", `\f`)
 )

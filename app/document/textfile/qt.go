@@ -2,14 +2,14 @@ package textfile
 
 import (
 	"encoding/xml"
-	"regexp"
+	"html"
 	"strings"
 
 	"dragoman/app/document"
 )
 
 // qt translates Qt's .ts: sources into empty translations. Existing translations stay, also unfinished ones and ones of obsolete
-// sources.
+// sources. Translations are marked as unfinished.
 func qt(p *pass) error {
 	m := &qtMessage{}
 	return eachXML(p, "TS", "is no translation of Qt", func(x *xmlReader, token xml.Token) error {
@@ -19,7 +19,7 @@ func qt(p *pass) error {
 			case len(x.open) == 1:
 				return x.setLanguage(e, "language")
 			case e.name == "message":
-				*m = qtMessage{start: e.start, open: true}
+				*m = qtMessage{start: e.start, open: true, numerus: e.attribute("numerus") == "yes"}
 			case x.parent() == "source":
 				m.open = false // an element for a character that XML cannot contain
 			}
@@ -38,12 +38,11 @@ func qt(p *pass) error {
 type qtMessage struct {
 	start       int
 	open        bool // it is not complete, and may be translated
+	numerus     bool // it has plural forms
 	source      []byte
 	translation *xmlElement
 	forms       []xmlElement // plural forms, and variants of different lengths
 }
-
-var qtUnfinished = regexp.MustCompile(`\s+type\s*=\s*["']unfinished["']`)
 
 // maxForms is the maximum number of translated forms of a message: the largest number of plural forms in any language, as in
 // gettext, or of variants.
@@ -85,6 +84,11 @@ func (m *qtMessage) fill(x *xmlReader) error {
 		return nil
 	}
 	isEmpty := func(e xmlElement) bool { return strings.TrimSpace(x.text[e.inner:e.innerEnd]) == "" }
+	if x.options.Also.Has(document.AlsoSource) {
+		last := append([]xmlElement{*m.translation}, m.forms...)[len(m.forms)]
+		before, inner, after = trimmed(html.UnescapeString(x.text[last.inner:last.innerEnd]))
+		isEmpty = func(xmlElement) bool { return hasLetter(inner) }
+	}
 	var empty []xmlElement
 	for _, form := range m.forms {
 		if isEmpty(form) {
@@ -105,9 +109,14 @@ func (m *qtMessage) fill(x *xmlReader) error {
 		return err
 	}
 	t, text := m.translation, xmlText.Replace(before+translation+after)
-	tag := x.text[t.start:t.inner]
-	if len(empty) >= len(m.forms) {
-		tag = qtUnfinished.ReplaceAllString(tag, "")
+	tag := setAttribute(x.text[t.start:t.inner], "type", "unfinished")
+	isNew := m.numerus && len(empty) == max(len(m.forms), 1) && !strings.Contains(x.text[t.inner:t.innerEnd], "<lengthvariant")
+	if n := qtForms(x.options.To); isNew && n > 0 {
+		indent, end := "", ""
+		if len(m.forms) > 0 {
+			indent, end = x.text[t.inner:m.forms[0].start], x.text[m.forms[len(m.forms)-1].end:t.innerEnd]
+		}
+		return x.put(t, tag, strings.Repeat(indent+"<numerusform>"+text+"</numerusform>", n)+end)
 	}
 	if len(m.forms) == 0 {
 		return x.put(t, tag, text)
@@ -121,4 +130,18 @@ func (m *qtMessage) fill(x *xmlReader) error {
 		}
 	}
 	return nil
+}
+
+// qtForms returns the number of plural forms that Qt has for a language, or 0 if it is not known.
+func qtForms(code string) int {
+	switch code {
+	case "ga", "mk":
+		return 3
+	case "cy":
+		return 5
+	}
+	if rule := readRule(ruleOf(code), code); rule != nil {
+		return rule.forms
+	}
+	return 0
 }

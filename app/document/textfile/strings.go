@@ -9,6 +9,7 @@ import (
 
 // appleStrings translates the values of Apple's .strings.
 func appleStrings(p *pass) error {
+	p.formatter = print
 	s := &stringsFile{pass: p}
 	for {
 		if err := s.space(); err != nil || s.next == len(p.text) {

@@ -225,8 +225,14 @@ func quotedEnd(text string, i int) (end int, ok bool) {
 	return len(text), false
 }
 
+// startsFormula matches a text that spreadsheets compute, but not behind a space.
+var startsFormula = regexp.MustCompile(`^(?:[=@]|[+-]\D)`)
+
 // encode writes a cell, quoted if it was or needs it for any separator, so that programs that guess the separator guess right.
 func (t *table) encode(c cell, text string) string {
+	if startsFormula.MatchString(text) && !startsFormula.MatchString(c.text) {
+		text = " " + text
+	}
 	if c.quoted || strings.ContainsAny(text, separators+string(rune(t.separator))+"\"\r\n") {
 		return `"` + strings.ReplaceAll(text, `"`, `""`) + `"`
 	}

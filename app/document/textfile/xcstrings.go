@@ -2,12 +2,15 @@ package textfile
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"io"
+	"regexp"
 	"strings"
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
+	"golang.org/x/text/language"
 
 	"dragoman/app/document"
 )
@@ -28,7 +31,9 @@ func xcstrings(p *pass) error {
 	if p.options.To == "" {
 		return document.Refuse(nil, "a catalogue of strings has all languages in one file: say into which one to translate")
 	}
-	c := &catalogue{pass: p, source: root.Source}
+	p.formatter = print
+	c := &catalogue{pass: p, source: root.Source, to: p.options.To}
+	c.findName(root.Strings)
 	return eachMember(catalogueOfStrings, []byte(p.text), 0, func(m member) error {
 		if m.name != "strings" {
 			return nil
@@ -41,6 +46,38 @@ func xcstrings(p *pass) error {
 type catalogue struct {
 	*pass
 	source string // source language
+	to     string // the target language, as the catalogue names it
+}
+
+// findName finds the name of the target language in the catalogue: zh may be zh-Hans.
+func (c *catalogue) findName(entries []byte) {
+	var list map[string]struct {
+		Localizations map[string]jsontext.Value `json:"localizations"`
+	}
+	if json.Unmarshal(entries, &list, jsontext.AllowDuplicateNames(true)) != nil {
+		return // entry refuses it
+	}
+	wanted, found := likely(c.to), ""
+	for _, entry := range list {
+		for name := range entry.Localizations {
+			if likely(name) == wanted && (found == "" || name < found || strings.EqualFold(name, c.options.To)) && !strings.EqualFold(found, c.options.To) {
+				found = name
+			}
+		}
+	}
+	c.to = cmp.Or(found, c.to)
+}
+
+// likely returns a language code with its likely script and region.
+func likely(code string) string {
+	tag, err := language.Parse(code)
+	if err != nil {
+		return strings.ToLower(code)
+	}
+	base, _ := tag.Base()
+	script, _ := tag.Script()
+	region, _ := tag.Region()
+	return base.String() + "-" + script.String() + "-" + region.String()
 }
 
 const catalogueOfStrings = "catalogue of strings" // in errors
@@ -96,10 +133,12 @@ func (c *catalogue) entry(m member) error {
 		switch inner.name {
 		case "shouldTranslate":
 			stays = stays || c.text[inner.start:inner.end] == "false"
+		case "extractionState":
+			stays = stays || c.text[inner.start:inner.end] == `"stale"`
 		case "localizations":
 			localizations = &inner
 			return eachMember(catalogueOfStrings, []byte(c.text[inner.start:inner.end]), inner.start, func(l member) error {
-				stays = stays || strings.EqualFold(l.name, c.options.To)
+				stays = stays || l.name == c.to
 				if l.name == c.source {
 					source = &l
 				}
@@ -111,7 +150,7 @@ func (c *catalogue) entry(m member) error {
 	if err != nil || stays {
 		return err
 	}
-	raw := "{\n          \"stringUnit\" : {\n            \"state\" : \"translated\",\n            \"value\" : " + quoteJSON(m.name, false) + "\n          }\n        }"
+	raw := "{\n          \"stringUnit\" : {\n            \"state\" : \"needs_review\",\n            \"value\" : " + quoteJSON(m.name, false) + "\n          }\n        }"
 	if source != nil {
 		raw = c.text[source.start:source.end]
 	}
@@ -119,7 +158,13 @@ func (c *catalogue) entry(m member) error {
 	if err != nil || localization == raw {
 		return err
 	}
-	localization = quoteJSON(c.options.To, false) + " : " + localization
+	localization, err = c.within(unitState.ReplaceAllString(localization, `${1}"needs_review"`), func(p *pass) error {
+		return pluralsOfCatalogue(p, 0, len(p.text))
+	})
+	if err != nil {
+		return err
+	}
+	localization = quoteJSON(c.to, false) + " : " + localization
 	if localizations != nil {
 		return c.append(*localizations, localization, "        ")
 	}
@@ -132,6 +177,42 @@ func (c *catalogue) units(raw string) (string, error) {
 		return name == "value" && !c.isCode(formatVariable.ReplaceAllString(text, ""))
 	}
 	return c.within(raw, func(p *pass) error { return jsonFile{pass: p, what: catalogueOfStrings, isText: isText}.run() })
+}
+
+// unitState matches the state of a text.
+var unitState = regexp.MustCompile(`("state"\s*:\s*)"\w+"`)
+
+// pluralsOfCatalogue writes the plural forms of the target language in a localization, whose value is in bytes [start, end).
+func pluralsOfCatalogue(p *pass, start, end int) error {
+	return eachMember(catalogueOfStrings, []byte(p.text[start:end]), start, func(m member) error {
+		if m.name == "plural" && p.text[m.start] == '{' {
+			return pluralObject(p, m)
+		} else if p.text[m.start] == '{' {
+			return pluralsOfCatalogue(p, m.start, m.end)
+		}
+		return nil
+	})
+}
+
+// pluralObject writes the plural forms of the target language in an object.
+func pluralObject(p *pass, object member) error {
+	plurals, last := forms{comma: ","}, object.start+1
+	err := plurals.begin(p, last)
+	if err != nil {
+		return err
+	}
+	err = eachMember(catalogueOfStrings, []byte(p.text[object.start:object.end]), object.start, func(m member) error {
+		name := last + strings.IndexByte(p.text[last:], '"')
+		last = m.end
+		if err := plurals.starts(p, m.name, name); err != nil {
+			return err
+		}
+		return plurals.ends(p, m.end)
+	})
+	if err != nil {
+		return err
+	}
+	return plurals.end(p, object.end-1)
 }
 
 // append adds a member to an object, indented like the others, or else by indent.

@@ -3,6 +3,8 @@ package textfile
 import (
 	"encoding/xml"
 	"strings"
+
+	"dragoman/app/document"
 )
 
 // xliff translates XLIFF 1.2 and 2: sources into targets. Existing targets stay, unless their state calls for translation.
@@ -34,6 +36,11 @@ type xliffUnit struct {
 	source, target *xmlElement
 }
 
+// forReview is the state of a machine's translation in version 1.
+const forReview = "needs-review-translation"
+
+func (f *xliffFile) isVersion1() bool { return strings.HasPrefix(f.version, "1.") }
+
 // opened handles a start tag.
 func (f *xliffFile) opened(e *xmlElement) error {
 	switch e.attribute("translate") {
@@ -44,10 +51,10 @@ func (f *xliffFile) opened(e *xmlElement) error {
 	}
 	switch {
 	case len(f.open) == 1:
-		if f.version = e.attribute("version"); !strings.HasPrefix(f.version, "1.") {
+		if f.version = e.attribute("version"); !f.isVersion1() {
 			return f.setLanguage(e, "trgLang")
 		}
-	case e.name == "file" && strings.HasPrefix(f.version, "1."):
+	case e.name == "file" && f.isVersion1():
 		return f.setLanguage(e, "target-language")
 	case e.name == "trans-unit", e.name == "segment" && f.unit == nil:
 		f.unit = &xliffUnit{xmlElement: *e, depth: len(f.open)}
@@ -74,10 +81,16 @@ func (f *xliffFile) ended(e xmlElement) error {
 
 // fill translates a unit that needs a target.
 func (f *xliffFile) fill(u *xliffUnit) error {
-	if u.stays || u.source == nil || !f.isOpen(u) {
+	if u.stays || u.source == nil {
 		return nil
 	}
-	raw := f.text[u.source.inner:u.source.innerEnd]
+	source := u.source
+	if f.options.Also.Has(document.AlsoSource) && u.target != nil {
+		source = u.target
+	} else if !f.isOpen(u) {
+		return nil
+	}
+	raw := f.text[source.inner:source.innerEnd]
 	before, inner, after := trimmed(plainSections(raw))
 	if !f.hasUnits(inner) {
 		return nil
@@ -97,8 +110,8 @@ func (f *xliffFile) fill(u *xliffUnit) error {
 	}
 	e := u.target
 	tag := f.text[e.start:e.inner]
-	if e.attribute("state") != "" {
-		tag = setAttribute(tag, "state", "translated")
+	if f.isVersion1() {
+		tag = setAttribute(tag, "state", forReview)
 	}
 	return f.put(e, tag, translation)
 }
@@ -112,7 +125,11 @@ func (f *xliffFile) insert(source *xmlElement, translation string) error {
 	if found {
 		name = prefix + ":target"
 	}
-	return f.replace(source.end, source.end, indent+"<"+name+">"+translation+"</"+name+">")
+	tag := "<" + name + ">"
+	if f.isVersion1() {
+		tag = setAttribute(tag, "state", forReview)
+	}
+	return f.replace(source.end, source.end, indent+tag+translation+"</"+name+">")
 }
 
 // isOpen reports whether a unit needs a target.

@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 
+	"golang.org/x/text/language"
+
 	"dragoman/app/document"
 	"dragoman/app/text/markup"
 )
@@ -60,7 +62,7 @@ func eachXML(p *pass, root, isNot string, visit func(x *xmlReader, token xml.Tok
 	}
 }
 
-// eachText calls visit with the text of each element that contains only text, at its end.
+// eachText calls visit with the text of each element at its end; it is "" unless the element contains only text.
 func eachText(p *pass, root, isNot string, visit func(x *xmlReader, text string) error) error {
 	var text strings.Builder
 	isText := false
@@ -74,10 +76,11 @@ func eachText(p *pass, root, isNot string, visit func(x *xmlReader, text string)
 		case xml.Comment, xml.ProcInst:
 			isText = false
 		case xml.EndElement:
-			if isText {
-				isText = false
-				return visit(x, text.String())
+			if !isText {
+				return visit(x, "")
 			}
+			isText = false
+			return visit(x, text.String())
 		}
 		return nil
 	})
@@ -159,7 +162,31 @@ func (x *xmlReader) setLanguage(e *xmlElement, attribute string) error {
 	if x.options.To == "" {
 		return nil
 	}
-	return x.replace(e.start, e.inner, setAttribute(x.text[e.start:e.inner], attribute, x.options.To))
+	if err := x.checkLanguage(e.attribute(attribute), x.text[e.start:], translatedElement); err != nil {
+		return err
+	}
+	to := x.options.To
+	if attribute == "language" {
+		to = posix(to)
+	}
+	return x.replace(e.start, e.inner, setAttribute(x.text[e.start:e.inner], attribute, to))
+}
+
+// translatedElement matches a translation in XLIFF or Qt.
+var translatedElement = regexp.MustCompile(`<(?:\w+:)?(?:target|translation|numerusform)(?:\s[^>]*[^>/])?>\s*(?:[^<\s]|<[^/n])`)
+
+// posix returns a language code in the form of gettext and Qt: pt_BR, zh_CN.
+func posix(code string) string {
+	tag, err := language.Parse(code)
+	if err != nil || !strings.Contains(code, "-") {
+		return code
+	}
+	base, _ := tag.Base()
+	if _, confidence := tag.Region(); confidence == language.Exact || base.String() == "zh" {
+		region, _ := tag.Region()
+		return base.String() + "_" + region.String()
+	}
+	return base.String()
 }
 
 // setAttribute returns a start tag with an attribute set.

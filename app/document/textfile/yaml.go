@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"regexp"
 	"strings"
 	"unicode/utf8"
 
@@ -16,8 +17,13 @@ import (
 // yamlValues translates YAML: strings, but not keys. The parser gives the start and the value of a scalar; its end is determined
 // from the text.
 func yamlValues(p *pass) error {
+	p.formatter = print
 	y := &yamlFile{pass: p, lines: p.linesOf("\r\n\u0085\u2028\u2029")}
-	d := yaml.NewDecoder(p.looks.Reader(strings.NewReader(p.text)))
+	text := symbols.ReplaceAllStringFunc(p.text, func(list string) string {
+		key, values, _ := strings.Cut(list, "[")
+		return key + "[" + strings.ReplaceAll(values, ":", "_")
+	})
+	d := yaml.NewDecoder(p.looks.Reader(strings.NewReader(text)))
 	for {
 		var n yaml.Node
 		if err := d.Decode(&n); errors.Is(err, io.EOF) {
@@ -33,6 +39,14 @@ func yamlValues(p *pass) error {
 		}
 	}
 }
+
+// isReadByRails reports whether the code of Rails reads a value of its messages.
+func isReadByRails(key string, value *yaml.Node) bool {
+	return key == "round_mode" || key == "order" && value.Kind == yaml.SequenceNode
+}
+
+// symbols matches a list of Psych's symbols, [ :year ], which other readers refuse.
+var symbols = regexp.MustCompile(`(?m)^[ \t]*[\w-]+:[ \t]*\[[ \t]*:\w+[ \t]*(?:,[ \t]*:\w+[ \t]*)*\][ \t]*(?:#.*)?\r?$`)
 
 // yamlFile goes through the nodes of a document, in order.
 type yamlFile struct {
@@ -66,7 +80,7 @@ func (y *yamlFile) node(n *yaml.Node, depth, column int) error {
 		return y.scalar(n, column)
 	}
 	for i, inner := range n.Content {
-		if n.Kind == yaml.MappingNode && i%2 == 0 {
+		if n.Kind == yaml.MappingNode && (i%2 == 0 || isReadByRails(n.Content[i-1].Value, inner)) {
 			continue
 		}
 		if err := y.node(inner, depth+1, max(n.Column, 1)); err != nil {

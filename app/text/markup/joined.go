@@ -49,6 +49,9 @@ func (s *scanner) acrossTags() {
 	s.spans = make([]Span, 0, len(all))
 	for _, span := range all {
 		if n := len(s.spans) - 1; n >= 0 && s.spans[n].End > span.Start { // a part of it was recognized
+			if s.spans[n].End >= span.End && s.spans[n].Kind == Placeholder { // a message with tags in it
+				continue
+			}
 			s.spans[n].End, s.spans[n].Kind = max(s.spans[n].End, span.End), Code
 			continue
 		}

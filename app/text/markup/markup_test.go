@@ -87,6 +87,7 @@ func TestParse(t *testing.T) {
 		"{{user}} {{{raw}}} {% if x %} {# y #}":      {"placeholder:{{user}}", "placeholder:{{{raw}}}", "placeholder:{% if x %}", "placeholder:{# y #}"},
 		"{n, plural, one {# file} other {# files}}!": {"placeholder:{n, plural, one {# file} other {# files}}"},
 		"${a.b} $(c) $name #{d}":                     {"placeholder:${a.b}", "placeholder:$(c)", "placeholder:$name", "placeholder:#{d}"},
+		"%1% of %2%, at %3%. 5 %1%2":                  {"placeholder:%1%", "placeholder:%2%", "placeholder:%3%", "number:5", "placeholder:%1%2"},
 		"%s %d %5.2f %1$s %(name)s %{x} %name% %@":   {"placeholder:%s", "placeholder:%d", "placeholder:%5.2f", "placeholder:%1$s", "placeholder:%(name)s", "placeholder:%{x}", "placeholder:%name%", "placeholder:%@"},
 		"%dx%d, %dpx, %1 of %2":                      {"placeholder:%dx%d", "placeholder:%dpx", "placeholder:%1", "placeholder:%2"},
 		"<%= user.name %> has":                       {"placeholder:<%= user.name %>"},

@@ -67,7 +67,7 @@ var formulas = regexp.MustCompile(`^\$(?:\$[^$\n]+\$|[^\s$][^$\n]*[\\^_=][^$\n]*
 
 // percent returns the length of a conversion of printf, strftime or a similar function:
 //
-//	%s %d %5.2f %-10s %1$s %@ %% %Y %(name)s %{name} %<name>s %name% %#@name@ %1 %L1
+//	%s %d %5.2f %-10s %1$s %@ %% %Y %(name)s %{name} %<name>s %name% %#@name@ %1 %L1 %1%
 //
 // The sign of a percentage is part of its number, so "100% sure" has no conversion, and neither
 // has "%50", which is Turkish.
@@ -96,6 +96,9 @@ func (s *scanner) percent() int {
 		return 0
 	}
 	n := len(m)
+	if next := s.at(n + 1); char.IsASCIIDigit(verb) && s.at(n) == '%' && next != '%' && !char.IsIdent(next) {
+		n++ // %1% of Boost
+	}
 	for char.OneOf(s.at(n), "-/:.") && s.at(n+1) == '%' && char.IsASCIILetter(s.at(n+2)) && !char.IsASCIILetter(s.at(n+3)) {
 		n += len("-%d") // the parts of a date
 	}

@@ -1,6 +1,7 @@
 package markup
 
 import (
+	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -28,6 +29,7 @@ type scanner struct {
 	// HTML and XML only: all tags, and the index of the next one.
 	tags    []Token
 	nextTag int
+	divided int // number of messages that are none because tags divide them
 
 	// Plain text only: the subtitle format, and the position of the quote that ends a line, or 0.
 	subtitles dialect
@@ -66,7 +68,7 @@ func (s *scanner) run() []Span {
 		if s.tag() {
 			continue
 		}
-		if kind, n := s.match(); n > 0 && !s.hasTag(n) {
+		if kind, n := s.match(); n > 0 && (!s.hasTag(n) || s.isMessage(n)) {
 			s.add(kind, n, 0)
 			continue
 		}
@@ -97,6 +99,36 @@ func (s *scanner) hasTag(n int) bool {
 	}
 	s.nextTag = next // htmlTag goes on from here
 	return next < len(s.tags) && s.tags[next].Start < s.pos+n
+}
+
+// mostDivided is the maximum number of messages in a text that tags divide, so that looking at nested ones stays linear.
+const mostDivided = 16
+
+// isMessage reports whether the next n bytes are an ICU message whose branches contain all of its tags, in whole pairs.
+func (s *scanner) isMessage(n int) bool {
+	text := s.text[s.pos : s.pos+n]
+	start := complexMessage.FindString(text)
+	if start == "" || s.divided == mostDivided {
+		return false
+	}
+	list, ends := branches(text, len(start)), map[int]bool{}
+	for i := s.nextTag; i < len(s.tags) && s.tags[i].Start < s.pos+n; i++ {
+		t := s.tags[i]
+		if t.Kind == html.TextToken {
+			continue
+		}
+		end := t.End
+		if t.Partner > 0 {
+			ends[t.Partner], end = true, s.tags[t.Partner].End
+		}
+		if t.Kind == html.EndTagToken && !ends[i] || !slices.ContainsFunc(list, func(b [2]int) bool {
+			return s.pos+b[0] <= t.Start && end <= s.pos+b[1]
+		}) {
+			s.divided++
+			return false
+		}
+	}
+	return len(list) > 0
 }
 
 // drop turns a Markdown span without a partner into a sign.

@@ -8,7 +8,7 @@
         <source>&amp;Open the file</source>
         <comment>menu</comment>
         <extracomment>Opens a dialog</extracomment>
-        <translation>&amp;Open THE FILE</translation>
+        <translation type="unfinished">&amp;Open THE FILE</translation>
     </message>
     <message>
         <source>Close</source>
@@ -28,7 +28,7 @@
     </message>
     <message numerus="yes">
         <source>%n file(s) found</source>
-        <translation>
+        <translation type="unfinished">
             <numerusform>%n FILE(S) FOUND</numerusform>
             <numerusform>%n FILE(S) FOUND</numerusform>
         </translation>
@@ -43,7 +43,7 @@
     <message id="rich">
         <source>&lt;b&gt;Bold&lt;/b&gt; text from %1
 over two lines</source>
-        <translation>&lt;b&gt;BOLD&lt;/b&gt; TEXT FROM %1
+        <translation type="unfinished">&lt;b&gt;BOLD&lt;/b&gt; TEXT FROM %1
 OVER TWO LINES</translation>
     </message>
     <message>

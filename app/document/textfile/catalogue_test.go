@@ -1,0 +1,67 @@
+package textfile
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"dragoman/app/document"
+)
+
+// A catalogue that has translations into another language is refused, unless they are what is translated.
+func TestCataloguesOfAnotherLanguage(t *testing.T) {
+	for _, c := range []struct{ kind, text, want string }{
+		{"po", "msgid \"\"\nmsgstr \"\"\n\"Language: fr\\n\"\n\nmsgid \"Open\"\nmsgstr \"\"\n\"Ouvrir\"\n", "msgid \"\"\nmsgstr \"\"\n\"Language: de\\n\"\n\nmsgid \"Open\"\nmsgstr \"Ouvrir!\"\n"},
+		{"po", "msgid \"\"\nmsgstr \"\"\n\"Language: fr\\n\"\n\"Plural-Forms: nplurals=2; plural=(n > 1);\\n\"\n\nmsgid \"a\"\nmsgid_plural \"b\"\nmsgstr[0] \"un\"\nmsgstr[1] \"deux\"\n", "msgid \"\"\nmsgstr \"\"\n\"Language: de\\n\"\n\"Plural-Forms: nplurals=2; plural=(n != 1);\\n\"\n\nmsgid \"a\"\nmsgid_plural \"b\"\nmsgstr[0] \"un!\"\nmsgstr[1] \"deux!\"\n"},
+		{"xliff", `<xliff version="1.2"><file target-language="fr"><trans-unit id="1"><source>Open</source><target>Ouvrir</target></trans-unit></file></xliff>`, `<xliff version="1.2"><file target-language="de"><trans-unit id="1"><source>Open</source><target state="needs-review-translation">Ouvrir!</target></trans-unit></file></xliff>`},
+		{"xliff", `<xliff version="2.0" trgLang="fr-FR"><unit><segment><source>Open</source><target><ph id="1"/>Ouvrir</target></segment></unit></xliff>`, `<xliff version="2.0" trgLang="de"><unit><segment><source>Open</source><target><ph id="1"/>Ouvrir!</target></segment></unit></xliff>`},
+		{"ts", `<TS language="fr_FR"><message><source>Open</source><translation>l&apos;ouvrir</translation></message></TS>`, `<TS language="de"><message><source>Open</source><translation type="unfinished">l'ouvrir!</translation></message></TS>`},
+	} {
+		o := document.Options{To: "de"}
+		add := func(text string) string { return text + "!" }
+		_, err := rewritten(t, kindNamed(t, c.kind), c.text, o, add)
+		require.Error(t, err, c.text)
+		requireRefused(t, err)
+		assert.ErrorContains(t, err, "--as-source")
+		o.Also = document.Also{document.AlsoSource}
+		got, err := rewritten(t, kindNamed(t, c.kind), c.text, o, add)
+		require.NoError(t, err)
+		assert.Equal(t, c.want, got)
+	}
+	for _, text := range []string{
+		"msgid \"\"\nmsgstr \"\"\n\"Language: fr\\n\"\n\nmsgid \"Open\"\nmsgstr \"\"\n\n#~ msgid \"x\"\n#~ msgstr \"y\"\n",
+		"msgid \"\"\nmsgstr \"\"\n\"Language: de_AT\\n\"\n\nmsgid \"Open\"\nmsgstr \"Öffnen\"\n",
+	} {
+		_, err := rewritten(t, kindNamed(t, "po"), text, document.Options{To: "de"}, func(text string) string { return text })
+		require.NoError(t, err, text)
+	}
+}
+
+// Codes of languages have the form of the file: pt_BR for gettext and Qt.
+func TestPosix(t *testing.T) {
+	for code, want := range map[string]string{"de": "de", "pt-BR": "pt_BR", "zh-Hans": "zh_CN", "zh-Hant": "zh_TW", "zh": "zh", "en-US": "en_US", "sr-Latn": "sr", "x y-z": "x y-z"} {
+		assert.Equal(t, want, posix(code))
+	}
+}
+
+// Translations in gettext are marked as fuzzy on request, once for each entry.
+func TestFuzzy(t *testing.T) {
+	const text = "#, c-format\nmsgctxt \"x\"\nmsgid \"a %d\"\nmsgid_plural \"b %d\"\nmsgstr[0] \"\"\nmsgstr[1] \"\"\n\n#, fuzzy\nmsgid \"c\"\nmsgstr \"\"\n\nmsgid \"d\"\nmsgstr \"e\"\n"
+	got, err := rewritten(t, kindNamed(t, "po"), text, document.Options{Also: document.Also{document.AlsoFuzzy}}, func(text string) string { return text + "!" })
+	require.NoError(t, err)
+	assert.Equal(t, "#, c-format\n#, fuzzy\nmsgctxt \"x\"\nmsgid \"a %d\"\nmsgid_plural \"b %d\"\nmsgstr[0] \"a %d!\"\nmsgstr[1] \"b %d!\"\n\n#, fuzzy\nmsgid \"c\"\nmsgstr \"c!\"\n\nmsgid \"d\"\nmsgstr \"e\"\n", got)
+}
+
+// A catalogue of Xcode has one name for a language, and stale entries stay.
+func TestNamesOfXcode(t *testing.T) {
+	const text = `{"sourceLanguage":"en","strings":{"Open":{"localizations":{"zh-Hans":{"stringUnit":{"state":"translated","value":"x"}}}},"Old one":{"extractionState":"stale","localizations":{}},"Close":{"localizations":{}}}}`
+	got, err := rewritten(t, kindNamed(t, "xcstrings"), text, document.Options{To: "zh"}, func(text string) string { return text + "!" })
+	require.NoError(t, err)
+	assert.Contains(t, got, `"zh-Hans" : {`)
+	assert.NotContains(t, got, `"zh"`)
+	assert.NotContains(t, got, "Old one!")
+	assert.NotContains(t, got, "Open!")
+	assert.Contains(t, got, "Close!")
+	assert.Contains(t, got, `"needs_review"`)
+}

@@ -1,0 +1,79 @@
+package textfile
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+
+	"golang.org/x/text/feature/plural"
+	"golang.org/x/text/language"
+)
+
+// pluralForms are the rules of gettext for languages.
+var pluralForms = [...]struct{ languages, rule string }{
+	{"ja zh ko vi th id ms lo my km jv su yo ig bo to sg wo", "nplurals=1; plural=0;"},
+	{"fr hy pt am bn fa gu hi kn zu pa mg ln ti wa si ak", "nplurals=2; plural=(n > 1);"},
+	{"is mk", "nplurals=2; plural=(n%10==1 && n%100!=11 ? 0 : 1);"},
+	{"ru uk be sr hr bs sh", "nplurals=3; plural=(n%10==1 && n%100!=11 ? 0 : n%10>=2 && n%10<=4 && (n%100<12 || n%100>14) ? 1 : 2);"},
+	{"pl", "nplurals=3; plural=(n==1 ? 0 : n%10>=2 && n%10<=4 && (n%100<12 || n%100>14) ? 1 : 2);"},
+	{"cs sk", "nplurals=3; plural=(n==1 ? 0 : n>=2 && n<=4 ? 1 : 2);"},
+	{"sl", "nplurals=4; plural=(n%100==1 ? 0 : n%100==2 ? 1 : n%100==3 || n%100==4 ? 2 : 3);"},
+	{"lt", "nplurals=3; plural=(n%10==1 && (n%100<11 || n%100>19) ? 0 : n%10>=2 && (n%100<11 || n%100>19) ? 1 : 2);"},
+	{"lv", "nplurals=3; plural=(n%10==1 && n%100!=11 ? 0 : n%10!=0 && (n%100<11 || n%100>19) ? 1 : 2);"},
+	{"ro mo", "nplurals=3; plural=(n==1 ? 0 : n==0 || n%100>=1 && n%100<=19 ? 1 : 2);"},
+	{"ga", "nplurals=5; plural=(n==1 ? 0 : n==2 ? 1 : n>=3 && n<=6 ? 2 : n>=7 && n<=10 ? 3 : 4);"},
+	{"he", "nplurals=2; plural=(n != 1);"},
+	{"ar", "nplurals=6; plural=(n==0 ? 0 : n==1 ? 1 : n==2 ? 2 : n%100>=3 && n%100<=10 ? 3 : n%100>=11 && n%100<=99 ? 4 : 5);"},
+	{"cy", "nplurals=6; plural=(n==0 ? 0 : n==1 ? 1 : n==2 ? 2 : n==3 ? 3 : n==6 ? 4 : 5);"},
+	{"mt", "nplurals=4; plural=(n==1 ? 0 : n==0 || n%100>=2 && n%100<=10 ? 1 : n%100>=11 && n%100<=19 ? 2 : 3);"},
+}
+
+// ruleOf returns the rule of gettext for a language, or "" if it is not known.
+func ruleOf(code string) string {
+	tag, err := language.Parse(code)
+	if err != nil {
+		return ""
+	}
+	base, _ := tag.Base()
+	if code == "pt-PT" {
+		base, _ = language.Spanish.Base()
+	}
+	for _, f := range pluralForms {
+		if slices.Contains(strings.Fields(f.languages), base.String()) {
+			return f.rule
+		}
+	}
+	if categories, onlyOne := pluralsOf(code, plural.Cardinal); len(categories) == 2 && onlyOne {
+		return "nplurals=2; plural=(n != 1);"
+	}
+	return ""
+}
+
+// gettextRule are the plural forms of a catalogue.
+type gettextRule struct {
+	forms   int
+	one     int  // the form that is used for 1
+	onlyOne bool // and for no other number
+}
+
+var ruleFormat = regexp.MustCompile(`nplurals\s*=\s*([1-9])\s*;\s*plural\s*=`)
+
+// readRule reads a rule of gettext for a language.
+func readRule(rule, code string) *gettextRule {
+	m := ruleFormat.FindStringSubmatch(rule)
+	if m == nil {
+		return nil
+	}
+	r := &gettextRule{forms: int(m[1][0] - '0')}
+	_, r.onlyOne = pluralsOf(code, plural.Cardinal)
+	if r.forms == 6 { // Arabic and Welsh have a form for 0
+		r.one = 1
+	}
+	return r
+}
+
+// ofSingular reports whether form i is made of the singular: it is used for 1, and the singular has the number if the form is used
+// for other numbers, too.
+func (r gettextRule) ofSingular(i int, singular, plural string) bool {
+	return r.forms > 1 && i == r.one && (r.onlyOne || pluralNumber.MatchString(singular) || !pluralNumber.MatchString(plural))
+}

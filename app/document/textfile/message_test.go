@@ -1,0 +1,40 @@
+package textfile
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"dragoman/app/document"
+)
+
+// A formatter shows a translation as it is, whatever its apostrophes and percent signs.
+func TestFormatters(t *testing.T) {
+	for _, c := range []struct{ kind, text, seen, translation, want string }{
+		{"json", `{"a":"I don''t like water, {name}."}`, "I don't like water, {name}.", "Je n'aime pas l'{name}", `{"a":"Je n''aime pas l''{name}"}`},
+		{"json", `{"a":"{n, plural, other {I don''t like # apples.}}"}`, "{n, plural, other {I don't like # apples.}}", "{n, plural, other {Je n'aime pas l'# d'été.}}", `{"a":"{n, plural, other {Je n''aime pas l''# d''été.}}"}`},
+		{"json", `{"a":"{n, plural, other {I like '{'#'}'}}"}`, "{n, plural, other {I like '{'#'}'}}", "{n, plural, other {J'aime '{'l'#'}'}}", `{"a":"{n, plural, other {J'aime '{'l''#'}'}}"}`},
+		{"json", `{"@a":{},"a":"the {name} {n, plural, other {x}}"}`, "the {name} {n, plural, other {x}}", "l'{name}", `{"@a":{},"a":"l'{name}"}`},
+		{"json", `{"a":"the {name}"}`, "the {name}", "l'{name}", `{"a":"l'{name}"}`},
+		{"json", `{"a":"the %d%% of %s"}`, "the %d%% of %s", "50 %d'achat: %d %% de %s, 5 %", `{"a":"50 %d'achat: %d %% de %s, 5 %%"}`},
+		{"json", `{"a":"on %d %B"}`, "on %d %B", "le %d %B", `{"a":"le %d %B"}`},
+		{"json", `{"a":"50% off"}`, "50% off", "50 %d'achat", `{"a":"50 %d'achat"}`},
+		{"strings", `"a" = "%@ is 5%% off";`, "%@ is 5%% off", "5 %d'achat %@", `"a" = "5 %%d'achat %@";`},
+		{"android", `<resources><string name="a">%1$s is off</string></resources>`, "%1$s is off", "l'%1$s à 5 %d", `<resources><string name="a">l\'%1$s à 5 %%d</string></resources>`},
+		{"properties", "a=I like {0}", "I like {0}", "J'aime {0}", "a=J''aime {0}"},
+		{"properties", "a=Use '{'name'}' here", "Use '{'name'}' here", "L'usage d'un '{'name'}'", "a=L''usage d''un '{'name'}'"},
+		{"properties", "a=It's {0} here", "It's {0} here", "C'est {0}", "a=C'est {0}"},
+		{"properties", "a=It''s here", "It's here", "C'est ici", "a=C''est ici"},
+		{"po", "#, java-format\nmsgid \"I don''t like {0,number}\"\nmsgstr \"\"\n", "I don't like {0,number}", "Je n'aime pas {0,number}", "#, java-format\nmsgid \"I don''t like {0,number}\"\nmsgstr \"Je n''aime pas {0,number}\"\n"},
+		{"po", "#, java-format\nmsgid \"I like {0}\"\nmsgstr \"\"\n", "I like {0}", "J'aime {0}", "#, java-format\nmsgid \"I like {0}\"\nmsgstr \"J''aime {0}\"\n"},
+		{"po", "#, no-c-format\nmsgid \"I like %s\"\nmsgstr \"\"\n", "I like %s", "5 %", "#, no-c-format\nmsgid \"I like %s\"\nmsgstr \"5 %\"\n"},
+	} {
+		got, err := rewritten(t, kindNamed(t, c.kind), c.text, document.Options{}, func(text string) string {
+			assert.Equal(t, c.seen, text)
+			return c.translation
+		})
+		require.NoError(t, err)
+		assert.Equal(t, c.want, got)
+	}
+}
