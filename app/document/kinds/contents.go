@@ -2,6 +2,7 @@ package kinds
 
 import (
 	"bytes"
+	"path"
 	"regexp"
 	"slices"
 	"strings"
@@ -88,3 +89,8 @@ func isNamesake(found []*document.Kind, head []byte) bool {
 }
 
 var xmlStart = regexp.MustCompile(`^(?:\x{FEFF})?\s*<`)
+
+// isRST reports whether a file is reStructuredText.
+func isRST(name, mediaType string) bool {
+	return slices.Contains([]string{".rst", ".rest"}, strings.ToLower(path.Ext(name))) || strings.HasPrefix(mediaType, "text/x-rst") || strings.HasPrefix(mediaType, "text/prs.fallenstein.rst")
+}

@@ -220,14 +220,6 @@ func FuzzASS(f *testing.F) {
 	})
 }
 
-// The test checks only that the result can be read, since texts may be joined.
-func FuzzRST(f *testing.F) {
-	fuzzKind(f, "rst", func(t *testing.T, doc, out, translation string, before []string) {
-		_, err := segments(t, kindNamed(t, "rst"), out, document.Options{})
-		require.NoError(t, err, out)
-	})
-}
-
 // A notebook changes only in the sources of its cells.
 func FuzzNotebook(f *testing.F) {
 	fuzzKind(f, "ipynb", func(t *testing.T, doc, out, translation string, before []string) {

@@ -4,8 +4,6 @@
 //	plain.go                     txt
 //	markdown.go                  Markdown: blocks, and paragraphs whose lines are wrapped
 //	html.go, attribute.go        HTML: units, and attributes that are shown
-//	rst.go, rstdirective.go      reStructuredText: blocks and directives,
-//	rstinline.go, rsttable.go    marks within lines, tables
 //	notebook.go                  Jupyter's notebooks, whose cells are Markdown
 //	subtitles.go                 SRT and WebVTT: cues, and how a text is shared between lines
 //	ass.go                       (Advanced) SubStation Alpha: lines with tags in braces
@@ -42,7 +40,6 @@ func Kinds() []*document.Kind {
 	return []*document.Kind{
 		newKind("txt", []string{".txt", ".text"}, "text/plain", markup.Text, plain, each(20, "\n")),
 		newKind("markdown", []string{".md", ".markdown", ".mdown", ".mkd"}, "text/markdown", markup.Text, markdown, markdownMemory),
-		newKind("rst", []string{".rst", ".rest"}, "text/x-rst", markup.XML, rst, marked(350, "\n", 1000, "`*|_")),
 		newKind("ipynb", []string{".ipynb"}, "application/x-ipynb+json", markup.Text, notebook, each(50, ",:[{\n")),
 		newKind("html", []string{".html", ".htm", ".xhtml"}, "text/html", markup.HTML, htmlUnits, each(500, "<=")),
 		newKind("srt", []string{".srt"}, "application/x-subrip", markup.Text, srt, each(100, "\n")),
