@@ -56,6 +56,10 @@ var hostile = map[string][][3]string{
 		{"[Events]\n", "Dialogue: 0,0,0,a,b,0,0,0,,c\\Nd\n", ""}, {"[Events]\nFormat: Text\nDialogue: ", `a\N`, ""}, {"[Events]\nFormat: Text\nDialogue: ", `{\i1}a`, ""}, {"[Events]\nFormat: Text\nDialogue: ", `- a\N`, ""}, {"[Events]\nFormat: Text\nDialogue: ", `a\N\N`, ""},
 		{"[Events]\nFormat: Text\nDialogue: ", "{a", ""}, {"[Events]\nFormat: Text\nDialogue: ", `{a\N`, "}"}, {"[Events]\nFormat: Text\nDialogue: ", `{\p1\p0`, "}a"}, {"[Events]\n", "Format: Text\n", ""},
 	},
+	"markdown": {{"[a](#b)\n\n", "# b\n\n[a](#b)\n\n", ""}, {"[a]: b\n\n", "[a] ", ""}, {"[a](#b)\n", "[a]: #b\n", ""}, {"# b\n", "[a](#b) `", ""}, {"[a](#b)\n", "# b\n", ""}},
+	"mdx": {
+		{"", "<A>\n", "a\n"}, {"", "<A b='\n", "a\n"}, {"", "{a\n", ""}, {"", "<A b={a}> ", ""}, {"", "import a\n", ""}, {"", "{/*\n", ""}, {"export a\n\n", "{//\n\nexport a\n", "\n"}, {"", "<A/>\n\na\n\n", ""}, {"", "```\n", ""},
+	},
 	"ipynb": {
 		{`{"cells":[`, `{"cell_type":"markdown","source":["a"]},`, `{"cell_type":"raw"}]}`}, {`{"cells":[{"cell_type":"markdown","source":[`, `"a\n",`, `"a"]}]}`},
 		{`{"cells":[{"cell_type":"markdown","source":"`, `a\n\n`, `"}]}`}, {`{"cells":[{"cell_type":"code","outputs":[`, `"a",`, `"b"]}]}`},

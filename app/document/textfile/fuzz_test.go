@@ -131,6 +131,12 @@ func FuzzMarkdown(f *testing.F) {
 	})
 }
 
+func FuzzMDX(f *testing.F) {
+	fuzzKind(f, "mdx", func(t *testing.T, doc, out, translation string, before []string) {
+		again(t, "mdx", out, document.Options{})
+	})
+}
+
 // isWords reports whether a text is letters and single spaces.
 func isWords(text string) bool {
 	return text != "" && !strings.ContainsFunc(text, func(r rune) bool { return r != ' ' && (r < 'a' || r > 'z') }) && !strings.Contains(text, "  ")

@@ -2,7 +2,8 @@
 // stay.
 //
 //	plain.go                     txt
-//	markdown.go                  Markdown: blocks, and paragraphs whose lines are wrapped
+//	markdown.go, anchor.go       Markdown: blocks, and paragraphs whose lines are wrapped; links to headings
+//	mdx.go                       MDX: Markdown with JSX
 //	html.go, attribute.go        HTML: units, and attributes that are shown
 //	notebook.go                  Jupyter's notebooks, whose cells are Markdown
 //	subtitles.go                 SRT and WebVTT: cues, and how a text is shared between lines
@@ -40,6 +41,7 @@ func Kinds() []*document.Kind {
 	return []*document.Kind{
 		newKind("txt", []string{".txt", ".text"}, "text/plain", markup.Text, plain, each(20, "\n")),
 		newKind("markdown", []string{".md", ".markdown", ".mdown", ".mkd"}, "text/markdown", markup.Text, markdown, markdownMemory),
+		newKind("mdx", []string{".mdx"}, "text/mdx", markup.Text, mdx, markdownMemory),
 		newKind("ipynb", []string{".ipynb"}, "application/x-ipynb+json", markup.Text, notebook, each(50, ",:[{\n")),
 		newKind("html", []string{".html", ".htm", ".xhtml"}, "text/html", markup.HTML, htmlUnits, each(500, "<=")),
 		newKind("srt", []string{".srt"}, "application/x-subrip", markup.Text, srt, each(100, "\n")),
