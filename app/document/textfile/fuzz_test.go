@@ -150,6 +150,16 @@ func FuzzHTML(f *testing.F) {
 }
 
 func FuzzSRT(f *testing.F) { fuzzKind(f, "srt", cuesAgain("srt")) }
+func FuzzSBV(f *testing.F) {
+	fuzzKind(f, "sbv", func(t *testing.T, doc, out, translation string, before []string) {
+		again(t, "sbv", out, document.Options{})
+	})
+}
+func FuzzLRC(f *testing.F) {
+	fuzzKind(f, "lrc", func(t *testing.T, doc, out, translation string, before []string) {
+		again(t, "lrc", out, document.Options{})
+	})
+}
 func FuzzVTT(f *testing.F) { fuzzKind(f, "vtt", cuesAgain("vtt")) }
 
 // cuesAgain checks that the times and settings of cues have not changed.

@@ -6,7 +6,7 @@
 //	mdx.go                       MDX: Markdown with JSX
 //	html.go, attribute.go        HTML: units, and attributes that are shown
 //	notebook.go                  Jupyter's notebooks, whose cells are Markdown
-//	subtitles.go                 SRT and WebVTT: cues, and how a text is shared between lines
+//	subtitles.go, speech.go      SRT, WebVTT, SBV, LRC: cues, and how a text is shared between lines and cues
 //	ass.go                       (Advanced) SubStation Alpha: lines with tags in braces
 //	table.go                     CSV and TSV
 //	json.go, yaml.go, scalar.go  values of JSON and YAML
@@ -46,6 +46,8 @@ func Kinds() []*document.Kind {
 		newKind("html", []string{".html", ".htm", ".xhtml"}, "text/html", markup.HTML, htmlUnits, each(500, "<=")),
 		newKind("srt", []string{".srt"}, "application/x-subrip", markup.Text, srt, each(100, "\n")),
 		newKind("vtt", []string{".vtt"}, "text/vtt", markup.Text, vtt, each(100, "\n")),
+		newKind("sbv", []string{".sbv"}, "text/x-sbv", markup.Text, sbv, each(100, "\n")),
+		newKind("lrc", []string{".lrc"}, "application/lrc", markup.Text, lrc, each(50, "\n")),
 		newKind("ass", []string{".ass", ".ssa"}, "text/x-ssa", markup.XML, ass, marked(300, "\n\\", 1500, "{")),
 		newKind("ttml", []string{".ttml", ".dfxp", ".itt", ".xml"}, "application/ttml+xml", markup.XML, ttml, each(350, "<=")),
 		newKind("csv", []string{".csv"}, "text/csv", markup.Text, csv, each(50, "\n,;\t|")),
