@@ -55,7 +55,7 @@ func other(head []byte, found []*document.Kind) string {
 // isPackage reports whether a kind is a zip file.
 func isPackage(k *document.Kind) bool {
 	t := k.MediaType
-	return strings.HasPrefix(t, "application/vnd.o") || t == "application/epub+zip"
+	return strings.HasPrefix(t, "application/vnd.o") && !strings.HasSuffix(t, "-flat-xml") || t == "application/epub+zip"
 }
 
 // packageType matches the media type at the start of OpenDocument and EPUB packages.
