@@ -15,6 +15,7 @@
 //	xcstrings.go                 Xcode's catalogues of strings, which are JSON
 //	xml.go                       elements with their places, for the kinds that are XML:
 //	  xliff.go, qt.go            XLIFF 1.2 and 2, Qt's .ts
+//	  xliffparts.go              XLIFF of Trados Studio and of Phrase
 //	  android.go, resx.go        resources of Android and .NET
 //	  stringsdict.go             Apple's plural forms
 //	  ttml.go                    TTML: captions
@@ -56,7 +57,7 @@ func Kinds() []*document.Kind {
 		newKind("yaml", []string{".yaml", ".yml"}, "application/yaml", markup.Text, yamlValues, each(500, "\n-,:[{?")),
 		newKind("po", []string{".po", ".pot"}, "text/x-gettext-translation", markup.Text, po, each(100, "\n")),
 		newKind("ts", []string{".ts"}, "application/x-linguist", markup.Text, qt, each(100, "<=")),
-		newKind("xliff", []string{".xlf", ".xliff", ".xml"}, "application/xliff+xml", markup.XML, xliff, each(100, "<=")),
+		newKind("xliff", []string{".xlf", ".xliff", ".sdlxliff", ".mqxliff", ".mxliff", ".xml"}, "application/xliff+xml", markup.XML, xliff, each(100, "<=")),
 		newKind("properties", []string{".properties"}, "text/x-java-properties", markup.Text, properties, each(110, "\n\r")),
 		newKind("android", []string{".xml"}, "application/xml", markup.XML, android, each(100, "<=")),
 		newKind("resx", []string{".resx", ".resw"}, "text/microsoft-resx", markup.Text, resx, each(100, "<=")),
