@@ -64,6 +64,10 @@ var hostile = map[string][][3]string{
 	"mdx": {
 		{"", "<A>\n", "a\n"}, {"", "<A b='\n", "a\n"}, {"", "{a\n", ""}, {"", "<A b={a}> ", ""}, {"", "import a\n", ""}, {"", "{/*\n", ""}, {"export a\n\n", "{//\n\nexport a\n", "\n"}, {"", "<A/>\n\na\n\n", ""}, {"", "```\n", ""},
 	},
+	"svg": {{"<svg>", "<text>a</text>", "</svg>"}, {"<svg><text>", "<tspan x='1'>a</tspan>", "</text></svg>"}, {"<svg><text>", "<title>a</title>", "</text></svg>"}, {"<svg>", "<text>a", ""}},
+	"tmx": {{"<tmx><body>", "<tu><tuv xml:lang='en'><seg>a</seg></tuv></tu>", "</body></tmx>"}, {"<tmx><tu>", "<tuv><seg>a</seg></tuv>", "</tu></tmx>"}},
+	"ftl": {{"", "a = b\n", ""}, {"a =\n", "  b\n", ""}, {"a = { $b ->\n", "  [c] d\n", "  }\n"}, {"a = b\n", "  { $c ->\n", ""}, {"a = b\n", "  .c = d\n", ""}},
+	"php": {{"<?php return [", "'a b' => 'c d',", "];"}, {"<?php ", "[", ""}, {"<?php ", "/* a */", ""}, {"<?php ", "'\\'", ""}, {"<?php ['", "a ", "'];"}, {"<?php ", "/*", ""}, {"<?php [\"", `\$a`, "\"]"}},
 	"ipynb": {
 		{`{"cells":[`, `{"cell_type":"markdown","source":["a"]},`, `{"cell_type":"raw"}]}`}, {`{"cells":[{"cell_type":"markdown","source":[`, `"a\n",`, `"a"]}]}`},
 		{`{"cells":[{"cell_type":"markdown","source":"`, `a\n\n`, `"}]}`}, {`{"cells":[{"cell_type":"code","outputs":[`, `"a",`, `"b"]}]}`},

@@ -19,6 +19,8 @@
 //	  android.go, resx.go        resources of Android and .NET
 //	  stringsdict.go             Apple's plural forms
 //	  ttml.go                    TTML: captions
+//	  svg.go, tmx.go             SVG, translation memories
+//	fluent.go, php.go            Fluent, arrays of PHP
 //
 // A kind is a function that goes through a document's text and tells a [pass] which bytes to replace by which text. A segment
 // whose translation equals it keeps its bytes, so its notation in the document never needs to be reproduced.
@@ -58,6 +60,10 @@ func Kinds() []*document.Kind {
 		newKind("po", []string{".po", ".pot"}, "text/x-gettext-translation", markup.Text, po, each(100, "\n")),
 		newKind("ts", []string{".ts"}, "application/x-linguist", markup.Text, qt, each(100, "<=")),
 		newKind("xliff", []string{".xlf", ".xliff", ".sdlxliff", ".mqxliff", ".mxliff", ".xml"}, "application/xliff+xml", markup.XML, xliff, each(100, "<=")),
+		newKind("tmx", []string{".tmx"}, "application/x-tmx+xml", markup.XML, tmx, each(100, "<=")),
+		newKind("ftl", []string{".ftl"}, "text/x-fluent", markup.Text, fluent, each(100, "\n")),
+		newKind("php", []string{".php"}, "application/x-httpd-php", markup.Text, php, each(20, "[(")),
+		newKind("svg", []string{".svg"}, "image/svg+xml", markup.XML, svg, each(100, "<=")),
 		newKind("properties", []string{".properties"}, "text/x-java-properties", markup.Text, properties, each(110, "\n\r")),
 		newKind("android", []string{".xml"}, "application/xml", markup.XML, android, each(100, "<=")),
 		newKind("resx", []string{".resx", ".resw"}, "text/microsoft-resx", markup.Text, resx, each(100, "<=")),
@@ -70,7 +76,7 @@ func Kinds() []*document.Kind {
 // newKind returns a kind whose documents rewrite goes through. memory returns the approximate heap for reading a text, beside a
 // few copies of it.
 func newKind(name string, extensions []string, mediaType string, form markup.Format, rewrite func(p *pass) error, memory func(text string) int64) *document.Kind {
-	isXML := slices.Contains([]string{"ttml", "ts", "xliff", "android", "resx", "stringsdict"}, name)
+	isXML := slices.Contains([]string{"ttml", "ts", "xliff", "android", "resx", "stringsdict", "svg", "tmx"}, name)
 	r := rewriter{rewrite, memory, name == "properties", isXML}
 	return &document.Kind{Name: name, Extensions: extensions, MediaType: mediaType, Form: form, Rewrite: r.rewrite}
 }
