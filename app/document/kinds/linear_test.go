@@ -75,7 +75,8 @@ var hostile = map[string][][3]string{
 	"android":     {{"<resources>", `<string name="a">b</string>`, "</resources>"}, {`<resources><string name="a">`, "b <b>c</b>", "</string></resources>"}, {`<resources><string-array name="a">`, "<item>b</item>", "</string-array></resources>"}},
 	"stringsdict": {{`<plist version="1.0"><dict>`, "<key>a</key><dict><key>NSStringLocalizedFormatKey</key><string>b</string></dict>", "</dict></plist>"}},
 	"xcstrings":   {{`{"sourceLanguage":"en","strings":{`, `"a b":{},`, `"c":{}}}`}},
-	"html":        {{"<html><body>", "<p>a</p>", "</body></html>"}, {"<p>", "<b>a</b> ", "</p>"}, {"", "<div>", ""}, {"", "<img alt='a'>", ""}, {"<table>", "<tr><td>a", ""}},
+	"html": {{"<html><body>", "<p>a</p>", "</body></html>"}, {"<p>", "<b>a</b> ", "</p>"}, {"", "<div>", ""}, {"", "<img alt='a'>", ""}, {"<table>", "<tr><td>a", ""},
+		{"", "<noscript><p>a</p></noscript>", ""}, {"", "<template>a", ""}, {"", "<svg><text>a</text></svg>", ""}, {"", "<svg>", ""}, {"<p>", "<i lang='x'>a</i> ", "</p>"}, {"", "<p lang='x'>a</p>", ""}, {"", "<template><noscript>", "</noscript></template>"}},
 	"docx": {
 		{"", "<w:p><w:r><w:t>Good day</w:t></w:r></w:p>", ""}, {"", "<w:p/>", ""}, {"<w:p>", "<w:r><w:t>a</w:t></w:r>", "</w:p>"}, {"<w:p>", "<w:r><w:t>a</w:t></w:r><w:r><w:rPr><w:b/></w:rPr><w:t>b</w:t></w:r>", "</w:p>"},
 		{"<w:p>", "<w:r><w:br/><w:t>a</w:t></w:r>", "</w:p>"}, {"<w:p>", `<w:hyperlink><w:r><w:t>a</w:t></w:r></w:hyperlink>`, "</w:p>"}, {"<w:p>", `<w:bookmarkStart w:id="1" w:name="x"/><w:r><w:t>a</w:t></w:r><w:bookmarkEnd w:id="1"/>`, "</w:p>"},

@@ -6,7 +6,10 @@ import (
 	"strings"
 
 	"golang.org/x/net/html"
+	textlanguage "golang.org/x/text/language"
 
+	"dragoman/app/document"
+	"dragoman/app/text/language"
 	"dragoman/app/text/markup"
 )
 
@@ -33,9 +36,9 @@ var described = regexp.MustCompile(`(?i)^(?:description|keywords|(?:og|twitter):
 // pressed matches the input types whose value is a label.
 var pressed = regexp.MustCompile(`(?i)^(?:submit|button|reset)$`)
 
-// shownAttributes returns the attributes of a document to translate, and its language attributes, which are set to language
+// shownAttributes returns the attributes of a document to translate, and its language attributes, which are set to to
 // unless it is "".
-func (p *pass) shownAttributes(language string) (list []attribute) {
+func (p *pass) shownAttributes(to string) (list []attribute) {
 	text := p.text
 	tokens := p.tokens(text)
 	for i := 0; i < len(tokens); i++ {
@@ -55,12 +58,14 @@ func (p *pass) shownAttributes(language string) (list []attribute) {
 			}
 			continue
 		}
-		if t.Name == "html" && language != "" {
-			list = append(list, languageOf(t, raw, language)...)
-			language = ""
+		if t.Name == "html" && to != "" {
+			list = append(list, p.languageOf(t, raw, to)...)
+			to = ""
 		}
 		for _, a := range raw {
-			if isShown(t.Name, a, raw) {
+			if a.value = p.setValue(t.Name, a, raw); a.value != "" {
+				list = append(list, a)
+			} else if isShown(t.Name, a, raw) && (!p.isPage || p.options.Also.Has(document.AlsoAlt)) {
 				list = append(list, a)
 			}
 		}
@@ -127,17 +132,56 @@ func keepsOut(list []attribute) bool {
 	return strings.EqualFold(find(list, "translate"), "no") || strings.Contains(" "+find(list, "class")+" ", " notranslate ")
 }
 
-// languageOf sets the language of the html element.
-func languageOf(t markup.Token, attributes []attribute, language string) (list []attribute) {
+// setValue returns the value to set for an attribute that declares the language or the direction, or "".
+func (p *pass) setValue(element string, a attribute, others []attribute) string {
+	to, value := p.options.To, ""
+	switch {
+	case to == "" || p.isPage && element != "body":
+	case a.name == "content" && strings.EqualFold(find(others, "property"), "og:locale"):
+		if tag, err := textlanguage.Parse(to); err == nil {
+			base, _ := tag.Base()
+			region, _ := tag.Region()
+			value = base.String() + "_" + region.String()
+		}
+	case a.name == "content" && strings.EqualFold(find(others, "http-equiv"), "content-language"):
+		value = to
+	case a.name == "dir" && element == "body" && a.text != "auto":
+		value = direction(to)
+	}
+	if value == "" {
+		return ""
+	}
+	return `"` + stdhtml.EscapeString(value) + `"`
+}
+
+func direction(to string) string {
+	if language.RightToLeft(to) {
+		return "rtl"
+	}
+	return "ltr"
+}
+
+// languageOf sets the language of the html element, and its direction.
+func (p *pass) languageOf(t markup.Token, attributes []attribute, to string) (list []attribute) {
 	for _, a := range attributes {
 		if a.name == "lang" || a.name == "xml:lang" {
-			a.value = `"` + stdhtml.EscapeString(language) + `"`
+			a.value = `"` + stdhtml.EscapeString(to) + `"`
+			list = append(list, a)
+		}
+		if a.name == "dir" {
+			a.value = `"` + direction(to) + `"`
 			list = append(list, a)
 		}
 	}
-	if len(list) == 0 {
-		at := t.Start + len("<html")
-		list = append(list, attribute{tag: [2]int{t.Start, t.End}, start: at, end: at, value: ` lang="` + stdhtml.EscapeString(language) + `"`})
+	missing := ""
+	if find(attributes, "lang")+find(attributes, "xml:lang") == "" {
+		missing = ` lang="` + stdhtml.EscapeString(to) + `"`
+	}
+	if find(attributes, "dir") == "" && language.RightToLeft(to) {
+		missing += ` dir="rtl"`
+	}
+	if at := t.Start + len("<html"); missing != "" {
+		list = append([]attribute{{tag: [2]int{t.Start, t.End}, start: at, end: at, value: missing}}, list...)
 	}
 	return list
 }

@@ -20,6 +20,7 @@ type pass struct {
 	lineEnd  string      // the line ending of its first line
 	encoding encoding
 	options  document.Options
+	isPage   bool                                          // of a book, whose attributes are translated on request
 	hold     func(bytes int64) (release func(), err error) // takes memory for part of the document before it is read
 
 	out        io.Writer
@@ -62,7 +63,7 @@ func (p *pass) withLineEnds(text, other string) string {
 // within rewrites a document inside this one and returns the result.
 func (p *pass) within(text string, rewrite func(p *pass) error) (string, error) {
 	var out strings.Builder
-	inner := &pass{ctx: p.ctx, looks: p.looks, text: text, lineEnd: lineEnd(text), options: p.options, hold: p.hold, out: &out, translator: p.translator}
+	inner := &pass{ctx: p.ctx, looks: p.looks, text: text, lineEnd: lineEnd(text), options: p.options, isPage: p.isPage, hold: p.hold, out: &out, translator: p.translator}
 	err := rewrite(inner)
 	if err == nil {
 		err = inner.copy(len(text))

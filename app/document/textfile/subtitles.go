@@ -48,8 +48,17 @@ func vtt(p *pass) error {
 	if len(c.lines) == 0 || !webVTT.MatchString(p.text[:c.lines[0].End]) {
 		return document.Refuse(nil, "the file does not start with WEBVTT, which all WebVTT files do")
 	}
+	for i := 1; i < len(c.lines) && p.options.To != "" && c.line(i) != ""; i++ {
+		if m := vttLanguage.FindStringSubmatchIndex(c.line(i)); m != nil {
+			if err := p.replace(c.lines[i].Start+m[2], c.lines[i].Start+m[3], p.options.To); err != nil {
+				return err
+			}
+		}
+	}
 	return c.run(1)
 }
+
+var vttLanguage = regexp.MustCompile(`^Language:\s*([\w-]+)\s*$`)
 
 var webVTT = regexp.MustCompile(`^WEBVTT(?:[ \t].*)?$`)
 

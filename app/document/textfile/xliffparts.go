@@ -1,10 +1,7 @@
 package textfile
 
 import (
-	"html"
 	"regexp"
-	"slices"
-	"strings"
 )
 
 // xliffParts are the sentences of a unit as Trados Studio divides it (.sdlxliff): mrk elements of seg-source, each with one of the
@@ -51,50 +48,25 @@ func (f *xliffFile) fillParts(u *xliffUnit) error {
 	return nil
 }
 
-// memsourceTag matches a tag of Phrase (.mxliff), which is written as text: {b> and <b} around a text, {1} in place of a thing.
-var memsourceTag = regexp.MustCompile(`\{(\w+)(?:&gt;|>)|(?:&lt;)(\w+)\}`)
+// phraseTag matches a tag of Phrase (.mxliff) written as text: {b> and <b} around a text. {1} is a placeholder in all texts.
+var (
+	phraseTag = regexp.MustCompile(`\{(\w+)&gt;|&lt;(\w+)\}`)
+	phraseOut = regexp.MustCompile(`<x id="open-(\w+)"/>`)
+	phraseEnd = regexp.MustCompile(`<x id="end-(\w+)"/>`)
+)
 
-// translateInline translates a fragment. Tags of Phrase are inline tags of it.
+// translateInline translates a fragment, in which tags of Phrase become inline tags.
 func (f *xliffFile) translateInline(inner string) (string, error) {
-	found := memsourceTag.FindAllStringSubmatch(inner, -1)
-	var open, tags []string
-	for _, m := range found {
-		if m[1] != "" {
-			open = append(open, m[1])
-			tags = append(tags, m[0])
-		} else if len(open) == 0 || open[len(open)-1] != m[2] {
-			return f.translate(inner)
-		} else {
-			open = open[:len(open)-1]
-			tags = append(tags, m[0])
+	tagged := phraseTag.ReplaceAllStringFunc(inner, func(tag string) string {
+		if m := phraseTag.FindStringSubmatch(tag); m[1] != "" {
+			return `<x id="open-` + m[1] + `"/>`
 		}
-	}
-	if len(tags) == 0 || len(open) > 0 || strings.Contains(inner, "<g") {
-		return f.translate(inner)
-	}
-	tagged := memsourceTag.ReplaceAllStringFunc(inner, func(tag string) string {
-		if strings.HasPrefix(tag, "{") {
-			return `<g id="` + memsourceTag.FindStringSubmatch(tag)[1] + `">`
-		}
-		return "</g>"
+		return `<x id="end-` + tag[len("&lt;"):len(tag)-1] + `"/>`
 	})
 	translation, err := f.translate(tagged)
 	if err != nil || translation == tagged {
 		return inner, err
 	}
-	var names []string
-	return memsourceOut.ReplaceAllStringFunc(translation, func(tag string) string {
-		if tag != "</g>" {
-			names = append(names, html.UnescapeString(memsourceOut.FindStringSubmatch(tag)[1]))
-			return "{" + names[len(names)-1] + "&gt;"
-		}
-		if len(names) == 0 {
-			return ""
-		}
-		name := names[len(names)-1]
-		names = slices.Delete(names, len(names)-1, len(names))
-		return "&lt;" + name + "}"
-	}), nil
+	translation = phraseOut.ReplaceAllString(translation, `{$1&gt;`)
+	return phraseEnd.ReplaceAllString(translation, `&lt;$1}`), nil
 }
-
-var memsourceOut = regexp.MustCompile(`<g id="(\w+)">|</g>`)
