@@ -49,10 +49,7 @@ func fluent(p *pass) error {
 			continue
 		case f.selects && text == "}" && depth == 0:
 			f.selects = false
-		case depth == 0 && open == 0 && !f.selects:
-			f.add(l, text)
-			continue
-		case f.selects && depth == 0 && open == 0:
+		case depth == 0 && open == 0:
 			f.add(l, text)
 			continue
 		default: // a selection in a text, or in another one

@@ -76,17 +76,18 @@ func Kinds() []*document.Kind {
 // newKind returns a kind whose documents rewrite goes through. memory returns the approximate heap for reading a text, beside a
 // few copies of it.
 func newKind(name string, extensions []string, mediaType string, form markup.Format, rewrite func(p *pass) error, memory func(text string) int64) *document.Kind {
-	isXML := slices.Contains([]string{"ttml", "ts", "xliff", "android", "resx", "stringsdict", "svg", "tmx"}, name)
-	r := rewriter{rewrite, memory, name == "properties", isXML}
+	isXML := slices.Contains([]string{"html", "ttml", "ts", "xliff", "android", "resx", "stringsdict", "svg", "tmx"}, name)
+	r := rewriter{rewrite, memory, name == "properties", isXML, slices.Contains([]string{"srt", "sbv", "lrc", "csv", "tsv"}, name)}
 	return &document.Kind{Name: name, Extensions: extensions, MediaType: mediaType, Form: form, Rewrite: r.rewrite}
 }
 
 // rewriter rewrites documents of a kind.
 type rewriter struct {
-	pass     func(p *pass) error
-	memory   func(text string) int64
-	isLatin1 bool // text that is not UTF-8 is ISO 8859-1
-	isXML    bool // the head may declare the encoding
+	pass       func(p *pass) error
+	memory     func(text string) int64
+	isLatin1   bool // text that is not UTF-8 is ISO 8859-1
+	isXML      bool // the head may declare the encoding
+	isCodePage bool // text that is not UTF-8 is in the code page of its language
 }
 
 // rewrite implements [document.Kind]. Before reading, it takes the memory that it needs beside a few copies of the document from
@@ -101,9 +102,12 @@ func (r rewriter) rewrite(ctx context.Context, out io.Writer, in io.ReaderAt, si
 	if err := budget.Work(ctx, len(raw)); err != nil {
 		return err
 	}
-	text, enc, err := decode(raw, r.isLatin1, r.isXML)
+	text, enc, err := decode(raw, r, o.From)
 	if err != nil {
 		return err
+	}
+	if enc.isCodePage && o.To != "" {
+		enc = utf8Marked
 	}
 	release, err := budget.Hold(ctx, r.memory(text))
 	if err != nil {

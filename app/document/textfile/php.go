@@ -62,18 +62,14 @@ var phpWord = regexp.MustCompile(`^[\w\\$]+$`)
 // phpString translates a string. One in double quotes with variables stays.
 func (p *pass) phpString(start, end int) error {
 	raw := p.text[start+1 : end-1]
-	if p.text[start] == '\'' {
-		return p.phpValue(start, end, readSingle.Replace(raw), func(text string) string { return "'" + writeSingle.Replace(text) + "'" })
+	text, encode := readSingle.Replace(raw), func(text string) string { return "'" + writeSingle.Replace(text) + "'" }
+	if p.text[start] == '"' {
+		if phpVariable.MatchString(raw) || strings.Contains(raw, `\u{`) {
+			return nil
+		}
+		text = cEscape.ReplaceAllStringFunc(strings.ReplaceAll(raw, `\$`, "$"), readC)
+		encode = func(text string) string { return `"` + strings.ReplaceAll(escapeC.Replace(text), "$", `\$`) + `"` }
 	}
-	text := strings.ReplaceAll(raw, `\$`, "$")
-	if phpVariable.MatchString(raw) || strings.Contains(raw, `\u{`) {
-		return nil
-	}
-	text = cEscape.ReplaceAllStringFunc(text, readC)
-	return p.phpValue(start, end, text, func(text string) string { return `"` + strings.ReplaceAll(escapeC.Replace(text), "$", `\$`) + `"` })
-}
-
-func (p *pass) phpValue(start, end int, text string, encode func(text string) string) error {
 	if p.isCode(text) {
 		return nil
 	}

@@ -5,7 +5,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"unicode"
 
 	"dragoman/app/text/wrap"
 )
@@ -79,7 +78,7 @@ const maxLetters, maxIdeographs = 42, 16
 func (c *cues) rows(text string, s cuePart) string {
 	most := maxLetters
 	to, _, _ := strings.Cut(c.options.To, "-")
-	if slices.Contains([]string{"ja", "zh", "ko"}, to) || to == "" && strings.ContainsFunc(text, isIdeographic) {
+	if slices.Contains([]string{"ja", "zh", "ko"}, to) {
 		most = maxIdeographs
 	}
 	n := len(s.lines)
@@ -88,10 +87,6 @@ func (c *cues) rows(text string, s cuePart) string {
 		rows = c.balance(text, 2, startsNoSpeech)
 	}
 	return strings.Join(rows, s.Between)
-}
-
-func isIdeographic(r rune) bool {
-	return unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Hangul)
 }
 
 // width returns the number of characters of a text outside tags.
@@ -198,7 +193,7 @@ func (c *cues) divide(text string, parts []cuePart) []string {
 			if strings.ContainsAny(list[j].Text[len(list[j].Text)-1:], ",;:.!?") {
 				off -= bonus
 			}
-			if off < cost || i == len(parts)-1 {
+			if off < cost {
 				end, cost, reached = j+1, off, sum
 			}
 		}
@@ -218,7 +213,5 @@ func (c *cues) divide(text string, parts []cuePart) []string {
 	return pieces
 }
 
-// duration returns the time of a cue, at least a tenth of a second.
-func (t cueTimes) duration() int { return max(t.to-t.from, 100) }
-
-func (s cuePart) duration() int { return s.cue.duration() }
+// duration returns the time of the cue, at least a tenth of a second.
+func (s cuePart) duration() int { return max(s.cue.to-s.cue.from, 100) }

@@ -48,25 +48,18 @@ func (f *xliffFile) fillParts(u *xliffUnit) error {
 	return nil
 }
 
-// phraseTag matches a tag of Phrase (.mxliff) written as text: {b> and <b} around a text. {1} is a placeholder in all texts.
+// The tags of Phrase (.mxliff) are written as text: {b> and <b} around a text. {1} is a placeholder in all texts.
 var (
-	phraseTag = regexp.MustCompile(`\{(\w+)&gt;|&lt;(\w+)\}`)
-	phraseOut = regexp.MustCompile(`<x id="open-(\w+)"/>`)
-	phraseEnd = regexp.MustCompile(`<x id="end-(\w+)"/>`)
+	phraseOpen, phraseEnd   = regexp.MustCompile(`\{(\w+)&gt;`), regexp.MustCompile(`&lt;(\w+)\}`)
+	phraseOpens, phraseEnds = regexp.MustCompile(`<x id="open-(\w+)"/>`), regexp.MustCompile(`<x id="end-(\w+)"/>`)
 )
 
 // translateInline translates a fragment, in which tags of Phrase become inline tags.
 func (f *xliffFile) translateInline(inner string) (string, error) {
-	tagged := phraseTag.ReplaceAllStringFunc(inner, func(tag string) string {
-		if m := phraseTag.FindStringSubmatch(tag); m[1] != "" {
-			return `<x id="open-` + m[1] + `"/>`
-		}
-		return `<x id="end-` + tag[len("&lt;"):len(tag)-1] + `"/>`
-	})
+	tagged := phraseEnd.ReplaceAllString(phraseOpen.ReplaceAllString(inner, `<x id="open-$1"/>`), `<x id="end-$1"/>`)
 	translation, err := f.translate(tagged)
 	if err != nil || translation == tagged {
 		return inner, err
 	}
-	translation = phraseOut.ReplaceAllString(translation, `{$1&gt;`)
-	return phraseEnd.ReplaceAllString(translation, `&lt;$1}`), nil
+	return phraseEnds.ReplaceAllString(phraseOpens.ReplaceAllString(translation, `{$1&gt;`), `&lt;$1}`), nil
 }
