@@ -11,6 +11,7 @@ import (
 	"dragoman/app/document"
 	"dragoman/app/text/language"
 	"dragoman/app/text/markup"
+	"dragoman/app/text/wrap"
 )
 
 // attribute is an HTML attribute that is translated, or set.
@@ -36,11 +37,12 @@ var described = regexp.MustCompile(`(?i)^(?:description|keywords|(?:og|twitter):
 // pressed matches the input types whose value is a label.
 var pressed = regexp.MustCompile(`(?i)^(?:submit|button|reset)$`)
 
-// shownAttributes returns the attributes of a document to translate, and its language attributes, which are set to to
+// shownAttributes returns the attributes of a document to translate, its hidden contents, and its language attributes, which are set to to
 // unless it is "".
-func (p *pass) shownAttributes(to string) (list []attribute) {
+func (p *pass) shownAttributes(to string) (list []attribute, hidden []wrap.Line) {
 	text := p.text
 	tokens := p.tokens(text)
+	code, drawing := 0, 0 // the last tokens of the last code and drawing
 	for i := 0; i < len(tokens); i++ {
 		t := tokens[i]
 		p.looks.Past(t.End - t.Start)
@@ -52,10 +54,21 @@ func (p *pass) shownAttributes(to string) (list []attribute) {
 			switch {
 			case t.Kind == html.SelfClosingTagToken || t.IsVoid():
 			case t.Partner == 0: // open until the end
-				return list
+				return list, hidden
 			default:
 				i = t.Partner
 			}
+			continue
+		}
+		switch t.Name {
+		case "pre", "code", "kbd", "samp":
+			code = max(code, t.Partner)
+		case "svg":
+			drawing = max(drawing, t.Partner)
+		}
+		if t.Partner > i && i > code && isHidden(text[t.Start:tokens[t.Partner].End], t.Name, i < drawing) {
+			hidden = append(hidden, wrap.Line{Start: t.End, End: tokens[t.Partner].Start})
+			i = t.Partner
 			continue
 		}
 		if t.Name == "html" && to != "" {
@@ -70,8 +83,24 @@ func (p *pass) shownAttributes(to string) (list []attribute) {
 			}
 		}
 	}
-	return list
+	return list, hidden
 }
+
+// isHidden reports whether an element has contents that no unit has, but that readers may see.
+func isHidden(raw, name string, inDrawing bool) bool {
+	switch name {
+	case "noscript", "template":
+		return true
+	case "title", "desc":
+		return inDrawing
+	case "text":
+		return inDrawing && !positioned.MatchString(raw)
+	}
+	return name == "tspan" && inDrawing && positioned.MatchString(raw[:strings.IndexByte(raw, '>')+1])
+}
+
+// positioned matches a part of a text with a place of its own, such as a line.
+var positioned = regexp.MustCompile(`<tspan\s[^<>]*\b(?:x|y|dy)\s*=`)
 
 // tokens cuts HTML into tokens.
 func (p *pass) tokens(text string) []markup.Token {

@@ -23,11 +23,11 @@ func fluent(p *pass) error {
 		mark := fluentPart.FindString(raw)
 		if m := fluentEntry.FindStringSubmatch(raw); m != nil {
 			mark, stays = m[0], strings.HasPrefix(m[1], "-") && strings.Contains(m[1], "brand")
-			depth = 0
-		} else if mark != "" {
-			depth = 0
 		} else if strings.HasPrefix(raw, "#") {
-			stays, depth = true, 0
+			stays = true
+		}
+		if mark != "" || stays {
+			depth, f.selects = 0, false
 		}
 		if depth == 0 && mark == "" && f.selects {
 			mark = fluentVariant.FindString(raw)
@@ -42,25 +42,15 @@ func fluent(p *pass) error {
 		open := strings.Count(text, "{") - strings.Count(text, "}")
 		switch {
 		case stays:
-		case mark != "" && fluentVariant.MatchString(mark):
-			f.add(l, text)
 		case fluentSelect.MatchString(text) && len(f.run) == 0 && depth == 0 && !f.selects:
 			f.selects = true
-			continue
 		case f.selects && text == "}" && depth == 0:
 			f.selects = false
 		case depth == 0 && open == 0:
 			f.add(l, text)
-			continue
 		default: // a selection in a text, or in another one
 			depth += open
 			f.run, f.broken = nil, true
-			continue
-		}
-		if mark == "" {
-			if err := f.flush(); err != nil {
-				return err
-			}
 		}
 	}
 	return f.flush()

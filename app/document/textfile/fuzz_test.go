@@ -131,6 +131,18 @@ func FuzzMarkdown(f *testing.F) {
 	})
 }
 
+func FuzzSVG(f *testing.F)    { fuzzKind(f, "svg", readAgain("svg")) }
+func FuzzTMX(f *testing.F)    { fuzzKind(f, "tmx", readAgain("tmx")) }
+func FuzzFluent(f *testing.F) { fuzzKind(f, "ftl", readAgain("ftl")) }
+func FuzzPHP(f *testing.F)    { fuzzKind(f, "php", readAgain("php")) }
+
+// readAgain checks only that the result can be read.
+func readAgain(name string) func(t *testing.T, doc, out, translation string, before []string) {
+	return func(t *testing.T, doc, out, translation string, before []string) {
+		again(t, name, out, document.Options{})
+	}
+}
+
 func FuzzMDX(f *testing.F) {
 	fuzzKind(f, "mdx", func(t *testing.T, doc, out, translation string, before []string) {
 		again(t, "mdx", out, document.Options{})

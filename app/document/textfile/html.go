@@ -3,7 +3,6 @@ package textfile
 import (
 	"cmp"
 	"context"
-	"errors"
 	"html"
 	"io"
 	"regexp"
@@ -17,8 +16,8 @@ import (
 
 // htmlUnits translates HTML: the units of package markup, and the attributes that are shown.
 func htmlUnits(p *pass) error {
-	h := &htmlFile{pass: p, attributes: p.shownAttributes(p.options.To)}
-	h.foreign = p.foreign()
+	h := &htmlFile{pass: p, foreign: p.foreign()}
+	h.attributes, h.hidden = p.shownAttributes(p.options.To)
 	rest := h.foreign
 	h.attributes = slices.DeleteFunc(h.attributes, func(a attribute) bool {
 		for len(rest) > 0 && rest[0].End <= a.start {
@@ -43,10 +42,21 @@ func htmlUnits(p *pass) error {
 	return nil
 }
 
+// svg translates SVG: its texts, titles and descriptions. Each positioned part of a text is a text by itself.
+func svg(p *pass) error {
+	if !svgRoot.MatchString(p.text) {
+		return document.Refuse(nil, "the XML is no SVG: its root element is not svg")
+	}
+	return htmlUnits(p)
+}
+
+var svgRoot = regexp.MustCompile(`^\s*(?:<[?!](?s:[^>]|--.*?--)*>\s*)*<(?:\w+:)?svg[\s/>]`)
+
 // htmlFile goes through the pieces of a document.
 type htmlFile struct {
 	*pass
 	attributes []attribute // the remaining ones, in order
+	hidden     []wrap.Line // contents that no unit has, but that readers may see
 	foreign    []wrap.Line // elements in another language
 }
 
@@ -59,32 +69,18 @@ func Page(ctx context.Context, out io.Writer, text string, o document.Options, t
 	return p.copy(len(text))
 }
 
-// hidden matches elements that a unit is never part of, and that a reader may see. Its groups are the contents of HTML.
-var hidden = regexp.MustCompile(`(?is)<noscript(?:\s[^<>]*)?>(.*?)</noscript\s*>|<template(?:\s[^<>]*)?>(.*?)</template\s*>|<svg(?:\s[^<>]*)?>.*?</svg\s*>`)
-
-// hiddenTexts translates the hidden elements of a piece, and the attributes outside of them.
-func (h *htmlFile) hiddenTexts(at int, raw string, within []attribute) error {
-	for _, m := range hidden.FindAllStringSubmatchIndex(raw, -1) {
-		start, end, rewrite := at+m[0], at+m[1], svg
-		for i := 2; i < len(m); i += 2 {
-			if m[i] >= 0 {
-				start, end, rewrite = at+m[i], at+m[i+1], htmlUnits
-			}
-		}
-		for ; len(within) > 0 && within[0].start < start; within = within[1:] {
+// hiddenTexts translates the hidden contents in a piece that ends at byte end, and the attributes outside of them.
+func (h *htmlFile) hiddenTexts(end int, within []attribute) error {
+	for ; len(h.hidden) > 0 && h.hidden[0].Start < end; h.hidden = h.hidden[1:] {
+		c := h.hidden[0]
+		for ; len(within) > 0 && within[0].start < c.Start; within = within[1:] {
 			if err := h.putAttribute(within[0]); err != nil {
 				return err
 			}
 		}
-		for len(within) > 0 && within[0].start < end {
-			within = within[1:]
-		}
-		text, err := h.within(h.text[start:end], rewrite)
-		if _, refused := errors.AsType[*document.Error](err); refused {
-			continue // an SVG that is no XML
-		}
-		if err == nil && text != h.text[start:end] {
-			err = h.replace(start, end, text)
+		text, err := h.within(h.text[c.Start:c.End], htmlUnits)
+		if err == nil && text != h.text[c.Start:c.End] {
+			err = h.replace(c.Start, c.End, text)
 		}
 		if err != nil {
 			return err
@@ -169,7 +165,10 @@ func (h *htmlFile) upTo(end int) []attribute {
 // piece translates a piece that starts at byte at, and the attributes in it.
 func (h *htmlFile) piece(at int, piece markup.HTMLPiece, within []attribute) error {
 	if !piece.Unit {
-		return h.hiddenTexts(at, piece.Raw, within)
+		return h.hiddenTexts(at+len(piece.Raw), within)
+	}
+	for len(h.hidden) > 0 && h.hidden[0].Start < at+len(piece.Raw) {
+		h.hidden = h.hidden[1:]
 	}
 	text := piece.Raw
 	all, foreign := h.isForeign(at, at+len(text))

@@ -4,7 +4,7 @@
 //	plain.go                     txt
 //	markdown.go, anchor.go       Markdown: blocks, and paragraphs whose lines are wrapped; links to headings
 //	mdx.go                       MDX: Markdown with JSX
-//	html.go, attribute.go        HTML: units, and attributes that are shown
+//	html.go, attribute.go        HTML and SVG: units, and attributes that are shown
 //	notebook.go                  Jupyter's notebooks, whose cells are Markdown
 //	subtitles.go, speech.go      SRT, WebVTT, SBV, LRC: cues, and how a text is shared between lines and cues
 //	ass.go                       (Advanced) SubStation Alpha: lines with tags in braces
@@ -19,7 +19,7 @@
 //	  android.go, resx.go        resources of Android and .NET
 //	  stringsdict.go             Apple's plural forms
 //	  ttml.go                    TTML: captions
-//	  svg.go, tmx.go             SVG, translation memories
+//	  tmx.go                     translation memories
 //	fluent.go, php.go            Fluent, arrays of PHP
 //
 // A kind is a function that goes through a document's text and tells a [pass] which bytes to replace by which text. A segment
@@ -63,7 +63,7 @@ func Kinds() []*document.Kind {
 		newKind("tmx", []string{".tmx"}, "application/x-tmx+xml", markup.XML, tmx, each(100, "<=")),
 		newKind("ftl", []string{".ftl"}, "text/x-fluent", markup.Text, fluent, each(100, "\n")),
 		newKind("php", []string{".php"}, "application/x-httpd-php", markup.Text, php, each(20, "[(")),
-		newKind("svg", []string{".svg"}, "image/svg+xml", markup.XML, svg, each(100, "<=")),
+		newKind("svg", []string{".svg"}, "image/svg+xml", markup.HTML, svg, each(500, "<=")),
 		newKind("properties", []string{".properties"}, "text/x-java-properties", markup.Text, properties, each(110, "\n\r")),
 		newKind("android", []string{".xml"}, "application/xml", markup.XML, android, each(100, "<=")),
 		newKind("resx", []string{".resx", ".resw"}, "text/microsoft-resx", markup.Text, resx, each(100, "<=")),

@@ -29,10 +29,10 @@ func TestForeignElements(t *testing.T) {
 
 // The contents of noscript and template and the texts of SVG are translated.
 func TestHiddenElements(t *testing.T) {
-	const text = `<p>one</p><noscript><p>two <img alt="three"></p></noscript><img alt="four"><template><p title="five">six</p></template><svg><path d="M 0"/><text>seven</text></svg><svg><text>a</svg><p>eight</p>`
+	const text = `<p>one</p><noscript><p>two <img alt="three"></p></noscript><img alt="four"><template><p title="five">six</p></template><svg aria-label="label"><path d="M 0"/><title>nine</title><text>seven</text><text><tspan x="1">ten</tspan><tspan x="1">eleven</tspan></text></svg><script>"<svg><text>a</text></svg>"</script><div translate="no"><noscript>b</noscript></div><pre><template>c</template></pre><svg><text>a</svg><p>eight</p>`
 	got, err := rewritten(t, kindNamed(t, "html"), text, document.Options{}, upper(markup.HTML))
 	require.NoError(t, err)
-	assert.Equal(t, `<p>ONE</p><noscript><p>TWO <img alt="THREE"></p></noscript><img alt="FOUR"><template><p title="FIVE">SIX</p></template><svg><path d="M 0"/><text>SEVEN</text></svg><svg><text>a</svg><p>EIGHT</p>`, got)
+	assert.Equal(t, `<p>ONE</p><noscript><p>TWO <img alt="THREE"></p></noscript><img alt="FOUR"><template><p title="FIVE">SIX</p></template><svg aria-label="LABEL"><path d="M 0"/><title>NINE</title><text>SEVEN</text><text><tspan x="1">TEN</tspan><tspan x="1">ELEVEN</tspan></text></svg><script>"<svg><text>a</text></svg>"</script><div translate="no"><noscript>b</noscript></div><pre><template>c</template></pre><svg><text>a</svg><p>EIGHT</p>`, got)
 }
 
 // A page keeps the encoding that it declares; letters that it lacks are references.
