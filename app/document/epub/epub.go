@@ -19,6 +19,7 @@ import (
 	"dragoman/app/document"
 	"dragoman/app/document/archive"
 	"dragoman/app/document/xmlpart"
+	"dragoman/app/text/language"
 	"dragoman/app/text/markup"
 )
 
@@ -37,7 +38,7 @@ func rewrite(ctx context.Context, out io.Writer, in io.ReaderAt, size int64, o d
 	if err != nil {
 		return err
 	}
-	r := rewriter{ctx: ctx, to: o.To, translate: func(text string) (string, error) {
+	r := rewriter{ctx: ctx, options: o, translate: func(text string) (string, error) {
 		translation, err := translated(ctx, text, t.Within(ctx))
 		if err != nil {
 			translation = text
@@ -107,14 +108,18 @@ func isWellFormed(text string) bool {
 // rewriter rewrites the parts of a book.
 type rewriter struct {
 	ctx       context.Context
-	to        string
+	options   document.Options
 	translate func(text string) (string, error)
 }
 
 // labels rewrites the title and language of the package, or the labels of a table of contents.
 func (r rewriter) labels(out io.Writer, in io.Reader, name string) error {
 	x, languages := reader(in, name), 0
+	to := r.options.To
 	return x.Each(func(t xmlpart.Token) error {
+		if t.Kind == xmlpart.Start && t.Name.Local == "spine" && to != "" {
+			t.Raw = spineDirection(t.Raw, to)
+		}
 		if _, err := out.Write(t.Raw); err != nil || t.Kind != xmlpart.Start {
 			return err
 		}
@@ -122,13 +127,30 @@ func (r rewriter) labels(out io.Writer, in io.Reader, name string) error {
 		case xml.Name{Space: spaceDC, Local: "title"}, xml.Name{Space: spaceNCX, Local: "text"}:
 			return label(out, x, r.translate)
 		case xml.Name{Space: spaceDC, Local: "language"}:
-			if languages++; languages == 1 && r.to != "" {
-				return label(out, x, func(string) (string, error) { return r.to, nil })
+			if languages++; languages == 1 && to != "" {
+				return label(out, x, func(string) (string, error) { return to, nil })
 			}
 		}
 		return nil
 	})
 }
+
+// spineDirection sets the direction in which the pages follow each other, where it differs.
+func spineDirection(tag []byte, to string) []byte {
+	isSet := spineSide.Match(tag)
+	switch rtl := language.RightToLeft(to); {
+	case isSet:
+		return spineSide.ReplaceAll(tag, []byte("${1}"+map[bool]string{true: "rtl", false: "ltr"}[rtl]))
+	case rtl:
+		return append([]byte("<"+string(tag[1:spineName.FindIndex(tag)[1]])+` page-progression-direction="rtl"`), tag[spineName.FindIndex(tag)[1]:]...)
+	}
+	return tag
+}
+
+var (
+	spineName = regexp.MustCompile(`^<[\w:]+`)
+	spineSide = regexp.MustCompile(`(\spage-progression-direction\s*=\s*["'])\w*`)
+)
 
 const (
 	spaceDC  = "http://purl.org/dc/elements/1.1/"

@@ -10,7 +10,7 @@ import (
 
 	"dragoman/app/budget"
 	"dragoman/app/document"
-	"dragoman/app/text/markup"
+	"dragoman/app/document/textfile"
 )
 
 // maxPage is the maximum size of a page in bytes, and maxTags its maximum number of tags: each takes memory of its own.
@@ -50,7 +50,7 @@ func (r rewriter) page(out io.Writer, in io.Reader, name string) error {
 	}
 	at := 0
 	for _, cut := range append(emptyElement.FindAllIndex(content, -1), []int{len(content), len(content)}) {
-		if err := r.pieces(out, string(content[at:cut[0]])); err != nil {
+		if err := textfile.Page(r.ctx, out, string(content[at:cut[0]]), r.options, r.translate); err != nil {
 			return err
 		}
 		if _, err := out.Write(content[cut[0]:cut[1]]); err != nil {
@@ -71,38 +71,3 @@ func isOtherwiseEncoded(content []byte) bool {
 }
 
 var declaration = regexp.MustCompile(`^\s*<\?xml\s[^>]*encoding\s*=\s*["']([^"'>]*)["']`)
-
-// pieces rewrites part of a page.
-func (r rewriter) pieces(out io.Writer, text string) error {
-	pieces, err := markup.SplitHTML(r.ctx, text)
-	if err != nil {
-		return err
-	}
-	for _, piece := range pieces {
-		if err := r.ctx.Err(); err != nil {
-			return err
-		}
-		raw := piece.Raw
-		switch {
-		case !piece.Unit && r.to != "":
-			raw = rootTag.ReplaceAllStringFunc(raw, func(tag string) string {
-				return languageAttribute.ReplaceAllString(tag, "${1}"+r.to+"${2}")
-			})
-		case piece.Unit && hasLetter(raw):
-			var err error
-			if raw, err = r.translate(raw); err != nil {
-				return err
-			}
-		}
-		if _, err := io.WriteString(out, raw); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// rootTag matches the root start tag of a page, which declares its language.
-var (
-	rootTag           = regexp.MustCompile(`<html(?:\s[^<>]*)?>`)
-	languageAttribute = regexp.MustCompile(`(\s(?:xml:)?lang\s*=\s*["'])[^"'<>]*(["'])`)
-)

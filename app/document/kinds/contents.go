@@ -2,6 +2,7 @@ package kinds
 
 import (
 	"bytes"
+	"path"
 	"regexp"
 	"slices"
 	"strings"
@@ -54,7 +55,7 @@ func other(head []byte, found []*document.Kind) string {
 // isPackage reports whether a kind is a zip file.
 func isPackage(k *document.Kind) bool {
 	t := k.MediaType
-	return strings.HasPrefix(t, "application/vnd.o") || t == "application/epub+zip"
+	return strings.HasPrefix(t, "application/vnd.o") && !strings.HasSuffix(t, "-flat-xml") || t == "application/epub+zip"
 }
 
 // packageType matches the media type at the start of OpenDocument and EPUB packages.
@@ -88,3 +89,8 @@ func isNamesake(found []*document.Kind, head []byte) bool {
 }
 
 var xmlStart = regexp.MustCompile(`^(?:\x{FEFF})?\s*<`)
+
+// isRST reports whether a file is reStructuredText.
+func isRST(name, mediaType string) bool {
+	return slices.Contains([]string{".rst", ".rest"}, strings.ToLower(path.Ext(name))) || strings.HasPrefix(mediaType, "text/x-rst") || strings.HasPrefix(mediaType, "text/prs.fallenstein.rst")
+}

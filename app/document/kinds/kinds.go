@@ -59,6 +59,9 @@ func Find(name, mediaType string, head []byte) (*document.Kind, error) {
 			return nil, document.Refuse(nil, "the root element of the XML is not resources, xliff or tt, which are the kinds of XML that can be translated")
 		}
 	}
+	if len(found) == 0 && isRST(name, mediaType) {
+		return nil, document.Refuse(nil, "%s is reStructuredText: translate the .po files that Sphinx makes of it (make gettext, sphinx-intl)", called(name, mediaType))
+	}
 	if len(found) == 0 {
 		return nil, document.Refuse(nil, "%s is of no kind that can be translated: name a file that ends in one of %s",
 			called(name, mediaType), strings.Join(Extensions(), ", "))
@@ -125,7 +128,6 @@ var aliases = map[string]string{
 	"application/x-xliff":         "application/xliff+xml",
 	"text/x-properties":           "text/x-java-properties",
 	"application/csv":             "text/csv",
-	"text/prs.fallenstein.rst":    "text/x-rst",
 	"text/x-ass":                  "text/x-ssa",
 	"application/x-ass":           "text/x-ssa",
 	"application/x-ssa":           "text/x-ssa",

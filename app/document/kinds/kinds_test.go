@@ -59,6 +59,8 @@ func TestFindRefuses(t *testing.T) {
 		{"letter.docx", "", "\xD0\xCF\x11\xE0\xA1\xB1\x1A\xE1", "without a password"},
 		{"a.strings", "", "bplist00", "plutil"},
 		{"a.po", "", "\xDE\x12\x04\x95", "the .po"},
+		{"a.RST", "", "x", ".po files that Sphinx makes"},
+		{"", "text/x-rst; charset=utf-8", "x", ".po files that Sphinx makes"},
 		{"a.bin", "", "x", "a.bin is of no kind"},
 		{"", "application/octet-stream", "x", "of type application/octet-stream"},
 		{"", "", "x", "without a name"},

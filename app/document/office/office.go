@@ -18,7 +18,7 @@ import (
 	"dragoman/app/text/markup"
 )
 
-// Kinds returns docx, pptx, xlsx, odt, odp and ods.
+// Kinds returns the kinds of this package.
 func Kinds() []*document.Kind {
 	const ooxml, odf = "application/vnd.openxmlformats-officedocument.", "application/vnd.oasis.opendocument."
 	return []*document.Kind{
@@ -28,6 +28,8 @@ func Kinds() []*document.Kind {
 		newKind("odt", []string{".odt", ".ott"}, odf+"text", odfParts),
 		newKind("odp", []string{".odp", ".otp"}, odf+"presentation", odfParts),
 		newKind("ods", []string{".ods", ".ots"}, odf+"spreadsheet", odsParts),
+		newKind("odg", []string{".odg", ".otg"}, odf+"graphics", odfParts),
+		newFlatKind("fodt", odf+"text"), newFlatKind("fodp", odf+"presentation"), newFlatKind("fods", odf+"spreadsheet"),
 	}
 }
 

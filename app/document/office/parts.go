@@ -180,7 +180,7 @@ func identify(a *archive.Archive) (string, error) {
 	}
 	media := strings.TrimSpace(string(mimetype))
 	if odf, ok := strings.CutPrefix(media, "application/vnd.oasis.opendocument."); ok {
-		names := map[string]string{"text": "odt", "presentation": "odp", "spreadsheet": "ods"}
+		names := map[string]string{"text": "odt", "presentation": "odp", "spreadsheet": "ods", "graphics": "odg"}
 		return names[strings.TrimSuffix(odf, "-template")], nil
 	}
 	if media == "application/epub+zip" {

@@ -6,8 +6,12 @@ import (
 	"strings"
 
 	"golang.org/x/net/html"
+	textlanguage "golang.org/x/text/language"
 
+	"dragoman/app/document"
+	"dragoman/app/text/language"
 	"dragoman/app/text/markup"
+	"dragoman/app/text/wrap"
 )
 
 // attribute is an HTML attribute that is translated, or set.
@@ -33,11 +37,12 @@ var described = regexp.MustCompile(`(?i)^(?:description|keywords|(?:og|twitter):
 // pressed matches the input types whose value is a label.
 var pressed = regexp.MustCompile(`(?i)^(?:submit|button|reset)$`)
 
-// shownAttributes returns the attributes of a document to translate, and its language attributes, which are set to language
+// shownAttributes returns the attributes of a document to translate, its hidden contents, and its language attributes, which are set to to
 // unless it is "".
-func (p *pass) shownAttributes(language string) (list []attribute) {
+func (p *pass) shownAttributes(to string) (list []attribute, hidden []wrap.Line) {
 	text := p.text
 	tokens := p.tokens(text)
+	code, drawing := 0, 0 // the last tokens of the last code and drawing
 	for i := 0; i < len(tokens); i++ {
 		t := tokens[i]
 		p.looks.Past(t.End - t.Start)
@@ -49,24 +54,53 @@ func (p *pass) shownAttributes(language string) (list []attribute) {
 			switch {
 			case t.Kind == html.SelfClosingTagToken || t.IsVoid():
 			case t.Partner == 0: // open until the end
-				return list
+				return list, hidden
 			default:
 				i = t.Partner
 			}
 			continue
 		}
-		if t.Name == "html" && language != "" {
-			list = append(list, languageOf(t, raw, language)...)
-			language = ""
+		switch t.Name {
+		case "pre", "code", "kbd", "samp":
+			code = max(code, t.Partner)
+		case "svg":
+			drawing = max(drawing, t.Partner)
+		}
+		if t.Partner > i && i > code && isHidden(text[t.Start:tokens[t.Partner].End], t.Name, i < drawing) {
+			hidden = append(hidden, wrap.Line{Start: t.End, End: tokens[t.Partner].Start})
+			i = t.Partner
+			continue
+		}
+		if t.Name == "html" && to != "" {
+			list = append(list, p.languageOf(t, raw, to)...)
+			to = ""
 		}
 		for _, a := range raw {
-			if isShown(t.Name, a, raw) {
+			if a.value = p.setValue(t.Name, a, raw); a.value != "" {
+				list = append(list, a)
+			} else if isShown(t.Name, a, raw) && (!p.isPage || p.options.Also.Has(document.AlsoAlt)) {
 				list = append(list, a)
 			}
 		}
 	}
-	return list
+	return list, hidden
 }
+
+// isHidden reports whether an element has contents that no unit has, but that readers may see.
+func isHidden(raw, name string, inDrawing bool) bool {
+	switch name {
+	case "noscript", "template":
+		return true
+	case "title", "desc":
+		return inDrawing
+	case "text":
+		return inDrawing && !positioned.MatchString(raw)
+	}
+	return name == "tspan" && inDrawing && positioned.MatchString(raw[:strings.IndexByte(raw, '>')+1])
+}
+
+// positioned matches a part of a text with a place of its own, such as a line.
+var positioned = regexp.MustCompile(`<tspan\s[^<>]*\b(?:x|y|dy)\s*=`)
 
 // tokens cuts HTML into tokens.
 func (p *pass) tokens(text string) []markup.Token {
@@ -127,17 +161,56 @@ func keepsOut(list []attribute) bool {
 	return strings.EqualFold(find(list, "translate"), "no") || strings.Contains(" "+find(list, "class")+" ", " notranslate ")
 }
 
-// languageOf sets the language of the html element.
-func languageOf(t markup.Token, attributes []attribute, language string) (list []attribute) {
+// setValue returns the value to set for an attribute that declares the language or the direction, or "".
+func (p *pass) setValue(element string, a attribute, others []attribute) string {
+	to, value := p.options.To, ""
+	switch {
+	case to == "" || p.isPage && element != "body":
+	case a.name == "content" && strings.EqualFold(find(others, "property"), "og:locale"):
+		if tag, err := textlanguage.Parse(to); err == nil {
+			base, _ := tag.Base()
+			region, _ := tag.Region()
+			value = base.String() + "_" + region.String()
+		}
+	case a.name == "content" && strings.EqualFold(find(others, "http-equiv"), "content-language"):
+		value = to
+	case a.name == "dir" && element == "body" && a.text != "auto":
+		value = direction(to)
+	}
+	if value == "" {
+		return ""
+	}
+	return `"` + stdhtml.EscapeString(value) + `"`
+}
+
+func direction(to string) string {
+	if language.RightToLeft(to) {
+		return "rtl"
+	}
+	return "ltr"
+}
+
+// languageOf sets the language of the html element, and its direction.
+func (p *pass) languageOf(t markup.Token, attributes []attribute, to string) (list []attribute) {
 	for _, a := range attributes {
 		if a.name == "lang" || a.name == "xml:lang" {
-			a.value = `"` + stdhtml.EscapeString(language) + `"`
+			a.value = `"` + stdhtml.EscapeString(to) + `"`
+			list = append(list, a)
+		}
+		if a.name == "dir" {
+			a.value = `"` + direction(to) + `"`
 			list = append(list, a)
 		}
 	}
-	if len(list) == 0 {
-		at := t.Start + len("<html")
-		list = append(list, attribute{tag: [2]int{t.Start, t.End}, start: at, end: at, value: ` lang="` + stdhtml.EscapeString(language) + `"`})
+	missing := ""
+	if find(attributes, "lang")+find(attributes, "xml:lang") == "" {
+		missing = ` lang="` + stdhtml.EscapeString(to) + `"`
+	}
+	if find(attributes, "dir") == "" && language.RightToLeft(to) {
+		missing += ` dir="rtl"`
+	}
+	if at := t.Start + len("<html"); missing != "" {
+		list = append([]attribute{{tag: [2]int{t.Start, t.End}, start: at, end: at, value: missing}}, list...)
 	}
 	return list
 }

@@ -24,9 +24,10 @@ import (
 
 // encoding is the encoding of a document: a byte order mark, and the encoding of the bytes behind it.
 type encoding struct {
-	mark     string
-	form     xencoding.Encoding
-	declared bool // declared in the head of the document
+	mark       string
+	form       xencoding.Encoding
+	declared   bool // declared in the head of the document
+	isCodePage bool // of an old program, which may lack the letters of another language
 }
 
 var (
@@ -45,14 +46,17 @@ func (e encoding) lacks() bool { return e.declared && !e.isUTF16() }
 
 var declaration = regexp.MustCompile(`^<\?xml[^>]*?\sencoding\s*=\s*["']([A-Za-z0-9._-]+)["']`)
 
-// declarable are the encodings that an XML head may declare. None has state between characters, as ISO 2022 has.
+// metaCharset captures the encoding that a page of HTML declares.
+var metaCharset = regexp.MustCompile(`(?i)<meta\s[^<>]*charset\s*=\s*["']?([A-Za-z0-9._-]+)`)
+
+// declarable are the encodings that the head of XML or HTML may declare. None has state between characters, as ISO 2022 has.
 var declarable = func() []xencoding.Encoding {
 	ascii, _ := ianaindex.IANA.Encoding("US-ASCII")
 	list := []xencoding.Encoding{ascii, japanese.ShiftJIS, japanese.EUCJP, simplifiedchinese.GBK, simplifiedchinese.GB18030, traditionalchinese.Big5, korean.EUCKR}
 	return append(list, charmap.All...)
 }()
 
-// declaredIn returns the encoding that the head of an XML document without a mark declares: a declarable one, or UTF-16;
+// declaredIn returns the encoding that the head of XML or HTML without a mark declares: a declarable one, or UTF-16;
 // otherwise UTF-8.
 func declaredIn(raw []byte) encoding {
 	for _, e := range []encoding{utf16Little, utf16Big} {
@@ -62,9 +66,15 @@ func declaredIn(raw []byte) encoding {
 	}
 	m := declaration.FindSubmatch(raw[:min(len(raw), 200)])
 	if m == nil {
+		m = metaCharset.FindSubmatch(raw[:min(len(raw), 1024)])
+	}
+	if m == nil {
 		return utf8Plain
 	}
 	name := plainName(string(m[1]))
+	if name == "iso88591" && !bytes.HasPrefix(raw, []byte("<?xml")) {
+		name = "windows1252" // as browsers read HTML
+	}
 	for _, form := range declarable {
 		if c, ok := form.(fmt.Stringer); ok && plainName(c.String()) == name {
 			return encoding{form: form, declared: true}
@@ -79,20 +89,41 @@ func plainName(name string) string {
 	return strings.NewReplacer("cp125", "windows125", "latin1", "iso88591", "gb2312", "gbk", "usascii", "ascii").Replace(name)
 }
 
+// codePages are the encodings of old programs for languages.
+var codePages = map[xencoding.Encoding]string{
+	charmap.Windows1250: "bs cs hr hu pl ro sk sl", charmap.Windows1251: "be bg kk mk mn ru sr tt uk", charmap.Windows1253: "el",
+	charmap.Windows1252: "af ca da de en es eu fi fr ga gl id is it ms nb nl nn no oc pt sv sw tl", charmap.Windows1254: "az tr uz", charmap.Windows1255: "he",
+	charmap.Windows1256: "ar fa ur", charmap.Windows1257: "et lt lv", charmap.Windows1258: "vi", charmap.Windows874: "th",
+	japanese.ShiftJIS: "ja", korean.EUCKR: "ko", simplifiedchinese.GB18030: "zh",
+}
+
+// codePage returns the encoding of old programs for a language, or UTF-8.
+func codePage(code string) encoding {
+	base, _, _ := strings.Cut(code, "-")
+	for form, languages := range codePages {
+		if base != "" && strings.Contains(" "+languages+" ", " "+base+" ") {
+			return encoding{form: form, isCodePage: true}
+		}
+	}
+	return utf8Plain
+}
+
 // decode returns the text of a document without its byte order mark, and its encoding. Bytes that are not UTF-8 are read as ISO
-// 8859-1 if that is allowed, and in XML as its head declares.
-func decode(raw []byte, allowLatin1, isXML bool) (string, encoding, error) {
+// 8859-1 if that is allowed, in XML and HTML as the head declares, or in the code page of language from if that is known.
+func decode(raw []byte, r rewriter, from string) (string, encoding, error) {
 	e, isMarked := utf8Plain, false
 	for _, marked := range []encoding{utf8Marked, utf16Little, utf16Big} {
 		if bytes.HasPrefix(raw, []byte(marked.mark)) {
 			e, isMarked = marked, true
 		}
 	}
-	if isXML && !isMarked {
+	if r.isXML && !isMarked {
 		e = declaredIn(raw)
 	}
-	if !e.isUTF16() && allowLatin1 && !utf8.Valid(raw) {
+	if !e.isUTF16() && r.isLatin1 && !utf8.Valid(raw) {
 		e = latin1
+	} else if !isMarked && r.isCodePage && !utf8.Valid(raw) {
+		e = codePage(from)
 	}
 	text := string(raw[len(e.mark):])
 	if e.form != xencoding.Nop {

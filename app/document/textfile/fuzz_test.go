@@ -135,6 +135,24 @@ func FuzzMarkdown(f *testing.F) {
 	})
 }
 
+func FuzzSVG(f *testing.F)    { fuzzKind(f, "svg", readAgain("svg")) }
+func FuzzTMX(f *testing.F)    { fuzzKind(f, "tmx", readAgain("tmx")) }
+func FuzzFluent(f *testing.F) { fuzzKind(f, "ftl", readAgain("ftl")) }
+func FuzzPHP(f *testing.F)    { fuzzKind(f, "php", readAgain("php")) }
+
+// readAgain checks only that the result can be read.
+func readAgain(name string) func(t *testing.T, doc, out, translation string, before []string) {
+	return func(t *testing.T, doc, out, translation string, before []string) {
+		again(t, name, out, document.Options{})
+	}
+}
+
+func FuzzMDX(f *testing.F) {
+	fuzzKind(f, "mdx", func(t *testing.T, doc, out, translation string, before []string) {
+		again(t, "mdx", out, document.Options{})
+	})
+}
+
 // isWords reports whether a text is letters and single spaces.
 func isWords(text string) bool {
 	return text != "" && !strings.ContainsFunc(text, func(r rune) bool { return r != ' ' && (r < 'a' || r > 'z') }) && !strings.Contains(text, "  ")
@@ -148,6 +166,16 @@ func FuzzHTML(f *testing.F) {
 }
 
 func FuzzSRT(f *testing.F) { fuzzKind(f, "srt", cuesAgain("srt")) }
+func FuzzSBV(f *testing.F) {
+	fuzzKind(f, "sbv", func(t *testing.T, doc, out, translation string, before []string) {
+		again(t, "sbv", out, document.Options{})
+	})
+}
+func FuzzLRC(f *testing.F) {
+	fuzzKind(f, "lrc", func(t *testing.T, doc, out, translation string, before []string) {
+		again(t, "lrc", out, document.Options{})
+	})
+}
 func FuzzVTT(f *testing.F) { fuzzKind(f, "vtt", cuesAgain("vtt")) }
 
 // cuesAgain checks that the times and settings of cues have not changed.
@@ -221,14 +249,6 @@ func FuzzASS(f *testing.F) {
 		if isWords(translation) {
 			require.Len(t, after, len(before))
 		}
-	})
-}
-
-// The test checks only that the result can be read, since texts may be joined.
-func FuzzRST(f *testing.F) {
-	fuzzKind(f, "rst", func(t *testing.T, doc, out, translation string, before []string) {
-		_, err := segments(t, kindNamed(t, "rst"), out, document.Options{})
-		require.NoError(t, err, out)
 	})
 }
 

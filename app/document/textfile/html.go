@@ -1,15 +1,30 @@
 package textfile
 
 import (
+	"cmp"
+	"context"
 	"html"
+	"io"
+	"regexp"
+	"slices"
 	"strings"
 
+	"dragoman/app/document"
 	"dragoman/app/text/markup"
+	"dragoman/app/text/wrap"
 )
 
 // htmlUnits translates HTML: the units of package markup, and the attributes that are shown.
 func htmlUnits(p *pass) error {
-	h := &htmlFile{pass: p, attributes: p.shownAttributes(p.options.To)}
+	h := &htmlFile{pass: p, foreign: p.foreign()}
+	h.attributes, h.hidden = p.shownAttributes(p.options.To)
+	rest := h.foreign
+	h.attributes = slices.DeleteFunc(h.attributes, func(a attribute) bool {
+		for len(rest) > 0 && rest[0].End <= a.start {
+			rest = rest[1:]
+		}
+		return len(rest) > 0 && rest[0].Start < a.start && a.value == ""
+	})
 	at := 0
 	pieces, err := markup.SplitHTML(p.ctx, p.text)
 	if err != nil {
@@ -27,10 +42,113 @@ func htmlUnits(p *pass) error {
 	return nil
 }
 
+// svg translates SVG: its texts, titles and descriptions. Each positioned part of a text is a text by itself.
+func svg(p *pass) error {
+	if !svgRoot.MatchString(p.text) {
+		return document.Refuse(nil, "the XML is no SVG: its root element is not svg")
+	}
+	return htmlUnits(p)
+}
+
+var svgRoot = regexp.MustCompile(`^\s*(?:<[?!](?s:[^>]|--.*?--)*>\s*)*<(?:\w+:)?svg[\s/>]`)
+
 // htmlFile goes through the pieces of a document.
 type htmlFile struct {
 	*pass
 	attributes []attribute // the remaining ones, in order
+	hidden     []wrap.Line // contents that no unit has, but that readers may see
+	foreign    []wrap.Line // elements in another language
+}
+
+// Page translates part of a page of a book: its units, and alternative texts if they are requested.
+func Page(ctx context.Context, out io.Writer, text string, o document.Options, t document.Translate) error {
+	p := &pass{ctx: ctx, text: text, lineEnd: "\n", options: o, isPage: true, out: out, translator: t}
+	if err := htmlUnits(p); err != nil {
+		return err
+	}
+	return p.copy(len(text))
+}
+
+// hiddenTexts translates the hidden contents in a piece that ends at byte end, and the attributes outside of them.
+func (h *htmlFile) hiddenTexts(end int, within []attribute) error {
+	for ; len(h.hidden) > 0 && h.hidden[0].Start < end; h.hidden = h.hidden[1:] {
+		c := h.hidden[0]
+		for ; len(within) > 0 && within[0].start < c.Start; within = within[1:] {
+			if err := h.putAttribute(within[0]); err != nil {
+				return err
+			}
+		}
+		text, err := h.within(h.text[c.Start:c.End], htmlUnits)
+		if err == nil && text != h.text[c.Start:c.End] {
+			err = h.replace(c.Start, c.End, text)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	for _, a := range within {
+		if err := h.putAttribute(a); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (h *htmlFile) putAttribute(a attribute) error {
+	text, err := h.attribute(a)
+	if err == nil {
+		err = h.replace(a.start, a.end, text)
+	}
+	return err
+}
+
+// foreign returns the ranges of elements in another language than the source. A document of unknown language has none.
+func (p *pass) foreign() (list []wrap.Line) {
+	tokens := p.tokens(p.text)
+	for i := 0; i < len(tokens) && p.options.From != ""; i++ {
+		t := tokens[i]
+		p.looks.Past(t.End - t.Start)
+		if t.Partner <= i || t.Name == "html" || !strings.Contains(strings.ToLower(p.text[t.Start:t.End]), "lang") {
+			continue
+		}
+		raw := readAttributes(p.text, t.Start, t.End)
+		if lang := cmp.Or(find(raw, "lang"), find(raw, "xml:lang")); lang != "" && !isLanguage(lang, p.options.From) {
+			list = append(list, wrap.Line{Start: t.Start, End: tokens[t.Partner].End})
+			i = t.Partner
+		}
+	}
+	return list
+}
+
+// isForeign reports whether a range is in an element in another language; within, whether such an element is in the range.
+func (h *htmlFile) isForeign(start, end int) (all bool, within []wrap.Line) {
+	for len(h.foreign) > 0 && h.foreign[0].End <= start {
+		h.foreign = h.foreign[1:]
+	}
+	for _, f := range h.foreign {
+		if f.Start >= end {
+			break
+		}
+		if f.Start <= start && f.End >= end {
+			return true, nil
+		}
+		within = append(within, f)
+	}
+	return false, within
+}
+
+// stayMark marks an element in a unit that stays.
+const stayMark = ` translate="no"`
+
+// marked marks elements in another language in a unit that starts at byte at.
+func (h *htmlFile) marked(at int, raw string, foreign []wrap.Line) string {
+	for _, f := range slices.Backward(foreign) {
+		if i := f.Start - at; i >= 0 && i < len(raw) {
+			i += 1 + len(tagName(raw[i:]))
+			raw = raw[:i] + stayMark + raw[i:]
+		}
+	}
+	return raw
 }
 
 // upTo takes the attributes before byte end.
@@ -47,25 +165,24 @@ func (h *htmlFile) upTo(end int) []attribute {
 // piece translates a piece that starts at byte at, and the attributes in it.
 func (h *htmlFile) piece(at int, piece markup.HTMLPiece, within []attribute) error {
 	if !piece.Unit {
-		for _, a := range within {
-			text, err := h.attribute(a)
-			if err == nil {
-				err = h.replace(a.start, a.end, text)
-			}
-			if err != nil {
-				return err
-			}
-		}
-		return nil
+		return h.hiddenTexts(at+len(piece.Raw), within)
+	}
+	for len(h.hidden) > 0 && h.hidden[0].Start < at+len(piece.Raw) {
+		h.hidden = h.hidden[1:]
 	}
 	text := piece.Raw
+	all, foreign := h.isForeign(at, at+len(text))
 	parsed, err := piece.Parse(h.ctx)
 	if err != nil {
 		return err
 	}
-	if hasLanguage(parsed) {
-		if text, err = h.translate(piece.Raw); err != nil {
+	if hasLanguage(parsed) && !all {
+		text = h.marked(at, text, foreign)
+		if text, err = h.translate(text); err != nil {
 			return err
+		}
+		if len(foreign) > 0 {
+			text = strings.ReplaceAll(text, stayMark+" ", " ")
 		}
 	}
 	tags := map[string]string{} // tags of the unit, with their attributes translated

@@ -20,14 +20,22 @@ import (
 
 // markdown translates Markdown: CommonMark with tables and definition lists. Segments are the texts of paragraphs, headings,
 // items and cells, with their marks.
-func markdown(p *pass) error {
-	m := &markdownFile{pass: p, parser: newMarkdownParser()}
+func markdown(p *pass) error { return withAnchors(p, false) }
+
+// markdownBlocks translates the blocks of a text, without links to headings.
+func markdownBlocks(m *markdownFile) error {
+	p := m.pass
 	m.body = len(frontMatter.FindString(p.text))
+	m.labels = p.linkLabels()
 	if deepMarks.MatchString(p.text) {
 		return document.Refuse(nil, "the Markdown has quotations and lists nested deeper than %d", maxMarks)
 	}
 	var blocks []ast.Node
-	root := m.parser.Parse(lookingReader{text.NewReader([]byte(p.text[m.body:])), p.looks})
+	source := p.text
+	if m.isMDX {
+		source = p.withoutJSX()
+	}
+	root := m.parser.Parse(lookingReader{text.NewReader([]byte(source[m.body:])), p.looks})
 	_ = ast.Walk(root, func(n ast.Node, entering bool) (ast.WalkStatus, error) { // the function returns no error
 		p.looks.Past(1)
 		if entering && isTextBlock(n) && n.Lines().Len() > 0 {
@@ -69,9 +77,12 @@ var deepMarks = regexp.MustCompile(`(?m)^(?:[ \t]*(?:>|[-+*][ \t]|\d{1,9}[.)][ \
 
 // newMarkdownParser returns a parser for blocks. Inline marks are left to package markup, and lines that define link references
 // stay.
-func newMarkdownParser() parser.Parser {
+func newMarkdownParser(isMDX bool) parser.Parser {
+	blocks := slices.DeleteFunc(parser.DefaultBlockParsers(), func(v util.PrioritizedValue) bool {
+		return isMDX && v.Priority == 900 // blocks of HTML, which MDX lacks
+	})
 	return parser.NewParser(
-		parser.WithBlockParsers(append(parser.DefaultBlockParsers(),
+		parser.WithBlockParsers(append(blocks,
 			util.Prioritized(extension.NewDefinitionListParser(), 101),
 			util.Prioritized(extension.NewDefinitionDescriptionParser(), 102))...),
 		parser.WithParagraphTransformers(util.Prioritized(extension.NewTableParagraphTransformer(), 200)))
@@ -89,8 +100,11 @@ func isTextBlock(n ast.Node) bool {
 // markdownFile goes through the blocks of a text.
 type markdownFile struct {
 	*pass
-	parser parser.Parser
-	body   int // where the text starts, behind the front matter
+	parser   parser.Parser
+	isMDX    bool
+	body     int             // where the text starts, behind the front matter
+	labels   map[string]bool // the defined labels of links
+	headings []mdHeading     // with their translations
 }
 
 // block translates the text of a block, paragraph by paragraph.
@@ -102,8 +116,15 @@ func (m *markdownFile) block(n ast.Node) error {
 			return nil
 		}
 		w, encode := m.of(run), m.encoder(n.Kind(), run[0].Start, first)
+		w.Text = m.withLabels(w.Text)
+		if n.Kind() == ast.KindHeading {
+			m.headings = append(m.headings, mdHeading{w.Text, w.Text})
+		}
 		run, first = nil, false
 		return m.withImages(w, func(text string) string {
+			if n.Kind() == ast.KindHeading {
+				m.headings[len(m.headings)-1].translation = text
+			}
 			return strings.Join(encode(m.fill(w, text, mayStartLine.MatchString)), w.Between)
 		})
 	}

@@ -24,8 +24,6 @@ func TestMemoryIsTakenFirst(t *testing.T) {
 		"the same in a quotation":              {"markdown", "> " + strings.ReplaceAll(table, "\n", "\n> "), false},
 		"a table with as much text":            {"markdown", "a|b\n-|-\n" + strings.Repeat("aaaaa|bbbbb\n", 1000), true},
 		"many items":                           {"markdown", strings.Repeat("- - - - a\n", 50_000), false},
-		"many marks":                           {"rst", strings.Repeat("*a* ", 30_000), false},
-		"many marks in many texts":             {"rst", strings.Repeat("*a*\n\n", 5_000), true},
 		"many tags":                            {"ass", "[Events]\nFormat: Text\nDialogue: " + strings.Repeat(`{\i1}a`, 30_000), false},
 		"many captions":                        {"ttml", "<tt>" + strings.Repeat("<p>a</p>", 100_000) + "</tt>", false},
 		"a table in a notebook":                {"ipynb", `{"cells":[{"cell_type":"markdown","source":"` + strings.ReplaceAll(table, "\n", `\n`) + `"}]}`, false},

@@ -24,6 +24,7 @@ type pass struct {
 	encoding  encoding
 	options   document.Options
 	formatter formatter
+	isPage    bool                                          // of a book, whose attributes are translated on request
 	hold      func(bytes int64) (release func(), err error) // takes memory for part of the document before it is read
 
 	out        io.Writer
@@ -66,7 +67,7 @@ func (p *pass) withLineEnds(text, other string) string {
 // within rewrites a document inside this one and returns the result.
 func (p *pass) within(text string, rewrite func(p *pass) error) (string, error) {
 	var out strings.Builder
-	inner := &pass{ctx: p.ctx, looks: p.looks, text: text, lineEnd: lineEnd(text), options: p.options, formatter: p.formatter, hold: p.hold, out: &out, translator: p.translator}
+	inner := &pass{ctx: p.ctx, looks: p.looks, text: text, lineEnd: lineEnd(text), options: p.options, formatter: p.formatter, isPage: p.isPage, hold: p.hold, out: &out, translator: p.translator}
 	err := rewrite(inner)
 	if err == nil {
 		err = inner.copy(len(text))

@@ -132,8 +132,7 @@ func corpus(t testing.TB) map[string]string {
 }
 
 // The goldens are the corpus in upper case, from English to French, so that a person can see what was translated. Other readers
-// find the same contents in both: film.ass and old.ssa are written and read by pysubs2 1.8.1, analysis.ipynb by nbformat 5.11.1,
-// guide.rst is read by docutils 0.23.
+// find the same contents in both: film.ass and old.ssa are written and read by pysubs2 1.8.1, analysis.ipynb by nbformat 5.11.1.
 func TestCorpus(t *testing.T) {
 	for file, text := range corpus(t) {
 		t.Run(filepath.Base(file), func(t *testing.T) {
@@ -156,19 +155,6 @@ func checkGolden(t *testing.T, folder, file, got string) {
 	require.NoError(t, err)
 	require.Equal(t, string(want), got)
 }
-
-// A translation into ideographs without spaces needs separators at inline markup and new widths of columns and titles. docutils
-// 0.23 finds the same structure in the golden and in the document.
-func TestIdeographs(t *testing.T) {
-	const file = "testdata/guide.rst"
-	got, err := rewritten(t, kindNamed(t, "rst"), corpus(t)[file], document.Options{}, changed(markup.XML, func(text string) string {
-		return strings.ReplaceAll(word.ReplaceAllString(text, "漢${0}字"), " ", "")
-	}))
-	require.NoError(t, err)
-	checkGolden(t, "ideographs", file, got)
-}
-
-var word = regexp.MustCompile(`\pL+`)
 
 func TestIdentityKeepsEveryByte(t *testing.T) {
 	for file, text := range corpus(t) {

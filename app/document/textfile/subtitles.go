@@ -14,58 +14,96 @@ var timing = regexp.MustCompile(`^\s*(?:\d+:)?\d+:\d+[.,:]\d+\s*-->\s*(?:\d+:)?\
 
 // srt translates SubRip. Text behind an empty line belongs to the previous cue.
 func srt(p *pass) error {
-	c := cues{pass: p, lines: p.linesOf("\r\n"), escape: func(text string) string { return strings.ReplaceAll(text, "-->", "->") }}
+	c := cues{pass: p, timing: timing, lines: p.linesOf("\r\n"), escape: func(text string) string { return strings.ReplaceAll(text, "-->", "->") }}
 	return c.run(0)
 }
 
+// sbv translates YouTube's subtitles.
+func sbv(p *pass) error {
+	c := cues{pass: p, timing: sbvTiming, lines: p.linesOf("\r\n"), escape: func(text string) string { return text }}
+	return c.run(0)
+}
+
+var sbvTiming = regexp.MustCompile(`^(?:\d+:)?\d+:\d+\.\d+,(?:\d+:)?\d+:\d+\.\d+\s*$`)
+
+// lrc translates lyrics: the text behind the times of each line.
+func lrc(p *pass) error {
+	for _, l := range p.linesOf("\r\n") {
+		if mark := lrcTimes.FindString(p.in(l)); mark != "" {
+			l.Start += len(mark)
+			raw := strings.TrimLeft(p.in(l), "[<")
+			if err := p.value(l.End-len(raw), l.End, raw, oneLine); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+var lrcTimes = regexp.MustCompile(`^\s*(?:\[\d+:\d+(?:[.:]\d+)?\])+`)
+
 // vtt translates WebVTT. Blocks without times are headers, notes, styles and regions.
 func vtt(p *pass) error {
-	c := cues{pass: p, lines: p.linesOf("\r\n"), escape: escapeCue, blocks: true}
+	c := cues{pass: p, timing: timing, lines: p.linesOf("\r\n"), escape: escapeCue, blocks: true}
 	if len(c.lines) == 0 || !webVTT.MatchString(p.text[:c.lines[0].End]) {
 		return document.Refuse(nil, "the file does not start with WEBVTT, which all WebVTT files do")
 	}
+	for i := 1; i < len(c.lines) && p.options.To != "" && c.line(i) != ""; i++ {
+		if m := vttLanguage.FindStringSubmatchIndex(c.line(i)); m != nil {
+			if err := p.replace(c.lines[i].Start+m[2], c.lines[i].Start+m[3], p.options.To); err != nil {
+				return err
+			}
+		}
+	}
 	return c.run(1)
 }
+
+var vttLanguage = regexp.MustCompile(`^Language:\s*([\w-]+)\s*$`)
 
 var webVTT = regexp.MustCompile(`^WEBVTT(?:[ \t].*)?$`)
 
 // cues goes through the cues of subtitles.
 type cues struct {
 	*pass
-	lines  []wrap.Line
-	escape func(text string) string
-	blocks bool // whether an empty line ends a cue
+	timing   *regexp.Regexp
+	lines    []wrap.Line
+	escape   func(text string) string
+	blocks   bool     // whether an empty line ends a cue
+	cue      cueTimes // the current one
+	speeches []speech
 }
 
 func (c *cues) line(i int) string { return c.in(c.lines[i]) }
 
 func (c *cues) isTiming(i int) bool {
-	return i < len(c.lines) && strings.Contains(c.line(i), "-->") && timing.MatchString(c.line(i))
+	return i < len(c.lines) && strings.ContainsAny(c.line(i), ">,") && c.timing.MatchString(c.line(i))
 }
 
 // run translates the cues from a line on.
 func (c *cues) run(from int) error {
 	shown, found := false, false // whether a cue is open, and whether there was one
+	starts := -1                 // the line of the times of the next cue
 	var text []wrap.Line         // lines of the cue, up to an empty line
 	for i := from; i < len(c.lines); i++ {
 		switch raw := strings.TrimSpace(c.line(i)); {
 		case c.isTiming(i):
-			shown, found = true, true
+			shown, found, starts = true, true, i
 		case raw == "":
 			shown = shown && !c.blocks
 		case shown && !c.isName(i):
 			text = append(text, c.lines[i])
 			continue
 		}
-		if err := c.cue(text); err != nil {
-			return err
+		c.read(text)
+		if text = text[:0]; starts >= 0 {
+			c.cue, starts = timesOf(c.line(starts), c.cue.number+1), -1
 		}
-		text = text[:0]
 	}
 	if !found && strings.TrimSpace(c.text) != "" && !c.blocks {
 		return document.Refuse(nil, "the file has no line with the times of a subtitle, such as 00:00:01,000 --> 00:00:03,000")
 	}
-	return c.cue(text)
+	c.read(text)
+	return c.translateAll()
 }
 
 // isName reports whether a line is the number of the next cue.
@@ -73,9 +111,8 @@ func (c *cues) isName(i int) bool {
 	return c.isTiming(i+1) && strings.Trim(strings.TrimSpace(c.line(i)), "0123456789") == ""
 }
 
-func (c *cues) cue(text []wrap.Line) error { return c.eachSpeech(text, c.speech) }
-
 // eachSpeech calls each with the lines of each speech in a cue: a new one starts with another speaker, and behind an empty line.
+// The name of a speaker and the description of a sound are speeches.
 func (p *pass) eachSpeech(text []wrap.Line, each func(lines []wrap.Line) error) error {
 	isEmpty := func(l wrap.Line) bool { return strings.TrimSpace(p.in(l)) == "" }
 	for len(text) > 0 {
@@ -83,11 +120,22 @@ func (p *pass) eachSpeech(text []wrap.Line, each func(lines []wrap.Line) error) 
 			text = text[1:]
 			continue
 		}
+		if at, end := labelOf(p.in(text[0])); end > 0 {
+			start := text[0].Start
+			text[0].Start += end
+			if err := each([]wrap.Line{{Start: start + at[0], End: start + at[1]}}); err != nil {
+				return err
+			}
+			continue
+		}
 		n := 1
-		for n < len(text) && !isEmpty(text[n]) && !speaker.MatchString(p.in(text[n])) {
+		for n < len(text) && !isEmpty(text[n]) && !speaker.MatchString(p.in(text[n])) && !p.startsLabel(text[n-1], text[n]) {
 			n++
 		}
-		text[0].Start += len(speechMark.FindString(p.in(text[0])))
+		mark := speechMark.FindString(p.in(text[0]))
+		if text[0].Start += len(mark); strings.ContainsAny(mark, "♪♫") {
+			text[n-1].End -= len(songEnd.FindString(p.in(text[n-1])))
+		}
 		if err := each(text[:n]); err != nil {
 			return err
 		}
@@ -99,17 +147,38 @@ func (p *pass) eachSpeech(text []wrap.Line, each func(lines []wrap.Line) error) 
 // speaker matches the start of a line that does not continue the previous one.
 var speaker = regexp.MustCompile(`^\s*(?:<!\[CDATA\[|<[^>]*>|\{[^}]*\})*\s*(?:[-–—‐•♪♫#]|>>|<v[ .])|^\s*<v[ .]`)
 
-// speechMark matches the mark at the start of a speech, which is not text.
-var speechMark = regexp.MustCompile(`^\s*(?:[-–—‐]+|>>+)\s*`)
+var (
+	// speechMark matches the marks at the start of a speech, which are not text, and songEnd those at the end of a song.
+	speechMark = regexp.MustCompile(`^\s*(?:(?:[-–—‐]+|>>+|[♪♫]+)\s*)+`)
+	songEnd    = regexp.MustCompile(`\s*[♪♫]+\s*$`)
+	// label matches a description in brackets, one in parentheses that is all of a line, or the name of a speaker in capitals.
+	label = regexp.MustCompile(`^\s*(?:[-–—‐]+\s*)?(?:<[^>]*>|\{[^}]*\})*(?:\[([^\[\]]+)\]|[(（]([^()（）]+)[)）](?:<[^>]*>|\{[^}]*\})*\s*$|(\p{Lu}[\p{Lu}\d .'’&#-]{1,30}):\s)`)
+	// sentenceEnd matches the end of a text that the next line does not continue.
+	sentenceEnd = regexp.MustCompile(`[.!?…:;。！？：；♪♫\])）][\s"'»”’]*(?:<[^>]*>|\{[^}]*\})*\s*$`)
+)
 
-func startsNoSpeech(word string) bool { return !speaker.MatchString(word) }
+// labelOf returns the range of the text of a label at the start of a line, and the end of the label; 0 if there is none.
+func labelOf(line string) (at [2]int, end int) {
+	m := label.FindStringSubmatchIndex(line)
+	if m == nil {
+		return at, 0
+	}
+	for i := 2; i < len(m); i += 2 {
+		if m[i] >= 0 {
+			at = [2]int{m[i], m[i+1]}
+		}
+	}
+	return at, m[1]
+}
 
-// speech translates a speech, and distributes the translation over as many lines.
-func (c *cues) speech(lines []wrap.Line) error {
-	w := c.of(lines)
-	return c.paragraph(w, func(text string) string {
-		return strings.Join(c.balance(c.escape(text), len(lines), startsNoSpeech), w.Between)
-	})
+// startsLabel reports whether a line starts with a label. Parentheses within a sentence are none.
+func (p *pass) startsLabel(before, l wrap.Line) bool {
+	m := label.FindStringSubmatchIndex(p.in(l))
+	return m != nil && (m[4] < 0 || sentenceEnd.MatchString(p.in(before)))
+}
+
+func startsNoSpeech(word string) bool {
+	return !speaker.MatchString(word) && !strings.ContainsAny(word[:1], "[(") && !strings.HasSuffix(word, ":")
 }
 
 // balance distributes a text over at most n lines so that the longest is as short as possible. mayStart reports whether a word

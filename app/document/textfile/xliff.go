@@ -34,6 +34,7 @@ type xliffUnit struct {
 	xmlElement
 	depth          int // of its element
 	source, target *xmlElement
+	parts          xliffParts
 }
 
 // forReview is the state of a machine's translation in version 1.
@@ -48,6 +49,9 @@ func (f *xliffFile) opened(e *xmlElement) error {
 		e.stays = true
 	case "yes":
 		e.stays = false
+	}
+	if l := e.attribute("locked"); l == "true" || l == "locked" {
+		e.stays = true
 	}
 	switch {
 	case len(f.open) == 1:
@@ -70,6 +74,8 @@ func (f *xliffFile) ended(e xmlElement) error {
 	case e.start == u.start:
 		f.unit = nil
 		return f.fill(u)
+	case e.name == "mrk" && e.attribute("mtype") == "seg":
+		u.parts.add(f.parent(), e)
 	case len(f.open) != u.depth+1:
 	case e.name == "source" && u.source == nil, e.name == "seg-source":
 		u.source = &e
@@ -81,8 +87,11 @@ func (f *xliffFile) ended(e xmlElement) error {
 
 // fill translates a unit that needs a target.
 func (f *xliffFile) fill(u *xliffUnit) error {
-	if u.stays || u.source == nil {
+	switch {
+	case u.stays || u.source == nil:
 		return nil
+	case len(u.parts.empty) > 0 && f.isOpen(u):
+		return f.fillParts(u)
 	}
 	source := u.source
 	if f.options.Also.Has(document.AlsoSource) && u.target != nil {
@@ -95,7 +104,7 @@ func (f *xliffFile) fill(u *xliffUnit) error {
 	if !f.hasUnits(inner) {
 		return nil
 	}
-	translation, err := f.translate(inner)
+	translation, err := f.translateInline(inner)
 	if err != nil || translation == inner {
 		return err
 	}
@@ -134,7 +143,7 @@ func (f *xliffFile) insert(source *xmlElement, translation string) error {
 
 // isOpen reports whether a unit needs a target.
 func (f *xliffFile) isOpen(u *xliffUnit) bool {
-	if u.target == nil || strings.TrimSpace(f.text[u.target.inner:u.target.innerEnd]) == "" {
+	if u.target == nil || strings.TrimSpace(f.text[u.target.inner:u.target.innerEnd]) == "" || len(u.parts.empty) > 0 {
 		return true
 	}
 	switch u.target.attribute("state") + u.attribute("state") {

@@ -73,6 +73,9 @@ func NewReader(in io.Reader, name string, o Options) *Reader {
 	r := &Reader{name: name, doctype: o.DOCTYPE, window: window{in: in}}
 	r.decoder = xml.NewDecoder(&r.window)
 	r.decoder.Entity = o.Entities
+	r.decoder.CharsetReader = func(label string, _ io.Reader) (io.Reader, error) {
+		return nil, r.refuse(nil, "is not well-formed XML in UTF-8, but in %s", label)
+	}
 	return r
 }
 

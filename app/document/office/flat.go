@@ -1,0 +1,81 @@
+package office
+
+import (
+	"cmp"
+	"context"
+	"io"
+	"regexp"
+	"strings"
+
+	"dragoman/app/budget"
+	"dragoman/app/document"
+	"dragoman/app/document/xmlpart"
+	"dragoman/app/text/markup"
+)
+
+// newFlatKind returns a kind of OpenDocument in one XML file.
+func newFlatKind(name, mediaType string) *document.Kind {
+	f := flat{name, mediaType}
+	return &document.Kind{Name: name, Extensions: []string{"." + name}, MediaType: mediaType + "-flat-xml", Form: markup.XML, Rewrite: f.rewrite}
+}
+
+type flat struct{ name, mediaType string }
+
+// rewrite copies a document with its segments translated, as [kind.rewrite] does.
+func (f flat) rewrite(ctx context.Context, out io.Writer, in io.ReaderAt, size int64, o document.Options, t document.Translate) error {
+	file := func() io.Reader { return counted{ctx, io.NewSectionReader(in, 0, size)} }
+	if err := f.check(in, size); err != nil {
+		return err
+	}
+	w := &walker{ctx: ctx, keep: map[string]bool{}, styles: map[string]odfStyle{}, to: newTarget(o.To), options: o, translate: t.Within(ctx)}
+	defer w.giveBack()
+	if f.name == "fods" {
+		w.grammar = odfFormulaGrammar
+		if err := whole(w.part(io.Discard, file(), "the file"), "the file"); err != nil {
+			return err
+		}
+	}
+	w.grammar = flatGrammar
+	return whole(w.part(cmp.Or(out, io.Discard), file(), "the file"), "the file")
+}
+
+// check refuses a file of another kind, by its root element.
+func (f flat) check(in io.ReaderAt, size int64) error {
+	head := make([]byte, min(size, 16<<10))
+	if n, err := in.ReadAt(head, 0); n < len(head) {
+		return err
+	}
+	if m := flatType.FindSubmatch(head); m == nil || strings.TrimSuffix(string(m[1]), "-template") != f.mediaType {
+		return document.Refuse(nil, "the file is no %s: its root element is not office:document of the type %s", f.name, f.mediaType)
+	}
+	return nil
+}
+
+// flatType captures the type of a document from its root element.
+var flatType = regexp.MustCompile(`<(?:\w+:)?document\s[^<>]*?\w+:mimetype\s*=\s*["']([^"'<>]*)`)
+
+// flatGrammar is the grammar of all parts of an OpenDocument in one.
+var flatGrammar = odfGrammar.with(propertyGrammar).with(grammar{named("style", "master-page"): (*walker).flatMaster, named("office", "binary-data"): (*walker).verbatim})
+
+// flatMaster copies a master page, whose grammar is that of styles.xml.
+func (w *walker) flatMaster(start xmlpart.Token, out sink) error {
+	outer := w.grammar
+	w.grammar = odfStylesGrammar
+	defer func() { w.grammar = outer }()
+	return w.copy(start, out, w.element)
+}
+
+// counted counts the bytes read as work.
+type counted struct {
+	ctx context.Context
+	io.Reader
+}
+
+// Read implements [io.Reader].
+func (c counted) Read(b []byte) (int, error) {
+	n, err := c.Reader.Read(b)
+	if full := budget.Work(c.ctx, n); full != nil {
+		return 0, full
+	}
+	return n, err
+}

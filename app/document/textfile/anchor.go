@@ -1,0 +1,170 @@
+package textfile
+
+import (
+	"fmt"
+	"html"
+	"net/url"
+	"regexp"
+	"strings"
+	"unicode"
+)
+
+// mdHeading is a heading of Markdown.
+type mdHeading struct{ text, translation string }
+
+// withAnchors translates Markdown or MDX. Links to a heading lead to the id that its translation has.
+func withAnchors(p *pass, isMDX bool) error {
+	m := &markdownFile{pass: p, parser: newMarkdownParser(isMDX), isMDX: isMDX}
+	if !anchorLink.MatchString(p.text) {
+		return markdownBlocks(m)
+	}
+	out, err := p.within(p.text, func(inner *pass) error {
+		m.pass = inner
+		return markdownBlocks(m)
+	})
+	if err != nil || out == p.text {
+		return err
+	}
+	return p.replace(0, len(p.text), m.relinked(out))
+}
+
+// anchorLink captures the id to which a link, a definition or an HTML link leads. It matches code without a group.
+var anchorLink = regexp.MustCompile("(?m)^[ \\t>]*(?:```(?s:.*?)^[ \\t>]*```|~~~(?s:.*?)^[ \\t>]*~~~)|`[^`\n]+`|" +
+	`(?:\]\(|^[ \t>]*\[[^\]\n]+\]:[ \t]*|\shref=["'])<?#([^\s()<>"']+)`)
+
+// relinked returns a translated text in which links lead to the ids of the translated headings.
+func (m *markdownFile) relinked(out string) string {
+	m.looks.Past(len(out))
+	github, pandoc := anchors(m.headings, githubID), anchors(m.headings, pandocID)
+	ids := github
+	for _, link := range anchorLink.FindAllStringSubmatch(m.text, -1) {
+		if id := anchorOf(link[1]); github[id] != "" {
+			ids = github
+			break
+		} else if pandoc[id] != "" {
+			ids = pandoc
+		}
+	}
+	for _, explicit := range explicitID.FindAllStringSubmatch(m.text, -1) {
+		delete(ids, explicit[1])
+	}
+	var text strings.Builder
+	at := 0
+	for _, link := range anchorLink.FindAllStringSubmatchIndex(out, -1) {
+		if link[2] < 0 {
+			continue
+		}
+		if id, ok := ids[anchorOf(out[link[2]:link[3]])]; ok {
+			text.WriteString(out[at:link[2]] + id)
+			at = link[3]
+		}
+	}
+	return text.String() + out[at:]
+}
+
+// explicitID matches ids that the text gives: {#id} of a heading, id and name of HTML.
+var explicitID = regexp.MustCompile(`(?:\{#|\s(?:id|name)=["'])([^\s{}"'<>]+)`)
+
+// anchorOf returns the id of a link, which may be escaped.
+func anchorOf(raw string) string {
+	if id, err := url.PathUnescape(raw); err == nil {
+		return id
+	}
+	return raw
+}
+
+// anchors maps the ids of headings to those of their translations. Equal ids are numbered.
+func anchors(headings []mdHeading, rule func(text string) string) map[string]string {
+	before, after, ids := map[string]int{}, map[string]int{}, map[string]string{}
+	number := func(seen map[string]int, text string) string {
+		id := rule(html.UnescapeString(inlineMark.ReplaceAllString(text, "$1$2")))
+		seen[id]++
+		if n := seen[id]; n > 1 {
+			return fmt.Sprintf("%s-%d", id, n-1)
+		}
+		return id
+	}
+	for _, h := range headings {
+		if explicitID.MatchString(h.text) {
+			continue
+		}
+		ids[number(before, h.text)] = number(after, h.translation)
+	}
+	return ids
+}
+
+// inlineMark matches marks that are not part of a heading's text, and captures the text in them.
+var inlineMark = regexp.MustCompile(`!\[[^\]]*\]\([^)]*\)|\[([^\]]*)\](?:\([^)]*\)|\[[^\]]*\])|</?[A-Za-z][^<>]*>|\b_+(?:\s|$)|(?:^|\s)(_+)\b`)
+
+// githubID is GitHub's rule for ids.
+func githubID(text string) string {
+	return strings.Map(func(r rune) rune {
+		switch {
+		case r == ' ':
+			return '-'
+		case r == '-' || r == '_' || unicode.In(r, unicode.L, unicode.M, unicode.N, unicode.Pc):
+			return unicode.ToLower(r)
+		}
+		return -1
+	}, strings.TrimSpace(text))
+}
+
+// pandocID is pandoc's rule for ids, which start with a letter.
+func pandocID(text string) string {
+	id := strings.Map(func(r rune) rune {
+		switch {
+		case r == '-' || r == '_' || r == '.' || unicode.IsLetter(r) || unicode.IsMark(r) || unicode.IsNumber(r):
+			return unicode.ToLower(r)
+		case unicode.IsSpace(r):
+			return ' '
+		}
+		return -1
+	}, text)
+	id = strings.TrimLeftFunc(strings.Join(strings.Fields(id), "-"), func(r rune) bool { return !unicode.IsLetter(r) })
+	if id == "" {
+		return "section"
+	}
+	return id
+}
+
+var (
+	linkDefinition = regexp.MustCompile(`(?m)^[ \t>]*\[([^\[\]^\n][^\[\]\n]{0,63})\]:`)
+	shortcut       = regexp.MustCompile(`\[([^\[\]^\n][^\[\]\n]{0,63})\](?:\[\])?`)
+)
+
+// linkLabels returns the labels of links that a text defines, in lower case.
+func (p *pass) linkLabels() map[string]bool {
+	labels := map[string]bool{}
+	for _, m := range linkDefinition.FindAllStringSubmatch(p.text, -1) {
+		p.looks.Past(len(m[0]))
+		labels[plainLabel(m[1])] = true
+	}
+	return labels
+}
+
+func plainLabel(label string) string {
+	return strings.ToLower(strings.Join(strings.Fields(label), " "))
+}
+
+// withLabels writes [text] and [text][] as [text][text] if the text is a label: its translation is none.
+func (m *markdownFile) withLabels(text string) string {
+	if len(m.labels) == 0 || !strings.Contains(text, "[") {
+		return text
+	}
+	var out strings.Builder
+	at, spans := 0, m.parse(text).Spans
+	for _, found := range shortcut.FindAllStringSubmatchIndex(text, -1) {
+		for len(spans) > 0 && spans[0].End <= found[0] {
+			spans = spans[1:]
+		}
+		label := text[found[2]:found[3]]
+		inCode := len(spans) > 0 && spans[0].Start < found[0]
+		if inCode || !m.labels[plainLabel(label)] || strings.HasSuffix(text[:found[0]], "]") || strings.HasSuffix(text[:found[0]], "!") ||
+			strings.HasSuffix(text[:found[0]], `\`) || strings.HasPrefix(text[found[1]:], "[") || strings.HasPrefix(text[found[1]:], "(") {
+			continue
+		}
+		out.WriteString(text[at:found[0]] + "[" + label + "][" + label + "]")
+		at = found[1]
+	}
+	return out.String() + text[at:]
+}

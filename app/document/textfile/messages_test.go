@@ -1,0 +1,51 @@
+package textfile
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"dragoman/app/document"
+)
+
+// Small documents, translated into upper case and unchanged: the identity keeps every byte.
+func TestMessageFiles(t *testing.T) {
+	for name, c := range map[string]struct{ kind, text, want string }{
+		"svg": {"svg", `<svg xmlns="http://www.w3.org/2000/svg"><title>one</title><style>a b</style><text x="1">two <tspan>three</tspan></text><text><tspan x="0" dy="1">four</tspan><tspan x="0" dy="2">five</tspan></text></svg>`,
+			`<svg xmlns="http://www.w3.org/2000/svg"><title>ONE</title><style>a b</style><text x="1">TWO <tspan>THREE</tspan></text><text><tspan x="0" dy="1">FOUR</tspan><tspan x="0" dy="2">FIVE</tspan></text></svg>`},
+		"tmx": {"tmx", "<tmx><header srclang=\"en\"/><body>\n<tu>\n <tuv xml:lang=\"de\"><seg>eins</seg></tuv>\n <tuv xml:lang=\"en-US\"><seg>one <ph>x</ph></seg></tuv>\n</tu>\n<tu><tuv xml:lang=\"en\"><seg>two</seg></tuv><tuv xml:lang=\"fr-CA\"><seg>deux</seg></tuv></tu><tu><tuv xml:lang=\"en\"><seg>three</seg></tuv><tuv xml:lang=\"fr\"><seg/></tuv></tu></body></tmx>",
+			"<tmx><header srclang=\"en\"/><body>\n<tu>\n <tuv xml:lang=\"de\"><seg>eins</seg></tuv>\n <tuv xml:lang=\"en-US\"><seg>one <ph>x</ph></seg></tuv>\n <tuv xml:lang=\"fr\"><seg>ONE <ph>X</ph></seg></tuv>\n</tu>\n<tu><tuv xml:lang=\"en\"><seg>two</seg></tuv><tuv xml:lang=\"fr-CA\"><seg>deux</seg></tuv></tu><tu><tuv xml:lang=\"en\"><seg>three</seg></tuv><tuv xml:lang=\"fr\"><seg>THREE</seg></tuv></tu></body></tmx>"},
+		"Fluent": {"ftl", "# a b\n-brand-name = The Name\none-a = one { $name }\n    .title = two\nthree =\n    three\n    four\nfive = { $n ->\n    [one] six\n   *[other] seven\n       eight\n }\nnine = ten { $n ->\n   *[other] eleven\n }\nsix = { $n ->\n    [one] { $m ->\n       *[other] x\n    }\n   *[other] y\n }\ntwelve = twelve\n",
+			"# a b\n-brand-name = The Name\none-a = ONE { $name }\n    .title = TWO\nthree =\n    THREE\n    FOUR\nfive = { $n ->\n    [one] SIX\n   *[other] SEVEN\n       EIGHT\n }\nnine = ten { $n ->\n   *[other] eleven\n }\nsix = { $n ->\n    [one] { $m ->\n       *[other] x\n    }\n   *[other] Y\n }\ntwelve = TWELVE\n"},
+		"PHP": {"php", "<?php\n// it's\nreturn [\n 'key' => 'it\\'s one :name',\n \"b\" => \"two\\n\\$5\", 'c' => array('three', 'x' => ['four'], 'y' => f('five')), 'd' => 'six' . $a, 'e' => \"seven $b\", 'f' => $x['eight'],\n];\n",
+			"<?php\n// it's\nreturn [\n 'key' => 'IT\\'S ONE :name',\n \"b\" => \"TWO\\n\\$5\", 'c' => array('THREE', 'x' => ['FOUR'], 'y' => f('five')), 'd' => 'six' . $a, 'e' => \"seven $b\", 'f' => $x['eight'],\n];\n"},
+		"property list": {"strings", "/* a */\nCFBundleDisplayName = \"Name here\";\nNSCameraUsageDescription = \"Why we ask\";\n", "/* a */\nCFBundleDisplayName = \"NAME HERE\";\nNSCameraUsageDescription = \"WHY WE ASK\";\n"},
+	} {
+		kind := kindNamed(t, c.kind)
+		got, err := rewritten(t, kind, c.text, document.Options{To: "fr"}, func(text string) string { return text })
+		require.NoError(t, err, name)
+		assert.Equal(t, c.text, got, name)
+		got, err = rewritten(t, kind, c.text, document.Options{To: "fr"}, upper(kind.Form))
+		require.NoError(t, err, name)
+		assert.Equal(t, c.want, got, name)
+	}
+	for _, c := range [][2]string{{"php", "a"}, {"php", "<?php 'a"}, {"php", "<?php /* a"}, {"svg", "<a/>"}, {"tmx", "<a/>"}} {
+		_, err := segments(t, kindNamed(t, c[0]), c[1], document.Options{})
+		requireRefused(t, err)
+	}
+}
+
+// A translation with signs of the format reads back as itself.
+func TestSignsOfMessageFiles(t *testing.T) {
+	for _, c := range []struct{ kind, text, translation, want string }{
+		{"ftl", "a = b c\n", ".d { e", `a = {"."}d {"{"} e` + "\n"},
+		{"ftl", "a =\n    b c\n    d\n", "[e [f g", "a =\n    {\"[\"}e [f\n    g\n"},
+		{"php", "<?php return ['a b'];", `it's \n`, `<?php return ['it\'s \\n'];`},
+		{"php", `<?php return ["a b"];`, `"$x" \`, `<?php return ["\"\$x\" \\"];`},
+	} {
+		got, err := rewritten(t, kindNamed(t, c.kind), c.text, document.Options{}, func(string) string { return c.translation })
+		require.NoError(t, err)
+		assert.Equal(t, c.want, got)
+	}
+}

@@ -1,0 +1,83 @@
+package textfile
+
+import (
+	"regexp"
+	"strings"
+
+	"dragoman/app/document"
+)
+
+// phpToken matches a token of PHP.
+var phpToken = regexp.MustCompile(`^(?:'(?:[^'\\]|\\(?s:.))*'|"(?:[^"\\]|\\(?s:.))*"|/\*(?s:.*?)\*/|(?://|#)[^\r\n]*|<\?php|\?>|\s+|=>|[\w\\$]+|(?s:.))`)
+
+// php translates the strings in arrays of PHP that are values, not keys, arguments or parts of an expression.
+func php(p *pass) error {
+	if !strings.HasPrefix(strings.TrimSpace(p.text), "<?php") {
+		return document.Refuse(nil, "the file does not start with <?php")
+	}
+	var open []bool      // whether each open bracket is that of an array
+	last := ""           // the last token that is not white space
+	start, end := -1, -1 // the range of a string that may be a value
+	for at := 0; at < len(p.text); {
+		token := p.text[at : at+p.looks.Find(phpToken, p.text[at:])[1]]
+		if strings.Contains(`'"`, token) || token == "/" && strings.HasPrefix(p.text[at:], "/*") {
+			return document.Refuse(nil, "the string or comment that starts in line %d is not closed", p.lineNumber(at))
+		}
+		from := at
+		at += len(token)
+		if isBlankPHP(token) {
+			continue
+		}
+		if start >= 0 && strings.Contains(",])", token) {
+			if err := p.phpString(start, end); err != nil {
+				return err
+			}
+		}
+		start = -1
+		switch {
+		case token == "[" || token == "(":
+			open = append(open, token == "[" && !isIndexed(last) || strings.EqualFold(last, "array"))
+		case (token == "]" || token == ")") && len(open) > 0:
+			open = open[:len(open)-1]
+		case len(token) > 1 && (token[0] == '\'' || token[0] == '"') && len(open) > 0 && open[len(open)-1] && strings.Contains("[(,=>", last):
+			start, end = from, at
+		}
+		last = token
+	}
+	return nil
+}
+
+// isBlankPHP reports whether a token is white space or a comment.
+func isBlankPHP(token string) bool {
+	return strings.TrimSpace(token) == "" || strings.HasPrefix(token, "/*") || strings.HasPrefix(token, "//") || token[0] == '#'
+}
+
+// isIndexed reports whether a bracket behind a token is that of an index.
+func isIndexed(token string) bool {
+	return phpWord.MatchString(token) && !strings.EqualFold(token, "return") || token == "]" || token == ")"
+}
+
+var phpWord = regexp.MustCompile(`^[\w\\$]+$`)
+
+// phpString translates a string. One in double quotes with variables stays.
+func (p *pass) phpString(start, end int) error {
+	raw := p.text[start+1 : end-1]
+	text, encode := readSingle.Replace(raw), func(text string) string { return "'" + writeSingle.Replace(text) + "'" }
+	if p.text[start] == '"' {
+		if phpVariable.MatchString(raw) || strings.Contains(raw, `\u{`) {
+			return nil
+		}
+		text = cEscape.ReplaceAllStringFunc(strings.ReplaceAll(raw, `\$`, "$"), readC)
+		encode = func(text string) string { return `"` + strings.ReplaceAll(escapeC.Replace(text), "$", `\$`) + `"` }
+	}
+	if p.isCode(text) {
+		return nil
+	}
+	return p.value(start, end, text, encode)
+}
+
+var (
+	phpVariable = regexp.MustCompile(`(?:^|[^\\])(?:\\\\)*(?:\$[A-Za-z_{]|\{\$)`)
+	readSingle  = strings.NewReplacer(`\\`, `\`, `\'`, "'")
+	writeSingle = strings.NewReplacer(`\`, `\\`, "'", `\'`)
+)

@@ -1,0 +1,217 @@
+package textfile
+
+import (
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"dragoman/app/text/wrap"
+)
+
+// speech is a text in a cue: what a person says, or a label.
+type speech struct {
+	lines []wrap.Line
+	cue   cueTimes
+}
+
+// cueTimes are the times of a cue, in milliseconds.
+type cueTimes struct{ number, from, to int }
+
+var clock = regexp.MustCompile(`(?:(\d+):)?(\d+):(\d+)[.,:](\d+)`)
+
+// timesOf reads the times of a cue.
+func timesOf(line string, number int) cueTimes {
+	var at [2]int
+	for i, m := range clock.FindAllStringSubmatch(line, 2) {
+		for j, unit := range []int{3_600_000, 60_000, 1000, 1} {
+			n, _ := strconv.Atoi(m[j+1][:min(len(m[j+1]), 4)]) // digits
+			at[i] += n * unit
+		}
+	}
+	return cueTimes{number, at[0], at[1]}
+}
+
+// read collects the speeches in lines of the current cue.
+func (c *cues) read(text []wrap.Line) {
+	_ = c.eachSpeech(text, func(lines []wrap.Line) error {
+		c.speeches = append(c.speeches, speech{slices.Clone(lines), c.cue})
+		return nil
+	})
+}
+
+// mostJoined is the maximum number of cues of a sentence, and longestPause the longest time between them in milliseconds.
+const mostJoined, longestPause = 6, 2000
+
+// translateAll translates the speeches. A sentence over several cues is one text.
+func (c *cues) translateAll() error {
+	for i := 0; i < len(c.speeches); {
+		parts := []cuePart{c.part(c.speeches[i])}
+		for i+len(parts) < len(c.speeches) && len(parts) < mostJoined {
+			last, next := parts[len(parts)-1], c.part(c.speeches[i+len(parts)])
+			if !c.continues(last, next) {
+				break
+			}
+			parts = append(parts, next)
+		}
+		i += len(parts)
+		translate := c.sentence
+		if len(parts) == 1 {
+			translate = c.speech
+		}
+		if err := translate(parts); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// speech translates a speech, and distributes the translation over its lines.
+func (c *cues) speech(parts []cuePart) error {
+	return c.paragraph(parts[0].Paragraph, func(text string) string { return c.rows(c.escape(text), parts[0]) })
+}
+
+// The widths of a line: letters, or ideographs, which are twice as wide.
+const maxLetters, maxIdeographs = 42, 16
+
+// rows distributes a text over as many lines as a speech has: over two if one is too long, or if two are enough.
+func (c *cues) rows(text string, s cuePart) string {
+	most := maxLetters
+	to, _, _ := strings.Cut(c.options.To, "-")
+	if slices.Contains([]string{"ja", "zh", "ko"}, to) {
+		most = maxIdeographs
+	}
+	n := len(s.lines)
+	rows := c.balance(text, n, startsNoSpeech)
+	if n == 1 && width(text) > most || n > 2 && width(text) < 2*most {
+		rows = c.balance(text, 2, startsNoSpeech)
+	}
+	return strings.Join(rows, s.Between)
+}
+
+// width returns the number of characters of a text outside tags.
+func width(text string) int { return len([]rune(outerTags.ReplaceAllString(text, ""))) }
+
+// cuePart is a speech as a part of a sentence.
+type cuePart struct {
+	speech
+	wrap.Paragraph
+	start, end  int    // byte range of the text without the tags around it
+	text        string // this text as one line; "" if it has tags in it
+	first, last bool   // it starts, and ends, its line
+}
+
+var (
+	outerTags   = regexp.MustCompile(`<[^<>]*>|\{[^{}]*\}`)
+	leadingTags = regexp.MustCompile(`^(?:<[^<>/]*>|\{[^{}]*\}|\s)+`)
+	endTags     = regexp.MustCompile(`(?:</[^<>]*>|\s)+$`)
+)
+
+// part returns a speech with its text.
+func (c *cues) part(s speech) cuePart {
+	w := c.of(s.lines)
+	raw := c.text[w.Start:w.End]
+	head := leadingTags.FindString(raw)
+	tail := endTags.FindString(raw[len(head):])
+	p := cuePart{speech: s, Paragraph: w, start: w.Start + len(head), end: w.End - len(tail)}
+	if text := w.Text; len(head)+len(tail) < len(text) && strings.HasPrefix(text, head) && strings.HasSuffix(text, tail) {
+		if text = text[len(head) : len(text)-len(tail)]; !strings.ContainsAny(text, "<{") {
+			p.text = text
+		}
+	}
+	before := strings.TrimRight(c.text[:w.Start], " \t")
+	after := strings.TrimLeft(c.text[w.End:], " \t")
+	p.first = before == "" || strings.ContainsAny(before[len(before)-1:], "\r\n")
+	p.last = after == "" || strings.ContainsAny(after[:1], "\r\n")
+	return p
+}
+
+var (
+	continuing = regexp.MustCompile(`^["'“‘«(]*(?:\p{Ll}|I\b)`)
+	comma      = regexp.MustCompile(`[,，、،]$`)
+)
+
+// continues reports whether the text of the next cue continues a sentence.
+func (c *cues) continues(s, next cuePart) bool {
+	pause := next.cue.from - s.cue.to
+	return s.text != "" && next.text != "" && s.last && next.first && next.cue.number == s.cue.number+1 && pause <= longestPause && pause > -longestPause &&
+		!sentenceEnd.MatchString(s.text) && (continuing.MatchString(next.text) || comma.MatchString(s.text)) && hasLetter(next.text)
+}
+
+// sentence translates a sentence over several cues, and divides the translation by their times.
+func (c *cues) sentence(parts []cuePart) error {
+	text := ""
+	for i, s := range parts {
+		if i > 0 && !wrap.WithoutSpace(text, s.text) {
+			text += " "
+		}
+		text += s.text
+	}
+	if !hasLetter(text) {
+		return nil
+	}
+	translation, err := c.translate(text)
+	if err != nil || translation == text {
+		return err
+	}
+	for i, piece := range c.divide(c.escape(oneLine(translation)), parts) {
+		if err := c.replace(parts[i].start, parts[i].end, c.rows(piece, parts[i])); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// divide divides a text between cues in proportion to their times. A division behind a comma may be half a part away.
+func (c *cues) divide(text string, parts []cuePart) []string {
+	list, err := wrap.Atoms(c.ctx, text, true)
+	c.looks.Check(err)
+	total, time := 0, 0
+	for _, a := range list {
+		total += a.Width + 1
+	}
+	bonus := total / len(parts) / 2
+	for _, s := range parts {
+		time += s.duration()
+	}
+	pieces := make([]string, len(parts))
+	at, done, elapsed := 0, 0, 0 // atoms, their width, and the time that they have
+	for i, s := range parts {
+		elapsed += s.duration()
+		end, cost, reached := at, total, done
+		for j, sum := at, done; j < len(list); j++ {
+			sum += list[j].Width + 1
+			if j+1 < len(list) && !startsNoSpeech(list[j+1].Text) {
+				continue
+			}
+			off := sum - total*elapsed/time
+			if off < 0 {
+				off = -off
+			} else if off-bonus > cost {
+				break
+			}
+			if strings.ContainsAny(list[j].Text[len(list[j].Text)-1:], ",;:.!?") {
+				off -= bonus
+			}
+			if off < cost {
+				end, cost, reached = j+1, off, sum
+			}
+		}
+		if i == len(parts)-1 {
+			end = len(list)
+		}
+		var piece strings.Builder
+		for j, a := range list[at:end] {
+			if a.Space && j > 0 {
+				piece.WriteByte(' ')
+			}
+			piece.WriteString(a.Text)
+		}
+		pieces[i] = piece.String()
+		at, done = end, reached
+	}
+	return pieces
+}
+
+// duration returns the time of the cue, at least a tenth of a second.
+func (s cuePart) duration() int { return max(s.cue.to-s.cue.from, 100) }

@@ -1,0 +1,59 @@
+package textfile
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"dragoman/app/document"
+)
+
+// Labels are texts by themselves, and a sentence over several cues is one text.
+func TestSpeeches(t *testing.T) {
+	const one, two, three = "1\n00:00:01,000 --> 00:00:03,000\n", "\n\n2\n00:00:03,100 --> 00:00:05,000\n", "\n\n3\n00:00:05,000 --> 00:00:06,000\n"
+	for name, c := range map[string]struct {
+		text string
+		want []string
+	}{
+		"sounds and speakers":       {one + "♪ Singing in\nthe rain ♪\n[DOOR CLOSES]\nJOHN: Who is\nthere?\n- [MARY] I am.", []string{"Singing in the rain", "DOOR CLOSES", "JOHN", "Who is there?", "MARY", "I am."}},
+		"parentheses":               {one + "(door closes)\nI saw him\n(my brother)\ntoday.\n<i>(he laughs)</i>", []string{"door closes", "I saw him (my brother) today.", "he laughs"}},
+		"a sentence":                {one + "{\\an8}<i>I went to the house\nof my friend</i>" + two + "because it was raining" + three + "and I had no umbrella.", []string{"I went to the house of my friend because it was raining and I had no umbrella."}},
+		"behind a comma":            {one + "Hello," + two + "John.", []string{"Hello, John."}},
+		"sentences":                 {one + "I went." + two + "He came..." + three + "in the end.", []string{"I went.", "He came...", "in the end."}},
+		"another speaker":           {one + "I went" + two + "- to you", []string{"I went", "to you"}},
+		"tags in a sentence":        {one + "I <b>went</b>" + two + "to you", []string{"I <b>went</b>", "to you"}},
+		"cues that are far apart":   {one + "I went\n\n2\n00:00:09,000 --> 00:00:10,000\nto you", []string{"I went", "to you"}},
+		"a line with a clock":       {one + "At\n12: no.", []string{"At 12: no."}},
+		"Chinese, behind its comma": {one + "今日は、" + two + "元気です" + three + "はい", []string{"今日は、元気です", "はい"}},
+	} {
+		got, err := segments(t, kindNamed(t, "srt"), c.text, document.Options{})
+		require.NoError(t, err)
+		assert.Equal(t, c.want, got, name)
+	}
+	got, err := segments(t, kindNamed(t, "sbv"), "0:00:01.000,0:00:03.000\nI went\n\n0:00:03.000,0:00:04.000\nto you\n", document.Options{})
+	require.NoError(t, err)
+	assert.Equal(t, []string{"I went to you"}, got)
+	got, err = segments(t, kindNamed(t, "lrc"), "[ti:Title]\n[00:12.00][01:15.30]Line one\n[00:17.20]\n", document.Options{})
+	require.NoError(t, err)
+	assert.Equal(t, []string{"Line one"}, got)
+}
+
+// A sentence is divided by the times of its cues, rather behind a comma, and a line has at most 42 letters or 16 ideographs.
+func TestDividedSpeeches(t *testing.T) {
+	const doc = "1\n00:00:00,000 --> 00:00:0%,000\n<i>a b</i>\n\n2\n00:00:03,000 --> 00:00:06,000\nc d.\n"
+	for _, c := range []struct{ ends, to, translation, first, second string }{
+		{"3", "de", "eins zwei drei vier", "eins zwei", "drei vier"},
+		{"1", "de", "eins zwei drei vier", "eins", "zwei drei vier"},
+		{"3", "de", "Ich ging, weil es sehr stark regnete", "Ich ging,", "weil es sehr stark regnete"},
+		{"3", "de", "eins", "eins", ""},
+		{"3", "ja", strings.Repeat("雨", 40), strings.Repeat("雨", 10) + "\n" + strings.Repeat("雨", 10), strings.Repeat("雨", 10) + "\n" + strings.Repeat("雨", 10)},
+		{"3", "de", strings.Repeat("abcd ", 20), "abcd abcd abcd abcd abcd\nabcd abcd abcd abcd abcd", "abcd abcd abcd abcd abcd\nabcd abcd abcd abcd abcd"},
+	} {
+		text := strings.Replace(doc, "%", c.ends, 1)
+		got, err := rewritten(t, kindNamed(t, "srt"), text, document.Options{To: c.to}, func(string) string { return c.translation })
+		require.NoError(t, err)
+		assert.Equal(t, strings.NewReplacer("a b", c.first, "c d.", c.second).Replace(text), got, c.translation)
+	}
+}

@@ -1,0 +1,12 @@
+# Messages of the app
+-brand-name = Widget
+
+welcome = WELCOME TO { -brand-name }
+    .title = START HERE
+about =
+    WIDGET DRAWS CHARTS
+    IN THE BROWSER.
+files = { $count ->
+    [one] ONE FILE
+   *[other] { $count } FILES
+}

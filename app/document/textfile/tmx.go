@@ -1,0 +1,79 @@
+package textfile
+
+import (
+	"encoding/xml"
+	"strings"
+)
+
+// tmx translates translation memories: a unit without the target language gets a variant in it, or its empty variant a text.
+func tmx(p *pass) error {
+	var u tmxUnit
+	from := p.options.From
+	return eachXML(p, "tmx", "is no TMX", func(x *xmlReader, token xml.Token) error {
+		switch token.(type) {
+		case xml.StartElement:
+			e := x.element()
+			if lang := e.attribute("srclang"); lang != "" && lang != "*all*" && (e.name == "header" || e.name == "tu") {
+				from = lang
+			}
+			if e.name == "tu" {
+				u = tmxUnit{start: e.start}
+			}
+		case xml.EndElement:
+			switch e := x.element(); {
+			case e.name == "seg" && x.parent() == "tuv":
+				u.segment = *e
+			case e.name == "tuv" && u.segment.start > e.start:
+				u.add(*e, from, p.options.To)
+			case e.name == "tu" && e.start == u.start && u.source.end > 0:
+				return u.fill(x)
+			}
+		}
+		return nil
+	})
+}
+
+// tmxUnit is the current unit.
+type tmxUnit struct {
+	start          int
+	segment        xmlElement // the last one
+	source, target xmlElement // variants
+	text, old      xmlElement // their segments
+}
+
+// add adds a variant. The first one is the source unless another one is in its language.
+func (u *tmxUnit) add(e xmlElement, from, to string) {
+	switch lang := e.attribute("lang"); {
+	case isLanguage(lang, to):
+		u.target, u.old = e, u.segment
+	case u.source.end == 0, isLanguage(lang, from) && !isLanguage(u.source.attribute("lang"), from):
+		u.source, u.text = e, u.segment
+	}
+}
+
+// isLanguage reports whether two codes are of one language, Chinese in one script.
+func isLanguage(code, other string) bool {
+	a, _, _ := strings.Cut(strings.ReplaceAll(code, "_", "-"), "-")
+	b, _, _ := strings.Cut(strings.ReplaceAll(other, "_", "-"), "-")
+	return strings.EqualFold(code, other) || strings.EqualFold(a, b) && !strings.EqualFold(a, "zh")
+}
+
+// fill translates the unit if it has no text in the target language.
+func (u *tmxUnit) fill(x *xmlReader) error {
+	before, inner, after := trimmed(plainSections(x.text[u.text.inner:u.text.innerEnd]))
+	isNew := u.target.end == 0
+	if !isNew && strings.TrimSpace(x.text[u.old.inner:u.old.innerEnd]) != "" || !x.hasUnits(inner) {
+		return nil
+	}
+	translation, err := x.translate(inner)
+	if err != nil || translation == inner || x.options.To == "" {
+		return err
+	}
+	translation = before + fragment(translation) + after
+	if !isNew {
+		return x.put(&u.old, x.text[u.old.start:u.old.inner], translation)
+	}
+	at := u.source
+	indent := x.text[len(strings.TrimRight(x.text[:at.start], " \t\r\n")):at.start]
+	return x.replace(at.end, at.end, indent+`<tuv xml:lang="`+xmlAttribute.Replace(x.options.To)+`"><seg>`+translation+"</seg></tuv>")
+}

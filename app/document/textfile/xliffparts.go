@@ -1,0 +1,65 @@
+package textfile
+
+import (
+	"regexp"
+)
+
+// xliffParts are the sentences of a unit as Trados Studio divides it (.sdlxliff): mrk elements of seg-source, each with one of the
+// same id in the target.
+type xliffParts struct {
+	source map[string]xmlElement
+	empty  []xmlElement // without a translation
+}
+
+// add adds a part of the element parent.
+func (p *xliffParts) add(parent string, e xmlElement) {
+	switch id := e.attribute("mid"); {
+	case parent == "seg-source":
+		if p.source == nil {
+			p.source = map[string]xmlElement{}
+		}
+		p.source[id] = e
+	case parent == "target" && e.inner >= e.innerEnd:
+		p.empty = append(p.empty, e)
+	}
+}
+
+// fillParts translates the parts of a unit that have no translation.
+func (f *xliffFile) fillParts(u *xliffUnit) error {
+	for _, e := range u.parts.empty {
+		source, ok := u.parts.source[e.attribute("mid")]
+		if !ok || e.start < f.at {
+			continue
+		}
+		before, inner, after := trimmed(plainSections(f.text[source.inner:source.innerEnd]))
+		if !f.hasUnits(inner) {
+			continue
+		}
+		translation, err := f.translateInline(inner)
+		if err != nil {
+			return err
+		}
+		if translation != inner {
+			if err := f.put(&e, f.text[e.start:e.inner], before+fragment(translation)+after); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// The tags of Phrase (.mxliff) are written as text: {b> and <b} around a text. {1} is a placeholder in all texts.
+var (
+	phraseOpen, phraseEnd   = regexp.MustCompile(`\{(\w+)&gt;`), regexp.MustCompile(`&lt;(\w+)\}`)
+	phraseOpens, phraseEnds = regexp.MustCompile(`<x id="open-(\w+)"/>`), regexp.MustCompile(`<x id="end-(\w+)"/>`)
+)
+
+// translateInline translates a fragment, in which tags of Phrase become inline tags.
+func (f *xliffFile) translateInline(inner string) (string, error) {
+	tagged := phraseEnd.ReplaceAllString(phraseOpen.ReplaceAllString(inner, `<x id="open-$1"/>`), `<x id="end-$1"/>`)
+	translation, err := f.translate(tagged)
+	if err != nil || translation == tagged {
+		return inner, err
+	}
+	return phraseEnds.ReplaceAllString(phraseOpens.ReplaceAllString(translation, `{$1&gt;`), `&lt;$1}`), nil
+}

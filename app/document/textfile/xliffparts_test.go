@@ -1,0 +1,39 @@
+package textfile
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"dragoman/app/document"
+	"dragoman/app/text/markup"
+)
+
+// XLIFF of CAT tools: sentences of Trados Studio, tags of Phrase, locked units of memoQ.
+func TestXLIFFOfTools(t *testing.T) {
+	unit := func(text string) string {
+		return `<xliff version="1.2" xmlns:m="a"><file><body><trans-unit id="1"` + text + `</trans-unit></body></file></xliff>`
+	}
+	for name, c := range map[string][2]string{
+		"sentences": {`><source>one. two.</source><seg-source><mrk mtype="seg" mid="1">one.</mrk> <mrk mtype="seg" mid="2">two.</mrk></seg-source><target><mrk mtype="seg" mid="1">eins.</mrk> <mrk mtype="seg" mid="2"/></target>`,
+			`><source>one. two.</source><seg-source><mrk mtype="seg" mid="1">one.</mrk> <mrk mtype="seg" mid="2">two.</mrk></seg-source><target><mrk mtype="seg" mid="1">eins.</mrk> <mrk mtype="seg" mid="2">TWO.</mrk></target>`},
+		"sentences without a target": {`><source>one.</source><seg-source><mrk mtype="seg" mid="1">one.</mrk></seg-source>`,
+			`><source>one.</source><seg-source><mrk mtype="seg" mid="1">one.</mrk></seg-source><target><mrk mtype="seg" mid="1">ONE.</mrk></target>`},
+		"all translated": {`><source>a</source><seg-source><mrk mtype="seg" mid="1">a</mrk></seg-source><target><mrk mtype="seg" mid="1">b</mrk></target>`, ""},
+		"tags of Phrase": {`><source>a {b&gt;bold {1} c&lt;b} d</source><target></target>`, `><source>a {b&gt;bold {1} c&lt;b} d</source><target>A {b&gt;BOLD {1} C&lt;b} D</target>`},
+		"locked":         {` m:locked="true"><source>a</source><target></target>`, ""},
+	} {
+		kind := kindNamed(t, "xliff")
+		same, err := rewritten(t, kind, unit(c[0]), document.Options{}, func(text string) string { return text })
+		require.NoError(t, err)
+		assert.Equal(t, unit(c[0]), same, name)
+		if c[1] == "" {
+			c[1] = c[0]
+		}
+		got, err := rewritten(t, kind, unit(c[0]), document.Options{}, upper(markup.XML))
+		require.NoError(t, err)
+		assert.Equal(t, unit(c[1]), strings.ReplaceAll(got, ` state="needs-review-translation"`, ""), name)
+	}
+}
