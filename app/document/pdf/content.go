@@ -20,7 +20,7 @@ type state struct {
 	font           string
 	size           float64
 	spacing, words float64 // between letters, and between words
-	mode           string
+	mode           int
 }
 
 // color is the color space and the color, as operators.
@@ -39,7 +39,9 @@ type content struct {
 	key       string // of its scope, pageScope for the page itself
 	data      []byte
 	resources dict
-	isGroup   bool // a transparency group
+	known     map[string]map[string][]byte // resources by category and name
+	forms     map[string]bool              // external objects by name: whether they are groups
+	isGroup   bool                         // a transparency group
 	state     state
 	stack     []state
 	deepest   int // number of states that it restores without having saved them
@@ -61,11 +63,12 @@ var setter = regexp.MustCompile(`^(?:gs|[gk]|rg|cs|scn?|[GK]|RG|CS|SCN?|w|T[fcwr
 var errOther = fmt.Errorf("%w: its operators are not those of its texts", errUnreadable)
 
 const (
-	pageScope   = "[]"
-	maxGraphics = 32      // graphics state dictionaries in force
-	maxSaved    = 10_000  // states
-	maxOperands = 64      // of an operator
-	maxSetter   = 1 << 10 // bytes of an operator that sets the state
+	pageScope    = "[]"
+	maxResources = 1 << 18 // bytes of a category
+	maxGraphics  = 32      // graphics state dictionaries in force
+	maxSaved     = 10_000  // states
+	maxOperands  = 64      // of an operator
+	maxSetter    = 1 << 10 // bytes of an operator that sets the state
 )
 
 // scan copies the content without removed texts, and records the state of each.
@@ -157,8 +160,8 @@ func (c *content) operator(name string, operands [][]byte, from, to int) error {
 			s.scale *= math.Sqrt(math.Abs(number(operands[0])*number(operands[3]) - number(operands[1])*number(operands[2])))
 		}
 	case "gs":
-		if c.isGroup && len(s.graphics) > 0 {
-			return nil // the state of the group applies to all of it
+		if isWhole := c.isGroup && len(s.graphics) > 0; isWhole || len(last) == 0 {
+			return nil // the state of a group applies to all of it
 		}
 		name := c.alias("ExtGState", string(last))
 		s.graphics = append(slices.DeleteFunc(slices.Clone(s.graphics), func(known string) bool { return known == name }), name)
@@ -188,7 +191,7 @@ func (c *content) operator(name string, operands [][]byte, from, to int) error {
 	case "Tw":
 		s.words = number(last)
 	case "Tr":
-		s.mode = string(last)
+		s.mode = int(number(last))
 	case "BT", "Td", "TD", "Tm", "T*":
 		c.isMoving = false
 	case "Do":
@@ -317,8 +320,13 @@ func kerning(operand []byte) (sum float64, isText bool) {
 
 // group follows an operator that draws a group, and makes another group of it if texts are removed from it.
 func (c *content) group(name []byte, from, to int) error {
-	of, _ := c.objects.get(resource(c.objects, c.resources, "XObject", name))
-	if string(parseDict(of).get("Subtype")) != "/Form" {
+	value := c.resource("XObject", string(name))
+	isGroup, isKnown := c.forms[string(name)]
+	if !isKnown {
+		isGroup = string(c.objects.dict(value).get("Subtype")) == "/Form"
+		c.forms[string(name)] = isGroup
+	}
+	if !isGroup {
 		return nil
 	}
 	n := c.next
@@ -333,7 +341,7 @@ func (c *content) group(name []byte, from, to int) error {
 	if !c.scopes[key] {
 		return nil
 	}
-	d, data, err := c.objects.stream(resource(c.objects, c.resources, "XObject", name), c.memory)
+	d, data, err := c.objects.stream(value, c.memory)
 	if err != nil {
 		return err
 	}
@@ -343,7 +351,7 @@ func (c *content) group(name []byte, from, to int) error {
 	if err := budget.Work(c.ctx, len(data)); err != nil {
 		return err
 	}
-	inner := &content{overlay: c.overlay, key: key, data: data, resources: c.objects.dict(d.get("Resources")), state: c.state, isGroup: c.isGroup || d.get("Group") != nil}
+	inner := &content{overlay: c.overlay, known: map[string]map[string][]byte{}, forms: map[string]bool{}, key: key, data: data, resources: c.objects.dict(d.get("Resources")), state: c.state, isGroup: c.isGroup || d.get("Group") != nil}
 	if inner.resources == nil {
 		inner.resources = c.resources
 	}
@@ -370,25 +378,33 @@ func (c *content) group(name []byte, from, to int) error {
 
 // alias returns a name of a resource on the page, to which it adds the resource of a group. Other operands stay.
 func (c *content) alias(category, name string) string {
-	if c.key == pageScope || name[0] != '/' {
+	if c.key == pageScope || !strings.HasPrefix(name, "/") {
 		return name
 	}
-	value := resource(c.objects, c.resources, category, []byte(name))
+	value := c.resource(category, name)
 	if value == nil {
 		return name
 	}
-	list := c.overlay.added[category]
-	n := slices.IndexFunc(list, func(e entry) bool { return bytes.Equal(e.value, value) })
-	if n < 0 {
-		n = len(list)
-		c.overlay.added[category] = append(list, entry{fmt.Sprintf("%s%s%d", c.append.prefix, category, n), value})
+	key := category + string(value)
+	if c.aliases[key] == "" {
+		c.aliases[key] = fmt.Sprintf("%s%s%d", c.append.prefix, category, len(c.aliases))
+		c.overlay.added[category] = append(c.overlay.added[category], entry{c.aliases[key], value})
 	}
-	return "/" + c.overlay.added[category][n].key
+	return "/" + c.aliases[key]
 }
 
 // resource returns a resource by its name as an operand, or nil.
-func resource(o *objects, resources dict, category string, name []byte) []byte {
-	return o.dict(resources.get(category)).get(string(bytes.TrimPrefix(name, []byte("/"))))
+func (c *content) resource(category, name string) []byte {
+	if c.known[category] == nil {
+		known := map[string][]byte{}
+		if value, _ := c.objects.get(c.resources.get(category)); len(value) < maxResources {
+			for _, e := range parseDict(value) {
+				known[e.key] = e.value
+			}
+		}
+		c.known[category] = known
+	}
+	return c.known[category][strings.TrimPrefix(name, "/")]
 }
 
 // plus returns resources with more in a category.

@@ -182,15 +182,19 @@ func TestLinks(t *testing.T) {
 }
 
 func FuzzContent(f *testing.F) {
-	f.Add("BT /F 10 Tf 100 700 Td [(Good) -20 (morning.)] TJ T* <414243> ' 1 2 (x) \" ET q BI /W 1 ID x EI Q /X Do")
+	f.Add("gs /F gs BT /F 10 Tf 100 700 Td [(Good) -20 (morning.)] TJ T* <414243> ' 1 2 (x) \" ET q BI /W 1 ID x EI Q /X Do")
 	f.Fuzz(func(t *testing.T, data string) {
-		o := &overlay{writer: &writer{objects: &objects{}}, page: &page{scopes: map[string]*scope{}}, added: map[string][]entry{}, dry: true}
-		c := &content{overlay: o, key: pageScope, data: []byte(data)}
-		if err := c.scan(); err != nil {
-			require.ErrorIs(t, err, errUnreadable)
-			return
+		for _, key := range []string{pageScope, "[0]"} {
+			o := &overlay{
+				writer: &writer{objects: &objects{}, append: &appendix{}}, page: &page{scopes: map[string]*scope{}}, aliases: map[string]string{}, added: map[string][]entry{}, dry: true,
+			}
+			c := &content{overlay: o, key: key, data: []byte(data), known: map[string]map[string][]byte{}, forms: map[string]bool{}, resources: parseDict([]byte("<</Font<</F 1 0 R>>/ExtGState<</F<<>>>>>>"))}
+			if err := c.scan(); err != nil {
+				require.ErrorIs(t, err, errUnreadable)
+				continue
+			}
+			assert.Equal(t, data, string(c.out), "nothing is removed")
 		}
-		assert.Equal(t, data, string(c.out), "nothing is removed")
 		for _, e := range elements([]byte(data)) {
 			kerning(e)
 			parseDict(e)

@@ -44,6 +44,7 @@ type overlay struct {
 	sights  map[place]*sight
 	blocks  []translatedBlock
 	added   map[string][]entry // resources, by category
+	aliases map[string]string  // of resources of groups, by category and value
 	links   map[int][]link     // the places of the texts of links
 	out     bytes.Buffer
 }
@@ -158,7 +159,7 @@ func (w *writer) overlay(n int, p *page) (*overlay, error) {
 	if n >= len(w.pages) || w.pages[n].object == 0 {
 		return nil, errUnreadable
 	}
-	o := &overlay{writer: w, leaf: w.pages[n], page: p, dry: true, removed: map[place]*shown{}, scopes: map[string]bool{}, sights: map[place]*sight{}, added: map[string][]entry{}, links: map[int][]link{}}
+	o := &overlay{writer: w, leaf: w.pages[n], page: p, dry: true, removed: map[place]*shown{}, scopes: map[string]bool{}, sights: map[place]*sight{}, added: map[string][]entry{}, aliases: map[string]string{}, links: map[int][]link{}}
 	contents := o.dict.get("Contents")
 	if list, _ := w.objects.get(contents); bytes.HasPrefix(list, []byte("[")) {
 		for _, part := range elements(list) {
@@ -205,7 +206,7 @@ func (o *overlay) change(s *shown) {
 
 // scan goes through the content of the page.
 func (o *overlay) scan() (*content, error) {
-	c := &content{overlay: o, key: pageScope, data: o.content, resources: o.resources, state: state{scale: 1, width: 1}}
+	c := &content{overlay: o, known: map[string]map[string][]byte{}, forms: map[string]bool{}, key: pageScope, data: o.content, resources: o.resources, state: state{scale: 1, width: 1}}
 	if known := o.page.scopes[pageScope]; known != nil {
 		c.groups = known.groups
 	}
@@ -357,8 +358,8 @@ func (o *overlay) look(s *sight) {
 		o.out.WriteString(name + " gs ")
 	}
 	o.out.WriteString(s.fill.space + s.fill.value)
-	if isOutlined := s.mode != "" && s.mode != "0"; isOutlined {
-		_, _ = fmt.Fprintf(&o.out, "%s%s%s w %s Tr ", s.stroke.space, s.stroke.value, decimal(s.width*s.scale), s.mode)
+	if s.mode != 0 {
+		_, _ = fmt.Fprintf(&o.out, "%s%s%s w %d Tr ", s.stroke.space, s.stroke.value, decimal(s.width*s.scale), s.mode)
 	}
 }
 
