@@ -26,10 +26,8 @@ import (
 )
 
 const (
-	// maxPages is the maximum number of pages: PDFium goes through the whole document for each page that it writes.
+	// maxPages is the maximum number of pages.
 	maxPages = 1000
-	// maxWays limits the product of objects and pages, which PDFium goes through on writing: about 3 minutes.
-	maxWays = 3_000_000
 	// maxMemory is the maximum memory of a document in bytes: PDFium's memory, which grows, and the data that this program keeps
 	// of it.
 	maxMemory = 256 << 20
@@ -172,23 +170,6 @@ func (r inTurn) ReadAt(p []byte, at int64) (int, error) {
 	return r.in.ReadAt(p, at)
 }
 
-// objectsIn estimates the number of objects in a file: those in the file itself and those in object streams.
-func objectsIn(in io.ReaderAt, size int64) (n int, err error) {
-	part := make([]byte, 64<<10)
-	for at := int64(0); at < size; {
-		read, err := in.ReadAt(part[:min(int64(len(part)), size-at)], at)
-		if read == 0 && err != nil {
-			return n, err
-		}
-		n += bytes.Count(part[:read], []byte(" obj")) + usualStream*bytes.Count(part[:read], []byte("/ObjStm"))
-		at += int64(read)
-	}
-	return n, nil
-}
-
-// usualStream is the usual number of objects in an object stream.
-const usualStream = 100
-
 // close ends PDFium and releases its memory. It may be called again.
 func (f *file) close() {
 	if f.end != nil {
@@ -272,6 +253,15 @@ func (m *memory) hold(n int64) (release func(), err error) {
 		m.taken -= n
 		budget.Give(m.ctx, n)
 	}, m.take(n)
+}
+
+// mark returns a function that gives back what was taken since.
+func (m *memory) mark() (release func()) {
+	before := m.taken
+	return func() {
+		budget.Give(m.ctx, m.taken-before)
+		m.taken = before
+	}
 }
 
 // handle takes the memory that go-pdfium keeps for an object.

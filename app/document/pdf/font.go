@@ -84,9 +84,9 @@ type typeface struct {
 	fontscan.Footprint
 	ttf []byte // of a font in the binary
 
-	once sync.Once // guards the fields below
-	face *font.Font
-	data []byte // the font with only the tables that a PDF needs; nil if it cannot be used
+	once     sync.Once // guards the fields below
+	face     *font.Font
+	outlines outlines // nil if the font cannot be used
 }
 
 // load reads the font. It returns nil if the font cannot be embedded in a PDF.
@@ -103,7 +103,7 @@ func (t *typeface) load() *font.Font {
 		if err != nil || int(t.Location.Index) >= len(faces) {
 			return
 		}
-		if t.data = single(data, int(t.Location.Index)); t.data != nil {
+		if t.outlines = readOutlines(data, int(t.Location.Index)); t.outlines != nil {
 			t.face = faces[t.Location.Index].Font
 		}
 	})

@@ -3,7 +3,8 @@
 // The text of a PDF consists of positioned glyphs only. PDFium, which runs in a sandbox of its own for each document, returns
 // their positions; adjacent texts in one size and style are joined into lines, and lines into blocks, such as a paragraph, a
 // heading or a cell. Each block is a segment. A translation is laid out in the place of its block, in a font of this machine, as
-// large as fits, and replaces the original text. All else stays: pictures, lines, forms, notes, links.
+// large as fits, and replaces the original text. All else stays as it is: PDFium saves the document in a plain form, and changed
+// pages follow behind it.
 //
 //	engine.go  PDFium in its sandbox
 //	read.go    from a page to the texts on it
@@ -12,7 +13,10 @@
 //	font.go    fonts of this machine, and which one has a letter
 //	subset.go  a font with only the glyphs that are used
 //	layout.go  a translation in its place
+//	objects.go objects of the saved document, and new ones behind them
+//	content.go a page's content without the translated texts
 //	write.go   from blocks to a page
+//	embed.go   fonts in the document
 //	text.go    the texts alone, as HTML or as plain text
 package pdf
 
@@ -28,7 +32,7 @@ import (
 // Kind is the kind of documents in PDF.
 var Kind = &document.Kind{Name: "pdf", Extensions: []string{".pdf"}, MediaType: "application/pdf", Form: markup.XML, Rewrite: rewrite, Room: room}
 
-// room accounts for streams that PDFium does not compress as before, and for fonts.
+// room accounts for objects that PDFium does not compress as before, and for fonts.
 func room(size int64) int64 { return 6*size + 8<<20 }
 
 // rewrite copies a document with its segments translated. Other texts stay on the page.
@@ -42,29 +46,19 @@ func rewrite(ctx context.Context, out io.Writer, in io.ReaderAt, size int64, o d
 		return err
 	}
 	defer f.close()
-	objects, err := objectsIn(in, size)
-	if err != nil {
-		return err
-	}
-	if f.pages*objects > maxWays {
-		return document.TooLarge("the PDF has too many pages to be laid out, %d with %d objects: divide it, or ask for HTML or text", f.pages, objects)
-	}
-	w := writer{file: f, fonts: fonts, dry: out == nil}
-	err = f.eachPage(func(n int, p *page, blocks []*block) error {
-		for _, b := range blocks {
-			if !b.isText() {
-				continue
-			}
-			if err := w.translate(n, p, b, o, t.Within(ctx)); err != nil {
-				return err
-			}
+	w := writer{file: f, fonts: fonts}
+	if out != nil {
+		if err := w.begin(out, o.To); err != nil {
+			return err
 		}
-		return w.restore(n, p)
+	}
+	err = f.eachPage(func(n int, p *page, blocks []*block) error {
+		return w.translate(n, p, blocks, o, t.Within(ctx))
 	})
-	if err != nil || w.dry {
+	if err != nil || out == nil {
 		return err
 	}
-	return w.write(out)
+	return w.end()
 }
 
 // eachPage calls each with the pages of a document and their blocks, in reading order. It fails if there is nothing to translate.

@@ -250,7 +250,6 @@ func TestBounds(t *testing.T) {
 		reason string
 	}{
 		"pages":           {made(1001, 0, words), "1001 pages"},
-		"objects":         {made(900, 3000, words), "too many pages to be laid out"},
 		"texts of a page": {made(1, 0, full.String()), "a page of the PDF has too many texts"},
 	} {
 		found, err := texts(t.Context(), c.data)

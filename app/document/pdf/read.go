@@ -1,6 +1,7 @@
 package pdf
 
 import (
+	"fmt"
 	"math"
 	"slices"
 	"strings"
@@ -22,37 +23,68 @@ const (
 	// maxLookups limits the letters of a page that PDFium goes through, all of them for each text, and maxAllLookups the letters of a
 	// document: some 3 and 80 seconds.
 	maxLookups, maxAllLookups = 40_000_000, 1_000_000_000
-	// spanCost is the memory of a text beside its letters.
-	spanCost = 512
+	// spanCost is the memory of a text beside its letters, scopeCost that of a group.
+	spanCost, scopeCost = 640, 256
 )
 
 // span is a text that is one object of a page: in one font, on one line. Its position is in the page's coordinates, rotated so
 // that its line runs to the right: see [turn].
 type span struct {
-	path   []int // indices: the object on the page, then the object in that group, and so on
-	among  int   // number of objects on the page, or in the group
-	text   string
-	font   style
-	size   float64 // of the font, in points
-	angle  float64 // of its line, counterclockwise, in radians
-	x0, x1 float64 // left and right edge
-	y      float64 // of its baseline
-	isPart bool    // it shares its object with other parts
-	kept   bool    // it moves with the surrounding text, but is not translated: code, or a sign of a formula
+	path      []int // indices: the object on the page, then the object in that group, and so on
+	shown     *shown
+	text      string
+	font      style
+	size      float64 // of the font, in points
+	angle     float64 // of its line, counterclockwise, in radians
+	x0, x1    float64 // left and right edge
+	y         float64 // of its baseline
+	nth       int     // from 1 on, if it is a part of the text of an object
+	isChanged bool    // it is translated, or moves
+	kept      bool    // it moves with the surrounding text, but is not translated: code, or a sign of a formula
+}
+
+// shown is a text as its operator shows it.
+type shown struct {
+	place
+	parts   []part  // if it is divided
+	matrix  matrix  // to the page
+	advance float64 // to the next text of its scope, in units of its own space; NaN for the last one
+}
+
+// part is a part of a text.
+type part struct {
+	at    float64  // from the start of the text, in units of its space
+	words [][]byte // in the array that is shown; nil if unknown
+	stays bool
+}
+
+// place is a text by its number among those of its scope.
+type place struct {
+	scope string // the key of its group, or of the page
+	nth   int
+}
+
+// scope counts what a content stream shows: that of a page, or of a group on it.
+type scope struct {
+	texts  int
+	groups []int  // indices of the groups in it
+	shown  *shown // the last text
+	matrix matrix // of the last text, in the scope
 }
 
 // style is the appearance of a text.
 type style struct {
 	serif, mono, bold, italic, math bool
-	drawn                           bool // in a font of the document itself (Type 3): PDFium does not write such texts again
 	color                           structs.FPDF_COLOR
 	link                            int // number of the link on the page, from 1 on
+	mode                            enums.FPDF_TEXT_RENDERMODE
 }
 
 type page struct {
 	spans         []*span
 	width, height float64
 	links         []link
+	scopes        map[string]*scope
 }
 
 // link is the area of a link on a page.
@@ -71,7 +103,7 @@ type reader struct {
 }
 
 func (f *file) read(n int, s *seen) (*page, error) {
-	r := &reader{file: f, seen: s}
+	r := &reader{file: f, seen: s, page: page{scopes: map[string]*scope{}}}
 	return &r.page, f.onPage(n, func(on requests.Page) error {
 		size, err := f.FPDF_GetPageSizeByIndex(&requests.FPDF_GetPageSizeByIndex{Document: f.doc, Index: n})
 		if err != nil {
@@ -118,7 +150,6 @@ func (f *file) onPage(n int, do func(on requests.Page) error) error {
 type object struct {
 	references.FPDF_PAGEOBJECT
 	path    []int
-	among   int
 	inGroup matrix
 	kind    enums.FPDF_PAGEOBJ
 }
@@ -129,60 +160,60 @@ func (f *file) eachObject(on requests.Page, each func(o object) error) error {
 	if err != nil {
 		return err
 	}
-	for i := range count.Count {
+	return f.within(object{inGroup: identity}, count.Count, each, func(n int) (references.FPDF_PAGEOBJECT, error) {
+		got, err := f.FPDFPage_GetObject(&requests.FPDFPage_GetObject{Page: on, Index: n})
+		if err != nil {
+			return "", err
+		}
+		return got.PageObject, nil
+	})
+}
+
+// within calls each with count objects of a page or a group, and the objects in them.
+func (f *file) within(group object, count int, each func(o object) error, get func(n int) (references.FPDF_PAGEOBJECT, error)) error {
+	for n := range count {
 		if err := f.memory.handle(); err != nil {
 			return err
 		}
-		got, err := f.FPDFPage_GetObject(&requests.FPDFPage_GetObject{Page: on, Index: i})
+		ref, err := get(n)
 		if err != nil {
 			return err
 		}
-		if err := f.within(object{FPDF_PAGEOBJECT: got.PageObject, path: []int{i}, among: count.Count, inGroup: identity}, each); err != nil {
+		kind, err := f.FPDFPageObj_GetType(&requests.FPDFPageObj_GetType{PageObject: ref})
+		if err != nil {
 			return err
+		}
+		o := object{FPDF_PAGEOBJECT: ref, path: append(slices.Clone(group.path), n), inGroup: group.inGroup, kind: kind.Type}
+		if err := each(o); err != nil {
+			return err
+		}
+		if o.kind == enums.FPDF_PAGEOBJ_FORM && len(o.path) <= maxDepth {
+			if err := f.inGroup(o, each); err != nil {
+				return err
+			}
 		}
 	}
 	return nil
 }
 
-// within calls each with an object and the objects in it.
-func (f *file) within(o object, each func(o object) error) error {
-	kind, err := f.FPDFPageObj_GetType(&requests.FPDFPageObj_GetType{PageObject: o.FPDF_PAGEOBJECT})
+// inGroup calls each with the objects of a group.
+func (f *file) inGroup(group object, each func(o object) error) error {
+	m, err := f.matrix(group.FPDF_PAGEOBJECT)
 	if err != nil {
 		return err
 	}
-	o.kind = kind.Type
-	if err := each(o); err != nil || o.kind != enums.FPDF_PAGEOBJ_FORM || len(o.path) > maxDepth {
-		return err
-	}
-	m, err := f.matrix(o.FPDF_PAGEOBJECT)
-	if err != nil {
-		return err
-	}
-	return f.eachIn(o, func(inner object) error {
-		inner.inGroup = m.then(o.inGroup)
-		return f.within(inner, each)
-	})
-}
-
-// eachIn calls each with the objects of a group, but not with objects in inner groups.
-func (f *file) eachIn(group object, each func(o object) error) error {
+	group.inGroup = m.then(group.inGroup)
 	count, err := f.FPDFFormObj_CountObjects(&requests.FPDFFormObj_CountObjects{PageObject: group.FPDF_PAGEOBJECT})
 	if err != nil {
 		return err
 	}
-	for i := range count.Count {
-		if err := f.memory.handle(); err != nil {
-			return err
-		}
-		got, err := f.FPDFFormObj_GetObject(&requests.FPDFFormObj_GetObject{PageObject: group.FPDF_PAGEOBJECT, Index: uint64(i)})
-		if err == nil {
-			err = each(object{FPDF_PAGEOBJECT: got.PageObject, path: append(slices.Clone(group.path), i), among: count.Count})
-		}
+	return f.within(group, count.Count, each, func(n int) (references.FPDF_PAGEOBJECT, error) {
+		got, err := f.FPDFFormObj_GetObject(&requests.FPDFFormObj_GetObject{PageObject: group.FPDF_PAGEOBJECT, Index: uint64(n)})
 		if err != nil {
-			return err
+			return "", err
 		}
-	}
-	return nil
+		return got.PageObject, nil
+	})
 }
 
 // object reads an object, if it is a text.
@@ -190,8 +221,9 @@ func (r *reader) object(o object) error {
 	if r.objects++; r.objects > maxObjects {
 		return document.TooLarge("a page of the PDF has more than %d objects: it cannot be translated", maxObjects)
 	}
-	if o.kind != enums.FPDF_PAGEOBJ_TEXT {
-		return nil
+	shown, err := r.count(o)
+	if err != nil || shown == nil {
+		return err
 	}
 	r.lookups += r.letters
 	r.allLookups += r.letters
@@ -205,7 +237,7 @@ func (r *reader) object(o object) error {
 	if err != nil {
 		return r.fatal(err) // a text outside the page has none
 	}
-	s := &span{path: o.path, among: o.among, text: clean(text.Text)}
+	s := &span{path: o.path, shown: shown, text: clean(text.Text)}
 	if strings.TrimSpace(s.text) == "" {
 		return nil
 	}
@@ -236,7 +268,7 @@ func (r *reader) object(o object) error {
 	if err != nil || !isInPlace {
 		return err
 	}
-	s.font.link = r.page.linkAt(s)
+	s.font.link, s.font.mode = r.page.linkAt(s), mode.TextRenderMode
 	parts, err := r.parts(s)
 	if err != nil {
 		return err
@@ -245,6 +277,38 @@ func (r *reader) object(o object) error {
 		return document.TooLarge("a page of the PDF has more than %d texts: it cannot be translated", maxTexts)
 	}
 	return nil
+}
+
+// count records an object of its scope. It returns nil unless the object is a text.
+func (r *reader) count(o object) (*shown, error) {
+	if o.kind != enums.FPDF_PAGEOBJ_TEXT && o.kind != enums.FPDF_PAGEOBJ_FORM {
+		return nil, nil
+	}
+	key := fmt.Sprint(o.path[:len(o.path)-1])
+	in := r.page.scopes[key]
+	if in == nil {
+		in = &scope{}
+		r.page.scopes[key] = in
+	}
+	if o.kind == enums.FPDF_PAGEOBJ_FORM {
+		in.groups = append(in.groups, o.path[len(o.path)-1])
+		return nil, budget.Take(r.ctx, scopeCost)
+	}
+	m, err := r.matrix(o.FPDF_PAGEOBJECT)
+	if err != nil {
+		return nil, err
+	}
+	if last := in.shown; last != nil {
+		a, det := in.matrix, in.matrix.a*in.matrix.d-in.matrix.b*in.matrix.c
+		x, y := m.e-a.e, m.f-a.f
+		along, up := (x*a.d-y*a.c)/det, (y*a.a-x*a.b)/det
+		if last.advance = along; math.Abs(up) > math.Abs(along) {
+			last.advance = up // in vertical writing
+		}
+	}
+	in.shown, in.matrix = &shown{place: place{key, in.texts}, matrix: m.then(o.inGroup), advance: math.NaN()}, m
+	in.texts++
+	return in.shown, nil
 }
 
 // partGap is the width of a gap, relative to the size, that divides a text: a row of a table may be one text.
@@ -263,6 +327,7 @@ func (r *reader) parts(s *span) ([]*span, error) {
 		return []*span{s}, r.fatal(err)
 	}
 	var parts []*span
+	s.shown.parts = []part{{}}
 	from, x0 := 0, s.x0
 	for i := 1; i < len(letters)-1; i++ {
 		if letters[i] != ' ' || letters[i+1] == ' ' {
@@ -272,13 +337,14 @@ func (r *reader) parts(s *span) ([]*span, error) {
 		for end > from && letters[end-1] == ' ' {
 			end--
 		}
-		left, right, err := r.gap(at.CharIndex+end-1, at.CharIndex+i+1)
+		left, right, origin, err := r.gap(at.CharIndex+end-1, at.CharIndex+i+1)
 		if err != nil {
 			return nil, err
 		}
 		if right-left > partGap*s.size && end > from {
 			parts = append(parts, s.part(string(letters[from:end]), x0, left))
 			from, x0 = i+1, right
+			s.shown.parts = append(s.shown.parts, part{at: (origin - s.shown.matrix.e) / s.shown.matrix.a})
 		}
 	}
 	if from == 0 {
@@ -289,7 +355,7 @@ func (r *reader) parts(s *span) ([]*span, error) {
 
 func (s *span) part(text string, x0, x1 float64) *span {
 	part := *s
-	part.text, part.x0, part.x1, part.isPart = text, x0, max(x1, x0+1), true
+	part.text, part.x0, part.x1, part.nth = text, x0, max(x1, x0+1), len(s.shown.parts)
 	return &part
 }
 
@@ -299,17 +365,21 @@ func (r *reader) isAt(n int, letter rune) bool {
 	return err == nil && (rune(got.Unicode) == letter || unicode.IsSpace(rune(got.Unicode)) && letter == ' ' || letter == '-')
 }
 
-// gap returns the left and right edge of the gap between two letters of the page.
-func (r *reader) gap(before, after int) (left, right float64, err error) {
+// gap returns the left and right edge of the gap between two letters of the page, and the origin of the second.
+func (r *reader) gap(before, after int) (left, right, origin float64, err error) {
 	a, err := r.FPDFText_GetCharBox(&requests.FPDFText_GetCharBox{TextPage: r.texts, Index: before})
 	if err != nil {
-		return 0, 0, r.fatal(err)
+		return 0, 0, 0, r.fatal(err)
 	}
 	b, err := r.FPDFText_GetCharBox(&requests.FPDFText_GetCharBox{TextPage: r.texts, Index: after})
 	if err != nil {
-		return 0, 0, r.fatal(err)
+		return 0, 0, 0, r.fatal(err)
 	}
-	return a.Right, b.Left, nil
+	from, err := r.FPDFText_GetCharOrigin(&requests.FPDFText_GetCharOrigin{TextPage: r.texts, Index: after})
+	if err != nil {
+		return 0, 0, 0, r.fatal(err)
+	}
+	return a.Right, b.Left, from.X, nil
 }
 
 // fatal returns err if reading cannot continue, or nil.
@@ -349,10 +419,7 @@ func isReadable(text string) bool {
 
 // place determines the position of a text. It returns false for a text that is mirrored or has no position.
 func (r *reader) place(s *span, o object) (bool, error) {
-	m, err := r.matrix(o.FPDF_PAGEOBJECT)
-	if err != nil {
-		return false, err
-	}
+	m := s.shown.matrix
 	size, err := r.FPDFTextObj_GetFontSize(&requests.FPDFTextObj_GetFontSize{PageObject: o.FPDF_PAGEOBJECT})
 	if err != nil {
 		return false, err
@@ -361,7 +428,6 @@ func (r *reader) place(s *span, o object) (bool, error) {
 	if err != nil {
 		return false, r.fatal(err)
 	}
-	m = m.then(o.inGroup)
 	if m.a*m.d-m.b*m.c <= 0 {
 		return false, nil
 	}
@@ -405,7 +471,6 @@ func (r *reader) style(o references.FPDF_PAGEOBJECT, text string) (s style, err 
 	if got, err := r.FPDFFont_GetBaseFontName(&requests.FPDFFont_GetBaseFontName{Font: font.Font}); err == nil {
 		name = got.BaseFontName
 	}
-	s.drawn = name == "" // all other fonts have a name
 	flags, err := r.FPDFFont_GetFlags(&requests.FPDFFont_GetFlags{Font: font.Font})
 	if err != nil {
 		return s, r.fatal(err)

@@ -128,11 +128,10 @@ func withoutSpaces(r rune) bool {
 	return unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Thai) || r >= '\u3000' && r <= '\u303f' || r >= '\uff00' && r <= '\uffef'
 }
 
-// keeps reports whether a text of a line moves with it unchanged: code, formulas, signs, raised note numbers. Texts that PDFium
-// does not write again cannot be moved.
+// keeps reports whether a text of a line moves with it unchanged: code, formulas, signs, raised note numbers.
 func (l *line) keeps(s *span) bool {
 	isRaised := s.size < 0.8*l.size && s.y > l.y+0.15*l.size
-	return s.kept || !s.font.drawn && (s.font.mono || s.font.math || isRaised && !word.MatchString(s.text))
+	return s.kept || s.font.mono || s.font.math || isRaised && !word.MatchString(s.text)
 }
 
 // style returns a style in the form of package tagged.

@@ -3,159 +3,89 @@ package pdf
 import (
 	"bytes"
 	"encoding/binary"
-	"math/bits"
 	"slices"
+
+	"github.com/go-text/typesetting/font/opentype"
 )
 
-// tables are the tables of a font that a PDF needs.
-var tables = []string{"OS/2", "cvt ", "fpgm", "glyf", "head", "hhea", "hmtx", "loca", "maxp", "prep"}
+// tags are the tags of the tables that a PDF needs, in order.
+var tags = []string{"OS/2", "cvt ", "fpgm", "glyf", "head", "hhea", "hmtx", "loca", "maxp", "prep"}
 
-// table is a table of a font file.
-type table struct {
-	tag  string
-	data []byte
-}
+// outlines are the tables of a TrueType font that a PDF needs, by their tags.
+type outlines map[string][]byte
 
-// single extracts a font from a file or a collection, with the tables that a PDF needs. It returns nil if the font has no
-// TrueType outlines.
-func single(file []byte, index int) []byte {
-	at := uint32(0)
-	if bytes.HasPrefix(file, []byte("ttcf")) {
-		if at = u32(file, 12+4*uint32(index)); at == 0 {
-			return nil
-		}
-	}
-	var found []table
-	for i := range u16(file, at+4) {
-		entry := at + 12 + 16*uint32(i)
-		from, size := u32(file, entry+8), u32(file, entry+12)
-		if uint64(from)+uint64(size) > uint64(len(file)) || uint64(entry)+16 > uint64(len(file)) {
-			return nil
-		}
-		if tag := string(file[entry : entry+4]); slices.Contains(tables, tag) {
-			found = append(found, table{tag, file[from : from+size]})
-		}
-	}
-	hasOutlines := slices.ContainsFunc(found, func(t table) bool { return t.tag == "glyf" }) && slices.ContainsFunc(found, func(t table) bool { return t.tag == "loca" })
-	if !hasOutlines {
+// readOutlines reads a font of a file or a collection. It returns nil if the font has no TrueType outlines.
+func readOutlines(file []byte, index int) outlines {
+	fonts, err := opentype.NewLoaders(bytes.NewReader(file))
+	if err != nil || index >= len(fonts) {
 		return nil
 	}
-	return sfnt(found)
-}
-
-// sfnt writes a font.
-func sfnt(tables []table) []byte {
-	slices.SortFunc(tables, func(a, b table) int { return bytes.Compare([]byte(a.tag), []byte(b.tag)) })
-	n := len(tables)
-	log := bits.Len(uint(n)) - 1
-	power := 1 << log
-	out := binary.BigEndian.AppendUint32(nil, 0x00010000)
-	for _, v := range []int{n, power * 16, log, (n - power) * 16} {
-		out = binary.BigEndian.AppendUint16(out, uint16(v))
-	}
-	offset := 12 + 16*n
-	for _, t := range tables {
-		out = append(out, t.tag...)
-		for _, v := range []int{int(checksum(t.data)), offset, len(t.data)} {
-			out = binary.BigEndian.AppendUint32(out, uint32(v))
+	o := outlines{}
+	for _, tag := range tags {
+		if table, err := fonts[index].RawTable(opentype.MustNewTag(tag)); err == nil {
+			o[tag] = table
 		}
-		offset += (len(t.data) + 3) &^ 3
 	}
-	for _, t := range tables {
-		out = append(out, t.data...)
-		out = append(out, make([]byte, (4-len(t.data)%4)%4)...)
+	if len(o["glyf"]) == 0 || len(o["loca"]) == 0 {
+		return nil
 	}
-	return out
+	return o
 }
 
-func checksum(data []byte) (sum uint32) {
-	for i := 0; i+4 <= len(data); i += 4 {
-		sum += binary.BigEndian.Uint32(data[i:])
+func (o outlines) size() (bytes int64) {
+	for _, table := range o {
+		bytes += int64(len(table))
 	}
-	if rest := len(data) % 4; rest > 0 {
-		last := [4]byte{}
-		copy(last[:], data[len(data)-rest:])
-		sum += binary.BigEndian.Uint32(last[:])
-	}
-	return sum
+	return bytes
 }
 
-// subset returns a font made by single, with only the outlines of the given glyphs and of their components. Glyphs keep their
-// numbers. The font gets another name, by which PDFium distinguishes fonts.
-func subset(data []byte, name string, glyphs map[uint16]bool) []byte {
-	parts := map[string][]byte{}
-	var list []table
-	for i := range u16(data, 4) {
-		entry := 12 + 16*uint32(i)
-		from, size := u32(data, entry+8), u32(data, entry+12)
-		t := table{string(data[entry : entry+4]), data[from : from+size]}
-		parts[t.tag] = t.data
-		list = append(list, t)
-	}
-	outlines := glyf{data: parts["glyf"], loca: parts["loca"], isLong: u16(parts["head"], 50) != 0}
+// subset returns a font with only the outlines of the given glyphs and of their components. Glyphs keep their numbers.
+func (o outlines) subset(glyphs map[uint16]bool) []byte {
 	all := map[uint16]bool{0: true}
 	for g := range glyphs {
-		outlines.add(all, g)
+		o.add(all, g)
 	}
 	var kept, loca []byte
-	count := uint32(u16(parts["maxp"], 4))
+	count := uint32(u16(o["maxp"], 4))
 	for g := range count + 1 {
 		loca = binary.BigEndian.AppendUint32(loca, uint32(len(kept)))
 		if g < count && all[uint16(g)] {
-			kept = append(kept, outlines.of(uint16(g))...)
-			kept = append(kept, make([]byte, (4-len(kept)%4)%4)...)
+			kept = aligned(append(kept, o.of(uint16(g))...))
 		}
 	}
-	head := slices.Clone(parts["head"])
+	head := slices.Clone(o["head"])
 	if len(head) >= 54 {
-		binary.BigEndian.PutUint16(head[50:], 1)
+		binary.BigEndian.PutUint16(head[50:], 1) // long offsets
 	}
-	for i, t := range list {
-		switch t.tag {
-		case "glyf":
-			list[i].data = kept
-		case "loca":
-			list[i].data = loca
-		case "head":
-			list[i].data = head
+	changed := outlines{"glyf": kept, "loca": loca, "head": head}
+	var list []opentype.Table
+	for _, tag := range tags {
+		table, isChanged := changed[tag]
+		if !isChanged {
+			table = o[tag]
+		}
+		if table != nil || isChanged {
+			list = append(list, opentype.Table{Tag: opentype.MustNewTag(tag), Content: aligned(slices.Clip(table))})
 		}
 	}
-	return sfnt(append(list, table{"name", names(name)}))
+	return opentype.WriteTTF(list)
 }
 
-// names returns the name table of a font, with one name for all purposes.
-func names(name string) []byte {
-	ids := []uint16{1, 4, 6} // family, full name, PostScript name
-	out := []byte{0, 0, 0, byte(len(ids)), 0, byte(6 + 12*len(ids))}
-	for _, id := range ids {
-		for _, v := range []uint16{3, 1, 0x409, id, uint16(2 * len(name)), 0} { // Windows, Unicode, English
-			out = binary.BigEndian.AppendUint16(out, v)
-		}
-	}
-	for _, r := range name {
-		out = binary.BigEndian.AppendUint16(out, uint16(r))
-	}
-	return out
-}
-
-// glyf holds the outlines of a font.
-type glyf struct {
-	data, loca []byte
-	isLong     bool
-}
+// aligned fills the last four bytes of a table.
+func aligned(table []byte) []byte { return append(table, make([]byte, (4-len(table)%4)%4)...) }
 
 // of returns the outline of a glyph.
-func (g glyf) of(glyph uint16) []byte {
+func (o outlines) of(glyph uint16) []byte {
 	var from, to uint32
-	if n := uint32(glyph); g.isLong {
-		from, to = u32(g.loca, 4*n), u32(g.loca, 4*n+4)
+	if n := uint32(glyph); u16(o["head"], 50) != 0 {
+		from, to = u32(o["loca"], 4*n), u32(o["loca"], 4*n+4)
 	} else {
-		from, to = 2*uint32(u16(g.loca, 2*n)), 2*uint32(u16(g.loca, 2*n+2))
+		from, to = 2*uint32(u16(o["loca"], 2*n)), 2*uint32(u16(o["loca"], 2*n+2))
 	}
-	if from >= to || uint64(to) > uint64(len(g.data)) {
+	if from >= to || uint64(to) > uint64(len(o["glyf"])) {
 		return nil
 	}
-	return g.data[from:to]
+	return o["glyf"][from:to]
 }
 
 // Flags of a component of a composite glyph.
@@ -168,18 +98,18 @@ const (
 )
 
 // add adds a glyph and its components.
-func (g glyf) add(to map[uint16]bool, glyph uint16) {
+func (o outlines) add(to map[uint16]bool, glyph uint16) {
 	if to[glyph] {
 		return
 	}
 	to[glyph] = true
-	outline := g.of(glyph)
+	outline := o.of(glyph)
 	if len(outline) < 10 || int16(u16(outline, 0)) >= 0 {
 		return
 	}
 	for at := uint32(10); ; {
 		flags := u16(outline, at)
-		g.add(to, u16(outline, at+2))
+		o.add(to, u16(outline, at+2))
 		at += 6
 		for _, more := range []struct {
 			flag uint16
