@@ -28,7 +28,7 @@ var (
 		named("c", "v"):                (*walker).cachedValue,
 	}
 
-	sheetGrammar  = grammar{named("x", "si"): (*walker).sheetText, named("x", "is"): (*walker).sheetText}.with(headerGrammar)
+	sheetGrammar  = grammar{named("x", "si"): (*walker).sheetText, named("x", "is"): (*walker).sheetText, named("x", "c"): (*walker).stringCell}.with(headerGrammar)
 	headerGrammar = grammar{
 		named("x", "oddHeader"):   also(document.AlsoHeaders, (*walker).sheetHeader),
 		named("x", "evenHeader"):  also(document.AlsoHeaders, (*walker).sheetHeader),
@@ -40,18 +40,41 @@ var (
 	sheetCommentGrammar = grammar{named("x", "text"): (*walker).sheetText}
 	threadGrammar       = grammar{named("xtc", "text"): (*walker).plain}
 	// columnGrammar finds the column names that formulas and pivot tables use.
-	columnGrammar = grammar{named("x", "tableColumn"): (*walker).columnName, named("x", "cacheField"): (*walker).columnName}
-	// formulaGrammar finds the texts in formulas, odfFormulaGrammar those in OpenDocument's formulas.
-	formulaGrammar = grammar{
-		named("x", "f"):           (*walker).formula,
-		named("x", "formula"):     (*walker).formula,
-		named("x", "formula1"):    (*walker).formula,
-		named("x", "formula2"):    (*walker).formula,
-		named("x", "definedName"): (*walker).formula,
+	columnGrammar = grammar{
+		named("x", "table"):           (*walker).learnTable,
+		named("x", "tableColumn"):     (*walker).columnName,
+		named("x", "cacheField"):      (*walker).columnName,
+		named("x", "worksheetSource"): (*walker).learnSource,
 	}
+	// formulaGrammar finds what formulas refer to, odfFormulaGrammar in OpenDocument.
+	formulaGrammar = grammar{
+		named("x", "row"):                   (*walker).learnRow,
+		named("x", "c"):                     (*walker).learnCell,
+		named("x", "dataValidation"):        (*walker).learnScope,
+		named("x", "conditionalFormatting"): (*walker).learnScope,
+		named("x", "formula"):               (*walker).learnFormula,
+		named("x", "formula1"):              (*walker).learnFormula,
+		named("x", "formula2"):              (*walker).learnFormula,
+		named("xm", "f"):                    (*walker).learnFormula,
+		named("x", "filter"):                (*walker).learnFilter,
+		named("x", "customFilter"):          (*walker).learnFilter,
+		named("x", "definedName"):           (*walker).learnName,
+	}
+	sharedGrammar     = grammar{named("x", "si"): (*walker).learnShared}
 	odfFormulaGrammar = grammar{
-		named("table", "table-cell"):         (*walker).odfFormula,
-		named("table", "content-validation"): (*walker).odfFormula,
+		named("table", "table"):                (*walker).learnODFTable,
+		named("table", "table-row"):            (*walker).learnODFRow,
+		named("table", "table-cell"):           (*walker).learnODFCell,
+		named("table", "covered-table-cell"):   (*walker).learnODFCell,
+		named("table", "content-validation"):   (*walker).learnODF,
+		named("table", "named-range"):          (*walker).learnODF,
+		named("table", "named-expression"):     (*walker).learnODF,
+		named("table", "database-range"):       (*walker).learnODF,
+		named("table", "source-cell-range"):    (*walker).learnODF,
+		named("table", "data-pilot-field"):     (*walker).learnODF,
+		named("table", "calculation-settings"): (*walker).learnODF,
+		named("calcext", "conditional-format"): (*walker).learnODF,
+		named("calcext", "condition"):          (*walker).learnODF,
 	}
 
 	// propertyGrammar is the grammar of document properties.

@@ -15,6 +15,7 @@ var spaces = map[string]string{
 	"http://schemas.openxmlformats.org/spreadsheetml/2006/main":               "x",
 	"http://purl.oclc.org/ooxml/spreadsheetml/main":                           "x",
 	"http://schemas.microsoft.com/office/spreadsheetml/2018/threadedcomments": "xtc",
+	"http://schemas.microsoft.com/office/excel/2006/main":                     "xm",
 	"http://purl.org/dc/elements/1.1/":                                        "dc",
 	"urn:schemas-microsoft-com:vml":                                           "v",
 
@@ -26,6 +27,8 @@ var spaces = map[string]string{
 	"urn:oasis:names:tc:opendocument:xmlns:drawing:1.0":        "draw",
 	"urn:oasis:names:tc:opendocument:xmlns:form:1.0":           "form",
 	"urn:oasis:names:tc:opendocument:xmlns:svg-compatible:1.0": "svg",
+
+	"urn:org:documentfoundation:names:experimental:calc:xmlns:calcext:1.0": "calcext",
 }
 
 // short returns the abbreviation of a namespace, or the namespace.

@@ -44,6 +44,16 @@ type walker struct {
 	cached     int             // depth of elements that cache a chart's values
 	keep       map[string]bool // texts that stay because formulas refer to them
 	styles     map[string]odfStyle
+
+	// Of the passes over a workbook:
+	book   *workbook
+	sheet  string // the name of the current sheet
+	at     corner // the current cell
+	rows   int    // how often its row is repeated
+	scope  area   // the cells of the current condition
+	table  string // the current table
+	target string // the cells of the current conditional format
+	number int    // of the current shared string
 }
 
 // sink receives the bytes of a part.
