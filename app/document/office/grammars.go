@@ -8,15 +8,24 @@ import (
 
 // The grammars of parts.
 var (
-	drawingGrammar = grammar{named("a", "p"): (*walker).drawingParagraph}.with(alternatives)
+	drawingGrammar = grammar{named("a", "p"): (*walker).drawingParagraph}.with(alternatives).with(levelGrammar)
+	// levelGrammar is the grammar of lists of styles.
+	levelGrammar = func() grammar {
+		g := grammar{named("a", "defPPr"): (*walker).drawingLevel}
+		for level := '1'; level <= '9'; level++ {
+			g[named("a", "lvl"+string(level)+"pPr")] = (*walker).drawingLevel
+		}
+		return g
+	}()
 
 	wordGrammar = grammar{
 		named("w", "p"):         (*walker).wordParagraph,
 		named("w", "textInput"): (*walker).textInput,
+		named("w", "tblPr"):     (*walker).wordTable,
 		named("a", "p"):         (*walker).drawingParagraph,
 	}.with(alternatives).withLabels("w", wordLabels)
 	// wordStylesGrammar is the grammar of Word's styles, which declare the language of text.
-	wordStylesGrammar = grammar{named("w", "lang"): (*walker).setWordLanguage}
+	wordStylesGrammar = grammar{named("w", "rPr"): (*walker).wordStyleProperties, named("w", "pPr"): (*walker).wordStyleProperties}
 
 	// masterGrammar is the grammar of slide masters and layouts.
 	masterGrammar       = drawingGrammar.with(grammar{named("p", "sp"): (*walker).ownShape})
@@ -28,7 +37,8 @@ var (
 		named("c", "v"):                (*walker).cachedValue,
 	}
 
-	sheetGrammar  = grammar{named("x", "si"): (*walker).sheetText, named("x", "is"): (*walker).sheetText, named("x", "c"): (*walker).stringCell}.with(headerGrammar)
+	sheetGrammar = grammar{named("x", "si"): (*walker).sheetText, named("x", "is"): (*walker).sheetText, named("x", "c"): (*walker).stringCell,
+		named("x", "sheetView"): (*walker).sheetView}.with(headerGrammar)
 	headerGrammar = grammar{
 		named("x", "oddHeader"):   also(document.AlsoHeaders, (*walker).sheetHeader),
 		named("x", "evenHeader"):  also(document.AlsoHeaders, (*walker).sheetHeader),
@@ -82,6 +92,7 @@ var (
 		named("dc", "title"):       (*walker).plain,
 		named("dc", "subject"):     (*walker).plain,
 		named("dc", "description"): (*walker).plain,
+		named("dc", "language"):    (*walker).setLanguage,
 	}
 
 	odfGrammar = grammar{
@@ -93,6 +104,7 @@ var (
 		named("table", "covered-table-cell"): (*walker).odfCell,
 		named("style", "style"):              (*walker).readStyle,
 		named("style", "default-style"):      (*walker).readStyle,
+		named("style", "page-layout"):        (*walker).readStyle,
 		named("presentation", "footer-decl"): (*walker).plain,
 		named("presentation", "header-decl"): (*walker).plain,
 		named("office", "chart"):             (*walker).odfChart,

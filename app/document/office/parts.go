@@ -54,6 +54,7 @@ var partTypes = map[string]part{
 	"wordprocessingml.endnotes":                  {text: wordGrammar},
 	"wordprocessingml.comments":                  {text: wordGrammar},
 	"wordprocessingml.styles":                    {text: wordStylesGrammar},
+	"presentationml.presentation.main":           {text: levelGrammar},
 	"presentationml.slide":                       {text: drawingGrammar},
 	"presentationml.notesSlide":                  {text: drawingGrammar},
 	"presentationml.slideMaster":                 {text: masterGrammar},

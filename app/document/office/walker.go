@@ -338,8 +338,13 @@ func (w *walker) repeats(r *run) { w.size += len(r.Open) + len(r.Close) }
 func (w *walker) run(p *paragraph, start xmlpart.Token, look func(r *run, properties string), item func(r *run, t xmlpart.Token) error) error {
 	r := &run{Style: tagged.Style{Close: "</" + qualified(start.Raw) + ">"}}
 	r.open(string(start.Raw))
+	looked := false
 	_, err := w.inside(p, start, func(t xmlpart.Token) error {
-		if t.Name != named(start.Name.Space, "rPr") {
+		isProperties := t.Name == named(start.Name.Space, "rPr")
+		if !looked && !isProperties {
+			look(r, "")
+		}
+		if looked = true; !isProperties {
 			w.repeats(r)
 			return item(r, t)
 		}
