@@ -8,7 +8,7 @@ import (
 
 // The grammars of parts.
 var (
-	drawingGrammar = grammar{named("a", "p"): (*walker).drawingParagraph}.with(alternatives).with(levelGrammar)
+	drawingGrammar = grammar{named("a", "p"): (*walker).drawingParagraph}.with(alternatives).with(levelGrammar).withLabels("a", drawingLabels)
 	// levelGrammar is the grammar of lists of styles.
 	levelGrammar = func() grammar {
 		g := grammar{named("a", "defPPr"): (*walker).drawingLevel}
@@ -22,6 +22,8 @@ var (
 		named("w", "p"):         (*walker).wordParagraph,
 		named("w", "textInput"): (*walker).textInput,
 		named("w", "tblPr"):     (*walker).wordTable,
+		named("w", "sdtPr"):     (*walker).contentControl,
+		named("w", "instrText"): (*walker).fieldCode,
 		named("a", "p"):         (*walker).drawingParagraph,
 	}.with(alternatives).withLabels("w", wordLabels)
 	// wordStylesGrammar is the grammar of Word's styles, which declare the language of text.
@@ -38,7 +40,7 @@ var (
 	}
 
 	sheetGrammar = grammar{named("x", "si"): (*walker).sheetText, named("x", "is"): (*walker).sheetText, named("x", "c"): (*walker).stringCell,
-		named("x", "sheetView"): (*walker).sheetView}.with(headerGrammar)
+		named("x", "sheetView"): (*walker).sheetView}.with(headerGrammar).withLabels("x", sheetLabels)
 	headerGrammar = grammar{
 		named("x", "oddHeader"):   also(document.AlsoHeaders, (*walker).sheetHeader),
 		named("x", "evenHeader"):  also(document.AlsoHeaders, (*walker).sheetHeader),
@@ -93,6 +95,9 @@ var (
 		named("dc", "subject"):     (*walker).plain,
 		named("dc", "description"): (*walker).plain,
 		named("dc", "language"):    (*walker).setLanguage,
+		named("cp", "keywords"):    (*walker).plain,
+		named("cp", "category"):    (*walker).plain,
+		named("meta", "keyword"):   (*walker).plain,
 	}
 
 	odfGrammar = grammar{
@@ -113,7 +118,7 @@ var (
 		named("draw", "g"):                   (*walker).odfShape,
 		named("svg", "title"):                also(document.AlsoAlt, (*walker).plain),
 		named("svg", "desc"):                 also(document.AlsoAlt, (*walker).plain),
-	}.withLabels("text", odfTextLabels).withLabels("form", odfFormLabels)
+	}.withLabels("text", odfTextLabels).withLabels("table", odfTableLabels).withLabels("form", odfFormLabels)
 	// odfStylesGrammar is the grammar of styles.xml, whose master pages have headers, footers and shapes.
 	odfStylesGrammar = odfGrammar.with(grammar{
 		named("draw", "frame"):        (*walker).odfMasterShape,

@@ -17,10 +17,12 @@ var spaces = map[string]string{
 	"http://schemas.microsoft.com/office/spreadsheetml/2018/threadedcomments": "xtc",
 	"http://schemas.microsoft.com/office/excel/2006/main":                     "xm",
 	"http://purl.org/dc/elements/1.1/":                                        "dc",
+	"http://schemas.openxmlformats.org/package/2006/metadata/core-properties": "cp",
 	"urn:schemas-microsoft-com:vml":                                           "v",
 
 	"urn:oasis:names:tc:opendocument:xmlns:office:1.0":         "office",
 	"urn:oasis:names:tc:opendocument:xmlns:text:1.0":           "text",
+	"urn:oasis:names:tc:opendocument:xmlns:meta:1.0":           "meta",
 	"urn:oasis:names:tc:opendocument:xmlns:table:1.0":          "table",
 	"urn:oasis:names:tc:opendocument:xmlns:style:1.0":          "style",
 	"urn:oasis:names:tc:opendocument:xmlns:presentation:1.0":   "presentation",

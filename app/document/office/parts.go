@@ -127,6 +127,9 @@ func ooxmlParts(a *archive.Archive) (map[string]part, error) {
 		if p := partOf(contentType); (p.text != nil || p.names != nil) && a.Has(name) {
 			parts[name] = p
 		}
+		if storeName.MatchString(name) {
+			parts[name] = part{text: storeGrammar}
+		}
 	}
 	return parts, err
 }

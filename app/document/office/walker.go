@@ -54,6 +54,10 @@ type walker struct {
 	table  string // the current table
 	target string // the cells of the current conditional format
 	number int    // of the current shared string
+
+	shownPaths map[string]bool // elements of stores that content controls show
+	path       string          // of the current element of a store
+	siblings   map[string]int  // by the path without the number
 }
 
 // sink receives the bytes of a part.
@@ -163,6 +167,9 @@ func (w *walker) element(start xmlpart.Token, out sink) error {
 	rewrite := w.grammar[start.Name]
 	if rewrite == nil {
 		rewrite = w.grammar[named("*", start.Name.Local)]
+	}
+	if rewrite == nil {
+		rewrite = w.grammar[named("*", "*")]
 	}
 	if rewrite == nil {
 		rewrite = (*walker).inner

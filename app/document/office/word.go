@@ -148,7 +148,9 @@ func rangeOf(local string) (mark string, start, end bool) {
 // wordGroup reads an element with runs. In a content control, they are one level deeper.
 func (w *walker) wordGroup(p *paragraph, start xmlpart.Token) error {
 	var open strings.Builder
-	open.Write(start.Raw)
+	if err := w.shown(start, &open, []string{"tooltip"}); err != nil {
+		return err
+	}
 	closing, begun := "", false
 	begin := func() {
 		if !begun {
