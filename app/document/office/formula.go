@@ -33,14 +33,16 @@ func set(words string) map[string]bool {
 	return s
 }
 
-// formulaToken matches a text; a reference of OpenDocument, or of Excel; a column of a table; a name; or a sign.
-var formulaToken = regexp.MustCompile(`"((?:[^"]|"")*)"` +
-	`|\[\$?('(?:[^']|'')+'|[^'.\]:]*)\.([^:.\]]+)(?::(?:[^\]]*\.)?([^:.\]]+))?\]` +
+// formulaToken matches a text; a reference of OpenDocument, or of Excel; quotation marks of something else; a column of a table; a
+// name; or a sign. Whatever it looks at it matches, or leaves at once: the work is linear.
+var formulaToken = regexp.MustCompile(`"((?:[^"]|"")*)"?` +
+	`|\[\$?('(?:[^']|'')+'|[^'.\[\]:]*)\.([^:.\[\]]+)(?::(?:[^\[\]]*\.)?([^:.\[\]]+))?\]` +
 	`|(?:('(?:[^']|'')+'|[\p{L}\p{N}_.]+(?::[\p{L}\p{N}_.]+)?)!)?(\$?[A-Za-z]{1,3}\$?\d+(?::\$?[A-Za-z]{1,3}\$?\d+)?\b|\$?[A-Za-z]{1,3}:\$?[A-Za-z]{1,3}\b|\$?\d+:\$?\d+\b)(?:[^(\w.]|$)` +
-	`|([\p{L}_\\][\p{L}\p{N}_.\\]*)(\(|(?:\[[^\[\]]*(?:\[[^\]]*\][^\[\]]*)*\]))?` +
+	`|'(?:[^']|'')*` +
+	`|([\p{L}_\\][\p{L}\p{N}_.\\]*)(\(|(?:\[[^\[\]]*(?:\[[^\[\]]*\][^\[\]]*)*\]))?` +
 	`|(<>|<=|>=|[=<>])|(\d[\d.]*)|[&(){},;|*/^+-]`)
 
-// maxDepth is the maximum depth of parentheses in a formula.
+// maxDepth is the maximum depth of parentheses in a formula; a deeper one stands for all cells.
 const maxDepth = 100
 
 // call is an open function or parenthesis of a formula, or the formula itself.
@@ -105,8 +107,10 @@ func (w *walker) scan(formula string, extent corner) (areas []area, composed boo
 		}
 		top, end, sign := &open[len(open)-1], at+m[1], group(0)
 		switch {
-		case m[2] >= 0:
+		case m[2] >= 0 && len(top.last) < maxName:
 			top.last += strings.ReplaceAll(group(1), `""`, `"`)
+		case len(areas) > maxAreas:
+			w.book.all = true
 		case m[6] >= 0:
 			areas = append(areas, w.reference(group(2), group(3)+":"+group(4), extent))
 		case m[12] >= 0:

@@ -16,6 +16,7 @@ import (
 // learnPart reads a part with the grammar of its names.
 func (w *walker) learnPart(a *archive.Archive, name string, p part) error {
 	w.grammar, w.sheet, w.at = p.names, p.sheet, corner{-1, -1}
+	w.define(p.sheet, "")
 	return a.Read(name, func(in io.Reader) error { return whole(w.part(io.Discard, in, name), name) })
 }
 
@@ -138,6 +139,9 @@ func (w *walker) define(name, formula string) {
 	w.rememberTexts(formula)
 	areas, _ := w.scan(strings.TrimPrefix(formula, "of:="), corner{})
 	key := strings.ToUpper(name)
+	if len(w.book.names) < maxKept {
+		w.book.names[key] = w.book.names[key] // INDIRECT may say the name of a sheet
+	}
 	for _, a := range areas {
 		if known := w.book.names[key]; len(known) < maxDepth && len(w.book.names) < maxKept && !slices.Contains(known, a) {
 			w.book.names[key], w.book.grown = append(known, a), true
@@ -172,6 +176,7 @@ func (w *walker) learnSource(start xmlpart.Token, out sink) error {
 // learnODFTable reads a sheet of OpenDocument.
 func (w *walker) learnODFTable(start xmlpart.Token, out sink) error {
 	w.sheet, w.at, w.rows = start.Attribute("name"), corner{-1, -1}, 1
+	w.define(w.sheet, "")
 	return w.inner(start, out)
 }
 

@@ -161,8 +161,9 @@ func TestConditionsOfCells(t *testing.T) {
 		assert.NotContains(t, got, c.kept, name)
 		assert.Contains(t, got, c.translated, name)
 	}
-	got := segmentsWith(t, orders(map[string]string{"D1": "=INDIRECT(B5)", "D2": "Our fruit"}).xlsx(t, "", `<definedName name="Our_fruit">Orders!$A$2</definedName>`), document.Options{})
+	got := segmentsWith(t, orders(map[string]string{"D1": "=INDIRECT(B5)", "D2": "Our fruit", "D3": "Other sheet"}).xlsx(t, "", `<definedName name="Our_fruit">Orders!$A$2</definedName>`), document.Options{})
 	assert.NotContains(t, got, "Our fruit")
+	assert.NotContains(t, got, "Other sheet")
 }
 
 var (
@@ -252,4 +253,22 @@ func withoutResults(t testing.TB, file []byte) []byte {
 		}
 	}
 	return archivetest.Zip(t, entries...)
+}
+
+// A formula takes linear work, whatever it has.
+func FuzzFormula(f *testing.F) {
+	for _, c := range formulas {
+		f.Add(c.formula)
+	}
+	for _, part := range []string{"'a''", "[a", "[.a:", "a[", "a[[x]", `"`, "(", "SEARCH(A1,", "A1,", "A1&", "$A$1:B", "[.A1:.B2]", "1:", "x!"} {
+		f.Add(strings.Repeat(part, 300))
+	}
+	f.Fuzz(func(t *testing.T, formula string) {
+		w := &walker{ctx: t.Context(), keep: map[string]bool{}, book: newWorkbook()}
+		for range 2 {
+			w.formulaIn(formula, area{}, true)
+		}
+		areas, _ := w.scan(formula, corner{maxColumn, maxRow})
+		require.LessOrEqual(t, len(areas), maxAreas+len(formula))
+	})
 }

@@ -14,6 +14,7 @@ import (
 // read the result of another.
 type workbook struct {
 	words, equal cells // cells that formulas read word by word, or compare as a whole
+	effort       int   // number of comparisons of areas
 	all          bool  // all texts stay: there is too much to know
 	indirect     bool  // a formula computes the name of a range or sheet
 	composes     bool  // the result of a formula is a text made of others
@@ -105,8 +106,9 @@ func cornerOf(text string, missing, extent corner) (column, row int) {
 // cells is a set of cells: areas by sheet.
 type cells map[string][]area
 
-// maxAreas is the maximum number of areas of a sheet; then all of its cells are in the set.
-const maxAreas = 512
+// maxAreas is the maximum number of areas of a sheet, and of a formula; then all of its cells are in the set. maxEffort is the
+// maximum number of comparisons of areas; then all texts stay.
+const maxAreas, maxEffort = 256, 500_000_000
 
 // add adds an area, and reports whether it was not yet in the set.
 func (c cells) add(a area) bool {
@@ -143,8 +145,8 @@ func (w *walker) reads(areas []area, words bool) {
 		if words {
 			set = w.book.words
 		}
-		if len(set) >= maxAreas {
-			w.book.all = true // more sheets than workbooks have
+		if w.book.effort += len(set[a.sheet]); len(set) >= maxAreas || w.book.effort > maxEffort {
+			w.book.all = true
 		} else if set.add(a) {
 			w.book.grown = w.book.grown || words || w.book.composes
 			w.remembered += rememberedCost
