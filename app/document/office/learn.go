@@ -139,8 +139,8 @@ func (w *walker) define(name, formula string) {
 	w.rememberTexts(formula)
 	areas, _ := w.scan(strings.TrimPrefix(formula, "of:="), corner{})
 	key := strings.ToUpper(name)
-	if len(w.book.names) < maxKept {
-		w.book.names[key] = w.book.names[key] // INDIRECT may say the name of a sheet
+	if _, ok := w.book.names[key]; !ok && len(w.book.names) < maxKept {
+		w.book.names[key] = nil // INDIRECT may say the name of a sheet
 	}
 	for _, a := range areas {
 		if known := w.book.names[key]; len(known) < maxDepth && len(w.book.names) < maxKept && !slices.Contains(known, a) {
