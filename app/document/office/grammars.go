@@ -68,8 +68,8 @@ var (
 		named("x", "formula1"):              (*walker).learnFormula,
 		named("x", "formula2"):              (*walker).learnFormula,
 		named("xm", "f"):                    (*walker).learnFormula,
-		named("x", "filter"):                (*walker).learnFilter,
-		named("x", "customFilter"):          (*walker).learnFilter,
+		named("x", "filter"):                (*walker).columnName,
+		named("x", "customFilter"):          (*walker).columnName,
 		named("x", "definedName"):           (*walker).learnName,
 	}
 	sharedGrammar     = grammar{named("x", "si"): (*walker).learnShared}

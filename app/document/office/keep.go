@@ -43,10 +43,11 @@ func keptForm(text string) string {
 
 var escapedSpace = strings.NewReplacer("_x000a_", " ", "_x000A_", " ", "_x000d_", " ", "_x000D_", " ", "_x0009_", " ")
 
-// columnName remembers the name of a table's column.
+// columnName remembers the name of a table's column, or a text by which rows are shown.
 func (w *walker) columnName(start xmlpart.Token, out sink) error {
 	w.remember(start.Attribute("name"))
 	w.remember(start.Attribute("totalsRowLabel"))
+	w.remember(start.Attribute("val"))
 	if t, ok := w.book.tables[w.table]; ok && start.Name.Local == "tableColumn" {
 		t.columns = append(t.columns, keptForm(start.Attribute("name")))
 		w.book.tables[w.table] = t

@@ -157,12 +157,6 @@ func (w *walker) learnTable(start xmlpart.Token, out sink) error {
 	return w.inner(start, out)
 }
 
-// learnFilter remembers a text by which rows are shown.
-func (w *walker) learnFilter(start xmlpart.Token, out sink) error {
-	w.remember(start.Attribute("val"))
-	return w.inner(start, out)
-}
-
 // learnSource notes the cells of which a pivot table is made.
 func (w *walker) learnSource(start xmlpart.Token, out sink) error {
 	areas := w.book.named(strings.ToUpper(start.Attribute("name")), "")
