@@ -14,15 +14,19 @@ import (
 var (
 	// analysts depend on the words of their arguments.
 	analysts = set("LEN LENB SEARCH SEARCHB FIND FINDB CODE UNICODE VALUE DATEVALUE TIMEVALUE NUMBERVALUE REGEX REGEXTEST REGEXEXTRACT REGEXREPLACE " +
-		"INDIRECT SORT SORTBY LET LAMBDA MAP REDUCE SCAN BYROW BYCOL FILTERXML WEBSERVICE ENCODEURL HYPERLINK MULTIPLE.OPERATIONS " +
+		"INDIRECT SORT SORTBY LET LAMBDA MAP REDUCE SCAN BYROW BYCOL FILTERXML WEBSERVICE ENCODEURL MULTIPLE.OPERATIONS " +
 		"DSUM DCOUNT DCOUNTA DGET DMAX DMIN DAVERAGE DPRODUCT DSTDEV DSTDEVP DVAR DVARP")
 	// composers return texts that no cell has.
 	composers = set("LEFT LEFTB RIGHT RIGHTB MID MIDB UPPER LOWER PROPER TRIM CLEAN SUBSTITUTE REPLACE REPLACEB CONCAT CONCATENATE TEXTJOIN TEXT " +
 		"TEXTBEFORE TEXTAFTER TEXTSPLIT REPT ASC DBCS JIS PHONETIC INDIRECT REGEX REGEXEXTRACT REGEXREPLACE")
 	// seekers look up a text, or count the cells that match one.
-	seekers = set("COUNTIF SUMIF AVERAGEIF COUNTIFS SUMIFS AVERAGEIFS MAXIFS MINIFS MATCH XMATCH LOOKUP VLOOKUP HLOOKUP XLOOKUP EXACT SWITCH")
+	seekers = set("COUNTIF SUMIF AVERAGEIF COUNTIFS SUMIFS AVERAGEIFS MAXIFS MINIFS MATCH XMATCH LOOKUP VLOOKUP HLOOKUP XLOOKUP EXACT SWITCH HYPERLINK")
 	// selectors return one of their arguments.
 	selectors = set("IF IFS IFERROR IFNA CHOOSE INDEX OFFSET FILTER UNIQUE TRANSPOSE T")
+	// numeric return numbers: no text of their arguments becomes part of the result.
+	numeric = set("SUM COUNT COUNTA COUNTBLANK COUNTIF COUNTIFS SUMIF SUMIFS AVERAGE AVERAGEIF AVERAGEIFS MAX MIN MAXIFS MINIFS SUMPRODUCT SUBTOTAL " +
+		"AGGREGATE LEN LENB SEARCH FIND MATCH XMATCH EXACT VALUE CODE ROW ROWS COLUMN COLUMNS AND OR NOT ISNUMBER ISTEXT ISBLANK ISERROR ISERR ISNA " +
+		"ROUND ROUNDUP ROUNDDOWN INT ABS MOD RANK LARGE SMALL MEDIAN DATE YEAR MONTH DAY")
 )
 
 func set(words string) map[string]bool {
@@ -133,6 +137,9 @@ func (w *walker) scan(formula string, extent corner) (areas []area, composed boo
 		case len(open) > 1 && (sign == ")" || sign == "}"):
 			w.endArgument(top, areas)
 			inner := open[len(open)-1]
+			if inner.name == "LEN" && toZero.MatchString(formula[end:]) {
+				inner.name = "COUNTA" // it only asks whether there is a text
+			}
 			open, top = open[:len(open)-1], &open[len(open)-2]
 			top.composed = top.composed || composers[inner.name] || inner.composed && (inner.name == "" || selectors[inner.name])
 			top.last += map[string]string{"TRUE": "1", "FALSE": "0"}[inner.name]
@@ -167,11 +174,14 @@ func (w *walker) endArgument(c *call, areas []area) {
 	criterion := strings.TrimPrefix(c.last, "<>")
 	text := strings.TrimLeft(criterion, "=<>")
 	isPattern := text != "" && !anyText[text] && (w.book.partial || strings.ContainsAny(text, w.book.patterns))
-	c.isWords = c.isWords || isComposed || !isNumeric(text) && (isPattern || criterion != "" && strings.Contains("<>", criterion[:1]))
+	c.isWords = c.isWords || isComposed && c.name != "HYPERLINK" || !isNumeric(text) && (isPattern || criterion != "" && strings.Contains("<>", criterion[:1]))
 	if c.number == 0 {
 		c.first = c.last
+		w.reads(inside, c.name == "HYPERLINK") // whose address may have words
 	}
 }
+
+var toZero = regexp.MustCompile(`^\s*(?:>|<>|=)\s*0(?:[^\d.]|$)`)
 
 // anyText has the patterns that all texts match.
 var anyText = set("* ?* *?")
@@ -204,6 +214,9 @@ func (w *walker) endCall(c *call, areas []area) []area {
 			}
 		}
 		w.reads(inside, c.isWords || isSorted)
+	}
+	if numeric[c.name] {
+		return areas[:c.from]
 	}
 	return areas
 }

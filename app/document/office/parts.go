@@ -55,6 +55,8 @@ var partTypes = map[string]part{
 	"wordprocessingml.comments":                  {text: wordGrammar},
 	"wordprocessingml.styles":                    {text: wordStylesGrammar},
 	"presentationml.presentation.main":           {text: levelGrammar},
+	"presentationml.slideshow.main":              {text: levelGrammar},
+	"presentationml.template.main":               {text: levelGrammar},
 	"presentationml.slide":                       {text: drawingGrammar},
 	"presentationml.notesSlide":                  {text: drawingGrammar},
 	"presentationml.slideMaster":                 {text: masterGrammar},

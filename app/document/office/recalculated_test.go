@@ -91,6 +91,8 @@ var formulas = []struct {
 	{"left", `=SUMPRODUCT(--(LEFT(A2:A5,3)="Red"))`, "Red,Blue"},
 	{"search", `=IF(ISNUMBER(SEARCH("house",A4)),1,0)`, "Blue"},
 	{"length", `=LEN(A2)+C2`, "Red"},
+	{"length of anything", `=IF(LEN(TRIM(A2))>0,C2,0)`, ""},
+	{"address", `=IF(ISERROR(HYPERLINK("#"&A2,B2)),1,0)`, "Red"},
 	{"lookup of a pattern", `=VLOOKUP("Red*",A2:C5,3,FALSE)`, "Red,Blue"},
 	{"lookup of a text", `=VLOOKUP("Old house",A2:C5,3,FALSE)`, ""},
 	{"lookup of a cell", `=VLOOKUP(A3,A2:C5,3,FALSE)`, ""},
@@ -110,6 +112,7 @@ var formulas = []struct {
 	{"equal result of another formula", `=IF(E2="Red apple!",1,0)`, "Red"},
 	{"text only", `=A2&" is "&B2`, ""},
 	{"count", `=COUNTA(A:A)`, ""},
+	{"comparison of a count", `=IF(COUNTA(A2:A5)>3,COUNTIF(B2:B5,B2),0)`, ""},
 	{"indirect", `=COUNTA(INDIRECT(A4))`, "Blue"},
 }
 
