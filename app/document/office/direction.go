@@ -14,6 +14,7 @@ import (
 // The elements that follow a direction in properties of Word.
 var (
 	wordDirection   = regexp.MustCompile(`<(?:\w+:)?(?:bidi|rtl)(?:\s[^<>]*)?/>`)
+	isOff           = regexp.MustCompile(`val\s*=\s*["'](?:0|false|off)["']`)
 	behindBidi      = regexp.MustCompile(`<(?:\w+:)?(?:adjustRightInd|snapToGrid|spacing|ind|contextualSpacing|mirrorIndents|suppressOverlap|jc|textDirection|textAlignment|textboxTightWrap|outlineLvl|divId|cnfStyle|rPr|sectPr|pPrChange)[\s/>]`)
 	behindRTL       = regexp.MustCompile(`<(?:\w+:)?(?:cs|em|lang|eastAsianLayout|specVanish|oMath|rPrChange)[\s/>]|<w1\d+:`)
 	beforeTable     = map[string]bool{"tblStyle": true, "tblpPr": true, "tblOverlap": true}
@@ -30,7 +31,7 @@ func (t target) directed(raw, prefix, properties, element string, behind *regexp
 	case t.language == "" || !t.rtl && raw == "":
 		return raw
 	case !t.rtl:
-		return wordDirection.ReplaceAllString(raw, "")
+		return leftToRight(raw)
 	case strings.HasSuffix(strings.TrimSpace(raw), "/>") || raw == "":
 		return "<" + prefix + properties + "><" + prefix + element + "/></" + prefix + properties + ">"
 	}
@@ -43,12 +44,22 @@ func (t target) directed(raw, prefix, properties, element string, behind *regexp
 	return raw[:at] + "<" + prefix + element + "/>" + raw[at:]
 }
 
+// leftToRight removes the direction from right to left from properties of Word. The other direction stays.
+func leftToRight(raw string) string {
+	return wordDirection.ReplaceAllStringFunc(raw, func(tag string) string {
+		if isOff.MatchString(tag) {
+			return tag
+		}
+		return ""
+	})
+}
+
 // wordStyleProperties copies properties of a style of Word. They lose the direction from right to left; texts in that direction
 // have it themselves.
 func (w *walker) wordStyleProperties(start xmlpart.Token, out sink) error {
 	raw, err := w.bounded(start)
 	if w.to.language != "" && !w.to.rtl {
-		raw = wordDirection.ReplaceAllString(raw, "")
+		raw = leftToRight(raw)
 	}
 	if err == nil {
 		_, err = out.WriteString(w.to.word(raw))

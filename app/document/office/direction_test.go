@@ -24,6 +24,8 @@ func TestDirection(t *testing.T) {
 			`<w:p><w:pPr><w:pStyle w:val="a"/><w:spacing w:after="1"/><w:rPr><w:b/></w:rPr></w:pPr><w:r><w:rPr><w:b/><w:lang w:bidi="xx"/></w:rPr>` + preserved + `a</w:t></w:r></w:p>`,
 			`<w:p><w:pPr><w:pStyle w:val="a"/><w:bidi/><w:spacing w:after="1"/><w:rPr><w:b/></w:rPr></w:pPr><w:r><w:rPr><w:b/><w:rtl/><w:lang w:bidi="xx"/></w:rPr>` + preserved + `A</w:t></w:r></w:p>`,
 			`<w:p><w:pPr><w:pStyle w:val="a"/><w:spacing w:after="1"/><w:rPr><w:b/></w:rPr></w:pPr><w:r><w:rPr><w:b/><w:lang w:val="en-US" w:bidi="xx"/></w:rPr>` + preserved + `A!</w:t></w:r></w:p>`},
+		{"explicit direction", wordGrammar, word, []string{"en"}, `<w:p><w:pPr><w:bidi w:val="0"/></w:pPr><w:r><w:t xml:space="preserve">a</w:t></w:r></w:p>`,
+			`<w:p><w:pPr><w:bidi w:val="0"/></w:pPr><w:r>` + preserved + `A</w:t></w:r></w:p>`, `<w:p><w:pPr><w:bidi w:val="0"/></w:pPr><w:r>` + preserved + `A!</w:t></w:r></w:p>`},
 		{"without properties", wordGrammar, word, []string{"ar"},
 			`<w:p><w:r>` + preserved + `a</w:t></w:r></w:p>`,
 			`<w:p><w:pPr><w:bidi/></w:pPr><w:r><w:rPr><w:rtl/></w:rPr>` + preserved + `A</w:t></w:r></w:p>`,
