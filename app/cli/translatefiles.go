@@ -40,8 +40,8 @@ func (j *local) translateDocument(ctx context.Context, p documentTask) error {
 		return err
 	}
 	in, size, options := d.file, d.size, j.documentOptions()
-	headerKept := false
-	options.HeaderKept = func() { headerKept = true }
+	about := client.JobDocument{Name: p.from}
+	options.HeaderKept, options.Kept = func() { about.HeaderKept = true }, func() { about.Kept++ }
 	var texts []string
 	err = document.Texts(ctx, kind, in, size, options, func(text string, isNew bool) error {
 		if isNew {
@@ -52,6 +52,7 @@ func (j *local) translateDocument(ctx context.Context, p documentTask) error {
 	if err != nil {
 		return err
 	}
+	options.Kept = nil
 	bar := newBar(j.Stderr, IsTerminal(j.Stderr), len(texts))
 	bar.Describe(p.from)
 	defer func() { _ = bar.Clear() }() // a display that fails must not fail the job
@@ -72,18 +73,24 @@ func (j *local) translateDocument(ctx context.Context, p documentTask) error {
 	})
 	if err == nil {
 		_ = bar.Clear()
-		tell(j.Stderr, p.from, flagged, len(texts), headerKept)
+		tell(j.Stderr, about, flagged, len(texts))
 	}
 	return err
 }
 
-// tell reports texts of a document with flags, and a first row that stays without a flag for it.
-func tell(out io.Writer, name string, flagged, texts int, headerKept bool) {
-	if flagged > 0 {
-		fmt.Fprintf(out, "%s: %d of %d texts look wrong after all retries: check the translation\n", name, flagged, texts)
+// tell reports texts of a document with flags, and what stays: a first row without a flag for it, texts of formulas, or all.
+func tell(out io.Writer, d client.JobDocument, flagged, texts int) {
+	if texts == 0 {
+		fmt.Fprintf(out, "%s: there is no text to translate\n", d.Name)
 	}
-	if headerKept {
-		fmt.Fprintf(out, "%s: the first row stays, for it looks like names: --header translate translates it\n", name)
+	if flagged > 0 {
+		fmt.Fprintf(out, "%s: %d of %d texts look wrong after all retries: check the translation\n", d.Name, flagged, texts)
+	}
+	if d.HeaderKept {
+		fmt.Fprintf(out, "%s: the first row stays, for it looks like names: --header translate translates it\n", d.Name)
+	}
+	if d.Kept > 0 {
+		fmt.Fprintf(out, "%s: texts of %d cells and labels stay, for formulas, tables or lists refer to them\n", d.Name, d.Kept)
 	}
 }
 
@@ -249,7 +256,7 @@ func (r *remote) awaitDocument(ctx context.Context, job *client.Job, o output, o
 		return err
 	})
 	if err == nil {
-		tell(r.Stderr, status.Document.Name, status.Progress.Flagged, status.Progress.Records, status.Document.HeaderKept)
+		tell(r.Stderr, status.Document, status.Progress.Flagged, status.Progress.Records)
 	}
 	return err
 }

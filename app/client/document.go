@@ -42,6 +42,8 @@ type JobDocument struct {
 	Bytes int64  `json:"bytes"`
 	// HeaderKept is set if the first row of a table stays because it looks like names.
 	HeaderKept bool `json:"headerKept,omitzero"`
+	// Kept is the number of texts of a workbook that stay because formulas refer to them.
+	Kept int `json:"kept,omitzero"`
 }
 
 // Values of [Document.Header].

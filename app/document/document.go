@@ -44,6 +44,8 @@ type Options struct {
 	Header Header
 	// HeaderKept, if not nil, is called if the first row is kept because it looks like names.
 	HeaderKept func()
+	// Kept, if not nil, is called for each text that stays because a formula, a table or a list of a workbook refers to it.
+	Kept func()
 	// Also lists optional sorts of texts to translate, for kinds that have them.
 	Also Also
 	// Wrapped tells whether plain text is wrapped at a width; [wrap.Auto] is the default.

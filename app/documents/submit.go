@@ -91,6 +91,7 @@ func (s *Service) read(ctx context.Context, from Sender, o Order) (sub jobs.Subm
 	w := walk{service: s, from: from, form: translate.FormatOf(kind.Form)}
 	options := optionsOf(sub.Request, sub.Document)
 	options.HeaderKept = func() { sub.Document.HeaderKept = true }
+	options.Kept = func() { sub.Document.Kept++ }
 	if err := w.read(kind, o, options); err != nil {
 		return sub, err
 	}

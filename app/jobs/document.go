@@ -20,6 +20,7 @@ type Document struct {
 	// Header and Wrapped are as in document.Options; HeaderKept is set if the first row of a table stays separate.
 	Header     string   `json:",omitempty"`
 	HeaderKept bool     `json:",omitempty"`
+	Kept       int      `json:",omitempty"` // texts of a workbook that stay because formulas refer to them
 	Wrapped    string   `json:",omitempty"`
 	Also       []string `json:",omitempty"` // see document.Options
 	Secret     string   `json:",omitempty"` // required of clients that ask for the document, in APIs with such a secret
@@ -30,7 +31,7 @@ func (d *Document) head() *Document {
 	if d == nil {
 		return nil
 	}
-	return &Document{Name: d.Name, Kind: d.Kind, Bytes: d.Bytes, HeaderKept: d.HeaderKept, Secret: d.Secret}
+	return &Document{Name: d.Name, Kind: d.Kind, Bytes: d.Bytes, HeaderKept: d.HeaderKept, Kept: d.Kept, Secret: d.Secret}
 }
 
 // partBytes is the size of each part of a file but the last one, which has the rest.

@@ -154,7 +154,7 @@ func TestStoredForm(t *testing.T) {
 			Detail: true, Languages: true, Webhook: "https://example.com",
 		},
 		Progress: Progress{Records: 4, Characters: 9}, Input: make([][]byte, 2),
-		Document: &Document{Name: "n.csv", Kind: "csv", Bytes: 5, Parts: 1, Columns: []string{"text"}, Header: "auto", HeaderKept: true, Wrapped: "on", Also: []string{"alt"}, Secret: "s"},
+		Document: &Document{Name: "n.csv", Kind: "csv", Bytes: 5, Parts: 1, Columns: []string{"text"}, Header: "auto", HeaderKept: true, Kept: 2, Wrapped: "on", Also: []string{"alt"}, Secret: "s"},
 	}, time.Hour, begin)
 	c := r.Claim(begin, time.Minute)
 	require.NoError(t, r.End(c, Failed, &Problem{Code: "unfinished", Field: "payload.records[3].text", Message: "no end"}, begin))
@@ -170,7 +170,7 @@ func TestStoredForm(t *testing.T) {
 	// A list reads only the fields that it shows.
 	head, err := ParseHead(want)
 	require.NoError(t, err)
-	read.Request, read.Document = Request{}, &Document{Name: "n.csv", Kind: "csv", Bytes: 5, HeaderKept: true}
+	read.Request, read.Document = Request{}, &Document{Name: "n.csv", Kind: "csv", Bytes: 5, HeaderKept: true, Kept: 2}
 	assert.Equal(t, read, *head)
 	_, err = ParseHead([]byte("["))
 	assert.ErrorContains(t, err, "cannot be read")

@@ -43,11 +43,13 @@ type documentOutput struct {
 	Result string `json:"result"` // its path, once the job is done
 	// HeaderKept reports whether the first row of a table was kept, because it looks like column names.
 	HeaderKept bool `json:"headerKept,omitzero"`
+	// Kept is the number of texts of a workbook that stay because formulas refer to them.
+	Kept int `json:"kept,omitzero"`
 }
 
 func documentOf(job jobs.Job) *documentOutput {
 	d := job.Document
-	return &documentOutput{d.Name, d.Kind, d.Bytes, documentsPath + "/" + job.ID + "/result", d.HeaderKept}
+	return &documentOutput{d.Name, d.Kind, d.Bytes, documentsPath + "/" + job.ID + "/result", d.HeaderKept, d.Kept}
 }
 
 // openDocuments returns the document service, or nil if documents are disabled.

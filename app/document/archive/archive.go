@@ -39,13 +39,14 @@ type Archive struct {
 	files  []*zip.File
 	byName map[string]*zip.File
 	read   int64 // decompressed bytes
+	opened map[string]int
 }
 
 // Open reads the directory of an archive of size bytes. It fails with a [*document.Error] if it is not a zip archive, or not one
 // that a program would write: too large, with names outside its folder or repeated names, with overlapping or encrypted entries.
 // Decompression counts as ctx's work.
 func Open(ctx context.Context, in io.ReaderAt, size int64) (*Archive, error) {
-	a := &Archive{ctx: ctx, in: &source{in: in, left: maxDirectory, bounded: true}, byName: map[string]*zip.File{}}
+	a := &Archive{ctx: ctx, in: &source{in: in, left: maxDirectory, bounded: true}, byName: map[string]*zip.File{}, opened: map[string]int{}}
 	if size == 0 {
 		return nil, document.Refuse(nil, "the file is empty")
 	}
@@ -169,7 +170,9 @@ func (a *Archive) open(f *zip.File, read func(r io.Reader) error) error {
 	if f.UncompressedSize64 > uint64(maxParts-a.read) {
 		return document.TooLarge("%s makes the text of the file too large, which may unpack to %d MiB: divide the document", f.Name, maxParts>>20)
 	}
-	a.read += int64(f.UncompressedSize64)
+	if a.opened[f.Name]++; a.opened[f.Name] <= 2 { // further passes are bounded by [budget.Work]
+		a.read += int64(f.UncompressedSize64)
+	}
 	r, err := f.Open()
 	if err != nil {
 		return a.in.failure(document.Refuse(err, "%s cannot be unpacked", f.Name))

@@ -2,6 +2,8 @@ package kinds_test
 
 import (
 	"bytes"
+	"os"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -144,5 +146,35 @@ func TestTextsThatLostTagsStay(t *testing.T) {
 		assert.Equal(t, []string{"changed", "changed"}, []string{texts[1], texts[3]}, name)
 		assert.Contains(t, texts[0], "<", name)
 		assert.Equal(t, texts[0], texts[2], name)
+	}
+}
+
+// The tables of docs/documents.md say of each kind what is translated and what stays, and of each sort of optional texts how to ask
+// for it.
+func TestDocumented(t *testing.T) {
+	page, err := os.ReadFile("../../../docs/documents.md")
+	require.NoError(t, err)
+	rows := map[string][]string{} // by extension
+	for line := range strings.Lines(string(page)) {
+		if cells := strings.Split(strings.Trim(line, "| \n"), " | "); len(cells) >= 4 {
+			for _, m := range regexp.MustCompile("`(\\.[a-z]+)`").FindAllStringSubmatch(cells[1], -1) {
+				rows[m[1]] = cells
+			}
+		}
+	}
+	for _, k := range kinds.All() {
+		if k.Name == "pdf" {
+			continue // has a section of its own
+		}
+		row := rows[k.Extensions[0]]
+		require.NotNil(t, row, k.Name)
+		for _, cell := range row {
+			assert.NotEmpty(t, strings.TrimSpace(cell), k.Name)
+		}
+	}
+	for _, also := range []string{document.AlsoAlt, document.AlsoHeaders} {
+		assert.True(t, document.Also{also}.Known())
+		assert.Contains(t, string(page), "- `"+also+"`:")
+		assert.Contains(t, strings.Join(rows[".xlsx"], " "), "also="+also)
 	}
 }

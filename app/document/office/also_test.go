@@ -28,8 +28,8 @@ func TestAlso(t *testing.T) {
 	}{
 		{"picture of Word", wordGrammar, wp, `<w:p><w:r><w:drawing><wp:docPr id="1" name="Picture 1" descr="a &quot;big&quot; house" title='old'/></w:drawing></w:r></w:p>`,
 			"a \"big\" house\nold", `<w:p><w:r><w:drawing><wp:docPr id="1" name="Picture 1" descr="A &quot;BIG&quot; HOUSE" title="OLD"/></w:drawing></w:r></w:p>`},
-		{"with a name space of its own", drawingGrammar, drawing, `<q:cNvPr xmlns:q="urn:x" name="n" descr="a &lt; b"><a:hlinkClick tooltip="t"/></q:cNvPr>`, "a &lt; b",
-			`<q:cNvPr xmlns:q="urn:x" name="n" descr="A &lt; B"><a:hlinkClick tooltip="t"/></q:cNvPr>`},
+		{"with a name space of its own", drawingGrammar, drawing, `<q:cNvPr xmlns:q="urn:x" name="n" descr="a &lt; b"><a:hlinkClick r="1"/></q:cNvPr>`, "a &lt; b",
+			`<q:cNvPr xmlns:q="urn:x" name="n" descr="A &lt; B"><a:hlinkClick r="1"/></q:cNvPr>`},
 		{"lines", drawingGrammar, drawing, `<p:cNvPr descr="a house&#10;&#10;made by a program"/>`, `a house<br/><br/>made by a program`,
 			`<p:cNvPr descr="A HOUSE&#10;&#10;MADE BY A PROGRAM"/>`},
 		{"picture of a master", masterGrammar, drawing, `<p:pic><p:nvPicPr><p:cNvPr descr="logo"/></p:nvPicPr></p:pic>`, "logo", `<p:pic><p:nvPicPr><p:cNvPr descr="LOGO"/></p:nvPicPr></p:pic>`},

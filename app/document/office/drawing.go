@@ -1,6 +1,8 @@
 package office
 
 import (
+	"strings"
+
 	"dragoman/app/document/tagged"
 	"dragoman/app/document/xmlpart"
 )
@@ -8,6 +10,7 @@ import (
 // drawingParagraph rewrites an a:p of slides, charts, diagrams and drawings.
 func (w *walker) drawingParagraph(start xmlpart.Token, out sink) error {
 	p := w.begin(start)
+	properties := ""
 	end, err := w.inside(p, start, func(t xmlpart.Token) error {
 		if t.Name == named("a", "r") {
 			return w.drawingRun(p, t)
@@ -15,7 +18,7 @@ func (w *walker) drawingParagraph(start xmlpart.Token, out sink) error {
 		raw, err := w.taken(p, t)
 		switch t.Name {
 		case named("a", "pPr"):
-			p.head.WriteString(raw)
+			properties = raw
 		case named("a", "endParaRPr"):
 			p.tail = raw
 		case named("a", "br"):
@@ -29,6 +32,11 @@ func (w *walker) drawingParagraph(start xmlpart.Token, out sink) error {
 		return err
 	}
 	p.tail += end
+	if properties == "" && w.to.rtl {
+		properties = "<" + p.prefix + "pPr/>"
+	}
+	tag := properties[:strings.IndexByte(properties, '>')+1]
+	p.head.WriteString(w.to.drawingDirection(tag) + properties[len(tag):])
 	return w.end(p, out, func(text string) string {
 		return "<" + p.prefix + "t>" + escape(text) + "</" + p.prefix + "t>"
 	})

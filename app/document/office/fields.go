@@ -18,11 +18,17 @@ import (
 
 // shownFields are the fields whose results are text.
 var shownFields = map[string]bool{"HYPERLINK": true, "TOC": true, "INDEX": true, "REF": true, "STYLEREF": true,
-	"QUOTE": true, "FORMTEXT": true, "TITLE": true, "SUBJECT": true, "INCLUDETEXT": true, "TOA": true}
+	"QUOTE": true, "FORMTEXT": true, "TITLE": true, "SUBJECT": true, "INCLUDETEXT": true, "TOA": true, "IF": true, "KEYWORDS": true, "COMMENTS": true}
+
+// shownProperties are the document properties that are translated.
+var shownProperties = map[string]bool{"TITLE": true, "SUBJECT": true, "KEYWORDS": true, "CATEGORY": true, "COMMENTS": true}
 
 // isShown reports whether the result of a field with that code is text.
 func isShown(code string) bool {
 	words := strings.Fields(code)
+	if len(words) > 1 && strings.EqualFold(words[0], "DOCPROPERTY") {
+		return shownProperties[strings.ToUpper(strings.Trim(words[1], `"`))]
+	}
 	return len(words) > 0 && shownFields[strings.ToUpper(words[0])]
 }
 
@@ -64,6 +70,14 @@ func (f *fields) note(t xmlpart.Token) error {
 		return f.char(t.Attribute("fldCharType"))
 	}
 	return nil
+}
+
+// code returns the code of the innermost field so far.
+func (f *fields) code() string {
+	if len(f.open) == 0 {
+		return ""
+	}
+	return f.open[len(f.open)-1].code
 }
 
 // char records the begin, separator or end of a field.

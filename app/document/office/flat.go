@@ -27,14 +27,19 @@ func (f flat) rewrite(ctx context.Context, out io.Writer, in io.ReaderAt, size i
 	if err := f.check(in, size); err != nil {
 		return err
 	}
-	w := &walker{ctx: ctx, keep: map[string]bool{}, styles: map[string]odfStyle{}, to: newTarget(o.To), options: o, translate: t.Within(ctx)}
-	defer w.giveBack()
+	names := &walker{ctx: ctx, keep: map[string]bool{}, book: newWorkbook(), shownPaths: map[string]bool{}}
+	defer names.giveBack()
 	if f.name == "fods" {
-		w.grammar = odfFormulaGrammar
-		if err := whole(w.part(io.Discard, file(), "the file"), "the file"); err != nil {
+		err := names.learnFrom(func() error {
+			names.grammar, names.sheet, names.at = odfFormulaGrammar, "", corner{-1, -1}
+			return whole(names.part(io.Discard, file(), "the file"), "the file")
+		})
+		if err != nil {
 			return err
 		}
 	}
+	w := &walker{ctx: ctx, keep: names.keep, book: names.book, shownPaths: names.shownPaths, styles: map[string]odfStyle{}, to: newTarget(o.To), options: o, translate: t.Within(ctx)}
+	defer w.giveBack()
 	w.grammar = flatGrammar
 	return whole(w.part(cmp.Or(out, io.Discard), file(), "the file"), "the file")
 }

@@ -18,7 +18,7 @@ func FuzzPart(f *testing.F) {
 	documents := []struct{ file, part string }{
 		{"report.docx", "word/document.xml"}, {"report.docx", "[Content_Types].xml"}, {"libreoffice-letter.docx", "word/document.xml"},
 		{"talk.pptx", "ppt/slides/slide1.xml"}, {"talk.pptx", "ppt/slideMasters/slideMaster1.xml"},
-		{"fleet.xlsx", "xl/sharedStrings.xml"}, {"fleet.xlsx", "xl/tables/table1.xml"},
+		{"fleet.xlsx", "xl/sharedStrings.xml"}, {"fleet.xlsx", "xl/tables/table1.xml"}, {"fleet.xlsx", "xl/worksheets/sheet1.xml"}, {"fleet.xlsx", "xl/workbook.xml"},
 		{"letter.odt", "content.xml"}, {"libreoffice-talk.odp", "styles.xml"}, {"libreoffice-fleet.ods", "content.xml"},
 	}
 	entries := make([][]archivetest.Entry, len(documents))

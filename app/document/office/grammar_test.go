@@ -14,7 +14,7 @@ import (
 // run rewrites a part with a grammar, and returns its segments and the result.
 func rewritePart(t testing.TB, g grammar, part string, keep ...string) (segments []string, out string, err error) {
 	var b strings.Builder
-	w := &walker{ctx: t.Context(), grammar: g, keep: map[string]bool{}, styles: map[string]odfStyle{}}
+	w := &walker{ctx: t.Context(), grammar: g, keep: map[string]bool{}, book: newWorkbook(), styles: map[string]odfStyle{}}
 	for _, name := range keep {
 		w.keep[name] = true
 	}
@@ -168,6 +168,10 @@ func TestParts(t *testing.T) {
 			"why\nthree",
 			`<table:table-cell office:value-type="float"><text:p>one</text:p></table:table-cell><table:table-cell table:formula="of:=a" office:value-type="string"><office:annotation><text:p>WHY</text:p></office:annotation><text:p>two</text:p></table:table-cell><table:table-cell office:value-type="string"><text:p>THREE</text:p></table:table-cell>`},
 		{"cell that a formula names", odfGrammar, odf, `<table:table-cell office:value-type="string"><text:p>Done</text:p></table:table-cell>`, "", ""},
+		{"cell with its text as an attribute", odfGrammar, odf, `<table:table-cell office:value-type="string" office:string-value="three"><text:p>three</text:p></table:table-cell>`, "three\nthree",
+			`<table:table-cell office:value-type="string" office:string-value="THREE"><text:p>THREE</text:p></table:table-cell>`},
+		{"text that is a value", sheetGrammar, sheet, `<c r="A1" t="str"><v>a house &amp; a tree</v></c><c t="str"><f>A1</f><v>result</v></c><c><v>12</v></c><c t="str"><v>done</v></c>`, "a house &amp; a tree",
+			`<c r="A1" t="str"><v>A HOUSE &amp; A TREE</v></c><c t="str"><f>A1</f><v>result</v></c><c><v>12</v></c><c t="str"><v>done</v></c>`},
 		{"deleted text of OpenDocument", odfGrammar, odf, `<text:tracked-changes><text:changed-region><text:deletion><text:p>gone</text:p></text:deletion></text:changed-region></text:tracked-changes>`, "", ""},
 		{"headers of OpenDocument's sheets", odfStylesGrammar, odf, `<style:master-page><style:header><style:region-left><text:p>Fleet <text:page-number>1</text:page-number></text:p></style:region-left></style:header></style:master-page>`, "Fleet",
 			`<style:master-page><style:header><style:region-left><text:p>FLEET <text:page-number>1</text:page-number></text:p></style:region-left></style:header></style:master-page>`},
@@ -257,12 +261,12 @@ func TestTarget(t *testing.T) {
 }
 
 func TestKept(t *testing.T) {
-	w := &walker{ctx: t.Context(), keep: map[string]bool{}}
+	w := &walker{ctx: t.Context(), keep: map[string]bool{}, book: newWorkbook()}
 	for _, c := range []struct {
 		grammar grammar
 		part    string
 	}{
-		{formulaGrammar, "<root " + sheet + `><f>IF(A1="Is ""open""",1,0)</f><formula1>"yes,No"</formula1><f>A1&amp;""</f></root>`},
+		{formulaGrammar, "<root " + sheet + `><c><f>IF(A1="Is ""open""",1,0)</f></c><formula1>"yes,No"</formula1><c><f>A1&amp;""</f></c></root>`},
 		{columnGrammar, "<root " + sheet + `><tableColumn name="Unit_x000a_price"/><cacheField name="Region"/></root>`},
 		{odfFormulaGrammar, "<root " + odf + ` xmlns:t="urn:oasis:names:tc:opendocument:xmlns:table:1.0"><t:table-cell t:formula="of:=IF([.A1]=&quot;late&quot;;1)"/><t:content-validation t:condition="of:cell-content-is-in-list(&quot;one&quot;;&quot;two&quot;)"/></root>`},
 	} {

@@ -1,9 +1,9 @@
 package office
 
 import (
-	"io"
 	"regexp"
 	"strings"
+	"unicode"
 
 	"dragoman/app/document/xmlpart"
 )
@@ -19,45 +19,39 @@ const rememberedCost = 128
 
 // remember adds a text that stays.
 func (w *walker) remember(text string) {
-	if len(w.keep) < maxKept && len(text) < maxName && strings.TrimSpace(text) != "" {
-		w.keep[keptForm(text)] = true
+	if text = keptForm(text); text != "" && len(w.keep) < maxKept && !w.keep[text] {
+		w.keep[text] = true
 		w.remembered += len(text) + rememberedCost
 	}
 }
 
-// isKept reports whether a text stays.
+// isKept reports whether a text stays, and counts it then.
 func (w *walker) isKept(text string) bool {
-	return len(w.keep) > 0 && len(text) < maxName && w.keep[keptForm(text)]
+	isKept := w.book != nil && w.book.all || len(w.keep) >= maxKept || len(w.keep) > 0 && w.keep[keptForm(text)]
+	if isKept && w.options.Kept != nil && strings.ContainsFunc(text, unicode.IsLetter) {
+		w.options.Kept()
+	}
+	return isKept
 }
 
-// keptForm normalizes a text, whether it comes from a cell, a table or a formula: Excel compares without regard to case.
+// keptForm normalizes the start of a text, whether it comes from a cell, a table or a formula: Excel compares without regard to
+// case.
 func keptForm(text string) string {
+	text = text[:min(len(text), maxName)]
 	return strings.ToLower(strings.Join(strings.Fields(escapedSpace.Replace(text)), " "))
 }
 
 var escapedSpace = strings.NewReplacer("_x000a_", " ", "_x000A_", " ", "_x000d_", " ", "_x000D_", " ", "_x0009_", " ")
 
-// columnName remembers the name of a table's column.
+// columnName remembers the name of a table's column, or a text by which rows are shown.
 func (w *walker) columnName(start xmlpart.Token, out sink) error {
 	w.remember(start.Attribute("name"))
-	return w.copy(start, out, w.element)
-}
-
-// formula remembers the texts in a formula.
-func (w *walker) formula(start xmlpart.Token, _ sink) error {
-	return w.children(func(t xmlpart.Token) error {
-		w.rememberTexts(t.Text)
-		if t.Kind == xmlpart.Start {
-			return w.verbatim(t, io.Discard.(sink))
-		}
-		return nil
-	})
-}
-
-// odfFormula remembers the texts in the formula and validation condition of a cell.
-func (w *walker) odfFormula(start xmlpart.Token, out sink) error {
-	w.rememberTexts(start.Attribute("formula"))
-	w.rememberTexts(start.Attribute("condition"))
+	w.remember(start.Attribute("totalsRowLabel"))
+	w.remember(start.Attribute("val"))
+	if t, ok := w.book.tables[w.table]; ok && start.Name.Local == "tableColumn" {
+		t.columns = append(t.columns, keptForm(start.Attribute("name")))
+		w.book.tables[w.table] = t
+	}
 	return w.copy(start, out, w.element)
 }
 
@@ -68,7 +62,7 @@ var quoted = regexp.MustCompile(`"((?:[^"]|"")*)"`)
 func (w *walker) rememberTexts(formula string) {
 	for _, m := range quoted.FindAllStringSubmatch(formula, -1) {
 		text := strings.ReplaceAll(m[1], `""`, `"`)
-		w.remember(text)
+		w.remember(strings.TrimLeft(text, "=<>"))
 		for item := range strings.SplitSeq(text, ",") {
 			w.remember(item)
 		}

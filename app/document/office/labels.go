@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"dragoman/app/document"
 	"dragoman/app/document/tagged"
 	"dragoman/app/document/xmlpart"
 )
@@ -15,6 +16,18 @@ import (
 
 // wordLabels are the displayed attributes of Word's form fields and content controls.
 var wordLabels = map[string][]string{"listItem": {"displayText"}, "listEntry": {"val"}, "helpText": {"val"}, "statusText": {"val"}}
+
+// sheetLabels and drawingLabels are the displayed attributes of cells and links.
+var (
+	sheetLabels   = map[string][]string{"dataValidation": {"promptTitle", "prompt", "errorTitle", "error"}, "hyperlink": {"tooltip"}}
+	drawingLabels = map[string][]string{"hlinkClick": {"tooltip"}, "hlinkMouseOver": {"tooltip"}}
+)
+
+// labelLengths are Excel's maximum numbers of characters of attributes.
+var labelLengths = map[string]int{"promptTitle": 32, "prompt": 255, "errorTitle": 32, "error": 255}
+
+// odfTableLabels are the displayed attributes of OpenDocument's validations.
+var odfTableLabels = map[string][]string{"help-message": {"title"}, "error-message": {"title"}}
 
 // odfTextLabels are the displayed attributes of OpenDocument's fields, which display one of their values.
 var odfTextLabels = map[string][]string{"drop-down": nil, "label": {"value"}, "conditional-text": {"string-value-if-true", "string-value-if-false"},
@@ -69,6 +82,10 @@ func (w *walker) shown(start xmlpart.Token, out sink, attributes []string) (err 
 		value := html.UnescapeString(m[3][1 : len(m[3])-1])
 		var label string
 		if label, err = w.label(value); err != nil || label == value {
+			return whole
+		}
+		if most := labelLengths[m[2]]; most > 0 && characters(label) > most {
+			err = w.options.Fits(document.ErrTooLong)
 			return whole
 		}
 		return m[1] + `"` + attributeEscaper.Replace(escape(label)) + `"`

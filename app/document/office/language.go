@@ -7,7 +7,7 @@ import (
 
 	"golang.org/x/text/language"
 
-	"dragoman/app/document/xmlpart"
+	textlanguage "dragoman/app/text/language"
 )
 
 // target is the language of a translation in the form in which documents declare the language for spell checking. The zero value
@@ -15,13 +15,11 @@ import (
 type target struct {
 	language, region string
 	attribute        string // Word's attribute: for letters, for East Asian characters, or for right-to-left text
+	rtl              bool   // it is written from right to left
 }
 
-// Languages for which Word has attributes of their own.
-var (
-	eastAsian   = []string{"ja", "ko", "zh"}
-	rightToLeft = []string{"ar", "fa", "he", "ps", "sd", "ug", "ur", "yi"}
-)
+// eastAsian are the languages with letters for which Word has an attribute.
+var eastAsian = []string{"ja", "ko", "zh"}
 
 // newTarget reads a language code. Without a region, it takes the region with most speakers.
 func newTarget(code string) target {
@@ -34,8 +32,8 @@ func newTarget(code string) target {
 	t := target{language: base.String(), region: region.String(), attribute: "val"}
 	if slices.Contains(eastAsian, t.language) {
 		t.attribute = "eastAsia"
-	} else if slices.Contains(rightToLeft, t.language) {
-		t.attribute = "bidi"
+	} else if textlanguage.RightToLeft(code) {
+		t.attribute, t.rtl = "bidi", true
 	}
 	return t
 }
@@ -54,6 +52,10 @@ func (t target) word(raw string) string {
 		return raw
 	}
 	return wordLanguage.ReplaceAllStringFunc(raw, func(tag string) string {
+		if !strings.Contains(tag, t.attribute+"=") {
+			name := qualified([]byte(tag))
+			return "<" + name + " " + prefix([]byte(tag)) + t.attribute + `="` + t.language + "-" + t.region + `"` + tag[1+len(name):]
+		}
 		return wordAttribute.ReplaceAllStringFunc(tag, func(attribute string) string {
 			m := wordAttribute.FindStringSubmatch(attribute)
 			if m[2] != t.attribute {
@@ -78,6 +80,7 @@ func (t target) odf(raw string) string {
 	if t.language == "" || strings.Contains(raw, `"zxx"`) {
 		return raw
 	}
+	raw = t.odfDirection(raw)
 	return odfLanguage.ReplaceAllStringFunc(raw, func(attribute string) string {
 		m := odfLanguage.FindStringSubmatch(attribute)
 		value := t.language
@@ -89,10 +92,4 @@ func (t target) odf(raw string) string {
 		}
 		return m[1] + `"` + value + `"`
 	})
-}
-
-// setWordLanguage copies a w:lang of Word's styles with the language set.
-func (w *walker) setWordLanguage(start xmlpart.Token, out sink) error {
-	start.Raw = []byte(w.to.word(string(start.Raw)))
-	return w.verbatim(start, out)
 }

@@ -15,17 +15,22 @@ var spaces = map[string]string{
 	"http://schemas.openxmlformats.org/spreadsheetml/2006/main":               "x",
 	"http://purl.oclc.org/ooxml/spreadsheetml/main":                           "x",
 	"http://schemas.microsoft.com/office/spreadsheetml/2018/threadedcomments": "xtc",
+	"http://schemas.microsoft.com/office/excel/2006/main":                     "xm",
 	"http://purl.org/dc/elements/1.1/":                                        "dc",
+	"http://schemas.openxmlformats.org/package/2006/metadata/core-properties": "cp",
 	"urn:schemas-microsoft-com:vml":                                           "v",
 
 	"urn:oasis:names:tc:opendocument:xmlns:office:1.0":         "office",
 	"urn:oasis:names:tc:opendocument:xmlns:text:1.0":           "text",
+	"urn:oasis:names:tc:opendocument:xmlns:meta:1.0":           "meta",
 	"urn:oasis:names:tc:opendocument:xmlns:table:1.0":          "table",
 	"urn:oasis:names:tc:opendocument:xmlns:style:1.0":          "style",
 	"urn:oasis:names:tc:opendocument:xmlns:presentation:1.0":   "presentation",
 	"urn:oasis:names:tc:opendocument:xmlns:drawing:1.0":        "draw",
 	"urn:oasis:names:tc:opendocument:xmlns:form:1.0":           "form",
 	"urn:oasis:names:tc:opendocument:xmlns:svg-compatible:1.0": "svg",
+
+	"urn:org:documentfoundation:names:experimental:calc:xmlns:calcext:1.0": "calcext",
 }
 
 // short returns the abbreviation of a namespace, or the namespace.

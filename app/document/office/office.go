@@ -24,7 +24,7 @@ func Kinds() []*document.Kind {
 	return []*document.Kind{
 		newKind("docx", []string{".docx", ".docm", ".dotx", ".dotm"}, ooxml+"wordprocessingml.document", ooxmlParts),
 		newKind("pptx", []string{".pptx", ".pptm", ".ppsx", ".ppsm", ".potx", ".potm"}, ooxml+"presentationml.presentation", ooxmlParts),
-		newKind("xlsx", []string{".xlsx", ".xlsm", ".xltx", ".xltm"}, ooxml+"spreadsheetml.sheet", ooxmlParts),
+		newKind("xlsx", []string{".xlsx", ".xlsm", ".xltx", ".xltm"}, ooxml+"spreadsheetml.sheet", xlsxParts),
 		newKind("odt", []string{".odt", ".ott"}, odf+"text", odfParts),
 		newKind("odp", []string{".odp", ".otp"}, odf+"presentation", odfParts),
 		newKind("ods", []string{".ods", ".ots"}, odf+"spreadsheet", odsParts),
@@ -57,9 +57,9 @@ func (k kind) rewrite(ctx context.Context, out io.Writer, in io.ReaderAt, size i
 	if err != nil {
 		return err
 	}
-	names := &walker{ctx: ctx, keep: map[string]bool{}}
+	names := &walker{ctx: ctx, keep: map[string]bool{}, book: newWorkbook(), shownPaths: map[string]bool{}}
 	defer names.giveBack()
-	if err := names.readNames(a, parts); err != nil {
+	if err := names.learn(a, parts); err != nil {
 		return err
 	}
 	var order []string
@@ -70,8 +70,11 @@ func (k kind) rewrite(ctx context.Context, out io.Writer, in io.ReaderAt, size i
 	}
 	sortParts(order)
 	return a.Rewrite(out, order, func(name string, out io.Writer, in io.Reader) error {
-		w := &walker{ctx: ctx, grammar: parts[name].text, keep: names.keep, styles: map[string]odfStyle{}, to: newTarget(o.To), options: o, translate: t.Within(ctx)}
+		w := &walker{ctx: ctx, grammar: parts[name].text, keep: names.keep, book: names.book, shownPaths: names.shownPaths, styles: map[string]odfStyle{}, to: newTarget(o.To), options: o, translate: t.Within(ctx)}
 		defer w.giveBack()
+		if storeName.MatchString(name) {
+			return whole(w.store(out, in, name), name)
+		}
 		return whole(w.part(out, in, name), name)
 	})
 }
@@ -82,19 +85,4 @@ func whole(err error, name string) error {
 		return document.Refuse(err, "%s is not complete", name)
 	}
 	return err
-}
-
-// readNames collects the texts that must stay because formulas or tables refer to them.
-func (w *walker) readNames(a *archive.Archive, parts map[string]part) error {
-	for name, part := range parts {
-		if part.names == nil {
-			continue
-		}
-		w.grammar = part.names
-		err := a.Read(name, func(in io.Reader) error { return whole(w.part(io.Discard, in, name), name) })
-		if err != nil {
-			return err
-		}
-	}
-	return nil
 }

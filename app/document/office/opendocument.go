@@ -159,7 +159,11 @@ var severalSpaces = regexp.MustCompile("  +")
 // formula.
 func (w *walker) odfCell(start xmlpart.Token, out sink) error {
 	kind := start.Attribute("value-type")
-	if (kind == "" || kind == "string") && start.Attribute("formula") == "" && start.Attribute("string-value") == "" {
+	if (kind == "" || kind == "string") && start.Attribute("formula") == "" {
+		if err := w.shown(start, out, []string{"string-value"}); err != nil {
+			return err
+		}
+		start.Raw = nil
 		return w.copy(start, out, w.element)
 	}
 	return w.copy(start, out, func(t xmlpart.Token, out sink) error {

@@ -35,6 +35,10 @@ type part struct {
 	text  grammar // if its text is rewritten
 	names grammar // if it has names, or texts in formulas, which must stay everywhere
 	also  string  // the sort of its texts, see document.Also, if they are optional
+
+	stage   int    // its position among the parts with names: definitions come before formulas
+	strings bool   // it has the shared strings
+	sheet   string // the name of the sheet to which it belongs
 }
 
 // partTypes are the types of OOXML parts with text, without their common prefix and suffix.
@@ -50,6 +54,9 @@ var partTypes = map[string]part{
 	"wordprocessingml.endnotes":                  {text: wordGrammar},
 	"wordprocessingml.comments":                  {text: wordGrammar},
 	"wordprocessingml.styles":                    {text: wordStylesGrammar},
+	"presentationml.presentation.main":           {text: levelGrammar},
+	"presentationml.slideshow.main":              {text: levelGrammar},
+	"presentationml.template.main":               {text: levelGrammar},
 	"presentationml.slide":                       {text: drawingGrammar},
 	"presentationml.notesSlide":                  {text: drawingGrammar},
 	"presentationml.slideMaster":                 {text: masterGrammar},
@@ -58,8 +65,8 @@ var partTypes = map[string]part{
 	"presentationml.handoutMaster":               {text: masterGrammar},
 	"presentationml.comments":                    {text: slideCommentGrammar},
 	"ms-powerpoint.comments":                     {text: slideCommentGrammar},
-	"spreadsheetml.sharedStrings":                {text: sheetGrammar},
-	"spreadsheetml.worksheet":                    {text: sheetGrammar, names: formulaGrammar},
+	"spreadsheetml.sharedStrings":                {text: sheetGrammar, names: sharedGrammar, strings: true},
+	"spreadsheetml.worksheet":                    {text: sheetGrammar, names: formulaGrammar, stage: 1},
 	"spreadsheetml.chartsheet":                   {text: headerGrammar, also: document.AlsoHeaders},
 	"spreadsheetml.comments":                     {text: sheetCommentGrammar},
 	"ms-excel.threadedcomments":                  {text: threadGrammar},
@@ -122,8 +129,35 @@ func ooxmlParts(a *archive.Archive) (map[string]part, error) {
 		if p := partOf(contentType); (p.text != nil || p.names != nil) && a.Has(name) {
 			parts[name] = p
 		}
+		if storeName.MatchString(name) {
+			parts[name] = part{text: storeGrammar}
+		}
 	}
 	return parts, err
+}
+
+// xlsxParts returns the parts of a workbook to read, with the names of their sheets.
+func xlsxParts(a *archive.Archive) (map[string]part, error) {
+	parts, err := ooxmlParts(a)
+	if err != nil {
+		return nil, err
+	}
+	for name, p := range parts {
+		if p.text != nil || p.names == nil {
+			continue
+		}
+		sheets, err := sheetsOf(a, name)
+		if err != nil {
+			return nil, err
+		}
+		for name, sheet := range sheets {
+			if p, ok := parts[name]; ok {
+				p.sheet = sheet
+				parts[name] = p
+			}
+		}
+	}
+	return parts, nil
 }
 
 // odfParts returns the parts of an OpenDocument to read: its own, and those of its charts.

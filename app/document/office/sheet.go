@@ -41,6 +41,21 @@ func (w *walker) sheetText(start xmlpart.Token, out sink) error {
 	return w.end(p, out, p.spaced)
 }
 
+// stringCell copies a cell. A text that is its value, not the result of a formula, is translated.
+func (w *walker) stringCell(start xmlpart.Token, out sink) error {
+	if start.Attribute("t") != "str" {
+		return w.inner(start, out)
+	}
+	isValue := true
+	return w.copy(start, out, func(t xmlpart.Token, out sink) error {
+		isValue = isValue && t.Name != named("x", "f")
+		if isValue && t.Name == named("x", "v") {
+			return w.plain(t, out)
+		}
+		return w.element(t, out)
+	})
+}
+
 func cellLook(r *run, properties string) {
 	r.open(properties)
 	r.Key = keyOf(properties)

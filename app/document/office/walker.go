@@ -44,6 +44,20 @@ type walker struct {
 	cached     int             // depth of elements that cache a chart's values
 	keep       map[string]bool // texts that stay because formulas refer to them
 	styles     map[string]odfStyle
+
+	// Of the passes over a workbook:
+	book   *workbook
+	sheet  string // the name of the current sheet
+	at     corner // the current cell
+	rows   int    // how often its row is repeated
+	scope  area   // the cells of the current condition
+	table  string // the current table
+	target string // the cells of the current conditional format
+	number int    // of the current shared string
+
+	shownPaths map[string]bool // elements of stores that content controls show
+	path       string          // of the current element of a store
+	siblings   map[string]int  // by the path without the number
 }
 
 // sink receives the bytes of a part.
@@ -153,6 +167,9 @@ func (w *walker) element(start xmlpart.Token, out sink) error {
 	rewrite := w.grammar[start.Name]
 	if rewrite == nil {
 		rewrite = w.grammar[named("*", start.Name.Local)]
+	}
+	if rewrite == nil {
+		rewrite = w.grammar[named("*", "*")]
 	}
 	if rewrite == nil {
 		rewrite = (*walker).inner
@@ -328,8 +345,13 @@ func (w *walker) repeats(r *run) { w.size += len(r.Open) + len(r.Close) }
 func (w *walker) run(p *paragraph, start xmlpart.Token, look func(r *run, properties string), item func(r *run, t xmlpart.Token) error) error {
 	r := &run{Style: tagged.Style{Close: "</" + qualified(start.Raw) + ">"}}
 	r.open(string(start.Raw))
+	looked := false
 	_, err := w.inside(p, start, func(t xmlpart.Token) error {
-		if t.Name != named(start.Name.Space, "rPr") {
+		isProperties := t.Name == named(start.Name.Space, "rPr")
+		if !looked && !isProperties {
+			look(r, "")
+		}
+		if looked = true; !isProperties {
 			w.repeats(r)
 			return item(r, t)
 		}

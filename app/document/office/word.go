@@ -76,17 +76,19 @@ var dropCap = regexp.MustCompile(`<(?:\w+:)?framePr\s[^<>]*dropCap\s*=\s*["'](?:
 // wordContent reads a w:p.
 func (w *walker) wordContent(start xmlpart.Token) (p *paragraph, err error) {
 	p = w.begin(start)
+	properties := ""
 	p.tail, err = w.inside(p, start, func(t xmlpart.Token) error {
 		if t.Name != named("w", "pPr") {
 			return w.wordInline(p, t)
 		}
 		raw, err := w.taken(p, t)
-		p.head.WriteString(raw)
+		properties = raw
 		p.keep = p.keep || isCode(styleOf(raw, "pStyle"))
 		p.dropCap = dropCap.MatchString(raw)
 		return err
 	}, nil)
 	p.flush()
+	p.head.WriteString(w.to.directed(properties, p.prefix, "pPr", "bidi", behindBidi))
 	return p, err
 }
 
@@ -146,7 +148,9 @@ func rangeOf(local string) (mark string, start, end bool) {
 // wordGroup reads an element with runs. In a content control, they are one level deeper.
 func (w *walker) wordGroup(p *paragraph, start xmlpart.Token) error {
 	var open strings.Builder
-	open.Write(start.Raw)
+	if err := w.shown(start, &open, []string{"tooltip"}); err != nil {
+		return err
+	}
 	closing, begun := "", false
 	begin := func() {
 		if !begun {
@@ -185,7 +189,7 @@ func (w *walker) wordGroup(p *paragraph, start xmlpart.Token) error {
 func (w *walker) wordRun(p *paragraph, start xmlpart.Token) error {
 	look := func(r *run, raw string) {
 		r.Key, r.Raised = wordKey(raw), raisedInWord.MatchString(raw)
-		r.open(w.to.word(raw))
+		r.open(w.to.directed(w.to.word(raw), p.prefix, "rPr", "rtl", behindRTL))
 		r.opaque = isCode(styleOf(raw, "rStyle")) || symbolFont.MatchString(raw)
 	}
 	return w.run(p, start, look, func(r *run, t xmlpart.Token) error { return w.wordItem(p, r, t) })

@@ -71,8 +71,10 @@ type node struct {
 	children []*node
 	open     string // of a group
 	close    string
-	base     Style // of a group: the usual style of its text
-	parent   *node // of a numbered group: the group that contains it
+	base     Style  // of a group: the usual style of its text
+	between  Style  // of a group: the style of its separators
+	signs    string // of a group: the signs and spaces that only separators have
+	parent   *node  // of a numbered group: the group that contains it
 	words    words
 }
 

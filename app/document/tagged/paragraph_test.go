@@ -75,6 +75,23 @@ var paragraphs = []struct {
 		p.Text(plain, "The end")
 		p.Text(bold, ".")
 	}, "The end.", "Fin.", "(Fin.)"},
+	{"separators keep their style", func(p *tagged.Paragraph) {
+		p.Text(bold, "Red house")
+		p.Text(plain, ", ")
+		p.Text(bold, "green")
+		p.Text(plain, ", ")
+		p.Text(bold, "blue")
+	}, "Red house, green, blue", "Maison rouge, vert、bleu", "(b:Maison rouge)(, )(b:vert)(、)(b:bleu)"},
+	{"also before another style", func(p *tagged.Paragraph) {
+		p.Text(bold, "Red, green")
+		p.Text(plain, "; ")
+		p.Text(italic, "blue")
+	}, `Red, green; <g id="1">blue</g>`, `Rouge, vert; <g id="1">bleu</g>`, "(b:Rouge, vert)(; )(i:bleu)"},
+	{"spaces too, if all are such", func(p *tagged.Paragraph) {
+		p.Text(bold, "Good")
+		p.Text(plain, " ")
+		p.Text(bold, "morning")
+	}, "Good morning", "Bien le bonjour", "(b:Bien)( )(b:le)( )(b:bonjour)"},
 	{"a symbol is", func(p *tagged.Paragraph) {
 		p.Text(plain, "Start")
 		p.Text(bold, "→")

@@ -111,7 +111,7 @@ func ends(list []*node) (start, end int) {
 // regroup determines the base style of a group, and encloses texts of other styles in styled nodes.
 func regroup(g *node, list []*node) []*node {
 	g.base = usual(list)
-	absorb(list, g.base)
+	g.absorb(list)
 	var out []*node
 	for i := 0; i < len(list); i++ {
 		n := list[i]
@@ -151,9 +151,13 @@ func loosen(n *node, base Style) []*node {
 }
 
 // absorb gives the base style to signs and spaces in a style of their own: a bold full stop behind regular text is not worth a
-// tag.
-func absorb(list []*node, base Style) {
+// tag. Separators, which have words on both sides, get their style again in the translation: the comma between two bold words.
+func (g *node) absorb(list []*node) {
 	const few = 3
+	base, others := g.base, ""
+	hasWords := func(list []*node) bool {
+		return slices.ContainsFunc(list, func(n *node) bool { return n.words >= digits })
+	}
 	isAlike := func(i int, style Style) bool {
 		return i >= 0 && i < len(list) && list[i].kind == text && list[i].style.Key == style.Key
 	}
@@ -162,9 +166,25 @@ func absorb(list []*node, base Style) {
 			continue
 		}
 		if len([]rune(n.text)) <= few && !strings.ContainsFunc(n.text, unicode.IsSymbol) {
+			if hasWords(list[:i]) && hasWords(list[i+1:]) && (g.signs == "" || g.between.Key == n.style.Key) {
+				g.between, g.signs = n.style, g.signs+n.text
+			} else {
+				others += n.text
+			}
 			n.style = base
 		}
 	}
+	for _, n := range list {
+		if n.kind == text && n.words >= digits && n.style.Key == base.Key {
+			others += n.text
+		}
+	}
+	g.signs = strings.Map(func(r rune) rune {
+		if strings.ContainsRune(others, r) {
+			return -1
+		}
+		return r
+	}, g.signs)
 }
 
 // usual returns the most frequent style of a list's text. If all text is in groups, it is the style of the first text, as a

@@ -1,6 +1,7 @@
 package tagged
 
 import (
+	"regexp"
 	"slices"
 	"strings"
 
@@ -24,6 +25,9 @@ const maxWritten = 32 << 20
 func (w *writer) isFull() bool { return w.out.Len() > maxWritten }
 
 func (w *writer) plain(style Style, t string) {
+	if t == "" {
+		return
+	}
 	if w.text.Len() > 0 && w.style.Key != style.Key {
 		w.flush()
 	}
@@ -101,9 +105,9 @@ func (s *segment) translated(w *writer, tokens []token) {
 	for _, t := range tokens {
 		switch n := t.node; {
 		case n == nil:
-			w.plain(open.style(s.path[len(s.path)-1].base), t.text)
+			w.separated(open.group(s.path[len(s.path)-1]), t.text)
 		case n.kind == ending:
-			w.ending(n, open.style(s.path[len(s.path)-1].base))
+			w.ending(n, open.group(s.path[len(s.path)-1]).base)
 		case t.end:
 			last := open[len(open)-1]
 			open = open[:len(open)-1]
@@ -122,17 +126,35 @@ func (s *segment) translated(w *writer, tokens []token) {
 	}
 }
 
-// style returns the style of text at this position.
-func (open pairs) style(base Style) Style {
+// group returns the group of text at this position, or a node with its style as the base.
+func (open pairs) group(root *node) *node {
 	for _, p := range slices.Backward(open) {
 		switch {
 		case p.node.kind == styled:
-			return p.node.style
+			return &node{base: p.node.style}
 		case !p.closed:
-			return p.node.base
+			return p.node
 		}
 	}
-	return base
+	return root
+}
+
+var separator = regexp.MustCompile(`[\s\p{P}\p{S}]+`)
+
+// sameSigns replaces the separators of other scripts by those of English.
+var sameSigns = strings.NewReplacer("，", ",", "、", ",", "،", ",", "；", ";", "؛", ";")
+
+// separated writes text of a group, with separators in their style.
+func (w *writer) separated(g *node, t string) {
+	at := 0
+	for _, m := range separator.FindAllStringIndex(t, -1) {
+		if strings.ContainsAny(sameSigns.Replace(t[m[0]:m[1]]), g.signs) {
+			w.plain(g.base, t[at:m[0]])
+			w.plain(g.between, t[m[0]:m[1]])
+			at = m[1]
+		}
+	}
+	w.plain(g.base, t[at:])
 }
 
 // leave closes the groups that did not contain n.

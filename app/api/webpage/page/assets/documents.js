@@ -152,8 +152,11 @@ export class Documents {
       return false;
     }
     if (state === 'done') {
-      const text = flagged ? say('Translated; {flagged} of {records} texts may be wrong', { flagged, records }) : say('Translated');
-      this.#end(item, document?.headerKept ? say('{text}. The first row stays, for it looks like names.', { text }) : text);
+      let text = records ? say('Translated') : say('There is no text to translate');
+      if (flagged) text = say('Translated; {flagged} of {records} texts may be wrong', { flagged, records });
+      if (document?.headerKept) text = say('{text}. The first row stays, for it looks like names.', { text });
+      if (document?.kept) text = say('{text}. Texts to which formulas refer stay ({kept}).', { text, kept: document.kept });
+      this.#end(item, text);
       item.offer(() => this.#watch(item, () => this.#download(item)));
     } else if (state === 'failed') this.#end(item, error ? problem(500, error).message : say('It could not be translated'), true);
     else this.#end(item, say('Cancelled'), true);

@@ -90,6 +90,8 @@ const WORDS = [
   ['Translating, {done} of {records} texts', 'Wird übersetzt, {done} von {records} Texten', 'Traduction en cours, {done} textes sur {records}', '翻訳中、{records} 件中 {done} 件', '正在翻译，第 {done} 段，共 {records} 段'],
   ['Translated', 'Übersetzt', 'Traduit', '翻訳しました', '已翻译'],
   ['Translated; {flagged} of {records} texts may be wrong', 'Übersetzt; {flagged} von {records} Texten sind vielleicht falsch', 'Traduit ; {flagged} textes sur {records} sont peut-être faux', '翻訳しました。{records} 件中 {flagged} 件に誤りの可能性があります', '已翻译；{records} 段中有 {flagged} 段可能有误'],
+  ['There is no text to translate', 'Es gibt keinen Text zum Übersetzen', 'Il n’y a pas de texte à traduire', '翻訳するテキストがありません', '没有可翻译的文本'],
+  ['{text}. Texts to which formulas refer stay ({kept}).', '{text}. Texte, auf die sich Formeln beziehen, bleiben ({kept}).', '{text}. Les textes auxquels des formules renvoient restent ({kept}).', '{text}。数式が参照するテキストはそのままです（{kept}）。', '{text}。公式引用的文本保持不变（{kept}）。'],
   ['{text}. The first row stays, for it looks like names.', '{text}. Die erste Zeile bleibt, denn sie sieht nach Namen aus.', '{text}. La première ligne reste, car elle semble faite de noms.', '{text}。先頭の行は名前とみられるため、そのままです。', '{text}。首行像是名称，保持不变。'],
   ['Cancelled', 'Abgebrochen', 'Annulé', 'キャンセルしました', '已取消'],
   ['It could not be translated', 'Es konnte nicht übersetzt werden', 'La traduction a échoué', '翻訳できませんでした', '无法翻译'],

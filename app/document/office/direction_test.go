@@ -1,0 +1,65 @@
+package office
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"dragoman/app/document"
+)
+
+// The result has the direction and the language of the target, at the places that the schemas of the formats prescribe.
+func TestDirection(t *testing.T) {
+	const preserved = `<w:t xml:space="preserve">`
+	for _, c := range []struct {
+		name          string
+		grammar       grammar
+		root          string
+		to            []string
+		in, out, back string // back: out in the source language again; "": in
+	}{
+		{"paragraph and run", wordGrammar, word, []string{"ar", "he", "fa", "ur"},
+			`<w:p><w:pPr><w:pStyle w:val="a"/><w:spacing w:after="1"/><w:rPr><w:b/></w:rPr></w:pPr><w:r><w:rPr><w:b/><w:lang w:bidi="xx"/></w:rPr>` + preserved + `a</w:t></w:r></w:p>`,
+			`<w:p><w:pPr><w:pStyle w:val="a"/><w:bidi/><w:spacing w:after="1"/><w:rPr><w:b/></w:rPr></w:pPr><w:r><w:rPr><w:b/><w:rtl/><w:lang w:bidi="xx"/></w:rPr>` + preserved + `A</w:t></w:r></w:p>`,
+			`<w:p><w:pPr><w:pStyle w:val="a"/><w:spacing w:after="1"/><w:rPr><w:b/></w:rPr></w:pPr><w:r><w:rPr><w:b/><w:lang w:val="en-US" w:bidi="xx"/></w:rPr>` + preserved + `A!</w:t></w:r></w:p>`},
+		{"explicit direction", wordGrammar, word, []string{"en"}, `<w:p><w:pPr><w:bidi w:val="0"/></w:pPr><w:r><w:t xml:space="preserve">a</w:t></w:r></w:p>`,
+			`<w:p><w:pPr><w:bidi w:val="0"/></w:pPr><w:r>` + preserved + `A</w:t></w:r></w:p>`, `<w:p><w:pPr><w:bidi w:val="0"/></w:pPr><w:r>` + preserved + `A!</w:t></w:r></w:p>`},
+		{"without properties", wordGrammar, word, []string{"ar"},
+			`<w:p><w:r>` + preserved + `a</w:t></w:r></w:p>`,
+			`<w:p><w:pPr><w:bidi/></w:pPr><w:r><w:rPr><w:rtl/></w:rPr>` + preserved + `A</w:t></w:r></w:p>`,
+			`<w:p><w:pPr></w:pPr><w:r><w:rPr></w:rPr>` + preserved + `A!</w:t></w:r></w:p>`},
+		{"table", wordGrammar, word, []string{"he"}, `<w:tblPr><w:tblStyle w:val="a"/><w:tblW w:w="0"/></w:tblPr>`, `<w:tblPr><w:tblStyle w:val="a"/><w:bidiVisual/><w:tblW w:w="0"/></w:tblPr>`, ""},
+		{"slide", drawingGrammar, drawing, []string{"fa"}, `<a:p><a:pPr algn="l"/><a:r><a:t>a</a:t></a:r></a:p><a:p><a:r><a:t>b</a:t></a:r></a:p><a:lvl1pPr algn="l" rtl="0"/>`,
+			`<a:p><a:pPr rtl="1" algn="r"/><a:r><a:t>A</a:t></a:r></a:p><a:p><a:pPr rtl="1"/><a:r><a:t>B</a:t></a:r></a:p><a:lvl1pPr rtl="1" algn="r"/>`,
+			`<a:p><a:pPr rtl="0" algn="l"/><a:r><a:t>A!</a:t></a:r></a:p><a:p><a:pPr rtl="0"/><a:r><a:t>B!</a:t></a:r></a:p><a:lvl1pPr rtl="0" algn="l"/>`},
+		{"sheet", sheetGrammar, sheet, []string{"ar"}, `<sheetView workbookViewId="0"/>`, `<sheetView rightToLeft="1" workbookViewId="0"/>`, `<sheetView rightToLeft="0" workbookViewId="0"/>`},
+		{"OpenDocument", odfStylesGrammar, odf, []string{"he"},
+			`<style:default-style style:family="paragraph"><style:paragraph-properties/></style:default-style><style:page-layout><style:page-layout-properties style:writing-mode="lr-tb"/></style:page-layout>`,
+			`<style:default-style style:family="paragraph"><style:paragraph-properties style:writing-mode="rl-tb"/></style:default-style><style:page-layout><style:page-layout-properties style:writing-mode="rl-tb"/></style:page-layout>`,
+			`<style:default-style style:family="paragraph"><style:paragraph-properties style:writing-mode="lr-tb"/></style:default-style><style:page-layout><style:page-layout-properties style:writing-mode="lr-tb"/></style:page-layout>`},
+	} {
+		for _, to := range c.to {
+			into := func(code, in, end string) string {
+				var out strings.Builder
+				w := &walker{ctx: t.Context(), grammar: c.grammar, to: newTarget(code), styles: map[string]odfStyle{}, options: document.Options{To: code},
+					translate: func(text string) (string, error) { return strings.ToUpper(text) + end, nil }}
+				root := "<root " + c.root + ">"
+				require.NoError(t, w.part(&out, strings.NewReader(root+in+"</root>"), "part.xml"))
+				return strings.TrimSuffix(strings.TrimPrefix(out.String(), root), "</root>")
+			}
+			region := newTarget(to).language + "-" + newTarget(to).region
+			assert.Equal(t, strings.ReplaceAll(c.out, "xx", region), into(to, c.in, ""), c.name)
+			back := c.back
+			if back == "" {
+				back = c.in
+			}
+			assert.Equal(t, strings.ReplaceAll(back, "xx", region), into("en", into(to, c.in, ""), "!"), c.name)
+		}
+	}
+	w := &walker{ctx: t.Context(), grammar: propertyGrammar, options: document.Options{To: "he"}}
+	var out strings.Builder
+	require.NoError(t, w.part(&out, strings.NewReader(`<m xmlns:dc="http://purl.org/dc/elements/1.1/"><dc:language>en-US</dc:language></m>`), "meta.xml"))
+	assert.Contains(t, out.String(), "<dc:language>he</dc:language>")
+}

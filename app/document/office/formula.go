@@ -1,0 +1,227 @@
+package office
+
+import (
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// A formula whose result depends on the words of cells, as SEARCH("house",A4) does, has another one over their translations. Such
+// cells stay. Formulas that only ask whether cells are equal may stay over translated ones: equal texts have equal translations.
+
+// The functions by how they treat text.
+var (
+	// analysts depend on the words of their arguments.
+	analysts = set("LEN LENB SEARCH SEARCHB FIND FINDB CODE UNICODE VALUE DATEVALUE TIMEVALUE NUMBERVALUE REGEX REGEXTEST REGEXEXTRACT REGEXREPLACE " +
+		"INDIRECT SORT SORTBY LET LAMBDA MAP REDUCE SCAN BYROW BYCOL FILTERXML WEBSERVICE ENCODEURL MULTIPLE.OPERATIONS " +
+		"DSUM DCOUNT DCOUNTA DGET DMAX DMIN DAVERAGE DPRODUCT DSTDEV DSTDEVP DVAR DVARP")
+	// composers return texts that no cell has.
+	composers = set("LEFT LEFTB RIGHT RIGHTB MID MIDB UPPER LOWER PROPER TRIM CLEAN SUBSTITUTE REPLACE REPLACEB CONCAT CONCATENATE TEXTJOIN TEXT " +
+		"TEXTBEFORE TEXTAFTER TEXTSPLIT REPT ASC DBCS JIS PHONETIC INDIRECT REGEX REGEXEXTRACT REGEXREPLACE")
+	// seekers look up a text, or count the cells that match one.
+	seekers = set("COUNTIF SUMIF AVERAGEIF COUNTIFS SUMIFS AVERAGEIFS MAXIFS MINIFS MATCH XMATCH LOOKUP VLOOKUP HLOOKUP XLOOKUP EXACT SWITCH HYPERLINK")
+	// selectors return one of their arguments.
+	selectors = set("IF IFS IFERROR IFNA CHOOSE INDEX OFFSET FILTER UNIQUE TRANSPOSE T")
+	// numeric return numbers: no text of their arguments becomes part of the result.
+	numeric = set("SUM COUNT COUNTA COUNTBLANK COUNTIF COUNTIFS SUMIF SUMIFS AVERAGE AVERAGEIF AVERAGEIFS MAX MIN MAXIFS MINIFS SUMPRODUCT SUBTOTAL " +
+		"AGGREGATE LEN LENB SEARCH FIND MATCH XMATCH EXACT VALUE CODE ROW ROWS COLUMN COLUMNS AND OR NOT ISNUMBER ISTEXT ISBLANK ISERROR ISERR ISNA " +
+		"ROUND ROUNDUP ROUNDDOWN INT ABS MOD RANK LARGE SMALL MEDIAN DATE YEAR MONTH DAY")
+)
+
+func set(words string) map[string]bool {
+	s := map[string]bool{}
+	for word := range strings.FieldsSeq(words) {
+		s[word] = true
+	}
+	return s
+}
+
+// formulaToken matches a text; a reference of OpenDocument, or of Excel; quotation marks of something else; a column of a table; a
+// name; or a sign. Whatever it looks at it matches, or leaves at once: the work is linear.
+var formulaToken = regexp.MustCompile(`"((?:[^"]|"")*)"?` +
+	`|\[\$?('(?:[^']|'')+'|[^'.\[\]:]*)\.([^:.\[\]]+)(?::(?:[^\[\]]*\.)?([^:.\[\]]+))?\]` +
+	`|(?:('(?:[^']|'')+'|[\p{L}\p{N}_.]+(?::[\p{L}\p{N}_.]+)?)!)?(\$?[A-Za-z]{1,3}\$?\d+(?::\$?[A-Za-z]{1,3}\$?\d+)?\b|\$?[A-Za-z]{1,3}:\$?[A-Za-z]{1,3}\b|\$?\d+:\$?\d+\b)(?:[^(\w.]|$)` +
+	`|'(?:[^']|'')*` +
+	`|([\p{L}_\\][\p{L}\p{N}_.\\]*)(\(|(?:\[[^\[\]]*(?:\[[^\[\]]*\][^\[\]]*)*\]))?` +
+	`|(<>|<=|>=|[=<>])|(\d[\d.]*)|[&(){},;|*/^+-]`)
+
+// maxDepth is the maximum depth of parentheses in a formula; a deeper one stands for all cells.
+const maxDepth = 100
+
+// call is an open function or parenthesis of a formula, or the formula itself.
+type call struct {
+	name     string
+	from     int    // its first area
+	argument int    // the first area of the current argument
+	first    string // what the first argument says, if it is one text or number
+	last     string // of the current argument: its texts and numbers
+	isWords  bool   // it depends on words
+	composed bool   // a text in the current argument is composed
+	joins    bool   // the current argument has &
+	compares string // the last comparison in the current argument
+	number   int    // of the current argument
+}
+
+// formulaIn notes which cells a formula reads, and the texts in it. at is the cells for which it is repeated. If their results are
+// texts that other formulas read, the texts of which they are made are read likewise.
+func (w *walker) formulaIn(formula string, at area, isText bool) {
+	formula = strings.TrimPrefix(strings.TrimPrefix(formula, "of:"), "=")
+	if !isText && !ofText(formula) {
+		return
+	}
+	w.rememberTexts(formula)
+	areas, composed := w.scan(formula, corner{at.right - at.left, at.bottom - at.top})
+	isWords := w.book.words.overlap(at)
+	if isText && (isWords || w.book.equal.overlap(at)) {
+		w.reads(areas, isWords || composed)
+	}
+	w.book.composes = w.book.composes || isText && composed
+}
+
+// ofText reports whether a formula may depend on text: most do not, and need no scan.
+func ofText(formula string) bool {
+	if strings.ContainsAny(formula, `"<>=&`) {
+		return true
+	}
+	for at, r := range formula {
+		if r == '(' {
+			name := strings.ToUpper(formula[strings.LastIndexAny(formula[:at], "(),;+-*/^ .=_")+1 : at])
+			if analysts[name] || seekers[name] || composers[name] {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// scan notes which cells parts of a formula read, and returns all cells in it, and whether it composes text.
+func (w *walker) scan(formula string, extent corner) (areas []area, composed bool) {
+	open := []call{{}}
+	for at := 0; at < len(formula); {
+		m := formulaToken.FindStringSubmatchIndex(formula[at:])
+		if m == nil || w.book.all {
+			break
+		}
+		group := func(n int) string {
+			if m[2*n] < 0 {
+				return ""
+			}
+			return formula[at+m[2*n] : at+m[2*n+1]]
+		}
+		top, end, sign := &open[len(open)-1], at+m[1], group(0)
+		switch {
+		case m[2] >= 0 && len(top.last) < maxName:
+			top.last += strings.ReplaceAll(group(1), `""`, `"`)
+		case len(areas) > maxAreas:
+			w.book.all = true
+		case m[6] >= 0:
+			areas = append(areas, w.reference(group(2), group(3)+":"+group(4), extent))
+		case m[12] >= 0:
+			areas, end = append(areas, w.reference(group(5), group(6), extent)), at+m[13]
+		case m[16] >= 0 && group(8) == "(" || sign == "(" || sign == "{":
+			name := strings.ToUpper(group(7))
+			name = name[strings.LastIndexByte(name, '_')+1:]
+			name = strings.TrimPrefix(strings.TrimPrefix(name, "XLFN."), "XLWS.")
+			open = append(open, call{name: name[strings.LastIndex(name, "MICROSOFT.")+1:], from: len(areas), argument: len(areas)})
+			w.book.all = w.book.all || len(open) > maxDepth
+		case m[14] >= 0:
+			areas = append(areas, w.book.named(strings.ToUpper(group(7)), group(8))...)
+			top.last += map[string]string{"TRUE": "1", "FALSE": "0"}[strings.ToUpper(group(7))]
+		case m[18] >= 0:
+			top.compares = max(top.compares, sign)
+		case m[20] >= 0:
+			top.last += sign
+		case sign == "&":
+			top.joins = true
+		case len(open) > 1 && (sign == ")" || sign == "}"):
+			w.endArgument(top, areas)
+			inner := open[len(open)-1]
+			if inner.name == "LEN" && toZero.MatchString(formula[end:]) {
+				inner.name = "COUNTA" // it only asks whether there is a text
+			}
+			open, top = open[:len(open)-1], &open[len(open)-2]
+			top.composed = top.composed || composers[inner.name] || inner.composed && (inner.name == "" || selectors[inner.name])
+			top.last += map[string]string{"TRUE": "1", "FALSE": "0"}[inner.name]
+			composed = composed || top.composed
+			areas = w.endCall(&inner, areas)
+		case strings.Contains(",;|", sign):
+			w.endArgument(top, areas)
+			top.number, top.argument, top.last = top.number+1, len(areas), ""
+			top.composed, top.joins, top.compares = false, false, ""
+		}
+		composed, at = composed || top.joins, end
+	}
+	w.endArgument(&open[0], areas)
+	return areas, composed
+}
+
+// endArgument notes what the comparison in an argument reads.
+func (w *walker) endArgument(c *call, areas []area) {
+	inside := areas[c.argument:]
+	isComposed := c.composed || c.joins && len(inside) > 0
+	switch {
+	case c.compares != "":
+		w.reads(inside, isComposed || c.compares != "=" && c.compares != "<>")
+		c.composed, c.joins = false, false
+		return
+	case c.joins:
+		w.remember(strings.TrimLeft(c.last, "=<>")) // "op"&"en"
+	}
+	if c.composed = isComposed; !seekers[c.name] {
+		return
+	}
+	criterion := strings.TrimPrefix(c.last, "<>")
+	text := strings.TrimLeft(criterion, "=<>")
+	isPattern := text != "" && !anyText[text] && (w.book.partial || strings.ContainsAny(text, w.book.patterns))
+	c.isWords = c.isWords || isComposed && c.name != "HYPERLINK" || !isNumeric(text) && (isPattern || criterion != "" && strings.Contains("<>", criterion[:1]))
+	if c.number == 0 {
+		c.first = c.last
+		w.reads(inside, c.name == "HYPERLINK") // whose address may have words
+	}
+}
+
+var toZero = regexp.MustCompile(`^\s*(?:>|<>|=)\s*0(?:[^\d.]|$)`)
+
+// anyText has the patterns that all texts match.
+var anyText = set("* ?* *?")
+
+// endCall notes which cells a function reads, and returns all areas, with the cells that its result may come from.
+func (w *walker) endCall(c *call, areas []area) []area {
+	inside := areas[c.from:]
+	isSorted := (c.name == "LOOKUP" || c.name == "MATCH" && c.last != "0" || strings.HasSuffix(c.name, "LOOKUP") && c.name != "XLOOKUP" &&
+		(c.number < 3 || strings.Trim(c.last, "0") != "") || c.name[:min(1, len(c.name))] == "X" && seekers[c.name] && c.number > 1 && strings.Trim(c.last, "01") != "") &&
+		!isNumeric(c.first)
+	switch {
+	case c.name == "INDIRECT":
+		w.book.indirect = true
+		w.reads(inside, true)
+		return append(areas, everywhere)
+	case c.name == "OFFSET":
+		for i, a := range inside {
+			inside[i] = area{sheet: a.sheet, right: maxColumn, bottom: maxRow}
+		}
+	case analysts[c.name]:
+		w.reads(inside, true)
+	case seekers[c.name]:
+		inside = slices.Clone(inside)
+		for i, a := range inside {
+			switch c.name { // their keys are in the first column or row
+			case "VLOOKUP":
+				inside[i].right = a.left
+			case "HLOOKUP":
+				inside[i].bottom = a.top
+			}
+		}
+		w.reads(inside, c.isWords || isSorted)
+	}
+	if numeric[c.name] {
+		return areas[:c.from]
+	}
+	return areas
+}
+
+func isNumeric(text string) bool {
+	_, err := strconv.ParseFloat(text, 64)
+	return err == nil
+}

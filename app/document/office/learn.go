@@ -1,0 +1,304 @@
+package office
+
+import (
+	"io"
+	"path"
+	"slices"
+	"strconv"
+	"strings"
+
+	"dragoman/app/document/archive"
+	"dragoman/app/document/xmlpart"
+)
+
+// The first passes over a workbook learn which cells formulas read, and which texts are in them.
+
+// learnPart reads a part with the grammar of its names.
+func (w *walker) learnPart(a *archive.Archive, name string, p part) error {
+	w.grammar, w.sheet, w.at = p.names, p.sheet, corner{-1, -1}
+	w.define(p.sheet, "")
+	return a.Read(name, func(in io.Reader) error { return whole(w.part(io.Discard, in, name), name) })
+}
+
+// learnRow counts a row of Excel. Cells and rows may have their position as an attribute.
+func (w *walker) learnRow(start xmlpart.Token, out sink) error {
+	w.at.row++
+	if n, err := strconv.Atoi(start.Attribute("r")); err == nil {
+		w.at.row = n - 1
+	}
+	w.at.column = -1
+	return w.inner(start, out)
+}
+
+// learnCell reads a cell of Excel.
+func (w *walker) learnCell(start xmlpart.Token, _ sink) error {
+	w.at.column++
+	if r := start.Attribute("r"); r != "" {
+		w.at.column, w.at.row = cornerOf(r, w.at, corner{})
+	}
+	at := area{w.sheet, w.at.column, w.at.row, w.at.column, w.at.row}
+	stays, kind := w.book.words.overlap(at), start.Attribute("t")
+	formula, value, hasValue := "", "", false
+	err := w.children(func(t xmlpart.Token) (err error) {
+		switch {
+		case t.Kind != xmlpart.Start:
+		case t.Name == named("x", "f"):
+			if ref := t.Attribute("ref"); ref != "" {
+				at = w.area(ref)
+			}
+			formula, err = w.texts(t, "f")
+		case !stays:
+			hasValue = hasValue || t.Name == named("x", "v")
+			err = w.skip()
+		case t.Name == named("x", "v"):
+			value, err = w.texts(t, "v")
+			hasValue = true
+		default:
+			value, err = w.texts(t, "t")
+			w.remember(value)
+		}
+		return err
+	})
+	switch n, invalid := strconv.Atoi(value); {
+	case formula != "":
+		w.formulaIn(formula, at, kind == "str" || !hasValue)
+	case stays && kind == "s" && invalid == nil:
+		w.book.shared[n] = true
+		w.remembered += rememberedCost
+	case stays && kind == "str":
+		w.remember(value)
+	}
+	return err
+}
+
+// skip reads to the end of the current element.
+func (w *walker) skip() error {
+	return w.children(func(t xmlpart.Token) error {
+		if t.Kind == xmlpart.Start {
+			return w.skip()
+		}
+		return nil
+	})
+}
+
+// texts reads an element and returns the text in all of its elements of a name, without their pronunciation.
+func (w *walker) texts(start xmlpart.Token, local string) (string, error) {
+	var all strings.Builder
+	err := w.children(func(t xmlpart.Token) error {
+		switch {
+		case t.Kind == xmlpart.Text && start.Name.Local == local:
+			all.WriteString(t.Text)
+		case t.Kind == xmlpart.Start && t.Name.Local == "rPh":
+			return w.skip()
+		case t.Kind == xmlpart.Start:
+			text, err := w.texts(t, local)
+			all.WriteString(text)
+			return err
+		}
+		return nil
+	})
+	return all.String(), err
+}
+
+// learnShared remembers a shared string that stays.
+func (w *walker) learnShared(start xmlpart.Token, _ sink) error {
+	text, err := w.texts(start, "t")
+	if w.book.shared[w.number] {
+		w.remember(text)
+	}
+	w.number++
+	return err
+}
+
+// learnScope reads conditions of cells: validations and conditional formats.
+func (w *walker) learnScope(start xmlpart.Token, out sink) error {
+	w.scope = w.area(start.Attribute("sqref"))
+	defer func() { w.scope = area{} }()
+	return w.inner(start, out)
+}
+
+// learnFormula reads a formula of a condition.
+func (w *walker) learnFormula(start xmlpart.Token, _ sink) error {
+	formula, err := w.texts(start, start.Name.Local)
+	if start.Name.Space == "xm" {
+		w.scope = area{bottom: maxRow} // the cells follow
+	}
+	w.formulaIn(formula, w.scope, false)
+	return err
+}
+
+// learnName reads a defined name.
+func (w *walker) learnName(start xmlpart.Token, _ sink) error {
+	formula, err := w.texts(start, "definedName")
+	w.define(start.Attribute("name"), formula)
+	return err
+}
+
+// define notes the cells of a name. Several sheets may have one of the same name.
+func (w *walker) define(name, formula string) {
+	w.rememberTexts(formula)
+	areas, _ := w.scan(strings.TrimPrefix(formula, "of:="), corner{})
+	key := strings.ToUpper(name)
+	if _, ok := w.book.names[key]; !ok && len(w.book.names) < maxKept {
+		w.book.names[key] = nil // INDIRECT may say the name of a sheet
+	}
+	for _, a := range areas {
+		if known := w.book.names[key]; len(known) < maxDepth && len(w.book.names) < maxKept && !slices.Contains(known, a) {
+			w.book.names[key], w.book.grown = append(known, a), true
+			w.remembered += rememberedCost + len(name)
+		}
+	}
+}
+
+// learnTable reads a table of Excel.
+func (w *walker) learnTable(start xmlpart.Token, out sink) error {
+	w.table = strings.ToUpper(start.Attribute("displayName"))
+	w.book.tables[w.table] = table{area: w.area(start.Attribute("ref"))}
+	return w.inner(start, out)
+}
+
+// learnSource notes the cells of which a pivot table is made.
+func (w *walker) learnSource(start xmlpart.Token, out sink) error {
+	areas := w.book.named(strings.ToUpper(start.Attribute("name")), "")
+	if ref := start.Attribute("ref"); ref != "" {
+		areas = append(areas, w.reference(start.Attribute("sheet"), ref, corner{}))
+	}
+	w.reads(areas, true)
+	return w.inner(start, out)
+}
+
+// learnODFTable reads a sheet of OpenDocument.
+func (w *walker) learnODFTable(start xmlpart.Token, out sink) error {
+	w.sheet, w.at, w.rows = start.Attribute("name"), corner{-1, -1}, 1
+	w.define(w.sheet, "")
+	return w.inner(start, out)
+}
+
+func (w *walker) learnODFRow(start xmlpart.Token, out sink) error {
+	w.at.row, w.at.column = w.at.row+w.rows, -1
+	w.rows = repeated(start, "number-rows-repeated")
+	return w.inner(start, out)
+}
+
+// learnODFCell reads a cell of OpenDocument.
+func (w *walker) learnODFCell(start xmlpart.Token, out sink) error {
+	n := repeated(start, "number-columns-repeated")
+	at := area{w.sheet, w.at.column + 1, max(w.at.row, 0), w.at.column + n, max(w.at.row, 0) + w.rows - 1}
+	w.at.column += n
+	formula, kind := start.Attribute("formula"), start.Attribute("value-type")
+	if formula != "" {
+		w.formulaIn(formula, at, kind == "" || kind == "string")
+	}
+	stays := formula == "" && w.book.words.overlap(at)
+	if stays {
+		w.remember(start.Attribute("string-value"))
+	}
+	return w.copy(start, out, func(t xmlpart.Token, out sink) error {
+		if !stays || t.Name != named("text", "p") {
+			return w.element(t, out)
+		}
+		p := w.begin(t)
+		p.keep = true
+		if _, err := w.odfContent(p, &run{}, t); err != nil {
+			return err
+		}
+		w.remember(p.own)
+		return w.end(p, out, nil)
+	})
+}
+
+// repeated returns how often a cell or row is repeated.
+func repeated(start xmlpart.Token, attribute string) int {
+	n, err := strconv.Atoi(start.Attribute(attribute))
+	if err != nil || n < 1 {
+		n = 1
+	}
+	return min(n, maxRow+1)
+}
+
+// learnODF reads the other elements of OpenDocument that refer to cells: names, conditions, sources and fields of pivot tables,
+// and settings.
+func (w *walker) learnODF(start xmlpart.Token, out sink) error {
+	attribute := start.Attribute
+	cells := attribute("cell-range-address") + attribute("target-range-address")
+	condition := attribute("condition") + attribute("value")
+	w.remember(attribute("source-field-name"))
+	switch start.Name.Local {
+	case "named-range", "database-range", "named-expression":
+		w.define(attribute("name"), attribute("expression")+"["+cells+"]")
+	case "conditional-format":
+		w.target = cells
+	case "source-cell-range":
+		w.readRanges(cells)
+	case "calculation-settings":
+		if attribute("use-regular-expressions") != "false" {
+			w.book.patterns = `*?~.+|^$[]()\`
+		}
+		w.book.partial = attribute("search-criteria-must-apply-to-whole-cell") == "false"
+	case "condition":
+		if strings.Contains(condition, "-text(") || strings.Contains(condition, "-with(") {
+			w.readRanges(w.target)
+		}
+	}
+	w.formulaIn(condition, area{bottom: maxRow}, false)
+	return w.inner(start, out)
+}
+
+// readRanges notes that the words of ranges are read: "Sheet1.A1:Sheet1.B5".
+func (w *walker) readRanges(ranges string) {
+	for one := range strings.FieldsSeq(ranges) {
+		areas, _ := w.scan("["+one+"]", corner{})
+		w.reads(areas, true)
+	}
+}
+
+// sheetsOf returns the names of sheets by their parts and those of their tables.
+func sheetsOf(a *archive.Archive, main string) (map[string]string, error) {
+	sheets := map[string]string{}
+	parts, err := relations(a, main)
+	if err != nil {
+		return nil, err
+	}
+	err = eachStart(a, main, func(t xmlpart.Token) error {
+		if t.Name.Local != "sheet" {
+			return nil
+		}
+		name, sheet := t.Attribute("name"), parts[t.Attribute("id")]
+		sheets[sheet] = name
+		tables, err := relations(a, sheet)
+		for _, table := range tables {
+			sheets[table] = name
+		}
+		return err
+	})
+	return sheets, err
+}
+
+// relations returns the parts to which a part refers, by their ids.
+func relations(a *archive.Archive, name string) (map[string]string, error) {
+	parts := map[string]string{}
+	err := eachStart(a, path.Join(path.Dir(name), "_rels", path.Base(name)+".rels"), func(t xmlpart.Token) error {
+		target := t.Attribute("Target")
+		if !strings.HasPrefix(target, "/") {
+			target = path.Join(path.Dir(name), target)
+		}
+		parts[t.Attribute("Id")] = strings.TrimPrefix(target, "/")
+		return nil
+	})
+	return parts, err
+}
+
+// eachStart passes the start of each element of a part to visit. It passes none of a part that is missing.
+func eachStart(a *archive.Archive, name string, visit func(t xmlpart.Token) error) error {
+	if !a.Has(name) {
+		return nil
+	}
+	return a.Read(name, func(in io.Reader) error {
+		return xmlpart.NewReader(in, name, xmlpart.Options{}).Each(func(t xmlpart.Token) error {
+			if t.Kind != xmlpart.Start {
+				return nil
+			}
+			return visit(t)
+		})
+	})
+}

@@ -1,0 +1,142 @@
+package office
+
+import (
+	"bufio"
+	"io"
+	"regexp"
+	"strconv"
+	"strings"
+
+	"dragoman/app/document/xmlpart"
+)
+
+// Word shows copies: content controls show elements of a store, which is a part of its own, and fields show texts in their codes.
+// The store and the codes are translated like the copy, which Word would otherwise replace.
+
+// storeName matches the stores of content controls.
+var storeName = regexp.MustCompile(`^customXml/item\d+\.xml$`)
+
+// storeGrammar rewrites the elements of a store that content controls show.
+var storeGrammar = grammar{}
+
+func init() { storeGrammar[named("*", "*")] = (*walker).storeElement }
+
+// bound are controls that show something other than the text of a store.
+var valued = map[string]bool{"dropDownList": true, "comboBox": true, "date": true, "checkbox": true, "picture": true}
+
+var pathPrefix = regexp.MustCompile(`/(?:[\w.-]+:)?([\w.-]+)(?:\[(\d+)\])?`)
+
+// contentControl copies the properties of a content control, and remembers the path of the element that it shows.
+func (w *walker) contentControl(start xmlpart.Token, out sink) error {
+	path, isText := "", true
+	err := w.copy(start, out, func(t xmlpart.Token, out sink) error {
+		isText = isText && !valued[t.Name.Local]
+		if t.Name.Local == "dataBinding" {
+			path = t.Attribute("xpath")
+		}
+		return w.element(t, out)
+	})
+	if isText && path != "" && len(w.shownPaths) < maxKept && len(path) < maxName {
+		w.shownPaths[strings.ReplaceAll(pathPrefix.ReplaceAllString(path, "/$1[$2]"), "[]", "[1]")] = true
+		w.remembered += len(path) + rememberedCost
+	}
+	return err
+}
+
+// store rewrites a store. One to which no content control refers is copied, and so is one in UTF-16.
+func (w *walker) store(out io.Writer, in io.Reader, name string) error {
+	buffered := bufio.NewReader(in)
+	if head, _ := buffered.Peek(1); len(w.shownPaths) == 0 || string(head) != "<" && string(head) != "\xEF" {
+		_, err := io.Copy(out, buffered)
+		return err
+	}
+	w.siblings = map[string]int{}
+	return w.part(out, buffered, name)
+}
+
+// storeElement rewrites an element of a store if a content control shows it.
+func (w *walker) storeElement(start xmlpart.Token, out sink) error {
+	around := w.path
+	defer func() { w.path = around }()
+	w.path += "/" + start.Name.Local
+	w.siblings[w.path]++
+	w.remembered += rememberedCost + len(w.path)
+	w.path += "[" + strconv.Itoa(w.siblings[w.path]) + "]"
+	if w.shownPaths[w.path] {
+		return w.plain(start, out)
+	}
+	return w.inner(start, out)
+}
+
+// The texts in codes of fields: what stands before their quotation mark, by the name of the field, or does not.
+var (
+	codeTexts = map[string]*regexp.Regexp{
+		"HYPERLINK": regexp.MustCompile(`(?i)\\o\s*$`),
+		"IF":        regexp.MustCompile(`(?i)[=<>]\s*("[^"]*"|[^\s"=<>]+)\s+("[^"]*"\s*)?$`),
+		"FILLIN":    regexp.MustCompile(`(?i)FILLIN\s*$|\\d\s*$`),
+		"QUOTE":     regexp.MustCompile(``),
+		"XE":        regexp.MustCompile(`(?i)XE\s*$|\\t\s*$`),
+		"TC":        regexp.MustCompile(`(?i)TC\s*$`),
+	}
+	macroButton = regexp.MustCompile(`(?i)^(\s*MACROBUTTON\s+\S+\s+)(.+)$`)
+	inCode      = strings.NewReplacer(`\`, `\\`, `"`, `\"`)
+)
+
+// fieldCode copies a part of a field's code, with its texts translated.
+func (w *walker) fieldCode(start xmlpart.Token, out sink) error {
+	before := w.fields.code()
+	if _, err := out.Write(start.Raw); err != nil {
+		return err
+	}
+	return w.children(func(t xmlpart.Token) error {
+		raw := string(t.Raw)
+		if t.Kind == xmlpart.Text && len(before)+len(t.Text) < maxCode {
+			code, err := w.code(before, t.Text)
+			if err != nil {
+				return err
+			}
+			if before += t.Text; code != t.Text {
+				raw = escape(code)
+			}
+		}
+		_, err := out.WriteString(raw)
+		return err
+	})
+}
+
+// code translates the texts in a part of a field's code, which follows another one.
+func (w *walker) code(before, text string) (string, error) {
+	if m := macroButton.FindStringSubmatch(text); m != nil {
+		label, err := w.label(m[2])
+		return m[1] + label, err
+	}
+	name, _, _ := strings.Cut(strings.TrimSpace(before+text), " ")
+	texts := codeTexts[strings.ToUpper(name)]
+	if texts == nil {
+		return text, nil
+	}
+	pieces := strings.Split(text, `"`)
+	quotes := strings.Count(before, `"`)
+	for i, piece := range pieces {
+		// A part that begins within quotation marks belongs to the text behind them.
+		opened := before[:strings.LastIndexByte(before, '"')+1]
+		if i > 0 {
+			opened = before
+		}
+		if (quotes+i)%2 == 1 && texts.MatchString(strings.TrimSuffix(opened, `"`)) {
+			entries := strings.Split(piece, ":")
+			for k, entry := range entries {
+				label, err := w.label(entry)
+				if err != nil {
+					return "", err
+				}
+				if label != entry {
+					entries[k] = inCode.Replace(label)
+				}
+			}
+			pieces[i] = strings.Join(entries, ":")
+		}
+		before += piece + `"`
+	}
+	return strings.Join(pieces, `"`), nil
+}
