@@ -19,7 +19,7 @@ LEAN = export CGO_ENABLED=1 CGO_CFLAGS=-O2 GOFLAGS="$$GOFLAGS '-gcflags=all=-dwa
   -gcflags=dragoman/...=-dwarf=false -gcflags=github.com/tetratelabs/...=-dwarf=false"
 
 .DEFAULT_GOAL := help
-.PHONY: help run build runtime test race-test long-test linear-test k8s-test cluster-test check fmt bench bench-peers bench-fleet stress fuzz clients webtest faults same catalogue-test fleet-test
+.PHONY: help run build runtime test race-test long-test linear-test k8s-test cluster-test check fmt bench bench-peers bench-fleet stress fuzz clients webtest files faults same catalogue-test fleet-test
 .PHONY: all-tests other-cpu-test arm-test cuda-test image image-check image-test release release-test sbom vuln clean
 
 help: ## list the targets
@@ -119,6 +119,9 @@ clients: ## run published clients of LibreTranslate, DeepL and Triton against a 
 webtest: ## test the web page in Chromium
 	scripts/webtest/run.sh
 
+files: ## translate 2,000 real files, and ask the programs of their formats (root, Debian; ARGS="-only docx,odt")
+	scripts/files/run.sh $(ARGS)
+
 faults: build runtime ## do to a running service what happens to services (ARGS="-run TestFaults/term")
 	scripts/needs.sh redis-server redis-server
 	go test -count=1 -v -timeout 30m ./scripts/faults -binary $(CURDIR)/build/dragoman $(ARGS)
@@ -139,7 +142,7 @@ fleet-test: ## have members of a fleet, Redis and the network fail (redis-server
 
 # What make check has no time for. image-check is in it.
 all-tests: ## run each of the tests that make check leaves out, and end with a table (hours; TARGETS="webtest faults")
-	@scripts/all_tests.sh $(or $(TARGETS),image-test k8s-test cluster-test clients webtest faults fleet-test catalogue-test long-test linear-test arm-test cuda-test)
+	@scripts/all_tests.sh $(or $(TARGETS),image-test k8s-test cluster-test clients webtest files faults fleet-test catalogue-test long-test linear-test arm-test cuda-test)
 
 other-cpu-test: runtime ## test what computes on emulated CPUs (CPUS="Nehalem Haswell"; hours)
 	scripts/other_cpu_test.sh

@@ -186,3 +186,13 @@ func TestAnnouncedSize(t *testing.T) {
 	require.NoError(t, err)
 	assert.ErrorContains(t, a.Read("a", func(io.Reader) error { return errors.New("read") }), "may unpack to 256 MiB: divide the document")
 }
+
+// Some programs pack a folder, which has no contents, to the two bytes of an empty deflate stream.
+func TestPackedFolder(t *testing.T) {
+	file := raw(t, []*zip.FileHeader{{Name: "META-INF", Method: zip.Deflate}}, []string{"\x03\x00"})
+	a, err := open(bytes.ReplaceAll(file, []byte("META-INF"), []byte("META-IN/")))
+	require.NoError(t, err)
+	var out bytes.Buffer
+	require.NoError(t, a.Rewrite(&out, nil, nil))
+	assert.Equal(t, []entry{{Name: "META-IN/"}}, archivetest.Entries(t, out.Bytes()))
+}

@@ -4,6 +4,7 @@ import (
 	"archive/zip"
 	"io"
 	"slices"
+	"strings"
 )
 
 // Rewrite writes the archive to out. The entries named in order are passed to rewrite, in that order, which reads each and writes
@@ -21,7 +22,7 @@ func (a *Archive) Rewrite(out io.Writer, order []string, rewrite func(name strin
 		switch {
 		case err != nil, out == nil && !named[f.Name]:
 		case !named[f.Name]:
-			err = a.in.failure(zipped.Copy(f))
+			err = a.in.failure(copyEntry(zipped, f))
 		default:
 			err = a.open(f, func(in io.Reader) error {
 				if out == nil {
@@ -43,6 +44,16 @@ func (a *Archive) Rewrite(out io.Writer, order []string, rewrite func(name strin
 		return nil
 	}
 	return zipped.Close()
+}
+
+// copyEntry copies an entry as it is. A folder has no contents, also if these are packed to a few bytes, which no writer takes.
+func copyEntry(w *zip.Writer, f *zip.File) error {
+	if !strings.HasSuffix(f.Name, "/") {
+		return w.Copy(f)
+	}
+	header := f.FileHeader
+	_, err := w.CreateHeader(&header)
+	return err
 }
 
 // arranged returns the entries, with the positions of order's entries filled in that order.

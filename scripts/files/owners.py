@@ -1,0 +1,180 @@
+"""Reads files by the Python libraries of their formats: each line of the input is a path, each line of the output is JSON with the path,
+and either an error or the texts that the library reads. Of formats with two languages that is the target, or the source without one.
+"""
+import csv
+import json
+import signal
+import sys
+
+import docx
+import html5lib
+import lxml.etree
+import markdown_it
+import nbformat
+import openpyxl
+import polib
+import pptx
+import pysrt
+import pysubs2
+import ruamel.yaml
+import ttconv.imsc.reader
+import webvtt
+import yaml
+from translate.storage import factory
+
+csv.field_size_limit(1 << 30)
+
+
+def leaves(value):
+    if isinstance(value, dict):
+        for key, inner in value.items():
+            yield from leaves(inner)
+    elif isinstance(value, (list, tuple, set)):
+        for inner in value:
+            yield from leaves(inner)
+    elif isinstance(value, str):
+        yield value
+    else:
+        yield repr(value)
+
+
+def read_json(path):
+    with open(path, encoding="utf-8-sig") as file:
+        return list(leaves(json.load(file)))
+
+
+def read_yaml(path):
+    """What ruamel.yaml reads, an implementation of YAML 1.2; PyYAML, of 1.1, must read it too if it read the original."""
+    with open(path, "rb") as file:
+        content = file.read()
+    texts = [text for document in ruamel.yaml.YAML(typ="safe", pure=True).load_all(content) for text in leaves(document)]
+    try:
+        texts.append("PyYAML: " + "\n".join(t for document in yaml.load_all(content, yaml.SafeLoader) for t in leaves(document)))
+    except yaml.YAMLError as error:
+        texts.append("PyYAML: " + type(error).__name__)
+    return texts
+
+
+def read_table(path):
+    with open(path, newline="", encoding="utf-8-sig") as file:
+        first = file.readline()
+        file.seek(0)
+        separator = max(",;\t|", key=first.count)
+        return [cell for row in csv.reader(file, delimiter=separator) for cell in [str(len(row)), *row]]
+
+
+def read_po(path):
+    texts = []
+    for entry in polib.pofile(path):
+        if not entry.obsolete:
+            plural = entry.msgstr_plural.get(max(entry.msgstr_plural, default=0))
+            texts.append(entry.msgstr or plural or entry.msgid_plural or entry.msgid)
+    return texts
+
+
+def read_units(path):
+    store = factory.getobject(path)
+    texts = []
+    for unit in store.units:
+        if not unit.isheader() and unit.istranslatable() or unit.source or unit.target:
+            texts.append(str(unit.target or unit.source or ""))
+    return texts
+
+
+def read_html(path):
+    with open(path, "rb") as file:
+        root = html5lib.parse(file, namespaceHTMLElements=False)
+    return ["".join(root.itertext())] + [element.tag for element in root.iter() if isinstance(element.tag, str)]
+
+
+def read_markdown(path):
+    with open(path, encoding="utf-8-sig") as file:
+        tokens = markdown_it.MarkdownIt("commonmark").enable("table").parse(file.read())
+    return [token.type if token.type != "inline" else inline(token) for token in tokens]
+
+
+def inline(token):
+    return "".join(child.content or (" " if "break" in child.type else "") for child in token.children)
+
+
+def paragraphs(part):
+    """The text of each paragraph of a part of WordprocessingML or DrawingML."""
+    for paragraph in part.iter("{*}p"):
+        yield "".join(element.text or "" for element in paragraph.iter("{*}t"))
+
+
+def read_docx(path):
+    document = docx.Document(path)
+    return [*paragraphs(document.element), f"{len(document.tables)} tables"]
+
+
+def read_pptx(path):
+    return [text for slide in pptx.Presentation(path).slides for text in [str(len(slide.shapes)), *paragraphs(slide.element)]]
+
+
+def read_xlsx(path):
+    book = openpyxl.load_workbook(path, rich_text=False)
+    return [cell for sheet in book.worksheets for row in sheet.iter_rows() for value in row if value.value is not None
+            for cell in [f"{sheet.title} {value.coordinate} {value.data_type}", str(value.value)]]
+
+
+def read_subtitles(path):
+    return [text for event in pysubs2.load(path) for text in [f"{event.start} {event.end}", event.plaintext]]
+
+
+def read_srt(path):
+    return [text for cue in pysrt.open(path, error_handling=pysrt.ERROR_RAISE) for text in [f"{cue.start} {cue.end}", cue.text]]
+
+
+def read_vtt(path):
+    return [text for cue in webvtt.read(path) for text in [f"{cue.start} {cue.end}", cue.text]]
+
+
+def read_ttml(path):
+    ttconv.imsc.reader.to_model(lxml.etree.parse(path))
+    return ["".join(lxml.etree.parse(path).getroot().itertext())]
+
+
+def read_ipynb(path):
+    notebook = nbformat.read(path, as_version=4)
+    nbformat.validate(notebook)
+    return [text for cell in notebook.cells for text in [cell.cell_type, cell.source]]
+
+
+def read_flat(path):
+    """What LibreOffice wrote: paragraphs, and the formulas of cells with their results."""
+    body = lxml.etree.parse(path, lxml.etree.XMLParser(huge_tree=True)).getroot().find("{*}body")
+    texts = []
+    for element in body.iter("{*}p", "{*}h", "{*}table-cell"):
+        attributes = {name.rpartition("}")[2]: value for name, value in element.attrib.items()}
+        if not element.tag.endswith("table-cell"):
+            texts.append("".join(element.itertext()))
+        elif "formula" in attributes:
+            texts.append(" ".join(attributes.get(name, "") for name in ("formula", "value-type", "value", "boolean-value", "date-value")))
+    return texts
+
+
+READERS = {
+    "json": read_json, "arb": read_json, "xcstrings": read_json, "yaml": read_yaml, "yml": read_yaml, "csv": read_table, "tsv": read_table,
+    "po": read_po, "pot": read_po, "xlf": read_units, "xliff": read_units, "ts": read_units, "resx": read_units, "tmx": read_units,
+    "strings": read_units, "html": read_html, "htm": read_html, "md": read_markdown, "markdown": read_markdown, "ipynb": read_ipynb,
+    "docx": read_docx, "pptx": read_pptx, "xlsx": read_xlsx, "xlsm": read_xlsx, "ass": read_subtitles, "srt": read_srt, "vtt": read_vtt,
+    "ttml": read_ttml, "fodt": read_flat, "fods": read_flat, "fodp": read_flat,
+}
+
+
+def late(*_):
+    raise TimeoutError("it took longer than 20 seconds")
+
+
+signal.signal(signal.SIGALRM, late)
+for path in map(str.strip, sys.stdin):
+    answer = {"path": path}
+    try:
+        signal.alarm(20)
+        answer["texts"] = READERS[path.rpartition(".")[2].lower()](path)
+    except Exception as error:  # what a library raises for a file that it cannot read
+        answer["error"] = f"{type(error).__name__}: {error}"[:300]
+    finally:
+        signal.alarm(0)
+    print(json.dumps(answer), flush=True)
