@@ -49,7 +49,7 @@ func (e *expressions) token() {
 // isApart reports whether a span cannot be part of an expression.
 func (e *expressions) isApart(span Span) bool {
 	switch text := e.text[span.Start:span.End]; span.Kind {
-	case Markdown, Entity, Shortcode, TermKind, FixedTerm, Formula:
+	case Markdown, Entity, TermKind, FixedTerm, Formula:
 		return true
 	case Emoji:
 		return !unicode.Is(unicode.Sm, char.First(text)) && !strings.ContainsAny(text, attachedEmoji) && !isDirection(text)
@@ -305,7 +305,7 @@ func (e *expressions) isOpenCode(start, end int, spans []Span) bool {
 
 // isThing reports whether spans of this kind name something.
 func isThing(kind Kind) bool {
-	return kind == Code || kind == Path || kind == URL || kind == Email || kind == Mention || kind == Hashtag
+	return kind == Code
 }
 
 func isNumeral(spans []Span) bool {

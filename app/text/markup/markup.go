@@ -81,15 +81,9 @@ type Kind uint8
 const (
 	Number      Kind = iota // 5, 1,234.5, 12:30, 50%, $20, 3rd
 	Sign                    // <, {, =, |, ->: signs that models tend to copy
-	URL                     // https://example.com/a, example.com, mailto:a@example.com
-	Email                   // a@example.com
-	Path                    // /usr/bin/env, C:\Windows, src/main.go, notes.txt
-	Mention                 // @name
-	Hashtag                 // #topic
-	Shortcode               // :smile:
-	Emoji                   // a run of emoji or symbols, with their joiners
+	Emoji                   // a run of emoji or symbols, with their joiners; :smile:
 	Placeholder             // {name}, ${x}, %s, %(name)s, {{x}}, <%= x %>, :name, \n
-	Code                    // `x`, <code>x</code>, snake_case, f(), --all, times of subtitles, identifiers: AB-1234-X, v1.2.3, 2026-11-22, and words that are not plain: H₂O, C++, userName
+	Code                    // `x`, <code>x</code>, times of subtitles, and every token that is no prose: https://example.com, a@example.com, src/main.go, @name, #topic, f(), --all, AB-1234-X, H₂O, userName
 	Tag                     // <b>, </b>, <br/>, <!-- x -->
 	Entity                  // &lt;
 	Markdown                // **, [, ](https://example.com), ![x](y.png)

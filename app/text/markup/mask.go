@@ -166,7 +166,7 @@ func (s Sentence) strip() (first, last, from, to int) {
 
 func isOuter(span Span, whole map[int]bool) bool {
 	switch span.Kind {
-	case Emoji, Shortcode:
+	case Emoji:
 		return true
 	case Tag:
 		return span.Pair == 0 || !whole[max(span.Pair, -span.Pair)]

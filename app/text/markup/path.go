@@ -11,8 +11,7 @@ import (
 // rootedPath returns the length of the path that starts with / ~/ ./ or ../ here. A path of one name in the root directory, such
 // as /x, is not recognized: "and /or" looks the same.
 //
-// It also recognizes globs (*.txt), hidden files, references to attributes of Android's themes, and URLs without a scheme
-// (//example.com/a.js).
+// It also recognizes globs (*.txt), hidden files and references to attributes of Android's themes.
 func (s *scanner) rootedPath() int {
 	if r := s.before(); char.IsWord(r) || r == '/' || r == '.' || r == ':' || r == '<' {
 		return 0
@@ -22,9 +21,6 @@ func (s *scanner) rootedPath() int {
 	case (unicode.IsSpace(s.before()) || s.before() == '}') && rooted.MatchString(s.rest(longestName)):
 		return s.pathEnd(s.pos+len(rooted.FindString(s.rest(longestName))), false) - s.pos
 	case strings.HasPrefix(rest, "//"):
-		if host := s.hostEnd(s.pos + 2); isDomain(s.text[s.pos+2 : host]) {
-			return s.urlEnd(s.pos+2) - s.pos
-		}
 		return 0
 	case strings.HasPrefix(rest, "../"):
 		start = 3
@@ -57,27 +53,6 @@ func (s *scanner) networkPath() int {
 	}
 	return 0
 }
-
-// path returns the length of the path that starts with a letter or digit here: C:\Windows or src/main.go.
-func (s *scanner) path() int {
-	if char.IsASCIILetter(s.at(0)) && s.at(1) == ':' && s.at(2) == '\\' {
-		return s.pathEnd(s.pos+3, true) - s.pos
-	}
-	if s.pos < s.noPath {
-		return 0
-	}
-	end := s.pathRun()
-	path := s.text[s.pos:end]
-	slash, dot := strings.LastIndexByte(path, '/'), strings.LastIndexByte(path, '.')
-	if slash < 0 || dot < slash+2 || !extension.MatchString(path[dot+1:]) || isDomain(path[:strings.IndexByte(path, '/')]) {
-		s.noPath = end
-		return 0
-	}
-	return end - s.pos
-}
-
-// extension matches a possible file extension.
-var extension = regexp.MustCompile(`^[a-z][a-z0-9]{0,4}$`)
 
 // pathEnd returns the end of the path that continues at i, without the punctuation of the sentence. Parameters and wildcards may
 // follow a slash: /users/{id}, /users/:id, src/**/*.go. A Windows path may contain spaces if a backslash follows soon.
@@ -125,41 +100,3 @@ func spacedName(text string) int {
 }
 
 var spacedPart = regexp.MustCompile(`^ [\pL\pM\p{Nd} ._()-]*[\pL\pM\p{Nd}._()-]\\`)
-
-// pathRun returns the end of the run of path characters here. It is the same for all positions in the run.
-func (s *scanner) pathRun() int {
-	if s.pos >= s.runEnd {
-		s.runEnd = s.pathEnd(s.pos, false)
-	}
-	return s.runEnd
-}
-
-// fileName returns the length of the file name with a common extension that starts here.
-func (s *scanner) fileName() int {
-	if s.pos < s.noFile {
-		return 0
-	}
-	name := s.text[s.pos:s.pathRun()]
-	if slash := strings.IndexByte(name, '/'); slash >= 0 {
-		name = name[:slash]
-	}
-	dot := strings.LastIndexByte(name, '.')
-	if dot <= 0 || !isEnding(name[dot+1:]) || !hasLetter(name[:dot]) {
-		s.noFile = s.pos + len(name)
-		return 0
-	}
-	return len(name)
-}
-
-// isEnding reports whether text is a common file extension, in lower case or in capitals: "End.So" is two sentences.
-func isEnding(text string) bool {
-	lower := strings.ToLower(text)
-	return endings[lower] && (text == lower || len(text) > 2 && text == strings.ToUpper(text))
-}
-
-// endings are the extensions that identify a word with a dot as a file name.
-var endings = set(`7z apk avi bak bat bin bmp cfg cmd conf cpp cs css csv db deb dll dmg doc docx env epub
-	exe gif go gz heic hpp htm html ico ini ipynb iso jar java jpeg jpg js json jsx kt lua mkv mov mp3 mp4
-	mpeg odp ods odt ogg otf pcap pdf pem php png ppt pptx ps1 psd py rar rb rpm rs rtf sh sql svg swift
-	tar tex tgz tif tiff toml ts tsv tsx ttf txt vue wasm wav webm webp wmv woff woff2 xls xlsx xml yaml
-	yml zip`)

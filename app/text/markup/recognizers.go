@@ -25,22 +25,22 @@ var ofSigns = [...]recognizer{
 	{"$", Placeholder, (*scanner).dollar},
 	{"$", Number, (*scanner).signedNumber},
 	{"#", Placeholder, (*scanner).interpolation},
-	{"\\", Path, (*scanner).networkPath},
+	{"\\", Code, (*scanner).networkPath},
 	{"\\", Placeholder, escape},
 	{"[", Placeholder, bracketed},
 	{"[", Sign, (*scanner).bracketedWord},
 
 	// Names.
 	{"&", Entity, (*scanner).entity},
-	{"@", Mention, (*scanner).mention},
-	{":", Shortcode, shortcode},
+	{"@", Code, (*scanner).mention},
+	{":", Emoji, shortcode},
 	{":", Placeholder, colonName},
 	{"^", Code, syntax("", regularExpression)},
 	{"/", Code, syntax("^", "/"+regularExpression)},
-	{"/.~*?", Path, (*scanner).rootedPath},
+	{"/.~*?", Code, (*scanner).rootedPath},
 	{"#*", Emoji, (*scanner).emoji},
 	{"#", Number, (*scanner).hashNumber},
-	{"#", Hashtag, (*scanner).hashtag},
+	{"#", Code, (*scanner).hashtag},
 	{"+-", Number, (*scanner).signedNumber},
 	{"-", Code, longOption},
 	{"-", Code, shortOption},
@@ -54,13 +54,8 @@ var ofSigns = [...]recognizer{
 var ofWords = [...]recognizer{
 	{"", Emoji, (*scanner).emoji},
 	{"", Code, (*scanner).codeName},
-	{"", URL, (*scanner).url},
-	{"", URL, (*scanner).uri},
-	{"", Email, (*scanner).email},
-	{"", Path, (*scanner).path},
-	{"", URL, (*scanner).domain},
-	{"", Path, (*scanner).fileName},
-	{"", Code, (*scanner).codeWord},
+	{"", Code, (*scanner).url},
+	{"", Code, (*scanner).email},
 }
 
 // bySign indexes ofSigns by first byte.

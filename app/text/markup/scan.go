@@ -35,10 +35,8 @@ type scanner struct {
 
 	positional int // whether $1 is an argument: 1 yes, -1 no, 0 not determined yet
 
-	// Positions before which there is no host name, path, file name or identifier.
-	noHost, noPath, noFile, noName int
-	runEnd                         int // end of the current run of path characters
-	marksEnd                       int // end of the last run of *, _ or ~
+	noName   int // position before which there is no identifier
+	marksEnd int // end of the last run of *, _ or ~
 
 	runs   map[int]int // from each run of backquotes to the next one of the same length; nil until needed
 	braced map[int]int // from braces to their closing braces; nil until needed

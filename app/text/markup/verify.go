@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -155,7 +156,10 @@ func (s Sentence) unexpected(translation string) int {
 	return surplus
 }
 
+// address matches URLs and e-mail addresses.
+var address = regexp.MustCompile(`://|^[^\s@]+@[^\s@]+\.\pL+$`)
+
 // neverByChance reports whether a span of a translation cannot occur by chance.
 func neverByChance(kind Kind, text string) bool {
-	return kind == Placeholder || kind == Tag || kind == Email || kind == URL && strings.Contains(text, "://")
+	return kind == Placeholder || kind == Tag || kind == Code && address.MatchString(text)
 }

@@ -91,7 +91,7 @@ func (w *words) isBoundary(span Span) bool {
 		return w.form != Text || span.Pair == 0 || text[0] != '<' || span.Pair < 0 || w.whole[max(span.Pair, -span.Pair)] || !isWordOr("_:")(char.Last(w.text[:span.Start])) || formatting[strings.Trim(text, "</>")]
 	case Emoji: // 6♠, ⌘⌥Esc
 		return !strings.Contains(attachedEmoji, text) && !isDirection(text)
-	case Markdown, Shortcode, TermKind, FixedTerm:
+	case Markdown, TermKind, FixedTerm:
 		return true
 	case Entity:
 		return w.form != Text
@@ -325,7 +325,7 @@ func (w *words) belongs(span Span, gap string, behind bool) bool {
 	if text := w.text[span.Start:span.End]; span.Kind == Placeholder && text[0] != '$' && text[0] != '%' || span.Kind == Number {
 		return char.OneOfRunes(c, `/\_=@#$`)
 	}
-	if c == '-' && (span.Kind == Hashtag || span.Kind == Mention) {
+	if c == '-' && char.OneOf(w.text[span.Start], "#@") {
 		return behind
 	}
 	return char.OneOfRunes(c, `/\_=@#$&+:~`) || c == '.' && (!behind || unicode.IsLower(inner) || unicode.IsDigit(inner))

@@ -104,7 +104,7 @@ func lettersPart(looks *char.Looks, text string, f shape) (from, to int) {
 	switch {
 	case f.inner && !looks.Match(pluralForm, text) && dot < 0:
 		return core(looks, text)
-	case dot > 0 && looks.Match(dottedForm, text), dot == 0 && char.IsLetterOrDigit(char.First(text[1:])), strings.HasPrefix(text, "::"), looks.Match(callForm, text), strings.IndexByte(text, ':') > 0 && looks.Match(colonForm, text),
+	case dot > 0 && looks.Match(dottedForm, text), dot == 0 && char.IsLetterOrDigit(char.First(text[1:])), strings.Contains(text, "::"), looks.Match(callForm, text), strings.IndexByte(text, ':') > 0 && looks.Match(colonForm, text),
 		strings.HasSuffix(text, "()"):
 		return 0, len(text)
 	}
@@ -128,7 +128,7 @@ func isCodeSlash(text string) bool {
 	switch {
 	case n == 0:
 		return false
-	case text[0] == '/' || n > 1 && strings.ToLower(text) == text, strings.Contains(text, "//"):
+	case text[0] == '/' || n > 1 && strings.ToLower(text) == text, strings.Contains(text, "//"), fileForm.MatchString(text):
 		return true
 	}
 	if genderForm.MatchString(text) {
@@ -157,13 +157,15 @@ var (
 	ordinalForm = regexp.MustCompile(`^(?i:n\.º|\d+(?:st|nd|rd|th|er|re|ère|e|es|è|ème|ième|nde?|te[rnms]?|de|ste[rnms]?|[ºª]|\.?[ap]\.?m|uhr)|\d*0['’]?s|\d{1,2}h(?:\d\d)?|\d{1,2}[:.]\d\d ?(?:h|[ap]\.?m|uhr))$`)
 	// countForm matches a number before a plain word or behind a colon, and a year behind a word.
 	countForm = regexp.MustCompile(`^(?:[+-]?\p{Sc}?\d[\d.,:'’-]*(?:\p{Sc}|%)?(?:-?\p{Ll}{4,}|-\p{Ll}+|-\p{Lu}\p{Ll}{3,}|/\pL{4,})(?:-\pL+)*|\p{Lu}\pL{2,}:\d+|\p{Ll}+-(?:1\d|20)\d\ds?)$`)
+	// fileForm: src/main.go, and the types of files.
+	fileForm = regexp.MustCompile(`/[\w-]*\.[a-z][a-z0-9]{0,4}$|^(?:application|multipart)/|^text/(?:css|csv|html|plain|xml)$|^image/(?:gif|jpeg|png|svg|webp)`)
 	// genderForm: alumno/a
 	genderForm = regexp.MustCompile(`^\pL{3,}/(?:as?|o|os|e|es|r|n|in|innen)$`)
 	// pluralForm matches ordinals in Roman numerals, and abbreviations in the plural.
 	pluralForm = regexp.MustCompile(`^(?:[IVXLC]+(?:e|er|re|ème|ª|º)|\p{Lu}+['’]?s)$`)
 	// dottedForm and colonForm match names with dots and colons: foo.bar, xmlns:foo; not e.g., and not the start of a next
 	// sentence.
-	dottedForm = regexp.MustCompile(`^(?:[A-Za-z]\w*\.)*(?:[A-Za-z][\w-]{3,}\.[a-z][\w-]*|[a-z]\w*\.[a-z][\w-]{3,}|[a-z]\w+\.[a-z][\w-]+|[A-Z]+\.[A-Z]{3,}|[A-Z]{2,}\.[A-Z]{2,}|[A-Z]{3,}\.[A-Z]+)$`)
+	dottedForm = regexp.MustCompile(`^(?:[A-Za-z]\w*\.)*(?:[A-Za-z][\w-]{3,}\.[a-z][\w-]*|[a-z]\w*\.[a-z][\w-]{3,}|[a-z]\w+\.[a-z][\w-]+|[A-Za-z]\w+(?:\.[A-Za-z]\w+){2,}|[A-Z]+\.[A-Z]{3,}|[A-Z]{2,}\.[A-Z]{2,}|[A-Z]{3,}\.[A-Z]+)$`)
 	callForm   = regexp.MustCompile(`^[A-Za-z]\([\w.]+\)$`)
 	colonForm  = regexp.MustCompile(`^[a-z][\w-]*(?::\w[\w-]*)+$`)
 	// stampForm matches digits that are not an amount: 1609459200.
