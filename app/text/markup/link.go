@@ -13,12 +13,6 @@ import (
 // part of a URL if the URL goes on behind them, as in "例え.jp", or if they are a title that ends it, as in
 // "https://ja.wikipedia.org/wiki/東京", up to a particle that titles rarely contain. A name without a scheme is held by its shape.
 
-// The maximum lengths in bytes of parts of an address.
-const (
-	longestLocal = 64
-	longestHost  = 253
-)
-
 // urlStart matches what only addresses start with: a scheme with two slashes, www., and schemes that are not followed by slashes.
 var urlStart = regexp.MustCompile(`^(?:[A-Za-z][A-Za-z0-9+.-]{0,19}://|www\.|(?i:` +
 	`about|acct|bitcoin|callto|cid|data|doi|ethereum|facetime|geo|im|intent|javascript|jabber|lightning|magnet|mailto|market|matrix|mid|` +
@@ -101,35 +95,4 @@ func trimURL(url string) string {
 		url = url[:len(url)-1]
 	}
 	return url
-}
-
-// email returns the length of the e-mail address that starts here.
-func (s *scanner) email() int {
-	at := s.find("@", s.pos)
-	if at < 0 || at-s.pos > longestLocal || char.Skip(s.text[:at], s.pos, isWordOr("._%+-'")) < at {
-		return 0
-	}
-	end := s.hostEnd(at + 1)
-	dot := strings.LastIndexByte(s.text[at+1:end], '.')
-	if dot <= 0 || end-(at+1)-dot < len(".de") || char.IsASCIIDigit(s.text[end-1]) {
-		return 0
-	}
-	return end - s.pos
-}
-
-// hostEnd returns the end of the host name that starts at i: labels of letters, digits and hyphens, separated by dots.
-func (s *scanner) hostEnd(i int) int {
-	end := i
-	for j := i; j < len(s.text) && j-i < longestHost; {
-		r, n := char.Decode(s.text, j)
-		switch {
-		case char.IsWord(r):
-			end = j + n
-		case r == '-', r == '.' && j == end && j > i:
-		default:
-			return end
-		}
-		j += n
-	}
-	return end
 }

@@ -81,7 +81,7 @@ type Kind uint8
 const (
 	Number      Kind = iota // 5, 1,234.5, 12:30, 50%, $20, 3rd
 	Sign                    // <, {, =, |, ->: signs that models tend to copy
-	Emoji                   // a run of emoji or symbols, with their joiners; :smile:
+	Emoji                   // a run of emoji or symbols, with their joiners
 	Placeholder             // {name}, ${x}, %s, %(name)s, {{x}}, <%= x %>, :name, \n
 	Code                    // `x`, <code>x</code>, times of subtitles, and every token that is no prose: https://example.com, a@example.com, src/main.go, @name, #topic, f(), --all, AB-1234-X, H₂O, userName
 	Tag                     // <b>, </b>, <br/>, <!-- x -->

@@ -86,7 +86,7 @@ func TestParse(t *testing.T) {
 		"Hi {name}, {0} {} {:.2f} {a.b[0]!r:>10}":    {"placeholder:{name}", "placeholder:{0}", "placeholder:{}", "placeholder:{:.2f}", "placeholder:{a.b[0]!r:>10}"},
 		"{{user}} {{{raw}}} {% if x %} {# y #}":      {"placeholder:{{user}}", "placeholder:{{{raw}}}", "placeholder:{% if x %}", "placeholder:{# y #}"},
 		"{n, plural, one {# file} other {# files}}!": {"placeholder:{n, plural, one {# file} other {# files}}"},
-		"${a.b} $(c) $name #{d}":                     {"placeholder:${a.b}", "placeholder:$(c)", "placeholder:$name", "placeholder:#{d}"},
+		"${a.b} $(c) $name #{d}":                     {"placeholder:${a.b}", "placeholder:$(c)", "code:$name", "placeholder:#{d}"},
 		"%s %d %5.2f %1$s %(name)s %{x} %name% %@":   {"placeholder:%s", "placeholder:%d", "placeholder:%5.2f", "placeholder:%1$s", "placeholder:%(name)s", "placeholder:%{x}", "placeholder:%name%", "placeholder:%@"},
 		"%dx%d, %dpx, %1 of %2":                      {"placeholder:%dx%d", "placeholder:%dpx", "placeholder:%1", "placeholder:%2"},
 		"<%= user.name %> has":                       {"placeholder:<%= user.name %>"},
@@ -96,7 +96,7 @@ func TestParse(t *testing.T) {
 
 		// Names.
 		"@bob and @bob_2: hi #topic #話題# #1":      {"code:@bob", "code:@bob_2", "code:#topic", "code:#話題#", "code:#1"},
-		":smile: at 12:30:45, a:b:c, Note: this:": {"emoji::smile:", "code:12:30:45", "code:a:b:c"},
+		":smile: at 12:30:45, a:b:c, Note: this:": {"code:12:30:45", "code:a:b:c"},
 		"set MAX_LENGTH and snake_case.":          {"code:MAX_LENGTH", "code:snake_case"},
 
 		// Emoji.

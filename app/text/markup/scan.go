@@ -35,7 +35,6 @@ type scanner struct {
 
 	positional int // whether $1 is an argument: 1 yes, -1 no, 0 not determined yet
 
-	noName   int // position before which there is no identifier
 	marksEnd int // end of the last run of *, _ or ~
 
 	runs   map[int]int // from each run of backquotes to the next one of the same length; nil until needed

@@ -157,7 +157,7 @@ func (w *words) hold(start, end int, spans []Span) {
 }
 
 // sigils matches signs at the start of a word of code.
-var sigils = regexp.MustCompile(`^(?:[@$&~^\\/.]+|@:)$`)
+var sigils = regexp.MustCompile(`^(?:[@$&~^\\/.#]+|@:)$`)
 
 // fieldsBehind and fieldsBefore match neighbours of a field of data: numbers, capitals, single letters.
 var (

@@ -183,7 +183,7 @@ func core(looks *char.Looks, text string) (from, to int) {
 	if to > longestExpression {
 		return 0, to
 	}
-	if m := elision.FindString(text); m != "" && shapeOf(text[len(m):]) != (shape{}) {
+	if m := elision.FindString(text); m != "" && !strings.Contains(text, "@") && shapeOf(text[len(m):]) != (shape{}) {
 		if a, b := oddPart(looks, text[len(m):]); a < b {
 			return len(m) + a, len(m) + b
 		}
