@@ -426,30 +426,49 @@ func bare(text string, start int, spans []Span) string {
 	return out.String() + text[at:]
 }
 
+// mostEdges is the maximum number of signs that are taken from the ends of a token, so that the search for their partners is linear.
+const mostEdges = 16
+
 // coreOf returns the range of a token without the punctuation of the sentence, and without quotes and brackets that enclose all
-// of it or have their partner outside. A token may be as long as its text: edges answers the loop's queries so that no part of
-// the token is searched twice.
+// of it or have their partner outside.
 func coreOf(token string) (from, to int) {
 	to = len(token)
-	at := edges{token: token}
-	for from < to {
+	for range mostEdges {
 		r, n := char.Decode(token, from)
 		l, m := utf8.DecodeLastRuneInString(token[from:to])
 		closing, opening := closers[r], openers[l]
 		switch {
+		case from == to:
+			return 0, len(token)
 		case char.OneOfRunes(l, ".,;:!?…"):
 			to -= m
-		case closing != "" && strings.ContainsRune(closing, l) && to-from > n && at.isClosed(from, to-m, r, l):
+		case closing != "" && strings.ContainsRune(closing, l) && to-from > n && encloses(token[from:to], r, l):
 			from, to = from+n, to-m
-		case closing != "" && r != '\'' && at.last(closing, from+n, to) < 0 || char.OneOfRunes(r, "¿¡"):
+		case closing != "" && r != '\'' && !strings.ContainsAny(token[from+n:to], closing) || char.OneOfRunes(r, "¿¡"):
 			from += n
-		case opening != "" && l != '\'' && l != '’' && at.first(opening, from, to-m) < 0:
+		case opening != "" && l != '\'' && l != '’' && !strings.ContainsAny(token[from:to-m], opening):
 			to -= m
 		default:
 			return from, to
 		}
 	}
-	return 0, len(token)
+	return from, to
+}
+
+// encloses reports whether the last sign of a text closes the first one.
+func encloses(text string, opening, closing rune) bool {
+	depth := 0
+	for i, r := range text {
+		switch {
+		case r == opening && (opening != closing || i == 0):
+			depth++
+		case r == closing:
+			if depth--; depth == 0 {
+				return i+utf8.RuneLen(r) == len(text)
+			}
+		}
+	}
+	return false
 }
 
 // closers maps a bracket or quote to the signs that may close it; openers is the inverse.

@@ -101,3 +101,25 @@ func balanced(text string, opening, closing byte, limit int) int {
 }
 
 func isASCIILower(c byte) bool { return c >= 'a' && c <= 'z' }
+
+// partners returns, for each sign opening at or behind byte i, the position of the sign that closes it.
+func partners(text string, i int, opening, closing rune) map[int]int {
+	ends := map[int]int{}
+	set := string([]rune{opening, closing})
+	var opened []int
+	for {
+		next := strings.IndexAny(text[i:], set)
+		if next < 0 {
+			return ends
+		}
+		i += next
+		r, size := char.Decode(text, i)
+		if r == opening {
+			opened = append(opened, i)
+		} else if n := len(opened) - 1; n >= 0 {
+			ends[opened[n]] = i
+			opened = opened[:n]
+		}
+		i += size
+	}
+}
