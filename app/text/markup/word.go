@@ -24,8 +24,7 @@ func (s *scanner) words() {
 		w.looks.Past(1)
 		w.word()
 	}
-	w.quantities()
-	w.telephones()
+	w.amounts()
 	s.spans = w.out
 }
 
@@ -39,7 +38,6 @@ type words struct {
 	in, out []Span
 	next    int // index of the first span of in that does not end before pos
 	pos     int
-	small   int // whether the text has words in small letters: 2 yes, 1 no, 0 not determined yet
 }
 
 // word moves behind the word or the boundary that starts here.
