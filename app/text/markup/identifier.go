@@ -15,7 +15,7 @@ const longestIdentifier = 128
 // codeName returns the length of the identifier of digits that starts with the ASCII letter or digit here: an identifier names one
 // thing and is not a number. Models group its digits and drop some. Identifiers of letters and digits are held by their shape.
 func (s *scanner) codeName() int {
-	if r := s.before(); strings.IndexAny(s.rest(len("arXiv:")), digits+":") < 0 || char.IsWord(r) || char.OneOfRunes(r, "-._@") {
+	if r := s.before(); !strings.ContainsAny(s.rest(len("arXiv:")), digits+":") || char.IsWord(r) || char.OneOfRunes(r, "-._@") {
 		return 0
 	}
 	m := names.FindString(s.rest(longestIdentifier))
@@ -38,8 +38,9 @@ func (s *scanner) endsName(i int) bool {
 var names = regexp.MustCompile(`^(?:10\.\d{4,9}/[!#-;=?-~]+` + // DOI
 	`|(?i:arxiv|doi|isbn|issn|oid|pmc?id):[!#-;=?-~]*\d[!#-;=?-~]*` +
 	`|\d{4}-\d\d-\d\d(?:[T ]\d\d:\d\d(?::\d\d(?:[.,]\d{1,9})?)?(?:Z|[+-]\d\d:?\d\d)?)?` + // dates and times of ISO 8601
+	`|[A-Za-z]:\\[^\s"<>|*?]*[^\s"<>|*?.,;:!)]` +
 	`|\d{1,2}:\d\d(?::\d\d)?[.,]\d{2,3}|\d{1,2}:\d\d:\d\d` +
-	`|\d+(?:\.\d+){2,}(?:/\d{1,2}|:\d{1,5}|-[a-z][\w.]*\w)?` + // a version, an address of a network
+	`|\d+(?:\.\d+){2,}(?:/\d{1,2}|:\d{1,5}|[+-][a-z][\w.]*\w)?` + // a version, an address of a network
 	`|(?:ISBN )?(?:97[89][- ](?:\d{1,7}[- ]){3}|\d{1,5}-\d{1,7}-\d{1,7}-)[\dX]` + // ISBN
 	`|[A-Z]{2}\d\d(?: [A-Z0-9]{4}){2,7}(?: [A-Z0-9]{1,4})?` + // IBAN
 	`|0\d{2,5}(?:[ -]| ?/ ?)\d{3,}(?:[ -]\d{2,})*|\d{3}-(?:\d{3}-)?\d{4})`) // a telephone number

@@ -4,6 +4,7 @@ import (
 	"context"
 	"regexp"
 	"strings"
+	"unicode"
 
 	"dragoman/app/text/entity"
 	"dragoman/app/text/language"
@@ -11,20 +12,34 @@ import (
 	"dragoman/app/text/char"
 )
 
-// amounts extends numbers by the signs of currencies beside them: 5 €, ₽ 90.
+// amounts joins numbers with the signs of currencies and short code beside them: 5 €, 2 m/s, n° 6.
 func (w *words) amounts() {
-	low := 0
-	for i := range w.out {
-		span, high := &w.out[i], len(w.text)
+	list := w.out[:0]
+	for i, span := range w.out {
+		low, high := 0, len(w.text)
 		if i+1 < len(w.out) {
 			high = w.out[i+1].Start
+		}
+		if n := len(list) - 1; n >= 0 {
+			if low = list[n].End; char.IsSpace(char.First(w.text[low:])) && (list[n].Kind == Number && w.isShort(span) || span.Kind == Number && w.isShort(list[n])) &&
+				strings.TrimSpace(w.text[low:span.Start]) == "" {
+				list[n].End, list[n].Kind = span.End, Code
+				continue
+			}
 		}
 		if span.Kind == Number {
 			span.End += len(currencyBehind.FindString(w.text[span.End:high]))
 			span.Start -= len(currencyBefore.FindString(w.text[max(low, span.Start-longestCurrency):span.Start]))
 		}
-		low = span.End
+		list = append(list, span)
 	}
+	w.out = list
+}
+
+// isShort reports whether a span is code of the length of a unit.
+func (w *words) isShort(span Span) bool {
+	const longest = 8 // bytes
+	return span.Kind == Code && span.End-span.Start <= longest && !strings.ContainsFunc(w.text[span.Start:span.End], unicode.IsDigit)
 }
 
 // longestCurrency is the maximum length in bytes of the sign of a currency with a space.

@@ -74,7 +74,7 @@ var (
 	// networkPath: \\host\share
 	networkPath = syntax("\\", `\\\\[\w.-]+(?:\\[\w.$-]+)+\\?`)
 	// topics matches #topic and #話題#, which may touch words of a script without spaces.
-	topics = apart(isWordOr("&/"), syntax("", `#[\pL\pM\pN_]*\pL[\pL\pM\pN_]*#?`), nil)
+	topics = apart(isWordOr("&/"), syntax("", `#[\pL\pM\pN_]*\pL[\pL\pM\pN_]*(?:-[\pL\pN_]+)*#?`), nil)
 	// escape matches escapes of strings and Markdown, and commands of TeX: \n \" \u2026 \x41 \1 \d+ \(name) \textbf{x} \[.
 	escape = syntax("", `\\(?:\\[nrt]|u[0-9a-fA-F]{4}|U[0-9a-fA-F]{8}|u\{[0-9a-fA-F]+\}|x[0-9a-fA-F]{2}|\([^()\s]+\)|\([^()\n]*\\\)`+
 		`|[a-zA-Z]{2,}\*?(?:\{[^{}\n]*\})+|[dwsDWSB][+*?]?|\d+|[A-Za-z]|[[:punct:]])`)

@@ -154,13 +154,13 @@ func (w *words) hold(start, end int, spans []Span) {
 	}
 }
 
-// sigils matches signs at the start of a word of code.
-var sigils = regexp.MustCompile(`^(?:[@$&~^\\/.#]+|@:)$`)
-
-// fieldsBehind and fieldsBefore match neighbours of a field of data: numbers, capitals, single letters.
 var (
-	fieldsBehind = regexp.MustCompile(`^(?:\(\)|\[\w*\]|(?:[,;|:](?:\d[\d.]*|[A-Z]+|\w\w?)\b)+)`)
-	fieldsBefore = regexp.MustCompile(`(?:\b(?:\d+|[A-Z]+|\w)[,;|:])+$`)
+	// sigils matches signs at the start of a word of code.
+	sigils = regexp.MustCompile(`^(?:[@$&~^\\/.#-]+|@:)$`)
+	// isBetween matches what joins two held spans: %dx%d, %s/%s.
+	isBetween = regexp.MustCompile(`^(?:[^\pL\pN]*|[A-Za-z0-9]{1,2})$`)
+	// unitForm matches a unit: %dpx.
+	unitForm = regexp.MustCompile(`^[A-Za-z0-9]{1,2}\b`)
 )
 
 // separators end a word even if letters follow: "this,that", "yes—no".
@@ -234,62 +234,34 @@ func (w *words) trimmed(start, end int) (a, b int) {
 	return from, from + len(text)
 }
 
-// joined joins held spans of a word with only signs between them, and extends them by their continuation: the rest of a path or
-// dotted name, a unit.
+// joined joins held spans of a word with only signs or a letter between them, and extends them by the rest of their name, a unit
+// behind them, and signs of code before them.
 func (w *words) joined(held []Span, start, end int) []Span {
-	for i := range held {
-		low, high := start, end
-		if i > 0 {
-			low = held[i-1].End
-		}
-		if i+1 < len(held) {
-			high = held[i+1].Start
-		}
-		span := &held[i]
-		if char.IsWord(char.Last(w.text[:span.End])) {
-			span.End += char.Skip(w.text[span.End:high], 0, char.IsWord)
-		}
-		if char.IsWord(char.First(w.text[span.Start:])) {
-			span.Start = low + len(strings.TrimRightFunc(w.text[low:span.Start], char.IsWord))
-		}
-	}
-	if len(held) > 0 && held[0].Start == start+1 && w.text[start] == '-' || len(held) > 0 && sigils.MatchString(w.text[start:held[0].Start]) {
-		held[0].Start = start
-	}
 	var list []Span
 	for i, span := range held {
+		text := w.text[span.Start:span.End]
+		isEscape := text[0] == '\\' || strings.HasPrefix(text, `{\`) || char.Last(text) == ']' // words may touch it
 		if n := len(list) - 1; n >= 0 {
-			gap := w.text[list[n].End:span.Start]
-			if strings.IndexFunc(gap, char.IsLetterOrDigit) < 0 || w.belongs(list[n], gap, true) || w.belongs(span, gap, false) {
+			if gap := w.text[list[n].End:span.Start]; isBetween.MatchString(gap) && !(isEscape && hasLetter(gap)) {
 				list[n] = join(list[n], span)
-				continue
-			}
-			span.Start -= attached(w.text[span.Start:span.End], gap, false)
-		} else if gap := w.text[start:span.Start]; w.belongs(span, gap, false) {
-			if a, b := w.trimmed(start, span.Start); a < b {
-				span.Start = a
+			} else {
+				list = append(list, span)
 			}
 		} else {
-			span.Start -= attached(w.text[span.Start:span.End], gap, false)
-			span.Start -= len(fieldsBefore.FindString(w.text[start:span.Start]))
+			if before := w.text[start:span.Start]; !isEscape && unitForm.FindString(before) == before || sigils.MatchString(before) {
+				span.Start = start
+			}
+			list = append(list, span)
 		}
-		list = append(list, span)
 		next := end
 		if i+1 < len(held) {
 			next = held[i+1].Start
 		}
-		l := &list[len(list)-1]
-		gap := w.text[l.End:next]
-		if w.belongs(*l, gap, true) && next == end {
-			if a, b := w.trimmed(l.End, end); a < b {
-				l.End = b
-			}
-		} else {
-			l.End += attached(w.text[l.Start:l.End], gap, true)
-		}
-		l.End += len(fieldsBehind.FindString(w.text[l.End:next]))
-		if strings.HasPrefix(w.text[l.End:next], "-") && strings.IndexByte(w.text[l.Start:l.End], '^') >= 0 { // SO4^2-
-			l.End++
+		last := &list[len(list)-1]
+		if behind := w.text[last.End:next]; char.IsWord(char.Last(w.text[:last.End])) {
+			last.End += char.Skip(behind, 0, char.IsWord)
+		} else if !isEscape {
+			last.End += len(unitForm.FindString(behind))
 		}
 	}
 	return list
@@ -304,55 +276,4 @@ func join(a, b Span) Span {
 		}
 	}
 	return a
-}
-
-// belongs reports whether the text behind a span, or before it, continues it: the sign between them does not occur there in
-// sentences.
-func (w *words) belongs(span Span, gap string, behind bool) bool {
-	var c, inner rune
-	if behind {
-		c = char.First(gap)
-		_, n := char.Decode(gap, 0)
-		inner = char.First(gap[min(n, len(gap)):])
-	} else {
-		c, inner = char.Last(gap), char.Last(strings.TrimSuffix(gap, string(c)))
-	}
-	if !char.IsLetterOrDigit(inner) && inner != '_' && inner != '-' && inner != '$' && inner != '.' {
-		return false
-	}
-	if text := w.text[span.Start:span.End]; span.Kind == Placeholder && text[0] != '$' && text[0] != '%' || span.Kind == Number {
-		return char.OneOfRunes(c, `/\_=@#$`)
-	}
-	if c == '-' && char.OneOf(w.text[span.Start], "#@") {
-		return behind
-	}
-	return char.OneOfRunes(c, `/\_=@#$&+:~`) || c == '.' && (!behind || unicode.IsLower(inner) || unicode.IsDigit(inner))
-}
-
-// attached returns the length in bytes of one or two letters, or of digits, that touch held text: px, th.
-func attached(held, gap string, behind bool) int {
-	n, letters := 0, 0
-	for n < len(gap) {
-		c := gap[len(gap)-1-n]
-		if behind {
-			c = gap[n]
-		}
-		if c >= 0x80 {
-			return 0
-		}
-		if !isASCIIWord(c) {
-			break
-		}
-		if char.IsASCIILetter(c) {
-			letters++
-		}
-		n++
-	}
-	switch {
-	case letters > 2 || !behind && char.First(held) == '\\' || behind && strings.HasPrefix(held, `\`),
-		behind && letters > 0 && (strings.HasPrefix(held, `{\`) || char.Last(held) == ']'),
-		behind && letters == 2 && unicode.IsUpper(char.First(gap)) && !unicode.IsUpper(rune(gap[1])): // a word
-		return 0
-	}
-	return n
 }
