@@ -214,17 +214,10 @@ func (e *expressions) read(start, end int, spans []Span) {
 		}
 		e.hold(start, end)
 	case isNumeral(spans) && (covered || !hasLetter(core)):
-		if core[len(core)-1] == '+' && !char.IsWord(char.First(e.text[end:])) { // 5+
-			e.hold(start, end)
-			return
-		}
 		e.add(start, end, numberToken)
 	case e.isOdd(core, start, spans):
 		e.hold(start, end)
 	default:
-		if end < whole+len(raw) && initials.MatchString(e.text[start:whole+len(raw)]) {
-			end++ // U.S.
-		}
 		e.add(start, end, e.wordKind(core, raw))
 	}
 }
@@ -294,18 +287,10 @@ func (e *expressions) isOpenCode(start, end int, spans []Span) bool {
 		return false
 	}
 	a, b := spans[0], spans[len(spans)-1]
-	if isThing(b.Kind) && namesVersion.MatchString(e.text[b.Start:b.End]) && wordsBehind.MatchString(e.text[b.End:max(b.End, end)]) {
-		return true
-	}
 	before, behind := e.text[start:max(start, a.Start)], e.text[min(b.End, end):end]
-	isName := func(s Span) bool { return isThing(s.Kind) || char.IsWord(char.First(e.text[s.Start:])) }
+	isName := func(s Span) bool { return s.Kind == Code || char.IsWord(char.First(e.text[s.Start:])) }
 	return isName(a) && (strings.ContainsFunc(before, isCodeSign) || closers[char.First(before)] != "") ||
 		isName(b) && (strings.ContainsFunc(behind, isCodeSign) || openers[char.Last(behind)] != "")
-}
-
-// isThing reports whether spans of this kind name something.
-func isThing(kind Kind) bool {
-	return kind == Code
 }
 
 func isNumeral(spans []Span) bool {
@@ -387,16 +372,12 @@ func (e *expressions) isOdd(core string, start int, spans []Span) bool {
 	switch {
 	case !strings.ContainsFunc(core, func(r rune) bool { return !unicode.IsLetter(r) }):
 		return false
-	case e.looks.Match(brandForm, core):
-		return true
 	case e.looks.Match(elision, core) && !strings.HasSuffix(core, "'"):
 		return false
 	case !e.looks.Match(longLetters, bare) && hasLetter(bare) && strings.ContainsFunc(core, isCodeSign):
 		return true
 	case e.looks.Match(hyphenedLetters, core):
 		return true
-	case core[0] == '*':
-		return start > 0 && e.looks.Match(pointerForm, core)
 	}
 	return e.looks.Match(attachedForm, core)
 }
@@ -414,7 +395,7 @@ func bare(text string, start int, spans []Span) string {
 		sign := removed
 		if noteName.MatchString(text[a:b]) || isDirection(text[a:b]) {
 			sign = ""
-		} else if isThing(span.Kind) || char.IsWord(char.First(text[a:b])) || text[a] == '\\' && !lineBreaks[text[a:b]] && text[a:b] != `\t` && b > a+1 && char.IsIdent(text[a+1]) {
+		} else if span.Kind == Code || char.IsWord(char.First(text[a:b])) || text[a] == '\\' && !lineBreaks[text[a:b]] && text[a:b] != `\t` && b > a+1 && char.IsIdent(text[a+1]) {
 			if strings.ContainsAny(text[a:b], "'’") { // an apostrophe behind it is not a possessive one
 				continue
 			}
@@ -486,20 +467,14 @@ func isCodeSign(r rune) bool {
 var (
 	// lineEdge matches text that starts a line: a time, the fields of a subtitle, a key.
 	lineEdge        = regexp.MustCompile(`^\[.*\]$|^[^ ]+: |\..*=\s*$|"$`)
-	initials        = regexp.MustCompile(`^(?:\p{Lu}\.){2,}`)
 	longLetters     = regexp.MustCompile(`\pL\pM*\pL`)
 	hyphenedLetters = regexp.MustCompile(`^[A-Za-z](?:-[A-Za-z])+$`)
 	nameForm        = regexp.MustCompile(`^(?:[b-df-hj-np-tv-xz]{2,4}|[B-DF-HJ-NP-TV-XZ]{2,6})$`)
 	capitalForm     = regexp.MustCompile(`^[A-Z]{2,}$`)
-	pointerForm     = regexp.MustCompile(`^\*+[a-z]\w*$`)
 	attachedForm    = regexp.MustCompile(`^(?:(?:&|~|\^|<-|\[\])[a-z]\w*|\w+(?:<-|->|[<>=&^~|]{2,})|--[A-Za-z]\w*|[a-z]\w*\.\.[a-z]\w*|[a-z]+/[a-z]+[-_][a-z]+|\pL[♭♯]\S*|[a-z]\.[a-z]{3,})$`)
 	faceForm        = regexp.MustCompile(`^\([^\s()\pN]{2,12}\)`) // (ʘ‿ʘ)
-	// namesVersion and wordsBehind: LGPL-2.1-only, feature/X-1-login.
-	namesVersion = regexp.MustCompile(`/|\d\.\d|^BSD-\d$`)
-	wordsBehind  = regexp.MustCompile(`^(?:-\pL+)+$`)
-	longWord     = regexp.MustCompile(`\p{Ll}{4}`)
-	typesForm    = regexp.MustCompile(`^<(?:[^\s<>]|<|>|, |\b(?:dyn|mut|const|impl|unsigned|extends|super) |'\w+ )*>$`)
-	brandForm    = regexp.MustCompile(`^[\pL'’]*\pL[™®©]$`)
+	longWord        = regexp.MustCompile(`\p{Ll}{4}`)
+	typesForm       = regexp.MustCompile(`^<(?:[^\s<>]|<|>|, |\b(?:dyn|mut|const|impl|unsigned|extends|super) |'\w+ )*>$`)
 	// wholeForm matches text that is held together with the quotes, dollars and inches at its ends.
 	wholeForm = regexp.MustCompile(`^(?:'\pL'|"\pL"|` + "`\\pL`" + `|\$[^\s$]*[\\^_={][^\s$]*\$|\d[\d.,'°′/]*"|'[^\s']*[%\\*$/=<>{}\[\]|^_~#@+][^\s']*'|"[^\s"]*[%\\*$/=<>{}\[\]|^_~#@+][^\s"]*")`)
 )

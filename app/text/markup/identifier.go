@@ -43,12 +43,12 @@ var names = regexp.MustCompile(`^(?:10\.\d{4,9}/[!#-;=?-~]+` + // DOI
 	`|\d+(?:\.\d+){2,}(?:/\d{1,2}|:\d{1,5}|[+-][a-z][\w.]*\w)?` + // a version, an address of a network
 	`|(?:ISBN )?(?:97[89][- ](?:\d{1,7}[- ]){3}|\d{1,5}-\d{1,7}-\d{1,7}-)[\dX]` + // ISBN
 	`|[A-Z]{2}\d\d(?: [A-Z0-9]{4}){2,7}(?: [A-Z0-9]{1,4})?` + // IBAN
-	`|0\d{2,5}(?:[ -]| ?/ ?)\d{3,}(?:[ -]\d{2,})*|\d{3}-(?:\d{3}-)?\d{4})`) // a telephone number
+	`|0\d{2,5}(?:[ -]| ?/ ?)\d{3,}(?:[ -]\d{2,})*|\d{3}[.-](?:\d{3}[.-])?\d{4}|\d{10,})`) // a telephone number, a time stamp
 
 // isVersion reports whether numbers with dots are neither grouped thousands nor a date.
 func isVersion(text string) bool {
 	groups := strings.Split(text, ".")
-	return strings.Trim(text, "0123456789.") != "" || !entity.IsGrouped(groups) && (len(groups) != 3 || !entity.IsDate(groups))
+	return len(groups) == 1 || strings.Trim(text, "0123456789.") != "" || !entity.IsGrouped(groups) && (len(groups) != 3 || !entity.IsDate(groups))
 }
 
 func countDigits(text string) int {

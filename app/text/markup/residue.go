@@ -15,8 +15,7 @@ import (
 // compareResidue returns an error that wraps ErrLost if the counts of code in source and translation differ: symbols that are not
 // punctuation, single letters and names without vowels that are soft spans, halves of paths. It examines the texts themselves,
 // independently of the recognizers, and so detects spans that they missed.
-func (s Sentence) compareResidue(both *tally) error {
-	source, translation := both.source, both.translation
+func (s Sentence) compareResidue(source, translation string) error {
 	want := residueOf(source)
 	seen := map[string]bool{}
 	for i, span := range s.Spans {
@@ -32,21 +31,6 @@ func (s Sentence) compareResidue(both *tally) error {
 		} else if isLetterAlone(text) && strings.Contains(source, text) {
 			want[text] = countApart(source, text)
 		}
-	}
-	for _, at := range s.looks.FindAll(ratios, source) { // 1:0; not a time
-		text := source[at[0]:at[1]]
-		if isTimeOfDay.MatchString(text) {
-			continue
-		}
-		switch there, kept, err := both.count(text); {
-		case err != nil:
-			return err
-		case there > kept:
-			return fmt.Errorf("%w: a ratio was changed", ErrLost)
-		}
-	}
-	if s.growsDashed(source, translation) {
-		return fmt.Errorf("%w: numbers with dashes are longer", ErrLost)
 	}
 	if len(want) == 0 {
 		return nil
@@ -66,31 +50,6 @@ func (s Sentence) compareResidue(both *tally) error {
 		}
 	}
 	return nil
-}
-
-var (
-	ratios      = regexp.MustCompile(`\d+(?::\d+)+`)
-	dashed      = regexp.MustCompile(`\d+(?:[-‐–]\d+)+`)
-	dashes      = regexp.MustCompile(`[-‐–]`)
-	isTimeOfDay = regexp.MustCompile(`^\d{1,2}(?::\d\d){1,2}$`)
-)
-
-// growsDashed reports whether a translation has a longer run of numbers joined by dashes than the source, with numbers of the
-// source in it: 121-21-16 for 121-16.
-func (s Sentence) growsDashed(source, translation string) bool {
-	parts := map[string]bool{}
-	longest := 0
-	for _, at := range s.looks.FindAll(dashed, source) {
-		numbers := dashes.Split(source[at[0]:at[1]], -1)
-		longest = max(longest, len(numbers))
-		for _, n := range numbers {
-			parts[n] = true
-		}
-	}
-	return longest > 0 && slices.ContainsFunc(s.looks.FindAll(dashed, translation), func(at []int) bool {
-		numbers := dashes.Split(translation[at[0]:at[1]], -1)
-		return len(numbers) > longest && slices.ContainsFunc(numbers, func(n string) bool { return parts[n] })
-	})
 }
 
 // residueOf counts the symbols in a text.
@@ -241,10 +200,9 @@ func (s Sentence) IsCapitals() bool { return capitalForm.MatchString(s.Text) }
 
 const removedRune = '\uFFFC'
 
-// compareNames combines compareTokens and compareResidue.
+// compareNames compares symbols, names and brackets.
 func (s Sentence) compareNames(source, translation string) error {
-	both := tally{source: source, translation: translation, known: map[string][2]int{}}
-	return errors.Join(s.compareTokens(&both), s.compareResidue(&both), s.compareAcronyms(source, translation), compareBrackets(source, translation))
+	return errors.Join(s.compareResidue(source, translation), s.compareAcronyms(source, translation), compareBrackets(source, translation))
 }
 
 // mostNames limits the number of different names counted in a sentence and its translation, as each is searched in both. A
@@ -252,25 +210,6 @@ func (s Sentence) compareNames(source, translation string) error {
 const mostNames = 256
 
 var errManyNames = fmt.Errorf("%w: more than %d names to compare", ErrLost, mostNames)
-
-// tally counts names in a source and its translation, and caches the counts.
-type tally struct {
-	source, translation string
-	known               map[string][2]int
-}
-
-// count returns how often a name occurs by itself in each text. Above mostNames names, it fails with an error that wraps ErrLost.
-func (t *tally) count(name string) (source, translation int, err error) {
-	counts, known := t.known[name]
-	if !known && len(t.known) == mostNames {
-		return 0, 0, errManyNames
-	}
-	if !known {
-		counts = [2]int{countApart(t.source, name), countApart(t.translation, name)}
-		t.known[name] = counts
-	}
-	return counts[0], counts[1], nil
-}
 
 // countApart counts the occurrences of a name by itself.
 func countApart(text, name string) (count int) {

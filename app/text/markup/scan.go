@@ -74,9 +74,6 @@ func (s *scanner) run() []Span {
 		s.drop(mark.span)
 	}
 	s.words()
-	if s.form.hasTags() {
-		s.acrossTags()
-	}
 	return s.spans
 }
 

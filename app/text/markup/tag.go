@@ -137,11 +137,6 @@ func (s *scanner) textTag() tag {
 			return tag{kind: Tag, size: len(m[0]), name: m[1]}
 		}
 	}
-	if n := strings.IndexByte(s.rest(longestName), '>'); char.IsASCIIDigit(s.at(1)) || n > 0 && char.OneOf(s.at(n-1), "hp") {
-		if m := angled.FindString(s.rest(longestName)); m != "" {
-			return tag{kind: Tag, size: len(m)}
-		}
-	}
 	if n := len(autolink.FindString(s.rest(longestTemplate))); n > 0 {
 		return tag{kind: Code, size: n}
 	}
@@ -159,9 +154,6 @@ var sections = [...]struct {
 	{"<!", ">", longestTemplate},
 	{"<?", "?>", longestTag},
 }
-
-// angled matches times of subtitles and lyrics, and names of C headers.
-var angled = regexp.MustCompile(`^<(?:(?:\d+:)?\d\d:\d\d(?:[.,]\d+)?|[\w/]+\.h(?:pp)?)>`)
 
 // autolink matches <https://example.com> and <a@example.com>.
 var autolink = regexp.MustCompile(`^<(?:[A-Za-z][A-Za-z0-9+.-]{1,19}:[^\s<>]+|[^\s<>@/]+@[^\s<>@]+\.\pL{2,})>`)

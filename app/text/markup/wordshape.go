@@ -81,7 +81,7 @@ func oddPart(looks *char.Looks, text string) (from, to int) {
 		}
 		return 0, 0
 	case letters == 0:
-		if strings.ContainsFunc(text, isOddSymbol) || strings.ContainsAny(text, "′″‰‱") || strings.Contains(text, "::") || isTelephone(looks, text) || looks.Match(stampForm, text) {
+		if strings.ContainsFunc(text, isOddSymbol) || strings.ContainsAny(text, "′″‰‱") || strings.Contains(text, "::") {
 			return 0, to
 		}
 		return 0, 0
@@ -104,8 +104,7 @@ func lettersPart(looks *char.Looks, text string, f shape) (from, to int) {
 	switch {
 	case f.inner && !looks.Match(pluralForm, text) && dot < 0:
 		return core(looks, text)
-	case dot > 0 && looks.Match(dottedForm, text), dot == 0 && char.IsLetterOrDigit(char.First(text[1:])), strings.Contains(text, "::"), looks.Match(callForm, text), strings.IndexByte(text, ':') > 0 && looks.Match(colonForm, text),
-		strings.HasSuffix(text, "()"):
+	case dot > 0 && looks.Match(dottedForm, text), dot == 0 && char.IsLetterOrDigit(char.First(text[1:])), strings.Contains(text, "::"), strings.IndexByte(text, ':') > 0 && looks.Match(colonForm, text):
 		return 0, len(text)
 	}
 	return 0, 0
@@ -145,11 +144,6 @@ func isCodeSlash(text string) bool {
 // isVowel reports whether r may be a vowel. Letters outside ASCII may be.
 func isVowel(r rune) bool { return r >= 0x80 || char.OneOfRunes(r, "aeiouyAEIOUY") }
 
-// isTelephone reports whether digits with signs between them are a telephone number, not a number, date or range.
-func isTelephone(looks *char.Looks, text string) bool {
-	return looks.Match(telephoneForm, text) && countDigits(text) >= leastPhone
-}
-
 var (
 	// noteForm matches a word with a note reference: "the theory²".
 	noteForm = regexp.MustCompile(`^\pL\p{Ll}{3,}`)
@@ -166,12 +160,7 @@ var (
 	// dottedForm and colonForm match names with dots and colons: foo.bar, xmlns:foo; not e.g., and not the start of a next
 	// sentence.
 	dottedForm = regexp.MustCompile(`^(?:[A-Za-z]\w*\.)*(?:[A-Za-z][\w-]{3,}\.[a-z][\w-]*|[a-z]\w*\.[a-z][\w-]{3,}|[a-z]\w+\.[a-z][\w-]+|[A-Za-z]\w+(?:\.[A-Za-z]\w+){2,}|[A-Z]+\.[A-Z]{3,}|[A-Z]{2,}\.[A-Z]{2,}|[A-Z]{3,}\.[A-Z]+)$`)
-	callForm   = regexp.MustCompile(`^[A-Za-z]\([\w.]+\)$`)
 	colonForm  = regexp.MustCompile(`^[a-z][\w-]*(?::\w[\w-]*)+$`)
-	// stampForm matches digits that are not an amount: 1609459200.
-	stampForm = regexp.MustCompile(`^(?:\d{10,}|\$\d+:\$\d+)$`)
-	// telephoneForm matches grouped digits.
-	telephoneForm = regexp.MustCompile(`^\d{3,}[-.]\d{3,}[-.]\d{2,}$|^0\d+[-./]\d{3,}`)
 	// elision and wordTail match what a language attaches to a held word: l'iPhone, the iPhone's, CO2-Steuer.
 	elision  = regexp.MustCompile(`^\pL{1,4}['’]`)
 	wordTail = regexp.MustCompile(`^(.*?\p{Lu}.*?)((?:['’]\pL{1,3})|(?:-\p{L}?\p{Ll}{3,})+)$`)
