@@ -114,11 +114,7 @@ func (e *expressions) closed(start, end int) (from, to int) {
 	if open+n <= end {
 		return start, end
 	}
-	switch inner := e.text[open : open+n]; {
-	case open < start && longWord.MatchString(e.text[end:open+n]), inner[0] == '<' && !typesForm.MatchString(inner):
-		return start, end
-	}
-	if !e.isFree(open, open+n) {
+	if open < start && longWord.MatchString(e.text[end:open+n]) || !e.isFree(open, open+n) {
 		return start, end
 	}
 	start, end = min(start, open), open+n
@@ -472,9 +468,8 @@ var (
 	nameForm        = regexp.MustCompile(`^(?:[b-df-hj-np-tv-xz]{2,4}|[B-DF-HJ-NP-TV-XZ]{2,6})$`)
 	capitalForm     = regexp.MustCompile(`^[A-Z]{2,}$`)
 	attachedForm    = regexp.MustCompile(`^(?:(?:&|~|\^|<-|\[\])[a-z]\w*|\w+(?:<-|->|[<>=&^~|]{2,})|--[A-Za-z]\w*|[a-z]\w*\.\.[a-z]\w*|[a-z]+/[a-z]+[-_][a-z]+|\pL[♭♯]\S*|[a-z]\.[a-z]{3,})$`)
-	faceForm        = regexp.MustCompile(`^\([^\s()\pN]{2,12}\)`) // (ʘ‿ʘ)
 	longWord        = regexp.MustCompile(`\p{Ll}{4}`)
-	typesForm       = regexp.MustCompile(`^<(?:[^\s<>]|<|>|, |\b(?:dyn|mut|const|impl|unsigned|extends|super) |'\w+ )*>$`)
+	faceForm        = regexp.MustCompile(`^\([^\s()\pN]{2,12}\)`) // (ʘ‿ʘ)
 	// wholeForm matches text that is held together with the quotes, dollars and inches at its ends.
 	wholeForm = regexp.MustCompile(`^(?:'\pL'|"\pL"|` + "`\\pL`" + `|\$[^\s$]*[\\^_={][^\s$]*\$|\d[\d.,'°′/]*"|'[^\s']*[%\\*$/=<>{}\[\]|^_~#@+][^\s']*'|"[^\s"]*[%\\*$/=<>{}\[\]|^_~#@+][^\s"]*")`)
 )

@@ -19,7 +19,6 @@ type scanner struct {
 	text   string
 	form   Format
 	branch bool // the text is a branch of an ICU message
-	loose  bool // the text is a translation: a dash may start an option at any position
 	looks  *char.Looks
 	pos    int
 	spans  []Span

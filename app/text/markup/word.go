@@ -19,7 +19,7 @@ import (
 
 // words adds spans for the words of the text that are not plain.
 func (s *scanner) words() {
-	w := words{text: s.text, looks: s.looks, form: s.form, branch: s.branch, loose: s.loose, in: s.spans, whole: Sentence{Spans: s.spans, looks: s.looks}.wholePairs()}
+	w := words{text: s.text, looks: s.looks, form: s.form, branch: s.branch, in: s.spans, whole: Sentence{Spans: s.spans, looks: s.looks}.wholePairs()}
 	for w.pos < len(w.text) {
 		w.looks.Past(1)
 		w.word()
@@ -33,7 +33,6 @@ type words struct {
 	looks   *char.Looks
 	form    Format
 	branch  bool         // the text is a branch of an ICU message
-	loose   bool         // the text is a translation
 	whole   map[int]bool // pairs of tags
 	in, out []Span
 	next    int // index of the first span of in that does not end before pos
@@ -175,11 +174,7 @@ func (w *words) odd(held []Span, start, end int) []Span {
 			if n < 0 {
 				break
 			}
-			// != and || do not end a word, and neither does the sign in !important.
-			if rest := w.text[from+n : end]; strings.HasPrefix(rest, "||") || strings.HasPrefix(rest, "?.") && len(rest) > 2 {
-				from += n + 2
-				continue
-			}
+			// != does not end a word, and neither does the sign in !important.
 			if from += n; w.text[from] != '!' || from+1 == end || w.text[from+1] != '=' && (from > start || !isASCIILower(w.text[from+1])) {
 				next = from
 				break
@@ -190,7 +185,7 @@ func (w *words) odd(held []Span, start, end int) []Span {
 		if a, b := w.trimmed(start, next); a < b {
 			w.looks.Past(b - a)
 			from, to := oddPart(w.looks, w.text[a:b])
-			if dash := a > start && w.text[a-1] == '-' && (a-1 == 0 || !char.IsWord(char.Last(w.text[:a-1]))); dash && (from < to && from == 0 || w.isOption(a-1) && optionForm.MatchString(w.text[a:b])) {
+			if dash := a > start && w.text[a-1] == '-' && (a-1 == 0 || !char.IsWord(char.Last(w.text[:a-1]))); dash && from < to && from == 0 {
 				held = append(held, Span{Start: a - 1, End: b, Kind: Code})
 			} else if from < to {
 				held = append(held, Span{Start: a + from, End: a + to, Kind: Code})
@@ -204,17 +199,6 @@ func (w *words) odd(held []Span, start, end int) []Span {
 	}
 	return held
 }
-
-// isOption reports whether the dash at i may start an option of a program. A dash at the start of an utterance does not.
-func (w *words) isOption(i int) bool {
-	if w.loose {
-		return i == 0 || !char.IsWord(char.Last(w.text[:i]))
-	}
-	r := char.Last(strings.TrimRight(w.text[:i], " "))
-	return i > 0 && (w.text[i-1] == ' ' || char.IsUnspaced(r)) && (char.IsLetterOrDigit(r) || r == ',')
-}
-
-var optionForm = regexp.MustCompile(`^[A-Za-z]{1,4}$`)
 
 // trimmed returns the range [start, end) without punctuation at its ends.
 func (w *words) trimmed(start, end int) (a, b int) {
