@@ -13,7 +13,7 @@ import (
 
 // Code is not always one word: a ?? b, x := 5, f(x, y), Vec<u8>, [1, 2]. Operators join their operands where these are letters,
 // numbers or held text; brackets join the text that they touch. A letter alone is held if it is not a word of its language, but
-// softly: the model sees it, and compareResidue counts it.
+// softly: the model sees it, and check.residue counts it.
 
 // withExpressions adds spans for expressions and single letters to the sentence, by the rules of language lang.
 func (s Sentence) withExpressions(lang string) Sentence {

@@ -1,7 +1,6 @@
 package markup
 
 import (
-	"errors"
 	"fmt"
 	"iter"
 	"regexp"
@@ -12,10 +11,27 @@ import (
 	"dragoman/app/text/char"
 )
 
-// compareResidue returns an error that wraps ErrLost if the counts of code in source and translation differ: symbols that are not
+// check compares a translation with its sentence, each without the spans that are masked.
+type check struct {
+	sentence            Sentence
+	source, translation string
+}
+
+// run returns the first error of signs, symbols, names and brackets.
+func (c check) run() error {
+	for _, compare := range [...]func(check) error{check.signs, check.residue, check.acronyms, check.brackets} {
+		if err := compare(c); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// residue returns an error that wraps ErrLost if the counts of code in source and translation differ: symbols that are not
 // punctuation, single letters and names without vowels that are soft spans, halves of paths. It examines the texts themselves,
 // independently of the recognizers, and so detects spans that they missed.
-func (s Sentence) compareResidue(source, translation string) error {
+func (c check) residue() error {
+	s, source, translation := c.sentence, c.source, c.translation
 	want := residueOf(source)
 	seen := map[string]bool{}
 	for i, span := range s.Spans {
@@ -67,7 +83,7 @@ func residueOf(text string) map[string]int {
 }
 
 // isResidue reports whether r is a symbol that no sentence needs. Currencies, minus signs and percents are compared with numbers,
-// signs by compareSigns; they are not residue.
+// signs by check.signs; they are not residue.
 func isResidue(r rune) bool {
 	switch {
 	case r == '+':
@@ -80,21 +96,21 @@ func isResidue(r rune) bool {
 	return char.OneOfRunes(r, "‰‱•‣※‖")
 }
 
-// compareAcronyms returns an error that wraps ErrLost if an acronym of the source is missing in the translation and one that looks
+// acronyms returns an error that wraps ErrLost if an acronym of the source is missing in the translation and one that looks
 // like it has come in: NYC must not become NYK. A translation may have words for an acronym, or for a word in capitals.
-func (s Sentence) compareAcronyms(source, translation string) error {
-	want := acronyms(source)
-	if len(want) == 0 || strings.IndexFunc(source, unicode.IsLower) < 0 {
+func (c check) acronyms() error {
+	want := acronyms(c.source)
+	if len(want) == 0 || strings.IndexFunc(c.source, unicode.IsLower) < 0 {
 		return nil
 	}
-	got := acronyms(translation)
+	got := acronyms(c.translation)
 	for word, n := range want {
-		s.looks.Past(len(word))
+		c.sentence.looks.Past(len(word))
 		if got[word] >= n {
 			continue
 		}
 		for other := range got {
-			if want[other] == 0 && !strings.Contains(source, other) && resembles(word, other) {
+			if want[other] == 0 && !strings.Contains(c.source, other) && resembles(word, other) {
 				return fmt.Errorf("%w: an acronym was changed", ErrLost)
 			}
 		}
@@ -147,10 +163,11 @@ func isAnagram(a, b string) bool {
 	return sorted(a) == sorted(b)
 }
 
-// compareBrackets returns an error that wraps ErrLost if the brackets of a translation are not in pairs where those of the source
+// brackets returns an error that wraps ErrLost if the brackets of a translation are not in pairs where those of the source
 // are, or if a pair is missing that holds one short word or the whole text. Longer asides are often written in another way. Square
 // brackets, commas, dashes and colons may stand for round brackets.
-func compareBrackets(source, translation string) error {
+func (c check) brackets() error {
+	source, translation := c.source, c.translation
 	want, got := parenthesesOf(source), parenthesesOf(translation)
 	switch {
 	case len(emptied.FindAllString(translation, -1)) > len(emptied.FindAllString(source, -1)):
@@ -199,11 +216,6 @@ var ending = regexp.MustCompile(`\pL\(\p{Ll}{1,4}\)`)
 func (s Sentence) IsCapitals() bool { return capitalForm.MatchString(s.Text) }
 
 const removedRune = '\uFFFC'
-
-// compareNames compares symbols, names and brackets.
-func (s Sentence) compareNames(source, translation string) error {
-	return errors.Join(s.compareResidue(source, translation), s.compareAcronyms(source, translation), compareBrackets(source, translation))
-}
 
 // mostNames limits the number of different names counted in a sentence and its translation, as each is searched in both. A
 // sentence that fits a model has fewer.

@@ -3,7 +3,6 @@ package markup
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"regexp"
 	"slices"
@@ -27,7 +26,7 @@ func (s Sentence) verify(translation string) (string, error) {
 		if strings.ContainsAny(translation, "{}") && s.unexpected(translation) > 0 {
 			return "", fmt.Errorf("%w: a span came in that was not in the sentence", ErrLost)
 		}
-		if err := errors.Join(s.compareSigns(s.Text, translation), s.compareNames(s.Text, translation)); err != nil {
+		if err := (check{s, s.Text, translation}).run(); err != nil {
 			return "", err
 		}
 		if err := s.compareNumbers(s.Text, translation); err != nil {
