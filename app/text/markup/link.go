@@ -19,10 +19,17 @@ var urlStart = regexp.MustCompile(`^(?:[A-Za-z][A-Za-z0-9+.-]{0,19}://|www\.|(?i
 	`monero|news|nntp|openpgp4fpr|pkcs11|sips?|skype|slack|sms|smsto|spotify|ssh|steam|tel|telnet|urn|view-source|viber|web\+app|whatsapp|xmpp` +
 	`):[\w+?/(%-])`)
 
+// longestScheme is the maximum length in bytes of a scheme.
+const longestScheme = 20
+
 // url returns the length of the URL or URI that starts here: https://example.com, www.example.com, mailto:a@example.com,
 // urn:isbn:0451450523.
 func (s *scanner) url() int {
-	if isIdentRune(s.before()) {
+	colon := 0 // a check that is faster than the regular expression
+	for colon < longestScheme && (char.IsIdent(s.at(colon)) || char.OneOf(s.at(colon), "+.-")) {
+		colon++
+	}
+	if s.at(colon) != ':' && !strings.HasPrefix(s.text[s.pos:], "www.") || isIdentRune(s.before()) {
 		return 0
 	}
 	start := s.pos + len(urlStart.FindString(s.rest(longestName)))

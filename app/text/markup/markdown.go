@@ -81,7 +81,7 @@ func (s *scanner) findRuns() {
 
 // emphasis adds a span for a run of *, _ or ~ that starts or ends emphasis.
 func (s *scanner) emphasis(c byte) bool {
-	if s.keycap(s.pos) > 0 || doubled(s) > 0 || c == '*' && s.at(1) == '.' {
+	if s.keycap(s.pos) > 0 || doubled(s) > 0 || c == '*' && s.at(1) == '.' && isASCIILower(s.at(2)) && !char.IsWord(s.before()) {
 		return false
 	}
 	if s.pos >= s.marksEnd { // not in a run whose first signs closed an emphasis

@@ -36,13 +36,13 @@
 //	html.go, xml.go, token.go    a document of HTML or XML is cut into units
 //	scan.go                      the one pass over a text, which makes its spans
 //	word.go, wordshape.go        extension of spans to words, and spans for all other words that are not plain
-//	quantity.go                  numbers with their units, labels and months, and words of other scripts
+//	quantity.go                  numbers with currencies and units, dates in characters, and words of other scripts
 //	expression.go, exprtoken.go, bracket.go
 //	                             expressions joined by operators and brackets, and single letters, by the language
 //	recognizers.go               the table of recognizers for each character
 //	  placeholder.go, printf.go  the variables of messages and templates
-//	  link.go, mention.go        URLs, addresses, @names, #topics
-//	  path.go, codeword.go, identifier.go, sign.go, emoji.go, number.go
+//	  link.go, identifier.go     what the shape of a word does not tell: URLs, and identifiers that look like numbers
+//	  sign.go, emoji.go, number.go
 //	line.go                      recognizers at the start of a line only, such as those for subtitles
 //	tag.go, markdown.go          tags and marks, which come in pairs
 //	icu.go                       the branches of messages, which are texts of their own

@@ -158,6 +158,8 @@ var (
 	sigils = regexp.MustCompile(`^(?:[@$&~^\\/.#-]+|@:)$`)
 	// isBetween matches what joins two held spans: %dx%d, %s/%s.
 	isBetween = regexp.MustCompile(`^(?:[^\pL\pN]*|[A-Za-z0-9]{1,2})$`)
+	// restOfName matches what goes on behind a name of code: %s:x, $a/b.
+	restOfName = regexp.MustCompile(`^(?:[/\\_=@#$&+~:]\pL[\pL\pN]*)+`)
 	// unitForm matches a unit: %dpx.
 	unitForm = regexp.MustCompile(`^[A-Za-z0-9]{1,2}\b`)
 )
@@ -244,6 +246,7 @@ func (w *words) joined(held []Span, start, end int) []Span {
 		last := &list[len(list)-1]
 		if behind := w.text[last.End:next]; char.IsWord(char.Last(w.text[:last.End])) {
 			last.End += char.Skip(behind, 0, char.IsWord)
+			last.End += len(restOfName.FindString(w.text[last.End:next]))
 		} else if !isEscape {
 			last.End += len(unitForm.FindString(behind))
 		}
