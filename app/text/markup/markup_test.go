@@ -117,7 +117,8 @@ func TestParse(t *testing.T) {
 		"&copyx; R&D; Q&A":                            {"code:&copyx", "code:R&D", "code:Q&A"},
 
 		// Markdown.
-		"**bold** and *it* and ~~x~~ and ***b***":  {"markdown:**", "markdown:**", "markdown:*", "markdown:*", "markdown:~~", "markdown:~~", "markdown:***", "markdown:***"},
+		"**bold** and *it* and ~~x~~ and ***b***": {"markdown:**", "markdown:**", "markdown:*", "markdown:*", "markdown:~~", "markdown:~~", "markdown:***", "markdown:***"},
+		"*it*. Done.":                              {"markdown:*", "markdown:*"},
 		"これは**重要**です":                              {"markdown:**", "markdown:**"},
 		"see [the docs](https://x.y/a_(b) \"T\").": {"markdown:[", "markdown:](https://x.y/a_(b) \"T\")"},
 		"![alt](a.png) [![i](b.png)](c)":           {"markdown:![alt](a.png)", "markdown:[", "markdown:![i](b.png)", "markdown:](c)"},
