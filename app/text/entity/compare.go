@@ -168,7 +168,7 @@ func (c comparison) differences(want, got []numeral) (pairs []pairing, missing, 
 	spelled, unsure, other := 0, 0, 0
 	for _, n := range left(partsGot, func(i int) bool { return foundGot[i] }) {
 		c.looks.Past(1)
-		if n.isCount() {
+		if n.isCount() && !n.part {
 			other++
 		}
 		switch {

@@ -96,7 +96,7 @@ func (a *assembly) result() (string, error) {
 		if !a.sentence.isNested(a.order) {
 			return "", fmt.Errorf("%w: the pairs are no longer nested", ErrLost)
 		}
-	case !a.sentence.isSameOrder(a.order):
+	case !a.isSameOrder():
 		return "", fmt.Errorf("%w: pairs that were not nested came in another order", ErrLost)
 	}
 	out := a.out.String()
@@ -104,15 +104,16 @@ func (a *assembly) result() (string, error) {
 		return "", fmt.Errorf("%w: %d pairs have nothing in them any more, or letters that were not there", ErrLost, n)
 	}
 	out = a.sentence.spaced(out)
-	if !a.sentence.hasTagsOf(out) {
+	if !a.hasTags(out) {
 		return "", fmt.Errorf("%w: a tag came in or is missing", ErrLost)
 	}
 	return out, nil
 }
 
-// hasTagsOf reports whether a translation in HTML or XML has the tags of the sentence and no others. Whatever was done to get it,
+// hasTags reports whether a translation in HTML or XML has the tags of the sentence and no others. Whatever was done to get it,
 // it is then as well-formed as the source.
-func (s Sentence) hasTagsOf(out string) bool {
+func (a *assembly) hasTags(out string) bool {
+	s := a.sentence
 	if !s.format.hasTags() || !strings.Contains(out, "<") && !strings.Contains(s.Text, "<") {
 		return true
 	}
@@ -162,9 +163,10 @@ func (s Sentence) isNested(order []int) bool {
 }
 
 // isSameOrder reports whether the ends of pairs keep the order of the sentence.
-func (s Sentence) isSameOrder(order []int) bool {
+func (a *assembly) isSameOrder() bool {
+	s := a.sentence
 	before := -1
-	for _, i := range order {
+	for _, i := range a.order {
 		if s.Spans[i].Pair == 0 {
 			continue
 		}

@@ -37,8 +37,6 @@ func (e *expressions) bracket(start, end int) int {
 	}
 	odd := false
 	switch c := e.text[open]; {
-	case start > 0 && e.text[open-min(open, 1)] == '\'' && open > start, operation.MatchString(inner) && c == '(':
-		odd = true
 	case name == "" && c == '(':
 		odd = pairForm.MatchString(inner) || strings.HasPrefix(inner, "?") || strings.Contains(inner, "|") && !strings.Contains(inner, " ")
 	case name == "":
@@ -88,7 +86,6 @@ func closingBracket(text string) int {
 var (
 	plainWord    = regexp.MustCompile(`\pL[aeiouyAEIOUY]|[aeiouyAEIOUY]\pL|[^\x00-\x7f]\pL`)
 	bracketForm  = regexp.MustCompile(`^([&*']?(?:[A-Za-z_]\w*(?:\.\w+)*!?)?)[\[({<]`)
-	operation    = regexp.MustCompile(`^[-+*/=<>!&|]+ `)
 	typeForm     = regexp.MustCompile(`^<(?:[A-Z]|[A-Z][a-z]\w*|[a-z]\d+)(?:, ?\w+)*>$`)
 	pairForm     = regexp.MustCompile(`^(?:-?\d+(?:\.\d+)?|[A-Za-z])(?:, ?(?:-?\d+(?:\.\d+)?|[A-Za-z]))+$`)
 	inflection   = regexp.MustCompile(`^(?:[senrd]|\pL{2,5})$`)

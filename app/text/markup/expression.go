@@ -13,7 +13,7 @@ import (
 
 // Code is not always one word: a ?? b, x := 5, f(x, y), Vec<u8>, [1, 2]. Operators join their operands where these are letters,
 // numbers or held text; brackets join the text that they touch. A letter alone is held if it is not a word of its language, but
-// softly: the model sees it, and compareResidue counts it.
+// softly: the model sees it, and check.residue counts it.
 
 // withExpressions adds spans for expressions and single letters to the sentence, by the rules of language lang.
 func (s Sentence) withExpressions(lang string) Sentence {
@@ -50,8 +50,6 @@ type expressions struct {
 
 	quotes, lower int // 1 + the number of quotes, 2 + the position of the first small letter; 0 until computed
 
-	valued, value bool // whether isValue has been called, and its result for valueAt
-	valueAt       int
 }
 
 // token is text between spaces, without the punctuation around it.
@@ -133,13 +131,6 @@ func (e *expressions) isUnit(i int) bool {
 	t := e.tokens[i]
 	text := e.text[t.start:t.end]
 	unit := t.kind == letterToken && (unicode.IsUpper(char.First(text)) || text[0] >= 0x80) || t.kind == nameToken && text[0] < 'a' || (t.kind == wordToken || t.kind == nameToken) && text != "pm" && currencyForm.MatchString(text)
-	if i+1 < len(e.tokens) && e.adjacent(i) && e.tokens[i+1].kind == numberToken && productForm.MatchString(text) {
-		return true // iOS 17
-	}
-	if initials.MatchString(text) {
-		before, behind := i > 0 && e.adjacent(i-1) && e.isAmount(i-1), i+1 < len(e.tokens) && e.adjacent(i) && e.isAmount(i+1)
-		return before && (behind || len(text) > 4)
-	}
 	unit = unit || t.kind == heldToken && !strings.ContainsFunc(text, func(r rune) bool { return !unicode.IsLetter(r) }) && utf8.RuneCountInString(text) <= 3
 	return unit && (i > 0 && e.adjacent(i-1) && e.isAmount(i-1) || i+1 < len(e.tokens) && e.adjacent(i) && e.isAmount(i+1))
 }
@@ -151,8 +142,6 @@ func (e *expressions) isAmount(i int) bool {
 
 // currencyForm matches a short string without vowels, which is therefore not a word.
 var currencyForm = regexp.MustCompile(`^(?:[B-DF-HJ-NP-TV-XZ]?[b-df-hj-np-tv-xzłčлв]{1,2})$`)
-
-var productForm = regexp.MustCompile(`^\pL*\p{Ll}\p{Lu}\pL*$`)
 
 // adjacent reports whether only spaces separate token i from the next one.
 func (e *expressions) adjacent(i int) bool {

@@ -49,7 +49,7 @@ func (e *expressions) token() {
 // isApart reports whether a span cannot be part of an expression.
 func (e *expressions) isApart(span Span) bool {
 	switch text := e.text[span.Start:span.End]; span.Kind {
-	case Markdown, Entity, Shortcode, TermKind, FixedTerm, Formula:
+	case Markdown, Entity, TermKind, FixedTerm, Formula:
 		return true
 	case Emoji:
 		return !unicode.Is(unicode.Sm, char.First(text)) && !strings.ContainsAny(text, attachedEmoji) && !isDirection(text)
@@ -114,11 +114,7 @@ func (e *expressions) closed(start, end int) (from, to int) {
 	if open+n <= end {
 		return start, end
 	}
-	switch inner := e.text[open : open+n]; {
-	case open < start && longWord.MatchString(e.text[end:open+n]), inner[0] == '<' && !typesForm.MatchString(inner):
-		return start, end
-	}
-	if !e.isFree(open, open+n) {
+	if open < start && longWord.MatchString(e.text[end:open+n]) || !e.isFree(open, open+n) {
 		return start, end
 	}
 	start, end = min(start, open), open+n
@@ -214,17 +210,10 @@ func (e *expressions) read(start, end int, spans []Span) {
 		}
 		e.hold(start, end)
 	case isNumeral(spans) && (covered || !hasLetter(core)):
-		if core[len(core)-1] == '+' && !char.IsWord(char.First(e.text[end:])) { // 5+
-			e.hold(start, end)
-			return
-		}
 		e.add(start, end, numberToken)
 	case e.isOdd(core, start, spans):
 		e.hold(start, end)
 	default:
-		if end < whole+len(raw) && initials.MatchString(e.text[start:whole+len(raw)]) {
-			end++ // U.S.
-		}
 		e.add(start, end, e.wordKind(core, raw))
 	}
 }
@@ -294,18 +283,10 @@ func (e *expressions) isOpenCode(start, end int, spans []Span) bool {
 		return false
 	}
 	a, b := spans[0], spans[len(spans)-1]
-	if isThing(b.Kind) && namesVersion.MatchString(e.text[b.Start:b.End]) && wordsBehind.MatchString(e.text[b.End:max(b.End, end)]) {
-		return true
-	}
 	before, behind := e.text[start:max(start, a.Start)], e.text[min(b.End, end):end]
-	isName := func(s Span) bool { return isThing(s.Kind) || char.IsWord(char.First(e.text[s.Start:])) }
+	isName := func(s Span) bool { return s.Kind == Code || char.IsWord(char.First(e.text[s.Start:])) }
 	return isName(a) && (strings.ContainsFunc(before, isCodeSign) || closers[char.First(before)] != "") ||
 		isName(b) && (strings.ContainsFunc(behind, isCodeSign) || openers[char.Last(behind)] != "")
-}
-
-// isThing reports whether spans of this kind name something.
-func isThing(kind Kind) bool {
-	return kind == Code || kind == Path || kind == URL || kind == Email || kind == Mention || kind == Hashtag
 }
 
 func isNumeral(spans []Span) bool {
@@ -387,16 +368,12 @@ func (e *expressions) isOdd(core string, start int, spans []Span) bool {
 	switch {
 	case !strings.ContainsFunc(core, func(r rune) bool { return !unicode.IsLetter(r) }):
 		return false
-	case e.looks.Match(brandForm, core):
-		return true
 	case e.looks.Match(elision, core) && !strings.HasSuffix(core, "'"):
 		return false
 	case !e.looks.Match(longLetters, bare) && hasLetter(bare) && strings.ContainsFunc(core, isCodeSign):
 		return true
 	case e.looks.Match(hyphenedLetters, core):
 		return true
-	case core[0] == '*':
-		return start > 0 && e.looks.Match(pointerForm, core)
 	}
 	return e.looks.Match(attachedForm, core)
 }
@@ -414,7 +391,7 @@ func bare(text string, start int, spans []Span) string {
 		sign := removed
 		if noteName.MatchString(text[a:b]) || isDirection(text[a:b]) {
 			sign = ""
-		} else if isThing(span.Kind) || char.IsWord(char.First(text[a:b])) || text[a] == '\\' && !lineBreaks[text[a:b]] && text[a:b] != `\t` && b > a+1 && char.IsIdent(text[a+1]) {
+		} else if span.Kind == Code || char.IsWord(char.First(text[a:b])) || text[a] == '\\' && !lineBreaks[text[a:b]] && text[a:b] != `\t` && b > a+1 && char.IsIdent(text[a+1]) {
 			if strings.ContainsAny(text[a:b], "'’") { // an apostrophe behind it is not a possessive one
 				continue
 			}
@@ -426,30 +403,49 @@ func bare(text string, start int, spans []Span) string {
 	return out.String() + text[at:]
 }
 
+// mostEdges is the maximum number of signs that are taken from the ends of a token, so that the search for their partners is linear.
+const mostEdges = 16
+
 // coreOf returns the range of a token without the punctuation of the sentence, and without quotes and brackets that enclose all
-// of it or have their partner outside. A token may be as long as its text: edges answers the loop's queries so that no part of
-// the token is searched twice.
+// of it or have their partner outside.
 func coreOf(token string) (from, to int) {
 	to = len(token)
-	at := edges{token: token}
-	for from < to {
+	for range mostEdges {
 		r, n := char.Decode(token, from)
 		l, m := utf8.DecodeLastRuneInString(token[from:to])
 		closing, opening := closers[r], openers[l]
 		switch {
+		case from == to:
+			return 0, len(token)
 		case char.OneOfRunes(l, ".,;:!?…"):
 			to -= m
-		case closing != "" && strings.ContainsRune(closing, l) && to-from > n && at.isClosed(from, to-m, r, l):
+		case closing != "" && strings.ContainsRune(closing, l) && to-from > n && encloses(token[from:to], r, l):
 			from, to = from+n, to-m
-		case closing != "" && r != '\'' && at.last(closing, from+n, to) < 0 || char.OneOfRunes(r, "¿¡"):
+		case closing != "" && r != '\'' && !strings.ContainsAny(token[from+n:to], closing) || char.OneOfRunes(r, "¿¡"):
 			from += n
-		case opening != "" && l != '\'' && l != '’' && at.first(opening, from, to-m) < 0:
+		case opening != "" && l != '\'' && l != '’' && !strings.ContainsAny(token[from:to-m], opening):
 			to -= m
 		default:
 			return from, to
 		}
 	}
-	return 0, len(token)
+	return from, to
+}
+
+// encloses reports whether the last sign of a text closes the first one.
+func encloses(text string, opening, closing rune) bool {
+	depth := 0
+	for i, r := range text {
+		switch {
+		case r == opening && (opening != closing || i == 0):
+			depth++
+		case r == closing:
+			if depth--; depth == 0 {
+				return i+utf8.RuneLen(r) == len(text)
+			}
+		}
+	}
+	return false
 }
 
 // closers maps a bracket or quote to the signs that may close it; openers is the inverse.
@@ -467,20 +463,13 @@ func isCodeSign(r rune) bool {
 var (
 	// lineEdge matches text that starts a line: a time, the fields of a subtitle, a key.
 	lineEdge        = regexp.MustCompile(`^\[.*\]$|^[^ ]+: |\..*=\s*$|"$`)
-	initials        = regexp.MustCompile(`^(?:\p{Lu}\.){2,}`)
 	longLetters     = regexp.MustCompile(`\pL\pM*\pL`)
 	hyphenedLetters = regexp.MustCompile(`^[A-Za-z](?:-[A-Za-z])+$`)
 	nameForm        = regexp.MustCompile(`^(?:[b-df-hj-np-tv-xz]{2,4}|[B-DF-HJ-NP-TV-XZ]{2,6})$`)
 	capitalForm     = regexp.MustCompile(`^[A-Z]{2,}$`)
-	pointerForm     = regexp.MustCompile(`^\*+[a-z]\w*$`)
 	attachedForm    = regexp.MustCompile(`^(?:(?:&|~|\^|<-|\[\])[a-z]\w*|\w+(?:<-|->|[<>=&^~|]{2,})|--[A-Za-z]\w*|[a-z]\w*\.\.[a-z]\w*|[a-z]+/[a-z]+[-_][a-z]+|\pL[♭♯]\S*|[a-z]\.[a-z]{3,})$`)
+	longWord        = regexp.MustCompile(`\p{Ll}{4}`)
 	faceForm        = regexp.MustCompile(`^\([^\s()\pN]{2,12}\)`) // (ʘ‿ʘ)
-	// namesVersion and wordsBehind: LGPL-2.1-only, feature/X-1-login.
-	namesVersion = regexp.MustCompile(`/|\d\.\d|^BSD-\d$`)
-	wordsBehind  = regexp.MustCompile(`^(?:-\pL+)+$`)
-	longWord     = regexp.MustCompile(`\p{Ll}{4}`)
-	typesForm    = regexp.MustCompile(`^<(?:[^\s<>]|<|>|, |\b(?:dyn|mut|const|impl|unsigned|extends|super) |'\w+ )*>$`)
-	brandForm    = regexp.MustCompile(`^[\pL'’]*\p{Lu}[\pL'’]*[™®©]$`)
 	// wholeForm matches text that is held together with the quotes, dollars and inches at its ends.
 	wholeForm = regexp.MustCompile(`^(?:'\pL'|"\pL"|` + "`\\pL`" + `|\$[^\s$]*[\\^_={][^\s$]*\$|\d[\d.,'°′/]*"|'[^\s']*[%\\*$/=<>{}\[\]|^_~#@+][^\s']*'|"[^\s"]*[%\\*$/=<>{}\[\]|^_~#@+][^\s"]*")`)
 )

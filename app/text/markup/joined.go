@@ -62,12 +62,12 @@ func (s *scanner) acrossTags() {
 // goesAcross reports whether a span that a tag divides is held: a word of letters and digits is not.
 func goesAcross(kind Kind, text string) bool {
 	switch kind {
-	case URL, Email, Path, Mention, Hashtag, Placeholder:
+	case Placeholder:
 		return true
 	case Number:
 		return strings.ContainsFunc(text, func(r rune) bool { return unicode.Is(unicode.Sc, r) || char.OneOfRunes(r, "%‰°％") })
 	case Code:
-		return strings.ContainsAny(text, `_@=$\/(<{°%`)
+		return strings.ContainsAny(text, `_@#=$\/(<{°%`)
 	}
 	return false
 }

@@ -81,7 +81,7 @@ func (s *scanner) findRuns() {
 
 // emphasis adds a span for a run of *, _ or ~ that starts or ends emphasis.
 func (s *scanner) emphasis(c byte) bool {
-	if s.keycap(s.pos) > 0 || doubled(s) > 0 || c == '*' && s.rootedPath() > 0 {
+	if s.keycap(s.pos) > 0 || doubled(s) > 0 || c == '*' && s.at(1) == '.' && isASCIILower(s.at(2)) && !char.IsWord(s.before()) {
 		return false
 	}
 	if s.pos >= s.marksEnd { // not in a run whose first signs closed an emphasis
@@ -144,15 +144,14 @@ func isShown(r rune) bool { return r >= 0x80 || char.IsLetterOrDigit(r) }
 // few letters, or more than one letter before here.
 func (s *scanner) isLongWord(end, n int) bool {
 	const few = 3
-	whole := Sentence{Text: s.text}
-	start, next := whole.wordStart(s.pos), min(end+n, len(s.text))
+	start, next := wordStart(s.text, s.pos), min(end+n, len(s.text))
 	letters := utf8.RuneCountInString(s.text[start:s.pos])
 	if letters > 1 {
 		return true
 	}
 	inside := s.text[s.pos+n : min(end, s.pos+n+longestName)]
 	return !strings.ContainsFunc(inside, func(r rune) bool { return !unicode.IsLetter(r) }) &&
-		letters+utf8.RuneCountInString(inside+s.text[next:whole.wordEnd(next)]) > few
+		letters+utf8.RuneCountInString(inside+s.text[next:wordEnd(s.text, next)]) > few
 }
 
 // image adds one span for ![text](address). The text of an image is not translated.

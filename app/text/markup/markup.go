@@ -36,13 +36,13 @@
 //	html.go, xml.go, token.go    a document of HTML or XML is cut into units
 //	scan.go                      the one pass over a text, which makes its spans
 //	word.go, wordshape.go        extension of spans to words, and spans for all other words that are not plain
-//	quantity.go                  numbers with their units, labels and months, and words of other scripts
+//	quantity.go                  numbers with currencies and units, dates in characters, and words of other scripts
 //	expression.go, exprtoken.go, bracket.go
 //	                             expressions joined by operators and brackets, and single letters, by the language
 //	recognizers.go               the table of recognizers for each character
 //	  placeholder.go, printf.go  the variables of messages and templates
-//	  link.go, mention.go        URLs, addresses, @names, #topics
-//	  path.go, codeword.go, identifier.go, sign.go, emoji.go, number.go
+//	  link.go, identifier.go     what the shape of a word does not tell: URLs, and identifiers that look like numbers
+//	  sign.go, emoji.go, number.go
 //	joined.go                    spans that tags divide
 //	line.go                      recognizers at the start of a line only, such as those for subtitles
 //	tag.go, markdown.go          tags and marks, which come in pairs
@@ -84,15 +84,9 @@ type Kind uint8
 const (
 	Number      Kind = iota // 5, 1,234.5, 12:30, 50%, $20, 3rd
 	Sign                    // <, {, =, |, ->: signs that models tend to copy
-	URL                     // https://example.com/a, example.com, mailto:a@example.com
-	Email                   // a@example.com
-	Path                    // /usr/bin/env, C:\Windows, src/main.go, notes.txt
-	Mention                 // @name
-	Hashtag                 // #topic
-	Shortcode               // :smile:
 	Emoji                   // a run of emoji or symbols, with their joiners
 	Placeholder             // {name}, ${x}, %s, %(name)s, {{x}}, <%= x %>, :name, \n
-	Code                    // `x`, <code>x</code>, snake_case, f(), --all, times of subtitles, identifiers: AB-1234-X, v1.2.3, 2026-11-22, and words that are not plain: H₂O, C++, userName
+	Code                    // `x`, <code>x</code>, times of subtitles, and every token that is no prose: https://example.com, a@example.com, src/main.go, @name, #topic, f(), --all, AB-1234-X, H₂O, userName
 	Tag                     // <b>, </b>, <br/>, <!-- x -->
 	Entity                  // &lt;
 	Markdown                // **, [, ](https://example.com), ![x](y.png)

@@ -9,7 +9,7 @@ import (
 
 // kindNames are the kinds by their numbers.
 var kindNames = [...]string{
-	"number", "sign", "url", "email", "path", "mention", "hashtag", "shortcode", "emoji",
+	"number", "sign", "emoji",
 	"placeholder", "code", "tag", "entity", "markdown", "term", "fixed term", "formula",
 }
 
@@ -55,39 +55,39 @@ func TestParse(t *testing.T) {
 		"1920x1080":                        {"code:1920x1080"},
 
 		// URLs.
-		"See https://example.com/a?b=c#d.":            {"url:https://example.com/a?b=c#d"},
-		"(http://example.com/a_(b))":                  {"url:http://example.com/a_(b)"},
-		"<https://example.com>, \"http://b.org/\"":    {"url:<https://example.com>", "url:http://b.org/"},
-		"詳しくはhttps://example.com/をご覧ください。":            {"url:https://example.com/"},
-		"example.com을 방문":                             {"url:example.com"},
-		"https://fr.wikipedia.org/wiki/Élysée, oui":   {"url:https://fr.wikipedia.org/wiki/Élysée"},
-		"www.example.org:80/x?y=1! and bbc.co.uk":     {"url:www.example.org:80/x?y=1", "url:bbc.co.uk"},
+		"See https://example.com/a?b=c#d.":            {"code:https://example.com/a?b=c#d"},
+		"(http://example.com/a_(b))":                  {"code:http://example.com/a_(b)"},
+		"<https://example.com>, \"http://b.org/\"":    {"code:<https://example.com>", "code:http://b.org/"},
+		"詳しくはhttps://example.com/をご覧ください。":            {"code:https://example.com/"},
+		"example.com을 방문":                             {"code:example.com"},
+		"https://fr.wikipedia.org/wiki/Élysée, oui":   {"code:https://fr.wikipedia.org/wiki/Élysée"},
+		"www.example.org:80/x?y=1! and bbc.co.uk":     {"code:www.example.org:80/x?y=1", "code:bbc.co.uk"},
 		"This is the end.Start again. Node. e.g. i.e": nil,
 		"http:// and ://x and https://":               {"code:http://", "code:://x", "code:https://"},
 		"p.s.No, Ph.D. at 5 p.m. U.S.A.":              {"number:5"},
-		"ftp://a.b/c;d,":                              {"url:ftp://a.b/c;d"},
-		"https://例え.jp/a？ http://東京 http://。":         {"url:https://例え.jp/a", "code:http://", "code:http://"},
+		"ftp://a.b/c;d,":                              {"code:ftp://a.b/c;d"},
+		"https://例え.jp/a？ http://東京 http://。":         {"code:https://例え.jp/a", "code:http://", "code:http://"},
 
 		// E-mail addresses.
-		"Write to a.b+c@example.co.uk.": {"email:a.b+c@example.co.uk"},
+		"Write to a.b+c@example.co.uk.": {"code:a.b+c@example.co.uk"},
 		"a@b and @ and a@ and @.com":    {"code:a@b", "code:a@", "code:@.com"},
-		"<bob@example.com>":             {"url:<bob@example.com>"},
-		"宛先はa@example.comまで":            {"email:a@example.com"},
+		"<bob@example.com>":             {"code:<bob@example.com>"},
+		"宛先はa@example.comまで":            {"code:a@example.com"},
 
 		// Paths.
-		"Open /usr/bin/env or ~/notes or ./run.sh.": {"path:/usr/bin/env", "path:~/notes", "path:./run.sh"},
-		`In C:\Users\me\a.txt, \\host\share`:        {`path:C:\Users\me\a.txt`, `path:\\host\share`},
-		"edit src/main.go and README.md":            {"path:src/main.go", "url:README.md"},
+		"Open /usr/bin/env or ~/notes or ./run.sh.": {"code:/usr/bin/env", "code:~/notes", "code:./run.sh"},
+		`In C:\Users\me\a.txt, \\host\share`:        {`code:C:\Users\me\a.txt`, `code:\\host\share`},
+		"edit src/main.go and README.md":            {"code:src/main.go", "code:README.md"},
 		"and/or, he/she, TCP/IP, km/h.":             {"code:TCP/IP", "code:km/h"},
-		"report.pdf and Node.js":                    {"path:report.pdf", "path:Node.js"},
+		"report.pdf and Node.js":                    {"code:report.pdf", "code:Node.js"},
 		"End.So it was. Done.Go":                    nil,
 
 		// Placeholders.
 		"Hi {name}, {0} {} {:.2f} {a.b[0]!r:>10}":    {"placeholder:{name}", "placeholder:{0}", "placeholder:{}", "placeholder:{:.2f}", "placeholder:{a.b[0]!r:>10}"},
 		"{{user}} {{{raw}}} {% if x %} {# y #}":      {"placeholder:{{user}}", "placeholder:{{{raw}}}", "placeholder:{% if x %}", "placeholder:{# y #}"},
 		"{n, plural, one {# file} other {# files}}!": {"placeholder:{n, plural, one {# file} other {# files}}"},
-		"${a.b} $(c) $name #{d}":                     {"placeholder:${a.b}", "placeholder:$(c)", "placeholder:$name", "placeholder:#{d}"},
-		"%1% of %2%, at %3%. 5 %1%2":                  {"placeholder:%1%", "placeholder:%2%", "placeholder:%3%", "number:5", "placeholder:%1%2"},
+		"${a.b} $(c) $name #{d}":                     {"placeholder:${a.b}", "placeholder:$(c)", "code:$name", "placeholder:#{d}"},
+		"%1% of %2%, at %3%. 5 %1%2":                 {"placeholder:%1%", "placeholder:%2%", "placeholder:%3%", "number:5", "placeholder:%1%2"},
 		"%s %d %5.2f %1$s %(name)s %{x} %name% %@":   {"placeholder:%s", "placeholder:%d", "placeholder:%5.2f", "placeholder:%1$s", "placeholder:%(name)s", "placeholder:%{x}", "placeholder:%name%", "placeholder:%@"},
 		"%dx%d, %dpx, %1 of %2":                      {"placeholder:%dx%d", "placeholder:%dpx", "placeholder:%1", "placeholder:%2"},
 		"<%= user.name %> has":                       {"placeholder:<%= user.name %>"},
@@ -96,8 +96,8 @@ func TestParse(t *testing.T) {
 		`one\ntwo\n`: {`placeholder:\n`, `placeholder:\n`},
 
 		// Names.
-		"@bob and @bob_2: hi #topic #話題# #1":      {"mention:@bob", "mention:@bob_2", "hashtag:#topic", "hashtag:#話題#", "code:#1"},
-		":smile: at 12:30:45, a:b:c, Note: this:": {"shortcode::smile:", "code:12:30:45", "code:a:b:c"},
+		"@bob and @bob_2: hi #topic #話題# #1":      {"code:@bob", "code:@bob_2", "code:#topic", "code:#話題#", "code:#1"},
+		":smile: at 12:30:45, a:b:c, Note: this:": {"code:12:30:45", "code:a:b:c"},
 		"set MAX_LENGTH and snake_case.":          {"code:MAX_LENGTH", "code:snake_case"},
 
 		// Emoji.
@@ -118,7 +118,8 @@ func TestParse(t *testing.T) {
 		"&copyx; R&D; Q&A":                            {"code:&copyx", "code:R&D", "code:Q&A"},
 
 		// Markdown.
-		"**bold** and *it* and ~~x~~ and ***b***":  {"markdown:**", "markdown:**", "markdown:*", "markdown:*", "markdown:~~", "markdown:~~", "markdown:***", "markdown:***"},
+		"**bold** and *it* and ~~x~~ and ***b***": {"markdown:**", "markdown:**", "markdown:*", "markdown:*", "markdown:~~", "markdown:~~", "markdown:***", "markdown:***"},
+		"*it*. Done.":                              {"markdown:*", "markdown:*"},
 		"これは**重要**です":                              {"markdown:**", "markdown:**"},
 		"see [the docs](https://x.y/a_(b) \"T\").": {"markdown:[", "markdown:](https://x.y/a_(b) \"T\")"},
 		"![alt](a.png) [![i](b.png)](c)":           {"markdown:![alt](a.png)", "markdown:[", "markdown:![i](b.png)", "markdown:](c)"},
@@ -141,7 +142,7 @@ func TestParseHTML(t *testing.T) {
 		`<i class="a notranslate">x</i> <i>y</i>`: {`code:<i class="a notranslate">x</i>`, "tag:<i>", "tag:</i>"},
 		`<s translate=no>a<s>b</s>c</s> d`:        {"code:<s translate=no>a<s>b</s>c</s>"},
 		"{name} <!-- x --> <%= y %> <a":           {"placeholder:{name}", "tag:<!-- x -->", "placeholder:<%= y %>"},
-		"see http://a.b/?x=1&y=2 now":             {"url:http://a.b/?x=1&y=2"},
+		"see http://a.b/?x=1&y=2 now":             {"code:http://a.b/?x=1&y=2"},
 	} {
 		t.Run(text, func(t *testing.T) {
 			assert.Equal(t, want, found(must(Parse(lasting, text, HTML))))

@@ -76,7 +76,7 @@ func (m *Masked) group(a, b int, soft bool) {
 	for i := a; i < b; i++ {
 		span := s.Spans[i]
 		s.looks.Past(1)
-		if span.Kind.isSoft() && !soft && !s.touchesHard(i, a, b) {
+		if span.Kind.isSoft() && !soft && !m.touchesHard(i, a, b) {
 			continue
 		}
 		if n := len(m.groups) - 1; n >= 0 && m.groups[n].last == i && strings.TrimSpace(s.Text[m.groups[n].end:span.Start]) == "" {
@@ -97,7 +97,8 @@ func (m *Masked) group(a, b int, soft bool) {
 }
 
 // touchesHard reports whether span i is a sign that touches a masked span of [a, b).
-func (s Sentence) touchesHard(i, a, b int) bool {
+func (m *Masked) touchesHard(i, a, b int) bool {
+	s := m.sentence
 	span := s.Spans[i]
 	return span.Kind == Sign && (i > a && s.Spans[i-1].End == span.Start && !s.Spans[i-1].Kind.isSoft() ||
 		i+1 < b && s.Spans[i+1].Start == span.End && !s.Spans[i+1].Kind.isSoft())
@@ -166,7 +167,7 @@ func (s Sentence) strip() (first, last, from, to int) {
 
 func isOuter(span Span, whole map[int]bool) bool {
 	switch span.Kind {
-	case Emoji, Shortcode:
+	case Emoji:
 		return true
 	case Tag:
 		return span.Pair == 0 || !whole[max(span.Pair, -span.Pair)]
@@ -258,10 +259,7 @@ func (m Masked) check(marks []mark) error {
 func (m Masked) assemble(marks []mark, translation string) (string, error) {
 	s := m.sentence
 	source, rest := m.restWithoutTerms(false), s.withoutTerms(cutOut(translation, marks))
-	if err := s.compareSigns(source, rest); err != nil {
-		return "", err
-	}
-	if err := s.compareNames(source, rest); err != nil {
+	if err := (check{s, source, rest}).run(); err != nil {
 		return "", err
 	}
 	if err := s.compareNumbers(m.restWithoutTerms(true), s.withoutTerms(m.withNumbers(translation, marks))); err != nil {

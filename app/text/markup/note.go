@@ -15,7 +15,7 @@ import (
 // and right behind the annotated text. Otherwise it returns -1.
 func (s Sentence) noteLink(i int) int {
 	start := s.Spans[i].Start
-	if !link.MatchString(s.spanText(i)) || !s.standsBehind(start) {
+	if !link.MatchString(s.spanText(i)) || !standsBehind(s.Text, start) {
 		return -1
 	}
 	end := s.pairEnd(i, mostWithin)
@@ -45,8 +45,8 @@ func noteBehind(looks *char.Looks, word string) int {
 }
 
 // standsBehind reports whether byte at is right behind text that a note may annotate.
-func (s Sentence) standsBehind(at int) bool {
-	r := char.Last(s.Text[:at])
+func standsBehind(text string, at int) bool {
+	r := char.Last(text[:at])
 	return !unicode.IsSpace(r) && !unicode.In(r, unicode.Ps, unicode.Pi)
 }
 
@@ -59,7 +59,7 @@ func (s Sentence) isNoteSpan(i int) bool {
 // isNote reports whether a group stands right behind text and consists of note references, or of complete elements without text,
 // such as a picture.
 func (s Sentence) isNote(g group) bool {
-	if !s.standsBehind(g.start) {
+	if !standsBehind(s.Text, g.start) {
 		return false
 	}
 	open := 0

@@ -100,30 +100,26 @@ func balanced(text string, opening, closing byte, limit int) int {
 	return 0
 }
 
-// interpolation returns the length of #{x} or #!/bin/sh.
-func (s *scanner) interpolation() int {
-	if s.at(1) == '!' && s.at(2) == '/' {
-		return s.pathEnd(s.pos+2, false) - s.pos
-	}
-	if s.at(1) != '{' {
-		return 0
-	}
-	return balanced(s.text[s.pos:], '{', '}', longestExpression)
-}
-
-// hashNumber returns the length of a number with a hash sign: #1.
-func (s *scanner) hashNumber() int {
-	if s.touches() {
-		return 0
-	}
-	return s.signedNumber()
-}
-
-// touches reports whether the # here belongs to the character before it, as in C# and &#38;, or stands for a number, as in a
-// branch of a message.
-func (s *scanner) touches() bool {
-	r := s.before()
-	return s.branch || char.IsWord(r) || r == '&' || r == '/'
-}
-
 func isASCIILower(c byte) bool { return c >= 'a' && c <= 'z' }
+
+// partners returns, for each sign opening at or behind byte i, the position of the sign that closes it.
+func partners(text string, i int, opening, closing rune) map[int]int {
+	ends := map[int]int{}
+	set := string([]rune{opening, closing})
+	var opened []int
+	for {
+		next := strings.IndexAny(text[i:], set)
+		if next < 0 {
+			return ends
+		}
+		i += next
+		r, size := char.Decode(text, i)
+		if r == opening {
+			opened = append(opened, i)
+		} else if n := len(opened) - 1; n >= 0 {
+			ends[opened[n]] = i
+			opened = opened[:n]
+		}
+		i += size
+	}
+}

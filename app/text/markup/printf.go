@@ -3,41 +3,16 @@ package markup
 import (
 	"regexp"
 	"slices"
-	"strings"
 
 	"dragoman/app/text/char"
 )
 
-// dollar returns the length of ${x}, $(x), $t(x), $name, $HOME/bin, $$ or a TeX formula. $5 is a number.
-func (s *scanner) dollar() int {
-	n := 0
-	switch c := s.at(1); {
-	case c == '{':
-		n = balanced(s.text[s.pos:], '{', '}', longestExpression)
-	case c == '(':
-		return balanced(s.text[s.pos:], '(', ')', longestName)
-	case c == 't' && s.at(2) == '(':
-		return balanced(s.text[s.pos:], '(', ')', longestTemplate)
-	case char.IsASCIIDigit(c) && !char.IsASCIIDigit(s.at(2)) && !(char.OneOf(s.at(2), ".,") && char.IsASCIIDigit(s.at(3))):
-		if s.isPositional() {
-			return 2
-		}
-	case c == '$':
-		if n := s.formula(); n > 0 {
-			return n
-		}
+// argument returns the length of $1, which is a price unless the text has $2, too.
+func (s *scanner) argument() int {
+	if c := s.at(1); char.IsASCIIDigit(c) && !char.IsASCIIDigit(s.at(2)) && !(char.OneOf(s.at(2), ".,") && char.IsASCIIDigit(s.at(3))) && s.isPositional() {
 		return 2
-	case (char.IsASCIILetter(c) || c == '_') && !char.IsWord(s.before()):
-		if n := s.formula(); n > 0 {
-			return n
-		}
-		for n = 2; char.IsIdent(s.at(n)); n++ {
-		}
 	}
-	if n > 0 && s.at(n) == '/' {
-		return s.pathEnd(s.pos+n, false) - s.pos
-	}
-	return n
+	return 0
 }
 
 // isPositional reports whether the text has both $1 and $2, which then are more likely arguments than prices.
@@ -53,18 +28,6 @@ func (s *scanner) isPositional() bool {
 
 var positional = regexp.MustCompile(`\$\d[\d.,]*\b`)
 
-// formula returns the length of the TeX formula that starts here.
-func (s *scanner) formula() int {
-	rest := s.rest(longestExpression)
-	if strings.IndexByte(rest[2:], '$') < 0 {
-		return 0
-	}
-	return len(formulas.FindString(rest))
-}
-
-// formulas matches TeX formulas, by signs that occur between dollars nowhere else.
-var formulas = regexp.MustCompile(`^\$(?:\$[^$\n]+\$|[^\s$][^$\n]*[\\^_=][^$\n]*)\$`)
-
 // percent returns the length of a conversion of printf, strftime or a similar function:
 //
 //	%s %d %5.2f %-10s %1$s %@ %% %Y %(name)s %{name} %<name>s %name% %#@name@ %1 %L1 %1%
@@ -78,9 +41,6 @@ func (s *scanner) percent() int {
 		return 0
 	}
 	if m := named.FindString(rest); m != "" && (m[len(m)-1] != '%' || !char.IsIdent(s.at(len(m))) && s.at(len(m)) != '%') {
-		if m[len(m)-1] == '%' && s.at(len(m)) == '\\' { // %APPDATA%\x
-			return s.pathEnd(s.pos+len(m), true) - s.pos
-		}
 		return len(m)
 	}
 	m := printf.FindString(rest)

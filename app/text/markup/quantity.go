@@ -4,6 +4,7 @@ import (
 	"context"
 	"regexp"
 	"strings"
+	"unicode"
 
 	"dragoman/app/text/entity"
 	"dragoman/app/text/language"
@@ -11,103 +12,43 @@ import (
 	"dragoman/app/text/char"
 )
 
-// quantities joins held numbers with their units and labels: 30 m², n° 5, US$ 20.
-func (w *words) quantities() {
+// amounts joins numbers with the signs of currencies and short code beside them: 5 €, 2 m/s, n° 6.
+func (w *words) amounts() {
 	list := w.out[:0]
 	for i, span := range w.out {
-		w.looks.Past(span.End - span.Start)
-		if n := len(list) - 1; n >= 0 && char.IsSpace(char.First(w.text[list[n].End:])) && strings.TrimSpace(w.text[list[n].End:span.Start]) == "" {
-			before, here := w.text[list[n].Start:list[n].End], w.text[span.Start:span.End]
-			if list[n].Kind == Number && span.Kind == Code && unitForm.MatchString(here) ||
-				list[n].Kind == Code && span.Kind == Number && labelForm.MatchString(before) {
+		low, high := 0, len(w.text)
+		if i+1 < len(w.out) {
+			high = w.out[i+1].Start
+		}
+		if n := len(list) - 1; n >= 0 {
+			if low = list[n].End; char.IsSpace(char.First(w.text[low:])) && (list[n].Kind == Number && w.isShort(span) || span.Kind == Number && w.isShort(list[n])) &&
+				strings.TrimSpace(w.text[low:span.Start]) == "" {
 				list[n].End, list[n].Kind = span.End, Code
 				continue
 			}
 		}
-		low, high := 0, len(w.text)
-		if n := len(list) - 1; n >= 0 {
-			low = list[n].End
-		}
-		if i+1 < len(w.out) {
-			high = w.out[i+1].Start
-		}
-		if span.Kind == Number { // 5 €
+		if span.Kind == Number {
 			span.End += len(currencyBehind.FindString(w.text[span.End:high]))
-			span.Start -= len(currencyBefore.FindString(w.text[max(low, span.Start-longestCapitals):span.Start]))
-		}
-		if start := w.abbreviation(low, span.Start); start < span.Start && (span.Kind == Number || span.Kind == Code) {
-			span.Start, span.Kind = start, Code
-		}
-		if span.Kind == Code && amountForm.MatchString(w.text[span.Start:span.End]) {
-			span.End += len(unitBehind.FindString(w.text[span.End:high]))
+			span.Start -= len(currencyBefore.FindString(w.text[max(low, span.Start-longestCurrency):span.Start]))
 		}
 		list = append(list, span)
 	}
 	w.out = list
 }
 
-// abbreviation returns the start of the capitals between low and the number at start, as in RFC 2616, if the text is not all in
-// capitals. Otherwise it returns start.
-func (w *words) abbreviation(low, start int) int {
-	from := max(low, start-longestCapitals)
-	text := w.text[from:start]
-	if m := capitals.FindStringSubmatchIndex(text); m != nil && (m[2] > 0 || from == 0) && w.hasSmall() {
-		return from + m[2]
-	}
-	return start
+// isShort reports whether a span is code of the length of a unit.
+func (w *words) isShort(span Span) bool {
+	const longest = 8 // bytes
+	return span.Kind == Code && span.End-span.Start <= longest && !strings.ContainsFunc(w.text[span.Start:span.End], unicode.IsDigit)
 }
 
-// hasSmall reports whether the text has words in small letters.
-func (w *words) hasSmall() bool {
-	if w.small == 0 {
-		if w.small = 1; w.looks.Match(smallWord, w.text) {
-			w.small = 2
-		}
-	}
-	return w.small == 2
-}
-
-// longestCapitals is the maximum length in bytes of an abbreviation with its neighbours.
-const longestCapitals = 10
+// longestCurrency is the maximum length in bytes of the sign of a currency with a space.
+const longestCurrency = 8
 
 var (
-	capitals       = regexp.MustCompile(`(?:^|[^\pL\pN_&/-])([A-Z]{2,5}) $`)
 	currencyBehind = regexp.MustCompile(`^[ \x{a0}\x{202f}]\p{Sc}`)
 	currencyBefore = regexp.MustCompile(`\p{Sc}[ \x{a0}\x{202f}]$`)
-	smallWord      = regexp.MustCompile(`\b\p{Ll}{2}`)
-	// amountForm matches a held amount, unitBehind a unit behind it.
-	amountForm = regexp.MustCompile(`^[^\pL]*[\pN]$`)
-	unitBehind = regexp.MustCompile(`^ (?:[b-df-hj-np-tv-xzµ]{1,3}|[A-Z])\b`)
-	unitForm   = regexp.MustCompile(`^(?:[^\pL\d]?\pL{0,4}[\p{No}⁻]+|[°%℃℉′″]\pL?|\pL{1,4}[/·]\pL{1,3}[\p{No}⁻]*|[µμkMGTmc]?[A-Z][A-Za-z]{0,2}|\pL{0,2}[ΩΩµμ]\pL{0,2}|[½¼¾⅓-⅞㎀-㏟])$`)
-	labelForm  = regexp.MustCompile(`^(?:\pL{0,3}[\p{Sc}°№]|\pL[º])$`)
 )
-
-// telephones joins groups of digits that are too many for one number.
-func (w *words) telephones() {
-	list := w.out[:0]
-	for i := 0; i < len(w.out); i++ {
-		w.looks.Past(w.out[i].End - w.out[i].Start)
-		digits, end := 0, i
-		for end < len(w.out) && w.out[end].Kind == Number && (end == i || w.isGroup(w.out[end-1].End, w.out[end].Start)) &&
-			strings.Trim(w.text[w.out[end].Start:w.out[end].End], "0123456789-. ") == "" {
-			digits += countDigits(w.text[w.out[end].Start:w.out[end].End])
-			end++
-		}
-		if digits >= leastPhone && (end-i >= 3 || end-i == 2 && w.text[w.out[i].Start] == '0') {
-			list = append(list, Span{Start: w.out[i].Start, End: w.out[end-1].End, Kind: Code})
-			i = end - 1
-			continue
-		}
-		list = append(list, w.out[i])
-	}
-	w.out = list
-}
-
-// isGroup reports whether a single space or sign separates two groups of digits.
-func (w *words) isGroup(end, start int) bool {
-	r, n := char.Decode(w.text, end)
-	return end+n == start && (char.IsSpace(r) || r == '-' || r == '.') || start-end == 3 && w.text[end:start] == " / "
-}
 
 // In returns the sentence with spans for words in scripts foreign to lang, a language code: models rarely know such words. It
 // adds none if most of the text is foreign.
@@ -158,7 +99,6 @@ func (s Sentence) in(lang string) Sentence {
 		w.out = append(w.out, Span{Start: start, End: end, Kind: Code})
 	}
 	w.out = append(w.out, rest...)
-	w.quantities()
 	s.Spans = w.out
 	return s.withExpressions(lang)
 }

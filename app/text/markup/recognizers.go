@@ -22,28 +22,20 @@ var ofSigns = [...]recognizer{
 	{"'", Placeholder, quotedBraces},
 	{"{", Placeholder, (*scanner).braces},
 	{"%", Placeholder, (*scanner).percent},
-	{"$", Placeholder, (*scanner).dollar},
+	{"$", Placeholder, variable},
+	{"$", Placeholder, (*scanner).argument},
 	{"$", Number, (*scanner).signedNumber},
-	{"#", Placeholder, (*scanner).interpolation},
-	{"\\", Path, (*scanner).networkPath},
+	{"\\", Code, networkPath},
 	{"\\", Placeholder, escape},
 	{"[", Placeholder, bracketed},
 	{"[", Sign, (*scanner).bracketedWord},
 
 	// Names.
 	{"&", Entity, (*scanner).entity},
-	{"@", Mention, (*scanner).mention},
-	{":", Shortcode, shortcode},
 	{":", Placeholder, colonName},
-	{"^", Code, syntax("", regularExpression)},
-	{"/", Code, syntax("^", "/"+regularExpression)},
-	{"/.~*?", Path, (*scanner).rootedPath},
+	{"#", Code, (*scanner).topic},
 	{"#*", Emoji, (*scanner).emoji},
-	{"#", Number, (*scanner).hashNumber},
-	{"#", Hashtag, (*scanner).hashtag},
 	{"+-", Number, (*scanner).signedNumber},
-	{"-", Code, longOption},
-	{"-", Code, shortOption},
 	{"\"", Code, (*scanner).lineTail},
 
 	// All other signs that are rare in prose.
@@ -54,13 +46,7 @@ var ofSigns = [...]recognizer{
 var ofWords = [...]recognizer{
 	{"", Emoji, (*scanner).emoji},
 	{"", Code, (*scanner).codeName},
-	{"", URL, (*scanner).url},
-	{"", URL, (*scanner).uri},
-	{"", Email, (*scanner).email},
-	{"", Path, (*scanner).path},
-	{"", URL, (*scanner).domain},
-	{"", Path, (*scanner).fileName},
-	{"", Code, (*scanner).codeWord},
+	{"", Code, (*scanner).url},
 }
 
 // bySign indexes ofSigns by first byte.
@@ -82,28 +68,35 @@ var (
 		`|len|main|name|new|next|repr|setattr|str|version)__\b`)
 	// quotedBraces matches quoted braces of ICU messages and Python: '{', '{x}' and '{'x'}'.
 	quotedBraces = syntax("{}", `'(?:\{'[\pL\pN_.]+'\}|[{}][^'{}\n]*\}?)'`)
+	// variable matches variables in brackets, commands of a shell and formulas of TeX, by signs that occur between dollars nowhere
+	// else: ${a.b} $(date) $t(key) $x^2$.
+	variable = syntax("", `\$(?:\{[^{}\n]*(?:\{[^{}\n]*\}[^{}\n]*)*\}|t?\([^()\n]*(?:\([^()\n]*\)[^()\n]*)*\)|\$[^$\n]+\$|[^\s$][^$\n]*[\\^_=][^$\n]*\$|\$)`)
+	// networkPath: \\host\share
+	networkPath = syntax("\\", `\\\\[\w.-]+(?:\\[\w.$-]+)+\\?`)
+	// topics matches #topic and #話題#, which may touch words of a script without spaces.
+	topics = apart(isWordOr("&/"), syntax("", `#[\pL\pM\pN_]*\pL[\pL\pM\pN_]*(?:-[\pL\pN_]+)*#?`), nil)
 	// escape matches escapes of strings and Markdown, and commands of TeX: \n \" \u2026 \x41 \1 \d+ \(name) \textbf{x} \[.
 	escape = syntax("", `\\(?:\\[nrt]|u[0-9a-fA-F]{4}|U[0-9a-fA-F]{8}|u\{[0-9a-fA-F]+\}|x[0-9a-fA-F]{2}|\([^()\s]+\)|\([^()\n]*\\\)`+
 		`|[a-zA-Z]{2,}\*?(?:\{[^{}\n]*\})+|[dwsDWSB][+*?]?|\d+|[A-Za-z]|[[:punct:]])`)
 	// bracketed matches FIRST_NAME in brackets, intervals of Laravel and Symfony, times of lyrics, and footnotes of Markdown.
 	bracketed = syntax(upperCase+digits+"_-*^!", `\[(?:[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+|(?:\d+|-?Inf|\*),(?:\d+|Inf|\*)|\d+:\d\d(?:[.:]\d+)?|\^[\w-]+|![A-Z]+)\](?:\(inflect: true\))?`)
-	// shortcode: :smile: and :+1:
-	shortcode = apart(char.IsWord, syntax(upperCase+lowerCase+digits+"_+-", `:(?:[\w+-]+[A-Za-z][\w+-]*|[A-Za-z][\w+-]+|[+-]1):`), isIdentRune)
 	// colonName: :name, as in Laravel and SQL.
 	colonName = apart(isWordOr(":"), syntax(upperCase+lowerCase, `:[A-Za-z][\w-]*\w`), func(r rune) bool { return char.OneOfRunes(r, ":/") })
-	// longOption and shortOption: --name, --name=value and -x, the options of programs.
-	longOption  = apart(isWordOr("-"), syntax("-", `--[a-z][\w-]*\w(?:=[^\s"'<>()\[\]]*\w)?`), nil)
-	shortOption = apart(func(r rune) bool { return char.IsWord(r) || r == '-' || char.IsUnspaced(r) }, syntax(upperCase+lowerCase, `-[A-Za-z]\b`), nil)
 )
-
-// regularExpression matches ^…$ without spaces.
-const regularExpression = `\^\S*[\[\](){}*+?\\|]\S*\$(?:/[a-z]*)?`
 
 const (
 	upperCase = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 	lowerCase = "abcdefghijklmnopqrstuvwxyz"
 	digits    = "0123456789"
 )
+
+// topic returns the length of the topic here. In a branch of a message, # stands for the number.
+func (s *scanner) topic() int {
+	if s.branch {
+		return 0
+	}
+	return topics(s)
+}
 
 // syntax returns a reader for the match of a regular expression here, within longestName bytes. second, unless empty, lists the
 // possible second bytes.

@@ -1,7 +1,6 @@
 package markup
 
 import (
-	"errors"
 	"fmt"
 	"iter"
 	"regexp"
@@ -12,11 +11,27 @@ import (
 	"dragoman/app/text/char"
 )
 
-// compareResidue returns an error that wraps ErrLost if the counts of code in source and translation differ: symbols that are not
+// check compares a translation with its sentence, each without the spans that are masked.
+type check struct {
+	sentence            Sentence
+	source, translation string
+}
+
+// run returns the first error of signs, symbols, names and brackets.
+func (c check) run() error {
+	for _, compare := range [...]func(check) error{check.signs, check.residue, check.acronyms, check.brackets} {
+		if err := compare(c); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// residue returns an error that wraps ErrLost if the counts of code in source and translation differ: symbols that are not
 // punctuation, single letters and names without vowels that are soft spans, halves of paths. It examines the texts themselves,
 // independently of the recognizers, and so detects spans that they missed.
-func (s Sentence) compareResidue(both *tally) error {
-	source, translation := both.source, both.translation
+func (c check) residue() error {
+	s, source, translation := c.sentence, c.source, c.translation
 	want := residueOf(source)
 	seen := map[string]bool{}
 	for i, span := range s.Spans {
@@ -32,21 +47,6 @@ func (s Sentence) compareResidue(both *tally) error {
 		} else if isLetterAlone(text) && strings.Contains(source, text) {
 			want[text] = countApart(source, text)
 		}
-	}
-	for _, at := range s.looks.FindAll(ratios, source) { // 1:0; not a time
-		text := source[at[0]:at[1]]
-		if isTimeOfDay.MatchString(text) {
-			continue
-		}
-		switch there, kept, err := both.count(text); {
-		case err != nil:
-			return err
-		case there > kept:
-			return fmt.Errorf("%w: a ratio was changed", ErrLost)
-		}
-	}
-	if s.growsDashed(source, translation) {
-		return fmt.Errorf("%w: numbers with dashes are longer", ErrLost)
 	}
 	if len(want) == 0 {
 		return nil
@@ -74,31 +74,6 @@ func (s Sentence) compareResidue(both *tally) error {
 	return nil
 }
 
-var (
-	ratios      = regexp.MustCompile(`\d+(?::\d+)+`)
-	dashed      = regexp.MustCompile(`\d+(?:[-‐–]\d+)+`)
-	dashes      = regexp.MustCompile(`[-‐–]`)
-	isTimeOfDay = regexp.MustCompile(`^\d{1,2}(?::\d\d){1,2}$`)
-)
-
-// growsDashed reports whether a translation has a longer run of numbers joined by dashes than the source, with numbers of the
-// source in it: 121-21-16 for 121-16.
-func (s Sentence) growsDashed(source, translation string) bool {
-	parts := map[string]bool{}
-	longest := 0
-	for _, at := range s.looks.FindAll(dashed, source) {
-		numbers := dashes.Split(source[at[0]:at[1]], -1)
-		longest = max(longest, len(numbers))
-		for _, n := range numbers {
-			parts[n] = true
-		}
-	}
-	return longest > 0 && slices.ContainsFunc(s.looks.FindAll(dashed, translation), func(at []int) bool {
-		numbers := dashes.Split(translation[at[0]:at[1]], -1)
-		return len(numbers) > longest && slices.ContainsFunc(numbers, func(n string) bool { return parts[n] })
-	})
-}
-
 // residueOf counts the symbols in a text.
 func residueOf(text string) map[string]int {
 	count := map[string]int{}
@@ -114,7 +89,7 @@ func residueOf(text string) map[string]int {
 }
 
 // isResidue reports whether r is a symbol that no sentence needs. Currencies, minus signs and percents are compared with numbers,
-// signs by compareSigns; they are not residue.
+// signs by check.signs; they are not residue.
 func isResidue(r rune) bool {
 	switch {
 	case r < 0x80, char.IsMinus(r), isSymbol(r), r == removedRune, r == '\uFFFD', char.OneOfRunes(r, "～×▸►"):
@@ -125,21 +100,21 @@ func isResidue(r rune) bool {
 	return char.OneOfRunes(r, "‰‱•‣※‖")
 }
 
-// compareAcronyms returns an error that wraps ErrLost if an acronym of the source is missing in the translation and one that looks
+// acronyms returns an error that wraps ErrLost if an acronym of the source is missing in the translation and one that looks
 // like it has come in: NYC must not become NYK. A translation may have words for an acronym, or for a word in capitals.
-func (s Sentence) compareAcronyms(source, translation string) error {
-	want := acronyms(source)
-	if len(want) == 0 || strings.IndexFunc(source, unicode.IsLower) < 0 {
+func (c check) acronyms() error {
+	want := acronyms(c.source)
+	if len(want) == 0 || strings.IndexFunc(c.source, unicode.IsLower) < 0 {
 		return nil
 	}
-	got := acronyms(translation)
+	got := acronyms(c.translation)
 	for word, n := range want {
-		s.looks.Past(len(word))
+		c.sentence.looks.Past(len(word))
 		if got[word] >= n {
 			continue
 		}
 		for other := range got {
-			if want[other] == 0 && !strings.Contains(source, other) && resembles(word, other) {
+			if want[other] == 0 && !strings.Contains(c.source, other) && resembles(word, other) {
 				return fmt.Errorf("%w: an acronym was changed", ErrLost)
 			}
 		}
@@ -192,10 +167,11 @@ func isAnagram(a, b string) bool {
 	return sorted(a) == sorted(b)
 }
 
-// compareBrackets returns an error that wraps ErrLost if the brackets of a translation are not in pairs where those of the source
+// brackets returns an error that wraps ErrLost if the brackets of a translation are not in pairs where those of the source
 // are, or if a pair is missing that holds one short word or the whole text. Longer asides are often written in another way. Square
 // brackets, commas, dashes and colons may stand for round brackets.
-func compareBrackets(source, translation string) error {
+func (c check) brackets() error {
+	source, translation := c.source, c.translation
 	want, got := parenthesesOf(source), parenthesesOf(translation)
 	switch {
 	case len(emptied.FindAllString(translation, -1)) > len(emptied.FindAllString(source, -1)):
@@ -245,36 +221,11 @@ func (s Sentence) IsCapitals() bool { return capitalForm.MatchString(s.Text) }
 
 const removedRune = '\uFFFC'
 
-// compareNames combines compareTokens and compareResidue.
-func (s Sentence) compareNames(source, translation string) error {
-	both := tally{source: source, translation: translation, known: map[string][2]int{}}
-	return errors.Join(s.compareTokens(&both), s.compareResidue(&both), s.compareAcronyms(source, translation), compareBrackets(source, translation))
-}
-
 // mostNames limits the number of different names counted in a sentence and its translation, as each is searched in both. A
 // sentence that fits a model has fewer.
 const mostNames = 256
 
 var errManyNames = fmt.Errorf("%w: more than %d names to compare", ErrLost, mostNames)
-
-// tally counts names in a source and its translation, and caches the counts.
-type tally struct {
-	source, translation string
-	known               map[string][2]int
-}
-
-// count returns how often a name occurs by itself in each text. Above mostNames names, it fails with an error that wraps ErrLost.
-func (t *tally) count(name string) (source, translation int, err error) {
-	counts, known := t.known[name]
-	if !known && len(t.known) == mostNames {
-		return 0, 0, errManyNames
-	}
-	if !known {
-		counts = [2]int{countApart(t.source, name), countApart(t.translation, name)}
-		t.known[name] = counts
-	}
-	return counts[0], counts[1], nil
-}
 
 // countApart counts the occurrences of a name by itself.
 func countApart(text, name string) (count int) {

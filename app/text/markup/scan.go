@@ -20,7 +20,6 @@ type scanner struct {
 	text   string
 	form   Format
 	branch bool // the text is a branch of an ICU message
-	loose  bool // the text is a translation: a dash may start an option at any position
 	looks  *char.Looks
 	pos    int
 	spans  []Span
@@ -37,10 +36,7 @@ type scanner struct {
 
 	positional int // whether $1 is an argument: 1 yes, -1 no, 0 not determined yet
 
-	// Positions before which there is no host name, path, file name or identifier.
-	noHost, noPath, noFile, noName int
-	runEnd                         int // end of the current run of path characters
-	marksEnd                       int // end of the last run of *, _ or ~
+	marksEnd int // end of the last run of *, _ or ~
 
 	runs   map[int]int // from each run of backquotes to the next one of the same length; nil until needed
 	braced map[int]int // from braces to their closing braces; nil until needed

@@ -25,7 +25,7 @@ const wordInBrackets = `\[[A-Za-z][\w-]+\]`
 
 var (
 	wordInBracketsHere = regexp.MustCompile(`^` + wordInBrackets)
-	// countedNames matches the names that compareSigns counts beside signs, and symbols that occur in prose and that models drop.
+	// countedNames matches the names that check.signs counts beside signs, and symbols that occur in prose and that models drop.
 	countedNames = regexp.MustCompile(wordInBrackets + `|[©®™§¶†‡]`)
 )
 
@@ -91,10 +91,12 @@ func (s *scanner) isNumberSign(n int) bool {
 // starts reports whether the sign n bytes ahead may start a span of another kind, given that no sign before it does.
 func (s *scanner) starts(n int) bool { return char.OneOf(s.at(n), "{[<\\`&*_~@#^]") }
 
-// compareSigns returns an error that wraps ErrLost if the counts of a sign or name of a program differ between source and
+// signs returns an error that wraps ErrLost if the counts of a sign or name of a program differ between source and
 // translation, or the counts of quotes if they delimit the translated text.
-func (s Sentence) compareSigns(source, translation string) error {
-	if s.isQuoted() && strings.Count(source, `"`) != strings.Count(translation, `"`) {
+func (c check) signs() error {
+	s, source, translation := c.sentence, c.source, c.translation
+	isQuoted := slices.ContainsFunc(s.Spans, func(span Span) bool { return span.Kind == Code && s.Text[span.Start] == '"' }) // the closing quote of a line in a message file
+	if isQuoted && strings.Count(source, `"`) != strings.Count(translation, `"`) {
 		return fmt.Errorf("%w: a quote came in or is missing", ErrLost)
 	}
 	want, got := countSigns(source), countSigns(translation)
@@ -108,22 +110,17 @@ func (s Sentence) compareSigns(source, translation string) error {
 			return fmt.Errorf("%w: %d of the sign %q, %d in the translation", ErrLost, n, operator, m)
 		}
 	}
-	names := s.countNames(source)
+	names := countNames(s.looks, source)
 	if len(names) == 0 {
 		return nil
 	}
-	kept := s.countNames(translation)
+	kept := countNames(s.looks, translation)
 	for name, n := range names {
 		if n != kept[name] {
 			return fmt.Errorf("%w: a name is there %d times, %d in the translation", ErrLost, n, kept[name])
 		}
 	}
 	return nil
-}
-
-// isQuoted reports whether the sentence contains the closing quote of a line in a message file.
-func (s Sentence) isQuoted() bool {
-	return slices.ContainsFunc(s.Spans, func(span Span) bool { return span.Kind == Code && s.Text[span.Start] == '"' })
 }
 
 func countSigns(text string) (count [len(signs)]int) {
@@ -149,9 +146,9 @@ var oldQuotes = regexp.MustCompile("`[^`'\n]{1,64}'")
 var wideBrackets = strings.NewReplacer("-->", ">", "->", ">", "=>", ">", "→", ">", "⇒", ">", "▸", ">", "＞", ">", "＜", "<", "【", "[", "】", "]", "［", "[", "］", "]", "〔", "[", "〕", "]")
 
 // countNames counts the names and symbols in a text.
-func (s Sentence) countNames(text string) map[string]int {
+func countNames(looks *char.Looks, text string) map[string]int {
 	names := map[string]int{}
-	for _, at := range s.looks.FindAll(countedNames, text) {
+	for _, at := range looks.FindAll(countedNames, text) {
 		if isName(text, at[0], at[1]) {
 			names[text[at[0]:at[1]]]++
 		}

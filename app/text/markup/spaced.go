@@ -23,7 +23,7 @@ func (s Sentence) spaced(translation string) string {
 	for _, tags := range s.betweenWords() {
 		known[s.Text[s.Spans[tags[0]].Start:s.Spans[tags[1]].End]] = true
 	}
-	t := parse(scanner{text: translation, form: s.format, loose: true, looks: s.looks}).withFormulas()
+	t := parse(scanner{text: translation, form: s.format, looks: s.looks}).withFormulas()
 	var out strings.Builder
 	at := 0
 	for _, tags := range t.betweenWords() {

@@ -137,13 +137,8 @@ func (s *scanner) textTag() tag {
 			return tag{kind: Tag, size: len(m[0]), name: m[1]}
 		}
 	}
-	if n := strings.IndexByte(s.rest(longestName), '>'); char.IsASCIIDigit(s.at(1)) || n > 0 && char.OneOf(s.at(n-1), "hp") {
-		if m := angled.FindString(s.rest(longestName)); m != "" {
-			return tag{kind: Tag, size: len(m)}
-		}
-	}
-	if n := s.autolink(); n > 0 {
-		return tag{kind: URL, size: n}
+	if n := len(autolink.FindString(s.rest(longestTemplate))); n > 0 {
+		return tag{kind: Code, size: n}
 	}
 	return s.elementTag()
 }
@@ -160,8 +155,8 @@ var sections = [...]struct {
 	{"<?", "?>", longestTag},
 }
 
-// angled matches times of subtitles and lyrics, and names of C headers.
-var angled = regexp.MustCompile(`^<(?:(?:\d+:)?\d\d:\d\d(?:[.,]\d+)?|[\w/]+\.h(?:pp)?)>`)
+// autolink matches <https://example.com> and <a@example.com>.
+var autolink = regexp.MustCompile(`^<(?:[A-Za-z][A-Za-z0-9+.-]{1,19}:[^\s<>]+|[^\s<>@/]+@[^\s<>@]+\.\pL{2,})>`)
 
 // cueTag matches the start tag of a span in a WebVTT cue: <v Mary>, <c.yellow>.
 var cueTag = regexp.MustCompile(`^<(v|c|lang|b|i|u|ruby|rt)(?:\.[\w.-]+)?(?:[ \t][^<>\n]*)?>`)
@@ -222,26 +217,6 @@ var (
 )
 
 const attributeValue = "(?:=\"[^\"]*\"|='[^']*'|=[^\\x00-\\x20\"'<>=`]+)"
-
-// autolink returns the length of <https://example.com> and <a@example.com>.
-func (s *scanner) autolink() int {
-	if !char.IsASCIILetter(s.at(1)) && !char.IsASCIIDigit(s.at(1)) {
-		return 0
-	}
-	inner := *s // a copy one byte ahead leaves the caches of s unchanged
-	inner.pos++
-	n := inner.url()
-	if n == 0 {
-		n = inner.uri()
-	}
-	if n == 0 {
-		n = inner.email()
-	}
-	if n == 0 || s.at(1+n) != '>' {
-		return 0
-	}
-	return 1 + n + 1
-}
 
 // booleanAttributes are attributes without a value.
 var booleanAttributes = set(`allowfullscreen async autofocus autoplay checked controls default defer

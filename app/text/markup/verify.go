@@ -3,8 +3,8 @@ package markup
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -26,7 +26,7 @@ func (s Sentence) verify(translation string) (string, error) {
 		if strings.ContainsAny(translation, "{}") && s.unexpected(translation) > 0 {
 			return "", fmt.Errorf("%w: a span came in that was not in the sentence", ErrLost)
 		}
-		if err := errors.Join(s.compareSigns(s.Text, translation), s.compareNames(s.Text, translation)); err != nil {
+		if err := (check{s, s.Text, translation}).run(); err != nil {
 			return "", err
 		}
 		if err := s.compareNumbers(s.Text, translation); err != nil {
@@ -60,7 +60,8 @@ func (s Sentence) Compare(ctx context.Context, translation string) error {
 	}
 	_, err := s.checked(ctx, translation, func(s Sentence) (string, error) {
 		text := s.translated(translation).Text
-		if err := cmp.Or(s.compareAcronyms(s.Text, text), compareBrackets(s.Text, text)); err != nil {
+		both := check{sentence: s, source: s.Text, translation: text}
+		if err := cmp.Or(both.acronyms(), both.brackets()); err != nil {
 			return "", err
 		}
 		if err := s.compareNumbers(s.Text, text); err != nil {
@@ -92,7 +93,7 @@ func (s Sentence) markers(text string) int {
 // search finds the waiting spans in part of a translation. surplus counts spans that should not be there: repeated known ones,
 // and those of kinds that do not occur by chance.
 func (s Sentence) search(translation string, waiting map[string][]int) (found []mark, surplus int) {
-	t := parse(scanner{text: translation, form: s.format, loose: true, looks: s.looks}).withFormulas()
+	t := parse(scanner{text: translation, form: s.format, looks: s.looks}).withFormulas()
 	var more []Span
 	for i, span := range t.Spans {
 		s.looks.Past(1)
@@ -174,7 +175,10 @@ func (s Sentence) unexpected(translation string) int {
 	return surplus
 }
 
+// address matches URLs and e-mail addresses.
+var address = regexp.MustCompile(`://|^[^\s@]+@[^\s@]+\.\pL+$`)
+
 // neverByChance reports whether a span of a translation cannot occur by chance.
 func neverByChance(kind Kind, text string) bool {
-	return kind == Placeholder || kind == Tag || kind == Email || kind == URL && strings.Contains(text, "://")
+	return kind == Placeholder || kind == Tag || kind == Code && address.MatchString(text)
 }

@@ -19,13 +19,12 @@ import (
 
 // words adds spans for the words of the text that are not plain.
 func (s *scanner) words() {
-	w := words{text: s.text, looks: s.looks, form: s.form, branch: s.branch, loose: s.loose, in: s.spans, whole: Sentence{Spans: s.spans, looks: s.looks}.wholePairs()}
+	w := words{text: s.text, looks: s.looks, form: s.form, branch: s.branch, in: s.spans, whole: Sentence{Spans: s.spans, looks: s.looks}.wholePairs()}
 	for w.pos < len(w.text) {
 		w.looks.Past(1)
 		w.word()
 	}
-	w.quantities()
-	w.telephones()
+	w.amounts()
 	s.spans = w.out
 }
 
@@ -34,12 +33,10 @@ type words struct {
 	looks   *char.Looks
 	form    Format
 	branch  bool         // the text is a branch of an ICU message
-	loose   bool         // the text is a translation
 	whole   map[int]bool // pairs of tags
 	in, out []Span
 	next    int // index of the first span of in that does not end before pos
 	pos     int
-	small   int // whether the text has words in small letters: 2 yes, 1 no, 0 not determined yet
 }
 
 // word moves behind the word or the boundary that starts here.
@@ -91,7 +88,7 @@ func (w *words) isBoundary(span Span) bool {
 		return w.form != Text || span.Pair == 0 || text[0] != '<' || span.Pair < 0 || w.whole[max(span.Pair, -span.Pair)] || !isWordOr("_:")(char.Last(w.text[:span.Start])) || formatting[strings.Trim(text, "</>")]
 	case Emoji: // 6♠, ⌘⌥Esc
 		return !strings.Contains(attachedEmoji, text) && !isDirection(text)
-	case Markdown, Shortcode, TermKind, FixedTerm:
+	case Markdown, TermKind, FixedTerm:
 		return true
 	case Entity:
 		return w.form != Text
@@ -156,13 +153,15 @@ func (w *words) hold(start, end int, spans []Span) {
 	}
 }
 
-// sigils matches signs at the start of a word of code.
-var sigils = regexp.MustCompile(`^(?:[@$&~^\\/.]+|@:)$`)
-
-// fieldsBehind and fieldsBefore match neighbours of a field of data: numbers, capitals, single letters.
 var (
-	fieldsBehind = regexp.MustCompile(`^(?:\(\)|\[\w*\]|(?:[,;|:](?:\d[\d.]*|[A-Z]+|\w\w?)\b)+)`)
-	fieldsBefore = regexp.MustCompile(`(?:\b(?:\d+|[A-Z]+|\w)[,;|:])+$`)
+	// sigils matches signs at the start of a word of code.
+	sigils = regexp.MustCompile(`^(?:[@$&~^\\/.#-]+|@:)$`)
+	// isBetween matches what joins two held spans: %dx%d, %s/%s.
+	isBetween = regexp.MustCompile(`^(?:[^\pL\pN]*|[A-Za-z0-9]{1,2})$`)
+	// restOfName matches what goes on behind a name of code: %s:x, $a/b.
+	restOfName = regexp.MustCompile(`^(?:[/\\_=@#$&+~:]\pL[\pL\pN]*)+`)
+	// unitForm matches a unit: %dpx.
+	unitForm = regexp.MustCompile(`^[A-Za-z0-9]{1,2}\b`)
 )
 
 // separators end a word even if letters follow: "this,that", "yes—no".
@@ -177,11 +176,7 @@ func (w *words) odd(held []Span, start, end int) []Span {
 			if n < 0 {
 				break
 			}
-			// != and || do not end a word, and neither does the sign in !important.
-			if rest := w.text[from+n : end]; strings.HasPrefix(rest, "||") || strings.HasPrefix(rest, "?.") && len(rest) > 2 {
-				from += n + 2
-				continue
-			}
+			// != does not end a word, and neither does the sign in !important.
 			if from += n; w.text[from] != '!' || from+1 == end || w.text[from+1] != '=' && (from > start || !isASCIILower(w.text[from+1])) {
 				next = from
 				break
@@ -192,7 +187,7 @@ func (w *words) odd(held []Span, start, end int) []Span {
 		if a, b := w.trimmed(start, next); a < b {
 			w.looks.Past(b - a)
 			from, to := oddPart(w.looks, w.text[a:b])
-			if dash := a > start && w.text[a-1] == '-' && (a-1 == 0 || !char.IsWord(char.Last(w.text[:a-1]))); dash && (from < to && from == 0 || w.isOption(a-1) && optionForm.MatchString(w.text[a:b])) {
+			if dash := a > start && w.text[a-1] == '-' && (a-1 == 0 || !char.IsWord(char.Last(w.text[:a-1]))); dash && from < to && from == 0 {
 				held = append(held, Span{Start: a - 1, End: b, Kind: Code})
 			} else if from < to {
 				held = append(held, Span{Start: a + from, End: a + to, Kind: Code})
@@ -206,17 +201,6 @@ func (w *words) odd(held []Span, start, end int) []Span {
 	}
 	return held
 }
-
-// isOption reports whether the dash at i may start an option of a program. A dash at the start of an utterance does not.
-func (w *words) isOption(i int) bool {
-	if w.loose {
-		return i == 0 || !char.IsWord(char.Last(w.text[:i]))
-	}
-	r := char.Last(strings.TrimRight(w.text[:i], " "))
-	return i > 0 && (w.text[i-1] == ' ' || char.IsUnspaced(r)) && (char.IsLetterOrDigit(r) || r == ',')
-}
-
-var optionForm = regexp.MustCompile(`^[A-Za-z]{1,4}$`)
 
 // trimmed returns the range [start, end) without punctuation at its ends.
 func (w *words) trimmed(start, end int) (a, b int) {
@@ -236,62 +220,35 @@ func (w *words) trimmed(start, end int) (a, b int) {
 	return from, from + len(text)
 }
 
-// joined joins held spans of a word with only signs between them, and extends them by their continuation: the rest of a path or
-// dotted name, a unit.
+// joined joins held spans of a word with only signs or a letter between them, and extends them by the rest of their name, a unit
+// behind them, and signs of code before them.
 func (w *words) joined(held []Span, start, end int) []Span {
-	for i := range held {
-		low, high := start, end
-		if i > 0 {
-			low = held[i-1].End
-		}
-		if i+1 < len(held) {
-			high = held[i+1].Start
-		}
-		span := &held[i]
-		if char.IsWord(char.Last(w.text[:span.End])) {
-			span.End += char.Skip(w.text[span.End:high], 0, char.IsWord)
-		}
-		if char.IsWord(char.First(w.text[span.Start:])) {
-			span.Start = low + len(strings.TrimRightFunc(w.text[low:span.Start], char.IsWord))
-		}
-	}
-	if len(held) > 0 && held[0].Start == start+1 && w.text[start] == '-' || len(held) > 0 && sigils.MatchString(w.text[start:held[0].Start]) {
-		held[0].Start = start
-	}
 	var list []Span
 	for i, span := range held {
+		text := w.text[span.Start:span.End]
+		isEscape := text[0] == '\\' || strings.HasPrefix(text, `{\`) || char.Last(text) == ']' // words may touch it
 		if n := len(list) - 1; n >= 0 {
-			gap := w.text[list[n].End:span.Start]
-			if strings.IndexFunc(gap, char.IsLetterOrDigit) < 0 || w.belongs(list[n], gap, true) || w.belongs(span, gap, false) {
+			if gap := w.text[list[n].End:span.Start]; isBetween.MatchString(gap) && !(isEscape && hasLetter(gap)) {
 				list[n] = join(list[n], span)
-				continue
-			}
-			span.Start -= attached(w.text[span.Start:span.End], gap, false)
-		} else if gap := w.text[start:span.Start]; w.belongs(span, gap, false) {
-			if a, b := w.trimmed(start, span.Start); a < b {
-				span.Start = a
+			} else {
+				list = append(list, span)
 			}
 		} else {
-			span.Start -= attached(w.text[span.Start:span.End], gap, false)
-			span.Start -= len(fieldsBefore.FindString(w.text[start:span.Start]))
+			if before := w.text[start:span.Start]; !isEscape && unitForm.FindString(before) == before || sigils.MatchString(before) {
+				span.Start = start
+			}
+			list = append(list, span)
 		}
-		list = append(list, span)
 		next := end
 		if i+1 < len(held) {
 			next = held[i+1].Start
 		}
-		l := &list[len(list)-1]
-		gap := w.text[l.End:next]
-		if w.belongs(*l, gap, true) && next == end {
-			if a, b := w.trimmed(l.End, end); a < b {
-				l.End = b
-			}
-		} else {
-			l.End += attached(w.text[l.Start:l.End], gap, true)
-		}
-		l.End += len(fieldsBehind.FindString(w.text[l.End:next]))
-		if strings.HasPrefix(w.text[l.End:next], "-") && strings.IndexByte(w.text[l.Start:l.End], '^') >= 0 { // SO4^2-
-			l.End++
+		last := &list[len(list)-1]
+		if behind := w.text[last.End:next]; char.IsWord(char.Last(w.text[:last.End])) {
+			last.End += char.Skip(behind, 0, char.IsWord)
+			last.End += len(restOfName.FindString(w.text[last.End:next]))
+		} else if !isEscape {
+			last.End += len(unitForm.FindString(behind))
 		}
 	}
 	return list
@@ -306,55 +263,4 @@ func join(a, b Span) Span {
 		}
 	}
 	return a
-}
-
-// belongs reports whether the text behind a span, or before it, continues it: the sign between them does not occur there in
-// sentences.
-func (w *words) belongs(span Span, gap string, behind bool) bool {
-	var c, inner rune
-	if behind {
-		c = char.First(gap)
-		_, n := char.Decode(gap, 0)
-		inner = char.First(gap[min(n, len(gap)):])
-	} else {
-		c, inner = char.Last(gap), char.Last(strings.TrimSuffix(gap, string(c)))
-	}
-	if !char.IsLetterOrDigit(inner) && inner != '_' && inner != '-' && inner != '$' && inner != '.' {
-		return false
-	}
-	if text := w.text[span.Start:span.End]; span.Kind == Placeholder && text[0] != '$' && text[0] != '%' || span.Kind == Number {
-		return char.OneOfRunes(c, `/\_=@#$`)
-	}
-	if c == '-' && (span.Kind == Hashtag || span.Kind == Mention) {
-		return behind
-	}
-	return char.OneOfRunes(c, `/\_=@#$&+:~`) || c == '.' && (!behind || unicode.IsLower(inner) || unicode.IsDigit(inner))
-}
-
-// attached returns the length in bytes of one or two letters, or of digits, that touch held text: px, th.
-func attached(held, gap string, behind bool) int {
-	n, letters := 0, 0
-	for n < len(gap) {
-		c := gap[len(gap)-1-n]
-		if behind {
-			c = gap[n]
-		}
-		if c >= 0x80 {
-			return 0
-		}
-		if !isASCIIWord(c) {
-			break
-		}
-		if char.IsASCIILetter(c) {
-			letters++
-		}
-		n++
-	}
-	switch {
-	case letters > 2 || !behind && char.First(held) == '\\' || behind && strings.HasPrefix(held, `\`),
-		behind && letters > 0 && (strings.HasPrefix(held, `{\`) || char.Last(held) == ']'),
-		behind && letters == 2 && unicode.IsUpper(char.First(gap)) && !unicode.IsUpper(rune(gap[1])): // a word
-		return 0
-	}
-	return n
 }

@@ -158,19 +158,19 @@ func (s Sentence) formula(i int) (last, start, end int) {
 	}
 	start, end = s.Spans[i].Start, s.Spans[last].End
 	inner := s.Slice(s.Spans[i].End, s.Spans[last].Start)
-	from := s.wordStart(start)
+	from := wordStart(s.Text, start)
 	base, bare := s.Text[from:start], strings.TrimSpace(inner.Text)
 	short := len(inner.Spans) == 0 || inner.AsIs() // without a link to a note
 	switch {
 	case short && base != "" && IsBase(base) && IsRaised(bare):
-	case inner.Blank(), short && base == "" && utf8.RuneCountInString(bare) == 1 && s.standsBehind(start):
+	case inner.Blank(), short && base == "" && utf8.RuneCountInString(bare) == 1 && standsBehind(s.Text, start):
 		return last, start, end // a note reference, which may follow any word
 	default:
 		return -1, 0, 0
 	}
 	// H<sub>2</sub>SO<sub>4</sub>: text behind the pair is part of the formula if it is as short.
 	for {
-		to := s.wordEnd(end)
+		to := wordEnd(s.Text, end)
 		next := last + 1
 		for next < len(s.Spans) && s.Spans[next].Start < to {
 			next++
@@ -213,11 +213,11 @@ func (s Sentence) pairEnd(i, most int) int {
 }
 
 // wordStart returns the start of the word that ends at byte at; wordEnd returns the end of the word that starts there.
-func (s Sentence) wordStart(at int) int {
-	return len(strings.TrimRightFunc(s.Text[:at], char.IsWord))
+func wordStart(text string, at int) int {
+	return len(strings.TrimRightFunc(text[:at], char.IsWord))
 }
 
-func (s Sentence) wordEnd(at int) int { return char.Skip(s.Text, at, char.IsWord) }
+func wordEnd(text string, at int) int { return char.Skip(text, at, char.IsWord) }
 
 // withWholeWords moves the ends of pairs out of words.
 func (s Sentence) withWholeWords() Sentence {
@@ -333,7 +333,7 @@ var point = regexp.MustCompile(`(?is)^<(?:!--|wbr\b|(?:a|span)\b[^<>]*(?:/>|></)
 
 // word moves the spans within the word around span i, if there is one, and returns the last span that it examined.
 func (m *mover) word(i int) (last int) {
-	start := m.wordStart(m.Spans[i].Start)
+	start := wordStart(m.Text, m.Spans[i].Start)
 	for n := i - 1; n >= 0 && m.Spans[n].End > start; n-- { // the word begins within a number or a name
 		start = min(start, m.Spans[n].Start)
 	}
@@ -357,7 +357,7 @@ func (m *mover) word(i int) (last int) {
 		for ; k <= stop; k++ {
 			inside, sizes = append(inside, k), append(sizes, size)
 		}
-		end = m.wordEnd(at)
+		end = wordEnd(m.Text, at)
 		size += utf8.RuneCountInString(m.Text[at:end])
 		for k < len(m.Spans) && m.Spans[k].Start < end { // numbers, names
 			end = max(end, m.Spans[k].End)

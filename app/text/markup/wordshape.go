@@ -81,7 +81,7 @@ func oddPart(looks *char.Looks, text string) (from, to int) {
 		}
 		return 0, 0
 	case letters == 0:
-		if strings.ContainsFunc(text, isOddSymbol) || strings.ContainsAny(text, "′″‰‱") || strings.Contains(text, "::") || isTelephone(looks, text) || looks.Match(stampForm, text) {
+		if strings.ContainsFunc(text, isOddSymbol) || strings.ContainsAny(text, "′″‰‱") || strings.Contains(text, "::") {
 			return 0, to
 		}
 		return 0, 0
@@ -104,8 +104,7 @@ func lettersPart(looks *char.Looks, text string, f shape) (from, to int) {
 	switch {
 	case f.inner && !looks.Match(pluralForm, text) && dot < 0:
 		return core(looks, text)
-	case dot > 0 && looks.Match(dottedForm, text), dot == 0 && char.IsLetterOrDigit(char.First(text[1:])), strings.HasPrefix(text, "::"), looks.Match(callForm, text), strings.IndexByte(text, ':') > 0 && looks.Match(colonForm, text),
-		strings.HasSuffix(text, "()"):
+	case dot > 0 && looks.Match(dottedForm, text), dot == 0 && char.IsLetterOrDigit(char.First(text[1:])), strings.Contains(text, "::"), strings.IndexByte(text, ':') > 0 && looks.Match(colonForm, text):
 		return 0, len(text)
 	}
 	return 0, 0
@@ -128,7 +127,7 @@ func isCodeSlash(text string) bool {
 	switch {
 	case n == 0:
 		return false
-	case text[0] == '/' || n > 1 && strings.ToLower(text) == text, strings.Contains(text, "//"):
+	case text[0] == '/' || n > 1 && strings.ToLower(text) == text, strings.Contains(text, "//"), fileForm.MatchString(text):
 		return true
 	}
 	if genderForm.MatchString(text) {
@@ -145,11 +144,6 @@ func isCodeSlash(text string) bool {
 // isVowel reports whether r may be a vowel. Letters outside ASCII may be.
 func isVowel(r rune) bool { return r >= 0x80 || char.OneOfRunes(r, "aeiouyAEIOUY") }
 
-// isTelephone reports whether digits with signs between them are a telephone number, not a number, date or range.
-func isTelephone(looks *char.Looks, text string) bool {
-	return looks.Match(telephoneForm, text) && countDigits(text) >= leastPhone
-}
-
 var (
 	// noteForm matches a word with a note reference: "the theory²".
 	noteForm = regexp.MustCompile(`^\pL\p{Ll}{3,}`)
@@ -157,19 +151,16 @@ var (
 	ordinalForm = regexp.MustCompile(`^(?i:n\.º|\d+(?:st|nd|rd|th|er|re|ère|e|es|è|ème|ième|nde?|te[rnms]?|de|ste[rnms]?|[ºª]|\.?[ap]\.?m|uhr)|\d*0['’]?s|\d{1,2}h(?:\d\d)?|\d{1,2}[:.]\d\d ?(?:h|[ap]\.?m|uhr))$`)
 	// countForm matches a number before a plain word or behind a colon, and a year behind a word.
 	countForm = regexp.MustCompile(`^(?:[+-]?\p{Sc}?\d[\d.,:'’-]*(?:\p{Sc}|%)?(?:-?\p{Ll}{4,}|-\p{Ll}+|-\p{Lu}\p{Ll}{3,}|/\pL{4,})(?:-\pL+)*|\p{Lu}\pL{2,}:\d+|\p{Ll}+-(?:1\d|20)\d\ds?)$`)
+	// fileForm: src/main.go, and the types of files.
+	fileForm = regexp.MustCompile(`/[\w-]*\.[a-z][a-z0-9]{0,4}$|^(?:application|multipart)/|^text/(?:css|csv|html|plain|xml)$|^image/(?:gif|jpeg|png|svg|webp)`)
 	// genderForm: alumno/a
 	genderForm = regexp.MustCompile(`^\pL{3,}/(?:as?|o|os|e|es|r|n|in|innen)$`)
 	// pluralForm matches ordinals in Roman numerals, and abbreviations in the plural.
 	pluralForm = regexp.MustCompile(`^(?:[IVXLC]+(?:e|er|re|ème|ª|º)|\p{Lu}+['’]?s)$`)
 	// dottedForm and colonForm match names with dots and colons: foo.bar, xmlns:foo; not e.g., and not the start of a next
 	// sentence.
-	dottedForm = regexp.MustCompile(`^(?:[A-Za-z]\w*\.)*(?:[A-Za-z][\w-]{3,}\.[a-z][\w-]*|[a-z]\w*\.[a-z][\w-]{3,}|[a-z]\w+\.[a-z][\w-]+|[A-Z]+\.[A-Z]{3,}|[A-Z]{2,}\.[A-Z]{2,}|[A-Z]{3,}\.[A-Z]+)$`)
-	callForm   = regexp.MustCompile(`^[A-Za-z]\([\w.]+\)$`)
+	dottedForm = regexp.MustCompile(`^(?:[A-Za-z]\w*\.)*(?:[A-Za-z][\w-]{3,}\.[a-z][\w-]*|[a-z]\w*\.[a-z][\w-]{3,}|[a-z]\w+\.[a-z][\w-]+|[A-Za-z]\w+(?:\.[A-Za-z]\w+){2,}|[A-Z]+\.[A-Z]{3,}|[A-Z]{2,}\.[A-Z]{2,}|[A-Z]{3,}\.[A-Z]+)$`)
 	colonForm  = regexp.MustCompile(`^[a-z][\w-]*(?::\w[\w-]*)+$`)
-	// stampForm matches digits that are not an amount: 1609459200.
-	stampForm = regexp.MustCompile(`^(?:\d{10,}|\$\d+:\$\d+)$`)
-	// telephoneForm matches grouped digits.
-	telephoneForm = regexp.MustCompile(`^\d{3,}[-.]\d{3,}[-.]\d{2,}$|^0\d+[-./]\d{3,}`)
 	// elision and wordTail match what a language attaches to a held word: l'iPhone, the iPhone's, CO2-Steuer.
 	elision  = regexp.MustCompile(`^\pL{1,4}['’]`)
 	wordTail = regexp.MustCompile(`^(.*?\p{Lu}.*?)((?:['’]\pL{1,3})|(?:-\p{L}?\p{Ll}{3,})+)$`)
@@ -181,7 +172,7 @@ func core(looks *char.Looks, text string) (from, to int) {
 	if to > longestExpression {
 		return 0, to
 	}
-	if m := elision.FindString(text); m != "" && shapeOf(text[len(m):]) != (shape{}) {
+	if m := elision.FindString(text); m != "" && !strings.Contains(text, "@") && shapeOf(text[len(m):]) != (shape{}) {
 		if a, b := oddPart(looks, text[len(m):]); a < b {
 			return len(m) + a, len(m) + b
 		}
